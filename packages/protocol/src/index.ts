@@ -1,1 +1,33 @@
+/**
+ * The contract of Agent Exchange as data: no I/O, no clock, nothing of Node, so that it runs in a browser too.
+ *
+ * @module
+ */
 export * from './wire.ts'
+export * from './instants.ts'
+export * from './objects/examples.ts'
+export * from './objects/index.ts'
+export * from './operations/operation.ts'
+export * from './operations/operations.ts'
+export * from './operations/openapi.ts'
+export * from './package-states.ts'
+export * from './problems.ts'
+export * from './profile/open-points.ts'
+export * from './profile/profile.ts'
+export type { OpenPoint } from './profile/open-point.ts'
+export * from './protocol-range.ts'
+export * from './resources/agents.ts'
+export * from './resources/audit.ts'
+export * from './resources/keys.ts'
+export * from './resources/notifications.ts'
+export * from './resources/packages.ts'
+export * from './resources/policy-receipts.ts'
+export * from './resources/skills.ts'
+export * from './resources/threads.ts'
+export * from './schema/annotations.ts'
+export * from './schema/define.ts'
+export * from './schema/package-state.ts'
+export * from './schema/shared.ts'
+export * from './validation/failure.ts'
+export * from './validation/validate-object.ts'
+export * from './validation/validator.ts'

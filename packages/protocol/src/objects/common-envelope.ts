@@ -1,0 +1,41 @@
+import { Type, type TProperties } from 'typebox'
+import { proves, type RequirementNote } from '../schema/annotations.ts'
+import {
+  createdBy,
+  idWithPrefix,
+  protocolVersion,
+  schemaVersion,
+  threadId,
+  timestamp,
+  trace,
+  type ObjectType,
+} from '../schema/shared.ts'
+
+const missing = proves({ required: 'OBJ-03' })
+const inEnvelope = <T extends object>(schema: T): T => ({ ...schema, ...missing })
+
+/** What every one of the six objects carries. */
+export const commonEnvelope = <T extends ObjectType>(type: T, prefix: string) => ({
+  id: { ...idWithPrefix(prefix), ...proves({ default: 'OBJ-01', required: 'OBJ-03' }) },
+  object_type: Type.Enum([type], proves({ default: 'OBJ-03' })),
+  protocol_version: inEnvelope(protocolVersion),
+  schema_version: inEnvelope(schemaVersion),
+  created_at: inEnvelope(timestamp),
+  created_by: inEnvelope(createdBy),
+  trace: inEnvelope(trace),
+})
+
+/** All but policy_envelope belong to a thread. */
+export const inThread = { thread_id: inEnvelope(threadId) }
+
+/** The six objects reject unknown top-level members; what lies deeper is open unless said otherwise. */
+export function protocolObject<P extends TProperties>(
+  requirement: string,
+  properties: P,
+  note?: RequirementNote,
+) {
+  return Type.Object(properties, {
+    additionalProperties: false,
+    ...proves({ default: requirement, additionalProperties: 'OBJ-04', ...(note as object | undefined) }),
+  })
+}

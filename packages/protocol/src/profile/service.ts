@@ -1,0 +1,86 @@
+import { Type } from 'typebox'
+import { fixed, integer, oneOf, openPoint, unset } from './open-point.ts'
+
+const url = Type.String({
+  pattern: '^https?://[^\\s?#]+[^/\\s?#]$',
+  description: 'an http(s) address without a final slash',
+})
+const instant = Type.String({ format: 'date-time', pattern: 'Z$', description: 'a UTC time ending in Z' })
+
+/** Open points about the API as a whole: errors, limits, retention, versions. */
+export const servicePoints = {
+  'O-11': openPoint({
+    meaning: 'Problem codes and statuses beyond the two shown, and the base of problem types.',
+    why: 'Each expected category has its own code, labelled as ours; the type leads to a page of this exchange that explains it.',
+    settings: {
+      problem_base: unset(url, 'base of problem types; unset: {base_url}/problems'),
+    },
+  }),
+  'O-13': openPoint({
+    meaning: 'Rate limits and quotas of an organization.',
+    why: 'Generous enough for 64 parallel clients at full speed, and still an end to a loop that ran away.',
+    settings: {
+      requests_per_second: integer(5_000, 1, 1_000_000, 'sustained requests of one organization'),
+      burst: integer(10_000, 1, 1_000_000, 'requests that may come at once'),
+      webhook_endpoints: integer(20, 1, 1_000, 'webhook endpoints of one organization'),
+    },
+  }),
+  'O-14': openPoint({
+    meaning: 'Sizes and depth of requests.',
+    why: 'Everything that is read into memory needs an end. Sizes are far above what a reasoning package needs.',
+    settings: {
+      request_bytes: integer(2_097_152, 1_024, 67_108_864, 'largest request body'),
+      json_depth: integer(32, 8, 128, 'deepest nesting of JSON'),
+      identifier_characters: integer(256, 134, 1_024, 'longest identifier, name or version'),
+      text_characters: integer(4_096, 256, 65_536, 'longest free text, such as the statement of a receipt'),
+      list_items: integer(1_000, 8, 100_000, 'most entries of a list or map in a request'),
+    },
+  }),
+  'O-15': openPoint({
+    meaning: 'Default, least and largest limit of listings.',
+    why: '100 is the value shown for polling.',
+    settings: {
+      default_limit: integer(100, 1, 10_000, 'items on a page where the caller names no limit'),
+      maximum_limit: integer(1_000, 1, 10_000, 'most items on a page'),
+    },
+  }),
+  'O-16': openPoint({
+    meaning: 'Rules of deprecation and sunset.',
+    why: 'None are given, so none are announced until a deployment sets them.',
+    settings: {
+      deprecated_at: unset(instant, 'time for the Deprecation header (RFC 9745)'),
+      sunset_at: unset(instant, 'time for the Sunset header (RFC 8594)'),
+    },
+  }),
+  'O-18': openPoint({
+    meaning: 'How long idempotency records, notifications and ciphertext are kept.',
+    why: 'Long enough for an agent that was down over holidays. Audit, key and revocation events are never deleted.',
+    settings: {
+      idempotency_days: integer(30, 1, 3_650, 'answers kept for exact retries'),
+      notification_days: integer(90, 1, 3_650, 'notifications kept in the stream'),
+      content_days_after_expiry: integer(30, 0, 3_650, 'ciphertext kept after the package expired'),
+      delivery_days: integer(90, 1, 3_650, 'finished deliveries and their attempts'),
+    },
+  }),
+  'O-21': openPoint({
+    meaning: 'Whether "endpoint" in the scope of an idempotency key is the operation or the concrete path.',
+    why: 'By operation, a key reused for another package is seen as reuse, which is the safer error.',
+    settings: {
+      scope: oneOf(
+        ['operation', 'path'],
+        'operation',
+        'operation: path parameters belong to the compared content',
+      ),
+    },
+  }),
+  'O-29': openPoint({
+    meaning: 'Unknown members and header parameters in requests.',
+    why: 'That the exchange sees no plaintext depends on there being no place for it; names of unknown members are not echoed, since they may be content.',
+    settings: { unknown_members: fixed('refused', 'a request with a member that is not named is refused') },
+  }),
+  'O-39': openPoint({
+    meaning: 'Which values X-Correlation-ID and Idempotency-Key may have. Found by us.',
+    why: 'Both are opaque; visible ASCII keeps them safe in logs and headers, and a UUID fits.',
+    settings: { header_characters: integer(256, 36, 1_024, 'longest value, in visible ASCII characters') },
+  }),
+}

@@ -1,0 +1,91 @@
+import { Type, type Static } from 'typebox'
+import { inUse, ours, proves } from '../schema/annotations.ts'
+import { define } from '../schema/define.ts'
+import { agentId, organizationId, timestamp } from '../schema/shared.ts'
+import { base64url, name, request, resource, text } from './forms.ts'
+
+const coordinate = base64url('a coordinate in base64url without padding (RFC 7518 section 6.2.1)')
+const point = {
+  kty: Type.Literal('EC'),
+  crv: Type.String({ ...ours('O-28'), ...inUse('P-256'), description: 'the name of the curve, P-256' }),
+  x: coordinate,
+  y: coordinate,
+}
+
+/** What JWK libraries add beside the point; taken, and not kept. */
+const decoration = {
+  kid: Type.Optional(Type.String()),
+  alg: Type.Optional(Type.String()),
+  use: Type.Optional(Type.String()),
+  key_ops: Type.Optional(Type.Array(Type.String())),
+  ext: Type.Optional(Type.Boolean()),
+}
+
+export const publicJwk = define('PublicJwk', resource(point, proves('ID-06')))
+const publicJwkInput = define(
+  'PublicJwkInput',
+  request({ ...point, ...decoration }, proves({ default: 'ID-06', additionalProperties: 'ID-06' })),
+)
+
+const keyFields = {
+  key_id: name,
+  use: Type.Enum(['signing', 'encryption']),
+  format: Type.Literal('jwk'),
+}
+const replaces = { replaces_key_id: Type.Optional(name) }
+
+/** A key as it is registered. */
+export const publicKeyRequest = define(
+  'PublicKeyRequest',
+  request(
+    { ...keyFields, public_key: publicJwkInput, valid_from: timestamp, ...replaces },
+    proves({ default: 'ID-03', additionalProperties: 'O-29' }),
+  ),
+)
+
+/** A key as directories show it. */
+export const publicKey = define(
+  'PublicKey',
+  resource({
+    ...keyFields,
+    public_key: publicJwk,
+    valid_from: timestamp,
+    ...replaces,
+    status: Type.String({ ...ours('O-05'), ...inUse('active', 'retiring', 'retired', 'revoked') }),
+    registered_at: timestamp,
+    valid_until: Type.Optional(timestamp),
+    revoked_at: Type.Optional(timestamp),
+    invalid_from: Type.Optional(timestamp),
+  }),
+)
+
+export const keyRevocationRequest = define(
+  'KeyRevocationRequest',
+  request(
+    { invalid_from: timestamp, reason_code: text, evidence_reference: text },
+    proves({ default: 'ID-04', additionalProperties: 'O-29' }),
+  ),
+)
+
+export const keyDirectory = define(
+  'KeyDirectoryResponse',
+  resource({
+    directory_version: text,
+    generated_at: timestamp,
+    organization_id: organizationId,
+    agent_id: agentId,
+    keys: Type.Array(publicKey),
+  }),
+)
+
+export const notificationKeyDirectory = define(
+  'NotificationKeyDirectory',
+  resource({ directory_version: text, generated_at: timestamp, keys: Type.Array(publicKey) }),
+)
+
+export type PublicJwk = Static<typeof publicJwk>
+export type PublicKey = Static<typeof publicKey>
+export type PublicKeyRequest = Static<typeof publicKeyRequest>
+export type KeyRevocationRequest = Static<typeof keyRevocationRequest>
+export type KeyDirectory = Static<typeof keyDirectory>
+export type NotificationKeyDirectory = Static<typeof notificationKeyDirectory>

@@ -1,0 +1,98 @@
+import { Type, type Static } from 'typebox'
+import { inUse, ours, proves } from '../schema/annotations.ts'
+import { define } from '../schema/define.ts'
+import { packageState } from '../schema/package-state.ts'
+import {
+  digest,
+  objectId,
+  organizationId,
+  protocolVersion,
+  threadId,
+  timestamp,
+  transportMode,
+} from '../schema/shared.ts'
+import { cursor, name, request, resource, strings, text, uri } from './forms.ts'
+
+export const webhookEndpointRequest = define(
+  'WebhookEndpointRequest',
+  request({ url: uri, event_types: strings }, proves({ default: 'EVT-15', additionalProperties: 'O-29' })),
+)
+
+export const webhookEndpointResource = define(
+  'WebhookEndpointResource',
+  resource({
+    webhook_endpoint_id: name,
+    url: uri,
+    event_types: strings,
+    status: Type.String({ ...ours('O-05'), ...inUse('active') }),
+    signing_key_id: name,
+  }),
+)
+
+/** Tells that package metadata changed; it never holds content, sealed or not. */
+export const notificationEnvelope = define(
+  'NotificationEnvelope',
+  resource(
+    {
+      notification_id: name,
+      event_id: name,
+      event_type: Type.String({
+        minLength: 1,
+        ...ours('O-10'),
+        ...inUse('package.accepted', 'package.delivered', 'package.received'),
+      }),
+      protocol_version: protocolVersion,
+      sequence: Type.Integer({ minimum: 0 }),
+      occurred_at: timestamp,
+      organization_id: organizationId,
+      package_id: objectId,
+      thread_id: threadId,
+      state: packageState,
+      transport_mode: transportMode,
+      content_digest: digest,
+      correlation_id: text,
+    },
+    proves('EVT-02'),
+  ),
+)
+
+export const notificationPage = define(
+  'NotificationPage',
+  resource({ items: Type.Array(notificationEnvelope), next_cursor: cursor, has_more: Type.Boolean() }),
+)
+
+const sequenceMark = Type.Integer({
+  minimum: 0,
+  description: 'the highest sequence up to which nothing is missing',
+})
+
+export const acknowledgementRequest = define(
+  'NotificationAcknowledgementRequest',
+  request(
+    {
+      event_id: name,
+      disposition: Type.String({ minLength: 1, ...ours('O-34'), ...inUse('stored') }),
+      stored_at: timestamp,
+      last_contiguous_sequence: sequenceMark,
+    },
+    proves({ default: 'EVT-11', additionalProperties: 'O-29' }),
+  ),
+)
+
+export const acknowledgement = define(
+  'NotificationAcknowledgement',
+  resource({
+    notification_id: name,
+    event_id: name,
+    disposition: Type.String({ ...ours('O-34'), ...inUse('stored') }),
+    acknowledged_at: timestamp,
+    last_contiguous_sequence: sequenceMark,
+  }),
+)
+
+export type WebhookEndpointRequest = Static<typeof webhookEndpointRequest>
+export type WebhookEndpointResource = Static<typeof webhookEndpointResource>
+export type NotificationEnvelope = Static<typeof notificationEnvelope>
+export type NotificationPage = Static<typeof notificationPage>
+export type AcknowledgementRequest = Static<typeof acknowledgementRequest>
+export type Acknowledgement = Static<typeof acknowledgement>

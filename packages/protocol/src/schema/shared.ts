@@ -1,0 +1,123 @@
+import { Type, type Static } from 'typebox'
+import { PROTOCOL_VERSION, SIGNATURE_ALGORITHM } from '../wire.ts'
+import { ours, proves } from './annotations.ts'
+import { define } from './define.ts'
+
+/** The one common tail: a letter or digit, then up to 127 more of these. */
+const TAIL = '[A-Za-z0-9][A-Za-z0-9_-]{0,127}'
+const tailInWords = 'then a letter or digit, then at most 127 letters, digits, "_" or "-"'
+
+const identifier = (prefix: string) =>
+  Type.String({
+    pattern: `^${prefix}_${TAIL}$`,
+    description: `an identifier that starts with "${prefix}_", ${tailInWords}`,
+    ...proves('OBJ-01'),
+  })
+
+/** An object's own `id`: an objectId with the prefix of its type. */
+export const idWithPrefix = identifier
+
+/** Where the specification says only "prefix", only the prefix is checked. */
+export const startsWith = (prefix: string) =>
+  Type.String({
+    pattern: `^${prefix}_`,
+    description: `a string that starts with "${prefix}_"`,
+    ...proves('OBJ-01'),
+  })
+
+const OBJECT_PREFIXES = 'pkg|resp|thread|pol|story|audit'
+export const OBJECT_TYPES = [
+  'reasoning_package',
+  'response_object',
+  'loop_thread',
+  'policy_envelope',
+  'network_story',
+  'audit_event',
+] as const
+
+export const objectId = define(
+  'objectId',
+  Type.String({
+    pattern: `^(${OBJECT_PREFIXES})_${TAIL}$`,
+    description: `an identifier that starts with one of ${OBJECT_PREFIXES.replaceAll('|', '_, ')}_, ${tailInWords}`,
+    ...proves('OBJ-01'),
+  }),
+)
+export const objectType = define('objectType', Type.Enum([...OBJECT_TYPES], proves('OBJ-01')))
+export const protocolVersion = define('protocolVersion', Type.Literal(PROTOCOL_VERSION, proves('OBJ-01')))
+export const schemaVersion = define(
+  'schemaVersion',
+  Type.String({
+    pattern: '^[0-9]+\\.[0-9]+\\.[0-9]+$',
+    description: 'three numbers with dots between them, such as 1.0.0',
+    ...proves('OBJ-01'),
+  }),
+)
+export const organizationId = define('organizationId', identifier('org'))
+export const agentId = define('agentId', identifier('agent'))
+export const humanId = define('humanId', identifier('user'))
+export const threadId = define('threadId', identifier('thread'))
+
+export const timestamp = define(
+  'timestamp',
+  Type.String({
+    format: 'date-time',
+    pattern: '^[^Tt]+T[^Zz+-]+(Z|\\+00:00)$',
+    description: 'a UTC time such as 2026-03-01T09:30:00Z (RFC 3339, with T, ending in Z or +00:00)',
+    ...proves('OBJ-19'),
+  }),
+)
+export const dateTime = define(
+  'dateTime',
+  Type.String({
+    format: 'date-time',
+    description: 'an RFC 3339 time with an offset, such as 2026-03-01T09:30:00Z or 2026-03-01T10:30:00+01:00',
+    ...proves('OBJ-19'),
+  }),
+)
+
+export const createdBy = define(
+  'createdBy',
+  Type.Object(
+    { organization_id: organizationId, agent_id: agentId, human_id: Type.Optional(humanId) },
+    { additionalProperties: false, ...proves('OBJ-02') },
+  ),
+)
+export const trace = define(
+  'trace',
+  Type.Object(
+    { correlation_id: identifier('corr'), idempotency_key: identifier('idem') },
+    { additionalProperties: false, ...proves('OBJ-02') },
+  ),
+)
+
+export const digest = define(
+  'digest',
+  Type.String({
+    pattern: '^sha-256=:[A-Za-z0-9+/]{42}[AEIMQUYcgkosw048]=:$',
+    description: 'a SHA-256 digest in RFC 9530 form: sha-256=:<44 characters of base64>:',
+  }),
+)
+
+export const signature = define(
+  'signature',
+  Type.Object(
+    {
+      key_id: Type.String({ minLength: 1 }),
+      algorithm: Type.Literal(SIGNATURE_ALGORITHM),
+      signature: Type.String({
+        pattern: '^[A-Za-z0-9_-]{85}[AQgw]$',
+        description: 'the 64 bytes r||s of an ES256 signature in base64url without padding (86 characters)',
+        ...ours('O-22'),
+      }),
+    },
+    { additionalProperties: false },
+  ),
+)
+
+export const transportMode = define('transportMode', Type.Enum(['native', 'ds_x']))
+
+export type Digest = Static<typeof digest>
+export type Signature = Static<typeof signature>
+export type TransportMode = Static<typeof transportMode>
+export type ObjectType = Static<typeof objectType>

@@ -1,0 +1,62 @@
+/** Writes every file that is made from the contract; with --check, says which of them are out of date. */
+
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { openApiDocument } from '@agent-exchange/protocol'
+import { openPointsPage } from './generated-open-points.ts'
+import { problemsPage } from './generated-problems.ts'
+import { publishedSchemas } from './generated-schemas.ts'
+import { ROOT } from './repository-files.ts'
+
+const SCHEMAS = 'packages/protocol/schemas'
+
+const json = (value: unknown) => `${JSON.stringify(value, undefined, 2)}\n`
+
+function generatedFiles(): Map<string, string> {
+  const files = new Map<string, string>()
+  files.set('packages/protocol/openapi.json', json(openApiDocument()))
+  for (const [name, schema] of publishedSchemas()) files.set(`${SCHEMAS}/${name}`, json(schema))
+  files.set('docs/open-points.md', openPointsPage())
+  files.set('docs/problems.md', problemsPage())
+  return files
+}
+
+/** Schema files that no schema makes any more. */
+function leftovers(files: ReadonlyMap<string, string>): string[] {
+  return readdirSync(join(ROOT, SCHEMAS), { recursive: true, encoding: 'utf8' })
+    .map((name) => `${SCHEMAS}/${name}`)
+    .filter((path) => path.endsWith('.json') && !files.has(path))
+}
+
+function current(path: string): string | undefined {
+  try {
+    return readFileSync(join(ROOT, path), 'utf8')
+  } catch {
+    return undefined
+  }
+}
+
+const files = generatedFiles()
+mkdirSync(join(ROOT, SCHEMAS), { recursive: true })
+const changed = [...files].filter(([path, text]) => current(path) !== text)
+const stale = leftovers(files)
+
+if (process.argv.includes('--check')) {
+  for (const [path] of changed) console.error(`${path} is out of date`)
+  for (const path of stale) console.error(`${path} is made by nothing any more`)
+  if (changed.length + stale.length > 0) {
+    console.error('Run `npm run generate` and commit what it changes.')
+    process.exitCode = 1
+  } else console.log(`${files.size} generated files are up to date`)
+} else {
+  for (const [path, text] of changed) {
+    mkdirSync(dirname(join(ROOT, path)), { recursive: true })
+    writeFileSync(join(ROOT, path), text)
+    console.log(`wrote ${path}`)
+  }
+  for (const path of stale) {
+    rmSync(join(ROOT, path))
+    console.log(`removed ${path}`)
+  }
+  console.log(`${files.size} generated files, ${changed.length + stale.length} changed`)
+}
