@@ -3,10 +3,10 @@
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { openApiDocument } from '@agent-exchange/protocol'
-import { openPointsPage } from './generated-open-points.ts'
-import { problemsPage } from './generated-problems.ts'
-import { publishedSchemas } from './generated-schemas.ts'
-import { ROOT } from './repository-files.ts'
+import { openPointsPage } from './open-points-page.ts'
+import { problemsPage } from './problems-page.ts'
+import { publishedSchemas } from './published-schemas.ts'
+import { ROOT } from '../repository/repository-files.ts'
 
 const SCHEMAS = 'packages/protocol/schemas'
 

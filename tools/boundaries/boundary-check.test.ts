@@ -1,0 +1,103 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { checkBoundaries, findImports } from './boundary-check.ts'
+
+const faults = (path: string, text: string) => checkBoundaries({ path, text }).map(({ message }) => message)
+const isRefused = (path: string, text: string, message: RegExp) => {
+  const found = faults(path, text)
+  assert.equal(found.length, 1, `${path}: ${text} gave ${JSON.stringify(found)}`)
+  assert.match(found[0] ?? '', message)
+}
+const imports = (name: string) => `import x from '@agent-exchange/${name}'`
+const at = (inService: string) => `packages/service/src/${inService}`
+const isAllowed = (path: string, text: string) => assert.deepEqual(faults(path, text), [], `${path}: ${text}`)
+
+test('every form of import is seen, and nothing else', () => {
+  const found = findImports(`
+import a from 'one'
+import type { B } from "two"
+import 'three'
+export * from 'four'
+export {
+  c,
+} from 'five'
+const d = await import('six')
+// import e from 'comment'
+const f = "import g from 'string'"
+Array.from('not-an-import')
+`)
+  assert.deepEqual(
+    found.map(({ specifier, line }) => `${line} ${specifier}`),
+    ['2 one', '3 two', '4 three', '5 four', '8 five', '9 six'],
+  )
+})
+
+test('packages import along the graph only', () => {
+  isAllowed('packages/crypto/src/a.ts', imports('protocol'))
+  isAllowed('packages/cli/src/a.ts', imports('sdk'))
+  isAllowed('bench/src/main.ts', imports('crypto'))
+  isRefused(
+    'packages/protocol/src/a.ts',
+    imports('crypto'),
+    /protocol may import no other package, not crypto/u,
+  )
+  isRefused('packages/service/src/db/a.ts', imports('sdk'), /service may import protocol, crypto, not sdk/u)
+  isRefused('packages/sdk/src/a.ts', imports('service'), /not service/u)
+  isRefused('packages/sdk/src/a.test.ts', imports('service'), /not service/u)
+  isRefused('packages/crypto/src/a.ts', imports('cli/deep'), /not cli/u)
+})
+
+test('another package is never reached by a path', () => {
+  isRefused('packages/cli/src/a.ts', "import x from '../../protocol/src/wire.ts'", /by its name/u)
+})
+
+test('only tests import the testkit', () => {
+  const text = "import { startWorld } from '@agent-exchange/testkit'"
+  isAllowed('packages/service/src/features/agents/register.test.ts', text)
+  isRefused('packages/service/src/features/agents/register.ts', text, /only tests import testkit/u)
+})
+
+test('the service is layered', () => {
+  isAllowed(at('features/agents/register.ts'), "import x from '../../db/pool.ts'")
+  isAllowed(at('http/router.ts'), "import x from '../features/agents/register.ts'")
+  isAllowed(at('service.ts'), "import x from './http/server.ts'")
+  isAllowed(at('kernel/problem.test.ts'), "import x from '../http/server.ts'")
+  isRefused(at('kernel/problem.ts'), "import x from '../features/agents/register.ts'", /kernel may import/u)
+  isRefused(at('features/agents/register.ts'), "import x from '../../http/server.ts'", /not http/u)
+  isRefused(at('operator/replay.ts'), "import x from '../service.ts'", /not service\.ts/u)
+  isRefused(at('delivery/claim.ts'), "import x from '../features/packages/create.ts'", /EVT-09/u)
+  isAllowed(at('delivery/claim.ts'), "import x from '../features/notifications/list.ts'")
+})
+
+test('drivers, frameworks and node: modules stay in their places', () => {
+  isAllowed('packages/service/src/db/pool.ts', "import postgres from 'postgres'")
+  isRefused('packages/service/src/features/a.ts', "import type { Sql } from 'postgres'", /database driver/u)
+  isAllowed('packages/service/src/http/server.ts', "import fastify from 'fastify'")
+  isRefused('packages/service/src/oauth/mount.ts', "import helmet from '@fastify/helmet'", /Fastify/u)
+  isAllowed('packages/crypto/src/primitives-node.ts', "import { sign } from 'node:crypto'")
+  isRefused('packages/crypto/src/digest.ts', "import { hash } from 'node:crypto'", /primitives-node/u)
+  isRefused('packages/protocol/src/index.ts', "import fs from 'node:fs'", /browser/u)
+  isAllowed('packages/protocol/src/index.test.ts', "import { test } from 'node:test'")
+})
+
+test('the clock and the environment have one reader each', () => {
+  const clock = /reads the clock/u
+  for (const text of [
+    'Date.now()',
+    'new Date()',
+    'new Date ( )',
+    'new Date;',
+    'Date()',
+    'performance.now()',
+  ]) {
+    isRefused('packages/crypto/src/webhook.ts', text, clock)
+    isAllowed('packages/crypto/src/webhook.test.ts', text)
+  }
+  isAllowed('packages/service/src/kernel/clock.ts', 'new Date(Date.now())')
+  isAllowed(
+    'packages/crypto/src/webhook.ts',
+    "new Date(created * 1000); Date.parse(text); 'Date.now()' // Date.now()",
+  )
+  isRefused('packages/service/src/http/server.ts', 'const port = process.env.AEX_PORT', /environment/u)
+  isAllowed('packages/service/src/config/environment.ts', 'const { env } = process; process.env.AEX_PORT')
+})

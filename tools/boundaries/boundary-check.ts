@@ -1,0 +1,93 @@
+/** Holds source files against the table of boundary-rules.ts. Pure: text in, findings out. */
+
+import { posix } from 'node:path'
+import {
+  PACKAGE_IMPORTS,
+  RESERVED_CODE,
+  RESERVED_IMPORTS,
+  SERVICE_LAYERS,
+  TEST_ONLY_PACKAGE,
+  workspaceOf,
+} from './boundary-rules.ts'
+import type { Finding } from '../repository/findings.ts'
+import type { RepositoryFile } from '../repository/repository-files.ts'
+import { isTest } from '../repository/repository-files.ts'
+import { lineOf, scanSource } from '../repository/source-scan.ts'
+
+const IMPORT = /(?<![\w$.])(?:from|import)\s*\(?\s*$/u
+const SERVICE_SOURCE = 'packages/service/src/'
+
+/** Every static, dynamic, re-exporting or type-only import of a file, with its line. */
+export function findImports(text: string): { specifier: string; line: number }[] {
+  const { code, literals } = scanSource(text)
+  return literals
+    .filter(({ start }) => IMPORT.test(code.slice(Math.max(0, start - 40), start)))
+    .map(({ start, text: specifier }) => ({ specifier, line: lineOf(text, start) }))
+}
+
+export function checkBoundaries({ path, text }: RepositoryFile): Finding[] {
+  const imports = findImports(text).flatMap(({ specifier, line }) =>
+    importFaults(path, specifier).map((message) => ({ path, line, message })),
+  )
+  if (isTest(path)) return imports
+  const { code } = scanSource(text)
+  const reads = RESERVED_CODE.filter((rule) => governs(rule, path)).flatMap((rule) =>
+    [...code.matchAll(rule.code)].map(({ index }) => ({
+      path,
+      line: lineOf(text, index),
+      message: rule.why,
+    })),
+  )
+  return [...imports, ...reads]
+}
+
+/** Tests are held to the package graph only: they may start servers, read clocks and open files. */
+function importFaults(path: string, specifier: string): string[] {
+  const target = specifier.startsWith('.') ? posix.join(posix.dirname(path), specifier) : specifier
+  const faults = [packageFault(path, target)]
+  if (!isTest(path)) {
+    faults.push(layerFault(path, target))
+    faults.push(
+      ...RESERVED_IMPORTS.filter((r) => governs(r, path) && r.imports.test(target)).map((r) => r.why),
+    )
+  }
+  return faults.filter((fault) => fault !== undefined)
+}
+
+function packageFault(path: string, target: string): string | undefined {
+  const own = packageOf(path)
+  const other = workspaceOf(target) ?? packageOf(target)
+  if (other === undefined || other === own) return undefined
+  if (other === TEST_ONLY_PACKAGE) return isTest(path) ? undefined : `only tests import ${other}`
+  if (target.startsWith('packages/')) return `import ${other} by its name, not by a path into its folder`
+  const allowed = own === undefined ? undefined : PACKAGE_IMPORTS[own]
+  if (allowed === undefined || allowed.includes(other)) return undefined
+  return `${own} may import ${allowed.length > 0 ? allowed.join(', ') : 'no other package'}, not ${other}`
+}
+
+function layerFault(path: string, target: string): string | undefined {
+  const from = layerOf(path)
+  const to = layerOf(target)
+  if (from < 0 || to <= from) return undefined
+  const names = SERVICE_LAYERS.slice(0, from + 1).flat()
+  return `${servicePart(path)} may import ${names.join(', ')}, not ${servicePart(target)}`
+}
+
+function layerOf(path: string): number {
+  const part = servicePart(path)
+  return SERVICE_LAYERS.findIndex((layer) => layer.includes(part))
+}
+
+function servicePart(path: string): string {
+  return path.startsWith(SERVICE_SOURCE) ? (path.slice(SERVICE_SOURCE.length).split('/')[0] ?? '') : ''
+}
+
+function packageOf(path: string): string | undefined {
+  const [folder, name] = path.split('/')
+  return folder === 'packages' ? name : undefined
+}
+
+function governs({ within, except }: { within: readonly string[]; except: readonly string[] }, path: string) {
+  const isIn = (place: string) => path.startsWith(place)
+  return within.some(isIn) && !except.some(isIn)
+}

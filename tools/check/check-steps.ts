@@ -1,0 +1,70 @@
+/** The checks of `npm run check`, in the order they start. One line adds one. */
+
+export interface Step {
+  readonly name: string
+  readonly what: string
+  /** Run one after the other; the first that fails ends the step. */
+  readonly commands: readonly (readonly [string, ...string[]])[]
+  /** Left out, with a word about it, where this file does not exist. */
+  readonly needs?: string
+}
+
+/** Copies among tests are often clearer than a shared abstraction, so theirs may be longer. */
+const DUPLICATES_IN_TESTS = [
+  '--pattern',
+  '**/*.test.ts',
+  '--ignore',
+  '**/dist/**',
+  '--min-lines',
+  '30',
+  '--min-tokens',
+  '300',
+]
+
+/** The slow ones first: two run at a time. */
+export const STEPS: readonly Step[] = [
+  {
+    name: 'types',
+    what: 'TypeScript, packages and everything else',
+    commands: [
+      ['tsc', '-b'],
+      ['tsc', '-p', 'tsconfig.check.json'],
+    ],
+  },
+  { name: 'lint', what: 'oxlint with types, warnings count', commands: [['oxlint', '--deny-warnings']] },
+  { name: 'unused', what: 'no unused file, export or dependency', commands: [['knip', '--no-progress']] },
+  { name: 'format', what: 'oxfmt has nothing to change', commands: [['oxfmt', '--check']] },
+  {
+    name: 'duplicates',
+    what: 'no copied code',
+    commands: [
+      ['jscpd', '--config', '.jscpd.json'],
+      ['jscpd', '--config', '.jscpd.json', ...DUPLICATES_IN_TESTS],
+    ],
+  },
+  { name: 'boundaries', what: 'who may import what', commands: [['node', 'tools/boundaries/boundaries.ts']] },
+  {
+    name: 'generated',
+    what: 'generated files are what the sources give',
+    commands: [['node', '-C', 'source', 'tools/generate/generate.ts', '--check']],
+  },
+  {
+    name: 'openapi',
+    what: 'openapi.json is valid by two independent validators',
+    commands: [
+      ['validate-api', 'packages/protocol/openapi.json'],
+      ['redocly', 'lint', '--config', 'tools/check/redocly.yaml', 'packages/protocol/openapi.json'],
+    ],
+  },
+  {
+    name: 'requirements',
+    what: 'ids in test names exist',
+    commands: [['node', 'tools/requirements/requirements.ts', '--check']],
+  },
+  { name: 'links', what: 'links of the documentation resolve', commands: [['node', 'tools/links/links.ts']] },
+  {
+    name: 'hygiene',
+    what: 'nothing machine-bound, unfinished or unpinned',
+    commands: [['node', 'tools/hygiene/hygiene.ts']],
+  },
+]

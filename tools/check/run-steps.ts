@@ -1,0 +1,68 @@
+/** Runs steps, a few at a time, and hands over each result as it comes. */
+
+import { spawn } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { delimiter, join } from 'node:path'
+import type { Step } from './check-steps.ts'
+import { ROOT } from '../repository/repository-files.ts'
+
+export interface StepResult {
+  readonly step: Step
+  readonly outcome: 'passed' | 'failed' | 'left out'
+  readonly seconds: number
+  readonly output: string
+}
+
+/** `lanes` steps run at a time. Rejects only where the handler of results throws. */
+export async function runSteps(
+  steps: readonly Step[],
+  lanes: number,
+  onResult: (result: StepResult) => void,
+): Promise<StepResult[]> {
+  const results: StepResult[] = []
+  const waiting = [...steps]
+  const lane = async () => {
+    for (let step = waiting.shift(); step; step = waiting.shift()) {
+      const result = await runStep(step)
+      results.push(result)
+      onResult(result)
+    }
+  }
+  await Promise.all(Array.from({ length: lanes }, lane))
+  return results
+}
+
+async function runStep(step: Step): Promise<StepResult> {
+  if (step.needs && !existsSync(join(ROOT, step.needs))) {
+    return { step, outcome: 'left out', seconds: 0, output: `${step.needs} does not exist` }
+  }
+  const started = process.hrtime.bigint()
+  let output = ''
+  let code = 0
+  for (const [program, ...args] of step.commands) {
+    if (code !== 0) break
+    output = ''
+    code = await run(program, args, (text) => (output += text))
+  }
+  const seconds = Number(process.hrtime.bigint() - started) / 1e9
+  return { step, outcome: code === 0 ? 'passed' : 'failed', seconds, output }
+}
+
+/** Exit code of the program; 127, as in a shell, where it could not be started. */
+function run(program: string, args: readonly string[], onOutput: (text: string) => void): Promise<number> {
+  // The tools of node_modules come first, also where this was not started by npm.
+  const path = [join(ROOT, 'node_modules', '.bin'), process.env['PATH']].join(delimiter)
+  const child = spawn(program === 'node' ? process.execPath : program, args, {
+    cwd: ROOT,
+    env: { ...process.env, PATH: path },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', onOutput)
+  return new Promise((resolve) => {
+    child.on('error', (error) => {
+      onOutput(`${program}: ${error.message}\n`)
+      resolve(127)
+    })
+    child.on('close', (code) => resolve(code ?? 1))
+  })
+}
