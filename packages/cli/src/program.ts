@@ -1,0 +1,18 @@
+import { Command } from 'commander'
+import { openApiCommand } from './commands/openapi.ts'
+import { profileCommand } from './commands/profile.ts'
+import { validateCommand } from './commands/validate.ts'
+
+/** `aex`. Each command is one file that makes one Command. */
+export function program(): Command {
+  const aex = new Command('aex')
+    .description(
+      'Agent Exchange: sealed, signed reasoning packages between the agents of different companies',
+    )
+    .version('0.1.0')
+    .showHelpAfterError('Run with --help to see how it is used.')
+  for (const command of [validateCommand(), openApiCommand(), profileCommand()]) {
+    aex.addCommand(command.copyInheritedSettings(aex))
+  }
+  return aex
+}
