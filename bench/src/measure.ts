@@ -1,0 +1,37 @@
+/** How much time a measurement may take. */
+export interface Effort {
+  readonly repetitions: number
+  readonly milliseconds: number
+}
+
+export const FULL: Effort = { repetitions: 5, milliseconds: 500 }
+export const QUICK: Effort = { repetitions: 3, milliseconds: 150 }
+
+/** Calls per second: the median of the repetitions, after one that only warms up. */
+export async function measure(call: () => unknown, effort: Effort, inFlight = 1): Promise<number> {
+  await repeat(call, effort.milliseconds / 2, inFlight)
+  const rates: number[] = []
+  for (let i = 0; i < effort.repetitions; i++) rates.push(await repeat(call, effort.milliseconds, inFlight))
+  return median(rates)
+}
+
+async function repeat(call: () => unknown, milliseconds: number, inFlight: number): Promise<number> {
+  const start = performance.now()
+  const end = start + milliseconds
+  let calls = 0
+  const lane = async (): Promise<void> => {
+    while (performance.now() < end) {
+      await call()
+      calls++
+    }
+  }
+  await Promise.all(Array.from({ length: inFlight }, lane))
+  return (calls * 1_000) / (performance.now() - start)
+}
+
+function median(values: readonly number[]): number {
+  const sorted = values.toSorted((left, right) => left - right)
+  const middle = sorted.length >> 1
+  const upper = sorted[middle] ?? Number.NaN
+  return sorted.length % 2 === 1 ? upper : (upper + (sorted[middle - 1] ?? upper)) / 2
+}

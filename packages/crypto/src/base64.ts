@@ -1,0 +1,29 @@
+import { fromBase64, toBase64 } from '#primitives'
+import { CryptoError } from './errors.ts'
+
+/** Base64url without padding (RFC 7515 section 2). */
+export function encodeBase64url(bytes: Uint8Array): string {
+  return toBase64(bytes, 'base64url')
+}
+
+/**
+ * Strict base64url. A text is canonical when encoding its bytes gives the same text again, which rules out
+ * padding, whitespace, the other alphabet and non-zero unused bits at once (RFC 4648 section 3.5).
+ */
+export function decodeBase64url(text: string, at?: string): Uint8Array {
+  const bytes = fromBase64(text, 'base64url')
+  if (bytes === undefined || encodeBase64url(bytes) !== text)
+    throw new CryptoError('base64url_invalid', { at })
+  return bytes
+}
+
+/** Base64 with padding, as structured fields write it (RFC 9651 section 3.3.5). */
+export function encodeBase64(bytes: Uint8Array): string {
+  return toBase64(bytes, 'base64')
+}
+
+/** Strict base64 with padding; undefined where the text is anything else. */
+export function decodeBase64(text: string): Uint8Array | undefined {
+  const bytes = fromBase64(text, 'base64')
+  return bytes !== undefined && encodeBase64(bytes) === text ? bytes : undefined
+}

@@ -1,0 +1,51 @@
+import { decodeBase64url } from './base64.ts'
+import { canonicalBytes } from './canonical-json.ts'
+import { digestsEqual, sha256Digest } from './digest.ts'
+import type { ParsedEnvelope } from './envelope.ts'
+import type { SealedPackage } from './sealed-package-shape.ts'
+
+type Content = Pick<ParsedEnvelope, 'jwe' | 'jweText'>
+
+/** Which bytes content_digest covers in native mode is an open point (O-17); these are the readings. */
+export const CONTENT_DIGEST_RULES = ['jcs-jwe', 'jwe-text', 'ciphertext-bytes'] as const
+
+export type ContentDigestRule = (typeof CONTENT_DIGEST_RULES)[number]
+
+const BYTES_BY_RULE: Readonly<Record<ContentDigestRule, (content: Content) => Uint8Array>> = {
+  /** RFC 8785 of the `jwe` object: what our SDK writes. */
+  'jcs-jwe': ({ jwe }) => canonicalBytes(jwe),
+  /** The text of `jwe` as submitted. */
+  'jwe-text': ({ jweText }) => new TextEncoder().encode(jweText),
+  /** The decoded ciphertext. */
+  'ciphertext-bytes': ({ jwe }) => decodeBase64url(jwe.ciphertext),
+}
+
+/** The content_digest that our senders write into metadata and policy receipt. */
+export function sealedContentDigest(jwe: SealedPackage): Promise<string> {
+  return sha256Digest(canonicalBytes(jwe))
+}
+
+function contentDigest(content: Content, rule: ContentDigestRule): Promise<string> {
+  return sha256Digest(BYTES_BY_RULE[rule](content))
+}
+
+/** The content digest by every rule. */
+export async function contentDigests(content: Content): Promise<Record<ContentDigestRule, string>> {
+  return {
+    'jcs-jwe': await contentDigest(content, 'jcs-jwe'),
+    'jwe-text': await contentDigest(content, 'jwe-text'),
+    'ciphertext-bytes': await contentDigest(content, 'ciphertext-bytes'),
+  }
+}
+
+/** The first of the rules by which the content has this digest, or undefined. */
+export async function matchContentDigest(
+  content: Content,
+  digest: string,
+  rules: readonly ContentDigestRule[] = CONTENT_DIGEST_RULES,
+): Promise<ContentDigestRule | undefined> {
+  for (const rule of rules) {
+    if (digestsEqual(digest, await contentDigest(content, rule))) return rule
+  }
+  return undefined
+}

@@ -1,0 +1,70 @@
+import { SIGNATURE_ALGORITHM } from '@agent-exchange/protocol'
+import { decodeBase64url, encodeBase64url } from './base64.ts'
+import { canonicalBytes } from './canonical-json.ts'
+import { closedObject, isObject } from './closed-object.ts'
+import { CryptoError } from './errors.ts'
+import { SIGNATURE_LENGTH, signEs256, verifyEs256 } from './es256.ts'
+import type { PrivateKey, PublicKey } from './keys.ts'
+
+/** The members under which the protocol's objects carry their signature. */
+export type SignatureMember = 'signature' | 'sender_signature' | 'manifest_signature'
+
+export interface DetachedSignature {
+  readonly key_id: string
+  readonly algorithm: typeof SIGNATURE_ALGORITHM
+  readonly signature: string
+}
+
+export interface SigningKey {
+  readonly key: PrivateKey
+  readonly keyId: string
+}
+
+/** Signs RFC 8785 of the object without the member that will carry the signature. */
+export async function signDetached(
+  object: object,
+  { member, key, keyId }: SigningKey & { readonly member: SignatureMember },
+): Promise<DetachedSignature> {
+  const signature = await signEs256(key, signedBytes(object, member))
+  return { key_id: keyId, algorithm: SIGNATURE_ALGORITHM, signature: encodeBase64url(signature) }
+}
+
+/** Reads the signature that an object carries, without judging it; `key_id` says which key to look up. */
+export function readDetached(object: object, member: SignatureMember): DetachedSignature {
+  const carried = isObject(object) ? object[member] : undefined
+  const { key_id, algorithm, signature } = closedObject(
+    carried,
+    ['key_id', 'algorithm', 'signature'],
+    'signature_malformed',
+  )
+  if (algorithm !== SIGNATURE_ALGORITHM) throw new CryptoError('signature_algorithm')
+  if (typeof key_id !== 'string' || key_id === '') throw new CryptoError('signature_malformed')
+  if (typeof signature !== 'string') throw new CryptoError('signature_malformed')
+  return { key_id, algorithm, signature }
+}
+
+/** Verifies the signature that an object carries; throws where it does not hold. */
+export async function verifyDetached(
+  object: object,
+  { member, publicKey }: { readonly member: SignatureMember; readonly publicKey: PublicKey },
+): Promise<void> {
+  const signature = signatureBytes(readDetached(object, member))
+  if (!(await verifyEs256(publicKey, signedBytes(object, member), signature))) {
+    throw new CryptoError('signature_mismatch')
+  }
+}
+
+export function signedBytes(object: object, member: SignatureMember): Uint8Array {
+  return canonicalBytes(Object.fromEntries(Object.entries(object).filter(([name]) => name !== member)))
+}
+
+export function signatureBytes({ signature }: DetachedSignature): Uint8Array {
+  let bytes: Uint8Array
+  try {
+    bytes = decodeBase64url(signature)
+  } catch {
+    throw new CryptoError('signature_encoding')
+  }
+  if (bytes.length !== SIGNATURE_LENGTH) throw new CryptoError('signature_encoding')
+  return bytes
+}

@@ -1,0 +1,51 @@
+import { sha256 } from '#primitives'
+import { decodeBase64, encodeBase64 } from './base64.ts'
+import { CryptoError } from './errors.ts'
+
+const SHA256_LENGTH = 32
+const DIGEST = /^sha-256=:([A-Za-z0-9+/]+=*):$/
+/** A dictionary member whose value is a byte sequence, without parameters (RFC 9530 section 2 has none). */
+const MEMBER = /^([a-z*][a-z0-9_.*-]*)=(:[A-Za-z0-9+/]*=*:)$/
+
+/** The digest of some bytes in the form of RFC 9530. */
+export async function sha256Digest(bytes: Uint8Array): Promise<string> {
+  return `sha-256=:${encodeBase64(await sha256(bytes))}:`
+}
+
+/** The 32 bytes of a digest in the protocol's one form; anything else is refused. */
+export function parseDigest(text: string): Uint8Array {
+  const encoded = DIGEST.exec(text)?.[1]
+  const bytes = encoded === undefined ? undefined : decodeBase64(encoded)
+  if (bytes?.length !== SHA256_LENGTH) throw new CryptoError('digest_malformed')
+  return bytes
+}
+
+/** Whether two digests are the same. Both must be well formed. */
+export function digestsEqual(left: string, right: string): boolean {
+  return bytesEqual(parseDigest(left), parseDigest(right))
+}
+
+/**
+ * The sha-256 member of a Content-Digest field, in the protocol's form. The field is a dictionary that may
+ * hold further algorithms; they are passed over, since SHA-256 is the one that counts here.
+ */
+export function parseContentDigest(field: string): string {
+  const members = field.split(',').map((part) => MEMBER.exec(part.replace(/^[ \t]+|[ \t]+$/g, '')))
+  if (members.includes(null)) throw new CryptoError('digest_malformed')
+  const digests = members.filter((member) => member?.[1] === 'sha-256')
+  const digest = digests[0]?.[2]
+  if (digest === undefined) throw new CryptoError('digest_missing')
+  // A dictionary would let the last of two win (RFC 9651 section 4.2.2); an honest sender writes one.
+  if (digests.length > 1) throw new CryptoError('digest_malformed')
+  const normal = `sha-256=${digest}`
+  parseDigest(normal)
+  return normal
+}
+
+/** Compares in time that depends on the length alone. */
+export function bytesEqual(left: Uint8Array, right: Uint8Array): boolean {
+  if (left.length !== right.length) return false
+  let difference = 0
+  for (const [i, byte] of left.entries()) difference |= byte ^ (right[i] ?? 0)
+  return difference === 0
+}

@@ -1,0 +1,38 @@
+import { CURVES } from './curves.ts'
+import { type PrivateKey, type PublicKey, signerOf, verifierOf } from './keys.ts'
+
+/** Raw r||s (RFC 7518 section 3.4). */
+export const SIGNATURE_LENGTH = 64
+
+const ORDER = orderBytes()
+
+/** ES256: 64 bytes of r||s over SHA-256 of the data. */
+export function signEs256(key: PrivateKey, data: Uint8Array): Promise<Uint8Array> {
+  return signerOf(key)(data)
+}
+
+/**
+ * Whether this is the key's signature of the data. Any other length (DER too), and an r or s outside
+ * 1 to n−1, is no signature (FIPS 186-5 section 6.4.2, step 1), whatever the runtime makes of it.
+ */
+export async function verifyEs256(key: PublicKey, data: Uint8Array, signature: Uint8Array): Promise<boolean> {
+  const verifier = verifierOf(key)
+  return isRawSignature(signature) && verifier(data, signature)
+}
+
+/** Whether the bytes can be an ES256 signature at all: 64 of them, r and s each from 1 to n−1. */
+export function isRawSignature(bytes: Uint8Array): boolean {
+  return bytes.length === SIGNATURE_LENGTH && inRange(bytes.subarray(0, 32)) && inRange(bytes.subarray(32))
+}
+
+/** 1 ≤ value < n, byte by byte: signatures are public, so the first difference may decide. */
+function inRange(value: Uint8Array): boolean {
+  if (value.every((byte) => byte === 0)) return false
+  const i = value.findIndex((byte, index) => byte !== ORDER[index])
+  return i !== -1 && (value[i] ?? 0) < (ORDER[i] ?? 0)
+}
+
+function orderBytes(): Uint8Array {
+  const hex = CURVES['P-256'].n.toString(16)
+  return Uint8Array.from({ length: 32 }, (_, i) => Number.parseInt(hex.slice(2 * i, 2 * i + 2), 16))
+}

@@ -1,0 +1,87 @@
+/**
+ * Every byte-level profile of Agent Exchange. Nothing here does I/O or reads the clock; nothing but
+ * `primitives-node.ts` needs Node, so the package runs in a browser as well.
+ *
+ * @packageDocumentation
+ */
+
+export { decodeBase64url, encodeBase64url } from './base64.ts'
+export { canonicalBytes, canonicalize } from './canonical-json.ts'
+export {
+  CONTENT_DIGEST_RULES,
+  contentDigests,
+  matchContentDigest,
+  sealedContentDigest,
+  type ContentDigestRule,
+} from './content-digest.ts'
+export type { Curve } from './curves.ts'
+export {
+  readDetached,
+  signDetached,
+  verifyDetached,
+  type DetachedSignature,
+  type SignatureMember,
+  type SigningKey,
+} from './detached-signature.ts'
+export { digestsEqual, parseContentDigest, parseDigest, sha256Digest } from './digest.ts'
+export {
+  parseEnvelope,
+  signEnvelope,
+  verifyEnvelope,
+  type Envelope,
+  type EnvelopeOptions,
+  type ParsedEnvelope,
+} from './envelope.ts'
+export { CRYPTO_ERROR_CODES, CryptoError, type CryptoErrorCode } from './errors.ts'
+export { signEs256, verifyEs256 } from './es256.ts'
+export type { JwkOptions, KeyUse, PrivateJwk, PublicJwk } from './jwk-shape.ts'
+export {
+  generateKeyPair,
+  importPrivateJwk,
+  importPublicJwk,
+  jwkThumbprint,
+  type KeyPair,
+  type PrivateKey,
+  type PublicKey,
+} from './keys.ts'
+export {
+  openPackage,
+  sealPackage,
+  type OpenedPackage,
+  type Party,
+  type SealOptions,
+} from './sealed-package.ts'
+export {
+  readSealedPackage,
+  type SealedOptions,
+  type SealedPackage,
+  type SealedRecipient,
+} from './sealed-package-shape.ts'
+export {
+  signManifest,
+  signPackageStatement,
+  signPolicyReceipt,
+  signSkillRelease,
+  verifyManifest,
+  verifyPackageStatement,
+  verifyPolicyReceipt,
+  verifySkillRelease,
+  type StatementCheck,
+  type StatementForm,
+} from './statements.ts'
+export { parseStrictJson, type JsonObject, type JsonValue, type StrictJsonOptions } from './strict-json.ts'
+export type { HeaderFields } from './webhook-request.ts'
+export {
+  signWebhook,
+  type WebhookDelivery,
+  type WebhookHeaders,
+  type WebhookSigning,
+} from './webhook-sign.ts'
+export {
+  DEFAULT_CLOCK_SKEW_SECONDS,
+  verifyWebhook,
+  type VerifiedWebhook,
+  type WebhookKey,
+  type WebhookRequest,
+  type WebhookVerification,
+} from './webhook-verify.ts'

@@ -1,0 +1,108 @@
+import { SIGNATURE_ALGORITHM } from '@agent-exchange/protocol'
+import { decodeBase64url } from './base64.ts'
+import { isObject } from './closed-object.ts'
+import { type Curve, CURVES, isOnCurve, toBigInt } from './curves.ts'
+import { CryptoError } from './errors.ts'
+
+/** A public key as the protocol writes it, and nothing more. */
+export interface PublicJwk {
+  readonly kty: 'EC'
+  readonly crv: Curve
+  readonly x: string
+  readonly y: string
+}
+
+export interface PrivateJwk extends PublicJwk {
+  readonly d: string
+}
+
+export type KeyUse = 'signing' | 'encryption'
+
+export interface JwkOptions {
+  /** Curves that are allowed: P-256 unless told (open point O-28), and for signing P-256 whatever is told. */
+  readonly curves?: readonly Curve[]
+  /** What the key is for: a JWK that says otherwise of itself is refused. */
+  readonly use?: KeyUse
+  readonly at?: string
+}
+
+/** RFC 7518 sections 6.2.2, 6.3.2 and 6.4, and `priv` of the AKP type: private by name, whatever the type. */
+const PRIVATE_MEMBERS = ['d', 'p', 'q', 'dp', 'dq', 'qi', 'oth', 'k', 'priv']
+/** What JWK libraries add of themselves; taken note of and not kept (ID-06). */
+const PASSED_OVER = ['kid', 'alg', 'use', 'key_ops', 'ext']
+const KNOWN = new Set(['kty', 'crv', 'x', 'y', ...PASSED_OVER])
+
+type Members = Readonly<Record<string, unknown>>
+
+/** Reads a public EC key out of untrusted input: steps in the order in which they can mislead. */
+export function readPublicJwk(value: unknown, options: JwkOptions = {}): PublicJwk {
+  const jwk = asObject(value, options.at)
+  // The name alone is enough, also with null or an empty string behind it: such a sender is confused.
+  if (PRIVATE_MEMBERS.some((name) => Object.hasOwn(jwk, name))) {
+    throw new CryptoError('key_private_material', { at: options.at })
+  }
+  return readPoint(jwk, options, 'verify')
+}
+
+/** Reads a private EC key of the caller's own. */
+export function readPrivateJwk(value: unknown, options: JwkOptions = {}): PrivateJwk {
+  const { d, ...rest } = asObject(value, options.at)
+  if (d === undefined) throw new CryptoError('key_private_missing', { at: options.at })
+  const point = readPoint(rest, options, 'sign')
+  const { size, n } = CURVES[point.crv]
+  const scalar = readInteger(d, size, options.at)
+  if (scalar.value === 0n || scalar.value >= n)
+    throw new CryptoError('key_coordinate_invalid', { at: options.at })
+  return { ...point, d: scalar.text }
+}
+
+function asObject(value: unknown, at: string | undefined): Members {
+  if (!isObject(value)) throw new CryptoError('key_malformed', { at })
+  return value
+}
+
+function readPoint(jwk: Members, options: JwkOptions, operation: 'sign' | 'verify'): PublicJwk {
+  const { curves = ['P-256'], use, at } = options
+  if (jwk.kty !== 'EC') throw new CryptoError('key_type_unsupported', { at })
+  if (Object.keys(jwk).some((name) => !KNOWN.has(name))) {
+    throw new CryptoError('key_member_unknown', { at })
+  }
+  const allowed: readonly Curve[] = use === 'signing' ? ['P-256'] : curves
+  const crv = allowed.find((curve) => curve === jwk.crv)
+  if (crv === undefined) throw new CryptoError('key_curve_unsupported', { at })
+  if (use !== undefined && contradicts(jwk, use, operation)) throw new CryptoError('key_use_mismatch', { at })
+  const x = readInteger(jwk.x, CURVES[crv].size, at)
+  const y = readInteger(jwk.y, CURVES[crv].size, at)
+  if (!isOnCurve(crv, x.value, y.value)) throw new CryptoError('key_not_on_curve', { at })
+  return { kty: 'EC', crv, x: x.text, y: y.text }
+}
+
+/** Full length, leading zeros included (RFC 7518 sections 6.2.1.2 and 6.2.2.1). */
+function readInteger(text: unknown, size: number, at: string | undefined): { text: string; value: bigint } {
+  if (typeof text !== 'string') throw new CryptoError('key_coordinate_invalid', { at })
+  let bytes: Uint8Array
+  try {
+    bytes = decodeBase64url(text)
+  } catch {
+    throw new CryptoError('key_coordinate_invalid', { at })
+  }
+  if (bytes.length !== size) throw new CryptoError('key_coordinate_invalid', { at })
+  return { text, value: toBigInt(bytes) }
+}
+
+/** RFC 7517 sections 4.2 to 4.4: use, key_ops and alg are optional, but where present they bind. */
+function contradicts(jwk: Members, use: KeyUse, operation: 'sign' | 'verify'): boolean {
+  const operations: readonly unknown[] | undefined = Array.isArray(jwk.key_ops) ? jwk.key_ops : undefined
+  if (use === 'signing') {
+    return (
+      (jwk.use !== undefined && jwk.use !== 'sig') ||
+      (jwk.alg !== undefined && jwk.alg !== SIGNATURE_ALGORITHM) ||
+      (operations !== undefined && !operations.includes(operation))
+    )
+  }
+  return (
+    (jwk.use !== undefined && jwk.use !== 'enc') ||
+    (jwk.alg !== undefined && !(typeof jwk.alg === 'string' && jwk.alg.startsWith('ECDH-ES'))) ||
+    (operations !== undefined && (operations.includes('sign') || operations.includes('verify')))
+  )
+}

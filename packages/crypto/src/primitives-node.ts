@@ -1,0 +1,47 @@
+import { createPrivateKey, createPublicKey, hash, sign, verify } from 'node:crypto'
+import { derFromRaw, rawFromDer } from './es256-der.ts'
+import type { PrivateJwk, PublicJwk } from './jwk-shape.ts'
+import type { Base64Alphabet, Signer, Verifier } from './primitives.ts'
+
+// Of node:crypto's forms, the callback with DER is the quickest under load: it leaves the event loop free
+// and uses every core (bench: "ES256 ways"). `dsaEncoding: 'ieee-p1363'` costs at least a third more per
+// verification and about twice the signing time, so r||s is converted by hand.
+
+export async function importVerifier(jwk: PublicJwk): Promise<Verifier> {
+  const key = createPublicKey({ key: { ...jwk }, format: 'jwk' })
+  return (data, signature) =>
+    new Promise((resolve, reject) => {
+      verify('sha256', data, key, derFromRaw(signature), (error, valid) => {
+        if (error === null) resolve(valid)
+        else reject(error)
+      })
+    })
+}
+
+export async function importSigner(jwk: PrivateJwk): Promise<Signer> {
+  const key = createPrivateKey({ key: { ...jwk }, format: 'jwk' })
+  return (data) =>
+    new Promise((resolve, reject) => {
+      sign('sha256', data, key, (error, der) => {
+        if (error === null) resolve(rawFromDer(der))
+        else reject(error)
+      })
+    })
+}
+
+export async function sha256(bytes: Uint8Array): Promise<Uint8Array> {
+  return plain(hash('sha256', bytes, 'buffer'))
+}
+
+export function toBase64(bytes: Uint8Array, alphabet: Base64Alphabet): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString(alphabet)
+}
+
+export function fromBase64(text: string, alphabet: Base64Alphabet): Uint8Array | undefined {
+  return plain(Buffer.from(text, alphabet))
+}
+
+/** The same memory without Buffer's methods, which differ from Uint8Array's. */
+function plain(buffer: Buffer): Uint8Array {
+  return new Uint8Array(buffer.buffer, buffer.byteOffset, buffer.byteLength)
+}

@@ -1,0 +1,52 @@
+import { HEADER, WEBHOOK_SIGNATURE } from '@agent-exchange/protocol'
+import { CryptoError } from './errors.ts'
+
+/**
+ * Header fields as received: pairs (`Headers`, or Node's `rawHeaders` in twos) or a record (Node's
+ * `headersDistinct`). Node's plain `headers` drops a repeated Content-Type, so prefer the others.
+ */
+export type HeaderFields =
+  | Iterable<readonly [name: string, value: string]>
+  | Readonly<Record<string, string | readonly string[] | undefined>>
+
+/** The fields that a signed delivery carries, by lower-case name. */
+export const SIGNED_FIELDS = [
+  'content-digest',
+  'content-type',
+  HEADER.deliveryId,
+  HEADER.eventId,
+  HEADER.deliveryAttempt,
+] as const
+
+export type FieldName = (typeof SIGNED_FIELDS)[number] | 'signature' | 'signature-input'
+
+/** RFC 9421 section 2.1: every instance in order, unfolded, trimmed, joined by a comma and a space. */
+export function fieldValue(headers: HeaderFields, name: FieldName): string | undefined {
+  const values = instances(headers)
+    .filter(([field]) => field.toLowerCase() === name)
+    .map(([, value]) => value.replace(/[ \t]*\r\n[ \t]+/g, ' ').replace(/^[ \t]+|[ \t]+$/g, ''))
+  return values.length === 0 ? undefined : values.join(', ')
+}
+
+function instances(headers: HeaderFields): (readonly [string, string])[] {
+  if (Symbol.iterator in headers) return [...headers]
+  return Object.entries(headers).flatMap(([name, value]) =>
+    value === undefined ? [] : [value].flat().map((instance) => [name, instance] as const),
+  )
+}
+
+/**
+ * RFC 9421 sections 2.2.3 and 2.2.6: the authority in lower case without the default port, and an empty
+ * path as a slash. The URL parser does both.
+ */
+export function readTarget(address: string): { authority: string; path: string; href: string } {
+  const url = URL.parse(address)
+  if (url === null || (url.protocol !== 'https:' && url.protocol !== 'http:')) {
+    throw new CryptoError('webhook_value', { at: 'url' })
+  }
+  url.hash = ''
+  return { authority: url.host, path: url.pathname, href: url.href }
+}
+
+/** The covered components as Signature-Input lists them. */
+export const COMPONENT_LIST = `(${WEBHOOK_SIGNATURE.components.map((name) => `"${name}"`).join(' ')})`
