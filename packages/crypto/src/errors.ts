@@ -62,7 +62,7 @@ const SENTENCES = {
   sealed_recipient_members:
     'A recipient does not have exactly encrypted_key and header with alg, epk and kid.',
   sealed_recipient_algorithm: 'The key wrapping of a recipient is not ECDH-ES+A256KW.',
-  sealed_recipient_key_id: 'The two recipients do not have two different non-empty kids.',
+  sealed_recipient_key_id: 'The kid of a recipient is not a non-empty string.',
   sealed_encrypted_key: 'An encrypted_key is not 40 bytes.',
   sealed_not_recipient: 'No recipient has this kid.',
   sealed_not_opened: 'The package does not open: it was altered, or sealed to another key of the same kid.',

@@ -191,7 +191,6 @@ test('[PKG-02] anything but the one structure is refused, each with its own code
     ['sealed_recipient_algorithm', slot({ alg: 'dir' })],
     ['sealed_recipient_key_id', slot({ kid: '' })],
     ['sealed_recipient_key_id', slot({ kid: 1 })],
-    ['sealed_recipient_key_id', slot({ kid: 'key_a' })],
     ['key_private_material', slot({ epk: c.privateJwk })],
     ['key_private_material', slot({ epk: { ...epk, d: null } })],
     ['key_not_on_curve', slot({ epk: { ...epk, y: epk.x } })],
@@ -208,8 +207,16 @@ test('[PKG-02] anything but the one structure is refused, each with its own code
 
 test('sealing refuses what no service would accept', async (t) => {
   await t.assert.rejects(sealPackage(new Uint8Array(), { sender, recipient }), { code: 'sealed_ciphertext' })
-  const twice = sealPackage(text('x'), { sender, recipient: { ...recipient, kid: 'key_a' } })
-  await t.assert.rejects(twice, { code: 'sealed_recipient_key_id' })
+})
+
+test('[PKG-02] two agents may use one key id; each opens its own slot, and a third with that id opens none', async (t) => {
+  const jwe = await sealPackage(text('x'), { sender, recipient: { ...recipient, kid: 'key_a' } })
+  for (const { privateKey } of [a, b]) {
+    t.assert.deepEqual((await openPackage(jwe, { kid: 'key_a', privateKey })).plaintext, text('x'))
+  }
+  await t.assert.rejects(openPackage(jwe, { kid: 'key_a', privateKey: c.privateKey }), {
+    code: 'sealed_not_opened',
+  })
 })
 
 test('another content type or curve counts where the caller allows it (O-28, O-35)', async (t) => {

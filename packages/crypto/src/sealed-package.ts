@@ -73,17 +73,21 @@ export async function openPackage(
 ): Promise<OpenedPackage> {
   const { crv } = privateKey.publicJwk
   const { recipients, ...shared } = readSealedPackage(value, { curves: [crv], ...options })
-  const own = recipients.find(({ header }) => header.kid === kid)
-  if (own === undefined) throw new CryptoError('sealed_not_recipient')
-  const epk = readPublicJwk(own.header.epk, { curves: [crv] })
+  const own = recipients.filter(({ header }) => header.kid === kid)
+  if (own.length === 0) throw new CryptoError('sealed_not_recipient')
   const key = await agreementKeyOf(privateKey)
-  const { plaintext } = await flattenedDecrypt(
-    { ...shared, encrypted_key: own.encrypted_key, header: { ...own.header, epk: { ...epk } } },
-    key,
-    { keyManagementAlgorithms: [KEY_WRAPPING], contentEncryptionAlgorithms: [CONTENT_ENCRYPTION] },
+  // Two agents may use one key id, so a kid can stand in both slots; only one of them opens.
+  const opened = await Promise.any(
+    own.map(({ encrypted_key, header }) => {
+      const epk = { ...readPublicJwk(header.epk, { curves: [crv] }) }
+      return flattenedDecrypt({ ...shared, encrypted_key, header: { ...header, epk } }, key, {
+        keyManagementAlgorithms: [KEY_WRAPPING],
+        contentEncryptionAlgorithms: [CONTENT_ENCRYPTION],
+      })
+    }),
   ).catch(() => {
     // One answer for every cause: which step failed is of use only to an attacker.
     throw new CryptoError('sealed_not_opened')
   })
-  return { plaintext, aad: decodeBase64url(shared.aad) }
+  return { plaintext: opened.plaintext, aad: decodeBase64url(shared.aad) }
 }
