@@ -1,0 +1,30 @@
+/** Writes vectors/ anew. Each vector is checked, as a reader of the files would see it, before any is written. */
+
+import { rmSync } from 'node:fs'
+import { invalidObjects, validObjects } from './generators/objects/objects.ts'
+import { GENERATORS } from './generators/index.ts'
+import { tellStory } from './generators/story.ts'
+import { checkVector } from './check-vector.ts'
+import { VECTORS, writeJson } from './vector-file.ts'
+
+const files = new Map<string, object>()
+let vectors = 0
+
+const story = await tellStory()
+for (const generator of GENERATORS) {
+  const file = await generator(story)
+  const published: typeof file = JSON.parse(JSON.stringify(file))
+  for (const vector of published.vectors) {
+    await checkVector(published.profile, vector).catch((cause: unknown) => {
+      throw new Error(`${published.profile}/${vector.name} is not what it says`, { cause })
+    })
+    vectors++
+  }
+  files.set(`${file.profile}.json`, file)
+}
+for (const [name, object] of validObjects()) files.set(`objects/valid/${name}.json`, object)
+for (const [name, broken] of invalidObjects()) files.set(`objects/invalid/${name}.json`, broken)
+
+rmSync(VECTORS, { recursive: true, force: true })
+for (const [name, content] of files) writeJson(name, content)
+console.log(`${files.size} files, ${vectors} vectors in them beside the objects`)

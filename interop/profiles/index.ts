@@ -1,0 +1,33 @@
+import {
+  policyReceipt,
+  dsxManifest,
+  packageReceipt,
+  packageRevocation,
+  skillRelease,
+} from './detached-signatures.ts'
+import { base64url, canonicalJson, contentDigestField, digest } from './encodings.ts'
+import { es256, publicJwk } from './keys-and-signatures.ts'
+import { contentDigest, exchangeEnvelope, sealedPackage } from './packages.ts'
+import type { Check } from './profile.ts'
+import { webhookSignature } from './webhook-signature.ts'
+
+/** Every profile by its name, which is also the name of its file in vectors/. */
+export const PROFILES = {
+  'canonical-json': canonicalJson,
+  base64url,
+  digest,
+  'content-digest-field': contentDigestField,
+  'public-jwk': publicJwk,
+  es256,
+  'policy-receipt': policyReceipt,
+  'dsx-manifest': dsxManifest,
+  'package-receipt': packageReceipt,
+  'package-revocation': packageRevocation,
+  'skill-release': skillRelease,
+  'exchange-envelope': exchangeEnvelope,
+  'sealed-package': sealedPackage,
+  'content-digest': contentDigest,
+  'webhook-signature': webhookSignature,
+} as const satisfies Record<string, Check>
+
+export type ProfileName = keyof typeof PROFILES

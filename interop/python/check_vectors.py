@@ -1,0 +1,34 @@
+"""Reads the published vectors and prints, as JSON, where this implementation sees them otherwise."""
+
+import json
+import pathlib
+
+from profiles import PROFILES, REFUSALS
+
+VECTORS = pathlib.Path(__file__).parents[1] / "vectors"
+
+
+def disagreement(check, vector):
+    try:
+        output = check(vector["input"])
+    except REFUSALS as error:
+        return f"refused: {error!r}" if vector["expect"] == "valid" else None
+    if vector["expect"] == "invalid":
+        return "accepted"
+    return None if output == vector["output"] else f"gave {json.dumps(output)}"
+
+
+def report(profile):
+    vectors = json.loads((VECTORS / f"{profile}.json").read_text("utf-8"))["vectors"]
+    # The JSON Schemas are not implemented a second time here.
+    mine = [vector for vector in vectors if vector.get("code") != "schema_invalid"]
+    found = {vector["name"]: disagreement(PROFILES[profile], vector) for vector in mine}
+    return {
+        "profile": profile,
+        "valid": sum(vector["expect"] == "valid" for vector in mine),
+        "invalid": sum(vector["expect"] == "invalid" for vector in mine),
+        "disagreements": [f"{name} {reason}" for name, reason in found.items() if reason],
+    }
+
+
+print(json.dumps([report(profile) for profile in PROFILES]))

@@ -1,0 +1,82 @@
+"""Base64url, digests, public keys and ES256, as strict as the profiles ask for."""
+
+import base64
+import hashlib
+import json
+import pathlib
+import re
+
+from jwcrypto.common import base64url_encode
+from jwcrypto.jwa import JWA
+from jwcrypto.jwk import JWK
+
+from canonical_json import Refused
+
+KEYS = {
+    key["key_id"]: key
+    for key in json.loads(pathlib.Path(__file__).parents[1].joinpath("keys.json").read_text("utf-8"))["keys"]
+}
+POINT = ("kty", "crv", "x", "y")
+PRIVATE = {"d", "p", "q", "dp", "dq", "qi", "oth", "k", "priv"}
+DECORATION = {"kid", "alg", "use", "key_ops", "ext"}
+
+
+def require(holds, reason):
+    if not holds:
+        raise Refused(reason)
+
+
+def exactly(value, *names):
+    require(isinstance(value, dict) and set(value) == set(names), f"not exactly {', '.join(names)}")
+    return value
+
+
+def private_key(key_id):
+    return JWK(**KEYS[key_id]["jwk"])
+
+
+def public_jwk_of(key_id):
+    return {name: KEYS[key_id]["jwk"][name] for name in POINT}
+
+
+def decode(text):
+    """Base64url whose bytes encode to the same text again."""
+    require(isinstance(text, str) and re.fullmatch(r"[A-Za-z0-9_-]*", text), "not base64url")
+    require(len(text) % 4 != 1, "a length that no bytes have")
+    data = base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
+    require(base64url_encode(data) == text, "not canonical")
+    return data
+
+
+def sha256_digest(data):
+    return f"sha-256=:{base64.b64encode(hashlib.sha256(data).digest()).decode()}:"
+
+
+def parse_digest(text):
+    match = re.fullmatch(r"sha-256=:([A-Za-z0-9+/]{43}=):", text)
+    require(match, "no digest")
+    data = base64.b64decode(match[1])
+    require(base64.b64encode(data).decode() == match[1], "not canonical")
+    return data
+
+
+def sign_es256(key_id, message):
+    return JWA.signing_alg("ES256").sign(private_key(key_id), message)
+
+
+def verify_es256(jwk, message, signature):
+    require(len(signature) == 64, "not 64 bytes")
+    JWA.signing_alg("ES256").verify(JWK(**jwk), message, signature)
+
+
+def read_public_jwk(jwk):
+    require(isinstance(jwk, dict) and not PRIVATE & set(jwk), "no public key")
+    require(set(POINT) <= set(jwk) <= set(POINT) | DECORATION, "other members")
+    require((jwk["kty"], jwk["crv"]) == ("EC", "P-256"), "no P-256 key")
+    require(len(decode(jwk["x"])) == len(decode(jwk["y"])) == 32, "not 32 bytes")
+    point = {name: jwk[name] for name in POINT}
+    try:
+        JWK(**point).get_op_key("verify")
+    except ValueError as error:
+        raise Refused("not on the curve") from error
+    return point

@@ -1,0 +1,194 @@
+"""The byte-level profiles once more, from the descriptions alone: jwcrypto does the cryptography.
+
+Every check returns what a vector of its profile lists as output, or raises one of REFUSALS.
+"""
+
+import hashlib
+import json
+import re
+
+from cryptography.exceptions import InvalidSignature
+from jwcrypto.common import JWException, base64url_encode
+from jwcrypto.jwe import JWE
+from jwcrypto.jwk import JWK
+from jwcrypto.jws import JWS
+
+from canonical_json import Refused, canonical_bytes, canonicalize, parse
+from encodings_and_keys import (
+    decode,
+    exactly,
+    parse_digest,
+    private_key,
+    public_jwk_of,
+    read_public_jwk,
+    require,
+    sha256_digest,
+    sign_es256,
+    verify_es256,
+)
+from webhooks import content_digest_field, webhook_signature
+
+JWS_HEADER = {
+    "alg": "ES256",
+    "typ": "application/svc+jws",
+    "cty": "application/svc.exchange-envelope+json",
+    "syv": "svc/1.0",
+}
+JWE_HEADER = {
+    "enc": "A256GCM",
+    "typ": "application/svc+jwe",
+    "cty": "application/svc.reasoning-package+json",
+    "syv": "svc/1.0",
+}
+WRAPPING = "ECDH-ES+A256KW"
+# What says no; anything else that is raised is a mistake in this file.
+REFUSALS = (Refused, JWException, InvalidSignature)
+
+
+def canonical_json(vector):
+    text = canonicalize(parse(vector["text"] if "text" in vector else decode(vector["bytes"])))
+    return {"canonical": text, "digest": sha256_digest(text.encode("utf-8"))}
+
+
+def digest(vector):
+    data = parse_digest(vector["digest"])
+    if "bytes" in vector:
+        require(hashlib.sha256(decode(vector["bytes"])).digest() == data, "other bytes")
+    return {"sha256": base64url_encode(data)}
+
+
+def public_jwk(vector):
+    point = read_public_jwk(vector["jwk"])
+    says, wants = vector["jwk"], vector.get("use")
+    if wants == "signing":
+        require(says.get("use", "sig") == "sig" and says.get("alg", "ES256") == "ES256", "for another use")
+        require("verify" in says.get("key_ops", ["verify"]), "for other operations")
+    return {"jwk": point, "thumbprint": JWK(**point).thumbprint()}
+
+
+def es256(vector):
+    verify_es256(public_jwk_of(vector["verify_with"]), decode(vector["message"]), decode(vector["signature"]))
+    return {"verified": True}
+
+
+def sign_detached(body, member, key_id, covered=None):
+    signature = base64url_encode(sign_es256(key_id, canonical_bytes(covered or body)))
+    return {**body, member: {"key_id": key_id, "algorithm": "ES256", "signature": signature}}
+
+
+def verify_detached(signed, member, key_id, added=None):
+    carried = exactly(signed.get(member), "key_id", "algorithm", "signature")
+    require(carried["algorithm"] == "ES256" and carried["key_id"], "no ES256 signature")
+    body = {name: value for name, value in signed.items() if name != member}
+    text = canonicalize({**body, **(added or {})})
+    verify_es256(public_jwk_of(key_id), text.encode("utf-8"), decode(carried["signature"]))
+    return text
+
+
+def detached(member):
+    return lambda vector: {"signed_text": verify_detached(vector["object"], member, vector["verify_with"])}
+
+
+def statement(vector):
+    added = {"bound": {"package_id": vector["package_id"]}, "plain": {}}
+    for form in vector.get("accept", ["bound", "plain"]):
+        try:
+            text = verify_detached(vector["object"], "signature", vector["verify_with"], added[form])
+            return {"form": form, "signed_text": text}
+        except REFUSALS:  # the next form may fit
+            continue
+    raise Refused("no form fits")
+
+
+def read_sealed(jwe):
+    exactly(jwe, "aad", "ciphertext", "iv", "protected", "recipients", "tag")
+    require(parse(decode(jwe["protected"])) == JWE_HEADER, "another JWE header")
+    require(len(decode(jwe["iv"])) == 12 and len(decode(jwe["tag"])) == 16, "iv or tag")
+    require(decode(jwe["aad"]) and decode(jwe["ciphertext"]), "empty")
+    require(len(jwe["recipients"]) == 2, "not two recipients")
+    for recipient in jwe["recipients"]:
+        exactly(recipient, "encrypted_key", "header")
+        exactly(recipient["header"], "alg", "epk", "kid")
+        require(recipient["header"]["alg"] == WRAPPING, "another key wrapping")
+        require(recipient["header"]["kid"], "no kid")
+        require(len(decode(recipient["encrypted_key"])) == 40, "wrapped key")
+        read_public_jwk(recipient["header"]["epk"])
+    return jwe
+
+
+def sealed_package(vector):
+    jwe, kid = read_sealed(vector["jwe"]), vector["open_with"]
+    own = [recipient for recipient in jwe["recipients"] if recipient["header"]["kid"] == kid]
+    require(own, "not a recipient")
+    # jwcrypto tries every slot it is given; only those that name the key may count.
+    token = JWE(algs=[WRAPPING, "A256GCM"])
+    token.deserialize(json.dumps({**jwe, "recipients": own}), private_key(kid))
+    return {"plaintext": token.payload.decode("utf-8"), "aad": jwe["aad"]}
+
+
+def seal(plaintext, aad, kids):
+    token = JWE(plaintext, protected=canonicalize(JWE_HEADER), aad=aad, algs=[WRAPPING, "A256GCM"])
+    for kid in kids:
+        token.add_recipient(JWK(**public_jwk_of(kid)), header=json.dumps({"alg": WRAPPING, "kid": kid}))
+    return json.loads(token.serialize())
+
+
+def sign_envelope(metadata, jwe, kid):
+    token = JWS(canonical_bytes({"metadata": metadata, "jwe": jwe}))
+    token.add_signature(private_key(kid), alg="ES256", protected=canonicalize({**JWS_HEADER, "kid": kid}))
+    return token.serialize()
+
+
+def read_envelope(body):
+    envelope = exactly(parse(body), "protected", "payload", "signature")
+    header = parse(decode(envelope["protected"]))
+    require(isinstance(header, dict) and header.get("kid"), "no kid")
+    require(header == {**JWS_HEADER, "kid": header["kid"]}, "another JWS header")
+    require(len(decode(envelope["signature"])) == 64, "not 64 bytes")
+    payload_text = decode(envelope["payload"]).decode("utf-8")
+    payload = exactly(parse(payload_text), "metadata", "jwe")
+    read_sealed(payload["jwe"])
+    return header["kid"], payload, payload_text
+
+
+def exchange_envelope(vector):
+    kid, payload, _ = read_envelope(vector["body"])
+    token = JWS()
+    token.allowed_algs = ["ES256"]
+    token.deserialize(vector["body"], JWK(**public_jwk_of(vector["verify_with"])))
+    return {"kid": kid, "metadata": payload["metadata"]}
+
+
+def content_digest(vector):
+    parse_digest(vector["content_digest"])
+    _, payload, text = read_envelope(vector["body"])
+    start = re.search(r'"jwe"\s*:\s*', text).end()
+    _, end = json.JSONDecoder().raw_decode(text, start)
+    covered = {
+        "jcs-jwe": canonical_bytes(payload["jwe"]),
+        "jwe-text": text[start:end].encode("utf-8"),
+        "ciphertext-bytes": decode(payload["jwe"]["ciphertext"]),
+    }
+    for rule in vector.get("rules", covered):
+        if sha256_digest(covered[rule]) == vector["content_digest"]:
+            return {"rule": rule}
+    raise Refused("no rule fits")
+
+
+PROFILES = {
+    "canonical-json": canonical_json,
+    "base64url": lambda vector: {"hex": decode(vector["text"]).hex()},
+    "digest": digest,
+    "content-digest-field": lambda vector: {"digest": content_digest_field(vector["field"])},
+    "public-jwk": public_jwk,
+    "es256": es256,
+    "policy-receipt": detached("signature"),
+    "dsx-manifest": detached("sender_signature"),
+    "skill-release": detached("manifest_signature"),
+    "package-receipt": statement,
+    "package-revocation": statement,
+    "exchange-envelope": exchange_envelope,
+    "sealed-package": sealed_package,
+    "content-digest": content_digest,
+    "webhook-signature": webhook_signature,
+}

@@ -1,0 +1,73 @@
+/** Runs every published vector against this project's own packages. */
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { checkVector } from './check-vector.ts'
+import keyFile from './keys.json' with { type: 'json' }
+import { PROFILES, type ProfileName } from './profiles/index.ts'
+import { KEY, privateKey, publicKey } from './test-keys.ts'
+import { readFolder, type VectorFile } from './vector-file.ts'
+
+const files = readFolder<VectorFile>('.')
+
+const TITLES: readonly (readonly [title: string, profile: ProfileName])[] = [
+  ['RFC 8785: canonical JSON, and the JSON that has no canonical form', 'canonical-json'],
+  ['[PKG-01] base64url has one form', 'base64url'],
+  ['RFC 9530: digests in members of the protocol', 'digest'],
+  ['[EVT-05] the Content-Digest field', 'content-digest-field'],
+  ['[ID-06] public keys: P-256, on the curve, nothing private', 'public-jwk'],
+  ['RFC 7518: ES256 signatures', 'es256'],
+  ['[POL-01][POL-02] policy receipts', 'policy-receipt'],
+  ['[PKG-03] ds_x control manifests', 'dsx-manifest'],
+  ['[PKG-08] package receipts, bound and plain', 'package-receipt'],
+  ['[PKG-10] package revocations, bound and plain', 'package-revocation'],
+  ['[ID-10] skill releases', 'skill-release'],
+  ['[PKG-01] exchange envelopes', 'exchange-envelope'],
+  ['[PKG-02] sealed packages, opened by either party', 'sealed-package'],
+  ['content_digest by each of its three readings', 'content-digest'],
+  ['[EVT-05][EVT-14] signed webhooks, and each reason to refuse one', 'webhook-signature'],
+]
+
+for (const [title, profile] of TITLES) {
+  test(title, async (t) => {
+    const file = files.get(profile)
+    assert.ok(file, `vectors/${profile}.json is missing`)
+    assert.equal(file.profile, profile)
+    for (const vector of file.vectors) {
+      await t.test(`${profile}/${vector.name}`, () => checkVector(profile, vector))
+    }
+  })
+}
+
+test('every profile has its file, its title, and vectors of both kinds under names of their own', () => {
+  const profiles = Object.keys(PROFILES).toSorted()
+  assert.deepEqual([...files.keys()].toSorted(), profiles)
+  assert.deepEqual(TITLES.map(([, profile]) => profile).toSorted(), profiles)
+  for (const [profile, { vectors }] of files) {
+    const names = vectors.map(({ name }) => name)
+    assert.equal(new Set(names).size, names.length, profile)
+    assert.deepEqual(new Set(vectors.map(({ expect }) => expect)), new Set(['valid', 'invalid']), profile)
+  }
+})
+
+test('a vector that says something wrong is noticed', async () => {
+  const vectors = files.get('base64url')?.vectors ?? []
+  const right = vectors.find(({ expect }) => expect === 'valid')
+  const wrong = vectors.find(({ expect }) => expect === 'invalid')
+  assert.ok(right?.expect === 'valid' && wrong?.expect === 'invalid')
+  await assert.rejects(checkVector('base64url', { ...right, output: { hex: '00' } }))
+  await assert.rejects(checkVector('base64url', { ...right, expect: 'invalid', rule: '', code: '' }))
+  await assert.rejects(checkVector('base64url', { ...wrong, code: 'json_syntax' }))
+  await assert.rejects(checkVector('base64url', { ...wrong, expect: 'valid', output: {} }))
+})
+
+test('the test keys are pairs for their use, each has a name here, and the file warns', async () => {
+  const ids = keyFile.keys.map(({ key_id }) => key_id)
+  assert.deepEqual(ids.toSorted(), Object.values(KEY).toSorted())
+  for (const { key_id, use } of keyFile.keys) {
+    const pair = { private: await privateKey(key_id), public: await publicKey(key_id) }
+    assert.equal(pair.private.use, use)
+    assert.deepEqual(pair.private.publicJwk, pair.public.jwk)
+  }
+  assert.match(keyFile.warning, /^TEST KEYS\. .*Never/u)
+})
