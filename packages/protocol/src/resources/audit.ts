@@ -51,6 +51,13 @@ const deliveryAttempt = Type.Object({
 const keyHistory = Type.Object({
   agent_id: name,
   key: publicKey,
+  events: Type.Array(Type.Object({ kind: Type.String(), recorded_at: timestamp, details: Type.Object({}) })),
+  accepted_after_invalid_from: Type.Optional(
+    Type.Boolean({
+      description:
+        'the package was signed by this key and accepted after its invalid_from, before the revocation',
+    }),
+  ),
 })
 
 export const packageEvidence = define(
