@@ -1,0 +1,390 @@
+-- Identifiers are text as the protocol gives them. What must come back byte for byte is text or bytea, never jsonb.
+-- Times are timestamptz; where a client's own spelling matters, it stands in the stored body.
+
+create function refuse_change() returns trigger language plpgsql as $$
+begin
+  raise exception '% is append-only', tg_table_name using errcode = 'restrict_violation';
+end $$;
+
+-- Retention is the one reason to delete from some append-only tables; its job says so for its own transaction.
+create function refuse_delete_outside_retention() returns trigger language plpgsql as $$
+begin
+  if current_setting('aex.retention', true) = 'on' then return old; end if;
+  raise exception '% is append-only outside retention', tg_table_name using errcode = 'restrict_violation';
+end $$;
+
+-- Organizations, their clients and operators -----------------------------------------------------------------
+
+create table organization (
+  organization_id text primary key,
+  name text not null,
+  contact text,
+  status text not null default 'active' check (status in ('active', 'suspended')),
+  created_at timestamptz not null
+);
+
+create table oauth_client (
+  client_id text primary key,
+  organization_id text not null references organization,
+  agent_id text,
+  authentication text not null
+    check (authentication in ('private_key_jwt', 'tls_client_auth', 'self_signed_tls_client_auth')),
+  public_jwk text,
+  certificate text,
+  tls_san_dns text,
+  status text not null default 'active' check (status in ('active', 'disabled')),
+  created_at timestamptz not null
+);
+create index oauth_client_by_organization on oauth_client (organization_id, created_at);
+
+-- Each client assertion works once; rows go when the assertion would have expired.
+create table assertion_use (
+  assertion_hash bytea primary key,
+  expires_at timestamptz not null
+);
+create index assertion_use_by_expiry on assertion_use (expires_at);
+
+create table operator (
+  name text primary key,
+  token_hash bytea not null unique,
+  created_at timestamptz not null,
+  disabled_at timestamptz
+);
+
+create table operator_log (
+  entry bigint generated always as identity primary key,
+  recorded_at timestamptz not null,
+  actor text not null,
+  action text not null,
+  target text not null,
+  reason text,
+  details text not null default '{}'
+);
+create trigger operator_log_is_append_only before update or delete on operator_log
+  for each row execute function refuse_change();
+create trigger operator_log_keeps_all before truncate on operator_log
+  for each statement execute function refuse_change();
+
+-- The platform's own keys, private parts encrypted under the master key -----------------------------------------
+
+create table platform_key (
+  key_id text primary key,
+  purpose text not null check (purpose in ('webhook', 'token', 'statement')),
+  public_jwk text not null,
+  private_key_encrypted bytea not null,
+  valid_from timestamptz not null,
+  valid_until timestamptz not null,
+  status text not null check (status in ('active', 'retiring', 'retired', 'revoked')),
+  created_at timestamptz not null,
+  revoked_at timestamptz,
+  invalid_from timestamptz
+);
+create index platform_key_by_purpose on platform_key (purpose, valid_from);
+
+-- Small values that all processes share, such as the secret behind cursors.
+create table platform_setting (
+  name text primary key,
+  value bytea not null
+);
+
+-- Agents and keys ------------------------------------------------------------------------------------------------
+
+create table agent (
+  agent_id text primary key,
+  organization_id text not null references organization,
+  implementation text not null,
+  implementation_version text not null,
+  protocol_versions text[] not null,
+  skill_versions text not null,
+  transport_modes text[] not null,
+  status text not null,
+  certification_status text not null,
+  registered_at timestamptz not null,
+  updated_at timestamptz not null
+);
+
+create table agent_key (
+  agent_id text not null references agent,
+  key_id text not null,
+  use text not null check (use in ('signing', 'encryption')),
+  public_jwk text not null,
+  thumbprint text not null,
+  valid_from text not null,
+  replaces_key_id text,
+  status text not null check (status in ('active', 'retiring', 'retired', 'revoked')),
+  registered_at timestamptz not null,
+  revoked_at timestamptz,
+  invalid_from text,
+  primary key (agent_id, key_id)
+);
+
+create table agent_key_event (
+  event_id text primary key,
+  agent_id text not null,
+  key_id text not null,
+  kind text not null check (kind in ('registered', 'retiring', 'revoked')),
+  recorded_at timestamptz not null,
+  actor text not null,
+  details text not null,
+  position bigint generated always as identity
+);
+create index agent_key_event_by_key on agent_key_event (agent_id, key_id, position);
+create trigger agent_key_event_is_append_only before update or delete on agent_key_event
+  for each row execute function refuse_change();
+create trigger agent_key_event_keeps_all before truncate on agent_key_event
+  for each statement execute function refuse_change();
+
+-- Skills -----------------------------------------------------------------------------------------------------------
+
+create table skill_artifact (
+  digest text primary key,
+  content bytea not null,
+  stored_at timestamptz not null
+);
+
+create table skill_release (
+  skill_id text not null,
+  version text not null,
+  position bigint generated always as identity unique,
+  protocol_range text not null,
+  body text not null,
+  artifact_digest text not null references skill_artifact,
+  published_at timestamptz not null,
+  primary key (skill_id, version)
+);
+
+-- Connectors ---------------------------------------------------------------------------------------------------------
+
+create table connector_connection (
+  organization_id text not null references organization,
+  connector_id text not null,
+  participant_id text not null,
+  endpoint text not null,
+  status text not null check (status in ('approved', 'suspended', 'revoked')),
+  approved_at timestamptz not null,
+  updated_at timestamptz not null,
+  primary key (organization_id, connector_id)
+);
+
+-- Policy receipts -------------------------------------------------------------------------------------------------------
+
+create table policy_receipt (
+  policy_receipt_id text primary key,
+  package_id text not null,
+  sender_org_id text not null references organization,
+  recipient_org_id text not null,
+  body text not null,
+  accepted_at timestamptz not null,
+  eligible boolean not null,
+  audit_event_id text not null,
+  -- The audit events of this receipt; they join the thread's chain with the package that refers to it.
+  audit_entries text not null,
+  signing_key_id text not null
+);
+create index policy_receipt_by_package on policy_receipt (package_id);
+create trigger policy_receipt_is_append_only before update or delete on policy_receipt
+  for each row execute function refuse_change();
+
+-- Threads, packages, receipts ----------------------------------------------------------------------------------------------
+
+create table thread (
+  thread_id text primary key,
+  transport_mode text not null check (transport_mode in ('native', 'ds_x')),
+  protocol_version text not null,
+  created_at timestamptz not null,
+  package_count bigint not null default 0,
+  audit_count bigint not null default 0,
+  audit_hash text
+);
+
+create table thread_participant (
+  thread_id text not null references thread,
+  organization_id text not null references organization,
+  joined_at timestamptz not null,
+  primary key (thread_id, organization_id)
+);
+
+create table package (
+  package_id text primary key,
+  thread_id text not null references thread,
+  thread_position bigint not null,
+  sender_org_id text not null references organization,
+  sender_agent_id text not null,
+  recipient_org_id text not null references organization,
+  recipient_agent_id text not null,
+  transport_mode text not null,
+  state text not null,
+  metadata text not null,
+  content_digest text not null,
+  digest_rule text,
+  signing_key_id text not null,
+  policy_receipt_id text not null references policy_receipt,
+  responds_to_package_id text references package,
+  edc text,
+  sender_signature text,
+  created_at timestamptz not null,
+  expires_at timestamptz not null,
+  accepted_at timestamptz not null,
+  updated_at timestamptz not null,
+  correlation_id text not null,
+  unique (thread_id, thread_position)
+);
+create index package_by_policy_receipt on package (policy_receipt_id);
+create index package_by_expiry on package (expires_at) where transport_mode = 'native';
+
+-- The submitted bytes of native packages; apart, so that retention can drop them and keep the record.
+create table package_content (
+  package_id text primary key references package,
+  body bytea not null
+);
+alter table package_content alter column body set storage external;
+create trigger package_content_is_never_updated before update on package_content
+  for each row execute function refuse_change();
+create trigger package_content_leaves_by_retention before delete on package_content
+  for each row execute function refuse_delete_outside_retention();
+create trigger package_content_keeps_all before truncate on package_content
+  for each statement execute function refuse_change();
+
+create table package_receipt (
+  package_id text not null references package,
+  receipt_id text not null,
+  position bigint generated always as identity,
+  state text not null,
+  body text not null,
+  signature_form text not null check (signature_form in ('bound', 'plain')),
+  accepted_at timestamptz not null,
+  primary key (package_id, receipt_id)
+);
+create trigger package_receipt_is_append_only before update or delete on package_receipt
+  for each row execute function refuse_change();
+
+create table package_revocation (
+  package_id text primary key references package,
+  body text not null,
+  signature_form text not null check (signature_form in ('bound', 'plain')),
+  revoked_at timestamptz not null,
+  audit_event_id text not null
+);
+create trigger package_revocation_is_append_only before update or delete on package_revocation
+  for each row execute function refuse_change();
+create trigger package_revocation_keeps_all before truncate on package_revocation
+  for each statement execute function refuse_change();
+
+-- A statement's signature belongs to one package (O-22).
+create table statement_signature (
+  signature_hash bytea primary key,
+  package_id text not null
+);
+
+-- Audit ------------------------------------------------------------------------------------------------------------------------
+
+create table audit_entry (
+  thread_id text not null,
+  position bigint not null,
+  package_id text not null,
+  sender_org_id text not null,
+  recipient_org_id text not null,
+  audit_event_id text unique,
+  event text,
+  proof text not null,
+  previous_hash text,
+  hash text not null,
+  recorded_at timestamptz not null,
+  primary key (thread_id, position)
+);
+create index audit_entry_by_package on audit_entry (package_id, position);
+create trigger audit_entry_is_append_only before update or delete on audit_entry
+  for each row execute function refuse_change();
+create trigger audit_entry_keeps_all before truncate on audit_entry
+  for each statement execute function refuse_change();
+
+-- Notifications and deliveries -----------------------------------------------------------------------------------------------
+
+-- The next sequence of each organization's stream; locked in the transaction that uses it, so that no number is lost.
+create table notification_stream (
+  organization_id text primary key references organization,
+  last_sequence bigint not null default 0,
+  first_retained bigint not null default 1
+);
+
+create table notification (
+  organization_id text not null,
+  sequence bigint not null,
+  notification_id text not null unique,
+  event_id text not null,
+  event_type text not null,
+  package_id text not null,
+  body text not null,
+  occurred_at timestamptz not null,
+  primary key (organization_id, sequence)
+);
+create index notification_by_time on notification (occurred_at);
+create trigger notification_is_never_updated before update on notification
+  for each row execute function refuse_change();
+create trigger notification_leaves_by_retention before delete on notification
+  for each row execute function refuse_delete_outside_retention();
+create trigger notification_keeps_all before truncate on notification
+  for each statement execute function refuse_change();
+
+create table notification_acknowledgement (
+  notification_id text primary key,
+  organization_id text not null,
+  body text not null,
+  acknowledged_at timestamptz not null
+);
+
+create table webhook_endpoint (
+  webhook_endpoint_id text primary key,
+  organization_id text not null references organization,
+  url text not null,
+  event_types text[] not null,
+  signing_key_id text not null references platform_key,
+  status text not null check (status in ('active', 'disabled', 'deleted')),
+  status_reason text,
+  created_at timestamptz not null,
+  updated_at timestamptz not null
+);
+create index webhook_endpoint_by_organization on webhook_endpoint (organization_id) where status <> 'deleted';
+
+create table delivery (
+  delivery_id text primary key,
+  webhook_endpoint_id text not null references webhook_endpoint,
+  organization_id text not null,
+  notification_id text not null,
+  event_id text not null,
+  state text not null check (state in ('pending', 'delivered', 'failed', 'dead')),
+  attempt integer not null default 0 check (attempt between 0 and 7),
+  next_attempt_at timestamptz not null,
+  leased_until timestamptz,
+  created_at timestamptz not null,
+  finished_at timestamptz,
+  replay_of text references delivery,
+  replay_actor text,
+  replay_reason text
+);
+create index delivery_due on delivery (next_attempt_at) where state = 'pending';
+create index delivery_by_endpoint on delivery (webhook_endpoint_id, state, created_at);
+create index delivery_by_notification on delivery (notification_id);
+
+create table delivery_attempt (
+  delivery_id text not null references delivery on delete cascade,
+  attempt integer not null,
+  started_at timestamptz not null,
+  outcome text not null,
+  details text not null,
+  primary key (delivery_id, attempt)
+);
+
+-- Idempotency ------------------------------------------------------------------------------------------------------------------
+
+create table idempotency_record (
+  organization_id text not null,
+  scope text not null,
+  key_hash bytea not null,
+  content_hash bytea not null,
+  status integer not null,
+  body text not null,
+  recorded_at timestamptz not null,
+  primary key (organization_id, scope, key_hash)
+);
+create index idempotency_record_by_time on idempotency_record (recorded_at);

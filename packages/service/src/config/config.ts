@@ -1,0 +1,49 @@
+import type { DeploymentProfile } from '@agent-exchange/protocol'
+
+export const ROLES = ['all', 'api', 'worker'] as const
+export type Role = (typeof ROLES)[number]
+
+/** What the process was told, checked and complete. Nothing later reads the environment. */
+export interface Config {
+  readonly host: string
+  readonly port: number
+  readonly operatorHost: string
+  readonly operatorPort: number
+  /** {base_url}, without a final slash. */
+  readonly publicUrl: string
+  /** An absolute path. */
+  readonly dataDirectory: string
+  /** Undefined: the embedded database. */
+  readonly databaseUrl: string | undefined
+  readonly tls: TlsConfig | undefined
+  /** Addresses and networks in CIDR notation. */
+  readonly trustedProxies: readonly string[]
+  /** Undefined: the embedded authorization server. */
+  readonly issuer: string | undefined
+  readonly profile: DeploymentProfile
+  readonly webhook: WebhookConfig
+  readonly role: Role
+  readonly workers: number
+  /** 32 bytes. Undefined: `masterKeyOf` finds or makes the one in the data folder. */
+  readonly masterKey: Uint8Array | undefined
+  readonly smtp: SmtpConfig | undefined
+}
+
+/** PEM text, not file names. */
+export interface TlsConfig {
+  readonly certificate: string
+  readonly key: string
+  /** Undefined: no client certificate is asked for. */
+  readonly clientCa: string | undefined
+}
+
+export interface WebhookConfig {
+  /** PEM text. */
+  readonly ca: string | undefined
+  readonly allowPrivate: boolean
+}
+
+export interface SmtpConfig {
+  readonly url: string
+  readonly from: string
+}

@@ -1,0 +1,49 @@
+import { ConfigError, type WrongSetting } from './config-error.ts'
+import { readConfig } from './read-config.ts'
+import { hidePassword } from './urls.ts'
+import { VARIABLES, valueOf, type Environment, type Variable } from './variables.ts'
+
+/** A row of `aex config`. */
+export interface ConfigRow {
+  readonly name: string
+  readonly meaning: string
+  readonly default: string
+  /** What holds now, with secrets hidden. */
+  readonly effective: string
+  readonly set: boolean
+  /** What is wrong with it, one sentence each. */
+  readonly wrong: readonly string[]
+}
+
+const HOLDS_PASSWORD = new Set(['DATABASE_URL', 'AEX_SMTP_URL'])
+
+/** Every variable with its meaning and what holds now; wrong settings are marked, never thrown. */
+export function describeConfig(env: Environment): ConfigRow[] {
+  const { publicUrl, wrong } = check(env)
+  return VARIABLES.map((variable: Variable) => {
+    const given = valueOf(env, variable.name as (typeof VARIABLES)[number]['name'])
+    const unset = variable.name === 'AEX_PUBLIC_URL' && publicUrl ? publicUrl : variable.default
+    return {
+      name: variable.name,
+      meaning: variable.meaning,
+      default: variable.default,
+      effective: given === undefined ? unset : shown(variable, given),
+      set: given !== undefined,
+      wrong: wrong.filter((each) => each.variable === variable.name).map(({ message }) => message),
+    }
+  })
+}
+
+function shown({ name, secret }: Variable, value: string): string {
+  if (secret) return '(hidden)'
+  return HOLDS_PASSWORD.has(name) ? hidePassword(value) : value
+}
+
+function check(env: Environment): { publicUrl?: string; wrong: readonly WrongSetting[] } {
+  try {
+    return { publicUrl: readConfig(env).publicUrl, wrong: [] }
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error
+    return { wrong: error.settings }
+  }
+}

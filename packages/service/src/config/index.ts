@@ -1,0 +1,6 @@
+export * from './config.ts'
+export * from './config-error.ts'
+export * from './describe-config.ts'
+export { masterKeyFile, masterKeyOf } from './master-key.ts'
+export { readConfig } from './read-config.ts'
+export type { Environment } from './variables.ts'

@@ -1,0 +1,43 @@
+import assert from 'node:assert/strict'
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { masterKeyFile, masterKeyOf, readConfig } from './index.ts'
+
+function dataFolder(): Disposable & { path: string } {
+  const parent = mkdtempSync(join(tmpdir(), 'aex-key-'))
+  return { path: join(parent, 'data'), [Symbol.dispose]: () => rmSync(parent, { recursive: true }) }
+}
+
+test('the embedded master key is made once, for its owner alone', () => {
+  using data = dataFolder()
+  const config = readConfig({ AEX_DATA_DIR: data.path })
+  const key = masterKeyOf(config)
+  assert.equal(key.length, 32)
+  assert.deepEqual(masterKeyOf(config), key)
+  assert.equal(statSync(masterKeyFile(data.path)).mode & 0o777, 0o600)
+})
+
+test('a key that is lost, open to others or damaged is refused, never replaced', () => {
+  using data = dataFolder()
+  const config = readConfig({ AEX_DATA_DIR: data.path })
+  const file = masterKeyFile(data.path)
+  masterKeyOf(config)
+  chmodSync(file, 0o644)
+  assert.throws(() => masterKeyOf(config), /Others may read .*0600/u)
+  chmodSync(file, 0o600)
+  writeFileSync(file, 'short')
+  assert.throws(() => masterKeyOf(config), /holds no usable key/u)
+  rmSync(file)
+  mkdirSync(join(data.path, 'postgres', 'cluster'), { recursive: true })
+  assert.throws(() => masterKeyOf(config), /a key that is not there\. Put it back/u)
+  assert.throws(() => readFileSync(file), /ENOENT/u)
+})
+
+test('a configured key wins and touches no folder', () => {
+  using data = dataFolder()
+  const config = readConfig({ AEX_DATA_DIR: data.path, AEX_MASTER_KEY: '01'.repeat(32) })
+  assert.deepEqual(masterKeyOf(config), new Uint8Array(32).fill(1))
+  assert.throws(() => statSync(data.path), /ENOENT/u)
+})

@@ -1,0 +1,92 @@
+/** One environment variable, as `aex config` shows it. */
+export interface Variable {
+  readonly name: string
+  readonly meaning: string
+  /** What holds while it is unset, in words where it is no value. */
+  readonly default: string
+  /** Hidden: shown as set or unset, never as itself. */
+  readonly secret?: true
+}
+
+/** Every variable the service reads, in the order of the operations guide. There is no other. */
+export const VARIABLES = [
+  { name: 'AEX_HOST', meaning: 'address of the agent API', default: '127.0.0.1' },
+  { name: 'AEX_PORT', meaning: 'port of the agent API', default: '8080' },
+  { name: 'AEX_OPERATOR_HOST', meaning: 'address of the operator API', default: '127.0.0.1' },
+  { name: 'AEX_OPERATOR_PORT', meaning: 'port of the operator API', default: '8081' },
+  {
+    name: 'AEX_PUBLIC_URL',
+    meaning: 'base address that agents use; audience of access tokens',
+    default: 'from host, port and TLS',
+  },
+  {
+    name: 'AEX_DATA_DIR',
+    meaning: 'folder of the embedded database, generated keys and the operator token',
+    default: './data',
+  },
+  {
+    name: 'DATABASE_URL',
+    meaning: 'PostgreSQL 15 or later, as postgres://user:password@host/database',
+    default: 'the embedded database',
+  },
+  { name: 'AEX_TLS_CERT', meaning: 'certificate chain of both listeners (PEM file)', default: 'no TLS' },
+  { name: 'AEX_TLS_KEY', meaning: 'private key of AEX_TLS_CERT (PEM file)', default: 'no TLS' },
+  {
+    name: 'AEX_TLS_CLIENT_CA',
+    meaning: 'authorities of client certificates (PEM file); turns on mutual TLS',
+    default: 'no client certificates',
+  },
+  {
+    name: 'AEX_TRUSTED_PROXIES',
+    meaning: 'addresses or networks that end TLS for us and may hand over Client-Cert, comma-separated',
+    default: 'nobody',
+  },
+  {
+    name: 'AEX_ISSUER',
+    meaning: 'outside OAuth 2.0 issuer whose access tokens are accepted',
+    default: 'the embedded authorization server',
+  },
+  {
+    name: 'AEX_PROFILE',
+    meaning: 'deployment profile: JSON file that overrides open points',
+    default: 'the default profile',
+  },
+  {
+    name: 'AEX_WEBHOOK_CA',
+    meaning: 'further authorities of webhook receivers (PEM file)',
+    default: "Node's own",
+  },
+  {
+    name: 'AEX_WEBHOOK_ALLOW_PRIVATE',
+    meaning: 'true: webhook receivers may have private and loopback addresses (development, tests)',
+    default: 'false',
+  },
+  { name: 'AEX_ROLE', meaning: 'what this process does: all, api or worker', default: 'all' },
+  { name: 'AEX_WORKERS', meaning: 'API processes that share the port', default: '1' },
+  {
+    name: 'AEX_MASTER_KEY',
+    meaning: "encrypts the platform's private keys: 32 bytes as base64url or hex; required with DATABASE_URL",
+    default: 'generated into AEX_DATA_DIR/master-key',
+    secret: true,
+  },
+  {
+    name: 'AEX_SMTP_URL',
+    meaning: 'mail server for owner alerts, as smtps://user:password@host',
+    default: 'no mail',
+  },
+  { name: 'AEX_ALERT_FROM', meaning: 'sender address of owner alerts', default: 'no mail' },
+] as const satisfies readonly Variable[]
+
+export type VariableName = (typeof VARIABLES)[number]['name']
+
+/** What a process was started with. An empty value counts as unset. */
+export type Environment = Readonly<Record<string, string | undefined>>
+
+export function valueOf(env: Environment, name: VariableName): string | undefined {
+  const value = env[name]?.trim()
+  return value === '' ? undefined : value
+}
+
+export function defaultOf(name: VariableName): string {
+  return VARIABLES.find((variable) => variable.name === name)?.default ?? ''
+}

@@ -1,0 +1,90 @@
+import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { test } from 'node:test'
+import { testDatabase, testServerUrl } from '@agent-exchange/testkit'
+import { openDatabase, type Database } from './database.ts'
+import { DatabaseFailure } from './database-failure.ts'
+import { describeSchema } from './describe-schema.ts'
+import { migrate, readMigrations, type Migration } from './migrate.ts'
+
+const open = (target: string) => openDatabase({ target, maximumConnections: 2, applicationName: 'test' })
+
+/** A database without any table. */
+async function emptyDatabase(): Promise<AsyncDisposable & { url: string; db: Database }> {
+  const server = await testServerUrl()
+  const name = `aex_test_${randomBytes(8).toString('hex')}`
+  const administrator = open(server)
+  await administrator.unsafe(`create database ${name} template template0`)
+  const url = Object.assign(new URL(server), { pathname: `/${name}` }).href
+  const db = open(url)
+  return {
+    url,
+    db,
+    [Symbol.asyncDispose]: async () => {
+      await db.end()
+      await administrator.unsafe(`drop database ${name} with (force)`)
+      await administrator.end()
+    },
+  }
+}
+
+test('ten processes that start at once apply each migration once', async () => {
+  await using database = await emptyDatabase()
+  const starters = Array.from({ length: 10 }, () => open(database.url))
+  const applied = await Promise.all(starters.map((db) => migrate(db)))
+  await Promise.all(starters.map((db) => db.end()))
+  const names = readMigrations().map(({ name }) => name)
+  assert.deepEqual(applied.flat().toSorted(), names)
+  const recorded = await database.db`select name from schema_migration order by number`
+  assert.deepEqual(
+    recorded.map(({ name }) => String(name)),
+    names,
+  )
+})
+
+const made = (number: number, sql: string): Migration => ({
+  number,
+  name: `000${number}-made.sql`,
+  sql,
+  checksum: sql,
+})
+
+test('a later release adds what is missing, and a failed migration leaves nothing of itself', async () => {
+  await using database = await emptyDatabase()
+  const { db } = database
+  const first = made(1, 'create table one (id int)')
+  const broken = made(2, 'create table two (id int); select 1 / 0')
+  assert.deepEqual(await migrate(db, [first]), ['0001-made.sql'])
+  await assert.rejects(migrate(db, [first, broken]), /division by zero/u)
+  const [two] = await db`select to_regclass('two') as name`
+  assert.equal(two?.['name'], null)
+  const mended = made(2, 'create table two (id int)')
+  assert.deepEqual(await migrate(db, [first, mended]), ['0002-made.sql'])
+  assert.deepEqual(await migrate(db, [first, mended]), [])
+})
+
+const refused = (says: RegExp) => (error: unknown) =>
+  error instanceof DatabaseFailure && says.test(error.message)
+
+test('a database of a newer release, or with an altered migration, is refused with a sentence', async () => {
+  await using database = await emptyDatabase()
+  const first = made(1, 'select 1')
+  const second = made(2, 'select 2')
+  await migrate(database.db, [first, second])
+  await assert.rejects(
+    migrate(database.db, [first]),
+    refused(/brought to 0002-made\.sql by a newer release/u),
+  )
+  const altered = { ...first, checksum: 'other' }
+  await assert.rejects(migrate(database.db, [altered, second]), refused(/another content .* never edited/u))
+})
+
+test('schema.txt is what the migrations add up to', async () => {
+  await using database = await testDatabase()
+  const db = open(database.url)
+  const committed = readFileSync(new URL('../../schema.txt', import.meta.url), 'utf8')
+  const actual = await describeSchema(db)
+  await db.end()
+  assert.equal(actual, committed, 'Run `npm run schema` and commit schema.txt.')
+})

@@ -1,0 +1,23 @@
+import type { Database, Transaction } from './database.ts'
+
+/** serialization_failure and deadlock_detected: the server rolled back, and the same work may pass next time. */
+const PASSING_FAILURES = new Set(['40001', '40P01'])
+const MAXIMUM_TRIES = 5
+
+/** Runs the work in one transaction; repeats it where the server asks for that. */
+export async function inTransaction<T>(db: Database, work: (tx: Transaction) => Promise<T>): Promise<T> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return (await db.begin(work)) as T
+    } catch (error) {
+      if (tries >= MAXIMUM_TRIES || !PASSING_FAILURES.has(sqlState(error) ?? '')) throw error
+    }
+  }
+}
+
+/** The SQLSTATE of a database error. */
+export function sqlState(error: unknown): string | undefined {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined
+}
+
+export const UNIQUE_VIOLATION = '23505'

@@ -1,0 +1,25 @@
+/** Writes schema.txt from the migrations: `node -C source packages/service/src/db/write-schema.ts`. */
+
+import { mkdtempSync, rmSync, writeFileSync, chmodSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { openDatabase } from './database.ts'
+import { describeSchema } from './describe-schema.ts'
+import { startEmbedded } from './embedded/start-embedded.ts'
+import { migrate } from './migrate.ts'
+
+const dataDirectory = mkdtempSync(join(tmpdir(), 'aex-schema-'))
+chmodSync(dataDirectory, 0o711)
+try {
+  await using server = await startEmbedded({
+    dataDirectory,
+    log: () => undefined,
+    settings: { fsync: 'off' },
+  })
+  const db = openDatabase({ target: server.connection, maximumConnections: 1, applicationName: 'schema' })
+  await migrate(db)
+  writeFileSync(new URL('../../schema.txt', import.meta.url), await describeSchema(db))
+  await db.end()
+} finally {
+  rmSync(dataDirectory, { recursive: true, force: true })
+}

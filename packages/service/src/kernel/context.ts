@@ -1,0 +1,20 @@
+import type { DeploymentProfile } from '@agent-exchange/protocol'
+import type { Clock } from './clock.ts'
+import type { NewId } from './ids.ts'
+import type { WebhookKeys } from './platform-keys-webhook.ts'
+import type { PlatformSigner } from './platform-signer.ts'
+
+/** What every feature may rely on. Small on purpose: a feature that needs more asks for it by argument. */
+export interface Context {
+  readonly profile: DeploymentProfile
+  readonly clock: Clock
+  readonly newId: NewId
+  /** {base_url}, without a final slash. */
+  readonly publicUrl: string
+  /** Signs in the platform's own name: acceptance statements, skill releases. */
+  readonly platform: PlatformSigner
+  /** The keys that sign webhooks: their directory, and the one for new endpoints. */
+  readonly webhookKeys: Pick<WebhookKeys, 'directory' | 'currentKeyId'>
+  /** Makes cursors that no client can make (API-06). */
+  readonly cursorSecret: Uint8Array
+}

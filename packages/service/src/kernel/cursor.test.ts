@@ -1,0 +1,63 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { makeCursor, readCursor } from './cursor.ts'
+import { pageLimit, toPage } from './page.ts'
+import { Problem } from './problem.ts'
+
+const secret = new Uint8Array(32).fill(1)
+const isInvalid = (error: unknown) => error instanceof Problem && error.code === 'cursor_invalid'
+
+test('[API-06] a cursor gives its position back, whatever it is', () => {
+  fc.assert(
+    fc.property(fc.string({ unit: 'binary' }), fc.string(), (position, listing) => {
+      fc.pre(position.isWellFormed() && listing.isWellFormed())
+      const cursor = makeCursor(secret, listing, position)
+      assert.match(cursor, /^[A-Za-z0-9_-]+$/)
+      assert.equal(readCursor(secret, listing, cursor), position)
+    }),
+  )
+})
+
+test('[API-06] a cursor with any one character changed, added or removed is refused', () => {
+  const cursor = makeCursor(secret, 'list', 'agent_0042')
+  for (let index = 0; index < cursor.length; index++) {
+    const [before, here, after] = [cursor.slice(0, index), cursor[index], cursor.slice(index + 1)]
+    const altered = 'AQgwZ-_'
+      .split('')
+      .filter((other) => other !== here)
+      .map((other) => before + other + after)
+    for (const other of [...altered, before + after, `${before}A${cursor.slice(index)}`]) {
+      if (other !== cursor) assert.throws(() => readCursor(secret, 'list', other), isInvalid, other)
+    }
+  }
+})
+
+test('[API-06] a cursor of another listing, of another exchange, or of nobody is refused', () => {
+  const cursor = makeCursor(secret, 'listA', 'B5')
+  assert.throws(() => readCursor(secret, 'list', cursor), isInvalid)
+  assert.throws(() => readCursor(new Uint8Array(32).fill(2), 'listA', cursor), isInvalid)
+  fc.assert(
+    fc.property(fc.string(), (text) => {
+      assert.throws(() => readCursor(secret, 'listA', text), isInvalid)
+    }),
+  )
+  assert.throws(() => readCursor(secret, 'listA', 'A'.repeat(1_000_000)), isInvalid)
+})
+
+test('[API-06] a page that is asked to be too large is refused with the maximum', () => {
+  const limits = { default_limit: 10, maximum_limit: 20 }
+  assert.equal(pageLimit(undefined, limits), 10)
+  assert.equal(pageLimit(20, limits), 20)
+  assert.throws(
+    () => pageLimit(21, limits),
+    (error) => error instanceof Problem && error.details['maximum_limit'] === 20,
+  )
+})
+
+test('[API-06] a page ends where the rows end, and says so', () => {
+  const shape = { cursorAfter: String, item: (row: number) => row * 2 }
+  assert.deepEqual(toPage([1, 2, 3], 2, shape), { items: [2, 4], next_cursor: '2', has_more: true })
+  assert.deepEqual(toPage([1, 2], 2, shape), { items: [2, 4], next_cursor: null, has_more: false })
+  assert.deepEqual(toPage([], 2, shape), { items: [], next_cursor: null, has_more: false })
+})

@@ -1,0 +1,113 @@
+import { Problem } from './problem.ts'
+
+/** What a batch says of one of its items. */
+export type BatchResult<Result> =
+  | { readonly done: Result }
+  | { readonly failed: unknown }
+  /** Somebody else is working on the same thing: try again by itself, where waiting hurts nobody. */
+  | 'alone'
+
+export interface GroupCommitOptions<Item, Result> {
+  /** Batches under way at once. */
+  readonly lanes: number
+  readonly maximumBatch: number
+  /** Items that may wait; the next one is refused. */
+  readonly maximumQueue: number
+  /** Commits the items in one transaction; results in the same order. It may wait for locks only when it gets one. */
+  readonly commit: (items: readonly Item[]) => Promise<readonly BatchResult<Result>[]>
+}
+
+export interface GroupCommit<Item, Result> {
+  submit(item: Item): Promise<Result>
+  /** Resolves when nothing waits and nothing is under way. */
+  idle(): Promise<void>
+}
+
+interface Waiting<Item, Result> {
+  readonly item: Item
+  readonly resolve: (result: Result) => void
+  readonly reject: (error: unknown) => void
+}
+
+/**
+ * Requests that arrive while a commit is under way form the next batch: no timer, no added latency when idle. An
+ * item that makes its batch fail is found by running each by itself, so one poisoned request fails alone.
+ */
+export function createGroupCommit<Item, Result>(
+  options: GroupCommitOptions<Item, Result>,
+): GroupCommit<Item, Result> {
+  const { lanes, maximumBatch, maximumQueue, commit } = options
+  const queue: Waiting<Item, Result>[] = []
+  const idlers: (() => void)[] = []
+  let underWay = 0
+  let alone = 0
+
+  function start(): void {
+    while (underWay < lanes && queue.length > 0) {
+      underWay += 1
+      const batch = queue.splice(0, maximumBatch)
+      void run(batch).finally(() => {
+        underWay -= 1
+        start()
+        settleIdlers()
+      })
+    }
+  }
+
+  async function run(batch: Waiting<Item, Result>[]): Promise<void> {
+    let results: readonly BatchResult<Result>[]
+    try {
+      results = await commit(batch.map(({ item }) => item))
+    } catch (error) {
+      if (batch.length === 1) batch[0]?.reject(error)
+      else batch.forEach(runAlone)
+      return
+    }
+    batch.forEach((waiting, index) => {
+      const result = results[index] ?? { failed: new Error('a batch returned too few results') }
+      if (result === 'alone') runAlone(waiting)
+      else if ('done' in result) waiting.resolve(result.done)
+      else waiting.reject(result.failed)
+    })
+  }
+
+  /** Outside the lanes: it may wait for a lock, and must not hold up others meanwhile. */
+  function runAlone(waiting: Waiting<Item, Result>): void {
+    alone += 1
+    void commit([waiting.item])
+      .then(([result]) => {
+        if (result !== undefined && result !== 'alone' && 'done' in result) waiting.resolve(result.done)
+        else
+          waiting.reject(
+            result !== undefined && result !== 'alone'
+              ? result.failed
+              : new Error('an item alone was put off'),
+          )
+      }, waiting.reject)
+      .finally(() => {
+        alone -= 1
+        settleIdlers()
+      })
+  }
+
+  function settleIdlers(): void {
+    if (underWay + alone + queue.length === 0) for (const settle of idlers.splice(0)) settle()
+  }
+
+  return {
+    submit: (item) =>
+      new Promise<Result>((resolve, reject) => {
+        if (queue.length + alone >= maximumQueue) {
+          reject(new Problem('service_overloaded', { retry_after_seconds: 1 }))
+          return
+        }
+        queue.push({ item, resolve, reject })
+        start()
+      }),
+    idle: () =>
+      new Promise<void>((resolve) => {
+        idlers.push(resolve)
+        settleIdlers()
+      }),
+  }
+}

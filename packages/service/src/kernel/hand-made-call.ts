@@ -1,0 +1,53 @@
+import { DEFAULT_PROFILE, type OperationId } from '@agent-exchange/protocol'
+import type { Database } from '../db/database.ts'
+import { inTransaction } from '../db/transaction.ts'
+import type { AnswerOf, Call, Mutation } from './call.ts'
+import { systemClock } from './clock.ts'
+import type { Context } from './context.ts'
+import { randomId } from './ids.ts'
+
+const noPlatformKey = () => Promise.reject(new Error('this test has no platform key'))
+
+/** For tests: a context without a platform key; give what the test needs instead. */
+export function handMadeContext(changes: Partial<Context> = {}): Context {
+  return {
+    profile: DEFAULT_PROFILE,
+    clock: systemClock,
+    newId: randomId,
+    publicUrl: 'https://exchange.example',
+    platform: { keyId: 'none', sign: noPlatformKey },
+    webhookKeys: {
+      directory: () => Promise.reject(new Error('this test has no webhook keys')),
+      currentKeyId: () => Promise.reject(new Error('this test has no webhook keys')),
+    },
+    cursorSecret: new Uint8Array(32).fill(7),
+    ...changes,
+  }
+}
+
+/** For tests: a request as the HTTP layer would hand it over, from org_acme unless told otherwise. */
+export function handMadeCall<Id extends OperationId>(
+  _operation: Id,
+  given: Partial<Call<Id>> & Pick<Call<Id>, 'params' | 'body' | 'query'>,
+): Call<Id> {
+  return {
+    caller: { organizationId: 'org_acme', agentId: undefined, clientId: 'client_acme' },
+    bytes: Buffer.from(JSON.stringify(given.body ?? '')),
+    correlationId: 'corr_test',
+    idempotencyKey: 'idem_test',
+    now: '2026-03-02T08:00:00.000Z',
+    context: handMadeContext(),
+    ...given,
+  }
+}
+
+/** For tests: a mutation as it runs, without the idempotency record around it. */
+export async function perform<Id extends OperationId, Found>(
+  mutation: Mutation<Id, Found>,
+  call: Call<Id>,
+  db: Database,
+): Promise<AnswerOf<Id>> {
+  await mutation.inspect?.(call.body)
+  const found = await mutation.authorize(call, db)
+  return inTransaction(db, (tx) => mutation.run(call, tx, found))
+}

@@ -1,0 +1,36 @@
+import { Problem } from './problem.ts'
+
+export interface PageLimits {
+  readonly default_limit: number
+  readonly maximum_limit: number
+}
+
+/** How many items a page holds (O-15). Too large a wish is refused with the maximum, never cut in silence. */
+export function pageLimit(wanted: number | undefined, { default_limit, maximum_limit }: PageLimits): number {
+  if (wanted === undefined) return default_limit
+  if (wanted <= maximum_limit) return wanted
+  const message = `Use a number of at most ${maximum_limit}.`
+  throw new Problem('validation_failed', {
+    failures: [{ pointer: '/limit', rule: 'O-15', message }],
+    maximum_limit,
+  })
+}
+
+export interface Page<Item> {
+  readonly items: Item[]
+  /** Where the next page begins, or null at the end. */
+  readonly next_cursor: string | null
+  readonly has_more: boolean
+}
+
+/** Makes a page from up to `limit + 1` rows: the one too many only shows that there is more. */
+export function toPage<Row, Item>(
+  rows: readonly Row[],
+  limit: number,
+  { cursorAfter, item }: { cursorAfter: (row: Row) => string; item: (row: Row) => Item },
+): Page<Item> {
+  const shown = rows.slice(0, limit)
+  const last = shown.at(-1)
+  const more = rows.length > limit && last !== undefined
+  return { items: shown.map(item), next_cursor: more ? cursorAfter(last) : null, has_more: more }
+}

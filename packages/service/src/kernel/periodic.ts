@@ -1,0 +1,40 @@
+import type { Logger } from 'pino'
+
+/** A task that runs now and then, never twice at once; its failure is logged and tried again next time. */
+export interface PeriodicTask {
+  readonly name: string
+  readonly everySeconds: number
+  readonly run: () => Promise<unknown>
+}
+
+/** Starts the tasks; disposing of the result stops them and waits for those under way. */
+export function startPeriodic(tasks: readonly PeriodicTask[], log: Logger): AsyncDisposable {
+  const underWay = new Set<Promise<void>>()
+  let stopped = false
+  const timers = tasks.map((task) => {
+    let isRunning = false
+    const tick = () => {
+      if (isRunning || stopped) return
+      isRunning = true
+      const done = task
+        .run()
+        .then(
+          (result) => log.debug({ task: task.name, result }, 'periodic task done'),
+          (error: unknown) => log.error({ task: task.name, err: error }, 'periodic task failed'),
+        )
+        .finally(() => {
+          isRunning = false
+          underWay.delete(done)
+        })
+      underWay.add(done)
+    }
+    return setInterval(tick, task.everySeconds * 1_000).unref()
+  })
+  return {
+    async [Symbol.asyncDispose]() {
+      stopped = true
+      timers.forEach(clearInterval)
+      await Promise.all(underWay)
+    },
+  }
+}

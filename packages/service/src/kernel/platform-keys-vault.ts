@@ -1,0 +1,39 @@
+import { generateKeyPair, type PrivateJwk } from '@agent-exchange/crypto'
+import { secondsAfter } from './clock.ts'
+import type { NewId } from './ids.ts'
+import { decryptPrivateKey, encryptPrivateKey } from './master-key.ts'
+import type { PlatformKeyPurpose, PlatformKeyRow } from './platform-keys-store.ts'
+
+export interface NewKey {
+  readonly purpose: PlatformKeyPurpose
+  readonly validFrom: string
+  readonly validitySeconds: number
+  readonly now: string
+}
+
+/** Makes and opens private keys; the master key stays behind it. */
+export interface KeyVault {
+  newKey(wanted: NewKey): Promise<PlatformKeyRow>
+  privateJwk(row: PlatformKeyRow): PrivateJwk
+}
+
+export function keyVault(masterKey: Uint8Array, newId: NewId): KeyVault {
+  return {
+    async newKey({ purpose, validFrom, validitySeconds, now }) {
+      const { publicKey, privateJwk } = await generateKeyPair('signing')
+      const keyId = newId('key')
+      return {
+        key_id: keyId,
+        purpose,
+        public_jwk: JSON.stringify(publicKey.jwk),
+        private_key_encrypted: encryptPrivateKey(masterKey, keyId, JSON.stringify(privateJwk)),
+        valid_from: validFrom,
+        valid_until: secondsAfter(validFrom, validitySeconds),
+        status: 'active',
+        created_at: now,
+      }
+    },
+    privateJwk: (row) =>
+      JSON.parse(decryptPrivateKey(masterKey, row.key_id, row.private_key_encrypted)) as PrivateJwk,
+  }
+}

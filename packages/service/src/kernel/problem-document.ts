@@ -1,0 +1,22 @@
+import { problems, problemSlug, type ProblemDetails } from '@agent-exchange/protocol'
+import type { Context } from './context.ts'
+import type { Problem } from './problem.ts'
+
+/** The base of problem types: the profile's, or pages that this exchange serves itself (O-11). */
+export function problemBase({ profile, publicUrl }: Pick<Context, 'profile' | 'publicUrl'>): string {
+  return profile['O-11'].problem_base ?? `${publicUrl}/problems`
+}
+
+/** The seven members of every failure (ERR-01). */
+export function problemDocument(problem: Problem, base: string, correlationId: string): ProblemDetails {
+  const { title, status, retryable } = problems[problem.code]
+  return {
+    type: `${base}/${problemSlug(problem.code)}`,
+    title,
+    status,
+    code: problem.code,
+    correlation_id: correlationId,
+    retryable,
+    details: problem.details,
+  }
+}

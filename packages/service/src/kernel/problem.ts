@@ -1,0 +1,17 @@
+import { problems, type ProblemCode } from '@agent-exchange/protocol'
+
+export type ProblemDetails = Readonly<Record<string, unknown>>
+
+/** An expected failure: one code of the closed union. Only `http/` and `operator/` turn it into an answer. */
+export class Problem extends Error {
+  override readonly name = 'Problem'
+  readonly code: ProblemCode
+  /** Never content, a token or a key. */
+  readonly details: ProblemDetails
+
+  constructor(code: ProblemCode, details: ProblemDetails = {}, options?: ErrorOptions) {
+    super(problems[code].title, options)
+    this.code = code
+    this.details = details
+  }
+}

@@ -1,0 +1,7 @@
+export * from './certificates.ts'
+export * from './movable-clock.ts'
+export * from './oauth-client.ts'
+export * from './organization.ts'
+export * from './package-draft.ts'
+export * from './test-database.ts'
+export * from './world.ts'

@@ -1,0 +1,79 @@
+import { createHash, randomBytes } from 'node:crypto'
+import { migrate, openDatabase, readMigrations, type Database } from '@agent-exchange/service/database'
+import { startTestServer } from './test-server.ts'
+
+/** Any number: one process at a time makes the template. */
+const TEMPLATE_LOCK = 7_204_118
+
+export interface TestDatabase extends AsyncDisposable {
+  /** Address of a fresh database that has every migration and nothing else. */
+  readonly url: string
+}
+
+/**
+ * A database of its own for a test file, cloned from a template that is migrated once per server. The server is
+ * named by AEX_TEST_POSTGRES, which `npm test` sets; a test file that runs alone starts one for itself.
+ */
+export async function testDatabase(): Promise<TestDatabase> {
+  const server = await testServerUrl()
+  const template = await ensureTemplate(server)
+  const name = `aex_test_${randomBytes(8).toString('hex')}`
+  await administer(server, (sql) => sql.unsafe(`create database ${name} template ${template}`))
+  return {
+    url: databaseOn(server, name),
+    [Symbol.asyncDispose]: () =>
+      administer(server, (sql) => sql.unsafe(`drop database ${name} with (force)`)),
+  }
+}
+
+let ownServer: Promise<string> | undefined
+
+/** The server of this run. One that was started here ends with this process. */
+export function testServerUrl(): Promise<string> {
+  const given = process.env['AEX_TEST_POSTGRES']
+  if (given) return Promise.resolve(given)
+  ownServer ??= startTestServer().then(({ url, abandon }) => {
+    process.once('exit', abandon)
+    return url
+  })
+  return ownServer
+}
+
+async function ensureTemplate(server: string): Promise<string> {
+  const migrations = readMigrations()
+  const content = migrations.map(({ checksum }) => checksum).join()
+  const name = `aex_template_${createHash('sha256').update(content).digest('hex').slice(0, 16)}`
+  await administer(server, async (sql) => {
+    await sql`select pg_advisory_lock(${TEMPLATE_LOCK})`
+    const [existing] = await sql`select 1 from pg_database where datname = ${name} and datistemplate`
+    if (existing) return
+    await sql.unsafe(`drop database if exists ${name} with (force)`)
+    await sql.unsafe(`create database ${name}`)
+    const fresh = openDatabase({
+      target: databaseOn(server, name),
+      maximumConnections: 1,
+      applicationName: 'test template',
+    })
+    await migrate(fresh, migrations)
+    await fresh.end()
+    await sql.unsafe(`alter database ${name} is_template true`)
+  })
+  return name
+}
+
+async function administer(server: string, work: (sql: Database) => Promise<unknown>): Promise<void> {
+  const sql = openDatabase({ target: server, maximumConnections: 1, applicationName: 'test setup' })
+  try {
+    // The lock may be held for as long as another process needs for the template.
+    await sql`set statement_timeout = 0`
+    await work(sql)
+  } finally {
+    await sql.end()
+  }
+}
+
+function databaseOn(server: string, name: string): string {
+  const url = new URL(server)
+  url.pathname = `/${name}`
+  return url.href
+}

@@ -1,0 +1,59 @@
+import { once } from 'node:events'
+import { chmodSync, existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { createServer, type AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { startEmbedded, type EmbeddedDatabase } from '@agent-exchange/service/database'
+
+export interface TestServer extends AsyncDisposable {
+  /** Address of its administrative database, for AEX_TEST_POSTGRES. */
+  readonly url: string
+  /** For a process that is ending: stops it and removes its files without waiting for anything. */
+  readonly abandon: () => void
+}
+
+/** Nothing in it has to survive the run, so it never waits for a disk. */
+const FAST = { fsync: 'off', full_page_writes: 'off', synchronous_commit: 'off', max_connections: '400' }
+const ABANDON_LIMIT_MS = 3_000
+const ignore = () => undefined
+
+/** An embedded PostgreSQL for tests, on a loopback port so that any process can be given its address. */
+export async function startTestServer(): Promise<TestServer> {
+  const dataDirectory = mkdtempSync(join(tmpdir(), 'aex-test-'))
+  chmodSync(dataDirectory, 0o711)
+  const port = await freePort()
+  const settings = { ...FAST, listen_addresses: '127.0.0.1', port: String(port) }
+  const embedded = await startEmbedded({ dataDirectory, log: ignore, settings })
+  const { user, password, database } = embedded.administration
+  const remove = () => rmSync(dataDirectory, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 })
+  return {
+    url: `postgres://${user}:${password}@127.0.0.1:${port}/${database}`,
+    abandon: () => {
+      endNow(embedded)
+      remove()
+    },
+    [Symbol.asyncDispose]: async () => {
+      await embedded[Symbol.asyncDispose]()
+      remove()
+    },
+  }
+}
+
+/** SIGQUIT: PostgreSQL ends at once, takes its sessions along and removes its pid file last. */
+function endNow({ pid, location }: EmbeddedDatabase): void {
+  const nobodyWakesUs = new Int32Array(new SharedArrayBuffer(4))
+  const pidFile = join(location, 'postmaster.pid')
+  process.kill(pid(), 'SIGQUIT')
+  for (let waited = 0; waited < ABANDON_LIMIT_MS && existsSync(pidFile); waited += 20) {
+    Atomics.wait(nobodyWakesUs, 0, 0, 20)
+  }
+}
+
+async function freePort(): Promise<number> {
+  const probe = createServer().listen(0, '127.0.0.1')
+  await once(probe, 'listening')
+  const { port } = probe.address() as AddressInfo
+  probe.close()
+  await once(probe, 'close')
+  return port
+}

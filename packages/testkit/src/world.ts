@@ -1,0 +1,145 @@
+import { randomBytes, randomUUID } from 'node:crypto'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createProfile } from '@agent-exchange/protocol'
+import { startService, type Config, type RunningService } from '@agent-exchange/service'
+import { pino } from 'pino'
+import postgres from 'postgres'
+import { runningClock, type MovableClock } from './movable-clock.ts'
+import { createOrganization, type Organization, type OrganizationOptions } from './organization.ts'
+import { testDatabase } from './test-database.ts'
+
+export interface WorldOptions {
+  /** Overrides of the deployment profile, by open point. */
+  readonly profile?: Record<string, object>
+  readonly config?: Partial<Config>
+  /** A database that another world has made: a second process of the same exchange. */
+  readonly beside?: World
+}
+
+/** A real service on a real database, with a clock of its own and operators' rights. */
+export interface World extends AsyncDisposable {
+  readonly url: string
+  readonly operatorUrl: string
+  readonly clock: MovableClock
+  readonly sql: postgres.Sql
+  readonly databaseUrl: string
+  readonly masterKey: Uint8Array
+  /** Lines that the service has logged. */
+  readonly logged: string[]
+  /** A provisioned organization with a registered agent, keys and a client. */
+  organization(name: string, options?: OrganizationOptions): Promise<Organization>
+  /** Calls the operator API. */
+  operate(
+    method: string,
+    path: string,
+    body?: object,
+  ): Promise<{ status: number; body: Record<string, unknown> }>
+}
+
+export async function startWorld(options: WorldOptions = {}): Promise<World> {
+  const cleanup = new AsyncDisposableStack()
+  const { beside } = options
+  const databaseUrl = beside ? beside.databaseUrl : cleanup.use(await testDatabase()).url
+  const folder = mkdtempSync(join(tmpdir(), 'aex-world-'))
+  cleanup.defer(() => rmSync(folder, { recursive: true }))
+  const masterKey = beside?.masterKey ?? randomBytes(32)
+  const clock = beside?.clock ?? runningClock()
+  const [port, operatorPort] = await freePorts(2)
+  const config = configOf(options, {
+    databaseUrl,
+    folder,
+    masterKey,
+    port,
+    operatorPort,
+    publicUrl: beside?.url,
+  })
+  const logged: string[] = []
+  const log = pino({ level: 'debug' }, { write: (line: string) => void logged.push(line) })
+  const service: RunningService = cleanup.use(await startService(config, { clock, log }))
+  const sql = postgres(databaseUrl, { max: 4, onnotice: () => undefined })
+  cleanup.defer(() => sql.end({ timeout: 1 }))
+  const token = beside ? undefined : readFileSync(service.operatorTokenFile, 'utf8').trim()
+  const operate: World['operate'] = beside
+    ? beside.operate
+    : (method, path, body) => callOperator(service.urls.operator, token ?? '', method, path, body)
+
+  const url = config.tls ? `https://127.0.0.1:${port}` : `http://127.0.0.1:${port}`
+  const world: World = {
+    url,
+    operatorUrl: service.urls.operator,
+    clock,
+    sql,
+    databaseUrl,
+    masterKey,
+    logged,
+    operate,
+    organization: (name, organizationOptions = {}) => createOrganization(world, name, organizationOptions),
+    [Symbol.asyncDispose]: () => cleanup.disposeAsync(),
+  }
+  return world
+}
+
+interface Place {
+  databaseUrl: string
+  folder: string
+  masterKey: Uint8Array
+  port: number | undefined
+  operatorPort: number | undefined
+  publicUrl: string | undefined
+}
+
+function configOf({ profile = {}, config = {} }: WorldOptions, place: Place): Config {
+  const created = createProfile(profile)
+  if (!created.ok) throw new Error(JSON.stringify(created.failures))
+  return {
+    host: '127.0.0.1',
+    port: place.port ?? 0,
+    operatorHost: '127.0.0.1',
+    operatorPort: place.operatorPort ?? 0,
+    // Replicas share one public address; tests reach each at its own.
+    publicUrl: place.publicUrl ?? `${config.tls ? 'https' : 'http'}://127.0.0.1:${place.port}`,
+    dataDirectory: place.folder,
+    databaseUrl: place.databaseUrl,
+    tls: undefined,
+    trustedProxies: [],
+    issuer: undefined,
+    profile: created.profile,
+    webhook: { ca: undefined, allowPrivate: true },
+    role: 'all',
+    workers: 1,
+    masterKey: place.masterKey,
+    smtp: undefined,
+    ...config,
+  }
+}
+
+async function callOperator(base: string, token: string, method: string, path: string, body?: object) {
+  const response = await fetch(`${base}/operator/v1${path}`, {
+    method,
+    headers: {
+      authorization: `Bearer ${token}`,
+      'x-correlation-id': randomUUID(),
+      ...(body && { 'content-type': 'application/json' }),
+    },
+    ...(body && { body: JSON.stringify(body) }),
+  })
+  return { status: response.status, body: (await response.json()) as Record<string, unknown> }
+}
+
+/** Ports that were free a moment ago. */
+async function freePorts(count: number): Promise<number[]> {
+  const servers = Array.from({ length: count }, () => createServer())
+  const ports = await Promise.all(
+    servers.map(
+      (server) =>
+        new Promise<number>((resolve) => {
+          server.listen(0, '127.0.0.1', () => resolve((server.address() as { port: number }).port))
+        }),
+    ),
+  )
+  await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))))
+  return ports
+}
