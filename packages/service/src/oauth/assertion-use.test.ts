@@ -1,0 +1,41 @@
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { secondsAfter } from '../kernel/clock.ts'
+import { PURGE_BATCH, purgeAssertions, useAssertion } from './assertion-use.ts'
+import { openTestDatabase } from './oauth-world.test.ts'
+
+const NOW = '2026-03-02T08:00:00.000Z'
+let database: Awaited<ReturnType<typeof openTestDatabase>>
+before(async () => {
+  database = await openTestDatabase()
+})
+after(() => database[Symbol.asyncDispose]())
+
+const use = (clientId: string, assertionId: string, expiresAt = NOW) =>
+  useAssertion(database.db, { clientId, assertionId, expiresAt })
+
+test('[AUTH-02] an assertion id counts once for each client', async () => {
+  assert.deepEqual([await use('a', '1'), await use('a', '1'), await use('b', '1')], [true, false, true])
+  // Joined without a mark between them, these two would be the same.
+  assert.deepEqual([await use('ab', 'c'), await use('a', 'bc')], [true, true])
+})
+
+test('[AUTH-02] of 50 concurrent uses one wins', async () => {
+  const results = await Promise.all(Array.from({ length: 50 }, () => use('c', 'same')))
+  assert.equal(results.filter(Boolean).length, 1)
+})
+
+test('[AUTH-02] expired ids are purged in steps, the others stay', async () => {
+  await database.db`delete from assertion_use`
+  const expired = PURGE_BATCH * 2 + 5
+  await database.db`
+    insert into assertion_use
+    select sha256(number::text::bytea), ${secondsAfter(NOW, -1)}::timestamptz from generate_series(1, ${expired}) as number`
+  await use('d', 'still good', secondsAfter(NOW, 60))
+  const [first, second] = await Promise.all([
+    purgeAssertions(database.db, NOW),
+    purgeAssertions(database.db, NOW),
+  ])
+  assert.equal(first + second, expired)
+  assert.equal(await use('d', 'still good'), false)
+})

@@ -1,0 +1,124 @@
+import type { EventEmitter } from 'node:events'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { Provider } from 'oidc-provider'
+import { Problem } from '../kernel/problem.ts'
+import {
+  KEYS_PATH,
+  oauthAddresses,
+  OPENID_METADATA_PATH,
+  pathOf,
+  SERVER_METADATA_PATH,
+  TOKEN_PATH,
+} from './addresses.ts'
+import { authorizationServerMetadata } from './metadata.ts'
+import { providerConfiguration, type ProviderSettings } from './provider-configuration.ts'
+
+export interface AuthorizationServerSettings extends ProviderSettings {
+  /** Unexpected failures, for the log. */
+  readonly onError: (error: unknown) => void
+  /** Why a token was refused: for the operator, never for the client. Holds no secret. */
+  readonly onRefusal?: (refusal: Refusal) => void
+}
+
+export interface Refusal {
+  /** Only of clients that exist. */
+  readonly clientId: string | undefined
+  readonly error: string
+  readonly reason: string | undefined
+}
+
+export interface AuthorizationServer {
+  /** Whether a path (without its query) is the authorization server's. */
+  handles(path: string): boolean
+  /** Answers a request whose body nobody has read yet. */
+  handle(request: IncomingMessage, response: ServerResponse): Promise<void>
+}
+
+type Answer = (request: IncomingMessage, response: ServerResponse) => Promise<void> | void
+
+/** How long clients may keep keys and metadata; short, since both are cheap. */
+const DOCUMENT_SECONDS = 300
+
+/**
+ * The embedded authorization server: tokens for clients that have credentials, and the documents by which
+ * they find it. Addresses come from {base_url}, never from the request's headers, so it works behind a proxy.
+ */
+export function createAuthorizationServer(settings: AuthorizationServerSettings): AuthorizationServer {
+  const { publicUrl, tokenKeys } = settings
+  const metadata = document(authorizationServerMetadata(publicUrl))
+  const keys = document({
+    keys: tokenKeys.map(({ publicJwk, keyId }) => ({ ...publicJwk, kid: keyId, alg: 'ES256', use: 'sig' })),
+  })
+  const answers = new Map<string, Answer>([
+    [TOKEN_PATH, tokenEndpoint(settings)],
+    [KEYS_PATH, keys],
+    [SERVER_METADATA_PATH, metadata],
+    [SERVER_METADATA_PATH + pathOf(publicUrl), metadata],
+    [OPENID_METADATA_PATH, metadata],
+  ])
+  return {
+    handles: (path) => answers.has(path),
+    async handle(request, response) {
+      const answer = answers.get(request.url?.split('?', 1)[0] ?? '')
+      if (answer) await answer(request, response)
+      else send(response, 404, { error: 'not_found' })
+    },
+  }
+}
+
+function tokenEndpoint(settings: AuthorizationServerSettings): Answer {
+  const { publicUrl, certificateOf, onError, onRefusal } = settings
+  const provider = new Provider(publicUrl, providerConfiguration(settings))
+  provider.use((ctx, next) => {
+    // Where the library asks for the request's own address it gets the configured one.
+    Object.defineProperty(ctx, 'href', { value: oauthAddresses(publicUrl).tokenEndpoint })
+    ctx['mountPath'] = pathOf(publicUrl)
+    return next()
+  })
+  provider.on('server_error', (_ctx, error) => onError(error))
+  // Koa prints errors itself unless somebody listens; its types know only the library's own events.
+  const koa: EventEmitter = provider
+  koa.on('error', onError)
+  provider.on('grant.error', (ctx, error) => {
+    const clientId = ctx.oidc.client?.clientId
+    onRefusal?.({ clientId, error: error.error, reason: error.error_detail ?? error.error_description })
+  })
+  const answer = provider.callback()
+  return async (request, response) => {
+    response.setHeader('Cache-Control', 'no-store')
+    if (request.method !== 'POST') return refuseMethod(response, 'POST')
+    try {
+      certificateOf(request)
+    } catch (error) {
+      if (!(error instanceof Problem)) throw error
+      return send(response, 400, {
+        error: 'invalid_request',
+        error_description: 'Client-Cert cannot be read',
+      })
+    }
+    await answer(request, response)
+  }
+}
+
+function document(content: object): Answer {
+  return (request, response) => {
+    if (request.method !== 'GET' && request.method !== 'HEAD') return refuseMethod(response, 'GET, HEAD')
+    response.setHeader('Cache-Control', `public, max-age=${DOCUMENT_SECONDS}`)
+    send(response, 200, content)
+  }
+}
+
+function refuseMethod(response: ServerResponse, allow: string): void {
+  response.setHeader('Allow', allow)
+  send(response, 405, { error: 'invalid_request', error_description: `use ${allow}` })
+}
+
+function send(response: ServerResponse, status: number, content: object): void {
+  const body = JSON.stringify(content)
+  response.writeHead(status, {
+    'Content-Type': 'application/json',
+    'Content-Length': Buffer.byteLength(body),
+    'X-Content-Type-Options': 'nosniff',
+  })
+  response.end(body)
+}

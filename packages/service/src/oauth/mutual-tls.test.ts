@@ -1,0 +1,211 @@
+import {
+  dispatcherFor,
+  fetchThrough,
+  type Identity,
+  requestToken,
+  selfSignedCertificate,
+  type TestAuthority,
+  testAuthority,
+} from '@agent-exchange/testkit'
+import assert from 'node:assert/strict'
+import { X509Certificate } from 'node:crypto'
+import { after, before, test } from 'node:test'
+import { decodeJwt } from 'jose'
+import { certificateThumbprint } from './client-certificate.ts'
+import {
+  addCertificateClient,
+  addKeyClient,
+  addNamedClient,
+  callWith,
+  type Exchange,
+  openTestDatabase,
+  postToken,
+  startExchange,
+} from './oauth-world.test.ts'
+
+let database: Awaited<ReturnType<typeof openTestDatabase>>
+let authority: TestAuthority
+let exchange: Exchange
+type Agent = ReturnType<typeof dispatcherFor>
+const agents: Agent[] = []
+
+before(async () => {
+  database = await openTestDatabase()
+  authority = await testAuthority()
+  exchange = await startExchange(database.db, { authority })
+})
+after(async () => {
+  for (const agent of agents) await agent.destroy()
+  await exchange[Symbol.asyncDispose]()
+  await database[Symbol.asyncDispose]()
+})
+
+function connectionsOf(identity?: Identity): Agent {
+  const agent = dispatcherFor({ ca: authority.certificate, ...(identity && { identity }) })
+  agents.push(agent)
+  return agent
+}
+
+/** As a proxy hands the certificate over (RFC 9440). */
+const header = (each: Identity) => ({
+  'client-cert': `:${new X509Certificate(each.certificate).raw.toString('base64')}:`,
+})
+
+const thumbprintOf = ({ certificate }: Identity) => certificateThumbprint(new X509Certificate(certificate))
+
+async function call(token: string, dispatcher: Agent, url = exchange.url) {
+  const headers = { authorization: `Bearer ${token}` }
+  const response = await fetchThrough(dispatcher)(`${url}/v1/caller`, { headers })
+  return { status: response.status, body: (await response.json()) as Record<string, unknown> }
+}
+
+test('[AUTH-02] tls_client_auth: a certificate of the authority with the registered name', async () => {
+  const identity = await authority.client('agent.supplier.example')
+  const dispatcher = connectionsOf(identity)
+  const clientId = await addNamedClient(database.db, 'agent.supplier.example')
+  const request = {
+    baseUrl: exchange.url,
+    clientId,
+    dispatcher,
+    credential: { method: 'tls_client_auth' as const },
+  }
+  const { access_token } = await requestToken(request)
+  assert.deepEqual(decodeJwt(access_token)['cnf'], { 'x5t#S256': thumbprintOf(identity) })
+  assert.equal((await call(access_token, dispatcher)).status, 200)
+})
+
+test('[AUTH-02] tls_client_auth: other names, wildcards, other authorities and no certificate are refused', async (t) => {
+  const clientId = await addNamedClient(database.db, 'agent.supplier.example')
+  const stranger = await testAuthority('Another CA')
+  const shown: Record<string, Identity | undefined> = {
+    'another name': await authority.client('agent.other.example'),
+    'a wildcard': await authority.client('*.supplier.example'),
+    'another authority': await stranger.client('agent.supplier.example'),
+    'a self-signed one': await selfSignedCertificate('agent.supplier.example'),
+    none: undefined,
+  }
+  for (const [name, identity] of Object.entries(shown)) {
+    await t.test(name, async () => {
+      const dispatcher = connectionsOf(identity)
+      await assert.rejects(
+        requestToken({
+          baseUrl: exchange.url,
+          clientId,
+          dispatcher,
+          credential: { method: 'tls_client_auth' },
+        }),
+        { error: 'invalid_client', status: 401 },
+      )
+    })
+  }
+})
+
+test('[AUTH-02] self_signed_tls_client_auth: the exact certificate, and no other of the same name', async () => {
+  const identity = await selfSignedCertificate('agent')
+  const clientId = await addCertificateClient(database.db, identity)
+  const credential = { method: 'self_signed_tls_client_auth' as const }
+  const dispatcher = connectionsOf(identity)
+  const { access_token } = await requestToken({ baseUrl: exchange.url, clientId, dispatcher, credential })
+  assert.equal((await call(access_token, dispatcher)).status, 200)
+  for (const other of [await selfSignedCertificate('agent'), undefined]) {
+    await assert.rejects(
+      requestToken({ baseUrl: exchange.url, clientId, dispatcher: connectionsOf(other), credential }),
+      { error: 'invalid_client', status: 401 },
+    )
+  }
+})
+
+test('[AUTH-02] a bound token is refused with another certificate and with none, every time', async () => {
+  const identity = await selfSignedCertificate('agent')
+  const clientId = await addCertificateClient(database.db, identity)
+  const dispatcher = connectionsOf(identity)
+  const credential = { method: 'self_signed_tls_client_auth' as const }
+  const { access_token } = await requestToken({ baseUrl: exchange.url, clientId, dispatcher, credential })
+  // The first call fills the token cache: the certificate has to be looked at in spite of it.
+  assert.equal((await call(access_token, dispatcher)).status, 200)
+  for (const thief of [await selfSignedCertificate('agent'), await authority.client('agent'), undefined]) {
+    const { status, body } = await call(access_token, connectionsOf(thief))
+    assert.deepEqual([status, body['code']], [401, 'client_certificate_mismatch'])
+  }
+  assert.equal((await call(access_token, dispatcher)).status, 200)
+})
+
+test('[AUTH-02] private_key_jwt over TLS: without a certificate unbound, with one bound to it', async () => {
+  const client = await addKeyClient(database.db)
+  const credential = { method: 'private_key_jwt' as const, key: client.key }
+  const request = { baseUrl: exchange.url, clientId: client.clientId, credential }
+  const plain = await requestToken({ ...request, dispatcher: connectionsOf() })
+  assert.equal(decodeJwt(plain.access_token)['cnf'], undefined)
+  assert.equal((await call(plain.access_token, connectionsOf())).status, 200)
+
+  const identity = await selfSignedCertificate('agent')
+  const bound = await requestToken({ ...request, dispatcher: connectionsOf(identity) })
+  assert.deepEqual(decodeJwt(bound.access_token)['cnf'], { 'x5t#S256': thumbprintOf(identity) })
+  assert.equal((await call(bound.access_token, connectionsOf())).body['code'], 'client_certificate_mismatch')
+})
+
+test('[AUTH-02] a deployment may demand mutual TLS (O-30)', async () => {
+  const strict = await startExchange(database.db, {
+    authority,
+    profile: { 'O-30': { require_mutual_tls: true } },
+  })
+  try {
+    const client = await addKeyClient(database.db)
+    const credential = { method: 'private_key_jwt' as const, key: client.key }
+    const request = { baseUrl: strict.url, clientId: client.clientId, credential }
+    const unbound = await requestToken({ ...request, dispatcher: connectionsOf() })
+    const refused = await call(unbound.access_token, connectionsOf(), strict.url)
+    assert.equal(refused.body['code'], 'client_certificate_required')
+    const dispatcher = connectionsOf(await selfSignedCertificate())
+    const bound = await requestToken({ ...request, dispatcher })
+    assert.equal((await call(bound.access_token, dispatcher, strict.url)).status, 200)
+  } finally {
+    await strict[Symbol.asyncDispose]()
+  }
+})
+
+test('[AUTH-02] behind a trusted proxy the certificate comes by Client-Cert; from others the header is nothing', async () => {
+  const publicUrl = 'https://exchange.example'
+  const proxied = await startExchange(database.db, { publicUrl, trustedProxies: ['127.0.0.1'] })
+  const open = await startExchange(database.db, { publicUrl, trustedProxies: ['192.0.2.0/24'] })
+  try {
+    const identity = await authority.client('agent.proxied.example')
+    const clientId = await addNamedClient(database.db, 'agent.proxied.example')
+    const { status, body } = await postToken(proxied.listenUrl, { client_id: clientId }, header(identity))
+    assert.equal(status, 200)
+    const token = body['access_token'] ?? ''
+    assert.deepEqual(decodeJwt(token)['cnf'], { 'x5t#S256': thumbprintOf(identity) })
+    assert.equal((await callWith(proxied.listenUrl, token, header(identity))).status, 200)
+    assert.equal((await callWith(proxied.listenUrl, token)).body['code'], 'client_certificate_mismatch')
+
+    // Nobody but the proxy can say it: the same header from another peer is not looked at.
+    assert.equal((await postToken(open.listenUrl, { client_id: clientId }, header(identity))).status, 401)
+    const spoofed = await callWith(open.listenUrl, token, header(identity))
+    assert.equal(spoofed.body['code'], 'client_certificate_mismatch')
+
+    const selfSigned = await selfSignedCertificate('agent.proxied.example')
+    assert.equal(
+      (await postToken(proxied.listenUrl, { client_id: clientId }, header(selfSigned))).status,
+      401,
+    )
+    const damaged = await postToken(proxied.listenUrl, { client_id: clientId }, { 'client-cert': 'x' })
+    assert.deepEqual([damaged.status, damaged.body['error']], [400, 'invalid_request'])
+  } finally {
+    await proxied[Symbol.asyncDispose]()
+    await open[Symbol.asyncDispose]()
+  }
+})
+
+test('[AUTH-02] on a TLS listener a Client-Cert header does not stand in for a certificate', async () => {
+  const identity = await selfSignedCertificate('agent')
+  const clientId = await addCertificateClient(database.db, identity)
+  const response = await fetchThrough(connectionsOf())(`${exchange.url}/oauth/token`, {
+    method: 'POST',
+    headers: {
+      ...header(identity),
+      'content-type': 'application/x-www-form-urlencoded',
+    },
+    body: new URLSearchParams({ grant_type: 'client_credentials', client_id: clientId }),
+  })
+  assert.equal(response.status, 401)
+})

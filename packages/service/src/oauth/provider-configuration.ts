@@ -1,0 +1,111 @@
+import type { DeploymentProfile } from '@agent-exchange/protocol'
+import { type Configuration, errors, type KoaContextWithOIDC } from 'oidc-provider'
+import type { Database } from '../db/database.ts'
+import { type Clock, systemClock } from '../kernel/clock.ts'
+import type { TokenKey } from '../kernel/platform-keys.ts'
+import { oauthAddresses, TOKEN_PATH } from './addresses.ts'
+import { requireUsableAssertion } from './assertion-rules.ts'
+import type { CertificateReader } from './client-certificate.ts'
+import { ASSERTION_ALGORITHMS, AUTHENTICATION_METHODS } from './metadata.ts'
+import { CLAIMS, providerAdapter } from './provider-adapter.ts'
+
+export interface ProviderSettings {
+  readonly db: Database
+  readonly publicUrl: string
+  readonly profile: DeploymentProfile
+  readonly clock: Clock
+  readonly tokenKeys: readonly TokenKey[]
+  readonly certificateOf: CertificateReader
+}
+
+/** oidc-provider with everything switched off that client credentials do not need. */
+export function providerConfiguration(settings: ProviderSettings): Configuration {
+  const { profile, publicUrl, certificateOf, tokenKeys } = settings
+  const { access_token_seconds, clock_skew_seconds } = profile['O-08']
+  const certificate = (ctx: KoaContextWithOIDC) => certificateOf(ctx.req)
+  return {
+    adapter: providerAdapter(settings.db),
+    jwks: {
+      keys: tokenKeys.map(({ privateJwk, keyId }) => ({
+        ...privateJwk,
+        kid: keyId,
+        alg: 'ES256',
+        use: 'sig',
+      })),
+    },
+    routes: { token: TOKEN_PATH },
+    scopes: [],
+    responseTypes: [],
+    clientAuthMethods: [...AUTHENTICATION_METHODS],
+    enabledJWA: { clientAuthSigningAlgValues: [...ASSERTION_ALGORITHMS] },
+    clientDefaults: {
+      grant_types: ['client_credentials'],
+      response_types: [],
+      id_token_signed_response_alg: 'ES256',
+    },
+    extraClientMetadata: { properties: [...CLAIMS] },
+    clockTolerance: clock_skew_seconds,
+    ttl: { ClientCredentials: access_token_seconds },
+    clientBasedCORS: () => false,
+    renderError: (ctx, out) => {
+      ctx.body = out
+    },
+    findAccount: () => undefined,
+    assertJwtClientAuthClaimsAndHeader: (_ctx, claims) => {
+      const { issuer, tokenEndpoint } = oauthAddresses(publicUrl)
+      // The library judges an assertion's expiry by the system's clock; what it leaves to us goes by the same one.
+      const now = Math.floor(Date.parse(systemClock.now()) / 1_000)
+      requireUsableAssertion(claims, { profile, audiences: [issuer, tokenEndpoint], now })
+    },
+    features: {
+      devInteractions: { enabled: false },
+      userinfo: { enabled: false },
+      rpInitiatedLogout: { enabled: false },
+      clientCredentials: { enabled: true },
+      resourceIndicators: {
+        enabled: true,
+        // Who names no resource means the only one there is.
+        defaultResource: () => publicUrl,
+        getResourceServerInfo: (_ctx, resource) => {
+          if (resource !== publicUrl && resource !== `${publicUrl}/`) throw new errors.InvalidTarget()
+          return {
+            scope: '',
+            audience: publicUrl,
+            accessTokenFormat: 'jwt',
+            accessTokenTTL: access_token_seconds,
+            jwt: { sign: { alg: 'ES256', ...(tokenKeys[0] && { kid: tokenKeys[0].keyId }) } },
+          }
+        },
+      },
+      mTLS: {
+        enabled: true,
+        tlsClientAuth: true,
+        selfSignedTlsClientAuth: true,
+        certificateBoundAccessTokens: true,
+        getCertificate: (ctx) => certificate(ctx)?.certificate,
+        certificateAuthorized: (ctx) => certificate(ctx)?.authorized ?? false,
+        certificateSubjectMatches: (ctx, property, expected) =>
+          property === 'tls_client_auth_san_dns' &&
+          // RFC 8705 section 2.1.2: the very name, not one that a wildcard would cover.
+          certificate(ctx)?.certificate.checkHost(expected, { subject: 'never', wildcards: false }) !==
+            undefined,
+      },
+    },
+    formats: {
+      customizers: {
+        jwt(ctx, token, parts) {
+          const now = Math.floor(Date.parse(settings.clock.now()) / 1_000)
+          const thumbprint = certificate(ctx)?.thumbprint
+          const { client } = token
+          Object.assign(parts.payload, {
+            iat: now,
+            exp: now + access_token_seconds,
+            ...Object.fromEntries(CLAIMS.map((name) => [name, client?.[name]])),
+            // O-30: a certificate that was shown binds the token, however the client authenticated.
+            ...(thumbprint !== undefined && { cnf: { 'x5t#S256': thumbprint } }),
+          })
+        },
+      },
+    },
+  }
+}

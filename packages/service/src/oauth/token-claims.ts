@@ -1,0 +1,49 @@
+import { type JWTPayload, errors } from 'jose'
+import type { Caller } from '../kernel/call.ts'
+
+/** What remains of a token once it has been verified. */
+export interface VerifiedToken {
+  readonly caller: Caller
+  /** The certificate that the token is bound to. */
+  readonly boundTo: string | undefined
+  /** Seconds since 1970. */
+  readonly expires: number
+}
+
+const ORGANIZATION_ID = /^org_[A-Za-z0-9][A-Za-z0-9_-]{0,127}$/
+const AGENT_ID = /^agent_[A-Za-z0-9][A-Za-z0-9_-]{0,127}$/
+const THUMBPRINT = /^[A-Za-z0-9_-]{43}$/
+
+/** On whose behalf a verified token speaks. */
+export function readClaims(claims: JWTPayload): VerifiedToken {
+  const { organization_id, agent_id, client_id, exp } = claims
+  if (typeof organization_id !== 'string' || !ORGANIZATION_ID.test(organization_id)) {
+    throw refused(claims, 'organization_id')
+  }
+  if (agent_id !== undefined && (typeof agent_id !== 'string' || !AGENT_ID.test(agent_id))) {
+    throw refused(claims, 'agent_id')
+  }
+  if (typeof client_id !== 'string' || client_id === '') throw refused(claims, 'client_id')
+  if (exp === undefined) throw refused(claims, 'exp')
+  return {
+    caller: { organizationId: organization_id, agentId: agent_id, clientId: client_id },
+    boundTo: readConfirmation(claims),
+    expires: exp,
+  }
+}
+
+/** RFC 7800 section 3.1: a confirmation that we cannot check must not pass for none at all. */
+function readConfirmation(claims: JWTPayload): string | undefined {
+  const { cnf } = claims
+  if (cnf === undefined) return undefined
+  const thumbprint: unknown =
+    typeof cnf === 'object' && cnf !== null && Object.keys(cnf).length === 1
+      ? Reflect.get(cnf, 'x5t#S256')
+      : undefined
+  if (typeof thumbprint !== 'string' || !THUMBPRINT.test(thumbprint)) throw refused(claims, 'cnf')
+  return thumbprint
+}
+
+function refused(claims: JWTPayload, claim: string): Error {
+  return new errors.JWTClaimValidationFailed(`unusable ${claim}`, claims, claim, 'check_failed')
+}

@@ -1,0 +1,106 @@
+import { createHash } from 'node:crypto'
+import type { DeploymentProfile } from '@agent-exchange/protocol'
+import { errors, jwtVerify } from 'jose'
+import { LRUCache } from 'lru-cache'
+import type { Caller } from '../kernel/call.ts'
+import type { Clock } from '../kernel/clock.ts'
+import { Problem } from '../kernel/problem.ts'
+import type { ClientCertificate } from './client-certificate.ts'
+import { readClaims, type VerifiedToken } from './token-claims.ts'
+import type { TokenIssuer } from './token-keys.ts'
+
+export interface TokenVerifierSettings {
+  readonly issuer: TokenIssuer
+  /** {base_url}: the only audience that counts. */
+  readonly publicUrl: string
+  readonly profile: DeploymentProfile
+  readonly clock: Clock
+}
+
+/** From the Authorization header and the client's certificate to the caller, or a Problem. */
+export type TokenVerifier = (
+  authorization: string | undefined,
+  certificate: ClientCertificate | undefined,
+) => Promise<Caller>
+
+const MAXIMUM_CACHED_TOKENS = 20_000
+/** Ours have about 700 characters; tokens of outside issuers may carry more. */
+const MAXIMUM_TOKEN_CHARACTERS = 8_192
+/** RFC 6750 section 2.1; the scheme's name is case-insensitive (RFC 9110 section 11.1). */
+const BEARER = /^Bearer +([A-Za-z0-9._~+/-]+=*)$/i
+
+/**
+ * Checks access tokens (RFC 9068 section 4). What was verified is remembered by the token's hash until the
+ * token expires; what may change in between (the certificate shown, the profile's demand) is checked each time.
+ */
+export function createTokenVerifier(settings: TokenVerifierSettings): TokenVerifier {
+  const { profile, clock } = settings
+  const cache = new LRUCache<string, VerifiedToken>({ max: MAXIMUM_CACHED_TOKENS })
+
+  return async (authorization, certificate) => {
+    const token = readBearer(authorization)
+    const now = Date.parse(clock.now())
+    const hash = createHash('sha256').update(token).digest('base64')
+    const known = cache.get(hash)
+    const verified = known && now < known.expires * 1_000 ? known : await verify(token, settings, now)
+    if (verified !== known) cache.set(hash, verified)
+    requireBinding(verified, certificate, profile)
+    return verified.caller
+  }
+}
+
+function readBearer(authorization: string | undefined): string {
+  if (authorization === undefined || authorization === '') throw new Problem('access_token_missing')
+  if (authorization.length > MAXIMUM_TOKEN_CHARACTERS) throw invalid('too_long')
+  const token = BEARER.exec(authorization)?.[1]
+  if (token === undefined) throw invalid('malformed')
+  return token
+}
+
+async function verify(
+  token: string,
+  { issuer, publicUrl, profile }: TokenVerifierSettings,
+  now: number,
+): Promise<VerifiedToken> {
+  try {
+    const { payload } = await jwtVerify(token, issuer.keyOf, {
+      issuer: issuer.issuer,
+      audience: publicUrl,
+      typ: 'at+jwt',
+      algorithms: [...issuer.algorithms],
+      clockTolerance: profile['O-08'].clock_skew_seconds,
+      currentDate: new Date(now),
+      requiredClaims: ['exp', 'iat', 'client_id', 'organization_id'],
+    })
+    return readClaims(payload)
+  } catch (error) {
+    if (error instanceof Problem) throw error
+    throw invalid(reasonOf(error), error)
+  }
+}
+
+/** RFC 8705 section 3: a bound token is worth something only on a connection of its certificate's owner. */
+function requireBinding(
+  { boundTo }: VerifiedToken,
+  certificate: ClientCertificate | undefined,
+  profile: DeploymentProfile,
+): void {
+  if (boundTo === undefined && profile['O-30'].require_mutual_tls)
+    throw new Problem('client_certificate_required')
+  if (boundTo !== undefined && boundTo !== certificate?.thumbprint)
+    throw new Problem('client_certificate_mismatch')
+}
+
+function invalid(reason: string, cause?: unknown): Problem {
+  return new Problem('access_token_invalid', { reason }, { cause })
+}
+
+/** A word for the developer on the other side, who cannot see our log. */
+function reasonOf(error: unknown): string {
+  if (error instanceof errors.JWTExpired) return 'expired'
+  if (error instanceof errors.JWTClaimValidationFailed) return `claim_${error.claim}`
+  if (error instanceof errors.JWKSNoMatchingKey) return 'unknown_key'
+  if (error instanceof errors.JWSSignatureVerificationFailed) return 'signature'
+  if (error instanceof errors.JOSEAlgNotAllowed) return 'algorithm'
+  return 'malformed'
+}
