@@ -1,0 +1,93 @@
+import type { AgentRegistration, TransportMode } from '@agent-exchange/protocol'
+import type { Queries, Transaction } from '../../db/database.ts'
+
+/** Table agent. */
+export interface AgentRow {
+  readonly agent_id: string
+  readonly organization_id: string
+  readonly implementation: string
+  readonly implementation_version: string
+  readonly protocol_versions: string[]
+  /** JSON text: the map as it was registered. */
+  readonly skill_versions: string
+  readonly transport_modes: TransportMode[]
+  readonly status: string
+  readonly certification_status: string
+  readonly registered_at: string
+}
+
+export interface NewAgent {
+  readonly registration: AgentRegistration
+  readonly status: string
+  readonly certificationStatus: string
+  readonly now: string
+}
+
+export async function findAgent(db: Queries, agentId: string): Promise<AgentRow | undefined> {
+  const [row] = await db<AgentRow[]>`
+    select agent_id, organization_id, implementation, implementation_version, protocol_versions, skill_versions,
+      transport_modes, status, certification_status, registered_at
+    from agent where agent_id = ${agentId}`
+  return row
+}
+
+/** As findAgent, holding the agent against other changes of it and of its set of keys. */
+export async function lockAgent(tx: Transaction, agentId: string): Promise<AgentRow | undefined> {
+  const [row] = await tx<AgentRow[]>`
+    select agent_id, organization_id, implementation, implementation_version, protocol_versions, skill_versions,
+      transport_modes, status, certification_status, registered_at
+    from agent where agent_id = ${agentId} for no key update`
+  return row
+}
+
+/** False where the id is taken; a concurrent registration is waited for. */
+export async function insertAgent(tx: Transaction, agent: NewAgent): Promise<boolean> {
+  const { registration: body, status, certificationStatus, now } = agent
+  const rows = await tx`
+    insert into agent (agent_id, organization_id, implementation, implementation_version, protocol_versions,
+      skill_versions, transport_modes, status, certification_status, registered_at, updated_at)
+    values (${body.agent_id}, ${body.organization_id}, ${body.implementation}, ${body.implementation_version},
+      ${body.protocol_versions}, ${JSON.stringify(body.skill_versions)}, ${body.transport_modes}, ${status},
+      ${certificationStatus}, ${now}, ${now})
+    on conflict (agent_id) do nothing returning agent_id`
+  return rows.length > 0
+}
+
+export async function updateAgent(tx: Transaction, body: AgentRegistration, now: string): Promise<void> {
+  await tx`
+    update agent set implementation = ${body.implementation},
+      implementation_version = ${body.implementation_version}, protocol_versions = ${body.protocol_versions},
+      skill_versions = ${JSON.stringify(body.skill_versions)}, transport_modes = ${body.transport_modes},
+      updated_at = ${now}
+    where agent_id = ${body.agent_id}`
+}
+
+/** False where there is no such agent. */
+export async function setAgentStatus(
+  tx: Transaction,
+  agentId: string,
+  { status, certificationStatus, now }: { status?: string; certificationStatus?: string; now: string },
+): Promise<boolean> {
+  const rows = await tx`
+    update agent set status = coalesce(${status ?? null}, status),
+      certification_status = coalesce(${certificationStatus ?? null}, certification_status), updated_at = ${now}
+    where agent_id = ${agentId} returning agent_id`
+  return rows.length > 0
+}
+
+export async function listAgents(
+  db: Queries,
+  {
+    organizationId,
+    after,
+    limit,
+  }: { organizationId: string | undefined; after: string | undefined; limit: number },
+): Promise<AgentRow[]> {
+  return db<AgentRow[]>`
+    select agent_id, organization_id, implementation, implementation_version, protocol_versions, skill_versions,
+      transport_modes, status, certification_status, registered_at
+    from agent
+    where (${organizationId ?? null}::text is null or organization_id = ${organizationId ?? null})
+      and agent_id > ${after ?? ''}
+    order by agent_id limit ${limit}`
+}

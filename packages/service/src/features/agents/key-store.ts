@@ -1,0 +1,87 @@
+import type { Queries, Transaction } from '../../db/database.ts'
+
+export type KeyStatus = 'active' | 'retiring' | 'retired' | 'revoked'
+
+/** Table agent_key: what the key is now. */
+export interface KeyRow {
+  readonly agent_id: string
+  readonly key_id: string
+  readonly use: 'signing' | 'encryption'
+  /** JSON text of the public JWK. */
+  readonly public_jwk: string
+  readonly thumbprint: string
+  readonly valid_from: string
+  readonly replaces_key_id: string | null
+  readonly status: KeyStatus
+  readonly registered_at: string
+  readonly revoked_at: string | null
+  readonly invalid_from: string | null
+}
+
+/** Table agent_key_event: how it came to be so. Never changed, never deleted (ID-04). */
+export interface KeyEvent {
+  readonly eventId: string
+  readonly agentId: string
+  readonly keyId: string
+  readonly kind: 'registered' | 'retiring' | 'revoked'
+  readonly recordedAt: string
+  readonly actor: string
+  readonly details: object
+}
+
+/** All keys of an agent, revoked ones too, in the order of their registration. */
+export async function keysOf(db: Queries, agentId: string): Promise<KeyRow[]> {
+  return db<KeyRow[]>`
+    select agent_id, key_id, use, public_jwk, thumbprint, valid_from, replaces_key_id, status, registered_at,
+      revoked_at, invalid_from
+    from agent_key where agent_id = ${agentId} order by registered_at, key_id`
+}
+
+/** Holds the key against whoever signs with it: they take the row `for share` (ID-05). */
+export async function lockKey(tx: Transaction, agentId: string, keyId: string): Promise<KeyRow | undefined> {
+  const [row] = await tx<KeyRow[]>`
+    select agent_id, key_id, use, public_jwk, thumbprint, valid_from, replaces_key_id, status, registered_at,
+      revoked_at, invalid_from
+    from agent_key where agent_id = ${agentId} and key_id = ${keyId} for update`
+  return row
+}
+
+export async function insertKey(tx: Transaction, key: KeyRow): Promise<void> {
+  await tx`
+    insert into agent_key (agent_id, key_id, use, public_jwk, thumbprint, valid_from, replaces_key_id, status,
+      registered_at)
+    values (${key.agent_id}, ${key.key_id}, ${key.use}, ${key.public_jwk}, ${key.thumbprint}, ${key.valid_from},
+      ${key.replaces_key_id}, ${key.status}, ${key.registered_at})`
+}
+
+export async function setKeyStatus(
+  tx: Transaction,
+  { agent_id, key_id }: KeyRow,
+  status: KeyStatus,
+): Promise<void> {
+  await tx`update agent_key set status = ${status} where agent_id = ${agent_id} and key_id = ${key_id}`
+}
+
+export async function markRevoked(
+  tx: Transaction,
+  { agent_id, key_id }: KeyRow,
+  { revokedAt, invalidFrom }: { revokedAt: string; invalidFrom: string },
+): Promise<void> {
+  await tx`
+    update agent_key set status = 'revoked', revoked_at = ${revokedAt}, invalid_from = ${invalidFrom}
+    where agent_id = ${agent_id} and key_id = ${key_id}`
+}
+
+export async function appendKeyEvent(tx: Transaction, event: KeyEvent): Promise<void> {
+  await tx`
+    insert into agent_key_event (event_id, agent_id, key_id, kind, recorded_at, actor, details)
+    values (${event.eventId}, ${event.agentId}, ${event.keyId}, ${event.kind}, ${event.recordedAt},
+      ${event.actor}, ${JSON.stringify(event.details)})`
+}
+
+/** How often the agent's keys have changed: a directory's version. */
+export async function countKeyEvents(db: Queries, agentId: string): Promise<number> {
+  const [row] = await db<{ count: number }[]>`
+    select count(*) as count from agent_key_event where agent_id = ${agentId}`
+  return row?.count ?? 0
+}

@@ -1,0 +1,242 @@
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { agentResource, createProfile, validatorOf, type AgentRegistration } from '@agent-exchange/protocol'
+import { generateKeyPair } from '@agent-exchange/crypto'
+import { testDatabase } from '@agent-exchange/testkit'
+import { openDatabase } from '../../db/database.ts'
+import type { Call } from '../../kernel/call.ts'
+import { handMadeCall, handMadeContext, perform } from '../../kernel/hand-made-call.ts'
+import { Problem } from '../../kernel/problem.ts'
+import { keyRequest, registration, seedOrganizations } from './agent-fixture.ts'
+import { getAgent } from './get-agent.ts'
+import { registerAgent } from './register-agent.ts'
+
+const database = await testDatabase()
+const db = openDatabase({ target: database.url, maximumConnections: 8, applicationName: 'test' })
+after(async () => {
+  await db.end()
+  await database[Symbol.asyncDispose]()
+})
+await seedOrganizations(db, 'org_acme', 'org_other')
+
+const otherOrganization = { organizationId: 'org_other', agentId: undefined, clientId: 'client_other' }
+
+function register(body: AgentRegistration, given: Partial<Call<'registerAgent'>> = {}) {
+  return perform(registerAgent, handMadeCall('registerAgent', { params: {}, query: {}, body, ...given }), db)
+}
+
+const problem = (code: string) => (error: unknown) => error instanceof Problem && error.code === code
+const fixed = (code: string) => (error: unknown) =>
+  problem(code)(error) && Object.keys((error as Problem).details).length === 0
+
+test('[ID-01][ID-02] a registration is stored with its keys and read back by anybody', async () => {
+  const keys = [await keyRequest('sign-1'), await keyRequest('enc-1', { use: 'encryption' })]
+  const body = registration({ keys, transport_modes: ['native', 'ds_x'] })
+  const answer = await register(body)
+  assert.deepEqual(validatorOf(agentResource)(answer), [])
+  const { status, registered_at, certification_status, keys: stored, ...rest } = answer
+  assert.deepEqual({ ...rest, keys }, body)
+  assert.deepEqual(
+    [status, registered_at, certification_status],
+    ['active', '2026-03-02T08:00:00.000Z', 'uncertified'],
+  )
+  assert.deepEqual(
+    stored.map(({ key_id, status: keyStatus, public_key }) => [key_id, keyStatus, public_key]),
+    keys.toReversed().map(({ key_id, public_key }) => [key_id, 'active', public_key]),
+  )
+  const read = handMadeCall('getAgent', {
+    params: { agent_id: body.agent_id },
+    query: {},
+    body: undefined,
+    caller: otherOrganization,
+  })
+  assert.deepEqual(await getAgent(read, db), answer)
+  const events = await db`select kind, actor from agent_key_event where agent_id = ${body.agent_id}`
+  assert.deepEqual(
+    [...events],
+    Array.from({ length: 2 }, () => ({ kind: 'registered', actor: 'client_acme' })),
+  )
+})
+
+test('[ID-02] an agent that is not there, however it is named, is not found', async () => {
+  for (const agent_id of ['agent_none', "agent_x' or '1'='1", 'agent_\0', 'a'.repeat(5_000)]) {
+    const call = handMadeCall('getAgent', { params: { agent_id }, query: {}, body: undefined })
+    await assert.rejects(getAgent(call, db), fixed('resource_not_found'), agent_id)
+  }
+})
+
+test('[ID-01][AUTH-03] only for the own organization, and with a client of one agent only that agent', async () => {
+  const body = registration({ agent_id: 'agent_bound' })
+  const bound = { organizationId: 'org_acme', agentId: 'agent_else', clientId: 'client_bound' }
+  await assert.rejects(register(body, { caller: otherOrganization }), problem('not_permitted'))
+  await assert.rejects(register(body, { caller: bound }), problem('not_permitted'))
+  assert.equal(
+    (await register(body, { caller: { ...bound, agentId: 'agent_bound' } })).agent_id,
+    'agent_bound',
+  )
+})
+
+test('[ID-01] registering again updates everything but keys, and keeps what the operator decided', async () => {
+  const key = await keyRequest('k')
+  const body = registration({ agent_id: 'agent_again', keys: [key] })
+  const first = await register(body)
+  await db`update agent set status = 'suspended', certification_status = 'certified' where agent_id = 'agent_again'`
+  const again = await register(
+    {
+      ...body,
+      implementation_version: '2.0.0',
+      skill_versions: {},
+      keys: [{ ...key, valid_from: '2026-01-01T00:00:00.000+00:00' }],
+    },
+    { now: '2026-03-03T08:00:00.000Z' },
+  )
+  assert.deepEqual(again, {
+    ...first,
+    implementation_version: '2.0.0',
+    skill_versions: {},
+    status: 'suspended',
+    certification_status: 'certified',
+  })
+  const [events] = await db`select count(*) as count from agent_key_event where agent_id = 'agent_again'`
+  assert.equal(events?.['count'], 1)
+})
+
+test('[ID-01] registering again with other keys is one fixed conflict and changes nothing', async () => {
+  const key = await keyRequest('k')
+  const body = registration({ agent_id: 'agent_fixed', keys: [key] })
+  const first = await register(body)
+  const fresh = await keyRequest('k')
+  const others = [
+    { ...key, public_key: fresh.public_key },
+    { ...key, key_id: 'k2' },
+    { ...key, use: 'encryption' as const },
+    { ...key, valid_from: '2026-01-01T00:00:01Z' },
+    { ...key, replaces_key_id: 'k0' },
+  ]
+  for (const other of others) {
+    const changed = { ...body, implementation: 'changed', keys: [other] }
+    await assert.rejects(register(changed), fixed('identifier_conflict'))
+  }
+  await assert.rejects(
+    register({ ...body, keys: [key, await keyRequest('k2')] }),
+    fixed('identifier_conflict'),
+  )
+  const read = handMadeCall('getAgent', { params: { agent_id: 'agent_fixed' }, query: {}, body: undefined })
+  assert.deepEqual(await getAgent(read, db), first)
+})
+
+test("[ID-01] another organization's agent id is the same conflict, whatever the keys", async () => {
+  const key = await keyRequest('k')
+  await register(registration({ agent_id: 'agent_taken', keys: [key] }))
+  const theirs = registration({ agent_id: 'agent_taken', organization_id: 'org_other', keys: [key] })
+  await assert.rejects(register(theirs, { caller: otherOrganization }), fixed('identifier_conflict'))
+})
+
+test('[ID-01] a deployment may refuse a second registration', async () => {
+  const result = createProfile({ 'O-32': { second_registration: 'refuse' } })
+  assert.ok(result.ok)
+  const context = handMadeContext({ profile: result.profile })
+  const body = registration({ agent_id: 'agent_once' })
+  await register(body, { context })
+  await assert.rejects(register(body, { context }), fixed('identifier_conflict'))
+})
+
+test('[ID-06] private material is refused for what it is, never stored, never repeated', async () => {
+  const { privateJwk } = await generateKeyPair('signing')
+  const key = { ...(await keyRequest('k')), public_key: privateJwk }
+  const broken = {
+    ...registration({ agent_id: 'agent_leak', keys: [await keyRequest('ok'), key] }),
+    keys_: 1,
+  }
+  await assert.rejects(
+    async () => registerAgent.inspect?.(broken),
+    (error) => {
+      assert.ok(problem('private_key_refused')(error))
+      assert.deepEqual((error as Problem).details, { pointer: '/keys/1/public_key' })
+      return (
+        !JSON.stringify(error).includes(privateJwk.d) &&
+        !String((error as Error).stack).includes(privateJwk.d)
+      )
+    },
+  )
+  await assert.rejects(register(broken), problem('private_key_refused'))
+  assert.equal((await db`select 1 from agent where agent_id = 'agent_leak'`).length, 0)
+})
+
+test('[ID-06] a body of any other shape is left to its schema', async () => {
+  for (const body of [
+    null,
+    7,
+    [],
+    { keys: 7 },
+    { keys: [null, { public_key: 7 }] },
+    { public_key: { kty: 'EC' } },
+  ]) {
+    await registerAgent.inspect?.(body)
+  }
+})
+
+test('[ID-06] points off the curve, other curves and contradicting uses are refused with their place', async () => {
+  const good = await keyRequest('k')
+  const jwk = good.public_key
+  const cases: [object, string][] = [
+    [{ ...jwk, y: jwk.x }, 'key_not_on_curve'],
+    [{ ...jwk, crv: 'P-384' }, 'key_curve_unsupported'],
+    [{ ...jwk, x: jwk.x.slice(1) }, 'key_coordinate_invalid'],
+    [{ ...jwk, use: 'enc' }, 'key_use_mismatch'],
+  ]
+  for (const [public_key, reason] of cases) {
+    const key = { ...good, public_key: public_key as typeof jwk }
+    await assert.rejects(register(registration({ agent_id: 'agent_bad', keys: [key] })), (error) => {
+      assert.ok(problem('public_key_invalid')(error))
+      assert.deepEqual((error as Problem).details, { pointer: '/keys/0/public_key', reason })
+      return true
+    })
+  }
+  const decorated = {
+    ...good,
+    public_key: { ...jwk, kid: 'x', alg: 'ES256', use: 'sig', key_ops: ['verify'], ext: true },
+  }
+  const answer = await register(registration({ agent_id: 'agent_decorated', keys: [decorated] }))
+  assert.deepEqual(answer.keys[0]?.public_key, jwk)
+})
+
+test('[ID-06] another curve for encryption is taken where the profile allows it, never for signing', async () => {
+  const result = createProfile({ 'O-28': { encryption_curves: ['P-256', 'P-384'] } })
+  assert.ok(result.ok)
+  const context = handMadeContext({ profile: result.profile })
+  const pair = await crypto.subtle.generateKey({ name: 'ECDH', namedCurve: 'P-384' }, true, ['deriveBits'])
+  const { x = '', y = '' } = await crypto.subtle.exportKey('jwk', pair.publicKey)
+  const public_key = { kty: 'EC' as const, crv: 'P-384', x, y }
+  const wide = registration({
+    agent_id: 'agent_wide',
+    keys: [await keyRequest('e', { use: 'encryption', public_key })],
+  })
+  assert.equal((await register(wide, { context })).keys[0]?.public_key.crv, 'P-384')
+  const signing = registration({ agent_id: 'agent_wide2', keys: [await keyRequest('s', { public_key })] })
+  await assert.rejects(register(signing, { context }), problem('public_key_invalid'))
+})
+
+test('[ID-03] within one registration ids and material are distinct, and a successor follows its predecessor', async () => {
+  const key = await keyRequest('a')
+  const sameId = registration({ agent_id: 'agent_twins', keys: [key, await keyRequest('a')] })
+  await assert.rejects(register(sameId), problem('identifier_conflict'))
+  const sameMaterial = registration({ agent_id: 'agent_twins', keys: [key, { ...key, key_id: 'b' }] })
+  await assert.rejects(register(sameMaterial), problem('key_not_distinct'))
+  const successor = await keyRequest('b', { replaces_key_id: 'a' })
+  const answer = await register(registration({ agent_id: 'agent_chain', keys: [successor, key] }))
+  assert.deepEqual(
+    answer.keys.map(({ key_id, status }) => [key_id, status]),
+    [
+      ['a', 'retiring'],
+      ['b', 'active'],
+    ],
+  )
+})
+
+test('[ID-01] 20 registrations of one new agent at once make one agent and one event per key', async () => {
+  const body = registration({ agent_id: 'agent_race', keys: [await keyRequest('k')] })
+  const answers = await Promise.all(Array.from({ length: 20 }, () => register(body)))
+  for (const answer of answers) assert.deepEqual(answer, answers[0])
+  assert.equal((await db`select 1 from agent_key_event where agent_id = 'agent_race'`).length, 1)
+})

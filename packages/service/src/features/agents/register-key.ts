@@ -1,0 +1,30 @@
+import { isStorable } from '../../kernel/bounds.ts'
+import type { Mutation } from '../../kernel/call.ts'
+import { Problem } from '../../kernel/problem.ts'
+import { requireAgent } from '../../kernel/roles.ts'
+import { lockAgent } from './agent-store.ts'
+import { refusePrivateKeys } from './key-material.ts'
+import { addKey, readRequestedKey, type RequestedKey } from './key-registration.ts'
+import { keysOf } from './key-store.ts'
+import { toPublicKey } from './resources.ts'
+
+/** ID-03. A key id is unique within its agent, for ever: material never changes behind an id. */
+export const registerAgentKey: Mutation<'registerAgentKey', RequestedKey> = {
+  inspect: refusePrivateKeys,
+
+  async authorize({ caller, params, body, context }) {
+    requireAgent(caller, params.agent_id)
+    return readRequestedKey(body, '', context.profile)
+  },
+
+  async run(call, tx, key) {
+    const { params, caller, context } = call
+    const agentId = params.agent_id
+    const agent = isStorable(agentId) ? await lockAgent(tx, agentId) : undefined
+    if (agent?.organization_id !== caller.organizationId) throw new Problem('resource_not_found')
+    const present = await keysOf(tx, agentId)
+    if (present.length >= context.profile['O-14'].list_items) throw new Problem('quota_reached')
+    const { added } = await addKey(tx, call, { agentId, present, key })
+    return toPublicKey(added)
+  },
+}

@@ -1,0 +1,45 @@
+import { lockNames } from '../../db/locks.ts'
+import { isStorable } from '../../kernel/bounds.ts'
+import type { Mutation } from '../../kernel/call.ts'
+import { Problem } from '../../kernel/problem.ts'
+import { requireAgent } from '../../kernel/roles.ts'
+import { lockNameOf } from '../keys/public-keys.ts'
+import { findAgent } from './agent-store.ts'
+import { eventBy } from './key-registration.ts'
+import { appendKeyEvent, lockKey, markRevoked } from './key-store.ts'
+import { inZulu, toPublicKey } from './resources.ts'
+
+/** ID-04. `invalid_from` dates the compromise, in the past or ahead; `revoked_at` is when we recorded it. */
+export const revokeAgentKey: Mutation<'revokeAgentKey'> = {
+  authorize({ caller, params }) {
+    requireAgent(caller, params.agent_id)
+  },
+
+  async run(call, tx) {
+    const { params, caller, body, now } = call
+    const { agent_id: agentId, key_id: keyId } = params
+    if (!isStorable(agentId) || !isStorable(keyId)) throw new Problem('resource_not_found')
+    const agent = await findAgent(tx, agentId)
+    // Another organization's key and an unknown one answer alike.
+    if (agent?.organization_id !== caller.organizationId) throw new Problem('resource_not_found')
+    // Whoever signs shares this lock (ID-05): a package is accepted before the revocation or refused after it.
+    await lockNames(tx, 'key', [lockNameOf({ agentId, keyId })])
+    const key = await lockKey(tx, agentId, keyId)
+    if (!key) throw new Problem('resource_not_found')
+    if (key.status === 'revoked') throw new Problem('invalid_state_transition', { state: key.status })
+
+    const invalidFrom = inZulu(body.invalid_from)
+    await markRevoked(tx, key, { revokedAt: now, invalidFrom })
+    await appendKeyEvent(tx, {
+      ...eventBy(call, agentId, keyId),
+      kind: 'revoked',
+      details: {
+        invalid_from: invalidFrom,
+        reason_code: body.reason_code,
+        evidence_reference: body.evidence_reference,
+        correlation_id: call.correlationId,
+      },
+    })
+    return toPublicKey({ ...key, status: 'revoked', revoked_at: now, invalid_from: invalidFrom })
+  },
+}

@@ -1,0 +1,52 @@
+import { PROTOCOL_VERSION, type AuditEvent, type AuditEventType } from '@agent-exchange/protocol'
+import type { Caller } from '../../kernel/call.ts'
+import type { Context } from '../../kernel/context.ts'
+import { correlationIdFor, idempotencyIdFor } from '../../kernel/trace-ids.ts'
+
+/** The request that caused an audit event. */
+export interface Cause {
+  readonly caller: Caller
+  readonly correlationId: string
+  readonly idempotencyKey: string
+  readonly now: string
+  readonly context: Context
+}
+
+export interface AuditFact {
+  readonly eventType: AuditEventType
+  readonly threadId: string
+  /** The agent that acted. */
+  readonly agentId: string
+  readonly target: { readonly object_id: string; readonly object_type: string }
+  readonly policyId?: string
+  readonly decision?: string
+}
+
+/** The schema version that our audit events follow. */
+const AUDIT_SCHEMA_VERSION = '1.0.0'
+
+/** AUD-01: a complete audit_event for something that a caller's request did. */
+export function toAuditEvent(fact: AuditFact, cause: Cause): AuditEvent {
+  const { caller, context, now } = cause
+  const actor = { organization_id: caller.organizationId, agent_id: fact.agentId }
+  return {
+    id: context.newId('audit'),
+    object_type: 'audit_event',
+    protocol_version: PROTOCOL_VERSION,
+    schema_version: AUDIT_SCHEMA_VERSION,
+    created_at: now,
+    created_by: actor,
+    thread_id: fact.threadId,
+    trace: {
+      correlation_id: correlationIdFor(cause.correlationId),
+      idempotency_key: idempotencyIdFor(caller.organizationId, cause.idempotencyKey, context.cursorSecret),
+    },
+    event_type: fact.eventType,
+    occurred_at: now,
+    actor,
+    target: fact.target,
+    ...(fact.decision !== undefined && { decision: fact.decision }),
+    // An audit event's policy_id has the prefix pol_; a receipt may name its policy otherwise.
+    ...(fact.policyId?.startsWith('pol_') && { policy_id: fact.policyId }),
+  }
+}

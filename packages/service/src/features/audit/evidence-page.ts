@@ -1,0 +1,46 @@
+import type { EvidenceEntry } from '@agent-exchange/protocol'
+import type { Queries } from '../../db/database.ts'
+import type { Context } from '../../kernel/context.ts'
+import { makeCursor, readCursor } from '../../kernel/cursor.ts'
+import { pageLimit } from '../../kernel/page.ts'
+import { entriesAfter } from './store.ts'
+
+export interface EvidenceRequest {
+  readonly threadId: string
+  readonly packageId?: string
+  readonly organizationId: string
+  readonly query: { readonly after?: string; readonly limit?: number }
+  readonly now: string
+  readonly context: Context
+}
+
+export interface EvidencePage {
+  readonly generated_at: string
+  readonly entries: EvidenceEntry[]
+  readonly next_cursor: string | null
+  readonly has_more: boolean
+}
+
+/** One page of evidence (O-07), of a thread or of one package in it. */
+export async function evidencePage(queries: Queries, request: EvidenceRequest): Promise<EvidencePage> {
+  const { threadId, packageId, organizationId, query, context } = request
+  const limit = pageLimit(query.limit, context.profile['O-07'])
+  const listing = ['evidence', organizationId, threadId, packageId ?? ''].join(' ')
+  const after = query.after === undefined ? 0 : Number(readCursor(context.cursorSecret, listing, query.after))
+  const entries = await entriesAfter(queries, {
+    threadId,
+    organizationId,
+    after,
+    limit: limit + 1,
+    ...(packageId !== undefined && { packageId }),
+  })
+  const shown = entries.slice(0, limit)
+  const last = shown.at(-1)
+  const hasMore = entries.length > limit && last !== undefined
+  return {
+    generated_at: request.now,
+    entries: shown,
+    next_cursor: hasMore ? makeCursor(context.cursorSecret, listing, last.position) : null,
+    has_more: hasMore,
+  }
+}

@@ -1,0 +1,51 @@
+import type { NotificationEnvelope } from '@agent-exchange/protocol'
+import type { Transaction } from '../../db/database.ts'
+import type { NewId } from '../../kernel/ids.ts'
+
+/** The wake-up call for delivery workers; they also look by themselves. */
+export const DELIVERY_CHANNEL = 'aex_delivery'
+
+interface Subscription {
+  readonly webhook_endpoint_id: string
+  readonly organization_id: string
+  readonly event_types: readonly string[]
+}
+
+/** A delivery for each active endpoint that wants the event; an endpoint without a filter wants all. */
+export async function insertDeliveries(
+  tx: Transaction,
+  notifications: readonly NotificationEnvelope[],
+  newId: NewId,
+): Promise<void> {
+  const organizations = [...new Set(notifications.map((each) => each.organization_id))]
+  const subscriptions = await tx<Subscription[]>`
+    select webhook_endpoint_id, organization_id, event_types from webhook_endpoint
+    where organization_id = any(${organizations}) and status = 'active' order by created_at`
+  if (subscriptions.length === 0) return
+  const rows = notifications.flatMap((notification) =>
+    subscriptions
+      .filter((subscription) => wants(subscription, notification))
+      .map(({ webhook_endpoint_id }) => ({
+        delivery_id: newId('dlv'),
+        webhook_endpoint_id,
+        organization_id: notification.organization_id,
+        notification_id: notification.notification_id,
+        event_id: notification.event_id,
+        created_at: notification.occurred_at,
+      })),
+  )
+  if (rows.length === 0) return
+  await tx`
+    insert into delivery
+      (delivery_id, webhook_endpoint_id, organization_id, notification_id, event_id, state, next_attempt_at, created_at)
+    select delivery_id, webhook_endpoint_id, organization_id, notification_id, event_id, 'pending', created_at, created_at
+    from json_to_recordset(${JSON.stringify(rows)}::text::json) as row (
+      delivery_id text, webhook_endpoint_id text, organization_id text, notification_id text, event_id text,
+      created_at timestamptz)`
+  await tx`select pg_notify(${DELIVERY_CHANNEL}, '')`
+}
+
+function wants({ organization_id, event_types }: Subscription, notification: NotificationEnvelope): boolean {
+  if (organization_id !== notification.organization_id) return false
+  return event_types.length === 0 || event_types.includes(notification.event_type)
+}

@@ -1,0 +1,103 @@
+import {
+  PROTOCOL_VERSION,
+  type NotificationEnvelope,
+  type PackageState,
+  type TransportMode,
+} from '@agent-exchange/protocol'
+import type { Transaction } from '../../db/database.ts'
+import type { NewId } from '../../kernel/ids.ts'
+import { insertDeliveries } from './deliveries.ts'
+
+/** One immutable fact about a package, told to the streams of the organizations it concerns. */
+export interface LifecycleEvent {
+  readonly eventType: string
+  readonly packageId: string
+  readonly threadId: string
+  readonly state: PackageState
+  readonly transportMode: TransportMode
+  readonly contentDigest: string
+  readonly correlationId: string
+  readonly occurredAt: string
+  readonly organizations: readonly string[]
+}
+
+/**
+ * EVT-01, EVT-04: writes the events in the transaction that caused them. The streams' counter rows are locked in
+ * one order and to the end of the transaction, so that numbers are used without gap and seen in order.
+ */
+export async function emitEvents(
+  tx: Transaction,
+  events: readonly LifecycleEvent[],
+  newId: NewId,
+): Promise<void> {
+  if (events.length === 0) return
+  const organizations = [...new Set(events.flatMap((event) => event.organizations))].toSorted()
+  const next = await lockStreams(tx, organizations)
+  const notifications = events.flatMap((event) => {
+    const eventId = newId('evt')
+    return [...new Set(event.organizations)].map((organizationId) => {
+      const sequence = (next.get(organizationId) ?? 0) + 1
+      next.set(organizationId, sequence)
+      return toNotification(event, { eventId, organizationId, sequence, notificationId: newId('ntf') })
+    })
+  })
+  await insertNotifications(tx, notifications)
+  await advanceStreams(tx, next)
+  await insertDeliveries(tx, notifications, newId)
+}
+
+async function lockStreams(tx: Transaction, organizations: readonly string[]): Promise<Map<string, number>> {
+  const read = () => tx<{ organization_id: string; last_sequence: number }[]>`
+    select organization_id, last_sequence from notification_stream
+    where organization_id = any(${[...organizations]}) order by organization_id for update`
+  let rows = await read()
+  if (rows.length < organizations.length) {
+    await tx`insert into notification_stream (organization_id) select unnest(${[...organizations]}::text[])
+             on conflict do nothing`
+    rows = await read()
+  }
+  return new Map(rows.map((row) => [row.organization_id, row.last_sequence]))
+}
+
+async function advanceStreams(tx: Transaction, next: ReadonlyMap<string, number>): Promise<void> {
+  await tx`
+    update notification_stream set last_sequence = advanced.sequence
+    from unnest(${[...next.keys()]}::text[], ${[...next.values()].map(String)}::text[]::bigint[])
+      as advanced (organization_id, sequence)
+    where notification_stream.organization_id = advanced.organization_id`
+}
+
+function toNotification(
+  event: LifecycleEvent,
+  made: { eventId: string; organizationId: string; sequence: number; notificationId: string },
+): NotificationEnvelope {
+  return {
+    notification_id: made.notificationId,
+    event_id: made.eventId,
+    event_type: event.eventType,
+    protocol_version: PROTOCOL_VERSION,
+    sequence: made.sequence,
+    occurred_at: event.occurredAt,
+    organization_id: made.organizationId,
+    package_id: event.packageId,
+    thread_id: event.threadId,
+    state: event.state,
+    transport_mode: event.transportMode,
+    content_digest: event.contentDigest,
+    correlation_id: event.correlationId,
+  }
+}
+
+async function insertNotifications(
+  tx: Transaction,
+  notifications: readonly NotificationEnvelope[],
+): Promise<void> {
+  const rows = notifications.map((envelope) => ({ ...envelope, body: JSON.stringify(envelope) }))
+  await tx`
+    insert into notification
+      (organization_id, sequence, notification_id, event_id, event_type, package_id, body, occurred_at)
+    select organization_id, sequence, notification_id, event_id, event_type, package_id, body, occurred_at
+    from json_to_recordset(${JSON.stringify(rows)}::text::json) as row (
+      organization_id text, sequence bigint, notification_id text, event_id text, event_type text,
+      package_id text, body text, occurred_at timestamptz)`
+}

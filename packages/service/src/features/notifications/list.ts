@@ -1,0 +1,39 @@
+import type { NotificationEnvelope } from '@agent-exchange/protocol'
+import type { Database } from '../../db/database.ts'
+import type { Read } from '../../kernel/call.ts'
+import { makeCursor, readCursor } from '../../kernel/cursor.ts'
+import { pageLimit } from '../../kernel/page.ts'
+import { Problem } from '../../kernel/problem.ts'
+import { requireStreamAccess } from './stream-access.ts'
+
+/**
+ * EVT-10: the organization's stream in ascending sequence. A number becomes visible only with its commit, and only
+ * after all lower ones, so a reader who follows the cursor misses nothing.
+ */
+export const listNotifications: Read<'listNotifications'> = async ({ caller, query, context }, db) => {
+  requireStreamAccess(caller, context)
+  const { organizationId } = caller
+  const limit = pageLimit(query.limit, context.profile['O-15'])
+  const listing = `listNotifications ${organizationId}`
+  const after = query.after === undefined ? 0 : Number(readCursor(context.cursorSecret, listing, query.after))
+  const earliest = await firstRetained(db, organizationId)
+  // What lay between is gone: a silent skip would look like a complete stream.
+  if (query.after !== undefined && after + 1 < earliest) throw new Problem('cursor_expired')
+  const rows = await db<{ sequence: number; body: string }[]>`
+    select sequence, body from notification
+    where organization_id = ${organizationId} and sequence > ${after} order by sequence limit ${limit + 1}`
+  const page = rows.slice(0, limit)
+  // Without a single event, the cursor still says where reading goes on.
+  const reached = page.at(-1)?.sequence ?? Math.max(after, earliest - 1)
+  return {
+    items: page.map(({ body }) => JSON.parse(body) as NotificationEnvelope),
+    next_cursor: makeCursor(context.cursorSecret, listing, reached),
+    has_more: rows.length > limit,
+  }
+}
+
+async function firstRetained(db: Database, organizationId: string): Promise<number> {
+  const [row] = await db<{ first_retained: number }[]>`
+    select first_retained from notification_stream where organization_id = ${organizationId}`
+  return row?.first_retained ?? 1
+}

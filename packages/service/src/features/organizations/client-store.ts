@@ -1,0 +1,84 @@
+import type { Queries, Transaction } from '../../db/database.ts'
+
+/** By what a client proves who it is: one of the three, never two. */
+export type ClientCredential =
+  | { readonly authentication: 'private_key_jwt'; readonly public_jwk: string }
+  | { readonly authentication: 'self_signed_tls_client_auth'; readonly certificate: string }
+  | { readonly authentication: 'tls_client_auth'; readonly tls_san_dns: string }
+
+/** Table oauth_client, as the operator sees it; the authorization server reads it in its own way. */
+export interface ClientRow {
+  readonly client_id: string
+  readonly organization_id: string
+  readonly agent_id: string | null
+  readonly authentication: ClientCredential['authentication']
+  /** JSON text. */
+  readonly public_jwk: string | null
+  readonly certificate: string | null
+  readonly tls_san_dns: string | null
+  readonly status: 'active' | 'disabled'
+  readonly created_at: string
+}
+
+export interface NewClient {
+  readonly clientId: string
+  readonly organizationId: string
+  readonly agentId: string | undefined
+  readonly credential: ClientCredential
+  readonly now: string
+}
+
+export async function insertClient(tx: Transaction, client: NewClient): Promise<void> {
+  const { authentication, public_jwk, certificate, tls_san_dns } = columnsOf(client.credential)
+  await tx`
+    insert into oauth_client (client_id, organization_id, agent_id, authentication, public_jwk, certificate,
+      tls_san_dns, created_at)
+    values (${client.clientId}, ${client.organizationId}, ${client.agentId ?? null}, ${authentication},
+      ${public_jwk}, ${certificate}, ${tls_san_dns}, ${client.now})`
+}
+
+export async function lockClient(tx: Transaction, clientId: string): Promise<ClientRow | undefined> {
+  const [row] = await tx<ClientRow[]>`
+    select client_id, organization_id, agent_id, authentication, public_jwk, certificate, tls_san_dns, status,
+      created_at
+    from oauth_client where client_id = ${clientId} for update`
+  return row
+}
+
+export async function disableClient(tx: Transaction, clientId: string): Promise<void> {
+  await tx`update oauth_client set status = 'disabled' where client_id = ${clientId}`
+}
+
+/** The former credential is gone with this: nothing proves the client by two at a time. */
+export async function replaceCredential(
+  tx: Transaction,
+  clientId: string,
+  credential: ClientCredential,
+): Promise<void> {
+  const { authentication, public_jwk, certificate, tls_san_dns } = columnsOf(credential)
+  await tx`
+    update oauth_client set authentication = ${authentication}, public_jwk = ${public_jwk},
+      certificate = ${certificate}, tls_san_dns = ${tls_san_dns}
+    where client_id = ${clientId}`
+}
+
+export async function listClients(
+  db: Queries,
+  {
+    organizationId,
+    after,
+    limit,
+  }: { organizationId: string | undefined; after: string | undefined; limit: number },
+): Promise<ClientRow[]> {
+  return db<ClientRow[]>`
+    select client_id, organization_id, agent_id, authentication, public_jwk, certificate, tls_san_dns, status,
+      created_at
+    from oauth_client
+    where (${organizationId ?? null}::text is null or organization_id = ${organizationId ?? null})
+      and client_id > ${after ?? ''}
+    order by client_id limit ${limit}`
+}
+
+function columnsOf(credential: ClientCredential) {
+  return { public_jwk: null, certificate: null, tls_san_dns: null, ...credential }
+}

@@ -1,0 +1,43 @@
+import type { Queries, Transaction } from '../../db/database.ts'
+
+/** Table operator_log: append-only. */
+export interface LogEntry {
+  readonly entry: number
+  readonly recorded_at: string
+  readonly actor: string
+  /** Such as organization.suspend. */
+  readonly action: string
+  readonly target: string
+  readonly reason: string | null
+  /** JSON text. */
+  readonly details: string
+}
+
+export interface NewLogEntry {
+  readonly actor: string
+  readonly action: string
+  readonly target: string
+  readonly reason: string | undefined
+  readonly details: object
+  readonly now: string
+}
+
+/** Written in the transaction of the change that it speaks of. */
+export async function appendToLog(tx: Transaction, entry: NewLogEntry): Promise<void> {
+  await tx`
+    insert into operator_log (recorded_at, actor, action, target, reason, details)
+    values (${entry.now}, ${entry.actor}, ${entry.action}, ${entry.target}, ${entry.reason ?? null},
+      ${JSON.stringify(entry.details)})`
+}
+
+/** The newest first. */
+export async function listLog(
+  db: Queries,
+  { before, target, limit }: { before: number | undefined; target: string | undefined; limit: number },
+): Promise<LogEntry[]> {
+  return db<LogEntry[]>`
+    select entry, recorded_at, actor, action, target, reason, details from operator_log
+    where (${before ?? null}::bigint is null or entry < ${before ?? null})
+      and (${target ?? null}::text is null or target = ${target ?? null})
+    order by entry desc limit ${limit}`
+}

@@ -1,0 +1,57 @@
+import type { Queries, Transaction } from '../../db/database.ts'
+
+/** Table organization. */
+export interface OrganizationRow {
+  readonly organization_id: string
+  readonly name: string
+  readonly contact: string | null
+  readonly status: 'active' | 'suspended'
+  readonly created_at: string
+}
+
+export interface NewOrganization {
+  readonly organizationId: string
+  readonly name: string
+  readonly contact: string | undefined
+  readonly now: string
+}
+
+/** Undefined where the id is taken. */
+export async function insertOrganization(
+  tx: Transaction,
+  { organizationId, name, contact, now }: NewOrganization,
+): Promise<OrganizationRow | undefined> {
+  const [row] = await tx<OrganizationRow[]>`
+    insert into organization (organization_id, name, contact, created_at)
+    values (${organizationId}, ${name}, ${contact ?? null}, ${now})
+    on conflict (organization_id) do nothing
+    returning organization_id, name, contact, status, created_at`
+  return row
+}
+
+export async function lockOrganization(
+  tx: Transaction,
+  organizationId: string,
+): Promise<OrganizationRow | undefined> {
+  const [row] = await tx<OrganizationRow[]>`
+    select organization_id, name, contact, status, created_at from organization
+    where organization_id = ${organizationId} for no key update`
+  return row
+}
+
+export async function setOrganizationStatus(
+  tx: Transaction,
+  organizationId: string,
+  status: OrganizationRow['status'],
+): Promise<void> {
+  await tx`update organization set status = ${status} where organization_id = ${organizationId}`
+}
+
+export async function listOrganizations(
+  db: Queries,
+  { after, limit }: { after: string | undefined; limit: number },
+): Promise<OrganizationRow[]> {
+  return db<OrganizationRow[]>`
+    select organization_id, name, contact, status, created_at from organization
+    where organization_id > ${after ?? ''} order by organization_id limit ${limit}`
+}

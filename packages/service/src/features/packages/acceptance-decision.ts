@@ -1,0 +1,190 @@
+import {
+  isEarlier,
+  PROTOCOL_VERSION,
+  type PackageMetadata,
+  type PolicyReceipt,
+  type TransportMode,
+} from '@agent-exchange/protocol'
+import { Problem } from '../../kernel/problem.ts'
+import { lockNameOf } from '../keys/public-keys.ts'
+import { requireEncryptionKey, requireSigningKey } from '../keys/signing-key.ts'
+import type { AcceptanceState, AgentState, ThreadState } from './acceptance-state.ts'
+import type { PackageRow } from './store.ts'
+import type { Submission } from './submission.ts'
+
+/** What accepting a submission means for its thread. */
+export interface Decision {
+  readonly thread: ThreadState
+  /** Organizations that join the thread with this package. */
+  readonly joining: readonly string[]
+  /** The package that is answered. */
+  readonly original: PackageRow | undefined
+}
+
+/** Judges one submission by what was read; throws the problem that stands in its way. Pure: no clock, no database. */
+export function decide(submission: Submission, state: AcceptanceState): Decision {
+  const { metadata } = submission
+  requireFreshId(metadata, state)
+  requireTimes(submission)
+  requireSenderKey(submission, state)
+  const original = requireOriginal(submission, state)
+  requirePolicyReceipt(submission, state)
+  const recipient = requireRecipient(metadata, state)
+  const { thread, joining } = requireThread(submission, state)
+  requireTransport(submission, recipient, thread.transportMode, state)
+  requireSealedToParties(submission, recipient, state)
+  return { thread, joining, original }
+}
+
+function requireFreshId({ package_id }: PackageMetadata, { packages }: AcceptanceState): void {
+  if (packages.has(package_id)) throw new Problem('identifier_conflict')
+}
+
+/** PKG-12. */
+function requireTimes({ metadata, now }: Submission): void {
+  if (!isEarlier(metadata.created_at, metadata.expires_at)) {
+    const message = 'Use a time that is later than created_at.'
+    const failures = [{ pointer: '/metadata/expires_at', rule: 'PKG-12', message }]
+    throw new Problem('validation_failed', { failures })
+  }
+  if (!isEarlier(now, metadata.expires_at)) throw new Problem('package_expired')
+}
+
+/** ID-05. The key was found under the sender's organization; here its status counts. */
+function requireSenderKey(
+  { metadata, signingKeyId, now }: Submission,
+  { keys, agents }: AcceptanceState,
+): void {
+  const agentId = metadata.sender_agent_id
+  if (agents.get(agentId)?.status !== 'active')
+    throw new Problem('not_permitted', { reason: 'agent_not_active' })
+  requireSigningKey(keys.get(lockNameOf({ agentId, keyId: signingKeyId })), metadata.created_at, now)
+}
+
+/** PKG-09: a response answers the package in the path, from its recipient agent to its sender agent. */
+function requireOriginal(submission: Submission, state: AcceptanceState): PackageRow | undefined {
+  const { metadata, respondsTo, now, caller, context } = submission
+  if (respondsTo === undefined) {
+    if (metadata.responds_to_package_id === undefined) return undefined
+    throw new Problem('response_mismatch', { members: ['responds_to_package_id'] })
+  }
+  const original = state.packages.get(respondsTo)
+  const isParty = [original?.sender_org_id, original?.recipient_org_id].includes(caller.organizationId)
+  if (!original || !isParty) throw new Problem('resource_not_found')
+  const differing = [
+    metadata.responds_to_package_id !== respondsTo && 'responds_to_package_id',
+    metadata.thread_id !== original.thread_id && 'thread_id',
+    metadata.sender_agent_id !== original.recipient_agent_id && 'sender_agent_id',
+    metadata.recipient_agent_id !== original.sender_agent_id && 'recipient_agent_id',
+  ].filter((member) => member !== false)
+  if (differing.length > 0) throw new Problem('response_mismatch', { members: differing })
+  if (original.state === 'revoked') throw new Problem('invalid_state_transition', { state: original.state })
+  if (context.profile['O-27'].blocks.includes('response') && !isEarlier(now, original.expires_at)) {
+    throw new Problem('package_expired')
+  }
+  return original
+}
+
+const BOUND_MEMBERS = [
+  'package_id',
+  'thread_id',
+  'sender_org_id',
+  'sender_agent_id',
+  'recipient_org_id',
+  'recipient_agent_id',
+  'protocol_version',
+  'skill_id',
+  'skill_version',
+  'content_digest',
+] as const satisfies (keyof PackageMetadata & keyof PolicyReceipt)[]
+
+/** POL-04. */
+function requirePolicyReceipt({ metadata }: Submission, { policyReceipts }: AcceptanceState): void {
+  const row = policyReceipts.get(metadata.policy_receipt_id)
+  // Somebody else's receipt and none at all answer alike.
+  if (row?.sender_org_id !== metadata.sender_org_id) throw new Problem('policy_receipt_missing')
+  const receipt = JSON.parse(row.body) as PolicyReceipt
+  const differing: string[] = BOUND_MEMBERS.filter((member) => receipt[member] !== metadata[member])
+  // The receipt predates the package; the same instant is allowed.
+  if (isEarlier(metadata.created_at, receipt.evaluated_at)) differing.push('evaluated_at')
+  if (isEarlier(metadata.created_at, receipt.human_approval.approved_at)) differing.push('approved_at')
+  if (differing.length > 0) throw new Problem('policy_receipt_mismatch', { members: differing })
+  if (!row.eligible) throw new Problem('policy_receipt_ineligible')
+}
+
+/** PKG-06, PKG-15. */
+function requireRecipient(metadata: PackageMetadata, { agents }: AcceptanceState): AgentState {
+  const recipient = agents.get(metadata.recipient_agent_id)
+  if (recipient?.organization_id !== metadata.recipient_org_id) throw incapable('agent_unknown')
+  if (recipient.status !== 'active' || recipient.organization_status !== 'active')
+    throw incapable('agent_not_active')
+  const supported = recipient.protocol_versions.filter((version) => version === PROTOCOL_VERSION)
+  if (metadata.protocol_version !== PROTOCOL_VERSION || supported.length === 0) {
+    const versions = supported.length > 0 ? supported : recipient.protocol_versions
+    throw new Problem('protocol_version_incompatible', { supported_versions: versions })
+  }
+  return recipient
+}
+
+/** The first package makes the thread; only participants post to it; one that is addressed joins. */
+function requireThread({ metadata, context }: Submission, state: AcceptanceState) {
+  const { thread_id, sender_org_id, recipient_org_id } = metadata
+  const parties = [...new Set([sender_org_id, recipient_org_id])]
+  const thread = state.threads.get(thread_id)
+  if (thread && !thread.participants.has(sender_org_id)) throw new Problem('identifier_conflict')
+  const joining = parties.filter((organization) => !thread?.participants.has(organization))
+  const size = (thread?.participants.size ?? 0) + joining.length
+  if (size > context.profile['O-31'].maximum_organizations)
+    throw new Problem('quota_reached', { quota: 'organizations' })
+  return { thread: thread ?? newThread(parties, state), joining }
+}
+
+/** PKG-05: where both organizations have an approved connector, the thread is ds_x from its first package on. */
+function newThread(parties: readonly string[], { connectors }: AcceptanceState): ThreadState {
+  const connected = parties.every((organization) => connectors.has(organization))
+  return {
+    transportMode: connected ? 'ds_x' : 'native',
+    participants: new Set(),
+    packageCount: 0,
+    chain: { count: 0, hash: null },
+    isNew: true,
+  }
+}
+
+/** PKG-03, PKG-05, PKG-15. */
+function requireTransport(
+  { metadata, content }: Submission,
+  recipient: AgentState,
+  mode: TransportMode,
+  { connectors }: AcceptanceState,
+): void {
+  if (content.transport !== mode) throw new Problem('transport_mode_mismatch', { required_mode: mode })
+  if (!recipient.transport_modes.includes(mode)) throw incapable('transport_mode')
+  if (content.transport === 'native') return
+  const own = connectors.get(metadata.sender_org_id)
+  if (!own?.has(content.edc.connector_id)) throw new Problem('connector_not_approved', { party: 'sender' })
+  // A connection suspended in the middle of a thread refuses new packages and changes no mode.
+  if (!connectors.has(metadata.recipient_org_id))
+    throw new Problem('connector_not_approved', { party: 'recipient' })
+}
+
+/** PKG-02: one of the two keys is the sender's, the other the recipient's, in either order. */
+function requireSealedToParties(
+  { metadata, content }: Submission,
+  recipient: AgentState,
+  state: AcceptanceState,
+): void {
+  if (content.transport !== 'native') return
+  if (!recipient.has_encryption_key) throw incapable('encryption_key')
+  const [first, second] = content.recipientKeyIds
+  const key = (agentId: string, keyId: string) => state.keys.get(lockNameOf({ agentId, keyId }))
+  const [senderKeyId, recipientKeyId] = key(metadata.sender_agent_id, first)
+    ? [first, second]
+    : [second, first]
+  requireEncryptionKey(key(metadata.sender_agent_id, senderKeyId), metadata.created_at)
+  requireEncryptionKey(key(metadata.recipient_agent_id, recipientKeyId), metadata.created_at)
+}
+
+function incapable(reason: string): Problem {
+  return new Problem('recipient_not_capable', { reason })
+}

@@ -1,0 +1,137 @@
+import type { TransportMode } from '@agent-exchange/protocol'
+import type { Transaction } from '../../db/database.ts'
+import { lockNames } from '../../db/locks.ts'
+import type { ChainEnd } from '../audit/chain.ts'
+import { holdKeys, type KeyName } from '../keys/public-keys.ts'
+import type { KeyState } from '../keys/signing-key.ts'
+import { loadPolicyReceipts, type PolicyReceiptRow } from '../policy-receipts/store.ts'
+import { loadPackages, type PackageRow } from './store.ts'
+import type { Submission } from './submission.ts'
+
+/** Everything that the decision about a batch of submissions depends on, read under lock. */
+export interface AcceptanceState {
+  readonly agents: ReadonlyMap<string, AgentState>
+  readonly keys: ReadonlyMap<string, KeyState>
+  readonly policyReceipts: ReadonlyMap<string, PolicyReceiptRow>
+  /** Approved connectors by organization. */
+  readonly connectors: ReadonlyMap<string, ReadonlySet<string>>
+  /** These two change as the batch is decided: the next submission builds on the one before. */
+  readonly threads: Map<string, ThreadState>
+  readonly packages: Map<string, PackageRow>
+}
+
+export interface AgentState {
+  readonly agent_id: string
+  readonly organization_id: string
+  readonly organization_status: string
+  readonly status: string
+  readonly protocol_versions: readonly string[]
+  readonly transport_modes: readonly string[]
+  readonly has_encryption_key: boolean
+}
+
+export interface ThreadState {
+  readonly transportMode: TransportMode
+  readonly participants: ReadonlySet<string>
+  readonly packageCount: number
+  /** The end of the audit chain before this batch. */
+  readonly chain: ChainEnd
+  /** Not in the database yet: made by this batch. */
+  readonly isNew: boolean
+}
+
+/** Locks are taken in the one global order: claims (before this), keys, threads; counters come last. */
+export async function loadAcceptanceState(
+  tx: Transaction,
+  submissions: readonly Submission[],
+): Promise<AcceptanceState> {
+  const keys = await holdKeys(tx, submissions.flatMap(namedKeys))
+  const threadIds = [...new Set(submissions.map(({ metadata }) => metadata.thread_id))]
+  await lockNames(tx, 'thread', threadIds)
+  const agentIds = submissions.flatMap(({ metadata }) => [
+    metadata.sender_agent_id,
+    metadata.recipient_agent_id,
+  ])
+  const organizations = submissions.flatMap(({ metadata }) => [
+    metadata.sender_org_id,
+    metadata.recipient_org_id,
+  ])
+  const packageIds = submissions.flatMap(({ metadata, respondsTo }) =>
+    respondsTo === undefined ? [metadata.package_id] : [metadata.package_id, respondsTo],
+  )
+  // Sent together: the driver pipelines them over the transaction's one connection.
+  const [agents, policyReceipts, connectors, threads, packages] = await Promise.all([
+    loadAgents(tx, agentIds),
+    loadPolicyReceipts(
+      tx,
+      submissions.map(({ metadata }) => metadata.policy_receipt_id),
+    ),
+    loadConnectors(tx, organizations),
+    loadThreads(tx, threadIds),
+    loadPackages(tx, packageIds),
+  ])
+  return { agents, keys, policyReceipts, connectors, threads, packages }
+}
+
+/** The signing key, and each recipient key id under both parties: either of them may stand first. */
+function namedKeys({ metadata, signingKeyId, content }: Submission): KeyName[] {
+  const agents = [metadata.sender_agent_id, metadata.recipient_agent_id]
+  const sealedTo = content.transport === 'native' ? content.recipientKeyIds : []
+  return [
+    { agentId: metadata.sender_agent_id, keyId: signingKeyId },
+    ...agents.flatMap((agentId) => sealedTo.map((keyId) => ({ agentId, keyId }))),
+  ]
+}
+
+async function loadAgents(tx: Transaction, ids: readonly string[]): Promise<Map<string, AgentState>> {
+  const rows = await tx<AgentState[]>`
+    select agent_id, organization_id, organization.status as organization_status, agent.status, protocol_versions,
+      transport_modes, exists (
+        select from agent_key where agent_key.agent_id = agent.agent_id and use = 'encryption'
+          and agent_key.status in ('active', 'retiring')) as has_encryption_key
+    from agent join organization using (organization_id) where agent_id = any(${[...ids]})`
+  return new Map(rows.map((row) => [row.agent_id, row]))
+}
+
+async function loadConnectors(
+  tx: Transaction,
+  organizations: readonly string[],
+): Promise<Map<string, Set<string>>> {
+  const rows = await tx<{ organization_id: string; connector_id: string }[]>`
+    select organization_id, connector_id from connector_connection
+    where organization_id = any(${[...organizations]}) and status = 'approved'`
+  const connectors = new Map<string, Set<string>>()
+  for (const { organization_id, connector_id } of rows) {
+    const known = connectors.get(organization_id) ?? new Set()
+    connectors.set(organization_id, known.add(connector_id))
+  }
+  return connectors
+}
+
+async function loadThreads(tx: Transaction, ids: readonly string[]): Promise<Map<string, ThreadState>> {
+  const rows = await tx<
+    {
+      thread_id: string
+      transport_mode: TransportMode
+      package_count: number
+      audit_count: number
+      audit_hash: string | null
+      participants: string[]
+    }[]
+  >`
+    select thread_id, transport_mode, package_count, audit_count, audit_hash, array(
+      select organization_id from thread_participant as member where member.thread_id = thread.thread_id) as participants
+    from thread where thread_id = any(${[...ids]})`
+  return new Map(
+    rows.map((row) => [
+      row.thread_id,
+      {
+        transportMode: row.transport_mode,
+        participants: new Set(row.participants),
+        packageCount: row.package_count,
+        chain: { count: row.audit_count, hash: row.audit_hash },
+        isNew: false,
+      },
+    ]),
+  )
+}

@@ -1,0 +1,190 @@
+import { eventTypeFor, movePackage, type PackageState, type PolicyReceipt } from '@agent-exchange/protocol'
+import type { Transaction } from '../../db/database.ts'
+import { toAuditEvent } from '../audit/audit-event.ts'
+import { appendAudit, type AuditDraft, type ChainEnd } from '../audit/chain.ts'
+import { emitEvents, type LifecycleEvent } from '../notifications/emit-events.ts'
+import type { PolicyReceiptRow, ReceiptAuditEntry } from '../policy-receipts/store.ts'
+import { writeThreads } from '../threads/store.ts'
+import type { Decision } from './acceptance-decision.ts'
+import type { AcceptanceState } from './acceptance-state.ts'
+import { aboutPackage, toEvent } from './facts.ts'
+import { insertContents, insertPackages, setStates, type PackageRow } from './store.ts'
+import type { Submission } from './submission.ts'
+
+/** A submission that was decided for, with its place in the thread. */
+export interface Accepted {
+  readonly submission: Submission
+  readonly decision: Decision
+  readonly row: PackageRow
+  /** States reached at once, the last of them stored. */
+  readonly states: readonly PackageState[]
+  /** Where the package that is answered moves, if it does. */
+  readonly answered: PackageRow | undefined
+}
+
+export function toAccepted(submission: Submission, decision: Decision): Accepted {
+  const states = statesAtOnce(submission)
+  const row = toRow(submission, decision, states.at(-1) ?? 'accepted')
+  return { submission, decision, states, row, answered: answeredPackage(submission, decision) }
+}
+
+/** Writes all of them: one statement per table, in the transaction of the batch. */
+export async function writeAccepted(
+  tx: Transaction,
+  accepted: readonly Accepted[],
+  state: AcceptanceState,
+): Promise<void> {
+  await writeThreads(
+    tx,
+    accepted.map(({ row, decision }) => ({ row, isNew: decision.thread.isNew, joining: decision.joining })),
+  )
+  await insertPackages(
+    tx,
+    accepted.map(({ row }) => row),
+  )
+  await insertContents(
+    tx,
+    accepted.flatMap(({ submission: { content }, row }) =>
+      content.transport === 'native' ? [{ packageId: row.package_id, bytes: content.bytes }] : [],
+    ),
+  )
+  await setStates(
+    tx,
+    accepted.flatMap(({ answered }) => answered ?? []),
+  )
+  const drafts = await Promise.all(accepted.map((each) => auditDrafts(each, state)))
+  const ends = new Map<string, ChainEnd>(
+    accepted.map(({ row, decision }) => [row.thread_id, decision.thread.chain]),
+  )
+  await appendAudit(tx, ends, drafts.flat())
+  const events = accepted.flatMap((each) => [acceptedEvent(each), ...answeredEvents(each)])
+  const [first] = accepted
+  if (first) await emitEvents(tx, events, first.submission.context.newId)
+}
+
+/** What is true as soon as the package is: its content is stored, or its transfer has begun. */
+function statesAtOnce({ content, context }: Submission): PackageState[] {
+  const hasTransfer = content.transport === 'ds_x' && content.edc.transfer_process_id !== undefined
+  const trigger =
+    content.transport === 'native' ? 'content_stored' : hasTransfer ? 'transfer_referenced' : undefined
+  const move = trigger && movePackage('accepted', trigger, content.transport, context.profile)
+  return move?.outcome === 'moved' ? ['accepted', ...move.implied, move.to] : ['accepted']
+}
+
+function toRow(submission: Submission, { thread }: Decision, state: PackageState): PackageRow {
+  const { metadata, content, now, signingKeyId, correlationId } = submission
+  return {
+    package_id: metadata.package_id,
+    thread_id: metadata.thread_id,
+    thread_position: thread.packageCount + 1,
+    sender_org_id: metadata.sender_org_id,
+    sender_agent_id: metadata.sender_agent_id,
+    recipient_org_id: metadata.recipient_org_id,
+    recipient_agent_id: metadata.recipient_agent_id,
+    transport_mode: content.transport,
+    state,
+    metadata: JSON.stringify(metadata),
+    content_digest: metadata.content_digest,
+    digest_rule: content.transport === 'native' ? content.digestRule : null,
+    signing_key_id: signingKeyId,
+    policy_receipt_id: metadata.policy_receipt_id,
+    responds_to_package_id: metadata.responds_to_package_id ?? null,
+    edc: content.transport === 'ds_x' ? JSON.stringify(content.edc) : null,
+    sender_signature: content.transport === 'ds_x' ? JSON.stringify(content.senderSignature) : null,
+    created_at: metadata.created_at,
+    expires_at: metadata.expires_at,
+    accepted_at: now,
+    updated_at: now,
+    correlation_id: correlationId,
+  }
+}
+
+/** The policy receipt's entries, then the package's own with the signed acceptance, then the answer to another one. */
+async function auditDrafts(accepted: Accepted, { policyReceipts }: AcceptanceState): Promise<AuditDraft[]> {
+  const { submission, row } = accepted
+  const { context } = submission
+  const receipt = policyReceipts.get(row.policy_receipt_id)
+  const policyId = receipt && (JSON.parse(receipt.body) as PolicyReceipt).policy_id
+  const fact = {
+    threadId: row.thread_id,
+    agentId: row.sender_agent_id,
+    target: { object_id: row.package_id, object_type: 'reasoning_package' },
+    ...(policyId !== undefined && { policyId }),
+  }
+  const proof = { kind: 'package_accepted', ...(await acceptanceProof(accepted)) }
+  const own = context.profile['O-26'].package_accepted.map((eventType): AuditDraft => ({
+    ...aboutPackage(row, submission.now),
+    event: toAuditEvent({ ...fact, eventType }, submission),
+    proof:
+      eventType === context.profile['O-26'].package_accepted[0]
+        ? proof
+        : { kind: 'package_accepted', content_digest: row.content_digest },
+  }))
+  const unaccompanied = own.length > 0 ? own : [{ ...aboutPackage(row, submission.now), proof }]
+  return [...receiptDrafts(receipt, row), ...unaccompanied, ...answerDrafts(accepted)]
+}
+
+function receiptDrafts(receipt: PolicyReceiptRow | undefined, row: PackageRow): AuditDraft[] {
+  if (!receipt) return []
+  const entries = JSON.parse(receipt.audit_entries) as ReceiptAuditEntry[]
+  return entries.map((entry) => ({ ...aboutPackage(row, receipt.accepted_at), ...entry }))
+}
+
+function answerDrafts({ submission, row, decision: { original } }: Accepted): AuditDraft[] {
+  if (!original) return []
+  const proof = {
+    kind: 'response_accepted',
+    response_package_id: row.package_id,
+    content_digest: row.content_digest,
+  }
+  const target = { object_id: original.package_id, object_type: 'reasoning_package' }
+  const fact = { threadId: row.thread_id, agentId: row.sender_agent_id, target }
+  const kinds = submission.context.profile['O-26'].response_accepted
+  const events = kinds.map((eventType) => ({ event: toAuditEvent({ ...fact, eventType }, submission) }))
+  return (events.length > 0 ? events : [{}]).map((event) => ({
+    ...aboutPackage(original, submission.now),
+    ...event,
+    proof,
+  }))
+}
+
+/** The platform's own word that it accepted this digest under this key at this time. */
+async function acceptanceProof({ submission, row, states }: Accepted) {
+  const statement = {
+    statement: 'package_accepted',
+    package_id: row.package_id,
+    thread_id: row.thread_id,
+    content_digest: row.content_digest,
+    signing_key_id: row.signing_key_id,
+    accepted_at: row.accepted_at,
+  }
+  return {
+    content_digest: row.content_digest,
+    ...(row.digest_rule !== null && { content_digest_rule: row.digest_rule }),
+    signing_key_id: row.signing_key_id,
+    policy_receipt_id: row.policy_receipt_id,
+    states,
+    acceptance: { ...statement, signature: await submission.context.platform.sign(statement, 'signature') },
+  }
+}
+
+function acceptedEvent({ submission, row }: Accepted): LifecycleEvent {
+  return toEvent({ ...row, state: 'accepted' }, 'package.accepted', submission)
+}
+
+function answeredPackage(submission: Submission, { original }: Decision): PackageRow | undefined {
+  if (!original) return undefined
+  const move = movePackage(
+    original.state,
+    'response_accepted',
+    original.transport_mode,
+    submission.context.profile,
+  )
+  return move.outcome === 'moved' ? { ...original, state: move.to, updated_at: submission.now } : undefined
+}
+
+function answeredEvents({ answered, submission }: Accepted): LifecycleEvent[] {
+  if (!answered) return []
+  const eventType = eventTypeFor(answered.state, submission.context.profile)
+  return eventType === undefined ? [] : [toEvent(answered, eventType, submission)]
+}

@@ -1,0 +1,36 @@
+import type { Call } from '../../kernel/call.ts'
+import type { LifecycleEvent } from '../notifications/emit-events.ts'
+import type { PackageRow } from './store.ts'
+
+/** What an audit entry says about the package it belongs to. */
+export function aboutPackage(row: PackageRow, recordedAt: string) {
+  return {
+    threadId: row.thread_id,
+    packageId: row.package_id,
+    senderOrgId: row.sender_org_id,
+    recipientOrgId: row.recipient_org_id,
+    recordedAt,
+  }
+}
+
+type Request = Pick<Call<'getPackage'>, 'context' | 'correlationId' | 'now'>
+
+/** The event that a package has arrived in its state, for the parties that are told of it (O-25). */
+export function toEvent(
+  row: PackageRow,
+  eventType: string,
+  { context, correlationId, now }: Request,
+): LifecycleEvent {
+  const parties = { sender: row.sender_org_id, recipient: row.recipient_org_id }
+  return {
+    eventType,
+    packageId: row.package_id,
+    threadId: row.thread_id,
+    state: row.state,
+    transportMode: row.transport_mode,
+    contentDigest: row.content_digest,
+    correlationId,
+    occurredAt: now,
+    organizations: context.profile['O-25'].parties.map((party) => parties[party]),
+  }
+}

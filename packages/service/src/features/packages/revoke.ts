@@ -1,0 +1,65 @@
+import type { StatementForm } from '@agent-exchange/crypto'
+import type { Database } from '../../db/database.ts'
+import type { Call, Mutation } from '../../kernel/call.ts'
+import { Problem } from '../../kernel/problem.ts'
+import { lockPackage, recordFact } from './move.ts'
+import { keepSignature, requireStatementKey, verifyStatement } from './statements.ts'
+import { findPackageOfParty, type PackageRow } from './store.ts'
+
+interface Found {
+  readonly form: StatementForm
+  readonly agentId: string
+}
+
+/**
+ * PKG-10: the sending agent withdraws a package before access. In ds_x the content is not ours to block, and the
+ * answer does not claim it.
+ */
+export const revokePackage: Mutation<'revokePackage', Found> = {
+  async authorize(call, db) {
+    const { sender_agent_id: agentId } = await ownPackage(call, db)
+    return { agentId, form: await verifyStatement(call, agentId, db) }
+  },
+
+  async run(call, tx, { form, agentId }) {
+    const { body, caller, now, context, params, bytes } = call
+    await requireStatementKey(tx, call, agentId, body.requested_at)
+    const row = await lockPackage(tx, params.package_id, caller.organizationId)
+    const { auditEvents } = await recordFact(
+      tx,
+      row,
+      {
+        trigger: 'revocation',
+        kind: 'package_revoked',
+        proof: { reason_code: body.reason_code, signature: body.signature, signature_form: form },
+        auditKinds: context.profile['O-26'].package_revoked,
+        agentId,
+      },
+      call,
+    )
+    await keepSignature(tx, call)
+    const auditEventId = auditEvents[0]?.id ?? context.newId('audit')
+    await tx`
+      insert into package_revocation (package_id, body, signature_form, revoked_at, audit_event_id)
+      values (${row.package_id}, ${Buffer.from(bytes).toString('utf8')}, ${form}, ${now}, ${auditEventId})`
+    const isNative = row.transport_mode === 'native'
+    const outcomes = context.profile['O-34']
+    return {
+      package_id: row.package_id,
+      state: 'revoked',
+      revoked_at: now,
+      outcome: isNative ? outcomes.native_revocation_outcome : outcomes.ds_x_revocation_outcome,
+      future_access_blocked: isNative,
+      audit_event_id: auditEventId,
+    }
+  },
+}
+
+/** Only the sender's organization may try; its recipient knows the package, and is told that it may not. */
+async function ownPackage({ caller, params }: Call<'revokePackage'>, db: Database): Promise<PackageRow> {
+  const row = await findPackageOfParty(db, params.package_id, caller.organizationId)
+  if (!row) throw new Problem('resource_not_found')
+  if (row.sender_org_id !== caller.organizationId)
+    throw new Problem('not_permitted', { reason: 'not_the_sender' })
+  return row
+}

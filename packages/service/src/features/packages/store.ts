@@ -1,0 +1,124 @@
+import type {
+  EdcReferences,
+  PackageMetadata,
+  PackageResource,
+  PackageState,
+  Signature,
+  TransportMode,
+} from '@agent-exchange/protocol'
+import type { Queries, Transaction } from '../../db/database.ts'
+import type { Context } from '../../kernel/context.ts'
+
+/** The owner of the tables package and package_content. */
+export interface PackageRow {
+  readonly package_id: string
+  readonly thread_id: string
+  readonly thread_position: number
+  readonly sender_org_id: string
+  readonly sender_agent_id: string
+  readonly recipient_org_id: string
+  readonly recipient_agent_id: string
+  readonly transport_mode: TransportMode
+  readonly state: PackageState
+  readonly metadata: string
+  readonly content_digest: string
+  readonly digest_rule: string | null
+  readonly signing_key_id: string
+  readonly policy_receipt_id: string
+  readonly responds_to_package_id: string | null
+  readonly edc: string | null
+  readonly sender_signature: string | null
+  readonly created_at: string
+  readonly expires_at: string
+  readonly accepted_at: string
+  readonly updated_at: string
+  readonly correlation_id: string
+}
+
+export async function loadPackages(
+  queries: Queries,
+  ids: readonly string[],
+): Promise<Map<string, PackageRow>> {
+  const rows = await queries<PackageRow[]>`select * from package where package_id = any(${[...ids]})`
+  return new Map(rows.map((row) => [row.package_id, row]))
+}
+
+/** PKG-07: a package that is not yours and one that does not exist look alike. */
+export async function findPackageOfParty(
+  queries: Queries,
+  packageId: string,
+  organizationId: string,
+): Promise<PackageRow | undefined> {
+  const [row] = await queries<PackageRow[]>`
+    select * from package where package_id = ${packageId}
+      and (sender_org_id = ${organizationId} or recipient_org_id = ${organizationId})`
+  return row
+}
+
+export async function insertPackages(tx: Transaction, rows: readonly PackageRow[]): Promise<void> {
+  if (rows.length === 0) return
+  await tx`
+    insert into package select * from json_populate_recordset(null::package, ${JSON.stringify(rows)}::text::json)`
+}
+
+/** One parameter for all bodies: a list of byte arrays costs the driver several times as much. */
+export async function insertContents(
+  tx: Transaction,
+  contents: readonly { readonly packageId: string; readonly bytes: Uint8Array }[],
+): Promise<void> {
+  if (contents.length === 0) return
+  let offset = 1
+  const places = contents.map(({ packageId, bytes }) => {
+    const place = { package_id: packageId, start: offset, length: bytes.length }
+    offset += bytes.length
+    return place
+  })
+  const all = Buffer.concat(contents.map(({ bytes }) => bytes))
+  await tx`
+    insert into package_content (package_id, body)
+    select package_id, substring(${all}::bytea from start for length)
+    from json_to_recordset(${JSON.stringify(places)}::text::json) as place (package_id text, start int, length int)`
+}
+
+export async function readContent(queries: Queries, packageId: string): Promise<Buffer | undefined> {
+  const [row] = await queries<
+    { body: Buffer }[]
+  >`select body from package_content where package_id = ${packageId}`
+  return row?.body
+}
+
+/** Writes the states of packages whose thread is locked. */
+export async function setStates(tx: Transaction, rows: readonly PackageRow[]): Promise<void> {
+  if (rows.length === 0) return
+  const changes = rows.map(({ package_id, state, updated_at }) => ({ package_id, state, updated_at }))
+  await tx`
+    update package set state = change.state, updated_at = change.updated_at
+    from json_to_recordset(${JSON.stringify(changes)}::text::json)
+      as change (package_id text, state text, updated_at timestamptz)
+    where package.package_id = change.package_id`
+}
+
+export function toPackageResource(row: PackageRow, { publicUrl, profile }: Context): PackageResource {
+  const isNative = row.transport_mode === 'native'
+  const showReferences = !isNative && profile['O-24'].show_references
+  return {
+    package_id: row.package_id,
+    thread_id: row.thread_id,
+    transport_mode: row.transport_mode,
+    state: row.state,
+    created_at: row.accepted_at,
+    updated_at: row.updated_at,
+    metadata: JSON.parse(row.metadata) as PackageMetadata,
+    ...(isNative && { ciphertext_download_url: downloadUrl(publicUrl, row.package_id) }),
+    ...(showReferences && row.edc !== null && { edc: JSON.parse(row.edc) as EdcReferences }),
+    ...(showReferences &&
+      row.sender_signature !== null && { sender_signature: JSON.parse(row.sender_signature) as Signature }),
+  }
+}
+
+/** Outside `/v1`: the download is not one of the 21 operations (O-36). */
+export const DOWNLOAD_PATH = '/content/packages/'
+
+function downloadUrl(publicUrl: string, packageId: string): string {
+  return `${publicUrl}${DOWNLOAD_PATH}${encodeURIComponent(packageId)}`
+}

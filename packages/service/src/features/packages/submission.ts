@@ -1,0 +1,139 @@
+import {
+  CryptoError,
+  matchContentDigest,
+  parseEnvelope,
+  verifyEnvelope,
+  verifyManifest,
+  type ContentDigestRule,
+  type ParsedEnvelope,
+} from '@agent-exchange/crypto'
+import {
+  packageMetadata,
+  validatorOf,
+  type DsxPackageBody,
+  type EdcReferences,
+  type PackageMetadata,
+  type Signature,
+} from '@agent-exchange/protocol'
+import type { Database } from '../../db/database.ts'
+import type { Call } from '../../kernel/call.ts'
+import { contentHash } from '../../kernel/idempotency.ts'
+import { Problem } from '../../kernel/problem.ts'
+import { requireActingAs } from '../../kernel/roles.ts'
+import type { Cause } from '../audit/audit-event.ts'
+import { publicKeyOf, verified } from '../keys/public-keys.ts'
+
+export type PackageOperation = 'createPackageTransfer' | 'createPackageResponse'
+
+/** A package that somebody handed in: well-formed, signed by its sender, and not judged any further yet. */
+export interface Submission extends Cause {
+  readonly operation: PackageOperation
+  /** The package in the path of a response. */
+  readonly respondsTo: string | undefined
+  readonly metadata: PackageMetadata
+  readonly signingKeyId: string
+  readonly contentHash: Uint8Array
+  readonly content: NativeContent | DsxContent
+}
+
+interface NativeContent {
+  readonly transport: 'native'
+  readonly bytes: Uint8Array
+  readonly digestRule: ContentDigestRule
+  readonly recipientKeyIds: readonly [string, string]
+}
+
+interface DsxContent {
+  readonly transport: 'ds_x'
+  readonly edc: EdcReferences
+  readonly senderSignature: Signature
+}
+
+type PackageCall = Call<'createPackageTransfer'> | Call<'createPackageResponse'>
+
+/** PKG-01 to PKG-03, in the order of the specification; nothing is written and no key status is judged here. */
+export async function readSubmission(
+  operation: PackageOperation,
+  call: PackageCall,
+  db: Database,
+): Promise<Submission> {
+  const respondsTo = 'package_id' in call.params ? call.params.package_id : undefined
+  const common = { operation, respondsTo, ...causeOf(call), contentHash: contentHash(call) }
+  return 'transport_mode' in call.body
+    ? { ...common, ...(await readManifest(call.body, call, db)) }
+    : { ...common, ...(await readNative(call, db, respondsTo !== undefined)) }
+}
+
+async function readNative(call: PackageCall, db: Database, isResponse: boolean) {
+  const { profile } = call.context
+  const envelope = structureOf(() =>
+    parseEnvelope(call.bytes, {
+      maxDepth: profile['O-14'].json_depth,
+      curves: profile['O-28'].encryption_curves,
+      ...(isResponse && { contentTypes: profile['O-35'].content_types }),
+    }),
+  )
+  const metadata = readMetadata(envelope, call)
+  if (metadata.transport_mode !== 'native') {
+    throw new Problem('transport_mode_mismatch', { reason: 'metadata_differs_from_body' })
+  }
+  const key = await publicKeyOf(db, metadata.sender_org_id, {
+    agentId: metadata.sender_agent_id,
+    keyId: envelope.kid,
+  })
+  await verified(verifyEnvelope(envelope, key))
+  const digestRule = await matchContentDigest(
+    envelope,
+    metadata.content_digest,
+    profile['O-17'].content_digest_rules,
+  )
+  if (!digestRule) throw new Problem('digest_mismatch', { member: 'content_digest' })
+  const [first, second] = envelope.jwe.recipients
+  const content: NativeContent = {
+    transport: 'native',
+    bytes: call.bytes,
+    digestRule,
+    recipientKeyIds: [first.header.kid, second.header.kid],
+  }
+  return { metadata, signingKeyId: envelope.kid, content }
+}
+
+async function readManifest(body: DsxPackageBody, call: PackageCall, db: Database) {
+  const { metadata, edc, sender_signature: senderSignature } = body
+  requireActingAs(call.caller, metadata.sender_org_id, metadata.sender_agent_id)
+  if (metadata.transport_mode !== 'ds_x') {
+    throw new Problem('transport_mode_mismatch', { reason: 'metadata_differs_from_body' })
+  }
+  const name = { agentId: metadata.sender_agent_id, keyId: senderSignature.key_id }
+  await verified(verifyManifest(body, await publicKeyOf(db, metadata.sender_org_id, name)))
+  const content: DsxContent = { transport: 'ds_x', edc, senderSignature }
+  return { metadata, signingKeyId: senderSignature.key_id, content }
+}
+
+function readMetadata(envelope: ParsedEnvelope, call: PackageCall): PackageMetadata {
+  const validate = validatorOf(packageMetadata)
+  const { metadata } = envelope
+  if (!validate.accepts(metadata)) {
+    const failures = validate(metadata).map((failure) => ({
+      ...failure,
+      pointer: `/payload/metadata${failure.pointer}`,
+    }))
+    throw new Problem('validation_failed', { failures })
+  }
+  requireActingAs(call.caller, metadata.sender_org_id, metadata.sender_agent_id)
+  return metadata
+}
+
+function structureOf(parse: () => ParsedEnvelope): ParsedEnvelope {
+  try {
+    return parse()
+  } catch (error) {
+    if (error instanceof CryptoError)
+      throw new Problem('envelope_invalid', { reason: error.code }, { cause: error })
+    throw error
+  }
+}
+
+function causeOf({ caller, correlationId, idempotencyKey, now, context }: PackageCall): Cause {
+  return { caller, correlationId, idempotencyKey, now, context }
+}

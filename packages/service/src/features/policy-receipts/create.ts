@@ -1,0 +1,88 @@
+import { verifyPolicyReceipt } from '@agent-exchange/crypto'
+import type { DeploymentProfile, PolicyReceipt } from '@agent-exchange/protocol'
+import type { Call, Mutation } from '../../kernel/call.ts'
+import { Problem } from '../../kernel/problem.ts'
+import { requireActingAs } from '../../kernel/roles.ts'
+import { toAuditEvent } from '../audit/audit-event.ts'
+import { holdKeys, lockNameOf, publicKeyOf, verified } from '../keys/public-keys.ts'
+import { requireSigningKey } from '../keys/signing-key.ts'
+import { insertPolicyReceipt, toPolicyReceiptResource, type ReceiptAuditEntry } from './store.ts'
+
+/** POL-01 to POL-03: a signed claim is kept; whether it lets a package pass is said beside it. */
+export const createPolicyReceipt: Mutation<'createPolicyReceipt'> = {
+  async authorize({ caller, body }, db) {
+    requireActingAs(caller, body.sender_org_id, body.sender_agent_id)
+    const key = await publicKeyOf(db, body.sender_org_id, signingKeyOf(body))
+    await verified(verifyPolicyReceipt(body, key))
+  },
+
+  async run(call, tx) {
+    const { body, now, bytes } = call
+    const name = signingKeyOf(body)
+    const keys = await holdKeys(tx, [name])
+    requireSigningKey(keys.get(lockNameOf(name)), body.evaluated_at, now)
+    const entries = auditEntries(call)
+    const row = {
+      policy_receipt_id: body.policy_receipt_id,
+      package_id: body.package_id,
+      sender_org_id: body.sender_org_id,
+      recipient_org_id: body.recipient_org_id,
+      body: Buffer.from(bytes).toString('utf8'),
+      accepted_at: now,
+      eligible: isEligible(body, call.context.profile),
+      audit_event_id: entries.find(({ event }) => event)?.event?.id ?? '',
+      audit_entries: JSON.stringify(entries),
+      signing_key_id: name.keyId,
+    }
+    if (!(await insertPolicyReceipt(tx, row))) throw new Problem('identifier_conflict')
+    return toPolicyReceiptResource(row)
+  },
+}
+
+function signingKeyOf(receipt: PolicyReceipt) {
+  return { agentId: receipt.sender_agent_id, keyId: receipt.signature.key_id }
+}
+
+/** POL-03: all five checks passed, and a required approval is there. Unknown outcomes do not count as a pass. */
+export function isEligible(receipt: PolicyReceipt, profile: DeploymentProfile): boolean {
+  const passed = receipt.checks.every(({ outcome }) => profile['O-34'].passing_outcomes.includes(outcome))
+  return passed && (!receipt.human_approval.required || isApproved(receipt, profile))
+}
+
+function isApproved({ human_approval: approval }: PolicyReceipt, profile: DeploymentProfile): boolean {
+  const { outcome, approved_at } = approval
+  return (
+    approved_at !== undefined && outcome !== undefined && profile['O-34'].approving_outcomes.includes(outcome)
+  )
+}
+
+function auditEntries(call: Call<'createPolicyReceipt'>): ReceiptAuditEntry[] {
+  const { body, context } = call
+  const fact = {
+    threadId: body.thread_id,
+    agentId: body.sender_agent_id,
+    target: { object_id: body.package_id, object_type: 'reasoning_package' },
+    policyId: body.policy_id,
+  }
+  const proof = {
+    policy_receipt_id: body.policy_receipt_id,
+    content_digest: body.content_digest,
+    policy_digest: body.policy_digest,
+    signature: body.signature,
+  }
+  const kinds = context.profile['O-26']
+  const evaluated = kinds.policy_receipt_accepted.map((eventType) => ({
+    event: toAuditEvent(
+      { ...fact, eventType, decision: isEligible(body, context.profile) ? 'eligible' : 'ineligible' },
+      call,
+    ),
+    proof: { kind: 'policy_receipt_accepted', ...proof },
+  }))
+  const approved = isApproved(body, context.profile)
+    ? kinds.approval_recorded.map((eventType) => ({
+        event: toAuditEvent({ ...fact, eventType, decision: 'approved' }, call),
+        proof: { kind: 'approval_recorded', ...proof, approved_at: body.human_approval.approved_at },
+      }))
+    : []
+  return [...evaluated, ...approved]
+}

@@ -1,0 +1,67 @@
+import type { AuditEvent, PolicyReceipt, PolicyReceiptResource } from '@agent-exchange/protocol'
+import type { Queries, Transaction } from '../../db/database.ts'
+
+/** The owner of the table policy_receipt. */
+export interface PolicyReceiptRow {
+  readonly policy_receipt_id: string
+  readonly package_id: string
+  readonly sender_org_id: string
+  readonly recipient_org_id: string
+  /** The receipt as it was received. */
+  readonly body: string
+  readonly accepted_at: string
+  readonly eligible: boolean
+  readonly audit_event_id: string
+  readonly audit_entries: string
+  readonly signing_key_id: string
+}
+
+/** An audit event of the receipt with its proof; it joins the thread's chain with the package. */
+export interface ReceiptAuditEntry {
+  readonly event?: AuditEvent
+  readonly proof: { readonly kind: string; readonly [member: string]: unknown }
+}
+
+/** False where the id is taken. */
+export async function insertPolicyReceipt(tx: Transaction, row: PolicyReceiptRow): Promise<boolean> {
+  const inserted = await tx`
+    insert into policy_receipt (policy_receipt_id, package_id, sender_org_id, recipient_org_id, body, accepted_at,
+      eligible, audit_event_id, audit_entries, signing_key_id)
+    values (${row.policy_receipt_id}, ${row.package_id}, ${row.sender_org_id}, ${row.recipient_org_id}, ${row.body},
+      ${row.accepted_at}, ${row.eligible}, ${row.audit_event_id}, ${row.audit_entries}, ${row.signing_key_id})
+    on conflict do nothing`
+  return inserted.count === 1
+}
+
+export async function loadPolicyReceipts(
+  queries: Queries,
+  ids: readonly string[],
+): Promise<Map<string, PolicyReceiptRow>> {
+  const rows = await queries<PolicyReceiptRow[]>`
+    select * from policy_receipt where policy_receipt_id = any(${[...ids]})`
+  return new Map(rows.map((row) => [row.policy_receipt_id, row]))
+}
+
+/** POL-05: the sender's organization reads it, and the recipient's once a package refers to it. */
+export async function findReadableBy(
+  queries: Queries,
+  id: string,
+  organizationId: string,
+): Promise<PolicyReceiptRow | undefined> {
+  const [row] = await queries<PolicyReceiptRow[]>`
+    select * from policy_receipt as receipt where policy_receipt_id = ${id} and (
+      sender_org_id = ${organizationId}
+      or recipient_org_id = ${organizationId}
+        and exists (select from package where package.policy_receipt_id = receipt.policy_receipt_id))`
+  return row
+}
+
+export function toPolicyReceiptResource(row: PolicyReceiptRow): PolicyReceiptResource {
+  return {
+    receipt: JSON.parse(row.body) as PolicyReceipt,
+    accepted_at: row.accepted_at,
+    signature_status: 'verified',
+    package_authorization: row.eligible ? 'eligible' : 'ineligible',
+    audit_event_id: row.audit_event_id,
+  }
+}

@@ -1,0 +1,162 @@
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { generateKeyPair, sha256Digest, signDetached, verifySkillRelease } from '@agent-exchange/crypto'
+import { createProfile, skillRelease, validatorOf, type SkillManifest } from '@agent-exchange/protocol'
+import { testDatabase } from '@agent-exchange/testkit'
+import { openDatabase } from '../../db/database.ts'
+import { inTransaction } from '../../db/transaction.ts'
+import type { QueryOf } from '../../kernel/call.ts'
+import { handMadeCall, handMadeContext } from '../../kernel/hand-made-call.ts'
+import { Problem } from '../../kernel/problem.ts'
+import { getSkillRelease } from './get-release.ts'
+import { listSkillReleases } from './list-releases.ts'
+import { MAXIMUM_ARTIFACT_BYTES, publishRelease, signRelease } from './publish-release.ts'
+import { readArtifact } from './read-artifact.ts'
+
+const database = await testDatabase()
+const db = openDatabase({ target: database.url, maximumConnections: 8, applicationName: 'test' })
+after(async () => {
+  await db.end()
+  await database[Symbol.asyncDispose]()
+})
+
+const { publicKey, privateKey } = await generateKeyPair('signing')
+const context = handMadeContext({
+  platform: {
+    keyId: 'statement-1',
+    sign: (statement, member) => signDetached(statement, { keyId: 'statement-1', key: privateKey, member }),
+  },
+})
+const now = '2026-03-02T08:00:00.000Z'
+
+function manifest(changes: Partial<SkillManifest> = {}): SkillManifest {
+  return {
+    skill_id: 'skill_align',
+    version: '1.0.0',
+    release_channel: 'preview',
+    protocol_range: 'svc/1.0',
+    schema_refs: ['https://schemas.example/reasoning_package.schema.json'],
+    update_policy: {
+      classification: 'initial',
+      supersedes: null,
+      download_policy: 'automatic_allowed',
+      activation_policy: 'operator_approval_required',
+      minimum_supported_version: '1.0.0',
+    },
+    ...changes,
+  }
+}
+
+async function publish(changes: Partial<SkillManifest> = {}, artifact: Uint8Array = Buffer.from('artifact')) {
+  const release = await signRelease(manifest(changes), artifact, { context, now })
+  await inTransaction(db, (tx) => publishRelease(tx, release, artifact))
+  return release
+}
+
+const get = (skill_id: string, version: string) =>
+  getSkillRelease(
+    handMadeCall('getSkillRelease', { params: { skill_id, version }, query: {}, body: undefined }),
+    db,
+  )
+const list = (query: QueryOf<'listSkillReleases'>, profile = context.profile) =>
+  listSkillReleases(
+    handMadeCall('listSkillReleases', {
+      params: {},
+      query,
+      body: undefined,
+      context: { ...context, profile },
+    }),
+    db,
+  )
+const problem = (code: string) => (error: unknown) => error instanceof Problem && error.code === code
+
+test('[ID-10] a published release verifies: signature over the release, digest over the artifact bytes', async () => {
+  const artifact = Buffer.from([0, 255, 1, 254, 13, 10])
+  const release = await publish({ skill_id: 'skill_signed' }, artifact)
+  const read = await get('skill_signed', '1.0.0')
+  assert.deepEqual(read, release)
+  assert.deepEqual(validatorOf(skillRelease)(read), [])
+  await verifySkillRelease(read, publicKey)
+  await assert.rejects(verifySkillRelease({ ...read, version: '1.0.1' }, publicKey))
+  const name = read.artifact_url.replace('https://exchange.example/skills/artifacts/', '')
+  const stored = await readArtifact(db, name)
+  assert.deepEqual(Buffer.from(stored.content), artifact)
+  assert.equal(await sha256Digest(stored.content), read.artifact_digest)
+  assert.equal(stored.digest, read.artifact_digest)
+})
+
+test('[ID-10] a published version is never replaced, also when several publish it at once', async () => {
+  const results = await Promise.allSettled(
+    Array.from({ length: 6 }, (_, index) =>
+      publish({ skill_id: 'skill_once' }, Buffer.from(`artifact ${index}`)),
+    ),
+  )
+  assert.equal(results.filter(({ status }) => status === 'fulfilled').length, 1)
+  const before = await get('skill_once', '1.0.0')
+  await assert.rejects(
+    publish({ skill_id: 'skill_once', release_channel: 'stable' }),
+    problem('identifier_conflict'),
+  )
+  assert.deepEqual(await get('skill_once', '1.0.0'), before)
+  assert.notDeepEqual(await publish({ skill_id: 'skill_once', version: '1.0.1' }), before)
+})
+
+test('[ID-10] an artifact beyond the limit and names that are too long are refused', async () => {
+  await assert.rejects(publish({}, new Uint8Array(MAXIMUM_ARTIFACT_BYTES + 1)), problem('payload_too_large'))
+  await assert.rejects(publish({ skill_id: 's'.repeat(257) }), problem('validation_failed'))
+  await assert.rejects(publish({ version: '1\0' }), problem('validation_failed'))
+})
+
+test('[ID-09] what is not there is not found, however it is named', async () => {
+  for (const id of ['none', "x' or '1'='1", 'x\0', 's'.repeat(3_000)]) {
+    await assert.rejects(get(id, '1.0.0'), problem('resource_not_found'))
+    await assert.rejects(get('skill_once', id), problem('resource_not_found'))
+    await assert.rejects(readArtifact(db, id), problem('resource_not_found'))
+  }
+  await assert.rejects(readArtifact(db, '0'.repeat(64)), problem('resource_not_found'))
+})
+
+test('[ID-09][API-06] pages hold only what fits the version, in order, each once', async () => {
+  await db`truncate skill_release`
+  const ranges = ['svc/1.0', '>=svc/2.0', '>=svc/1.0 <svc/2.0', 'one point oh', 'svc/1.0 || svc/3.0']
+  for (let index = 0; index < 25; index++) {
+    await publish({ skill_id: `skill_${index}`, protocol_range: ranges[index % ranges.length] ?? '' })
+  }
+  const collect = async (query: QueryOf<'listSkillReleases'>) => {
+    const seen: string[] = []
+    for (let cursor: string | undefined, pages = 0; pages < 30; pages++) {
+      const page = await list({ ...query, ...(cursor !== undefined && { after: cursor }) })
+      assert.ok(page.items.length <= (query.limit ?? 100))
+      assert.equal(page.has_more, page.next_cursor !== null)
+      seen.push(...page.items.map(({ skill_id }) => skill_id))
+      if (page.next_cursor === null) return seen
+      cursor = page.next_cursor
+    }
+    throw new Error('the pages do not end')
+  }
+  const numbers = [...Array(25).keys()]
+  const names = (remainders: number[]) =>
+    numbers.filter((n) => remainders.includes(n % 5)).map((n) => `skill_${n}`)
+  assert.deepEqual(await collect({}), names([0, 1, 2, 3, 4]))
+  assert.deepEqual(await collect({ limit: 5 }), names([0, 1, 2, 3, 4]))
+  assert.deepEqual(await collect({ limit: 4, protocol_version: 'svc/1.0' }), names([0, 2, 4]))
+  assert.deepEqual(await collect({ limit: 1, protocol_version: 'svc/2.5' }), names([1]))
+  assert.deepEqual(await collect({ protocol_version: 'nonsense' }), [])
+
+  const result = createProfile({ 'O-06': { unreadable_range: 'compatible' } })
+  assert.ok(result.ok)
+  const lenient = await list({ protocol_version: 'svc/2.0' }, result.profile)
+  assert.deepEqual(
+    lenient.items.map(({ skill_id }) => skill_id),
+    names([1, 3]),
+  )
+  assert.deepEqual((await list({ protocol_version: 'nonsense' }, result.profile)).items, [])
+})
+
+test('[API-06] a cursor that is altered, or goes with another filter, and a limit too large are refused', async () => {
+  const { next_cursor } = await list({ limit: 1 })
+  assert.ok(next_cursor)
+  await assert.rejects(list({ after: `${next_cursor}A` }), problem('cursor_invalid'))
+  await assert.rejects(list({ after: next_cursor, protocol_version: 'svc/1.0' }), problem('cursor_invalid'))
+  await assert.rejects(list({ limit: 1_001 }), problem('validation_failed'))
+})
