@@ -1,6 +1,10 @@
 import { Command } from 'commander'
+import { backupCommand } from './commands/backup.ts'
+import { configCommand } from './commands/config.ts'
 import { openApiCommand } from './commands/openapi.ts'
 import { profileCommand } from './commands/profile.ts'
+import { restoreCommand } from './commands/restore.ts'
+import { serveCommand } from './commands/serve.ts'
 import { validateCommand } from './commands/validate.ts'
 
 /** `aex`. Each command is one file that makes one Command. */
@@ -11,7 +15,15 @@ export function program(): Command {
     )
     .version('0.1.0')
     .showHelpAfterError('Run with --help to see how it is used.')
-  for (const command of [validateCommand(), openApiCommand(), profileCommand()]) {
+  for (const command of [
+    serveCommand(),
+    configCommand(),
+    backupCommand(),
+    restoreCommand(),
+    validateCommand(),
+    openApiCommand(),
+    profileCommand(),
+  ]) {
     aex.addCommand(command.copyInheritedSettings(aex))
   }
   return aex

@@ -1,0 +1,46 @@
+import { Command, Option } from 'commander'
+import { change, pathOf } from './operator-api.ts'
+import {
+  group,
+  list,
+  listCommand,
+  operatorCommand,
+  reasonOption,
+  show,
+  type ListOptions,
+  type OutputOptions,
+} from './operator-command.ts'
+
+export function operatorsCommand(): Command {
+  return group('operator', 'Operators of the exchange, and the log of what they did', [
+    operatorCommand(
+      'create',
+      'Create an operator and print its token, which is shown this once',
+      'operator create alice',
+      'AEX_OPERATOR_TOKEN="$(aex operator create alice --json | jq -r .token)" aex org list',
+    )
+      .argument('<name>', 'name in the log: lower-case letters, digits, ., _ and -')
+      .action(async (name: string, output: OutputOptions) => {
+        show(await change('/operators', { name }), output)
+      }),
+    listCommand('list', 'List operators', 'operator list').action((options: ListOptions) =>
+      list('/operators', {}, ['name', 'status', 'created_at', 'disabled_at'], options),
+    ),
+    operatorCommand('disable', 'Refuse an operator from the next request on', 'operator disable alice --reason "left the team"')
+      .argument('<name>', 'name of the operator')
+      .addOption(reasonOption())
+      .action(async (name: string, { reason, ...output }: OutputOptions & { reason: string }) => {
+        show(await change(`${pathOf('operators', name)}/disable`, { reason }), output)
+      }),
+    logCommand(),
+  ])
+}
+
+function logCommand(): Command {
+  return listCommand('log', 'Show what operators changed, the newest first', 'operator log --limit 20', 'operator log --target org_acme')
+    .addOption(new Option('--target <id>', 'only what concerns this'))
+    .action((options: ListOptions & { target?: string }) => {
+      const columns = ['entry', 'recorded_at', 'actor', 'action', 'target', 'reason']
+      return list('/log', { target: options.target }, columns, options)
+    })
+}

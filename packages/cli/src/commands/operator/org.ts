@@ -1,0 +1,34 @@
+import type { Command } from 'commander'
+import { change, pathOf } from './operator-api.ts'
+import { group, list, listCommand, operatorCommand, reasonOption, show, type ListOptions, type OutputOptions } from './operator-command.ts'
+
+export function orgCommand(): Command {
+  return group('org', 'Organizations of the exchange', [
+    operatorCommand(
+      'create',
+      'Create an organization',
+      'org create org_acme --name "Acme GmbH" --contact ops@acme.example',
+      'org create org_acme --name Acme --json',
+    )
+      .argument('<org_id>', 'its id: org_ and up to 128 letters, digits, _ or -')
+      .requiredOption('--name <text>', 'its name')
+      .option('--contact <email>', 'where alerts go')
+      .action(async (id: string, { name, contact, ...output }: OutputOptions & { name: string; contact?: string }) => {
+        show(await change('/organizations', { organization_id: id, name, ...(contact && { contact }) }), output)
+      }),
+    listCommand('list', 'List organizations', 'org list', 'org list --json').action((options: ListOptions) =>
+      list('/organizations', {}, ['organization_id', 'name', 'status', 'contact', 'created_at'], options),
+    ),
+    statusCommand('suspend', 'Refuse every further request of an organization, tokens in use included'),
+    statusCommand('activate', 'Let a suspended organization work again'),
+  ])
+}
+
+function statusCommand(verb: 'suspend' | 'activate', summary: string): Command {
+  return operatorCommand(verb, summary, `org ${verb} org_acme --reason "incident 7"`)
+    .argument('<org_id>', 'id of the organization')
+    .addOption(reasonOption())
+    .action(async (id: string, { reason, ...output }: OutputOptions & { reason: string }) => {
+      show(await change(`${pathOf('organizations', id)}/${verb}`, { reason }), output)
+    })
+}

@@ -1,0 +1,65 @@
+import { existsSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { masterKeyFile, masterKeyOf, type Config } from '@agent-exchange/service/config'
+import { fingerprint, restore, type Restored } from '@agent-exchange/service/database'
+import { Command } from 'commander'
+import { asFailure } from '../service-failure.ts'
+import { embeddedConfig } from './backup.ts'
+
+const EXAMPLES = `
+Every file is checked before anything is replaced, and the database is started once to see that it recovers.
+With --force a database that is there is set aside, not deleted. A running service has to be stopped first.
+
+Examples:
+  $ AEX_DATA_DIR=/srv/exchange aex restore backups/monday
+  $ aex restore --force backups/monday`
+
+export function restoreCommand(): Command {
+  return new Command('restore')
+    .description('Put a backup into AEX_DATA_DIR')
+    .argument('<folder>', 'a folder that aex backup made')
+    .option('--force', 'replace the database that is there; the old one is set aside')
+    .option('--json', 'print one JSON document')
+    .addHelpText('after', EXAMPLES)
+    .action(async (folder: string, options: { force?: boolean; json?: boolean }) => {
+      const config = embeddedConfig()
+      const { dataDirectory } = config
+      const { key, ...restored } = await run(config, resolve(folder), options.force ?? false)
+      const { location, migration, manifest } = restored
+      const report = {
+        data_folder: dataDirectory,
+        location,
+        migration,
+        made_at: manifest.made_at,
+        master_key: key,
+      }
+      if (options.json) console.log(JSON.stringify(report, undefined, 2))
+      else print(report, masterKeyFile(dataDirectory), manifest.master_key_fingerprint)
+      if (key !== 'matches') process.exitCode = 1
+    })
+}
+
+async function run(config: Config, from: string, force: boolean) {
+  try {
+    const log = (line: string) => console.error(line)
+    const restored = await restore({ from, dataDirectory: config.dataDirectory, force, log })
+    return { ...restored, key: keyState(config, restored) }
+  } catch (error) {
+    throw asFailure(error, config)
+  }
+}
+
+/** Whether the key that a start would use is the one that the data was written with. */
+function keyState(config: Config, { manifest }: Restored): 'matches' | 'missing' | 'differs' {
+  if (!config.masterKey && !existsSync(masterKeyFile(config.dataDirectory))) return 'missing'
+  return fingerprint(masterKeyOf(config)) === manifest.master_key_fingerprint ? 'matches' : 'differs'
+}
+
+function print(report: Record<string, string | undefined>, file: string, key: string): void {
+  console.log(`Restored the backup of ${report['made_at']} into ${report['data_folder']}: it starts.`)
+  if (report['master_key'] === 'matches') return console.log('Start the service with: aex serve')
+  console.log(
+    `The master key ${report['master_key'] === 'missing' ? 'is missing' : 'there is another one'}. ` +
+      `Before the start put the key with fingerprint ${key} into ${file}, or set AEX_MASTER_KEY to it.`,
+  )
+}

@@ -1,0 +1,39 @@
+import { ConfigError, readConfig, type Config } from '@agent-exchange/service/config'
+import { DatabaseFailure } from '@agent-exchange/service/database'
+import { CommandFailure } from './failure.ts'
+
+/** The configuration, or its faults as sentences. */
+export function configOf(env: NodeJS.ProcessEnv): Config {
+  try {
+    return readConfig(env)
+  } catch (error) {
+    throw asFailure(error)
+  }
+}
+
+const CONNECTION_FAILURES = new Set([
+  'ECONNREFUSED',
+  'ENOTFOUND',
+  'CONNECT_TIMEOUT',
+  'ETIMEDOUT',
+  'EAI_AGAIN',
+])
+
+/** Whatever kept the service from starting, as a sentence that names the setting where one is to blame. */
+export function asFailure(error: unknown, config?: Config): CommandFailure {
+  if (error instanceof ConfigError) {
+    const lines = error.settings.map(({ variable, message }) => `  ${variable}: ${message}`)
+    return new CommandFailure(`The service cannot start with these settings:\n${lines.join('\n')}`)
+  }
+  if (error instanceof DatabaseFailure) return new CommandFailure(error.message)
+  const code = error instanceof Error && 'code' in error ? String(error.code) : ''
+  const message = error instanceof Error ? error.message : String(error)
+  if (code === 'EADDRINUSE' || code === 'EACCES' || code === 'EADDRNOTAVAIL') {
+    return new CommandFailure(`${message}. Set AEX_HOST, AEX_PORT or AEX_OPERATOR_PORT to what is free here.`)
+  }
+  // 28: the server refuses who we are. 3D: it has no such database.
+  if (config?.databaseUrl && (CONNECTION_FAILURES.has(code) || /^(?:28|3D)/u.test(code))) {
+    return new CommandFailure(`The database of DATABASE_URL cannot be used: ${message}.`)
+  }
+  return new CommandFailure(`The service could not start: ${message}`)
+}

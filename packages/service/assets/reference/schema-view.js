@@ -1,0 +1,50 @@
+import { badges, disclosure, el } from './elements.js'
+import { isNested, nameOf, partsOf, resolve, rulesOf, typeOf } from './schema-facts.js'
+
+/** Deep enough for every schema of the exchange; an end where one would refer to itself. */
+const MAXIMUM_DEPTH = 12
+
+/** A schema as a list of its parts, each unfolding when it is opened. */
+export function schemaView(context, schema, depth = 0) {
+  const { description } = context
+  const parts = partsOf(description, schema)
+  const facts = factsOf(context, resolve(description, schema))
+  if (parts.length === 0 || depth >= MAXIMUM_DEPTH) return el('div', { class: 'schema' }, ...facts)
+  return el(
+    'div',
+    { class: 'schema' },
+    ...facts,
+    el('ul', {}, ...parts.map((part) => el('li', {}, ...partView(context, part, depth)))),
+  )
+}
+
+function partView(context, { name, schema, required }, depth) {
+  const { description, meanings } = context
+  const resolved = resolve(description, schema)
+  const head = [
+    el('code', { class: 'name' }, name),
+    ' ',
+    el('span', { class: 'type' }, nameOf(schema) ?? typeOf(description, schema)),
+    ' ',
+    ...(required ? [el('span', { class: 'required' }, 'required'), ' '] : []),
+    ...badges(resolved['x-open-point'], meanings),
+  ]
+  if (!isNested(description, schema)) return [el('div', {}, ...head), ...factsOf(context, resolved)]
+  return [disclosure(head, () => [schemaView(context, schema, depth + 1)])]
+}
+
+function factsOf(_context, schema) {
+  const facts = schema.description ? [el('p', { class: 'quiet' }, sentence(schema.description))] : []
+  const rules = rulesOf(schema)
+  if (rules.length > 0) facts.push(el('p', { class: 'rules' }, ...rules.flatMap(ruleView)))
+  return facts
+}
+
+function ruleView({ text, code = [] }) {
+  const values = code.flatMap((value) => [' ', el('code', {}, value)])
+  return [el('span', { class: 'rule' }, text, ...values), ' ']
+}
+
+function sentence(text) {
+  return text.charAt(0).toUpperCase() + text.slice(1)
+}

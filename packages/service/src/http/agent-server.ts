@@ -1,0 +1,137 @@
+import Fastify, { type FastifyInstance } from 'fastify'
+import type { Logger } from 'pino'
+import type { TlsConfig } from '../config/config.ts'
+import type { Database } from '../db/database.ts'
+import type { RecordedAnswer } from '../db/idempotency.ts'
+import type { Submission } from '../features/packages/submission.ts'
+import type { Context } from '../kernel/context.ts'
+import type { GroupCommit } from '../kernel/group-commit.ts'
+import { RESOURCE_METADATA_PATH } from '../oauth/addresses.ts'
+import type { AuthorizationServer } from '../oauth/authorization-server.ts'
+import { protectedResourceMetadata } from '../oauth/metadata.ts'
+import type { Authentication } from './authentication.ts'
+import { registerArtifacts } from './artifact-routes.ts'
+import { registerContent } from './content-routes.ts'
+import { registerOperations } from './operation-routes.ts'
+import { answerBrokenRequest, notFound, sendProblem, toProblem } from './problem-replies.ts'
+
+export interface AgentServerDependencies {
+  readonly db: Database
+  readonly context: Context
+  readonly authentication: Authentication
+  /** Undefined where an outside issuer gives the tokens. */
+  readonly authorizationServer: AuthorizationServer | undefined
+  readonly outsideIssuer: string | undefined
+  readonly acceptance: GroupCommit<Submission, RecordedAnswer>
+  readonly limitRate: (organizationId: string) => void
+  readonly tls: TlsConfig | undefined
+  readonly log: Logger
+  /** Told of every answer, for metrics. */
+  readonly onAnswer: (answer: { route: string; method: string; status: number; milliseconds: number }) => void
+}
+
+const REQUEST_TIMEOUT_MS = 30_000
+const KEEP_ALIVE_MS = 72_000
+/** Longer than a request may take to be answered, shorter than an operator waits. */
+const DRAIN_MS = 10_000
+/** Path parameters are as long as the longest identifier, percent-encoded. */
+const MAXIMUM_PARAMETER_CHARACTERS = 3_072
+const MAXIMUM_HEADER_BYTES = 32_768
+
+/** The agent listener: 21 operations, downloads, tokens and discovery. */
+export function createAgentServer(dependencies: AgentServerDependencies): FastifyInstance {
+  const { context, authorizationServer, outsideIssuer, log } = dependencies
+  const app = Fastify({
+    bodyLimit: context.profile['O-14'].request_bytes,
+    requestTimeout: REQUEST_TIMEOUT_MS,
+    keepAliveTimeout: KEEP_ALIVE_MS,
+    forceCloseConnections: 'idle',
+    exposeHeadRoutes: false,
+    routerOptions: { maxParamLength: MAXIMUM_PARAMETER_CHARACTERS },
+    clientErrorHandler: (error, socket) => answerBrokenRequest(error, socket, context),
+    frameworkErrors: (error, request, reply) => {
+      void sendProblem(toProblem(error, context), request, reply, context)
+    },
+    ...serverOptions(dependencies.tls),
+  }) as FastifyInstance
+
+  // Bodies arrive as bytes: signatures are checked, and content is stored, as it was received.
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, body, done) =>
+    done(null, body),
+  )
+  app.setErrorHandler((error, request, reply) => {
+    const problem = toProblem(error, context)
+    if (problem.code === 'internal_error')
+      log.error({ err: problem.cause ?? error, route: request.routeOptions.url }, 'request failed')
+    return sendProblem(problem, request, reply, context)
+  })
+  app.setNotFoundHandler((request, reply) => sendProblem(notFound(request, reply), request, reply, context))
+  app.addHook('onResponse', (request, reply, done) => {
+    const { url = 'unmatched' } = request.routeOptions
+    dependencies.onAnswer({
+      route: url,
+      method: request.method,
+      status: reply.statusCode,
+      milliseconds: reply.elapsedTime,
+    })
+    done()
+  })
+  announceEnd(app, context)
+  drainOnClose(app)
+
+  app.get(RESOURCE_METADATA_PATH, (_request, reply) =>
+    reply.send(protectedResourceMetadata({ publicUrl: context.publicUrl, issuer: outsideIssuer })),
+  )
+  if (authorizationServer) mountAuthorizationServer(app, authorizationServer)
+  registerOperations(app, dependencies)
+  registerContent(app, dependencies)
+  registerArtifacts(app, dependencies)
+  return app
+}
+
+/** With a client CA, certificates are asked for and optional; who needs which is decided per request (AUTH-02). */
+function serverOptions(tls: TlsConfig | undefined) {
+  const http = { maxHeaderSize: MAXIMUM_HEADER_BYTES }
+  if (!tls) return { http }
+  const { certificate: cert, key, clientCa: ca } = tls
+  const client = ca === undefined ? {} : { ca, requestCert: true, rejectUnauthorized: false }
+  return { https: { ...http, cert, key, ...client, minVersion: 'TLSv1.2' as const } }
+}
+
+/** Its requests never reach the framework's body parser: the authorization server reads them itself. */
+function mountAuthorizationServer(app: FastifyInstance, server: AuthorizationServer): void {
+  app.addHook('onRequest', (request, reply, done) => {
+    if (!server.handles(request.url.split('?', 1)[0] ?? '')) {
+      done()
+      return
+    }
+    reply.hijack()
+    server.handle(request.raw, reply.raw).catch(() => reply.raw.destroy())
+  })
+}
+
+/** While closing, each connection ends with the answer it waits for; what still hangs on after a while is cut. */
+function drainOnClose(app: FastifyInstance): void {
+  let isClosing = false
+  app.addHook('preClose', (done) => {
+    isClosing = true
+    const cut = setTimeout(() => app.server.closeAllConnections(), DRAIN_MS).unref()
+    app.server.once('close', () => clearTimeout(cut))
+    done()
+  })
+  app.addHook('onSend', async (_request, reply) => {
+    if (isClosing) reply.header('connection', 'close')
+  })
+}
+
+/** O-16: RFC 9745 and RFC 8594, once a deployment sets them. */
+function announceEnd(app: FastifyInstance, { profile }: Context): void {
+  const { deprecated_at, sunset_at } = profile['O-16']
+  if (deprecated_at === null && sunset_at === null) return
+  app.addHook('onSend', async (_request, reply) => {
+    if (deprecated_at !== null)
+      reply.header('deprecation', `@${Math.floor(Date.parse(deprecated_at) / 1_000)}`)
+    if (sunset_at !== null) reply.header('sunset', new Date(sunset_at).toUTCString())
+  })
+}

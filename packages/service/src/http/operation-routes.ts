@@ -1,0 +1,102 @@
+import { HEADER, MEDIA_TYPE, OPERATION_IDS, operations, type OperationId } from '@agent-exchange/protocol'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { RecordedAnswer } from '../db/idempotency.ts'
+import type { Call, Caller } from '../kernel/call.ts'
+import { Problem } from '../kernel/problem.ts'
+import type { AgentServerDependencies } from './agent-server.ts'
+import { authenticate } from './authentication.ts'
+import { handlers, type Handler } from './handlers.ts'
+import { checkBody, parseBody } from './request-body.ts'
+import { requiredHeader } from './request-headers.ts'
+import { readQuery } from './request-query.ts'
+
+/** What was found out about a request before its body was read. */
+interface Admission {
+  readonly caller: Caller
+  readonly correlationId: string
+  readonly idempotencyKey: string
+}
+
+const admissions = new WeakMap<FastifyRequest, Admission>()
+
+/** One route per operation, from the table. */
+export function registerOperations(app: FastifyInstance, dependencies: AgentServerDependencies): void {
+  for (const id of OPERATION_IDS) {
+    const { method, path } = operations[id]
+    app.route({
+      method,
+      url: path.replaceAll(/\{(\w+)\}/g, ':$1'),
+      // Before the body is read: a stranger's body is not worth reading.
+      onRequest: async (request) => {
+        admissions.set(request, await admit(id, request, dependencies))
+      },
+      handler: async (request, reply) => sendAnswer(reply, await run(id, request, dependencies)),
+    })
+  }
+}
+
+async function admit(
+  id: OperationId,
+  request: FastifyRequest,
+  dependencies: AgentServerDependencies,
+): Promise<Admission> {
+  const { context, db, authentication, limitRate } = dependencies
+  const { profile } = context
+  const correlationId = requiredHeader(request.raw, HEADER.correlationId, profile)
+  const caller = await authenticate(request, authentication, db)
+  limitRate(caller.organizationId)
+  if (request.headers['content-encoding'] !== undefined) {
+    throw new Problem('media_type_unsupported', { reason: 'content_encoding' })
+  }
+  const isMutation = operations[id].mutation
+  const idempotencyKey = isMutation ? requiredHeader(request.raw, HEADER.idempotencyKey, profile) : ''
+  return { caller, correlationId, idempotencyKey }
+}
+
+async function run<Id extends OperationId>(
+  id: Id,
+  request: FastifyRequest,
+  dependencies: AgentServerDependencies,
+): Promise<RecordedAnswer> {
+  const { context } = dependencies
+  const handler: Handler<Id> = handlers[id]
+  const admission = admissions.get(request)
+  if (!admission) throw new Error('a request that nobody admitted')
+  const bytes = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0)
+  const body = operations[id].mutation ? parseBody(bytes, context.profile) : undefined
+  if (body !== undefined) {
+    await handler.inspect?.(body)
+    checkBody(id, body, context.profile)
+  }
+  const call = {
+    ...admission,
+    params: readParams(
+      request.params as Record<string, string>,
+      context.profile['O-14'].identifier_characters,
+    ),
+    query: readQuery(id, request.query as Record<string, unknown>),
+    body,
+    bytes,
+    now: context.clock.now(),
+    context,
+  }
+  // The table's schemas have just been checked; the compiler cannot follow that.
+  return handler.run(call as unknown as Call<Id>, dependencies)
+}
+
+/** An id that is too long or cannot be stored names nothing. */
+function readParams(params: Record<string, string>, maximum: number): Record<string, string> {
+  for (const value of Object.values(params)) {
+    if (value.length > maximum || value.includes('\0') || !value.isWellFormed())
+      throw new Problem('resource_not_found')
+  }
+  // The router's object has no prototype; a plain one can be canonicalized.
+  return { ...params }
+}
+
+function sendAnswer(reply: FastifyReply, { status, body }: RecordedAnswer): FastifyReply {
+  const admission = admissions.get(reply.request)
+  reply.code(status).header('content-type', MEDIA_TYPE.json).header('cache-control', 'no-store')
+  if (admission) reply.header('x-correlation-id', admission.correlationId)
+  return reply.send(body)
+}

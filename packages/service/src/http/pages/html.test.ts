@@ -1,0 +1,25 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { html } from './html.ts'
+
+test('text that enters a template stays text', () => {
+  fc.assert(
+    fc.property(fc.string({ unit: 'binary' }), (text) => {
+      const { text: made } = html`<p title="${text}">${text}</p>`
+      assert.doesNotMatch(made.slice('<p title="'.length, -'</p>'.length).replace('">', ''), /[<>"']/u)
+    }),
+  )
+  assert.equal(html`<b>${`<a href='x'>&"`}</b>`.text, '<b>&lt;a href=&#39;x&#39;&gt;&amp;&quot;</b>')
+})
+
+test('parts that are HTML already are joined as they are', () => {
+  const rows = ['a', 'b&'].map((name) => html`<li>${name}</li>`)
+  assert.equal(
+    html`<ul>
+        ${rows}
+      </ul>
+      ${7}`.text,
+    '<ul><li>a</li>\n<li>b&amp;</li></ul>7',
+  )
+})

@@ -1,0 +1,71 @@
+import {
+  OPEN_POINT_IDS,
+  openPoints,
+  type DeploymentProfile,
+  type OpenPoint,
+  type OpenPointId,
+} from '@agent-exchange/protocol'
+import type { FastifyInstance } from 'fastify'
+import { html, type Html } from './html.ts'
+import { htmlPage } from './html-page.ts'
+import { jsonPage } from './page.ts'
+import { redirectTo, serveEither } from './serve.ts'
+
+/** What every `x-open-point` leads to: the question, our answer, and what this deployment has set. */
+export function registerOpenPoints(app: FastifyInstance, profile: DeploymentProfile): void {
+  const points = OPEN_POINT_IDS.map((id) => describe(id, profile))
+  const main = html`<p class="lead">
+      The specification leaves these questions open. What is said here is the choice of this project and of
+      this deployment, not protocol.
+    </p>
+    ${points.map(section)}`
+  serveEither(app, '/open-points/', {
+    html: htmlPage({ title: 'Open points', main, root: '../' }),
+    json: jsonPage(points),
+  })
+  redirectTo(app, '/open-points', '/open-points/')
+}
+
+function describe(id: OpenPointId, profile: DeploymentProfile) {
+  const { meaning, why, settings }: OpenPoint = openPoints[id]
+  return {
+    id,
+    meaning,
+    why,
+    settings: Object.entries(settings.properties).map(([name, schema]) => ({
+      name,
+      meaning: String(Reflect.get(schema, 'description')),
+      default: Reflect.get(schema, 'default') as unknown,
+      value: Reflect.get(profile[id], name) as unknown,
+    })),
+  }
+}
+
+function section({ id, meaning, why, settings }: ReturnType<typeof describe>): Html {
+  const rows = settings.map(({ name, meaning: what, value, default: fallback }) => {
+    const [here, usual] = [JSON.stringify(value), JSON.stringify(fallback)]
+    const note = here === usual ? html`` : html` <small>default <code>${usual}</code></small>`
+    return html`<tr>
+      <td><code>${name}</code></td>
+      <td><code>${here}</code>${note}</td>
+      <td>${what}</td>
+    </tr>`
+  })
+  return html`<section id="${id.toLowerCase()}">
+    <h2>${id}</h2>
+    <p>${meaning}</p>
+    <p><strong>Ours:</strong> ${why}</p>
+    <table>
+      <thead>
+        <tr>
+          <th>Setting</th>
+          <th>Here</th>
+          <th>Meaning</th>
+        </tr>
+      </thead>
+      <tbody>
+        ${rows}
+      </tbody>
+    </table>
+  </section>`
+}

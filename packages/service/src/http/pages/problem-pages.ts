@@ -1,0 +1,108 @@
+import {
+  PROBLEM_CATEGORIES,
+  PROBLEM_CODES,
+  problems,
+  problemSlug,
+  type DeploymentProfile,
+  type ProblemCategory,
+  type ProblemCode,
+} from '@agent-exchange/protocol'
+import type { FastifyInstance } from 'fastify'
+import { problemBase } from '../../kernel/problem-document.ts'
+import { html, type Html } from './html.ts'
+import { htmlPage } from './html-page.ts'
+import { jsonPage } from './page.ts'
+import { redirectTo, serveEither, serveFolderOfEither, type TwoForms } from './serve.ts'
+
+interface ProblemPagesOptions {
+  readonly publicUrl: string
+  readonly profile: DeploymentProfile
+}
+
+/** ERR-01: what the `type` of a problem leads to. */
+export function registerProblems(app: FastifyInstance, options: ProblemPagesOptions): void {
+  const base = problemBase(options)
+  serveEither(app, '/problems/', index(base))
+  redirectTo(app, '/problems', '/problems/')
+  const pages = PROBLEM_CODES.map((code): [string, TwoForms] => [problemSlug(code), explanation(code, base)])
+  serveFolderOfEither(app, '/problems/', new Map(pages))
+}
+
+function describe(code: ProblemCode, base: string) {
+  return { type: `${base}/${problemSlug(code)}`, code, ...problems[code] }
+}
+
+function explanation(code: ProblemCode, base: string): TwoForms {
+  const { title, status, retryable, category, advice } = problems[code]
+  const main = html`<p class="lead">${advice}</p>
+    <dl>
+      <dt>Code</dt>
+      <dd><code>${code}</code></dd>
+      <dt>Status</dt>
+      <dd>${status}</dd>
+      <dt>Repeat the request?</dt>
+      <dd>${retryable ? RETRYABLE : NOT_RETRYABLE}</dd>
+      <dt>Category</dt>
+      <dd><code>${category}</code></dd>
+      <dt>Fixed by</dt>
+      <dd>${basis(code)}</dd>
+      <dt>Type</dt>
+      <dd><code>${base}/${problemSlug(code)}</code></dd>
+    </dl>
+    <p>
+      The answer is <code>application/problem+json</code> (RFC 9457). Its <code>details</code> say more where
+      there is more to say; it never repeats content, a token or a key. Give the operator the
+      <code>correlation_id</code> when you ask about it.
+    </p>
+    <p><a href="./">All problems</a></p>`
+  return { html: htmlPage({ title, main, root: '../' }), json: jsonPage(describe(code, base)) }
+}
+
+const RETRYABLE = 'Yes, unchanged, and with the same Idempotency-Key where there was one (retryable: true).'
+const NOT_RETRYABLE = 'Not as it is: it would fail again (retryable: false).'
+
+function basis(code: ProblemCode): Html {
+  return problems[code].basis === 'specification'
+    ? html`The specification.`
+    : html`This project, not the specification: open point <a href="../open-points/#o-11">O-11</a>.`
+}
+
+function index(base: string): TwoForms {
+  const main = html`<p class="lead">
+      Every failure names one of these ${PROBLEM_CODES.length} problems in its <code>code</code>, and leads
+      here by its <code>type</code>.
+    </p>
+    ${PROBLEM_CATEGORIES.map(section)}`
+  return {
+    html: htmlPage({ title: 'Problems', main, root: '../' }),
+    json: jsonPage(PROBLEM_CODES.map((code) => describe(code, base))),
+  }
+}
+
+function section(category: ProblemCategory): Html {
+  const rows = PROBLEM_CODES.filter((code) => problems[code].category === category).map((code) => {
+    const { status, title, retryable } = problems[code]
+    return html`<tr>
+      <td>${status}</td>
+      <td>
+        <a href="${problemSlug(code)}"><code>${code}</code></a>
+      </td>
+      <td>${title}</td>
+      <td>${retryable ? 'yes' : 'no'}</td>
+    </tr>`
+  })
+  return html`<h2>${category.replaceAll('_', ' ')}</h2>
+    <table>
+      <thead>
+        <tr>
+          <th>Status</th>
+          <th>Code</th>
+          <th>Meaning</th>
+          <th>Repeat</th>
+        </tr>
+      </thead>
+      <tbody>
+        ${rows}
+      </tbody>
+    </table>`
+}

@@ -1,0 +1,46 @@
+import type { FastifyInstance } from 'fastify'
+import { readAsset } from './assets.ts'
+import { NOTHING_ALLOWED, page, REVALIDATE, type Page } from './page.ts'
+import { redirectTo, serveFolder, servePage } from './serve.ts'
+
+/** Own files only, no inline script or style; requests go to this exchange alone; markup never comes from text. */
+const POLICY = [
+  NOTHING_ALLOWED,
+  "script-src 'self'",
+  "style-src 'self'",
+  "connect-src 'self'",
+  'img-src data:',
+  "require-trusted-types-for 'script'",
+  "trusted-types 'none'",
+].join('; ')
+
+const SCRIPT = 'text/javascript; charset=utf-8'
+const STYLE = 'text/css; charset=utf-8'
+
+const FILES: readonly (readonly [name: string, mediaType: string])[] = [
+  ['page.css', STYLE],
+  ['reference.css', STYLE],
+  ['reference.js', SCRIPT],
+  ['elements.js', SCRIPT],
+  ['operation-view.js', SCRIPT],
+  ['schema-view.js', SCRIPT],
+  ['schema-facts.js', SCRIPT],
+  ['skeleton.js', SCRIPT],
+  ['request.js', SCRIPT],
+  ['try-form.js', SCRIPT],
+]
+
+/** The interactive reference: it reads /openapi.json in the browser, so it shows what runs. */
+export function registerReference(app: FastifyInstance): void {
+  servePage(app, '/docs', asset('reference/index.html', 'text/html; charset=utf-8'))
+  redirectTo(app, '/docs/', '/docs')
+  serveFolder(app, '/docs/', new Map(FILES.map(([name, type]) => [name, asset(place(name), type)])))
+}
+
+function place(name: string): string {
+  return name === 'page.css' ? name : `reference/${name}`
+}
+
+function asset(path: string, mediaType: string): Page {
+  return page(readAsset(path), mediaType, { contentSecurityPolicy: POLICY, cacheControl: REVALIDATE })
+}

@@ -1,0 +1,120 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import {
+  openApiDocument,
+  OPERATION_IDS,
+  operations,
+  validatorOf,
+  type JsonObject,
+  type Operation,
+} from '@agent-exchange/protocol'
+
+/** The browser's own files, without a build between: what has no document tree in it runs here too. */
+async function load<T>(name: string): Promise<T> {
+  return (await import(new URL(`../../../assets/reference/${name}`, import.meta.url).href)) as T
+}
+
+type Schema = Record<string, unknown>
+type Parameter = { name: string; in: 'header' | 'path' | 'query' }
+type Call = { path: string; parameters: Parameter[]; values: Map<string, string>; body?: string }
+
+const facts = await load<{
+  resolve(description: JsonObject, schema: Schema): Schema
+  typeOf(description: JsonObject, schema: Schema): string
+  rulesOf(schema: Schema): { text: string; code?: string[] }[]
+  partsOf(description: JsonObject, schema: Schema): { name: string; schema: Schema; required: boolean }[]
+}>('schema-facts.js')
+const { skeleton } = await load<{
+  skeleton: (description: JsonObject, schema: Schema, values: Record<string, string>) => unknown
+}>('skeleton.js')
+const request = await load<{
+  addressOf(call: Call): string
+  headersOf(call: Call): [string, string][]
+  curlLine(call: Call & { method: string; base: string }): string
+  randomUuid(): string
+}>('request.js')
+
+const description = openApiDocument()
+const KNOWN = {
+  now: '2026-03-01T09:30:00.000Z',
+  later: '2026-03-08T09:30:00.000Z',
+  address: 'https://agent.example/',
+}
+
+test('the body that a form starts with is valid for every operation, in every form of it', () => {
+  let tried = 0 // ten mutations, two of them with two forms
+  for (const id of OPERATION_IDS) {
+    const { request: body }: Operation = operations[id]
+    if (!body) continue
+    const schema = { $ref: body.$ref.replace('#/$defs/', '#/components/schemas/') }
+    const forms = (facts.resolve(description, schema)['anyOf'] as Schema[] | undefined) ?? [schema]
+    for (const form of forms) {
+      assert.deepEqual(validatorOf(body)(skeleton(description, form, KNOWN)), [], id)
+      tried += 1
+    }
+  }
+  assert.equal(tried, 12)
+})
+
+test('what stands beside a reference is laid over what it refers to', () => {
+  const schema = { $ref: '#/components/schemas/Problem', properties: { code: { enum: ['rate_limited'] } } }
+  const code = facts.partsOf(description, schema).find(({ name }) => name === 'code')
+  assert.deepEqual(code?.schema['enum'], ['rate_limited'])
+  assert.equal(code?.schema['x-open-point'], 'O-11')
+  assert.ok(facts.partsOf(description, schema).some(({ name }) => name === 'correlation_id'))
+})
+
+test('a schema is put in words', () => {
+  const keys = { type: 'array', minItems: 1, items: { $ref: '#/components/schemas/PublicKey' } }
+  assert.equal(facts.typeOf(description, keys), 'array of PublicKey')
+  assert.equal(facts.typeOf(description, { anyOf: [{ type: 'string' }, { type: 'null' }] }), 'string or null')
+  assert.deepEqual(facts.rulesOf(keys), [{ text: 'at least 1 entries' }])
+  assert.deepEqual(facts.rulesOf({ type: 'string', minLength: 1, 'x-values-in-use': ['active'] }), [
+    { text: 'not empty' },
+    { text: 'in use, not a closed list:', code: ['active'] },
+  ])
+})
+
+const call: Call & { method: string; base: string } = {
+  method: 'POST',
+  base: 'https://exchange.example/',
+  path: '/v1/agents/{agent_id}/keys',
+  parameters: [
+    { name: 'X-Correlation-ID', in: 'header' },
+    { name: 'agent_id', in: 'path' },
+    { name: 'after', in: 'query' },
+    { name: 'limit', in: 'query' },
+  ],
+  values: new Map([
+    ['X-Correlation-ID', 'c-1'],
+    ['agent_id', "a/b?c'"],
+    ['after', 'x&y'],
+    ['limit', ''],
+  ]),
+  body: `{"text":"it's"}`,
+}
+
+test('a call fills in its path and leaves out what is empty', () => {
+  assert.equal(request.addressOf(call), `/v1/agents/a%2Fb%3Fc'/keys?after=x%26y`)
+  const json = ['Content-Type', 'application/json']
+  assert.deepEqual(request.headersOf(call), [['X-Correlation-ID', 'c-1'], json])
+})
+
+test('[ERR-02] the line for a shell is quoted, and has $TOKEN where the token goes', () => {
+  assert.equal(
+    request.curlLine(call),
+    [
+      `curl -X POST 'https://exchange.example/v1/agents/a%2Fb%3Fc'\\''/keys?after=x%26y'`,
+      '-H "Authorization: Bearer $TOKEN"',
+      `-H 'X-Correlation-ID: c-1'`,
+      `-H 'Content-Type: application/json'`,
+      `--data-binary '{"text":"it'\\''s"}'`,
+    ].join(' \\\n  '),
+  )
+})
+
+test('ids are random UUIDs of version 4', () => {
+  const made = Array.from({ length: 100 }, () => request.randomUuid())
+  assert.equal(new Set(made).size, made.length)
+  for (const id of made) assert.match(id, /^[\da-f]{8}-[\da-f]{4}-4[\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/u)
+})

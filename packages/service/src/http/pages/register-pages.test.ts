@@ -1,0 +1,250 @@
+import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
+import { readdirSync, readFileSync } from 'node:fs'
+import { after, before, test } from 'node:test'
+import {
+  createProfile,
+  OPEN_POINT_IDS,
+  PROBLEM_CODES,
+  problems,
+  problemSlug,
+  publishedSchemas,
+} from '@agent-exchange/protocol'
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import Fastify, { type FastifyInstance } from 'fastify'
+import { Problem } from '../../kernel/problem.ts'
+import { registerPages } from './register-pages.ts'
+
+const PUBLIC_URL = 'https://exchange.example'
+const ASSETS = new URL('../../../assets/', import.meta.url)
+const SCHEMA_FILES = new URL('../../../../protocol/schemas/', import.meta.url)
+
+let app: FastifyInstance
+let origin: string
+
+before(async () => {
+  const result = createProfile({ 'O-15': { maximum_limit: 321 } })
+  assert.ok(result.ok)
+  // As the agent listener is made: without parsers and without routes for HEAD that nobody asked for.
+  app = Fastify({ exposeHeadRoutes: false })
+  app.removeAllContentTypeParsers()
+  app.setErrorHandler((error, _request, reply) => {
+    const code = error instanceof Problem ? error.code : 'internal_error'
+    return reply.code(problems[code].status).send({ code })
+  })
+  registerPages(app, {
+    publicUrl: PUBLIC_URL,
+    profile: result.profile,
+    tokenUrl: `${PUBLIC_URL}/oauth/token`,
+  })
+  origin = await app.listen({ host: '127.0.0.1', port: 0 })
+})
+after(() => app.close())
+
+const get = (path: string, headers: Record<string, string> = {}, method = 'GET') =>
+  fetch(origin + path, { headers, method, redirect: 'manual' })
+const asJson = { accept: 'application/json' }
+
+const HTML_PATHS = ['/', '/docs', '/problems/', '/open-points/', '/problems/package-revoked']
+const REFERENCE_FILES = readdirSync(new URL('reference/', ASSETS)).filter((name) => name !== 'index.html')
+const ASSET_PATHS = ['page.css', ...REFERENCE_FILES].map((name) => `/docs/${name}`)
+const JSON_PATHS = ['/openapi.json', '/schemas/', '/schemas/reasoning_package.schema.json']
+const EVERY_PATH = [...HTML_PATHS, ...ASSET_PATHS, ...JSON_PATHS]
+
+const MEDIA_TYPES: Record<string, string> = {
+  js: 'text/javascript',
+  css: 'text/css',
+  json: 'application/json',
+}
+
+test('every page says what it is, may load nothing from elsewhere, and is not sniffed', async () => {
+  for (const path of EVERY_PATH) {
+    const response = await get(path)
+    const expected = HTML_PATHS.includes(path)
+      ? 'text/html'
+      : (MEDIA_TYPES[path.split('.').at(-1) ?? ''] ?? 'application/json')
+    assert.equal(response.status, 200, path)
+    assert.equal(response.headers.get('content-type'), `${expected}; charset=utf-8`, path)
+    assert.equal(response.headers.get('x-content-type-options'), 'nosniff', path)
+    const policy = response.headers.get('content-security-policy') ?? ''
+    assert.match(
+      policy,
+      /^default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'/u,
+      path,
+    )
+    assert.doesNotMatch(policy, /unsafe|\*|https?:/u, path)
+    assert.ok((await response.text()).length > 0, path)
+  }
+})
+
+test('HEAD answers as GET does, without a body', async () => {
+  for (const path of EVERY_PATH) {
+    const [full, head] = [await get(path), await get(path, {}, 'HEAD')]
+    const body = await full.arrayBuffer()
+    assert.equal(head.status, 200, path)
+    assert.equal(head.headers.get('etag'), full.headers.get('etag'), path)
+    assert.equal(head.headers.get('content-length'), String(body.byteLength), path)
+    assert.equal((await head.arrayBuffer()).byteLength, 0, path)
+  }
+})
+
+test('who has a page already is told so', async () => {
+  for (const path of EVERY_PATH) {
+    const etag = (await get(path)).headers.get('etag') ?? ''
+    assert.match(etag, /^"[\w-]{43}"$/u)
+    for (const known of [etag, `W/${etag}`, `"other", ${etag}`, '*']) {
+      const again = await get(path, { 'if-none-match': known })
+      assert.deepEqual([again.status, again.headers.get('etag'), await again.text()], [304, etag, ''], path)
+      assert.ok(again.headers.get('cache-control'), path)
+    }
+    assert.equal((await get(path, { 'if-none-match': '"other"' })).status, 200, path)
+  }
+})
+
+test('pages without script carry one style, which their policy names by its hash', async () => {
+  for (const path of HTML_PATHS.filter((name) => name !== '/docs')) {
+    const response = await get(path)
+    const text = await response.text()
+    const styles = [...text.matchAll(/<style>([^]*?)<\/style>/gu)].map((match) => match[1] ?? '')
+    assert.equal(styles.length, 1, path)
+    const hash = createHash('sha256')
+      .update(styles[0] ?? '')
+      .digest('base64')
+    assert.match(response.headers.get('content-security-policy') ?? '', new RegExp(`style-src 'sha256-`, 'u'))
+    assert.ok(response.headers.get('content-security-policy')?.includes(`'sha256-${hash}'`), path)
+    assert.doesNotMatch(text, /<script|<link|<img|<iframe|\sstyle=|\son\w+=/u, path)
+  }
+})
+
+test('the reference has no inline script or style, and its files refer to nothing outside', async () => {
+  const response = await get('/docs')
+  const policy = response.headers.get('content-security-policy') ?? ''
+  for (const rule of ["script-src 'self'", "style-src 'self'", "connect-src 'self'", 'img-src data:'])
+    assert.ok(policy.split('; ').includes(rule), rule)
+  assert.doesNotMatch(await response.text(), /<style|\sstyle=|\son\w+=|<script(?![^>]*\ssrc=)/u)
+  for (const path of ['/docs', ...ASSET_PATHS]) {
+    const text = await (await get(path)).text()
+    assert.doesNotMatch(text, /https?:\/\/|["'(]\/\/|@import|url\(/u, path)
+    assert.doesNotMatch(
+      text,
+      /innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\b|new Function/u,
+      path,
+    )
+    assert.doesNotMatch(text, /localStorage|sessionStorage|indexedDB|\.cookie/u, path)
+  }
+})
+
+test('every link of a page leads somewhere', async () => {
+  for (const path of HTML_PATHS) {
+    const text = await (await get(path)).text()
+    const links = [...text.matchAll(/(?:href|src)="([^"]*)"/gu)].map((match) => match[1] ?? '')
+    const elsewhere = ['data:', '#']
+    for (const link of new Set(links.filter((to) => !elsewhere.some((start) => to.startsWith(start))))) {
+      const target = new URL(link, origin + path)
+      assert.equal(target.origin, origin, `${path} ${link}`)
+      // Discovery is the authorization part's, not a page.
+      if (target.pathname === '/.well-known/oauth-protected-resource') continue
+      assert.equal((await get(target.pathname)).status, 200, `${path} ${link}`)
+    }
+  }
+})
+
+test('[ERR-01] the type of every problem leads to a page that explains it, for people and for programs', async () => {
+  for (const code of PROBLEM_CODES) {
+    const path = `/problems/${problemSlug(code)}`
+    const text = await (await get(path, { accept: 'text/html' })).text()
+    const { title, advice, basis } = problems[code]
+    assert.ok(text.includes(`<code>${code}</code>`) && text.includes(`<h1>${title}</h1>`), path)
+    assert.ok(text.includes(advice), path)
+    assert.equal(text.includes('open-points/#o-11'), basis === 'profile', path)
+    const response = await get(path, asJson)
+    assert.equal(response.headers.get('vary'), 'accept')
+    assert.deepEqual(await response.json(), { type: PUBLIC_URL + path, code, ...problems[code] })
+  }
+  const index = (await (await get('/problems/', asJson)).json()) as { code: string }[]
+  assert.deepEqual(
+    index.map(({ code }) => code),
+    PROBLEM_CODES,
+  )
+})
+
+test('[OBJ-18] every schema is served as it is published, and each is a valid 2020-12 schema', async () => {
+  const addresses = (await (await get('/schemas/')).json()) as string[]
+  assert.equal(addresses.length, publishedSchemas().length)
+  const names = readdirSync(SCHEMA_FILES, { recursive: true, encoding: 'utf8' })
+  assert.deepEqual(
+    addresses.map((address) => address.replace(`${PUBLIC_URL}/schemas/`, '')).toSorted(),
+    names.filter((name) => name.endsWith('.json')).toSorted(),
+  )
+  const ajv = new Ajv2020()
+  for (const address of addresses) {
+    assert.ok(address.startsWith(`${PUBLIC_URL}/schemas/`))
+    const text = await (await get(address.slice(PUBLIC_URL.length))).text()
+    assert.equal(
+      text,
+      readFileSync(new URL(address.slice(`${PUBLIC_URL}/schemas/`.length), SCHEMA_FILES), 'utf8'),
+    )
+    const schema = JSON.parse(text) as { $schema: string }
+    assert.equal(schema.$schema, 'https://json-schema.org/draft/2020-12/schema')
+    assert.equal(ajv.validateSchema(schema), true, address)
+  }
+})
+
+test('[API-02] the document names this exchange and its token endpoint', async () => {
+  const document = (await (await get('/openapi.json')).json()) as {
+    openapi: string
+    servers: unknown
+    components: { securitySchemes: { oauth2: { flows: { clientCredentials: { tokenUrl: string } } } } }
+  }
+  assert.equal(document.openapi, '3.1.1')
+  assert.deepEqual(document.servers, [{ url: PUBLIC_URL }])
+  const { tokenUrl } = document.components.securitySchemes.oauth2.flows.clientCredentials
+  assert.equal(tokenUrl, `${PUBLIC_URL}/oauth/token`)
+})
+
+test('every open point has its place, with what this deployment has set', async () => {
+  const text = await (await get('/open-points/')).text()
+  for (const id of OPEN_POINT_IDS) assert.ok(text.includes(`id="${id.toLowerCase()}"`), id)
+  assert.match(text, /<code>321<\/code>\s*<small>default <code>1000<\/code>/u)
+  const points = (await (await get('/open-points/', asJson)).json()) as { id: string; settings: object[] }[]
+  assert.deepEqual(
+    points.map(({ id }) => id),
+    OPEN_POINT_IDS,
+  )
+  const found = points
+    .find(({ id }) => id === 'O-15')
+    ?.settings.find((setting) => 'value' in setting && setting.value === 321)
+  assert.deepEqual(found, {
+    name: 'maximum_limit',
+    meaning: 'most items on a page',
+    default: 1_000,
+    value: 321,
+  })
+})
+
+test('what is not there is a problem, also by ways around', async () => {
+  const paths = [
+    '/problems/no-such-problem',
+    '/problems/rate_limited',
+    '/problems/constructor',
+    '/schemas/nothing.schema.json',
+    '/schemas/api/',
+    '/docs/nothing.js',
+    '/docs/index.html',
+    '/docs/..%2f..%2fpackage.json',
+    '/docs/%2e%2e/%2e%2e/package.json',
+  ]
+  for (const path of paths) assert.equal((await get(path)).status, 404, path)
+})
+
+test('an index has one address, the one that its links count from', async () => {
+  for (const [from, to] of [
+    ['/problems', '/problems/'],
+    ['/open-points', '/open-points/'],
+    ['/schemas', '/schemas/'],
+    ['/docs/', '/docs'],
+  ] as const) {
+    const response = await get(from)
+    assert.deepEqual([response.status, response.headers.get('location')], [308, to])
+  }
+})

@@ -1,0 +1,25 @@
+import type { DeploymentProfile } from '@agent-exchange/protocol'
+import type { FastifyInstance } from 'fastify'
+import { registerOpenApi } from './openapi-page.ts'
+import { registerOpenPoints } from './open-point-pages.ts'
+import { registerProblems } from './problem-pages.ts'
+import { registerReference } from './reference-pages.ts'
+import { registerSchemas } from './schema-pages.ts'
+import { registerStart } from './start-page.ts'
+
+export interface PagesOptions {
+  /** {base_url}, without a final slash. */
+  readonly publicUrl: string
+  readonly profile: DeploymentProfile
+  readonly tokenUrl: string
+}
+
+/** What the agent listener shows to anybody: descriptions, never data. All of it is made once, here. */
+export function registerPages(app: FastifyInstance, options: PagesOptions): void {
+  registerStart(app, options.publicUrl)
+  registerOpenApi(app, options)
+  registerSchemas(app, options.publicUrl)
+  registerProblems(app, options)
+  registerOpenPoints(app, options.profile)
+  registerReference(app)
+}

@@ -1,0 +1,53 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { Problem } from '../../kernel/problem.ts'
+import { prefersJson } from './content-negotiation.ts'
+import { sendPage, type Page } from './page.ts'
+
+/** The same thing for people and for programs. */
+export interface TwoForms {
+  readonly html: Page
+  readonly json: Page
+}
+
+type Handler = (request: FastifyRequest, reply: FastifyReply) => FastifyReply
+
+function route(app: FastifyInstance, url: string, handler: Handler): void {
+  app.route({ method: ['GET', 'HEAD'], url, handler })
+}
+
+export function servePage(app: FastifyInstance, url: string, shown: Page): void {
+  route(app, url, (request, reply) => sendPage(request, reply, shown))
+}
+
+export function serveEither(app: FastifyInstance, url: string, forms: TwoForms): void {
+  route(app, url, (request, reply) => sendEither(request, reply, forms))
+}
+
+/** A folder of fixed pages: what is not in the map is not there. */
+export function serveFolder(app: FastifyInstance, url: string, pages: ReadonlyMap<string, Page>): void {
+  route(app, `${url}*`, (request, reply) => sendPage(request, reply, named(request, pages)))
+}
+
+export function serveFolderOfEither(
+  app: FastifyInstance,
+  url: string,
+  pages: ReadonlyMap<string, TwoForms>,
+): void {
+  route(app, `${url}*`, (request, reply) => sendEither(request, reply, named(request, pages)))
+}
+
+/** Relative links count from the last slash, so an index has one address: the one that ends in it. */
+export function redirectTo(app: FastifyInstance, from: string, location: string): void {
+  route(app, from, (_request, reply) => reply.redirect(location, 308))
+}
+
+function sendEither(request: FastifyRequest, reply: FastifyReply, forms: TwoForms): FastifyReply {
+  reply.header('vary', 'accept')
+  return sendPage(request, reply, prefersJson(request.headers.accept) ? forms.json : forms.html)
+}
+
+function named<T>(request: FastifyRequest, pages: ReadonlyMap<string, T>): T {
+  const found = pages.get((request.params as { '*': string })['*'])
+  if (found === undefined) throw new Problem('resource_not_found')
+  return found
+}

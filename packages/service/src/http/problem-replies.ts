@@ -1,0 +1,93 @@
+import type { Socket } from 'node:net'
+import { MEDIA_TYPE, operations, OPERATION_IDS, problems, type ProblemCode } from '@agent-exchange/protocol'
+import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
+import { bearerChallenge } from '../oauth/challenge.ts'
+import type { Context } from '../kernel/context.ts'
+import { problemBase, problemDocument } from '../kernel/problem-document.ts'
+import { Problem } from '../kernel/problem.ts'
+import { correlationIdOf } from './request-headers.ts'
+
+/** What the web framework itself refuses, in our words. */
+const FRAMEWORK_PROBLEMS: Readonly<Record<string, ProblemCode>> = {
+  FST_ERR_CTP_BODY_TOO_LARGE: 'payload_too_large',
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: 'media_type_unsupported',
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: 'malformed_request',
+  FST_ERR_CTP_EMPTY_JSON_BODY: 'malformed_request',
+  FST_ERR_BAD_URL: 'resource_not_found',
+  FST_ERR_MAX_PARAM_LENGTH: 'resource_not_found',
+  ECONNRESET: 'malformed_request',
+}
+
+/** The problem that an error is. Anything unexpected is an internal error, whose text stays with us. */
+export function toProblem(error: unknown, context: Context): Problem {
+  if (error instanceof Problem) return error
+  const code = error instanceof Error && 'code' in error ? String((error as FastifyError).code) : ''
+  const known = FRAMEWORK_PROBLEMS[code]
+  if (known === 'payload_too_large') {
+    return new Problem(known, { maximum_bytes: context.profile['O-14'].request_bytes }, { cause: error })
+  }
+  return new Problem(known ?? 'internal_error', {}, { cause: error })
+}
+
+/** ERR-01: one place turns every failure into its answer. */
+export function sendProblem(
+  problem: Problem,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  context: Context,
+): FastifyReply {
+  const correlationId = correlationIdOf(request.raw, context.profile) ?? context.newId('corr')
+  const { status, category } = problems[problem.code]
+  reply.code(status).header('content-type', MEDIA_TYPE.problem).header('cache-control', 'no-store')
+  reply.header('x-correlation-id', correlationId)
+  if (category === 'authentication')
+    reply.header('www-authenticate', bearerChallenge(problem.code, context.publicUrl))
+  const wait = problem.details['retry_after_seconds']
+  if (typeof wait === 'number') reply.header('retry-after', String(wait))
+  return reply.send(JSON.stringify(problemDocument(problem, problemBase(context), correlationId)))
+}
+
+/** A path that exists with another method says so; all others look alike. */
+export function notFound(request: FastifyRequest, reply: FastifyReply): Problem {
+  const path = request.url.split('?', 1)[0] ?? ''
+  const allowed = OPERATION_IDS.map((id) => operations[id])
+    .filter((operation) => matches(operation.path, path))
+    .map(({ method }) => method)
+  if (allowed.length === 0) return new Problem('resource_not_found')
+  reply.header('allow', [...new Set(allowed)].join(', '))
+  return new Problem('method_not_allowed')
+}
+
+function matches(template: string, path: string): boolean {
+  const [expected, given] = [template.split('/'), path.split('/')]
+  return (
+    expected.length === given.length &&
+    expected.every((part, index) => part.startsWith('{') || part === given[index])
+  )
+}
+
+const CLIENT_PROBLEMS: Readonly<Record<string, ProblemCode>> = {
+  HPE_HEADER_OVERFLOW: 'header_invalid',
+  ERR_HTTP_REQUEST_TIMEOUT: 'request_timeout',
+}
+
+/** What is so broken that no request comes of it: answered on the bare socket, in the same form. */
+export function answerBrokenRequest(error: NodeJS.ErrnoException, socket: Socket, context: Context): void {
+  if (!socket.writable || error.code === 'ECONNRESET') {
+    socket.destroy()
+    return
+  }
+  const problem = new Problem(CLIENT_PROBLEMS[error.code ?? ''] ?? 'malformed_request')
+  const document = problemDocument(problem, problemBase(context), context.newId('corr'))
+  const body = JSON.stringify(document)
+  socket.end(
+    [
+      `HTTP/1.1 ${document.status} ${document.status === 408 ? 'Request Timeout' : 'Bad Request'}`,
+      `Content-Type: ${MEDIA_TYPE.problem}`,
+      `Content-Length: ${Buffer.byteLength(body)}`,
+      'Connection: close',
+      '',
+      body,
+    ].join('\r\n'),
+  )
+}

@@ -1,0 +1,40 @@
+import type { IncomingMessage } from 'node:http'
+import { HEADER, type DeploymentProfile } from '@agent-exchange/protocol'
+import { Problem } from '../kernel/problem.ts'
+
+/** API-03: the value of a required header; opaque, visible ASCII, given once (O-39). */
+export function requiredHeader(request: IncomingMessage, name: string, profile: DeploymentProfile): string {
+  const value = optionalHeader(request, name, profile)
+  if (value === undefined) throw new Problem('header_missing', { header: name })
+  return value
+}
+
+export function optionalHeader(
+  request: IncomingMessage,
+  name: string,
+  profile: DeploymentProfile,
+): string | undefined {
+  const values = request.headersDistinct[name.toLowerCase()] ?? []
+  const [value] = values
+  if (value === undefined) return undefined
+  const isUsable =
+    values.length === 1 && /^[\x21-\x7e]+$/.test(value) && value.length <= profile['O-39'].header_characters
+  if (!isUsable) throw new Problem('header_invalid', { header: name })
+  return value
+}
+
+/** Two Authorization headers are two callers; neither is believed. */
+export function authorizationHeader(request: IncomingMessage): string | undefined {
+  const values = request.headersDistinct['authorization'] ?? []
+  if (values.length > 1) throw new Problem('header_invalid', { header: 'Authorization' })
+  return values[0]
+}
+
+/** What a failure is reported under: the caller's correlation id where it is usable. */
+export function correlationIdOf(request: IncomingMessage, profile: DeploymentProfile): string | undefined {
+  try {
+    return optionalHeader(request, HEADER.correlationId, profile)
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,4 @@
+/** The service as one call: `startService(config)`. */
+export * from './config/index.ts'
+export * from './service.ts'
+export type { Clock } from './kernel/clock.ts'

@@ -1,0 +1,17 @@
+import type { Database } from '../db/database.ts'
+import type { Context } from '../kernel/context.ts'
+import type { WebhookKeys } from '../kernel/platform-keys-webhook.ts'
+
+/** What the operator plane needs of the rest of the service. */
+export interface OperatorDependencies {
+  readonly db: Database
+  readonly context: Context
+  /** A pino logger fits. */
+  readonly log: { error(fields: object, message: string): void }
+  readonly webhookKeys: Pick<WebhookKeys, 'directory' | 'rotate'>
+  /** A prom-client registry fits. Counters are kept as things happen; nothing here scans a table. */
+  readonly metrics: { readonly contentType: string; metrics(): Promise<string> }
+  readonly isReady: () => boolean
+  /** PEM texts. Without them the listener is for loopback, or for a proxy that ends TLS. */
+  readonly tls?: { readonly certificate: string; readonly key: string }
+}

@@ -1,0 +1,59 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { MEDIA_TYPE, problems } from '@agent-exchange/protocol'
+import { CryptoError } from '@agent-exchange/crypto'
+import type { Context } from '../kernel/context.ts'
+import { Problem } from '../kernel/problem.ts'
+import { problemBase, problemDocument } from '../kernel/problem-document.ts'
+import type { OperatorDependencies } from './dependencies.ts'
+
+/** Every failure of the operator plane leaves as a problem, and nothing else about it leaves. */
+export function answerFailures(server: FastifyInstance, { context, log }: OperatorDependencies): void {
+  server.setErrorHandler((error, request, reply) => {
+    const problem = asProblem(error, request.routeOptions.bodyLimit)
+    if (problem.code === 'internal_error') log.error(traceOf(error, request), 'an operator request failed')
+    return sendProblem(reply, problem, context, request.id)
+  })
+  server.setNotFoundHandler((request, reply) =>
+    sendProblem(reply, new Problem('resource_not_found'), context, request.id),
+  )
+}
+
+export function sendProblem(
+  reply: FastifyReply,
+  problem: Problem,
+  context: Context,
+  correlationId: string,
+): FastifyReply {
+  const { status, category } = problems[problem.code]
+  // RFC 6750 section 3: a 401 says which scheme it wants.
+  if (category === 'authentication') reply.header('www-authenticate', 'Bearer realm="operator"')
+  return reply
+    .code(status)
+    .header('cache-control', 'no-store')
+    .header('x-correlation-id', correlationId)
+    .type(MEDIA_TYPE.problem)
+    .send(JSON.stringify(problemDocument(problem, problemBase(context), correlationId)))
+}
+
+function asProblem(error: unknown, maximumBytes: number | undefined): Problem {
+  if (error instanceof Problem) return error
+  if (error instanceof CryptoError) return new Problem('malformed_request', { reason: error.code })
+  const { code, statusCode } = error as { code?: unknown; statusCode?: unknown }
+  if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') {
+    return new Problem('payload_too_large', { maximum_bytes: maximumBytes ?? 0 })
+  }
+  if (code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE') return new Problem('media_type_unsupported')
+  const isTheirs = typeof statusCode === 'number' && statusCode >= 400 && statusCode < 500
+  return new Problem(isTheirs ? 'malformed_request' : 'internal_error')
+}
+
+/** For us alone, and still without values: a database error's `detail` would quote them. */
+function traceOf(error: unknown, request: FastifyRequest): object {
+  const known = error instanceof Error ? error : new Error('something that is no error was thrown')
+  return {
+    correlation_id: request.id,
+    route: request.routeOptions.url,
+    code: 'code' in known ? known.code : undefined,
+    stack: known.stack,
+  }
+}

@@ -1,0 +1,38 @@
+import assert from 'node:assert/strict'
+import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, test } from 'node:test'
+import { testDatabase } from '@agent-exchange/testkit'
+import { openDatabase } from '../db/database.ts'
+import { systemClock as clock } from '../kernel/clock.ts'
+import { ensureFirstOperator } from './first-operator.ts'
+import { authenticateOperator } from './operator-token.ts'
+
+const database = await testDatabase()
+const db = openDatabase({ target: database.url, maximumConnections: 8, applicationName: 'test' })
+const folder = await mkdtemp(join(tmpdir(), 'aex-operator-'))
+after(async () => {
+  await rm(folder, { recursive: true })
+  await db.end()
+  await database[Symbol.asyncDispose]()
+})
+
+test('a file that cannot be written leaves no operator behind', async () => {
+  await writeFile(join(folder, 'a-file'), '')
+  await assert.rejects(ensureFirstOperator(db, join(folder, 'a-file', 'operator-token'), { clock }))
+  assert.equal((await db`select 1 from operator`).length, 0)
+})
+
+test('of many first starts at once, one makes the operator, and its token is in the file for its owner alone', async () => {
+  const file = join(folder, 'data', 'operator-token')
+  const results = await Promise.all(Array.from({ length: 8 }, () => ensureFirstOperator(db, file, { clock })))
+  assert.equal(results.filter(({ created }) => created).length, 1)
+  assert.equal((await stat(file)).mode & 0o777, 0o600)
+  const token = (await readFile(file, 'utf8')).trim()
+  assert.equal(await authenticateOperator(db, `Bearer ${token}`), 'admin')
+  assert.deepEqual(await ensureFirstOperator(db, file, { clock }), { created: false })
+  assert.equal((await readFile(file, 'utf8')).trim(), token)
+  assert.deepEqual(await readdir(join(folder, 'data')), ['operator-token'])
+  assert.equal((await db`select 1 from operator_log where action = 'operator.create'`).length, 1)
+})

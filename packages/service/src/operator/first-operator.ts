@@ -1,0 +1,59 @@
+import { randomBytes } from 'node:crypto'
+import { mkdir, open, rename, rm } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import type { Database } from '../db/database.ts'
+import { inTransaction } from '../db/transaction.ts'
+import { appendToLog } from '../features/organizations/operator-log-store.ts'
+import { insertOperator, lockOperators } from '../features/organizations/operator-store.ts'
+import type { Clock } from '../kernel/clock.ts'
+import { hashOfToken, newOperatorToken } from './operator-token.ts'
+
+const FIRST_OPERATOR = 'admin'
+
+/**
+ * Where nobody may operate the exchange yet, makes the operator `admin` and leaves its token in the file, readable
+ * by its owner alone. Of several processes that start together one does it; later starts do nothing.
+ */
+export async function ensureFirstOperator(
+  db: Database,
+  tokenFile: string,
+  { clock }: { readonly clock: Clock },
+): Promise<{ readonly created: boolean }> {
+  return inTransaction(db, async (tx) => {
+    const { none } = await lockOperators(tx)
+    if (!none) return { created: false }
+    const token = newOperatorToken()
+    const now = clock.now()
+    await insertOperator(tx, { name: FIRST_OPERATOR, tokenHash: hashOfToken(token), now })
+    await appendToLog(tx, {
+      actor: 'service',
+      action: 'operator.create',
+      target: FIRST_OPERATOR,
+      reason: 'first start',
+      details: {},
+      now,
+    })
+    // Before the commit: a token without an operator is worth nothing, an operator without a token cannot be helped.
+    await writePrivately(tokenFile, `${token}\n`)
+    return { created: true }
+  })
+}
+
+/** The whole file or none of it, never readable by others, also where an older one was. */
+async function writePrivately(file: string, content: string): Promise<void> {
+  await mkdir(dirname(file), { recursive: true })
+  const draft = `${file}.${randomBytes(6).toString('hex')}`
+  try {
+    const handle = await open(draft, 'wx', 0o600)
+    try {
+      await handle.writeFile(content)
+      await handle.sync()
+    } finally {
+      await handle.close()
+    }
+    await rename(draft, file)
+  } catch (error) {
+    await rm(draft, { force: true })
+    throw error
+  }
+}

@@ -1,0 +1,22 @@
+import type { FastifyInstance } from 'fastify'
+import type { OperatorDependencies } from './dependencies.ts'
+
+/** For whoever watches the process; none of it tells anything about customers, so none of it asks for a token. */
+export function health(server: FastifyInstance, { isReady, metrics }: OperatorDependencies): void {
+  server.get('/healthz', (_request, reply) =>
+    reply.header('cache-control', 'no-store').send({ status: 'ok' }),
+  )
+  server.get('/readyz', (_request, reply) => {
+    const ready = isReady()
+    return reply
+      .code(ready ? 200 : 503)
+      .header('cache-control', 'no-store')
+      .send({ status: ready ? 'ready' : 'not_ready' })
+  })
+  server.get('/metrics', async (_request, reply) => {
+    return reply
+      .header('cache-control', 'no-store')
+      .type(metrics.contentType)
+      .send(await metrics.metrics())
+  })
+}

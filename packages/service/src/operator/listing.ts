@@ -1,0 +1,44 @@
+import { Type } from 'typebox'
+import { makeCursor, readCursor } from '../kernel/cursor.ts'
+import { pageLimit, toPage, type Page } from '../kernel/page.ts'
+import { input, text, type OperatorCall } from './route.ts'
+
+const MAXIMUM_CURSOR_CHARACTERS = 4_096
+const MAXIMUM_FILTER_CHARACTERS = 1_024
+
+export const filter = Type.Optional(text(MAXIMUM_FILTER_CHARACTERS))
+
+/** What every list takes. */
+export const pageFields = {
+  after: Type.Optional(text(MAXIMUM_CURSOR_CHARACTERS)),
+  limit: Type.Optional(Type.Integer({ minimum: 1 })),
+}
+export const page = input(pageFields)
+
+interface PageInput {
+  readonly after?: string
+  readonly limit?: number
+}
+
+interface Listing<Row> {
+  /** Names the list and its filters: a cursor belongs to both. */
+  readonly name: readonly (string | undefined)[]
+  readonly rows: (after: string | undefined, limit: number) => Promise<readonly Row[]>
+  readonly position: (row: Row) => string | number
+}
+
+/** One page of a list, by the limits of O-15. */
+export async function listPage<Row, Item>(
+  { input: { after, limit: wanted }, context }: OperatorCall<PageInput>,
+  { name, rows, position }: Listing<Row>,
+  item: (row: Row) => Item,
+): Promise<Page<Item>> {
+  const { cursorSecret, profile } = context
+  const limit = pageLimit(wanted, profile['O-15'])
+  const listing = JSON.stringify(['operator', ...name])
+  const start = after === undefined ? undefined : readCursor(cursorSecret, listing, after)
+  return toPage(await rows(start, limit + 1), limit, {
+    cursorAfter: (row) => makeCursor(cursorSecret, listing, position(row)),
+    item,
+  })
+}

@@ -1,0 +1,178 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { connect } from 'node:net'
+import { after, test } from 'node:test'
+import { problemDetails, validatorOf } from '@agent-exchange/protocol'
+import { testDatabase } from '@agent-exchange/testkit'
+import { openDatabase } from '../db/database.ts'
+import { addOperator, startOperatorPlane, type Answer } from './operator-fixture.ts'
+
+const database = await testDatabase()
+const db = openDatabase({ target: database.url, maximumConnections: 8, applicationName: 'test' })
+let ready = true
+const plane = await startOperatorPlane(db, { isReady: () => ready })
+after(async () => {
+  await plane[Symbol.asyncDispose]()
+  await db.end()
+  await database[Symbol.asyncDispose]()
+})
+
+function assertProblem({ status, headers, body }: Answer, expected: number, code: string) {
+  assert.equal(status, expected, JSON.stringify(body))
+  assert.match(headers.get('content-type') ?? '', /^application\/problem\+json/)
+  assert.deepEqual(validatorOf(problemDetails)(body), [])
+  assert.equal(Object.keys(body).length, 7)
+  assert.equal(body['code'], code)
+}
+
+const ORGANIZATION = { organization_id: 'org_one', name: 'One' }
+
+test('[AUTH-01] without a token, with a wrong, a malformed or a disabled one, nothing is done', async () => {
+  const other = await addOperator(db, 'other')
+  const bearer = (token: string) => ({ authorization: `Bearer ${token}` })
+  const anonymous = await fetch(`${plane.url}/operator/v1/organizations`)
+  assert.equal(anonymous.status, 401)
+  assert.match(anonymous.headers.get('www-authenticate') ?? '', /^Bearer/)
+  for (const header of [
+    { authorization: '' },
+    bearer('aexop_wrong'),
+    bearer(`${plane.token}x`),
+    { authorization: `Basic ${plane.token}` },
+  ]) {
+    const answer = await plane.post('/organizations', ORGANIZATION, header)
+    assertProblem(answer, 401, 'access_token_invalid')
+  }
+  assert.equal((await plane.get('/organizations', bearer(other))).status, 200)
+  assert.equal((await plane.post('/operators/other/disable', { reason: 'left the team' })).status, 200)
+  assertProblem(await plane.get('/organizations', bearer(other)), 401, 'access_token_invalid')
+  assert.equal((await db`select 1 from organization`).length, 0)
+})
+
+test('a wrong token is refused before its body is read, however broken or large that is', async () => {
+  for (const body of ['{"broken', 'x'.repeat(100_000)]) {
+    const answer = await plane.post('/organizations', body, { authorization: 'Bearer no' })
+    assertProblem(answer, 401, 'access_token_invalid')
+  }
+})
+
+test('tokens are stored as hashes only, and a new one is shown once', async () => {
+  const created = await plane.post('/operators', { name: 'second' })
+  assert.equal(created.status, 201)
+  const token = String(created.body['token'])
+  assert.match(token, /^aexop_[\w-]{43}$/)
+  const stored = JSON.stringify([await db`select * from operator`, await db`select * from operator_log`])
+  assert.ok(!stored.includes(token) && !stored.includes(Buffer.from(token).toString('hex')))
+  assert.ok(!JSON.stringify(await plane.get('/operators')).includes(token))
+  assert.equal((await plane.get('/organizations', { authorization: `Bearer ${token}` })).status, 200)
+  assertProblem(await plane.post('/operators', { name: 'second' }), 409, 'identifier_conflict')
+})
+
+test('the last operator who can act stays, also when two disable each other at once', async () => {
+  await plane.post('/operators/second/disable', { reason: 'test' })
+  const alone = await plane.post('/operators/admin/disable', { reason: 'test' })
+  assertProblem(alone, 409, 'invalid_state_transition')
+  const rival = { authorization: `Bearer ${await addOperator(db, 'rival')}` }
+  const both = await Promise.all([
+    plane.post('/operators/rival/disable', { reason: 'race' }),
+    plane.post('/operators/admin/disable', { reason: 'race' }, rival),
+  ])
+  assert.equal(both.filter(({ status }) => status === 200).length, 1)
+  assert.equal((await db`select 1 from operator where disabled_at is null`).length, 1)
+  await db`update operator set disabled_at = null where name = 'admin'`
+})
+
+test('health and readiness need no token, and readiness follows the service', async () => {
+  assert.equal((await fetch(`${plane.url}/healthz`)).status, 200)
+  assert.equal((await fetch(`${plane.url}/readyz`)).status, 200)
+  ready = false
+  assert.equal((await fetch(`${plane.url}/readyz`)).status, 503)
+  assert.equal((await fetch(`${plane.url}/healthz`)).status, 200)
+  ready = true
+  const metrics = await fetch(`${plane.url}/metrics`)
+  assert.match(metrics.headers.get('content-type') ?? '', /^text\/plain; version=0\.0\.4/)
+  assert.equal(await metrics.text(), 'aex_up 1\n')
+})
+
+test('[ERR-01] bad input of every kind is a problem with seven members, and repeats nothing of it', async () => {
+  const canary = 'canary-7f3a'
+  const json = { 'content-type': 'application/json' }
+  const cases: [Answer, number, string][] = [
+    [await plane.post('/organizations', `{"name":"${canary}"`, json), 400, 'malformed_request'],
+    [await plane.post('/organizations', `{"name":"a","name":"${canary}"}`, json), 400, 'malformed_request'],
+    [await plane.post('/organizations', '['.repeat(100) + ']'.repeat(100), json), 400, 'malformed_request'],
+    [
+      await plane.post('/organizations', `{"${canary}":1}`, { 'content-type': 'text/plain' }),
+      415,
+      'media_type_unsupported',
+    ],
+    [
+      await plane.post('/organizations', ORGANIZATION, { 'content-encoding': 'gzip' }),
+      415,
+      'media_type_unsupported',
+    ],
+    [
+      await plane.post('/organizations', { ...ORGANIZATION, name: 'x'.repeat(70_000) }),
+      413,
+      'payload_too_large',
+    ],
+    [await plane.post('/organizations', { ...ORGANIZATION, [canary]: canary }), 422, 'validation_failed'],
+    [
+      await plane.post('/organizations', { ...ORGANIZATION, name: `${canary}\u0000` }),
+      422,
+      'validation_failed',
+    ],
+    [
+      await plane.post('/organizations', { ...ORGANIZATION, organization_id: canary }),
+      422,
+      'validation_failed',
+    ],
+    [await plane.post('/organizations', { ...ORGANIZATION, contact: canary }), 422, 'validation_failed'],
+    [await plane.post('/organizations', [canary]), 422, 'validation_failed'],
+    [await plane.post(`/organizations/${canary}/suspend`, {}), 422, 'validation_failed'],
+    [await plane.post(`/organizations/${canary}/suspend`, { reason: 'x' }), 404, 'resource_not_found'],
+    [await plane.post('/organizations/org_%00/suspend', { reason: 'x' }), 404, 'resource_not_found'],
+    [
+      await plane.post(`/organizations/${encodeURIComponent("' or '1'='1")}/suspend`, { reason: 'x' }),
+      404,
+      'resource_not_found',
+    ],
+    [await plane.get(`/${canary}`), 404, 'resource_not_found'],
+    [await plane.get('/organizations?limit=0'), 422, 'validation_failed'],
+    [await plane.get('/organizations?limit=1001'), 422, 'validation_failed'],
+    [await plane.get('/organizations?limit=abc'), 422, 'validation_failed'],
+    [await plane.get('/organizations?limit=1&limit=2'), 422, 'validation_failed'],
+    [await plane.get(`/organizations?${canary}=1`), 422, 'validation_failed'],
+    [await plane.get(`/organizations?after=${canary}`), 400, 'cursor_invalid'],
+    [await plane.get('/organizations/%E0%A4%A'), 400, 'malformed_request'],
+  ]
+  for (const [answer, status, code] of cases) {
+    assertProblem(answer, status, code)
+    assert.ok(!JSON.stringify(answer.body).includes(canary), JSON.stringify(answer.body))
+  }
+  assert.equal((await db`select 1 from organization`).length, 0)
+  assert.deepEqual(plane.logged, [])
+})
+
+test('bytes that are no HTTP are refused without a word about the inside', async () => {
+  const socket = connect(Number(new URL(plane.url).port), '127.0.0.1')
+  socket.end('nonsense\r\n\r\n')
+  const chunks: Buffer[] = []
+  socket.on('data', (chunk: Buffer) => void chunks.push(chunk))
+  await once(socket, 'close')
+  assert.match(Buffer.concat(chunks).toString(), /^HTTP\/1\.1 400 Bad Request\r\nContent-Length: 0\r\n/)
+})
+
+test('an unexpected failure is an empty sentence to the caller and a trace for us', async () => {
+  const answer = await plane.get('/keys')
+  assertProblem(answer, 500, 'internal_error')
+  assert.ok(!JSON.stringify(answer.body).includes('not asked for here'))
+  assert.match(JSON.stringify(plane.logged), /not asked for here/)
+})
+
+test('a correlation id is taken over where it can be used, made where not, and answered', async () => {
+  const given = await plane.get('/organizations', { 'x-correlation-id': 'corr_mine' })
+  assert.equal(given.headers.get('x-correlation-id'), 'corr_mine')
+  const refused = await plane.get('/none', { 'x-correlation-id': 'with space' })
+  assert.match(String(refused.body['correlation_id']), /^corr_[0-9a-f]{32}$/)
+  assert.equal(refused.headers.get('cache-control'), 'no-store')
+})

@@ -1,0 +1,40 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { get } from 'node:https'
+import type { AddressInfo } from 'node:net'
+import { text } from 'node:stream/consumers'
+import { test } from 'node:test'
+import { testAuthority, testDatabase } from '@agent-exchange/testkit'
+import type { IncomingMessage } from 'node:http'
+import { openDatabase } from '../db/database.ts'
+import { handMadeContext } from '../kernel/hand-made-call.ts'
+import { createOperatorServer } from './server.ts'
+
+test('with a certificate the operator plane speaks TLS, and nothing else', async () => {
+  await using database = await testDatabase()
+  const db = openDatabase({ target: database.url, maximumConnections: 2, applicationName: 'test' })
+  const authority = await testAuthority()
+  const server = createOperatorServer({
+    db,
+    context: handMadeContext(),
+    log: { error: () => undefined },
+    webhookKeys: {
+      directory: () => Promise.reject(new Error('not asked for here')),
+      rotate: () => Promise.reject(new Error('not asked for here')),
+    },
+    metrics: { contentType: 'text/plain', metrics: () => Promise.resolve('') },
+    isReady: () => true,
+    tls: await authority.server(),
+  })
+  await server.listen({ host: '127.0.0.1', port: 0 })
+  const { port } = server.server.address() as AddressInfo
+  try {
+    const request = get(`https://127.0.0.1:${port}/readyz`, { ca: authority.certificate, agent: false })
+    const [response] = (await once(request, 'response')) as [IncomingMessage]
+    assert.deepEqual([response.statusCode, JSON.parse(await text(response))], [200, { status: 'ready' }])
+    await assert.rejects(fetch(`http://127.0.0.1:${port}/readyz`))
+  } finally {
+    await server.close()
+    await db.end()
+  }
+})

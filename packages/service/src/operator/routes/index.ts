@@ -1,0 +1,25 @@
+import type { Route } from '../route.ts'
+import { agentRoutes } from './agents.ts'
+import { clientRoutes } from './clients.ts'
+import { connectorRoutes } from './connectors.ts'
+import { deliveryRoutes } from './deliveries.ts'
+import { endpointRoutes } from './endpoints.ts'
+import { keyRoutes } from './keys.ts'
+import { logRoutes } from './log.ts'
+import { operatorRoutes } from './operators.ts'
+import { organizationRoutes } from './organizations.ts'
+import { skillRoutes } from './skills.ts'
+
+/** Everything an operator can do. */
+export const routes: readonly Route[] = [
+  ...organizationRoutes,
+  ...clientRoutes,
+  ...operatorRoutes,
+  ...connectorRoutes,
+  ...skillRoutes,
+  ...agentRoutes,
+  ...keyRoutes,
+  ...endpointRoutes,
+  ...deliveryRoutes,
+  ...logRoutes,
+]

@@ -1,0 +1,77 @@
+import { organizationId } from '@agent-exchange/protocol'
+import { Type } from 'typebox'
+import type { Transaction } from '../../db/database.ts'
+import {
+  insertOrganization,
+  listOrganizations,
+  lockOrganization,
+  setOrganizationStatus,
+  type OrganizationRow,
+} from '../../features/organizations/organization-store.ts'
+import { Problem } from '../../kernel/problem.ts'
+import { listPage, page } from '../listing.ts'
+import { change, input, optionalReason, read, reason, text, type OperatorCall, type Route } from '../route.ts'
+
+const MAXIMUM_NAME_CHARACTERS = 200
+const MAXIMUM_CONTACT_CHARACTERS = 320
+
+const newOrganization = input({
+  organization_id: organizationId,
+  name: text(MAXIMUM_NAME_CHARACTERS),
+  contact: Type.Optional(
+    Type.String({
+      maxLength: MAXIMUM_CONTACT_CHARACTERS,
+      pattern: '^[^\\s@\\u0000-\\u001f]+@[^\\s@\\u0000-\\u001f]+$',
+      description: 'a mail address',
+    }),
+  ),
+  reason: optionalReason,
+})
+
+export const organizationRoutes: readonly Route[] = [
+  change('/organizations', { body: newOrganization, status: 201 }, async ({ input: body, now }, tx) => {
+    const { organization_id: target, name, contact } = body
+    const organization = await insertOrganization(tx, { organizationId: target, name, contact, now })
+    if (!organization) throw new Problem('identifier_conflict')
+    return { answer: organization, action: 'organization.create', target, details: { name, contact } }
+  }),
+
+  read('/organizations', page, (call, db) =>
+    listPage(
+      call,
+      {
+        name: ['organizations'],
+        rows: (after, limit) => listOrganizations(db, { after, limit }),
+        position: (row) => row.organization_id,
+      },
+      (row) => row,
+    ),
+  ),
+
+  // Works from the next request on: the organization's status is read with every one.
+  change('/organizations/:organization_id/suspend', { body: input({ reason }) }, (call, tx) =>
+    moveTo('suspended', 'organization.suspend', call, tx),
+  ),
+
+  change(
+    '/organizations/:organization_id/activate',
+    { body: input({ reason: optionalReason }) },
+    (call, tx) => moveTo('active', 'organization.activate', call, tx),
+  ),
+]
+
+async function moveTo(
+  status: OrganizationRow['status'],
+  action: string,
+  { params, context }: OperatorCall<unknown>,
+  tx: Transaction,
+) {
+  const target = params['organization_id'] ?? ''
+  const organization = await lockOrganization(tx, target)
+  if (!organization) throw new Problem('resource_not_found')
+  // The platform signs in this organization's name; without it nothing verifies.
+  if (target === context.profile['O-42'].organization_id) throw new Problem('not_permitted')
+  if (organization.status === status) throw new Problem('invalid_state_transition', { state: status })
+  await setOrganizationStatus(tx, target, status)
+  return { answer: { ...organization, status }, action, target }
+}

@@ -1,0 +1,93 @@
+import { createServer } from 'node:http'
+import { createServer as createTlsServer } from 'node:https'
+import type { Socket } from 'node:net'
+import { parseStrictJson } from '@agent-exchange/crypto'
+import { MEDIA_TYPE } from '@agent-exchange/protocol'
+import fastify, { type FastifyInstance, type FastifyRequest, type FastifyServerFactory } from 'fastify'
+import { Problem } from '../kernel/problem.ts'
+import type { OperatorDependencies } from './dependencies.ts'
+import { answerFailures, sendProblem } from './failures.ts'
+import { health } from './health.ts'
+import { authenticateOperator } from './operator-token.ts'
+import { serve } from './serve-route.ts'
+import { routes } from './routes/index.ts'
+
+export const OPERATOR_BASE_PATH = '/operator/v1'
+
+/** Room for identifiers of any form, percent-encoded. */
+const MAXIMUM_PARAMETER_CHARACTERS = 4_096
+const REQUEST_TIMEOUT_MS = 60_000
+const KEEP_ALIVE_MS = 10_000
+const CORRELATION_ID = /^[\x21-\x7e]{1,256}$/
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** The operator who asks; empty where nobody has to say who they are. */
+    operatorName: string
+  }
+}
+
+/** The operator API, with health and metrics beside it. Never on the agent API's listener. */
+export function createOperatorServer(dependencies: OperatorDependencies): FastifyInstance {
+  const { context, db } = dependencies
+  const server = fastify({
+    serverFactory: serverFactory(dependencies),
+    routerOptions: { maxParamLength: MAXIMUM_PARAMETER_CHARACTERS },
+    requestTimeout: REQUEST_TIMEOUT_MS,
+    keepAliveTimeout: KEEP_ALIVE_MS,
+    genReqId: ({ headers }) => correlationIdOf(headers['x-correlation-id']) ?? context.newId('corr'),
+    frameworkErrors: (_error, request, reply) =>
+      void sendProblem(reply, new Problem('malformed_request'), context, request.id),
+    clientErrorHandler: (_error, socket) => refuseUnreadable(socket),
+  })
+  server.decorateRequest('operatorName', '')
+  answerFailures(server, dependencies)
+  readJsonOnly(server, context.profile['O-14'].json_depth)
+  health(server, dependencies)
+  server.register(
+    (api, _options, done) => {
+      // Before the body is read: a stranger's bytes are not worth parsing.
+      api.addHook('onRequest', async (request) => {
+        request.operatorName = await authenticateOperator(db, request.headers.authorization)
+        refuseEncoding(request)
+      })
+      for (const route of routes) serve(api, route, dependencies)
+      done()
+    },
+    { prefix: OPERATOR_BASE_PATH },
+  )
+  return server
+}
+
+function serverFactory({ tls }: OperatorDependencies): FastifyServerFactory {
+  return (handler) =>
+    tls
+      ? createTlsServer({ cert: tls.certificate, key: tls.key, minVersion: 'TLSv1.2' }, handler)
+      : createServer(handler)
+}
+
+function readJsonOnly(server: FastifyInstance, maxDepth: number): void {
+  server.removeAllContentTypeParsers()
+  server.addContentTypeParser(MEDIA_TYPE.json, { parseAs: 'buffer' }, (_request, body, done) => {
+    try {
+      done(null, parseStrictJson(body, { maxDepth }))
+    } catch (error) {
+      done(error as Error)
+    }
+  })
+}
+
+function refuseEncoding({ headers }: FastifyRequest): void {
+  if (headers['content-encoding'] !== undefined) throw new Problem('media_type_unsupported')
+}
+
+function correlationIdOf(header: string | string[] | undefined): string | undefined {
+  return typeof header === 'string' && CORRELATION_ID.test(header) ? header : undefined
+}
+
+/** What is no HTTP at all never reaches a handler. */
+function refuseUnreadable(socket: Socket): void {
+  if (socket.writable)
+    socket.end('HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\nConnection: close\r\n\r\n')
+  else socket.destroy()
+}

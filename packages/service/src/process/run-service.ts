@@ -1,0 +1,34 @@
+import { masterKeyOf, type Config } from '../config/index.ts'
+import { addressOf, startEmbedded } from '../db/index.ts'
+import { startService, type RunningService, type ServiceOptions } from '../service.ts'
+import { startWorkerPool } from './worker-pool.ts'
+
+/**
+ * The service as `aex serve` runs it: in this process, or, with AEX_WORKERS above one, in so many processes that
+ * share both ports, while this one has the embedded database and replaces workers that die.
+ */
+export async function runService(config: Config, options: ServiceOptions = {}): Promise<RunningService> {
+  // Before the database: a key is made only where there is no data yet.
+  const complete = { ...config, masterKey: masterKeyOf(config) }
+  return config.workers === 1 ? startService(complete, options) : runWorkers(complete, options)
+}
+
+async function runWorkers(
+  config: Config,
+  { progress = () => undefined }: ServiceOptions,
+): Promise<RunningService> {
+  const cleanup = new AsyncDisposableStack()
+  await using undo = cleanup
+  let { databaseUrl } = config
+  let failed = new Promise<Error>(() => undefined)
+  if (databaseUrl === undefined) {
+    const embedded = cleanup.use(await startEmbedded({ dataDirectory: config.dataDirectory, log: progress }))
+    databaseUrl = addressOf(embedded.connection)
+    failed = embedded.failed
+  }
+  const { urls, operatorTokenFile } = cleanup.use(
+    await startWorkerPool(config.workers, { ...config, databaseUrl, workers: 1 }, progress),
+  )
+  const stop = undo.move()
+  return { urls, operatorTokenFile, failed, [Symbol.asyncDispose]: () => stop.disposeAsync() }
+}

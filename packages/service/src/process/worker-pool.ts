@@ -1,0 +1,91 @@
+import cluster, { type Worker } from 'node:cluster'
+import { once } from 'node:events'
+import { extname } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Config } from '../config/index.ts'
+import type { FromWorker, ToWorker, WorkerAddresses } from './worker-messages.ts'
+
+const READY_LIMIT_MS = 60_000
+const STOP_LIMIT_MS = 30_000
+const FIRST_PAUSE_MS = 200
+const LONGEST_PAUSE_MS = 30_000
+const STABLE_AFTER_MS = 60_000
+
+export type WorkerPool = WorkerAddresses & AsyncDisposable
+
+/** Keeps a number of workers running: one that dies is replaced, ever more slowly while they keep dying. */
+export async function startWorkerPool(
+  count: number,
+  config: Config,
+  log: (line: string) => void,
+): Promise<WorkerPool> {
+  const extension = extname(import.meta.url)
+  cluster.setupPrimary({
+    exec: fileURLToPath(new URL(`worker-main${extension}`, import.meta.url)),
+    args: [],
+    // From source, workspaces resolve to their `source` export.
+    execArgv: extension === '.ts' ? ['--conditions=source'] : [],
+    serialization: 'advanced',
+  })
+  const workers = new Set<Worker>()
+  let isStopping = false
+  let deaths = 0
+
+  const fork = async (): Promise<WorkerAddresses> => {
+    const worker = cluster.fork()
+    workers.add(worker)
+    worker.once('exit', () => workers.delete(worker))
+    const addresses = await readiness(worker, config)
+    const stable = setTimeout(() => (deaths = 0), STABLE_AFTER_MS).unref()
+    worker.once('exit', (code, signal) => {
+      clearTimeout(stable)
+      if (!isStopping) void replace(`Worker ${worker.process.pid} ended (${signal ?? code})`)
+    })
+    return addresses
+  }
+  const replace = async (why: string): Promise<void> => {
+    const pause = Math.min(FIRST_PAUSE_MS * 2 ** deaths++, LONGEST_PAUSE_MS)
+    log(`${why}; starting another in ${pause / 1_000} s`)
+    await sleep(pause, undefined, { ref: false })
+    if (isStopping) return
+    await fork().catch((error: unknown) => replace(`A worker did not start: ${String(error)}`))
+  }
+  const stop = async () => {
+    isStopping = true
+    await Promise.all([...workers].map(stopWorker))
+  }
+  try {
+    const addresses = await fork()
+    await Promise.all(Array.from({ length: count - 1 }, fork))
+    return { ...addresses, [Symbol.asyncDispose]: stop }
+  } catch (error) {
+    await stop()
+    throw error
+  }
+}
+
+async function readiness(worker: Worker, config: Config): Promise<WorkerAddresses> {
+  const { promise, resolve, reject } = Promise.withResolvers<WorkerAddresses>()
+  const limit = setTimeout(() => reject(new Error('a worker did not become ready in time')), READY_LIMIT_MS)
+  worker.once('message', (message: FromWorker) =>
+    message.kind === 'ready' ? resolve(message) : reject(new Error(message.message)),
+  )
+  worker.once('exit', () => reject(new Error('a worker ended before it was ready')))
+  worker.send({ kind: 'start', config } satisfies ToWorker)
+  try {
+    return await promise
+  } finally {
+    clearTimeout(limit)
+  }
+}
+
+/** Lets it answer what it has begun. */
+async function stopWorker(worker: Worker): Promise<void> {
+  if (worker.isDead()) return
+  const gone = once(worker, 'exit')
+  const force = setTimeout(() => worker.process.kill('SIGKILL'), STOP_LIMIT_MS)
+  if (worker.isConnected()) worker.send({ kind: 'stop' } satisfies ToWorker)
+  await gone
+  clearTimeout(force)
+}
