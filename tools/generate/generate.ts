@@ -2,10 +2,9 @@
 
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { openApiDocument } from '@agent-exchange/protocol'
+import { openApiDocument, publishedSchemas } from '@agent-exchange/protocol'
 import { openPointsPage } from './open-points-page.ts'
 import { problemsPage } from './problems-page.ts'
-import { publishedSchemas } from './published-schemas.ts'
 import { ROOT } from '../repository/repository-files.ts'
 
 const SCHEMAS = 'packages/protocol/schemas'

@@ -81,8 +81,13 @@ export function movePackage(
   return { outcome: 'moved', to: rule.to, implied: order.slice(here + 1, there) }
 }
 
+/** What comes after a state that counts as access comes after access too, whether it is listed or not. */
 export function hasBeenAccessed(state: PackageState, profile: DeploymentProfile = DEFAULT_PROFILE): boolean {
-  return profile['O-04'].access_states.includes(state)
+  const { access_states } = profile['O-04']
+  return (['native', 'ds_x'] as const).some((transport) => {
+    const order = progression(transport)
+    return order.slice(0, order.indexOf(state) + 1).some((earlier) => access_states.includes(earlier))
+  })
 }
 
 /** The event that arriving in a state emits, if any (O-10). Acceptance always emits. */

@@ -91,6 +91,7 @@ export const operations = {
       'key_not_distinct',
       'identifier_conflict',
       'invalid_state_transition',
+      'quota_reached',
     ],
   },
   revokeAgentKey: {

@@ -2,8 +2,8 @@ import { AUDIT_EVENT_TYPES } from '../objects/audit-event.ts'
 import { PACKAGE_STATES } from '../schema/package-state.ts'
 import { fixed, flag, integer, openPoint, someOf } from './open-point.ts'
 
-const kinds = (fallback: (typeof AUDIT_EVENT_TYPES)[number][], step: string) =>
-  someOf([...AUDIT_EVENT_TYPES], fallback, `audit events left by: ${step}`)
+const kinds = (fallback: (typeof AUDIT_EVENT_TYPES)[number][], step: string, least = 0) =>
+  someOf([...AUDIT_EVENT_TYPES], fallback, `audit events left by: ${step}`, least)
 
 /** Open points about packages, their states, threads and audit evidence. */
 export const packagePoints = {
@@ -80,12 +80,13 @@ export const packagePoints = {
     meaning: 'Which step leaves which kind of audit event.',
     why: 'Steps that have a kind of their own leave it; the rest is proof without an audit event.',
     settings: {
-      policy_receipt_accepted: kinds(['policy_evaluated'], 'policy receipt accepted'),
+      // At least one where the specification has the answer name its audit event.
+      policy_receipt_accepted: kinds(['policy_evaluated'], 'policy receipt accepted', 1),
       approval_recorded: kinds(['human_approved'], 'policy receipt that records an approval'),
       package_accepted: kinds(['package_created', 'package_sent'], 'package accepted'),
       receipt_received: kinds(['package_received'], 'receipt "received"'),
       response_accepted: kinds(['response_created'], 'response accepted, on the package it answers'),
-      package_revoked: kinds(['package_revoked'], 'package revoked'),
+      package_revoked: kinds(['package_revoked'], 'package revoked', 1),
     },
   }),
   'O-27': openPoint({

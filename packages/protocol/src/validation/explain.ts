@@ -22,11 +22,19 @@ export function explain(error: ErrorObject, root: NotedSchema, options: ExplainO
     ? nameIn(error, 'additionalProperties', 'additionalProperty')
     : undefined
   const member = missing ?? unknown
+  const place = options.nameUnknownMembers ? error.instancePath : withoutMapName(error)
   return {
-    pointer: member === undefined ? error.instancePath : pointerTo(error.instancePath, member),
+    pointer: member === undefined ? place : pointerTo(place, member),
     rule: broken(error.keyword, schema, missing) ?? noted(root) ?? options.rule,
     message: sentence(error, schema, options),
   }
+}
+
+/** The names in a map are chosen by whoever wrote it, so they are content too; the map itself is named. */
+function withoutMapName({ schemaPath, instancePath }: ErrorObject): string {
+  return schemaPath.includes('/additionalProperties/')
+    ? instancePath.slice(0, instancePath.lastIndexOf('/'))
+    : instancePath
 }
 
 function nameIn(error: ErrorObject, keyword: string, parameter: string): string | undefined {

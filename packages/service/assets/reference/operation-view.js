@@ -83,10 +83,11 @@ function responseView(context, status, response) {
   ])
 }
 
-function problemView({ problems }, code) {
+function problemView({ problems, meanings }, code) {
   const link = el('a', { href: `problems/${code.replaceAll('_', '-')}` }, el('code', {}, code))
   const known = problems.get(code)
   if (!known) return [link]
   const repeat = known.retryable ? ' It may be repeated.' : ''
-  return [link, ` ${known.title}. `, el('span', { class: 'quiet' }, known.advice + repeat)]
+  const basis = known.basis === 'specification' ? ['(fixed by the specification)'] : badges('O-11', meanings)
+  return [link, ` ${known.title}. `, el('span', { class: 'quiet' }, `${known.advice}${repeat} `), ...basis]
 }

@@ -46,10 +46,10 @@ const LIMITS = [
 
 /** Everything else that a value must fulfil, as short texts. `code` marks what is to be read letter by letter. */
 export function rulesOf(schema) {
-  const rules = schema.minLength === 1 ? [{ text: 'not empty' }] : []
-  for (const [keyword, words, unit] of LIMITS)
-    if (schema[keyword] !== undefined && !(keyword === 'minLength' && schema.minLength === 1))
-      rules.push({ text: `${words} ${schema[keyword]} ${unit}`.trim() })
+  const rules = LIMITS.filter(([keyword]) => schema[keyword] !== undefined).map(([keyword, words, unit]) => {
+    const isMerelyNotEmpty = keyword === 'minLength' && schema.minLength === 1
+    return { text: isMerelyNotEmpty ? 'not empty' : `${words} ${schema[keyword]} ${unit}`.trim() }
+  })
   if (schema.const !== undefined) rules.push({ text: 'always', code: [JSON.stringify(schema.const)] })
   if (schema.enum) rules.push({ text: 'one of', code: schema.enum.map(String) })
   if (schema['x-values-in-use'])

@@ -8,7 +8,7 @@ const MAXIMUM_DEPTH = 12
 export function schemaView(context, schema, depth = 0) {
   const { description } = context
   const parts = partsOf(description, schema)
-  const facts = factsOf(context, resolve(description, schema))
+  const facts = factsOf(resolve(description, schema))
   if (parts.length === 0 || depth >= MAXIMUM_DEPTH) return el('div', { class: 'schema' }, ...facts)
   return el(
     'div',
@@ -29,11 +29,11 @@ function partView(context, { name, schema, required }, depth) {
     ...(required ? [el('span', { class: 'required' }, 'required'), ' '] : []),
     ...badges(resolved['x-open-point'], meanings),
   ]
-  if (!isNested(description, schema)) return [el('div', {}, ...head), ...factsOf(context, resolved)]
+  if (!isNested(description, schema)) return [el('div', {}, ...head), ...factsOf(resolved)]
   return [disclosure(head, () => [schemaView(context, schema, depth + 1)])]
 }
 
-function factsOf(_context, schema) {
+function factsOf(schema) {
   const facts = schema.description ? [el('p', { class: 'quiet' }, sentence(schema.description))] : []
   const rules = rulesOf(schema)
   if (rules.length > 0) facts.push(el('p', { class: 'rules' }, ...rules.flatMap(ruleView)))

@@ -86,7 +86,8 @@ function bodyEditor({ description }, operation, update) {
   const start = (form) => {
     const now = new Date()
     const later = new Date(now.getTime() + WEEK_MS).toISOString()
-    const known = { now: now.toISOString(), later, address: `${location.origin}/` }
+    const members = { protocol_version: description.components.schemas.protocolVersion.const }
+    const known = { now: now.toISOString(), later, address: `${location.origin}/`, members }
     area.value = JSON.stringify(skeleton(description, form, known), undefined, 2)
   }
   start(forms[0])

@@ -15,11 +15,5 @@ test('text that enters a template stays text', () => {
 
 test('parts that are HTML already are joined as they are', () => {
   const rows = ['a', 'b&'].map((name) => html`<li>${name}</li>`)
-  assert.equal(
-    html`<ul>
-        ${rows}
-      </ul>
-      ${7}`.text,
-    '<ul><li>a</li>\n<li>b&amp;</li></ul>7',
-  )
+  assert.equal(html`${rows}${7}`.text, '<li>a</li>\n<li>b&amp;</li>7')
 })

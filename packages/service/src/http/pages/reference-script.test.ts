@@ -25,7 +25,7 @@ const facts = await load<{
   partsOf(description: JsonObject, schema: Schema): { name: string; schema: Schema; required: boolean }[]
 }>('schema-facts.js')
 const { skeleton } = await load<{
-  skeleton: (description: JsonObject, schema: Schema, values: Record<string, string>) => unknown
+  skeleton: (description: JsonObject, schema: Schema, known: typeof KNOWN) => unknown
 }>('skeleton.js')
 const request = await load<{
   addressOf(call: Call): string
@@ -39,6 +39,7 @@ const KNOWN = {
   now: '2026-03-01T09:30:00.000Z',
   later: '2026-03-08T09:30:00.000Z',
   address: 'https://agent.example/',
+  members: { protocol_version: 'svc/1.0' },
 }
 
 test('the body that a form starts with is valid for every operation, in every form of it', () => {
@@ -54,6 +55,15 @@ test('the body that a form starts with is valid for every operation, in every fo
     }
   }
   assert.equal(tried, 12)
+})
+
+test('what is fixed outside is the same inside', () => {
+  const body = skeleton(description, { $ref: '#/components/schemas/DsxPackageBody' }, KNOWN)
+  const { transport_mode, metadata } = body as { transport_mode: string; metadata: Record<string, string> }
+  assert.deepEqual(
+    [transport_mode, metadata['transport_mode'], metadata['protocol_version'], metadata['expires_at']],
+    ['ds_x', 'ds_x', 'svc/1.0', KNOWN.later],
+  )
 })
 
 test('what stands beside a reference is laid over what it refers to', () => {
