@@ -26,6 +26,7 @@ export const SERVICE_LAYERS: readonly (readonly string[])[] = [
   ['features', 'oauth', 'delivery'],
   ['http', 'operator'],
   ['service.ts'],
+  ['process'],
 ]
 
 interface Reserved {
@@ -53,7 +54,7 @@ export const RESERVED_IMPORTS: readonly (Reserved & { readonly imports: RegExp }
   {
     imports: /^postgres(?:\/|$)/u,
     within: ['packages/'],
-    except: ['packages/service/src/db/'],
+    except: ['packages/service/src/db/', 'packages/testkit/src/'],
     why: 'only service/src/db talks to the database driver',
   },
   {

@@ -32,4 +32,5 @@ export function readFiles(wanted: (path: string) => boolean): RepositoryFile[] {
     .map((path) => ({ path, text: readFileSync(join(ROOT, path), 'utf8') }))
 }
 
-export const isTest = (path: string) => path.endsWith('.test.ts')
+/** Tests, and the long trials in `faults/`, which are tests that take their time. */
+export const isTest = (path: string) => path.endsWith('.test.ts') || path.includes('/faults/')

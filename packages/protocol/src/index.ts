@@ -3,6 +3,7 @@
  *
  * @module
  */
+export * from './vocabulary.ts'
 export * from './wire.ts'
 export * from './instants.ts'
 export * from './objects/examples.ts'

@@ -1,21 +1,8 @@
 import { Type, type Static } from 'typebox'
 import { define } from '../schema/define.ts'
 import { dateTime, startsWith } from '../schema/shared.ts'
+import { AUDIT_EVENT_TYPES } from '../vocabulary.ts'
 import { commonEnvelope, inThread, protocolObject } from './common-envelope.ts'
-
-export const AUDIT_EVENT_TYPES = [
-  'package_created',
-  'policy_evaluated',
-  'human_approved',
-  'package_sent',
-  'package_received',
-  'response_created',
-  'thread_phase_changed',
-  'network_story_created',
-  'decision_made',
-  'outcome_recorded',
-  'package_revoked',
-] as const
 
 export const auditEvent = define(
   'audit_event',
@@ -36,4 +23,3 @@ export const auditEvent = define(
 )
 
 export type AuditEvent = Static<typeof auditEvent>
-export type AuditEventType = (typeof AUDIT_EVENT_TYPES)[number]

@@ -24,5 +24,3 @@ export type ProtocolObject =
   | AuditEvent
 
 export type { AuditEvent, LoopThread, NetworkStory, PolicyEnvelope, ReasoningPackage, ResponseObject }
-export { AUDIT_EVENT_TYPES, type AuditEventType } from './audit-event.ts'
-export { LOOP_PHASES } from './loop-thread.ts'

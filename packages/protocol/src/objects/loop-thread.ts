@@ -1,19 +1,8 @@
 import { Type, type Static } from 'typebox'
 import { define } from '../schema/define.ts'
 import { startsWith } from '../schema/shared.ts'
+import { LOOP_PHASES } from '../vocabulary.ts'
 import { commonEnvelope, inThread, protocolObject } from './common-envelope.ts'
-
-export const LOOP_PHASES = [
-  'observed',
-  'reasoned',
-  'shared',
-  'responded',
-  'aligned',
-  'actioned',
-  'measured',
-  'learned',
-  'closed',
-] as const
 
 const anything = Type.Array(Type.Unknown())
 

@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { LOOP_PHASES } from '../objects/loop-thread.ts'
+import { LOOP_PHASES } from '../vocabulary.ts'
 import { MEDIA_TYPE } from '../wire.ts'
 import { fixed, openPoint, text, texts } from './open-point.ts'
 

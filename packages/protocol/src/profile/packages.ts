@@ -1,4 +1,4 @@
-import { AUDIT_EVENT_TYPES } from '../objects/audit-event.ts'
+import { AUDIT_EVENT_TYPES } from '../vocabulary.ts'
 import { PACKAGE_STATES } from '../schema/package-state.ts'
 import { fixed, flag, integer, openPoint, someOf } from './open-point.ts'
 
