@@ -2,6 +2,7 @@ import { Command } from 'commander'
 import { backupCommand } from './commands/backup.ts'
 import { configCommand } from './commands/config.ts'
 import { openApiCommand } from './commands/openapi.ts'
+import { operatorCommands } from './commands/operator/index.ts'
 import { profileCommand } from './commands/profile.ts'
 import { restoreCommand } from './commands/restore.ts'
 import { serveCommand } from './commands/serve.ts'
@@ -23,6 +24,7 @@ export function program(): Command {
     validateCommand(),
     openApiCommand(),
     profileCommand(),
+    ...operatorCommands(),
   ]) {
     aex.addCommand(command.copyInheritedSettings(aex))
   }

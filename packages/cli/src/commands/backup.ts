@@ -44,11 +44,12 @@ export function embeddedConfig(): Config {
   )
 }
 
+const log = (line: string) => console.error(line)
+
 async function run(config: Config, to: string, withKeys: boolean) {
   const { dataDirectory } = config
   try {
     if (!hasDatabase(dataDirectory)) throw new CommandFailure(`There is no database in ${dataDirectory}.`)
-    const log = (line: string) => console.error(line)
     const now = new Date().toISOString()
     return await backUp({ dataDirectory, to, masterKey: masterKeyOf(config), withKeys, now, log })
   } catch (error) {

@@ -35,13 +35,13 @@ export function restoreCommand(): Command {
       }
       if (options.json) console.log(JSON.stringify(report, undefined, 2))
       else print(report, masterKeyFile(dataDirectory), manifest.master_key_fingerprint)
-      if (key !== 'matches') process.exitCode = 1
     })
 }
 
+const log = (line: string) => console.error(line)
+
 async function run(config: Config, from: string, force: boolean) {
   try {
-    const log = (line: string) => console.error(line)
     const restored = await restore({ from, dataDirectory: config.dataDirectory, force, log })
     return { ...restored, key: keyState(config, restored) }
   } catch (error) {

@@ -1,3 +1,4 @@
+import { resolve } from 'node:path'
 import type { RunningService } from '@agent-exchange/service'
 import type { Config } from '@agent-exchange/service/config'
 import { Command } from 'commander'
@@ -76,6 +77,8 @@ function directions(config: Config, { urls, operatorTokenFile }: RunningService)
     `  database        ${database}`,
     '',
     'Next, in another terminal:',
+    ...(config.dataDirectory === resolve('data') ? [] : [`  export AEX_DATA_DIR=${config.dataDirectory}`]),
+    ...(config.operatorPort === 8081 ? [] : [`  export AEX_OPERATOR_URL=${urls.operator}`]),
     '  npx aex org create org_acme --name "Acme"',
     '  npx aex client create --org org_acme --jwk public-key.json',
     '  npx aex config',

@@ -1,34 +1,17 @@
 import Fastify, { type FastifyInstance } from 'fastify'
-import type { Logger } from 'pino'
 import type { TlsConfig } from '../config/config.ts'
-import type { Database } from '../db/database.ts'
-import type { RecordedAnswer } from '../db/idempotency.ts'
-import type { Submission } from '../features/packages/submission.ts'
+import { loggableError } from '../db/loggable-error.ts'
 import type { Context } from '../kernel/context.ts'
-import type { GroupCommit } from '../kernel/group-commit.ts'
-import { RESOURCE_METADATA_PATH } from '../oauth/addresses.ts'
+import { pathOf, RESOURCE_METADATA_PATH } from '../oauth/addresses.ts'
 import type { AuthorizationServer } from '../oauth/authorization-server.ts'
 import { protectedResourceMetadata } from '../oauth/metadata.ts'
-import type { Authentication } from './authentication.ts'
 import { registerArtifacts } from './artifact-routes.ts'
 import { registerContent } from './content-routes.ts'
+import { answerOddRequests } from './odd-requests.ts'
+import type { AgentServerDependencies } from './dependencies.ts'
 import { registerOperations } from './operation-routes.ts'
 import { answerBrokenRequest, notFound, sendProblem, toProblem } from './problem-replies.ts'
-
-export interface AgentServerDependencies {
-  readonly db: Database
-  readonly context: Context
-  readonly authentication: Authentication
-  /** Undefined where an outside issuer gives the tokens. */
-  readonly authorizationServer: AuthorizationServer | undefined
-  readonly outsideIssuer: string | undefined
-  readonly acceptance: GroupCommit<Submission, RecordedAnswer>
-  readonly limitRate: (organizationId: string) => void
-  readonly tls: TlsConfig | undefined
-  readonly log: Logger
-  /** Told of every answer, for metrics. */
-  readonly onAnswer: (answer: { route: string; method: string; status: number; milliseconds: number }) => void
-}
+import { factsOf, noteFacts } from './request-facts.ts'
 
 const REQUEST_TIMEOUT_MS = 30_000
 const KEEP_ALIVE_MS = 72_000
@@ -62,27 +45,30 @@ export function createAgentServer(dependencies: AgentServerDependencies): Fastif
   )
   app.setErrorHandler((error, request, reply) => {
     const problem = toProblem(error, context)
+    const answer = sendProblem(problem, request, reply, context)
     if (problem.code === 'internal_error')
-      log.error({ err: problem.cause ?? error, route: request.routeOptions.url }, 'request failed')
-    return sendProblem(problem, request, reply, context)
+      log.error({ err: loggableError(problem.cause ?? error), ...factsOf(request) }, 'request failed')
+    return answer
   })
   app.setNotFoundHandler((request, reply) => sendProblem(notFound(request, reply), request, reply, context))
   app.addHook('onResponse', (request, reply, done) => {
-    const { url = 'unmatched' } = request.routeOptions
-    dependencies.onAnswer({
-      route: url,
-      method: request.method,
-      status: reply.statusCode,
-      milliseconds: reply.elapsedTime,
-    })
+    const { method } = request
+    const facts = factsOf(request)
+    const { statusCode: status, elapsedTime: milliseconds } = reply
+    dependencies.onAnswer({ route: facts.route, method, status, milliseconds })
+    log.info({ method, status, milliseconds: Math.round(milliseconds * 10) / 10, ...facts }, 'request')
     done()
   })
+  answerOddRequests(app, context)
   announceEnd(app, context)
   drainOnClose(app)
 
-  app.get(RESOURCE_METADATA_PATH, (_request, reply) =>
-    reply.send(protectedResourceMetadata({ publicUrl: context.publicUrl, issuer: outsideIssuer })),
-  )
+  // RFC 9728 section 3.1: a resource with a path has it appended to the well-known one.
+  for (const url of new Set([RESOURCE_METADATA_PATH, RESOURCE_METADATA_PATH + pathOf(context.publicUrl)])) {
+    app.get(url, (_request, reply) =>
+      reply.send(protectedResourceMetadata({ publicUrl: context.publicUrl, issuer: outsideIssuer })),
+    )
+  }
   if (authorizationServer) mountAuthorizationServer(app, authorizationServer)
   registerOperations(app, dependencies)
   registerContent(app, dependencies)
@@ -92,7 +78,7 @@ export function createAgentServer(dependencies: AgentServerDependencies): Fastif
 
 /** With a client CA, certificates are asked for and optional; who needs which is decided per request (AUTH-02). */
 function serverOptions(tls: TlsConfig | undefined) {
-  const http = { maxHeaderSize: MAXIMUM_HEADER_BYTES }
+  const http = { maxHeaderSize: MAXIMUM_HEADER_BYTES, requireHostHeader: false }
   if (!tls) return { http }
   const { certificate: cert, key, clientCa: ca } = tls
   const client = ca === undefined ? {} : { ca, requestCert: true, rejectUnauthorized: false }
@@ -106,6 +92,7 @@ function mountAuthorizationServer(app: FastifyInstance, server: AuthorizationSer
       done()
       return
     }
+    noteFacts(request, { route: 'authorization server' })
     reply.hijack()
     server.handle(request.raw, reply.raw).catch(() => reply.raw.destroy())
   })

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import { ARTIFACT_PATH, readArtifact } from '../features/skills/read-artifact.ts'
-import type { AgentServerDependencies } from './agent-server.ts'
+import type { AgentServerDependencies } from './dependencies.ts'
 
 const FOREVER = 'public, max-age=31536000, immutable'
 

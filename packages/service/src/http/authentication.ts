@@ -4,6 +4,7 @@ import type { Caller } from '../kernel/call.ts'
 import { assertCallerActive, type IssuerKind } from '../oauth/caller-status.ts'
 import type { CertificateReader } from '../oauth/client-certificate.ts'
 import type { TokenVerifier } from '../oauth/token-verifier.ts'
+import { noteFacts } from './request-facts.ts'
 import { authorizationHeader } from './request-headers.ts'
 
 export interface Authentication {
@@ -19,6 +20,7 @@ export async function authenticate(
   db: Database,
 ): Promise<Caller> {
   const caller = await verifyToken(authorizationHeader(request.raw), certificateOf(request.raw))
+  noteFacts(request, { organization_id: caller.organizationId })
   await assertCallerActive(db, caller, issuerKind)
   return caller
 }

@@ -3,8 +3,9 @@ import type { FastifyInstance, FastifyReply } from 'fastify'
 import { downloadContent } from '../features/packages/download.ts'
 import { DOWNLOAD_PATH } from '../features/packages/store.ts'
 import { Problem } from '../kernel/problem.ts'
-import type { AgentServerDependencies } from './agent-server.ts'
+import type { AgentServerDependencies } from './dependencies.ts'
 import { authenticate } from './authentication.ts'
+import { noteFacts } from './request-facts.ts'
 import { optionalHeader } from './request-headers.ts'
 
 const SINGLE_RANGE = /^bytes=(\d{1,15})-(\d{1,15})?$/
@@ -20,9 +21,11 @@ export function registerContent(app: FastifyInstance, dependencies: AgentServerD
       limitRate(caller.organizationId)
       const correlationId =
         optionalHeader(request.raw, HEADER.correlationId, context.profile) ?? context.newId('corr')
+      noteFacts(request, { correlation_id: correlationId })
       const packageId = (request.params as { package_id: string }).package_id
       if (packageId.includes('\0')) throw new Problem('resource_not_found')
-      const range = request.headers.range
+      // RFC 9110 section 14.2: a range that cannot be read is as if there were none.
+      const range = SINGLE_RANGE.exec(request.headers.range ?? '') ?? undefined
       const content = await downloadContent(
         {
           caller,
@@ -46,9 +49,8 @@ export function registerContent(app: FastifyInstance, dependencies: AgentServerD
 }
 
 /** RFC 9110 section 14: one range; anything else is answered with all of it. */
-function sendRange(reply: FastifyReply, content: Buffer, range: string): FastifyReply {
-  const [, first, last] = SINGLE_RANGE.exec(range) ?? []
-  if (first === undefined) return reply.send(content)
+function sendRange(reply: FastifyReply, content: Buffer, range: RegExpExecArray): FastifyReply {
+  const [, first, last] = range
   const start = Number(first)
   const end = Math.min(last === undefined ? Infinity : Number(last), content.length - 1)
   if (start > end) return reply.code(416).header('content-range', `bytes */${content.length}`).send()

@@ -24,7 +24,7 @@ import { getSkillRelease } from '../features/skills/get-release.ts'
 import { listSkillReleases } from '../features/skills/list-releases.ts'
 import { getThread } from '../features/threads/get.ts'
 import type { Call, Mutation, Read } from '../kernel/call.ts'
-import type { AgentServerDependencies } from './agent-server.ts'
+import type { AgentServerDependencies } from './dependencies.ts'
 import { mutate } from './mutate.ts'
 
 type Services = Pick<AgentServerDependencies, 'db' | 'acceptance'>

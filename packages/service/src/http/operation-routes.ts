@@ -3,10 +3,11 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { RecordedAnswer } from '../db/idempotency.ts'
 import type { Call, Caller } from '../kernel/call.ts'
 import { Problem } from '../kernel/problem.ts'
-import type { AgentServerDependencies } from './agent-server.ts'
+import type { AgentServerDependencies } from './dependencies.ts'
 import { authenticate } from './authentication.ts'
 import { handlers, type Handler } from './handlers.ts'
 import { checkBody, parseBody } from './request-body.ts'
+import { noteFacts } from './request-facts.ts'
 import { requiredHeader } from './request-headers.ts'
 import { readQuery } from './request-query.ts'
 
@@ -43,6 +44,7 @@ async function admit(
   const { context, db, authentication, limitRate } = dependencies
   const { profile } = context
   const correlationId = requiredHeader(request.raw, HEADER.correlationId, profile)
+  noteFacts(request, { correlation_id: correlationId })
   const caller = await authenticate(request, authentication, db)
   limitRate(caller.organizationId)
   if (request.headers['content-encoding'] !== undefined) {

@@ -5,6 +5,7 @@ import { bearerChallenge } from '../oauth/challenge.ts'
 import type { Context } from '../kernel/context.ts'
 import { problemBase, problemDocument } from '../kernel/problem-document.ts'
 import { Problem } from '../kernel/problem.ts'
+import { noteFacts } from './request-facts.ts'
 import { correlationIdOf } from './request-headers.ts'
 
 /** What the web framework itself refuses, in our words. */
@@ -21,8 +22,9 @@ const FRAMEWORK_PROBLEMS: Readonly<Record<string, ProblemCode>> = {
 /** The problem that an error is. Anything unexpected is an internal error, whose text stays with us. */
 export function toProblem(error: unknown, context: Context): Problem {
   if (error instanceof Problem) return error
-  const code = error instanceof Error && 'code' in error ? String((error as FastifyError).code) : ''
-  const known = FRAMEWORK_PROBLEMS[code]
+  const { code = '', statusCode = 500 } = error instanceof Error ? (error as Partial<FastifyError>) : {}
+  // The framework gives its own errors a status. Without one, a reset connection was the database's, not the caller's.
+  const known = statusCode < 500 ? FRAMEWORK_PROBLEMS[code] : undefined
   if (known === 'payload_too_large') {
     return new Problem(known, { maximum_bytes: context.profile['O-14'].request_bytes }, { cause: error })
   }
@@ -37,6 +39,7 @@ export function sendProblem(
   context: Context,
 ): FastifyReply {
   const correlationId = correlationIdOf(request.raw, context.profile) ?? context.newId('corr')
+  noteFacts(request, { correlation_id: correlationId, problem: problem.code })
   const { status, category } = problems[problem.code]
   reply.code(status).header('content-type', MEDIA_TYPE.problem).header('cache-control', 'no-store')
   reply.header('x-correlation-id', correlationId)

@@ -4,6 +4,7 @@ import {
   list,
   listCommand,
   operatorCommand,
+  optionalReasonOption,
   organizationOption,
   reasonOption,
   show,
@@ -34,11 +35,15 @@ export function agentAdminCommands(): Command[] {
       .action(async (id: string, status: string, { reason, ...output }: Reasoned) => {
         show(await change(`${pathOf('agents', id)}/status`, { status, reason }), output)
       }),
-    operatorCommand('certify', 'Set the certification status of an agent', 'agent certify agent_planner certified')
+    operatorCommand(
+      'certify',
+      'Set the certification status of an agent',
+      'agent certify agent_planner certified',
+    )
       .argument('<agent_id>', 'id of the agent')
       .argument('[status]', 'a word such as certified or uncertified', 'certified')
-      .addOption(reasonOption())
-      .action(async (id: string, status: string, { reason, ...output }: Reasoned) => {
+      .addOption(optionalReasonOption())
+      .action(async (id: string, status: string, { reason, ...output }: Partial<Reasoned>) => {
         show(await change(`${pathOf('agents', id)}/certification`, { status, reason }), output)
       }),
   ]

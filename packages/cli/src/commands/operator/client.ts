@@ -6,6 +6,7 @@ import {
   list,
   listCommand,
   operatorCommand,
+  optionalReasonOption,
   organizationOption,
   reasonOption,
   show,
@@ -23,7 +24,11 @@ export function clientCommand(): Command {
       .action((options: ListOptions & { org?: string }) =>
         list('/clients', { organization_id: options.org }, COLUMNS, options),
       ),
-    operatorCommand('disable', 'Refuse a client from its next request on', 'client disable client_4f… --reason "laptop lost"')
+    operatorCommand(
+      'disable',
+      'Refuse a client from its next request on',
+      'client disable client_4f… --reason "laptop lost"',
+    )
       .argument('<client_id>', 'id of the client')
       .addOption(reasonOption())
       .action(async (id: string, { reason, ...output }: OutputOptions & { reason: string }) => {
@@ -62,11 +67,16 @@ function rotateCommand(): Command {
     'client rotate client_4f… --jwk new-public.jwk.json',
   )
     .argument('<client_id>', 'id of the client')
-    .addOption(reasonOption())
+    .addOption(optionalReasonOption())
   return withCredential(command).action(
-    async (id: string, { reason, json, ...options }: OutputOptions & CredentialOptions & { reason: string }) => {
+    async (
+      id: string,
+      { reason, json, ...options }: OutputOptions & CredentialOptions & { reason?: string },
+    ) => {
       const credential = await credentialFrom(options)
-      show(await change(`${pathOf('clients', id)}/rotate`, { ...credential, reason }), { json: json ?? false })
+      show(await change(`${pathOf('clients', id)}/rotate`, { ...credential, reason }), {
+        json: json ?? false,
+      })
     },
   )
 }

@@ -64,7 +64,11 @@ interface Approval {
 }
 
 function statusCommand(verb: 'suspend' | 'revoke', summary: string): Command {
-  return operatorCommand(verb, summary, `connector ${verb} --org org_acme --connector edc-1 --reason "key lost"`)
+  return operatorCommand(
+    verb,
+    summary,
+    `connector ${verb} --org org_acme --connector edc-1 --reason "key lost"`,
+  )
     .requiredOption('--org <org_id>', 'the organization that runs it')
     .requiredOption('--connector <id>', 'its connector_id')
     .addOption(reasonOption())

@@ -16,7 +16,12 @@ const STATES = ['dead', 'failed', 'pending', 'delivered']
 
 export function deliveryCommand(): Command {
   return group('delivery', 'Webhook deliveries', [
-    listCommand('list', 'List deliveries, the newest first', 'delivery list --state dead', 'delivery list --org org_acme --json')
+    listCommand(
+      'list',
+      'List deliveries, the newest first',
+      'delivery list --state dead',
+      'delivery list --org org_acme --json',
+    )
       .addOption(new Option('--state <state>', 'only those in this state').choices(STATES))
       .addOption(organizationOption())
       .action((options: ListOptions & { org?: string; state?: string }) =>

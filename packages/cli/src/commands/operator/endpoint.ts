@@ -1,10 +1,11 @@
-import type { Command } from 'commander'
+import type { Command, Option } from 'commander'
 import { change, pathOf } from './operator-api.ts'
 import {
   group,
   list,
   listCommand,
   operatorCommand,
+  optionalReasonOption,
   organizationOption,
   reasonOption,
   show,
@@ -21,17 +22,17 @@ export function endpointCommand(): Command {
       .action((options: ListOptions & { org?: string }) =>
         list('/endpoints', { organization_id: options.org }, COLUMNS, options),
       ),
-    statusCommand('enable', 'Deliver to a disabled endpoint again'),
-    statusCommand('disable', 'Stop delivering to an endpoint; its notifications stay in the stream'),
-    statusCommand('delete', 'Remove an endpoint for good'),
+    statusCommand('enable', 'Deliver to a disabled endpoint again', optionalReasonOption()),
+    statusCommand('disable', 'Stop delivering to an endpoint; its notifications stay', reasonOption()),
+    statusCommand('delete', 'Remove an endpoint for good', optionalReasonOption()),
   ])
 }
 
-function statusCommand(verb: 'enable' | 'disable' | 'delete', summary: string): Command {
+function statusCommand(verb: 'enable' | 'disable' | 'delete', summary: string, reason: Option): Command {
   return operatorCommand(verb, summary, `endpoint ${verb} wh_4f… --reason "receiver moved"`)
     .argument('<webhook_endpoint_id>', 'id of the endpoint')
-    .addOption(reasonOption())
-    .action(async (id: string, { reason, ...output }: OutputOptions & { reason: string }) => {
-      show(await change(`${pathOf('endpoints', id)}/${verb}`, { reason }), output)
+    .addOption(reason)
+    .action(async (id: string, options: OutputOptions & { reason?: string }) => {
+      show(await change(`${pathOf('endpoints', id)}/${verb}`, { reason: options.reason }), options)
     })
 }

@@ -8,7 +8,10 @@ const TIMEOUT_MS = 60_000
 export type Answer = Readonly<Record<string, unknown>>
 
 /** Reads from the operator API. Members that are undefined are left out of the query. */
-export function read(path: string, query: Readonly<Record<string, string | undefined>> = {}): Promise<Answer> {
+export function read(
+  path: string,
+  query: Readonly<Record<string, string | undefined>> = {},
+): Promise<Answer> {
   const given = Object.entries(query).filter((entry): entry is [string, string] => entry[1] !== undefined)
   return ask('GET', given.length > 0 ? `${path}?${new URLSearchParams(given).toString()}` : path)
 }
@@ -41,7 +44,7 @@ async function ask(method: string, path: string, body?: object): Promise<Answer>
   if (typeof answer !== 'object' || answer === null) {
     throw new CommandFailure(`${access.url} answers, but not as the operator API of an exchange does.`)
   }
-  if (!response.ok) throw refused(response.status, answer as Partial<ProblemDetails>, access)
+  if (!response.ok) throw refused(response.status, answer, access)
   return answer as Answer
 }
 

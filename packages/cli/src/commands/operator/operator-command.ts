@@ -36,8 +36,10 @@ export function listCommand(name: string, summary: string, ...examples: string[]
 }
 
 export const organizationOption = () => new Option('--org <org_id>', 'only those of this organization')
+/** Where the exchange wants a reason, the log at least says that none was given. */
 export const reasonOption = () =>
   new Option('--reason <text>', 'why, for the operator log').default(NO_REASON)
+export const optionalReasonOption = () => new Option('--reason <text>', 'why, for the operator log')
 
 function positive(text: string): number {
   const count = /^\d+$/.test(text) ? Number(text) : 0
@@ -78,5 +80,5 @@ export async function list(
     return
   }
   console.log(shown.length > 0 ? table(shown, columns) : 'There are none.')
-  if (has_more) console.error(`There are more; use --limit to see them.`)
+  if (has_more) console.error('There are more; use --limit to see them.')
 }

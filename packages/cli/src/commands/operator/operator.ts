@@ -1,4 +1,4 @@
-import { Command, Option } from 'commander'
+import { Option, type Command } from 'commander'
 import { change, pathOf } from './operator-api.ts'
 import {
   group,
@@ -26,7 +26,11 @@ export function operatorsCommand(): Command {
     listCommand('list', 'List operators', 'operator list').action((options: ListOptions) =>
       list('/operators', {}, ['name', 'status', 'created_at', 'disabled_at'], options),
     ),
-    operatorCommand('disable', 'Refuse an operator from the next request on', 'operator disable alice --reason "left the team"')
+    operatorCommand(
+      'disable',
+      'Refuse an operator from the next request on',
+      'operator disable alice --reason "left the team"',
+    )
       .argument('<name>', 'name of the operator')
       .addOption(reasonOption())
       .action(async (name: string, { reason, ...output }: OutputOptions & { reason: string }) => {
@@ -37,7 +41,12 @@ export function operatorsCommand(): Command {
 }
 
 function logCommand(): Command {
-  return listCommand('log', 'Show what operators changed, the newest first', 'operator log --limit 20', 'operator log --target org_acme')
+  return listCommand(
+    'log',
+    'Show what operators changed, the newest first',
+    'operator log --limit 20',
+    'operator log --target org_acme',
+  )
     .addOption(new Option('--target <id>', 'only what concerns this'))
     .action((options: ListOptions & { target?: string }) => {
       const columns = ['entry', 'recorded_at', 'actor', 'action', 'target', 'reason']

@@ -1,6 +1,16 @@
-import type { Command } from 'commander'
+import type { Command, Option } from 'commander'
 import { change, pathOf } from './operator-api.ts'
-import { group, list, listCommand, operatorCommand, reasonOption, show, type ListOptions, type OutputOptions } from './operator-command.ts'
+import {
+  group,
+  list,
+  listCommand,
+  operatorCommand,
+  optionalReasonOption,
+  reasonOption,
+  show,
+  type ListOptions,
+  type OutputOptions,
+} from './operator-command.ts'
 
 export function orgCommand(): Command {
   return group('org', 'Organizations of the exchange', [
@@ -13,22 +23,30 @@ export function orgCommand(): Command {
       .argument('<org_id>', 'its id: org_ and up to 128 letters, digits, _ or -')
       .requiredOption('--name <text>', 'its name')
       .option('--contact <email>', 'where alerts go')
-      .action(async (id: string, { name, contact, ...output }: OutputOptions & { name: string; contact?: string }) => {
-        show(await change('/organizations', { organization_id: id, name, ...(contact && { contact }) }), output)
-      }),
+      .action(
+        async (
+          id: string,
+          { name, contact, ...output }: OutputOptions & { name: string; contact?: string },
+        ) => {
+          show(
+            await change('/organizations', { organization_id: id, name, ...(contact && { contact }) }),
+            output,
+          )
+        },
+      ),
     listCommand('list', 'List organizations', 'org list', 'org list --json').action((options: ListOptions) =>
       list('/organizations', {}, ['organization_id', 'name', 'status', 'contact', 'created_at'], options),
     ),
-    statusCommand('suspend', 'Refuse every further request of an organization, tokens in use included'),
-    statusCommand('activate', 'Let a suspended organization work again'),
+    statusCommand('suspend', 'Refuse every further request of an organization', reasonOption()),
+    statusCommand('activate', 'Let a suspended organization work again', optionalReasonOption()),
   ])
 }
 
-function statusCommand(verb: 'suspend' | 'activate', summary: string): Command {
+function statusCommand(verb: 'suspend' | 'activate', summary: string, reason: Option): Command {
   return operatorCommand(verb, summary, `org ${verb} org_acme --reason "incident 7"`)
     .argument('<org_id>', 'id of the organization')
-    .addOption(reasonOption())
-    .action(async (id: string, { reason, ...output }: OutputOptions & { reason: string }) => {
-      show(await change(`${pathOf('organizations', id)}/${verb}`, { reason }), output)
+    .addOption(reason)
+    .action(async (id: string, options: OutputOptions & { reason?: string }) => {
+      show(await change(`${pathOf('organizations', id)}/${verb}`, { reason: options.reason }), options)
     })
 }

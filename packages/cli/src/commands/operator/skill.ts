@@ -21,14 +21,19 @@ export function skillCommand(): Command {
       'Publish a skill release: the exchange signs the manifest and serves the artifact by its digest',
       'skill publish manifest.json skill.tar.gz',
     )
-      .argument('<manifest>', 'JSON file: skill_id, version, release_channel, protocol_range, schema_refs, update_policy')
+      .argument(
+        '<manifest>',
+        'JSON file: skill_id, version, release_channel, protocol_range, schema_refs, update_policy',
+      )
       .argument('<artifact>', 'the file that agents download')
       .action(async (manifestFile: string, artifactFile: string, output: OutputOptions) => {
         const manifest = await readManifest(manifestFile)
         const artifact = readArtifact(artifactFile).toString('base64')
         show(await change('/skills', { manifest, artifact }), output)
         if (protocolRangeIncludes(manifest.protocol_range, PROTOCOL_VERSION) === undefined) {
-          console.error('Note: protocol_range cannot be read, so lists for one protocol version leave it out.')
+          console.error(
+            'Note: protocol_range cannot be read, so lists for one protocol version leave it out.',
+          )
         }
       }),
   ])

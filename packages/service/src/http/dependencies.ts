@@ -1,0 +1,25 @@
+import type { Logger } from 'pino'
+import type { TlsConfig } from '../config/config.ts'
+import type { Database } from '../db/database.ts'
+import type { RecordedAnswer } from '../db/idempotency.ts'
+import type { Submission } from '../features/packages/submission.ts'
+import type { Context } from '../kernel/context.ts'
+import type { GroupCommit } from '../kernel/group-commit.ts'
+import type { AuthorizationServer } from '../oauth/authorization-server.ts'
+import type { Authentication } from './authentication.ts'
+
+/** What the agent listener needs of the rest of the service. */
+export interface AgentServerDependencies {
+  readonly db: Database
+  readonly context: Context
+  readonly authentication: Authentication
+  /** Undefined where an outside issuer gives the tokens. */
+  readonly authorizationServer: AuthorizationServer | undefined
+  readonly outsideIssuer: string | undefined
+  readonly acceptance: GroupCommit<Submission, RecordedAnswer>
+  readonly limitRate: (organizationId: string) => void
+  readonly tls: TlsConfig | undefined
+  readonly log: Logger
+  /** Told of every answer, for metrics. */
+  readonly onAnswer: (answer: { route: string; method: string; status: number; milliseconds: number }) => void
+}
