@@ -1,4 +1,5 @@
 import { Command } from 'commander'
+import { agentCommand } from './commands/agent/index.ts'
 import { backupCommand } from './commands/backup.ts'
 import { configCommand } from './commands/config.ts'
 import { openApiCommand } from './commands/openapi.ts'
@@ -24,6 +25,7 @@ export function program(): Command {
     validateCommand(),
     openApiCommand(),
     profileCommand(),
+    agentCommand(),
     ...operatorCommands(),
   ]) {
     aex.addCommand(command.copyInheritedSettings(aex))

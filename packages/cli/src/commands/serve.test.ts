@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict'
-import { spawn, type ChildProcess } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { createServer, type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { text } from 'node:stream/consumers'
 import { after, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
@@ -39,20 +38,26 @@ const answers = (url: string) =>
     () => 0,
   )
 
+/** Runs the service; a test that fails takes it along. */
 async function serve(settings: Record<string, string> = {}) {
   const child = spawn(process.execPath, [AEX, 'serve'], { env: { ...process.env, ...env, ...settings } })
-  const output = Promise.all([text(child.stdout), text(child.stderr)])
-  for (let tries = 0; (await answers(`http://127.0.0.1:${operatorPort}/readyz`)) !== 200; tries++) {
-    if (tries > 300 || child.exitCode !== null) throw new Error(`not ready: ${(await output)[1]}`)
+  const ended = once(child, 'close')
+  const output = { log: '', said: '' }
+  child.stdout.setEncoding('utf8').on('data', (part: string) => (output.log += part))
+  child.stderr.setEncoding('utf8').on('data', (part: string) => (output.said += part))
+  const stop = async (signal: NodeJS.Signals = 'SIGTERM') => {
+    child.kill(signal)
+    await ended
+    return child.exitCode
+  }
+  for (let tries = 0; !output.said.includes('is running'); tries++) {
+    if (tries > 400 || child.exitCode !== null) {
+      await stop('SIGKILL')
+      throw new Error(`not ready: ${output.said}`)
+    }
     await sleep(50)
   }
-  return { child, output }
-}
-
-async function stop(child: ChildProcess, signal: NodeJS.Signals = 'SIGTERM'): Promise<number | null> {
-  child.kill(signal)
-  if (child.exitCode === null) await once(child, 'exit')
-  return child.exitCode
+  return { pid: child.pid, output, stop, [Symbol.asyncDispose]: () => stop().then(() => undefined) }
 }
 
 /** The embedded server, by its own pid file. */
@@ -62,30 +67,31 @@ function databaseProcess(): number {
 }
 
 test('aex serve says where things are, runs until SIGTERM and leaves nothing running', async () => {
-  const { child, output } = await serve()
+  await using service = await serve()
   const database = databaseProcess()
+  assert.equal(await answers(`http://127.0.0.1:${operatorPort}/readyz`), 200)
   assert.equal(await answers(`http://127.0.0.1:${port}/openapi.json`), 200)
 
   const second = await runAex(['serve'], { env: { ...env, AEX_PORT: '1', AEX_OPERATOR_PORT: '2' } })
   assert.equal(second.code, 1)
-  assert.match(second.stderr, new RegExp(`is in use by process ${child.pid}\\.`, 'u'))
+  assert.match(second.stderr, new RegExp(`is in use by process ${service.pid}\\.`, 'u'))
 
-  assert.equal(await stop(child), 0)
+  assert.equal(await service.stop(), 0)
   assert.throws(() => process.kill(database, 0), /ESRCH/u)
-  const [log, said] = await output
+  const { log, said } = service.output
   for (const line of log.trim().split('\n')) assert.equal(typeof JSON.parse(line), 'object')
   assert.match(said, new RegExp(`agent API +http://127\\.0\\.0\\.1:${port}`, 'u'))
   assert.match(said, /operator token +.*operator-token[^]*aex org create[^]*Stopped/u)
 })
 
 test('aex backup works beside the running service, and aex restore brings it back with its keys', async () => {
-  const { child } = await serve()
+  await using service = await serve()
   const backup = await runAex(['backup', '--json', '--with-keys', join(folder, 'backup')], { env })
   assert.equal(backup.code, 0, backup.stderr)
   assert.equal(JSON.parse(backup.stdout).with_keys, true)
   const early = await runAex(['restore', '--force', join(folder, 'backup')], { env })
   assert.match(early.stderr, /is in use by process/u)
-  await stop(child, 'SIGINT')
+  assert.equal(await service.stop('SIGINT'), 0)
 
   const elsewhere = { ...env, AEX_DATA_DIR: join(folder, 'other') }
   const restored = await runAex(['restore', '--json', join(folder, 'backup')], { env: elsewhere })
@@ -93,25 +99,27 @@ test('aex backup works beside the running service, and aex restore brings it bac
   assert.equal(JSON.parse(restored.stdout).master_key, 'matches')
   const token = (data: string) => readFileSync(join(data, 'operator-token'), 'utf8')
   assert.equal(token(elsewhere.AEX_DATA_DIR), token(env.AEX_DATA_DIR))
-  const { child: revived } = await serve(elsewhere)
-  assert.equal(await stop(revived), 0)
+  await using revived = await serve(elsewhere)
+  assert.equal(await answers(`http://127.0.0.1:${operatorPort}/readyz`), 200, revived.output.said)
 })
 
 test('AEX_WORKERS: processes share the port, and one that is killed is replaced', async () => {
-  const { child, output } = await serve({ AEX_WORKERS: '2' })
+  await using service = await serve({ AEX_WORKERS: '2' })
   const workers = () => {
-    const children = readFileSync(`/proc/${child.pid}/task/${child.pid}/children`, 'utf8').trim().split(' ')
+    const children = readFileSync(`/proc/${service.pid}/task/${service.pid}/children`, 'utf8')
+      .trim()
+      .split(' ')
     return children.filter((pid) => readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('worker-main'))
   }
-  for (let tries = 0; workers().length < 2 && tries < 100; tries++) await sleep(50)
+  assert.equal(workers().length, 2)
   const [victim = ''] = workers()
   process.kill(Number(victim), 'SIGKILL')
   for (let tries = 0; (workers().length < 2 || workers().includes(victim)) && tries < 100; tries++)
     await sleep(50)
   assert.equal(workers().length, 2)
   assert.equal(await answers(`http://127.0.0.1:${port}/openapi.json`), 200)
-  assert.equal(await stop(child), 0)
-  assert.match((await output)[1], new RegExp(`Worker ${victim} ended \\(SIGKILL\\)`, 'u'))
+  assert.equal(await service.stop(), 0)
+  assert.match(service.output.said, new RegExp(`Worker ${victim} ended \\(SIGKILL\\)`, 'u'))
 })
 
 test('a failed start is a sentence that names the setting, with exit code 1 and no stack', async () => {

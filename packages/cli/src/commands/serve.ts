@@ -80,7 +80,7 @@ function directions(config: Config, { urls, operatorTokenFile }: RunningService)
     ...(config.dataDirectory === resolve('data') ? [] : [`  export AEX_DATA_DIR=${config.dataDirectory}`]),
     ...(config.operatorPort === 8081 ? [] : [`  export AEX_OPERATOR_URL=${urls.operator}`]),
     '  npx aex org create org_acme --name "Acme"',
-    '  npx aex client create --org org_acme --jwk public-key.json',
+    '  npx aex agent init --org org_acme --agent agent_planner    (it says how to go on)',
     '  npx aex config',
     '',
   ]

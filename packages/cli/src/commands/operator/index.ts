@@ -1,11 +1,9 @@
 import type { Command } from 'commander'
-import { agentAdminCommands } from './agent-admin.ts'
 import { clientCommand } from './client.ts'
 import { connectorCommand } from './connector.ts'
 import { deliveryCommand } from './delivery.ts'
 import { endpointCommand } from './endpoint.ts'
 import { keysCommand } from './keys.ts'
-import { group } from './operator-command.ts'
 import { operatorsCommand } from './operator.ts'
 import { orgCommand } from './org.ts'
 import { skillCommand } from './skill.ts'
@@ -17,7 +15,6 @@ export function operatorCommands(): Command[] {
     clientCommand(),
     connectorCommand(),
     skillCommand(),
-    group('agent', 'Agents', agentAdminCommands()),
     keysCommand(),
     endpointCommand(),
     deliveryCommand(),
