@@ -31,6 +31,8 @@ export interface RequestOptions {
   readonly headers?: Record<string, string | undefined>
   /** Another replica than the one the organization was made in. */
   readonly at?: string
+  /** Gives up on the answer. */
+  readonly signal?: AbortSignal
 }
 
 /** An organization with one registered agent: its keys, its client, and its way to call the exchange. */
@@ -82,7 +84,7 @@ export async function createOrganization(
 }
 
 /** The same organization, through a client of its one agent. */
-async function boundToAgent(organization: Organization): Promise<Organization> {
+export async function boundToAgent(organization: Organization): Promise<Organization> {
   const { world, organizationId, agentId, clientKey } = organization
   const client = await provision(world, '/clients', {
     organization_id: organizationId,
@@ -133,6 +135,7 @@ function organizationOf(world: World, parts: Parts): Organization {
       headers,
       ...(body !== undefined && { body }),
       redirect: 'manual',
+      ...(request.signal && { signal: request.signal }),
     })
     const text = await response.text()
     return { status: response.status, headers: response.headers, text, body: parsed(text) }

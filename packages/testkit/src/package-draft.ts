@@ -9,6 +9,7 @@ import {
   signPackageStatement,
   signPolicyReceipt,
   type Envelope,
+  type SealedPackage,
 } from '@agent-exchange/crypto'
 import {
   exampleObjects,
@@ -27,7 +28,15 @@ export interface DraftOptions {
   readonly respondsTo?: string
   readonly metadata?: Partial<PackageMetadata>
   readonly receipt?: Partial<PolicyReceipt>
-  readonly dsx?: { readonly connectorId: string; readonly transferProcessId?: string }
+  readonly dsx?: {
+    readonly connectorId: string
+    readonly transferProcessId?: string
+    readonly contractAgreementId?: string
+  }
+  /** Changes the sealed content before it is digested and signed. */
+  readonly reseal?: (jwe: SealedPackage) => unknown
+  /** The content type inside the seal. */
+  readonly contentType?: string
 }
 
 /** A package that is ready to be handed in, with the policy receipt that covers it. */
@@ -46,10 +55,12 @@ export async function draftPackage(
   options: DraftOptions = {},
 ): Promise<PackageDraft> {
   const plaintext = options.plaintext ?? canonicalBytes(exampleObjects.reasoning_package)
-  const jwe = await sealPackage(plaintext, {
+  const sealed = await sealPackage(plaintext, {
     sender: { kid: from.encryption.keyId, publicKey: from.encryption.pair.publicKey },
     recipient: { kid: to.encryption.keyId, publicKey: to.encryption.pair.publicKey },
+    ...(options.contentType !== undefined && { contentType: options.contentType }),
   })
+  const jwe = (options.reseal?.(sealed) ?? sealed) as SealedPackage
   const now = from.world.clock.now()
   const metadata: PackageMetadata = {
     package_id: freshId(options.respondsTo === undefined ? 'pkg' : 'resp'),
@@ -74,7 +85,7 @@ export async function draftPackage(
   const { keyId, pair } = from.signing
   const signer = { key: pair.privateKey, keyId }
   const unsigned = { ...receiptFor(metadata), ...options.receipt }
-  const receipt = { ...unsigned, signature: await signPolicyReceipt(unsigned, signer) } as PolicyReceipt
+  const receipt = { ...unsigned, signature: await signPolicyReceipt(unsigned, signer) }
   const envelope = await signEnvelope({ metadata, jwe }, { key: pair.privateKey, kid: keyId })
   if (!options.dsx) return { metadata, receipt, body: envelope }
   const manifest = {
@@ -86,6 +97,9 @@ export async function draftPackage(
       asset_digest: await sha256Digest(Buffer.from(JSON.stringify(envelope))),
       ...(options.dsx.transferProcessId !== undefined && {
         transfer_process_id: options.dsx.transferProcessId,
+      }),
+      ...(options.dsx.contractAgreementId !== undefined && {
+        contract_agreement_id: options.dsx.contractAgreementId,
       }),
     },
   }
@@ -142,43 +156,74 @@ export function submitPackage(
   return from.post(path, body, options)
 }
 
-/** A signed statement of the recipient about a package. */
-export async function sendReceipt(
+interface StatementOptions {
+  readonly form?: 'bound' | 'plain'
+  readonly change?: object
+}
+
+/** What the recipient says about a package, signed. */
+export function receiptBody(
   by: Organization,
   metadata: PackageMetadata,
   state: string,
-  options: RequestOptions & { readonly form?: 'bound' | 'plain'; readonly change?: object } = {},
-): Promise<Answer> {
+  { form, change }: StatementOptions = {},
+): Promise<object> {
   const body = {
     receipt_id: freshId('rcpt'),
     state,
     occurred_at: by.world.clock.now(),
     actor_agent_id: by.agentId,
     package_digest: metadata.content_digest,
-    ...options.change,
+    ...change,
   }
-  return by.post(
-    `/v1/packages/${metadata.package_id}/receipts`,
-    await signed(by, metadata.package_id, body, options.form),
-    options,
-  )
+  return signed(by, metadata.package_id, body, form)
+}
+
+/** Drafts and hands in a package that has to be accepted. */
+export async function sendPackage(
+  from: Organization,
+  to: Organization,
+  options: DraftOptions = {},
+): Promise<PackageDraft> {
+  const draft = await draftPackage(from, to, options)
+  const answer = await submit(from, draft)
+  if (answer.status !== 202) throw new Error(answer.text)
+  return draft
+}
+
+/** A signed statement of the recipient about a package. */
+export async function sendReceipt(
+  by: Organization,
+  metadata: PackageMetadata,
+  state: string,
+  options: RequestOptions & StatementOptions = {},
+): Promise<Answer> {
+  const body = await receiptBody(by, metadata, state, options)
+  return by.post(`/v1/packages/${metadata.package_id}/receipts`, body, options)
+}
+
+/** The sender's wish to withdraw a package, signed. */
+export function revocationBody(
+  by: Organization,
+  metadata: PackageMetadata,
+  { form, change }: StatementOptions = {},
+): Promise<object> {
+  const body = {
+    requested_at: by.world.clock.now(),
+    reason_code: 'superseded',
+    reason_detail: 'A newer one follows.',
+    ...change,
+  }
+  return signed(by, metadata.package_id, body, form)
 }
 
 export async function sendRevocation(
   by: Organization,
   metadata: PackageMetadata,
-  options: RequestOptions & { readonly form?: 'bound' | 'plain' } = {},
+  options: RequestOptions & StatementOptions = {},
 ): Promise<Answer> {
-  const body = {
-    requested_at: by.world.clock.now(),
-    reason_code: 'superseded',
-    reason_detail: 'A newer one follows.',
-  }
-  return by.post(
-    `/v1/packages/${metadata.package_id}/revoke`,
-    await signed(by, metadata.package_id, body, options.form),
-    options,
-  )
+  const body = await revocationBody(by, metadata, options)
+  return by.post(`/v1/packages/${metadata.package_id}/revoke`, body, options)
 }
 
 async function signed(by: Organization, packageId: string, body: object, form: 'bound' | 'plain' = 'bound') {

@@ -55,7 +55,7 @@ const keyHistory = Type.Object({
   accepted_after_invalid_from: Type.Optional(
     Type.Boolean({
       description:
-        'the package was signed by this key and accepted after its invalid_from, before the revocation',
+        'this key signed the package or a statement about it that was accepted after its invalid_from, before the revocation',
     }),
   ),
 })

@@ -16,6 +16,7 @@ import {
 const LIMIT = 65_536
 const world = await startWorld({
   profile: { 'O-13': { webhook_endpoints: 1_000 }, 'O-14': { request_bytes: LIMIT } },
+  config: { role: 'api' },
 })
 after(() => world[Symbol.asyncDispose]())
 const scene = await setScene(world)
@@ -178,8 +179,9 @@ test('[PKG-01][PKG-02] null characters and endless texts inside a signed envelop
   }
 })
 
+const longest = (prefix: string) => `${prefix}_${freshId('').slice(1).padEnd(128, 'Z-')}`
+
 test('[OBJ-01] identifiers with the longest tails work in bodies and in paths', async () => {
-  const longest = (prefix: string) => `${prefix}_${freshId('').slice(1).padEnd(128, 'Z-')}`
   const { sender, recipient } = scene
   const draft = await draftPackage(sender, recipient, {
     threadId: longest('thread'),

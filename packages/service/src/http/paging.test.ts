@@ -83,9 +83,9 @@ test('[API-06] a cursor that is altered, foreign, or of another listing is refus
     const { path, by } = await scene.make(id)
     const own = cursors.get(id) ?? ''
     assert.equal((await by.get(`${path}?after=${own}`)).status, 200)
-    const altered = [...own].map(
-      (letter, index) => `${own.slice(0, index)}${letter === 'A' ? 'B' : 'A'}${own.slice(index + 1)}`,
-    )
+    const altered = own
+      .split('')
+      .map((letter, index) => `${own.slice(0, index)}${letter === 'A' ? 'B' : 'A'}${own.slice(index + 1)}`)
     const others = [...cursors].filter(([other]) => other !== id).map(([, cursor]) => cursor)
     const made = [
       '0',

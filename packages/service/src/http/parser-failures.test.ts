@@ -88,11 +88,11 @@ test('[API-03] a header that is repeated is refused, even with equal values', as
   const twice = ['X-Correlation-ID: one', 'X-Correlation-ID: one']
   assert.equal(problemIn(await send(withToken(...twice)))['code'], 'header_invalid')
   const keys = ['X-Correlation-ID: one', 'Idempotency-Key: k', 'idempotency-key: k', 'Content-Length: 2']
-  const post = withToken(...keys, 'Content-Type: application/json').replace(
+  const repeated = withToken(...keys, 'Content-Type: application/json').replace(
     'GET /v1/skills',
     'POST /v1/webhook-endpoints',
   )
-  const problem = problemIn(await send(`${post}{}`))
+  const problem = problemIn(await send(`${repeated}{}`))
   assert.deepEqual([problem['code'], problem['details']], ['header_invalid', { header: 'Idempotency-Key' }])
   const tokens = problemIn(await send(withToken('X-Correlation-ID: one', authorization)))
   assert.deepEqual([tokens['code'], tokens['details']], ['header_invalid', { header: 'Authorization' }])

@@ -1,4 +1,5 @@
-import type { DeploymentProfile, Failure } from '@agent-exchange/protocol'
+import type { JsonValue } from '@agent-exchange/crypto'
+import { pointerTo, type DeploymentProfile, type Failure } from '@agent-exchange/protocol'
 import { Problem } from './problem.ts'
 
 /** RFC 6901 pointers, each with what stands there. */
@@ -21,6 +22,30 @@ export function assertBounds(profile: DeploymentProfile, { identifiers, texts, l
     ),
   ]
   if (failures.length > 0) throw new Problem('validation_failed', { failures })
+}
+
+/** Members that hold a sentence or an address rather than a name. */
+const LONG_TEXTS = new Set(['statement', 'reason_detail', 'evidence_reference', 'url'])
+/** Members whose own members have names of the caller's choice: content, and not repeated in an answer. */
+const MAPS = new Set(['skill_versions'])
+
+/** O-14 for a whole document whose members are known: every text, list and map in it has an end. */
+export function boundFailures(value: JsonValue, profile: DeploymentProfile, pointer = ''): Failure[] {
+  const limits = profile['O-14']
+  const member = pointer.slice(pointer.lastIndexOf('/') + 1)
+  if (typeof value === 'string') {
+    const longest = LONG_TEXTS.has(member) ? limits.text_characters : limits.identifier_characters
+    return textFailures(pointer, value, longest)
+  }
+  if (typeof value !== 'object' || value === null) return []
+  const members = Object.entries(value)
+  if (members.length > limits.list_items)
+    return [failure(pointer, `List at most ${limits.list_items} entries.`)]
+  return members.flatMap(([name, inner]) =>
+    MAPS.has(member)
+      ? [name, inner].flatMap((each) => boundFailures(each, profile, pointer))
+      : boundFailures(inner, profile, pointerTo(pointer, name)),
+  )
 }
 
 /** PostgreSQL keeps any text but the null character. */

@@ -74,20 +74,19 @@ export function createGroupCommit<Item, Result>(
   /** Outside the lanes: it may wait for a lock, and must not hold up others meanwhile. */
   function runAlone(waiting: Waiting<Item, Result>): void {
     alone += 1
-    void commit([waiting.item])
-      .then(([result]) => {
-        if (result !== undefined && result !== 'alone' && 'done' in result) waiting.resolve(result.done)
-        else
-          waiting.reject(
-            result !== undefined && result !== 'alone'
-              ? result.failed
-              : new Error('an item alone was put off'),
-          )
-      }, waiting.reject)
+    void commitOne(waiting.item)
+      .then(waiting.resolve, waiting.reject)
       .finally(() => {
         alone -= 1
         settleIdlers()
       })
+  }
+
+  async function commitOne(item: Item): Promise<Result> {
+    const [result] = await commit([item])
+    if (result === undefined || result === 'alone') throw new Error('an item alone was put off')
+    if ('done' in result) return result.done
+    throw result.failed
   }
 
   function settleIdlers(): void {

@@ -15,6 +15,8 @@ export interface PlatformKeyRow {
   readonly created_at: string
 }
 
+export type PlatformKeyHistory = PlatformKeyRow & { readonly revoked_at: string | null }
+
 /** No purpose has more usable keys than this, or something rotates them in a loop. */
 const MAXIMUM_LISTED_KEYS = 100
 
@@ -30,6 +32,30 @@ export async function listUsableKeys(
     where purpose = ${purpose} and status in ('active', 'retiring') and valid_until > ${now}
     order by valid_from desc, created_at desc, key_id
     limit ${MAXIMUM_LISTED_KEYS}`
+}
+
+/** Keys of every status, the one that starts last first. */
+export async function listAllKeys(
+  queries: Queries,
+  purpose: PlatformKeyPurpose,
+): Promise<PlatformKeyHistory[]> {
+  return queries<PlatformKeyHistory[]>`
+    select key_id, purpose, public_jwk, private_key_encrypted, valid_from, valid_until, status, created_at,
+      revoked_at
+    from platform_key where purpose = ${purpose}
+    order by valid_from desc, created_at desc, key_id
+    limit ${MAXIMUM_LISTED_KEYS}`
+}
+
+/** False where there is no such key that could still sign. */
+export async function markRevoked(
+  tx: Transaction,
+  { purpose, keyId, now }: { purpose: PlatformKeyPurpose; keyId: string; now: string },
+): Promise<boolean> {
+  const { count } = await tx`
+    update platform_key set status = 'revoked', revoked_at = ${now}, invalid_from = ${now}
+    where key_id = ${keyId} and purpose = ${purpose} and status in ('active', 'retiring') and valid_until > ${now}`
+  return count > 0
 }
 
 export async function insertKey(tx: Transaction, row: PlatformKeyRow): Promise<void> {

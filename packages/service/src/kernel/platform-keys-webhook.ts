@@ -7,8 +7,11 @@ import { lockNames } from '../db/locks.ts'
 import { DAY_SECONDS, secondsAfter, secondsBetween } from './clock.ts'
 import {
   insertKey,
+  listAllKeys,
   listUsableKeys,
   markRetired,
+  markRevoked,
+  type PlatformKeyHistory,
   type PlatformKeyRow,
   publicJwkOf,
   retireOthers,
@@ -21,7 +24,12 @@ export const PLATFORM_KEYS_LOCK = 'platform keys'
 const MAXIMUM_CACHED_KEYS = 64
 /** The last part of a key's life in which its successor is made without being asked for. */
 const RENEWAL_SHARE = 1 / 8
+/** A renewed key begins to sign this long before its predecessor ends: as long as a signature lives at most. */
+const RENEWAL_OVERLAP_SECONDS = 300
 const VERSION_CHARACTERS = 32
+
+/** A key as the operator sees it: also those that have ended. */
+export type ListedKey = PublicKey & { readonly revoked_at?: string }
 
 /** The keys that sign webhooks (ID-08, EVT-13). All state is in the database: every replica sees a rotation at once. */
 export interface WebhookKeys {
@@ -32,6 +40,13 @@ export interface WebhookKeys {
   signingKey(queries: Queries, keyId: string, now: string): Promise<SigningKey | undefined>
   /** Publishes the next key at once. In the caller's transaction, so that a log entry can share it. */
   rotate(tx: Transaction, now: string): Promise<PublicKey>
+  /** Keys of every status, the newest first. */
+  list(queries: Queries): Promise<ListedKey[]>
+  /**
+   * For an emergency: this key signs nothing from now on, and leaves the directory. Where no other one may sign yet,
+   * one is made that does at once. Undefined where there is no such key that could still sign.
+   */
+  revoke(tx: Transaction, keyId: string, now: string): Promise<ListedKey | undefined>
   /** Marks ended keys as retired and renews in time a key that nobody rotated. Run it at start and daily. */
   maintain(tx: Transaction, now: string): Promise<{ retired: number; renewed: boolean }>
 }
@@ -55,10 +70,15 @@ export function webhookKeys(profile: DeploymentProfile, vault: KeyVault): Webhoo
   async function rotate(tx: Transaction, now: string) {
     await lockNames(tx, 'key', [PLATFORM_KEYS_LOCK])
     const [newest] = await listUsableKeys(tx, 'webhook', now)
-    const next = await insertNew(tx, startOfNext(newest, now), now)
+    return toPublicKey(await succeed(tx, startOfNext(newest, now), now))
+  }
+
+  /** Makes the next key; the others retire. */
+  async function succeed(tx: Transaction, validFrom: string, now: string) {
+    const next = await insertNew(tx, validFrom, now)
     const until = secondsAfter(next.valid_from, retiring_days * DAY_SECONDS)
     await retireOthers(tx, { purpose: 'webhook', keep: next.key_id, until })
-    return toPublicKey(next)
+    return next
   }
 
   async function insertNew(tx: Transaction, validFrom: string, now: string) {
@@ -73,6 +93,15 @@ export function webhookKeys(profile: DeploymentProfile, vault: KeyVault): Webhoo
     return secondsAfter(now, Math.min(lead_seconds, secondsBetween(now, newest.valid_until)))
   }
 
+  /**
+   * As late as possible: whoever pinned the directory and refreshes it before valid_until, as the profile of webhooks
+   * asks for, then knows the new key, however early or late that was.
+   */
+  function startOfRenewal(newest: PlatformKeyRow | undefined, now: string): string {
+    const latest = newest && secondsAfter(newest.valid_until, -RENEWAL_OVERLAP_SECONDS)
+    return latest === undefined || latest < now ? startOfNext(newest, now) : latest
+  }
+
   return {
     rotate,
     signingKey,
@@ -84,6 +113,16 @@ export function webhookKeys(profile: DeploymentProfile, vault: KeyVault): Webhoo
     async currentKeyId(queries, now) {
       return currentOf(await listUsableKeys(queries, 'webhook', now), now).key_id
     },
+    async list(queries) {
+      return (await listAllKeys(queries, 'webhook')).map(toListedKey)
+    },
+    async revoke(tx, keyId, now) {
+      await lockNames(tx, 'key', [PLATFORM_KEYS_LOCK])
+      if (!(await markRevoked(tx, { purpose: 'webhook', keyId, now }))) return undefined
+      const left = await listUsableKeys(tx, 'webhook', now)
+      if (!left.some((row) => hasStarted(row, now))) await succeed(tx, now, now)
+      return (await listAllKeys(tx, 'webhook')).map(toListedKey).find((key) => key.key_id === keyId)
+    },
     async maintain(tx, now) {
       await lockNames(tx, 'key', [PLATFORM_KEYS_LOCK])
       const retired = await markRetired(tx, now)
@@ -94,14 +133,16 @@ export function webhookKeys(profile: DeploymentProfile, vault: KeyVault): Webhoo
       ) {
         return { retired, renewed: false }
       }
-      await rotate(tx, now)
+      await succeed(tx, startOfRenewal(newest, now), now)
       return { retired, renewed: true }
     },
   }
 }
 
 function currentOf(rows: readonly PlatformKeyRow[], now: string): PlatformKeyRow {
-  const current = rows.find((row) => hasStarted(row, now))
+  const started = rows.filter((row) => hasStarted(row, now))
+  // A key that retires may have the later start, where its successor was made in an emergency.
+  const current = started.find(({ status }) => status === 'active') ?? started[0]
   if (!current) throw new Error('No webhook key may sign now; maintain() makes one.')
   return current
 }
@@ -121,6 +162,10 @@ function toPublicKey(row: PlatformKeyRow): PublicKey {
     status: row.status,
     registered_at: row.created_at,
   }
+}
+
+function toListedKey(row: PlatformKeyHistory): ListedKey {
+  return { ...toPublicKey(row), ...(row.revoked_at !== null && { revoked_at: row.revoked_at }) }
 }
 
 /** Changes if and only if what is listed changes, and needs no counter. */

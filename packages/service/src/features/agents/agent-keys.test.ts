@@ -1,15 +1,16 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { keyDirectory, validatorOf, type PublicKeyRequest } from '@agent-exchange/protocol'
+import { createProfile, keyDirectory, validatorOf, type PublicKeyRequest } from '@agent-exchange/protocol'
 import { generateKeyPair } from '@agent-exchange/crypto'
 import { testDatabase } from '@agent-exchange/testkit'
 import { openDatabase } from '../../db/database.ts'
 import { inTransaction } from '../../db/transaction.ts'
 import type { Call, Caller } from '../../kernel/call.ts'
-import { handMadeCall, perform } from '../../kernel/hand-made-call.ts'
+import { handMadeCall, handMadeContext, perform } from '../../kernel/hand-made-call.ts'
 import { Problem } from '../../kernel/problem.ts'
 import { holdKeys } from '../keys/public-keys.ts'
 import { keyRequest, registration, seedOrganizations } from './agent-fixture.ts'
+import { lockAgent } from './agent-store.ts'
 import { getAgentKeys } from './get-keys.ts'
 import { registerAgent } from './register-agent.ts'
 import { registerAgentKey } from './register-key.ts'
@@ -177,11 +178,26 @@ test('[ID-06] private material in a new key is refused before its schema is aske
   await assert.rejects(async () => registerAgentKey.inspect?.(body), problem('private_key_refused'))
 })
 
-test('[ID-03] of 12 equal registrations of one key at once, one wins', async () => {
+test('[ID-03] of many registrations of one id, or of one material, at once, one wins and the others are told', async () => {
   await agentWith('agent_race')
   const key = await keyRequest('k')
-  const results = await Promise.allSettled(Array.from({ length: 12 }, () => addKey('agent_race', key)))
-  assert.equal(results.filter(({ status }) => status === 'fulfilled').length, 1)
+  let race: Promise<PromiseSettledResult<unknown>[]> = Promise.resolve([])
+  // All wait at the same door, so that none has seen another's key.
+  await inTransaction(db, async (tx) => {
+    await lockAgent(tx, 'agent_race')
+    const same = Array.from({ length: 3 }, () => addKey('agent_race', key))
+    const renamed = Array.from({ length: 3 }, (_, index) =>
+      addKey('agent_race', { ...key, key_id: `k${index}` }),
+    )
+    race = Promise.allSettled([...same, ...renamed])
+    await new Promise((resolve) => setTimeout(resolve, 300))
+  })
+  const results = await race
+  const losers = results.filter((result) => result.status === 'rejected')
+  assert.equal(losers.length, 5)
+  for (const { reason } of losers) {
+    assert.ok(problem('identifier_conflict')(reason) || problem('key_not_distinct')(reason), String(reason))
+  }
   assert.equal((await db`select 1 from agent_key_event where agent_id = 'agent_race'`).length, 1)
 })
 
@@ -197,4 +213,19 @@ test('[ID-05] a revocation waits for whoever is using the key, and they see it o
   })
   await revocation
   assert.deepEqual(order, ['used', 'revoked'])
+})
+
+test('[ID-07] an agent without keys has an empty directory', async () => {
+  await agentWith('agent_empty')
+  const { keys, directory_version, organization_id } = await directory('agent_empty')
+  assert.deepEqual([keys, directory_version, organization_id], [[], '0', 'org_acme'])
+})
+
+test('[ID-03] an agent cannot have more keys than a list may hold', async () => {
+  const result = createProfile({ 'O-14': { list_items: 8 } })
+  assert.ok(result.ok)
+  const context = handMadeContext({ profile: result.profile })
+  const keys = await Promise.all(Array.from({ length: 8 }, (_, index) => keyRequest(`k${index}`)))
+  await agentWith('agent_full', ...keys)
+  await assert.rejects(addKey('agent_full', await keyRequest('k8'), { context }), problem('quota_reached'))
 })

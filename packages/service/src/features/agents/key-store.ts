@@ -79,9 +79,23 @@ export async function appendKeyEvent(tx: Transaction, event: KeyEvent): Promise<
       ${event.actor}, ${JSON.stringify(event.details)})`
 }
 
-/** How often the agent's keys have changed: a directory's version. */
-export async function countKeyEvents(db: Queries, agentId: string): Promise<number> {
-  const [row] = await db<{ count: number }[]>`
-    select count(*) as count from agent_key_event where agent_id = ${agentId}`
-  return row?.count ?? 0
+type DirectoryRow = KeyRow & { readonly organization_id: string; readonly changes: number }
+
+/**
+ * Whose agent it is, how often its keys have changed, and the keys: one statement, so that all three are of one
+ * moment. Undefined where there is no such agent.
+ */
+export async function readDirectory(db: Queries, agentId: string) {
+  const rows = await db<(DirectoryRow | (DirectoryRow & { readonly key_id: null }))[]>`
+    select agent.organization_id, key.*,
+      (select count(*) from agent_key_event where agent_id = ${agentId}) as changes
+    from agent left join agent_key as key using (agent_id)
+    where agent.agent_id = ${agentId} order by key.registered_at, key.key_id`
+  const [first] = rows
+  // An agent without keys is one row without a key.
+  return first && { organizationId: first.organization_id, changes: first.changes, keys: rows.filter(hasKey) }
+}
+
+function hasKey(row: { readonly key_id: string | null }): boolean {
+  return row.key_id !== null
 }

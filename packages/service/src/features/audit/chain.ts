@@ -38,7 +38,7 @@ interface AuditRow {
  * Links drafts to the ends of their threads' chains. The hash of an entry is SHA-256 over RFC 8785 of the entry
  * as evidence shows it, without the hash itself; the previous entry's hash is part of that.
  */
-export function linkEntries(ends: ReadonlyMap<string, ChainEnd>, drafts: readonly AuditDraft[]) {
+function linkEntries(ends: ReadonlyMap<string, ChainEnd>, drafts: readonly AuditDraft[]) {
   const latest = new Map(ends)
   const rows = drafts.map((draft): AuditRow => {
     const end = latest.get(draft.threadId) ?? { count: 0, hash: null }
@@ -66,7 +66,7 @@ function proofOf(draft: AuditDraft, previousHash: string | null) {
   return { ...draft.proof, recorded_at: draft.recordedAt, previous_hash: previousHash }
 }
 
-export function entryHash(entry: { position: number; event: AuditEvent | undefined; proof: object }): string {
+function entryHash(entry: { position: number; event: AuditEvent | undefined; proof: object }): string {
   const { event, ...rest } = entry
   return createHash('sha256')
     .update(canonicalize(event ? { ...rest, event } : rest))

@@ -1,4 +1,4 @@
-import { isEarlier, type ProblemCode } from '@agent-exchange/protocol'
+import { isEarlier } from '@agent-exchange/protocol'
 import { Problem } from '../../kernel/problem.ts'
 
 /** What ID-05 has to know of a registered key. Times as their owner wrote them. */
@@ -14,27 +14,23 @@ export interface KeyState {
  * enough where the key has an end: the arrival must lie before it too, or a thief could backdate.
  */
 export function requireSigningKey(key: KeyState | undefined, claimedAt: string, now: string): void {
-  if (!key) throw refused('signing_key_unusable', 'unknown')
-  if (key.use !== 'signing') throw refused('signing_key_unusable', 'not_a_signing_key')
-  if (isEarlier(claimedAt, key.valid_from)) throw refused('signing_key_unusable', 'not_yet_valid')
+  if (!key) throw refused('unknown')
+  if (key.use !== 'signing') throw refused('not_a_signing_key')
+  if (isEarlier(claimedAt, key.valid_from)) throw refused('not_yet_valid')
   if (key.invalid_from !== null) {
     const inTime = isEarlier(claimedAt, key.invalid_from) && isEarlier(now, key.invalid_from)
-    if (!inTime) throw refused('signing_key_unusable', 'revoked')
-  } else if (key.status === 'retired') throw refused('signing_key_unusable', 'retired')
+    if (!inTime) throw refused('revoked')
+  } else if (key.status === 'retired') throw refused('retired')
 }
 
-/** Encryption keys named in a sealed package are active or retiring. */
-export function requireEncryptionKey(key: KeyState | undefined, claimedAt: string): void {
-  if (!key) throw refused('encryption_key_unusable', 'unknown')
-  if (key.use !== 'encryption') throw refused('encryption_key_unusable', 'not_an_encryption_key')
-  if (!isUsableForEncryption(key)) throw refused('encryption_key_unusable', key.status)
-  if (isEarlier(claimedAt, key.valid_from)) throw refused('encryption_key_unusable', 'not_yet_valid')
+/** Encryption keys named in a sealed package are active or retiring; undefined where this one is in order. */
+export function encryptionKeyFault(key: KeyState | undefined, claimedAt: string): string | undefined {
+  if (!key) return 'unknown'
+  if (key.use !== 'encryption') return 'not_an_encryption_key'
+  if (key.status !== 'active' && key.status !== 'retiring') return key.status
+  return isEarlier(claimedAt, key.valid_from) ? 'not_yet_valid' : undefined
 }
 
-export function isUsableForEncryption(key: KeyState): boolean {
-  return key.use === 'encryption' && (key.status === 'active' || key.status === 'retiring')
-}
-
-function refused(code: ProblemCode, reason: string): Problem {
-  return new Problem(code, { reason })
+function refused(reason: string): Problem {
+  return new Problem('signing_key_unusable', { reason })
 }

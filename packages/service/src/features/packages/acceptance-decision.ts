@@ -7,7 +7,7 @@ import {
 } from '@agent-exchange/protocol'
 import { Problem } from '../../kernel/problem.ts'
 import { lockNameOf } from '../keys/public-keys.ts'
-import { requireEncryptionKey, requireSigningKey } from '../keys/signing-key.ts'
+import { encryptionKeyFault, requireSigningKey } from '../keys/signing-key.ts'
 import type { AcceptanceState, AgentState, ThreadState } from './acceptance-state.ts'
 import type { PackageRow } from './store.ts'
 import type { Submission } from './submission.ts'
@@ -177,12 +177,18 @@ function requireSealedToParties(
   if (content.transport !== 'native') return
   if (!recipient.has_encryption_key) throw incapable('encryption_key')
   const [first, second] = content.recipientKeyIds
-  const key = (agentId: string, keyId: string) => state.keys.get(lockNameOf({ agentId, keyId }))
-  const [senderKeyId, recipientKeyId] = key(metadata.sender_agent_id, first)
-    ? [first, second]
-    : [second, first]
-  requireEncryptionKey(key(metadata.sender_agent_id, senderKeyId), metadata.created_at)
-  requireEncryptionKey(key(metadata.recipient_agent_id, recipientKeyId), metadata.created_at)
+  const sealedTo = (senderKeyId: string, recipientKeyId: string) =>
+    encryptionKeyFault(keyOf(metadata.sender_agent_id, senderKeyId, state), metadata.created_at) ??
+    encryptionKeyFault(keyOf(metadata.recipient_agent_id, recipientKeyId, state), metadata.created_at)
+  // Ids are unique within one agent only, so both orders are tried before one is found at fault.
+  const [sendersFirst, sendersLast] = [sealedTo(first, second), sealedTo(second, first)]
+  if (!sendersFirst || !sendersLast) return
+  const reason = keyOf(metadata.sender_agent_id, first, state) ? sendersFirst : sendersLast
+  throw new Problem('encryption_key_unusable', { reason })
+}
+
+function keyOf(agentId: string, keyId: string, { keys }: AcceptanceState) {
+  return keys.get(lockNameOf({ agentId, keyId }))
 }
 
 function incapable(reason: string): Problem {

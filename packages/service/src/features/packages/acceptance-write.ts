@@ -1,4 +1,10 @@
-import { eventTypeFor, movePackage, type PackageState, type PolicyReceipt } from '@agent-exchange/protocol'
+import {
+  eventTypeFor,
+  movePackage,
+  parseInstant,
+  type PackageState,
+  type PolicyReceipt,
+} from '@agent-exchange/protocol'
 import type { Transaction } from '../../db/database.ts'
 import { toAuditEvent } from '../audit/audit-event.ts'
 import { appendAudit, type AuditDraft, type ChainEnd } from '../audit/chain.ts'
@@ -92,11 +98,24 @@ function toRow(submission: Submission, { thread }: Decision, state: PackageState
     edc: content.transport === 'ds_x' ? JSON.stringify(content.edc) : null,
     sender_signature: content.transport === 'ds_x' ? JSON.stringify(content.senderSignature) : null,
     created_at: metadata.created_at,
-    expires_at: metadata.expires_at,
+    expires_at: inMilliseconds(metadata.expires_at),
     accepted_at: now,
     updated_at: now,
     correlation_id: correlationId,
   }
+}
+
+const LATEST_MILLISECOND = Date.parse('9999-12-31T23:59:59.999Z')
+
+/**
+ * PKG-12: the next whole millisecond, which is what our clock counts in. The metadata keep the time as it was
+ * written, with digits and leap seconds that the database does not take.
+ */
+function inMilliseconds(time: string): string {
+  const { seconds, fraction } = parseInstant(time) ?? { seconds: 0, fraction: '' }
+  const more = fraction.length > 3 ? 1 : 0
+  const milliseconds = seconds * 1_000 + Number(fraction.slice(0, 3).padEnd(3, '0')) + more
+  return new Date(Math.min(milliseconds, LATEST_MILLISECOND)).toISOString()
 }
 
 /** The policy receipt's entries, then the package's own with the signed acceptance, then the answer to another one. */

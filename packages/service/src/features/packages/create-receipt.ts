@@ -27,14 +27,15 @@ export const createPackageReceipt: Mutation<'createPackageReceipt', StatementFor
     if (row.state === 'revoked') throw new Problem('invalid_state_transition', { state: row.state })
     await keepSignature(tx, call)
     await insertReceipt(tx, call, form)
-    const { signature, receipt_id, state } = body
+    const { state, ...statement } = body
     await recordFact(
       tx,
       row,
       {
         trigger: TRIGGERS[state],
         kind: `receipt_${state}`,
-        proof: { receipt_id, package_digest: body.package_digest, signature, signature_form: form },
+        // All that was signed (the kind says the state), or nobody else could verify it.
+        proof: { ...statement, signature_form: form },
         auditKinds: state === 'received' ? context.profile['O-26'].receipt_received : [],
         agentId: body.actor_agent_id,
       },

@@ -31,14 +31,17 @@ export const revokePackage: Mutation<'revokePackage', Found> = {
       {
         trigger: 'revocation',
         kind: 'package_revoked',
-        proof: { reason_code: body.reason_code, signature: body.signature, signature_form: form },
+        // All that was signed, or nobody else could verify it.
+        proof: { ...body, signature_form: form },
         auditKinds: context.profile['O-26'].package_revoked,
         agentId,
       },
       call,
     )
     await keepSignature(tx, call)
-    const auditEventId = auditEvents[0]?.id ?? context.newId('audit')
+    const [auditEvent] = auditEvents
+    if (!auditEvent) throw new Error('a revocation without its audit event')
+    const auditEventId = auditEvent.id
     await tx`
       insert into package_revocation (package_id, body, signature_form, revoked_at, audit_event_id)
       values (${row.package_id}, ${Buffer.from(bytes).toString('utf8')}, ${form}, ${now}, ${auditEventId})`

@@ -16,6 +16,7 @@ import {
   type Signature,
 } from '@agent-exchange/protocol'
 import type { Database } from '../../db/database.ts'
+import { boundFailures } from '../../kernel/bounds.ts'
 import type { Call } from '../../kernel/call.ts'
 import { contentHash } from '../../kernel/idempotency.ts'
 import { Problem } from '../../kernel/problem.ts'
@@ -110,16 +111,27 @@ async function readManifest(body: DsxPackageBody, call: PackageCall, db: Databas
   return { metadata, signingKeyId: senderSignature.key_id, content }
 }
 
+/** What the payload holds is bounded like any body (O-14): the schema of the body saw only base64url. */
 function readMetadata(envelope: ParsedEnvelope, call: PackageCall): PackageMetadata {
   const validate = validatorOf(packageMetadata)
-  const { metadata } = envelope
+  const { metadata, kid, jwe } = envelope
+  const { profile } = call.context
+  const place = '/payload/metadata'
   if (!validate.accepts(metadata)) {
     const failures = validate(metadata).map((failure) => ({
       ...failure,
-      pointer: `/payload/metadata${failure.pointer}`,
+      pointer: `${place}${failure.pointer}`,
     }))
     throw new Problem('validation_failed', { failures })
   }
+  const failures = [
+    ...boundFailures({ ...metadata }, profile, place),
+    ...boundFailures(kid, profile, '/protected/kid'),
+    ...jwe.recipients.flatMap(({ header }, index) =>
+      boundFailures(header.kid, profile, `/payload/jwe/recipients/${index}/header/kid`),
+    ),
+  ]
+  if (failures.length > 0) throw new Problem('validation_failed', { failures })
   requireActingAs(call.caller, metadata.sender_org_id, metadata.sender_agent_id)
   return metadata
 }

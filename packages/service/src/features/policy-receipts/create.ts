@@ -44,7 +44,7 @@ function signingKeyOf(receipt: PolicyReceipt) {
 }
 
 /** POL-03: all five checks passed, and a required approval is there. Unknown outcomes do not count as a pass. */
-export function isEligible(receipt: PolicyReceipt, profile: DeploymentProfile): boolean {
+function isEligible(receipt: PolicyReceipt, profile: DeploymentProfile): boolean {
   const passed = receipt.checks.every(({ outcome }) => profile['O-34'].passing_outcomes.includes(outcome))
   return passed && (!receipt.human_approval.required || isApproved(receipt, profile))
 }

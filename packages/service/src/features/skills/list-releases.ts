@@ -29,7 +29,7 @@ export const listSkillReleases: Read<'listSkillReleases'> = async ({ query, cont
 type Fits = (range: string) => boolean
 
 /** O-06. A version that cannot be read fits nothing; a range that cannot be read is the profile's to judge. */
-export function fitting(version: string | undefined, profile: DeploymentProfile): Fits {
+function fitting(version: string | undefined, profile: DeploymentProfile): Fits {
   if (version === undefined) return () => true
   if (protocolRangeIncludes(version, version) === undefined) return () => false
   const otherwise = profile['O-06'].unreadable_range === 'compatible'

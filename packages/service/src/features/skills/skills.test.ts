@@ -160,3 +160,21 @@ test('[API-06] a cursor that is altered, or goes with another filter, and a limi
   await assert.rejects(list({ after: next_cursor, protocol_version: 'svc/1.0' }), problem('cursor_invalid'))
   await assert.rejects(list({ limit: 1_001 }), problem('validation_failed'))
 })
+
+test('[API-06] releases appear in the order of their positions, so that a cursor misses none', async () => {
+  await db`truncate skill_release`
+  const slow = await signRelease(manifest({ skill_id: 'skill_slow' }), Buffer.from('a'), { context, now })
+  let quick: Promise<unknown> = Promise.resolve()
+  await inTransaction(db, async (tx) => {
+    await publishRelease(tx, slow, Buffer.from('a'))
+    quick = publish({ skill_id: 'skill_quick' })
+    await new Promise((resolve) => setTimeout(resolve, 200))
+    assert.deepEqual((await list({})).items, [])
+  })
+  await quick
+  const { items } = await list({})
+  assert.deepEqual(
+    items.map(({ skill_id }) => skill_id),
+    ['skill_slow', 'skill_quick'],
+  )
+})

@@ -1,0 +1,80 @@
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import type { PackageEvidence } from '@agent-exchange/protocol'
+import {
+  addKey,
+  assertSuccess,
+  draftPackage,
+  revokeKey,
+  sendPackage,
+  sendReceipt,
+  sendRevocation,
+  startWorld,
+  submit,
+  type Organization,
+} from '@agent-exchange/testkit'
+
+const world = await startWorld()
+after(() => world[Symbol.asyncDispose]())
+const [seats, cars] = [await world.organization('seats'), await world.organization('cars')]
+
+async function packageEvidence(by: Organization, packageId: string): Promise<PackageEvidence> {
+  const answer = await by.get(`/v1/audit/packages/${packageId}`)
+  assertSuccess(answer, 'getPackageAuditEvidence')
+  return answer.body as unknown as PackageEvidence
+}
+
+test('[ID-05] key history, and the flag of a package accepted between invalid_from and its recording', async () => {
+  const signing = await addKey(seats, 'signing')
+  const { metadata: before } = await sendPackage({ ...seats, signing }, cars)
+  world.clock.advance(10)
+  const cutoff = world.clock.now()
+  world.clock.advance(10)
+  const { metadata: between } = await sendPackage({ ...seats, signing }, cars)
+  const { metadata: unconcerned } = await sendPackage(seats, cars)
+  const history = async (id: string) =>
+    (await packageEvidence(cars, id)).key_history.find(({ key }) => key.key_id === signing.keyId)
+  assert.equal((await history(before.package_id))?.accepted_after_invalid_from, undefined)
+  await revokeKey(seats, signing.keyId, cutoff)
+  assert.equal((await history(before.package_id))?.accepted_after_invalid_from, false)
+  assert.equal((await history(between.package_id))?.accepted_after_invalid_from, true)
+  const shown = await history(unconcerned.package_id)
+  assert.equal(shown?.accepted_after_invalid_from, undefined)
+  assert.deepEqual(
+    shown?.events.map(({ kind, details }) => [kind, details]),
+    [
+      ['registered', {}],
+      ['revoked', { invalid_from: cutoff }],
+    ],
+  )
+  assert.equal(shown?.key.status, 'revoked')
+  const agents = new Set(
+    (await packageEvidence(cars, before.package_id)).key_history.map((each) => each.agent_id),
+  )
+  assert.deepEqual(agents, new Set([seats.agentId, cars.agentId]))
+})
+
+const flagged = async (by: Organization, id: string) =>
+  (await packageEvidence(by, id)).key_history.flatMap(({ key, accepted_after_invalid_from }) =>
+    accepted_after_invalid_from ? [key.key_id] : [],
+  )
+
+test('[ID-05] the flag speaks of every signature about the package', async () => {
+  const [forReceipt, forRevocation, forPolicy] = [
+    await addKey(cars, 'signing'),
+    await addKey(seats, 'signing'),
+    await addKey(seats, 'signing'),
+  ]
+  const draft = await draftPackage(seats, cars)
+  const covering = await draftPackage({ ...seats, signing: forPolicy }, cars, { metadata: draft.metadata })
+  assert.equal((await submit(seats, { ...draft, receipt: covering.receipt })).status, 202)
+  await sendReceipt({ ...cars, signing: forReceipt }, draft.metadata, 'received')
+  await sendRevocation({ ...seats, signing: forRevocation }, draft.metadata)
+  assert.deepEqual(await flagged(seats, draft.metadata.package_id), [])
+  const past = '2026-03-01T00:00:00Z'
+  await revokeKey(cars, forReceipt.keyId, past)
+  await revokeKey(seats, forRevocation.keyId, past)
+  await revokeKey(seats, forPolicy.keyId, past)
+  const keys = [forReceipt, forRevocation, forPolicy].map(({ keyId }) => keyId)
+  assert.deepEqual((await flagged(cars, draft.metadata.package_id)).toSorted(), keys.toSorted())
+})

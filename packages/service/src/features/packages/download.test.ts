@@ -1,0 +1,160 @@
+import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
+import { after, test } from 'node:test'
+import type { Envelope } from '@agent-exchange/crypto'
+import type { PackageMetadata } from '@agent-exchange/protocol'
+import {
+  assertProblem,
+  draftPackage,
+  freshId,
+  secondAgent,
+  sendPackage,
+  sendReceipt,
+  sendRevocation,
+  startWorld,
+  untilBlocked,
+  type Answer,
+  type Organization,
+} from '@agent-exchange/testkit'
+
+const world = await startWorld()
+after(() => world[Symbol.asyncDispose]())
+const [seats, cars, steel] = [
+  await world.organization('seats'),
+  await world.organization('cars'),
+  await world.organization('steel'),
+]
+
+const sent = async () => (await sendPackage(seats, cars)).metadata
+const pathOf = ({ package_id }: PackageMetadata) => `/content/packages/${package_id}`
+const stateOf = async ({ package_id }: PackageMetadata) =>
+  (await seats.get(`/v1/packages/${package_id}`)).body['state']
+const deliveredEvents = async ({ package_id }: PackageMetadata) =>
+  (
+    await world.sql`select from notification where package_id = ${package_id} and event_type = 'package.delivered'`
+  ).length
+
+/** Exactly what is asked for, with the body as bytes. */
+async function request(by: Organization, method: string, metadata: PackageMetadata, range?: string) {
+  const response = await fetch(`${world.url}${pathOf(metadata)}`, {
+    method,
+    headers: { authorization: `Bearer ${await by.token()}`, ...(range !== undefined && { range }) },
+  })
+  return { response, bytes: Buffer.from(await response.arrayBuffer()) }
+}
+
+test('[PKG-04][O-36] the exact submitted bytes, however they were written', async () => {
+  const draft = await draftPackage(seats, cars)
+  await seats.post('/v1/policy-receipts', draft.receipt)
+  const { protected: head, payload, signature } = draft.body as Envelope
+  const raw = `\n{ "signature":"${signature}",\t"payload" : "${payload}" ,"\\u0070rotected":"${head}"}\r\n `
+  const answer = await seats.post('/v1/packages', undefined, { raw })
+  assert.equal(answer.status, 202, answer.text)
+  const { response, bytes } = await request(cars, 'GET', draft.metadata)
+  assert.equal(response.status, 200)
+  assert.equal(bytes.toString(), raw)
+  assert.match(response.headers.get('content-type') ?? '', /^application\/json/)
+  assert.equal(response.headers.get('cache-control'), 'no-store')
+  assert.equal(answer.body['ciphertext_download_url'], `${world.url}${pathOf(draft.metadata)}`)
+})
+
+test('[PKG-07][AUTH-03] the parties only; without a token nobody', async () => {
+  const metadata = await sent()
+  for (const party of [seats, cars, await secondAgent(cars)]) {
+    assert.equal((await request(party, 'GET', metadata)).response.status, 200)
+  }
+  assertProblem(await steel.get(pathOf(metadata)), 'resource_not_found', {})
+  assertProblem(await cars.get(`/content/packages/${freshId('pkg')}`), 'resource_not_found', {})
+  const anonymous = await cars.get(pathOf(metadata), { headers: { authorization: undefined } })
+  assertProblem(anonymous, 'access_token_missing')
+  assertProblem(await cars.get(`/content/packages/${'p'.repeat(2_000)}`), 'resource_not_found')
+  assertProblem(await cars.get('/content/packages/%00'), 'resource_not_found')
+})
+
+test('[PKG-11][O-03] only a whole GET by the recipient delivers', async () => {
+  const metadata = await sent()
+  assert.equal((await request(seats, 'GET', metadata)).response.status, 200)
+  const head = await request(cars, 'HEAD', metadata)
+  assert.equal(head.response.status, 200)
+  assert.equal(head.bytes.length, 0)
+  const whole = (await request(seats, 'GET', metadata)).bytes
+  assert.equal(head.response.headers.get('content-length'), String(whole.length))
+  const part = await request(cars, 'GET', metadata, 'bytes=10-19')
+  assert.equal(part.response.status, 206)
+  assert.equal(part.response.headers.get('content-range'), `bytes 10-19/${whole.length}`)
+  assert.deepEqual(part.bytes, whole.subarray(10, 20))
+  const rest = await request(cars, 'GET', metadata, `bytes=${whole.length - 5}-999999999`)
+  assert.deepEqual(rest.bytes, whole.subarray(-5))
+  assert.equal((await request(cars, 'GET', metadata, `bytes=${whole.length}-`)).response.status, 416)
+  assert.equal(await stateOf(metadata), 'encrypted_available')
+  assert.equal(await deliveredEvents(metadata), 0)
+
+  const { bytes } = await request(cars, 'GET', metadata)
+  assert.deepEqual(bytes, whole)
+  assert.equal(await stateOf(metadata), 'delivered')
+  assert.equal(await deliveredEvents(metadata), 2)
+})
+
+test('[PKG-11][O-03] a range that cannot be read is ignored, so that the answer is whole and delivers', async () => {
+  for (const range of ['bytes=0-1,3-4', 'items=0-1', 'bytes=-5', 'bytes=9999999999999999999-']) {
+    const metadata = await sent()
+    const { response } = await request(cars, 'GET', metadata, range)
+    assert.equal(response.status, 200)
+    assert.equal(await stateOf(metadata), 'delivered')
+  }
+})
+
+test('[PKG-11][EVT-01] many fetches at once deliver once', async () => {
+  const metadata = await sent()
+  const fetched = await Promise.all(Array.from({ length: 10 }, () => request(cars, 'GET', metadata)))
+  for (const { response } of fetched) assert.equal(response.status, 200)
+  assert.equal(await deliveredEvents(metadata), 2)
+  const entries = await world.sql`select proof from audit_entry where package_id = ${metadata.package_id}
+    and proof like '%content_fetched%'`
+  assert.equal(entries.length, 1)
+})
+
+test('[PKG-10][PKG-11] content that is revoked while a fetch is under way does not leave', async () => {
+  const metadata = await sent()
+  const pending: Promise<Answer>[] = []
+  // By the name that the service gives the thread's lock: both have seen the package, and the revocation comes first.
+  const name = createHash('sha256').update(`thread\0${metadata.thread_id}`).digest()
+  await world.sql.begin(async (tx) => {
+    await tx`select pg_advisory_xact_lock(${name.readBigInt64BE().toString()}::bigint)`
+    pending.push(sendRevocation(seats, metadata))
+    await untilBlocked(world, 1)
+    pending.push(cars.get(pathOf(metadata)))
+    await untilBlocked(world, 2)
+  })
+  const [revocation, fetched] = await Promise.all(pending)
+  assert.equal(revocation?.status, 200)
+  assert.ok(fetched)
+  assertProblem(fetched, 'package_revoked')
+  assert.equal(await deliveredEvents(metadata), 0)
+})
+
+test('[PKG-11] a fetch after the receipt moves nothing back', async () => {
+  const metadata = await sent()
+  await sendReceipt(cars, metadata, 'opened')
+  assert.equal((await request(cars, 'GET', metadata)).response.status, 200)
+  assert.equal(await stateOf(metadata), 'opened')
+  assert.equal(await deliveredEvents(metadata), 0)
+})
+
+test('[PKG-12][O-27] after expires_at the content is gone, for both; record, thread and evidence stay', async () => {
+  const expires_at = new Date(Date.parse(world.clock.now()) + 60_000).toISOString()
+  const { metadata } = await sendPackage(seats, cars, { metadata: { expires_at } })
+  world.clock.advance(61)
+  for (const party of [seats, cars]) {
+    assertProblem(await party.get(pathOf(metadata)), 'package_expired', {})
+    for (const path of [
+      `/v1/packages/${metadata.package_id}`,
+      `/v1/threads/${metadata.thread_id}`,
+      `/v1/audit/packages/${metadata.package_id}`,
+      `/v1/audit/threads/${metadata.thread_id}`,
+    ]) {
+      assert.equal((await party.get(path)).status, 200)
+    }
+  }
+  assert.equal(await stateOf(metadata), 'encrypted_available')
+})

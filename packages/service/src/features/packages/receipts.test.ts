@@ -1,0 +1,211 @@
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { decodeBase64url, encodeBase64url, sha256Digest } from '@agent-exchange/crypto'
+import type { PackageMetadata, Signature } from '@agent-exchange/protocol'
+import {
+  assertProblem,
+  assertSuccess,
+  boundToAgent,
+  freshId,
+  receiptBody,
+  revocationBody,
+  secondAgent,
+  sendPackage,
+  sendReceipt,
+  sendRevocation,
+  startWorld,
+} from '@agent-exchange/testkit'
+
+const world = await startWorld()
+after(() => world[Symbol.asyncDispose]())
+const [seats, cars, steel] = [
+  await world.organization('seats'),
+  await world.organization('cars'),
+  await world.organization('steel'),
+]
+
+const sent = async () => (await sendPackage(seats, cars)).metadata
+const stateOf = async ({ package_id }: PackageMetadata) =>
+  (await seats.get(`/v1/packages/${package_id}`)).body['state']
+const eventsOf = async ({ package_id }: PackageMetadata) =>
+  (
+    await world.sql`select event_type from notification
+      where package_id = ${package_id} and organization_id = ${seats.organizationId} order by sequence`
+  ).map((row) => String(row['event_type']))
+
+test('[PKG-08][PKG-11] received, then opened: each moves the package, and is answered as it was sent', async () => {
+  const metadata = await sent()
+  const body = (await receiptBody(cars, metadata, 'received')) as Record<string, unknown>
+  const answer = await cars.post(`/v1/packages/${metadata.package_id}/receipts`, body)
+  assertSuccess(answer, 'createPackageReceipt')
+  const { package_id, accepted_at, ...echo } = answer.body
+  assert.deepEqual(echo, body)
+  assert.equal(package_id, metadata.package_id)
+  assert.ok(Date.parse(String(accepted_at)) > 0)
+  assert.equal(await stateOf(metadata), 'received')
+  assertSuccess(await sendReceipt(cars, metadata, 'opened'), 'createPackageReceipt')
+  assert.equal(await stateOf(metadata), 'opened')
+  assert.deepEqual(await eventsOf(metadata), ['package.accepted', 'package.received'])
+})
+
+test('[PKG-08][PKG-11] a receipt behind the state is recorded, moves nothing and tells nobody', async () => {
+  const metadata = await sent()
+  await sendReceipt(cars, metadata, 'opened')
+  assert.equal(await stateOf(metadata), 'opened')
+  assertSuccess(await sendReceipt(cars, metadata, 'received'), 'createPackageReceipt')
+  assertSuccess(await sendReceipt(cars, metadata, 'opened'), 'createPackageReceipt')
+  assert.equal(await stateOf(metadata), 'opened')
+  assert.deepEqual(await eventsOf(metadata), ['package.accepted'])
+  const evidence = await seats.get(`/v1/audit/packages/${metadata.package_id}`)
+  const receipts = evidence.body['receipts'] as { state: string }[]
+  assert.deepEqual(
+    receipts.map(({ state }) => state),
+    ['opened', 'received', 'opened'],
+  )
+})
+
+test('[PKG-08] rejected and failed leave the state alone, and the recipient may try again', async () => {
+  const metadata = await sent()
+  for (const state of ['failed', 'rejected', 'failed']) {
+    assertSuccess(await sendReceipt(cars, metadata, state), 'createPackageReceipt')
+    assert.equal(await stateOf(metadata), 'encrypted_available')
+  }
+  assertSuccess(await sendReceipt(cars, metadata, 'received'), 'createPackageReceipt')
+  assert.equal(await stateOf(metadata), 'received')
+})
+
+test('[PKG-08] any other state is no receipt', async () => {
+  const metadata = await sent()
+  for (const state of ['accepted', 'delivered', 'responded', 'revoked', 'Received', '']) {
+    assertProblem(await sendReceipt(cars, metadata, state), 'validation_failed')
+  }
+})
+
+test('[PKG-08][PKG-11][ERR-03] on a revoked package every receipt is an invalid transition and records nothing', async () => {
+  const metadata = await sent()
+  await sendRevocation(seats, metadata)
+  for (const state of ['received', 'opened', 'rejected', 'failed']) {
+    const answer = await sendReceipt(cars, metadata, state)
+    assertProblem(answer, 'invalid_state_transition', { state: 'revoked' })
+  }
+  const rows = await world.sql`select from package_receipt where package_id = ${metadata.package_id}`
+  assert.equal(rows.length, 0)
+})
+
+test('[PKG-08] receipt_id is unique per package, not beyond', async () => {
+  const [first, second] = [await sent(), await sent()]
+  const change = { receipt_id: 'rcpt_1' }
+  assertSuccess(await sendReceipt(cars, first, 'received', { change }), 'createPackageReceipt')
+  assertProblem(await sendReceipt(cars, first, 'opened', { change }), 'identifier_conflict', {})
+  assert.equal(await stateOf(first), 'received')
+  assertSuccess(await sendReceipt(cars, second, 'received', { change }), 'createPackageReceipt')
+})
+
+test('[PKG-08][AUTH-03] only the recipient agent speaks, in its organization’s name', async () => {
+  const metadata = await sent()
+  const neighbour = await secondAgent(cars)
+  for (const [who, refusal] of [
+    [seats, 'not_permitted'],
+    [neighbour, 'not_permitted'],
+    [steel, 'resource_not_found'],
+  ] as const) {
+    assertProblem(await sendReceipt(who, metadata, 'received'), refusal)
+  }
+  // In the recipient's name, by somebody else's client or key.
+  const body = await receiptBody(cars, metadata, 'received')
+  const path = `/v1/packages/${metadata.package_id}/receipts`
+  assertProblem(await seats.post(path, body), 'signing_key_unusable', { reason: 'unknown' })
+  const forged = { ...cars, signing: { ...neighbour.signing, keyId: cars.signing.keyId } }
+  assertProblem(await sendReceipt(forged, metadata, 'received'), 'signature_invalid')
+  const bound = await boundToAgent(neighbour)
+  assertProblem(await bound.post(path, body), 'not_permitted')
+  const unknown = { ...metadata, package_id: freshId('pkg') }
+  assertProblem(await sendReceipt(cars, unknown, 'received'), 'resource_not_found', {})
+  assert.equal(await stateOf(metadata), 'encrypted_available')
+})
+
+test('[PKG-08][O-23] the digest is that of the package', async () => {
+  const metadata = await sent()
+  const change = { package_digest: await sha256Digest(Buffer.from('other')) }
+  const answer = await sendReceipt(cars, metadata, 'received', { change })
+  assertProblem(answer, 'digest_mismatch', { member: 'package_digest' })
+})
+
+test('[PKG-08] every signed member counts', async () => {
+  const metadata = await sent()
+  const path = `/v1/packages/${metadata.package_id}/receipts`
+  for (const form of ['bound', 'plain'] as const) {
+    const body = await receiptBody(cars, metadata, 'received', { form })
+    for (const change of [
+      { state: 'opened' },
+      { receipt_id: 'rcpt_x' },
+      { occurred_at: '2026-05-01T00:00:00Z' },
+    ]) {
+      const answer = await cars.post(path, { ...body, ...change })
+      assertProblem(answer, 'signature_invalid', { reason: 'signature_mismatch' })
+    }
+    assertProblem(await cars.post(path, { ...body, package_id: metadata.package_id }), 'validation_failed')
+  }
+})
+
+/** The same ECDSA signature in its other form: (r, n - s) holds where (r, s) does. */
+function mirrored<T extends object>(body: T): T {
+  const { signature } = body as { signature: Signature }
+  const bytes = Buffer.from(decodeBase64url(signature.signature))
+  const order = 0xffffffff00000000ffffffffffffffffbce6faada7179e84f3b9cac2fc632551n
+  const s = order - BigInt(`0x${bytes.subarray(32).toString('hex')}`)
+  bytes.set(Buffer.from(s.toString(16).padStart(64, '0'), 'hex'), 32)
+  return { ...body, signature: { ...signature, signature: encodeBase64url(bytes) } }
+}
+
+test('[PKG-08][PKG-10][O-22] a signature serves one package, in whatever form it is shown again', async () => {
+  const [first, second] = [await sent(), await sent()]
+  const bound = await revocationBody(seats, first)
+  const elsewhere = await seats.post(`/v1/packages/${second.package_id}/revoke`, bound)
+  assertProblem(elsewhere, 'signature_invalid', { reason: 'signature_mismatch' })
+
+  const plain = await revocationBody(seats, first, { form: 'plain' })
+  assertSuccess(await seats.post(`/v1/packages/${first.package_id}/revoke`, plain), 'revokePackage')
+  for (const again of [plain, mirrored(plain)]) {
+    const answer = await seats.post(`/v1/packages/${second.package_id}/revoke`, again)
+    assertProblem(answer, 'signature_reused', {})
+  }
+  assert.equal(await stateOf(second), 'encrypted_available')
+})
+
+test('[PKG-08][O-22] a plain receipt cannot move on to a package of equal content', async () => {
+  const draft = await sendPackage(seats, cars)
+  const { jwe } = JSON.parse(
+    Buffer.from((draft.body as { payload: string }).payload, 'base64url').toString(),
+  ) as { jwe: object }
+  const twin = await sendPackage(seats, cars, { reseal: () => jwe })
+  assert.equal(twin.metadata.content_digest, draft.metadata.content_digest)
+  const body = await receiptBody(cars, draft.metadata, 'received', { form: 'plain' })
+  const post = (id: string, receipt: object) => cars.post(`/v1/packages/${id}/receipts`, receipt)
+  assertSuccess(await post(draft.metadata.package_id, body), 'createPackageReceipt')
+  assertProblem(await post(twin.metadata.package_id, body), 'signature_reused')
+  assertProblem(await post(twin.metadata.package_id, mirrored(body)), 'signature_reused')
+})
+
+test('[PKG-08][PKG-12][O-27] expiry ends no receipt: what happened may still be said', async () => {
+  const expires_at = new Date(Date.parse(world.clock.now()) + 60_000).toISOString()
+  const { metadata } = await sendPackage(seats, cars, { metadata: { expires_at } })
+  world.clock.advance(61)
+  assertSuccess(await sendReceipt(cars, metadata, 'received'), 'createPackageReceipt')
+})
+
+test('[PKG-11] receipts and a revocation at once: one order, and nothing after revoked', async () => {
+  const metadata = await sent()
+  const answers = await Promise.all([
+    sendReceipt(cars, metadata, 'opened'),
+    sendRevocation(seats, metadata),
+    sendReceipt(cars, metadata, 'received'),
+    sendReceipt(cars, metadata, 'failed'),
+  ])
+  const state = await stateOf(metadata)
+  const [opened, revoked] = answers
+  assert.ok(state === 'opened' || state === 'revoked')
+  assert.equal(opened.status, state === 'opened' ? 201 : 409)
+  assert.equal(revoked.status, state === 'revoked' ? 200 : 409)
+  for (const { status } of answers) assert.ok([200, 201, 409].includes(status))
+})

@@ -1,0 +1,162 @@
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import type { EvidenceEntry, PackageResource, ThreadResource } from '@agent-exchange/protocol'
+import {
+  assertProblem,
+  assertSuccess,
+  draftPackage,
+  freshId,
+  sendPackage,
+  startWorld,
+  submit,
+  type Organization,
+} from '@agent-exchange/testkit'
+
+const world = await startWorld()
+after(() => world[Symbol.asyncDispose]())
+const [seats, cars, steel, stranger] = [
+  await world.organization('seats'),
+  await world.organization('cars'),
+  await world.organization('steel'),
+  await world.organization('stranger'),
+]
+
+async function threadOf(by: Organization, threadId: string, query = '') {
+  const answer = await by.get(`/v1/threads/${threadId}${query}`)
+  assertSuccess(answer, 'getThread')
+  return answer.body as unknown as ThreadResource
+}
+const idsOf = ({ packages }: Pick<ThreadResource, 'packages'>) => packages.map(({ package_id }) => package_id)
+
+test('[PKG-13] packages in the order of acceptance, both participants, one transport mode', async () => {
+  const first = (await sendPackage(seats, cars)).metadata
+  const { thread_id: threadId } = first
+  // An earlier created_at does not come first.
+  const second = (
+    await sendPackage(cars, seats, { threadId, metadata: { created_at: '2026-02-01T00:00:00Z' } })
+  ).metadata
+  const third = (await sendPackage(cars, seats, { threadId, respondsTo: first.package_id })).metadata
+  for (const party of [seats, cars]) {
+    const thread = await threadOf(party, threadId)
+    assert.deepEqual(idsOf(thread), [first.package_id, second.package_id, third.package_id])
+    assert.deepEqual(thread.participants.toSorted(), [seats.organizationId, cars.organizationId].toSorted())
+    const { thread_id, transport_mode, protocol_version, state } = thread
+    assert.deepEqual(
+      [thread_id, transport_mode, protocol_version, state],
+      [threadId, 'native', 'svc/1.0', 'active'],
+    )
+    const single = await party.get(`/v1/packages/${first.package_id}`)
+    assert.deepEqual(thread.packages[0], single.body)
+  }
+})
+
+const paths = (threadId: string, packageId: string) => [
+  `/v1/threads/${threadId}`,
+  `/v1/packages/${packageId}`,
+  `/v1/audit/threads/${threadId}`,
+  `/v1/audit/packages/${packageId}`,
+  `/content/packages/${packageId}`,
+]
+
+test('[PKG-07][AUTH-03] a stranger’s look and one at nothing are answered alike', async () => {
+  const { metadata } = await sendPackage(seats, cars)
+  const foreign = paths(metadata.thread_id, metadata.package_id)
+  const nothing = paths(freshId('thread'), freshId('pkg'))
+  for (const [index, path] of foreign.entries()) {
+    const options = { correlationId: 'the-same' }
+    const [there, nowhere] = [
+      await stranger.get(path, options),
+      await stranger.get(nothing[index] ?? '', options),
+    ]
+    assertProblem(there, 'resource_not_found', {})
+    assert.equal(there.text, nowhere.text)
+  }
+})
+
+test('[O-31][AUTH-03] a stranger cannot post into a thread, whoever it addresses, and learns nothing of it', async () => {
+  const { metadata } = await sendPackage(seats, cars)
+  const { thread_id: threadId } = metadata
+  for (const to of [seats, cars, steel, stranger]) {
+    const answer = await submit(stranger, await draftPackage(stranger, to, { threadId }))
+    assertProblem(answer, 'identifier_conflict', {})
+  }
+  assertProblem(await stranger.get(`/v1/threads/${threadId}`), 'resource_not_found')
+  assert.deepEqual(idsOf(await threadOf(seats, threadId)), [metadata.package_id])
+})
+
+test('[O-31] two who take one thread id at once: one gets it', async () => {
+  const threadId = freshId('thread')
+  const mine = await draftPackage(seats, cars, { threadId })
+  const theirs = await draftPackage(steel, stranger, { threadId })
+  const answers = await Promise.all([submit(seats, mine), submit(steel, theirs)])
+  assert.deepEqual(
+    answers.map(({ status }) => status).toSorted((a, b) => a - b),
+    [202, 409],
+  )
+})
+
+test('[O-31][PKG-07][AUD-01] whoever is addressed joins, and sees only its own packages and counterparties', async () => {
+  const first = (await sendPackage(seats, cars)).metadata
+  const { thread_id: threadId } = first
+  const second = (await sendPackage(cars, steel, { threadId })).metadata
+  const third = (await sendPackage(seats, cars, { threadId })).metadata
+  const fourth = (await sendPackage(steel, cars, { threadId })).metadata
+
+  const views: [Organization, string[], Organization[]][] = [
+    [seats, [first.package_id, third.package_id], [seats, cars]],
+    [cars, [first, second, third, fourth].map((each) => each.package_id), [seats, cars, steel]],
+    [steel, [second.package_id, fourth.package_id], [cars, steel]],
+  ]
+  for (const [viewer, packages, participants] of views) {
+    const thread = await threadOf(viewer, threadId)
+    assert.deepEqual(idsOf(thread), packages)
+    assert.deepEqual(
+      thread.participants.toSorted(),
+      participants.map(({ organizationId }) => organizationId).toSorted(),
+    )
+    const evidence = await viewer.get(`/v1/audit/threads/${threadId}`)
+    const { entries } = evidence.body as unknown as { entries: EvidenceEntry[] }
+    const targets = new Set(entries.flatMap(({ event }) => (event ? [event.target.object_id] : [])))
+    assert.deepEqual([...targets], packages)
+    const hidden = [seats, cars, steel].filter((each) => !participants.includes(each))
+    for (const { organizationId, agentId } of hidden) {
+      assert.ok(!evidence.text.includes(organizationId) && !evidence.text.includes(agentId))
+      assert.ok(!JSON.stringify(thread).includes(organizationId))
+    }
+  }
+  assertProblem(await steel.get(`/v1/packages/${first.package_id}`), 'resource_not_found')
+  assertProblem(await seats.get(`/v1/audit/packages/${second.package_id}`), 'resource_not_found')
+  // One that joined may go on to address a third.
+  await sendPackage(steel, stranger, { threadId })
+  assert.equal(idsOf(await threadOf(stranger, threadId)).length, 1)
+})
+
+test('[API-06][O-40] pages by cursor; an altered one, another thread’s or another organization’s is refused', async () => {
+  const first = (await sendPackage(seats, cars)).metadata
+  const { thread_id: threadId } = first
+  const all = [first.package_id]
+  for (let count = 0; count < 4; count++)
+    all.push((await sendPackage(seats, cars, { threadId })).metadata.package_id)
+  const found: PackageResource[] = []
+  let cursor = ''
+  for (let pages = 0; pages < 4; pages++) {
+    const page = await threadOf(seats, threadId, `?limit=2${cursor && `&after=${cursor}`}`)
+    found.push(...page.packages)
+    if (typeof page.next_cursor !== 'string') break
+    cursor = page.next_cursor
+    assert.equal(page.has_more, true)
+  }
+  assert.deepEqual(idsOf({ packages: found }), all)
+  const other = (await sendPackage(seats, cars)).metadata.thread_id
+  for (const [by, path] of [
+    [seats, `${threadId}?after=${cursor.slice(0, -2)}`],
+    [seats, `${threadId}?after=AAAA`],
+    [seats, `${other}?after=${cursor}`],
+    [cars, `${threadId}?after=${cursor}`],
+  ] as const) {
+    assertProblem(await by.get(`/v1/threads/${path}`), 'cursor_invalid', {})
+  }
+  for (const limit of ['0', '-1', '1001', '1.5', 'x']) {
+    assertProblem(await seats.get(`/v1/threads/${threadId}?limit=${limit}`), 'validation_failed')
+  }
+})

@@ -1,0 +1,184 @@
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { OPERATION_IDS, operations } from '@agent-exchange/protocol'
+import {
+  assertProblem,
+  draftPackage,
+  freshId,
+  receiptBody,
+  sendPackage,
+  setScene,
+  startWorld,
+} from '@agent-exchange/testkit'
+
+const world = await startWorld({
+  profile: { 'O-13': { webhook_endpoints: 1_000 } },
+  config: { role: 'api' },
+})
+after(() => world[Symbol.asyncDispose]())
+const scene = await setScene(world)
+const { sender, recipient, standing } = scene
+const MUTATIONS = OPERATION_IDS.filter((id) => operations[id].mutation)
+
+/** Rows that a second effect would add to or change. */
+async function effects(): Promise<unknown> {
+  const tables = [
+    'agent',
+    'agent_key',
+    'agent_key_event',
+    'policy_receipt',
+    'thread',
+    'package',
+    'package_receipt',
+    'package_revocation',
+    'audit_entry',
+    'webhook_endpoint',
+    'notification',
+    'notification_acknowledgement',
+    'idempotency_record',
+  ]
+  return Promise.all(
+    tables.map((table) =>
+      world.sql`select md5(string_agg(t::text, '' order by t::text)) from ${world.sql(table)} t`.then(
+        ([row]) => [table, row?.['md5']],
+      ),
+    ),
+  )
+}
+
+test('[API-04] an exact retry gives the very bytes of the first answer and has no second effect', async (t) => {
+  for (const id of MUTATIONS) {
+    await t.test(id, async () => {
+      const request = await scene.make(id)
+      const first = await request.send({ idempotencyKey: `retry-${id}`, correlationId: 'first' })
+      assert.equal(first.status, operations[id].success.status, first.text)
+      const before = await effects()
+      world.clock.advance(1)
+      const again = await request.send({ idempotencyKey: `retry-${id}`, correlationId: 'second' })
+      assert.deepEqual([again.status, again.text], [first.status, first.text])
+      assert.equal(again.headers.get('x-correlation-id'), 'second')
+      // The content is what JSON says, not how it is written.
+      const rewritten = JSON.stringify(
+        Object.fromEntries(Object.entries(request.body ?? {}).toReversed()),
+        null,
+        2,
+      )
+      const third = await request.by.post(request.path, undefined, {
+        raw: rewritten,
+        idempotencyKey: `retry-${id}`,
+      })
+      assert.deepEqual([third.status, third.text], [first.status, first.text])
+      assert.deepEqual(await effects(), before)
+    })
+  }
+})
+
+test('[API-05] the same key with other content is refused, whatever the operation', async (t) => {
+  for (const id of MUTATIONS) {
+    await t.test(id, async () => {
+      const [first, other] = [await scene.make(id), await scene.make(id)]
+      const options = { idempotencyKey: `reuse-${id}` }
+      const original = await first.send(options)
+      assert.ok(original.status < 300, original.text)
+      const before = await effects()
+      const changed = id === 'acknowledgeNotification' || id === 'createWebhookEndpoint'
+      const answer = changed
+        ? await first.by.post(first.path, { ...first.body, ...differing(id) }, options)
+        : await other.send(options)
+      assertProblem(answer, 'idempotency_key_reuse')
+      assert.equal(answer.text.includes(options.idempotencyKey), false)
+      assert.deepEqual(await effects(), before)
+      assert.equal((await first.send(options)).text, original.text)
+    })
+  }
+})
+
+function differing(id: string): object {
+  return id === 'createWebhookEndpoint' ? { event_types: ['other'] } : { last_contiguous_sequence: 2 }
+}
+
+test('[API-04][O-21] one key under each operation, and under two organizations, stands for as many requests', async () => {
+  const idempotencyKey = freshId('shared')
+  for (const id of MUTATIONS) {
+    const answer = await (await scene.make(id)).send({ idempotencyKey })
+    assert.equal(answer.status, operations[id].success.status, `${id} ${answer.text}`)
+  }
+  const body = { url: 'https://agent.example/other', event_types: [] }
+  const answer = await recipient.post('/v1/webhook-endpoints', body, { idempotencyKey })
+  assert.equal(answer.status, 201, answer.text)
+})
+
+test('[API-05][O-21] by default a key for one package is taken for another; by path it is free', async () => {
+  await using byPath = await startWorld({ profile: { 'O-21': { scope: 'path' } } })
+  for (const [exchange, expected] of [
+    [world, 409],
+    [byPath, 201],
+  ] as const) {
+    const [from, to] = await Promise.all([exchange.organization('from'), exchange.organization('to')])
+    const drafts = [await sendPackage(from, to), await sendPackage(from, to)]
+    const statuses: number[] = []
+    for (const { metadata } of drafts) {
+      const body = await receiptBody(to, metadata, 'received')
+      const answer = await to.post(`/v1/packages/${metadata.package_id}/receipts`, body, {
+        idempotencyKey: 'one',
+      })
+      statuses.push(answer.status)
+    }
+    assert.deepEqual(statuses, [201, expected])
+  }
+})
+
+test('[API-04] a problem leaves the key free for the request that was meant', async (t) => {
+  for (const id of MUTATIONS) {
+    await t.test(id, async () => {
+      const request = await scene.make(id)
+      const options = { idempotencyKey: `free-${id}` }
+      assert.equal(
+        (await request.by.post(request.path, { ...request.body, unknown: 1 }, options)).status,
+        422,
+      )
+      const answer = await request.send(options)
+      assert.equal(answer.status, operations[id].success.status, answer.text)
+    })
+  }
+  // Refused inside the transaction, after the claim.
+  const draft = await draftPackage(sender, recipient)
+  const options = { idempotencyKey: 'free-inside' }
+  assertProblem(await sender.post('/v1/packages', draft.body, options), 'policy_receipt_missing')
+  await sender.post('/v1/policy-receipts', draft.receipt)
+  assert.equal((await sender.post('/v1/packages', draft.body, options)).status, 202)
+})
+
+test('[API-04] an answer comes back after its key was revoked, its package revoked, answered or expired', async () => {
+  await using own = await startWorld()
+  const [from, to] = await Promise.all([own.organization('from'), own.organization('to')])
+  const draft = await draftPackage(from, to)
+  await from.post('/v1/policy-receipts', draft.receipt, { idempotencyKey: 'r' })
+  const first = await from.post('/v1/packages', draft.body, { idempotencyKey: 'k' })
+  assert.equal(first.status, 202)
+  const receipt = await receiptBody(to, draft.metadata, 'received')
+  const receiptPath = `/v1/packages/${draft.metadata.package_id}/receipts`
+  const received = await to.post(receiptPath, receipt, { idempotencyKey: 'k' })
+  for (const who of [from, to]) {
+    const body = { invalid_from: '2026-01-01T00:00:00Z', reason_code: 'lost', evidence_reference: 'case' }
+    const path = `/v1/agents/${who.agentId}/keys/${who.signing.keyId}/revoke`
+    assert.equal((await who.post(path, body)).status, 200)
+  }
+  own.clock.advance(2 * 86_400)
+  assertProblem(
+    await from.post('/v1/packages', draft.body, { idempotencyKey: 'other' }),
+    'identifier_conflict',
+  )
+  assert.equal((await from.post('/v1/packages', draft.body, { idempotencyKey: 'k' })).text, first.text)
+  assert.equal((await to.post(receiptPath, receipt, { idempotencyKey: 'k' })).text, received.text)
+})
+
+test('[API-04][AUTH-03] a retry by somebody else, or by a client that may no longer act, learns nothing', async () => {
+  const request = await scene.make('createPackageReceipt')
+  const options = { idempotencyKey: freshId('mine') }
+  const first = await request.send(options)
+  assert.equal(first.status, 201)
+  const answer = await sender.post(request.path, request.body, options)
+  assert.ok(answer.status >= 400 && answer.status !== 409, answer.text)
+  assert.equal(answer.text.includes(standing.metadata.content_digest), false)
+})
