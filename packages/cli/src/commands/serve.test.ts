@@ -60,6 +60,8 @@ async function serve(settings: Record<string, string> = {}) {
   return { pid: child.pid, output, stop, [Symbol.asyncDispose]: () => stop().then(() => undefined) }
 }
 
+const token = (data: string) => readFileSync(join(data, 'operator-token'), 'utf8')
+
 /** The embedded server, by its own pid file. */
 function databaseProcess(): number {
   const file = join(env.AEX_DATA_DIR, 'postgres', 'cluster', 'postmaster.pid')
@@ -97,7 +99,6 @@ test('aex backup works beside the running service, and aex restore brings it bac
   const restored = await runAex(['restore', '--json', join(folder, 'backup')], { env: elsewhere })
   assert.equal(restored.code, 0, restored.stderr)
   assert.equal(JSON.parse(restored.stdout).master_key, 'matches')
-  const token = (data: string) => readFileSync(join(data, 'operator-token'), 'utf8')
   assert.equal(token(elsewhere.AEX_DATA_DIR), token(env.AEX_DATA_DIR))
   await using revived = await serve(elsewhere)
   assert.equal(await answers(`http://127.0.0.1:${operatorPort}/readyz`), 200, revived.output.said)

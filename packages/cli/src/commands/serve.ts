@@ -37,13 +37,13 @@ async function serve(): Promise<void> {
 
 /** Resolves at the first signal. The second one ends the process at once. */
 function stopSignal(): Promise<string> {
-  const { promise, resolve } = Promise.withResolvers<string>()
+  const { promise, resolve: settle } = Promise.withResolvers<string>()
   let isAsked = false
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
     process.on(signal, () => {
       if (isAsked) process.exit(1)
       isAsked = true
-      resolve(signal)
+      settle(signal)
     })
   }
   return promise
@@ -69,8 +69,12 @@ function directions(config: Config, { urls, operatorTokenFile }: RunningService)
   return [
     '',
     'Agent Exchange is running.',
-    `  agent API       ${config.publicUrl}   (reference: ${config.publicUrl}/docs)`,
-    ...(urls.agent === config.publicUrl ? [] : [`  listening on    ${urls.agent}`]),
+    ...(urls.agent === undefined
+      ? ['  agent API       none: this process delivers webhooks (AEX_ROLE=worker)']
+      : [`  agent API       ${config.publicUrl}   (reference: ${config.publicUrl}/docs)`]),
+    ...(urls.agent === undefined || urls.agent === config.publicUrl
+      ? []
+      : [`  listening on    ${urls.agent}`]),
     `  operator API    ${urls.operator}   (ready: ${urls.operator}/readyz)`,
     `  operator token  ${operatorTokenFile}`,
     `  data folder     ${config.dataDirectory}`,

@@ -1,4 +1,6 @@
 import postgres from 'postgres'
+import { createRenewedPool } from './renewed-pool.ts'
+import { createTransactionLines } from './transaction-lines.ts'
 
 /** The driver's types stay behind these two names. */
 export type Database = postgres.Sql<Types>
@@ -29,11 +31,38 @@ const TIMESTAMPTZ = 1184
 const INT8 = 20
 const STATEMENT_TIMEOUT_MS = 30_000
 const CONNECT_TIMEOUT_SECONDS = 10
+const LONGEST_RECONNECT_PAUSE_SECONDS = 0.5
+const NEVER_SECONDS = 86_400
+const END_LIMIT_SECONDS = 30
 
-/** Opens a pool. Times come out as ISO 8601 UTC text, 64-bit integers as numbers. */
+/**
+ * Opens two pools that look like one: statements of their own share half of the connections, transactions get the
+ * other half. Times come out as ISO 8601 UTC text, 64-bit integers as numbers.
+ */
 export function openDatabase({ target, maximumConnections, applicationName }: ConnectionSettings): Database {
-  const options: postgres.Options<Record<string, postgres.PostgresType>> = {
-    max: maximumConnections,
+  const half = Math.ceil(maximumConnections / 2)
+  const open = (options: DriverOptions) =>
+    openDriver(target, { ...commonOptions(applicationName), ...options })
+  const statements = createRenewedPool((onclose) => open({ max: half, backoff: reconnectPause, onclose }))
+  const transactions = createTransactionLines(
+    (onclose) => open({ max: 1, backoff: () => NEVER_SECONDS, max_lifetime: null, onclose }),
+    half,
+  )
+  const end = async ({ timeout = END_LIMIT_SECONDS } = {}) => {
+    await Promise.all([transactions.end({ timeout }), statements.end({ timeout })])
+  }
+  const own: Record<PropertyKey, unknown> = { begin: transactions.begin, end }
+  return new Proxy(statements.current(), {
+    apply: (_target, self, args: unknown[]) =>
+      Reflect.apply(statements.current() as unknown as (...given: unknown[]) => unknown, self, args),
+    get: (_target, name) => (name in own ? own[name] : (Reflect.get(statements.current(), name) as unknown)),
+  })
+}
+
+type DriverOptions = postgres.Options<Record<string, postgres.PostgresType>>
+
+function commonOptions(applicationName: string): DriverOptions {
+  return {
     connect_timeout: CONNECT_TIMEOUT_SECONDS,
     onnotice: () => undefined,
     connection: {
@@ -46,10 +75,21 @@ export function openDatabase({ target, maximumConnections, applicationName }: Co
       integer: { to: INT8, from: [INT8], serialize: String, parse: safeInteger },
     },
   }
+}
+
+function openDriver(target: ConnectionTarget, options: DriverOptions): Database {
   const socket = typeof target === 'string' ? (socketIn(target) ?? target) : target
   if (typeof socket === 'string') return postgres(socket, options)
   const { socketDirectory, port, user, password, database } = socket
   return postgres({ ...options, path: `${socketDirectory}/.s.PGSQL.${port}`, user, password, database })
+}
+
+/**
+ * The driver counts failures of the whole pool together, so a moment without a server looks like many of them; its
+ * own pauses of up to 20 s would then hold up requests long after the server is back.
+ */
+function reconnectPause(failures: number): number {
+  return (0.5 + Math.random() / 2) * Math.min(0.01 * 3 ** failures, LONGEST_RECONNECT_PAUSE_SECONDS)
 }
 
 const USUAL_PORT = 5432

@@ -1,7 +1,10 @@
 import type { Database, Transaction } from './database.ts'
 
-/** serialization_failure and deadlock_detected: the server rolled back, and the same work may pass next time. */
-const PASSING_FAILURES = new Set(['40001', '40P01'])
+/**
+ * serialization_failure and deadlock_detected: the server rolled back, and the same work may pass next time. So it
+ * may after a unique_violation: whoever looked before inserting now finds the other's row, and can say so.
+ */
+const PASSING_FAILURES = new Set(['40001', '40P01', '23505'])
 const MAXIMUM_TRIES = 5
 
 /** Runs the work in one transaction; repeats it where the server asks for that. */
@@ -19,5 +22,3 @@ export async function inTransaction<T>(db: Database, work: (tx: Transaction) => 
 export function sqlState(error: unknown): string | undefined {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined
 }
-
-export const UNIQUE_VIOLATION = '23505'

@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net'
 import { MEDIA_TYPE, operations, OPERATION_IDS, problems, type ProblemCode } from '@agent-exchange/protocol'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
+import { isUnavailable } from '../db/unavailable.ts'
 import { bearerChallenge } from '../oauth/challenge.ts'
 import type { Context } from '../kernel/context.ts'
 import { problemBase, problemDocument } from '../kernel/problem-document.ts'
@@ -28,7 +29,11 @@ export function toProblem(error: unknown, context: Context): Problem {
   if (known === 'payload_too_large') {
     return new Problem(known, { maximum_bytes: context.profile['O-14'].request_bytes }, { cause: error })
   }
-  return new Problem(known ?? 'internal_error', {}, { cause: error })
+  if (known) return new Problem(known, {}, { cause: error })
+  // The database is away: nothing was committed, or its retry gets the recorded answer.
+  if (isUnavailable(error))
+    return new Problem('service_overloaded', { retry_after_seconds: 1 }, { cause: error })
+  return new Problem('internal_error', {}, { cause: error })
 }
 
 /** ERR-01: one place turns every failure into its answer. */

@@ -3,6 +3,10 @@ import { addressOf, startEmbedded } from '../db/index.ts'
 import { startService, type RunningService, type ServiceOptions } from '../service.ts'
 import { startWorkerPool } from './worker-pool.ts'
 
+/** A little more than the pool of one service, and some for backups and people. */
+const WORKER_CONNECTIONS = 25
+const SPARE_CONNECTIONS = 50
+
 /**
  * The service as `aex serve` runs it: in this process, or, with AEX_WORKERS above one, in so many processes that
  * share both ports, while this one has the embedded database and replaces workers that die.
@@ -22,7 +26,9 @@ async function runWorkers(
   let { databaseUrl } = config
   let failed = new Promise<Error>(() => undefined)
   if (databaseUrl === undefined) {
-    const embedded = cleanup.use(await startEmbedded({ dataDirectory: config.dataDirectory, log: progress }))
+    const settings = { max_connections: String(SPARE_CONNECTIONS + config.workers * WORKER_CONNECTIONS) }
+    const { dataDirectory } = config
+    const embedded = cleanup.use(await startEmbedded({ dataDirectory, log: progress, settings }))
     databaseUrl = addressOf(embedded.connection)
     failed = embedded.failed
   }

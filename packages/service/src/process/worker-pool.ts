@@ -75,6 +75,9 @@ async function readiness(worker: Worker, config: Config): Promise<WorkerAddresse
   worker.send({ kind: 'start', config } satisfies ToWorker)
   try {
     return await promise
+  } catch (error) {
+    worker.process.kill('SIGKILL')
+    throw error
   } finally {
     clearTimeout(limit)
   }

@@ -16,7 +16,7 @@ export interface EmbeddedOptions {
   readonly dataDirectory: string
   /** Takes progress lines: where things are, what is slow, what went wrong. */
   readonly log: (line: string) => void
-  /** Server settings instead of ours. For tests: a database that may lose data is fast. */
+  /** Server settings instead of ours. Only tests turn durability off. */
   readonly settings?: ServerSettings
 }
 

@@ -1,3 +1,5 @@
+import type { Acknowledgement } from '@agent-exchange/protocol'
+import type { Transaction } from '../../db/database.ts'
 import type { Mutation } from '../../kernel/call.ts'
 import { Problem } from '../../kernel/problem.ts'
 import { requireStreamAccess } from './stream-access.ts'
@@ -20,10 +22,17 @@ export const acknowledgeNotification: Mutation<'acknowledgeNotification'> = {
       acknowledged_at: now,
       last_contiguous_sequence: body.last_contiguous_sequence,
     }
-    await tx`
+    const inserted = await tx`
       insert into notification_acknowledgement (notification_id, organization_id, body, acknowledged_at)
       values (${params.notification_id}, ${caller.organizationId}, ${JSON.stringify(acknowledgement)}, ${now})
       on conflict (notification_id) do nothing`
-    return acknowledgement
+    return inserted.count === 1 ? acknowledgement : firstWord(tx, params.notification_id)
   },
+}
+
+async function firstWord(tx: Transaction, notificationId: string): Promise<Acknowledgement> {
+  const [row] = await tx<{ body: string }[]>`
+    select body from notification_acknowledgement where notification_id = ${notificationId}`
+  if (!row) throw new Error('an acknowledgement that was in the way is gone')
+  return JSON.parse(row.body) as Acknowledgement
 }

@@ -2,8 +2,10 @@ import type { NotificationEnvelope } from '@agent-exchange/protocol'
 import type { Transaction } from '../../db/database.ts'
 import type { NewId } from '../../kernel/ids.ts'
 
-/** The wake-up call for delivery workers; they also look by themselves. */
+/** The wake-up call for delivery workers, with the endpoints that have something; they also look by themselves. */
 export const DELIVERY_CHANNEL = 'aex_delivery'
+/** A payload of PostgreSQL has less than 8,000 bytes. An empty one says: look everywhere. */
+const MAXIMUM_NAMED_ENDPOINTS = 150
 
 interface Subscription {
   readonly webhook_endpoint_id: string
@@ -42,7 +44,9 @@ export async function insertDeliveries(
     from json_to_recordset(${JSON.stringify(rows)}::text::json) as row (
       delivery_id text, webhook_endpoint_id text, organization_id text, notification_id text, event_id text,
       created_at timestamptz)`
-  await tx`select pg_notify(${DELIVERY_CHANNEL}, '')`
+  const endpoints = [...new Set(rows.map(({ webhook_endpoint_id }) => webhook_endpoint_id))]
+  const named = endpoints.length > MAXIMUM_NAMED_ENDPOINTS ? '' : endpoints.join(' ')
+  await tx`select pg_notify(${DELIVERY_CHANNEL}, ${named})`
 }
 
 function wants({ organization_id, event_types }: Subscription, notification: NotificationEnvelope): boolean {

@@ -16,12 +16,13 @@ export const listNotifications: Read<'listNotifications'> = async ({ caller, que
   const limit = pageLimit(query.limit, context.profile['O-15'])
   const listing = `listNotifications ${organizationId}`
   const after = query.after === undefined ? 0 : Number(readCursor(context.cursorSecret, listing, query.after))
-  const earliest = await firstRetained(db, organizationId)
-  // What lay between is gone: a silent skip would look like a complete stream.
-  if (query.after !== undefined && after + 1 < earliest) throw new Problem('cursor_expired')
   const rows = await db<{ sequence: number; body: string }[]>`
     select sequence, body from notification
     where organization_id = ${organizationId} and sequence > ${after} order by sequence limit ${limit + 1}`
+  // Asked for after the rows: what retention removed meanwhile is missing from them, and known by now.
+  const earliest = rows[0]?.sequence ?? (await firstRetained(db, organizationId))
+  // What lay between is gone: a silent skip would look like a complete stream.
+  if (query.after !== undefined && after + 1 < earliest) throw new Problem('cursor_expired')
   const page = rows.slice(0, limit)
   // Without a single event, the cursor still says where reading goes on.
   const reached = page.at(-1)?.sequence ?? Math.max(after, earliest - 1)

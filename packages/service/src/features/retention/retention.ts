@@ -1,6 +1,7 @@
 import type { DeploymentProfile } from '@agent-exchange/protocol'
 import type { Database, Transaction } from '../../db/database.ts'
 import { DAY_SECONDS, secondsAfter } from '../../kernel/clock.ts'
+import { endHopeless } from '../deliveries/end-pending.ts'
 
 /** Rows deleted by one statement: short locks, and room for others between the steps. */
 const STEP_ROWS = 1_000
@@ -23,6 +24,11 @@ export async function removeExpired(db: Database, profile: DeploymentProfile, no
     notifications: (tx) => removeNotifications(tx, before(kept.notification_days)),
     contents: (tx) => removeContents(tx, before(kept.content_days_after_expiry)),
     deliveries: (tx) => removeDeliveries(tx, before(kept.delivery_days)),
+    failed_deliveries: (tx) => removeFailedDeliveries(tx, before(kept.delivery_days)),
+    alerts: (tx) => removeAlerts(tx, before(kept.delivery_days)),
+    // Not removed yet, but counted as what it is: they wait for nothing any more.
+    hopeless_deliveries: (tx) =>
+      endHopeless(tx, { now, notificationsBefore: before(kept.notification_days), limit: STEP_ROWS }),
   }
   const removed: Record<string, number> = {}
   for (const [name, task] of Object.entries(tasks)) removed[name] = await inSteps(db, task)
@@ -55,21 +61,23 @@ async function removeIdempotencyRecords(tx: Transaction, before: string): Promis
 
 /** From the old end of each stream, so that what is left has no hole; a cursor before it is told so. */
 async function removeNotifications(tx: Transaction, before: string): Promise<number> {
-  const rows = await tx<{ organization_id: string; sequence: number }[]>`
-    delete from notification where (organization_id, sequence) in (
+  // Times of neighbours may be out of order by a moment; sequences decide where a stream is cut.
+  const cuts = await tx<{ organization_id: string; sequence: number }[]>`
+    select organization_id, max(sequence) as sequence from (
       select organization_id, sequence from notification where occurred_at < ${before}
-      order by occurred_at, organization_id, sequence limit ${STEP_ROWS})
-    returning organization_id, sequence`
-  const ends = new Map<string, number>()
-  for (const { organization_id, sequence } of rows) {
-    ends.set(organization_id, Math.max(sequence, ends.get(organization_id) ?? 0))
-  }
+      order by occurred_at limit ${STEP_ROWS}) as old
+    group by organization_id order by organization_id`
+  const organizations = cuts.map(({ organization_id }) => organization_id)
+  const sequences = cuts.map(({ sequence }) => String(sequence))
   await tx`
-    update notification_stream set first_retained = greatest(first_retained, ended.sequence + 1)
-    from unnest(${[...ends.keys()]}::text[], ${[...ends.values()].map(String)}::text[]::bigint[])
-      as ended (organization_id, sequence)
-    where notification_stream.organization_id = ended.organization_id`
-  return rows.length
+    update notification_stream set first_retained = greatest(first_retained, cut.sequence + 1)
+    from unnest(${organizations}::text[], ${sequences}::text[]::bigint[]) as cut (organization_id, sequence)
+    where notification_stream.organization_id = cut.organization_id`
+  const { count } = await tx`
+    delete from notification using unnest(${organizations}::text[], ${sequences}::text[]::bigint[])
+      as cut (organization_id, sequence)
+    where notification.organization_id = cut.organization_id and notification.sequence <= cut.sequence`
+  return count
 }
 
 async function removeContents(tx: Transaction, before: string): Promise<number> {
@@ -80,11 +88,34 @@ async function removeContents(tx: Transaction, before: string): Promise<number> 
   return count
 }
 
-/** A delivery that was replayed goes with its replay, never before it. */
+/**
+ * With their attempts. A delivery that was replayed goes with its replay, never before it. Nothing is finished before
+ * it was made, so the index by creation leads to all that may go.
+ */
 async function removeDeliveries(tx: Transaction, before: string): Promise<number> {
   const { count } = await tx`
     delete from delivery where delivery_id in (
-      select delivery_id from delivery as old where finished_at < ${before} and not exists (
-        select from delivery where replay_of = old.delivery_id) limit ${STEP_ROWS})`
+      select delivery_id from delivery as old
+      where state = 'delivered' and created_at < ${before} and finished_at < ${before} and not exists (
+        select from delivery where replay_of = old.delivery_id)
+      order by created_at limit ${STEP_ROWS} for update skip locked)`
+  return count
+}
+
+async function removeFailedDeliveries(tx: Transaction, before: string): Promise<number> {
+  const { count } = await tx`
+    delete from delivery where delivery_id in (
+      select delivery_id from delivery as old
+      where state in ('failed', 'dead') and created_at < ${before} and finished_at < ${before} and not exists (
+        select from delivery where replay_of = old.delivery_id)
+      order by created_at limit ${STEP_ROWS} for update skip locked)`
+  return count
+}
+
+async function removeAlerts(tx: Transaction, before: string): Promise<number> {
+  const { count } = await tx`
+    delete from alert where alert_id in (
+      select alert_id from alert where raised_at < ${before} order by raised_at limit ${STEP_ROWS}
+      for update skip locked)`
   return count
 }

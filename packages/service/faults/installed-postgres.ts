@@ -1,0 +1,75 @@
+import { execFile, spawn, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { chmodSync, chownSync, existsSync, mkdtempSync, realpathSync, rmSync } from 'node:fs'
+import { delimiter, dirname, join } from 'node:path'
+import { promisify } from 'node:util'
+import { tmpdir } from 'node:os'
+import { freePorts } from '@agent-exchange/testkit'
+import { serverUserFor } from '../src/db/embedded/server-user.ts'
+import { readServerFile } from '../src/db/embedded/leftover-server.ts'
+import { waitUntil } from '../src/db/embedded/wait-until.ts'
+
+const run = promisify(execFile)
+const READY_LIMIT_MS = 30_000
+/** As the tests' own server has it: nothing in it has to survive. */
+const FAST = ['fsync=off', 'full_page_writes=off', 'synchronous_commit=off', 'max_connections=400']
+
+export interface InstalledPostgres {
+  readonly bin: string
+  /** Such as 15.18. */
+  readonly version: string
+}
+
+/** PostgreSQL 15 of the distribution, or any other on PATH. */
+export async function findInstalledPostgres(): Promise<InstalledPostgres | undefined> {
+  const onPath = (process.env['PATH'] ?? '').split(delimiter).map((folder) => join(folder, 'postgres'))
+  for (const program of ['/usr/lib/postgresql/15/bin/postgres', ...onPath]) {
+    if (!existsSync(program)) continue
+    const { stdout } = await run(program, ['--version'])
+    const bin = dirname(realpathSync(program))
+    if (existsSync(join(bin, 'initdb')))
+      return { bin, version: /\d+(?:\.\d+)*/u.exec(stdout)?.[0] ?? 'unknown' }
+  }
+  return undefined
+}
+
+/** A throw-away server on a loopback port; as another user where we are root. */
+export async function startInstalledPostgres({
+  bin,
+}: InstalledPostgres): Promise<AsyncDisposable & { url: string }> {
+  const folder = mkdtempSync(join(tmpdir(), 'aex-pg-'))
+  const cluster = join(folder, 'cluster')
+  const user = serverUserFor(cluster)
+  if (user) chownSync(folder, user.uid, user.gid)
+  chmodSync(folder, 0o700)
+  const options = { ...user, cwd: '/', env: { LC_ALL: 'C', TZ: 'UTC' } }
+  await run(
+    join(bin, 'initdb'),
+    ['-D', cluster, '-U', 'aex', '-E', 'UTF8', '-A', 'trust', '--no-sync'],
+    options,
+  )
+  const [port = 0] = await freePorts(1)
+  const settings = [...FAST, 'listen_addresses=127.0.0.1', `port=${port}`].flatMap((each) => ['-c', each])
+  const child = spawn(join(bin, 'postgres'), ['-D', cluster, '-k', folder, ...settings], {
+    ...options,
+    stdio: 'ignore',
+  })
+  const kill = () => void child.kill('SIGQUIT')
+  process.once('exit', kill)
+  const stop = async () => {
+    process.removeListener('exit', kill)
+    await endOf(child)
+    rmSync(folder, { recursive: true, force: true })
+  }
+  if (!(await waitUntil(() => readServerFile(cluster).isReady, READY_LIMIT_MS))) {
+    await stop()
+    throw new Error(`PostgreSQL of ${bin} did not start`)
+  }
+  return { url: `postgres://aex@127.0.0.1:${port}/postgres`, [Symbol.asyncDispose]: stop }
+}
+
+async function endOf(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return
+  child.kill('SIGINT')
+  await once(child, 'exit')
+}

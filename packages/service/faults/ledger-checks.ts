@@ -1,0 +1,150 @@
+import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
+import { canonicalize } from '@agent-exchange/crypto'
+import type { EvidenceEntry, NotificationEnvelope } from '@agent-exchange/protocol'
+import type { Organization, World } from '@agent-exchange/testkit'
+import { send, type Attempt, type Ledger } from './ledger.ts'
+
+const AT_ONCE = 8
+const MAXIMUM_PAGES = 10_000
+
+/** What became of the attempts: all that were answered are there, all that were not can be repeated. */
+export async function checkAttempts(attempts: readonly Attempt[]): Promise<void> {
+  await each(attempts, async (attempt) => {
+    const { draft, from, to } = attempt
+    // [API-04] Twice: where the first answer was lost, the second must repeat the one before.
+    for (let repeats = attempt.answer === undefined ? 2 : 1; repeats > 0; repeats--) {
+      const again = await send(attempt)
+      assert.ok(again, `no answer to the repeat: ${attempt.troubles.join(', ')}`)
+      assert.equal(again.text, attempt.answer, 'an exact retry gives the same bytes')
+    }
+    const path = `/v1/packages/${draft.metadata.package_id}`
+    const found = await to.get(path)
+    assert.equal(found.status, 200, `answered with 202 and lost: ${path}`)
+    const content = await from.get(String(found.body['ciphertext_download_url']))
+    assert.equal(content.text, JSON.stringify(draft.body), 'content came back changed')
+  })
+}
+
+/** Follows an organization's stream from where it was left, and holds it against what was sent. */
+export interface StreamReader {
+  /** Reads what is there; each event must carry the next number. */
+  read(): Promise<void>
+  /** Packages by number of their package.accepted events. */
+  readonly accepted: ReadonlyMap<string, number>
+  readonly last: () => number
+}
+
+/** [EVT-04][EVT-10] */
+export function streamReader(organization: Organization, at?: string): StreamReader {
+  const accepted = new Map<string, number>()
+  let cursor: string | undefined
+  let last = 0
+  return {
+    accepted,
+    last: () => last,
+    read: async () => {
+      for (let pages = 0; pages < MAXIMUM_PAGES; pages++) {
+        const query = new URLSearchParams({ limit: '250', ...(cursor !== undefined && { after: cursor }) })
+        const page = await organization.get(`/v1/notifications?${query}`, at === undefined ? {} : { at })
+        assert.equal(page.status, 200, page.text)
+        for (const { sequence, event_type, package_id } of page.body['items'] as NotificationEnvelope[]) {
+          assert.equal(sequence, last + 1, `gap or repeat in the stream of ${organization.organizationId}`)
+          last = sequence
+          if (event_type === 'package.accepted') accepted.set(package_id, (accepted.get(package_id) ?? 0) + 1)
+        }
+        cursor = page.body['next_cursor'] as string
+        if (page.body['has_more'] !== true) return
+      }
+      throw new Error('the stream does not end')
+    },
+  }
+}
+
+/** Every package once in the streams of both parties, and nothing in them that nobody sent. */
+export function checkStreams(ledger: Ledger, readers: ReadonlyMap<Organization, StreamReader>): void {
+  for (const [organization, { accepted }] of readers) {
+    const own = ledger.filter(({ from, to }) => from === organization || to === organization)
+    // Maps are compared without regard to order.
+    assert.deepEqual(accepted, new Map(own.map(({ draft }) => [draft.metadata.package_id, 1])))
+  }
+}
+
+/** [AUD-03] The chain of each thread, recomputed from what evidence shows to a party. */
+export async function checkChains(attempts: readonly Attempt[]): Promise<number> {
+  const threads = new Map(attempts.map(({ draft, to }) => [draft.metadata.thread_id, to]))
+  let entries = 0
+  await each([...threads], async ([threadId, reader]) => {
+    let previous: string | null = null
+    let position = 0
+    for await (const entry of evidenceOf(reader, threadId)) {
+      const { hash, ...proof } = entry.proof as EvidenceEntry['proof'] & Record<string, unknown>
+      position += 1
+      entries += 1
+      assert.equal(entry.position, position)
+      assert.equal(proof['previous_hash'], previous)
+      assert.equal(
+        createHash('sha256')
+          .update(canonicalize({ ...entry, proof }))
+          .digest('hex'),
+        hash,
+      )
+      previous = hash
+    }
+    const packages = attempts.filter(({ draft }) => draft.metadata.thread_id === threadId).length
+    assert.equal(position, packages * ENTRIES_OF_A_PACKAGE, `entries of ${packages} packages in ${threadId}`)
+  })
+  return entries
+}
+
+/** policy_evaluated, human_approved, package_created, package_sent. */
+const ENTRIES_OF_A_PACKAGE = 4
+
+async function* evidenceOf(reader: Organization, threadId: string): AsyncGenerator<EvidenceEntry> {
+  let after = ''
+  for (let pages = 0; pages < MAXIMUM_PAGES; pages++) {
+    const page = await reader.get(`/v1/audit/threads/${threadId}${after}`)
+    assert.equal(page.status, 200, page.text)
+    yield* page.body['entries'] as EvidenceEntry[]
+    if (page.body['has_more'] !== true) return
+    after = `?after=${encodeURIComponent(String(page.body['next_cursor']))}`
+  }
+}
+
+/** The tables themselves: one row of each kind per package, counters where the rows end, no content without package. */
+export async function checkTables({ sql }: World, ledger: Ledger): Promise<void> {
+  const [counts] = await sql`
+    select (select count(*) from package)::int as packages,
+      (select count(*) from package_content)::int as contents,
+      (select count(*) from policy_receipt)::int as receipts,
+      (select count(*) from idempotency_record where scope like '%createPackageTransfer%')::int as records,
+      (select count(distinct package_id) from notification)::int as announced,
+      (select count(*) from notification_stream as stream where last_sequence is distinct from
+        (select coalesce(max(sequence), 0) from notification
+         where notification.organization_id = stream.organization_id))::int as wrong_counters,
+      (select count(*) from thread where audit_hash is distinct from
+        (select hash from audit_entry where audit_entry.thread_id = thread.thread_id
+         order by position desc limit 1))::int as wrong_chain_ends`
+  const all = ledger.length
+  assert.deepEqual(
+    { ...counts },
+    {
+      packages: all,
+      contents: all,
+      receipts: all,
+      records: all,
+      announced: all,
+      wrong_counters: 0,
+      wrong_chain_ends: 0,
+    },
+  )
+}
+
+/** Does the work for all of them, a few at a time. */
+export async function each<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
+  const queue = [...items]
+  const lane = async () => {
+    for (let item = queue.shift(); item !== undefined; item = queue.shift()) await work(item)
+  }
+  await Promise.all(Array.from({ length: AT_ONCE }, lane))
+}

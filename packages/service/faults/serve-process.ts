@@ -1,0 +1,84 @@
+import { spawn, type ChildProcess } from 'node:child_process'
+import { createInterface } from 'node:readline'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+
+const AEX = fileURLToPath(new URL('../../cli/bin/aex.js', import.meta.url))
+const READY_LIMIT_MS = 60_000
+const END_LIMIT_MS = 45_000
+const POLL_MS = 25
+const REMEMBERED_LINES = 400
+
+/** One run of `aex serve`. */
+export interface ServeProcess {
+  readonly pid: number
+  /** What it told the person in front of it. */
+  readonly said: readonly string[]
+  /** What it logged. */
+  readonly logged: readonly string[]
+  /** Resolves at its end with the exit code, or the signal. */
+  readonly ended: Promise<number | NodeJS.Signals>
+  hasEnded(): boolean
+  kill(signal: NodeJS.Signals): void
+  /** Waits for the end, within a limit. */
+  end(): Promise<number | NodeJS.Signals>
+}
+
+const running = new Set<ChildProcess>()
+process.once('exit', () => running.forEach((child) => child.kill('SIGKILL')))
+
+/** The real command with these settings and none from outside. */
+export function spawnServe(env: Readonly<Record<string, string>>): ServeProcess {
+  const child = spawn(process.execPath, [AEX, 'serve'], {
+    env: { PATH: process.env['PATH'], NO_COLOR: '1', ...env },
+    cwd: '/',
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  running.add(child)
+  const { promise: ended, resolve } = Promise.withResolvers<number | NodeJS.Signals>()
+  child.once('exit', (code, signal) => {
+    running.delete(child)
+    resolve(signal ?? code ?? -1)
+  })
+  const hasEnded = () => child.exitCode !== null || child.signalCode !== null
+  return {
+    pid: child.pid ?? 0,
+    said: linesOf(child.stderr),
+    logged: linesOf(child.stdout),
+    ended,
+    hasEnded,
+    kill: (signal) => void child.kill(signal),
+    end: async () => {
+      const result = await Promise.race([ended, sleep(END_LIMIT_MS, undefined, { ref: false })])
+      if (result === undefined) throw new Error(`process ${child.pid} did not end in ${END_LIMIT_MS} ms`)
+      return result
+    },
+  }
+}
+
+/** Waits for `/readyz`; a process that ends instead says why. */
+export async function untilReady(served: ServeProcess, operatorUrl: string): Promise<void> {
+  for (let waited = 0; waited < READY_LIMIT_MS; waited += POLL_MS) {
+    if (served.hasEnded()) throw new Error(`aex serve ended:\n${served.said.join('\n')}`)
+    const answer = await fetch(`${operatorUrl}/readyz`).catch(() => undefined)
+    await answer?.body?.cancel()
+    if (answer?.status === 200) return
+    await sleep(POLL_MS)
+  }
+  throw new Error(`aex serve was not ready in ${READY_LIMIT_MS} ms:\n${served.said.join('\n')}`)
+}
+
+function linesOf(stream: NodeJS.ReadableStream): string[] {
+  const lines: string[] = []
+  createInterface({ input: stream }).on('line', (line) => {
+    lines.push(line)
+    if (lines.length > REMEMBERED_LINES) lines.shift()
+  })
+  return lines
+}
+
+/** Resolves when the process has ended by this signal. */
+export async function killed(served: ServeProcess, signal: NodeJS.Signals = 'SIGKILL'): Promise<void> {
+  served.kill(signal)
+  await served.end()
+}

@@ -1,0 +1,70 @@
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { testDatabase } from '@agent-exchange/testkit'
+import { openDatabase } from './database.ts'
+
+const database = await testDatabase()
+const open = (maximumConnections: number) =>
+  openDatabase({ target: database.url, maximumConnections, applicationName: 'test' })
+const db = open(4)
+const killer = open(1)
+after(async () => {
+  await Promise.all([db.end(), killer.end()])
+  await database[Symbol.asyncDispose]()
+})
+await db`create table noted (value text)`
+
+const kill = (pid: number) => killer`select pg_terminate_backend(${pid})`
+const noted = async () =>
+  (await db<{ value: string }[]>`select value from noted order by value`).map((row) => row.value)
+
+test('a transaction commits what it wrote, and a failed one nothing', async () => {
+  assert.equal(await db.begin(async (tx) => (await tx`insert into noted values ('kept')`).count), 1)
+  await assert.rejects(
+    db.begin(async (tx) => {
+      await tx`insert into noted values ('undone')`
+      throw new Error('changed my mind')
+    }),
+    /changed my mind/u,
+  )
+  assert.deepEqual(await noted(), ['kept'])
+})
+
+test('a statement whose failure nobody looked at still fails the transaction', async () => {
+  const work = db.begin(async (tx) => {
+    await tx`insert into noted values ('undone')`
+    await tx`select 1 / 0`.catch(() => undefined)
+  })
+  await assert.rejects(work, /ROLLBACK instead of a commit/u)
+  assert.deepEqual(await noted(), ['kept'])
+})
+
+test('[EVT-01] nothing of a transaction whose connection died is executed elsewhere', async () => {
+  const busy = Array.from({ length: 6 }, () => db`select pg_sleep(0.2)`)
+  const work = db.begin(async (tx) => {
+    const [row] = await tx<{ pid: number }[]>`select pg_backend_pid() as pid`
+    await tx`insert into noted values ('before')`
+    await kill(row?.pid ?? 0)
+    await tx`insert into noted values ('after')`.catch(() => undefined)
+    await new Promise((resolve) => setTimeout(resolve, 50))
+    await tx`insert into noted values ('later')`
+  })
+  await assert.rejects(work)
+  await Promise.all(busy)
+  assert.deepEqual(await noted(), ['kept'])
+})
+
+test('connections that die under load are replaced, every one', async () => {
+  const all = Array.from({ length: 12 }, async () =>
+    db.begin(async (tx) => {
+      const [row] = await tx<{ pid: number }[]>`select pg_backend_pid() as pid`
+      await Promise.all([tx`select pg_sleep(0.05)`, kill(row?.pid ?? 0)])
+    }),
+  )
+  for (const { status } of await Promise.allSettled(all)) assert.equal(status, 'rejected')
+  const started = performance.now()
+  await Promise.all(Array.from({ length: 8 }, (_, number) => db.begin((tx) => tx`select ${number}::int`)))
+  await Promise.all(Array.from({ length: 8 }, (_, number) => db`select ${number}::int`))
+  assert.ok(performance.now() - started < 5_000)
+  assert.deepEqual(await noted(), ['kept'])
+})

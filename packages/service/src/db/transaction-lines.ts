@@ -1,0 +1,120 @@
+import type { Database, Transaction } from './database.ts'
+
+/** The connection of a transaction ended before its commit was confirmed. */
+class ConnectionLost extends Error {
+  readonly code = 'CONNECTION_CLOSED'
+}
+
+/** Transactions over connections of their own. */
+export interface TransactionLines {
+  begin<T>(work: (tx: Transaction) => Promise<T>): Promise<T>
+  end(options: { timeout: number }): Promise<void>
+}
+
+/** One connection, for one transaction at a time. When it ends, it is not opened again. */
+interface Line {
+  readonly sql: Database
+  /** Rejects when the connection has ended. */
+  readonly lost: Promise<never>
+  isLost: boolean
+}
+
+/**
+ * The driver's own `begin` sends a rollback to a connection that has just ended: that throws where nobody can
+ * catch it, and the connection may by then belong to another transaction (porsager/postgres 1133, 1208, 1216). So
+ * each transaction has a driver to itself, with a single connection that never reconnects, and what comes after its
+ * end is refused here.
+ */
+export function createTransactionLines(
+  open: (onEnd: () => void) => Database,
+  maximum: number,
+): TransactionLines {
+  const lines = new Set<Line>()
+  const idle: Line[] = []
+  const waiting: ((line: Line) => void)[] = []
+
+  function openLine(): Line {
+    const { promise: lost, reject } = Promise.withResolvers<never>()
+    lost.catch(() => undefined)
+    const end = () => {
+      line.isLost = true
+      reject(new ConnectionLost('the connection of the transaction ended'))
+      drop(line)
+    }
+    const line: Line = { sql: open(end), lost, isLost: false }
+    lines.add(line)
+    return line
+  }
+
+  function drop(line: Line): void {
+    if (!lines.delete(line)) return
+    const index = idle.indexOf(line)
+    if (index >= 0) idle.splice(index, 1)
+    void line.sql.end({ timeout: 0 })
+    if (lines.size < maximum) waiting.shift()?.(openLine())
+  }
+
+  function take(): Line | Promise<Line> {
+    const free = idle.pop()
+    if (free) return free
+    return lines.size < maximum ? openLine() : new Promise((resolve) => waiting.push(resolve))
+  }
+
+  function giveBack(line: Line): void {
+    if (!lines.has(line)) return
+    const next = waiting.shift()
+    if (next) next(line)
+    else idle.push(line)
+  }
+
+  async function transact<T>(line: Line, work: (tx: Transaction) => Promise<T>): Promise<T> {
+    let isOver = false
+    const tx = guarded(line.sql, () => {
+      if (line.isLost || isOver) throw new ConnectionLost('the transaction is over')
+    })
+    await line.sql.unsafe('begin')
+    let result: T
+    try {
+      result = await work(tx)
+    } catch (error) {
+      isOver = true
+      // A line that cannot even roll back is no good to anybody.
+      if (!line.isLost) await line.sql.unsafe('rollback').catch(() => drop(line))
+      throw error
+    }
+    isOver = true
+    const { command } = await line.sql.unsafe('commit')
+    // The server answers so where a statement had failed and nobody cared.
+    if (command !== 'COMMIT') throw new Error(`a transaction ended with ${command} instead of a commit`)
+    return result
+  }
+
+  return {
+    async begin(work) {
+      const line = await take()
+      try {
+        return await Promise.race([transact(line, work), line.lost])
+      } finally {
+        giveBack(line)
+      }
+    },
+    async end({ timeout }) {
+      await Promise.all([...lines].map(({ sql }) => sql.end({ timeout })))
+    },
+  }
+}
+
+/** The same, but every new statement is checked first. */
+function guarded(sql: Database, check: () => void): Transaction {
+  const guard = new Proxy(sql, {
+    apply(target, self, args: unknown[]) {
+      check()
+      return Reflect.apply(target as unknown as (...given: unknown[]) => unknown, self, args)
+    },
+    get(target, name) {
+      check()
+      return Reflect.get(target, name) as unknown
+    },
+  })
+  return guard as unknown as Transaction
+}

@@ -1,0 +1,22 @@
+import { sqlState } from './transaction.ts'
+
+/** The driver's and the system's words for a server that cannot be reached, or has just gone. */
+const CONNECTION_CODES = new Set([
+  'CONNECTION_CLOSED',
+  'CONNECTION_ENDED',
+  'CONNECTION_DESTROYED',
+  'CONNECT_TIMEOUT',
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'ENOENT',
+  'EPIPE',
+])
+
+/** SQLSTATE classes: connection exceptions, insufficient resources, operator intervention (shutdown, recovery). */
+const SERVER_CLASSES = ['08', '53', '57P']
+
+/** Whether the database was away rather than wrong: the same request may pass in a moment. */
+export function isUnavailable(error: unknown): boolean {
+  const code = sqlState(error) ?? ''
+  return CONNECTION_CODES.has(code) || SERVER_CLASSES.some((prefix) => code.startsWith(prefix))
+}
