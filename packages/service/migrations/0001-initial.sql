@@ -184,6 +184,8 @@ create table policy_receipt (
 create index policy_receipt_by_package on policy_receipt (package_id);
 create trigger policy_receipt_is_append_only before update or delete on policy_receipt
   for each row execute function refuse_change();
+create trigger policy_receipt_keeps_all before truncate on policy_receipt
+  for each statement execute function refuse_change();
 
 -- Threads, packages, receipts ----------------------------------------------------------------------------------------------
 
@@ -222,7 +224,8 @@ create table package (
   responds_to_package_id text references package,
   edc text,
   sender_signature text,
-  created_at timestamptz not null,
+  -- The sender's claim as it was written: it may have more digits, or an older year, than timestamptz keeps.
+  created_at text not null,
   expires_at timestamptz not null,
   accepted_at timestamptz not null,
   updated_at timestamptz not null,
@@ -257,6 +260,8 @@ create table package_receipt (
 );
 create trigger package_receipt_is_append_only before update or delete on package_receipt
   for each row execute function refuse_change();
+create trigger package_receipt_keeps_all before truncate on package_receipt
+  for each statement execute function refuse_change();
 
 create table package_revocation (
   package_id text primary key references package,
@@ -342,9 +347,16 @@ create table webhook_endpoint (
   status text not null check (status in ('active', 'disabled', 'deleted')),
   status_reason text,
   created_at timestamptz not null,
-  updated_at timestamptz not null
+  updated_at timestamptz not null,
+  -- What it missed and nobody has replayed yet: the stream after the one number up to the other, and deliveries that
+  -- failed between the two times. A second pause before a replay only makes them wider.
+  disabled_at timestamptz,
+  enabled_at timestamptz,
+  missed_after bigint,
+  missed_until bigint
 );
 create index webhook_endpoint_by_organization on webhook_endpoint (organization_id) where status <> 'deleted';
+create index webhook_endpoint_by_key on webhook_endpoint (signing_key_id) where status <> 'deleted';
 
 create table delivery (
   delivery_id text primary key,
@@ -355,25 +367,86 @@ create table delivery (
   state text not null check (state in ('pending', 'delivered', 'failed', 'dead')),
   attempt integer not null default 0 check (attempt between 0 and 7),
   next_attempt_at timestamptz not null,
+  -- While an attempt is under way, and by which worker.
   leased_until timestamptz,
+  leased_by text,
   created_at timestamptz not null,
   finished_at timestamptz,
   replay_of text references delivery,
   replay_actor text,
   replay_reason text
-);
-create index delivery_due on delivery (next_attempt_at) where state = 'pending';
+-- Each row is written three times in its first second: what that leaves behind is cleared away early.
+) with (autovacuum_vacuum_scale_factor = 0.02, autovacuum_analyze_scale_factor = 0.02);
+-- What is to be sent, endpoint by endpoint: a claim looks only into those whose turn it is.
+create index delivery_waiting on delivery (webhook_endpoint_id, next_attempt_at)
+  where state = 'pending' and leased_until is null;
+-- As few as there are requests under way.
+create index delivery_leased on delivery (webhook_endpoint_id, leased_until)
+  where state = 'pending' and leased_until is not null;
 create index delivery_by_endpoint on delivery (webhook_endpoint_id, state, created_at);
 create index delivery_by_notification on delivery (notification_id);
+-- Lists, the newest first. Apart by state, so that each row enters them once, when it is finished.
+create index delivery_delivered on delivery (created_at, delivery_id) where state = 'delivered';
+create index delivery_delivered_by_organization on delivery (organization_id, created_at, delivery_id)
+  where state = 'delivered';
+create index delivery_in_trouble on delivery (created_at, delivery_id) where state in ('failed', 'dead');
+create index delivery_by_replay on delivery (replay_of) where replay_of is not null;
 
+-- Written with its delivery in one statement and removed with it; a foreign key would cost as much as the rest of that.
 create table delivery_attempt (
-  delivery_id text not null references delivery on delete cascade,
-  attempt integer not null,
+  delivery_id text not null,
+  attempt integer not null check (attempt between 1 and 7),
   started_at timestamptz not null,
   outcome text not null,
   details text not null,
   primary key (delivery_id, attempt)
 );
+create function remove_delivery_attempts() returns trigger language plpgsql as $$
+begin
+  delete from delivery_attempt using gone where delivery_attempt.delivery_id = gone.delivery_id;
+  return null;
+end $$;
+create trigger delivery_takes_its_attempts after delete on delivery referencing old table as gone
+  for each statement execute function remove_delivery_attempts();
+
+-- What the owner of an endpoint has to know (O-19). Only how its mail fares ever changes.
+create table alert (
+  alert_id bigint generated always as identity primary key,
+  organization_id text not null references organization,
+  webhook_endpoint_id text not null references webhook_endpoint,
+  delivery_id text,
+  kind text not null check (kind in ('delivery_dead', 'endpoint_disabled')),
+  reason text not null,
+  raised_at timestamptz not null,
+  -- new: not yet logged. off, no_contact: there is no mail server, or nobody to write to.
+  mail_state text not null check (mail_state in ('new', 'waiting', 'sent', 'failed', 'off', 'no_contact')),
+  mail_tries integer not null default 0,
+  mail_next_at timestamptz not null,
+  mailed_at timestamptz,
+  mail_error text,
+  unique (delivery_id, kind)
+);
+create index alert_by_organization on alert (organization_id, alert_id);
+create index alert_by_endpoint on alert (webhook_endpoint_id, alert_id);
+create index alert_by_time on alert (raised_at);
+create index alert_to_log on alert (alert_id) where mail_state = 'new';
+create index alert_to_mail on alert (mail_next_at) where mail_state = 'waiting';
+create index alert_last_mail on alert (webhook_endpoint_id, mailed_at) where mail_state = 'sent';
+create function alert_keeps_what_it_says() returns trigger language plpgsql as $$
+begin
+  if (old.alert_id, old.organization_id, old.webhook_endpoint_id, old.kind, old.reason, old.raised_at)
+    is distinct from
+    (new.alert_id, new.organization_id, new.webhook_endpoint_id, new.kind, new.reason, new.raised_at)
+    or old.delivery_id is distinct from new.delivery_id
+  then raise exception 'what an alert says is append-only' using errcode = 'restrict_violation'; end if;
+  return new;
+end $$;
+create trigger alert_keeps_what_it_says before update on alert
+  for each row execute function alert_keeps_what_it_says();
+create trigger alert_leaves_by_retention before delete on alert
+  for each row execute function refuse_delete_outside_retention();
+create trigger alert_keeps_all before truncate on alert
+  for each statement execute function refuse_change();
 
 -- Idempotency ------------------------------------------------------------------------------------------------------------------
 

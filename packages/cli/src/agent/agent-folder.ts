@@ -66,12 +66,12 @@ async function newKey(use: 'signing' | 'encryption') {
 }
 
 export function readAgentFolder(folder: string): AgentFolder {
-  return read<AgentFolder>(folder, DESCRIPTION)
+  return read(folder, DESCRIPTION) as AgentFolder
 }
 
 /** Refuses a file that others can read: a private key that was seen is no longer private. */
 export function readPrivateKey(folder: string, role: KeyRole): PrivateJwk {
-  const secrets = read<Record<KeyRole, PrivateJwk>>(folder, PRIVATE_KEYS)
+  const secrets = read(folder, PRIVATE_KEYS) as Record<KeyRole, PrivateJwk>
   const file = join(folder, PRIVATE_KEYS)
   if ((statSync(file).mode & 0o077) !== 0) {
     throw new CommandFailure(
@@ -85,9 +85,9 @@ export function clientKeyFile(folder: string): string {
   return join(folder, CLIENT_KEY)
 }
 
-function read<T>(folder: string, name: string): T {
+function read(folder: string, name: string): unknown {
   try {
-    return JSON.parse(readFileSync(join(folder, name), 'utf8')) as T
+    return JSON.parse(readFileSync(join(folder, name), 'utf8'))
   } catch {
     throw new CommandFailure(
       `There is no agent in ${folder}. Make one with \`aex agent init\`, or name its folder with --dir.`,

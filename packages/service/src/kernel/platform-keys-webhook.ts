@@ -69,7 +69,7 @@ export function webhookKeys(profile: DeploymentProfile, vault: KeyVault): Webhoo
 
   async function rotate(tx: Transaction, now: string) {
     await lockNames(tx, 'key', [PLATFORM_KEYS_LOCK])
-    const [newest] = await listUsableKeys(tx, 'webhook', now)
+    const newest = newestOf(await listUsableKeys(tx, 'webhook', now))
     return toPublicKey(await succeed(tx, startOfNext(newest, now), now))
   }
 
@@ -126,7 +126,7 @@ export function webhookKeys(profile: DeploymentProfile, vault: KeyVault): Webhoo
     async maintain(tx, now) {
       await lockNames(tx, 'key', [PLATFORM_KEYS_LOCK])
       const retired = await markRetired(tx, now)
-      const [newest] = await listUsableKeys(tx, 'webhook', now)
+      const newest = newestOf(await listUsableKeys(tx, 'webhook', now))
       if (
         newest &&
         secondsBetween(now, newest.valid_until) > lead_seconds + validitySeconds * RENEWAL_SHARE
@@ -141,10 +141,14 @@ export function webhookKeys(profile: DeploymentProfile, vault: KeyVault): Webhoo
 
 function currentOf(rows: readonly PlatformKeyRow[], now: string): PlatformKeyRow {
   const started = rows.filter((row) => hasStarted(row, now))
-  // A key that retires may have the later start, where its successor was made in an emergency.
-  const current = started.find(({ status }) => status === 'active') ?? started[0]
+  const current = newestOf(started)
   if (!current) throw new Error('No webhook key may sign now; maintain() makes one.')
   return current
+}
+
+/** A key that retires may have the latest start, where another one was made in an emergency. */
+function newestOf(rows: readonly PlatformKeyRow[]): PlatformKeyRow | undefined {
+  return rows.find(({ status }) => status === 'active') ?? rows[0]
 }
 
 function hasStarted(row: PlatformKeyRow, now: string): boolean {

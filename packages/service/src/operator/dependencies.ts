@@ -8,7 +8,7 @@ export interface OperatorDependencies {
   readonly context: Context
   /** A pino logger fits. */
   readonly log: { error(fields: object, message: string): void }
-  readonly webhookKeys: Pick<WebhookKeys, 'directory' | 'rotate'>
+  readonly webhookKeys: Pick<WebhookKeys, 'directory' | 'rotate' | 'list' | 'revoke' | 'currentKeyId'>
   /** A prom-client registry fits. Counters are kept as things happen; nothing here scans a table. */
   readonly metrics: { readonly contentType: string; metrics(): Promise<string> }
   readonly isReady: () => boolean

@@ -14,6 +14,8 @@ export interface Answer {
   readonly body: Record<string, unknown> & { readonly items?: Record<string, unknown>[] }
 }
 
+const notAskedFor = () => Promise.reject(new Error('not asked for here'))
+
 /** For tests: a listener of its own on loopback, with an operator `admin` and a platform key. */
 export async function startOperatorPlane(db: Database, changes: Partial<OperatorDependencies> = {}) {
   const { publicKey, privateKey: key } = await generateKeyPair('signing')
@@ -26,8 +28,11 @@ export async function startOperatorPlane(db: Database, changes: Partial<Operator
     }),
     log: { error: (fields) => void logged.push(fields) },
     webhookKeys: {
-      directory: () => Promise.reject(new Error('not asked for here')),
-      rotate: () => Promise.reject(new Error('not asked for here')),
+      directory: notAskedFor,
+      rotate: notAskedFor,
+      list: notAskedFor,
+      revoke: notAskedFor,
+      currentKeyId: notAskedFor,
     },
     metrics: { contentType: 'text/plain; version=0.0.4', metrics: () => Promise.resolve('aex_up 1\n') },
     isReady: () => true,

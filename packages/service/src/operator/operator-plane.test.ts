@@ -25,11 +25,11 @@ function assertProblem({ status, headers, body }: Answer, expected: number, code
   assert.equal(body['code'], code)
 }
 
+const bearer = (token: string) => ({ authorization: `Bearer ${token}` })
 const ORGANIZATION = { organization_id: 'org_one', name: 'One' }
 
 test('[AUTH-01] without a token, with a wrong, a malformed or a disabled one, nothing is done', async () => {
   const other = await addOperator(db, 'other')
-  const bearer = (token: string) => ({ authorization: `Bearer ${token}` })
   const anonymous = await fetch(`${plane.url}/operator/v1/organizations`)
   assert.equal(anonymous.status, 401)
   assert.match(anonymous.headers.get('www-authenticate') ?? '', /^Bearer/)
@@ -72,11 +72,17 @@ test('the last operator who can act stays, also when two disable each other at o
   const alone = await plane.post('/operators/admin/disable', { reason: 'test' })
   assertProblem(alone, 409, 'invalid_state_transition')
   const rival = { authorization: `Bearer ${await addOperator(db, 'rival')}` }
-  const both = await Promise.all([
-    plane.post('/operators/rival/disable', { reason: 'race' }),
-    plane.post('/operators/admin/disable', { reason: 'race' }, rival),
-  ])
-  assert.equal(both.filter(({ status }) => status === 200).length, 1)
+  let both: Promise<Answer[]> = Promise.resolve([])
+  // Both wait at the same door, so that each has seen the other active.
+  await db.begin(async (tx) => {
+    await tx`select 1 from operator where disabled_at is null for update`
+    both = Promise.all([
+      plane.post('/operators/rival/disable', { reason: 'race' }),
+      plane.post('/operators/admin/disable', { reason: 'race' }, rival),
+    ])
+    await new Promise((resolve) => setTimeout(resolve, 300))
+  })
+  assert.equal((await both).filter(({ status }) => status === 200).length, 1)
   assert.equal((await db`select 1 from operator where disabled_at is null`).length, 1)
   await db`update operator set disabled_at = null where name = 'admin'`
 })

@@ -10,6 +10,15 @@ import { openDatabase } from '../db/database.ts'
 import { handMadeContext } from '../kernel/hand-made-call.ts'
 import { createOperatorServer } from './server.ts'
 
+const notAskedFor = () => Promise.reject(new Error('not asked for here'))
+const NO_KEYS = {
+  directory: notAskedFor,
+  rotate: notAskedFor,
+  list: notAskedFor,
+  revoke: notAskedFor,
+  currentKeyId: notAskedFor,
+}
+
 test('with a certificate the operator plane speaks TLS, and nothing else', async () => {
   await using database = await testDatabase()
   const db = openDatabase({ target: database.url, maximumConnections: 2, applicationName: 'test' })
@@ -18,20 +27,18 @@ test('with a certificate the operator plane speaks TLS, and nothing else', async
     db,
     context: handMadeContext(),
     log: { error: () => undefined },
-    webhookKeys: {
-      directory: () => Promise.reject(new Error('not asked for here')),
-      rotate: () => Promise.reject(new Error('not asked for here')),
-    },
+    webhookKeys: NO_KEYS,
     metrics: { contentType: 'text/plain', metrics: () => Promise.resolve('') },
     isReady: () => true,
     tls: await authority.server(),
   })
-  await server.listen({ host: '127.0.0.1', port: 0 })
+  const address = await server.listen({ host: '127.0.0.1', port: 0 })
   const { port } = server.server.address() as AddressInfo
   try {
     const request = get(`https://127.0.0.1:${port}/readyz`, { ca: authority.certificate, agent: false })
     const [response] = (await once(request, 'response')) as [IncomingMessage]
     assert.deepEqual([response.statusCode, JSON.parse(await text(response))], [200, { status: 'ready' }])
+    assert.equal(address, `https://127.0.0.1:${port}`)
     await assert.rejects(fetch(`http://127.0.0.1:${port}/readyz`))
   } finally {
     await server.close()

@@ -20,6 +20,9 @@ const plane = await startOperatorPlane(db, {
   webhookKeys: {
     directory: (_db, now) => Promise.resolve({ directory_version: '1', generated_at: now, keys: [rotated] }),
     rotate: () => Promise.resolve(rotated),
+    list: () => Promise.resolve([rotated]),
+    revoke: () => Promise.resolve(undefined),
+    currentKeyId: () => Promise.resolve(rotated.key_id),
   },
 })
 after(async () => {
@@ -289,7 +292,7 @@ test('agents are listed and moved; the platform itself is not', async () => {
 })
 
 test('[EVT-13] webhook keys are listed and rotated, with an entry in the log', async () => {
-  assert.deepEqual((await plane.get('/keys')).body['keys'], [rotated])
+  assert.deepEqual((await plane.get('/keys')).body['keys'], [{ ...rotated, endpoints: 0 }])
   assert.deepEqual((await plane.post('/keys/rotate', { reason: 'yearly' })).body, rotated)
   const entry = await newest()
   assert.deepEqual(

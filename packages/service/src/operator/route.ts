@@ -23,12 +23,20 @@ export interface OperatorCall<Input> {
 }
 
 /** A change that was made, in the words of the operator log. */
-export interface Change {
+export interface LoggedChange {
   readonly answer: object
   readonly action: string
   readonly target: string
   readonly details?: object
 }
+
+/** One that has written its own entries into the log, where it is about several things. */
+export interface SelfLoggedChange {
+  readonly answer: object
+  readonly logged: true
+}
+
+export type Change = LoggedChange | SelfLoggedChange
 
 interface RouteBase {
   readonly path: string

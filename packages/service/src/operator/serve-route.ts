@@ -29,7 +29,9 @@ function readWith(route: ReadRoute, request: FastifyRequest, dependencies: Opera
 async function changeWith(route: ChangeRoute, request: FastifyRequest, dependencies: OperatorDependencies) {
   const call = callOf(route, request, request.body ?? {}, dependencies)
   return inTransaction(dependencies.db, async (tx) => {
-    const { answer, action, target, details = {} } = await route.run(call, tx)
+    const change = await route.run(call, tx)
+    if ('logged' in change) return change.answer
+    const { answer, action, target, details = {} } = change
     const { reason } = call.input as { reason?: string }
     await appendToLog(tx, { actor: call.actor, action, target, reason, details, now: call.now })
     return answer

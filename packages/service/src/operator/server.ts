@@ -1,9 +1,7 @@
-import { createServer } from 'node:http'
-import { createServer as createTlsServer } from 'node:https'
 import type { Socket } from 'node:net'
 import { parseStrictJson } from '@agent-exchange/crypto'
 import { MEDIA_TYPE } from '@agent-exchange/protocol'
-import fastify, { type FastifyInstance, type FastifyRequest, type FastifyServerFactory } from 'fastify'
+import fastify, { type FastifyInstance, type FastifyRequest } from 'fastify'
 import { Problem } from '../kernel/problem.ts'
 import type { OperatorDependencies } from './dependencies.ts'
 import { answerFailures, sendProblem } from './failures.ts'
@@ -30,8 +28,9 @@ declare module 'fastify' {
 /** The operator API, with health and metrics beside it. Never on the agent API's listener. */
 export function createOperatorServer(dependencies: OperatorDependencies): FastifyInstance {
   const { context, db } = dependencies
+  // A server without TLS to the compiler, whichever it is: both have the same methods and hooks.
   const server = fastify({
-    serverFactory: serverFactory(dependencies),
+    https: secured(dependencies),
     routerOptions: { maxParamLength: MAXIMUM_PARAMETER_CHARACTERS },
     requestTimeout: REQUEST_TIMEOUT_MS,
     keepAliveTimeout: KEEP_ALIVE_MS,
@@ -39,7 +38,7 @@ export function createOperatorServer(dependencies: OperatorDependencies): Fastif
     frameworkErrors: (_error, request, reply) =>
       void sendProblem(reply, new Problem('malformed_request'), context, request.id),
     clientErrorHandler: (_error, socket) => refuseUnreadable(socket),
-  })
+  }) as unknown as FastifyInstance
   server.decorateRequest('operatorName', '')
   answerFailures(server, dependencies)
   readJsonOnly(server, context.profile['O-14'].json_depth)
@@ -59,11 +58,8 @@ export function createOperatorServer(dependencies: OperatorDependencies): Fastif
   return server
 }
 
-function serverFactory({ tls }: OperatorDependencies): FastifyServerFactory {
-  return (handler) =>
-    tls
-      ? createTlsServer({ cert: tls.certificate, key: tls.key, minVersion: 'TLSv1.2' }, handler)
-      : createServer(handler)
+function secured({ tls }: OperatorDependencies) {
+  return tls ? { cert: tls.certificate, key: tls.key, minVersion: 'TLSv1.2' as const } : null
 }
 
 function readJsonOnly(server: FastifyInstance, maxDepth: number): void {

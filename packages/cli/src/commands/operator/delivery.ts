@@ -1,4 +1,6 @@
 import { Option, type Command } from 'commander'
+import { deliveryReport, type ShownDelivery } from './delivery-report.ts'
+import { replayCommand } from './delivery-replay.ts'
 import { pathOf, read } from './operator-api.ts'
 import {
   group,
@@ -9,10 +11,18 @@ import {
   type ListOptions,
   type OutputOptions,
 } from './operator-command.ts'
-import { description, table } from './table.ts'
+import { endpointOption, sinceOption, untilOption } from './time-option.ts'
 
 const COLUMNS = ['delivery_id', 'state', 'attempt', 'organization_id', 'webhook_endpoint_id', 'created_at']
 const STATES = ['dead', 'failed', 'pending', 'delivered']
+
+interface DeliveryListOptions extends ListOptions {
+  readonly state?: string
+  readonly org?: string
+  readonly endpoint?: string
+  readonly since?: string
+  readonly until?: string
+}
 
 export function deliveryCommand(): Command {
   return group('delivery', 'Webhook deliveries', [
@@ -20,30 +30,31 @@ export function deliveryCommand(): Command {
       'list',
       'List deliveries, the newest first',
       'delivery list --state dead',
-      'delivery list --org org_acme --json',
+      'delivery list --org org_acme --since 24h --json',
     )
       .addOption(new Option('--state <state>', 'only those in this state').choices(STATES))
       .addOption(organizationOption())
-      .action((options: ListOptions & { org?: string; state?: string }) =>
-        list('/deliveries', { organization_id: options.org, state: options.state }, COLUMNS, options),
-      ),
-    operatorCommand('show', 'Show a delivery with all its attempts and replays', 'delivery show dlv_4f…')
+      .addOption(endpointOption())
+      .addOption(sinceOption())
+      .addOption(untilOption())
+      .action(({ org, endpoint, state, since, until, ...options }: DeliveryListOptions) => {
+        const query = { organization_id: org, webhook_endpoint_id: endpoint, state, since, until }
+        return list('/deliveries', query, COLUMNS, options)
+      }),
+    operatorCommand(
+      'show',
+      'Show why a delivery failed, all its attempts, when the next one is due, and its replays',
+      'delivery show dlv_4f…',
+    )
       .argument('<delivery_id>', 'id, as in the header svc-delivery-id')
       .action(async (id: string, { json }: OutputOptions) => {
-        const { attempts, replays, ...delivery } = await read(pathOf('deliveries', id))
-        if (json) console.log(JSON.stringify({ ...delivery, attempts, replays }, undefined, 2))
-        else print(delivery, attempts, replays)
+        const delivery = await read(pathOf('deliveries', id))
+        console.log(
+          json
+            ? JSON.stringify(delivery, undefined, 2)
+            : deliveryReport(delivery as unknown as ShownDelivery),
+        )
       }),
+    replayCommand(),
   ])
-}
-
-function print(delivery: object, attempts: unknown, replays: unknown): void {
-  console.log(description(delivery))
-  const parts: [string, unknown, string[]][] = [
-    ['Attempts', attempts, ['attempt', 'started_at', 'outcome', 'details']],
-    ['Replays', replays, ['delivery_id', 'state', 'created_at', 'replay_actor', 'replay_reason']],
-  ]
-  for (const [title, rows, columns] of parts) {
-    if (Array.isArray(rows) && rows.length > 0) console.log(`\n${title}\n${table(rows as object[], columns)}`)
-  }
 }

@@ -1,5 +1,6 @@
-import type { Command, Option } from 'commander'
-import { change, pathOf } from './operator-api.ts'
+import { Option, type Command } from 'commander'
+import { CommandFailure } from '../../failure.ts'
+import { change, pathOf, read, type Answer } from './operator-api.ts'
 import {
   group,
   list,
@@ -12,24 +13,86 @@ import {
   type ListOptions,
   type OutputOptions,
 } from './operator-command.ts'
+import { replayInSteps } from './replay-in-steps.ts'
 
 const COLUMNS = ['webhook_endpoint_id', 'organization_id', 'status', 'status_reason', 'url']
+const STATUSES = ['active', 'disabled', 'deleted']
 
 export function endpointCommand(): Command {
   return group('endpoint', 'Webhook endpoints', [
-    listCommand('list', 'List webhook endpoints, with why one was disabled', 'endpoint list --org org_acme')
+    listCommand(
+      'list',
+      'List webhook endpoints, with why one was disabled',
+      'endpoint list --org org_acme',
+      'endpoint list --status disabled',
+    )
       .addOption(organizationOption())
-      .action((options: ListOptions & { org?: string }) =>
-        list('/endpoints', { organization_id: options.org }, COLUMNS, options),
+      .addOption(new Option('--status <status>', 'only those in this status').choices(STATUSES))
+      .action(({ org, status, ...options }: ListOptions & { org?: string; status?: string }) =>
+        list('/endpoints', { organization_id: org, status }, COLUMNS, options),
       ),
-    statusCommand('enable', 'Deliver to a disabled endpoint again', optionalReasonOption()),
+    enableCommand(),
     statusCommand('disable', 'Stop delivering to an endpoint; its notifications stay', reasonOption()),
-    statusCommand('delete', 'Remove an endpoint for good', optionalReasonOption()),
+    statusCommand(
+      'delete',
+      'Remove an endpoint for good; its deliveries stay readable',
+      optionalReasonOption(),
+    ),
   ])
 }
 
-function statusCommand(verb: 'enable' | 'disable' | 'delete', summary: string, reason: Option): Command {
-  return operatorCommand(verb, summary, `endpoint ${verb} wh_4f… --reason "receiver moved"`)
+interface EnableOptions extends OutputOptions {
+  readonly reason?: string
+  readonly replay?: boolean
+}
+
+function enableCommand(): Command {
+  return operatorCommand(
+    'enable',
+    'Deliver to a disabled endpoint again, and with --replay also what it missed',
+    'endpoint enable whe_4f… --reason "receiver is back"',
+    'endpoint enable whe_4f… --replay --reason "receiver is back"',
+  )
+    .argument('<webhook_endpoint_id>', 'id of the endpoint')
+    .option('--replay', 'replay what it missed while it was disabled; works for one that is enabled already')
+    .addOption(optionalReasonOption())
+    .action(async (id: string, { reason, replay, json }: EnableOptions) => {
+      if (replay && reason === undefined) throw new CommandFailure('A replay needs --reason.')
+      const enabled = await enable(id, reason, replay ?? false)
+      const missed = missedBy(enabled)
+      const replayed = replay ? await replayMissed(id, reason, missed) : undefined
+      show({ ...enabled, ...(replayed !== undefined && { replayed }) }, { json: json ?? false })
+      if (!replay && missed > 0) {
+        console.error(
+          `It missed ${missed} while it was disabled. To send them: aex endpoint enable ${id} --replay --reason TEXT`,
+        )
+      }
+    })
+}
+
+/** For a replay it may be active already. */
+async function enable(id: string, reason: string | undefined, orActive: boolean): Promise<Answer> {
+  const path = pathOf('endpoints', id)
+  if (orActive) {
+    const found = await read(path)
+    if (found['status'] === 'active') return found
+  }
+  return change(`${path}/enable`, { reason })
+}
+
+function missedBy({ missed }: Answer): number {
+  const { notifications = 0, deliveries = 0 } = (missed ?? {}) as Record<string, number>
+  return notifications + deliveries
+}
+
+function replayMissed(id: string, reason: string | undefined, missed: number): Promise<number> {
+  return replayInSteps(`${pathOf('endpoints', id)}/replay-missed`, { reason }, (sum) =>
+    console.error(`${sum} of ${Math.max(sum, missed)} replayed`),
+  )
+}
+
+function statusCommand(verb: 'disable' | 'delete', summary: string, reason: Option): Command {
+  return operatorCommand(verb, summary, `endpoint ${verb} whe_4f… --reason "receiver moved"`)
     .argument('<webhook_endpoint_id>', 'id of the endpoint')
     .addOption(reason)
     .action(async (id: string, options: OutputOptions & { reason?: string }) => {

@@ -1,4 +1,5 @@
 import type { Command } from 'commander'
+import { alertCommand } from './alert.ts'
 import { clientCommand } from './client.ts'
 import { connectorCommand } from './connector.ts'
 import { deliveryCommand } from './delivery.ts'
@@ -18,6 +19,7 @@ export function operatorCommands(): Command[] {
     keysCommand(),
     endpointCommand(),
     deliveryCommand(),
+    alertCommand(),
     operatorsCommand(),
   ]
 }

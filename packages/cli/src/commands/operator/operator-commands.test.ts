@@ -230,7 +230,10 @@ test('agents, keys, endpoints, deliveries and operators', async () => {
   const keys = (await json('keys', 'list'))['keys'] as Record<string, unknown>[]
   assert.equal(keys.length, before.length + 1)
   assert.ok(keys.some((key) => key['key_id'] === rotated['key_id']))
-  assert.match((await aex('keys', 'list')).stdout, /^KEY_ID +STATUS +VALID_FROM +VALID_UNTIL\n/)
+  assert.match(
+    (await aex('keys', 'list')).stdout,
+    /^KEY_ID +STATUS +VALID_FROM +VALID_UNTIL +ENDPOINTS +REVOKED_AT\n/,
+  )
 
   await world.sql`
     insert into webhook_endpoint values ('wh_1', 'org_acme', 'https://a.example', '{}', ${String(rotated['key_id'])}, 'disabled', '410', now(), now())`
@@ -246,7 +249,7 @@ test('agents, keys, endpoints, deliveries and operators', async () => {
   assert.equal((await aex('delivery', 'list', '--state', 'pending')).stdout, 'There are none.\n')
   assert.match(
     (await aex('delivery', 'show', 'dlv_1')).stdout,
-    /\n\nAttempts\nATTEMPT +STARTED_AT .*\n1 +\S+ +retry +\{"status":500\}/,
+    /\n\nAttempts\nATTEMPT +STARTED_AT +OUTCOME +STATUS\n1 +\S+ +retry +500/,
   )
 
   const alice = await json('operator', 'create', 'alice')

@@ -30,6 +30,21 @@ export async function appendToLog(tx: Transaction, entry: NewLogEntry): Promise<
       ${JSON.stringify(entry.details)})`
 }
 
+/** Many entries by one statement. */
+export async function appendAllToLog(tx: Transaction, entries: readonly NewLogEntry[]): Promise<void> {
+  const rows = entries.map(({ now, details, reason, ...entry }) => ({
+    ...entry,
+    reason: reason ?? null,
+    recorded_at: now,
+    details: JSON.stringify(details),
+  }))
+  await tx`
+    insert into operator_log (recorded_at, actor, action, target, reason, details)
+    select recorded_at, actor, action, target, reason, details
+    from json_to_recordset(${JSON.stringify(rows)}::text::json) as row (
+      recorded_at timestamptz, actor text, action text, target text, reason text, details text)`
+}
+
 /** The newest first. */
 export async function listLog(
   db: Queries,

@@ -1,54 +1,103 @@
+import { timestamp } from '@agent-exchange/protocol'
 import { Type } from 'typebox'
-import { Problem } from '../../kernel/problem.ts'
 import {
   attemptsOf,
   DELIVERY_STATES,
   findDelivery,
   listDeliveries,
   replaysOf,
+  type DeliveryFilter,
   type DeliveryPosition,
   type DeliveryRow,
-} from '../delivery-queries.ts'
+} from '../../features/deliveries/delivery-queries.ts'
+import { findEndpoint } from '../../features/deliveries/endpoint-queries.ts'
+import { countReplays, MAXIMUM_COUNTED, replayMany } from '../../features/deliveries/replay-many.ts'
+import { replayDelivery } from '../../features/deliveries/replay.ts'
+import { Problem } from '../../kernel/problem.ts'
 import { filter, listPage, pageFields } from '../listing.ts'
-import { input, read, type Route } from '../route.ts'
+import { change, input, read, reason, type Route } from '../route.ts'
+import { replayAnswer, replayOrder } from './replay-answer.ts'
 
 const MAXIMUM_REPLAYS_SHOWN = 100
 
+const selection = {
+  organization_id: filter,
+  webhook_endpoint_id: filter,
+  since: Type.Optional(timestamp),
+  until: Type.Optional(timestamp),
+}
+const replayState = Type.Optional(Type.Enum(['failed', 'dead']))
+
 const deliveryFilter = input({
   ...pageFields,
-  organization_id: filter,
+  ...selection,
   state: Type.Optional(Type.Enum([...DELIVERY_STATES])),
 })
 
 export const deliveryRoutes: readonly Route[] = [
   read('/deliveries', deliveryFilter, (call, db) => {
-    const { organization_id: organizationId, state } = call.input
+    const wanted: DeliveryFilter = { ...selectionOf(call.input), state: call.input.state }
     const rows = (after: string | undefined, limit: number) => {
       const position = after === undefined ? undefined : (JSON.parse(after) as DeliveryPosition)
-      return listDeliveries(db, { organizationId, state, after: position, limit })
+      return listDeliveries(db, wanted, { after: position, limit })
     }
-    return listPage(
-      call,
-      { name: ['deliveries', organizationId, state], rows, position: positionOf },
-      toDelivery,
-    )
+    const name = ['deliveries', JSON.stringify(wanted)]
+    return listPage(call, { name, rows, position: positionOf }, toDelivery)
   }),
 
   read('/deliveries/:delivery_id', input({}), async ({ params }, db) => {
     const id = params['delivery_id'] ?? ''
     const delivery = await findDelivery(db, id)
     if (!delivery) throw new Problem('resource_not_found')
-    const [attempts, replays] = await Promise.all([
+    const [attempts, replays, endpoint] = await Promise.all([
       attemptsOf(db, id),
       replaysOf(db, id, MAXIMUM_REPLAYS_SHOWN),
+      findEndpoint(db, delivery.webhook_endpoint_id),
     ])
     return {
       ...toDelivery(delivery),
+      endpoint: { url: endpoint?.url, status: endpoint?.status, status_reason: endpoint?.status_reason },
       attempts: attempts.map((attempt) => ({ ...attempt, details: JSON.parse(attempt.details) as object })),
       replays: replays.map(toDelivery),
     }
   }),
+
+  // EVT-12: a new delivery of the same event.
+  change('/deliveries/:delivery_id/replay', { body: input({ reason }), status: 201 }, async (call, tx) => {
+    const target = call.params['delivery_id'] ?? ''
+    const replay = await replayDelivery(tx, target, replayOrder(call))
+    return { answer: toDelivery(replay), logged: true }
+  }),
+
+  // What a replay in bulk would do.
+  read('/replays', input({ ...selection, state: replayState }), async ({ input: wanted }, db) => {
+    const endpoints = await countReplays(db, { ...selectionOf(wanted), state: wanted.state })
+    const count = endpoints.reduce((sum, each) => sum + each.count, 0)
+    return { count, more: count >= MAXIMUM_COUNTED, endpoints }
+  }),
+
+  // One step of a replay in bulk; none replayed means that it is done.
+  change(
+    '/replays',
+    { body: input({ ...selection, webhook_endpoint_id: Type.String(), state: replayState, reason }) },
+    async (call, tx) => {
+      const { webhook_endpoint_id: endpointId, state } = call.input
+      const wanted = { ...selectionOf(call.input), endpointId, state }
+      return { answer: replayAnswer(await replayMany(tx, wanted, replayOrder(call))), logged: true }
+    },
+  ),
 ]
+
+interface Selection {
+  readonly organization_id?: string
+  readonly webhook_endpoint_id?: string
+  readonly since?: string
+  readonly until?: string
+}
+
+function selectionOf({ organization_id, webhook_endpoint_id, since, until }: Selection): DeliveryFilter {
+  return { organizationId: organization_id, endpointId: webhook_endpoint_id, since, until }
+}
 
 function positionOf({ created_at, delivery_id }: DeliveryRow): string {
   const position: DeliveryPosition = { createdAt: created_at, deliveryId: delivery_id }
@@ -57,8 +106,9 @@ function positionOf({ created_at, delivery_id }: DeliveryRow): string {
 
 /** Members that say nothing here are left out. */
 function toDelivery(row: DeliveryRow): Partial<DeliveryRow> {
+  const onlyPending = new Set(['next_attempt_at', 'leased_until'])
   const shown = Object.entries(row).filter(([name, value]) => {
-    return value !== null && (name !== 'next_attempt_at' || row.state === 'pending')
+    return value !== null && (!onlyPending.has(name) || row.state === 'pending')
   })
   return Object.fromEntries(shown)
 }

@@ -1,58 +1,119 @@
+import { Type } from 'typebox'
 import type { Transaction } from '../../db/database.ts'
-import { Problem } from '../../kernel/problem.ts'
+import { raiseAlert } from '../../features/alerts/raise-alert.ts'
 import {
+  findEndpoint,
+  holdStream,
   listEndpoints,
   lockEndpoint,
-  setEndpointStatus,
+  markDeleted,
+  markDisabled,
+  markEnabled,
   type EndpointRow,
   type EndpointStatus,
-} from '../endpoint-queries.ts'
+} from '../../features/deliveries/endpoint-queries.ts'
+import { endPendingOf } from '../../features/deliveries/end-pending.ts'
+import { countMissed, replayMissed } from '../../features/deliveries/missed.ts'
+import { wakeWorkers } from '../../features/deliveries/wake-workers.ts'
+import { Problem } from '../../kernel/problem.ts'
 import { filter, listPage, pageFields } from '../listing.ts'
 import { change, input, optionalReason, read, reason, type OperatorCall, type Route } from '../route.ts'
+import { replayAnswer, replayOrder } from './replay-answer.ts'
+
+const endpointFilter = input({
+  ...pageFields,
+  organization_id: filter,
+  status: Type.Optional(Type.Enum(['active', 'disabled', 'deleted'])),
+})
 
 export const endpointRoutes: readonly Route[] = [
-  read('/endpoints', input({ ...pageFields, organization_id: filter }), (call, db) => {
-    const organizationId = call.input.organization_id
+  read('/endpoints', endpointFilter, (call, db) => {
+    const { organization_id: organizationId, status } = call.input
     const rows = (after: string | undefined, limit: number) =>
-      listEndpoints(db, { organizationId, after, limit })
-    return listPage(call, { name: ['endpoints', organizationId], rows, position: positionOf }, (row) => row)
+      listEndpoints(db, { organizationId, status, after, limit })
+    const name = ['endpoints', organizationId, status]
+    return listPage(call, { name, rows, position: (row) => row.webhook_endpoint_id }, toEndpoint)
   }),
 
-  change('/endpoints/:webhook_endpoint_id/enable', { body: input({ reason: optionalReason }) }, (call, tx) =>
-    moveTo('active', ['disabled'], call, tx),
+  read('/endpoints/:webhook_endpoint_id', input({}), async ({ params }, db) => {
+    const endpoint = await findEndpoint(db, params['webhook_endpoint_id'] ?? '')
+    if (!endpoint) throw new Problem('resource_not_found')
+    return { ...toEndpoint(endpoint), missed: await countMissed(db, endpoint) }
+  }),
+
+  change(
+    '/endpoints/:webhook_endpoint_id/enable',
+    { body: input({ reason: optionalReason }) },
+    async (call, tx) => {
+      const { endpoint, lastSequence } = await hold(call, tx, ['disabled'])
+      const id = endpoint.webhook_endpoint_id
+      const enabled = await markEnabled(tx, id, { now: call.now, lastSequence })
+      // What was waiting for it goes on.
+      await wakeWorkers(tx, id)
+      const missed = enabled && (await countMissed(tx, enabled))
+      return changed('endpoint.enable', endpoint, enabled, { missed })
+    },
   ),
-  change('/endpoints/:webhook_endpoint_id/disable', { body: input({ reason }) }, (call, tx) =>
-    moveTo('disabled', ['active'], call, tx),
+
+  change('/endpoints/:webhook_endpoint_id/disable', { body: input({ reason }) }, async (call, tx) => {
+    const { endpoint, lastSequence } = await hold(call, tx, ['active'])
+    const { webhook_endpoint_id: endpointId, organization_id: organizationId } = endpoint
+    const why = `operator: ${call.input.reason}`
+    const { now } = call
+    const disabled = await markDisabled(tx, endpointId, { reason: why, now, lastSequence })
+    await raiseAlert(tx, { endpointId, organizationId, kind: 'endpoint_disabled', reason: why, now })
+    return changed('endpoint.disable', endpoint, disabled)
+  }),
+
+  // The row stays, for the deliveries that refer to it; those that are still waiting will never be sent.
+  change(
+    '/endpoints/:webhook_endpoint_id/delete',
+    { body: input({ reason: optionalReason }) },
+    async (call, tx) => {
+      const { endpoint } = await hold(call, tx, ['active', 'disabled'])
+      const why = `operator: ${call.input.reason ?? 'no reason given'}`
+      const id = endpoint.webhook_endpoint_id
+      const deleted = await markDeleted(tx, id, { reason: why, now: call.now })
+      const ended = await endPendingOf(tx, id, call.now)
+      return changed('endpoint.delete', endpoint, deleted, { ended_deliveries: ended })
+    },
   ),
-  // The row stays, for the deliveries that refer to it.
-  change('/endpoints/:webhook_endpoint_id/delete', { body: input({ reason: optionalReason }) }, (call, tx) =>
-    moveTo('deleted', ['active', 'disabled'], call, tx),
-  ),
+
+  // One step; none replayed means that it is done.
+  change('/endpoints/:webhook_endpoint_id/replay-missed', { body: input({ reason }) }, async (call, tx) => {
+    const id = call.params['webhook_endpoint_id'] ?? ''
+    return { answer: replayAnswer(await replayMissed(tx, id, replayOrder(call))), logged: true }
+  }),
 ]
 
-function positionOf({ webhook_endpoint_id }: EndpointRow): string {
-  return webhook_endpoint_id
-}
-
-const ACTIONS = {
-  active: 'endpoint.enable',
-  disabled: 'endpoint.disable',
-  deleted: 'endpoint.delete',
-} as const
-
-async function moveTo(
-  status: EndpointStatus,
-  from: readonly EndpointStatus[],
-  { params, input: { reason: why }, now }: OperatorCall<{ reason?: string }>,
-  tx: Transaction,
-) {
-  const target = params['webhook_endpoint_id'] ?? ''
-  const endpoint = await lockEndpoint(tx, target)
+/** The endpoint in one of these states, and the end of its organization's stream, both held. */
+async function hold({ params }: OperatorCall<unknown>, tx: Transaction, from: readonly EndpointStatus[]) {
+  const id = params['webhook_endpoint_id'] ?? ''
+  const found = await findEndpoint(tx, id)
+  if (!found) throw new Problem('resource_not_found')
+  const lastSequence = await holdStream(tx, found.organization_id)
+  const endpoint = await lockEndpoint(tx, id)
   if (!endpoint) throw new Problem('resource_not_found')
   if (!from.includes(endpoint.status))
     throw new Problem('invalid_state_transition', { state: endpoint.status })
-  const statusReason = status === 'active' ? null : `operator: ${why ?? 'no reason given'}`
-  await setEndpointStatus(tx, target, { status, reason: statusReason, now })
-  const answer = { ...endpoint, status, status_reason: statusReason, updated_at: now }
-  return { answer, action: ACTIONS[status], target, details: { former_status: endpoint.status } }
+  return { endpoint, lastSequence }
+}
+
+function changed(action: string, before: EndpointRow, after: EndpointRow | undefined, more: object = {}) {
+  return {
+    answer: { ...toEndpoint(after ?? before), ...more },
+    action,
+    target: before.webhook_endpoint_id,
+    details: { former_status: before.status, ...more },
+  }
+}
+
+/** Where its gap in the stream lies is ours to know. */
+function toEndpoint({
+  missed_after: _after,
+  missed_until: _until,
+  enabled_at: _enabled,
+  ...endpoint
+}: EndpointRow) {
+  return endpoint
 }

@@ -1,5 +1,6 @@
 import type { Route } from '../route.ts'
 import { agentRoutes } from './agents.ts'
+import { alertRoutes } from './alerts.ts'
 import { clientRoutes } from './clients.ts'
 import { connectorRoutes } from './connectors.ts'
 import { deliveryRoutes } from './deliveries.ts'
@@ -21,5 +22,6 @@ export const routes: readonly Route[] = [
   ...keyRoutes,
   ...endpointRoutes,
   ...deliveryRoutes,
+  ...alertRoutes,
   ...logRoutes,
 ]

@@ -1,0 +1,32 @@
+import { InvalidArgumentError, Option } from 'commander'
+
+const UNIT_SECONDS = { m: 60, h: 3_600, d: 86_400 } as const
+const AGO = /^(\d{1,6})([mhd])$/
+const DATE = /^\d{4}-\d\d-\d\d$/
+
+/** A moment as UTC text: given as such, as a day, or as how long ago it was. */
+function moment(text: string): string {
+  const [, count, unit] = AGO.exec(text) ?? []
+  const time = count
+    ? Date.now() - Number(count) * UNIT_SECONDS[unit as keyof typeof UNIT_SECONDS] * 1_000
+    : Date.parse(DATE.test(text) ? `${text}T00:00:00Z` : withOffset(text))
+  if (Number.isFinite(time)) return new Date(time).toISOString()
+  throw new InvalidArgumentError('Give a UTC time such as 2026-03-01T09:30:00Z, a day, or 30m, 24h, 7d ago.')
+}
+
+/** A time without an offset would mean the time of this machine, which nobody sees. */
+function withOffset(text: string): string {
+  return /T.*(?:Z|[+-]\d\d:\d\d)$/.test(text) ? text : 'no time'
+}
+
+export const sinceOption = () =>
+  new Option(
+    '--since <time>',
+    'only those made then or later: a UTC time, a day, or 30m, 24h, 7d ago',
+  ).argParser(moment)
+export const untilOption = () =>
+  new Option('--until <time>', 'only those made before: a UTC time, a day, or 30m, 24h, 7d ago').argParser(
+    moment,
+  )
+export const endpointOption = () =>
+  new Option('--endpoint <webhook_endpoint_id>', 'only those of this endpoint')

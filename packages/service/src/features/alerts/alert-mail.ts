@@ -1,0 +1,65 @@
+import type { AlertRow, MailOrder } from './alert-store.ts'
+
+export interface AlertMail {
+  readonly to: string
+  readonly subject: string
+  readonly text: string
+}
+
+/** Reasons and addresses were written by others: no line of theirs may look like one of ours. */
+const oneLine = (text: string) => text.replaceAll(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ')
+
+/** O-19: what happened, since when, why, and how to see more. Never a body, nor anything of a package. */
+export function alertMail(order: MailOrder, alerts: readonly AlertRow[], publicUrl: string): AlertMail {
+  const dead = alerts.filter(({ kind }) => kind === 'delivery_dead')
+  const disabled = alerts.findLast(({ kind }) => kind === 'endpoint_disabled')
+  const { webhook_endpoint_id: id, organization_id } = order
+  const lines = [
+    `Webhook endpoint ${id} of ${organization_id}`,
+    `  address: ${oneLine(order.url)}`,
+    `  status:  ${order.status}${order.status_reason === null ? '' : ` (${oneLine(order.status_reason)})`}`,
+    '',
+    ...(disabled
+      ? [
+          `It was disabled at ${disabled.raised_at}: ${oneLine(disabled.reason)}`,
+          'Nothing is sent to it until an operator enables it.',
+          '',
+        ]
+      : []),
+    ...deadLines(dead),
+    'No event is lost: the notifications stay in the stream, see GET /v1/notifications.',
+    '',
+    'For the operator of the exchange:',
+    `  aex alert list --endpoint ${id}`,
+    `  aex delivery list --state dead --endpoint ${id}`,
+    ...(dead[0]?.delivery_id ? [`  aex delivery show ${dead[0].delivery_id}`] : []),
+    ...(order.status === 'disabled' ? [`  aex endpoint enable ${id} --replay --reason TEXT`] : []),
+    '',
+    `Sent by the exchange at ${publicUrl}. Further alerts about this endpoint are collected for an hour.`,
+  ]
+  return {
+    to: order.contact,
+    subject: subjectOf(order, dead.length, disabled),
+    text: `${lines.join('\n')}\n`,
+  }
+}
+
+function deadLines(dead: readonly AlertRow[]): string[] {
+  const [first] = dead
+  if (!first) return []
+  const last = dead.at(-1)?.raised_at
+  const when = dead.length === 1 ? `at ${first.raised_at}` : `from ${first.raised_at} to ${last}`
+  return [
+    `${dead.length} ${dead.length === 1 ? 'notification' : 'notifications'} could not be delivered in seven attempts, ${when}.`,
+    `The first because: ${oneLine(first.reason)}`,
+    '',
+  ]
+}
+
+function subjectOf(order: MailOrder, dead: number, disabled: AlertRow | undefined): string {
+  const parts = [
+    ...(disabled ? ['disabled'] : []),
+    ...(dead > 0 ? [`${dead} undelivered ${dead === 1 ? 'notification' : 'notifications'}`] : []),
+  ]
+  return `Webhook endpoint ${order.webhook_endpoint_id}: ${parts.join(', ')}`
+}

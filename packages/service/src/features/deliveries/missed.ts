@@ -1,0 +1,62 @@
+import type { Queries, Transaction } from '../../db/database.ts'
+import { forgetMissed, type EndpointRow } from './endpoint-queries.ts'
+import { insertReplays, type Replayable, type ReplayOrder, type Replayed } from './replay-insert.ts'
+import { canBeReplayed, MAXIMUM_COUNTED, MAXIMUM_REPLAYS } from './replay-many.ts'
+import { requireActiveEndpoint } from './replay.ts'
+
+/** What an endpoint missed while it was disabled. */
+export interface Missed {
+  /** Notifications that never had a delivery to it. */
+  readonly notifications: number
+  /** Deliveries to it that failed in that time. */
+  readonly deliveries: number
+}
+
+/** Notifications of the time it was disabled that it would have got. */
+const undelivered = (db: Queries, endpoint: EndpointRow, limit: number) => db`
+  select notification_id, event_id, ${endpoint.organization_id}::text as organization_id,
+    ${endpoint.webhook_endpoint_id}::text as webhook_endpoint_id, null::text as replay_of
+  from notification
+  where organization_id = ${endpoint.organization_id} and sequence > ${endpoint.missed_after}
+    ${endpoint.missed_until === null ? db`` : db`and sequence <= ${endpoint.missed_until}`}
+    ${endpoint.event_types.length === 0 ? db`` : db`and event_type = any(${endpoint.event_types})`}
+    and not exists (
+      select from delivery where delivery.notification_id = notification.notification_id
+        and delivery.webhook_endpoint_id = ${endpoint.webhook_endpoint_id})
+  order by sequence limit ${limit}`
+
+/** Deliveries to it that failed in that time, where replaying them makes sense. */
+const failed = (db: Queries, endpoint: EndpointRow, limit: number) => db`
+  select notification_id, event_id, organization_id, webhook_endpoint_id, delivery_id as replay_of
+  from delivery as failed
+  where webhook_endpoint_id = ${endpoint.webhook_endpoint_id} and state in ('failed', 'dead')
+    and finished_at >= ${endpoint.disabled_at}
+    ${endpoint.enabled_at === null ? db`` : db`and finished_at <= ${endpoint.enabled_at}`}
+    and ${canBeReplayed(db)}
+  order by created_at, delivery_id limit ${limit}`
+
+/** At most MAXIMUM_COUNTED of each kind are counted. */
+export async function countMissed(db: Queries, endpoint: EndpointRow): Promise<Missed> {
+  if (endpoint.missed_after === null || endpoint.status === 'deleted')
+    return { notifications: 0, deliveries: 0 }
+  const [row] = await db<Missed[]>`
+    select (select count(*) from (${undelivered(db, endpoint, MAXIMUM_COUNTED)}) as each) as notifications,
+      (select count(*) from (${failed(db, endpoint, MAXIMUM_COUNTED)}) as each) as deliveries`
+  return row ?? { notifications: 0, deliveries: 0 }
+}
+
+/** Replays of what an endpoint missed, at most MAXIMUM_REPLAYS; asking again goes on, and the last one settles it. */
+export async function replayMissed(
+  tx: Transaction,
+  endpointId: string,
+  order: ReplayOrder,
+): Promise<Replayed[]> {
+  const endpoint = await requireActiveEndpoint(tx, endpointId)
+  if (endpoint.missed_after === null) return []
+  const older = await tx<Replayable[]>`${failed(tx, endpoint, MAXIMUM_REPLAYS)}`
+  const room = MAXIMUM_REPLAYS - older.length
+  const never = room === 0 ? [] : await tx<Replayable[]>`${undelivered(tx, endpoint, room)}`
+  const wanted = [...older, ...never]
+  if (wanted.length < MAXIMUM_REPLAYS) await forgetMissed(tx, endpointId)
+  return insertReplays(tx, wanted, order)
+}

@@ -1,0 +1,59 @@
+import type { Transaction } from '../../db/database.ts'
+import type { NewId } from '../../kernel/ids.ts'
+import { appendAllToLog } from '../organizations/operator-log-store.ts'
+import { wakeWorkers } from './wake-workers.ts'
+
+/** Who replays, and why: kept in the delivery and, for good, in the operator log. */
+export interface ReplayOrder {
+  readonly actor: string
+  readonly reason: string
+  readonly now: string
+  readonly newId: NewId
+}
+
+export interface Replayable {
+  readonly webhook_endpoint_id: string
+  readonly organization_id: string
+  readonly notification_id: string
+  readonly event_id: string
+  /** Null where the endpoint never had a delivery of this notification. */
+  readonly replay_of: string | null
+}
+
+export interface Replayed {
+  readonly delivery_id: string
+  readonly replay_of: string | null
+}
+
+/** EVT-12: a new delivery of the same notification, and so of the same event and bytes. */
+export async function insertReplays(
+  tx: Transaction,
+  wanted: readonly Replayable[],
+  { actor, reason, now, newId }: ReplayOrder,
+): Promise<Replayed[]> {
+  if (wanted.length === 0) return []
+  const rows = wanted.map((each) => ({ ...each, delivery_id: newId('dlv') }))
+  await tx`
+    insert into delivery
+      (delivery_id, webhook_endpoint_id, organization_id, notification_id, event_id, state, next_attempt_at,
+       created_at, replay_of, replay_actor, replay_reason)
+    select delivery_id, webhook_endpoint_id, organization_id, notification_id, event_id, 'pending', ${now},
+      ${now}, replay_of, ${actor}, ${reason}
+    from json_to_recordset(${JSON.stringify(rows)}::text::json) as row (
+      delivery_id text, webhook_endpoint_id text, organization_id text, notification_id text, event_id text,
+      replay_of text)`
+  for (const endpointId of new Set(rows.map((row) => row.webhook_endpoint_id)))
+    await wakeWorkers(tx, endpointId)
+  await appendAllToLog(
+    tx,
+    rows.map(({ delivery_id, replay_of, notification_id, event_id, webhook_endpoint_id }) => ({
+      actor,
+      action: 'delivery.replay',
+      target: replay_of ?? notification_id,
+      reason,
+      details: { delivery_id, replay_of, notification_id, event_id, webhook_endpoint_id },
+      now,
+    })),
+  )
+  return rows.map(({ delivery_id, replay_of }) => ({ delivery_id, replay_of }))
+}

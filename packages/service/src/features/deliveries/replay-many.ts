@@ -1,0 +1,71 @@
+import type { Queries, Transaction } from '../../db/database.ts'
+import { matching, type DeliveryFilter } from './delivery-queries.ts'
+import type { EndpointStatus } from './endpoint-queries.ts'
+import { insertReplays, type Replayable, type ReplayOrder, type Replayed } from './replay-insert.ts'
+import { requireActiveEndpoint } from './replay.ts'
+
+/** Replays of one transaction; who wants more asks again. */
+export const MAXIMUM_REPLAYS = 500
+/** No count looks further. */
+export const MAXIMUM_COUNTED = 100_000
+
+export interface ReplayFilter extends Omit<DeliveryFilter, 'state'> {
+  /** Both, where it is not said. */
+  readonly state?: 'failed' | 'dead' | undefined
+}
+
+/** How many a filter means, by endpoint. */
+export interface ReplayCount {
+  readonly webhook_endpoint_id: string
+  readonly organization_id: string
+  readonly status: EndpointStatus
+  readonly count: number
+}
+
+/**
+ * Of `delivery as failed`: its notification is still there, and is neither on its way to the same endpoint nor has
+ * reached it. Of several that failed one after the other only the last counts.
+ */
+export const canBeReplayed = (db: Queries) => db`
+  exists (select from notification where notification.notification_id = failed.notification_id)
+  and not exists (
+    select from delivery as other
+    where other.notification_id = failed.notification_id
+      and other.webhook_endpoint_id = failed.webhook_endpoint_id
+      and other.delivery_id <> failed.delivery_id
+      and (other.state in ('pending', 'delivered')
+        or (other.created_at, other.delivery_id) > (failed.created_at, failed.delivery_id)))`
+
+const replayable = (db: Queries, filter: ReplayFilter, limit: number) => db`
+  select delivery_id, webhook_endpoint_id, organization_id, notification_id, event_id from delivery as failed
+  where state in ('failed', 'dead') ${filter.state === undefined ? db`` : db`and state = ${filter.state}`}
+    ${matching(db, filter)}
+    and ${canBeReplayed(db)}
+  order by created_at, delivery_id limit ${limit}`
+
+/** What a replay by this filter would do; at most MAXIMUM_COUNTED are counted. */
+export async function countReplays(db: Queries, filter: ReplayFilter): Promise<ReplayCount[]> {
+  return db<ReplayCount[]>`
+    select webhook_endpoint_id, found.organization_id, status, count(*) as count
+    from (${replayable(db, filter, MAXIMUM_COUNTED)}) as found join webhook_endpoint using (webhook_endpoint_id)
+    group by webhook_endpoint_id, found.organization_id, status order by webhook_endpoint_id`
+}
+
+/**
+ * Replays of one endpoint, the oldest first, at most MAXIMUM_REPLAYS. Asking again goes on where this ended, since
+ * what was replayed no longer counts; so it does after a crash, and when two operators ask at once.
+ */
+export async function replayMany(
+  tx: Transaction,
+  filter: ReplayFilter & { readonly endpointId: string },
+  order: ReplayOrder,
+): Promise<Replayed[]> {
+  await requireActiveEndpoint(tx, filter.endpointId)
+  const rows = await tx<(Omit<Replayable, 'replay_of'> & { delivery_id: string })[]>`
+    ${replayable(tx, filter, MAXIMUM_REPLAYS)}`
+  return insertReplays(
+    tx,
+    rows.map(({ delivery_id, ...row }) => ({ ...row, replay_of: delivery_id })),
+    order,
+  )
+}

@@ -1,0 +1,11 @@
+import type { Replayed, ReplayOrder } from '../../features/deliveries/replay-insert.ts'
+import type { OperatorCall } from '../route.ts'
+
+/** Who replays, and why. */
+export function replayOrder({ actor, input, now, context }: OperatorCall<{ reason: string }>): ReplayOrder {
+  return { actor, reason: input.reason, now, newId: context.newId }
+}
+
+export function replayAnswer(replayed: readonly Replayed[]): object {
+  return { replayed: replayed.length, deliveries: replayed }
+}
