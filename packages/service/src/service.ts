@@ -2,6 +2,11 @@ import { join } from 'node:path'
 import { pino, type Logger } from 'pino'
 import { masterKeyOf, type Config } from './config/index.ts'
 import { migrate, openDatabase, startEmbedded, type ConnectionSettings, type Database } from './db/index.ts'
+import { startDelivery } from './delivery/engine.ts'
+import { alertTask } from './features/alerts/alert-outbox.ts'
+import { mailTransport } from './features/alerts/mail-transport.ts'
+import { maintainKeys } from './features/deliveries/maintain-keys.ts'
+import { moveToCurrentKey } from './features/deliveries/move-endpoints.ts'
 import { createAcceptance } from './features/packages/acceptance.ts'
 import { removeExpired } from './features/retention/retention.ts'
 import { createAgentServer } from './http/agent-server.ts'
@@ -32,7 +37,8 @@ export interface ServiceOptions {
 
 /** Disposing of it drains: no new request is taken, those under way are answered, then everything stops. */
 export interface RunningService extends AsyncDisposable {
-  readonly urls: { readonly agent: string; readonly operator: string }
+  /** A process that only delivers (AEX_ROLE=worker) has no agent API. */
+  readonly urls: { readonly agent: string | undefined; readonly operator: string }
   readonly operatorTokenFile: string
   /** Resolves when the embedded database died and could not be brought back. */
   readonly failed: Promise<Error>
@@ -42,14 +48,17 @@ const MAXIMUM_CONNECTIONS = 20
 const HOUR_SECONDS = 3_600
 
 /** Starts everything that one process does: database, migrations, keys, both listeners, periodic work. */
-export async function startService(config: Config, options: ServiceOptions = {}): Promise<RunningService> {
+export async function startService(given: Config, options: ServiceOptions = {}): Promise<RunningService> {
+  // Before the database: a key is made only where there is no data yet.
+  const masterKey = masterKeyOf(given)
+  const config = { ...given, masterKey }
   const log = options.log ?? pino()
   const progress = options.progress ?? (() => undefined)
   const cleanup = new AsyncDisposableStack()
   await using undo = cleanup
   const storage = await openStorage(config, cleanup, progress)
   await migrate(storage.db)
-  const running = await startListeners(config, storage.db, cleanup, { clock: systemClock, ...options, log })
+  const running = await startListeners(config, storage, cleanup, { clock: systemClock, ...options, log })
   const stop = undo.move()
   return { ...running, failed: storage.failed, [Symbol.asyncDispose]: () => stop.disposeAsync() }
 }
@@ -62,23 +71,20 @@ async function openStorage(config: Config, cleanup: AsyncDisposableStack, progre
     target = embedded.connection
     failed = embedded.failed
   } else target = config.databaseUrl
-  const db = openDatabase({
-    target,
-    maximumConnections: MAXIMUM_CONNECTIONS,
-    applicationName: 'agent-exchange',
-  })
+  const open = (maximumConnections: number) =>
+    openDatabase({ target, maximumConnections, applicationName: 'agent-exchange' })
+  const db = open(MAXIMUM_CONNECTIONS)
   cleanup.defer(() => db.end({ timeout: 5 }))
-  return { db, failed }
+  return { db, failed, openListener: () => open(1) }
 }
 
 async function startListeners(
-  config: Config,
-  db: Database,
+  config: Config & { readonly masterKey: Uint8Array },
+  { db, openListener }: { db: Database; openListener: () => Database },
   cleanup: AsyncDisposableStack,
   { clock, log }: { clock: Clock; log: Logger },
 ) {
-  const { profile, publicUrl } = config
-  const masterKey = masterKeyOf(config)
+  const { profile, publicUrl, role, webhook, masterKey } = config
   const platformKeys = await openPlatformKeys({ db, masterKey, profile, clock, newId: randomId })
   const context: Context = {
     profile,
@@ -92,7 +98,8 @@ async function startListeners(
   const operatorTokenFile = join(config.dataDirectory, 'operator-token')
   await ensureFirstOperator(db, operatorTokenFile, { clock })
   const metrics = createMetrics()
-  const { app, acceptance } = agentServer(config, db, context, platformKeys, log, metrics.onAnswer)
+  const agent =
+    role === 'worker' ? undefined : agentServer(config, db, context, platformKeys, log, metrics.onAnswer)
   let isReady = false
   const operator = createOperatorServer({
     db,
@@ -103,10 +110,25 @@ async function startListeners(
     isReady: () => isReady,
     ...(config.tls && { tls: config.tls }),
   })
-  cleanup.use(startPeriodic(periodicTasks(db, context, platformKeys), log))
-  cleanup.defer(() => acceptance.idle())
-  const agentUrl = await app.listen({ host: config.host, port: config.port })
-  cleanup.defer(() => app.close())
+  const mail = config.smtp && cleanup.use(mailTransport(config.smtp))
+  const alerts = { db, profile, clock, publicUrl, log, send: mail?.send }
+  cleanup.use(startPeriodic([...periodicTasks(db, context, platformKeys), alertTask(alerts)], log))
+  if (role !== 'api') {
+    cleanup.use(
+      startDelivery({
+        db,
+        openListener,
+        profile,
+        clock,
+        newId: randomId,
+        log,
+        webhookKeys: platformKeys.webhook,
+        webhook,
+        metrics: metrics.registry,
+      }),
+    )
+  }
+  const agentUrl = agent && (await listenForAgents(agent, config, cleanup))
   const operatorUrl = await operator.listen({ host: config.operatorHost, port: config.operatorPort })
   cleanup.defer(() => operator.close())
   const setReady = (ready: boolean) => {
@@ -117,6 +139,17 @@ async function startListeners(
   setReady(true)
   log.info({ agent: agentUrl, operator: operatorUrl, public_url: publicUrl }, 'ready')
   return { urls: { agent: agentUrl, operator: operatorUrl }, operatorTokenFile }
+}
+
+async function listenForAgents(
+  { app, acceptance }: ReturnType<typeof agentServer>,
+  { host, port }: Config,
+  cleanup: AsyncDisposableStack,
+): Promise<string> {
+  cleanup.defer(() => acceptance.idle())
+  const url = await app.listen({ host, port })
+  cleanup.defer(() => app.close())
+  return url
 }
 
 function agentServer(
@@ -131,7 +164,9 @@ function agentServer(
   const certificateOf = createCertificateReader({ trustedProxies: config.trustedProxies })
   const addresses = oauthAddresses(publicUrl)
   const issuer =
-    config.issuer === undefined ? embeddedIssuer(addresses.issuer, tokenKeys) : outsideIssuer(config.issuer, clock)
+    config.issuer === undefined
+      ? embeddedIssuer(addresses.issuer, tokenKeys)
+      : outsideIssuer(config.issuer, clock)
   const acceptance = createAcceptance(db)
   const app = createAgentServer({
     db,
@@ -172,7 +207,12 @@ function periodicTasks(db: Database, { profile, clock }: Context, { webhook }: P
     {
       name: 'webhook keys',
       everySeconds: HOUR_SECONDS,
-      run: () => db.begin((tx) => webhook.maintain(tx, clock.now())),
+      run: () => maintainKeys(db, webhook, clock.now()),
+    },
+    {
+      name: 'endpoint keys',
+      everySeconds: 60,
+      run: () => moveToCurrentKey(db, webhook, clock.now()),
     },
   ]
 }

@@ -1,5 +1,6 @@
 export * from './blocked-transactions.ts'
 export * from './certificates.ts'
+export * from './delivery-world.ts'
 export * from './expect-answers.ts'
 export * from './movable-clock.ts'
 export * from './oauth-client.ts'

@@ -30,6 +30,8 @@ export interface WebhookReceiver extends AsyncDisposable {
   readonly connections: () => number
   /** From the next request on. */
   reply: Reply
+  /** Ends every connection, answered or not. */
+  cut(): void
 }
 
 export interface ReceiverOptions {
@@ -85,9 +87,10 @@ export async function startReceiver(options: ReceiverOptions = {}): Promise<Webh
     received,
     connections: () => connections,
     reply: options.reply ?? (() => 204),
+    cut: () => [...sockets.keys()].forEach((socket) => socket.destroy()),
     async [Symbol.asyncDispose]() {
       const closed = new Promise((resolve) => server.close(resolve))
-      for (const socket of sockets.keys()) socket.destroy()
+      receiver.cut()
       await closed
     },
   }

@@ -1,0 +1,109 @@
+import type { Queries, Transaction } from '../db/database.ts'
+import { raiseAlerts, type NewAlert } from '../features/alerts/raise-alert.ts'
+import { disableEndpoint } from '../features/notifications/endpoint-store.ts'
+import type { ErrorClass, Verdict } from './judge.ts'
+
+/** What is kept of an attempt for whoever has to find out why. No bodies, and nothing secret. */
+export interface AttemptDetails {
+  readonly duration_ms?: number
+  readonly address?: string | undefined
+  readonly tls_version?: string | undefined
+  readonly key_id?: string
+  readonly status?: number | undefined
+  readonly error_class?: ErrorClass | undefined
+  readonly error?: string | undefined
+  readonly next_attempt_at?: string | undefined
+  readonly signature_base?: string
+}
+
+/** The end of one attempt. */
+export interface FinishedAttempt {
+  readonly deliveryId: string
+  readonly endpointId: string
+  readonly organizationId: string
+  readonly attempt: number
+  readonly worker: string
+  readonly startedAt: string
+  readonly finishedAt: string
+  readonly verdict: Verdict
+  readonly details: AttemptDetails
+}
+
+const STATES = {
+  delivered: 'delivered',
+  retry: 'pending',
+  failed: 'failed',
+  endpoint_gone: 'failed',
+  dead: 'dead',
+} as const
+
+/** Whether more than the two delivery tables changes. */
+export function hasConsequences({ verdict }: FinishedAttempt): boolean {
+  return verdict.outcome === 'dead' || verdict.outcome === 'endpoint_gone'
+}
+
+/**
+ * Writes what became of attempts, in one statement. A result that comes after its lease was given to somebody else
+ * changes nothing. Returns the deliveries that were written.
+ */
+export async function recordAttempts(
+  db: Queries,
+  finished: readonly FinishedAttempt[],
+): Promise<ReadonlySet<string>> {
+  const rows = finished.map(({ verdict, details, ...each }) => ({
+    delivery_id: each.deliveryId,
+    attempt: each.attempt,
+    worker: each.worker,
+    state: STATES[verdict.outcome],
+    next_attempt_at: verdict.outcome === 'retry' ? verdict.at : null,
+    finished_at: verdict.outcome === 'retry' ? null : each.finishedAt,
+    started_at: each.startedAt,
+    outcome: verdict.outcome,
+    details: JSON.stringify(details),
+  }))
+  const written = await db<{ delivery_id: string }[]>`
+    with row as materialized (
+      select * from json_to_recordset(${JSON.stringify(rows)}::text::json) as row (
+        delivery_id text, attempt integer, worker text, state text, next_attempt_at timestamptz,
+        finished_at timestamptz, started_at timestamptz, outcome text, details text)
+    ), moved as (
+      update delivery
+      set state = row.state, next_attempt_at = coalesce(row.next_attempt_at, delivery.next_attempt_at),
+        finished_at = row.finished_at, leased_until = null, leased_by = null
+      from row
+      where delivery.delivery_id = row.delivery_id and delivery.attempt = row.attempt
+        and delivery.state = 'pending' and delivery.leased_until is not null and delivery.leased_by = row.worker
+      returning delivery.delivery_id
+    ), kept as (
+      insert into delivery_attempt (delivery_id, attempt, started_at, outcome, details)
+      select delivery_id, attempt, started_at, outcome, details from row join moved using (delivery_id)
+    )
+    select delivery_id from moved`
+  return new Set(written.map(({ delivery_id }) => delivery_id))
+}
+
+/** The same where owners have to be told (dead letters) or endpoints disabled (410): all of it, or nothing. */
+export async function recordWithConsequences(
+  tx: Transaction,
+  finished: readonly FinishedAttempt[],
+): Promise<ReadonlySet<string>> {
+  const written = await recordAttempts(tx, finished)
+  const alerts: NewAlert[] = []
+  // Streams are held one after the other, in the order in which writers hold them.
+  for (const each of finished.toSorted((a, b) => (a.organizationId < b.organizationId ? -1 : 1))) {
+    if (!written.has(each.deliveryId)) continue
+    const { endpointId, organizationId, deliveryId, attempt, finishedAt: now, verdict } = each
+    if (verdict.outcome === 'dead') {
+      const reason = `attempt ${attempt} failed: ${verdict.reason}`
+      alerts.push({ endpointId, organizationId, deliveryId, kind: 'delivery_dead', reason, now })
+    }
+    if (verdict.outcome === 'endpoint_gone') {
+      const reason = 'the receiver answered 410 Gone'
+      if (await disableEndpoint(tx, endpointId, reason, now)) {
+        alerts.push({ endpointId, organizationId, deliveryId, kind: 'endpoint_disabled', reason, now })
+      }
+    }
+  }
+  await raiseAlerts(tx, alerts)
+  return written
+}

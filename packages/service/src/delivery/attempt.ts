@@ -1,0 +1,110 @@
+import { CryptoError, type SigningKey, signWebhook } from '@agent-exchange/crypto'
+import type { DeploymentProfile } from '@agent-exchange/protocol'
+import type { Clock } from '../kernel/clock.ts'
+import type { AttemptDetails, FinishedAttempt } from './attempt-record.ts'
+import type { ClaimedDelivery } from './delivery-store.ts'
+import { type AttemptResult, judge, type Verdict } from './judge.ts'
+import type { Sender, Sent } from './sender.ts'
+import { signatureBase } from './signature-base.ts'
+import type { KeyFor } from './signing-keys.ts'
+
+const USER_AGENT = 'agent-exchange/1.0 (webhook)'
+
+export interface AttemptTools {
+  readonly worker: string
+  readonly clock: Clock
+  readonly profile: DeploymentProfile
+  readonly sender: Sender
+  readonly keyFor: KeyFor
+  /** From 0 to 1. */
+  readonly random: () => number
+}
+
+/** Undefined: nothing has left because the worker was stopped; the delivery is to be given back. */
+export async function attemptDelivery(
+  claimed: ClaimedDelivery,
+  tools: AttemptTools,
+): Promise<FinishedAttempt | undefined> {
+  const { clock, sender } = tools
+  const startedAt = clock.now()
+  const from = clock.monotonicMilliseconds()
+  const hopeless = (reason: string) =>
+    finished(claimed, tools, {
+      startedAt,
+      verdict: { outcome: 'failed', reason },
+      details: { error: reason },
+    })
+  if (claimed.body === null) return hopeless('the notification is no longer kept')
+  const key = await tools.keyFor(claimed)
+  const body = Buffer.from(claimed.body)
+  const headers = await signed(claimed, body, key, clock.now())
+  if (!headers) return hopeless('its address or ids cannot be signed')
+  const sent = await sender.send({
+    url: claimed.url,
+    headers: { ...headers, 'User-Agent': USER_AGENT },
+    body,
+  })
+  if (sent.result === undefined) return undefined
+  const duration = clock.monotonicMilliseconds() - from
+  const verdict = judged(sent.result, claimed.attempt, tools)
+  const details = {
+    ...detailsOf(sent, verdict, duration),
+    key_id: key.keyId,
+    signature_base: signatureBase('POST', claimed.url, headers),
+  }
+  return finished(claimed, tools, { startedAt, verdict, details })
+}
+
+/** EVT-05: anew for each attempt. Undefined where no later attempt could be signed either. */
+async function signed(claimed: ClaimedDelivery, body: Uint8Array, { key, keyId }: SigningKey, now: string) {
+  const { url, delivery_id: deliveryId, event_id: eventId, attempt } = claimed
+  try {
+    return await signWebhook(
+      { url, body, deliveryId, eventId, attempt },
+      { key, keyId, created: new Date(now) },
+    )
+  } catch (error) {
+    if (error instanceof CryptoError) return undefined
+    throw error
+  }
+}
+
+export function judged(
+  result: AttemptResult,
+  attempt: number,
+  { clock, profile, random }: Pick<AttemptTools, 'clock' | 'profile' | 'random'>,
+): Verdict {
+  return judge(result, { attempt, now: clock.now(), profile, jitter: random() })
+}
+
+function detailsOf(
+  { result, address, tlsVersion, error }: Sent,
+  verdict: Verdict,
+  duration: number,
+): AttemptDetails {
+  return {
+    duration_ms: Math.round(duration * 10) / 10,
+    address,
+    tls_version: tlsVersion,
+    status: result?.kind === 'answer' ? result.status : undefined,
+    error_class: result?.kind === 'error' ? result.errorClass : undefined,
+    error,
+    next_attempt_at: verdict.outcome === 'retry' ? verdict.at : undefined,
+  }
+}
+
+function finished(
+  claimed: ClaimedDelivery,
+  { worker, clock }: AttemptTools,
+  what: Pick<FinishedAttempt, 'startedAt' | 'verdict' | 'details'>,
+): FinishedAttempt {
+  return {
+    deliveryId: claimed.delivery_id,
+    endpointId: claimed.webhook_endpoint_id,
+    organizationId: claimed.organization_id,
+    attempt: claimed.attempt,
+    worker,
+    finishedAt: clock.now(),
+    ...what,
+  }
+}

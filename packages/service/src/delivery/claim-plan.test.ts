@@ -1,0 +1,113 @@
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { testDatabase } from '@agent-exchange/testkit'
+import { openDatabase, type Queries } from '../db/database.ts'
+import { claimDeliveries, releaseDeliveries, sweepLanes } from './delivery-store.ts'
+import { MAXIMUM_IN_FLIGHT_PER_ENDPOINT, SWEPT_LANES } from './limits.ts'
+
+const ENDPOINTS = 10_000
+const BACKLOG = 50_000
+const NOW = '2026-03-02T08:00:00.000Z'
+const DEEP = 'whe_00001'
+
+const database = await testDatabase()
+const db = openDatabase({ target: database.url, maximumConnections: 2, applicationName: 'test' })
+after(async () => {
+  await db.end()
+  await database[Symbol.asyncDispose]()
+})
+await db`insert into organization values ('org_a', 'A', null, 'active', ${NOW})`
+await db`insert into platform_key values ('key_1', 'webhook', '{}', '\\x00', ${NOW}, ${NOW}, 'active', ${NOW})`
+await db`
+  insert into webhook_endpoint
+    (webhook_endpoint_id, organization_id, url, event_types, signing_key_id, status, created_at, updated_at)
+  select 'whe_' || lpad(number::text, 5, '0'), 'org_a', 'https://agent.example/', '{}', 'key_1', 'active', ${NOW}::timestamptz, ${NOW}::timestamptz
+  from generate_series(1, ${ENDPOINTS}::integer) as number`
+await db`
+  insert into delivery
+    (delivery_id, webhook_endpoint_id, organization_id, notification_id, event_id, state, next_attempt_at, created_at)
+  select 'dlv_d' || number, ${DEEP}, 'org_a', 'ntf_1', 'evt_1', 'pending', ${NOW}::timestamptz, ${NOW}::timestamptz
+  from generate_series(1, ${BACKLOG}::integer) as number
+  union all
+  select 'dlv_' || webhook_endpoint_id, webhook_endpoint_id, 'org_a', 'ntf_1', 'evt_1', 'pending',
+    ${NOW}::timestamptz + interval '1 hour', ${NOW}::timestamptz
+  from webhook_endpoint`
+await db`analyze delivery, webhook_endpoint`
+
+/** The plan of a statement, as text, with the rows that each part went through. */
+async function planOf(run: (queries: Queries) => PromiseLike<unknown>): Promise<string> {
+  const lines: string[] = []
+  const explaining = new Proxy(db, {
+    apply(target, self, [strings, ...values]: [TemplateStringsArray, ...unknown[]]) {
+      const isStatement = /^\s*with\b/.test(strings[0] ?? '')
+      const texts = [...strings]
+      if (isStatement) texts[0] = `explain (analyze, costs off, timing off) ${texts[0]}`
+      const tagged = Object.assign(texts, { raw: texts })
+      return Reflect.apply(target as unknown as (...given: unknown[]) => unknown, self, [tagged, ...values])
+    },
+  })
+  const rows = (await run(explaining)) as readonly Record<string, string>[]
+  for (const row of rows) lines.push(row['QUERY PLAN'] ?? '')
+  return lines.join('\n')
+}
+
+test('a claim looks only at what it takes, beside a deep backlog and ten thousand endpoints', async () => {
+  const wanted = [DEEP, 'whe_00002', 'whe_00003'].map((endpointId) => ({ endpointId, room: 8 }))
+  // Prepared on one connection: after a few times the server may prefer a plan for any values.
+  const plans: string[] = []
+  for (let i = 0; i < 10; i++) {
+    await db`update delivery set leased_until = null, leased_by = null, attempt = 0 where leased_by is not null`
+    plans.push(await planOf((queries) => claimDeliveries(queries, wanted, { worker: 'wrk_1', now: NOW })))
+  }
+  const plan = plans.join('\n')
+  assert.match(plan, /delivery_waiting/)
+  assert.doesNotMatch(plan, /Seq Scan on (?:delivery|webhook_endpoint)/, plan)
+  const most = Math.max(...[...plan.matchAll(/rows=([\d.]+)/g)].map(([, rows]) => Number(rows)))
+  assert.ok(most <= 100, plan)
+})
+
+test('a sweep takes one look for each endpoint, however much waits there', async () => {
+  const plan = await planOf((queries) => sweepLanes(queries, ''))
+  assert.doesNotMatch(plan, /Seq Scan on delivery/, plan)
+  const found = await sweepLanes(db, '')
+  assert.equal(found.length, SWEPT_LANES)
+  assert.deepEqual(found[0], { webhook_endpoint_id: DEEP, next_attempt_at: NOW, is_active: true })
+  const rest = await sweepLanes(db, found.at(-1)?.webhook_endpoint_id ?? '')
+  assert.equal(rest[0]?.webhook_endpoint_id, 'whe_01001')
+})
+
+test('[EVT-07] what other workers have under way is taken off an endpoint; nothing is claimed twice or early', async () => {
+  const claim = (worker: string, endpointId: string, room: number, now = NOW) =>
+    claimDeliveries(db, [{ endpointId, room }], { worker, now })
+  await db`update delivery set leased_until = null, leased_by = null, attempt = 0 where leased_by is not null`
+  const first = await claim('wrk_1', DEEP, MAXIMUM_IN_FLIGHT_PER_ENDPOINT - 2)
+  const second = await claim('wrk_2', DEEP, MAXIMUM_IN_FLIGHT_PER_ENDPOINT)
+  assert.deepEqual([first.length, second.length], [MAXIMUM_IN_FLIGHT_PER_ENDPOINT - 2, 2])
+  assert.equal((await claim('wrk_3', DEEP, 5)).length, 0)
+  assert.equal(
+    new Set([...first, ...second].map(({ delivery_id }) => delivery_id)).size,
+    MAXIMUM_IN_FLIGHT_PER_ENDPOINT,
+  )
+  assert.ok([...first, ...second].every(({ attempt }) => attempt === 1))
+  assert.equal((await claim('wrk_1', 'whe_00002', 5)).length, 0, 'not due yet')
+  assert.equal((await claim('wrk_1', 'whe_00002', 5, '2026-03-02T09:00:00.000Z')).length, 1)
+  await db`update webhook_endpoint set status = 'disabled' where webhook_endpoint_id = 'whe_00003'`
+  assert.equal((await claim('wrk_1', 'whe_00003', 5, '2026-03-02T09:00:00.000Z')).length, 0, 'disabled')
+
+  const [one] = first
+  assert.ok(one)
+  const back = { deliveryId: one.delivery_id, attempt: one.attempt, nextAttemptAt: one.next_attempt_at }
+  await releaseDeliveries(db, [back], 'wrk_2')
+  const leased = async () => {
+    const [row] = await db<{ attempt: number; leased_by: string | null }[]>`
+      select attempt, leased_by from delivery where delivery_id = ${one.delivery_id}`
+    return row
+  }
+  assert.deepEqual(
+    { ...(await leased()) },
+    { attempt: 1, leased_by: 'wrk_1' },
+    'only its worker gives it back',
+  )
+  await releaseDeliveries(db, [back], 'wrk_1')
+  assert.deepEqual({ ...(await leased()) }, { attempt: 0, leased_by: null })
+})

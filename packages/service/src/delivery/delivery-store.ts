@@ -1,0 +1,139 @@
+import type { Queries, Transaction } from '../db/database.ts'
+import { secondsAfter } from '../kernel/clock.ts'
+import type { Wanted } from './lanes.ts'
+import { LEASE_SECONDS, LOST_ROWS, MAXIMUM_IN_FLIGHT_PER_ENDPOINT, SWEPT_LANES } from './limits.ts'
+
+/** A delivery that this worker may send now, with all that it takes. */
+export interface ClaimedDelivery {
+  readonly delivery_id: string
+  readonly webhook_endpoint_id: string
+  readonly organization_id: string
+  readonly event_id: string
+  /** Counted already. */
+  readonly attempt: number
+  /** When it came due. */
+  readonly next_attempt_at: string
+  readonly url: string
+  readonly signing_key_id: string
+  /** Null where the notification is no longer kept. */
+  readonly body: string | null
+}
+
+/**
+ * EVT-07: takes what is due in these lanes, for the length of a lease. The attempt is counted here, before anything
+ * is sent, so that no crash can make an eighth. Rows that another worker is taking are passed over, and what others
+ * have under way at an endpoint is taken off its room.
+ */
+export function claimDeliveries(
+  db: Queries,
+  wanted: readonly Wanted[],
+  { worker, now }: { worker: string; now: string },
+): Promise<ClaimedDelivery[]> {
+  return db<ClaimedDelivery[]>`
+    with lane as (
+      select webhook_endpoint_id, least(room, ${MAXIMUM_IN_FLIGHT_PER_ENDPOINT}::integer - (
+          select count(*) from delivery as held
+          where held.webhook_endpoint_id = wanted.webhook_endpoint_id and held.state = 'pending'
+            and held.leased_until is not null and held.leased_by <> ${worker})) as room
+      from unnest(${wanted.map(({ endpointId }) => endpointId)}::text[], ${wanted.map(({ room }) => String(room))}::text[]::integer[])
+        as wanted (webhook_endpoint_id, room)
+    ), due as materialized (
+      select picked.delivery_id
+      from lane
+      join webhook_endpoint as endpoint on endpoint.webhook_endpoint_id = lane.webhook_endpoint_id
+        and endpoint.status = 'active'
+      cross join lateral (
+        select delivery_id from delivery
+        where delivery.webhook_endpoint_id = lane.webhook_endpoint_id and state = 'pending'
+          and leased_until is null and next_attempt_at <= ${now} and attempt < 7
+        order by next_attempt_at limit greatest(lane.room, 0)
+        for update skip locked) as picked
+    ), claimed as (
+      update delivery
+      set attempt = attempt + 1, leased_until = ${secondsAfter(now, LEASE_SECONDS)}, leased_by = ${worker}
+      from due where delivery.delivery_id = due.delivery_id
+      returning delivery.*
+    )
+    select claimed.delivery_id, claimed.webhook_endpoint_id, claimed.organization_id, claimed.event_id,
+      claimed.attempt, claimed.next_attempt_at, endpoint.url, endpoint.signing_key_id, notification.body
+    from claimed
+    join webhook_endpoint as endpoint on endpoint.webhook_endpoint_id = claimed.webhook_endpoint_id
+    left join notification on notification.notification_id = claimed.notification_id
+    order by claimed.next_attempt_at`
+}
+
+/** Gives back what was claimed and never left: it counts as no attempt. */
+export async function releaseDeliveries(
+  db: Queries,
+  released: readonly { deliveryId: string; attempt: number; nextAttemptAt: string }[],
+  worker: string,
+): Promise<void> {
+  if (released.length === 0) return
+  const rows = released.map(({ deliveryId, attempt, nextAttemptAt }) => ({
+    delivery_id: deliveryId,
+    attempt,
+    next_attempt_at: nextAttemptAt,
+  }))
+  await db`
+    update delivery
+    set attempt = delivery.attempt - 1, leased_until = null, leased_by = null, next_attempt_at = row.next_attempt_at
+    from json_to_recordset(${JSON.stringify(rows)}::text::json) as row (
+      delivery_id text, attempt integer, next_attempt_at timestamptz)
+    where delivery.delivery_id = row.delivery_id and delivery.attempt = row.attempt and delivery.state = 'pending'
+      and delivery.leased_until is not null and delivery.leased_by = ${worker}`
+}
+
+export interface SweptLane {
+  readonly webhook_endpoint_id: string
+  readonly next_attempt_at: string
+  readonly is_active: boolean
+}
+
+/**
+ * The endpoints after the given one that have something to send, each with its earliest time. One look into the
+ * index for each of them, however much waits behind it.
+ */
+export function sweepLanes(db: Queries, after: string): Promise<SweptLane[]> {
+  const next = (previous: unknown) => db`
+    select webhook_endpoint_id, next_attempt_at from delivery
+    where state = 'pending' and leased_until is null and webhook_endpoint_id > ${previous as string}
+    order by webhook_endpoint_id, next_attempt_at limit 1`
+  return db<SweptLane[]>`
+    with recursive lane as (
+      (${next(after)})
+      union all
+      select following.webhook_endpoint_id, following.next_attempt_at
+      from lane cross join lateral (${next(db`lane.webhook_endpoint_id`)}) as following
+    ), first as (select * from lane limit ${SWEPT_LANES})
+    select first.webhook_endpoint_id, first.next_attempt_at, endpoint.status = 'active' as is_active
+    from first join webhook_endpoint as endpoint using (webhook_endpoint_id)
+    order by first.webhook_endpoint_id`
+}
+
+/** The same for endpoints by name. */
+export function nextDueOf(db: Queries, endpoints: readonly string[]): Promise<SweptLane[]> {
+  return db<SweptLane[]>`
+    select lane.webhook_endpoint_id, first.next_attempt_at, true as is_active
+    from unnest(${[...endpoints]}::text[]) as lane (webhook_endpoint_id)
+    cross join lateral (
+      select next_attempt_at from delivery
+      where delivery.webhook_endpoint_id = lane.webhook_endpoint_id and state = 'pending' and leased_until is null
+      order by next_attempt_at limit 1) as first`
+}
+
+export interface LostDelivery {
+  readonly delivery_id: string
+  readonly webhook_endpoint_id: string
+  readonly organization_id: string
+  readonly attempt: number
+  readonly leased_until: string
+  readonly leased_by: string
+}
+
+/** Held for the caller's transaction: deliveries whose worker did not come back in time. */
+export function lockLost(tx: Transaction, now: string): Promise<LostDelivery[]> {
+  return tx<LostDelivery[]>`
+    select delivery_id, webhook_endpoint_id, organization_id, attempt, leased_until, leased_by from delivery
+    where state = 'pending' and leased_until is not null and leased_until <= ${now}
+    order by delivery_id limit ${LOST_ROWS} for update skip locked`
+}

@@ -1,0 +1,115 @@
+import assert from 'node:assert/strict'
+import { createServer as createTcpServer, type AddressInfo } from 'node:net'
+import { after, test } from 'node:test'
+import { startReceiver, testAuthority } from '@agent-exchange/testkit'
+import { ConnectionFailure } from './connection-failure.ts'
+import { guardedConnect, type ConnectorSettings } from './guarded-connector.ts'
+import { createSender } from './sender.ts'
+
+const receiver = await startReceiver()
+after(() => receiver[Symbol.asyncDispose]())
+const { port, authority } = receiver
+const trusting: ConnectorSettings = { ca: authority.certificate, allowPrivate: true }
+const guarded: ConnectorSettings = { ca: authority.certificate, allowPrivate: false }
+
+async function failureOf(
+  settings: ConnectorSettings,
+  hostname: string,
+  at = port,
+): Promise<ConnectionFailure> {
+  try {
+    const socket = await guardedConnect(settings)({ hostname, port: at })
+    socket.destroy()
+  } catch (error) {
+    assert.ok(error instanceof ConnectionFailure, String(error))
+    return error
+  }
+  return assert.fail(`${hostname} was reached`)
+}
+
+const outgoing = (url: string) => ({
+  url,
+  headers: { 'content-type': 'application/json' },
+  body: Buffer.from('{}'),
+})
+
+test('[EVT-06] a literal address is judged in every notation that the URL parser takes', async () => {
+  const sender = createSender(guarded)
+  const before = receiver.connections()
+  for (const host of [
+    '127.0.0.1',
+    '2130706433',
+    '0x7f000001',
+    '0177.0.0.1',
+    '127.1',
+    '127.0.0.1.',
+    '[::1]',
+    '[::ffff:127.0.0.1]',
+    '[::ffff:7f00:1]',
+    '[64:ff9b::7f00:1]',
+    '[2002:7f00:1::1]',
+    '169.254.169.254',
+    '[fe80::1]',
+    '0',
+    'localhost',
+    '１２７.0.0.1',
+  ]) {
+    const sent = await sender.send(outgoing(`https://${host}:${port}/`))
+    assert.deepEqual(sent.result, { kind: 'error', errorClass: 'blocked_address' }, host)
+  }
+  assert.equal(receiver.connections(), before)
+  await sender.close()
+})
+
+test('[EVT-06] a name that turns to a private address between two questions is asked once, and pinned', async () => {
+  let asked = 0
+  const rebinding = async () => (asked++ === 0 ? ['192.0.2.1', '10.0.0.7'] : ['127.0.0.1'])
+  const failure = await failureOf({ ...guarded, resolve: rebinding }, 'rebind.example')
+  assert.deepEqual([failure.errorClass, asked], ['blocked_address', 1])
+  // Asked again for the next connection, and judged again.
+  const second = await failureOf({ ...guarded, resolve: rebinding }, 'rebind.example')
+  assert.deepEqual([second.errorClass, second.address], ['blocked_address', '127.0.0.1'])
+})
+
+test('[EVT-06] the certificate is for the name, whatever address it has', async () => {
+  const toLoopback = async () => ['127.0.0.1']
+  const reached = await guardedConnect({ ...trusting, resolve: toLoopback })({ hostname: 'localhost', port })
+  assert.equal(reached.authorized, true)
+  assert.equal(reached.remoteAddress, '127.0.0.1')
+  reached.destroy()
+  const other = await failureOf({ ...trusting, resolve: toLoopback }, 'other.example')
+  assert.equal(other.errorClass, 'tls')
+})
+
+test('[EVT-06] a certificate that nobody vouches for is refused; more authorities do not replace the usual ones', async () => {
+  assert.equal((await failureOf({ ca: undefined, allowPrivate: true }, '127.0.0.1')).errorClass, 'tls')
+  const stranger = await testAuthority('Stranger')
+  const failure = await failureOf({ ca: stranger.certificate, allowPrivate: true }, '127.0.0.1')
+  assert.equal(failure.errorClass, 'tls')
+})
+
+test('[EVT-08] what fails before and in the handshake has its own class', async () => {
+  const silent = createTcpServer((socket) =>
+    socket
+      .resume()
+      .end('SSH-2.0-nobody\r\n')
+      .on('error', () => undefined),
+  )
+  await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve))
+  const { port: silentPort } = silent.address() as AddressInfo
+  assert.equal((await failureOf(trusting, '127.0.0.1', silentPort)).errorClass, 'tls')
+  await new Promise((resolve) => silent.close(resolve))
+  assert.equal((await failureOf(trusting, '127.0.0.1', silentPort)).errorClass, 'refused')
+  const nobody = async () => {
+    throw Object.assign(new Error('getaddrinfo ENOTFOUND'), { code: 'ENOTFOUND' })
+  }
+  assert.equal((await failureOf({ ...trusting, resolve: nobody }, 'nobody.example')).errorClass, 'dns')
+  assert.equal((await failureOf({ ...trusting, resolve: async () => [] }, 'empty.example')).errorClass, 'dns')
+})
+
+test('another address of the name is tried when the first does not answer', async () => {
+  const resolve = async () => ['127.0.0.2', '127.0.0.1']
+  const socket = await guardedConnect({ ...trusting, resolve })({ hostname: 'localhost', port })
+  assert.equal(socket.remoteAddress, '127.0.0.1')
+  socket.destroy()
+})

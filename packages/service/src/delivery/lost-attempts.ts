@@ -1,0 +1,46 @@
+import type { Logger } from 'pino'
+import type { Database } from '../db/database.ts'
+import { secondsAfter } from '../kernel/clock.ts'
+import { type AttemptTools, judged } from './attempt.ts'
+import { type FinishedAttempt, recordWithConsequences } from './attempt-record.ts'
+import { lockLost } from './delivery-store.ts'
+import { logFailure } from './failure-log.ts'
+import { LEASE_SECONDS } from './limits.ts'
+
+/**
+ * Attempts whose lease has ended: their worker is gone, and whether the receiver got them nobody knows. They count,
+ * as failures of this moment: the next attempt keeps its distance, and there is none after the seventh.
+ */
+export async function recordLost(
+  db: Database,
+  tools: Pick<AttemptTools, 'clock' | 'profile' | 'random'>,
+  log: Logger,
+): Promise<FinishedAttempt[]> {
+  const now = tools.clock.now()
+  const lost = await db.begin(async (tx) => {
+    const rows = await lockLost(tx, now)
+    if (rows.length === 0) return []
+    const finished = rows.map((row): FinishedAttempt => {
+      const verdict = judged({ kind: 'error', errorClass: 'lost' }, row.attempt, tools)
+      return {
+        deliveryId: row.delivery_id,
+        endpointId: row.webhook_endpoint_id,
+        organizationId: row.organization_id,
+        attempt: row.attempt,
+        worker: row.leased_by,
+        startedAt: secondsAfter(row.leased_until, -LEASE_SECONDS),
+        finishedAt: now,
+        verdict,
+        details: {
+          error_class: 'lost',
+          error: 'the worker ended before it could say what became of the attempt',
+          next_attempt_at: verdict.outcome === 'retry' ? verdict.at : undefined,
+        },
+      }
+    })
+    await recordWithConsequences(tx, finished)
+    return finished
+  })
+  for (const each of lost) logFailure(log, each)
+  return lost
+}

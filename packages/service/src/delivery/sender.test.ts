@@ -1,0 +1,79 @@
+import assert from 'node:assert/strict'
+import { createServer, type AddressInfo } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { after, test } from 'node:test'
+import { startReceiver } from '@agent-exchange/testkit'
+import { createSender } from './sender.ts'
+
+const receiver = await startReceiver()
+after(() => receiver[Symbol.asyncDispose]())
+const settings = { ca: receiver.authority.certificate, allowPrivate: true }
+const outgoing = (url = receiver.url) => ({
+  url,
+  headers: { 'Content-Type': 'application/json' },
+  body: Buffer.from('{"a":1}'),
+})
+
+test('connections are used again, and no more are opened than requests run side by side', async () => {
+  const sender = createSender(settings)
+  const before = receiver.connections()
+  for (let i = 0; i < 5; i++) {
+    const sent = await sender.send(outgoing())
+    assert.deepEqual(sent.result, { kind: 'answer', status: 204, retryAfter: undefined })
+    assert.deepEqual([sent.address, sent.tlsVersion], ['127.0.0.1', 'TLSv1.3'])
+  }
+  // The first may still be at its end when the next begins.
+  assert.ok(receiver.connections() - before <= 2)
+  await Promise.all(Array.from({ length: 10 }, () => sender.send(outgoing())))
+  assert.ok(receiver.connections() - before <= 12)
+  await sender.close()
+})
+
+test('requests side by side are told of their own connections', async () => {
+  const other = await startReceiver({ authority: receiver.authority })
+  const sender = createSender({
+    ...settings,
+    resolve: async (name) => (name === 'localhost' ? ['127.0.0.1'] : []),
+  })
+  const sent = await Promise.all(
+    [receiver.url, other.url, 'https://nowhere.example/'].map((url) => sender.send(outgoing(url))),
+  )
+  assert.deepEqual(
+    sent.map(({ address }) => address),
+    ['127.0.0.1', '127.0.0.1', undefined],
+  )
+  assert.deepEqual(sent[2]?.result, { kind: 'error', errorClass: 'dns' })
+  await sender.close()
+  await other[Symbol.asyncDispose]()
+})
+
+test('recalling ends what has not left, without a result; interrupting ends the rest with one', async () => {
+  // Takes connections, and never says a word.
+  const mute = createServer((socket) => socket.on('error', () => undefined))
+  await new Promise<void>((resolve) => mute.listen(0, '127.0.0.1', resolve))
+  receiver.reply = () => undefined
+  const sender = createSender(settings)
+  const waiting = sender.send(outgoing(`https://127.0.0.1:${(mute.address() as AddressInfo).port}/`))
+  const underWay = sender.send(outgoing())
+  for (let i = 0; i < 200 && receiver.received.at(-1)?.path !== '/hook'; i++) await sleep(10)
+  await sleep(50)
+  sender.recall()
+  const recalled = await waiting
+  assert.deepEqual([recalled.result, recalled.hasStarted], [undefined, false])
+  sender.interrupt()
+  const interrupted = await underWay
+  assert.deepEqual(interrupted.result, { kind: 'error', errorClass: 'interrupted' })
+  assert.equal(interrupted.hasStarted, true)
+  await sender.close()
+  mute.close()
+  receiver.reply = () => 204
+})
+
+test('an address that cannot be sent to is an error of the attempt, not of the process', async () => {
+  const sender = createSender(settings)
+  for (const url of ['https://127.0.0.1:1/', 'http://127.0.0.1/']) {
+    const sent = await sender.send(outgoing(url))
+    assert.equal(sent.result?.kind, 'error', url)
+  }
+  await sender.close()
+})

@@ -1,0 +1,179 @@
+import assert from 'node:assert/strict'
+import { createServer, type AddressInfo } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { after, test } from 'node:test'
+import { startWorld, deliveryWorld, type DeliveryState } from '@agent-exchange/testkit'
+import { FIRST_WINDOW, LEASE_SECONDS, MAXIMUM_IN_FLIGHT_PER_ENDPOINT } from './limits.ts'
+
+const made = await deliveryWorld({ config: { role: 'api' } })
+after(() => made[Symbol.asyncDispose]())
+const { world, receiver } = made
+const webhook = { ca: receiver.authority.certificate, allowPrivate: true }
+const startWorker = () => startWorld({ beside: world, config: { role: 'worker', webhook } })
+
+async function fresh(): Promise<string> {
+  await world.sql`delete from delivery`
+  await world.sql`update webhook_endpoint set status = 'deleted'`
+  receiver.received.length = 0
+  receiver.reply = () => 204
+  return made.endpoint()
+}
+
+/** So many more deliveries of the latest notification, without a package for each. */
+async function multiply(endpointId: string, count: number, attempt = 0): Promise<void> {
+  await world.sql`
+    insert into delivery (delivery_id, webhook_endpoint_id, organization_id, notification_id, event_id, state, attempt,
+      next_attempt_at, created_at)
+    select 'dlv_' || gen_random_uuid(), ${endpointId}, organization_id, notification_id, event_id, 'pending', ${attempt},
+      ${world.clock.now()}, ${world.clock.now()}
+    from (select * from notification order by sequence desc limit 1) as latest, generate_series(1, ${count})`
+  await world.sql`select pg_notify('aex_delivery', ${endpointId})`
+}
+
+const finished = (rows: readonly DeliveryState[]) => rows.every(({ state }) => state !== 'pending')
+
+test('an api process delivers nothing; a worker has no agent API, and is ready on the operator port', async () => {
+  await fresh()
+  await made.event()
+  await sleep(300)
+  assert.equal(receiver.received.length, 0)
+  await using worker = await startWorker()
+  assert.equal((await fetch(`${worker.operatorUrl}/readyz`)).status, 200)
+  await assert.rejects(fetch(`${worker.url}/openapi.json`))
+  await made.until(finished, 'delivered by the worker')
+  const metrics = await (await fetch(`${worker.operatorUrl}/metrics`)).text()
+  assert.match(metrics, /aex_delivery_attempts_total\{outcome="delivered"\} 1/)
+  assert.match(metrics, /aex_deliveries_in_flight 0/)
+  assert.match(metrics, /aex_delivery_oldest_due_seconds /)
+})
+
+test('[EVT-07] several workers share the work: each delivery is sent once, and never too many at once', async () => {
+  const endpointId = await fresh()
+  let underWay = 0
+  let most = 0
+  receiver.reply = (_, response) => {
+    most = Math.max(most, ++underWay)
+    setTimeout(() => {
+      underWay--
+      response.writeHead(204).end()
+    }, 5)
+  }
+  await made.event()
+  await multiply(endpointId, 600)
+  await using running = new AsyncDisposableStack()
+  for (let i = 0; i < 3; i++) running.use(await startWorker())
+  const rows = await made.until(finished, 'delivered')
+  assert.equal(rows.length, 601)
+  assert.ok(
+    rows.every(
+      ({ state, attempt, attempts }) => state === 'delivered' && attempt === 1 && attempts.length === 1,
+    ),
+  )
+  assert.equal(receiver.received.length, 601)
+  assert.equal(new Set(receiver.received.map(({ deliveryId }) => deliveryId)).size, 601)
+  // Two workers that look in the same moment may both fill what is free; more than that never happens.
+  assert.ok(most <= 3 * MAXIMUM_IN_FLIGHT_PER_ENDPOINT, `${most} at once`)
+  const connections = new Set(receiver.received.map(({ connection }) => connection)).size
+  assert.ok(connections <= 3 * MAXIMUM_IN_FLIGHT_PER_ENDPOINT, `${connections} connections for 601 requests`)
+})
+
+test('an attempt whose worker is gone counts as lost: tried again after its lease and its delay', async () => {
+  const endpointId = await fresh()
+  await made.event()
+  await multiply(endpointId, 1, 6)
+  // As a worker leaves it that is killed while it waits for answers.
+  await world.sql`
+    update delivery set attempt = attempt + 1, leased_by = 'wrk_gone',
+      leased_until = ${world.clock.now()}::timestamptz + ${LEASE_SECONDS} * interval '1 second'`
+  await using running = new AsyncDisposableStack()
+  running.use(await startWorker())
+  await sleep(300)
+  assert.equal(receiver.received.length, 0, 'the lease holds')
+  world.clock.advance(LEASE_SECONDS + 1)
+  const rows = await made.until((all) => all.every(({ attempts }) => attempts.length > 0), 'recorded as lost')
+  const first = rows.find(({ attempt }) => attempt === 1)
+  const seventh = rows.find(({ attempt }) => attempt === 7)
+  assert.deepEqual([first?.state, first?.attempts[0]?.outcome], ['pending', 'retry'])
+  assert.deepEqual([seventh?.state, seventh?.attempts[0]?.outcome], ['dead', 'dead'])
+  for (const row of rows) assert.equal(row.attempts[0]?.details['error_class'], 'lost')
+  const wait = (first?.next_attempt_at.getTime() ?? 0) - Date.parse(world.clock.now())
+  assert.ok(wait > 25_000 && wait <= 33_000, String(wait))
+  const alerts = await world.sql`select delivery_id from alert`
+  assert.deepEqual(
+    alerts.map(({ delivery_id }) => delivery_id as string),
+    [seventh?.delivery_id],
+  )
+  world.clock.advance(40)
+  await made.until((all) => all.some(({ state }) => state === 'delivered'), 'delivered')
+  assert.equal(receiver.received.length, 1)
+  assert.equal(receiver.received[0]?.attempt, 2)
+})
+
+test('a worker that stops lets requests under way end, and gives back what has not left: that is no attempt', async () => {
+  const endpointId = await fresh()
+  receiver.reply = (_, response) => void setTimeout(() => response.writeHead(204).end(), 600)
+  // Takes connections, and never says a word: no request leaves.
+  const mute = createServer((socket) => socket.on('error', () => undefined))
+  await new Promise<void>((resolve) => mute.listen(0, '127.0.0.1', resolve))
+  const silent = await made.endpoint(`https://127.0.0.1:${(mute.address() as AddressInfo).port}/`)
+  const from = performance.now()
+  {
+    await using running = new AsyncDisposableStack()
+    running.use(await startWorker())
+    await made.event()
+    await made.until(
+      (rows) =>
+        rows.length === 2 && rows.every(({ leased_until }) => leased_until) && receiver.received.length === 1,
+      'under way',
+    )
+  }
+  assert.ok(performance.now() - from < 4_000, 'nobody waits for what has not left')
+  mute.close()
+  const rows = await world.sql`
+    select webhook_endpoint_id, state, attempt, leased_until, leased_by, next_attempt_at = created_at as is_as_before
+    from delivery order by webhook_endpoint_id = ${silent}`
+  assert.deepEqual(
+    rows.map((row) => ({ ...row })),
+    [
+      {
+        webhook_endpoint_id: endpointId,
+        state: 'delivered',
+        attempt: 1,
+        leased_until: null,
+        leased_by: null,
+        is_as_before: true,
+      },
+      {
+        webhook_endpoint_id: silent,
+        state: 'pending',
+        attempt: 0,
+        leased_until: null,
+        leased_by: null,
+        is_as_before: true,
+      },
+    ],
+  )
+  const attempts = await world.sql`select delivery_id from delivery_attempt`
+  assert.equal(attempts.length, 1)
+})
+
+test('a receiver that hangs delays only itself, however much waits for it', async () => {
+  const healthy = await fresh()
+  const hanging = await made.endpoint(`${receiver.url}/hanging`)
+  receiver.reply = ({ path }) => (path.endsWith('/hanging') ? undefined : 204)
+  await made.event()
+  await multiply(hanging, 500)
+  const running = await startWorker()
+  await made.until(() => receiver.received.some(({ path }) => path.endsWith('/hanging')), 'hanging')
+  const from = performance.now()
+  await multiply(healthy, 50)
+  const isDelivered = ({ state }: DeliveryState) => state === 'delivered'
+  await made.until((rows) => rows.filter(isDelivered).length === 51, 'the others delivered')
+  assert.ok(performance.now() - from < 3_000)
+  assert.ok(receiver.received.filter(({ path }) => path.endsWith('/hanging')).length <= FIRST_WINDOW)
+  // So that the worker need not wait for it at its end.
+  receiver.received.length = 0
+  await world.sql`update webhook_endpoint set status = 'deleted' where webhook_endpoint_id = ${hanging}`
+  receiver.cut()
+  await running[Symbol.asyncDispose]()
+})
