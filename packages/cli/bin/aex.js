@@ -12,6 +12,9 @@ if (Number.parseInt(process.versions.node, 10) < NEEDED) {
   process.exit(1)
 }
 
+// Kept between runs where the system lets us: a command should answer at once.
+nodeModule.enableCompileCache()
+
 const source = new URL('../src/main.ts', import.meta.url)
 if (existsSync(source)) {
   // In a checkout the sources run as they are: workspaces resolve to their `source` export.

@@ -28,8 +28,11 @@ const KILLING_LIMIT_MS = 25_000
 const ANSWER_AFTER_MS = 400
 /** A lease and the delay before attempt 3, with its jitter, for a delivery that was caught twice. */
 const SETTLED_LIMIT_MS = (LEASE_SECONDS + 120 + 12 + 30) * 1_000
-/** Nothing is late by more, after its lease or its time. */
-const LATE_SECONDS = 15
+/**
+ * Nothing is late by more, after its lease or its time. What killed workers held counts as under way at an endpoint
+ * until their leases end, and whoever waits for that room waits as long.
+ */
+const LATE_SECONDS = LEASE_SECONDS + 15
 const POLL_MS = 500
 
 export const webhookKill: Trial = {

@@ -27,7 +27,7 @@ before(async () => {
   const result = createProfile({ 'O-15': { maximum_limit: 321 } })
   assert.ok(result.ok)
   // As the agent listener is made: without parsers and without routes for HEAD that nobody asked for.
-  app = Fastify({ exposeHeadRoutes: false })
+  app = Fastify({ exposeHeadRoutes: false, forceCloseConnections: true })
   app.removeAllContentTypeParsers()
   app.setErrorHandler((error, _request, reply) => {
     const code = error instanceof Problem ? error.code : 'internal_error'
