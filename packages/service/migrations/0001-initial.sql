@@ -81,12 +81,6 @@ create table platform_key (
 );
 create index platform_key_by_purpose on platform_key (purpose, valid_from);
 
--- Small values that all processes share, such as the secret behind cursors.
-create table platform_setting (
-  name text primary key,
-  value bytea not null
-);
-
 -- Agents and keys ------------------------------------------------------------------------------------------------
 
 create table agent (
