@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict'
-import { randomInt } from 'node:crypto'
 import {
   OPERATION_IDS,
   operations,
@@ -40,6 +39,9 @@ interface Shot {
   readonly answer: Answer
 }
 
+/** The same requests each time, so that a failure is news; hunt with others through AEX_FUZZ_SEED. */
+const USUAL_SEED = 20_260_302
+
 /**
  * Requests made from the table of operations and valid bodies, then bent in places. AEX_FUZZ_SEED repeats a run as far
  * as identifiers and keys, which are new each time, let it.
@@ -48,7 +50,7 @@ export const fuzz: Trial = {
   name: 'fuzz',
   what: '[ERR-01][API-02] no bent request gets a 5xx; all but successes get a listed problem and change nothing',
   async run(report) {
-    const seed = Number(process.env['AEX_FUZZ_SEED'] ?? randomInt(2 ** 31))
+    const seed = Number(process.env['AEX_FUZZ_SEED'] ?? USUAL_SEED)
     report.line(`seed ${seed}`)
     await using world = await startWorld({
       profile: { 'O-13': { webhook_endpoints: 1_000 } },
