@@ -5,6 +5,7 @@ import { Validator } from '@seriousme/openapi-schema-validator'
 import { OPEN_POINT } from '../schema/annotations.ts'
 import type { Json, JsonObject } from '../schema/define.ts'
 import { OPEN_POINT_IDS } from '../profile/open-points.ts'
+import { createProfile } from '../profile/profile.ts'
 import { openApiDocument } from './openapi.ts'
 import { OPERATION_IDS } from './operations.ts'
 
@@ -68,4 +69,16 @@ test('[API-03][AUTH-01] each operation asks for its headers and for a token, wit
 test('[API-02] the published file is this document', () => {
   const published = readFileSync(new URL('../../openapi.json', import.meta.url), 'utf8')
   assert.deepEqual(JSON.parse(published), document)
+})
+
+test('[API-02] what a deployment sets otherwise shows in its document', () => {
+  const result = createProfile({ 'O-39': { header_characters: 64 } })
+  assert.ok(result.ok)
+  const { components } = openApiDocument({ profile: result.profile }) as {
+    components: { parameters: Record<string, { schema: { maxLength: number } }> }
+  }
+  assert.deepEqual(
+    Object.values(components.parameters).map(({ schema }) => schema.maxLength),
+    [64, 64],
+  )
 })

@@ -1,4 +1,5 @@
 import { problems, problemDetails, type ProblemCode } from '../problems.ts'
+import { DEFAULT_PROFILE, type DeploymentProfile } from '../profile/profile.ts'
 import { OPEN_POINT, ours } from '../schema/annotations.ts'
 import {
   namesReachedFrom,
@@ -17,6 +18,8 @@ export interface OpenApiOptions {
   readonly baseUrl?: string
   /** The token endpoint, where it is known; clients find it by discovery in any case (O-08). */
   readonly tokenUrl?: string
+  /** The deployment's choices, where they show in the document. */
+  readonly profile?: DeploymentProfile
 }
 
 /** The OpenAPI 3.1.1 document, from the operations table and the named schemas alone. */
@@ -41,7 +44,7 @@ export function openApiDocument(options: OpenApiOptions = {}): JsonObject {
     paths,
     components: {
       securitySchemes: securitySchemes(options.tokenUrl ?? '/oauth/token'),
-      parameters: headerParameters(),
+      parameters: headerParameters(options.profile ?? DEFAULT_PROFILE),
       schemas: componentSchemas(),
     },
   }
@@ -104,8 +107,13 @@ function parametersOf(operation: Operation): Json[] {
   return [...headers, ...inPath, ...inQuery]
 }
 
-function headerParameters(): JsonObject {
-  const schema = { type: 'string', minLength: 1, maxLength: 256, ...ours('O-39') }
+function headerParameters(profile: DeploymentProfile): JsonObject {
+  const schema = {
+    type: 'string',
+    minLength: 1,
+    maxLength: profile['O-39'].header_characters,
+    ...ours('O-39'),
+  }
   const header = (name: string, description: string) => ({
     name,
     in: 'header',

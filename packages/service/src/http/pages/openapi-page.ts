@@ -1,4 +1,4 @@
-import { openApiDocument } from '@agent-exchange/protocol'
+import { openApiDocument, type DeploymentProfile } from '@agent-exchange/protocol'
 import type { FastifyInstance } from 'fastify'
 import { compactJsonPage } from './page.ts'
 import { servePage } from './serve.ts'
@@ -6,8 +6,8 @@ import { servePage } from './serve.ts'
 /** API-02: the description of what runs, with the addresses of this exchange. */
 export function registerOpenApi(
   app: FastifyInstance,
-  addresses: { publicUrl: string; tokenUrl: string },
+  deployment: { publicUrl: string; tokenUrl: string; profile: DeploymentProfile },
 ): void {
-  const { publicUrl: baseUrl, tokenUrl } = addresses
-  servePage(app, '/openapi.json', compactJsonPage(openApiDocument({ baseUrl, tokenUrl })))
+  const { publicUrl: baseUrl, tokenUrl, profile } = deployment
+  servePage(app, '/openapi.json', compactJsonPage(openApiDocument({ baseUrl, tokenUrl, profile })))
 }
