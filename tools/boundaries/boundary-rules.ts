@@ -52,6 +52,12 @@ export const RESERVED_IMPORTS: readonly (Reserved & { readonly imports: RegExp }
     why: 'crypto runs in a browser: node: modules only in primitives-node.ts',
   },
   {
+    imports: /^(?:node:.+|undici)$/u,
+    within: ['packages/sdk/src/'],
+    except: ['packages/sdk/src/node/', 'packages/sdk/src/connectors/'],
+    why: 'the SDK runs in a browser: node: modules and undici only in sdk/src/node and sdk/src/connectors',
+  },
+  {
     imports: /^postgres(?:\/|$)/u,
     within: ['packages/'],
     except: ['packages/service/src/db/', 'packages/testkit/src/'],

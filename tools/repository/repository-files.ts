@@ -32,5 +32,6 @@ export function readFiles(wanted: (path: string) => boolean): RepositoryFile[] {
     .map((path) => ({ path, text: readFileSync(join(ROOT, path), 'utf8') }))
 }
 
-/** Tests, and the long trials in `faults/`, which are tests that take their time. */
-export const isTest = (path: string) => path.endsWith('.test.ts') || path.includes('/faults/')
+/** Tests, what they share, and the long trials: what no user installs. */
+export const isTest = (path: string) =>
+  /\.(?:test|fixture)\.ts$/u.test(path) || path.includes('/faults/') || path.includes('/edc/')

@@ -1,0 +1,53 @@
+import type { Identity } from '../context.ts'
+import { ExchangeError } from '../errors.ts'
+import type { KeyRole, KeyStore, NewKey, OwnKey } from '../keys/key-store.ts'
+import { introducedKeyId } from '../peers/key-introduction.ts'
+
+/** The three keys that an agent works with. */
+export type AgentKeys = Readonly<Record<KeyRole, OwnKey>>
+
+export interface KeyMaking {
+  readonly identity: Identity
+  readonly now: () => Date
+}
+
+/**
+ * Makes the keys that an agent still lacks: one for its client, one to sign, one to open. The signing key
+ * introduces the encryption key, so that whoever knows the one fingerprint knows both. Run again after a crash,
+ * it goes on where it stopped.
+ *
+ * @example
+ * const { client, signing } = await makeAgentKeys(keys, { identity, now: () => new Date() })
+ * console.log('give this to the operator:', client.publicJwk)
+ */
+export async function makeAgentKeys(keys: KeyStore, { identity, now }: KeyMaking): Promise<AgentKeys> {
+  const made = await keys.list()
+  const createdAt = now().toISOString()
+  const ensure = async (role: KeyRole, how: Pick<NewKey, 'nameOf'> = {}) =>
+    made.find((key) => key.role === role && key.stage === 'current') ??
+    (await keys.generate({ role, stage: 'current', createdAt, ...how }))
+  const client = await ensure('client')
+  const signing = await ensure('signing')
+  const encryption = await ensure('encryption', {
+    nameOf: introducedName(keys, identity, signing, 'encryption'),
+  })
+  return { client, signing, encryption }
+}
+
+/** Names a key with the introduction by a signing key of the store. */
+export function introducedName(
+  keys: KeyStore,
+  identity: Identity,
+  introducer: OwnKey,
+  use: 'signing' | 'encryption',
+): NonNullable<NewKey['nameOf']> {
+  return async (publicJwk) =>
+    introducedKeyId(await keys.privateKey(introducer.keyId), { ...identity, use }, publicJwk)
+}
+
+/** The key that an agent works with now. */
+export async function currentKey(keys: KeyStore, role: KeyRole): Promise<OwnKey> {
+  const found = (await keys.list()).find((key) => key.role === role && key.stage === 'current')
+  if (!found) throw new ExchangeError('key_missing', { what: `There is no current ${role} key.` })
+  return found
+}

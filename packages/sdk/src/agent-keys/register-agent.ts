@@ -1,0 +1,44 @@
+import { PROTOCOL_VERSION, type AgentResource, type TransportMode } from '@agent-exchange/protocol'
+import type { AgentContext } from '../context.ts'
+import { currentKey } from './make-keys.ts'
+import { keyRequest } from './key-request.ts'
+
+export interface Registration {
+  /** What the agent is built with, and its version; shown in the directory. */
+  readonly implementation: string
+  readonly implementationVersion: string
+  /** The protocol's one version unless told. */
+  readonly protocolVersions?: readonly string[]
+  readonly skillVersions?: Readonly<Record<string, string>>
+  /** Native unless told. */
+  readonly transportModes?: readonly TransportMode[]
+  readonly signal?: AbortSignal
+}
+
+/**
+ * Registers the agent with its current public keys, or, where it is registered, tells the exchange what else
+ * has changed.
+ *
+ * @example
+ * await registerAgent(context, { implementation: 'planner', implementationVersion: '1.4.0' })
+ */
+export async function registerAgent(
+  { identity, connection, keys }: AgentContext,
+  registration: Registration,
+): Promise<AgentResource> {
+  const { protocolVersions = [PROTOCOL_VERSION], transportModes = ['native'], signal } = registration
+  const [signing, encryption] = [await currentKey(keys, 'signing'), await currentKey(keys, 'encryption')]
+  return connection.call('registerAgent', {
+    body: {
+      organization_id: identity.organizationId,
+      agent_id: identity.agentId,
+      implementation: registration.implementation,
+      implementation_version: registration.implementationVersion,
+      protocol_versions: [...protocolVersions],
+      skill_versions: { ...registration.skillVersions },
+      transport_modes: [...transportModes],
+      keys: [keyRequest(signing, 'signing'), keyRequest(encryption, 'encryption')],
+    },
+    ...(signal && { signal }),
+  })
+}

@@ -1,0 +1,117 @@
+import type { AgentResource, PublicKey } from '@agent-exchange/protocol'
+import { agentFingerprint } from './agent-keys/fingerprint.ts'
+import { registerAgent, type Registration } from './agent-keys/register-agent.ts'
+import { revokeKey, type KeyRevocation } from './agent-keys/revoke-key.ts'
+import { rotateKey, type RotatedRole, type Rotation } from './agent-keys/rotate-key.ts'
+import type { AgentContext, Identity } from './context.ts'
+import { createContext, type ContextOptions } from './create-context.ts'
+import { createMemoryOutbox } from './exchange/memory-outbox.ts'
+import type { OpenDependencies, OpenedPackage } from './exchange/open-input.ts'
+import { openPackage } from './exchange/open-package.ts'
+import type { Outbox } from './exchange/outbox.ts'
+import { readThread, type ReadThreadOptions } from './exchange/read-thread.ts'
+import { respondToPackage } from './exchange/respond-to-package.ts'
+import { resumeOutbox, type Resumption } from './exchange/resume-outbox.ts'
+import { revokePackage, type RevokedPackage, type RevokeInput } from './exchange/revoke-package.ts'
+import type {
+  Approve,
+  RespondInput,
+  SendDependencies,
+  SendInput,
+  SentPackage,
+} from './exchange/send-input.ts'
+import { sendPackage } from './exchange/send-package.ts'
+import type { DataSpace } from './exchange/transport.ts'
+import type { EvidenceBundle } from './evidence/evidence-bundle.ts'
+import { readEvidence, type EvidenceSubject } from './evidence/read-evidence.ts'
+import type { PeerPins } from './peers/peer-directory.ts'
+import { createReceiver, type Receiver, type ReceiverOptions } from './receive/receiver.ts'
+
+export interface ConnectOptions extends ContextOptions {
+  /** Where sealed packages wait until they are accepted. In memory unless told: then a crash forgets them. */
+  readonly outbox?: Outbox
+  /** The way into a data space, for threads that run over connectors. */
+  readonly dataSpace?: DataSpace
+  /** Asked where a policy wants a human approval, unless a call brings its own. */
+  readonly approve?: Approve
+  /** Leave the first token to the first call, so that an agent starts while the exchange is away. */
+  readonly lazily?: boolean
+}
+
+/** What a call may say beside its input. */
+export type SendOptions = Pick<SendDependencies, 'onProgress' | 'signal'>
+export type OpenOptions = Omit<OpenDependencies, 'dataSpace' | 'outbox'>
+
+/** An agent that is connected to an exchange. Each method is also a function of its own that takes a context. */
+export interface Agent {
+  readonly identity: Identity
+  /** For functions that are not bound here. */
+  readonly context: AgentContext
+
+  register(registration: Registration): Promise<AgentResource>
+  rotateKey(role: RotatedRole): Promise<Rotation>
+  revokeKey(keyId: string, revocation: KeyRevocation): Promise<PublicKey>
+  /** To be compared over another channel. */
+  fingerprint(): Promise<string>
+  /** Expects this fingerprint of another agent, before its keys are first used. */
+  trust(agentId: string, fingerprint: string): Promise<PeerPins>
+  /** An access token, to try the API by hand. */
+  token(): Promise<string>
+
+  send(input: SendInput, options?: SendOptions): Promise<SentPackage>
+  respond(packageId: string, input: RespondInput, options?: SendOptions): Promise<SentPackage>
+  /** Takes up what an earlier process sealed and did not see accepted. Call it at the start. */
+  resume(options?: SendOptions): Promise<Resumption>
+  open(packageId: string, options?: OpenOptions): Promise<OpenedPackage>
+  revoke(packageId: string, input: RevokeInput): Promise<RevokedPackage>
+
+  thread(threadId: string, options?: ReadThreadOptions): ReturnType<typeof readThread>
+  evidence(subject: EvidenceSubject): Promise<EvidenceBundle>
+  receiver<Transaction>(options: ReceiverOptions<Transaction>): Receiver
+}
+
+/**
+ * Connects an agent: finds the authorization server, gets a first token, and binds every function of the SDK to it.
+ *
+ * @example
+ * const keys = createMemoryKeyStore()
+ * const agent = await connect({
+ *   baseUrl: 'https://exchange.example',
+ *   clientId: 'client_1',
+ *   identity: { organizationId: 'org_acme', agentId: 'agent_planner' },
+ *   keys,
+ * })
+ * const { packageId } = await agent.send({ object, policy, to, skill })
+ */
+export async function connect(options: ConnectOptions): Promise<Agent> {
+  const { outbox = createMemoryOutbox(), dataSpace, approve, lazily = false } = options
+  const context = createContext(options)
+  if (!lazily) await context.connection.token()
+  const shared = { outbox, ...(dataSpace && { dataSpace }) }
+  return {
+    identity: context.identity,
+    context,
+    register: (registration) => registerAgent(context, registration),
+    rotateKey: (role) => rotateKey(context, role),
+    revokeKey: (keyId, revocation) => revokeKey(context, keyId, revocation),
+    fingerprint: () => agentFingerprint(context.keys),
+    trust: (agentId, fingerprint) => context.peers.trust(agentId, fingerprint),
+    token: () => context.connection.token(),
+    send: (input, how = {}) => sendPackage(context, asking(input, approve), { ...shared, ...how }),
+    respond: (packageId, input, how = {}) =>
+      respondToPackage(context, packageId, asking(input, approve), { ...shared, ...how }),
+    resume: (how = {}) => resumeOutbox(context, { ...shared, ...how }),
+    open: (packageId, how = {}) => openPackage(context, packageId, { ...shared, ...how }),
+    revoke: (packageId, input) => revokePackage(context, packageId, input, shared),
+    thread: (threadId, how) => readThread(context, threadId, how),
+    evidence: (subject) => readEvidence(context, subject),
+    receiver: (how) => createReceiver(context, how),
+  }
+}
+
+function asking<Input extends { readonly approve?: Approve }>(
+  input: Input,
+  approve: Approve | undefined,
+): Input {
+  return approve && !input.approve ? { ...input, approve } : input
+}

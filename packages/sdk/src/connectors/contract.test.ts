@@ -1,0 +1,6 @@
+import { registerContractSuite } from './contract-suite.fixture.ts'
+import { simulatedPair } from './simulated-pair.fixture.ts'
+
+registerContractSuite('simulator', () => simulatedPair())
+registerContractSuite('simulator, as stock EDC', () => simulatedPair({ enforcesAccess: false }))
+registerContractSuite('simulator, as Tractus-X', () => simulatedPair({ tokenLifetimeMs: 300_000 }))

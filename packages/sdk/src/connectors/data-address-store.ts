@@ -1,0 +1,92 @@
+import { createHash, randomBytes } from 'node:crypto'
+import { mkdir, open, readFile, rename, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { ConnectorError } from './connector-error.ts'
+
+/** What the data address keeps. A withdrawn asset stays withdrawn. */
+export interface DataAddressStore {
+  put(assetId: string, bytes: Uint8Array): Promise<void>
+  get(assetId: string): Promise<Uint8Array | 'withdrawn' | undefined>
+  withdraw(assetId: string): Promise<void>
+  /** The secret that the data plane shows; the same after a restart where the store survives one. */
+  secret(): Promise<string>
+}
+
+const SECRET_BYTES = 32
+
+export function memoryStore(): DataAddressStore {
+  const kept = new Map<string, Uint8Array | 'withdrawn'>()
+  const secret = newSecret()
+  return {
+    put: async (assetId, bytes) => {
+      requireSame(kept.get(assetId), bytes)
+      kept.set(assetId, Uint8Array.from(bytes))
+    },
+    get: async (assetId) => kept.get(assetId),
+    withdraw: async (assetId) => void kept.set(assetId, 'withdrawn'),
+    secret: async () => secret,
+  }
+}
+
+/** Files in a folder of its own, readable by its owner only, each written whole or not at all. */
+export async function folderStore(folder: string): Promise<DataAddressStore> {
+  await mkdir(folder, { recursive: true, mode: 0o700 })
+  // The id comes from outside; its hash is a file name that cannot leave the folder.
+  const file = (assetId: string, kind: string) =>
+    join(folder, `${createHash('sha256').update(assetId).digest('hex')}.${kind}`)
+  const get = async (assetId: string) => {
+    if ((await read(file(assetId, 'withdrawn'))) !== undefined) return 'withdrawn'
+    return read(file(assetId, 'bytes'))
+  }
+  return {
+    get,
+    put: async (assetId, bytes) => {
+      const known = await get(assetId)
+      requireSame(known, bytes)
+      if (known === undefined) await write(folder, file(assetId, 'bytes'), bytes)
+    },
+    withdraw: async (assetId) => {
+      // The mark first: a crash in between leaves bytes that nobody is given.
+      await write(folder, file(assetId, 'withdrawn'), new Uint8Array(0))
+      await rm(file(assetId, 'bytes'), { force: true })
+    },
+    secret: async () => {
+      const path = join(folder, 'secret')
+      const known = await read(path)
+      if (known) return Buffer.from(known).toString('utf8')
+      const fresh = newSecret()
+      await write(folder, path, Buffer.from(fresh))
+      return fresh
+    },
+  }
+}
+
+function newSecret(): string {
+  return randomBytes(SECRET_BYTES).toString('base64url')
+}
+
+function requireSame(known: Uint8Array | 'withdrawn' | undefined, bytes: Uint8Array): void {
+  if (known === 'withdrawn')
+    throw new ConnectorError('withdrawn', { what: 'What was withdrawn is not published again.' })
+  if (known && !Buffer.from(known).equals(bytes))
+    throw new ConnectorError('conflict', { what: 'Other bytes are already kept for this asset.' })
+}
+
+async function read(path: string): Promise<Uint8Array | undefined> {
+  try {
+    return await readFile(path)
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined
+    throw error
+  }
+}
+
+async function write(folder: string, path: string, bytes: Uint8Array): Promise<void> {
+  const draft = `${path}.${randomBytes(6).toString('hex')}.new`
+  await using handle = await open(draft, 'wx', 0o600)
+  await handle.writeFile(bytes)
+  await handle.sync()
+  await rename(draft, path)
+  await using parent = await open(folder, 'r')
+  await parent.sync()
+}

@@ -1,0 +1,13 @@
+/** Where published bytes lie for our own data plane. {@link DataAddressServer} is one. */
+export interface DataAddressHost {
+  /** Keeps the bytes and says where the data plane finds them. The same again is fine; other bytes are a conflict. */
+  put(assetId: string, bytes: Uint8Array): Promise<HostedAddress>
+  /** From now on, and after a restart, the address answers 410. */
+  withdraw(assetId: string): Promise<void>
+}
+
+export interface HostedAddress {
+  readonly url: string
+  readonly headerName: string
+  readonly headerValue: string
+}

@@ -1,0 +1,35 @@
+import type { LookupFunction } from 'node:net'
+import { Agent, buildConnector, type Dispatcher } from 'undici'
+import { isThisMachine } from '../addresses.ts'
+import { LIMITS } from '../limits.ts'
+
+export interface DispatcherOptions {
+  readonly ca?: string | undefined
+  /** Refuses connections that end on this machine, whatever name led there. */
+  readonly elsewhere?: boolean
+  readonly lookup?: LookupFunction
+}
+
+/** Connections with limits. The check is on the connection itself: a name may resolve to anything, and change. */
+export function dispatcherTo({ ca, elsewhere = false, lookup }: DispatcherOptions): Dispatcher {
+  const connect = buildConnector({
+    timeout: LIMITS.connectMs,
+    ...(ca !== undefined && { ca }),
+    ...(lookup && { lookup }),
+  })
+  return new Agent({
+    connect: elsewhere
+      ? (options, callback) =>
+          connect(options, (...[error, socket]) => {
+            if (error) return callback(error, null)
+            if (!isThisMachine(socket.remoteAddress ?? '127.0.0.1')) return callback(null, socket)
+            socket.destroy()
+            return callback(new Error('The connection would end on this machine.'), null)
+          })
+      : connect,
+    headersTimeout: LIMITS.requestMs,
+    bodyTimeout: LIMITS.requestMs,
+    // Idle connections must not keep a finished program alive.
+    keepAliveTimeout: 1_000,
+  })
+}

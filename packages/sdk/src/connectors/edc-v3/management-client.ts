@@ -1,0 +1,113 @@
+import { request, type Dispatcher } from 'undici'
+import { ConnectorError } from '../connector-error.ts'
+import { LIMITS } from '../limits.ts'
+import { backoff, type WaitScope } from '../wait-scope.ts'
+import { networkFailure, readAtMost } from './body.ts'
+import { problemText } from './problem-text.ts'
+
+export type HeaderSource = () => Promise<Readonly<Record<string, string>>>
+
+export interface Answer {
+  readonly status: number
+  readonly body: unknown
+  readonly date: string | undefined
+}
+
+export interface Call {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'
+  readonly path: string
+  readonly body?: unknown
+  /** Statuses beyond 2xx that the caller understands. */
+  readonly expect?: readonly number[]
+  /** Doing it twice is doing it once. Queries are; so are creations that answer 409. */
+  readonly repeatable?: boolean
+}
+
+/** The management API over HTTP: authorized, bounded, no redirect, patient with 503, never past the deadline. */
+export class ManagementClient {
+  readonly #base: string
+  readonly #headers: HeaderSource
+  readonly #dispatcher: Dispatcher
+
+  constructor(base: URL, headers: HeaderSource, dispatcher: Dispatcher) {
+    this.#base = base.href.replace(/\/+$/u, '')
+    this.#headers = headers
+    this.#dispatcher = dispatcher
+  }
+
+  async call(call: Call, scope: WaitScope): Promise<Answer> {
+    for (let attempt = 0; ; attempt++) {
+      try {
+        return await this.#once(call, scope)
+      } catch (error) {
+        if (!mayRepeat(error, call) || attempt + 1 >= LIMITS.attempts) throw error
+        if (!(await scope.pause(backoff(attempt)))) throw error
+      }
+    }
+  }
+
+  async #once({ method, path, body, expect = [] }: Call, scope: WaitScope): Promise<Answer> {
+    scope.throwIfAborted()
+    if (scope.left() === 0)
+      throw new ConnectorError('timeout', { what: `No time is left for ${method} ${path}.` })
+    const limit = AbortSignal.timeout(Math.ceil(Math.min(LIMITS.requestMs, scope.left())))
+    const signal = AbortSignal.any([scope.signal, limit])
+    const json = body === undefined ? {} : { 'content-type': 'application/json' }
+    try {
+      const answer = await request(`${this.#base}${path}`, {
+        method,
+        headers: { accept: 'application/json', ...json, ...(await this.#headers()) },
+        body: body === undefined ? null : JSON.stringify(body),
+        dispatcher: this.#dispatcher,
+        signal,
+      })
+      const bytes = await readAtMost(answer.body, LIMITS.answerBytes)
+      const { statusCode: status, headers } = answer
+      const understood = (status >= 200 && status < 300) || expect.includes(status)
+      if (!understood) throw refusal(status, bytes, `${method} ${path}`)
+      const date = typeof headers['date'] === 'string' ? headers['date'] : undefined
+      return { status, body: parse(bytes, status, `${method} ${path}`), date }
+    } catch (error) {
+      throw networkFailure(error, `${method} ${path}`, {
+        aborted: scope.signal.aborted,
+        timedOut: limit.aborted,
+      })
+    }
+  }
+}
+
+function mayRepeat(error: unknown, { method, repeatable = method === 'GET' }: Call): boolean {
+  if (!(error instanceof ConnectorError) || error.code !== 'unreachable') return false
+  // Our connector handed on what the other one refused: asking again changes nothing.
+  if (error.httpStatus === 502 && /^4\d\d /u.test(error.errorDetail ?? '')) return false
+  // A 503 is a refusal before any effect; after anything else the effect is open.
+  return repeatable || error.httpStatus === 503
+}
+
+function refusal(status: number, bytes: Uint8Array, where: string): ConnectorError {
+  const errorDetail = problemText(bytes)
+  const circumstances = {
+    httpStatus: status,
+    what: `The connector answered ${status} to ${where}.`,
+    ...(errorDetail !== undefined && { errorDetail }),
+  }
+  if (status === 401 || status === 403) return new ConnectorError('unauthorized', circumstances)
+  if (status === 409) return new ConnectorError('conflict', circumstances)
+  if ([408, 425, 429, 500, 502, 503, 504].includes(status))
+    return new ConnectorError('unreachable', { ...circumstances, outcomeUnknown: status !== 503 })
+  return new ConnectorError('bad_answer', circumstances)
+}
+
+function parse(bytes: Uint8Array, status: number, where: string): unknown {
+  if (bytes.length === 0) return undefined
+  try {
+    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
+  } catch {
+    // Pages of proxies and servlet containers; what they say is of no use, their status is.
+    if (status >= 300) return undefined
+    throw new ConnectorError('bad_answer', {
+      httpStatus: status,
+      what: `The answer to ${where} is not JSON.`,
+    })
+  }
+}

@@ -1,0 +1,58 @@
+import { DEFAULT_PROFILE, type DeploymentProfile } from '@agent-exchange/protocol'
+import { createConnection } from './connection/create-connection.ts'
+import type { ConnectionLimits } from './connection/limits.ts'
+import type { Fetch } from './connection/transport.ts'
+import type { AgentContext, Identity } from './context.ts'
+import type { KeyStore } from './keys/key-store.ts'
+import { createPeerDirectory } from './peers/create-peer-directory.ts'
+import { createMemoryPinStore } from './peers/memory-pin-store.ts'
+import type { ConfirmKey, PinStore } from './peers/peer-directory.ts'
+
+export interface ContextOptions {
+  /** {base_url} of the exchange: https, or http on loopback. */
+  readonly baseUrl: string
+  /** What the operator gave the client. */
+  readonly clientId: string
+  readonly identity: Identity
+  readonly keys: KeyStore
+  /** In memory unless told; then every start is a first contact. */
+  readonly pins?: PinStore
+  /** Asked about a peer's key that nothing vouches for; without it such a key is refused. */
+  readonly confirmKey?: ConfirmKey
+  readonly profile?: DeploymentProfile
+  /** Under mutual TLS the one that shows the client certificate. */
+  readonly fetch?: Fetch
+  readonly now?: () => Date
+  readonly authentication?: 'private_key_jwt' | 'mutual_tls'
+  readonly limits?: Partial<ConnectionLimits>
+}
+
+/**
+ * Everything that the functions of the SDK work with. Nothing is sent yet.
+ *
+ * @example
+ * const context = createContext({
+ *   baseUrl: 'https://exchange.example',
+ *   clientId: 'client_1',
+ *   identity: { organizationId: 'org_acme', agentId: 'agent_planner' },
+ *   keys,
+ *   pins,
+ * })
+ * await registerAgent(context, { implementation: 'planner', implementationVersion: '1.0.0' })
+ */
+export function createContext(options: ContextOptions): AgentContext {
+  const { baseUrl, clientId, identity, keys, confirmKey, fetch, limits } = options
+  const { profile = DEFAULT_PROFILE, pins = createMemoryPinStore(), now = () => new Date() } = options
+  const method = options.authentication ?? 'private_key_jwt'
+  const connection = createConnection({
+    baseUrl,
+    clientId,
+    authentication: method === 'mutual_tls' ? { method } : { method, keys },
+    now,
+    ...(fetch && { fetch }),
+    ...(limits && { limits }),
+  })
+  const curves = profile['O-28'].encryption_curves
+  const peers = createPeerDirectory({ connection, pins, now, confirmKey, curves })
+  return { identity, connection, keys, peers, now, profile }
+}

@@ -1,0 +1,42 @@
+import type { PolicyReceipt } from '@agent-exchange/protocol'
+import type { AgentContext } from '../context.ts'
+import { ExchangeError } from '../errors.ts'
+import type { PolicyEvaluation } from '../policy/evaluate-policy.ts'
+import type { Draft } from './send-input.ts'
+
+/** Asks for the approval that the policy or the package wants; what it says goes into the policy receipt. */
+export async function obtainApproval(
+  context: AgentContext,
+  draft: Draft,
+  { checks, approvalRequired }: PolicyEvaluation,
+): Promise<PolicyReceipt['human_approval']> {
+  if (!approvalRequired) return { required: false }
+  const { object, policy, to, threadId, approve } = draft
+  const packageId = object.id
+  if (!approve) throw new ExchangeError('approval_missing', { details: { packageId } })
+  const answer = await approve({
+    packageId,
+    threadId,
+    sender: context.identity,
+    recipient: to,
+    policyId: policy.policy_id,
+    purpose: policy.purpose,
+    checks,
+    object,
+    requestedAt: context.now().toISOString(),
+  })
+  if (!answer.approved) throw new ExchangeError('approval_declined', { details: { packageId } })
+  return {
+    required: true,
+    outcome: context.profile['O-34'].approving_outcomes[0] ?? 'approved',
+    approval_reference: answer.approvalReference ?? namedApproval(draft),
+    approved_at: context.now().toISOString(),
+  }
+}
+
+/** The id under which package or policy already know the approval. */
+function namedApproval({ object, policy }: Draft): string {
+  return object.object_type === 'reasoning_package'
+    ? object.policy_envelope.human_approval.approval_id
+    : policy.human_approval.approval_id
+}

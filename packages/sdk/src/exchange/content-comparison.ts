@@ -1,0 +1,83 @@
+import {
+  compareInstants,
+  parseInstant,
+  type PackageMetadata,
+  type PolicyReceipt,
+  type ProtocolObject,
+} from '@agent-exchange/protocol'
+
+/** A member of the object, and whether it agrees with what is said outside. */
+type Comparison = readonly [pointer: string, agrees: boolean]
+
+/**
+ * Compares what is sealed with what is said outside: metadata and policy receipt were judged by the exchange, the
+ * inside by nobody yet. Returns pointers into the object; it agrees where there are none.
+ */
+export function contentDifferences(
+  object: ProtocolObject,
+  metadata: PackageMetadata,
+  receipt: PolicyReceipt,
+): string[] {
+  return [
+    ...commonComparisons(object, metadata),
+    ...packageComparisons(object, metadata, receipt),
+    ...responseComparisons(object, metadata, receipt),
+  ]
+    .filter(([, agrees]) => !agrees)
+    .map(([pointer]) => pointer)
+}
+
+function commonComparisons(object: ProtocolObject, metadata: PackageMetadata): Comparison[] {
+  const comparisons: Comparison[] = [
+    ['/id', object.id === metadata.package_id],
+    ['/created_at', isSameInstant(object.created_at, metadata.created_at)],
+  ]
+  // A policy_envelope belongs to no thread.
+  if (object.object_type !== 'policy_envelope')
+    comparisons.push(['/thread_id', object.thread_id === metadata.thread_id])
+  // An audit event was made by the exchange or by somebody who is not its sender.
+  if (object.object_type !== 'audit_event')
+    comparisons.push([
+      '/created_by/organization_id',
+      object.created_by.organization_id === metadata.sender_org_id,
+    ])
+  return comparisons
+}
+
+function packageComparisons(
+  object: ProtocolObject,
+  metadata: PackageMetadata,
+  receipt: PolicyReceipt,
+): Comparison[] {
+  if (object.object_type !== 'reasoning_package') return []
+  const { sender, recipients, policy_envelope: policy } = object
+  return [
+    ['/sender/organization_id', sender.organization_id === metadata.sender_org_id],
+    ['/sender/agent_id', sender.agent_id === metadata.sender_agent_id],
+    ['/recipients', recipients.some(({ organization_id }) => organization_id === metadata.recipient_org_id)],
+    ['/policy_envelope/policy_id', policy.policy_id === receipt.policy_id],
+    // Where the package wants an approval, a receipt that knows of none does not cover it.
+    [
+      '/policy_envelope/human_approval/required',
+      !policy.human_approval.required || receipt.human_approval.required,
+    ],
+  ]
+}
+
+function responseComparisons(
+  object: ProtocolObject,
+  metadata: PackageMetadata,
+  receipt: PolicyReceipt,
+): Comparison[] {
+  if (object.object_type !== 'response_object') return []
+  return [
+    ['/created_by/agent_id', object.created_by.agent_id === metadata.sender_agent_id],
+    ['/responds_to_package_id', object.responds_to_package_id === metadata.responds_to_package_id],
+    ['/policy_envelope/policy_id', object.policy_envelope.policy_id === receipt.policy_id],
+  ]
+}
+
+function isSameInstant(left: string, right: string): boolean {
+  const [first, second] = [parseInstant(left), parseInstant(right)]
+  return first !== undefined && second !== undefined && compareInstants(first, second) === 0
+}

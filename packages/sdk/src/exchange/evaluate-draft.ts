@@ -1,0 +1,84 @@
+import type { AgentResource, SkillRelease } from '@agent-exchange/protocol'
+import type { AgentContext } from '../context.ts'
+import { ExchangeError } from '../errors.ts'
+import { evaluatePolicy, type PolicyEvaluation } from '../policy/evaluate-policy.ts'
+import type { Draft } from './send-input.ts'
+
+export interface EvaluatedDraft {
+  readonly evaluation: PolicyEvaluation
+  readonly evaluatedAt: string
+  readonly recipientAgent: AgentResource
+}
+
+/** Looks up what the checks need and makes them; nothing is sealed where one of them fails. */
+export async function evaluateDraft(
+  context: AgentContext,
+  draft: Draft,
+  signal?: AbortSignal,
+): Promise<EvaluatedDraft> {
+  const recipientAgent = await readRecipient(context, draft, signal)
+  const release = await readRelease(context, draft, recipientAgent, signal)
+  const evaluatedAt = context.now().toISOString()
+  const evaluation = evaluatePolicy({
+    object: draft.object,
+    policy: draft.policy,
+    recipient: draft.to,
+    recipientAgent,
+    skill: draft.skill,
+    release,
+    releaseRequired: draft.requireSkillRelease ?? false,
+    expiresAt: draft.expiresAt,
+    evaluatedAt,
+    settings: draft.policySettings,
+    profile: context.profile,
+  })
+  if (!evaluation.passed) {
+    const failed = evaluation.checks.filter(({ passed }) => !passed)
+    throw new ExchangeError('policy_refused', {
+      details: { packageId: draft.object.id, checks: failed.map(({ checkId }) => checkId) },
+      failures: failed.flatMap(({ failures }) => failures),
+    })
+  }
+  return { evaluation, evaluatedAt, recipientAgent }
+}
+
+async function readRecipient(
+  { connection }: AgentContext,
+  { to }: Draft,
+  signal: AbortSignal | undefined,
+): Promise<AgentResource> {
+  try {
+    return await connection.call('getAgent', {
+      path: { agent_id: to.agentId },
+      ...(signal && { signal }),
+    })
+  } catch (error) {
+    if (isNotFound(error))
+      throw new ExchangeError('peer_unknown', { details: { agentId: to.agentId }, cause: error })
+    throw error
+  }
+}
+
+/** Needed only where it is asked for, or where the versions differ and the release may say that they go together. */
+async function readRelease(
+  { connection }: AgentContext,
+  { skill, requireSkillRelease }: Draft,
+  { skill_versions: listed }: AgentResource,
+  signal: AbortSignal | undefined,
+): Promise<SkillRelease | undefined> {
+  const isListed = Object.hasOwn(listed, skill.id)
+  if (!requireSkillRelease && (!isListed || listed[skill.id] === skill.version)) return undefined
+  try {
+    return await connection.call('getSkillRelease', {
+      path: { skill_id: skill.id, version: skill.version },
+      ...(signal && { signal }),
+    })
+  } catch (error) {
+    if (isNotFound(error)) return undefined
+    throw error
+  }
+}
+
+export function isNotFound(error: unknown): boolean {
+  return error instanceof ExchangeError && error.problem?.status === 404
+}

@@ -1,0 +1,110 @@
+import { importPublicJwk, verifyEs256, type ParsedEnvelope, type PublicKey } from '@agent-exchange/crypto'
+import type { AgentContext } from '../context.ts'
+import { ExchangeError } from '../errors.ts'
+import type { PeerKey } from '../peers/peer-directory.ts'
+import { signatureOf, variantsOf } from './signature-variants.ts'
+
+/** Something that carries a signature, as it came. */
+export type SignedSubject =
+  | { readonly kind: 'envelope'; readonly envelope: ParsedEnvelope }
+  | { readonly kind: 'manifest' | 'policy_receipt'; readonly object: object }
+  | { readonly kind: 'statement'; readonly object: object; readonly packageId: string }
+
+export interface CandidateKey {
+  readonly keyId: string
+  readonly publicKey: PublicKey
+}
+
+/** What would have fitted, in words that a developer on either side can act on. Names only, no values. */
+export interface SignatureFinding {
+  readonly code:
+    | 'other_key'
+    | 'json_text'
+    | 'reserialized'
+    | 'hashed_twice'
+    | 'member_added'
+    | 'other_package'
+    | 'signature_encoding'
+    | 'nothing_fits'
+  readonly message: string
+  readonly keyId?: string
+  readonly member?: string
+}
+
+/** Other keys of the agent that are tried; more say nothing new. */
+const MAXIMUM_CANDIDATES = 20
+
+/**
+ * Finds out why a signature does not hold, by trying what usually goes wrong: another key of the same agent, JSON
+ * that was written anew on its way, a signature over the text instead of its canonical form or over its hash, a
+ * member that was added. The first candidate is the key that the signature names. It explains and never accepts.
+ *
+ * @example
+ * const findings = await explainSignatureFailure({ kind: 'policy_receipt', object: receipt }, [{ keyId, publicKey }])
+ * for (const { message } of findings) console.error(message)
+ */
+export async function explainSignatureFailure(
+  subject: SignedSubject,
+  candidates: readonly CandidateKey[],
+): Promise<readonly SignatureFinding[]> {
+  const signature = signatureOf(subject)
+  if (!signature) {
+    const message = 'The signature is not 64 bytes r||s in base64url; a DER signature has to be converted.'
+    return [{ code: 'signature_encoding', message }]
+  }
+  const variants = await variantsOf(subject)
+  const findings: SignatureFinding[] = []
+  for (const [index, { keyId, publicKey }] of candidates.slice(0, MAXIMUM_CANDIDATES).entries()) {
+    for (const { bytes, ...variant } of variants) {
+      if (!(await verifyEs256(publicKey, bytes, signature))) continue
+      if (index > 0) {
+        const message = 'Another key of the same agent made this signature than the one that it names.'
+        findings.push({ code: 'other_key', message, keyId })
+      }
+      if (variant.code !== 'as_it_came') findings.push({ ...variant, code: variant.code })
+      if (findings.length > 0) return findings
+    }
+  }
+  const message =
+    'No key of the agent fits, and none of the usual mistakes explains it: the content or the signature was changed.'
+  return [{ code: 'nothing_fits', message }]
+}
+
+export interface SignatureFailure {
+  readonly what: string
+  readonly subject: SignedSubject
+  readonly key: PeerKey
+  readonly cause: unknown
+}
+
+/** The error for a signature that does not hold, with what was found out about it. */
+export async function signatureFailure(
+  context: AgentContext,
+  { what, subject, key, cause }: SignatureFailure,
+): Promise<ExchangeError> {
+  const others = await otherKeysOf(context, key)
+  const findings = await explainSignatureFailure(subject, [key, ...others])
+  const { agentId, keyId } = key
+  const [first] = findings
+  return new ExchangeError('signature_invalid', {
+    what: first ? `${what} ${first.message}` : what,
+    details: { agentId, keyId, findings },
+    cause,
+  })
+}
+
+/** For an explanation only: what the directory shows, pinned or not. */
+async function otherKeysOf({ connection }: AgentContext, named: PeerKey): Promise<CandidateKey[]> {
+  try {
+    const { keys } = await connection.call('getAgentKeys', { path: { agent_id: named.agentId } })
+    const others = keys.filter(({ key_id, use }) => use === 'signing' && key_id !== named.keyId)
+    return await Promise.all(
+      others.slice(0, MAXIMUM_CANDIDATES).map(async ({ key_id, public_key }) => ({
+        keyId: key_id,
+        publicKey: await importPublicJwk(public_key, { use: 'signing' }),
+      })),
+    )
+  } catch {
+    return []
+  }
+}

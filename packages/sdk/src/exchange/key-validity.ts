@@ -1,0 +1,88 @@
+import { verifyDetached } from '@agent-exchange/crypto'
+import { isEarlier, type EvidenceEntry, type PublicKey } from '@agent-exchange/protocol'
+import type { AgentContext } from '../context.ts'
+import { ExchangeError, type ExchangeErrorCode } from '../errors.ts'
+import type { PeerKey } from '../peers/peer-directory.ts'
+
+/** The platform's own word that it accepted a package (ours, O-07). */
+export interface Acceptance {
+  readonly package_id: string
+  readonly thread_id: string
+  readonly content_digest: string
+  readonly signing_key_id: string
+  readonly accepted_at: string
+  readonly signature: { readonly key_id: string }
+}
+
+/** What says that the platform never signed the acceptance. */
+const DISPROVING = new Set<ExchangeErrorCode>(['peer_unknown', 'peer_key_missing', 'peer_key_mismatch'])
+
+export type KeyFault = 'not_yet_valid' | 'revoked'
+
+/**
+ * ID-05: whether a signature counts. A key with an end needs the time of acceptance too: the claimed time is the
+ * signer's word alone, and whoever stole the key can write any.
+ */
+export function keyFault(
+  { valid_from, invalid_from, status }: Pick<PublicKey, 'valid_from' | 'invalid_from' | 'status'>,
+  claimedAt: string,
+  acceptedAt: string | undefined,
+): KeyFault | undefined {
+  if (isEarlier(claimedAt, valid_from) !== false) return 'not_yet_valid'
+  if (invalid_from === undefined) return status === 'revoked' ? 'revoked' : undefined
+  const inTime = isEarlier(claimedAt, invalid_from) === true && isEarlier(acceptedAt, invalid_from) === true
+  return inTime ? undefined : 'revoked'
+}
+
+/** Finds the signed acceptance in the evidence of a package. */
+export function findAcceptance(entries: readonly EvidenceEntry[], packageId: string): Acceptance | undefined {
+  return entries
+    .map(({ proof }) => Reflect.get(proof, 'acceptance') as Acceptance | undefined)
+    .find((acceptance) => acceptance?.package_id === packageId)
+}
+
+export interface SignedPackage {
+  readonly packageId: string
+  readonly contentDigest: string
+  /** The key that the exchange saw: of the envelope in native mode, of the manifest in ds_x. */
+  readonly acceptedKeyId: string
+}
+
+/** When the package was accepted, by a statement that the platform signed; asked for once, and only if needed. */
+export function acceptanceReader(context: AgentContext, signed: SignedPackage): () => Promise<string> {
+  let known: Promise<string> | undefined
+  return () => (known ??= readAcceptance(context, signed))
+}
+
+async function readAcceptance(
+  { connection, peers, profile }: AgentContext,
+  { packageId, contentDigest, acceptedKeyId }: SignedPackage,
+): Promise<string> {
+  const { entries } = await connection.call('getPackageAuditEvidence', { path: { package_id: packageId } })
+  const acceptance = findAcceptance(entries, packageId)
+  const fits = acceptance?.content_digest === contentDigest && acceptance.signing_key_id === acceptedKeyId
+  if (!acceptance || !fits) throw new ExchangeError('peer_key_revoked', { details: { packageId } })
+  try {
+    const { publicKey } = await peers.signingKey(profile['O-42'].agent_id, acceptance.signature.key_id)
+    await verifyDetached(acceptance, { member: 'signature', publicKey })
+  } catch (cause) {
+    // A key of the platform that a person has still to confirm, or a network that is away, proves nothing yet.
+    if (cause instanceof ExchangeError && !DISPROVING.has(cause.code)) throw cause
+    throw new ExchangeError('peer_key_revoked', { details: { packageId }, cause })
+  }
+  return acceptance.accepted_at
+}
+
+/** ID-05 for a key of the sender; evidence is asked for only where the key has an end. */
+export async function requireKeyInTime(
+  { entry, agentId, keyId }: PeerKey,
+  claimedAt: string,
+  acceptedAt: () => Promise<string>,
+): Promise<void> {
+  const needsEvidence = entry.invalid_from !== undefined
+  const fault = keyFault(entry, claimedAt, needsEvidence ? await acceptedAt() : undefined)
+  const details = { agentId, keyId }
+  if (fault === 'revoked') throw new ExchangeError('peer_key_revoked', { details })
+  if (fault === 'not_yet_valid')
+    throw new ExchangeError('signature_invalid', { what: 'The key was not valid yet at that time.', details })
+}

@@ -1,0 +1,33 @@
+import type {
+  PackageMetadata,
+  PackageResource,
+  PolicyReceiptResource,
+  ProtocolObject,
+  ReceiptResource,
+} from '@agent-exchange/protocol'
+import type { PeerKey } from '../peers/peer-directory.ts'
+import type { Outbox } from './outbox.ts'
+import type { DataSpace } from './transport.ts'
+
+export interface OpenDependencies {
+  /** Needed for threads that run over data-space connectors. */
+  readonly dataSpace?: DataSpace
+  /** Lets a sender read what it sent through a connector. */
+  readonly outbox?: Outbox
+  /** Which signed receipts are sent: `opened` and all before it unless told. Failures are told unless `none`. */
+  readonly receipts?: 'none' | 'received' | 'opened'
+  readonly maximumBytes?: number
+  readonly signal?: AbortSignal
+}
+
+export interface OpenedPackage {
+  readonly object: ProtocolObject
+  readonly resource: PackageResource
+  readonly metadata: PackageMetadata
+  readonly policyReceipt: PolicyReceiptResource
+  readonly senderKey: PeerKey
+  /** When the exchange accepted it. */
+  readonly acceptedAt: string
+  /** Those that this agent sent now or earlier. */
+  readonly receipts: readonly ReceiptResource[]
+}

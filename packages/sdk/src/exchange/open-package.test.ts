@@ -1,0 +1,314 @@
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { generateKeyPair } from '@agent-exchange/crypto'
+import type { PackageMetadata } from '@agent-exchange/protocol'
+import { startWorld } from '@agent-exchange/testkit'
+import { startAgent, startAgents } from '../agents.fixture.ts'
+import type { AgentContext } from '../context.ts'
+import { createContext } from '../create-context.ts'
+import { ExchangeError } from '../errors.ts'
+import { behindLiar, sendCrafted, type Alteration, type Crafting } from './crafted.fixture.ts'
+import { SECRET_WORDS } from './drafts.fixture.ts'
+import { openPackage } from './open-package.ts'
+
+const world = await startWorld()
+after(() => world[Symbol.asyncDispose]())
+const { acme, bolt } = await startAgents(world, 'acme', 'bolt')
+const eve = await startAgent(world, 'eve')
+
+async function refusal(work: Promise<unknown>): Promise<ExchangeError> {
+  try {
+    await work
+  } catch (error) {
+    if (error instanceof ExchangeError) return error
+    throw error
+  }
+  throw new Error('it was opened')
+}
+
+/** States of the receipts that the exchange holds for a package. */
+async function receiptStates(packageId: string): Promise<string[]> {
+  const { receipts } = await acme.connection.call('getPackageAuditEvidence', {
+    path: { package_id: packageId },
+  })
+  return receipts.map(({ state }) => state)
+}
+
+/** Refused with this code, told to the sender, and not a word of the content in what is thrown. */
+async function isRefused(
+  by: AgentContext,
+  { package_id }: PackageMetadata,
+  code: string,
+  receipts: string[],
+): Promise<ExchangeError> {
+  const error = await refusal(openPackage(by, package_id))
+  assert.equal(error.code, code, error.message)
+  assert.deepEqual(await receiptStates(package_id), receipts)
+  const told = [error.message, JSON.stringify(error.details), JSON.stringify(error.failures)].join(' ')
+  assert.ok(!told.includes(SECRET_WORDS))
+  return error
+}
+
+test('[PKG-08] opened twice, received and opened once', async () => {
+  const { package_id } = await sendCrafted(acme, bolt)
+  const first = await openPackage(bolt, package_id)
+  world.clock.advance(3)
+  const again = await openPackage(createContext(bolt.options), package_id)
+  assert.deepEqual(
+    again.receipts.map(({ receipt_id, accepted_at }) => [receipt_id, accepted_at]),
+    first.receipts.map(({ receipt_id, accepted_at }) => [receipt_id, accepted_at]),
+  )
+  assert.deepEqual(await receiptStates(package_id), ['received', 'opened'])
+})
+
+test('[PKG-08] receipts can be left out in part or as a whole', async () => {
+  const silent = await sendCrafted(acme, bolt)
+  await openPackage(bolt, silent.package_id, { receipts: 'none' })
+  assert.deepEqual(await receiptStates(silent.package_id), [])
+  await openPackage(bolt, silent.package_id, { receipts: 'received' })
+  assert.deepEqual(await receiptStates(silent.package_id), ['received'])
+})
+
+test('[PKG-07] somebody who is no party opens nothing, and a colleague of the recipient neither', async () => {
+  const { package_id } = await sendCrafted(acme, bolt)
+  assert.equal((await refusal(openPackage(eve, package_id))).problem?.status, 404)
+  const colleague = await startAgent(world, 'bolt', { colleagueOf: bolt })
+  assert.equal((await refusal(openPackage(colleague, package_id))).code, 'package_not_for_us')
+  assert.deepEqual(await receiptStates(package_id), [])
+})
+
+const anchor = (from: AgentContext) => ({
+  organization_id: from.identity.organizationId,
+  agent_id: from.identity.agentId,
+})
+
+/** A sender with real keys who says inside something else than outside. */
+const WRONG_INSIDE: Record<string, [Crafting, pointer: string]> = {
+  id: [{ object: (o) => ({ ...o, id: 'pkg_other' }) }, '/id'],
+  thread: [{ object: (o) => ({ ...o, thread_id: 'thread_other' }) }, '/thread_id'],
+  time: [{ object: (o) => ({ ...o, created_at: '2026-01-01T00:00:00Z' }) }, '/created_at'],
+  author: [{ object: (o) => ({ ...o, created_by: anchor(eve) }) }, '/created_by/organization_id'],
+  'sender organization': [
+    { object: (o) => ({ ...o, sender: { ...anchor(acme), organization_id: 'org_other' } }) },
+    '/sender/organization_id',
+  ],
+  'sender agent': [
+    { object: (o) => ({ ...o, sender: { ...anchor(acme), agent_id: 'agent_other' } }) },
+    '/sender/agent_id',
+  ],
+  recipients: [
+    { object: (o) => ({ ...o, recipients: [{ organization_id: 'org_x', role: 'r', required: true }] }) },
+    '/recipients',
+  ],
+  policy: [{ receipt: { policy_id: 'pol_other' } }, '/policy_envelope/policy_id'],
+  approval: [
+    {
+      object: (o) => ({
+        ...o,
+        policy_envelope: {
+          ...(o['policy_envelope'] as object),
+          human_approval: { required: true, approval_id: 'a' },
+        },
+      }),
+    },
+    '/policy_envelope/human_approval/required',
+  ],
+  'additional data': [{ aad: new TextEncoder().encode('{"package_id":"pkg_other"}') }, 'aad.package_id'],
+}
+
+for (const [name, [crafting, pointer]] of Object.entries(WRONG_INSIDE)) {
+  test(`[PKG-08] another ${name} inside than outside is rejected`, async () => {
+    const error = await isRefused(bolt, await sendCrafted(acme, bolt, crafting), 'content_mismatch', [
+      'rejected',
+    ])
+    assert.deepEqual(error.details['members'], [pointer])
+    assert.deepEqual(error.details['receipt'], { state: 'rejected', sent: true })
+  })
+}
+
+test('[O-17] additional data that mean something else to somebody else pass', async () => {
+  for (const aad of ['svc/1.0', '[1]', '{"note":"ours"}']) {
+    const { package_id } = await sendCrafted(acme, bolt, { aad: new TextEncoder().encode(aad) })
+    assert.equal((await openPackage(bolt, package_id)).object.id, package_id)
+  }
+})
+
+test('[OBJ-04] what is inside has to be one valid object, read by everybody alike', async () => {
+  const bytes = (text: string) => new TextEncoder().encode(text)
+  const wrong: Crafting[] = [
+    { object: (o) => ({ ...o, hash: 'x' }) },
+    { object: (o) => ({ ...o, confidence: { score: 2, basis: 'x' } }) },
+    { plaintext: bytes('not json') },
+    { plaintext: bytes('{"object_type":"reasoning_package","object_type":"policy_envelope"}') },
+    { plaintext: bytes('[]') },
+  ]
+  for (const crafting of wrong)
+    await isRefused(bolt, await sendCrafted(acme, bolt, crafting), 'object_invalid', ['rejected'])
+})
+
+test('[PKG-02] sealed for a stranger under our key id is rejected; for a key that is lost, failed', async () => {
+  const { publicKey } = await generateKeyPair('encryption')
+  await isRefused(bolt, await sendCrafted(acme, bolt, { recipientKey: publicKey }), 'content_not_opened', [
+    'rejected',
+  ])
+  const sent = await sendCrafted(acme, bolt)
+  const forgetful = createContext({
+    ...bolt.options,
+    keys: { ...bolt.keys, list: async () => (await bolt.keys.list()).filter((k) => k.role !== 'encryption') },
+  })
+  await isRefused(forgetful, sent, 'key_missing', ['failed'])
+  // PKG-08: a failure leaves the way open.
+  await openPackage(bolt, sent.package_id)
+  assert.deepEqual(await receiptStates(sent.package_id), ['failed', 'received', 'opened'])
+})
+
+const CONTENT = /^\/content\/packages\//
+const PACKAGE = /^\/v1\/packages\/[^/]+$/
+const RECEIPT = /^\/v1\/policy-receipts\//
+
+const inPayload = (
+  change: (payload: { metadata: Record<string, string>; jwe: Record<string, string> }) => object,
+) => {
+  const alter: Alteration = (text) => {
+    const envelope = JSON.parse(text) as Record<string, string>
+    const payload = JSON.parse(Buffer.from(envelope['payload'] ?? '', 'base64url').toString())
+    const changed = Buffer.from(JSON.stringify(change(payload))).toString('base64url')
+    return JSON.stringify({ ...envelope, payload: changed })
+  }
+  return alter
+}
+const flipped = (text = '') => `${text.startsWith('A') ? 'B' : 'A'}${text.slice(1)}`
+const inJson =
+  (change: (value: Record<string, unknown>) => object): Alteration =>
+  (text) =>
+    JSON.stringify(change(JSON.parse(text) as Record<string, unknown>))
+
+/** The exchange alters one place of one answer. */
+const LIES: Record<string, [path: RegExp, alter: Alteration, code: string, receipts: string[]]> = {
+  'another ciphertext': [
+    CONTENT,
+    inPayload(({ metadata, jwe }) => ({ metadata, jwe: { ...jwe, ciphertext: flipped(jwe['ciphertext']) } })),
+    'digest_mismatch',
+    ['rejected'],
+  ],
+  'another expiry in the envelope': [
+    CONTENT,
+    inPayload(({ metadata, jwe }) => ({
+      metadata: { ...metadata, expires_at: '2099-01-01T00:00:00Z' },
+      jwe,
+    })),
+    'content_mismatch',
+    ['rejected'],
+  ],
+  'an envelope that was written anew': [
+    CONTENT,
+    inPayload(({ metadata, jwe }) => ({ metadata, jwe })),
+    'signature_invalid',
+    ['rejected'],
+  ],
+  'another signature': [
+    CONTENT,
+    inJson((envelope) => ({ ...envelope, signature: flipped(String(envelope['signature'])) })),
+    'signature_invalid',
+    ['rejected'],
+  ],
+  'a further member of the envelope': [
+    CONTENT,
+    inJson((envelope) => ({ ...envelope, header: {} })),
+    'signature_invalid',
+    ['rejected'],
+  ],
+  'half of the content': [
+    CONTENT,
+    (text) => text.slice(0, text.length / 2),
+    'signature_invalid',
+    ['rejected'],
+  ],
+  'content of another package': [
+    PACKAGE,
+    inJson((resource) => ({ ...resource, package_id: 'pkg_other' })),
+    'exchange_answer_unreadable',
+    [],
+  ],
+  'another thread beside the metadata': [
+    PACKAGE,
+    inJson((resource) => ({ ...resource, thread_id: 'thread_other' })),
+    'content_mismatch',
+    ['rejected'],
+  ],
+  'another skill in the metadata': [
+    PACKAGE,
+    inJson((r) => ({ ...r, metadata: { ...(r['metadata'] as object), skill_version: '9.9.9' } })),
+    'content_mismatch',
+    ['rejected'],
+  ],
+  'another statement in the policy receipt': [
+    RECEIPT,
+    inJson((r) => ({ ...r, receipt: { ...(r['receipt'] as object), statement: 'All is well.' } })),
+    'signature_invalid',
+    ['rejected'],
+  ],
+  'an answer that is none': [CONTENT, () => undefined, 'exchange_unreachable', []],
+}
+
+for (const [name, [path, alter, code, receipts]] of Object.entries(LIES)) {
+  test(`[PKG-01] an exchange that shows ${name} is caught`, async () => {
+    const sent = await sendCrafted(acme, bolt)
+    const liar = behindLiar({ ...bolt, options: { ...bolt.options, limits: { attempts: 1 } } }, path, alter)
+    await isRefused(liar, sent, code, receipts)
+    // The truth still opens.
+    assert.equal((await openPackage(bolt, sent.package_id)).object.id, sent.package_id)
+  })
+}
+
+test('[PKG-01] the same lie in metadata and envelope is caught by the signature', async () => {
+  const sent = await sendCrafted(acme, bolt)
+  const later = '2099-01-01T00:00:00Z'
+  const envelope = inPayload(({ metadata, jwe }) => ({ metadata: { ...metadata, expires_at: later }, jwe }))
+  const resource = inJson((r) => ({ ...r, metadata: { ...(r['metadata'] as object), expires_at: later } }))
+  const both = behindLiar(bolt, /^\/(?:content|v1)\/packages\/[^/]+$/, (text) =>
+    text.startsWith('{"protected"') || text.includes('"payload"') ? envelope(text) : resource(text),
+  )
+  const error = await isRefused(both, sent, 'signature_invalid', ['rejected'])
+  assert.deepEqual(
+    (error.details['findings'] as { code: string }[]).map(({ code }) => code),
+    ['nothing_fits'],
+  )
+})
+
+test('[POL-04] the policy receipt of another package does not cover this one', async () => {
+  const [other, sent] = [await sendCrafted(acme, bolt), await sendCrafted(acme, bolt)]
+  const { receipt } = await acme.connection.call('getPolicyReceipt', {
+    path: { policy_receipt_id: other.policy_receipt_id },
+  })
+  const swapped = behindLiar(
+    bolt,
+    RECEIPT,
+    inJson((r) => ({ ...r, receipt })),
+  )
+  const error = await isRefused(swapped, sent, 'content_mismatch', ['rejected'])
+  assert.deepEqual(error.details['members'], [
+    'policy_receipt.policy_receipt_id',
+    'policy_receipt.package_id',
+    'policy_receipt.thread_id',
+    'policy_receipt.content_digest',
+  ])
+})
+
+test('[PKG-01] what differs is said: an envelope that was written anew', async () => {
+  const sent = await sendCrafted(acme, bolt)
+  const proxy = behindLiar(
+    bolt,
+    CONTENT,
+    inPayload(({ metadata, jwe }) => ({ metadata, jwe })),
+  )
+  const error = await refusal(openPackage(proxy, sent.package_id))
+  assert.match(error.message, /written anew/)
+})
+
+test('content beyond the limit is not read, and the sender learns that it failed', async () => {
+  const { package_id } = await sendCrafted(acme, bolt)
+  const error = await refusal(openPackage(bolt, package_id, { maximumBytes: 100 }))
+  assert.equal(error.code, 'content_too_large')
+  assert.deepEqual(await receiptStates(package_id), ['failed'])
+})

@@ -1,0 +1,122 @@
+import type { PackageResource, ReceiptResource } from '@agent-exchange/protocol'
+import type { AgentContext } from '../context.ts'
+import { ExchangeError } from '../errors.ts'
+import { contentDifferences } from './content-comparison.ts'
+import { fetchContent, type FetchedContent } from './fetch-content.ts'
+import { acceptanceReader } from './key-validity.ts'
+import { receiptFor } from './open-failures.ts'
+import type { OpenDependencies, OpenedPackage } from './open-input.ts'
+import { sendPackageReceipt } from './package-receipts.ts'
+import { openContent, readEnvelope, requireIntegrity, requireSenderKey } from './verify-content.ts'
+import { requirePolicyReceipt } from './verify-policy-receipt.ts'
+
+/**
+ * Opens a package: fetches it, verifies metadata, sender key, digest and signature in this order, decrypts,
+ * validates, and compares what is inside with what is said outside. A recipient then sends the signed receipts
+ * `received` and `opened`. Where something cannot be right, the sender is told by a signed `rejected` or `failed`
+ * receipt before the error is thrown. Safe to repeat: a receipt is made once.
+ *
+ * @example
+ * const { object, metadata } = await openPackage(context, 'pkg_1')
+ * if (object.object_type === 'reasoning_package') console.log(metadata.sender_org_id, object.reasoning.summary)
+ */
+export async function openPackage(
+  context: AgentContext,
+  packageId: string,
+  deps: OpenDependencies = {},
+): Promise<OpenedPackage> {
+  const { signal, receipts = 'opened' } = deps
+  const resource = await context.connection.call('getPackage', {
+    path: { package_id: packageId },
+    ...(signal && { signal }),
+  })
+  const isRecipient = requireParty(context, packageId, resource)
+  let fetched: FetchedContent | undefined
+  try {
+    fetched = await fetchContent(context, resource, deps)
+    const opened = await verifyAndOpen(context, resource, fetched.bytes)
+    const states = isRecipient && receipts !== 'none' ? (['received', 'opened'] as const) : []
+    const sent: ReceiptResource[] = []
+    for (const state of states.slice(0, receipts === 'received' ? 1 : 2))
+      sent.push(await sendPackageReceipt(context, resource, state, signal))
+    return { ...opened, receipts: sent }
+  } catch (error) {
+    const state = receiptFor(error)
+    if (state !== undefined && isRecipient && receipts !== 'none') throw await told(context, resource, error)
+    throw error
+  } finally {
+    await fetched?.finish()
+  }
+}
+
+/** PKG-07: true for the recipient, false for the sender, who may read what it sent. */
+function requireParty({ identity }: AgentContext, packageId: string, resource: PackageResource): boolean {
+  const { metadata } = resource
+  const claims = [resource.package_id, metadata.package_id]
+  if (claims.some((id) => id !== packageId))
+    throw new ExchangeError('exchange_answer_unreadable', { what: 'The answer is about another package.' })
+  if (resource.state === 'revoked')
+    throw new ExchangeError('content_unavailable', { what: 'It was revoked.', details: { packageId } })
+  const isParty = (organizationId: string, agentId: string) =>
+    organizationId === identity.organizationId && agentId === identity.agentId
+  if (isParty(metadata.recipient_org_id, metadata.recipient_agent_id)) return true
+  if (isParty(metadata.sender_org_id, metadata.sender_agent_id)) return false
+  throw new ExchangeError('package_not_for_us', { details: { packageId } })
+}
+
+async function verifyAndOpen(
+  context: AgentContext,
+  resource: PackageResource,
+  bytes: Uint8Array,
+): Promise<Omit<OpenedPackage, 'receipts'>> {
+  requireConsistency(resource)
+  const { metadata, package_id: packageId } = resource
+  const envelope = readEnvelope(context, bytes, resource)
+  const acceptedAt = acceptanceReader(context, {
+    packageId,
+    contentDigest: metadata.content_digest,
+    acceptedKeyId: resource.sender_signature?.key_id ?? envelope.kid,
+  })
+  const senderKey = await requireSenderKey(context, envelope.kid, metadata, acceptedAt)
+  const manifestKeyId = resource.sender_signature?.key_id
+  if (manifestKeyId !== undefined && manifestKeyId !== envelope.kid)
+    await requireSenderKey(context, manifestKeyId, metadata, acceptedAt)
+  await requireIntegrity(context, envelope, resource, senderKey)
+  const object = await openContent(context, envelope, metadata)
+  const policyReceipt = await requirePolicyReceipt(context, metadata, acceptedAt)
+  const members = contentDifferences(object, metadata, policyReceipt.receipt)
+  if (members.length > 0) throw new ExchangeError('content_mismatch', { details: { members } })
+  return { object, resource, metadata, policyReceipt, senderKey, acceptedAt: resource.created_at }
+}
+
+/** What the exchange says beside the metadata repeats them. */
+function requireConsistency({ metadata, thread_id, transport_mode }: PackageResource): void {
+  const members = [
+    ...(metadata.thread_id === thread_id ? [] : ['thread_id']),
+    ...(metadata.transport_mode === transport_mode ? [] : ['transport_mode']),
+  ]
+  if (members.length > 0)
+    throw new ExchangeError('content_mismatch', {
+      what: 'The exchange contradicts the metadata.',
+      details: { members },
+    })
+}
+
+/** The same error, saying which receipt the sender got; the error matters more than a receipt that failed. */
+async function told(context: AgentContext, resource: PackageResource, error: unknown): Promise<unknown> {
+  const state = receiptFor(error)
+  if (!(error instanceof ExchangeError) || state === undefined) return error
+  const sent = await sendPackageReceipt(context, resource, state).then(
+    () => true,
+    () => false,
+  )
+  const { code, problem, failures, retryable, cause } = error
+  return new ExchangeError(code, {
+    what: error.message.slice(0, -error.hint.length).trim(),
+    details: { ...error.details, receipt: { state, sent } },
+    failures,
+    retryable,
+    ...(problem && { problem }),
+    ...(cause !== undefined && { cause }),
+  })
+}

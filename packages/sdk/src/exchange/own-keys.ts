@@ -1,0 +1,25 @@
+import { importPublicJwk, type Party, type SigningKey } from '@agent-exchange/crypto'
+import { currentKey } from '../agent-keys/make-keys.ts'
+import type { AgentContext } from '../context.ts'
+import type { OwnKey } from '../keys/key-store.ts'
+
+/** What this agent signs with now. */
+export async function currentSigningKey(context: AgentContext): Promise<SigningKey> {
+  const { keyId } = await currentKey(context.keys, 'signing')
+  return { keyId, key: await context.keys.privateKey(keyId) }
+}
+
+/** This agent as one of the two that a package is sealed for, so that it can read what it sent. */
+export async function ownParty(context: AgentContext): Promise<Party> {
+  const { keyId, publicJwk } = await currentKey(context.keys, 'encryption')
+  return { kid: keyId, publicKey: await importPublicJwk(publicJwk, { use: 'encryption' }) }
+}
+
+/** The first of the named keys that this agent can open with, whatever its stage. */
+export async function ownKeyAmong(
+  { keys }: AgentContext,
+  keyIds: readonly string[],
+): Promise<OwnKey | undefined> {
+  const own = (await keys.list()).filter(({ role }) => role === 'encryption')
+  return own.find(({ keyId }) => keyIds.includes(keyId))
+}

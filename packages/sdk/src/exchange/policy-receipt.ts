@@ -1,0 +1,70 @@
+import { canonicalBytes, sha256Digest, signPolicyReceipt, type SigningKey } from '@agent-exchange/crypto'
+import type {
+  DeploymentProfile,
+  PackageMetadata,
+  PolicyEnvelope,
+  PolicyReceipt,
+} from '@agent-exchange/protocol'
+import type { AgentContext } from '../context.ts'
+import type { PolicyEvaluation } from '../policy/evaluate-policy.ts'
+
+const RECEIPT_VERSION = '1.0'
+const STATEMENT = 'The sending agent evaluated the five checks before it sealed the package.'
+
+interface ReceiptParts {
+  readonly draft: { readonly policy: PolicyEnvelope }
+  readonly metadata: PackageMetadata
+  readonly evaluation: PolicyEvaluation
+  readonly evaluatedAt: string
+  readonly approval: PolicyReceipt['human_approval']
+  readonly signer: SigningKey
+}
+
+/** POL-02: identifiers, versions, digests and outcomes; nothing of the content. */
+export async function signedPolicyReceipt(
+  { profile }: AgentContext,
+  parts: ReceiptParts,
+): Promise<PolicyReceipt> {
+  const { draft, metadata, evaluation, evaluatedAt, approval, signer } = parts
+  const receipt = {
+    policy_receipt_id: metadata.policy_receipt_id,
+    receipt_version: RECEIPT_VERSION,
+    package_id: metadata.package_id,
+    thread_id: metadata.thread_id,
+    sender_org_id: metadata.sender_org_id,
+    sender_agent_id: metadata.sender_agent_id,
+    recipient_org_id: metadata.recipient_org_id,
+    recipient_agent_id: metadata.recipient_agent_id,
+    protocol_version: metadata.protocol_version,
+    skill_id: metadata.skill_id,
+    skill_version: metadata.skill_version,
+    content_digest: metadata.content_digest,
+    policy_id: draft.policy.policy_id,
+    policy_schema_version: draft.policy.schema_version,
+    policy_digest: await policyDigest(draft.policy),
+    checks: evaluation.checks.map(({ checkId, passed }) => ({
+      check_id: checkId,
+      outcome: passed ? (profile['O-34'].passing_outcomes[0] ?? 'passed') : 'failed',
+    })),
+    human_approval: approval,
+    evaluated_at: evaluatedAt,
+    statement: STATEMENT,
+  }
+  return { ...receipt, signature: await signPolicyReceipt(receipt, signer) }
+}
+
+/** O-41: SHA-256 over RFC 8785 of the whole policy_envelope. */
+export function policyDigest(policy: PolicyEnvelope): Promise<string> {
+  return sha256Digest(canonicalBytes(policy))
+}
+
+/** POL-03: all five checks passed, and an approval that is required is there. */
+export function isEligible(receipt: PolicyReceipt, profile: DeploymentProfile): boolean {
+  const { passing_outcomes, approving_outcomes } = profile['O-34']
+  const { required, outcome, approved_at } = receipt.human_approval
+  const isApproved =
+    approved_at !== undefined && outcome !== undefined && approving_outcomes.includes(outcome)
+  return (
+    receipt.checks.every((check) => passing_outcomes.includes(check.outcome)) && (!required || isApproved)
+  )
+}

@@ -1,0 +1,45 @@
+import type { AgentContext } from '../context.ts'
+import { ExchangeError } from '../errors.ts'
+import { DAY_MILLISECONDS } from '../policy/retention-and-forwarding.ts'
+import { deliverEntry } from './entry-delivery.ts'
+import { FINISHED_KEPT_DAYS, MAXIMUM_RESUMED } from './limits.ts'
+import type { SendDependencies } from './send-input.ts'
+
+export interface ResumedPackage {
+  readonly packageId: string
+  /** `pending` may succeed another time; `refused` has to be sent again as a whole, with its object. */
+  readonly outcome: 'accepted' | 'pending' | 'refused'
+  readonly error?: ExchangeError
+}
+
+export interface Resumption {
+  readonly packages: readonly ResumedPackage[]
+  /** Entries that ended long ago and were removed. */
+  readonly pruned: number
+}
+
+/**
+ * Takes up everything that an earlier process sealed and did not see accepted, the oldest first, with the very
+ * bytes and keys of the first try. Call it at the start of an agent.
+ *
+ * @example
+ * const { packages } = await resumeOutbox(context, { outbox })
+ * for (const { packageId, outcome, error } of packages) console.log(packageId, outcome, error?.message)
+ */
+export async function resumeOutbox(context: AgentContext, deps: SendDependencies): Promise<Resumption> {
+  const packages: ResumedPackage[] = []
+  for (const entry of await deps.outbox.pending(MAXIMUM_RESUMED)) {
+    const { packageId } = entry
+    try {
+      await deliverEntry(context, entry, deps)
+      packages.push({ packageId, outcome: 'accepted' })
+    } catch (error) {
+      if (!(error instanceof ExchangeError)) throw error
+      if (error.code === 'aborted') throw error
+      const kept = await deps.outbox.read(packageId)
+      packages.push({ packageId, outcome: kept?.state === 'refused' ? 'refused' : 'pending', error })
+    }
+  }
+  const cutoff = context.now().getTime() - FINISHED_KEPT_DAYS * DAY_MILLISECONDS
+  return { packages, pruned: await deps.outbox.prune(new Date(cutoff).toISOString()) }
+}

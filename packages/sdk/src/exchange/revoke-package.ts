@@ -1,0 +1,147 @@
+import { signPackageStatement } from '@agent-exchange/crypto'
+import type { PackageResource, PackageRevocationResource } from '@agent-exchange/protocol'
+import type { WithdrawalReport } from '../connectors/port.ts'
+import type { AgentContext } from '../context.ts'
+import { ExchangeError } from '../errors.ts'
+import { currentSigningKey } from './own-keys.ts'
+import { readPages } from './pages.ts'
+import { viaConnector, type DataSpace } from './transport.ts'
+
+export interface RevokeInput {
+  /** A short word; the recipient's side can read it in the evidence. */
+  readonly reasonCode: string
+  readonly reasonDetail: string
+}
+
+export interface RevokeDependencies {
+  /** Needed to take back what was offered through a data-space connector. */
+  readonly dataSpace?: DataSpace
+  readonly signal?: AbortSignal
+}
+
+export interface RevokedPackage {
+  readonly packageId: string
+  readonly revocation: PackageRevocationResource
+  /** True where an earlier call had already revoked it. */
+  readonly alreadyRevoked: boolean
+  /** What the connector could take back, in ds_x. */
+  readonly withdrawal?: WithdrawalReport
+  /** Why nothing was taken back; calling again tries again. */
+  readonly withdrawalError?: ExchangeError
+  /**
+   * Whether nobody can fetch the content any more: in native mode the exchange sees to it, in ds_x our own data
+   * address. What was opened before stays known to whoever opened it.
+   */
+  readonly futureAccessBlocked: boolean
+}
+
+/**
+ * PKG-10: withdraws a package that nobody has opened yet, by a signed statement that is bound to it. In ds_x the
+ * exchange comes first, then the connector: data address, offer, running transfers, asset. Repeating it is safe and
+ * completes what a crash left undone.
+ *
+ * @example
+ * const { futureAccessBlocked } = await revokePackage(context, 'pkg_1', { reasonCode: 'superseded', reasonDetail: 'A newer one follows.' })
+ */
+export async function revokePackage(
+  context: AgentContext,
+  packageId: string,
+  input: RevokeInput,
+  deps: RevokeDependencies = {},
+): Promise<RevokedPackage> {
+  const path = { package_id: packageId }
+  const { signal } = deps
+  const resource = await context.connection.call('getPackage', { path, ...(signal && { signal }) })
+  if (resource.metadata.sender_agent_id !== context.identity.agentId)
+    throw new ExchangeError('package_not_for_us', {
+      what: 'Only the sender of a package revokes it.',
+      details: { packageId },
+    })
+  const made =
+    resource.state === 'revoked' ? undefined : await requestRevocation(context, packageId, input, signal)
+  const revocation = made ?? (await recordedRevocation(context, packageId))
+  const withdrawn = resource.transport_mode === 'ds_x' ? await withdraw(resource, deps) : undefined
+  return {
+    packageId,
+    revocation,
+    alreadyRevoked: made === undefined,
+    futureAccessBlocked: withdrawn ? isBlocked(withdrawn) : revocation.future_access_blocked,
+    ...withdrawn,
+  }
+}
+
+/** Undefined where somebody else was faster. */
+async function requestRevocation(
+  context: AgentContext,
+  packageId: string,
+  { reasonCode, reasonDetail }: RevokeInput,
+  signal: AbortSignal | undefined,
+): Promise<PackageRevocationResource | undefined> {
+  const body = {
+    requested_at: context.now().toISOString(),
+    reason_code: reasonCode,
+    reason_detail: reasonDetail,
+  }
+  const signature = await signPackageStatement(body, { ...(await currentSigningKey(context)), packageId })
+  try {
+    return await context.connection.call('revokePackage', {
+      path: { package_id: packageId },
+      body: { ...body, signature },
+      ...(signal && { signal }),
+    })
+  } catch (error) {
+    const problem = error instanceof ExchangeError ? error.problem : undefined
+    const { state } = (problem?.details ?? {}) as { state?: unknown }
+    if (problem?.code === 'invalid_state_transition' && state === 'revoked') return undefined
+    throw error
+  }
+}
+
+/** The answer of the first call again, from what the exchange keeps of it. */
+async function recordedRevocation(
+  { connection, profile }: AgentContext,
+  packageId: string,
+): Promise<PackageRevocationResource> {
+  const path = { package_id: packageId }
+  const pages = readPages((after) => connection.call('getPackageAuditEvidence', { path, query: { after } }))
+  for await (const { entries, package: resource } of pages) {
+    const entry = entries.find(({ proof, event }) => proof.kind === 'package_revoked' && event)
+    if (!entry?.event) continue
+    const isNative = resource.transport_mode === 'native'
+    const { native_revocation_outcome, ds_x_revocation_outcome } = profile['O-34']
+    return {
+      package_id: packageId,
+      state: 'revoked',
+      revoked_at: entry.proof.recorded_at,
+      outcome: isNative ? native_revocation_outcome : ds_x_revocation_outcome,
+      future_access_blocked: isNative,
+      audit_event_id: entry.event.id,
+    }
+  }
+  throw new ExchangeError('exchange_answer_unreadable', {
+    what: 'The package is revoked, and its evidence does not say when.',
+    details: { packageId },
+  })
+}
+
+type Withdrawn = Pick<RevokedPackage, 'withdrawal' | 'withdrawalError'>
+
+async function withdraw(
+  { edc }: PackageResource,
+  { dataSpace, signal }: RevokeDependencies,
+): Promise<Withdrawn> {
+  try {
+    if (!dataSpace || !edc) throw new ExchangeError('connector_missing')
+    const wait = signal ? { signal } : {}
+    const withdrawal = await viaConnector(() => dataSpace.connector.withdraw(edc.asset_id, wait))
+    return { withdrawal }
+  } catch (error) {
+    // The revocation stands; that the offer does too is said, not thrown over it.
+    if (error instanceof ExchangeError) return { withdrawalError: error }
+    throw error
+  }
+}
+
+function isBlocked({ withdrawal }: Withdrawn): boolean {
+  return withdrawal?.dataBlocked ?? false
+}

@@ -1,0 +1,155 @@
+import {
+  canonicalBytes,
+  CryptoError,
+  parseStrictJson,
+  sealedContentDigest,
+  sealPackage,
+  signEnvelope,
+  type SigningKey,
+} from '@agent-exchange/crypto'
+import {
+  isEarlier,
+  PROTOCOL_VERSION,
+  validateObject,
+  type PackageMetadata,
+  type PolicyReceipt,
+  type ProtocolObject,
+  type TransportMode,
+} from '@agent-exchange/protocol'
+import { randomId } from '../connection/random-id.ts'
+import type { AgentContext } from '../context.ts'
+import { ExchangeError } from '../errors.ts'
+import type { PolicyEvaluation } from '../policy/evaluate-policy.ts'
+import { DAY_MILLISECONDS } from '../policy/retention-and-forwarding.ts'
+import { contentDifferences } from './content-comparison.ts'
+import { DEFAULT_EXPIRY_DAYS, MAXIMUM_DEPTH } from './limits.ts'
+import type { OutboxEntry } from './outbox.ts'
+import { currentSigningKey, ownParty } from './own-keys.ts'
+import { boundMetadata } from './package-metadata.ts'
+import { signedPolicyReceipt } from './policy-receipt.ts'
+import type { Draft } from './send-input.ts'
+
+export interface Sealing {
+  readonly draft: Draft
+  readonly evaluation: PolicyEvaluation
+  readonly evaluatedAt: string
+  readonly approval: PolicyReceipt['human_approval']
+  readonly transportMode: TransportMode
+}
+
+/** Makes everything that is sent: sealed content, signed policy receipt, signed envelope. No request is made here. */
+export async function sealDraft(context: AgentContext, sealing: Sealing): Promise<OutboxEntry> {
+  const { draft, transportMode } = sealing
+  const createdAt = creationTime(context, sealing)
+  const object = { ...draft.object, created_at: createdAt } as ProtocolObject
+  const routing = routingOf(context, draft, createdAt)
+  const jwe = await sealPackage(plaintextOf(object), {
+    sender: await ownParty(context),
+    recipient: await recipientParty(context, draft),
+    aad: boundMetadata(routing),
+    contentType: draft.contentType,
+  })
+  const metadata: PackageMetadata = {
+    ...routing,
+    content_digest: await sealedContentDigest(jwe),
+    transport_mode: transportMode,
+  }
+  const signer = await currentSigningKey(context)
+  const receipt = await signedPolicyReceipt(context, { ...sealing, metadata, signer })
+  requireAgreement(object, metadata, receipt)
+  const envelopeText = await envelopeTextOf({ metadata, jwe }, signer)
+  requireSize(context, envelopeText)
+  const now = context.now().toISOString()
+  return {
+    packageId: metadata.package_id,
+    state: 'sealed',
+    revision: 0,
+    transportMode,
+    metadata,
+    receiptText: JSON.stringify(receipt),
+    receiptKey: randomId('idem'),
+    envelopeText,
+    packageKey: randomId('idem'),
+    createdAt: now,
+    updatedAt: now,
+  }
+}
+
+export async function envelopeTextOf(
+  content: Parameters<typeof signEnvelope>[0],
+  { key, keyId }: SigningKey,
+): Promise<string> {
+  return JSON.stringify(await signEnvelope(content, { key, kid: keyId }))
+}
+
+/** POL-04: not before evaluation and approval, also where the clock was set back in between. */
+function creationTime({ now }: AgentContext, { evaluatedAt, approval }: Sealing): string {
+  return [evaluatedAt, approval.approved_at, now().toISOString()]
+    .filter((time) => time !== undefined)
+    .reduce((latest, time) => (isEarlier(latest, time) === true ? time : latest))
+}
+
+function routingOf({ identity }: AgentContext, draft: Draft, createdAt: string) {
+  const { object, to, threadId, skill, contentType, respondsTo } = draft
+  return {
+    package_id: object.id,
+    thread_id: threadId,
+    sender_org_id: identity.organizationId,
+    sender_agent_id: identity.agentId,
+    recipient_org_id: to.organizationId,
+    recipient_agent_id: to.agentId,
+    protocol_version: PROTOCOL_VERSION,
+    schema_version: object.schema_version,
+    skill_id: skill.id,
+    skill_version: skill.version,
+    created_at: createdAt,
+    expires_at: draft.expiresAt ?? defaultExpiry(draft, createdAt),
+    content_type: contentType,
+    policy_receipt_id: randomId('receipt'),
+    ...(respondsTo !== undefined && { responds_to_package_id: respondsTo }),
+  }
+}
+
+function defaultExpiry({ policy }: Draft, createdAt: string): string {
+  const days = Math.min(DEFAULT_EXPIRY_DAYS, policy.retention.duration_days)
+  return new Date(Date.parse(createdAt) + days * DAY_MILLISECONDS).toISOString()
+}
+
+async function recipientParty({ peers }: AgentContext, { to }: Draft) {
+  const { keyId, publicKey, organizationId } = await peers.encryptionKey(to.agentId)
+  if (organizationId !== to.organizationId) {
+    const what = 'The agent belongs to another organization than the one named.'
+    throw new ExchangeError('peer_unknown', { what, details: { agentId: to.agentId } })
+  }
+  return { kid: keyId, publicKey }
+}
+
+/** The object as it is read on the other side, refused here rather than there. */
+function plaintextOf(object: ProtocolObject): Uint8Array {
+  const result = validateObject(object)
+  if (!result.valid) throw new ExchangeError('object_invalid', { failures: result.failures })
+  try {
+    const plaintext = canonicalBytes(object)
+    parseStrictJson(plaintext, { maxDepth: MAXIMUM_DEPTH })
+    return plaintext
+  } catch (error) {
+    if (error instanceof CryptoError) throw new ExchangeError('object_invalid', { cause: error })
+    throw error
+  }
+}
+
+/** What the recipient will compare is compared before it leaves. */
+function requireAgreement(object: ProtocolObject, metadata: PackageMetadata, receipt: PolicyReceipt): void {
+  const failures = contentDifferences(object, metadata, receipt).map((pointer) => ({
+    pointer,
+    rule: 'PKG-01',
+    message: 'Set this to what the package is sent as: its id, thread, sender, recipient and policy.',
+  }))
+  if (failures.length > 0) throw new ExchangeError('object_invalid', { failures })
+}
+
+function requireSize({ profile }: AgentContext, envelopeText: string): void {
+  const { request_bytes: maximumBytes } = profile['O-14']
+  const { length: bytes } = new TextEncoder().encode(envelopeText)
+  if (bytes > maximumBytes) throw new ExchangeError('content_too_large', { details: { bytes, maximumBytes } })
+}

@@ -1,0 +1,102 @@
+import { canonicalize, openPackage, parseEnvelope } from '@agent-exchange/crypto'
+import { validateObject, type Failure, type PolicyReceipt } from '@agent-exchange/protocol'
+import type { AgentContext } from '../context.ts'
+import { ExchangeError } from '../errors.ts'
+import { obtainApproval } from './approval.ts'
+import { deliverEntry, report } from './entry-delivery.ts'
+import { evaluateDraft } from './evaluate-draft.ts'
+import { MAXIMUM_DEPTH } from './limits.ts'
+import type { OutboxEntry } from './outbox.ts'
+import { ownKeyAmong } from './own-keys.ts'
+import { policyDigest } from './policy-receipt.ts'
+import { sealDraft } from './seal-draft.ts'
+import type { Draft, SendDependencies, SentPackage } from './send-input.ts'
+import { chooseTransport } from './transport.ts'
+
+/** The steps that packages and responses share, in order. */
+export async function sendDraft(
+  context: AgentContext,
+  draft: Draft,
+  deps: SendDependencies,
+): Promise<SentPackage> {
+  const { outbox } = deps
+  const kept = await outbox.read(draft.object.id)
+  if (kept && kept.state !== 'refused') return goOn(context, draft, kept, deps)
+
+  const about = { packageId: draft.object.id }
+  report(deps, about, 'validated')
+  const evaluated = await evaluateDraft(context, draft, deps.signal)
+  report(deps, about, 'checked')
+  const approval = await obtainApproval(context, draft, evaluated.evaluation)
+  if (approval.required) report(deps, about, 'approved')
+  const transportMode = await chooseTransport(context, draft, evaluated.recipientAgent, deps)
+  const sealed = await sealDraft(context, { draft, ...evaluated, approval, transportMode })
+  const added = await outbox.add(sealed)
+  // Somebody else was faster with the same id.
+  if (added.receiptKey !== sealed.receiptKey) return goOn(context, draft, added, deps)
+  report(deps, about, 'sealed')
+  return toSent(await deliverEntry(context, added, deps), false)
+}
+
+/** Before anything is asked of anybody. A caller without types may hand in anything. */
+export function requireValid(
+  { profile }: AgentContext,
+  { object, policy }: { readonly object: unknown; readonly policy: unknown },
+): void {
+  const failures = [
+    ...placed(validateObject(object, profile).failures, '/object'),
+    ...placed(validateObject(policy, profile).failures, '/policy'),
+  ]
+  if (failures.length > 0) throw new ExchangeError('object_invalid', { failures })
+}
+
+function placed(failures: readonly Failure[], place: string): Failure[] {
+  return failures.map((failure) => ({ ...failure, pointer: `${place}${failure.pointer}` }))
+}
+
+/** The id is taken by an earlier call: the same package goes on from there, another one is refused. */
+async function goOn(
+  context: AgentContext,
+  draft: Draft,
+  entry: OutboxEntry,
+  deps: SendDependencies,
+): Promise<SentPackage> {
+  if (!(await isSame(context, draft, entry)))
+    throw new ExchangeError('outbox_conflict', { details: { packageId: entry.packageId } })
+  return toSent(await deliverEntry(context, entry, deps), true)
+}
+
+/**
+ * The outbox keeps no plaintext and no digest of it, which could be guessed from; but this agent is one of the two
+ * that the content was sealed for, so it can look.
+ */
+async function isSame(context: AgentContext, draft: Draft, { metadata, ...entry }: OutboxEntry) {
+  const { to, skill, threadId, respondsTo, policy, object } = draft
+  const sameRoute =
+    metadata.recipient_org_id === to.organizationId &&
+    metadata.recipient_agent_id === to.agentId &&
+    metadata.thread_id === threadId &&
+    metadata.skill_id === skill.id &&
+    metadata.skill_version === skill.version &&
+    metadata.responds_to_package_id === respondsTo
+  const receipt = JSON.parse(entry.receiptText) as PolicyReceipt
+  if (!sameRoute || receipt.policy_digest !== (await policyDigest(policy))) return false
+  const contentTypes = [metadata.content_type]
+  const { jwe } = parseEnvelope(entry.envelopeText, { contentTypes, maxDepth: MAXIMUM_DEPTH })
+  const kids = jwe.recipients.map(({ header }) => header.kid)
+  const own = await ownKeyAmong(context, kids)
+  if (!own) throw new ExchangeError('key_missing', { details: { keyIds: kids } })
+  const privateKey = await context.keys.privateKey(own.keyId)
+  const { plaintext } = await openPackage(jwe, { kid: own.keyId, privateKey }, { contentTypes })
+  return new TextDecoder().decode(plaintext) === canonicalize({ ...object, created_at: metadata.created_at })
+}
+
+function toSent({ packageId, metadata }: OutboxEntry, resumed: boolean): SentPackage {
+  return {
+    packageId,
+    threadId: metadata.thread_id,
+    metadata,
+    policyReceiptId: metadata.policy_receipt_id,
+    resumed,
+  }
+}

@@ -1,0 +1,112 @@
+import {
+  canonicalBytes,
+  canonicalize,
+  decodeBase64url,
+  encodeBase64url,
+  parseDigest,
+  readDetached,
+  sha256Digest,
+  type SignatureMember,
+} from '@agent-exchange/crypto'
+import type { SignatureFinding, SignedSubject } from './explain-signature.ts'
+
+/** Bytes that somebody may have signed, and what it means if they did. */
+export interface SignedVariant {
+  readonly code: Exclude<SignatureFinding['code'], 'other_key' | 'nothing_fits'> | 'as_it_came'
+  readonly message: string
+  readonly member?: string
+  readonly bytes: Uint8Array
+}
+
+const SIGNATURE_BYTES = 64
+/** Members that are left out one by one. */
+const MAXIMUM_MEMBERS = 64
+const encoder = new TextEncoder()
+
+const MESSAGES = {
+  json_text: 'The signature covers the JSON text as it was written, not its RFC 8785 form.',
+  reserialized: 'The payload was written anew after it was signed; pass it on byte for byte.',
+  hashed_twice: 'The signature covers a SHA-256 of the text; ES256 hashes by itself, so sign the text.',
+  other_package: 'The signature covers the body under another package_id, or with none.',
+} as const
+
+/** The 64 bytes of the signature, or undefined where it is encoded in another way. */
+export function signatureOf(subject: SignedSubject): Uint8Array | undefined {
+  if (subject.kind === 'envelope') return subject.envelope.signature
+  try {
+    const bytes = decodeBase64url(readDetached(subject.object, memberOf(subject)).signature)
+    return bytes.length === SIGNATURE_BYTES ? bytes : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** What may have been signed, as it came first. */
+export async function variantsOf(subject: SignedSubject): Promise<SignedVariant[]> {
+  const variants = subject.kind === 'envelope' ? envelopeVariants(subject) : detachedVariants(subject)
+  const hashed = await Promise.all(
+    variants.slice(0, 2).map(async ({ bytes }) => parseDigest(await sha256Digest(bytes))),
+  )
+  return [...variants, ...hashed.map((bytes) => variant('hashed_twice', bytes))]
+}
+
+type Detached = Exclude<SignedSubject, { kind: 'envelope' }>
+
+function detachedVariants(subject: Detached): SignedVariant[] {
+  const member = memberOf(subject)
+  const plain = without(subject.object, member)
+  const body = subject.kind === 'statement' ? { ...plain, package_id: subject.packageId } : plain
+  return [
+    asItCame(canonicalBytes(body)),
+    variant('json_text', encoder.encode(JSON.stringify(body))),
+    ...(subject.kind === 'statement' ? [variant('other_package', canonicalBytes(plain))] : []),
+    ...withoutEach(body),
+  ]
+}
+
+/** Each member left out, and each member of a member: something on the way may have added one. */
+function withoutEach(body: object): SignedVariant[] {
+  const outer = Object.keys(body).map((name) => [name, without(body, name)] as const)
+  const inner = Object.entries(body).flatMap(([name, value]: [string, unknown]) =>
+    typeof value === 'object' && value !== null && !Array.isArray(value)
+      ? Object.keys(value).map(
+          (deeper) => [`${name}.${deeper}`, { ...body, [name]: without(value, deeper) }] as const,
+        )
+      : [],
+  )
+  return [...outer, ...inner].slice(0, MAXIMUM_MEMBERS).map(([name, rest]) => ({
+    code: 'member_added',
+    member: name,
+    message: `The signature covers the object without ${name}.`,
+    bytes: canonicalBytes(rest),
+  }))
+}
+
+function envelopeVariants({ envelope }: Extract<SignedSubject, { kind: 'envelope' }>): SignedVariant[] {
+  const { metadata, jwe, signingInput } = envelope
+  const [header = ''] = new TextDecoder().decode(signingInput).split('.')
+  const payload = { metadata, jwe }
+  const signed = (text: string) => encoder.encode(`${header}.${encodeBase64url(encoder.encode(text))}`)
+  return [
+    asItCame(signingInput),
+    variant('reserialized', signed(canonicalize(payload))),
+    variant('reserialized', signed(JSON.stringify(payload))),
+    variant('reserialized', signed(JSON.stringify({ jwe, metadata }))),
+  ]
+}
+
+function memberOf({ kind }: Detached): SignatureMember {
+  return kind === 'manifest' ? 'sender_signature' : 'signature'
+}
+
+function without(object: object, member: string): object {
+  return Object.fromEntries(Object.entries(object).filter(([name]) => name !== member))
+}
+
+function variant(code: keyof typeof MESSAGES, bytes: Uint8Array): SignedVariant {
+  return { code, message: MESSAGES[code], bytes }
+}
+
+function asItCame(bytes: Uint8Array): SignedVariant {
+  return { code: 'as_it_came', message: '', bytes }
+}

@@ -1,0 +1,137 @@
+import { encodeBase64url, parseDigest, sha256Digest, signManifest } from '@agent-exchange/crypto'
+import type { AgentResource, DsxPackageBody, TransportMode } from '@agent-exchange/protocol'
+import { ConnectorError, type ConnectorErrorCode } from '../connectors/connector-error.ts'
+import type { AcquireRequest, CounterParty, DataSpaceConnector } from '../connectors/port.ts'
+import type { AgentContext } from '../context.ts'
+import { ExchangeError, type ExchangeErrorCode } from '../errors.ts'
+import { isNotFound } from './evaluate-draft.ts'
+import type { OutboxEntry } from './outbox.ts'
+import { currentSigningKey } from './own-keys.ts'
+import type { Draft, SendDependencies } from './send-input.ts'
+
+/** Enough of a digest to tell the contents of one package apart. */
+const ASSET_TAIL_BYTES = 12
+
+/**
+ * The agent's way into a data space: its connector, and who the other organizations are there. The exchange does
+ * not publish that, so it is given here.
+ *
+ * @example
+ * const dataSpace: DataSpace = {
+ *   connector,
+ *   participant: async (organizationId) => participants[organizationId],
+ * }
+ */
+export interface DataSpace {
+  readonly connector: DataSpaceConnector
+  participant(organizationId: string): Promise<CounterParty | undefined>
+  /** Whether the organization may agree to the terms of an offer. */
+  readonly acceptTerms?: AcquireRequest['acceptTerms']
+}
+
+/**
+ * PKG-05: the mode of the thread. For a new thread the exchange decides; the guess is ds_x where this agent has a
+ * connector and the recipient takes it, and a wrong guess is mended when the exchange names the other mode.
+ */
+export async function chooseTransport(
+  { connection }: AgentContext,
+  { threadId, to }: Draft,
+  { transport_modes: modes }: AgentResource,
+  { dataSpace, signal }: SendDependencies,
+): Promise<TransportMode> {
+  const known = await connection
+    .call('getThread', { path: { thread_id: threadId }, query: { limit: 1 }, ...(signal && { signal }) })
+    .catch((error: unknown) => {
+      if (isNotFound(error)) return undefined
+      throw error
+    })
+  if (known?.transport_mode === 'ds_x' && !dataSpace) throw new ExchangeError('connector_missing')
+  if (known) return known.transport_mode
+  if (!dataSpace || !modes.includes('ds_x')) return 'native'
+  return (await dataSpace.participant(to.organizationId)) ? 'ds_x' : 'native'
+}
+
+/** The other organization in the data space; without it nothing can be published for it or fetched from it. */
+export async function requireParticipant(
+  dataSpace: DataSpace,
+  organizationId: string,
+): Promise<CounterParty> {
+  const participant = await dataSpace.participant(organizationId)
+  if (participant) return participant
+  const what = 'The organization is not known in the data space.'
+  throw new ExchangeError('connector_missing', { what, details: { organizationId } })
+}
+
+/** Offers the exact envelope to the recipient through the connector; returns the signed manifest. */
+export async function publishEnvelope(
+  context: AgentContext,
+  { metadata, envelopeText, packageId }: OutboxEntry,
+  { dataSpace, signal }: SendDependencies,
+): Promise<string> {
+  if (!dataSpace) throw new ExchangeError('connector_missing')
+  const { participantId } = await requireParticipant(dataSpace, metadata.recipient_org_id)
+  const bytes = new TextEncoder().encode(envelopeText)
+  const digest = await sha256Digest(bytes)
+  const request = {
+    packageId,
+    assetId: assetIdFor(packageId, digest),
+    bytes,
+    digest,
+    recipientParticipantId: participantId,
+  }
+  const { assetId } = await viaConnector(() => dataSpace.connector.publish(request, signal ? { signal } : {}))
+  const manifest = {
+    transport_mode: 'ds_x' as const,
+    metadata,
+    edc: { connector_id: dataSpace.connector.connectorId, asset_id: assetId, asset_digest: digest },
+  }
+  const sender_signature = await signManifest(manifest, await currentSigningKey(context))
+  return JSON.stringify({ ...manifest, sender_signature } satisfies DsxPackageBody)
+}
+
+/** Follows from package and bytes, so that a repeat after a crash finds its asset and other bytes have another. */
+function assetIdFor(packageId: string, digest: string): string {
+  const tail = encodeBase64url(parseDigest(digest).subarray(0, ASSET_TAIL_BYTES))
+  return `aex-${packageId}-${tail}`
+}
+
+/** Takes back an asset of a package that the exchange did not accept; what stays offered is of no use to anyone. */
+export async function withdrawEnvelope(
+  { manifestText, transportMode }: OutboxEntry,
+  { dataSpace }: SendDependencies,
+): Promise<void> {
+  if (transportMode !== 'ds_x' || manifestText === undefined || !dataSpace) return
+  const { edc } = JSON.parse(manifestText) as DsxPackageBody
+  // The refusal is what the caller has to learn; an asset that could not be withdrawn stays sealed.
+  await dataSpace.connector.withdraw(edc.asset_id).catch(() => undefined)
+}
+
+/** What a connector's failure is in the words of the SDK; `connector_failed` where nothing stands here. */
+const CODES: Partial<Record<ConnectorErrorCode, ExchangeErrorCode>> = {
+  withdrawn: 'content_unavailable',
+  too_large: 'content_too_large',
+  aborted: 'aborted',
+}
+
+/** Failures that calling again may mend. */
+const PASSING = new Set<ConnectorErrorCode>([
+  'unreachable',
+  'timeout',
+  'negotiation_timeout',
+  'transfer_timeout',
+  'truncated',
+])
+
+/** Says in the words of the SDK that it was the connector; its own error, with states and ids, is the cause. */
+export async function viaConnector<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    if (!(error instanceof ConnectorError)) throw error
+    throw new ExchangeError(CODES[error.code] ?? 'connector_failed', {
+      what: `The connector says ${error.code}.`,
+      retryable: PASSING.has(error.code),
+      cause: error,
+    })
+  }
+}

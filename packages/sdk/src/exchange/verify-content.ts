@@ -1,0 +1,148 @@
+import {
+  CryptoError,
+  matchContentDigest,
+  openPackage as openSealed,
+  parseEnvelope,
+  parseStrictJson,
+  verifyEnvelope,
+  type ParsedEnvelope,
+} from '@agent-exchange/crypto'
+import {
+  MEDIA_TYPE,
+  validateObject,
+  type PackageMetadata,
+  type PackageResource,
+  type ProtocolObject,
+} from '@agent-exchange/protocol'
+import type { AgentContext } from '../context.ts'
+import { ExchangeError, type ExchangeErrorCode } from '../errors.ts'
+import type { PeerKey } from '../peers/peer-directory.ts'
+import { signatureFailure } from './explain-signature.ts'
+import { requireKeyInTime } from './key-validity.ts'
+import { MAXIMUM_DEPTH } from './limits.ts'
+import { ownKeyAmong } from './own-keys.ts'
+import { differingMembers } from './package-metadata.ts'
+
+/** Reads the envelope and holds its metadata against what the exchange shows. */
+export function readEnvelope(
+  { profile }: AgentContext,
+  bytes: Uint8Array,
+  { metadata }: PackageResource,
+): ParsedEnvelope {
+  const isResponse = metadata.responds_to_package_id !== undefined
+  const envelope = inCode('signature_invalid', 'The content is not an envelope of the protocol.', () =>
+    parseEnvelope(bytes, {
+      maxDepth: Math.max(MAXIMUM_DEPTH, profile['O-14'].json_depth),
+      curves: profile['O-28'].encryption_curves,
+      contentTypes: isResponse ? profile['O-35'].content_types : [MEDIA_TYPE.reasoningPackage],
+    }),
+  )
+  const members = differingMembers(asObject(envelope.metadata), metadata)
+  if (members.length > 0)
+    throw new ExchangeError('content_mismatch', {
+      what: 'The metadata in the envelope are not those that the exchange shows.',
+      details: { members: members.map((member) => `metadata.${member}`) },
+    })
+  return envelope
+}
+
+/** ID-05: the key that the envelope names is the sender's, and counted at that time. */
+export async function requireSenderKey(
+  { peers }: AgentContext,
+  keyId: string,
+  metadata: PackageMetadata,
+  acceptedAt: () => Promise<string>,
+): Promise<PeerKey> {
+  const key = await peers.signingKey(metadata.sender_agent_id, keyId)
+  if (key.organizationId !== metadata.sender_org_id)
+    throw new ExchangeError('content_mismatch', {
+      what: 'The directory shows the sender under another organization.',
+      details: { members: ['metadata.sender_org_id'] },
+    })
+  await requireKeyInTime(key, metadata.created_at, acceptedAt)
+  return key
+}
+
+/** O-17: the digest by one of the rules, then the signature over all of it. */
+export async function requireIntegrity(
+  context: AgentContext,
+  envelope: ParsedEnvelope,
+  { metadata }: PackageResource,
+  key: PeerKey,
+): Promise<void> {
+  const rules = context.profile['O-17'].content_digest_rules
+  if ((await matchContentDigest(envelope, metadata.content_digest, rules)) === undefined)
+    throw new ExchangeError('digest_mismatch', { details: { member: 'content_digest' } })
+  await verifyEnvelope(envelope, key.publicKey).catch(async (cause: unknown) => {
+    throw await signatureFailure(context, {
+      what: 'The envelope is not what the sender signed.',
+      subject: { kind: 'envelope', envelope },
+      key,
+      cause,
+    })
+  })
+}
+
+/** Opens with whichever own key is named, and reads one valid object out of it. */
+export async function openContent(
+  context: AgentContext,
+  { jwe }: ParsedEnvelope,
+  metadata: PackageMetadata,
+): Promise<ProtocolObject> {
+  const keyIds = jwe.recipients.map(({ header }) => header.kid)
+  const own = await ownKeyAmong(context, keyIds)
+  if (!own)
+    throw new ExchangeError('key_missing', {
+      what: 'It is sealed for keys that this agent does not have.',
+      details: { keyIds },
+    })
+  const privateKey = await context.keys.privateKey(own.keyId)
+  const contentTypes = [MEDIA_TYPE.reasoningPackage, ...context.profile['O-35'].content_types]
+  const { plaintext, aad } = await openSealed(jwe, { kid: own.keyId, privateKey }, { contentTypes }).catch(
+    (cause: unknown) => {
+      throw new ExchangeError('content_not_opened', { details: { keyId: own.keyId }, cause })
+    },
+  )
+  requireBoundMetadata(aad, metadata)
+  const value = inCode(
+    'object_invalid',
+    'What is inside is not JSON that two readers understand alike.',
+    () => parseStrictJson(plaintext, { maxDepth: MAXIMUM_DEPTH }),
+  )
+  const result = validateObject(value, context.profile)
+  if (!result.valid) throw new ExchangeError('object_invalid', { failures: result.failures })
+  return result.object
+}
+
+/**
+ * What the additional data hold is open (O-17). Ours are metadata; where they are an object, no member of it may
+ * say something else than the metadata do. Anything else is somebody else's meaning, and passes.
+ */
+function requireBoundMetadata(aad: Uint8Array, metadata: PackageMetadata): void {
+  let bound: object
+  try {
+    bound = asObject(parseStrictJson(aad, { maxDepth: MAXIMUM_DEPTH }))
+  } catch {
+    return
+  }
+  const named = Object.entries(metadata).filter(([name]) => Object.hasOwn(bound, name))
+  const members = named.filter(([name, value]) => Reflect.get(bound, name) !== value).map(([name]) => name)
+  if (members.length > 0)
+    throw new ExchangeError('content_mismatch', {
+      what: 'The content was sealed for other metadata.',
+      details: { members: members.map((member) => `aad.${member}`) },
+    })
+}
+
+function inCode<T>(code: ExchangeErrorCode, what: string, work: () => T): T {
+  try {
+    return work()
+  } catch (cause) {
+    if (cause instanceof CryptoError) throw new ExchangeError(code, { what, cause })
+    throw cause
+  }
+}
+
+function asObject(value: unknown): object {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : {}
+}

@@ -1,0 +1,54 @@
+import { verifyPolicyReceipt } from '@agent-exchange/crypto'
+import type { PackageMetadata, PolicyReceiptResource } from '@agent-exchange/protocol'
+import type { AgentContext } from '../context.ts'
+import { ExchangeError } from '../errors.ts'
+import { isNotFound } from './evaluate-draft.ts'
+import { signatureFailure } from './explain-signature.ts'
+import { requireKeyInTime } from './key-validity.ts'
+import { receiptDifferences } from './package-metadata.ts'
+import { isEligible } from './policy-receipt.ts'
+
+/** POL-01 to POL-04 once more, on the side that relies on them. */
+export async function requirePolicyReceipt(
+  context: AgentContext,
+  metadata: PackageMetadata,
+  acceptedAt: () => Promise<string>,
+): Promise<PolicyReceiptResource> {
+  const resource = await readPolicyReceipt(context, metadata)
+  const { receipt } = resource
+  const key = await context.peers.signingKey(metadata.sender_agent_id, receipt.signature.key_id)
+  // A package is accepted after the receipt that it names, so its acceptance dates the receipt too.
+  await requireKeyInTime(key, receipt.evaluated_at, acceptedAt)
+  await verifyPolicyReceipt(receipt, key.publicKey).catch(async (cause: unknown) => {
+    throw await signatureFailure(context, {
+      what: 'The policy receipt is not what the sender signed.',
+      subject: { kind: 'policy_receipt', object: receipt },
+      key,
+      cause,
+    })
+  })
+  const members = receiptDifferences(receipt, metadata)
+  if (!isEligible(receipt, context.profile)) members.push('checks')
+  if (members.length > 0)
+    throw new ExchangeError('content_mismatch', {
+      what: 'The policy receipt does not cover the package.',
+      details: { members: members.map((member) => `policy_receipt.${member}`) },
+    })
+  return resource
+}
+
+async function readPolicyReceipt({ connection }: AgentContext, metadata: PackageMetadata) {
+  try {
+    return await connection.call('getPolicyReceipt', {
+      path: { policy_receipt_id: metadata.policy_receipt_id },
+    })
+  } catch (error) {
+    if (isNotFound(error))
+      throw new ExchangeError('content_mismatch', {
+        what: 'There is no policy receipt of that id.',
+        details: { members: ['metadata.policy_receipt_id'] },
+        cause: error,
+      })
+    throw error
+  }
+}

@@ -1,0 +1,100 @@
+/**
+ * The agent's side of Agent Exchange: send, receive, open, answer and prove sealed packages. Nothing here needs
+ * Node; what does is in `@agent-exchange/sdk/node`, and data spaces are in `@agent-exchange/sdk/connectors`.
+ *
+ * @packageDocumentation
+ */
+
+export { connect, type Agent, type ConnectOptions, type OpenOptions, type SendOptions } from './agent.ts'
+export type { AgentContext, Identity } from './context.ts'
+export { createContext, type ContextOptions } from './create-context.ts'
+export {
+  EXCHANGE_ERROR_CODES,
+  ExchangeError,
+  type ErrorCircumstances,
+  type ExchangeErrorCode,
+} from './errors.ts'
+
+// The agent itself
+export { agentFingerprint } from './agent-keys/fingerprint.ts'
+export { currentKey, makeAgentKeys, type AgentKeys, type KeyMaking } from './agent-keys/make-keys.ts'
+export { registerAgent, type Registration } from './agent-keys/register-agent.ts'
+export { revokeKey, type KeyRevocation } from './agent-keys/revoke-key.ts'
+export { rotateKey, type RotatedRole, type Rotation } from './agent-keys/rotate-key.ts'
+export type { AnswerOf, BodyOf, CallOptions, Connection } from './connection/connection.ts'
+export type { ConnectionLimits } from './connection/limits.ts'
+export type { Fetch } from './connection/transport.ts'
+export type { KeyRole, KeyStage, KeyStore, NewKey, OwnKey } from './keys/key-store.ts'
+export { createMemoryKeyStore } from './keys/memory-key-store.ts'
+
+// Others
+export type {
+  ConfirmKey,
+  KeyChange,
+  PeerDirectory,
+  PeerKey,
+  PeerPins,
+  PinnedKey,
+  PinStore,
+} from './peers/peer-directory.ts'
+export { createMemoryPinStore } from './peers/memory-pin-store.ts'
+
+// Sending
+export { newObject, type ObjectOf, type ObjectTerms } from './objects/new-object.ts'
+export { evaluatePolicy, type CheckResult, type PolicyEvaluation } from './policy/evaluate-policy.ts'
+export type { PolicySettings, PolicySubject } from './policy/policy-check.ts'
+export { createMemoryOutbox } from './exchange/memory-outbox.ts'
+export type { Outbox, OutboxChange, OutboxEntry, OutboxState } from './exchange/outbox.ts'
+export type {
+  AgentAddress,
+  ApprovalAnswer,
+  ApprovalRequest,
+  Approve,
+  RespondInput,
+  SendableObject,
+  SendDependencies,
+  SendInput,
+  SendProgress,
+  SendStep,
+  SentPackage,
+} from './exchange/send-input.ts'
+export { sendPackage } from './exchange/send-package.ts'
+export { respondToPackage } from './exchange/respond-to-package.ts'
+export { resumeOutbox, type ResumedPackage, type Resumption } from './exchange/resume-outbox.ts'
+export type { DataSpace } from './exchange/transport.ts'
+
+// Opening and withdrawing
+export type { OpenDependencies, OpenedPackage } from './exchange/open-input.ts'
+export { openPackage } from './exchange/open-package.ts'
+export {
+  revokePackage,
+  type RevokedPackage,
+  type RevokeDependencies,
+  type RevokeInput,
+} from './exchange/revoke-package.ts'
+export {
+  explainSignatureFailure,
+  type CandidateKey,
+  type SignatureFinding,
+  type SignedSubject,
+} from './exchange/explain-signature.ts'
+
+// Receiving
+export {
+  createReceiver,
+  type Receiver,
+  type ReceiverOptions,
+  type ReceiverStatus,
+} from './receive/receiver.ts'
+export { rememberedUrl, type EndpointOptions } from './receive/endpoint.ts'
+export { MemoryInbox } from './receive/memory-inbox.ts'
+export { createWebhookHandler, type WebhookHandler } from './receive/webhook-handler.ts'
+export type { Inbox, InboxEvent, InboxPosition, Gap } from './receive/inbox.ts'
+export type { ReceiverReport } from './receive/reports.ts'
+
+// Reading and proving
+export { readThread, type ReadThreadOptions } from './exchange/read-thread.ts'
+export { EVIDENCE_FORMAT, type EvidenceBundle } from './evidence/evidence-bundle.ts'
+export type { EvidenceCheck, EvidenceReport, Unverifiable } from './evidence/evidence-report.ts'
+export { readEvidence, type EvidenceSubject } from './evidence/read-evidence.ts'
+export { verifyEvidence, type VerifyEvidenceOptions } from './evidence/verify-evidence.ts'

@@ -1,0 +1,69 @@
+import { connect, type Agent, type ConnectOptions } from '../agent.ts'
+import { ExchangeError } from '../errors.ts'
+import type { Outbox } from '../exchange/outbox.ts'
+import { openAgentFolder, type AgentFolder } from './agent-folder.ts'
+import { openSqliteInbox, type SqliteInbox } from './sqlite-inbox.ts'
+import { openSqliteOutbox } from './sqlite-outbox.ts'
+
+export interface FolderOptions extends Partial<
+  Omit<ConnectOptions, 'identity' | 'keys' | 'pins' | 'outbox'>
+> {
+  /** Opens the key store, where it is locked. */
+  readonly passphrase?: string
+}
+
+/** An agent with everything that it keeps on disk. Disposing of it closes its files. */
+export interface FolderAgent extends Agent, AsyncDisposable {
+  readonly folder: AgentFolder
+  /** Sealed packages that wait to be accepted. */
+  readonly outbox: Outbox
+  /** The durable inbox of the folder, for {@link Agent.receiver}. Opened at its first use. */
+  inbox(): SqliteInbox
+}
+
+/**
+ * Connects the agent whose folder `aex agent init` or `createAgentFolder` made: keys, pins, outbox and inbox are
+ * those on disk, so nothing is lost between two runs.
+ *
+ * @example
+ * await using agent = await connectFolder('./aex-agent')
+ * await agent.resume()
+ * await using receiver = agent.receiver({ inbox: agent.inbox(), handle: async ({ package_id }) => void (await agent.open(package_id)) })
+ * await receiver.start()
+ */
+export async function connectFolder(path: string, options: FolderOptions = {}): Promise<FolderAgent> {
+  const { passphrase, ...given } = options
+  const folder = await openAgentFolder(path, passphrase === undefined ? {} : { passphrase })
+  const baseUrl = given.baseUrl ?? folder.baseUrl
+  const clientId = given.clientId ?? folder.clientId
+  if (baseUrl === undefined || clientId === undefined) {
+    throw new ExchangeError('agent_folder_unregistered', { details: { folder: path } })
+  }
+  const outbox = openSqliteOutbox(folder.files.outbox)
+  let inbox: SqliteInbox | undefined
+  const close = async () => {
+    await inbox?.close()
+    outbox[Symbol.dispose]()
+  }
+  try {
+    const agent = await connect({
+      ...given,
+      baseUrl,
+      clientId,
+      identity: folder.identity,
+      keys: folder.keys,
+      pins: folder.pins,
+      outbox,
+    })
+    return {
+      ...agent,
+      folder,
+      outbox,
+      inbox: () => (inbox ??= openSqliteInbox(folder.files.inbox)),
+      [Symbol.asyncDispose]: close,
+    }
+  } catch (error) {
+    await close()
+    throw error
+  }
+}

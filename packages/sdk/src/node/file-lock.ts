@@ -1,0 +1,48 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { DatabaseSync } from 'node:sqlite'
+import { ExchangeError } from '../errors.ts'
+
+const LOCK_WAIT_MS = 10_000
+const LOCK_POLL_MS = 15
+const SQLITE_BUSY = 5
+
+/**
+ * Runs alone among all processes that lock the same file. The lock is one of the operating system, taken through
+ * an empty SQLite database: it ends with its holder, so a crash leaves nothing to clean up.
+ */
+export async function withFileLock<T>(
+  lockFile: string,
+  work: () => Promise<T>,
+  { waitMs = LOCK_WAIT_MS }: { readonly waitMs?: number } = {},
+): Promise<T> {
+  const database = await acquire(lockFile, waitMs)
+  try {
+    return await work()
+  } finally {
+    database.close()
+  }
+}
+
+async function acquire(lockFile: string, waitMs: number): Promise<DatabaseSync> {
+  for (let waited = 0; ; waited += LOCK_POLL_MS) {
+    const database = tryLock(lockFile)
+    if (database) return database
+    if (waited >= waitMs) {
+      const what = `Another process has held ${lockFile} for too long.`
+      throw new ExchangeError('timed_out', { what, retryable: true, details: { lockFile, waitMs } })
+    }
+    await sleep(LOCK_POLL_MS)
+  }
+}
+
+function tryLock(lockFile: string): DatabaseSync | undefined {
+  const database = new DatabaseSync(lockFile, { timeout: 0 })
+  try {
+    database.exec('begin exclusive')
+    return database
+  } catch (error) {
+    database.close()
+    if (error instanceof Error && Reflect.get(error, 'errcode') === SQLITE_BUSY) return undefined
+    throw error
+  }
+}

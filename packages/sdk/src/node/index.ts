@@ -1,0 +1,23 @@
+/**
+ * What an agent on Node adds: its folder with keys, pins, outbox and inbox on disk, listeners for webhooks, mutual TLS.
+ *
+ * @packageDocumentation
+ */
+
+export {
+  AGENT_FILES,
+  createAgentFolder,
+  openAgentFolder,
+  setExchangeAccess,
+  type AgentFolder,
+  type ExchangeAccess,
+  type NewAgentFolder,
+} from './agent-folder.ts'
+export { connectFolder, type FolderAgent, type FolderOptions } from './connect-folder.ts'
+export { fastifyWebhook, type FastifyLike, type FastifyWebhookOptions } from './fastify-handler.ts'
+export { openFileKeyStore, type FileKeyStoreOptions } from './file-key-store.ts'
+export { openFilePinStore } from './file-pin-store.ts'
+export { toNodeListener } from './http-handler.ts'
+export { createTlsFetch, type TlsFetch, type TlsMaterial } from './mutual-tls.ts'
+export { openSqliteInbox, type SqliteInbox } from './sqlite-inbox.ts'
+export { openSqliteOutbox, type SqliteOutbox } from './sqlite-outbox.ts'

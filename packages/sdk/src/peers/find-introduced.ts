@@ -1,0 +1,51 @@
+import { importPublicJwk, type PublicKey } from '@agent-exchange/crypto'
+import { carriesIntroduction, isIntroducedBy } from './key-introduction.ts'
+import { INTRODUCTION_CHECKS } from './limits.ts'
+import type { PinnedKey } from './peer-directory.ts'
+import type { ShownDirectory, ShownKey } from './shown-directory.ts'
+
+/**
+ * The shown keys that a pinned signing key introduced, or one that it introduced, and so on. A revoked key
+ * introduces nothing new: who stole it could sign an introduction as well, and only the directory says when.
+ */
+export async function findIntroduced(
+  { organizationId, agentId, keys }: ShownDirectory,
+  pinned: readonly PinnedKey[],
+): Promise<readonly ShownKey[]> {
+  const isPinned = new Set(pinned.map(({ keyId }) => keyId))
+  let open = keys.filter(({ entry }) => !isPinned.has(entry.key_id) && carriesIntroduction(entry.key_id))
+  const introducers = keys.filter(({ entry }) => isPinned.has(entry.key_id) && maySign(entry))
+  const found: ShownKey[] = []
+  let checks = 0
+  for (let next = introducers.pop(); next && open.length > 0; next = introducers.pop()) {
+    const introducer = await importedSigningKey(next)
+    if (!introducer) continue
+    const rest: ShownKey[] = []
+    for (const key of open) {
+      const { key_id, use } = key.entry
+      const about = { organizationId, agentId, use, thumbprint: key.fingerprint }
+      checks += 1
+      if (checks > INTRODUCTION_CHECKS) return found
+      if (!(await isIntroducedBy(introducer, key_id, about))) rest.push(key)
+      else {
+        found.push(key)
+        if (maySign(key.entry)) introducers.push(key)
+      }
+    }
+    open = rest
+  }
+  return found
+}
+
+function maySign({ use, status }: ShownKey['entry']): boolean {
+  return use === 'signing' && status !== 'revoked'
+}
+
+/** A key that cannot be read introduces nobody. */
+async function importedSigningKey({ entry }: ShownKey): Promise<PublicKey | undefined> {
+  try {
+    return await importPublicJwk(entry.public_key, { use: 'signing' })
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,19 @@
+export type Serially = <T>(name: string, work: () => Promise<T>) => Promise<T>
+
+/** Runs what belongs to one name one after the other, so that no reading and writing is torn apart. */
+export function createSerially(): Serially {
+  const last = new Map<string, Promise<unknown>>()
+  return async (name, work) => {
+    const before = last.get(name)
+    const mine = (async () => {
+      await before?.catch(() => undefined)
+      return work()
+    })()
+    last.set(name, mine)
+    try {
+      return await mine
+    } finally {
+      if (last.get(name) === mine) last.delete(name)
+    }
+  }
+}

@@ -1,0 +1,30 @@
+import { ExchangeError } from '../errors.ts'
+import type { PeerPins, PinnedKey } from './peer-directory.ts'
+
+const FINGERPRINT = /^[A-Za-z0-9_-]{43}$/
+
+/**
+ * The pins once a fingerprint is trusted. It takes the place of first use: what was pinned only because it came
+ * first, and what such keys introduced, is dropped, and comes back where the trusted key introduces it.
+ */
+export function withTrusted(before: PeerPins | undefined, agentId: string, given: string): PeerPins {
+  const fingerprint = given.trim()
+  if (!FINGERPRINT.test(fingerprint)) {
+    const what = 'A fingerprint is the RFC 7638 thumbprint of a key: 43 characters of base64url.'
+    throw new ExchangeError('input_invalid', { what })
+  }
+  const { organizationId = '', directoryVersion = '', keys = [], expected = [] } = before ?? {}
+  const matched = keys.map((key): PinnedKey =>
+    key.fingerprint === fingerprint ? { ...key, by: 'fingerprint' } : key,
+  )
+  const cameFirst = keys.some(({ by }) => by === 'first-use')
+  const kept = cameFirst ? matched.filter(({ by }) => by === 'fingerprint' || by === 'confirmation') : matched
+  const isSeen = kept.some((key) => key.fingerprint === fingerprint)
+  return {
+    agentId,
+    organizationId,
+    directoryVersion,
+    keys: kept,
+    expected: isSeen || expected.includes(fingerprint) ? expected : [...expected, fingerprint],
+  }
+}

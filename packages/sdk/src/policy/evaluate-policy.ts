@@ -1,0 +1,62 @@
+import { POLICY_CHECK_IDS, type Failure } from '@agent-exchange/protocol'
+import { checkObjectSchema } from './object-schema.ts'
+import type { PolicyCheck, PolicyCheckId, PolicySubject } from './policy-check.ts'
+import { checkProhibitedDisclosure } from './prohibited-disclosure.ts'
+import { checkRecipientAuthorization } from './recipient-authorization.ts'
+import { checkRetentionAndForwarding } from './retention-and-forwarding.ts'
+import { checkSkillProfile } from './skill-profile.ts'
+
+const CHECKS: Readonly<Record<PolicyCheckId, PolicyCheck>> = {
+  object_schema: checkObjectSchema,
+  skill_profile: checkSkillProfile,
+  prohibited_disclosure: checkProhibitedDisclosure,
+  recipient_authorization: checkRecipientAuthorization,
+  retention_and_forwarding: checkRetentionAndForwarding,
+}
+
+export interface CheckResult {
+  readonly checkId: PolicyCheckId
+  readonly passed: boolean
+  /** What stands against it, where, and what to do. */
+  readonly failures: readonly Failure[]
+}
+
+export interface PolicyEvaluation {
+  readonly passed: boolean
+  /** All five, in the order of the specification. */
+  readonly checks: readonly CheckResult[]
+  readonly approvalRequired: boolean
+}
+
+/**
+ * POL-02, POL-03: the five checks on the agent's side, before anything is sealed. What each of them looks at is
+ * ours; the protocol names the checks and leaves their content to the agent. Pure: no request, no clock.
+ *
+ * @example
+ * const { passed, checks } = evaluatePolicy({ object, policy, recipient, recipientAgent, skill, evaluatedAt })
+ * for (const { checkId, failures } of checks) for (const { pointer, message } of failures) console.log(checkId, pointer, message)
+ */
+export function evaluatePolicy(subject: PolicySubject): PolicyEvaluation {
+  const schema = result('object_schema', CHECKS.object_schema(subject))
+  // The other checks read members that only a valid object is sure to have.
+  const checks = POLICY_CHECK_IDS.map((checkId) => {
+    if (checkId === 'object_schema') return schema
+    return schema.passed ? result(checkId, CHECKS[checkId](subject)) : result(checkId, [unjudged(checkId)])
+  })
+  const passed = checks.every((check) => check.passed)
+  return { passed, checks, approvalRequired: schema.passed && isApprovalRequired(subject) }
+}
+
+function result(checkId: PolicyCheckId, failures: readonly Failure[]): CheckResult {
+  return { checkId, passed: failures.length === 0, failures }
+}
+
+function unjudged(rule: PolicyCheckId): Failure {
+  return { pointer: '', rule, message: 'Not judged: correct what object_schema found first.' }
+}
+
+/** The policy may ask for an approval, and so may the package. */
+function isApprovalRequired({ object, policy }: PolicySubject): boolean {
+  if (policy.human_approval.required) return true
+  return object.object_type === 'reasoning_package' && object.policy_envelope.human_approval.required
+}

@@ -1,0 +1,77 @@
+import type { JsonValue } from '@agent-exchange/crypto'
+import { pointerTo } from '@agent-exchange/protocol'
+
+/** A member of a document: its pointer, and the names on the way with and without places in lists. */
+interface MemberPath {
+  readonly pointer: string
+  readonly whole: readonly string[]
+  readonly names: readonly string[]
+}
+
+type Matcher = (path: MemberPath) => boolean
+
+/**
+ * Where a document has members that a list of fields prohibits. A field is written as a plain name, which counts
+ * at any depth, as names with dots (`facts.value.unit_price`), which count as the end of a path, or as an RFC 6901
+ * pointer, in which `*` stands for any one step. Names are compared without case, spaces, `_` and `-`, so that
+ * `unitPrice` does not slip past `unit_price`.
+ */
+export function prohibitedMembers(document: JsonValue, fields: readonly string[]): string[] {
+  const matchers = fields.map(matcherOf).filter((matcher) => matcher !== undefined)
+  if (matchers.length === 0) return []
+  return [...membersOf(document, { pointer: '', whole: [], names: [] })]
+    .filter((path) => matchers.some((matches) => matches(path)))
+    .map(({ pointer }) => pointer)
+}
+
+/** A field that nobody can read prohibits nothing for sure, so the caller has to stop there. */
+export function isReadableField(field: string): boolean {
+  return matcherOf(field) !== undefined
+}
+
+function matcherOf(field: string): Matcher | undefined {
+  if (field.startsWith('/')) return pointerMatcher(field)
+  if (field.trim() === '') return undefined
+  const whole = fold(field)
+  const steps = field.split('.').map(fold)
+  return ({ whole: all, names }) => names.at(-1) === whole || endsWith(names, steps) || endsWith(all, steps)
+}
+
+/** RFC 6901 section 3: `~` is only ever followed by 0 or 1. */
+function pointerMatcher(field: string): Matcher | undefined {
+  if (field === '/' || /~(?![01])/.test(field)) return undefined
+  const steps = field
+    .slice(1)
+    .split('/')
+    .map((step) => fold(step.replaceAll('~1', '/').replaceAll('~0', '~')))
+  return ({ whole }) =>
+    whole.length === steps.length && steps.every((step, index) => step === '*' || step === whole[index])
+}
+
+function endsWith(path: readonly string[], steps: readonly string[]): boolean {
+  const start = path.length - steps.length
+  return start >= 0 && steps.every((step, index) => step === path[start + index])
+}
+
+function* membersOf(value: JsonValue, path: MemberPath): Generator<MemberPath> {
+  if (typeof value !== 'object' || value === null) return
+  for (const [name, inner] of Object.entries(value)) {
+    const step = Array.isArray(value) ? name : fold(name)
+    const here = {
+      pointer: pointerTo(path.pointer, name),
+      whole: [...path.whole, step],
+      names: Array.isArray(value) ? path.names : [...path.names, step],
+    }
+    yield here
+    yield* membersOf(inner, here)
+  }
+}
+
+/** Names that differ only in how their words are joined are one name. */
+function fold(name: string): string {
+  const folded = name
+    .normalize('NFKC')
+    .toLowerCase()
+    .replaceAll(/[\s_-]/g, '')
+  return folded === '' ? name : folded
+}

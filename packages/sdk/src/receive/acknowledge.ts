@@ -1,0 +1,91 @@
+import type { AgentContext } from '../context.ts'
+import { ExchangeError } from '../errors.ts'
+import { deterministicKey } from './deterministic-key.ts'
+import type { Inbox, PendingAcknowledgement } from './inbox.ts'
+import { FIXED_LIMITS, type ReceiveLimits } from './limits.ts'
+import type { OnReport } from './reports.ts'
+import { backoff, pause, type Waker } from './waker.ts'
+
+/** Storage is what is acknowledged: nothing is said of processing. */
+const DISPOSITION = 'stored'
+
+interface AcknowledgeOptions {
+  readonly inbox: Inbox
+  readonly signal: AbortSignal
+  readonly onReport: OnReport
+}
+
+/** Tells what there is to tell, whenever there is something, until the abort. */
+export async function keepAcknowledging(
+  context: AgentContext,
+  options: AcknowledgeOptions & { readonly limits: ReceiveLimits; readonly waker: Waker },
+): Promise<void> {
+  const { signal, onReport, waker } = options
+  const { pollRetryMs, pollRetryLongestMs, jitter, safetyPollMs } = options.limits
+  for (let failures = 0; !signal.aborted;) {
+    const isDone = await acknowledgeStored(context, options).catch((error: unknown) => {
+      onReport({ kind: 'trouble', during: 'acknowledgement', error })
+      return false
+    })
+    failures = isDone ? 0 : failures + 1
+    if (isDone) await waker.wait(safetyPollMs, signal)
+    else await pause(backoff(failures, pollRetryMs, pollRetryLongestMs, jitter), signal)
+  }
+}
+
+/**
+ * Tells the exchange which polled events are stored. Key and content are those of the first try however often
+ * it is repeated, since both come from the inbox. Returns whether all of them are told.
+ */
+async function acknowledgeStored(context: AgentContext, options: AcknowledgeOptions): Promise<boolean> {
+  const { inbox, signal } = options
+  while (!signal.aborted) {
+    const open = await inbox.unacknowledged(FIXED_LIMITS.acknowledgementBatch)
+    if (open.length === 0) return true
+    const told = await tellAll(context, open, options)
+    await inbox.markAcknowledged(told, context.now().toISOString())
+    if (told.length < open.length) return false
+  }
+  return false
+}
+
+async function tellAll(
+  context: AgentContext,
+  open: readonly PendingAcknowledgement[],
+  options: AcknowledgeOptions,
+): Promise<string[]> {
+  const told: string[] = []
+  for (let i = 0; i < open.length; i += FIXED_LIMITS.acknowledgementsInFlight) {
+    const group = open.slice(i, i + FIXED_LIMITS.acknowledgementsInFlight)
+    const results = await Promise.all(group.map((each) => tell(context, each, options)))
+    told.push(...group.filter((_, index) => results[index]).map(({ eventId }) => eventId))
+    if (results.includes(false)) break
+  }
+  return told
+}
+
+/** False where it should be tried again. What the exchange refuses for good is reported and left. */
+async function tell(
+  { connection, identity }: AgentContext,
+  { eventId, notificationId, storedAt, lastContiguousSequence }: PendingAcknowledgement,
+  { signal, onReport }: AcknowledgeOptions,
+): Promise<boolean> {
+  try {
+    await connection.call('acknowledgeNotification', {
+      path: { notification_id: notificationId },
+      body: {
+        event_id: eventId,
+        disposition: DISPOSITION,
+        stored_at: storedAt,
+        last_contiguous_sequence: lastContiguousSequence,
+      },
+      idempotencyKey: await deterministicKey('ack', identity.organizationId, notificationId),
+      signal,
+    })
+    return true
+  } catch (error) {
+    if (signal.aborted) return false
+    onReport({ kind: 'trouble', during: 'acknowledgement', error })
+    return error instanceof ExchangeError && error.code === 'exchange_refused' && !error.retryable
+  }
+}

@@ -1,0 +1,309 @@
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, test } from 'node:test'
+import fc from 'fast-check'
+import { openSqliteInbox } from '../node/sqlite-inbox.ts'
+import type { Inbox, IncomingEvent, PageToStore } from './inbox.ts'
+import { MemoryInbox } from './memory-inbox.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'aex-inbox-'))
+const opened: Inbox[] = []
+after(async () => {
+  for (const inbox of opened) await inbox.close()
+  rmSync(folder, { recursive: true })
+})
+
+let files = 0
+const keep = <T extends Inbox>(inbox: T): T => {
+  opened.push(inbox)
+  return inbox
+}
+/** Every kind of inbox keeps the same promises. */
+const KINDS: Readonly<Record<string, () => Inbox>> = {
+  memory: () => keep(new MemoryInbox()),
+  sqlite: () => keep(openSqliteInbox(join(folder, `inbox-${files++}.db`))),
+}
+
+const AT = '2026-03-01T12:00:00.000Z'
+const LATER = '2026-04-01T12:00:00.000Z'
+const event = (sequence: number, eventId = `evt_${sequence}`): IncomingEvent => ({
+  eventId,
+  notificationId: `ntf_${sequence}`,
+  sequence,
+  body: `{"event_id":"${eventId}","sequence":${sequence}}`,
+})
+const page = (sequences: readonly number[], nextCursor: string): PageToStore => ({
+  events: sequences.map((sequence) => event(sequence)),
+  nextCursor,
+  storedAt: AT,
+  gapReason: 'absent',
+})
+const ids = (events: readonly { eventId: string }[]) => events.map(({ eventId }) => eventId)
+
+/** Processes what may be processed, and returns it in the order in which it came. */
+async function drain(inbox: Inbox): Promise<number[]> {
+  const order: number[] = []
+  for (let next = await inbox.next(); next; next = await inbox.next()) {
+    order.push(next.sequence)
+    assert.equal(await inbox.finish(next.eventId, AT), true)
+  }
+  return order
+}
+
+for (const [kind, open] of Object.entries(KINDS)) {
+  test(`[EVT-14] ${kind}: an event is taken once; another under its id or sequence is a conflict`, async () => {
+    const inbox = open()
+    assert.equal(await inbox.store(event(1), 'webhook', AT), 'new')
+    assert.equal(await inbox.store(event(1), 'webhook', AT), 'duplicate')
+    assert.equal(await inbox.store({ ...event(1), body: '{}' }, 'webhook', AT), 'conflict')
+    assert.equal(await inbox.store(event(1, 'evt_other'), 'webhook', AT), 'conflict')
+    // Its id with another number, beside an event that has that number.
+    await inbox.store(event(2), 'webhook', AT)
+    assert.equal(await inbox.store({ ...event(1), sequence: 2 }, 'webhook', AT), 'duplicate')
+    assert.equal(await inbox.store({ ...event(2, 'evt_1'), body: 'x' }, 'webhook', AT), 'conflict')
+    assert.deepEqual(await drain(inbox), [1, 2])
+    assert.equal(await inbox.store(event(1), 'webhook', AT), 'duplicate')
+    assert.equal(await inbox.next(), undefined)
+  })
+
+  test(`[EVT-14] ${kind}: out of order is stored, and waits for what is missing`, async () => {
+    const inbox = open()
+    for (const sequence of [3, 1, 5]) await inbox.store(event(sequence), 'webhook', AT)
+    assert.deepEqual(await drain(inbox), [1])
+    await inbox.store(event(2), 'webhook', AT)
+    assert.deepEqual(await drain(inbox), [2, 3])
+    const { lastContiguousSequence, highestSequence, pending } = await inbox.position()
+    assert.deepEqual([lastContiguousSequence, highestSequence, pending], [3, 5, 1])
+    await inbox.store(event(4), 'webhook', AT)
+    assert.deepEqual(await drain(inbox), [4, 5])
+  })
+
+  test(`[EVT-14] ${kind}: a page and its cursor are stored together; holes in it are gaps`, async () => {
+    const inbox = open()
+    await inbox.store(event(6), 'webhook', AT)
+    const result = await inbox.storePage(page([3, 4, 7], 'c1'))
+    assert.equal(result.stored, 3)
+    assert.deepEqual(
+      result.gaps.map(({ firstSequence, lastSequence }) => [firstSequence, lastSequence]),
+      [
+        [1, 2],
+        [5, 5],
+      ],
+    )
+    assert.deepEqual(await inbox.gaps(), result.gaps)
+    const { cursor, polledThrough, lastContiguousSequence } = await inbox.position()
+    assert.deepEqual([cursor, polledThrough, lastContiguousSequence], ['c1', 7, 7])
+    assert.deepEqual(await drain(inbox), [3, 4, 6, 7])
+    // What was given up turns up after all: it is taken, and is missing no longer.
+    assert.equal(await inbox.store(event(1), 'webhook', AT), 'new')
+    assert.equal(await inbox.store(event(5), 'webhook', AT), 'new')
+    assert.deepEqual(await drain(inbox), [1, 5])
+    assert.deepEqual(
+      (await inbox.gaps()).map(({ firstSequence, lastSequence }) => [firstSequence, lastSequence]),
+      [[2, 2]],
+    )
+    // A page that was read earlier, by somebody slower, takes the cursor nowhere back.
+    await inbox.storePage(page([3, 4], 'c0'))
+    assert.equal((await inbox.position()).cursor, 'c1')
+    // The last page is empty and has a cursor too.
+    await inbox.storePage(page([], 'c2'))
+    assert.equal((await inbox.position()).cursor, 'c2')
+    await inbox.dropCursor()
+    assert.equal((await inbox.position()).cursor, undefined)
+    assert.equal((await inbox.position()).polledThrough, 7)
+  })
+
+  test(`[EVT-14] ${kind}: a conflict on a page is told and does not hold up the rest`, async () => {
+    const inbox = open()
+    await inbox.store({ ...event(2), body: 'something else' }, 'webhook', AT)
+    const result = await inbox.storePage(page([1, 2, 3], 'c'))
+    assert.deepEqual([ids(result.conflicts), result.stored], [['evt_2'], 2])
+    assert.deepEqual(await drain(inbox), [1, 2, 3])
+  })
+
+  test(`[EVT-14] ${kind}: mark and effect go together, and an effect happens once`, async () => {
+    const inbox = open()
+    await inbox.store(event(1), 'webhook', AT)
+    let effects = 0
+    const failing = () => {
+      effects += 10
+      throw new RangeError('no')
+    }
+    await assert.rejects(inbox.finish('evt_1', AT, failing), RangeError)
+    const waiting: () => unknown = async () => undefined
+    await assert.rejects(inbox.finish('evt_1', AT, waiting), /synchronous/)
+    assert.equal((await inbox.next())?.eventId, 'evt_1')
+    assert.equal(await inbox.finish('evt_1', AT, () => void effects++), true)
+    assert.equal(await inbox.finish('evt_1', AT, () => void effects++), false)
+    assert.equal(await inbox.finish('evt_none', AT, () => void effects++), false)
+    assert.equal(effects, 11)
+  })
+
+  test(`${kind}: attempts are counted, a broken-off one is not`, async () => {
+    const inbox = open()
+    await inbox.store(event(1), 'webhook', AT)
+    assert.deepEqual([await inbox.beginAttempt('evt_1'), await inbox.beginAttempt('evt_1')], [1, 2])
+    await inbox.cancelAttempt('evt_1')
+    assert.equal((await inbox.next())?.attempts, 1)
+    assert.equal(await inbox.beginAttempt('evt_1'), 2)
+  })
+
+  test(`${kind}: what is set aside holds up nothing, keeps its reason, and comes back when asked`, async () => {
+    const inbox = open()
+    await inbox.storePage(page([1, 2], 'c'))
+    await inbox.beginAttempt('evt_1')
+    await inbox.setAside('evt_1', AT, 'too hard')
+    assert.deepEqual(await drain(inbox), [2])
+    const [aside] = await inbox.list('set_aside', 10)
+    assert.deepEqual([aside?.reason, aside?.finishedAt, aside?.source], ['too hard', AT, 'poll'])
+    assert.equal((await inbox.position()).setAside, 1)
+    assert.equal(await inbox.store(event(1), 'webhook', AT), 'duplicate')
+    assert.equal(await inbox.retry('evt_2'), false)
+    assert.equal(await inbox.retry('evt_1'), true)
+    assert.deepEqual([(await inbox.next())?.attempts, (await inbox.next())?.reason], [0, undefined])
+    await inbox.setAside('evt_2', AT, 'processed already')
+    assert.deepEqual(await drain(inbox), [1])
+    assert.deepEqual(await inbox.list('set_aside', 10), [])
+  })
+
+  test(`[EVT-14] ${kind}: what was removed after processing is still known as processed`, async () => {
+    const inbox = open()
+    await inbox.storePage(page([1, 2, 4, 5], 'c'))
+    await inbox.setAside('evt_2', AT, 'r')
+    await drain(inbox)
+    assert.equal(await inbox.prune(LATER, 10), 0, 'not before the exchange was told')
+    await inbox.markAcknowledged(['evt_1', 'evt_2', 'evt_4', 'evt_5'], AT)
+    assert.equal(await inbox.prune(AT, 10), 0, 'not before its time')
+    assert.equal(await inbox.prune(LATER, 2), 2)
+    assert.equal(await inbox.prune(LATER, 2), 1)
+    assert.deepEqual(ids(await inbox.list('processed', 10)), [])
+    assert.deepEqual(ids(await inbox.list('set_aside', 10)), ['evt_2'])
+    for (const sequence of [1, 2, 4, 5]) {
+      assert.equal(await inbox.store(event(sequence), 'webhook', AT), 'duplicate', String(sequence))
+    }
+    // Number 3 was never there: when it comes, it is new.
+    assert.equal(await inbox.store(event(3), 'webhook', AT), 'new')
+    assert.deepEqual(await drain(inbox), [3])
+    await inbox.prune(LATER, 10)
+    assert.equal(await inbox.store(event(3), 'webhook', AT), 'duplicate')
+    // Number 6 came by webhook alone: until polling has passed it, it stays.
+    assert.equal(await inbox.store(event(6), 'webhook', AT), 'new')
+    await drain(inbox)
+    assert.equal(await inbox.prune(LATER, 10), 0)
+    assert.deepEqual(await inbox.storePage(page([6, 7], 'd')), { stored: 1, gaps: [], conflicts: [] })
+    assert.equal(await inbox.prune(LATER, 10), 1)
+  })
+
+  test(`[EVT-11] ${kind}: polled events wait for their acknowledgement, with the mark of their storing`, async () => {
+    const inbox = open()
+    await inbox.store(event(1), 'webhook', AT)
+    await inbox.storePage(page([1, 2, 3], 'c'))
+    await inbox.storePage(page([4], 'd'))
+    const open3 = await inbox.unacknowledged(10)
+    assert.deepEqual(
+      open3.map(({ eventId, notificationId, storedAt, lastContiguousSequence }) => [
+        eventId,
+        notificationId,
+        storedAt,
+        lastContiguousSequence,
+      ]),
+      [
+        ['evt_2', 'ntf_2', AT, 3],
+        ['evt_3', 'ntf_3', AT, 3],
+        ['evt_4', 'ntf_4', AT, 4],
+      ],
+    )
+    assert.deepEqual(ids(await inbox.unacknowledged(1)), ['evt_2'])
+    await inbox.markAcknowledged(['evt_2', 'evt_4'], AT)
+    assert.deepEqual(ids(await inbox.unacknowledged(10)), ['evt_3'])
+  })
+
+  test(`${kind}: an inbox belongs to one stream, and keeps small texts`, async () => {
+    const inbox = open()
+    const stream = { exchange: 'https://exchange.example', organizationId: 'org_a' }
+    await inbox.bind(stream)
+    await inbox.bind(stream)
+    await assert.rejects(inbox.bind({ ...stream, organizationId: 'org_b' }), { code: 'inbox_unavailable' })
+    await assert.rejects(inbox.bind({ ...stream, exchange: 'https://x.example' }), {
+      code: 'inbox_unavailable',
+    })
+    assert.equal(await inbox.readValue('keys'), undefined)
+    await inbox.writeValue('keys', '1')
+    await inbox.writeValue('keys', '2')
+    // A name of the inbox's own is no name of a text.
+    await inbox.writeValue('cursor', 'mine')
+    assert.equal(await inbox.readValue('keys'), '2')
+    assert.equal((await inbox.position()).cursor, undefined)
+  })
+}
+
+test('[EVT-14] both kinds do the same, whatever happens in whatever order', async () => {
+  const sequence = fc.integer({ min: 0, max: 12 })
+  const step = fc.oneof(
+    fc.record({ do: fc.constant('store' as const), sequence, other: fc.boolean() }),
+    fc.record({
+      do: fc.constant('page' as const),
+      from: sequence,
+      picks: fc.uniqueArray(fc.integer({ min: 1, max: 6 }), { maxLength: 4 }),
+    }),
+    fc.record({ do: fc.constantFrom('next', 'setAside', 'drop', 'acknowledge', 'prune', 'attempt') }),
+    fc.record({ do: fc.constant('retry' as const), sequence }),
+  )
+  type Step = typeof step extends fc.Arbitrary<infer S> ? S : never
+
+  async function apply(inbox: Inbox, each: Step): Promise<unknown> {
+    if (each.do === 'store' && 'other' in each) {
+      const given = event(each.sequence, `evt_${each.sequence}${each.other ? 'x' : ''}`)
+      return inbox.store(given, 'webhook', AT)
+    }
+    if (each.do === 'page' && 'picks' in each) {
+      const sequences = each.picks.map((pick) => each.from + pick).toSorted((a, b) => a - b)
+      return inbox.storePage(page(sequences, `c${sequences.at(-1)}`))
+    }
+    if (each.do === 'retry' && 'sequence' in each) return inbox.retry(`evt_${each.sequence}`)
+    const next = await inbox.next()
+    if (each.do === 'next') return next && inbox.finish(next.eventId, AT)
+    if (each.do === 'setAside') return next && inbox.setAside(next.eventId, AT, 'r')
+    if (each.do === 'attempt') return next && inbox.beginAttempt(next.eventId)
+    if (each.do === 'drop') return inbox.dropCursor()
+    if (each.do === 'prune') return inbox.prune(LATER, 3)
+    return inbox.markAcknowledged(ids(await inbox.unacknowledged(3)), AT)
+  }
+  const look = async (inbox: Inbox) => ({
+    position: await inbox.position(),
+    gaps: await inbox.gaps(),
+    next: (await inbox.next())?.eventId,
+    pending: ids(await inbox.list('pending', 99)),
+    processed: ids(await inbox.list('processed', 99)),
+    aside: ids(await inbox.list('set_aside', 99)),
+    unacknowledged: await inbox.unacknowledged(99),
+  })
+
+  const sqlite = KINDS['sqlite']
+  assert.ok(sqlite)
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { maxLength: 25 }), async (steps) => {
+      const [memory, file] = [new MemoryInbox(), openSqliteInbox(':memory:')]
+      const processed = new Set<string>()
+      for (const each of steps) {
+        assert.deepEqual(await apply(file, each), await apply(memory, each), JSON.stringify(each))
+        const seen = await look(file)
+        assert.deepEqual(seen, await look(memory), JSON.stringify(each))
+        // The mark never runs ahead of what is stored or gone, and never waits where nothing is missing.
+        assert.ok(seen.position.lastContiguousSequence >= seen.position.polledThrough)
+        // What had its effect is never given up as missing, and never pending again.
+        for (const id of seen.processed) processed.add(id)
+        for (const id of processed) assert.ok(!seen.pending.includes(id), id)
+        for (const { firstSequence, lastSequence } of seen.gaps) {
+          for (let n = firstSequence; n <= lastSequence; n++) {
+            assert.ok(![`evt_${n}`, `evt_${n}x`].some((id) => processed.has(id)), `gap at ${n}`)
+          }
+        }
+      }
+      await file.close()
+    }),
+    { numRuns: 150 },
+  )
+})

@@ -1,0 +1,128 @@
+import type { NotificationEnvelope } from '@agent-exchange/protocol'
+import { ExchangeError } from '../errors.ts'
+import type { Effect, Inbox, InboxEvent } from './inbox.ts'
+import type { ReceiveLimits } from './limits.ts'
+import { envelopeOf } from './notification.ts'
+import type { OnReport } from './reports.ts'
+import { backoff, pause, type Waker } from './waker.ts'
+
+/** What a call of the handler is about, beside the event. */
+export interface HandlerCall {
+  /** Aborted when the receiver stops or the call takes too long. */
+  readonly signal: AbortSignal
+  /** The same in every call for this event: what the handler does elsewhere can be made unique by it. */
+  readonly key: string
+  /** 1 for the first call. */
+  readonly attempt: number
+}
+
+/**
+ * Called for one event at a time, in the order of the stream, at least once for each. What it returns, if
+ * anything, is run in the transaction that marks the event as processed, and so exactly once.
+ */
+export type EventHandler<Transaction = unknown> = (
+  event: NotificationEnvelope,
+  call: HandlerCall,
+) => Promise<Effect<Transaction> | void> | Effect<Transaction> | void
+
+export interface ProcessingOptions<Transaction> {
+  readonly inbox: Inbox<Transaction>
+  readonly handle: EventHandler<Transaction>
+  readonly now: () => Date
+  readonly limits: ReceiveLimits
+  readonly waker: Waker
+  readonly signal: AbortSignal
+  readonly onReport: OnReport
+}
+
+/** Processes what is in the inbox, in order, until the abort. Trouble with the inbox is waited out. */
+export async function processEvents<Transaction>(options: ProcessingOptions<Transaction>): Promise<void> {
+  const { inbox, limits, waker, signal, onReport } = options
+  let failures = 0
+  while (!signal.aborted) {
+    try {
+      const event = await inbox.next()
+      if (event) await processOne(event, options)
+      else await waker.wait(limits.idleMs, signal)
+      failures = 0
+    } catch (error) {
+      onReport({ kind: 'trouble', during: 'inbox', error })
+      await pause(backoff(++failures, limits.pollRetryMs, limits.pollRetryLongestMs, limits.jitter), signal)
+    }
+  }
+}
+
+async function processOne<Transaction>(
+  event: InboxEvent,
+  options: ProcessingOptions<Transaction>,
+): Promise<void> {
+  const { inbox, limits, signal, now, onReport } = options
+  const { eventId } = event
+  const attempt = await inbox.beginAttempt(eventId)
+  // Counted before each call, so this is one whose calls ended the whole process again and again.
+  if (attempt > limits.handlerAttempts)
+    return setAside(eventId, 'No call of the handler came to an end.', options)
+  let failure: { readonly error: unknown }
+  try {
+    const effect = await callHandler(event, attempt, options)
+    await inbox.finish(eventId, now().toISOString(), effect)
+    return
+  } catch (error) {
+    failure = { error }
+  }
+  if (signal.aborted) return inbox.cancelAttempt(eventId)
+  if (failure.error instanceof ExchangeError && failure.error.code === 'inbox_unavailable') {
+    await inbox.cancelAttempt(eventId)
+    throw failure.error
+  }
+  if (attempt >= limits.handlerAttempts) {
+    return setAside(eventId, reasonOf(failure.error, limits.reasonCharacters), options)
+  }
+  onReport({ kind: 'handler_failed', eventId, attempt, error: failure.error })
+  const { handlerRetryMs, handlerRetryLongestMs, jitter } = limits
+  await pause(backoff(attempt, handlerRetryMs, handlerRetryLongestMs, jitter), signal)
+}
+
+/** A call that ignores its signal is left behind at the end of its time; what it still returns has no effect. */
+async function callHandler<Transaction>(
+  event: InboxEvent,
+  attempt: number,
+  { handle, limits, signal }: ProcessingOptions<Transaction>,
+): Promise<Effect<Transaction> | undefined> {
+  const limit = new AbortController()
+  const giveUp = () => limit.abort(tooLong())
+  const timers = [setTimeout(giveUp, limits.handlerMs)]
+  const onStop = () => void timers.push(setTimeout(giveUp, limits.stopMs))
+  signal.addEventListener('abort', onStop)
+  if (signal.aborted) onStop()
+  const ended = new Promise<never>((_, reject) => {
+    limit.signal.addEventListener('abort', () => reject(tooLong()))
+  })
+  try {
+    const call = { signal: AbortSignal.any([signal, limit.signal]), key: event.eventId, attempt }
+    const returned = await Promise.race([handle(envelopeOf(event), call), ended])
+    return typeof returned === 'function' ? returned : undefined
+  } finally {
+    signal.removeEventListener('abort', onStop)
+    timers.forEach(clearTimeout)
+  }
+}
+
+async function setAside<Transaction>(
+  eventId: string,
+  reason: string,
+  { inbox, now, onReport }: ProcessingOptions<Transaction>,
+): Promise<void> {
+  await inbox.setAside(eventId, now().toISOString(), reason)
+  onReport({ kind: 'set_aside', eventId, reason })
+}
+
+function reasonOf(error: unknown, characters: number): string {
+  if (!(error instanceof Error)) return 'The handler threw something that is no Error.'
+  const name = error instanceof ExchangeError ? error.code : error.name
+  return `${name}: ${error.message}`.slice(0, characters)
+}
+
+function tooLong(): ExchangeError {
+  return new ExchangeError('timed_out', { what: 'The handler did not come to an end.', retryable: true })
+}

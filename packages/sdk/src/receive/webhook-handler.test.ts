@@ -1,0 +1,369 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { CryptoError } from '@agent-exchange/crypto'
+import { createProfile } from '@agent-exchange/protocol'
+import { ExchangeError } from '../errors.ts'
+import {
+  directoryOf,
+  envelope,
+  NOW,
+  ORGANIZATION,
+  requestOf,
+  resigned,
+  signedDelivery,
+  testKey,
+  URL_OF_AGENT,
+  type Signed,
+} from './delivery.fixture.ts'
+import { MemoryInbox } from './memory-inbox.ts'
+import { createNotificationKeys } from './notification-keys.ts'
+import { createWebhookHandler, type WebhookHandlerOptions } from './webhook-handler.ts'
+
+const key = await testKey('key_n1')
+const others = {
+  early: await testKey('key_early', { valid_from: '2026-06-01T00:00:00Z' }),
+  over: await testKey('key_over', { valid_until: '2026-02-01T00:00:00Z' }),
+  retired: await testKey('key_retired', { status: 'retired' }),
+  retiring: await testKey('key_retiring', { status: 'retiring' }),
+  revoked: await testKey('key_revoked', { status: 'revoked' }),
+  encryption: await testKey('key_encryption', { use: 'encryption' }),
+  unknown: await testKey('key_unknown'),
+}
+const { unknown: _unlisted, ...listed } = others
+
+/** A receiver with a real inbox and real pins, and what it said. */
+function receiver(change: Partial<WebhookHandlerOptions> = {}) {
+  const inbox = new MemoryInbox()
+  const rejected: { error: ExchangeError; status: number }[] = []
+  const handler = createWebhookHandler({
+    organizationId: ORGANIZATION,
+    keys: createNotificationKeys({
+      fetchDirectory: async () => directoryOf([key, ...Object.values(listed)]),
+      store: inbox,
+      now: () => NOW,
+    }),
+    inbox,
+    now: () => NOW,
+    onRejected: (error, status) => rejected.push({ error, status }),
+    ...change,
+  })
+  return { handler, inbox, rejected }
+}
+
+const good = await signedDelivery(key, envelope(1))
+const without = (name: string): Signed => {
+  const { [name]: _gone, ...headers } = good.headers
+  return { ...good, headers }
+}
+const withHeader = (name: string, value: string): Signed => ({
+  ...good,
+  headers: { ...good.headers, [name]: value },
+})
+const withParameters = (from: string | RegExp, to: string) =>
+  resigned(key, good, ({ parameters, lines }) => ({ lines, parameters: parameters.replace(from, to) }))
+const flipped = () => {
+  const signature = good.headers['Signature'] ?? ''
+  const at = signature.length - 20
+  return signature.slice(0, at) + (signature[at] === 'A' ? 'B' : 'A') + signature.slice(at + 1)
+}
+const lines = (change: (all: string[]) => string[], list: (text: string) => string) =>
+  resigned(key, good, (parts) => ({ lines: change(parts.lines), parameters: list(parts.parameters) }))
+
+/** Each row is one good delivery with one thing changed: its name, the status, the code, the delivery. */
+const ALTERED: [string, number, string, Signed | Promise<Signed>][] = [
+  // A required component is absent.
+  ...Object.keys(good.headers).map((name): [string, number, string, Signed] => [
+    `without ${name}`,
+    401,
+    'webhook_component_missing',
+    without(name),
+  ]),
+  [
+    'a component less is covered',
+    401,
+    'webhook_components',
+    lines(
+      (all) => all.slice(0, -1),
+      (text) => text.replace(' "svc-delivery-attempt"', ''),
+    ),
+  ],
+  [
+    'components in another order',
+    401,
+    'webhook_components',
+    lines(
+      ([method = '', authority = '', ...rest]) => [authority, method, ...rest],
+      (text) => text.replace('"@method" "@authority"', '"@authority" "@method"'),
+    ),
+  ],
+  // The profile.
+  ['another label', 401, 'webhook_label', { ...good, headers: relabelled('sig2') }],
+  ['another algorithm', 401, 'webhook_algorithm', withParameters('ecdsa-p256-sha256', 'ed25519')],
+  ['another tag', 401, 'webhook_tag', withParameters('svc-webhook', 'svc-other')],
+  ['no tag', 401, 'webhook_parameters', withParameters(/;tag="[^"]*"/, '')],
+  ['no created', 401, 'webhook_parameters', withParameters(/;created=\d+/, '')],
+  ['no expires', 401, 'webhook_parameters', withParameters(/;expires=\d+/, '')],
+  ['a parameter more', 401, 'webhook_parameters', withParameters(/$/, ';nonce="x"')],
+  // The key.
+  ['no keyid', 401, 'webhook_key_missing', withParameters(/;keyid="[^"]*"/, '')],
+  ['an unknown key', 401, 'webhook_key_unknown', signedDelivery(others.unknown, envelope(1))],
+  [
+    'a key that is not valid yet',
+    401,
+    'webhook_key_not_yet_valid',
+    signedDelivery(others.early, envelope(1)),
+  ],
+  ['a key past its end', 401, 'webhook_key_retired', signedDelivery(others.over, envelope(1))],
+  ['a retired key', 401, 'webhook_key_retired', signedDelivery(others.retired, envelope(1))],
+  ['a revoked key', 401, 'webhook_key_revoked', signedDelivery(others.revoked, envelope(1))],
+  ['a key for something else', 401, 'webhook_key_unknown', signedDelivery(others.encryption, envelope(1))],
+  [
+    'another key under a good id',
+    401,
+    'webhook_signature_mismatch',
+    signedDelivery({ ...others.unknown, keyId: key.keyId }, envelope(1)),
+  ],
+  // The time window.
+  [
+    'expired',
+    401,
+    'webhook_expired',
+    signedDelivery(key, envelope(1), { created: new Date(NOW.getTime() - 306_000) }),
+  ],
+  [
+    'from the future',
+    401,
+    'webhook_created_in_future',
+    signedDelivery(key, envelope(1), { created: new Date(NOW.getTime() + 7_000) }),
+  ],
+  [
+    'a window too wide',
+    401,
+    'webhook_lifetime',
+    withParameters(/expires=(\d+)/, `expires=${NOW.getTime() / 1_000 + 301}`),
+  ],
+  // The signature.
+  ['a changed signature', 401, 'webhook_signature_mismatch', withHeader('Signature', flipped())],
+  ['no signature in it', 401, 'webhook_signature_encoding', withHeader('Signature', 'sig1=:AAAA:')],
+  ['a signature that is none', 401, 'webhook_signature_malformed', withHeader('Signature', 'sig1=nonsense:')],
+  ['another delivery id', 401, 'webhook_signature_mismatch', withHeader('svc-delivery-id', 'dlv_2')],
+  ['another event id', 401, 'webhook_signature_mismatch', withHeader('svc-event-id', 'evt_2')],
+  ['another attempt', 401, 'webhook_signature_mismatch', withHeader('svc-delivery-attempt', '2')],
+  [
+    'another content type',
+    401,
+    'webhook_signature_mismatch',
+    withHeader('Content-Type', 'application/json; charset=utf-8'),
+  ],
+  [
+    'another digest',
+    401,
+    'webhook_signature_mismatch',
+    withHeader('Content-Digest', 'sha-256=:47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=:'),
+  ],
+  ['another path', 401, 'webhook_signature_mismatch', { ...good, url: 'https://agent.example/hooks/out' }],
+  ['another host', 401, 'webhook_signature_mismatch', { ...good, url: 'https://agent.test/hooks/in' }],
+  // The digest.
+  ['another body', 400, 'webhook_body_digest', { ...good, body: changedBody((text) => `${text} `) }],
+  [
+    'a body cut short',
+    400,
+    'webhook_body_digest',
+    { ...good, body: changedBody((text) => text.slice(0, -1)) },
+  ],
+  ['no body', 400, 'webhook_body_digest', { ...good, body: new Uint8Array() }],
+  // The notification, though signed.
+  ['no JSON', 422, 'json_syntax', signedDelivery(key, 'not json')],
+  [
+    'a name twice',
+    422,
+    'json_duplicate_member',
+    signedDelivery(key, '{"event_id":"evt_1","event_id":"evt_1"}'),
+  ],
+  ['not UTF-8', 422, 'json_byte_order_mark', signedDelivery(key, `\ufeff${JSON.stringify(envelope(1))}`)],
+  ['no object', 422, 'notification_invalid', signedDelivery(key, '[]')],
+  ...Object.keys(envelope(1)).map((name): [string, number, string, Promise<Signed>] => [
+    `a notification without ${name}`,
+    422,
+    'notification_invalid',
+    signedDelivery(key, JSON.stringify({ ...envelope(1), [name]: undefined }), { eventId: 'evt_1' }),
+  ]),
+  ['a sequence below zero', 422, 'notification_invalid', signedDelivery(key, envelope(1, { sequence: -1 }))],
+  ['an unknown state', 422, 'notification_invalid', signedDelivery(key, envelope(1, { state: 'lost' }))],
+  [
+    'a local time',
+    422,
+    'notification_invalid',
+    signedDelivery(key, envelope(1, { occurred_at: '2026-03-01T12:00:00+01:00' })),
+  ],
+  [
+    'another protocol',
+    422,
+    'notification_invalid',
+    signedDelivery(key, envelope(1, { protocol_version: 'svc/9.9' })),
+  ],
+  ['ids that differ', 422, 'webhook_event_id', signedDelivery(key, envelope(1), { eventId: 'evt_2' })],
+]
+
+function relabelled(label: string): Record<string, string> {
+  const { Signature = '', 'Signature-Input': input = '', ...rest } = good.headers
+  return {
+    ...rest,
+    Signature: Signature.replace('sig1', label),
+    'Signature-Input': input.replace('sig1', label),
+  }
+}
+
+function changedBody(change: (text: string) => string): Uint8Array<ArrayBuffer> {
+  return new TextEncoder().encode(change(new TextDecoder().decode(good.body)))
+}
+
+test('[EVT-14] every rejection rule: a signed delivery with one thing changed is refused before storage', async (t) => {
+  for (const [name, status, code, altered] of ALTERED) {
+    await t.test(name, async () => {
+      const { handler, inbox, rejected } = receiver()
+      const response = await handler(requestOf(await altered))
+      assert.equal(response.status, status)
+      assert.equal((await inbox.position()).pending, 0)
+      assert.equal(rejected.length, 1)
+      const { error } = rejected[0] ?? {}
+      assert.equal(error?.code, 'webhook_rejected')
+      assert.equal((error.cause as CryptoError | ExchangeError).code, code)
+      assert.equal(error.retryable, false)
+      // The sender learns nothing of that.
+      const said = await response.text()
+      assert.deepEqual(JSON.parse(said), { type: 'about:blank', title: 'The delivery was not taken', status })
+      assert.equal(response.headers.get('content-type'), 'application/problem+json')
+    })
+  }
+})
+
+test('[EVT-14] 204 for a new event and for an identical one; the row is the same', async () => {
+  const { handler, inbox, rejected } = receiver()
+  for (const attempt of [1, 2]) {
+    const response = await handler(requestOf(await signedDelivery(key, envelope(1), { attempt })))
+    assert.deepEqual([response.status, await response.text()], [204, ''])
+  }
+  // A replay by the operator: another delivery of the same event; other white space is still the same event.
+  const replay = JSON.stringify(envelope(1), null, 2)
+  const again = await signedDelivery(key, replay, { deliveryId: 'dlv_replay', eventId: 'evt_1' })
+  assert.equal((await handler(requestOf(again))).status, 204)
+  const stored = await inbox.list('pending', 9)
+  assert.deepEqual(
+    stored.map(({ eventId, sequence, source }) => [eventId, sequence, source]),
+    [['evt_1', 1, 'webhook']],
+  )
+  assert.deepEqual(rejected, [])
+  // A retiring key still signs; events come in any order.
+  assert.equal((await handler(requestOf(await signedDelivery(others.retiring, envelope(9))))).status, 204)
+})
+
+test('[EVT-14] another event under the same id, or under the same sequence, is refused and told', async () => {
+  const { handler, inbox, rejected } = receiver()
+  await handler(requestOf(good))
+  for (const other of [envelope(1, { state: 'delivered' }), envelope(1, { event_id: 'evt_new' })]) {
+    assert.equal((await handler(requestOf(await signedDelivery(key, other)))).status, 422)
+  }
+  assert.deepEqual(
+    rejected.map(({ error }) => (error.cause as ExchangeError).code),
+    ['event_conflict', 'event_conflict'],
+  )
+  assert.equal((await inbox.list('pending', 9)).length, 1)
+})
+
+test('[EVT-14] an event of another organization is refused, however well it is signed', async () => {
+  const { handler, inbox, rejected } = receiver()
+  const foreign = await signedDelivery(key, envelope(1, { organization_id: 'org_other' }))
+  assert.equal((await handler(requestOf(foreign))).status, 422)
+  assert.match(rejected[0]?.error.message ?? '', /another organization/)
+  assert.equal((await inbox.position()).pending, 0)
+})
+
+test('a rejection says what differs: the base that the signature had to cover', async () => {
+  const { handler, rejected } = receiver()
+  await handler(requestOf({ ...good, url: 'http://10.0.0.7:3000/in' }))
+  const base = String(rejected[0]?.error.details['signatureBase'])
+  assert.match(base, /"@authority": 10\.0\.0\.7:3000\n"@path": \/in\n/)
+  assert.match(rejected[0]?.error.message ?? '', /before any proxy rewrote/)
+})
+
+test('behind a proxy, publicUrl is the address that the sender signed for', async () => {
+  const behind = { ...good, url: 'http://10.0.0.7:3000/in' }
+  assert.equal((await receiver({ publicUrl: URL_OF_AGENT }).handler(requestOf(behind))).status, 204)
+  // And the only one: a delivery that was signed for another endpoint is not taken here.
+  const elsewhere = await signedDelivery(key, envelope(1), { url: 'https://agent.example/hooks/out' })
+  const { handler } = receiver({ publicUrl: URL_OF_AGENT })
+  assert.equal((await handler(requestOf(elsewhere))).status, 401)
+  assert.throws(() => receiver({ publicUrl: '/hooks/in' }), { code: 'input_invalid' })
+})
+
+test('methods, media types and sizes that no delivery has', async () => {
+  const { handler, inbox, rejected } = receiver({ limits: { maximumBytes: 1_000, timeoutMs: 50 } })
+  for (const method of ['GET', 'HEAD']) {
+    const response = await handler(new Request(URL_OF_AGENT, { method }))
+    assert.deepEqual([response.status, response.headers.get('allow')], [405, 'POST'])
+  }
+  assert.equal((await handler(requestOf(good, { method: 'PUT' }))).status, 405)
+  assert.equal((await handler(requestOf(withHeader('Content-Type', 'text/plain')))).status, 415)
+  const large = await signedDelivery(key, envelope(1, { correlation_id: 'c'.repeat(2_000) }))
+  assert.equal((await handler(requestOf(large))).status, 413)
+  assert.equal(
+    (await handler(requestOf({ ...large, headers: { ...large.headers, 'content-length': '99999' } }))).status,
+    413,
+  )
+  const stream = (pull: (controller: ReadableStreamDefaultController) => void) =>
+    requestOf(good, { body: new ReadableStream({ pull }), duplex: 'half' })
+  let chunks = 0
+  const endless = stream((controller) => {
+    chunks++
+    controller.enqueue(new Uint8Array(100))
+  })
+  assert.equal((await handler(endless)).status, 413)
+  assert.ok(chunks < 20, `${chunks} chunks were read`)
+  assert.equal((await handler(stream(() => undefined))).status, 408)
+  assert.equal((await handler(stream((controller) => controller.error(new Error('cut'))))).status, 400)
+  assert.equal((await inbox.position()).pending, 0)
+  // Only what comes again by itself is called retryable.
+  assert.deepEqual(
+    rejected.map(({ error, status }) => [status, error.retryable]),
+    [405, 405, 405, 415, 413, 413, 413, 408, 400].map((status) => [status, status === 408]),
+  )
+})
+
+test('[EVT-14] trouble of the inbox or of the key directory is 503, so that the delivery comes again', async () => {
+  const unavailable = new ExchangeError('inbox_unavailable', { retryable: true })
+  const full = receiver({ inbox: { store: () => Promise.reject(unavailable) } })
+  assert.equal((await full.handler(requestOf(good))).status, 503)
+  assert.deepEqual([full.rejected[0]?.error.cause, full.rejected[0]?.error.retryable], [unavailable, true])
+  const unreachable = new ExchangeError('exchange_unreachable')
+  const blind = receiver({
+    keys: createNotificationKeys({
+      fetchDirectory: () => Promise.reject(unreachable),
+      store: new MemoryInbox(),
+      now: () => NOW,
+    }),
+  })
+  assert.equal((await blind.handler(requestOf(good))).status, 503)
+  assert.equal(blind.rejected[0]?.error.cause, unreachable)
+})
+
+test('[O-12] statuses are those of the profile', async () => {
+  const created = createProfile({ 'O-12': { signature: 403, digest: 409, notification: 400, inbox: 500 } })
+  assert.ok(created.ok)
+  const { handler } = receiver({ profile: created.profile })
+  const statuses = [
+    (await handler(requestOf(without('Signature')))).status,
+    (await handler(requestOf({ ...good, body: new Uint8Array(3) }))).status,
+    (await handler(requestOf(await signedDelivery(key, '[]')))).status,
+  ]
+  assert.deepEqual(statuses, [403, 409, 400])
+})
+
+test('a listener that fails changes no answer', async () => {
+  const fail = () => {
+    throw new Error('listener')
+  }
+  const { handler } = receiver({ onRejected: fail, onStored: fail })
+  assert.equal((await handler(requestOf(good))).status, 204)
+  assert.equal((await handler(requestOf(without('Signature')))).status, 401)
+})
