@@ -2,6 +2,8 @@ import { Command } from 'commander'
 import { agentCommand } from './commands/agent/index.ts'
 import { backupCommand } from './commands/backup.ts'
 import { configCommand } from './commands/config.ts'
+import { demoCommand } from './commands/demo.ts'
+import { newCommand } from './commands/new.ts'
 import { openApiCommand } from './commands/openapi.ts'
 import { operatorCommands } from './commands/operator/index.ts'
 import { profileCommand } from './commands/profile.ts'
@@ -22,10 +24,12 @@ export function program(): Command {
     configCommand(),
     backupCommand(),
     restoreCommand(),
+    newCommand(),
     validateCommand(),
     openApiCommand(),
     profileCommand(),
     agentCommand(),
+    demoCommand(),
     ...operatorCommands(),
   ]) {
     aex.addCommand(command.copyInheritedSettings(aex))

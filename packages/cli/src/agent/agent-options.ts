@@ -1,18 +1,44 @@
-import { Option } from 'commander'
+import { Command, Option } from 'commander'
 
+/** What every command of an agent may be told. What is left out comes from the agent's folder. */
 export interface AgentOptions {
   readonly dir: string
-  readonly url: string
-  readonly client: string
+  readonly url?: string
+  readonly client?: string
+  readonly passphraseFile?: string
+  readonly ca?: string
+  readonly json?: boolean
 }
 
 export const folderOption = () =>
   new Option('--dir <folder>', 'folder of the agent').default('./aex-agent').env('AEX_AGENT_DIR')
 
 export const urlOption = () =>
-  new Option('--url <base-url>', 'address of the exchange').default('http://127.0.0.1:8080').env('AEX_URL')
+  new Option('--url <base-url>', 'address of the exchange (default: that of the folder)').env('AEX_URL')
 
 export const clientOption = () =>
-  new Option('--client <client_id>', 'client id that the operator gave')
-    .env('AEX_CLIENT_ID')
-    .makeOptionMandatory()
+  new Option('--client <client_id>', 'client id that the operator gave (default: that of the folder)').env(
+    'AEX_CLIENT_ID',
+  )
+
+export const passphraseOption = () =>
+  new Option('--passphrase-file <file>', 'file with the passphrase of the keys (or AEX_AGENT_PASSPHRASE)')
+
+export const caOption = () =>
+  new Option('--ca <file>', 'PEM file with the authority that vouches for the exchange').env('AEX_CA')
+
+/** A command that speaks as an agent. */
+export function agentCommandOf(name: string, summary: string, ...examples: string[]): Command {
+  return new Command(name)
+    .description(summary)
+    .addOption(folderOption())
+    .addOption(urlOption())
+    .addOption(clientOption())
+    .addOption(passphraseOption())
+    .addOption(caOption())
+    .option('--json', 'print one JSON document')
+    .addHelpText(
+      'after',
+      ['', 'Examples:', ...examples.map((example) => `  $ aex agent ${example}`)].join('\n'),
+    )
+}

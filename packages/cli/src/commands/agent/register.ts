@@ -1,72 +1,56 @@
-import { randomUUID } from 'node:crypto'
-import {
-  HEADER,
-  operations,
-  PROTOCOL_VERSION,
-  type AgentRegistration,
-  type ProblemDetails,
-} from '@agent-exchange/protocol'
-import { Command } from 'commander'
-import { accessToken } from '../../agent/access-token.ts'
-import { readAgentFolder, type AgentFolder } from '../../agent/agent-folder.ts'
-import { clientOption, folderOption, urlOption, type AgentOptions } from '../../agent/agent-options.ts'
-import { CommandFailure } from '../../failure.ts'
+import { openAgentFolder, setExchangeAccess } from '@agent-exchange/sdk/node'
+import { InvalidArgumentError, Option, type Command } from 'commander'
+import { explained } from '../../agent/agent-failure.ts'
+import { agentCommandOf, type AgentOptions } from '../../agent/agent-options.ts'
+import { withAgent } from '../../agent/open-agent.ts'
 
-const EXAMPLES = `
-Examples:
-  $ aex agent register --client CLIENT_ID
-  $ aex agent register --client CLIENT_ID --json`
+const LOCAL_EXCHANGE = 'http://127.0.0.1:8080'
+
+interface RegisterOptions extends AgentOptions {
+  readonly skill: Readonly<Record<string, string>>
+  readonly dsX?: boolean
+}
 
 export function agentRegisterCommand(): Command {
-  return new Command('register')
-    .description('Register the agent with its public keys')
-    .addOption(clientOption())
-    .addOption(urlOption())
-    .addOption(folderOption())
-    .option('--json', 'print the registered agent as one JSON document')
-    .addHelpText('after', EXAMPLES)
+  return agentCommandOf(
+    'register',
+    'Register the agent with its public keys, and remember the exchange in its folder',
+    'register --client CLIENT_ID',
+    'register --client CLIENT_ID --url https://exchange.example --skill skill_alignment@1.0.0',
+  )
+    .addOption(
+      new Option('--skill <id@version>', 'a skill that the agent has; may be repeated')
+        .argParser(collectSkill)
+        .default({ skill_alignment: '1.0.0' }, 'skill_alignment@1.0.0'),
+    )
+    .option('--ds-x', 'the agent also takes packages through a data-space connector')
     .action(register)
 }
 
-async function register({ dir, url, client, json }: AgentOptions & { json?: boolean }): Promise<void> {
-  const agent = readAgentFolder(dir)
-  const { access_token } = await accessToken({ folder: dir, baseUrl: url, clientId: client })
-  const response = await fetch(url + operations.registerAgent.path, {
-    method: operations.registerAgent.method,
-    headers: {
-      authorization: `Bearer ${access_token}`,
-      'content-type': 'application/json',
-      [HEADER.correlationId]: randomUUID(),
-      [HEADER.idempotencyKey]: randomUUID(),
-    },
-    body: JSON.stringify(registrationOf(agent)),
+async function register(options: RegisterOptions): Promise<void> {
+  const known = await explained(() => openAgentFolder(options.dir))
+  const url = options.url ?? known.baseUrl ?? LOCAL_EXCHANGE
+  await withAgent({ ...options, url }, async (agent) => {
+    const resource = await agent.register({
+      implementation: 'aex',
+      implementationVersion: '0.1.0',
+      skillVersions: options.skill,
+      transportModes: options.dsX ? ['native', 'ds_x'] : ['native'],
+    })
+    const clientId = options.client ?? known.clientId
+    await setExchangeAccess(options.dir, { baseUrl: url, ...(clientId !== undefined && { clientId }) })
+    if (options.json) return console.log(JSON.stringify(resource, undefined, 2))
+    console.log(`${resource.agent_id} of ${resource.organization_id} is registered`)
+    console.log(`  fingerprint  ${await agent.fingerprint()}`)
   })
-  const body: unknown = await response.json()
-  if (!response.ok) throw new CommandFailure(refusal(body as ProblemDetails))
-  if (json) console.log(JSON.stringify(body, undefined, 2))
-  else console.log(`${agent.agent_id} of ${agent.organization_id} is registered`)
 }
 
-function registrationOf({ organization_id, agent_id, keys }: AgentFolder): AgentRegistration {
-  const key = (use: 'signing' | 'encryption') => ({
-    key_id: keys[use].key_id,
-    use,
-    format: 'jwk' as const,
-    public_key: keys[use].public_jwk,
-    valid_from: keys[use].created_at,
-  })
-  return {
-    organization_id,
-    agent_id,
-    implementation: 'aex',
-    implementation_version: '0.1.0',
-    protocol_versions: [PROTOCOL_VERSION],
-    skill_versions: {},
-    transport_modes: ['native'],
-    keys: [key('signing'), key('encryption')],
-  }
-}
-
-function refusal({ title, code, type, details }: ProblemDetails): string {
-  return `The exchange refused (${code}): ${title}. ${JSON.stringify(details)}\nSee ${type}`
+function collectSkill(
+  text: string,
+  before: Readonly<Record<string, string>>,
+): Readonly<Record<string, string>> {
+  const [, id, version] = /^([^@]+)@([^@]+)$/u.exec(text) ?? []
+  if (id === undefined || version === undefined)
+    throw new InvalidArgumentError('Write it as id@version, such as skill_alignment@1.0.0.')
+  return { ...before, [id]: version }
 }

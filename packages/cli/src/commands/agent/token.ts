@@ -1,22 +1,20 @@
-import { Command } from 'commander'
-import { accessToken } from '../../agent/access-token.ts'
-import { clientOption, folderOption, urlOption, type AgentOptions } from '../../agent/agent-options.ts'
-
-const EXAMPLES = `
-Examples:
-  $ aex agent token --client CLIENT_ID
-  $ curl -H "Authorization: Bearer $(aex agent token --client CLIENT_ID)" -H "X-Correlation-ID: try-1" \\
-      http://127.0.0.1:8080/v1/notifications`
+import type { Command } from 'commander'
+import { agentCommandOf, type AgentOptions } from '../../agent/agent-options.ts'
+import { withAgent } from '../../agent/open-agent.ts'
 
 export function agentTokenCommand(): Command {
-  return new Command('token')
-    .description('Print an access token, so that anybody can try the API with curl')
-    .addOption(clientOption())
-    .addOption(urlOption())
-    .addOption(folderOption())
-    .addHelpText('after', EXAMPLES)
-    .action(async ({ dir, url, client }: AgentOptions) => {
-      const { access_token } = await accessToken({ folder: dir, baseUrl: url, clientId: client })
-      console.log(access_token)
+  return agentCommandOf(
+    'token',
+    'Print an access token, so that anybody can try the API with curl',
+    'token',
+    'token --client CLIENT_ID --url http://127.0.0.1:8080',
+  )
+    .addHelpText(
+      'after',
+      '  $ curl -H "Authorization: Bearer $(aex agent token)" -H "X-Correlation-ID: try-1" \\\n      http://127.0.0.1:8080/v1/notifications',
+    )
+    .action(async (options: AgentOptions) => {
+      const token = await withAgent(options, (agent) => agent.token())
+      console.log(options.json ? JSON.stringify({ access_token: token }) : token)
     })
 }

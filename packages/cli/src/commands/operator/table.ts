@@ -1,5 +1,4 @@
-// oxlint-disable-next-line no-control-regex -- control characters are what it looks for
-const CONTROL_CHARACTER = /[\u0000-\u001f\u007f-\u009f]/g
+import { visible } from '../../visible.ts'
 
 /**
  * What a cell shows: nothing for nothing, the first line of a text, everything else as JSON. Some of it was written
@@ -10,7 +9,7 @@ function cell(value: unknown): string {
   const text = typeof value === 'string' ? value : JSON.stringify(value)
   const [first = '', ...others] = text.trimEnd().split('\n')
   const line = others.length > 0 ? `${first} …` : first
-  return line.replace(CONTROL_CHARACTER, (character) => JSON.stringify(character).slice(1, -1))
+  return visible(line)
 }
 
 /** Aligned columns under their names; the last one is not padded, so that copying a line takes no blanks along. */

@@ -19,14 +19,12 @@ function withOffset(text: string): string {
   return /T.*(?:Z|[+-]\d\d:\d\d)$/.test(text) ? text : 'no time'
 }
 
+/** An option that is a moment. */
+export const timeOption = (flags: string, meaning: string) => new Option(flags, meaning).argParser(moment)
+
 export const sinceOption = () =>
-  new Option(
-    '--since <time>',
-    'only those made then or later: a UTC time, a day, or 30m, 24h, 7d ago',
-  ).argParser(moment)
+  timeOption('--since <time>', 'only those made then or later: a UTC time, a day, or 30m, 24h, 7d ago')
 export const untilOption = () =>
-  new Option('--until <time>', 'only those made before: a UTC time, a day, or 30m, 24h, 7d ago').argParser(
-    moment,
-  )
+  timeOption('--until <time>', 'only those made before: a UTC time, a day, or 30m, 24h, 7d ago')
 export const endpointOption = () =>
   new Option('--endpoint <webhook_endpoint_id>', 'only those of this endpoint')

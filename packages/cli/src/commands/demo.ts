@@ -1,0 +1,121 @@
+import { writeFileSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { Command, Option } from 'commander'
+import type { Demo } from '../demo/run-demo.ts'
+import { createTimeline } from '../demo/timeline.ts'
+import { CommandFailure } from '../failure.ts'
+
+const EXAMPLES = `
+Two companies, an exchange between them, real keys, real webhooks over TLS. It takes a few seconds and leaves nothing
+behind but the report, where one is asked for.
+
+Examples:
+  $ aex demo
+  $ aex demo --report demo.html
+  $ aex demo --transport ds_x          the sealed bytes travel through two data-space connectors
+  $ aex demo --keep                    leaves it running, and says how to go on with curl`
+
+interface DemoCommandOptions {
+  readonly transport: 'native' | 'ds_x'
+  readonly report?: string
+  readonly keep?: boolean
+}
+
+export function demoCommand(): Command {
+  return new Command('demo')
+    .description('Watch two companies share, challenge and align a demand change')
+    .addOption(
+      new Option('--transport <mode>', 'how the sealed bytes travel')
+        .choices(['native', 'ds_x'])
+        .default('native'),
+    )
+    .option('--report <file>', 'write an HTML report with a sequence picture')
+    .option('--keep', 'leave the exchange up until Ctrl-C')
+    .addHelpText('after', EXAMPLES)
+    .action(demo)
+}
+
+async function demo({ transport, report, keep }: DemoCommandOptions): Promise<void> {
+  const interrupted = interruption()
+  const timeline = createTimeline({
+    now: () => performance.now(),
+    print: (line) => console.log(line),
+    colour: process.stdout.isTTY && process.env['NO_COLOR'] === undefined,
+    ...(process.stdout.isTTY && { columns: process.stdout.columns }),
+  })
+  const { runDemo } = await import('../demo/run-demo.ts')
+  const running = runDemo({ transport, timeline, now: () => new Date() })
+  const first = await Promise.race([running, interrupted])
+  if (first === undefined) {
+    console.error('\nStopping; everything is removed.')
+    await (await running.catch(() => undefined))?.[Symbol.asyncDispose]()
+    process.exit(130)
+  }
+  try {
+    await using ended = first
+    summarize(ended)
+    if (report !== undefined) save(report, ended.page)
+    if (keep) {
+      console.log(directions(ended, await tokenOf(ended)))
+      await interrupted
+      console.error('\nStopping; everything is removed.')
+    }
+  } finally {
+    process.removeAllListeners('SIGINT')
+  }
+  const failed = first.outcome.checks.some(({ ok }) => !ok)
+  // Connections that nobody waits for must not keep the process.
+  process.exit(failed ? 1 : 0)
+}
+
+/** Resolves at Ctrl-C or SIGTERM; a second one ends the process at once. */
+function interruption(): Promise<undefined> {
+  const { promise, resolve: settle } = Promise.withResolvers<undefined>()
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+    process.once(signal, () => {
+      settle(undefined)
+      process.once(signal, () => process.exit(130))
+    })
+  }
+  return promise
+}
+
+function summarize({ outcome }: Demo): void {
+  console.log('')
+  for (const { count, what } of outcome.counts) console.log(`${String(count).padStart(5)} ${what}`)
+}
+
+function save(file: string, page: string): void {
+  try {
+    writeFileSync(file, page)
+  } catch {
+    throw new CommandFailure(`The report cannot be written to ${file}.`)
+  }
+  console.log(`\nReport: ${resolve(file)}`)
+}
+
+function tokenOf({ cast }: Demo): Promise<string> {
+  return cast.manufacturer.agent.token()
+}
+
+function directions({ exchange, cast, told }: Demo, token: string): string {
+  const { manufacturer, supplier } = cast
+  const get = (path: string) =>
+    `  curl -sS -H "Authorization: Bearer $TOKEN" -H "X-Correlation-ID: try" ${exchange.url}${path}`
+  return `
+Still running. In another terminal, as the carmaker's agent (the token lives for five minutes):
+  TOKEN=${token}
+${get(`/v1/threads/${told.threadId}`)}
+${get(`/v1/directory/agents/${supplier.agent.identity.agentId}/keys`)}
+${get('/v1/notifications')}
+${get(`/v1/audit/packages/${told.packageIds[0]}`)}
+
+With the command line, as either agent:
+  aex agent thread ${told.threadId} --dir ${manufacturer.agent.folder.folder}
+  aex agent token --dir ${supplier.agent.folder.folder}
+
+As the operator:
+  AEX_OPERATOR_URL=${exchange.operatorUrl} AEX_OPERATOR_TOKEN=${exchange.operatorToken} aex delivery list
+
+API reference: ${exchange.url}/docs     Ctrl-C stops it and removes everything.`
+}

@@ -1,0 +1,69 @@
+import { writeFileSync } from 'node:fs'
+import { OBJECT_TYPES, type ObjectType } from '@agent-exchange/protocol'
+import { newObject } from '@agent-exchange/sdk'
+import { Argument, Command } from 'commander'
+import { folderOption } from '../agent/agent-options.ts'
+import { identityFrom } from '../agent/identity.ts'
+import { CommandFailure } from '../failure.ts'
+
+const EXAMPLES = `
+Examples:
+  $ aex new policy_envelope --to org_carmaker --out policy.json
+  $ aex new reasoning_package --to org_carmaker --policy-id pol_alignment --out capacity.json
+  $ aex new response_object --to org_seats --about pkg_1 --thread thread_1 --out answer.json
+
+The object is valid as it is; replace its sentences by yours, then look again with \`aex validate\`.
+Organization and agent are those of the agent folder, unless --org and --agent say otherwise.`
+
+interface NewOptions {
+  readonly dir: string
+  readonly to: string
+  readonly org?: string
+  readonly agent?: string
+  readonly thread?: string
+  readonly about?: string
+  readonly policyId?: string
+  readonly out?: string
+}
+
+export function newCommand(): Command {
+  return new Command('new')
+    .description('Write a new protocol object to start from')
+    .addArgument(new Argument('<object_type>', 'what to write').choices(OBJECT_TYPES))
+    .requiredOption('--to <org_id>', 'organization that it is meant for')
+    .option('--org <org_id>', 'organization that makes it')
+    .option('--agent <agent_id>', 'agent that makes it')
+    .option('--thread <thread_id>', 'thread that it belongs to (default: a new one)')
+    .option('--about <package_id>', 'package that it answers or is about')
+    .option('--policy-id <policy_id>', 'policy that it names (default: a new id)')
+    .option('--out <file>', 'file to write, never over an existing one (default: standard output)')
+    .addOption(folderOption())
+    .addHelpText('after', EXAMPLES)
+    .action(write)
+}
+
+async function write(type: ObjectType, options: NewOptions): Promise<void> {
+  const object = newObject(type, {
+    by: await identityFrom(options),
+    to: options.to,
+    now: new Date(),
+    ...(options.thread !== undefined && { threadId: options.thread }),
+    ...(options.about !== undefined && { about: options.about }),
+    ...(options.policyId !== undefined && { policyId: options.policyId }),
+  })
+  const text = JSON.stringify(object, undefined, 2)
+  if (options.out === undefined) console.log(text)
+  else save(options.out, text)
+}
+
+function save(file: string, text: string): void {
+  try {
+    writeFileSync(file, `${text}\n`, { flag: 'wx' })
+  } catch (error) {
+    const exists = error instanceof Error && 'code' in error && error.code === 'EEXIST'
+    throw new CommandFailure(
+      exists ? `${file} exists already. Choose another name with --out.` : `${file} cannot be written.`,
+    )
+  }
+  console.error(`Wrote ${file}`)
+}

@@ -1,0 +1,152 @@
+import { once } from 'node:events'
+import { createServer } from 'node:https'
+import type { AddressInfo } from 'node:net'
+import type { NotificationEnvelope } from '@agent-exchange/protocol'
+import type { DataSpace, Receiver } from '@agent-exchange/sdk'
+import {
+  connectFolder,
+  createAgentFolder,
+  setExchangeAccess,
+  toNodeListener,
+  type FolderAgent,
+} from '@agent-exchange/sdk/node'
+import { CommandFailure } from '../failure.ts'
+import type { DemoExchange } from './demo-exchange.ts'
+import type { ThrowawayCertificate } from './throwaway-certificate.ts'
+import { LANE_NAMES, short, type Lane, type Timeline } from './timeline.ts'
+
+/** A company of the demo: one agent with its folder, and a receiver for signed webhooks over TLS. */
+export interface Company extends AsyncDisposable {
+  readonly lane: Exclude<Lane, 'exchange'>
+  readonly agent: FolderAgent
+  readonly clientId: string
+  readonly receiver: Receiver
+  /** Events that were handled, in the order of the stream. */
+  readonly events: readonly NotificationEnvelope[]
+  /** Waits for an event of a package. */
+  told(packageId: string, eventType: string): Promise<NotificationEnvelope>
+}
+
+export interface Founding {
+  readonly lane: Company['lane']
+  readonly organizationId: string
+  readonly agentId: string
+  readonly folder: string
+  readonly certificate: ThrowawayCertificate
+  readonly timeline: Timeline
+  readonly dataSpace?: DataSpace
+}
+
+export const SKILL = { id: 'skill_alignment', version: '1.0.0' }
+const PATIENCE_MS = 15_000
+
+/** From nothing to an agent that is registered and told of events. */
+export async function foundCompany(exchange: DemoExchange, founding: Founding): Promise<Company> {
+  const { lane, organizationId, agentId, folder, certificate, timeline, dataSpace } = founding
+  const cleanup = new AsyncDisposableStack()
+  await using undo = cleanup
+  const made = await createAgentFolder(folder, { identity: { organizationId, agentId } })
+  await exchange.operate('/organizations', { organization_id: organizationId, name: LANE_NAMES[lane] })
+  const client = await exchange.operate('/clients', {
+    organization_id: organizationId,
+    agent_id: agentId,
+    public_jwk: made.made.client.publicJwk,
+  })
+  const clientId = String(client['client_id'])
+  await setExchangeAccess(folder, { baseUrl: exchange.url, clientId })
+  const agent = cleanup.use(await connectFolder(folder, dataSpace ? { dataSpace } : {}))
+  await agent.register({
+    implementation: 'aex demo',
+    implementationVersion: '1',
+    skillVersions: { [SKILL.id]: SKILL.version },
+    transportModes: dataSpace ? ['native', 'ds_x'] : ['native'],
+  })
+  timeline.add({
+    who: lane,
+    to: 'exchange',
+    kind: 'note',
+    what: 'registers its public keys',
+    detail: `${agentId}  fingerprint ${(await agent.fingerprint()).slice(0, 12)}…`,
+  })
+  const heard = hearingOf(lane, timeline)
+  const receiver = cleanup.use(
+    agent.receiver({
+      inbox: agent.inbox(),
+      handle: async (event) => heard.add(event),
+      onReport: (report) => {
+        if (report.kind === 'webhook_rejected')
+          timeline.add({ who: lane, kind: 'note', what: 'refuses a webhook', detail: report.error.message })
+      },
+    }),
+  )
+  await receiver.start()
+  const url = await serve(receiver, certificate, cleanup)
+  await receiver.ensureEndpoint(url)
+  const stop = undo.move()
+  return {
+    lane,
+    agent,
+    clientId,
+    receiver,
+    events: heard.events,
+    told: heard.told,
+    [Symbol.asyncDispose]: () => stop.disposeAsync(),
+  }
+}
+
+/** A receiver behind TLS on this machine; returns its address. */
+async function serve(
+  receiver: Receiver,
+  { certificate, key }: ThrowawayCertificate,
+  cleanup: AsyncDisposableStack,
+): Promise<string> {
+  const server = createServer({ cert: certificate, key }, toNodeListener(receiver.handler))
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  cleanup.defer(async () => {
+    server.closeAllConnections()
+    await new Promise((resolve) => server.close(resolve))
+  })
+  return `https://localhost:${(server.address() as AddressInfo).port}/events`
+}
+
+/** Shows each event as it is handled, and lets the story wait for one. */
+function hearingOf(lane: Company['lane'], timeline: Timeline) {
+  const events: NotificationEnvelope[] = []
+  const waiting = new Set<() => void>()
+  return {
+    events,
+    add(event: NotificationEnvelope) {
+      events.push(event)
+      timeline.add({
+        who: 'exchange',
+        to: lane,
+        kind: 'event',
+        what: `${event.event_type} #${event.sequence}`,
+        detail: `${short(event.package_id)}  state ${event.state}  signature verified, stored, in order`,
+      })
+      for (const look of waiting) look()
+    },
+    async told(packageId: string, eventType: string): Promise<NotificationEnvelope> {
+      const find = () =>
+        events.find((event) => event.package_id === packageId && event.event_type === eventType)
+      const { promise, resolve, reject } = Promise.withResolvers<NotificationEnvelope>()
+      const look = () => {
+        const event = find()
+        if (event) resolve(event)
+      }
+      const timer = setTimeout(
+        () => reject(new CommandFailure(`${LANE_NAMES[lane]} was not told of ${eventType} in time.`)),
+        PATIENCE_MS,
+      )
+      waiting.add(look)
+      look()
+      try {
+        return await promise
+      } finally {
+        clearTimeout(timer)
+        waiting.delete(look)
+      }
+    },
+  }
+}

@@ -1,0 +1,39 @@
+import { escapeHtml } from './html.ts'
+import { LANE_NAMES, type Lane, type TimedMoment } from './timeline.ts'
+
+const LANES: readonly Lane[] = ['manufacturer', 'exchange', 'supplier']
+const WIDTH = 900
+const HEAD = 56
+const ROW = 30
+const MARGIN = 150
+const GAP = (WIDTH - 2 * MARGIN) / (LANES.length - 1)
+const ARROW = 7
+const LONGEST_LABEL = 44
+
+const x = (lane: Lane) => MARGIN + LANES.indexOf(lane) * GAP
+
+/** Everything that went from one to another, as a sequence diagram in SVG, in the order it happened. */
+export function sequencePicture(moments: readonly TimedMoment[]): string {
+  const arrows = moments.filter((moment) => moment.to !== undefined && moment.to !== moment.who)
+  const height = HEAD + ROW * (arrows.length + 1)
+  const lanes = LANES.map(
+    (lane) => `<line class="life" x1="${x(lane)}" y1="${HEAD - 14}" x2="${x(lane)}" y2="${height - 10}"/>
+<rect class="head" x="${x(lane) - 70}" y="10" width="140" height="32" rx="6"/>
+<text class="name" x="${x(lane)}" y="31">${escapeHtml(LANE_NAMES[lane])}</text>`,
+  )
+  const rows = arrows.map((moment, index) => arrow(moment, HEAD + ROW * (index + 0.8)))
+  return `<svg class="sequence" viewBox="0 0 ${WIDTH} ${height}" role="img" aria-label="Sequence of what was exchanged">
+${lanes.join('\n')}
+${rows.join('\n')}
+</svg>`
+}
+
+function arrow({ who, to = who, what, kind, at }: TimedMoment, y: number): string {
+  const [from, end] = [x(who), x(to)]
+  const direction = Math.sign(end - from)
+  const tip = `${end},${y} ${end - direction * ARROW},${y - 4} ${end - direction * ARROW},${y + 4}`
+  const label = what.length > LONGEST_LABEL ? `${what.slice(0, LONGEST_LABEL - 1)}…` : what
+  return `<g class="${kind}"><title>${escapeHtml(`${(at / 1_000).toFixed(2)} s: ${what}`)}</title>
+<line class="arrow" x1="${from}" y1="${y}" x2="${end - direction * ARROW}" y2="${y}"/><polygon points="${tip}"/>
+<text x="${(from + end) / 2}" y="${y - 6}">${escapeHtml(label)}</text></g>`
+}

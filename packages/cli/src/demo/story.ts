@@ -1,0 +1,227 @@
+import type { PolicyEnvelope, ProtocolObject } from '@agent-exchange/protocol'
+import { ExchangeError, verifyEvidence, type EvidenceReport, type SentPackage } from '@agent-exchange/sdk'
+import { SKILL, type Company } from './company.ts'
+import { agreement, alignedStory, challenge, decision, demandChange, policyFor } from './story-objects.ts'
+import { short, type Timeline } from './timeline.ts'
+
+export interface Cast {
+  readonly manufacturer: Company
+  readonly supplier: Company
+  readonly timeline: Timeline
+  readonly now: () => Date
+}
+
+/** What the story leaves behind, for the summary. */
+export interface Told {
+  readonly threadId: string
+  readonly packageIds: readonly string[]
+  readonly receipts: number
+  /** The first package, as its sender wrote it. */
+  readonly first: ProtocolObject
+  readonly evidence: Readonly<Record<'manufacturer' | 'supplier', EvidenceReport>>
+}
+
+/** A demand change is reasoned, shared, challenged, answered and aligned; one package is taken back. */
+export async function tellStory(cast: Cast): Promise<Told> {
+  const { manufacturer, supplier, timeline, now } = cast
+  const parties = { manufacturer: manufacturer.agent.identity, supplier: supplier.agent.identity }
+  const policies = {
+    approved: policyFor(parties.manufacturer, parties.supplier, now(), true),
+    manufacturer: policyFor(parties.manufacturer, parties.supplier, now(), false),
+    supplier: policyFor(parties.supplier, parties.manufacturer, now(), false),
+  }
+  const to = parties.supplier
+  const common = { skill: SKILL, to }
+
+  timeline.chapter('A demand change, reasoned and shared')
+  const threadId = `thread_demo_${crypto.randomUUID()}`
+  const first = under(demandChange(parties, threadId, now()), policies.approved)
+  const shared = await manufacturer.agent.send(
+    {
+      ...common,
+      object: first,
+      policy: policies.approved,
+      approve: ({ purpose, checks }) => {
+        timeline.add({
+          who: 'manufacturer',
+          kind: 'decision',
+          what: 'a person approves',
+          detail: `${purpose}; ${checks.length} policy checks passed`,
+        })
+        return { approved: true, approvalReference: 'approval_demo_1' }
+      },
+    },
+    { onProgress: stepsOf(manufacturer, timeline) },
+  )
+  let receipts = await read(supplier, shared, cast)
+  await manufacturer.told(shared.packageId, 'package.received')
+
+  timeline.chapter('Challenged')
+  const challenged = await supplier.agent.respond(
+    shared.packageId,
+    {
+      object: under(challenge(parties, shared, now()), policies.supplier),
+      policy: policies.supplier,
+      skill: SKILL,
+    },
+    { onProgress: stepsOf(supplier, timeline) },
+  )
+  receipts += await read(manufacturer, challenged, cast)
+
+  timeline.chapter('Answered')
+  const answered = await manufacturer.agent.send(
+    {
+      ...common,
+      object: under(decision(parties, threadId, now()), policies.manufacturer),
+      policy: policies.manufacturer,
+    },
+    { onProgress: stepsOf(manufacturer, timeline) },
+  )
+  receipts += await read(supplier, answered, cast)
+  const agreed = await supplier.agent.respond(
+    answered.packageId,
+    {
+      object: under(agreement(parties, answered, now()), policies.supplier),
+      policy: policies.supplier,
+      skill: SKILL,
+    },
+    { onProgress: stepsOf(supplier, timeline) },
+  )
+  receipts += await read(manufacturer, agreed, cast)
+
+  timeline.chapter('Aligned')
+  const aligned = await manufacturer.agent.send(
+    {
+      ...common,
+      object: alignedStory(
+        parties,
+        { threadId, packageIds: [shared, challenged, answered, agreed].map(({ packageId }) => packageId) },
+        now(),
+      ),
+      policy: policies.manufacturer,
+    },
+    { onProgress: stepsOf(manufacturer, timeline) },
+  )
+  receipts += await read(supplier, aligned, cast)
+
+  timeline.chapter('Taken back before anybody read it')
+  const mistaken = await manufacturer.agent.send(
+    {
+      ...common,
+      object: under(decision(parties, threadId, now()), policies.manufacturer),
+      policy: policies.manufacturer,
+    },
+    { onProgress: stepsOf(manufacturer, timeline) },
+  )
+  await takeBack(cast, mistaken)
+
+  timeline.chapter('Proved, without the exchange')
+  const sent = [shared, challenged, answered, agreed, aligned, mistaken]
+  return {
+    threadId,
+    packageIds: sent.map(({ packageId }) => packageId),
+    receipts,
+    first,
+    evidence: {
+      manufacturer: await prove(manufacturer, threadId, timeline),
+      supplier: await prove(supplier, threadId, timeline),
+    },
+  }
+}
+
+/** The same object under a policy of its sender's. */
+function under<T extends { readonly policy_envelope: object }>(
+  object: T,
+  { policy_id, purpose }: PolicyEnvelope,
+): T {
+  return { ...object, policy_envelope: { ...object.policy_envelope, policy_id, purpose } }
+}
+
+const STEPS = {
+  validated: 'checks the object against its schema',
+  checked: 'evaluates five policy checks',
+  sealed: 'seals for both sides and signs',
+  published: 'offers the sealed bytes through its connector',
+  receipt_accepted: 'hands in the signed policy receipt',
+  accepted: 'hands in the package: accepted, durable',
+} as const
+
+/** Shows each step of sending; what reaches the exchange is drawn as an arrow. */
+function stepsOf({ lane }: Company, timeline: Timeline) {
+  return ({ step, packageId }: { readonly step: string; readonly packageId: string }): void => {
+    if (!(step in STEPS)) return
+    const isSent = step === 'accepted' || step === 'receipt_accepted'
+    timeline.add({
+      who: lane,
+      ...(isSent && { to: 'exchange' as const }),
+      kind: step === 'published' ? 'transfer' : 'package',
+      what: STEPS[step as keyof typeof STEPS],
+      detail: short(packageId),
+    })
+  }
+}
+
+/** Waits for the event, opens, and says what the signed receipts were. Returns how many were sent. */
+async function read(reader: Company, { packageId }: SentPackage, { timeline }: Cast): Promise<number> {
+  await reader.told(packageId, 'package.accepted')
+  const { object, senderKey, receipts } = await reader.agent.open(packageId)
+  timeline.add({
+    who: reader.lane,
+    kind: 'package',
+    what: `verifies and opens a ${object.object_type}`,
+    detail: `signed by ${short(senderKey.keyId)}`,
+  })
+  for (const { state, signature } of receipts)
+    timeline.add({
+      who: reader.lane,
+      to: 'exchange',
+      kind: 'receipt',
+      what: `signed receipt: ${state}`,
+      detail: `${short(packageId)}  by ${short(signature.key_id)}`,
+    })
+  return receipts.length
+}
+
+async function takeBack(
+  { manufacturer, supplier, timeline }: Cast,
+  { packageId }: SentPackage,
+): Promise<void> {
+  const { revocation } = await manufacturer.agent.revoke(packageId, {
+    reasonCode: 'sent_in_error',
+    reasonDetail: 'The plan was already agreed.',
+  })
+  timeline.add({
+    who: 'manufacturer',
+    to: 'exchange',
+    kind: 'decision',
+    what: 'revokes the package, signed',
+    detail: `${short(packageId)}  ${revocation.outcome}`,
+  })
+  await supplier.told(packageId, 'package.accepted')
+  const refusal = await supplier.agent.open(packageId).then(
+    () => undefined,
+    (error: unknown) => error,
+  )
+  if (!(refusal instanceof ExchangeError)) throw new Error('a revoked package was opened')
+  timeline.add({
+    who: 'supplier',
+    kind: 'note',
+    what: 'tries to open it and cannot',
+    detail: refusal.code,
+  })
+}
+
+async function prove(
+  { agent, lane }: Company,
+  threadId: string,
+  timeline: Timeline,
+): Promise<EvidenceReport> {
+  const report = await verifyEvidence(await agent.evidence({ threadId }))
+  timeline.add({
+    who: lane,
+    kind: 'proof',
+    what: `evidence ${report.verdict}`,
+    detail: `${report.checks.filter(({ ok }) => ok).length} of ${report.checks.length} checks hold`,
+  })
+  return report
+}
