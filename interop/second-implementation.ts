@@ -29,6 +29,9 @@ if (python === undefined) {
   console.log('To run it, install the package (on Debian: apt-get install python3-jwcrypto) and try again.')
 } else if ((await disagreements(python)) > 0) process.exitCode = 1
 
+// The other half of `npm run test:interop`: a whole agent that shares no code with this project.
+await import('./curl-agent.ts')
+
 async function disagreements(interpreter: string): Promise<number> {
   const version = "import jwcrypto.jwk, importlib.metadata as m; print(m.version('jwcrypto'))"
   console.log(`Second implementation: jwcrypto ${run(interpreter, '-c', version).trim()}, ${interpreter}\n`)

@@ -1,0 +1,162 @@
+"""Verifies what was fetched, opens it, and compares the inside with the outside; prints the plaintext.
+
+Exits with 3 where the sender's package is not right (a "rejected" receipt) and with 4 where it does not open with
+our key (a "failed" one). Reads package.json, receipt.json, content and evidence.json from --fetched.
+"""
+
+import argparse
+import json
+import pathlib
+import sys
+
+from jwcrypto.common import JWException
+from jwcrypto.jwe import JWE
+from jwcrypto.jwk import JWK
+
+from canonical import Refused, canonical, decode, digest, exactly, parse, plain, read, require
+from evidence import accepted_at
+from peers import Peers, public_jwk, verify, verify_statement
+from policy import CHECKS
+from schemas import check_object
+from sealing import CONTENT_TYPE, SEAL, WRAPPING
+from times import instant
+
+SIGNED = {
+    "alg": "ES256",
+    "typ": "application/svc+jws",
+    "cty": "application/svc.exchange-envelope+json",
+    "syv": "svc/1.0",
+}
+CONTENT_TYPES = (CONTENT_TYPE, "application/svc.response-object+json")
+REJECTED, FAILED = 3, 4
+
+
+class NotOpened(Exception):
+    """Our key does not open it."""
+
+
+def read_envelope(content):
+    """A Flattened JWS (RFC 7515 section 7.2.2) in the one form that the protocol has."""
+    envelope = exactly(parse(content), "protected", "payload", "signature")
+    header = parse(decode(envelope["protected"]))
+    require(isinstance(header, dict) and header == {**SIGNED, "kid": header.get("kid")}, "another JWS header")
+    payload_text = decode(envelope["payload"]).decode("utf-8")
+    payload = exactly(parse(payload_text), "metadata", "jwe")
+    signed = f"{envelope['protected']}.{envelope['payload']}".encode("ascii")
+    return header["kid"], payload, payload_text, signed, decode(envelope["signature"])
+
+
+def member_text(text, name):
+    """A member of an object exactly as it was written. The text is known to be an object that has it."""
+    decoder, blank = json.JSONDecoder(), json.decoder.WHITESPACE
+    at = text.index("{")
+    while True:
+        found, at = decoder.raw_decode(text, blank.match(text, at + 1).end())
+        start = blank.match(text, blank.match(text, at).end() + 1).end()
+        _, end = decoder.raw_decode(text, start)
+        if found == name:
+            return text[start:end]
+        at = blank.match(text, end).end()
+
+
+def digests(jwe, payload_text):
+    """Which bytes a content digest covers is open (O-17): one of these three."""
+    written = member_text(payload_text, "jwe").encode("utf-8")
+    return {digest(canonical(jwe)), digest(written), digest(decode(jwe["ciphertext"]))}
+
+
+def unseal(jwe, kid, key):
+    exactly(jwe, "aad", "ciphertext", "iv", "protected", "recipients", "tag")
+    header = parse(decode(jwe["protected"]))
+    require(isinstance(header, dict) and header.get("cty") in CONTENT_TYPES, "another content type inside")
+    require({**header, "cty": CONTENT_TYPE} == SEAL, "another JWE header")
+    require(len(jwe["recipients"]) == 2, "not sealed for two")
+    for slot in jwe["recipients"]:
+        exactly(exactly(slot, "encrypted_key", "header")["header"], "alg", "epk", "kid")
+        public_jwk(slot["header"]["epk"])
+    # jwcrypto would try every slot; only the one that names our key may count.
+    own = [slot for slot in jwe["recipients"] if slot["header"]["kid"] == kid]
+    if not own:
+        raise NotOpened("it was not sealed for our key")
+    token = JWE(algs=[WRAPPING, SEAL["enc"]])
+    try:
+        token.deserialize(json.dumps({**jwe, "recipients": own}), key)
+    except JWException as error:
+        raise NotOpened("it does not open with our key") from error
+    return token.payload
+
+
+def check_receipt(stated, metadata, jwk):
+    """The policy receipt is the sender's, covers this very content, and all five checks passed."""
+    verify_statement(jwk, stated)
+    for name in set(stated) & set(metadata):
+        require(stated[name] == metadata[name], f"the policy receipt is of another {name}")
+    outcomes = {check["check_id"]: check["outcome"] for check in stated["checks"]}
+    require(outcomes == {check.__name__: "passed" for check in CHECKS}, "a policy check has not passed")
+    human = stated["human_approval"]
+    require(not human["required"] or human.get("outcome") == "approved", "the human approval is missing")
+    require(instant(stated["evaluated_at"]) <= instant(metadata["created_at"]), "judged after it was made")
+
+
+def check_inside(item, aad, metadata, stated):
+    """What the recipient reads is what everybody else was told."""
+    kind, sender = item["object_type"], {"agent_id": metadata["sender_agent_id"]}
+    sender["organization_id"] = metadata["sender_org_id"]
+    require(item["id"] == metadata["package_id"], "another id inside")
+    require(instant(item["created_at"]) == instant(metadata["created_at"]), "another time inside")
+    # A policy belongs to no thread, and an audit event need not be the sender's own.
+    require(kind == "policy_envelope" or item["thread_id"] == metadata["thread_id"], "another thread inside")
+    claimed = () if kind == "audit_event" else (item["created_by"], item.get("sender", sender))
+    for named in claimed:
+        require({name: named[name] for name in sender} == sender, "another sender inside")
+    if "recipients" in item:
+        organizations = [recipient["organization_id"] for recipient in item["recipients"]]
+        require(metadata["recipient_org_id"] in organizations, "other recipients inside")
+    require(item.get("responds_to_package_id") == metadata.get("responds_to_package_id"), "answers another package")
+    if "policy_envelope" in item:
+        require(item["policy_envelope"]["policy_id"] == stated["policy_id"], "another policy inside")
+    # What the aad holds is open (O-17). Where it repeats metadata, it must repeat it faithfully.
+    try:
+        bound = parse(aad)
+    except Refused:
+        return
+    for name in set(bound if isinstance(bound, dict) else ()) & set(metadata):
+        require(bound[name] == metadata[name], f"sealed for another {name}")
+
+
+def main(given):
+    fetched = pathlib.Path(given.fetched)
+    resource, stated = read(fetched / "package.json"), read(fetched / "receipt.json")["receipt"]
+    kid, payload, payload_text, signed, signature = read_envelope((fetched / "content").read_bytes())
+    metadata, jwe = payload["metadata"], payload["jwe"]
+
+    require(metadata == resource["metadata"], "the exchange shows other metadata than the sender signed")
+    require(metadata["recipient_agent_id"] == given.agent, "it is addressed to another agent")
+    peers, sender = Peers(given.peers), metadata["sender_agent_id"]
+    require(peers.organization(sender) == metadata["sender_org_id"], "the sender is of another organization")
+    since = accepted_at(read(fetched / "evidence.json"), metadata, kid, peers, given.platform)
+    key = peers.signing_key(sender, kid, metadata["created_at"], since)
+    require(metadata["content_digest"] in digests(jwe, payload_text), "the digest is of other content")
+    verify(key, signed, signature)
+    stated_key = peers.signing_key(sender, stated["signature"]["key_id"], stated["evaluated_at"], since)
+    check_receipt(stated, metadata, stated_key)
+
+    own = JWK.from_pem(pathlib.Path(given.encryption_key).read_bytes())
+    plaintext = unseal(jwe, given.encryption_key_id, own)
+    check_inside(check_object(given.schemas, parse(plaintext)), decode(jwe["aad"]), metadata, stated)
+    sys.stdout.buffer.write(plaintext)
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser()
+    for name in "fetched agent platform peers schemas encryption-key encryption-key-id".split():
+        parser.add_argument(f"--{name}", required=True)
+    try:
+        main(parser.parse_args())
+    except NotOpened as refusal:
+        print(f"Not opened: {plain(refusal)}", file=sys.stderr)
+        sys.exit(FAILED)
+    except (Refused, KeyError, TypeError, UnicodeDecodeError) as refusal:
+        reason = refusal if isinstance(refusal, Refused) else "a member is missing or of another kind"
+        print(f"Rejected: {plain(reason)}", file=sys.stderr)
+        sys.exit(REJECTED)

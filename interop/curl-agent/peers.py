@@ -1,0 +1,174 @@
+"""Keys of other agents: pinned when they are first seen, checked before they are used.
+
+`peers.py pin FOLDER DIRECTORY.json AGENT_ID` keeps a directory and prints its keys;
+`peers.py trust FOLDER AGENT_ID FINGERPRINT` takes a fingerprint that its owner gave over another channel.
+"""
+
+import json
+import os
+import pathlib
+import re
+import sys
+
+from jwcrypto.jwa import JWA
+from jwcrypto.jwk import JWK
+
+from canonical import Refused, canonical, decode, exactly, plain, read, require
+from times import instant
+
+POINT = ("kty", "crv", "x", "y")
+
+
+def public_jwk(jwk):
+    exactly(jwk, *POINT)
+    require((jwk["kty"], jwk["crv"]) == ("EC", "P-256"), "not a P-256 key")
+    require(len(decode(jwk["x"])) == len(decode(jwk["y"])) == 32, "coordinates are not 32 bytes")
+    try:
+        key = JWK(**jwk)
+        key.get_op_key("verify")
+        return key
+    except ValueError as error:
+        raise Refused("not a point on the curve") from error
+
+
+def verify(jwk, message, signature):
+    """ES256 (RFC 7518 section 3.4)."""
+    require(len(signature) == 64, "a signature that is not 64 bytes")
+    try:
+        JWA.signing_alg("ES256").verify(public_jwk(jwk), message, signature)
+    except Refused:
+        raise
+    except Exception as error:
+        raise Refused("the signature does not hold") from error
+
+
+def verify_statement(jwk, signed, *, added=None, member="signature"):
+    """A signature over the canonical form of an object without the signature itself."""
+    carried = exactly(signed.get(member), "key_id", "algorithm", "signature")
+    require(carried["algorithm"] == "ES256", "another algorithm than ES256")
+    body = {name: value for name, value in signed.items() if name != member}
+    verify(jwk, canonical({**body, **(added or {})}), decode(carried["signature"]))
+
+
+def introductions(directory, pins):
+    """Keys, not pinned yet, whose ids prove that a pinned signing key stands behind them (keys.sh makes such ids)."""
+    found = {}
+    introducers = [
+        key["public_key"]
+        for key in directory["keys"]
+        if key["key_id"] in pins and key["use"] == "signing" and key["status"] in ("active", "retiring")
+    ]
+    for key in directory["keys"]:
+        proof = re.fullmatch(r"key_([A-Za-z0-9_-]{43})\.([A-Za-z0-9_-]{86})", key["key_id"])
+        if key["key_id"] in pins or not proof or proof[1] != public_jwk(key["public_key"]).thumbprint():
+            continue
+        about = {name: directory[name] for name in ("organization_id", "agent_id")}
+        about |= {"purpose": "aex-key-introduction", "use": key["use"], "thumbprint": proof[1]}
+        if any(holds(introducer, canonical(about), decode(proof[2])) for introducer in introducers):
+            found[key["key_id"]] = proof[1]
+    return found
+
+
+def holds(jwk, message, signature):
+    try:
+        verify(jwk, message, signature)
+        return True
+    except Refused:
+        return False
+
+
+class Peers:
+    def __init__(self, folder):
+        self.folder = pathlib.Path(folder)
+
+    def pin(self, directory, agent_id):
+        require(directory.get("agent_id") == agent_id, "the directory of another agent")
+        shown = {key["key_id"]: public_jwk(key["public_key"]).thumbprint() for key in directory["keys"]}
+        require(len(shown) == len(directory["keys"]), "one key id for two keys")
+        known = self._read(agent_id)
+        pins, trusted = known.get("pins", {}), known.get("trusted", [])
+        for key_id, fingerprint in shown.items():
+            require(pins.get(key_id, fingerprint) == fingerprint, f"{key_id} is not the key that was pinned")
+        # The first directory is believed, unless a fingerprint was given: then only what that vouches for.
+        first = not pins and not trusted
+        pins.update({key_id: mark for key_id, mark in shown.items() if first or mark in trusted})
+        while introduced := introductions(directory, pins):
+            pins.update(introduced)
+        self._write(agent_id, {"pins": pins, "trusted": trusted, "directory": directory})
+
+    def trust(self, agent_id, fingerprint):
+        require(re.fullmatch(r"[A-Za-z0-9_-]{43}", fingerprint), "not a fingerprint (43 characters)")
+        known = self._read(agent_id)
+        self._write(agent_id, {**known, "trusted": sorted({*known.get("trusted", []), fingerprint})})
+
+    def keys(self, agent_id):
+        return self._read(agent_id).get("directory", {}).get("keys", [])
+
+    def organization(self, agent_id):
+        return self._read(agent_id).get("directory", {}).get("organization_id")
+
+    def encryption_key(self, agent_id, now):
+        usable = [
+            key
+            for key in self.keys(agent_id)
+            if key["use"] == "encryption"
+            and key["status"] == "active"
+            and instant(key["valid_from"]) <= now
+            and now < instant(key.get("valid_until", "9999-01-01T00:00:00Z"))
+        ]
+        require(usable, f"{agent_id} has no usable encryption key")
+        return self._pinned(agent_id, max(usable, key=lambda key: instant(key["valid_from"])))
+
+    def signing_key(self, agent_id, key_id, signed_at, accepted_at=None):
+        """The key that counted when something was signed. A revoked one needs proof of an earlier acceptance."""
+        found = [key for key in self.keys(agent_id) if (key["key_id"], key["use"]) == (key_id, "signing")]
+        require(found, f"{agent_id} has no signing key {key_id}")
+        key = self._pinned(agent_id, found[0])
+        require(instant(key["valid_from"]) <= instant(signed_at), "signed before the key was valid")
+        if "invalid_from" in key or key["status"] == "revoked":
+            end = instant(key.get("invalid_from", key.get("revoked_at")))
+            require(accepted_at is not None, "the key was revoked, and nothing shows an earlier acceptance")
+            require(max(instant(signed_at), instant(accepted_at)) < end, "signed or accepted after the key was bad")
+        return key["public_key"]
+
+    def _pinned(self, agent_id, key):
+        fingerprint = public_jwk(key["public_key"]).thumbprint()
+        known = self._read(agent_id)["pins"].get(key["key_id"])
+        require(
+            known == fingerprint,
+            f"{agent_id} has a new key, {fingerprint}. Compare it with its owner over another channel, then: "
+            f"agent.sh trust {agent_id} {fingerprint}",
+        )
+        return key
+
+    def _path(self, agent_id):
+        require(re.fullmatch(r"agent_[A-Za-z0-9_-]{1,128}", agent_id), "not an agent id")
+        return self.folder / f"{agent_id}.json"
+
+    def _read(self, agent_id):
+        path = self._path(agent_id)
+        return read(path) if path.exists() else {}
+
+    def _write(self, agent_id, known):
+        path = self._path(agent_id)
+        path.parent.mkdir(exist_ok=True)
+        fresh = path.with_suffix(".new")
+        fresh.write_text(json.dumps(known), "utf-8")
+        os.replace(fresh, path)
+
+
+def main(command, folder, *arguments):
+    peers = Peers(folder)
+    if command == "trust":
+        return peers.trust(*arguments)
+    file, agent_id = arguments
+    peers.pin(read(file), agent_id)
+    for key in peers.keys(agent_id):
+        print(plain(f"{key['use']} {key['status']} {public_jwk(key['public_key']).thumbprint()} {key['key_id']}"))
+
+
+if __name__ == "__main__":
+    try:
+        main(*sys.argv[1:])
+    except Refused as refusal:
+        sys.exit(f"Refused: {plain(refusal)}")

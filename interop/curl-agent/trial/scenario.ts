@@ -1,0 +1,104 @@
+import assert from 'node:assert/strict'
+import { readFileSync, writeFileSync } from 'node:fs'
+import type { Counterpart } from './counterpart.ts'
+import type { Report } from './report.ts'
+import { example, type ShellAgent } from './shell-agent.ts'
+
+interface Stage {
+  readonly shell: ShellAgent
+  readonly counterpart: Counterpart
+  readonly report: Report
+}
+
+/** A policy of the shell agent that allows one recipient; returns its file. */
+export function policyFor(shell: ShellAgent, recipientOrganization: string): string {
+  const policy = JSON.parse(readFileSync(example('policy'), 'utf8')) as object
+  const file = `${shell.home}/policy-${recipientOrganization}.json`
+  const by = { organization_id: shell.organizationId, agent_id: shell.agentId }
+  const own = { ...policy, created_by: by, allowed_recipients: [recipientOrganization] }
+  writeFileSync(file, JSON.stringify(own), { mode: 0o600 })
+  return file
+}
+
+/**
+ * Both directions, as two companies would: package, receipts, response, revocation, evidence. Returns the threads
+ * in which it took place.
+ */
+export async function exchangeWith({ shell, counterpart, report }: Stage): Promise<string[]> {
+  const policy = policyFor(shell, counterpart.organizationId)
+  const approved = ['--approved-by', 'approval_by_planner']
+
+  await report.step('it reads and pins the key directory of its peer', async () => {
+    const lines = (await shell.run('directory', counterpart.agentId)).split('\n').toSorted()
+    assert.match(lines.join('\n'), /^encryption active [\w-]{43} .+\nsigning active [\w-]{43} .+$/u)
+  })
+  const sent = await report.step('it judges, seals, signs and posts a package', () =>
+    shell.run('send', counterpart.agentId, example('constraint'), policy, ...approved),
+  )
+  const threadId = await report.step(`${counterpart.name} verifies, opens and receipts it`, async () => {
+    const { facts, confidence, thread_id } = await counterpart.open(sent)
+    const draft = JSON.parse(readFileSync(example('constraint'), 'utf8')) as Record<string, unknown>
+    assert.deepEqual({ facts, confidence }, { facts: draft['facts'], confidence: draft['confidence'] })
+    assert.equal(await shell.run('package', sent), 'opened')
+    return String(thread_id)
+  })
+  await report.step('it posts the same package again, which changes nothing', async () => {
+    assert.equal(await shell.run('post', sent), sent)
+    assert.equal(await shell.run('thread', threadId), `${sent} opened`)
+  })
+  const response = await report.step(`it opens the response of ${counterpart.name}`, async () => {
+    const answer = await counterpart.respond(sent, threadId)
+    assert.deepEqual(JSON.parse(await shell.run('open', answer.id)), answer)
+    return answer.id
+  })
+  await report.step(
+    'it polls its notifications, acknowledges each once, and has seen all of them',
+    async () => {
+      const lines = (await shell.run('poll')).split('\n')
+      assert.deepEqual(
+        lines.map((line) => line.split(' ')[0]),
+        lines.map((_, index) => String(Number(lines[0]?.split(' ')[0]) + index)),
+      )
+      for (const id of [sent, response])
+        assert.ok(lines.some((line) => line.includes(`package.received ${id}`)))
+      assert.equal(await shell.run('poll'), '')
+    },
+  )
+
+  const received = await report.step(`it opens a package of ${counterpart.name}, with receipts`, async () => {
+    const object = await counterpart.send(shell)
+    assert.deepEqual(JSON.parse(await shell.run('open', object.id)), object)
+    assert.equal(await shell.run('package', object.id), 'opened')
+    return object
+  })
+  await report.step(`it responds, and ${counterpart.name} opens the response`, async () => {
+    const answer = await shell.run('respond', received.id, example('answer'), policy, ...approved)
+    const { responds_to_package_id, response_actions } = await counterpart.open(answer)
+    assert.deepEqual([responds_to_package_id, response_actions], [received.id, ['agree', 'provide_option']])
+    assert.equal(await shell.run('thread', received.thread_id), `${received.id} responded\n${answer} opened`)
+  })
+  const revoked = await report.step('it revokes a package, which then nobody can fetch', async () => {
+    const id = await shell.run('send', counterpart.agentId, example('constraint'), policy, ...approved)
+    assert.equal(await shell.run('revoke', id, 'superseded', 'A newer "forecast" follows.'), 'access_blocked')
+    await assert.rejects(counterpart.open(id))
+    assert.equal(await shell.run('package', id), 'revoked')
+    return id
+  })
+
+  await report.step('it verifies the evidence: chain, acceptance, policy, receipts, revocation', async () => {
+    const bySender = 'policy receipt, signed by the sender'
+    const receipts = ['received', 'opened'].map((s) => `receipt ${s}, bound, signed by the recipient`)
+    for (const id of [sent, received.id]) {
+      const [entries, accepted, ...rest] = (await shell.run('evidence', id)).split('\n')
+      assert.match(
+        `${entries}\n${accepted}`,
+        /^\d+ entries are what was recorded\naccepted at .* by the platform$/u,
+      )
+      assert.deepEqual(rest, [bySender, ...receipts])
+    }
+    const ofRevoked = (await shell.run('evidence', revoked)).split('\n').slice(2)
+    assert.deepEqual(ofRevoked, [bySender, 'revocation, bound, signed by the sender'])
+    assert.match(await shell.run('evidence', threadId), /^\d+ entries are what was recorded$/u)
+  })
+  return [threadId, received.thread_id]
+}

@@ -1,0 +1,80 @@
+import assert from 'node:assert/strict'
+import type { PolicyEnvelope } from '@agent-exchange/protocol'
+import { connect, createMemoryKeyStore, makeAgentKeys, newObject, verifyEvidence } from '@agent-exchange/sdk'
+import { freshId, type World } from '@agent-exchange/testkit'
+import type { Counterpart } from './counterpart.ts'
+import { provision } from './shell-agent.ts'
+
+const SKILL = { id: 'skill_alignment', version: '1.0.0' }
+
+/** An agent of the SDK, as its users write one. */
+export interface SdkCounterpart extends Counterpart {
+  /** What a person would read out over the telephone. */
+  readonly fingerprint: string
+  trust(agentId: string, fingerprint: string): Promise<void>
+  /** What the SDK makes of the evidence, everything checked. */
+  judgeEvidence(threadId: string): Promise<string>
+}
+
+export async function sdkCounterpart(world: World): Promise<SdkCounterpart> {
+  const identity = { organizationId: freshId('org'), agentId: freshId('agent') }
+  const now = () => new Date(world.clock.now())
+  const keys = createMemoryKeyStore()
+  const { client } = await makeAgentKeys(keys, { identity, now })
+  await provision(world, '/organizations', {
+    organization_id: identity.organizationId,
+    name: 'Built on the SDK',
+  })
+  const { client_id: clientId } = await provision(world, '/clients', {
+    organization_id: identity.organizationId,
+    agent_id: identity.agentId,
+    public_jwk: client.publicJwk,
+  })
+  const agent = await connect({ baseUrl: world.url, clientId: String(clientId), identity, keys, now })
+  await agent.register({
+    implementation: 'interop trial',
+    implementationVersion: '1.0.0',
+    skillVersions: { [SKILL.id]: SKILL.version },
+  })
+  const policyFor = (to: string): PolicyEnvelope =>
+    newObject('policy_envelope', { by: identity, to, now: now() })
+
+  return {
+    ...identity,
+    name: 'the SDK',
+    fingerprint: await agent.fingerprint(),
+    trust: async (agentId, fingerprint) => void (await agent.trust(agentId, fingerprint)),
+    async judgeEvidence(threadId) {
+      const { verdict, checks } = await verifyEvidence(await agent.evidence({ threadId }))
+      assert.deepEqual(
+        checks.filter(({ ok }) => !ok),
+        [],
+      )
+      return verdict
+    },
+    async open(packageId) {
+      const { object, receipts } = await agent.open(packageId)
+      assert.deepEqual(
+        receipts.map(({ state }) => state),
+        ['received', 'opened'],
+      )
+      return { ...object }
+    },
+    async send(to) {
+      const policy = policyFor(to.organizationId)
+      const terms = { by: identity, to: to.organizationId, now: now(), policyId: policy.policy_id }
+      const object = newObject('reasoning_package', terms)
+      const { metadata } = await agent.send({ object, policy, to, skill: SKILL })
+      return { ...object, created_at: metadata.created_at }
+    },
+    async respond(packageId, threadId) {
+      const { metadata: original } = await agent.open(packageId)
+      const to = original.sender_org_id
+      const policy = policyFor(to)
+      const terms = { by: identity, to, now: now(), threadId, about: packageId, policyId: policy.policy_id }
+      const object = newObject('response_object', terms)
+      const { metadata } = await agent.respond(packageId, { object, policy, skill: SKILL })
+      return { ...object, created_at: metadata.created_at }
+    },
+  }
+}
