@@ -1,4 +1,5 @@
-import { mkdtemp, rm } from 'node:fs/promises'
+import { rmSync } from 'node:fs'
+import { mkdtemp } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { ConnectorPair } from '../src/connectors/contract-suite.fixture.ts'
@@ -18,7 +19,10 @@ export interface EdcPair extends ConnectorPair {
 export async function startEdcPair(jars: string): Promise<EdcPair> {
   await using started = new AsyncDisposableStack()
   const folder = await mkdtemp(join(tmpdir(), 'edc-'))
-  started.defer(() => rm(folder, { recursive: true, force: true }))
+  process.once('exit', (code) => {
+    if (code === 0) rmSync(folder, { recursive: true, force: true })
+    else console.error(`The logs of both connectors are in ${folder}`)
+  })
   const vault = started.use(await startKeyVault())
   const dataAddress = started.use(await startDataAddressServer())
   const ports = await freePorts(2 * LISTENERS)

@@ -20,9 +20,16 @@ export interface AgentTask {
   readonly inboxFile: string
   readonly directory: NotificationKeyDirectory
   readonly publicUrl: string
-  /** Ends itself with SIGKILL before this statement on the inbox file. */
-  readonly dieAt?: number
+  readonly dieAt?: Death
 }
+
+/** Before which statement on the inbox file the agent ends itself, counted from its start or its first handling. */
+export interface Death {
+  readonly from: 'start' | 'handling'
+  readonly statement: number
+}
+
+const FIRST_OF_HANDLING = 'attempts + 1'
 
 const task = JSON.parse(readFileSync(process.argv[2] ?? '', 'utf8')) as AgentTask
 if (task.dieAt !== undefined) dieBefore(task.dieAt)
@@ -82,21 +89,26 @@ process.on('SIGTERM', () => {
 })
 
 /** Every way into SQLite is counted. SIGKILL takes effect before the call returns. */
-function dieBefore(statement: number): void {
+function dieBefore({ from, statement }: Death): void {
   let count = 0
-  const step = () => {
-    if (++count === statement) process.kill(process.pid, 'SIGKILL')
+  let isCounting = from === 'start'
+  const step = (sql: string) => {
+    isCounting ||= sql.includes(FIRST_OF_HANDLING)
+    if (isCounting && ++count === statement) process.kill(process.pid, 'SIGKILL')
   }
-  for (const [prototype, names] of [
-    [DatabaseSync.prototype, ['exec']],
-    [StatementSync.prototype, ['run', 'all', 'get']],
-  ] as const) {
-    for (const name of names) {
-      const original = Reflect.get(prototype, name) as (...values: unknown[]) => unknown
-      Reflect.set(prototype, name, function counted(this: unknown, ...values: unknown[]) {
-        step()
-        return original.apply(this, values)
-      })
-    }
+  const counting = <T extends object>(
+    prototype: T,
+    name: keyof T & string,
+    sqlOf: (self: T, first: unknown) => string,
+  ) => {
+    const original = Reflect.get(prototype, name) as (...values: unknown[]) => unknown
+    Reflect.set(prototype, name, function counted(this: T, ...values: unknown[]) {
+      step(sqlOf(this, values[0]))
+      return original.apply(this, values)
+    })
+  }
+  counting(DatabaseSync.prototype, 'exec', (_, sql) => String(sql))
+  for (const name of ['run', 'all', 'get'] as const) {
+    counting(StatementSync.prototype, name, (self) => self.sourceSQL)
   }
 }

@@ -17,11 +17,11 @@ import {
   type TestKey,
 } from '../src/receive/delivery.fixture.ts'
 import { startStream, until, type Stream } from '../src/receive/stream.fixture.ts'
-import type { AgentTask } from './receive-agent.ts'
+import type { AgentTask, Death } from './receive-agent.ts'
 
 export interface TrialOptions {
-  /** The statements before which the agent ends itself, one life each. */
-  readonly dieAt: readonly number[]
+  /** Where the agent ends itself, one life each. */
+  readonly dieAt: readonly Death[]
   /** Lives that end at a moment of chance. */
   readonly randomLives: number
   readonly line: (text: string) => void

@@ -3,8 +3,8 @@
 import { parseArgs } from 'node:util'
 import { receiveTrial } from './receive-trial.ts'
 
-/** More statements than the life of an agent with two events takes. */
-const LAST_STATEMENT = 160
+/** Until the first event is handled, and for as long as two of them take with all that goes on beside. */
+const STATEMENTS = { start: 110, handling: 60 } as const
 const RANDOM_LIVES = 60
 
 const { values: options } = parseArgs({ options: { quick: { type: 'boolean', default: false } } })
@@ -12,5 +12,7 @@ const step = options.quick ? 8 : 1
 const started = performance.now()
 const line = (text: string) =>
   console.log(`${((performance.now() - started) / 1_000).toFixed(1).padStart(7)} s  ${text}`)
-const dieAt = Array.from({ length: Math.floor(LAST_STATEMENT / step) }, (_, i) => 1 + i * step)
+const dieAt = (['start', 'handling'] as const).flatMap((from) =>
+  Array.from({ length: Math.floor(STATEMENTS[from] / step) }, (_, i) => ({ from, statement: 1 + i * step })),
+)
 await receiveTrial({ dieAt, randomLives: options.quick ? 10 : RANDOM_LIVES, line })

@@ -22,6 +22,11 @@ export { registerAgent, type Registration } from './agent-keys/register-agent.ts
 export { revokeKey, type KeyRevocation } from './agent-keys/revoke-key.ts'
 export { rotateKey, type RotatedRole, type Rotation } from './agent-keys/rotate-key.ts'
 export type { AnswerOf, BodyOf, CallOptions, Connection } from './connection/connection.ts'
+export {
+  createConnection,
+  type ClientAuthentication,
+  type ConnectionOptions,
+} from './connection/create-connection.ts'
 export type { ConnectionLimits } from './connection/limits.ts'
 export type { Fetch } from './connection/transport.ts'
 export type { KeyRole, KeyStage, KeyStore, NewKey, OwnKey } from './keys/key-store.ts'
@@ -34,15 +39,17 @@ export type {
   PeerDirectory,
   PeerKey,
   PeerPins,
+  ChangePins,
   PinnedKey,
   PinStore,
 } from './peers/peer-directory.ts'
+export { createPeerDirectory, type PeerDirectoryOptions } from './peers/create-peer-directory.ts'
 export { createMemoryPinStore } from './peers/memory-pin-store.ts'
 
 // Sending
 export { newObject, type ObjectOf, type ObjectTerms } from './objects/new-object.ts'
 export { evaluatePolicy, type CheckResult, type PolicyEvaluation } from './policy/evaluate-policy.ts'
-export type { PolicySettings, PolicySubject } from './policy/policy-check.ts'
+export type { PolicyCheckId, PolicySettings, PolicySubject, Sensitivity } from './policy/policy-check.ts'
 export { createMemoryOutbox } from './exchange/memory-outbox.ts'
 export type { Outbox, OutboxChange, OutboxEntry, OutboxState } from './exchange/outbox.ts'
 export type {
@@ -64,8 +71,9 @@ export { resumeOutbox, type ResumedPackage, type Resumption } from './exchange/r
 export type { DataSpace } from './exchange/transport.ts'
 
 // Opening and withdrawing
-export type { OpenDependencies, OpenedPackage } from './exchange/open-input.ts'
+export type { OpenDependencies, OpenedPackage, OpenProgress } from './exchange/open-input.ts'
 export { openPackage } from './exchange/open-package.ts'
+export { sendPackageReceipt } from './exchange/package-receipts.ts'
 export {
   revokePackage,
   type RevokedPackage,
@@ -87,13 +95,26 @@ export {
   type ReceiverStatus,
 } from './receive/receiver.ts'
 export { rememberedUrl, type EndpointOptions } from './receive/endpoint.ts'
+export type * from './receive/inbox.ts'
+export type { NotificationPins, PinnedNotificationKey } from './receive/key-pins.ts'
+export { RECEIVE_LIMITS, type ReceiveLimits } from './receive/limits.ts'
 export { MemoryInbox } from './receive/memory-inbox.ts'
-export { createWebhookHandler, type WebhookHandler } from './receive/webhook-handler.ts'
-export type { Inbox, InboxEvent, InboxPosition, Gap } from './receive/inbox.ts'
-export type { ReceiverReport } from './receive/reports.ts'
+export {
+  createNotificationKeys,
+  type NotificationKeys,
+  type NotificationKeysOptions,
+} from './receive/notification-keys.ts'
+export type { EventHandler, HandlerCall } from './receive/process-events.ts'
+export type { Activity, OnReport, ReceiverReport } from './receive/reports.ts'
+export {
+  createWebhookHandler,
+  type WebhookHandler,
+  type WebhookHandlerOptions,
+} from './receive/webhook-handler.ts'
 
 // Reading and proving
 export { readThread, type ReadThreadOptions } from './exchange/read-thread.ts'
+export type { ChainAnchor } from './evidence/verify-chain.ts'
 export { EVIDENCE_FORMAT, type EvidenceBundle } from './evidence/evidence-bundle.ts'
 export type { EvidenceCheck, EvidenceReport, Unverifiable } from './evidence/evidence-report.ts'
 export { readEvidence, type EvidenceSubject } from './evidence/read-evidence.ts'

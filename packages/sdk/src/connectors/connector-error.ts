@@ -20,6 +20,8 @@ const HINTS = {
   withdrawn: 'The sender has withdrawn it.',
   conflict: 'Something else already has this id. Use a new package id.',
   unsupported_version: 'The connector does not speak what is needed. The doctor lists what it speaks.',
+  unsupported_policy:
+    'The connector cannot evaluate the condition that limits an offer to its recipient. Give `accessCondition` one that it knows, or add the policy function to it.',
   bad_answer: 'The answer is not what a connector gives. Check that the address is the right one.',
   timeout: 'It took longer than the limit. Trying again is safe.',
   aborted: 'The caller gave up. What was begun can be resumed.',

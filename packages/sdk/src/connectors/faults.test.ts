@@ -105,6 +105,10 @@ suite('what goes wrong between connectors', () => {
     const ended = await rejectsWith('transfer_terminated', pair.recipient.acquire(request))
     assert.deepEqual([ended.state, ended.errorDetail], ['TERMINATING', 'no data plane found'])
     assert.match(ended.likelyCause ?? '', /data plane/u)
+    const { transferProcessId = '' } = ended
+    const transfer = pair.bolt.state.transfers.get(transferProcessId)
+    if (transfer) transfer.errorDetail = `refused eyJhbGciOiJFUzI1NiJ9.${'x'.repeat(30)}`
+    assert.equal((await pair.recipient.status({ transferProcessId })).errorDetail, 'refused [token]')
   })
 
   test('a started transfer without a token ends at its own limit', async () => {

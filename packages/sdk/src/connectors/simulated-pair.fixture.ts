@@ -18,7 +18,10 @@ export interface SimulatedPair extends ConnectorPair {
 }
 
 /** Acme sends, Bolt receives, and time moves when they wait. */
-export async function simulatedPair(options: Partial<SimulatorOptions> = {}): Promise<SimulatedPair> {
+export async function simulatedPair({
+  protocol,
+  ...options
+}: Partial<SimulatorOptions> & { readonly protocol?: string } = {}): Promise<SimulatedPair> {
   const clock = new MovableClock()
   const participants = [{ participantId: 'BPNL-acme' }, { participantId: 'BPNL-bolt' }]
   const simulator = await startSimulator({ participants, clock, ...options })
@@ -35,6 +38,7 @@ export async function simulatedPair(options: Partial<SimulatorOptions> = {}): Pr
       ...where,
       dataAddress,
       clock,
+      ...(protocol !== undefined && { protocol }),
       ...changes,
     })
   }

@@ -9,6 +9,17 @@ import type { PeerKey } from '../peers/peer-directory.ts'
 import type { Outbox } from './outbox.ts'
 import type { DataSpace } from './transport.ts'
 
+/** In this order; `receipt` once for each that is sent. */
+export type OpenProgress =
+  | { readonly step: 'fetched'; readonly packageId: string }
+  | {
+      readonly step: 'opened'
+      readonly packageId: string
+      readonly objectType: string
+      readonly keyId: string
+    }
+  | { readonly step: 'receipt'; readonly packageId: string; readonly receipt: ReceiptResource }
+
 export interface OpenDependencies {
   /** Needed for threads that run over data-space connectors. */
   readonly dataSpace?: DataSpace
@@ -17,6 +28,7 @@ export interface OpenDependencies {
   /** Which signed receipts are sent: `opened` and all before it unless told. Failures are told unless `none`. */
   readonly receipts?: 'none' | 'received' | 'opened'
   readonly maximumBytes?: number
+  readonly onProgress?: (progress: OpenProgress) => void
   readonly signal?: AbortSignal
 }
 

@@ -25,7 +25,7 @@ export async function openPackage(
   packageId: string,
   deps: OpenDependencies = {},
 ): Promise<OpenedPackage> {
-  const { signal, receipts = 'opened' } = deps
+  const { signal, receipts = 'opened', onProgress = () => undefined } = deps
   const resource = await context.connection.call('getPackage', {
     path: { package_id: packageId },
     ...(signal && { signal }),
@@ -34,11 +34,17 @@ export async function openPackage(
   let fetched: FetchedContent | undefined
   try {
     fetched = await fetchContent(context, resource, deps)
+    onProgress({ step: 'fetched', packageId })
     const opened = await verifyAndOpen(context, resource, fetched.bytes)
+    const { object_type: objectType } = opened.object
+    onProgress({ step: 'opened', packageId, objectType, keyId: opened.senderKey.keyId })
     const states = isRecipient && receipts !== 'none' ? (['received', 'opened'] as const) : []
     const sent: ReceiptResource[] = []
-    for (const state of states.slice(0, receipts === 'received' ? 1 : 2))
-      sent.push(await sendPackageReceipt(context, resource, state, signal))
+    for (const state of states.slice(0, receipts === 'received' ? 1 : 2)) {
+      const receipt = await sendPackageReceipt(context, resource, state, signal)
+      onProgress({ step: 'receipt', packageId, receipt })
+      sent.push(receipt)
+    }
     return { ...opened, receipts: sent }
   } catch (error) {
     const state = receiptFor(error)

@@ -324,10 +324,9 @@ test('an inbox of another agent’s stream is not touched', async () => {
   await createReceiver(one, options).poll()
   const receiver = createReceiver(other, options)
   await assert.rejects(receiver.start(), { code: 'inbox_unavailable' })
-  const response = await receiver.handler(
-    new Request('https://agent.example', { method: 'POST', body: '{}' }),
-  )
-  assert.ok([415, 503].includes(response.status), String(response.status))
+  const init = { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{}' }
+  const { status } = await receiver.handler(new Request('https://agent.example', init))
+  assert.equal(status, 503)
 })
 
 test('processed events leave the inbox after their time', async () => {

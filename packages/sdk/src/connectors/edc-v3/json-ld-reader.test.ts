@@ -4,7 +4,8 @@ import fc from 'fast-check'
 import { asText, nodeList, nodesOf, numberOf, textOf, valuesOf } from './json-ld-reader.ts'
 import { problemText } from './problem-text.ts'
 import { termsOf } from './policy-terms.ts'
-import { EDC, localName, ODRL } from './vocabulary.ts'
+import { spelledOut } from './spelled-out.ts'
+import { EDC, fullName, localName, ODRL } from './vocabulary.ts'
 
 test('a value is found however its key and itself are written', () => {
   const keys = fc.constantFrom('state', 'edc:state', `${EDC}state`)
@@ -44,6 +45,9 @@ test('lists and single values are one', () => {
   assert.equal(numberOf({ createdAt: '12' }, 'createdAt'), 12)
   assert.equal(numberOf({ createdAt: 'x' }, 'createdAt'), undefined)
   assert.equal(localName('unknown:thing'), 'unknown:thing')
+  const full = ['odrl:use', 'use', `${ODRL}use`].map((name) => fullName(name, ODRL))
+  assert.deepEqual(full, [`${ODRL}use`, `${ODRL}use`, `${ODRL}use`])
+  assert.equal(fullName('urn:x', ODRL), 'urn:x')
 })
 
 test('terms are the same from compact and from expanded offers', () => {
@@ -98,4 +102,44 @@ test('refusals are read through their wrapping', () => {
   assert.equal(problemText(Buffer.from('<html>Jetty</html>')), undefined)
   assert.equal(problemText(Buffer.from('{not json')), '{not json')
   assert.equal(problemText(Buffer.from('')), undefined)
+})
+
+test('an offer is sent back to the letter, unless its context would have to be fetched', () => {
+  const inline = { odrl: ODRL }
+  const offer = {
+    '@id': 'o',
+    '@type': 'odrl:Offer',
+    'odrl:permission': { 'odrl:action': { '@id': 'odrl:use' } },
+  }
+  assert.deepEqual(spelledOut(offer, inline), { '@context': inline, ...offer })
+  const short = {
+    '@id': 'o',
+    '@type': 'Offer',
+    permission: [
+      {
+        action: 'use',
+        constraint: [
+          { leftOperand: 'https://w3id.org/tractusx/v0.0.1/ns/B', operator: 'eq', rightOperand: 'c' },
+        ],
+      },
+    ],
+  }
+  const full = {
+    '@id': 'o',
+    '@type': `${ODRL}Offer`,
+    [`${ODRL}permission`]: [
+      {
+        [`${ODRL}action`]: { '@id': `${ODRL}use` },
+        [`${ODRL}constraint`]: [
+          {
+            [`${ODRL}leftOperand`]: { '@id': 'https://w3id.org/tractusx/v0.0.1/ns/B' },
+            [`${ODRL}operator`]: { '@id': `${ODRL}eq` },
+            [`${ODRL}rightOperand`]: 'c',
+          },
+        ],
+      },
+    ],
+  }
+  assert.deepEqual(spelledOut(short, ['https://w3id.org/dspace/2025/1/context.jsonld']), full)
+  assert.deepEqual(termsOf(full), termsOf(short))
 })

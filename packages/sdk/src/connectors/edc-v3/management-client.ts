@@ -78,8 +78,8 @@ export class ManagementClient {
 
 function mayRepeat(error: unknown, { method, repeatable = method === 'GET' }: Call): boolean {
   if (!(error instanceof ConnectorError) || error.code !== 'unreachable') return false
-  // Our connector handed on what the other one refused: asking again changes nothing.
-  if (error.httpStatus === 502 && /^4\d\d /u.test(error.errorDetail ?? '')) return false
+  // Our connector speaks for the other one, and has tried before it said so. A proxy's 502 has no such words.
+  if (error.httpStatus === 502 && error.errorDetail !== undefined) return false
   // A 503 is a refusal before any effect; after anything else the effect is open.
   return repeatable || error.httpStatus === 503
 }

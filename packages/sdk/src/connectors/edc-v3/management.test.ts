@@ -190,6 +190,12 @@ suite('the management API under stress', () => {
     assert.deepEqual(Buffer.from(await pair.recipient.fetch(await pair.recipient.acquire(request))), bytes)
   })
 
+  test('a connector that cannot evaluate the condition refuses, and the error says what to do', async () => {
+    pair.acme.faults = { refusesPolicies: true }
+    const refused = await rejectsWith('unsupported_policy', offer(pair))
+    assert.match(refused.hint, /accessCondition/u)
+  })
+
   test('a catalog tells nobody the package, its digest or its recipient', async () => {
     const { packageId, request } = await offer(pair)
     const answer = await fetch(`${pair.bolt.managementUrl}/v3/catalog/dataset/request`, {

@@ -4,6 +4,7 @@ import type { WaitScope } from '../wait-scope.ts'
 import { requireNode, type Edc } from './edc.ts'
 import { asText, idOf, nodesOf, valuesOf, type Node } from './json-ld-reader.ts'
 import { acceptPlainUse, termsOf } from './policy-terms.ts'
+import { spelledOut } from './spelled-out.ts'
 import { localName, ODRL, PULL, REQUEST_CONTEXT } from './vocabulary.ts'
 
 /** The one offer of an asset, ready to be sent back: as it came, plus who assigns what. */
@@ -82,10 +83,8 @@ function formatsOf(dataset: Node): readonly string[] {
 
 /** EDC compares what comes back to the letter, so nothing of the offer is touched; its own context goes with it. */
 function addressed(offer: Node, dataset: Node, { assetId, counterParty }: AcquireRequest): Node {
-  const context = dataset['@context']
   return {
-    ...(context !== undefined && { '@context': context }),
-    ...offer,
+    ...spelledOut(offer, dataset['@context']),
     ...named(offer, 'assigner', counterParty.participantId),
     ...named(offer, 'target', assetId),
   }

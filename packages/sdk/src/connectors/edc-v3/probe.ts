@@ -80,7 +80,9 @@ async function apiVersions(edc: Edc, scope: WaitScope): Promise<readonly string[
 
 async function protocolVersions(edc: Edc, scope: WaitScope): Promise<readonly string[]> {
   if (!edc.protocolEndpoint) throw unknownEndpoint()
-  const url = new URL(`${edc.protocolEndpoint.href.replace(/\/+$/u, '')}/.well-known/dspace-version`)
+  // The list stands above the versions: an endpoint may be `…/protocol/2025-1`.
+  const base = edc.protocolEndpoint.href.replace(/\/+$/u, '').replace(/\/\d{4}[/-]\d+$/u, '')
+  const url = new URL(`${base}/.well-known/dspace-version`)
   const answer = await getJson(edc, url, scope)
   const versions = isNode(answer) ? nodeList(valuesOf(answer, 'protocolVersions')) : []
   return versions.flatMap((entry) => textOf(entry, 'version') ?? [])

@@ -1,4 +1,4 @@
-import { ConnectorError } from '../connector-error.ts'
+import { ConnectorError, withoutSecrets } from '../connector-error.ts'
 import { backoff, type WaitScope } from '../wait-scope.ts'
 import { unreadable, type Edc } from './edc.ts'
 import { idOf, isNode, numberOf, textOf, type Node } from './json-ld-reader.ts'
@@ -23,6 +23,7 @@ export function readProcess(node: Node): Process {
   const id = idOf(node)
   const state = textOf(node, 'state')
   if (id === undefined || state === undefined) throw unreadable('the query of a process')
+  const detail = textOf(node, 'errorDetail')
   const since = numberOf(node, 'stateTimestamp') ?? numberOf(node, 'updatedAt') ?? numberOf(node, 'createdAt')
   return {
     id,
@@ -32,7 +33,7 @@ export function readProcess(node: Node): Process {
     correlationId: textOf(node, 'correlationId'),
     assetId: textOf(node, 'assetId'),
     agreementId: textOf(node, 'contractAgreementId') ?? textOf(node, 'contractId'),
-    errorDetail: textOf(node, 'errorDetail'),
+    errorDetail: detail === undefined ? undefined : withoutSecrets(detail),
     since: since === undefined ? undefined : isoTime(since),
   }
 }

@@ -38,15 +38,23 @@ async function create(
   scope: WaitScope,
 ): Promise<boolean> {
   const whole = { '@context': REQUEST_CONTEXT, '@id': id, ...body }
-  const answer = await edc.client.call(
-    { method: 'POST', path: `/v3/${kind}`, body: whole, expect: [409], repeatable: true },
-    scope,
-  )
+  const answer = await edc.client
+    .call({ method: 'POST', path: `/v3/${kind}`, body: whole, expect: [409], repeatable: true }, scope)
+    .catch((error: unknown) => {
+      throw policyFailure(error)
+    })
   if (answer.status !== 409) return true
   const path = `/v3/${kind}/${encodeURIComponent(id)}`
   const existing = requireNode((await edc.client.call({ method: 'GET', path }, scope)).body, `GET ${path}`)
   if (await isOurs(existing)) return false
   throw new ConnectorError('conflict', { what: `Something else is published as ${id}.` })
+}
+
+/** From 0.14 on, EDC refuses a policy that it could not evaluate; before that it accepts and ignores it. */
+function policyFailure(error: unknown): unknown {
+  if (!(error instanceof ConnectorError) || !/not bound to any/u.test(error.errorDetail ?? '')) return error
+  const { errorDetail = '', httpStatus = 400 } = error
+  return new ConnectorError('unsupported_policy', { errorDetail, httpStatus })
 }
 
 function createAsset(

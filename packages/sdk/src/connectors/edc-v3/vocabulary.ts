@@ -36,3 +36,11 @@ export function localName(name: string): string {
   }
   return name
 }
+
+/** A name in full; one without a prefix belongs to `vocabulary`. */
+export function fullName(name: string, vocabulary: string): string {
+  const [, prefix, rest] = /^(\w+):(?!\/\/)(.*)$/u.exec(name) ?? []
+  const iri = NAMESPACES.find(([known]) => known === prefix)?.[1]
+  if (iri !== undefined) return `${iri}${rest}`
+  return name.includes(':') ? name : `${vocabulary}${name}`
+}

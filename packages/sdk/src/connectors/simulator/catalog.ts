@@ -1,10 +1,8 @@
 import { DCAT, DCT, DSPACE, EDC, localName, ODRL, PULL } from '../edc-v3/vocabulary.ts'
-import type { Node } from '../edc-v3/json-ld-reader.ts'
+import { asText, type Node } from '../edc-v3/json-ld-reader.ts'
 import type { ParticipantState } from './participant-state.ts'
 import { admits, single, writePolicy } from './policy.ts'
 import type { Asset, ContractDefinition, Policy } from './records.ts'
-
-const LATEST_DSPACE = 'https://w3id.org/dspace/2025/1/'
 
 export interface Offer {
   readonly id: string
@@ -74,18 +72,43 @@ export function catalogFor(state: ParticipantState, participantId: string, proto
   const datasets = [...state.assets.values()].flatMap(
     (asset) => datasetFor(state, asset, participantId) ?? [],
   )
-  const { participantId: own } = state
-  return {
-    '@id': `${own}-catalog`,
+  return inProtocol(protocol, {
+    '@id': `${state.participantId}-catalog`,
     '@type': 'dcat:Catalog',
     'dcat:dataset': single(datasets),
     'dcat:service': [],
-    'dspace:participantId': protocol.endsWith('2025-1') ? { '@id': own } : own,
-    '@context': catalogContext(protocol),
-  }
+    'dspace:participantId': state.participantId,
+  })
 }
 
-export function catalogContext(protocol: string): Node {
-  const dspace = protocol.endsWith('2025-1') ? LATEST_DSPACE : DSPACE
-  return { '@vocab': EDC, edc: EDC, odrl: ODRL, dcat: DCAT, dct: DCT, dspace }
+/** With inline prefixes as older versions have it; 2025-1 abbreviates by a context that is only named. */
+export function inProtocol(protocol: string, node: Node): Node {
+  if (!protocol.endsWith('2025-1')) return { ...node, '@context': CONTEXT }
+  return { ...(abbreviated(node) as Node), '@context': NAMED_CONTEXT }
+}
+
+const CONTEXT = { '@vocab': EDC, edc: EDC, odrl: ODRL, dcat: DCAT, dct: DCT, dspace: DSPACE }
+const NAMED_CONTEXT = ['https://w3id.org/dspace/2025/1/context.jsonld', 'https://w3id.org/edc/dspace/v0.0.1']
+const LISTS: ReadonlySet<string> = new Set([
+  'hasPolicy',
+  'dataset',
+  'permission',
+  'prohibition',
+  'obligation',
+  'constraint',
+])
+const NAMES: ReadonlySet<string> = new Set(['action', 'leftOperand', 'operator', 'format'])
+
+function abbreviated(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(abbreviated)
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(
+    Object.entries(value).map(([key, inner]) => {
+      if (key === '@type') return [key, localName(String(inner))]
+      const name = /^(?:odrl|dcat|dct|dspace):/u.test(key) ? localName(key) : undefined
+      if (name === undefined) return [key.startsWith('@') || key === 'id' ? key : `edc:${key}`, inner]
+      if (NAMES.has(name)) return [name, (asText(inner) ?? '').replace(/^odrl:/u, '')]
+      return [name, abbreviated(LISTS.has(name) ? [inner].flat() : inner)]
+    }),
+  )
 }

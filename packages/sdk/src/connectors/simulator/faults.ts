@@ -8,6 +8,8 @@ export interface Faults {
   transferEndsAt?: { readonly state: string; readonly detail?: string }
   /** What the catalog of this participant says. */
   catalog?: 'no offer' | 'two offers' | 'other asset' | 'no pull' | 'duties'
+  /** Policies are refused, as EDC does from 0.14 on where it has no function for a condition. */
+  refusesPolicies?: boolean
   /** The agreement that this participant gives is about another asset. */
   agreesOnAsset?: string
   /** Properties that the catalog claims of every asset. */

@@ -1,4 +1,5 @@
 import { idOf, isNode, nodesOf, textOf } from '../edc-v3/json-ld-reader.ts'
+import { ODRL } from '../edc-v3/vocabulary.ts'
 import { enter, type ParticipantState } from './participant-state.ts'
 import { readPolicy } from './policy.ts'
 import { answerQuery, type Field } from './querying.ts'
@@ -112,6 +113,9 @@ function initiate(state: ParticipantState, { body }: Call): Reply {
       'ValidationFailure',
       'policy with assigner and target, and counterPartyAddress, are mandatory',
     )
+  // A bare `Offer` is not ODRL's: names of a context inside the request are not resolved.
+  if (![policy['@type']].flat().some((type) => type === 'odrl:Offer' || type === `${ODRL}Offer`))
+    return refuse(400, 'ValidationFailure', `policy/@type was expected to be ${ODRL}Offer but it was not`)
   const now = state.now()
   const negotiation: Negotiation = {
     id: state.newId(),

@@ -17,7 +17,6 @@ export function publicationRoutes(state: ParticipantState): readonly Route[] {
       read: (node) => readAsset(state, node),
       mayDelete: (id) =>
         !isAssetInUse(state, id) || 'referenced by at least one contract agreement or an ongoing negotiation',
-      newId: () => state.newId(),
     }),
     {
       method: 'PUT',
@@ -33,17 +32,16 @@ export function publicationRoutes(state: ParticipantState): readonly Route[] {
     ...crud('policydefinitions', 'PolicyDefinition', state.policies, writePolicyDefinition, {
       read: (node) => {
         const [policy] = nodesOf(node, 'policy')
+        if (state.faults.refusesPolicies) return 'leftOperand is not bound to any functions'
         return (
           policy && { id: idOf(node) ?? state.newId(), createdAt: state.now(), policy: readPolicy(policy) }
         )
       },
       mayDelete: (id) => !isPolicyInUse(state, id) || 'referenced by at least one contract definition',
-      newId: () => state.newId(),
     }),
     ...crud('contractdefinitions', 'ContractDefinition', state.contractDefinitions, writeContractDefinition, {
       read: (node) => readContractDefinition(state, node),
       mayDelete: () => true,
-      newId: () => state.newId(),
     }),
   ]
 }
@@ -54,14 +52,14 @@ function crud<T extends { readonly id: string; readonly createdAt: number }>(
   records: Map<string, T>,
   write: (record: T) => Node,
   rules: {
-    read: (node: Node) => T | undefined
+    read: (node: Node) => T | string | undefined
     mayDelete: (id: string) => true | string
-    newId: () => string
   },
 ): readonly Route[] {
   const create = ({ body }: Call): Reply => {
     const record = isNode(body) ? rules.read(body) : undefined
-    if (!record) return malformed()
+    if (record === undefined) return malformed()
+    if (typeof record === 'string') return refuse(400, 'ValidationFailure', record)
     if (records.has(record.id))
       return refuse(409, 'ObjectConflict', `${kind} with ID ${record.id} already exists`)
     records.set(record.id, record)

@@ -1,5 +1,5 @@
 import { asText, nodesOf, textOf, type Node } from '../edc-v3/json-ld-reader.ts'
-import { localName } from '../edc-v3/vocabulary.ts'
+import { EDC, fullName, localName } from '../edc-v3/vocabulary.ts'
 import type { Policy, Rule } from './records.ts'
 
 /** Names for which this connector has a function. Any other condition is passed over, as EDC does. */
@@ -53,7 +53,7 @@ function spelled({ permissions, prohibitions, obligations }: Policy): unknown {
   return [permissions, prohibitions, obligations].map((rules) =>
     rules.map(({ action, constraints }) => [
       action,
-      constraints.map(({ property, operator, value }) => [localName(property), operator, value]),
+      constraints.map(({ property, operator, value }) => [fullName(property, EDC), operator, value]),
     ]),
   )
 }

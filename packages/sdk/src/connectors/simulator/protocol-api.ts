@@ -1,5 +1,5 @@
 import { isNode, textOf, type Node } from '../edc-v3/json-ld-reader.ts'
-import { catalogContext, catalogFor, datasetFor, offersFor } from './catalog.ts'
+import { catalogFor, datasetFor, inProtocol, offersFor } from './catalog.ts'
 import { enter, type ParticipantState } from './participant-state.ts'
 import { readPolicy, samePolicy } from './policy.ts'
 import type { Negotiation, Transfer } from './records.ts'
@@ -54,7 +54,7 @@ function dataset(state: ParticipantState, call: Call, sender: string): Reply {
   const asset = state.assets.get(id)
   const found = asset && datasetFor(state, asset, sender)
   if (!found) return problem(404, `Dataset ${id} does not exist`)
-  return { status: 200, body: { ...found, '@context': catalogContext(protocolOf(call)) } }
+  return { status: 200, body: inProtocol(protocolOf(call), found) }
 }
 
 function negotiationRequested(state: ParticipantState, { body }: Call, sender: string): Reply {
