@@ -1,4 +1,5 @@
 import { test } from 'node:test'
+import canonicalizeJson from 'canonicalize'
 import fc from 'fast-check'
 import { canonicalBytes, canonicalize } from './canonical-json.ts'
 import { parseStrictJson } from './strict-json.ts'
@@ -117,3 +118,40 @@ function reversed(value: unknown): unknown {
       .toReversed(),
   )
 }
+
+test('RFC 8785: the quick way and a library agree on every value, also on names that JavaScript puts elsewhere', (t) => {
+  const names = fc.oneof(
+    fc.string({ unit: 'grapheme', maxLength: 4 }),
+    fc.constantFrom(
+      '1',
+      '10',
+      '2',
+      '01',
+      '-1',
+      '4294967295',
+      '__proto__',
+      'constructor',
+      'toJSON',
+      '',
+      '\r',
+      '\u0080',
+    ),
+  )
+  const { tree } = fc.letrec<{ tree: unknown }>((tie) => ({
+    tree: fc.oneof(
+      { maxDepth: 4 },
+      fc.jsonValue(),
+      fc.dictionary(names, tie('tree'), { maxKeys: 6, noNullPrototype: false }),
+      fc.array(tie('tree'), { maxLength: 4 }),
+    ),
+  }))
+  fc.assert(
+    fc.property(tree, (value) => {
+      // A name such as __proto__ can be a member only where JSON.parse made it.
+      const parsed: unknown = JSON.parse(JSON.stringify(value))
+      t.assert.equal(canonicalize(parsed), canonicalizeJson(parsed))
+    }),
+  )
+  const hostile: unknown = JSON.parse('{"b":1,"__proto__":{"x":1},"\\r":2,"10":3,"9":4}')
+  t.assert.equal(canonicalize(hostile), '{"\\r":2,"10":3,"9":4,"__proto__":{"x":1},"b":1}')
+})

@@ -1,5 +1,5 @@
 import { decodeBase64url } from './base64.ts'
-import { canonicalBytes } from './canonical-json.ts'
+import { canonicalBytes, canonicalize } from './canonical-json.ts'
 import { digestsEqual, sha256Digest } from './digest.ts'
 import type { ParsedEnvelope } from './envelope.ts'
 import type { SealedPackage } from './sealed-package-shape.ts'
@@ -11,13 +11,30 @@ export const CONTENT_DIGEST_RULES = ['jcs-jwe', 'jwe-text', 'ciphertext-bytes'] 
 
 export type ContentDigestRule = (typeof CONTENT_DIGEST_RULES)[number]
 
+const encoder = new TextEncoder()
+
 const BYTES_BY_RULE: Readonly<Record<ContentDigestRule, (content: Content) => Uint8Array>> = {
   /** RFC 8785 of the `jwe` object: what our SDK writes. */
-  'jcs-jwe': ({ jwe }) => canonicalBytes(jwe),
+  'jcs-jwe': ({ jwe }) => encoder.encode(canonicalSealed(jwe)),
   /** The text of `jwe` as submitted. */
-  'jwe-text': ({ jweText }) => new TextEncoder().encode(jweText),
+  'jwe-text': ({ jweText }) => encoder.encode(jweText),
   /** The decoded ciphertext. */
   'ciphertext-bytes': ({ jwe }) => decodeBase64url(jwe.ciphertext),
+}
+
+/**
+ * RFC 8785 of a sealed package that was read by its own rules. Its texts are base64url, which needs no escape, so
+ * the long ones are put in their places as they are: escaping them anew would cost more than hashing them.
+ */
+export function canonicalSealed({
+  aad,
+  ciphertext,
+  iv,
+  protected: header,
+  recipients,
+  tag,
+}: SealedPackage): string {
+  return `{"aad":"${aad}","ciphertext":"${ciphertext}","iv":"${iv}","protected":"${header}","recipients":${canonicalize(recipients)},"tag":"${tag}"}`
 }
 
 /** The content_digest that our senders write into metadata and policy receipt. */

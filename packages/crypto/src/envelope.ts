@@ -6,7 +6,7 @@ import { CryptoError } from './errors.ts'
 import { SIGNATURE_LENGTH, signEs256, verifyEs256 } from './es256.ts'
 import type { PrivateKey, PublicKey } from './keys.ts'
 import { readSealedPackage, type SealedOptions, type SealedPackage } from './sealed-package-shape.ts'
-import { parseStrictJson, parseWithSpans } from './strict-json.ts'
+import { parseStrictJson, parseWithSpans, type JsonValue } from './strict-json.ts'
 
 /** A Flattened JWS (RFC 7515 section 7.2.2), narrowed to the protocol's one form. */
 export interface Envelope {
@@ -18,6 +18,8 @@ export interface Envelope {
 export interface ParsedEnvelope {
   /** The id of the key that is said to have signed. */
   readonly kid: string
+  /** The members as sent, each of them canonical base64url. */
+  readonly text: Envelope
   /** Package metadata as sent; its schema is checked elsewhere. */
   readonly metadata: unknown
   readonly jwe: SealedPackage
@@ -65,7 +67,12 @@ export async function signEnvelope(
  */
 export function parseEnvelope(input: string | Uint8Array, options: EnvelopeOptions = {}): ParsedEnvelope {
   const depth = options.maxDepth === undefined ? {} : { maxDepth: options.maxDepth }
-  const outer = parseStrictJson(input, { ...depth, at: 'envelope' })
+  return readEnvelope(parseStrictJson(input, { ...depth, at: 'envelope' }), options)
+}
+
+/** As {@link parseEnvelope}, for a caller who has read the outer JSON strictly already. */
+export function readEnvelope(outer: JsonValue, options: EnvelopeOptions = {}): ParsedEnvelope {
+  const depth = options.maxDepth === undefined ? {} : { maxDepth: options.maxDepth }
   const envelope = readMembers(outer)
   const kid = readHeader(envelope.protected)
   const signature = decodeBase64url(envelope.signature, 'signature')
@@ -78,6 +85,7 @@ export function parseEnvelope(input: string | Uint8Array, options: EnvelopeOptio
   const span = spans.get('jwe')
   return {
     kid,
+    text: envelope,
     metadata: payload.metadata,
     jwe: readSealedPackage(payload.jwe, options),
     jweText: text.slice(span?.start, span?.end),

@@ -26,6 +26,7 @@ export {
 export { digestsEqual, parseContentDigest, parseDigest, sha256Digest } from './digest.ts'
 export {
   parseEnvelope,
+  readEnvelope,
   signEnvelope,
   verifyEnvelope,
   type Envelope,

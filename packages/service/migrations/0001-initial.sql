@@ -162,10 +162,13 @@ create table connector_connection (
 
 -- Policy receipts -------------------------------------------------------------------------------------------------------
 
+-- From here on, rows that come with every package name others without a foreign key: what they name was read under lock
+-- in the same transaction and is never deleted, and each check would lock its organization's one row anew.
+
 create table policy_receipt (
   policy_receipt_id text primary key,
   package_id text not null,
-  sender_org_id text not null references organization,
+  sender_org_id text not null,
   recipient_org_id text not null,
   body text not null,
   accepted_at timestamptz not null,
@@ -175,7 +178,6 @@ create table policy_receipt (
   audit_entries text not null,
   signing_key_id text not null
 );
-create index policy_receipt_by_package on policy_receipt (package_id);
 create trigger policy_receipt_is_append_only before update or delete on policy_receipt
   for each row execute function refuse_change();
 create trigger policy_receipt_keeps_all before truncate on policy_receipt
@@ -193,20 +195,22 @@ create table thread (
   audit_hash text
 );
 
+-- Who has exchanged packages with whom in a thread: a row for each direction.
 create table thread_participant (
-  thread_id text not null references thread,
-  organization_id text not null references organization,
+  thread_id text not null,
+  organization_id text not null,
+  counterparty_id text not null,
   joined_at timestamptz not null,
-  primary key (thread_id, organization_id)
+  primary key (thread_id, organization_id, counterparty_id)
 );
 
 create table package (
   package_id text primary key,
-  thread_id text not null references thread,
+  thread_id text not null,
   thread_position bigint not null,
-  sender_org_id text not null references organization,
+  sender_org_id text not null,
   sender_agent_id text not null,
-  recipient_org_id text not null references organization,
+  recipient_org_id text not null,
   recipient_agent_id text not null,
   transport_mode text not null,
   state text not null,
@@ -214,8 +218,8 @@ create table package (
   content_digest text not null,
   digest_rule text,
   signing_key_id text not null,
-  policy_receipt_id text not null references policy_receipt,
-  responds_to_package_id text references package,
+  policy_receipt_id text not null,
+  responds_to_package_id text,
   edc text,
   sender_signature text,
   -- The sender's claim as it was written: it may have more digits, or an older year, than timestamptz keeps.
@@ -226,14 +230,15 @@ create table package (
   correlation_id text not null,
   unique (thread_id, thread_position)
 );
-create index package_by_policy_receipt on package (policy_receipt_id);
-create index package_by_expiry on package (expires_at) where transport_mode = 'native';
 
 -- The submitted bytes of native packages; apart, so that retention can drop them and keep the record.
 create table package_content (
-  package_id text primary key references package,
+  package_id text primary key,
+  -- The package's: retention finds here what is still to go, and never what has gone before.
+  expires_at timestamptz not null,
   body bytea not null
 );
+create index package_content_by_expiry on package_content (expires_at);
 alter table package_content alter column body set storage external;
 create trigger package_content_is_never_updated before update on package_content
   for each row execute function refuse_change();
@@ -243,7 +248,7 @@ create trigger package_content_keeps_all before truncate on package_content
   for each statement execute function refuse_change();
 
 create table package_receipt (
-  package_id text not null references package,
+  package_id text not null,
   receipt_id text not null,
   position bigint generated always as identity,
   state text not null,
@@ -283,7 +288,7 @@ create table audit_entry (
   package_id text not null,
   sender_org_id text not null,
   recipient_org_id text not null,
-  audit_event_id text unique,
+  audit_event_id text,
   event text,
   proof text not null,
   previous_hash text,
@@ -318,6 +323,8 @@ create table notification (
   primary key (organization_id, sequence)
 );
 create index notification_by_time on notification (occurred_at);
+-- Evidence asks what became of a package's notifications.
+create index notification_by_package on notification (package_id);
 create trigger notification_is_never_updated before update on notification
   for each row execute function refuse_change();
 create trigger notification_leaves_by_retention before delete on notification
@@ -372,18 +379,22 @@ create table delivery (
 -- Each row is written three times in its first second: what that leaves behind is cleared away early.
 ) with (autovacuum_vacuum_scale_factor = 0.02, autovacuum_analyze_scale_factor = 0.02);
 -- What is to be sent, endpoint by endpoint: a claim looks only into those whose turn it is.
-create index delivery_waiting on delivery (webhook_endpoint_id, next_attempt_at)
+-- Many come due in the same millisecond: entries of their own can be marked dead one by one, and are not read again.
+create index delivery_waiting on delivery (webhook_endpoint_id, next_attempt_at) with (deduplicate_items = off)
   where state = 'pending' and leased_until is null;
 -- As few as there are requests under way.
 create index delivery_leased on delivery (webhook_endpoint_id, leased_until)
   where state = 'pending' and leased_until is not null;
-create index delivery_by_endpoint on delivery (webhook_endpoint_id, state, created_at);
 create index delivery_by_notification on delivery (notification_id);
 -- Lists, the newest first. Apart by state, so that each row enters them once, when it is finished.
 create index delivery_delivered on delivery (created_at, delivery_id) where state = 'delivered';
 create index delivery_delivered_by_organization on delivery (organization_id, created_at, delivery_id)
   where state = 'delivered';
+create index delivery_delivered_by_endpoint on delivery (webhook_endpoint_id, created_at, delivery_id)
+  where state = 'delivered';
 create index delivery_in_trouble on delivery (created_at, delivery_id) where state in ('failed', 'dead');
+create index delivery_in_trouble_by_endpoint on delivery (webhook_endpoint_id, created_at, delivery_id)
+  where state in ('failed', 'dead');
 create index delivery_by_replay on delivery (replay_of) where replay_of is not null;
 
 -- Written with its delivery in one statement and removed with it; a foreign key would cost as much as the rest of that.

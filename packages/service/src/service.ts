@@ -1,16 +1,17 @@
+import { createSecretKey } from 'node:crypto'
 import { join } from 'node:path'
 import { pino, type Logger } from 'pino'
 import { masterKeyOf, type Config } from './config/index.ts'
 import { migrate, openDatabase, startEmbedded, type ConnectionSettings, type Database } from './db/index.ts'
 import { startDelivery } from './delivery/engine.ts'
 import { alertTask } from './features/alerts/alert-outbox.ts'
-import { mailTransport } from './features/alerts/mail-transport.ts'
 import { maintainKeys } from './features/deliveries/maintain-keys.ts'
 import { moveToCurrentKey } from './features/deliveries/move-endpoints.ts'
 import { createAcceptance } from './features/packages/acceptance.ts'
 import { removeExpired } from './features/retention/retention.ts'
 import { createAgentServer } from './http/agent-server.ts'
 import { createMetrics } from './http/metrics.ts'
+import { createMutationGroups } from './http/mutation-groups.ts'
 import { registerPages } from './http/pages/register-pages.ts'
 import { createRateLimit } from './http/rate-limit.ts'
 import { systemClock, type Clock } from './kernel/clock.ts'
@@ -22,6 +23,7 @@ import { openPlatformKeys, type PlatformKeys } from './kernel/platform-keys.ts'
 import { oauthAddresses } from './oauth/addresses.ts'
 import { purgeAssertions } from './oauth/assertion-use.ts'
 import { createAuthorizationServer } from './oauth/authorization-server.ts'
+import { createCallerStatus } from './oauth/caller-status.ts'
 import { createCertificateReader } from './oauth/client-certificate.ts'
 import { embeddedIssuer, outsideIssuer } from './oauth/token-keys.ts'
 import { createTokenVerifier } from './oauth/token-verifier.ts'
@@ -93,7 +95,7 @@ async function startListeners(
     publicUrl,
     platform: platformKeys.signer,
     webhookKeys: platformKeys.webhook,
-    cursorSecret: deriveSecret(masterKey, 'cursors'),
+    cursorSecret: createSecretKey(deriveSecret(masterKey, 'cursors')),
   }
   const operatorTokenFile = join(config.dataDirectory, 'operator-token')
   await ensureFirstOperator(db, operatorTokenFile, { clock })
@@ -110,7 +112,7 @@ async function startListeners(
     isReady: () => isReady,
     ...(config.tls && { tls: config.tls }),
   })
-  const mail = config.smtp && cleanup.use(mailTransport(config.smtp))
+  const mail = config.smtp && cleanup.use(await openMail(config.smtp))
   const alerts = { db, profile, clock, publicUrl, log, send: mail?.send }
   cleanup.use(startPeriodic([...periodicTasks(db, context, platformKeys), alertTask(alerts)], log))
   if (role !== 'api') {
@@ -142,11 +144,11 @@ async function startListeners(
 }
 
 async function listenForAgents(
-  { app, acceptance }: ReturnType<typeof agentServer>,
+  { app, idle }: ReturnType<typeof agentServer>,
   { host, port }: Config,
   cleanup: AsyncDisposableStack,
 ): Promise<string> {
-  cleanup.defer(() => acceptance.idle())
+  cleanup.defer(idle)
   const url = await app.listen({ host, port })
   cleanup.defer(() => app.close())
   return url
@@ -168,18 +170,20 @@ function agentServer(
       ? embeddedIssuer(addresses.issuer, tokenKeys)
       : outsideIssuer(config.issuer, clock)
   const acceptance = createAcceptance(db)
+  const mutationGroups = createMutationGroups(db)
   const app = createAgentServer({
     db,
     context,
     log,
     acceptance,
+    mutationGroups,
     onAnswer,
     tls: config.tls,
     outsideIssuer: config.issuer,
     limitRate: createRateLimit(profile, clock),
     authentication: {
       certificateOf,
-      issuerKind: config.issuer === undefined ? 'embedded' : 'outside',
+      requireActive: createCallerStatus(db, config.issuer === undefined ? 'embedded' : 'outside'),
       verifyToken: createTokenVerifier({ issuer, publicUrl, profile, clock }),
     },
     authorizationServer:
@@ -197,7 +201,16 @@ function agentServer(
         : undefined,
   })
   registerPages(app, { publicUrl, profile, tokenUrl: addresses.tokenEndpoint })
-  return { app, acceptance }
+  const idle = async () => {
+    await Promise.all([acceptance.idle(), mutationGroups.idle()])
+  }
+  return { app, idle }
+}
+
+/** Loaded where there is a mail server: most exchanges have none, and it is a tenth of all we load. */
+async function openMail(smtp: NonNullable<Config['smtp']>) {
+  const { mailTransport } = await import('./features/alerts/mail-transport.ts')
+  return mailTransport(smtp)
 }
 
 function periodicTasks(db: Database, { profile, clock }: Context, { webhook }: PlatformKeys) {

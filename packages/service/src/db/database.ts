@@ -27,6 +27,18 @@ export interface ConnectionSettings {
   readonly applicationName: string
 }
 
+/**
+ * Every statement has an index to go by, and goes by it, row by row. The server would rather read a table from end to
+ * end while it is small, and keeps that plan long after it has grown: on a new database until the first analysis,
+ * minutes later. It would also gather all that a page could hold and sort it, instead of reading until it is full.
+ */
+const INDEXES_ONLY = {
+  enable_seqscan: 'off',
+  enable_bitmapscan: 'off',
+  enable_hashjoin: 'off',
+  enable_mergejoin: 'off',
+}
+
 const TIMESTAMPTZ = 1184
 const INT8 = 20
 const STATEMENT_TIMEOUT_MS = 30_000
@@ -69,6 +81,7 @@ function commonOptions(applicationName: string): DriverOptions {
       application_name: applicationName,
       statement_timeout: STATEMENT_TIMEOUT_MS,
       TimeZone: 'UTC',
+      ...INDEXES_ONLY,
     },
     types: {
       time: { to: TIMESTAMPTZ, from: [TIMESTAMPTZ], serialize: String, parse: isoTime },

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import type { Transaction } from './database.ts'
 
 /** The owner of the table idempotency_record. */
@@ -7,7 +7,8 @@ import type { Transaction } from './database.ts'
 export interface Claim {
   readonly organizationId: string
   readonly scope: string
-  readonly key: string
+  /** SHA-256 of the key, in hex. */
+  readonly keyHash: string
 }
 
 /** An answer that was committed, to be given again byte for byte. */
@@ -24,35 +25,29 @@ export interface IdempotencyRecord extends RecordedAnswer {
 
 export type FoundRecord = RecordedAnswer & { readonly contentHash: Uint8Array }
 
+export function toClaim(organizationId: string, scope: string, key: string): Claim {
+  return { organizationId, scope, keyHash: hash('sha256', key, 'hex') }
+}
+
 /** One text for one claim: what is locked, and what results are found by. */
-export function claimName({ organizationId, scope, key }: Claim): string {
-  return [organizationId, scope, keyHash(key).toString('hex')].join('\0')
+export function claimName({ organizationId, scope, keyHash }: Claim): string {
+  return [organizationId, scope, keyHash].join('\0')
 }
 
 export async function findRecords(
   tx: Transaction,
   claims: readonly Claim[],
 ): Promise<Map<string, FoundRecord>> {
-  const rows = await tx<
-    {
-      organization_id: string
-      scope: string
-      key_hash: Buffer
-      content_hash: Buffer
-      status: number
-      body: string
-    }[]
-  >`
-    select organization_id, scope, key_hash, content_hash, status, body from idempotency_record
-    join unnest(${claims.map((claim) => claim.organizationId)}::text[], ${claims.map((claim) => claim.scope)}::text[],
-                ${claims.map((claim) => keyHash(claim.key).toString('hex'))}::text[])
-      as claimed (organization_id, scope, hex) using (organization_id, scope)
-    where key_hash = decode(hex, 'hex')`
+  const rows = await tx<(Claim & FoundRecord)[]>`
+    select claimed.*, record.* from unnest(
+        ${claims.map((claim) => claim.organizationId)}::text[], ${claims.map((claim) => claim.scope)}::text[],
+        ${claims.map((claim) => claim.keyHash)}::text[]) as claimed ("organizationId", scope, "keyHash"),
+      lateral (
+        select content_hash as "contentHash", status, body from idempotency_record
+        where organization_id = claimed."organizationId" and idempotency_record.scope = claimed.scope
+          and key_hash = decode(claimed."keyHash", 'hex') limit 1) as record`.execute()
   return new Map(
-    rows.map((row) => [
-      [row.organization_id, row.scope, row.key_hash.toString('hex')].join('\0'),
-      { status: row.status, body: row.body, contentHash: row.content_hash },
-    ]),
+    rows.map(({ status, body, contentHash, ...claim }) => [claimName(claim), { status, body, contentHash }]),
   )
 }
 
@@ -61,7 +56,7 @@ export async function insertRecords(tx: Transaction, records: readonly Idempoten
   const rows = records.map(({ claim, contentHash, status, body, recordedAt }) => ({
     organization_id: claim.organizationId,
     scope: claim.scope,
-    key_hash: keyHash(claim.key).toString('hex'),
+    key_hash: claim.keyHash,
     content_hash: Buffer.from(contentHash).toString('hex'),
     status,
     body,
@@ -72,9 +67,5 @@ export async function insertRecords(tx: Transaction, records: readonly Idempoten
     select organization_id, scope, decode(key_hash, 'hex'), decode(content_hash, 'hex'), status, body, recorded_at
     from json_to_recordset(${JSON.stringify(rows)}::text::json) as row (
       organization_id text, scope text, key_hash text, content_hash text, status integer, body text,
-      recorded_at timestamptz)`
-}
-
-function keyHash(key: string): Buffer {
-  return createHash('sha256').update(key).digest()
+      recorded_at timestamptz)`.execute()
 }

@@ -1,10 +1,13 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import type { Transaction } from './database.ts'
 
 /**
  * Advisory locks by name, held to the end of the transaction. They serialize work on things that may not exist
  * yet, and cost no write. Spaces are locked in the order in which they stand here, names in the order of
  * their numbers, so that no two transactions wait for each other.
+ *
+ * Each function sends its statement when it is called. The server works through a connection's statements one after
+ * the other, so what is sent next runs under the lock, also where nobody has waited for it in between.
  */
 export const LOCK_SPACES = ['claim', 'key', 'thread'] as const
 export type LockSpace = (typeof LOCK_SPACES)[number]
@@ -12,13 +15,16 @@ export type LockSpace = (typeof LOCK_SPACES)[number]
 /** Waits for all of the names. */
 export async function lockNames(tx: Transaction, space: LockSpace, names: readonly string[]): Promise<void> {
   if (names.length === 0) return
-  await tx`select pg_advisory_xact_lock(number) from unnest(${numbers(space, names)}::text[]::bigint[]) as number`
+  await tx`
+    select pg_advisory_xact_lock(number) from unnest(${numbers(space, names)}::text[]::bigint[]) as number`.execute()
 }
 
 /** Waits until nobody holds any of the names exclusively; others may share them. */
 export async function shareNames(tx: Transaction, space: LockSpace, names: readonly string[]): Promise<void> {
   if (names.length === 0) return
-  await tx`select pg_advisory_xact_lock_shared(number) from unnest(${numbers(space, names)}::text[]::bigint[]) as number`
+  await tx`
+    select pg_advisory_xact_lock_shared(number)
+    from unnest(${numbers(space, names)}::text[]::bigint[]) as number`.execute()
 }
 
 /** Takes what is free and returns the names that somebody else holds. */
@@ -30,16 +36,16 @@ export async function tryNames(
   const byNumber = new Map(names.map((name) => [numberOf(space, name), name]))
   const held = await tx<{ number: string }[]>`
     select number::text from unnest(${sorted([...byNumber.keys()])}::text[]::bigint[]) as number
-    where not pg_try_advisory_xact_lock(number)`
+    where not pg_try_advisory_xact_lock(number)`.execute()
   return new Set(held.map(({ number }) => byNumber.get(number) ?? ''))
 }
 
 function numbers(space: LockSpace, names: readonly string[]): string[] {
-  return sorted([...new Set(names.map((name) => numberOf(space, name)))])
+  return sorted([...new Set([...new Set(names)].map((name) => numberOf(space, name)))])
 }
 
 function numberOf(space: LockSpace, name: string): string {
-  return createHash('sha256').update(`${space}\0${name}`).digest().readBigInt64BE().toString()
+  return hash('sha256', `${space}\0${name}`, 'buffer').readBigInt64BE().toString()
 }
 
 function sorted(list: string[]): string[] {

@@ -1,6 +1,7 @@
 import type { Queries, Transaction } from '../db/database.ts'
 import { raiseAlerts, type NewAlert } from '../features/alerts/raise-alert.ts'
 import { disableEndpoint } from '../features/notifications/endpoint-store.ts'
+import { appendToLog } from '../features/organizations/operator-log-store.ts'
 import type { ErrorClass, Verdict } from './judge.ts'
 
 /** What is kept of an attempt for whoever has to find out why. No bodies, and nothing secret. */
@@ -59,24 +60,24 @@ export async function recordAttempts(
     finished_at: verdict.outcome === 'retry' ? null : each.finishedAt,
     started_at: each.startedAt,
     outcome: verdict.outcome,
-    details: JSON.stringify(details),
+    details,
   }))
   const written = await db<{ delivery_id: string }[]>`
     with row as materialized (
       select * from json_to_recordset(${JSON.stringify(rows)}::text::json) as row (
         delivery_id text, attempt integer, worker text, state text, next_attempt_at timestamptz,
-        finished_at timestamptz, started_at timestamptz, outcome text, details text)
+        finished_at timestamptz, started_at timestamptz, outcome text, details json)
     ), moved as (
       update delivery
       set state = row.state, next_attempt_at = coalesce(row.next_attempt_at, delivery.next_attempt_at),
         finished_at = row.finished_at, leased_until = null, leased_by = null
       from row
       where delivery.delivery_id = row.delivery_id and delivery.attempt = row.attempt
-        and delivery.state = 'pending' and delivery.leased_until is not null and delivery.leased_by = row.worker
-      returning delivery.delivery_id
+        and delivery.state = 'pending' and delivery.leased_by = row.worker
+      returning delivery.delivery_id, row.attempt, row.started_at, row.outcome, row.details
     ), kept as (
       insert into delivery_attempt (delivery_id, attempt, started_at, outcome, details)
-      select delivery_id, attempt, started_at, outcome, details from row join moved using (delivery_id)
+      select delivery_id, attempt, started_at, outcome, details::text from moved
     )
     select delivery_id from moved`
   return new Set(written.map(({ delivery_id }) => delivery_id))
@@ -101,6 +102,9 @@ export async function recordWithConsequences(
       const reason = 'the receiver answered 410 Gone'
       if (await disableEndpoint(tx, endpointId, reason, now)) {
         alerts.push({ endpointId, organizationId, deliveryId, kind: 'endpoint_disabled', reason, now })
+        const details = { organization_id: organizationId, delivery_id: deliveryId, attempt }
+        const entry = { actor: 'service', action: 'endpoint.disable', target: endpointId, reason }
+        await appendToLog(tx, { ...entry, details, now })
       }
     }
   }

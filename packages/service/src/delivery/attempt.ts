@@ -31,13 +31,14 @@ export async function attemptDelivery(
   const hopeless = (reason: string) =>
     finished(claimed, tools, {
       startedAt,
+      finishedAt: clock.now(),
       verdict: { outcome: 'failed', reason },
       details: { error: reason },
     })
   if (claimed.body === null) return hopeless('the notification is no longer kept')
   const key = await tools.keyFor(claimed)
   const body = Buffer.from(claimed.body)
-  const headers = await signed(claimed, body, key, clock.now())
+  const headers = await signed(claimed, body, key, startedAt)
   if (!headers) return hopeless('its address or ids cannot be signed')
   const sent = await sender.send({
     url: claimed.url,
@@ -46,13 +47,14 @@ export async function attemptDelivery(
   })
   if (sent.result === undefined) return undefined
   const duration = clock.monotonicMilliseconds() - from
-  const verdict = judged(sent.result, claimed.attempt, tools)
+  const finishedAt = clock.now()
+  const verdict = judged(sent.result, { attempt: claimed.attempt, now: finishedAt }, tools)
   const details = {
     ...detailsOf(sent, verdict, duration),
     key_id: key.keyId,
     signature_base: signatureBase('POST', claimed.url, headers),
   }
-  return finished(claimed, tools, { startedAt, verdict, details })
+  return finished(claimed, tools, { startedAt, finishedAt, verdict, details })
 }
 
 /** EVT-05: anew for each attempt. Undefined where no later attempt could be signed either. */
@@ -71,10 +73,10 @@ async function signed(claimed: ClaimedDelivery, body: Uint8Array, { key, keyId }
 
 export function judged(
   result: AttemptResult,
-  attempt: number,
-  { clock, profile, random }: Pick<AttemptTools, 'clock' | 'profile' | 'random'>,
+  { attempt, now }: { attempt: number; now: string },
+  { profile, random }: Pick<AttemptTools, 'profile' | 'random'>,
 ): Verdict {
-  return judge(result, { attempt, now: clock.now(), profile, jitter: random() })
+  return judge(result, { attempt, now, profile, jitter: random() })
 }
 
 function detailsOf(
@@ -95,8 +97,8 @@ function detailsOf(
 
 function finished(
   claimed: ClaimedDelivery,
-  { worker, clock }: AttemptTools,
-  what: Pick<FinishedAttempt, 'startedAt' | 'verdict' | 'details'>,
+  { worker }: AttemptTools,
+  what: Pick<FinishedAttempt, 'startedAt' | 'finishedAt' | 'verdict' | 'details'>,
 ): FinishedAttempt {
   return {
     deliveryId: claimed.delivery_id,
@@ -104,7 +106,6 @@ function finished(
     organizationId: claimed.organization_id,
     attempt: claimed.attempt,
     worker,
-    finishedAt: clock.now(),
     ...what,
   }
 }

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { testDatabase } from '@agent-exchange/testkit'
 import { openDatabase, type Queries } from '../db/database.ts'
+import { type FinishedAttempt, recordAttempts } from './attempt-record.ts'
 import { claimDeliveries, releaseDeliveries, sweepLanes } from './delivery-store.ts'
 import { MAXIMUM_IN_FLIGHT_PER_ENDPOINT, SWEPT_LANES } from './limits.ts'
 
@@ -36,19 +37,24 @@ await db`analyze delivery, webhook_endpoint`
 
 /** The plan of a statement, as text, with the rows that each part went through. */
 async function planOf(run: (queries: Queries) => PromiseLike<unknown>): Promise<string> {
-  const lines: string[] = []
+  const plans: PromiseLike<readonly Record<string, string>[]>[] = []
   const explaining = new Proxy(db, {
     apply(target, self, [strings, ...values]: [TemplateStringsArray, ...unknown[]]) {
       const isStatement = /^\s*with\b/.test(strings[0] ?? '')
       const texts = [...strings]
       if (isStatement) texts[0] = `explain (analyze, costs off, timing off) ${texts[0]}`
       const tagged = Object.assign(texts, { raw: texts })
-      return Reflect.apply(target as unknown as (...given: unknown[]) => unknown, self, [tagged, ...values])
+      const query: unknown = Reflect.apply(target as unknown as (...given: unknown[]) => unknown, self, [
+        tagged,
+        ...values,
+      ])
+      if (isStatement) plans.push(query as (typeof plans)[number])
+      return query
     },
   })
-  const rows = (await run(explaining)) as readonly Record<string, string>[]
-  for (const row of rows) lines.push(row['QUERY PLAN'] ?? '')
-  return lines.join('\n')
+  await run(explaining)
+  const rows = (await Promise.all(plans)).flat()
+  return rows.map((row) => row['QUERY PLAN']).join('\n')
 }
 
 test('a claim looks only at what it takes, beside a deep backlog and ten thousand endpoints', async () => {
@@ -61,9 +67,33 @@ test('a claim looks only at what it takes, beside a deep backlog and ten thousan
   }
   const plan = plans.join('\n')
   assert.match(plan, /delivery_waiting/)
-  assert.doesNotMatch(plan, /Seq Scan on (?:delivery|webhook_endpoint)/, plan)
+  assert.doesNotMatch(plan, /Seq Scan on (?:delivery|webhook_endpoint|notification)/, plan)
   const most = Math.max(...[...plan.matchAll(/rows=([\d.]+)/g)].map(([, rows]) => Number(rows)))
   assert.ok(most <= 100, plan)
+})
+
+test('results are written by the key of each delivery, however many are under way', async () => {
+  const claimed = await claimDeliveries(db, [{ endpointId: DEEP, room: MAXIMUM_IN_FLIGHT_PER_ENDPOINT }], {
+    worker: 'wrk_1',
+    now: NOW,
+  })
+  assert.equal(claimed.length, MAXIMUM_IN_FLIGHT_PER_ENDPOINT)
+  const finished = claimed.map((each): FinishedAttempt => ({
+    deliveryId: each.delivery_id,
+    endpointId: DEEP,
+    organizationId: 'org_a',
+    attempt: each.attempt,
+    worker: 'wrk_1',
+    startedAt: NOW,
+    finishedAt: NOW,
+    verdict: { outcome: 'retry', at: NOW, reason: 'status 500' },
+    details: {},
+  }))
+  const plan = await planOf((queries) => recordAttempts(queries, finished))
+  assert.match(plan, /Index Scan using delivery_pkey/)
+  assert.doesNotMatch(plan, /Seq Scan on delivery|Removed by Join Filter/, plan)
+  const [{ count } = {}] = await db`select count(*) as count from delivery_attempt`
+  assert.equal(count, finished.length)
 })
 
 test('a sweep takes one look for each endpoint, however much waits there', async () => {

@@ -23,6 +23,9 @@ export interface ClaimedDelivery {
  * EVT-07: takes what is due in these lanes, for the length of a lease. The attempt is counted here, before anything
  * is sent, so that no crash can make an eighth. Rows that another worker is taking are passed over, and what others
  * have under way at an endpoint is taken off its room.
+ *
+ * How many rows a lane yields the planner cannot know. So each row is looked up by its key, one by one: joins of what
+ * was found would be planned for thousands, and read whole tables.
  */
 export function claimDeliveries(
   db: Queries,
@@ -51,15 +54,14 @@ export function claimDeliveries(
     ), claimed as (
       update delivery
       set attempt = attempt + 1, leased_until = ${secondsAfter(now, LEASE_SECONDS)}, leased_by = ${worker}
-      from due where delivery.delivery_id = due.delivery_id
-      returning delivery.*
+      where delivery_id = any(array(select delivery_id from due))
+      returning delivery_id, webhook_endpoint_id, organization_id, notification_id, event_id, attempt, next_attempt_at
     )
-    select claimed.delivery_id, claimed.webhook_endpoint_id, claimed.organization_id, claimed.event_id,
-      claimed.attempt, claimed.next_attempt_at, endpoint.url, endpoint.signing_key_id, notification.body
-    from claimed
-    join webhook_endpoint as endpoint on endpoint.webhook_endpoint_id = claimed.webhook_endpoint_id
-    left join notification on notification.notification_id = claimed.notification_id
-    order by claimed.next_attempt_at`
+    select delivery_id, webhook_endpoint_id, claimed.organization_id, event_id, attempt, next_attempt_at, url,
+      signing_key_id, (
+        select body from notification where notification.notification_id = claimed.notification_id) as body
+    from claimed join webhook_endpoint using (webhook_endpoint_id)
+    order by next_attempt_at`
 }
 
 /** Gives back what was claimed and never left: it counts as no attempt. */
@@ -80,7 +82,7 @@ export async function releaseDeliveries(
     from json_to_recordset(${JSON.stringify(rows)}::text::json) as row (
       delivery_id text, attempt integer, next_attempt_at timestamptz)
     where delivery.delivery_id = row.delivery_id and delivery.attempt = row.attempt and delivery.state = 'pending'
-      and delivery.leased_until is not null and delivery.leased_by = ${worker}`
+      and delivery.leased_by = ${worker}`
 }
 
 export interface SweptLane {

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { after, test } from 'node:test'
 import { createProfile } from '@agent-exchange/protocol'
-import { startWorld, deliveryWorld } from '@agent-exchange/testkit'
+import { allDelivered, startWorld, deliveryWorld } from '@agent-exchange/testkit'
 import { pino } from 'pino'
 import { Registry } from 'prom-client'
 import { openDatabase } from '../db/database.ts'
@@ -120,8 +120,13 @@ test('wake-ups come back after the database cut every connection', async () => {
     select pg_terminate_backend(pid) from pg_stat_activity
     where datname = current_database() and pid <> pg_backend_pid() and application_name = 'agent-exchange'`
   await sleep(4_500)
-  const from = performance.now()
-  await made.event()
-  await made.until((rows) => rows.length > 0 && rows.every(({ state }) => state === 'delivered'), 'delivered')
-  assert.ok(performance.now() - from < 1_500, `${performance.now() - from} ms`)
+  let waited = 0
+  for (let events = 1; events <= 4; events++) {
+    await made.event()
+    const from = performance.now()
+    await made.until((rows) => rows.length === events && allDelivered(rows), 'delivered')
+    waited += performance.now() - from
+  }
+  // By sweeps alone each would come about two seconds after the one before.
+  assert.ok(waited < 3_000, `${waited} ms`)
 })

@@ -23,12 +23,13 @@ import {
   TICK_MS,
   UNSENT_PAUSE_SECONDS,
 } from './limits.ts'
+import { watchOwnLoad } from './own-load.ts'
 import { createRecorder } from './recorder.ts'
 import { createSender } from './sender.ts'
 import { endpointKeys } from './signing-keys.ts'
+import { createStarts } from './starts.ts'
 import { startSweeping } from './sweep.ts'
 import { listenForDeliveries } from './wake-up.ts'
-import { createYoung } from './young.ts'
 
 export interface DeliverySettings {
   readonly db: Database
@@ -66,7 +67,7 @@ export function startDelivery(settings: DeliverySettings): AsyncDisposable {
     random: settings.random ?? Math.random,
   }
   const metrics = createDeliveryMetrics(settings.metrics, { inFlight: lanes.inFlight, lanes: lanes.size })
-  const young = createYoung(pump)
+  const starts = createStarts(begin, { isBusy: watchOwnLoad(), onRoom: pump })
   const underWay = new Set<Promise<void>>()
   let isStopping = false
   let pumping: Promise<void> | undefined
@@ -125,7 +126,7 @@ export function startDelivery(settings: DeliverySettings): AsyncDisposable {
   async function claimAll(): Promise<void> {
     while (!isStopping && recorder.waiting() < MAXIMUM_UNRECORDED) {
       if (lanes.inFlight() >= GATHERING_FROM_IN_FLIGHT) await sleep(GATHERING_MS)
-      const wanted = lanes.take(young.room())
+      const wanted = lanes.take(starts.room())
       if (wanted.length === 0) return
       if (!(await claim(wanted))) return
     }
@@ -146,30 +147,32 @@ export function startDelivery(settings: DeliverySettings): AsyncDisposable {
     const counts = Map.groupBy(claimed, ({ webhook_endpoint_id }) => webhook_endpoint_id)
     for (const each of wanted) lanes.claimed(each, counts.get(each.endpointId)?.length ?? 0)
     metrics.onClaim(claimed[0] ? secondsBetween(claimed[0].next_attempt_at, now) : 0)
-    const grow = young.add(claimed.length)
-    for (const each of claimed) {
-      const done = run(each, grow).finally(() => underWay.delete(done))
-      underWay.add(done)
-    }
+    starts.add(claimed)
     return true
   }
 
-  async function run(claimed: ClaimedDelivery, grow: () => void): Promise<void> {
+  function begin(claimed: ClaimedDelivery): Promise<void> {
+    const done = run(claimed).finally(() => underWay.delete(done))
+    underWay.add(done)
+    return done
+  }
+
+  async function run(claimed: ClaimedDelivery): Promise<void> {
     const from = clock.monotonicMilliseconds()
     let finished: FinishedAttempt | undefined
     try {
-      finished = isStopping ? undefined : await attemptDelivery(claimed, tools).finally(grow)
+      finished = isStopping ? undefined : await attemptDelivery(claimed, tools)
     } catch (error) {
       log.error(
         { err: loggableError(error), delivery_id: claimed.delivery_id },
         'a delivery could not be sent',
       )
-      await giveBack(claimed, secondsAfter(clock.now(), UNSENT_PAUSE_SECONDS))
+      await giveBack([claimed], secondsAfter(clock.now(), UNSENT_PAUSE_SECONDS))
       lanes.finished(claimed.webhook_endpoint_id, undefined)
       return
     }
     if (!finished) {
-      await giveBack(claimed, claimed.next_attempt_at)
+      await giveBack([claimed])
       lanes.finished(claimed.webhook_endpoint_id, undefined)
       return
     }
@@ -181,13 +184,17 @@ export function startDelivery(settings: DeliverySettings): AsyncDisposable {
     pump()
   }
 
-  async function giveBack(claimed: ClaimedDelivery, nextAttemptAt: string): Promise<void> {
-    const { delivery_id: deliveryId, attempt } = claimed
+  /** Without a time of their own: due as they were. */
+  async function giveBack(claimed: readonly ClaimedDelivery[], at?: string): Promise<void> {
+    const released = claimed.map(({ delivery_id: deliveryId, attempt, next_attempt_at }) => {
+      return { deliveryId, attempt, nextAttemptAt: at ?? next_attempt_at }
+    })
     try {
-      await releaseDeliveries(db, [{ deliveryId, attempt, nextAttemptAt }], tools.worker)
+      await releaseDeliveries(db, released, tools.worker)
     } catch (error) {
-      // Its lease ends, and it counts as lost.
-      log.error({ err: loggableError(error), delivery_id: deliveryId }, 'a delivery could not be given back')
+      // Their leases end, and they count as lost.
+      const ids = claimed.map(({ delivery_id }) => delivery_id)
+      log.error({ err: loggableError(error), delivery_ids: ids }, 'deliveries could not be given back')
     }
   }
 
@@ -196,6 +203,7 @@ export function startDelivery(settings: DeliverySettings): AsyncDisposable {
       isStopping = true
       clearInterval(ticking)
       await Promise.all([sweeping[Symbol.asyncDispose](), wakeUp[Symbol.asyncDispose](), pumping])
+      await giveBack(starts.clear())
       sender.recall()
       const limit = new AbortController()
       const { signal } = limit

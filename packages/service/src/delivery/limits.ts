@@ -12,15 +12,22 @@ export const TROUBLED_WINDOW = 1
 export const MAXIMUM_TROUBLED_IN_FLIGHT = MAXIMUM_IN_FLIGHT / 2
 /**
  * Requests under way that are younger than this. More of them would not be answered sooner: each needs a connection,
- * and opening one costs more than the request itself. Those that take longer count no more.
+ * and opening one costs more than the request itself. Those that take longer count no more, unless this process has
+ * no time for their answers.
  */
-export const MAXIMUM_YOUNG = 128
+export const MAXIMUM_YOUNG = 64
+export const FIRST_YOUNG = 16
 export const YOUNG_MS = 50
+/** The share of its time that a process works when it is called busy, over so long at least. */
+export const BUSY_UTILIZATION = 0.9
+export const LOAD_SAMPLE_MS = 40
 /** Endpoints that a process remembers; those beyond wait for the next sweep. */
 export const MAXIMUM_LANES = 100_000
 
 export const CLAIMED_LANES = 256
 export const CLAIMED_ROWS = 256
+/** When no more than this is claimed and waits for its start, the next is claimed. */
+export const CLAIMED_AHEAD = 64
 export const RECORDED_ROWS = 256
 /** Results that may wait for a database that is away; then nothing more is claimed. */
 export const MAXIMUM_UNRECORDED = 4 * MAXIMUM_IN_FLIGHT
@@ -50,8 +57,9 @@ export const SWEEP_REST = 20
 export const LONGEST_SWEEP_PAUSE_MS = 30_000
 /** Calls to look everywhere that come together are answered by one sweep. */
 export const SOON_MS = 25
-/** While many requests are under way, claims and records wait so long for company. */
+/** While many requests are under way, claims and results wait so long for company. */
 export const GATHERING_MS = 4
+export const GATHERING_RESULTS_MS = 15
 export const GATHERING_FROM_IN_FLIGHT = 48
 /** How long a signing key that was found usable is used without asking again. */
 export const KEY_FRESH_MS = 1_000

@@ -21,7 +21,7 @@ export async function recordLost(
     const rows = await lockLost(tx, now)
     if (rows.length === 0) return []
     const finished = rows.map((row): FinishedAttempt => {
-      const verdict = judged({ kind: 'error', errorClass: 'lost' }, row.attempt, tools)
+      const verdict = judged({ kind: 'error', errorClass: 'lost' }, { attempt: row.attempt, now }, tools)
       return {
         deliveryId: row.delivery_id,
         endpointId: row.webhook_endpoint_id,

@@ -9,7 +9,12 @@ import {
   recordAttempts,
   recordWithConsequences,
 } from './attempt-record.ts'
-import { GATHERING_FROM_IN_FLIGHT, GATHERING_MS, RECORDED_ROWS, RECORDING_PAUSE_MS } from './limits.ts'
+import {
+  GATHERING_FROM_IN_FLIGHT,
+  GATHERING_RESULTS_MS,
+  RECORDED_ROWS,
+  RECORDING_PAUSE_MS,
+} from './limits.ts'
 
 /** SQLSTATE has five characters; the driver's own codes are words. */
 const SQL_STATE = /^[0-9A-Z]{5}$/
@@ -37,7 +42,8 @@ export function createRecorder(
 
   async function run(): Promise<void> {
     while (queue.length > 0) {
-      if (queue.length < RECORDED_ROWS && inFlight() >= GATHERING_FROM_IN_FLIGHT) await sleep(GATHERING_MS)
+      if (queue.length < RECORDED_ROWS && inFlight() >= GATHERING_FROM_IN_FLIGHT)
+        await sleep(GATHERING_RESULTS_MS)
       const batch = queue.splice(0, RECORDED_ROWS)
       writing = batch.length
       try {

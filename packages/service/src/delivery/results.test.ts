@@ -136,6 +136,12 @@ test('[EVT-08] 410 disables the endpoint and tells its owner; nothing more is se
   const [endpoint] = await world.sql`
     select status, status_reason from webhook_endpoint where webhook_endpoint_id = ${endpointId}`
   assert.deepEqual({ ...endpoint }, { status: 'disabled', status_reason: 'the receiver answered 410 Gone' })
+  const logged = await world.sql`
+    select actor, action, reason from operator_log where target = ${endpointId}`
+  assert.deepEqual(
+    logged.map((entry) => ({ ...entry })),
+    [{ actor: 'service', action: 'endpoint.disable', reason: 'the receiver answered 410 Gone' }],
+  )
   const alerts = await world.sql`select kind from alert where webhook_endpoint_id = ${endpointId}`
   assert.deepEqual(
     alerts.map(({ kind }) => kind),

@@ -11,7 +11,7 @@ import { answerOddRequests } from './odd-requests.ts'
 import type { AgentServerDependencies } from './dependencies.ts'
 import { registerOperations } from './operation-routes.ts'
 import { answerBrokenRequest, notFound, sendProblem, toProblem } from './problem-replies.ts'
-import { factsOf, noteFacts } from './request-facts.ts'
+import { factsOf, noteFacts, prepareFacts } from './request-facts.ts'
 
 const REQUEST_TIMEOUT_MS = 30_000
 const KEEP_ALIVE_MS = 72_000
@@ -38,6 +38,7 @@ export function createAgentServer(dependencies: AgentServerDependencies): Fastif
     ...serverOptions(dependencies.tls),
   }) as FastifyInstance
 
+  prepareFacts(app)
   // Bodies arrive as bytes: signatures are checked, and content is stored, as it was received.
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, body, done) =>

@@ -17,7 +17,7 @@ export function registerContent(app: FastifyInstance, dependencies: AgentServerD
     method: ['GET', 'HEAD'],
     url: `${DOWNLOAD_PATH}:package_id`,
     handler: async (request, reply) => {
-      const caller = await authenticate(request, authentication, db)
+      const caller = await authenticate(request, authentication)
       limitRate(caller.organizationId)
       const correlationId =
         optionalHeader(request.raw, HEADER.correlationId, context.profile) ?? context.newId('corr')

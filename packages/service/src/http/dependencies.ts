@@ -7,6 +7,7 @@ import type { Context } from '../kernel/context.ts'
 import type { GroupCommit } from '../kernel/group-commit.ts'
 import type { AuthorizationServer } from '../oauth/authorization-server.ts'
 import type { Authentication } from './authentication.ts'
+import type { MutationGroups } from './mutation-groups.ts'
 
 /** What the agent listener needs of the rest of the service. */
 export interface AgentServerDependencies {
@@ -17,6 +18,7 @@ export interface AgentServerDependencies {
   readonly authorizationServer: AuthorizationServer | undefined
   readonly outsideIssuer: string | undefined
   readonly acceptance: GroupCommit<Submission, RecordedAnswer>
+  readonly mutationGroups: MutationGroups
   readonly limitRate: (organizationId: string) => void
   readonly tls: TlsConfig | undefined
   readonly log: Logger

@@ -23,11 +23,11 @@ import { getPolicyReceipt } from '../features/policy-receipts/get.ts'
 import { getSkillRelease } from '../features/skills/get-release.ts'
 import { listSkillReleases } from '../features/skills/list-releases.ts'
 import { getThread } from '../features/threads/get.ts'
-import type { Call, Mutation, Read } from '../kernel/call.ts'
+import type { Call, GroupMutation, Mutation, Read } from '../kernel/call.ts'
 import type { AgentServerDependencies } from './dependencies.ts'
 import { mutate } from './mutate.ts'
 
-type Services = Pick<AgentServerDependencies, 'db' | 'acceptance'>
+type Services = Pick<AgentServerDependencies, 'db' | 'acceptance' | 'mutationGroups'>
 
 /** How an operation is carried out, whatever it is. */
 export interface Handler<Id extends OperationId> {
@@ -45,6 +45,13 @@ function mutates<Id extends OperationId, Found>(id: Id, mutation: Mutation<Id, F
   return { inspect: mutation.inspect, run: (call, { db }) => mutate(id, mutation, call, db) }
 }
 
+function mutatesInGroups<Id extends OperationId, Found>(
+  id: Id,
+  mutation: GroupMutation<Id, Found>,
+): Handler<Id> {
+  return { run: (call, { mutationGroups }) => mutationGroups.submit(id, mutation, call) }
+}
+
 /** Handed-in packages are committed in groups. */
 function takesIn<Id extends PackageOperation>(intake: PackageIntake<Id>): Handler<Id> {
   return { run: async (call, { db, acceptance }) => acceptance.submit(await intake(call, db)) }
@@ -60,17 +67,17 @@ export const handlers: { readonly [Id in OperationId]: Handler<Id> } = {
   getSkillRelease: reads('getSkillRelease', getSkillRelease),
   getAgentKeys: reads('getAgentKeys', getAgentKeys),
   getNotificationSigningKeys: reads('getNotificationSigningKeys', getNotificationSigningKeys),
-  createPolicyReceipt: mutates('createPolicyReceipt', createPolicyReceipt),
+  createPolicyReceipt: mutatesInGroups('createPolicyReceipt', createPolicyReceipt),
   getPolicyReceipt: reads('getPolicyReceipt', getPolicyReceipt),
   createPackageTransfer: takesIn(createPackageTransfer),
   getPackage: reads('getPackage', getPackage),
-  createPackageReceipt: mutates('createPackageReceipt', createPackageReceipt),
+  createPackageReceipt: mutatesInGroups('createPackageReceipt', createPackageReceipt),
   createPackageResponse: takesIn(createPackageResponse),
   revokePackage: mutates('revokePackage', revokePackage),
   getThread: reads('getThread', getThread),
   createWebhookEndpoint: mutates('createWebhookEndpoint', createWebhookEndpoint),
   listNotifications: reads('listNotifications', listNotifications),
-  acknowledgeNotification: mutates('acknowledgeNotification', acknowledgeNotification),
+  acknowledgeNotification: mutatesInGroups('acknowledgeNotification', acknowledgeNotification),
   getThreadAuditEvidence: reads('getThreadAuditEvidence', getThreadAuditEvidence),
   getPackageAuditEvidence: reads('getPackageAuditEvidence', getPackageAuditEvidence),
 }

@@ -1,6 +1,6 @@
 import { operations, type OperationId } from '@agent-exchange/protocol'
 import type { Database } from '../db/database.ts'
-import { claimName, findRecords, insertRecords, type RecordedAnswer } from '../db/idempotency.ts'
+import { claimName, findRecords, insertRecords, toClaim, type RecordedAnswer } from '../db/idempotency.ts'
 import { lockNames } from '../db/locks.ts'
 import { inTransaction } from '../db/transaction.ts'
 import type { Call, Mutation } from '../kernel/call.ts'
@@ -19,14 +19,12 @@ export async function mutate<Id extends OperationId, Found>(
 ): Promise<RecordedAnswer> {
   const found = await mutation.authorize(call, db)
   const hash = contentHash(call)
-  const claim = {
-    organizationId: call.caller.organizationId,
-    scope: idempotencyScope(id, call.params, call.context.profile),
-    key: call.idempotencyKey,
-  }
+  const scope = idempotencyScope(id, call.params, call.context.profile)
+  const claim = toClaim(call.caller.organizationId, scope, call.idempotencyKey)
   return inTransaction(db, async (tx) => {
-    await lockNames(tx, 'claim', [claimName(claim)])
-    const record = (await findRecords(tx, [claim])).get(claimName(claim))
+    const locked = lockNames(tx, 'claim', [claimName(claim)])
+    const [, records] = await Promise.all([locked, findRecords(tx, [claim])])
+    const record = records.get(claimName(claim))
     if (record) {
       if (sameContent(record.contentHash, hash)) return record
       throw new Problem('idempotency_key_reuse')

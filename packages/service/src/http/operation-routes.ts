@@ -18,10 +18,12 @@ interface Admission {
   readonly idempotencyKey: string
 }
 
-const admissions = new WeakMap<FastifyRequest, Admission>()
+const ADMISSION = 'aexAdmission'
+type Admitted = FastifyRequest & { [ADMISSION]: Admission | undefined }
 
 /** One route per operation, from the table. */
 export function registerOperations(app: FastifyInstance, dependencies: AgentServerDependencies): void {
+  app.decorateRequest(ADMISSION, undefined)
   for (const id of OPERATION_IDS) {
     const { method, path } = operations[id]
     app.route({
@@ -29,7 +31,8 @@ export function registerOperations(app: FastifyInstance, dependencies: AgentServ
       url: path.replaceAll(/\{(\w+)\}/g, ':$1'),
       // Before the body is read: a stranger's body is not worth reading.
       onRequest: async (request) => {
-        admissions.set(request, await admit(id, request, dependencies))
+        const admission = await admit(id, request, dependencies)
+        ;(request as Admitted)[ADMISSION] = admission
       },
       handler: async (request, reply) => sendAnswer(reply, await run(id, request, dependencies)),
     })
@@ -41,11 +44,11 @@ async function admit(
   request: FastifyRequest,
   dependencies: AgentServerDependencies,
 ): Promise<Admission> {
-  const { context, db, authentication, limitRate } = dependencies
+  const { context, authentication, limitRate } = dependencies
   const { profile } = context
   const correlationId = requiredHeader(request.raw, HEADER.correlationId, profile)
   noteFacts(request, { correlation_id: correlationId })
-  const caller = await authenticate(request, authentication, db)
+  const caller = await authenticate(request, authentication)
   limitRate(caller.organizationId)
   if (request.headers['content-encoding'] !== undefined) {
     throw new Problem('media_type_unsupported', { reason: 'content_encoding' })
@@ -63,7 +66,7 @@ async function run(
   const { context } = dependencies
   // One of 21 types; its call is made below by the same row of the table.
   const handler = handlers[id] as Handler<OperationId>
-  const admission = admissions.get(request)
+  const admission = (request as Admitted)[ADMISSION]
   if (!admission) throw new Error('a request that nobody admitted')
   const bytes = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0)
   const body = operations[id].mutation ? parseBody(bytes, context.profile) : undefined
@@ -98,7 +101,7 @@ function readParams(params: Record<string, string>, maximum: number): Record<str
 }
 
 function sendAnswer(reply: FastifyReply, { status, body }: RecordedAnswer): FastifyReply {
-  const admission = admissions.get(reply.request)
+  const admission = (reply.request as Admitted)[ADMISSION]
   reply.code(status).header('content-type', MEDIA_TYPE.json).header('cache-control', 'no-store')
   if (admission) reply.header('x-correlation-id', admission.correlationId)
   return reply.send(body)

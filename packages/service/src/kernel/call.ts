@@ -2,6 +2,7 @@ import type { operations, OperationId } from '@agent-exchange/protocol'
 import type { Static, TSchema } from 'typebox'
 import type { Database, Transaction } from '../db/database.ts'
 import type { Context } from './context.ts'
+import type { Problem } from './problem.ts'
 
 /** On whose behalf a request speaks: one organization, and one agent where the client belongs to one. */
 export interface Caller {
@@ -55,4 +56,23 @@ export interface Mutation<Id extends OperationId, Found = void> {
   readonly inspect?: (body: unknown) => void | Promise<void>
   readonly authorize: (call: Call<Id>, db: Database) => Found | Promise<Found>
   readonly run: (call: Call<Id>, tx: Transaction, found: Found) => Promise<AnswerOf<Id>>
+}
+
+/** One of the calls that a group mutation carries out together. */
+export interface AuthorizedCall<Id extends OperationId, Found = void> {
+  readonly call: Call<Id>
+  readonly found: Found
+}
+
+/**
+ * A mutation that is asked for so often that its calls share transactions: those that arrive while a commit is under
+ * way make up the next one. `runAll` gives an answer or a problem for each, in their order, and writes nothing for
+ * those that have a problem: their neighbours are committed.
+ */
+export interface GroupMutation<Id extends OperationId, Found = void> {
+  readonly authorize: (call: Call<Id>, db: Database) => Found | Promise<Found>
+  readonly runAll: (
+    calls: readonly AuthorizedCall<Id, Found>[],
+    tx: Transaction,
+  ) => Promise<readonly (AnswerOf<Id> | Problem)[]>
 }

@@ -1,3 +1,4 @@
+import type { KeyObject } from 'node:crypto'
 import type { DeploymentProfile } from '@agent-exchange/protocol'
 import type { Clock } from './clock.ts'
 import type { NewId } from './ids.ts'
@@ -16,5 +17,5 @@ export interface Context {
   /** The keys that sign webhooks: their directory, and the one for new endpoints. */
   readonly webhookKeys: Pick<WebhookKeys, 'directory' | 'currentKeyId'>
   /** Makes cursors that no client can make (API-06). */
-  readonly cursorSecret: Uint8Array
+  readonly cursorSecret: KeyObject
 }

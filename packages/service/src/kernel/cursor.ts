@@ -1,4 +1,4 @@
-import { createHmac, timingSafeEqual } from 'node:crypto'
+import { createHmac, timingSafeEqual, type KeyObject } from 'node:crypto'
 import { CryptoError, decodeBase64url, encodeBase64url } from '@agent-exchange/crypto'
 import { Problem } from './problem.ts'
 
@@ -13,13 +13,13 @@ const MAXIMUM_CURSOR_CHARACTERS = 4_096
  * @example
  * const next = makeCursor(context.cursorSecret, `listNotifications ${organizationId}`, lastSequence)
  */
-export function makeCursor(secret: Uint8Array, listing: string, position: string | number): string {
+export function makeCursor(secret: KeyObject, listing: string, position: string | number): string {
   const text = String(position)
   return encodeBase64url(Buffer.concat([macOf(secret, listing, text), Buffer.from(text)]))
 }
 
 /** The position inside a cursor of this very listing; anything else is `cursor_invalid`. */
-export function readCursor(secret: Uint8Array, listing: string, cursor: string): string {
+export function readCursor(secret: KeyObject, listing: string, cursor: string): string {
   const bytes = decode(cursor)
   const position = Buffer.from(bytes.subarray(MAC_BYTES)).toString()
   const expected = macOf(secret, listing, position)
@@ -28,7 +28,7 @@ export function readCursor(secret: Uint8Array, listing: string, cursor: string):
   return position
 }
 
-function macOf(secret: Uint8Array, listing: string, position: string): Buffer {
+function macOf(secret: KeyObject, listing: string, position: string): Buffer {
   // As JSON, so that no listing's end can pass for a position's beginning.
   const message = JSON.stringify([listing, position])
   return createHmac('sha256', secret).update(message).digest().subarray(0, MAC_BYTES)

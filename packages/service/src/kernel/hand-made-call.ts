@@ -1,3 +1,4 @@
+import { createSecretKey } from 'node:crypto'
 import { DEFAULT_PROFILE, type OperationId } from '@agent-exchange/protocol'
 import type { Database } from '../db/database.ts'
 import { inTransaction } from '../db/transaction.ts'
@@ -20,7 +21,7 @@ export function handMadeContext(changes: Partial<Context> = {}): Context {
       directory: () => Promise.reject(new Error('this test has no webhook keys')),
       currentKeyId: () => Promise.reject(new Error('this test has no webhook keys')),
     },
-    cursorSecret: new Uint8Array(32).fill(7),
+    cursorSecret: createSecretKey(new Uint8Array(32).fill(7)),
     ...changes,
   }
 }

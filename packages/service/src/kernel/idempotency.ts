@@ -1,5 +1,5 @@
-import { createHash, timingSafeEqual } from 'node:crypto'
-import { canonicalize } from '@agent-exchange/crypto'
+import { hash, timingSafeEqual } from 'node:crypto'
+import { canonicalize, type Envelope } from '@agent-exchange/crypto'
 import type { DeploymentProfile, OperationId } from '@agent-exchange/protocol'
 
 /** O-21: what an idempotency key is unique within, beside the organization. */
@@ -16,9 +16,16 @@ export function contentHash({
   readonly params: unknown
   readonly body: unknown
 }): Uint8Array {
-  return createHash('sha256')
-    .update(canonicalize([params, body]))
-    .digest()
+  return hash('sha256', canonicalize([params, body]), 'buffer')
+}
+
+/** The same for an envelope that was read: base64url needs no escape, so RFC 8785 is a matter of putting it together. */
+export function envelopeHash(
+  params: unknown,
+  { payload, protected: header, signature }: Envelope,
+): Uint8Array {
+  const body = `{"payload":"${payload}","protected":"${header}","signature":"${signature}"}`
+  return hash('sha256', `[${canonicalize(params)},${body}]`, 'buffer')
 }
 
 export function sameContent(a: Uint8Array, b: Uint8Array): boolean {

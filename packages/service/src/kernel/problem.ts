@@ -15,3 +15,13 @@ export class Problem extends Error {
     this.details = details
   }
 }
+
+/** What the work gives, or the problem that stood in its way, for those who go on with others. */
+export function resultOrProblem<T>(work: () => T): T | Problem {
+  try {
+    return work()
+  } catch (error) {
+    if (error instanceof Problem) return error
+    throw error
+  }
+}

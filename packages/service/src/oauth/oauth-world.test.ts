@@ -15,7 +15,7 @@ import { openPlatformKeys, type PlatformKeys } from '../kernel/platform-keys.ts'
 import { Problem } from '../kernel/problem.ts'
 import { RESOURCE_METADATA_PATH } from './addresses.ts'
 import { createAuthorizationServer, type Refusal } from './authorization-server.ts'
-import { assertCallerActive } from './caller-status.ts'
+import { createCallerStatus } from './caller-status.ts'
 import { bearerChallenge } from './challenge.ts'
 import { createCertificateReader } from './client-certificate.ts'
 import { protectedResourceMetadata } from './metadata.ts'
@@ -91,9 +91,10 @@ export async function startExchange(db: Database, options: ExchangeOptions = {})
   })
   const issuer = options.issuer ?? embeddedIssuer(publicUrl, keys.tokenKeys)
   const verify = createTokenVerifier({ issuer, publicUrl, profile, clock })
+  const requireActive = createCallerStatus(db, options.issuer ? 'outside' : 'embedded')
   const callerOf = async (request: IncomingMessage) => {
     const caller = await verify(request.headers.authorization, certificateOf(request))
-    await assertCallerActive(db, caller, options.issuer ? 'outside' : 'embedded')
+    await requireActive(caller)
     return caller
   }
   listener.answerWith(async (request, response) => {

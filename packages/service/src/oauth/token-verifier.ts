@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import type { DeploymentProfile } from '@agent-exchange/protocol'
 import { errors, jwtVerify } from 'jose'
 import { LRUCache } from 'lru-cache'
@@ -40,10 +40,10 @@ export function createTokenVerifier(settings: TokenVerifierSettings): TokenVerif
   return async (authorization, certificate) => {
     const token = readBearer(authorization)
     const now = Date.parse(clock.now())
-    const hash = createHash('sha256').update(token).digest('base64')
-    const known = cache.get(hash)
+    const name = hash('sha256', token, 'base64')
+    const known = cache.get(name)
     const verified = known && now < known.expires * 1_000 ? known : await verify(token, settings, now)
-    if (verified !== known) cache.set(hash, verified)
+    if (verified !== known) cache.set(name, verified)
     requireBinding(verified, certificate, profile)
     return verified.caller
   }

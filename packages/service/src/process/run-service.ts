@@ -1,6 +1,7 @@
 import { masterKeyOf, type Config } from '../config/index.ts'
 import { addressOf, startEmbedded } from '../db/index.ts'
 import { startService, type RunningService, type ServiceOptions } from '../service.ts'
+import { giveBackMemory } from './give-back-memory.ts'
 import { startWorkerPool } from './worker-pool.ts'
 
 /** A little more than the pool of one service, and some for backups and people. */
@@ -14,7 +15,10 @@ const SPARE_CONNECTIONS = 50
 export async function runService(config: Config, options: ServiceOptions = {}): Promise<RunningService> {
   // Before the database: a key is made only where there is no data yet.
   const complete = { ...config, masterKey: masterKeyOf(config) }
-  return config.workers === 1 ? startService(complete, options) : runWorkers(complete, options)
+  const start = config.workers === 1 ? startService : runWorkers
+  const running = await start(complete, options)
+  setImmediate(giveBackMemory)
+  return running
 }
 
 async function runWorkers(

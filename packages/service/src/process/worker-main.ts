@@ -1,6 +1,7 @@
 /** A process of its own on the shared ports. Started by `startWorkerPool`, never by hand. */
 
 import { startService, type RunningService } from '../service.ts'
+import { giveBackMemory } from './give-back-memory.ts'
 import type { FromWorker, ToWorker } from './worker-messages.ts'
 
 let running: Promise<RunningService> | undefined
@@ -12,6 +13,7 @@ async function start({ config }: Extract<ToWorker, { kind: 'start' }>): Promise<
     running = startService(config)
     const { urls, operatorTokenFile } = await running
     tell({ kind: 'ready', urls, operatorTokenFile })
+    setImmediate(giveBackMemory)
   } catch (error) {
     process.exitCode = 1
     tell({ kind: 'failed', message: error instanceof Error ? error.message : String(error) })

@@ -25,8 +25,16 @@ export interface AuditFact {
 /** The schema version that our audit events follow. */
 const AUDIT_SCHEMA_VERSION = '1.0.0'
 
+/** What ties audit events to the request that caused them: the same in all of them, so made once. */
+export function traceOf({ caller, correlationId, idempotencyKey, context }: Cause): AuditEvent['trace'] {
+  return {
+    correlation_id: correlationIdFor(correlationId),
+    idempotency_key: idempotencyIdFor(caller.organizationId, idempotencyKey, context.cursorSecret),
+  }
+}
+
 /** AUD-01: a complete audit_event for something that a caller's request did. */
-export function toAuditEvent(fact: AuditFact, cause: Cause): AuditEvent {
+export function toAuditEvent(fact: AuditFact, cause: Cause, trace = traceOf(cause)): AuditEvent {
   const { caller, context, now } = cause
   const actor = { organization_id: caller.organizationId, agent_id: fact.agentId }
   return {
@@ -37,10 +45,7 @@ export function toAuditEvent(fact: AuditFact, cause: Cause): AuditEvent {
     created_at: now,
     created_by: actor,
     thread_id: fact.threadId,
-    trace: {
-      correlation_id: correlationIdFor(cause.correlationId),
-      idempotency_key: idempotencyIdFor(caller.organizationId, cause.idempotencyKey, context.cursorSecret),
-    },
+    trace,
     event_type: fact.eventType,
     occurred_at: now,
     actor,

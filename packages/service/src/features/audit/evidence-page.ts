@@ -3,7 +3,13 @@ import type { Queries } from '../../db/database.ts'
 import type { Context } from '../../kernel/context.ts'
 import { makeCursor, readCursor } from '../../kernel/cursor.ts'
 import { pageLimit } from '../../kernel/page.ts'
-import { entriesAfter } from './store.ts'
+import { entriesAfter, hasEntriesAfter } from './store.ts'
+
+/**
+ * Positions that one page covers. Where many organizations share a thread, most entries may be none of the caller's:
+ * a page then ends before it is full, and its cursor says where to go on.
+ */
+const MAXIMUM_LOOKED_AT = 5_000
 
 export interface EvidenceRequest {
   readonly threadId: string
@@ -27,20 +33,24 @@ export async function evidencePage(queries: Queries, request: EvidenceRequest): 
   const limit = pageLimit(query.limit, context.profile['O-07'])
   const listing = ['evidence', organizationId, threadId, packageId ?? ''].join(' ')
   const after = query.after === undefined ? 0 : Number(readCursor(context.cursorSecret, listing, query.after))
+  const isThread = packageId === undefined
+  const until = isThread ? after + MAXIMUM_LOOKED_AT : Number.MAX_SAFE_INTEGER
   const entries = await entriesAfter(queries, {
     threadId,
     organizationId,
     after,
+    until,
     limit: limit + 1,
     ...(packageId !== undefined && { packageId }),
   })
   const shown = entries.slice(0, limit)
-  const last = shown.at(-1)
-  const hasMore = entries.length > limit && last !== undefined
+  const isFull = entries.length > limit
+  const hasMore = isFull || (isThread && (await hasEntriesAfter(queries, threadId, until)))
+  const end = isFull ? (shown.at(-1)?.position ?? after) : until
   return {
     generated_at: request.now,
     entries: shown,
-    next_cursor: hasMore ? makeCursor(context.cursorSecret, listing, last.position) : null,
+    next_cursor: hasMore ? makeCursor(context.cursorSecret, listing, end) : null,
     has_more: hasMore,
   }
 }

@@ -17,19 +17,33 @@ export interface EntryQuery {
   readonly packageId?: string
   readonly organizationId: string
   readonly after: number
+  readonly until: number
   readonly limit: number
 }
 
 /** AUD-01: entries of packages that the organization is a party to, in the order they were recorded. */
 export async function entriesAfter(queries: Queries, query: EntryQuery): Promise<EvidenceEntry[]> {
-  const { threadId, packageId = null, organizationId, after, limit } = query
+  const { threadId, packageId, organizationId, after, until, limit } = query
+  // Each way has its index: an entry is found by its thread or by its package.
+  const place =
+    packageId === undefined ? queries`thread_id = ${threadId}` : queries`package_id = ${packageId}`
   const rows = await queries<EntryRow[]>`
     select position, event, proof, previous_hash, hash, recorded_at from audit_entry
-    where thread_id = ${threadId} and position > ${after}
-      and (${packageId}::text is null or package_id = ${packageId})
+    where ${place} and position > ${after} and position <= ${until}
       and (sender_org_id = ${organizationId} or recipient_org_id = ${organizationId})
     order by position limit ${limit}`
   return rows.map(toEntry)
+}
+
+/** Whether a thread has entries after a position. Positions have no gap. */
+export async function hasEntriesAfter(
+  queries: Queries,
+  threadId: string,
+  position: number,
+): Promise<boolean> {
+  const rows = await queries`
+    select from audit_entry where thread_id = ${threadId} and position = ${position + 1}`
+  return rows.length > 0
 }
 
 /** As it was hashed, plus the hash. */

@@ -57,7 +57,11 @@ export const matching = (db: Queries, { organizationId, endpointId, since, until
 
 /** As literals: the planner cannot match a parameter with the condition of a partial index. */
 const BRANCHES = {
-  pending: [(db: Queries) => db`state = 'pending'`],
+  // Waiting and under way are indexed apart; one statement for both, so that none is seen twice or missed.
+  pending: [
+    (db: Queries) =>
+      db`(state = 'pending' and leased_until is null or state = 'pending' and leased_until is not null)`,
+  ],
   delivered: [(db: Queries) => db`state = 'delivered'`],
   failed: [(db: Queries) => db`state in ('failed', 'dead') and state = 'failed'`],
   dead: [(db: Queries) => db`state in ('failed', 'dead') and state = 'dead'`],

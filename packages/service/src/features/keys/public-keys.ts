@@ -35,11 +35,13 @@ export async function publicKeyOf(db: Database, organizationId: string, name: Ke
 
 /** Current states of keys, held against a concurrent revocation until the transaction ends. */
 export async function holdKeys(tx: Transaction, names: readonly KeyName[]): Promise<Map<string, KeyState>> {
-  await shareNames(tx, 'key', names.map(lockNameOf))
-  const rows = await tx<(KeyState & { agent_id: string; key_id: string })[]>`
+  const distinct = [...new Map(names.map((name) => [lockNameOf(name), name])).values()]
+  const locked = shareNames(tx, 'key', distinct.map(lockNameOf))
+  const read = tx<(KeyState & { agent_id: string; key_id: string })[]>`
     select agent_id, key_id, use, status, valid_from, invalid_from from agent_key
-    join unnest(${names.map(({ agentId }) => agentId)}::text[], ${names.map(({ keyId }) => keyId)}::text[])
-      as named (agent_id, key_id) using (agent_id, key_id)`
+    join unnest(${distinct.map(({ agentId }) => agentId)}::text[], ${distinct.map(({ keyId }) => keyId)}::text[])
+      as named (agent_id, key_id) using (agent_id, key_id)`.execute()
+  const [, rows] = await Promise.all([locked, read])
   return new Map(rows.map((row) => [lockNameOf({ agentId: row.agent_id, keyId: row.key_id }), row]))
 }
 

@@ -1,38 +1,95 @@
 import type { Acknowledgement } from '@agent-exchange/protocol'
 import type { Transaction } from '../../db/database.ts'
-import type { Mutation } from '../../kernel/call.ts'
-import { Problem } from '../../kernel/problem.ts'
+import type { Call, GroupMutation } from '../../kernel/call.ts'
+import { Problem, resultOrProblem } from '../../kernel/problem.ts'
 import { requireStreamAccess } from './stream-access.ts'
 
 /** EVT-11: a consumer says that it has stored a notification. The first word counts; it is never taken back. */
-export const acknowledgeNotification: Mutation<'acknowledgeNotification'> = {
+export const acknowledgeNotification: GroupMutation<'acknowledgeNotification'> = {
   authorize: ({ caller, context }) => requireStreamAccess(caller, context),
 
-  async run({ caller, params, body, now }, tx) {
-    const [notification] = await tx<{ event_id: string }[]>`
-      select event_id from notification
-      where notification_id = ${params.notification_id} and organization_id = ${caller.organizationId}`
-    if (!notification) throw new Problem('resource_not_found')
-    if (notification.event_id !== body.event_id)
-      throw new Problem('acknowledgement_mismatch', { members: ['event_id'] })
-    const acknowledgement = {
-      notification_id: params.notification_id,
-      event_id: body.event_id,
-      disposition: body.disposition,
-      acknowledged_at: now,
-      last_contiguous_sequence: body.last_contiguous_sequence,
-    }
-    const inserted = await tx`
-      insert into notification_acknowledgement (notification_id, organization_id, body, acknowledged_at)
-      values (${params.notification_id}, ${caller.organizationId}, ${JSON.stringify(acknowledgement)}, ${now})
-      on conflict (notification_id) do nothing`
-    return inserted.count === 1 ? acknowledgement : firstWord(tx, params.notification_id)
+  async runAll(calls, tx) {
+    const known = await findNotifications(
+      tx,
+      calls.map(({ call }) => call.params.notification_id),
+    )
+    const results = calls.map(({ call }) =>
+      resultOrProblem(() => toRow(call, known.get(call.params.notification_id))),
+    )
+    const rows = results.flatMap((row) => (row instanceof Problem ? [] : [row]))
+    await insertFirstWords(tx, rows)
+    const words = await findWords(
+      tx,
+      rows.map((row) => row.notification_id),
+    )
+    return results.map((row) => {
+      if (row instanceof Problem) return row
+      const word = words.get(row.notification_id)
+      if (!word) throw new Error('an acknowledgement that was written is gone')
+      return word
+    })
   },
 }
 
-async function firstWord(tx: Transaction, notificationId: string): Promise<Acknowledgement> {
-  const [row] = await tx<{ body: string }[]>`
-    select body from notification_acknowledgement where notification_id = ${notificationId}`
-  if (!row) throw new Error('an acknowledgement that was in the way is gone')
-  return JSON.parse(row.body) as Acknowledgement
+interface Acknowledged {
+  readonly notification_id: string
+  readonly organization_id: string
+  readonly body: Acknowledgement
+  readonly acknowledged_at: string
+}
+
+interface Acknowledgeable {
+  readonly notification_id: string
+  readonly organization_id: string
+  readonly event_id: string
+}
+
+function toRow(
+  { caller, params, body, now }: Call<'acknowledgeNotification'>,
+  notification: Acknowledgeable | undefined,
+): Acknowledged {
+  // Somebody else's notification and none at all answer alike.
+  if (notification?.organization_id !== caller.organizationId) throw new Problem('resource_not_found')
+  if (notification.event_id !== body.event_id)
+    throw new Problem('acknowledgement_mismatch', { members: ['event_id'] })
+  const acknowledgement = {
+    notification_id: params.notification_id,
+    event_id: body.event_id,
+    disposition: body.disposition,
+    acknowledged_at: now,
+    last_contiguous_sequence: body.last_contiguous_sequence,
+  }
+  return {
+    notification_id: params.notification_id,
+    organization_id: caller.organizationId,
+    body: acknowledgement,
+    acknowledged_at: now,
+  }
+}
+
+async function findNotifications(
+  tx: Transaction,
+  ids: readonly string[],
+): Promise<Map<string, Acknowledgeable>> {
+  const rows = await tx<Acknowledgeable[]>`
+    select notification_id, organization_id, event_id from notification where notification_id = any(${[...ids]})`
+  return new Map(rows.map((row) => [row.notification_id, row]))
+}
+
+async function insertFirstWords(tx: Transaction, rows: readonly Acknowledged[]): Promise<void> {
+  if (rows.length === 0) return
+  // Sorted, so that two batches with the same notifications wait for each other in one order.
+  const sorted = rows.toSorted((a, b) => (a.notification_id < b.notification_id ? -1 : 1))
+  await tx`
+    insert into notification_acknowledgement (notification_id, organization_id, body, acknowledged_at)
+    select notification_id, organization_id, body::text, acknowledged_at
+    from json_to_recordset(${JSON.stringify(sorted)}::text::json)
+      as row (notification_id text, organization_id text, body json, acknowledged_at timestamptz)
+    on conflict (notification_id) do nothing`
+}
+
+async function findWords(tx: Transaction, ids: readonly string[]): Promise<Map<string, Acknowledgement>> {
+  const rows = await tx<{ notification_id: string; body: string }[]>`
+    select notification_id, body from notification_acknowledgement where notification_id = any(${[...ids]})`
+  return new Map(rows.map((row) => [row.notification_id, JSON.parse(row.body) as Acknowledgement]))
 }

@@ -7,22 +7,29 @@ export const DELIVERY_CHANNEL = 'aex_delivery'
 /** A payload of PostgreSQL has less than 8,000 bytes. An empty one says: look everywhere. */
 const MAXIMUM_NAMED_ENDPOINTS = 150
 
-interface Subscription {
+/** An active endpoint, and what it wants to hear of. */
+export interface Subscription {
   readonly webhook_endpoint_id: string
   readonly organization_id: string
   readonly event_types: readonly string[]
+}
+
+export async function activeSubscriptions(
+  tx: Transaction,
+  organizations: readonly string[],
+): Promise<Subscription[]> {
+  return tx<Subscription[]>`
+    select webhook_endpoint_id, organization_id, event_types from webhook_endpoint
+    where organization_id = any(${[...organizations]}) and status = 'active' order by created_at`.execute()
 }
 
 /** A delivery for each active endpoint that wants the event; an endpoint without a filter wants all. */
 export async function insertDeliveries(
   tx: Transaction,
   notifications: readonly NotificationEnvelope[],
+  subscriptions: readonly Subscription[],
   newId: NewId,
 ): Promise<void> {
-  const organizations = [...new Set(notifications.map((each) => each.organization_id))]
-  const subscriptions = await tx<Subscription[]>`
-    select webhook_endpoint_id, organization_id, event_types from webhook_endpoint
-    where organization_id = any(${organizations}) and status = 'active' order by created_at`
   if (subscriptions.length === 0) return
   const rows = notifications.flatMap((notification) =>
     subscriptions
@@ -37,16 +44,16 @@ export async function insertDeliveries(
       })),
   )
   if (rows.length === 0) return
-  await tx`
+  const inserted = tx`
     insert into delivery
       (delivery_id, webhook_endpoint_id, organization_id, notification_id, event_id, state, next_attempt_at, created_at)
     select delivery_id, webhook_endpoint_id, organization_id, notification_id, event_id, 'pending', created_at, created_at
     from json_to_recordset(${JSON.stringify(rows)}::text::json) as row (
       delivery_id text, webhook_endpoint_id text, organization_id text, notification_id text, event_id text,
-      created_at timestamptz)`
+      created_at timestamptz)`.execute()
   const endpoints = [...new Set(rows.map(({ webhook_endpoint_id }) => webhook_endpoint_id))]
   const named = endpoints.length > MAXIMUM_NAMED_ENDPOINTS ? '' : endpoints.join(' ')
-  await tx`select pg_notify(${DELIVERY_CHANNEL}, ${named})`
+  await Promise.all([inserted, tx`select pg_notify(${DELIVERY_CHANNEL}, ${named})`.execute()])
 }
 
 function wants({ organization_id, event_types }: Subscription, notification: NotificationEnvelope): boolean {

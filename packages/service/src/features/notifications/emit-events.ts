@@ -6,7 +6,7 @@ import {
 } from '@agent-exchange/protocol'
 import type { Transaction } from '../../db/database.ts'
 import type { NewId } from '../../kernel/ids.ts'
-import { insertDeliveries } from './deliveries.ts'
+import { activeSubscriptions, insertDeliveries } from './deliveries.ts'
 
 /** One immutable fact about a package, told to the streams of the organizations it concerns. */
 export interface LifecycleEvent {
@@ -32,7 +32,7 @@ export async function emitEvents(
 ): Promise<void> {
   if (events.length === 0) return
   const organizations = [...new Set(events.flatMap((event) => event.organizations))].toSorted()
-  const next = await lockStreams(tx, organizations)
+  const { next, subscriptions } = await holdStreams(tx, organizations)
   const notifications = events.flatMap((event) => {
     const eventId = newId('evt')
     return [...new Set(event.organizations)].map((organizationId) => {
@@ -41,21 +41,29 @@ export async function emitEvents(
       return toNotification(event, { eventId, organizationId, sequence, notificationId: newId('ntf') })
     })
   })
-  await insertNotifications(tx, notifications)
-  await advanceStreams(tx, next)
-  await insertDeliveries(tx, notifications, newId)
+  await Promise.all([
+    insertNotifications(tx, notifications),
+    advanceStreams(tx, next),
+    insertDeliveries(tx, notifications, subscriptions, newId),
+  ])
+}
+
+/** The last number of each stream, and who listens: an endpoint's status changes only under its stream's lock. */
+async function holdStreams(tx: Transaction, organizations: readonly string[]) {
+  const hold = () => Promise.all([lockStreams(tx, organizations), activeSubscriptions(tx, organizations)])
+  let [next, subscriptions] = await hold()
+  if (next.size < organizations.length) {
+    await tx`insert into notification_stream (organization_id) select unnest(${[...organizations]}::text[])
+             on conflict do nothing`
+    ;[next, subscriptions] = await hold()
+  }
+  return { next, subscriptions }
 }
 
 async function lockStreams(tx: Transaction, organizations: readonly string[]): Promise<Map<string, number>> {
-  const read = () => tx<{ organization_id: string; last_sequence: number }[]>`
+  const rows = await tx<{ organization_id: string; last_sequence: number }[]>`
     select organization_id, last_sequence from notification_stream
-    where organization_id = any(${[...organizations]}) order by organization_id for update`
-  let rows = await read()
-  if (rows.length < organizations.length) {
-    await tx`insert into notification_stream (organization_id) select unnest(${[...organizations]}::text[])
-             on conflict do nothing`
-    rows = await read()
-  }
+    where organization_id = any(${[...organizations]}) order by organization_id for update`.execute()
   return new Map(rows.map((row) => [row.organization_id, row.last_sequence]))
 }
 
@@ -64,7 +72,7 @@ async function advanceStreams(tx: Transaction, next: ReadonlyMap<string, number>
     update notification_stream set last_sequence = advanced.sequence
     from unnest(${[...next.keys()]}::text[], ${[...next.values()].map(String)}::text[]::bigint[])
       as advanced (organization_id, sequence)
-    where notification_stream.organization_id = advanced.organization_id`
+    where notification_stream.organization_id = advanced.organization_id`.execute()
 }
 
 function toNotification(
@@ -92,12 +100,21 @@ async function insertNotifications(
   tx: Transaction,
   notifications: readonly NotificationEnvelope[],
 ): Promise<void> {
-  const rows = notifications.map((envelope) => ({ ...envelope, body: JSON.stringify(envelope) }))
+  const rows = notifications.map((envelope) => ({
+    organization_id: envelope.organization_id,
+    sequence: envelope.sequence,
+    notification_id: envelope.notification_id,
+    event_id: envelope.event_id,
+    event_type: envelope.event_type,
+    package_id: envelope.package_id,
+    body: envelope,
+    occurred_at: envelope.occurred_at,
+  }))
   await tx`
     insert into notification
       (organization_id, sequence, notification_id, event_id, event_type, package_id, body, occurred_at)
-    select organization_id, sequence, notification_id, event_id, event_type, package_id, body, occurred_at
+    select organization_id, sequence, notification_id, event_id, event_type, package_id, body::text, occurred_at
     from json_to_recordset(${JSON.stringify(rows)}::text::json) as row (
       organization_id text, sequence bigint, notification_id text, event_id text, event_type text,
-      package_id text, body text, occurred_at timestamptz)`
+      package_id text, body json, occurred_at timestamptz)`.execute()
 }

@@ -8,15 +8,15 @@ import {
 import { Problem } from '../../kernel/problem.ts'
 import { lockNameOf } from '../keys/public-keys.ts'
 import { encryptionKeyFault, requireSigningKey } from '../keys/signing-key.ts'
-import type { AcceptanceState, AgentState, ThreadState } from './acceptance-state.ts'
+import { pairName, type AcceptanceState, type AgentState, type ThreadState } from './acceptance-state.ts'
 import type { PackageRow } from './store.ts'
 import type { Submission } from './submission.ts'
 
 /** What accepting a submission means for its thread. */
 export interface Decision {
   readonly thread: ThreadState
-  /** Organizations that join the thread with this package. */
-  readonly joining: readonly string[]
+  /** Organizations that exchange packages in this thread for the first time, each seen from the first. */
+  readonly newPairs: readonly (readonly [organization: string, counterparty: string])[]
   /** The package that is answered. */
   readonly original: PackageRow | undefined
 }
@@ -30,10 +30,10 @@ export function decide(submission: Submission, state: AcceptanceState): Decision
   const original = requireOriginal(submission, state)
   requirePolicyReceipt(submission, state)
   const recipient = requireRecipient(metadata, state)
-  const { thread, joining } = requireThread(submission, state)
+  const { thread, newPairs } = requireThread(submission, state)
   requireTransport(submission, recipient, thread.transportMode, state)
   requireSealedToParties(submission, recipient, state)
-  return { thread, joining, original }
+  return { thread, newPairs, original }
 }
 
 function requireFreshId({ package_id }: PackageMetadata, { packages }: AcceptanceState): void {
@@ -100,10 +100,10 @@ const BOUND_MEMBERS = [
 
 /** POL-04. */
 function requirePolicyReceipt({ metadata }: Submission, { policyReceipts }: AcceptanceState): void {
-  const row = policyReceipts.get(metadata.policy_receipt_id)
+  const known = policyReceipts.get(metadata.policy_receipt_id)
   // Somebody else's receipt and none at all answer alike.
-  if (row?.sender_org_id !== metadata.sender_org_id) throw new Problem('policy_receipt_missing')
-  const receipt = JSON.parse(row.body) as PolicyReceipt
+  if (known?.row.sender_org_id !== metadata.sender_org_id) throw new Problem('policy_receipt_missing')
+  const { row, receipt } = known
   const differing: string[] = BOUND_MEMBERS.filter((member) => receipt[member] !== metadata[member])
   // The receipt predates the package; the same instant is allowed.
   if (isEarlier(metadata.created_at, receipt.evaluated_at)) differing.push('evaluated_at')
@@ -136,7 +136,11 @@ function requireThread({ metadata, context }: Submission, state: AcceptanceState
   const size = (thread?.participants.size ?? 0) + joining.length
   if (size > context.profile['O-31'].maximum_organizations)
     throw new Problem('quota_reached', { quota: 'organizations' })
-  return { thread: thread ?? newThread(parties, state), joining }
+  const pairs = [[sender_org_id, recipient_org_id] as const, [recipient_org_id, sender_org_id] as const]
+  const newPairs = pairs
+    .slice(0, parties.length)
+    .filter(([organization, counterparty]) => !thread?.pairs.has(pairName(organization, counterparty)))
+  return { thread: thread ?? newThread(parties, state), newPairs }
 }
 
 /** PKG-05: where both organizations have an approved connector, the thread is ds_x from its first package on. */
@@ -145,9 +149,9 @@ function newThread(parties: readonly string[], { connectors }: AcceptanceState):
   return {
     transportMode: connected ? 'ds_x' : 'native',
     participants: new Set(),
+    pairs: new Set(),
     packageCount: 0,
     chain: { count: 0, hash: null },
-    isNew: true,
   }
 }
 

@@ -1,4 +1,4 @@
-import type { TransportMode } from '@agent-exchange/protocol'
+import type { PolicyReceipt, TransportMode } from '@agent-exchange/protocol'
 import type { Transaction } from '../../db/database.ts'
 import { lockNames } from '../../db/locks.ts'
 import type { ChainEnd } from '../audit/chain.ts'
@@ -12,12 +12,18 @@ import type { Submission } from './submission.ts'
 export interface AcceptanceState {
   readonly agents: ReadonlyMap<string, AgentState>
   readonly keys: ReadonlyMap<string, KeyState>
-  readonly policyReceipts: ReadonlyMap<string, PolicyReceiptRow>
+  readonly policyReceipts: ReadonlyMap<string, KnownReceipt>
   /** Approved connectors by organization. */
   readonly connectors: ReadonlyMap<string, ReadonlySet<string>>
   /** These two change as the batch is decided: the next submission builds on the one before. */
   readonly threads: Map<string, ThreadState>
   readonly packages: Map<string, PackageRow>
+}
+
+/** A policy receipt as it is stored, and read. */
+export interface KnownReceipt {
+  readonly row: PolicyReceiptRow
+  readonly receipt: PolicyReceipt
 }
 
 export interface AgentState {
@@ -33,40 +39,45 @@ export interface AgentState {
 export interface ThreadState {
   readonly transportMode: TransportMode
   readonly participants: ReadonlySet<string>
+  /** Who has exchanged packages with whom, as `pairName` writes it. */
+  readonly pairs: ReadonlySet<string>
   readonly packageCount: number
   /** The end of the audit chain before this batch. */
   readonly chain: ChainEnd
-  /** Not in the database yet: made by this batch. */
-  readonly isNew: boolean
 }
 
-/** Locks are taken in the one global order: claims (before this), keys, threads; counters come last. */
+/** Two organizations, seen from the first; their ids have no space. */
+export const pairName = (organization: string, counterparty: string) => `${organization} ${counterparty}`
+
+/**
+ * Locks are taken in the one global order: claims (before this), keys, threads; counters come last. All of it is sent
+ * at once and in this order: the server reads under locks that it has taken, and we wait for it only once.
+ */
 export async function loadAcceptanceState(
   tx: Transaction,
   submissions: readonly Submission[],
 ): Promise<AcceptanceState> {
-  const keys = await holdKeys(tx, submissions.flatMap(namedKeys))
+  const keysHeld = holdKeys(tx, submissions.flatMap(namedKeys))
   const threadIds = [...new Set(submissions.map(({ metadata }) => metadata.thread_id))]
-  await lockNames(tx, 'thread', threadIds)
-  const agentIds = submissions.flatMap(({ metadata }) => [
-    metadata.sender_agent_id,
-    metadata.recipient_agent_id,
-  ])
-  const organizations = submissions.flatMap(({ metadata }) => [
-    metadata.sender_org_id,
-    metadata.recipient_org_id,
-  ])
+  const threadsLocked = lockNames(tx, 'thread', threadIds)
+  const agentIds = new Set(
+    submissions.flatMap(({ metadata }) => [metadata.sender_agent_id, metadata.recipient_agent_id]),
+  )
+  const organizations = new Set(
+    submissions.flatMap(({ metadata }) => [metadata.sender_org_id, metadata.recipient_org_id]),
+  )
   const packageIds = submissions.flatMap(({ metadata, respondsTo }) =>
     respondsTo === undefined ? [metadata.package_id] : [metadata.package_id, respondsTo],
   )
-  // Sent together: the driver pipelines them over the transaction's one connection.
-  const [agents, policyReceipts, connectors, threads, packages] = await Promise.all([
-    loadAgents(tx, agentIds),
-    loadPolicyReceipts(
+  const [keys, , agents, policyReceipts, connectors, threads, packages] = await Promise.all([
+    keysHeld,
+    threadsLocked,
+    loadAgents(tx, [...agentIds]),
+    loadReceipts(
       tx,
       submissions.map(({ metadata }) => metadata.policy_receipt_id),
     ),
-    loadConnectors(tx, organizations),
+    loadConnectors(tx, [...organizations]),
     loadThreads(tx, threadIds),
     loadPackages(tx, packageIds),
   ])
@@ -89,8 +100,13 @@ async function loadAgents(tx: Transaction, ids: readonly string[]): Promise<Map<
       transport_modes, exists (
         select from agent_key where agent_key.agent_id = agent.agent_id and use = 'encryption'
           and agent_key.status in ('active', 'retiring')) as has_encryption_key
-    from agent join organization using (organization_id) where agent_id = any(${[...ids]})`
+    from agent join organization using (organization_id) where agent_id = any(${[...ids]})`.execute()
   return new Map(rows.map((row) => [row.agent_id, row]))
+}
+
+async function loadReceipts(tx: Transaction, ids: readonly string[]): Promise<Map<string, KnownReceipt>> {
+  const rows = await loadPolicyReceipts(tx, ids)
+  return new Map([...rows].map(([id, row]) => [id, { row, receipt: JSON.parse(row.body) as PolicyReceipt }]))
 }
 
 async function loadConnectors(
@@ -99,7 +115,7 @@ async function loadConnectors(
 ): Promise<Map<string, Set<string>>> {
   const rows = await tx<{ organization_id: string; connector_id: string }[]>`
     select organization_id, connector_id from connector_connection
-    where organization_id = any(${[...organizations]}) and status = 'approved'`
+    where organization_id = any(${[...organizations]}) and status = 'approved'`.execute()
   const connectors = new Map<string, Set<string>>()
   for (const { organization_id, connector_id } of rows) {
     const known = connectors.get(organization_id) ?? new Set()
@@ -116,21 +132,22 @@ async function loadThreads(tx: Transaction, ids: readonly string[]): Promise<Map
       package_count: number
       audit_count: number
       audit_hash: string | null
-      participants: string[]
+      pairs: string[]
     }[]
   >`
     select thread_id, transport_mode, package_count, audit_count, audit_hash, array(
-      select organization_id from thread_participant as member where member.thread_id = thread.thread_id) as participants
-    from thread where thread_id = any(${[...ids]})`
+      select organization_id || ' ' || counterparty_id from thread_participant as member
+      where member.thread_id = thread.thread_id) as pairs
+    from thread where thread_id = any(${[...ids]})`.execute()
   return new Map(
     rows.map((row) => [
       row.thread_id,
       {
         transportMode: row.transport_mode,
-        participants: new Set(row.participants),
+        participants: new Set(row.pairs.map((pair) => pair.split(' ', 1)[0] ?? '')),
+        pairs: new Set(row.pairs),
         packageCount: row.package_count,
         chain: { count: row.audit_count, hash: row.audit_hash },
-        isNew: false,
       },
     ]),
   )

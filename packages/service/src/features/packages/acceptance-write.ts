@@ -1,16 +1,11 @@
-import {
-  eventTypeFor,
-  movePackage,
-  parseInstant,
-  type PackageState,
-  type PolicyReceipt,
-} from '@agent-exchange/protocol'
+import { eventTypeFor, movePackage, parseInstant, type PackageState } from '@agent-exchange/protocol'
 import type { Transaction } from '../../db/database.ts'
-import { toAuditEvent } from '../audit/audit-event.ts'
-import { appendAudit, type AuditDraft, type ChainEnd } from '../audit/chain.ts'
+import { randomId } from '../../kernel/ids.ts'
+import { toAuditEvent, traceOf } from '../audit/audit-event.ts'
+import { insertEntries, linkEntries, type AuditDraft, type ChainEnd } from '../audit/chain.ts'
 import { emitEvents, type LifecycleEvent } from '../notifications/emit-events.ts'
 import type { PolicyReceiptRow, ReceiptAuditEntry } from '../policy-receipts/store.ts'
-import { writeThreads } from '../threads/store.ts'
+import { insertParticipations, writeThreads, type Participation, type ThreadRow } from '../threads/store.ts'
 import type { Decision } from './acceptance-decision.ts'
 import type { AcceptanceState } from './acceptance-state.ts'
 import { aboutPackage, toEvent } from './facts.ts'
@@ -34,38 +29,58 @@ export function toAccepted(submission: Submission, decision: Decision): Accepted
   return { submission, decision, states, row, answered: answeredPackage(submission, decision) }
 }
 
-/** Writes all of them: one statement per table, in the transaction of the batch. */
+/**
+ * Writes all of them: one statement per table, in the transaction of the batch. They are sent one behind the other
+ * without a wait; the streams' counters, which everybody needs, are locked by the last of them.
+ */
 export async function writeAccepted(
   tx: Transaction,
   accepted: readonly Accepted[],
   state: AcceptanceState,
 ): Promise<void> {
-  await writeThreads(
-    tx,
-    accepted.map(({ row, decision }) => ({ row, isNew: decision.thread.isNew, joining: decision.joining })),
-  )
-  await insertPackages(
-    tx,
-    accepted.map(({ row }) => row),
-  )
-  await insertContents(
-    tx,
-    accepted.flatMap(({ submission: { content }, row }) =>
-      content.transport === 'native' ? [{ packageId: row.package_id, bytes: content.bytes }] : [],
-    ),
-  )
-  await setStates(
-    tx,
-    accepted.flatMap(({ answered }) => answered ?? []),
-  )
-  const drafts = await Promise.all(accepted.map((each) => auditDrafts(each, state)))
-  const ends = new Map<string, ChainEnd>(
-    accepted.map(({ row, decision }) => [row.thread_id, decision.thread.chain]),
-  )
-  await appendAudit(tx, ends, drafts.flat())
+  const drafts = accepted.flatMap((each) => auditDrafts(each, state))
+  const before = new Map(accepted.map(({ row, decision }) => [row.thread_id, decision.thread.chain]))
+  const { rows: entries, ends } = linkEntries(before, drafts)
   const events = accepted.flatMap((each) => [acceptedEvent(each), ...answeredEvents(each)])
-  const [first] = accepted
-  if (first) await emitEvents(tx, events, first.submission.context.newId)
+  const contents = accepted.flatMap(({ submission: { content }, row }) =>
+    content.transport === 'native' ? [{ row, bytes: content.bytes }] : [],
+  )
+  await Promise.all([
+    writeThreads(tx, threadRows(accepted, ends)),
+    insertParticipations(tx, accepted.flatMap(participations)),
+    insertPackages(
+      tx,
+      accepted.map(({ row }) => row),
+    ),
+    insertContents(tx, contents),
+    setStates(
+      tx,
+      accepted.flatMap(({ answered }) => answered ?? []),
+    ),
+    insertEntries(tx, entries),
+    emitEvents(tx, events, accepted[0]?.submission.context.newId ?? randomId),
+  ])
+}
+
+/** The last package of each thread says how many there are. */
+function threadRows(accepted: readonly Accepted[], ends: ReadonlyMap<string, ChainEnd>): ThreadRow[] {
+  const last = new Map(accepted.map(({ row }) => [row.thread_id, row]))
+  return [...last.values()].map((row) => ({
+    thread_id: row.thread_id,
+    transport_mode: row.transport_mode,
+    created_at: row.accepted_at,
+    package_count: row.thread_position,
+    chain: ends.get(row.thread_id) ?? { count: 0, hash: null },
+  }))
+}
+
+function participations({ row, decision }: Accepted): Participation[] {
+  return decision.newPairs.map(([organization_id, counterparty_id]) => ({
+    thread_id: row.thread_id,
+    organization_id,
+    counterparty_id,
+    joined_at: row.accepted_at,
+  }))
 }
 
 /** What is true as soon as the package is: its content is stored, or its transfer has begun. */
@@ -119,28 +134,29 @@ function inMilliseconds(time: string): string {
 }
 
 /** The policy receipt's entries, then the package's own with the signed acceptance, then the answer to another one. */
-async function auditDrafts(accepted: Accepted, { policyReceipts }: AcceptanceState): Promise<AuditDraft[]> {
+function auditDrafts(accepted: Accepted, { policyReceipts }: AcceptanceState): AuditDraft[] {
   const { submission, row } = accepted
   const { context } = submission
+  const trace = traceOf(submission)
   const receipt = policyReceipts.get(row.policy_receipt_id)
-  const policyId = receipt && (JSON.parse(receipt.body) as PolicyReceipt).policy_id
+  const policyId = receipt?.receipt.policy_id
   const fact = {
     threadId: row.thread_id,
     agentId: row.sender_agent_id,
     target: { object_id: row.package_id, object_type: 'reasoning_package' },
     ...(policyId !== undefined && { policyId }),
   }
-  const proof = { kind: 'package_accepted', ...(await acceptanceProof(accepted)) }
+  const proof = { kind: 'package_accepted', ...acceptanceProof(accepted) }
   const own = context.profile['O-26'].package_accepted.map((eventType): AuditDraft => ({
     ...aboutPackage(row, submission.now),
-    event: toAuditEvent({ ...fact, eventType }, submission),
+    event: toAuditEvent({ ...fact, eventType }, submission, trace),
     proof:
       eventType === context.profile['O-26'].package_accepted[0]
         ? proof
         : { kind: 'package_accepted', content_digest: row.content_digest },
   }))
   const unaccompanied = own.length > 0 ? own : [{ ...aboutPackage(row, submission.now), proof }]
-  return [...receiptDrafts(receipt, row), ...unaccompanied, ...answerDrafts(accepted)]
+  return [...receiptDrafts(receipt?.row, row), ...unaccompanied, ...answerDrafts(accepted)]
 }
 
 function receiptDrafts(receipt: PolicyReceiptRow | undefined, row: PackageRow): AuditDraft[] {
@@ -167,23 +183,14 @@ function answerDrafts({ submission, row, decision: { original } }: Accepted): Au
   }))
 }
 
-/** The platform's own word that it accepted this digest under this key at this time. */
-async function acceptanceProof({ submission, row, states }: Accepted) {
-  const statement = {
-    statement: 'package_accepted',
-    package_id: row.package_id,
-    thread_id: row.thread_id,
-    content_digest: row.content_digest,
-    signing_key_id: row.signing_key_id,
-    accepted_at: row.accepted_at,
-  }
+function acceptanceProof({ submission, row, states }: Accepted) {
   return {
     content_digest: row.content_digest,
     ...(row.digest_rule !== null && { content_digest_rule: row.digest_rule }),
     signing_key_id: row.signing_key_id,
     policy_receipt_id: row.policy_receipt_id,
     states,
-    acceptance: { ...statement, signature: await submission.context.platform.sign(statement, 'signature') },
+    acceptance: submission.acceptance,
   }
 }
 

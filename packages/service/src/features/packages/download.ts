@@ -50,6 +50,6 @@ async function recordDelivery(download: Download, db: Database): Promise<void> {
       agentId: download.caller.agentId ?? row.recipient_agent_id,
     } as const
     if (row.state === 'accepted' || row.state === 'encrypted_available')
-      await recordFact(tx, row, fact, download)
+      await recordFact(tx, { row, fact, cause: download })
   })
 }

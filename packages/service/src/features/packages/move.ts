@@ -1,13 +1,20 @@
-import { eventTypeFor, movePackage, type AuditEventType, type PackageTrigger } from '@agent-exchange/protocol'
+import {
+  eventTypeFor,
+  movePackage,
+  type AuditEvent,
+  type AuditEventType,
+  type PackageTrigger,
+} from '@agent-exchange/protocol'
 import type { Transaction } from '../../db/database.ts'
 import { lockNames } from '../../db/locks.ts'
+import { randomId } from '../../kernel/ids.ts'
 import { Problem } from '../../kernel/problem.ts'
-import { toAuditEvent, type Cause } from '../audit/audit-event.ts'
-import { appendAudit } from '../audit/chain.ts'
-import { emitEvents } from '../notifications/emit-events.ts'
-import { chainEnd } from '../threads/store.ts'
+import { toAuditEvent, traceOf, type Cause } from '../audit/audit-event.ts'
+import { insertEntries, linkEntries, type AuditDraft } from '../audit/chain.ts'
+import { emitEvents, type LifecycleEvent } from '../notifications/emit-events.ts'
+import { chainEnds, moveChainEnds } from '../threads/store.ts'
 import { aboutPackage, toEvent } from './facts.ts'
-import { findPackageOfParty, setStates, type PackageRow } from './store.ts'
+import { loadPackages, setStates, type PackageRow } from './store.ts'
 
 /** A fact about one package: what it proves, and which audit events it leaves. */
 export interface PackageFact {
@@ -18,46 +25,102 @@ export interface PackageFact {
   readonly agentId: string
 }
 
-/** The package in the path, with its thread locked, so that facts about it are recorded one after the other. */
+/** A fact about a locked package, and the request that brought it. */
+export interface FactReport {
+  readonly row: PackageRow
+  readonly fact: PackageFact
+  readonly cause: Cause
+}
+
+/** Packages with their threads locked, so that facts about them are recorded one after the other. */
+export async function lockPackages(
+  tx: Transaction,
+  ids: readonly string[],
+): Promise<Map<string, PackageRow>> {
+  const seen = await loadPackages(tx, ids)
+  const threads = [...seen.values()].map((row) => row.thread_id)
+  const [, rows] = await Promise.all([lockNames(tx, 'thread', threads), loadPackages(tx, [...seen.keys()])])
+  return rows
+}
+
+/** PKG-07: the package in the path, locked; one that is not the caller's and none at all answer alike. */
 export async function lockPackage(
   tx: Transaction,
   packageId: string,
   organizationId: string,
 ): Promise<PackageRow> {
-  const seen = await findPackageOfParty(tx, packageId, organizationId)
-  if (!seen) throw new Problem('resource_not_found')
-  await lockNames(tx, 'thread', [seen.thread_id])
-  const row = await findPackageOfParty(tx, packageId, organizationId)
-  if (!row) throw new Problem('resource_not_found')
+  return requireParty((await lockPackages(tx, [packageId])).get(packageId), organizationId)
+}
+
+export function requireParty(row: PackageRow | undefined, organizationId: string): PackageRow {
+  const isParty = row && [row.sender_org_id, row.recipient_org_id].includes(organizationId)
+  if (!isParty) throw new Problem('resource_not_found')
   return row
 }
 
+/** Records one fact; see {@link recordFacts}. Returns the audit events that were left. */
+export async function recordFact(tx: Transaction, report: FactReport): Promise<readonly AuditEvent[]> {
+  const [events] = await recordFacts(tx, [report])
+  return events ?? []
+}
+
 /**
- * Records a fact about a locked package: moves the state where the table says so, appends to the audit chain and
- * emits the event of the final state. Returns the package as it is now, and the audit events that were left.
+ * Records facts about locked packages, in their order: moves states where the table says so, appends to the audit
+ * chains and emits the events of the final states. Returns the audit events that each of them left.
  */
-export async function recordFact(tx: Transaction, row: PackageRow, fact: PackageFact, cause: Cause) {
-  const { profile, newId } = cause.context
+export async function recordFacts(
+  tx: Transaction,
+  reports: readonly FactReport[],
+): Promise<(readonly AuditEvent[])[]> {
+  const ends = await chainEnds(tx, [...new Set(reports.map(({ row }) => row.thread_id))])
+  // A second fact about a package builds on the first.
+  const current = new Map<string, PackageRow>()
+  const recorded = reports.map((report) => {
+    const one = judge({ ...report, row: current.get(report.row.package_id) ?? report.row })
+    if (one.moved) current.set(one.moved.package_id, one.moved)
+    return one
+  })
+  const linked = linkEntries(
+    ends,
+    recorded.flatMap(({ drafts }) => drafts),
+  )
+  await Promise.all([
+    setStates(tx, [...current.values()]),
+    insertEntries(tx, linked.rows),
+    moveChainEnds(tx, linked.ends),
+    emitEvents(
+      tx,
+      recorded.flatMap(({ told }) => told),
+      reports[0]?.cause.context.newId ?? randomId,
+    ),
+  ])
+  return recorded.map(({ auditEvents }) => auditEvents)
+}
+
+interface Recorded {
+  /** The package as it is now, where it moved. */
+  readonly moved: PackageRow | undefined
+  readonly auditEvents: readonly AuditEvent[]
+  readonly drafts: readonly AuditDraft[]
+  readonly told: readonly LifecycleEvent[]
+}
+
+function judge({ row, fact, cause }: FactReport): Recorded {
+  const { profile } = cause.context
   const move = fact.trigger ? movePackage(row.state, fact.trigger, row.transport_mode, profile) : undefined
   if (move?.outcome === 'refused') throw new Problem('invalid_state_transition', { state: row.state })
-  const hasMoved = move?.outcome === 'moved'
-  const now = hasMoved ? { ...row, state: move.to, updated_at: cause.now } : row
-
-  const proof = {
-    kind: fact.kind,
-    ...fact.proof,
-    ...(hasMoved && { state: move.to, implied_states: move.implied }),
-  }
+  const moved = move?.outcome === 'moved' ? { ...row, state: move.to, updated_at: cause.now } : undefined
+  const states = move?.outcome === 'moved' && { state: move.to, implied_states: move.implied }
+  const proof = { kind: fact.kind, ...fact.proof, ...states }
   const target = { object_id: row.package_id, object_type: 'reasoning_package' }
-  const events = fact.auditKinds.map((eventType) =>
-    toAuditEvent({ eventType, threadId: row.thread_id, agentId: fact.agentId, target }, cause),
+  const trace = traceOf(cause)
+  const auditEvents = fact.auditKinds.map((eventType) =>
+    toAuditEvent({ eventType, threadId: row.thread_id, agentId: fact.agentId, target }, cause, trace),
   )
   const about = aboutPackage(row, cause.now)
   const drafts =
-    events.length > 0 ? events.map((event) => ({ ...about, event, proof })) : [{ ...about, proof }]
-  if (hasMoved) await setStates(tx, [now])
-  await appendAudit(tx, new Map([[row.thread_id, await chainEnd(tx, row.thread_id)]]), drafts)
-  const eventType = hasMoved ? eventTypeFor(now.state, profile) : undefined
-  if (eventType !== undefined) await emitEvents(tx, [toEvent(now, eventType, cause)], newId)
-  return { row: now, auditEvents: events }
+    auditEvents.length > 0 ? auditEvents.map((event) => ({ ...about, event, proof })) : [{ ...about, proof }]
+  const eventType = moved && eventTypeFor(moved.state, profile)
+  const told = moved && eventType !== undefined ? [toEvent(moved, eventType, cause)] : []
+  return { moved, auditEvents, drafts, told }
 }

@@ -2,8 +2,10 @@ import type { StatementForm } from '@agent-exchange/crypto'
 import type { Database } from '../../db/database.ts'
 import type { Call, Mutation } from '../../kernel/call.ts'
 import { Problem } from '../../kernel/problem.ts'
+import { holdKeys, lockNameOf } from '../keys/public-keys.ts'
+import { requireSigningKey } from '../keys/signing-key.ts'
 import { lockPackage, recordFact } from './move.ts'
-import { keepSignature, requireStatementKey, verifyStatement } from './statements.ts'
+import { keepSignatures, statementKey, verifyStatement } from './statements.ts'
 import { findPackageOfParty, type PackageRow } from './store.ts'
 
 interface Found {
@@ -23,23 +25,21 @@ export const revokePackage: Mutation<'revokePackage', Found> = {
 
   async run(call, tx, { form, agentId }) {
     const { body, caller, now, context, params, bytes } = call
-    await requireStatementKey(tx, call, agentId, body.requested_at)
+    const key = statementKey(call, agentId)
+    const keys = await holdKeys(tx, [key])
+    requireSigningKey(keys.get(lockNameOf(key)), body.requested_at, now)
     const row = await lockPackage(tx, params.package_id, caller.organizationId)
-    const { auditEvents } = await recordFact(
-      tx,
-      row,
-      {
-        trigger: 'revocation',
-        kind: 'package_revoked',
-        // All that was signed, or nobody else could verify it.
-        proof: { ...body, signature_form: form },
-        auditKinds: context.profile['O-26'].package_revoked,
-        agentId,
-      },
-      call,
-    )
-    await keepSignature(tx, call)
-    const [auditEvent] = auditEvents
+    const fact = {
+      trigger: 'revocation',
+      kind: 'package_revoked',
+      // All that was signed, or nobody else could verify it.
+      proof: { ...body, signature_form: form },
+      auditKinds: context.profile['O-26'].package_revoked,
+      agentId,
+    } as const
+    const [auditEvent] = await recordFact(tx, { row, fact, cause: call })
+    const [owner] = await keepSignatures(tx, [call])
+    if (owner !== row.package_id) throw new Problem('signature_reused')
     if (!auditEvent) throw new Error('a revocation without its audit event')
     const auditEventId = auditEvent.id
     await tx`

@@ -1,11 +1,9 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { decodeBase64url, verifyPackageStatement, type StatementForm } from '@agent-exchange/crypto'
 import type { Database, Transaction } from '../../db/database.ts'
 import type { Call } from '../../kernel/call.ts'
-import { Problem } from '../../kernel/problem.ts'
 import { requireAgent } from '../../kernel/roles.ts'
-import { holdKeys, lockNameOf, publicKeyOf, verified } from '../keys/public-keys.ts'
-import { requireSigningKey } from '../keys/signing-key.ts'
+import { publicKeyOf, verified, type KeyName } from '../keys/public-keys.ts'
 
 /** The first half of r||s on P-256. */
 const R_BYTES = 32
@@ -19,35 +17,43 @@ export async function verifyStatement(
   db: Database,
 ): Promise<StatementForm> {
   requireAgent(call.caller, agentId)
-  const name = { agentId, keyId: call.body.signature.key_id }
+  const name = statementKey(call, agentId)
   const publicKey = await publicKeyOf(db, call.caller.organizationId, name)
   const accept = call.context.profile['O-22'].accepted_forms
   return verified(verifyPackageStatement(call.body, { packageId: call.params.package_id, publicKey, accept }))
 }
 
-/** ID-05 for a statement, and the promise that its signature belongs to this package only. */
-export async function requireStatementKey(
-  tx: Transaction,
-  call: StatementCall,
-  agentId: string,
-  claimedAt: string,
-): Promise<void> {
-  const name = { agentId, keyId: call.body.signature.key_id }
-  const keys = await holdKeys(tx, [name])
-  requireSigningKey(keys.get(lockNameOf(name)), claimedAt, call.now)
+/** Who is said to have signed a statement. */
+export function statementKey({ body }: StatementCall, agentId: string): KeyName {
+  return { agentId, keyId: body.signature.key_id }
 }
 
 /**
  * The same signature under a second package is refused: a plain one names no package by itself. Anyone can turn
- * an ECDSA signature (r, s) into (r, n - s), which holds too, so that r alone stands for it.
+ * an ECDSA signature (r, s) into (r, n - s), which holds too, so that r alone stands for it. Keeps those that are
+ * new, and returns the package that each signature belongs to.
  */
-export async function keepSignature(tx: Transaction, call: StatementCall): Promise<void> {
-  const { package_id: packageId } = call.params
-  const r = decodeBase64url(call.body.signature.signature).subarray(0, R_BYTES)
-  const hash = createHash('sha256').update(r).digest()
-  const [row] = await tx<{ package_id: string }[]>`
-    insert into statement_signature (signature_hash, package_id) values (${hash}, ${packageId})
-    on conflict (signature_hash) do update set package_id = statement_signature.package_id
-    returning package_id`
-  if (row?.package_id !== packageId) throw new Problem('signature_reused')
+export async function keepSignatures(
+  tx: Transaction,
+  calls: readonly StatementCall[],
+): Promise<(string | undefined)[]> {
+  if (calls.length === 0) return []
+  const kept = calls.map((call) => ({ name: signatureHash(call), package_id: call.params.package_id }))
+  const rows = kept.toSorted((a, b) => (a.name < b.name ? -1 : 1))
+  await tx`
+    insert into statement_signature (signature_hash, package_id)
+    select decode(name, 'hex'), package_id
+    from json_to_recordset(${JSON.stringify(rows)}::text::json) as row (name text, package_id text)
+    on conflict (signature_hash) do nothing`
+  const owners = await tx<{ name: string; package_id: string }[]>`
+    select encode(signature_hash, 'hex') as name, package_id from statement_signature
+    where signature_hash = any(array(
+      select decode(name, 'hex') from unnest(${kept.map(({ name }) => name)}::text[]) as name))`
+  const ownerOf = new Map(owners.map((row) => [row.name, row.package_id]))
+  return kept.map(({ name }) => ownerOf.get(name))
+}
+
+function signatureHash({ body }: StatementCall): string {
+  const r = decodeBase64url(body.signature.signature).subarray(0, R_BYTES)
+  return hash('sha256', r, 'hex')
 }

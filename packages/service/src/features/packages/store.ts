@@ -39,7 +39,8 @@ export async function loadPackages(
   queries: Queries,
   ids: readonly string[],
 ): Promise<Map<string, PackageRow>> {
-  const rows = await queries<PackageRow[]>`select * from package where package_id = any(${[...ids]})`
+  const rows = await queries<PackageRow[]>`
+    select * from package where package_id = any(${[...ids]})`.execute()
   return new Map(rows.map((row) => [row.package_id, row]))
 }
 
@@ -58,26 +59,31 @@ export async function findPackageOfParty(
 export async function insertPackages(tx: Transaction, rows: readonly PackageRow[]): Promise<void> {
   if (rows.length === 0) return
   await tx`
-    insert into package select * from json_populate_recordset(null::package, ${JSON.stringify(rows)}::text::json)`
+    insert into package select * from json_populate_recordset(null::package, ${JSON.stringify(rows)}::text::json)`.execute()
 }
 
-/** One parameter for all bodies: a list of byte arrays costs the driver several times as much. */
+/**
+ * One parameter for all bodies: a list of them costs the driver several times as much. It is text, because the driver
+ * would write bytes in hex; a body that was read as JSON is UTF-8 and comes back from text as it was.
+ */
 export async function insertContents(
   tx: Transaction,
-  contents: readonly { readonly packageId: string; readonly bytes: Uint8Array }[],
+  contents: readonly { readonly row: PackageRow; readonly bytes: Uint8Array }[],
 ): Promise<void> {
   if (contents.length === 0) return
   let offset = 1
-  const places = contents.map(({ packageId, bytes }) => {
-    const place = { package_id: packageId, start: offset, length: bytes.length }
+  const places = contents.map(({ row: { package_id, expires_at }, bytes }) => {
+    const place = { package_id, expires_at, start: offset, length: bytes.length }
     offset += bytes.length
     return place
   })
-  const all = Buffer.concat(contents.map(({ bytes }) => bytes))
+  const all = Buffer.concat(contents.map(({ bytes }) => bytes)).toString('utf8')
   await tx`
-    insert into package_content (package_id, body)
-    select package_id, substring(${all}::bytea from start for length)
-    from json_to_recordset(${JSON.stringify(places)}::text::json) as place (package_id text, start int, length int)`
+    insert into package_content (package_id, expires_at, body)
+    select package_id, expires_at, substring(bytes from start for length)
+    from (select convert_to(${all}::text, 'UTF8') as bytes offset 0) as sent,
+      json_to_recordset(${JSON.stringify(places)}::text::json) as place (
+        package_id text, expires_at timestamptz, start int, length int)`.execute()
 }
 
 export async function readContent(queries: Queries, packageId: string): Promise<Buffer | undefined> {
@@ -95,10 +101,14 @@ export async function setStates(tx: Transaction, rows: readonly PackageRow[]): P
     update package set state = change.state, updated_at = change.updated_at
     from json_to_recordset(${JSON.stringify(changes)}::text::json)
       as change (package_id text, state text, updated_at timestamptz)
-    where package.package_id = change.package_id`
+    where package.package_id = change.package_id`.execute()
 }
 
-export function toPackageResource(row: PackageRow, { publicUrl, profile }: Context): PackageResource {
+export function toPackageResource(
+  row: PackageRow,
+  { publicUrl, profile }: Context,
+  metadata = JSON.parse(row.metadata) as PackageMetadata,
+): PackageResource {
   const isNative = row.transport_mode === 'native'
   const showReferences = !isNative && profile['O-24'].show_references
   return {
@@ -108,7 +118,7 @@ export function toPackageResource(row: PackageRow, { publicUrl, profile }: Conte
     state: row.state,
     created_at: row.accepted_at,
     updated_at: row.updated_at,
-    metadata: JSON.parse(row.metadata) as PackageMetadata,
+    metadata,
     ...(isNative && { ciphertext_download_url: downloadUrl(publicUrl, row.package_id) }),
     ...(showReferences && row.edc !== null && { edc: JSON.parse(row.edc) as EdcReferences }),
     ...(showReferences &&

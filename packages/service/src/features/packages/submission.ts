@@ -1,10 +1,11 @@
 import {
   CryptoError,
   matchContentDigest,
-  parseEnvelope,
+  readEnvelope,
   verifyEnvelope,
   verifyManifest,
   type ContentDigestRule,
+  type Envelope,
   type ParsedEnvelope,
 } from '@agent-exchange/crypto'
 import {
@@ -16,25 +17,28 @@ import {
   type Signature,
 } from '@agent-exchange/protocol'
 import type { Database } from '../../db/database.ts'
+import { toClaim } from '../../db/idempotency.ts'
 import { boundFailures } from '../../kernel/bounds.ts'
 import type { Call } from '../../kernel/call.ts'
-import { contentHash } from '../../kernel/idempotency.ts'
+import type { Claimed } from '../../kernel/claimed-batch.ts'
+import { contentHash, envelopeHash, idempotencyScope } from '../../kernel/idempotency.ts'
 import { Problem } from '../../kernel/problem.ts'
 import { requireActingAs } from '../../kernel/roles.ts'
 import type { Cause } from '../audit/audit-event.ts'
 import { publicKeyOf, verified } from '../keys/public-keys.ts'
+import { signAcceptance, type AcceptanceStatement } from './acceptance-statement.ts'
 
 export type PackageOperation = 'createPackageTransfer' | 'createPackageResponse'
 
 /** A package that somebody handed in: well-formed, signed by its sender, and not judged any further yet. */
-export interface Submission extends Cause {
-  readonly operation: PackageOperation
+export interface Submission extends Cause, Claimed {
   /** The package in the path of a response. */
   readonly respondsTo: string | undefined
   readonly metadata: PackageMetadata
   readonly signingKeyId: string
-  readonly contentHash: Uint8Array
   readonly content: NativeContent | DsxContent
+  /** True once the submission is committed. */
+  readonly acceptance: AcceptanceStatement
 }
 
 interface NativeContent {
@@ -59,20 +63,37 @@ export async function readSubmission(
   db: Database,
 ): Promise<Submission> {
   const respondsTo = 'package_id' in call.params ? call.params.package_id : undefined
-  const common = { operation, respondsTo, ...causeOf(call), contentHash: contentHash(call) }
-  return 'transport_mode' in call.body
-    ? { ...common, ...(await readManifest(call.body, call, db)) }
-    : { ...common, ...(await readNative(call, db, respondsTo !== undefined)) }
+  const read =
+    'transport_mode' in call.body
+      ? await readManifest(call.body, call, db)
+      : await readNative(call, db, respondsTo !== undefined)
+  const { caller, correlationId, idempotencyKey, now, context, params } = call
+  const scope = idempotencyScope(operation, params, context.profile)
+  return {
+    caller,
+    correlationId,
+    idempotencyKey,
+    now,
+    context,
+    ...read,
+    respondsTo,
+    claim: toClaim(caller.organizationId, scope, idempotencyKey),
+    acceptance: await signAcceptance(read.metadata, read.signingKeyId, call),
+  }
 }
 
 async function readNative(call: PackageCall, db: Database, isResponse: boolean) {
   const { profile } = call.context
   const envelope = structureOf(() =>
-    parseEnvelope(call.bytes, {
-      maxDepth: profile['O-14'].json_depth,
-      curves: profile['O-28'].encryption_curves,
-      ...(isResponse && { contentTypes: profile['O-35'].content_types }),
-    }),
+    // The body was read strictly, and its schema closed, before.
+    readEnvelope(
+      { ...(call.body as Envelope) },
+      {
+        maxDepth: profile['O-14'].json_depth,
+        curves: profile['O-28'].encryption_curves,
+        ...(isResponse && { contentTypes: profile['O-35'].content_types }),
+      },
+    ),
   )
   const metadata = readMetadata(envelope, call)
   if (metadata.transport_mode !== 'native') {
@@ -96,7 +117,8 @@ async function readNative(call: PackageCall, db: Database, isResponse: boolean) 
     digestRule,
     recipientKeyIds: [first.header.kid, second.header.kid],
   }
-  return { metadata, signingKeyId: envelope.kid, content }
+  const hash = envelopeHash(call.params, envelope.text)
+  return { metadata, signingKeyId: envelope.kid, content, contentHash: hash }
 }
 
 async function readManifest(body: DsxPackageBody, call: PackageCall, db: Database) {
@@ -108,7 +130,7 @@ async function readManifest(body: DsxPackageBody, call: PackageCall, db: Databas
   const name = { agentId: metadata.sender_agent_id, keyId: senderSignature.key_id }
   await verified(verifyManifest(body, await publicKeyOf(db, metadata.sender_org_id, name)))
   const content: DsxContent = { transport: 'ds_x', edc, senderSignature }
-  return { metadata, signingKeyId: senderSignature.key_id, content }
+  return { metadata, signingKeyId: senderSignature.key_id, content, contentHash: contentHash(call) }
 }
 
 /** What the payload holds is bounded like any body (O-14): the schema of the body saw only base64url. */
@@ -144,8 +166,4 @@ function structureOf(parse: () => ParsedEnvelope): ParsedEnvelope {
       throw new Problem('envelope_invalid', { reason: error.code }, { cause: error })
     throw error
   }
-}
-
-function causeOf({ caller, correlationId, idempotencyKey, now, context }: PackageCall): Cause {
-  return { caller, correlationId, idempotencyKey, now, context }
 }

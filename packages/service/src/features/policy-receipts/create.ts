@@ -1,42 +1,66 @@
 import { verifyPolicyReceipt } from '@agent-exchange/crypto'
 import type { DeploymentProfile, PolicyReceipt } from '@agent-exchange/protocol'
-import type { Call, Mutation } from '../../kernel/call.ts'
-import { Problem } from '../../kernel/problem.ts'
+import type { Call, GroupMutation } from '../../kernel/call.ts'
+import { Problem, resultOrProblem } from '../../kernel/problem.ts'
 import { requireActingAs } from '../../kernel/roles.ts'
-import { toAuditEvent } from '../audit/audit-event.ts'
+import { toAuditEvent, traceOf } from '../audit/audit-event.ts'
 import { holdKeys, lockNameOf, publicKeyOf, verified } from '../keys/public-keys.ts'
 import { requireSigningKey } from '../keys/signing-key.ts'
-import { insertPolicyReceipt, toPolicyReceiptResource, type ReceiptAuditEntry } from './store.ts'
+import {
+  insertPolicyReceipts,
+  toPolicyReceiptResource,
+  type PolicyReceiptRow,
+  type ReceiptAuditEntry,
+} from './store.ts'
 
 /** POL-01 to POL-03: a signed claim is kept; whether it lets a package pass is said beside it. */
-export const createPolicyReceipt: Mutation<'createPolicyReceipt'> = {
+export const createPolicyReceipt: GroupMutation<'createPolicyReceipt'> = {
   async authorize({ caller, body }, db) {
     requireActingAs(caller, body.sender_org_id, body.sender_agent_id)
     const key = await publicKeyOf(db, body.sender_org_id, signingKeyOf(body))
     await verified(verifyPolicyReceipt(body, key))
   },
 
-  async run(call, tx) {
-    const { body, now, bytes } = call
-    const name = signingKeyOf(body)
-    const keys = await holdKeys(tx, [name])
-    requireSigningKey(keys.get(lockNameOf(name)), body.evaluated_at, now)
-    const entries = auditEntries(call)
-    const row = {
-      policy_receipt_id: body.policy_receipt_id,
-      package_id: body.package_id,
-      sender_org_id: body.sender_org_id,
-      recipient_org_id: body.recipient_org_id,
-      body: Buffer.from(bytes).toString('utf8'),
-      accepted_at: now,
-      eligible: isEligible(body, call.context.profile),
-      audit_event_id: entries.find(({ event }) => event)?.event?.id ?? '',
-      audit_entries: JSON.stringify(entries),
-      signing_key_id: name.keyId,
-    }
-    if (!(await insertPolicyReceipt(tx, row))) throw new Problem('identifier_conflict')
-    return toPolicyReceiptResource(row)
+  async runAll(calls, tx) {
+    const keys = await holdKeys(
+      tx,
+      calls.map(({ call }) => signingKeyOf(call.body)),
+    )
+    const rows = calls.map(({ call }) =>
+      resultOrProblem(() => {
+        const { body, now } = call
+        requireSigningKey(keys.get(lockNameOf(signingKeyOf(body))), body.evaluated_at, now)
+        return toRow(call)
+      }),
+    )
+    const inserted = await insertPolicyReceipts(
+      tx,
+      rows.flatMap((row) => (row instanceof Problem ? [] : [row])),
+    )
+    return rows.map((row) => {
+      if (row instanceof Problem) return row
+      // Of two in one batch the first was inserted.
+      const isInserted = inserted.delete(row.policy_receipt_id)
+      return isInserted ? toPolicyReceiptResource(row) : new Problem('identifier_conflict')
+    })
   },
+}
+
+function toRow(call: Call<'createPolicyReceipt'>): PolicyReceiptRow {
+  const { body, now, bytes, context } = call
+  const entries = auditEntries(call)
+  return {
+    policy_receipt_id: body.policy_receipt_id,
+    package_id: body.package_id,
+    sender_org_id: body.sender_org_id,
+    recipient_org_id: body.recipient_org_id,
+    body: Buffer.from(bytes).toString('utf8'),
+    accepted_at: now,
+    eligible: isEligible(body, context.profile),
+    audit_event_id: entries.find(({ event }) => event)?.event?.id ?? '',
+    audit_entries: JSON.stringify(entries),
+    signing_key_id: body.signature.key_id,
+  }
 }
 
 function signingKeyOf(receipt: PolicyReceipt) {
@@ -71,16 +95,18 @@ function auditEntries(call: Call<'createPolicyReceipt'>): ReceiptAuditEntry[] {
     signature: body.signature,
   }
   const kinds = context.profile['O-26']
+  const trace = traceOf(call)
   const evaluated = kinds.policy_receipt_accepted.map((eventType) => ({
     event: toAuditEvent(
       { ...fact, eventType, decision: isEligible(body, context.profile) ? 'eligible' : 'ineligible' },
       call,
+      trace,
     ),
     proof: { kind: 'policy_receipt_accepted', ...proof },
   }))
   const approved = isApproved(body, context.profile)
     ? kinds.approval_recorded.map((eventType) => ({
-        event: toAuditEvent({ ...fact, eventType, decision: 'approved' }, call),
+        event: toAuditEvent({ ...fact, eventType, decision: 'approved' }, call, trace),
         proof: { kind: 'approval_recorded', ...proof, approved_at: body.human_approval.approved_at },
       }))
     : []

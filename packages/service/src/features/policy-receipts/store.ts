@@ -22,15 +22,17 @@ export interface ReceiptAuditEntry {
   readonly proof: { readonly kind: string; readonly [member: string]: unknown }
 }
 
-/** False where the id is taken. */
-export async function insertPolicyReceipt(tx: Transaction, row: PolicyReceiptRow): Promise<boolean> {
-  const inserted = await tx`
-    insert into policy_receipt (policy_receipt_id, package_id, sender_org_id, recipient_org_id, body, accepted_at,
-      eligible, audit_event_id, audit_entries, signing_key_id)
-    values (${row.policy_receipt_id}, ${row.package_id}, ${row.sender_org_id}, ${row.recipient_org_id}, ${row.body},
-      ${row.accepted_at}, ${row.eligible}, ${row.audit_event_id}, ${row.audit_entries}, ${row.signing_key_id})
-    on conflict do nothing`
-  return inserted.count === 1
+/** The ids of those that were inserted: one that is taken stays as it is. */
+export async function insertPolicyReceipts(
+  tx: Transaction,
+  rows: readonly PolicyReceiptRow[],
+): Promise<Set<string>> {
+  if (rows.length === 0) return new Set()
+  const inserted = await tx<{ policy_receipt_id: string }[]>`
+    insert into policy_receipt
+    select * from json_populate_recordset(null::policy_receipt, ${JSON.stringify(rows)}::text::json)
+    on conflict do nothing returning policy_receipt_id`
+  return new Set(inserted.map((row) => row.policy_receipt_id))
 }
 
 export async function loadPolicyReceipts(
@@ -38,11 +40,11 @@ export async function loadPolicyReceipts(
   ids: readonly string[],
 ): Promise<Map<string, PolicyReceiptRow>> {
   const rows = await queries<PolicyReceiptRow[]>`
-    select * from policy_receipt where policy_receipt_id = any(${[...ids]})`
+    select * from policy_receipt where policy_receipt_id = any(${[...ids]})`.execute()
   return new Map(rows.map((row) => [row.policy_receipt_id, row]))
 }
 
-/** POL-05: the sender's organization reads it, and the recipient's once a package refers to it. */
+/** POL-05: the sender's organization reads it, and the recipient's once its package (POL-04) refers to it. */
 export async function findReadableBy(
   queries: Queries,
   id: string,
@@ -52,7 +54,8 @@ export async function findReadableBy(
     select * from policy_receipt as receipt where policy_receipt_id = ${id} and (
       sender_org_id = ${organizationId}
       or recipient_org_id = ${organizationId}
-        and exists (select from package where package.policy_receipt_id = receipt.policy_receipt_id))`
+        and exists (select from package where package.package_id = receipt.package_id
+          and package.policy_receipt_id = receipt.policy_receipt_id))`
   return row
 }
 

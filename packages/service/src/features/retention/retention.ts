@@ -83,8 +83,7 @@ async function removeNotifications(tx: Transaction, before: string): Promise<num
 async function removeContents(tx: Transaction, before: string): Promise<number> {
   const { count } = await tx`
     delete from package_content where package_id in (
-      select package_id from package join package_content using (package_id)
-      where transport_mode = 'native' and expires_at < ${before} order by expires_at limit ${STEP_ROWS})`
+      select package_id from package_content where expires_at < ${before} order by expires_at limit ${STEP_ROWS})`
   return count
 }
 

@@ -5,7 +5,10 @@ import { makeCursor, readCursor } from '../../kernel/cursor.ts'
 import { pageLimit } from '../../kernel/page.ts'
 import { Problem } from '../../kernel/problem.ts'
 import { toPackageResource, type PackageRow } from '../packages/store.ts'
-import { findThreadOfParty } from './store.ts'
+import { counterpartiesOf, findThreadOfParty } from './store.ts'
+
+/** Positions that one page covers; in a thread of many organizations most may be none of the caller's. */
+const MAXIMUM_LOOKED_AT = 5_000
 
 /**
  * PKG-13: the packages that the caller's organization is a party to, in the order of acceptance, and as participants
@@ -19,11 +22,13 @@ export const getThread: Read<'getThread'> = async ({ caller, params, query, cont
   const listing = `getThread ${organizationId} ${thread.thread_id}`
   const after = query.after === undefined ? 0 : Number(readCursor(context.cursorSecret, listing, query.after))
   const [rows, participants] = await Promise.all([
-    packagesAfter(db, thread.thread_id, organizationId, after, limit + 1),
-    counterparties(db, thread.thread_id, organizationId),
+    packagesAfter(db, { threadId: thread.thread_id, organizationId, after, limit: limit + 1 }),
+    counterpartiesOf(db, thread.thread_id, organizationId),
   ])
   const page = rows.slice(0, limit)
-  const last = page.at(-1)
+  const isFull = rows.length > limit
+  const hasMore = isFull || thread.package_count > after + MAXIMUM_LOOKED_AT
+  const end = isFull ? (page.at(-1)?.thread_position ?? after) : after + MAXIMUM_LOOKED_AT
   return {
     thread_id: thread.thread_id,
     protocol_version: PROTOCOL_VERSION,
@@ -31,29 +36,21 @@ export const getThread: Read<'getThread'> = async ({ caller, params, query, cont
     participants,
     packages: page.map((row) => toPackageResource(row, context)),
     state: context.profile['O-05'].thread_state,
-    ...(rows.length > limit &&
-      last && {
-        next_cursor: makeCursor(context.cursorSecret, listing, last.thread_position),
-        has_more: true,
-      }),
+    ...(hasMore && { next_cursor: makeCursor(context.cursorSecret, listing, end), has_more: true }),
   }
 }
 
-function packagesAfter(db: Database, threadId: string, organizationId: string, after: number, limit: number) {
-  return db<PackageRow[]>`
-    select * from package where thread_id = ${threadId} and thread_position > ${after}
-      and (sender_org_id = ${organizationId} or recipient_org_id = ${organizationId})
-    order by thread_position limit ${limit}`
+interface PackageQuery {
+  readonly threadId: string
+  readonly organizationId: string
+  readonly after: number
+  readonly limit: number
 }
 
-/** The organization itself and those it has exchanged packages with in this thread, in the order of joining. */
-async function counterparties(db: Database, threadId: string, organizationId: string): Promise<string[]> {
-  const rows = await db<{ organization_id: string }[]>`
-    select organization_id from thread_participant as member where thread_id = ${threadId} and (
-      organization_id = ${organizationId} or exists (
-        select from package where package.thread_id = member.thread_id and (
-          sender_org_id = ${organizationId} and recipient_org_id = member.organization_id
-          or recipient_org_id = ${organizationId} and sender_org_id = member.organization_id)))
-    order by joined_at, organization_id`
-  return rows.map((row) => row.organization_id)
+function packagesAfter(db: Database, { threadId, organizationId, after, limit }: PackageQuery) {
+  return db<PackageRow[]>`
+    select * from package
+    where thread_id = ${threadId} and thread_position > ${after} and thread_position <= ${after + MAXIMUM_LOOKED_AT}
+      and (sender_org_id = ${organizationId} or recipient_org_id = ${organizationId})
+    order by thread_position limit ${limit}`
 }

@@ -4,52 +4,49 @@ import type { ChainEnd } from '../audit/chain.ts'
 
 /** The owner of the tables thread and thread_participant. */
 
-interface ThreadChange {
-  /** The package that is about to be written. */
-  readonly row: {
-    readonly thread_id: string
-    readonly thread_position: number
-    readonly transport_mode: TransportMode
-    readonly accepted_at: string
-  }
-  readonly isNew: boolean
-  readonly joining: readonly string[]
-}
-
-/** Makes new threads, counts their packages and lets organizations join. The threads are locked. */
-export async function writeThreads(tx: Transaction, changes: readonly ThreadChange[]): Promise<void> {
-  const made = changes.flatMap(({ row, isNew }) => (isNew ? [row] : []))
-  if (made.length > 0) {
-    await tx`
-      insert into thread (thread_id, transport_mode, protocol_version, created_at)
-      select thread_id, transport_mode, ${PROTOCOL_VERSION}, accepted_at
-      from json_to_recordset(${JSON.stringify(made)}::text::json)
-        as row (thread_id text, transport_mode text, accepted_at timestamptz)`
-  }
-  const joining = changes.flatMap(({ row, joining: organizations }) =>
-    organizations.map((organization_id) => ({
-      thread_id: row.thread_id,
-      organization_id,
-      joined_at: row.accepted_at,
-    })),
-  )
-  if (joining.length > 0) {
-    await tx`
-      insert into thread_participant (thread_id, organization_id, joined_at)
-      select thread_id, organization_id, joined_at from json_to_recordset(${JSON.stringify(joining)}::text::json)
-        as row (thread_id text, organization_id text, joined_at timestamptz)`
-  }
-  const counts = new Map(changes.map(({ row }) => [row.thread_id, row.thread_position]))
-  await tx`
-    update thread set package_count = counted.position
-    from unnest(${[...counts.keys()]}::text[], ${[...counts.values()].map(String)}::text[]::bigint[])
-      as counted (id, position)
-    where thread_id = counted.id`
-}
-
+/** A thread as it is after what is about to be committed. */
 export interface ThreadRow {
   readonly thread_id: string
   readonly transport_mode: TransportMode
+  readonly created_at: string
+  readonly package_count: number
+  readonly chain: ChainEnd
+}
+
+/** Two organizations that exchange packages in a thread, seen from one of them. */
+export interface Participation {
+  readonly thread_id: string
+  readonly organization_id: string
+  readonly counterparty_id: string
+  readonly joined_at: string
+}
+
+/** Makes threads, or brings those that exist to where they are now. The threads are locked. */
+export async function writeThreads(tx: Transaction, threads: readonly ThreadRow[]): Promise<void> {
+  const rows = threads.map(({ chain, ...row }) => ({
+    ...row,
+    audit_count: chain.count,
+    audit_hash: chain.hash,
+  }))
+  await tx`
+    insert into thread
+      (thread_id, transport_mode, protocol_version, created_at, package_count, audit_count, audit_hash)
+    select thread_id, transport_mode, ${PROTOCOL_VERSION}, created_at, package_count, audit_count, audit_hash
+    from json_to_recordset(${JSON.stringify(rows)}::text::json) as row (
+      thread_id text, transport_mode text, created_at timestamptz, package_count bigint, audit_count bigint,
+      audit_hash text)
+    on conflict (thread_id) do update set
+      package_count = excluded.package_count, audit_count = excluded.audit_count, audit_hash = excluded.audit_hash`.execute()
+}
+
+/** Lets organizations join threads that are locked. */
+export async function insertParticipations(tx: Transaction, rows: readonly Participation[]): Promise<void> {
+  if (rows.length === 0) return
+  await tx`
+    insert into thread_participant (thread_id, organization_id, counterparty_id, joined_at)
+    select thread_id, organization_id, counterparty_id, joined_at
+    from json_to_recordset(${JSON.stringify(rows)}::text::json)
+      as row (thread_id text, organization_id text, counterparty_id text, joined_at timestamptz)`.execute()
 }
 
 /** A thread that the organization takes part in. */
@@ -57,17 +54,41 @@ export async function findThreadOfParty(
   queries: Queries,
   threadId: string,
   organizationId: string,
-): Promise<ThreadRow | undefined> {
+): Promise<Pick<ThreadRow, 'thread_id' | 'transport_mode' | 'package_count'> | undefined> {
   const [row] = await queries<ThreadRow[]>`
-    select thread_id, transport_mode from thread join thread_participant using (thread_id)
-    where thread_id = ${threadId} and organization_id = ${organizationId}`
+    select thread_id, transport_mode, package_count from thread where thread_id = ${threadId} and exists (
+      select from thread_participant where thread_participant.thread_id = thread.thread_id
+        and organization_id = ${organizationId})`
   return row
 }
 
-/** The end of the audit chain of a thread that the caller has locked. */
-export async function chainEnd(tx: Transaction, threadId: string): Promise<ChainEnd> {
-  const [row] = await tx<ChainEnd[]>`
-    select audit_count as count, audit_hash as hash from thread where thread_id = ${threadId}`
-  if (!row) throw new Error('a package without its thread')
-  return row
+/** The organization itself and those it has exchanged packages with in this thread, in the order of joining (O-31). */
+export async function counterpartiesOf(
+  queries: Queries,
+  threadId: string,
+  organizationId: string,
+): Promise<string[]> {
+  const rows = await queries<{ organization_id: string }[]>`
+    select organization_id from thread_participant
+    where thread_id = ${threadId} and (organization_id = ${organizationId} or counterparty_id = ${organizationId})
+    group by organization_id
+    order by (select min(joined_at) from thread_participant as any_of
+      where any_of.thread_id = ${threadId} and any_of.organization_id = thread_participant.organization_id),
+      organization_id`
+  return rows.map((row) => row.organization_id)
+}
+
+/** The ends of the audit chains of threads that the caller has locked. */
+export async function chainEnds(tx: Transaction, ids: readonly string[]): Promise<Map<string, ChainEnd>> {
+  const rows = await tx<(ChainEnd & { thread_id: string })[]>`
+    select thread_id, audit_count as count, audit_hash as hash from thread where thread_id = any(${[...ids]})`.execute()
+  return new Map(rows.map(({ thread_id, count, hash }) => [thread_id, { count, hash }]))
+}
+
+export async function moveChainEnds(tx: Transaction, ends: ReadonlyMap<string, ChainEnd>): Promise<void> {
+  const rows = [...ends].map(([thread_id, end]) => ({ thread_id, ...end }))
+  await tx`
+    update thread set audit_count = moved.count, audit_hash = moved.hash
+    from json_to_recordset(${JSON.stringify(rows)}::text::json) as moved (thread_id text, count bigint, hash text)
+    where thread.thread_id = moved.thread_id`.execute()
 }

@@ -131,6 +131,42 @@ test('[O-31][PKG-07][AUD-01] whoever is addressed joins, and sees only its own p
   assert.equal(idsOf(await threadOf(stranger, threadId)).length, 1)
 })
 
+test('[API-06][O-31][O-40] in a thread full of others, a page ends before it is full and the next ones find the rest', async () => {
+  const first = (await sendPackage(seats, cars)).metadata
+  const { thread_id: threadId } = first
+  await sendPackage(cars, steel, { threadId })
+  // As many between the two of them that one page looks no further.
+  await world.sql`
+    insert into package select (json_populate_record(package, json_build_object(
+      'package_id', 'pkg_filler_' || thread_id || number, 'thread_position', number))).*
+    from package, generate_series(3, 5002) as number where thread_id = ${threadId} and thread_position = 2`
+  await world.sql`
+    insert into audit_entry select (json_populate_record(audit_entry, json_build_object('position', number))).*
+    from audit_entry, generate_series(9, 5008) as number where thread_id = ${threadId} and position = 8`
+  await world.sql`update thread set package_count = 5002, audit_count = 5008 where thread_id = ${threadId}`
+  const last = (await sendPackage(seats, cars, { threadId })).metadata
+
+  const found: string[] = []
+  const targets = new Set<string | undefined>()
+  let [more, cursor] = ['', '']
+  for (let pages = 0; pages < 2; pages++) {
+    const page = await threadOf(seats, threadId, more)
+    found.push(...idsOf(page))
+    assert.equal(page.has_more ?? false, pages === 0)
+    more = `?after=${page.next_cursor}`
+    const evidence = (await seats.get(`/v1/audit/threads/${threadId}${cursor}`)).body as unknown as {
+      entries: EvidenceEntry[]
+      has_more: boolean
+      next_cursor: string
+    }
+    for (const { event } of evidence.entries) targets.add(event?.target.object_id)
+    assert.equal(evidence.has_more, pages === 0)
+    cursor = `?after=${evidence.next_cursor}`
+  }
+  assert.deepEqual(found, [first.package_id, last.package_id])
+  assert.deepEqual([...targets], found)
+})
+
 test('[API-06][O-40] pages by cursor; an altered one, another thread’s or another organization’s is refused', async () => {
   const first = (await sendPackage(seats, cars)).metadata
   const { thread_id: threadId } = first

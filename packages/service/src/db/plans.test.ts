@@ -1,0 +1,38 @@
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { testDatabase } from '@agent-exchange/testkit'
+import { openDatabase } from './database.ts'
+
+const database = await testDatabase()
+const db = openDatabase({ target: database.url, maximumConnections: 2, applicationName: 'test' })
+after(async () => {
+  await db.end()
+  await database[Symbol.asyncDispose]()
+})
+
+async function planOf(text: string): Promise<string> {
+  const rows = await db.unsafe<{ 'QUERY PLAN': string }[]>(`explain ${text}`)
+  return rows.map((row) => row['QUERY PLAN']).join('\n')
+}
+
+// A plan made on an empty table is kept while it grows: it must be the one for a full table from the start.
+const STATEMENTS = {
+  'packages by their ids': `select * from package where package_id = any('{a,b}')`,
+  'a page of a thread': `select * from package where thread_id = 't' and thread_position > 1
+    and thread_position <= 5001 and (sender_org_id = 'o' or recipient_org_id = 'o')
+    order by thread_position limit 501`,
+  'keys by both parts of their names': `select status from agent_key
+    join unnest('{a}'::text[], '{k}'::text[]) as named (agent_id, key_id) using (agent_id, key_id)`,
+  'states of packages': `update package set state = change.state from json_to_recordset('[]')
+    as change (package_id text, state text) where package.package_id = change.package_id`,
+  'a page of the stream': `select body from notification where organization_id = 'o' and sequence > 1
+    order by sequence limit 101`,
+}
+
+for (const [name, text] of Object.entries(STATEMENTS)) {
+  test(`${name}: by index, on an empty database already`, async () => {
+    const plan = await planOf(text)
+    assert.match(plan, /Index (?:Only )?Scan/)
+    assert.doesNotMatch(plan, /Seq Scan|Bitmap|Hash Join|Merge Join|Sort/, plan)
+  })
+}

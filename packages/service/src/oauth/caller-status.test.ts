@@ -1,0 +1,85 @@
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { testDatabase } from '@agent-exchange/testkit'
+import { openDatabase } from '../db/database.ts'
+import type { Caller } from '../kernel/call.ts'
+import { createCallerStatus } from './caller-status.ts'
+
+const database = await testDatabase()
+const db = openDatabase({ target: database.url, maximumConnections: 2, applicationName: 'test' })
+after(async () => {
+  await db.end()
+  await database[Symbol.asyncDispose]()
+})
+
+const caller = (name: string, client = `client_${name}`): Caller => ({
+  organizationId: `org_${name}`,
+  agentId: undefined,
+  clientId: client,
+})
+
+async function provision(name: string, status = 'active', client = 'active'): Promise<Caller> {
+  await db`insert into organization (organization_id, name, status, created_at) values (${`org_${name}`}, '', ${status}, now())`
+  await db`insert into oauth_client (client_id, organization_id, authentication, status, created_at)
+           values (${`client_${name}`}, ${`org_${name}`}, 'private_key_jwt', ${client}, now())`
+  return caller(name)
+}
+
+const outcome = (check: Promise<void>) =>
+  check.then(
+    () => 'passes',
+    (error: { code: string }) => error.code,
+  )
+
+test('[AUTH-01] callers who ask together are each judged by their own status', async () => {
+  const [fine, suspended, disabled] = [
+    await provision('fine'),
+    await provision('suspended', 'suspended'),
+    await provision('disabled', 'active', 'disabled'),
+  ]
+  // Another organization's client, and none at all, under a name that has both ids in it.
+  const mixed = [caller('fine', 'client_disabled'), caller('nobody'), caller('fine', 'fine client_fine')]
+  const asked = [fine, suspended, fine, disabled, ...mixed, fine]
+  const embedded = createCallerStatus(db, 'embedded')
+  const no = 'caller_suspended'
+  assert.deepEqual(await Promise.all(asked.map((each) => outcome(embedded(each)))), [
+    'passes',
+    no,
+    'passes',
+    no,
+    no,
+    no,
+    no,
+    'passes',
+  ])
+  // An outside issuer's clients have no row: the organization alone decides.
+  const outside = createCallerStatus(db, 'outside')
+  assert.deepEqual(await Promise.all(asked.map((each) => outcome(outside(each)))), [
+    'passes',
+    no,
+    'passes',
+    'passes',
+    'passes',
+    no,
+    'passes',
+    'passes',
+  ])
+})
+
+test('[AUTH-01] a suspension counts from the next request on, also while others are being answered', async () => {
+  const acme = await provision('acme')
+  const requireActive = createCallerStatus(db, 'embedded')
+  let isSuspended = false
+  const stream = Array.from({ length: 8 }, async () => {
+    for (let count = 0; count < 40; count++) {
+      const cameAfter = isSuspended
+      const result = await outcome(requireActive(acme))
+      if (cameAfter) assert.equal(result, 'caller_suspended')
+    }
+  })
+  await requireActive(acme)
+  await db`update organization set status = 'suspended' where organization_id = ${acme.organizationId}`
+  isSuspended = true
+  assert.equal(await outcome(requireActive(acme)), 'caller_suspended')
+  await Promise.all(stream)
+})
