@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { chmodSync, closeSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs'
 import { createServer, type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
@@ -16,6 +16,8 @@ export interface RunningExchange extends AsyncDisposable {
   readonly url: string
   /** With its commands first on the path. */
   readonly env: NodeJS.ProcessEnv
+  /** Lines that it has written, its log among them. */
+  logged(): string[]
   /** The exit code once it was told to stop. */
   stop(): Promise<number | null>
 }
@@ -23,6 +25,8 @@ export interface RunningExchange extends AsyncDisposable {
 /** `commands` is the folder whose `aex` and `node` are used; those of the checkout unless told. */
 export async function runningExchange(commands = join(ROOT, 'node_modules/.bin')): Promise<RunningExchange> {
   const folder = mkdtempSync(join(tmpdir(), 'aex-running-'))
+  // Started by root, PostgreSQL runs as another user, who has to get through to its own folder.
+  chmodSync(folder, 0o711)
   const [port, operatorPort] = [await freePort(), await freePort()]
   const url = `http://127.0.0.1:${port}`
   const env = {
@@ -34,7 +38,10 @@ export async function runningExchange(commands = join(ROOT, 'node_modules/.bin')
     AEX_OPERATOR_URL: `http://127.0.0.1:${operatorPort}`,
     AEX_URL: url,
   }
-  const service = spawn('aex', ['serve'], { env, cwd: folder, stdio: 'ignore' })
+  const logFile = join(folder, 'service.log')
+  const log = openSync(logFile, 'w')
+  const service = spawn('aex', ['serve'], { env, cwd: folder, stdio: ['ignore', log, log] })
+  closeSync(log)
   const stop = async () => {
     if (service.exitCode === null && service.signalCode === null) {
       service.kill('SIGTERM')
@@ -46,6 +53,7 @@ export async function runningExchange(commands = join(ROOT, 'node_modules/.bin')
     folder,
     url,
     env,
+    logged: () => readFileSync(logFile, 'utf8').trimEnd().split('\n'),
     stop,
     async [Symbol.asyncDispose]() {
       await stop()
@@ -61,12 +69,12 @@ export async function runningExchange(commands = join(ROOT, 'node_modules/.bin')
   return exchange
 }
 
-/** The fenced blocks of a document in one language, but for the two commands that install. */
+/** The fenced blocks of a document in one language, but for those that install or run a thing with its own test. */
 export function blocksOf(document: string, language: 'sh' | 'ts'): string[] {
   const text = readFileSync(join(ROOT, document), 'utf8')
   const fence = new RegExp(`^\`\`\`${language}\\n(.*?)^\`\`\`$`, 'gms')
   const blocks = [...text.matchAll(fence)].map((match) => match[1] ?? '')
-  return blocks.filter((block) => !block.includes('npm ci'))
+  return blocks.filter((block) => !/^npm (?:ci|run)\b/mu.test(block))
 }
 
 /** Shell blocks as they stand, but for the port and for `npx`, which would look for the checkout. */

@@ -13,10 +13,10 @@ export interface AgentOptions {
 export const folderOption = () =>
   new Option('--dir <folder>', 'folder of the agent').default('./aex-agent').env('AEX_AGENT_DIR')
 
-export const urlOption = () =>
+const urlOption = () =>
   new Option('--url <base-url>', 'address of the exchange (default: that of the folder)').env('AEX_URL')
 
-export const clientOption = () =>
+const clientOption = () =>
   new Option('--client <client_id>', 'client id that the operator gave (default: that of the folder)').env(
     'AEX_CLIENT_ID',
   )
@@ -24,21 +24,27 @@ export const clientOption = () =>
 export const passphraseOption = () =>
   new Option('--passphrase-file <file>', 'file with the passphrase of the keys (or AEX_AGENT_PASSPHRASE)')
 
-export const caOption = () =>
+const caOption = () =>
   new Option('--ca <file>', 'PEM file with the authority that vouches for the exchange').env('AEX_CA')
 
-/** A command that speaks as an agent. */
-export function agentCommandOf(name: string, summary: string, ...examples: string[]): Command {
+/** A command that needs nothing but the agent's folder. */
+export function folderCommandOf(name: string, summary: string, ...examples: string[]): Command {
   return new Command(name)
     .description(summary)
     .addOption(folderOption())
-    .addOption(urlOption())
-    .addOption(clientOption())
-    .addOption(passphraseOption())
-    .addOption(caOption())
     .option('--json', 'print one JSON document')
+    .showHelpAfterError('Run with --help to see how it is used.')
     .addHelpText(
       'after',
       ['', 'Examples:', ...examples.map((example) => `  $ aex agent ${example}`)].join('\n'),
     )
+}
+
+/** A command that speaks to the exchange as an agent. */
+export function agentCommandOf(name: string, summary: string, ...examples: string[]): Command {
+  return folderCommandOf(name, summary, ...examples)
+    .addOption(urlOption())
+    .addOption(clientOption())
+    .addOption(passphraseOption())
+    .addOption(caOption())
 }

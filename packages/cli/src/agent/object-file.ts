@@ -1,6 +1,7 @@
 import { validateObject, type Failure, type ObjectType, type ProtocolObject } from '@agent-exchange/protocol'
 import { CommandFailure } from '../failure.ts'
 import { readJson } from '../read-json.ts'
+import { visible } from '../visible.ts'
 
 /** Reads a protocol object and says everything that is wrong with it before anything is sent. */
 export async function objectFrom<Type extends ObjectType>(
@@ -10,7 +11,7 @@ export async function objectFrom<Type extends ObjectType>(
   const read = await readJson(file)
   if (!read.ok) throw new CommandFailure(`${file} ${read.reason}`)
   const result = validateObject(read.value)
-  if (!result.valid) throw new CommandFailure(`${file} is not valid:\n${linesOf(result.failures)}`)
+  if (!result.valid) throw new CommandFailure(`${file} is not valid:\n${failureLines(result.failures)}`)
   const { object } = result
   if ((types as readonly string[]).includes(object.object_type)) {
     return object as Extract<ProtocolObject, { readonly object_type: Type }>
@@ -18,8 +19,12 @@ export async function objectFrom<Type extends ObjectType>(
   throw new CommandFailure(`${file} is a ${object.object_type}; give a ${types.join(' or a ')}.`)
 }
 
-function linesOf(failures: readonly Failure[]): string {
+/** One line for each thing that is wrong. */
+export function failureLines(failures: readonly Failure[]): string {
   return failures
-    .map(({ pointer, rule, message }) => `  ${pointer === '' ? '(the whole)' : pointer}  ${message}  ${rule}`)
+    .map(
+      ({ pointer, rule, message }) =>
+        `  ${pointer === '' ? '(the whole)' : visible(pointer)}  ${message}  ${rule}`,
+    )
     .join('\n')
 }

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { Command, Option } from 'commander'
 import type { Demo } from '../demo/run-demo.ts'
-import { createTimeline } from '../demo/timeline.ts'
+import { createTimeline, type Timeline } from '../demo/timeline.ts'
 import { CommandFailure } from '../failure.ts'
 
 const EXAMPLES = `
@@ -44,7 +44,7 @@ async function demo({ transport, report, keep }: DemoCommandOptions): Promise<vo
     ...(process.stdout.isTTY && { columns: process.stdout.columns }),
   })
   const { runDemo } = await import('../demo/run-demo.ts')
-  const running = runDemo({ transport, timeline, now: () => new Date() })
+  const running = runDemo({ transport, timeline: until(interrupted, timeline), now: () => new Date() })
   const first = await Promise.race([running, interrupted])
   if (first === undefined) {
     console.error('\nStopping; everything is removed.')
@@ -66,6 +66,21 @@ async function demo({ transport, report, keep }: DemoCommandOptions): Promise<vo
   const failed = first.outcome.checks.some(({ ok }) => !ok)
   // Connections that nobody waits for must not keep the process.
   process.exit(failed ? 1 : 0)
+}
+
+/** Ends the story at its next step once it is interrupted; events that still come in are not shown. */
+function until(interrupted: Promise<undefined>, timeline: Timeline): Timeline {
+  let isOver = false
+  void interrupted.then(() => {
+    isOver = true
+  })
+  return {
+    ...timeline,
+    add(moment) {
+      if (!isOver) timeline.add(moment)
+      else if (moment.kind !== 'event') throw new CommandFailure('Interrupted.')
+    },
+  }
 }
 
 /** Resolves at Ctrl-C or SIGTERM; a second one ends the process at once. */

@@ -1,10 +1,12 @@
-import { writeFileSync } from 'node:fs'
-import { OBJECT_TYPES, type ObjectType } from '@agent-exchange/protocol'
+import { OBJECT_TYPES, validateObject, type ObjectType } from '@agent-exchange/protocol'
 import { newObject } from '@agent-exchange/sdk'
 import { Argument, Command } from 'commander'
 import { folderOption } from '../agent/agent-options.ts'
+import { writeContent } from '../agent/content-file.ts'
 import { identityFrom } from '../agent/identity.ts'
+import { failureLines } from '../agent/object-file.ts'
 import { CommandFailure } from '../failure.ts'
+import { visibleJson } from '../visible.ts'
 
 const EXAMPLES = `
 Examples:
@@ -51,19 +53,12 @@ async function write(type: ObjectType, options: NewOptions): Promise<void> {
     ...(options.about !== undefined && { about: options.about }),
     ...(options.policyId !== undefined && { policyId: options.policyId }),
   })
-  const text = JSON.stringify(object, undefined, 2)
-  if (options.out === undefined) console.log(text)
-  else save(options.out, text)
-}
-
-function save(file: string, text: string): void {
-  try {
-    writeFileSync(file, `${text}\n`, { flag: 'wx' })
-  } catch (error) {
-    const exists = error instanceof Error && 'code' in error && error.code === 'EEXIST'
-    throw new CommandFailure(
-      exists ? `${file} exists already. Choose another name with --out.` : `${file} cannot be written.`,
-    )
-  }
-  console.error(`Wrote ${file}`)
+  // Only the ids that were given can be wrong.
+  const result = validateObject(object)
+  if (!result.valid)
+    throw new CommandFailure(`With these ids the object is not valid:\n${failureLines(result.failures)}`)
+  const text = visibleJson(object)
+  if (options.out === undefined) return console.log(text)
+  writeContent(options.out, text, { fresh: true })
+  console.error(`Wrote ${options.out}`)
 }

@@ -3,8 +3,8 @@ import {
   EdcV3Connector,
   startDataAddressServer,
   type DataSpaceConnector,
+  type FetchOptions,
   type Progress,
-  type WaitOptions,
 } from '@agent-exchange/sdk/connectors'
 import { realTime, startSimulator } from '@agent-exchange/sdk/connectors/simulator'
 import type { Company } from './company.ts'
@@ -96,20 +96,22 @@ const STEPS: Readonly<Partial<Record<Progress['step'], string>>> = {
   offer_found: 'finds the offer in the catalog',
   agreement_reached: 'the contract negotiation is finalized',
   transfer_ready: 'the transfer is started',
-  bytes_received: 'has the exact bytes, connector to connector',
+  bytes_received: 'the sealed bytes, connector to connector',
   transfer_ended: 'ends the transfer',
 }
 
 /** The same connector, telling the timeline what it does. */
 function shown(connector: DataSpaceConnector, lane: Lane, timeline: Timeline): DataSpaceConnector {
-  const telling = <Options extends WaitOptions>(options?: Options) => ({
+  const telling = (options?: FetchOptions) => ({
     ...options,
     onProgress: (progress: Progress) => {
       options?.onProgress?.(progress)
       const what = STEPS[progress.step]
       const id = progress.contractAgreementId ?? progress.transferProcessId ?? progress.assetId
-      if (what !== undefined)
-        timeline.add({ who: lane, kind: 'transfer', what, ...(id !== undefined && { detail: short(id) }) })
+      if (what === undefined) return
+      const other = LANES.find((one) => one !== lane) ?? lane
+      const where = progress.step === 'bytes_received' ? { who: other, to: lane } : { who: lane }
+      timeline.add({ ...where, kind: 'transfer', what, ...(id !== undefined && { detail: short(id) }) })
     },
   })
   return {

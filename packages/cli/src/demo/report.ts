@@ -34,7 +34,7 @@ export function reportPage(timeline: Timeline, outcome: Outcome): string {
 <p>Two companies, their agents, one exchange; transport <code>${transport}</code>. Everything below happened in this run.</p>
 <ul class="counts">${counts.map(({ what, count }) => `<li><b>${count}</b> ${escapeHtml(what)}</li>`).join('')}</ul>
 <h2>What went where</h2>
-${sequencePicture(timeline.moments)}
+${sequencePicture(timeline)}
 <h2>What the exchange saw, and what it never saw</h2>
 <div class="two"><figure><figcaption>As its sender wrote it</figcaption><pre>${escapeHtml(seen.plaintext)}</pre></figure>
 <figure><figcaption>As the exchange holds it</figcaption><pre>${escapeHtml(seen.stored)}</pre></figure></div>
@@ -62,6 +62,7 @@ h1 { font-size: 1.6rem; } h2 { font-size: 1.15rem; margin-top: 2.2rem; }
 .counts { display: flex; flex-wrap: wrap; gap: .6rem 1.6rem; list-style: none; padding: 0; } .counts b { font-size: 1.3rem; }
 .sequence { width: 100%; height: auto; } .sequence .life { stroke: var(--line); stroke-dasharray: 3 4; }
 .sequence .head { fill: var(--soft); stroke: var(--line); } .sequence text { fill: var(--ink); font-size: 12px; text-anchor: middle; }
+.sequence .chapter { text-anchor: start; font-weight: 600; }
 .sequence .name { font-weight: 600; font-size: 13px; } .sequence .arrow { stroke: currentColor; stroke-width: 1.5; }
 .sequence polygon { fill: currentColor; } .sequence .event .arrow { stroke-dasharray: 6 3; }
 .package { color: var(--cyan); } .event { color: var(--yellow); } .receipt, .proof { color: var(--green); }

@@ -67,11 +67,11 @@ export async function runDemo({ transport, timeline, now }: DemoOptions): Promis
     }),
   )
   await space?.approve(exchange)
-  const cast: Cast = { manufacturer, supplier, timeline, now }
+  const cast: Cast = { manufacturer, supplier, timeline, transport, now }
   const told = await tellStory(cast)
   const search = await searchForPlaintext(exchange, SECRET_WORDS)
   timeline.add({ who: 'exchange', kind: 'proof', what: sentenceOf(search) })
-  const outcome = await outcomeOf({ transport, exchange, cast, told, search })
+  const outcome = await outcomeOf({ exchange, cast, told, search })
   const stop = undo.move()
   return {
     exchange,
@@ -91,15 +91,14 @@ function sentenceOf({ files, rows, logLines, found }: SearchResult): string {
 }
 
 interface Ended {
-  readonly transport: DemoOptions['transport']
   readonly exchange: DemoExchange
   readonly cast: Cast
   readonly told: Told
   readonly search: SearchResult
 }
 
-async function outcomeOf({ transport, exchange, cast, told, search }: Ended): Promise<Outcome> {
-  const { manufacturer, supplier } = cast
+async function outcomeOf({ exchange, cast, told, search }: Ended): Promise<Outcome> {
+  const { manufacturer, supplier, transport } = cast
   const checks = [...told.evidence.manufacturer.checks, ...told.evidence.supplier.checks]
   return {
     transport,

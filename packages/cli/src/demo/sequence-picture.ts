@@ -1,5 +1,5 @@
 import { escapeHtml } from './html.ts'
-import { LANE_NAMES, type Lane, type TimedMoment } from './timeline.ts'
+import { LANE_NAMES, type Lane, type TimedMoment, type Timeline } from './timeline.ts'
 
 const LANES: readonly Lane[] = ['manufacturer', 'exchange', 'supplier']
 const WIDTH = 900
@@ -13,19 +13,31 @@ const LONGEST_LABEL = 44
 const x = (lane: Lane) => MARGIN + LANES.indexOf(lane) * GAP
 
 /** Everything that went from one to another, as a sequence diagram in SVG, in the order it happened. */
-export function sequencePicture(moments: readonly TimedMoment[]): string {
-  const arrows = moments.filter((moment) => moment.to !== undefined && moment.to !== moment.who)
-  const height = HEAD + ROW * (arrows.length + 1)
+export function sequencePicture({ moments, chapters }: Pick<Timeline, 'moments' | 'chapters'>): string {
+  const rows = moments.flatMap((moment, index) => [
+    ...chapters
+      .filter(({ first }) => first === index)
+      .map(
+        ({ title }) =>
+          (y: number) =>
+            heading(title, y),
+      ),
+    ...(moment.to === undefined || moment.to === moment.who ? [] : [(y: number) => arrow(moment, y)]),
+  ])
+  const height = HEAD + ROW * (rows.length + 1)
   const lanes = LANES.map(
     (lane) => `<line class="life" x1="${x(lane)}" y1="${HEAD - 14}" x2="${x(lane)}" y2="${height - 10}"/>
 <rect class="head" x="${x(lane) - 70}" y="10" width="140" height="32" rx="6"/>
 <text class="name" x="${x(lane)}" y="31">${escapeHtml(LANE_NAMES[lane])}</text>`,
   )
-  const rows = arrows.map((moment, index) => arrow(moment, HEAD + ROW * (index + 0.8)))
   return `<svg class="sequence" viewBox="0 0 ${WIDTH} ${height}" role="img" aria-label="Sequence of what was exchanged">
 ${lanes.join('\n')}
-${rows.join('\n')}
+${rows.map((draw, index) => draw(HEAD + ROW * (index + 0.8))).join('\n')}
 </svg>`
+}
+
+function heading(title: string, y: number): string {
+  return `<text class="chapter" x="8" y="${y}">${escapeHtml(title)}</text>`
 }
 
 function arrow({ who, to = who, what, kind, at }: TimedMoment, y: number): string {

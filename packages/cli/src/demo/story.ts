@@ -1,5 +1,11 @@
 import type { PolicyEnvelope, ProtocolObject } from '@agent-exchange/protocol'
-import { ExchangeError, verifyEvidence, type EvidenceReport, type SentPackage } from '@agent-exchange/sdk'
+import {
+  ExchangeError,
+  verifyEvidence,
+  type EvidenceReport,
+  type OpenProgress,
+  type SentPackage,
+} from '@agent-exchange/sdk'
 import { SKILL, type Company } from './company.ts'
 import { agreement, alignedStory, challenge, decision, demandChange, policyFor } from './story-objects.ts'
 import { short, type Timeline } from './timeline.ts'
@@ -8,6 +14,7 @@ export interface Cast {
   readonly manufacturer: Company
   readonly supplier: Company
   readonly timeline: Timeline
+  readonly transport: 'native' | 'ds_x'
   readonly now: () => Date
 }
 
@@ -161,25 +168,28 @@ function stepsOf({ lane }: Company, timeline: Timeline) {
   }
 }
 
-/** Waits for the event, opens, and says what the signed receipts were. Returns how many were sent. */
-async function read(reader: Company, { packageId }: SentPackage, { timeline }: Cast): Promise<number> {
+/** Waits for the event, opens, and shows each step as it happens. Returns how many signed receipts were sent. */
+async function read(reader: Company, { packageId }: SentPackage, cast: Cast): Promise<number> {
   await reader.told(packageId, 'package.accepted')
-  const { object, senderKey, receipts } = await reader.agent.open(packageId)
-  timeline.add({
-    who: reader.lane,
-    kind: 'package',
-    what: `verifies and opens a ${object.object_type}`,
-    detail: `signed by ${short(senderKey.keyId)}`,
-  })
-  for (const { state, signature } of receipts)
-    timeline.add({
-      who: reader.lane,
-      to: 'exchange',
-      kind: 'receipt',
-      what: `signed receipt: ${state}`,
-      detail: `${short(packageId)}  by ${short(signature.key_id)}`,
-    })
+  const { receipts } = await reader.agent.open(packageId, { onProgress: openingOf(reader, cast) })
   return receipts.length
+}
+
+function openingOf({ lane: who }: Company, { timeline, transport }: Cast) {
+  return (progress: OpenProgress): void => {
+    if (progress.step === 'fetched') {
+      // In ds_x the bytes came from the other connector, which has shown them already.
+      const bytes = { kind: 'package', what: 'the sealed bytes', detail: short(progress.packageId) } as const
+      if (transport === 'native') timeline.add({ who: 'exchange', to: who, ...bytes })
+    } else if (progress.step === 'opened') {
+      const detail = `signed by ${short(progress.keyId)}`
+      timeline.add({ who, kind: 'package', what: `verifies and opens a ${progress.objectType}`, detail })
+    } else {
+      const { state, signature } = progress.receipt
+      const detail = `${short(progress.packageId)}  by ${short(signature.key_id)}`
+      timeline.add({ who, to: 'exchange', kind: 'receipt', what: `signed receipt: ${state}`, detail })
+    }
+  }
 }
 
 async function takeBack(

@@ -94,6 +94,7 @@ function partsOf({ at, who, to, what, detail }: TimedMoment, columns = Number.PO
 
 /** An id short enough for a line, long enough to be found again. */
 export function short(id: string): string {
-  const [prefix = '', tail = ''] = [id.slice(0, id.indexOf('_') + 1), id.slice(id.indexOf('_') + 1)]
+  const start = id.indexOf('_') + 1
+  const [prefix, tail] = [id.slice(0, start), id.slice(start)]
   return tail.length <= 8 ? id : `${prefix}${tail.slice(0, 6)}…`
 }

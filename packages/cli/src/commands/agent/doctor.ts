@@ -2,15 +2,19 @@ import { styleText } from 'node:util'
 import type { Command } from 'commander'
 import { agentFailure } from '../../agent/agent-failure.ts'
 import { agentCommandOf, type AgentOptions } from '../../agent/agent-options.ts'
-import { EXAMINATIONS } from '../../agent/examine.ts'
+import { EXAMINATIONS, type Subject } from '../../agent/examine.ts'
 import { withAgent } from '../../agent/open-agent.ts'
 import { CommandFailure } from '../../failure.ts'
+import { readPem } from '../../pem-file.ts'
+import { visible, visibleJson } from '../../visible.ts'
 
 interface Finding {
   readonly check: string
   readonly ok: boolean
   readonly detail: string
 }
+
+type Add = (finding: Finding) => void
 
 export function agentDoctorCommand(): Command {
   return agentCommandOf(
@@ -24,26 +28,43 @@ export function agentDoctorCommand(): Command {
       findings.push(finding)
       if (!options.json) print(finding)
     }
-    await withAgent({ ...options, lazily: true }, async (agent) => {
-      for (const { name, examine } of EXAMINATIONS) {
-        try {
-          add({ check: name, ok: true, detail: await examine(agent) })
-        } catch (error) {
-          const failure = agentFailure(error)
-          if (!(failure instanceof CommandFailure)) throw failure
-          add({ check: name, ok: false, detail: failure.message })
-          break
-        }
-      }
-    })
+    const authority = options.ca === undefined ? undefined : readPem(options.ca)
+    // Without an agent in the folder there is nothing else to look at.
+    await found('agent folder', add, () =>
+      withAgent({ ...options, lazily: true }, (agent, exchangeFetch) =>
+        examineAll({ agent, exchangeFetch, authority }, add),
+      ),
+    )
     const isWell = findings.every(({ ok }) => ok)
-    if (options.json) console.log(JSON.stringify({ ok: isWell, checks: findings }, undefined, 2))
+    if (options.json) console.log(visibleJson({ ok: isWell, checks: findings }))
     else if (isWell) console.log('\nEverything is as it should be.')
     if (!isWell) process.exitCode = 1
   })
 }
 
+async function examineAll(subject: Subject, add: Add): Promise<void> {
+  for (const { name, examine } of EXAMINATIONS) {
+    const isRight = await found(name, add, async () =>
+      add({ check: name, ok: true, detail: await examine(subject) }),
+    )
+    if (!isRight) return
+  }
+}
+
+/** What fails in a way that a person can mend is a finding. */
+async function found(check: string, add: Add, work: () => Promise<void>): Promise<boolean> {
+  try {
+    await work()
+    return true
+  } catch (error) {
+    const failure = agentFailure(error)
+    if (!(failure instanceof CommandFailure)) throw failure
+    add({ check, ok: false, detail: failure.message })
+    return false
+  }
+}
+
 function print({ check, ok, detail }: Finding): void {
   const mark = ok ? styleText('green', '✔') : styleText('red', '✖')
-  console.log(`${mark} ${check}: ${detail}`)
+  console.log(`${mark} ${check}: ${detail.split('\n').map(visible).join('\n')}`)
 }

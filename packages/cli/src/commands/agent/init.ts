@@ -1,36 +1,37 @@
 import { createAgentFolder } from '@agent-exchange/sdk/node'
-import { Command } from 'commander'
+import type { Command } from 'commander'
 import { explained } from '../../agent/agent-failure.ts'
-import { folderOption, passphraseOption } from '../../agent/agent-options.ts'
+import { folderCommandOf, passphraseOption } from '../../agent/agent-options.ts'
 import { passphraseFrom } from '../../agent/passphrase.ts'
-
-const EXAMPLES = `
-Examples:
-  $ aex agent init --org org_acme --agent agent_planner
-  $ aex agent init --org org_acme --agent agent_planner --dir ./planner
-  $ AEX_AGENT_PASSPHRASE=… aex agent init --org org_acme --agent agent_planner
-
-Makes three key pairs: one for the client, one to sign, one to encrypt. The private parts stay in the folder.`
+import { visibleJson } from '../../visible.ts'
 
 interface InitOptions {
   readonly org: string
   readonly agent: string
   readonly dir: string
   readonly passphraseFile?: string
+  readonly json?: boolean
 }
 
 export function agentInitCommand(): Command {
-  return new Command('init')
-    .description('Make the keys of a new agent, in a folder of its own')
+  return folderCommandOf(
+    'init',
+    'Make the keys of a new agent, in a folder of its own',
+    'init --org org_acme --agent agent_planner',
+    'init --org org_acme --agent agent_planner --dir ./planner',
+    'init --org org_acme --agent agent_planner --passphrase-file ./passphrase',
+  )
     .requiredOption('--org <org_id>', 'organization of the agent')
     .requiredOption('--agent <agent_id>', 'id of the agent')
-    .addOption(folderOption())
     .addOption(passphraseOption())
-    .addHelpText('after', EXAMPLES)
+    .addHelpText(
+      'after',
+      '\nMakes three key pairs: one for the client, one to sign, one to encrypt. The private parts stay in the folder.',
+    )
     .action(init)
 }
 
-async function init({ org, agent, dir, passphraseFile }: InitOptions): Promise<void> {
+async function init({ org, agent, dir, passphraseFile, json }: InitOptions): Promise<void> {
   const passphrase = passphraseFrom(passphraseFile)
   const { made, files } = await explained(() =>
     createAgentFolder(dir, {
@@ -38,8 +39,19 @@ async function init({ org, agent, dir, passphraseFile }: InitOptions): Promise<v
       ...(passphrase !== undefined && { passphrase }),
     }),
   )
+  const keyIds = Object.entries(made).map(([role, { keyId }]): [string, string] => [role, keyId])
+  if (json) {
+    const shown = {
+      organization_id: org,
+      agent_id: agent,
+      folder: dir,
+      client_public_key_file: files.clientPublicKey,
+      key_ids: Object.fromEntries(keyIds),
+    }
+    return console.log(visibleJson(shown))
+  }
   console.log(`Made ${agent} in ${dir}`)
-  for (const [role, { keyId }] of Object.entries(made)) console.log(`  ${role.padEnd(10)} ${keyId}`)
+  for (const [role, keyId] of keyIds) console.log(`  ${role.padEnd(10)} ${keyId}`)
   const folder = dir === './aex-agent' ? '' : ` --dir ${dir}`
   console.log('\nNext, the operator of the exchange lets it in:')
   console.log(`  npx aex client create --org ${org} --agent ${agent} --jwk ${files.clientPublicKey}`)

@@ -1,7 +1,17 @@
 import type { OwnKey, RotatedRole } from '@agent-exchange/sdk'
+import { openAgentFolder } from '@agent-exchange/sdk/node'
 import { Argument, type Command } from 'commander'
-import { agentCommandOf, type AgentOptions } from '../../agent/agent-options.ts'
+import { explained } from '../../agent/agent-failure.ts'
+import {
+  agentCommandOf,
+  folderCommandOf,
+  passphraseOption,
+  type AgentOptions,
+} from '../../agent/agent-options.ts'
 import { withAgent } from '../../agent/open-agent.ts'
+import { passphraseFrom } from '../../agent/passphrase.ts'
+import { snakeCased } from '../../agent/snake-cased.ts'
+import { visibleJson } from '../../visible.ts'
 import { group } from '../operator/operator-command.ts'
 import { table } from '../operator/table.ts'
 import { timeOption } from '../operator/time-option.ts'
@@ -11,9 +21,16 @@ export function agentKeysCommand(): Command {
 }
 
 function listCommand(): Command {
-  return agentCommandOf('list', 'List the keys in the store', 'keys list').action((options: AgentOptions) =>
-    withAgent(options, async ({ context }) => show(await context.keys.list(), options)),
-  )
+  return folderCommandOf('list', 'List the keys in the store; needs no exchange', 'keys list')
+    .addOption(passphraseOption())
+    .action(async ({ dir, passphraseFile, json }: AgentOptions) => {
+      const passphrase = passphraseFrom(passphraseFile)
+      const keys = await explained(async () => {
+        const folder = await openAgentFolder(dir, passphrase === undefined ? {} : { passphrase })
+        return folder.keys.list()
+      })
+      show(keys, json)
+    })
 }
 
 function rotateCommand(): Command {
@@ -26,7 +43,7 @@ function rotateCommand(): Command {
     .action((role: RotatedRole, options: AgentOptions) =>
       withAgent(options, async (agent) => {
         const { current, previous } = await agent.rotateKey(role)
-        show([current, previous], options)
+        show([current, previous], options.json)
       }),
     )
 }
@@ -47,7 +64,7 @@ function revokeCommand(): Command {
     .addOption(
       timeOption(
         '--invalid-from <time>',
-        'the earliest creation time that can no longer be trusted',
+        'the earliest creation time that can no longer be trusted: a UTC time, a day, or 30m, 24h, 7d ago',
       ).makeOptionMandatory(),
     )
     .requiredOption('--reason-code <code>', 'a word such as compromise or superseded')
@@ -59,13 +76,13 @@ function revokeCommand(): Command {
           reasonCode: options.reasonCode,
           evidenceReference: options.evidence,
         })
-        console.log(options.json ? JSON.stringify(key, undefined, 2) : `${keyId} is ${key.status}`)
+        console.log(options.json ? visibleJson(key) : `${keyId} is ${key.status}`)
       }),
     )
 }
 
-function show(keys: readonly OwnKey[], { json }: AgentOptions): void {
-  if (json) return console.log(JSON.stringify(keys, undefined, 2))
+function show(keys: readonly OwnKey[], json = false): void {
+  if (json) return console.log(visibleJson(snakeCased(keys)))
   const rows = keys.map(({ role, stage, keyId, createdAt }) => ({
     role,
     stage,

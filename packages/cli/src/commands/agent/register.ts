@@ -1,14 +1,19 @@
 import { openAgentFolder, setExchangeAccess } from '@agent-exchange/sdk/node'
-import { InvalidArgumentError, Option, type Command } from 'commander'
+import { Option, type Command } from 'commander'
 import { explained } from '../../agent/agent-failure.ts'
 import { agentCommandOf, type AgentOptions } from '../../agent/agent-options.ts'
 import { withAgent } from '../../agent/open-agent.ts'
+import { DEFAULT_SKILL, DEFAULT_SKILL_TEXT, readSkill } from '../../agent/skill-option.ts'
+import { visibleJson } from '../../visible.ts'
 
 const LOCAL_EXCHANGE = 'http://127.0.0.1:8080'
 
+type SkillVersions = Readonly<Record<string, string>>
+
+const DEFAULT_SKILLS: SkillVersions = { [DEFAULT_SKILL.id]: DEFAULT_SKILL.version }
+
 interface RegisterOptions extends AgentOptions {
-  readonly skill: Readonly<Record<string, string>>
-  readonly dsX?: boolean
+  readonly skill: SkillVersions
 }
 
 export function agentRegisterCommand(): Command {
@@ -21,9 +26,8 @@ export function agentRegisterCommand(): Command {
     .addOption(
       new Option('--skill <id@version>', 'a skill that the agent has; may be repeated')
         .argParser(collectSkill)
-        .default({ skill_alignment: '1.0.0' }, 'skill_alignment@1.0.0'),
+        .default(DEFAULT_SKILLS, DEFAULT_SKILL_TEXT),
     )
-    .option('--ds-x', 'the agent also takes packages through a data-space connector')
     .action(register)
 }
 
@@ -35,22 +39,17 @@ async function register(options: RegisterOptions): Promise<void> {
       implementation: 'aex',
       implementationVersion: '0.1.0',
       skillVersions: options.skill,
-      transportModes: options.dsX ? ['native', 'ds_x'] : ['native'],
     })
     const clientId = options.client ?? known.clientId
     await setExchangeAccess(options.dir, { baseUrl: url, ...(clientId !== undefined && { clientId }) })
-    if (options.json) return console.log(JSON.stringify(resource, undefined, 2))
+    if (options.json) return console.log(visibleJson(resource))
     console.log(`${resource.agent_id} of ${resource.organization_id} is registered`)
     console.log(`  fingerprint  ${await agent.fingerprint()}`)
   })
 }
 
-function collectSkill(
-  text: string,
-  before: Readonly<Record<string, string>>,
-): Readonly<Record<string, string>> {
-  const [, id, version] = /^([^@]+)@([^@]+)$/u.exec(text) ?? []
-  if (id === undefined || version === undefined)
-    throw new InvalidArgumentError('Write it as id@version, such as skill_alignment@1.0.0.')
-  return { ...before, [id]: version }
+/** The skills that are named take the place of the default. */
+function collectSkill(text: string, before: SkillVersions): SkillVersions {
+  const { id, version } = readSkill(text)
+  return { ...(before === DEFAULT_SKILLS ? {} : before), [id]: version }
 }

@@ -1,56 +1,45 @@
 import assert from 'node:assert/strict'
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { readFileSync, statSync, writeFileSync } from 'node:fs'
 import { after, before, test } from 'node:test'
 import { startWorld, type World } from '@agent-exchange/testkit'
-import { aexHere } from '../../aex-here.fixture.ts'
+import { aexHere, documentOf, fails, succeeds as aex } from '../../aex-here.fixture.ts'
+import { letIn, temporaryFolder } from './agents.fixture.ts'
 
-const folder = mkdtempSync(join(tmpdir(), 'aex-agent-'))
+const folder = temporaryFolder()
 let world: World
 before(async () => {
   world = await startWorld()
 })
 after(async () => {
   await world[Symbol.asyncDispose]()
-  rmSync(folder, { recursive: true })
+  folder[Symbol.dispose]()
 })
 
-const inFolder = (name: string) => join(folder, name)
-
-async function aex(...args: string[]): Promise<string> {
-  const { code, stdout, stderr } = await aexHere(...args)
-  assert.equal(code, 0, `aex ${args.join(' ')}\n${stdout}${stderr}`)
-  return stdout
-}
-
-async function fails(...args: string[]): Promise<string> {
-  const { code, stdout, stderr } = await aexHere(...args)
-  assert.equal(code, 1, `aex ${args.join(' ')} did not fail\n${stdout}`)
-  assert.doesNotMatch(stderr, /^\s+at /m, 'a stack was shown')
-  return stderr
-}
+const inFolder = (name: string) => folder.path(name)
+const isPrivate = (file: string) => (statSync(file).mode & 0o077) === 0
 
 async function newAgent(name: string, ...options: string[]): Promise<string> {
   const dir = inFolder(name)
-  await aex('agent', 'init', '--org', `org_${name}`, '--agent', `agent_${name}`, '--dir', dir, ...options)
-  await world.operate('POST', '/organizations', { organization_id: `org_${name}`, name })
-  const { body } = await world.operate('POST', '/clients', {
-    organization_id: `org_${name}`,
-    public_jwk: JSON.parse(readFileSync(join(dir, 'client-public-key.json'), 'utf8')) as object,
-  })
-  await aex(
-    'agent',
-    'register',
-    '--client',
-    String(body['client_id']),
-    '--url',
-    world.url,
-    '--dir',
-    dir,
-    ...options,
-  )
+  const who = ['--org', `org_${name}`, '--agent', `agent_${name}`, '--dir', dir]
+  const made = await documentOf('agent', 'init', ...who, ...options)
+  assert.equal(made['agent_id'], `agent_${name}`)
+  assert.match(await fails('agent', 'init', ...who, ...options), /already holds an agent/)
+  const client = ['--client', await letIn(world, name, dir), '--url', world.url]
+  const registered = await documentOf('agent', 'register', ...client, '--dir', dir, ...options)
+  assert.deepEqual(registered['skill_versions'], { skill_alignment: '1.0.0' })
   return dir
+}
+
+/** A file with a new object. */
+async function drawn(type: string, name: string, ...options: string[]): Promise<string> {
+  const file = inFolder(`${name}.json`)
+  await aex('new', type, ...options, '--out', file)
+  return file
+}
+
+interface Sent {
+  readonly package_id: string
+  readonly thread_id: string
 }
 
 test('two agents complete package, receipts, response, revocation and evidence by the command line alone', async () => {
@@ -60,79 +49,49 @@ test('two agents complete package, receipts, response, revocation and evidence b
   const fingerprint = (await aex('agent', 'fingerprint', '--dir', bolt)).trim()
   await aex('agent', 'trust', 'agent_bolt', fingerprint, '--dir', acme)
 
-  const policy = inFolder('policy.json')
-  await aex(
-    'new',
-    'policy_envelope',
-    '--to',
-    'org_bolt',
-    '--policy-id',
-    'pol_a',
-    '--out',
-    policy,
-    '--dir',
-    acme,
-  )
-  const file = inFolder('package.json')
-  await aex(
-    'new',
-    'reasoning_package',
-    '--to',
-    'org_bolt',
-    '--policy-id',
-    'pol_a',
-    '--out',
-    file,
-    '--dir',
-    acme,
-  )
-  const sent = JSON.parse(
-    await aex('agent', 'send', file, '--policy', policy, '--to', 'agent_bolt', '--dir', acme, '--json'),
-  ) as { package_id: string; thread_id: string }
+  const toBolt = ['--to', 'org_bolt', '--policy-id', 'pol_a', '--dir', acme]
+  const policy = await drawn('policy_envelope', 'policy', ...toBolt)
+  const file = await drawn('reasoning_package', 'package', ...toBolt)
+  const send = ['agent', 'send', file, '--policy', policy, '--to', 'agent_bolt', '--dir', acme]
+  const sent = await documentOf<Sent>(...send)
+  // Sent again, it is the same package.
+  assert.deepEqual({ ...(await documentOf(...send)), resumed: false }, { ...sent, resumed: false })
 
   assert.match(
     await aex('agent', 'inbox', '--dir', bolt),
     new RegExp(`package.accepted {2}${sent.package_id}`),
   )
+  // Opened over a file that others could read.
   const out = inFolder('opened.json')
-  await aex('agent', 'open', sent.package_id, '--out', out, '--dir', bolt)
-  assert.equal(statSync(out).mode & 0o077, 0)
+  writeFileSync(out, '', { mode: 0o644 })
+  const opened = await documentOf('agent', 'open', sent.package_id, '--out', out, '--dir', bolt)
+  assert.deepEqual([opened['file'], opened['object'], isPrivate(out)], [out, undefined, true])
+  assert.deepEqual(
+    (opened['receipts'] as { state: string }[]).map(({ state }) => state),
+    ['received', 'opened'],
+  )
   assert.equal((JSON.parse(readFileSync(out, 'utf8')) as { id: string }).id, sent.package_id)
 
-  const answerPolicy = inFolder('answer-policy.json')
-  const answer = inFolder('answer.json')
-  await aex(
-    'new',
-    'policy_envelope',
-    '--to',
-    'org_acme',
-    '--policy-id',
-    'pol_b',
-    '--out',
-    answerPolicy,
-    '--dir',
-    bolt,
-  )
-  const about = ['--about', sent.package_id, '--thread', sent.thread_id, '--policy-id', 'pol_b']
-  await aex('new', 'response_object', '--to', 'org_acme', ...about, '--out', answer, '--dir', bolt)
-  const response = JSON.parse(
-    await aex('agent', 'respond', sent.package_id, answer, '--policy', answerPolicy, '--dir', bolt, '--json'),
-  ) as { package_id: string }
-  const opened = JSON.parse(await aex('agent', 'open', response.package_id, '--dir', acme)) as object
-  assert.equal(Reflect.get(opened, 'responds_to_package_id'), sent.package_id)
+  const about = ['--about', sent.package_id, '--thread', sent.thread_id]
+  const toAcme = ['--to', 'org_acme', '--policy-id', 'pol_b', '--dir', bolt]
+  const answerPolicy = await drawn('policy_envelope', 'answer-policy', ...toAcme)
+  const answer = await drawn('response_object', 'answer', ...about, ...toAcme)
+  const respond = ['agent', 'respond', sent.package_id, answer, '--policy', answerPolicy, '--dir', bolt]
+  const response = await documentOf<Sent>(...respond)
+  const read = JSON.parse(await aex('agent', 'open', response.package_id, '--dir', acme)) as object
+  assert.equal(Reflect.get(read, 'responds_to_package_id'), sent.package_id)
   assert.match(await aex('agent', 'thread', sent.thread_id, '--dir', acme), /responded/)
+  const thread = await documentOf('agent', 'thread', sent.thread_id, '--dir', bolt)
+  assert.deepEqual([thread['transport_mode'], (thread['packages'] as object[]).length], ['native', 2])
 
-  const second = inFolder('second.json')
-  const inThread = ['--thread', sent.thread_id, '--policy-id', 'pol_a']
-  await aex('new', 'reasoning_package', '--to', 'org_bolt', ...inThread, '--out', second, '--dir', acme)
-  const mistake = JSON.parse(
-    await aex('agent', 'send', second, '--policy', policy, '--dir', acme, '--json'),
-  ) as { package_id: string }
+  const inThread = ['--thread', sent.thread_id, ...toBolt]
+  const second = await drawn('reasoning_package', 'second', ...inThread)
+  const mistake = await documentOf<Sent>('agent', 'send', second, '--policy', policy, '--dir', acme)
   const reason = ['--reason-code', 'superseded', '--reason', 'A newer one follows.']
-  assert.match(
-    await aex('agent', 'revoke', mistake.package_id, ...reason, '--dir', acme),
-    /nobody can fetch it any more/,
-  )
+  const revoke = ['agent', 'revoke', mistake.package_id, ...reason, '--dir', acme]
+  assert.match(await aex(...revoke), /nobody can fetch it any more/)
+  const again = await documentOf(...revoke)
+  assert.deepEqual([again['already_revoked'], again['future_access_blocked']], [true, true])
   assert.match(await fails('agent', 'open', mistake.package_id, '--dir', bolt), /content_unavailable/)
 
   const evidence = inFolder('evidence.json')
@@ -140,7 +99,16 @@ test('two agents complete package, receipts, response, revocation and evidence b
     await aex('agent', 'evidence', sent.thread_id, '--out', evidence, '--dir', bolt),
     /The evidence holds/,
   )
+  assert.ok(isPrivate(evidence))
   assert.match(await aex('agent', 'evidence', '--verify', evidence), /The evidence holds/)
+  const one = await documentOf<{ report: { verdict: string } }>(
+    'agent',
+    'evidence',
+    sent.package_id,
+    '--dir',
+    acme,
+  )
+  assert.equal(one.report.verdict, 'holds')
   const changed = readFileSync(evidence, 'utf8').replace('"superseded"', '"compromised"')
   writeFileSync(evidence, changed)
   const { code, stdout } = await aexHere('agent', 'evidence', '--verify', evidence)
@@ -148,78 +116,72 @@ test('two agents complete package, receipts, response, revocation and evidence b
   assert.match(await aex('agent', 'peers', '--dir', acme), /agent_bolt\s+signing\s+\S+\s+fingerprint/)
 })
 
+test('evidence that is none is told apart from evidence that is broken', async () => {
+  const file = inFolder('none.json')
+  for (const text of ['', 'null', '"x"', '7', '{"a":1,"a":2}']) {
+    writeFileSync(file, text)
+    assert.match(await fails('agent', 'evidence', '--verify', file), /holds no evidence that can be read/)
+  }
+  assert.match(await fails('agent', 'evidence', '--verify', inFolder('absent')), /holds no evidence/)
+  assert.match(await fails('agent', 'evidence'), /Give the id of a package or a thread, or --verify FILE/)
+  for (const text of ['{}', '[]', '{"format":"aex-evidence/1","packages":[null]}']) {
+    writeFileSync(file, text)
+    const { code, stdout } = await aexHere('agent', 'evidence', '--verify', file)
+    assert.deepEqual([code, /The evidence is broken/.test(stdout)], [1, true], text)
+  }
+})
+
 test('what a person gets wrong is said in a sentence, and nothing is sent', async () => {
   const dir = inFolder('acme')
-  assert.match(
-    await fails('agent', 'token', '--dir', inFolder('nowhere')),
-    /There is no agent in this folder/,
-  )
-  assert.match(
-    await fails('agent', 'token', '--dir', dir, '--url', 'http://127.0.0.1:9'),
-    /exchange_unreachable/,
-  )
-  assert.match(await fails('agent', 'token', '--dir', dir, '--client', 'client_none'), /token_refused/)
+  const token = ['agent', 'token', '--dir']
+  assert.match(await fails(...token, inFolder('nowhere')), /There is no agent in this folder/)
+  assert.match(await fails(...token, dir, '--url', 'http://127.0.0.1:9'), /exchange_unreachable/)
+  assert.match(await fails(...token, dir, '--client', 'client_none'), /token_refused/)
+  assert.match(await fails(...token, dir, '--ca', inFolder('none.pem')), /cannot be read\. Give a PEM file/)
 
-  const bad = inFolder('bad.json')
-  const object = JSON.parse(readFileSync(inFolder('package.json'), 'utf8')) as {
-    confidence: { score: number }
-  }
+  const [good, policy, bad, strict] = ['package', 'policy', 'bad', 'strict'].map((name) =>
+    inFolder(`${name}.json`),
+  ) as [string, string, string, string]
+  const send = (file: string, under: string, to = 'agent_bolt') =>
+    fails('agent', 'send', file, '--policy', under, '--to', to, '--dir', dir)
+  const object = JSON.parse(readFileSync(good, 'utf8')) as object
   writeFileSync(bad, JSON.stringify({ ...object, confidence: { score: 2, basis: 'guess' } }))
-  const policy = inFolder('policy.json')
-  assert.match(
-    await fails('agent', 'send', bad, '--policy', policy, '--to', 'agent_bolt', '--dir', dir),
-    /\/confidence\/score .* OBJ-11/,
-  )
-  assert.match(
-    await fails(
-      'agent',
-      'send',
-      inFolder('package.json'),
-      '--policy',
-      policy,
-      '--to',
-      'agent_none',
-      '--dir',
-      dir,
-    ),
-    /resource_not_found/,
-  )
+  assert.match(await send(bad, policy), /\/confidence\/score .* OBJ-11/)
+  assert.match(await send(policy, good), /package\.json is a reasoning_package; give a policy_envelope\./)
+  assert.match(await send(inFolder('absent'), policy), /there is no such file/)
+  assert.match(await send(good, policy, 'agent_none'), /resource_not_found/)
 
-  const strict = inFolder('strict.json')
-  const given = JSON.parse(readFileSync(policy, 'utf8')) as { human_approval: object }
+  const given = JSON.parse(readFileSync(policy, 'utf8')) as object
   writeFileSync(strict, JSON.stringify({ ...given, human_approval: { required: true, approval_id: 'a_1' } }))
-  const fresh = inFolder('fresh.json')
-  await aex(
-    'new',
-    'reasoning_package',
-    '--to',
-    'org_bolt',
-    '--policy-id',
-    'pol_a',
-    '--out',
-    fresh,
-    '--dir',
-    dir,
-  )
-  assert.match(
-    await fails('agent', 'send', fresh, '--policy', strict, '--to', 'agent_bolt', '--dir', dir),
-    /--approve REFERENCE/,
-  )
+  const terms = ['--to', 'org_bolt', '--policy-id', 'pol_a', '--dir', dir]
+  const fresh = await drawn('reasoning_package', 'fresh', ...terms)
+  assert.match(await send(fresh, strict), /--approve REFERENCE/)
   writeFileSync(strict, JSON.stringify({ ...given, allowed_recipients: ['org_other'] }))
   assert.match(
-    await fails('agent', 'send', fresh, '--policy', strict, '--to', 'agent_bolt', '--dir', dir),
+    await send(fresh, strict),
     /policy_refused[\s\S]*allowed_recipients[\s\S]*recipient_authorization/,
   )
+  assert.equal(await aex('agent', 'resume', '--dir', dir), 'Nothing is waiting.\n')
 })
 
 test('keys behind a passphrase need it, and a wrong one is told apart', async () => {
   const passphrase = inFolder('passphrase')
+  const given = ['--passphrase-file', passphrase]
   writeFileSync(passphrase, 'correct horse\n')
-  const dir = await newAgent('locked', '--passphrase-file', passphrase)
+  const dir = await newAgent('locked', ...given)
   assert.match(await fails('agent', 'fingerprint', '--dir', dir), /key_store_locked/)
   writeFileSync(passphrase, 'wrong\n')
+  assert.match(await fails('agent', 'fingerprint', '--dir', dir, ...given), /key_store_locked/)
+  writeFileSync(passphrase, '\n')
+  assert.match(await fails('agent', 'token', '--dir', dir, ...given), /The passphrase is empty/)
   assert.match(
-    await fails('agent', 'fingerprint', '--dir', dir, '--passphrase-file', passphrase),
-    /key_store_locked/,
+    await fails('agent', 'token', '--dir', dir, '--passphrase-file', inFolder('absent')),
+    /cannot be read/,
   )
+})
+
+test('a skill that is named takes the place of the default', async () => {
+  const skills = ['--skill', 'skill_a@2.0.0', '--skill', 'skill_b@1.1.0', '--dir', inFolder('acme')]
+  const { skill_versions } = await documentOf('agent', 'register', ...skills)
+  assert.deepEqual(skill_versions, { skill_a: '2.0.0', skill_b: '1.1.0' })
 })

@@ -1,6 +1,7 @@
 import type { Command } from 'commander'
 import { agentCommandOf, type AgentOptions } from '../../agent/agent-options.ts'
 import { withAgent } from '../../agent/open-agent.ts'
+import { visibleJson } from '../../visible.ts'
 
 export function agentTokenCommand(): Command {
   return agentCommandOf(
@@ -15,6 +16,6 @@ export function agentTokenCommand(): Command {
     )
     .action(async (options: AgentOptions) => {
       const token = await withAgent(options, (agent) => agent.token())
-      console.log(options.json ? JSON.stringify({ access_token: token }) : token)
+      console.log(options.json ? visibleJson({ access_token: token }) : token)
     })
 }

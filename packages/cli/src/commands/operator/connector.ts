@@ -1,4 +1,5 @@
 import type { Command } from 'commander'
+import { connectorDoctorCommand } from './connector-doctor.ts'
 import { change, pathOf } from './operator-api.ts'
 import {
   group,
@@ -29,6 +30,7 @@ export function connectorCommand(): Command {
       ),
     statusCommand('suspend', 'Stop transfers through a connector until it is approved again'),
     statusCommand('revoke', 'Withdraw the approval of a connector'),
+    connectorDoctorCommand(),
   ])
 }
 

@@ -1,0 +1,28 @@
+import { closeSync, fchmodSync, fstatSync, openSync, writeFileSync } from 'node:fs'
+import { CommandFailure } from '../failure.ts'
+
+const OWNER_ONLY = 0o600
+
+/**
+ * Writes content, which is for the owner of the agent alone, also where an older file was open to others. With
+ * `fresh` an older file is left alone, and that is said.
+ */
+export function writeContent(file: string, text: string, { fresh = false } = {}): void {
+  try {
+    const descriptor = openSync(file, fresh ? 'wx' : 'w', OWNER_ONLY)
+    try {
+      // A device such as /dev/stdout keeps its rights.
+      if (fstatSync(descriptor).isFile()) fchmodSync(descriptor, OWNER_ONLY)
+      writeFileSync(descriptor, `${text}\n`)
+    } finally {
+      closeSync(descriptor)
+    }
+  } catch (error) {
+    const exists = error instanceof Error && 'code' in error && error.code === 'EEXIST'
+    throw new CommandFailure(
+      exists
+        ? `${file} exists already. Choose another name with --out.`
+        : `${file} cannot be written. Check that its folder is there and that you may write to it.`,
+    )
+  }
+}

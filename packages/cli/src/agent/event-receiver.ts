@@ -1,0 +1,38 @@
+import type { NotificationEnvelope } from '@agent-exchange/protocol'
+import { ExchangeError, type Receiver, type ReceiverOptions, type ReceiverReport } from '@agent-exchange/sdk'
+import type { FolderAgent } from '@agent-exchange/sdk/node'
+import { visible } from '../visible.ts'
+import { explanationOf } from './agent-failure.ts'
+
+/** A receiver on the inbox of the folder, which hands every event over once and in order. */
+export function receiverOf(
+  agent: FolderAgent,
+  show: (event: NotificationEnvelope) => void,
+  limits: NonNullable<ReceiverOptions['limits']> = {},
+): Receiver {
+  const inbox = agent.inbox()
+  return agent.receiver({ inbox, handle: async (event) => show(event), onReport: report, limits })
+}
+
+export function eventLine(event: NotificationEnvelope): string {
+  const { sequence, occurred_at, event_type, package_id, thread_id, state } = event
+  return visible(`#${sequence}  ${occurred_at}  ${event_type}  ${package_id}  ${state}  ${thread_id}`)
+}
+
+/** What is not an event goes to standard error. */
+function report(what: ReceiverReport): void {
+  if (what.kind === 'webhook_rejected')
+    console.error(`refused a webhook (${what.status}): ${explained(what.error)}`)
+  else if (what.kind === 'trouble')
+    console.error(`trouble with ${what.during.replaceAll('_', ' ')}: ${explained(what.error)}`)
+  else if (what.kind === 'gap')
+    console.error(
+      `#${what.gap.firstSequence} to #${what.gap.lastSequence} are gone: ${what.gap.reason.replaceAll('_', ' ')}`,
+    )
+  else console.error(what.kind.replaceAll('_', ' '))
+}
+
+function explained(error: unknown): string {
+  if (error instanceof ExchangeError) return explanationOf(error)
+  return error instanceof Error ? visible(error.message) : 'unknown'
+}

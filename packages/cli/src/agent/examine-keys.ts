@@ -1,0 +1,46 @@
+import { importPublicJwk, jwkThumbprint } from '@agent-exchange/crypto'
+import type { PublicKey } from '@agent-exchange/protocol'
+import type { OwnKey } from '@agent-exchange/sdk'
+import type { FolderAgent } from '@agent-exchange/sdk/node'
+import { CommandFailure } from '../failure.ts'
+
+/** The keys in use are those that the directory shows, and this process may use them. */
+export async function examineOwnKeys({ context, identity }: FolderAgent): Promise<string> {
+  const { keys: shown } = await context.connection.call('getAgentKeys', {
+    path: { agent_id: identity.agentId },
+  })
+  const own = await context.keys.list()
+  for (const key of own.filter(({ role, stage }) => role !== 'client' && stage === 'current')) {
+    const entry = shown.find(({ key_id }) => key_id === key.keyId)
+    if (!entry)
+      throw new CommandFailure(
+        `The ${nameOf(key)} is not registered: the key store is not that of the registered agent. ` +
+          'Restore the newest keys.json of this agent.',
+      )
+    await requireSame(key, entry)
+    if (entry.status !== 'active') throw new CommandFailure(replacedBy(key, entry, own))
+    await context.keys.privateKey(key.keyId)
+  }
+  return 'signing and encryption key are registered, active and the same'
+}
+
+async function requireSame(key: OwnKey, { public_key }: PublicKey): Promise<void> {
+  const { jwk } = await importPublicJwk(public_key)
+  if ((await jwkThumbprint(key.publicJwk)) === (await jwkThumbprint(jwk))) return
+  throw new CommandFailure(
+    `The directory shows another key under the id of the ${nameOf(key)}. Do not send; tell the operator.`,
+  )
+}
+
+/** What to do depends on how far a rotation came, and on which side. */
+function replacedBy(key: OwnKey, { status }: PublicKey, own: readonly OwnKey[]): string {
+  const isUnderWay = own.some(({ role, stage }) => role === key.role && stage === 'next')
+  const advice = isUnderWay
+    ? `Finish the rotation that was interrupted: \`aex agent keys rotate ${key.role}\`.`
+    : status === 'revoked'
+      ? `Replace it: \`aex agent keys rotate ${key.role}\`.`
+      : 'It was replaced by a key that this folder does not have: restore the newest keys.json of this agent.'
+  return `The ${nameOf(key)} is ${status ?? 'unknown'} at the exchange. ${advice}`
+}
+
+const nameOf = ({ role, keyId }: OwnKey) => `${role} key ${keyId}`

@@ -1,0 +1,23 @@
+import type { KeyChange } from '@agent-exchange/sdk'
+import { visible } from '../visible.ts'
+
+/** The change of a key that an error carries. */
+export function changeOf(detail: unknown): KeyChange | undefined {
+  const isChange = typeof detail === 'object' && detail !== null && 'offered' in detail && 'pinned' in detail
+  return isChange ? (detail as KeyChange) : undefined
+}
+
+/** What was known of an agent, what is offered now, and what to do about it. */
+export function linesOfChange({ agentId, pinned, offered }: KeyChange): string[] {
+  const known = pinned.filter(({ use }) => use === offered.use)
+  const name = visible(agentId)
+  return [
+    `The ${offered.use} key of ${name} has changed, and no key that you know introduced the new one.`,
+    ...(known.length === 0
+      ? ['  known    none']
+      : known.map(({ fingerprint }) => `  known    ${fingerprint}`)),
+    `  offered  ${offered.fingerprint}`,
+    'Compare it with the owner of the agent over another channel. If it is theirs:',
+    `  aex agent trust ${name} ${offered.fingerprint}`,
+  ]
+}

@@ -1,0 +1,39 @@
+import type { SendProgress, SentPackage } from '@agent-exchange/sdk'
+import { Option, type Command } from 'commander'
+import { visibleJson } from '../visible.ts'
+import type { AgentOptions } from './agent-options.ts'
+import { DEFAULT_SKILL, DEFAULT_SKILL_TEXT, readSkill, type Skill } from './skill-option.ts'
+
+/** Under which terms something is sent. */
+export interface TermsOptions extends AgentOptions {
+  readonly policy: string
+  readonly skill: Skill
+  readonly approve?: string
+}
+
+export function withTerms(command: Command): Command {
+  return command
+    .requiredOption('--policy <file>', 'the policy_envelope that it is sent under')
+    .addOption(
+      new Option('--skill <id@version>', 'the skill that made it')
+        .argParser(readSkill)
+        .default(DEFAULT_SKILL, DEFAULT_SKILL_TEXT),
+    )
+    .option('--approve <reference>', 'a human approval, and where it is on record')
+}
+
+/** For people: standard output is for the result. */
+export function showProgress({ step }: SendProgress): void {
+  console.error(`  ${step.replaceAll('_', ' ')}`)
+}
+
+export function showSent(sent: SentPackage, { json }: AgentOptions): void {
+  const { packageId, threadId, policyReceiptId, resumed } = sent
+  if (json) {
+    const shown = { package_id: packageId, thread_id: threadId, policy_receipt_id: policyReceiptId, resumed }
+    return console.log(visibleJson(shown))
+  }
+  console.log(`${packageId} is accepted`)
+  console.log(`  thread   ${threadId}`)
+  console.log(`  look     npx aex agent thread ${threadId}`)
+}

@@ -1,0 +1,93 @@
+import type { NotificationEnvelope } from '@agent-exchange/protocol'
+import type { Receiver } from '@agent-exchange/sdk'
+import { Option, type Command } from 'commander'
+import { agentCommandOf, type AgentOptions } from '../../agent/agent-options.ts'
+import { eventLine, receiverOf } from '../../agent/event-receiver.ts'
+import { withAgent } from '../../agent/open-agent.ts'
+import { startWebhookServer } from '../../agent/webhook-server.ts'
+import { visible } from '../../visible.ts'
+import { wholeNumber } from '../../whole-number.ts'
+
+const DEFAULT_PORT = 8443
+const DEFAULT_POLL_SECONDS = 5
+const LONGEST_POLL_SECONDS = 3_600
+
+interface ListenOptions extends AgentOptions {
+  readonly port: number
+  readonly host: string
+  readonly every: number
+  readonly publicUrl?: string
+  readonly cert?: string
+  readonly key?: string
+  readonly registerAgain?: boolean
+}
+
+export function agentListenCommand(): Command {
+  return agentCommandOf(
+    'listen',
+    'Print events as they come: by signed webhooks where the agent has an address, else by polling',
+    'listen',
+    'listen --public-url https://agent.example/events --port 8443 --cert cert.pem --key key.pem',
+    'listen --public-url https://agent.example/events --port 9000      (behind a proxy that ends TLS)',
+    'listen --json | while read -r event; do …; done                   (one event a line)',
+  )
+    .option('--public-url <url>', 'address under which the exchange reaches this command')
+    .addOption(
+      new Option('--port <port>', 'port to listen on')
+        .argParser(wholeNumber(0, 65_535, 'a port'))
+        .default(DEFAULT_PORT),
+    )
+    .option('--host <address>', 'address to listen on', '127.0.0.1')
+    .option('--cert <file>', 'TLS certificate, PEM')
+    .option('--key <file>', 'its private key, PEM')
+    .option('--register-again', 'register the address anew: the operator has disabled or deleted it')
+    .addOption(
+      new Option('--every <seconds>', 'without an address, ask this often')
+        .argParser(wholeNumber(1, LONGEST_POLL_SECONDS, 'seconds'))
+        .default(DEFAULT_POLL_SECONDS),
+    )
+    .action(listen)
+}
+
+async function listen(options: ListenOptions): Promise<void> {
+  const { publicUrl, every, json } = options
+  const show = (event: NotificationEnvelope) =>
+    console.log(json ? visible(JSON.stringify(event)) : eventLine(event))
+  // An earlier run may have had an address: this one hears nothing but what it asks for.
+  const polling = { pollMs: every * 1_000, safetyPollMs: every * 1_000 }
+  await withAgent(options, async (agent) => {
+    await using open = new AsyncDisposableStack()
+    const receiver = open.use(receiverOf(agent, show, publicUrl === undefined ? polling : {}))
+    await receiver.start()
+    let where = 'Polling for events'
+    if (publicUrl !== undefined) {
+      open.use(await startWebhookServer(receiver.handler, options))
+      where = await announce(receiver, publicUrl, options)
+    }
+    const stopped = interruption()
+    console.error(`${where}. Ctrl-C ends it.`)
+    await stopped
+  })
+}
+
+async function announce(
+  receiver: Receiver,
+  url: string,
+  { registerAgain = false }: ListenOptions,
+): Promise<string> {
+  const { webhook_endpoint_id: id } = await receiver.ensureEndpoint(url, { again: registerAgain })
+  return `Listening for webhooks at ${url} (${id})`
+}
+
+/** Resolves at Ctrl-C, at SIGTERM, and when nobody reads what is printed any more; a second signal ends the process. */
+function interruption(): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  const stop = () => {
+    process.off('SIGINT', stop).off('SIGTERM', stop)
+    process.stdout.off('error', stop)
+    resolve()
+  }
+  process.on('SIGINT', stop).on('SIGTERM', stop)
+  process.stdout.on('error', stop)
+  return promise
+}

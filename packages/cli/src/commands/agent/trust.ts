@@ -1,0 +1,23 @@
+import type { Command } from 'commander'
+import { agentCommandOf, type AgentOptions } from '../../agent/agent-options.ts'
+import { withAgent } from '../../agent/open-agent.ts'
+import { snakeCased } from '../../agent/snake-cased.ts'
+import { visibleJson } from '../../visible.ts'
+
+export function agentTrustCommand(): Command {
+  return agentCommandOf(
+    'trust',
+    'Expect this fingerprint of another agent: a directory that shows anything else is refused',
+    'trust agent_carmaker_planner NzbLsXh8uDCcd-6MNwXF4W_7noWXFZAfHkxZsRGC9Xs',
+  )
+    .argument('<agent_id>', 'the other agent')
+    .argument('<fingerprint>', 'what its owner read out')
+    .action(async (agentId: string, given: string, options: AgentOptions) => {
+      const fingerprint = given.replaceAll(/\s/gu, '')
+      // What was read out over another channel is kept without asking the exchange.
+      const pins = await withAgent({ ...options, lazily: true }, (agent) => agent.trust(agentId, fingerprint))
+      if (options.json) return console.log(visibleJson(snakeCased(pins)))
+      console.log(`${agentId} is trusted by its fingerprint`)
+      console.log('  a directory that shows another one is refused when you next send or open')
+    })
+}

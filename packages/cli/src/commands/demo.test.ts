@@ -1,0 +1,97 @@
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+
+const AEX = fileURLToPath(new URL('../../bin/aex.js', import.meta.url))
+
+/** Whatever would make a browser ask for something else, or run something. */
+const OUTSIDE = /<(?:script|link|img|iframe|object|embed)\b|@import|url\(|\s(?:src|href|on\w+)=/iu
+const TOKEN = /eyJ[\w-]+\.eyJ[\w-]+\./u
+
+/** The demo in a process and a terminal group of its own, with a place for everything that it makes. */
+function startDemo(...options: string[]) {
+  const folder = mkdtempSync(join(tmpdir(), 'aex-demo-test-'))
+  chmodSync(folder, 0o711)
+  // Node's own cache is not the demo's.
+  const cache = join(tmpdir(), 'node-compile-cache')
+  const env = { ...process.env, TMPDIR: folder, NODE_COMPILE_CACHE: cache, NO_COLOR: '1' }
+  const child = spawn(process.execPath, [AEX, 'demo', ...options], { cwd: folder, env, detached: true })
+  const ended = once(child, 'close')
+  const said = { out: '', err: '' }
+  child.stdout.setEncoding('utf8').on('data', (part: string) => (said.out += part))
+  child.stderr.setEncoding('utf8').on('data', (part: string) => (said.err += part))
+  return {
+    folder,
+    said,
+    async ended() {
+      await ended
+      return child.exitCode
+    },
+    async until(words: string) {
+      while (!said.out.includes(words) && child.exitCode === null) await once(child.stdout, 'data')
+    },
+    /** As a terminal does it: to the whole group. */
+    interrupt: () => process.kill(-(child.pid ?? 0), 'SIGINT'),
+    [Symbol.asyncDispose]: async () => {
+      child.kill('SIGKILL')
+      await ended
+      rmSync(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+/** Processes that were started with a path in this folder: the database first of all. */
+function processesOf(folder: string): string[] {
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/u.test(name))
+    .flatMap((id) => {
+      try {
+        const command = readFileSync(`/proc/${id}/cmdline`, 'utf8').replaceAll('\0', ' ')
+        return command.includes(folder) ? [command] : []
+      } catch {
+        return []
+      }
+    })
+}
+
+test(
+  'the demo succeeds, reports in one file that needs nothing else, and leaves nothing behind',
+  { timeout: 120_000 },
+  async () => {
+    await using demo = startDemo('--report', 'demo.html')
+    await demo.until('is up, on a PostgreSQL of its own')
+    assert.notDeepEqual(processesOf(demo.folder), [], 'the check for processes finds them')
+    assert.equal(await demo.ended(), 0, demo.said.err)
+    assert.equal(demo.said.err, '')
+    assert.match(
+      demo.said.out,
+      /evidence holds[^]*none of the plaintext is in \d+ files[^]*\n +0 checks fail\n/,
+    )
+
+    const page = readFileSync(join(demo.folder, 'demo.html'), 'utf8')
+    const picture = /<svg class="sequence"[^]*<\/svg>/u.exec(page)?.[0] ?? ''
+    for (const words of ['Carmaker', 'Seat supplier', 'signed receipt: opened', 'revokes the package'])
+      assert.ok(picture.includes(words), words)
+    assert.ok(page.includes("default-src 'none'") && page.includes('None of the plaintext is in'))
+    assert.equal(OUTSIDE.exec(page)?.[0], undefined)
+    assert.equal(TOKEN.exec(page)?.[0], undefined)
+    assert.deepEqual(readdirSync(demo.folder), ['demo.html'])
+    assert.deepEqual(processesOf(demo.folder), [])
+  },
+)
+
+test('Ctrl-C in the middle ends it soon and leaves nothing behind', { timeout: 120_000 }, async () => {
+  await using demo = startDemo()
+  await demo.until('registers its public keys')
+  demo.interrupt()
+  assert.equal(await demo.ended(), 130)
+  assert.equal(demo.said.err, '\nStopping; everything is removed.\n')
+  assert.doesNotMatch(demo.said.out, /Aligned|Proved/)
+  assert.deepEqual(readdirSync(demo.folder), [])
+  assert.deepEqual(processesOf(demo.folder), [])
+})

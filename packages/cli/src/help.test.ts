@@ -1,0 +1,40 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Command } from 'commander'
+import { program } from './program.ts'
+
+/** Every command that does something, with the words that lead to it. */
+function commandsBelow(command: Command, path: readonly string[] = []): [string, Command][] {
+  const children = command.commands.filter((child) => child.name() !== 'help')
+  if (children.length === 0) return [[path.join(' '), command]]
+  return children.flatMap((child) => commandsBelow(child, [...path, child.name()]))
+}
+
+const COMMANDS = commandsBelow(program())
+
+function helpOf(command: Command): string {
+  const parts: string[] = []
+  command.configureOutput({ writeOut: (text) => void parts.push(text) }).outputHelp()
+  return parts.join('')
+}
+
+test('every command says what it does and shows how it is used', () => {
+  assert.ok(COMMANDS.length > 50)
+  for (const [name, command] of COMMANDS) {
+    const help = helpOf(command)
+    assert.notEqual(command.description(), '', name)
+    assert.match(help, new RegExp(`\\nExamples:\\n(?:.*\\n)*? +\\$ (?:\\w+=\\S+ )*aex ${name}\\b`, 'u'), name)
+  }
+})
+
+test('no command takes a secret on the command line, where other users of the machine could read it', () => {
+  const taken = COMMANDS.flatMap(([name, { options }]) =>
+    options
+      .filter(
+        ({ long, required }) => required && /passphrase|token|secret|password|api-key/u.test(long ?? ''),
+      )
+      .filter(({ long }) => !/-(?:file|header)$/u.test(long ?? ''))
+      .map(({ long }) => `${name} ${long}`),
+  )
+  assert.deepEqual(taken, [])
+})

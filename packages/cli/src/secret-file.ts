@@ -1,0 +1,17 @@
+import { readFileSync } from 'node:fs'
+import { CommandFailure } from './failure.ts'
+
+/** A secret from the file that was named, or else from the environment; undefined where neither is there. */
+export function secretFrom(name: string, file: string | undefined, variable: string): string | undefined {
+  const given = file === undefined ? process.env[variable] : read(name, file)
+  if (given === '') throw new CommandFailure(`The ${name} is empty.`)
+  return given
+}
+
+function read(name: string, file: string): string {
+  try {
+    return readFileSync(file, 'utf8').replace(/\r?\n$/u, '')
+  } catch {
+    throw new CommandFailure(`The ${name} file ${file} cannot be read.`)
+  }
+}
