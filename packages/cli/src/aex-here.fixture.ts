@@ -82,7 +82,7 @@ async function run(args: readonly string[], out: string[], err: string[]): Promi
   const before = process.exitCode
   process.exitCode = 0
   try {
-    await program().parseAsync(args, { from: 'user' })
+    await (await program(args)).parseAsync(args, { from: 'user' })
   } catch (failure) {
     if (!(failure instanceof CommandFailure)) throw failure
     err.push(`${failure.message}\n`)

@@ -10,7 +10,7 @@ function commandsBelow(command: Command, path: readonly string[] = []): [string,
   return children.flatMap((child) => commandsBelow(child, [...path, child.name()]))
 }
 
-const COMMANDS = commandsBelow(program())
+const COMMANDS = commandsBelow(await program())
 
 function helpOf(command: Command): string {
   const parts: string[] = []
@@ -25,6 +25,12 @@ test('every command says what it does and shows how it is used', () => {
     assert.notEqual(command.description(), '', name)
     assert.match(help, new RegExp(`\\nExamples:\\n(?:.*\\n)*? +\\$ (?:\\w+=\\S+ )*aex ${name}\\b`, 'u'), name)
   }
+})
+
+test('what the list of commands says of each is what the command says of itself', async () => {
+  const [listed, loaded] = [await program(['--help']), await program()]
+  const described = ({ commands }: Command) => commands.map((each) => [each.name(), each.description()])
+  assert.deepEqual(described(listed), described(loaded))
 })
 
 test('no command takes a secret on the command line, where other users of the machine could read it', () => {

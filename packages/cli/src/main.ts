@@ -2,7 +2,7 @@ import { CommandFailure } from './failure.ts'
 import { program } from './program.ts'
 
 try {
-  await program().parseAsync()
+  await (await program(process.argv.slice(2))).parseAsync()
 } catch (error) {
   if (!(error instanceof CommandFailure)) throw error
   console.error(error.message)

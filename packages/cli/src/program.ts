@@ -1,37 +1,86 @@
 import { Command } from 'commander'
-import { agentCommand } from './commands/agent/index.ts'
-import { backupCommand } from './commands/backup.ts'
-import { configCommand } from './commands/config.ts'
-import { demoCommand } from './commands/demo.ts'
-import { newCommand } from './commands/new.ts'
-import { openApiCommand } from './commands/openapi.ts'
-import { operatorCommands } from './commands/operator/index.ts'
-import { profileCommand } from './commands/profile.ts'
-import { restoreCommand } from './commands/restore.ts'
-import { serveCommand } from './commands/serve.ts'
-import { validateCommand } from './commands/validate.ts'
 
-/** `aex`. Each command is one file that makes one Command. */
-export function program(): Command {
+interface Entry {
+  readonly name: string
+  readonly summary: string
+  /** Each command is one file; its module is loaded when it is called, so that no command waits for the others. */
+  readonly load: () => Promise<Command>
+}
+
+const entry = (name: string, summary: string, load: Entry['load']): Entry => ({ name, summary, load })
+
+const COMMANDS: readonly Entry[] = [
+  entry('serve', 'Run the exchange until it is told to stop (SIGTERM, Ctrl-C)', async () =>
+    (await import('./commands/serve.ts')).serveCommand(),
+  ),
+  entry('config', 'Show every setting of the service: name, meaning, default, effective value', async () =>
+    (await import('./commands/config.ts')).configCommand(),
+  ),
+  entry('backup', 'Back up the embedded database into a new folder, while the service runs', async () =>
+    (await import('./commands/backup.ts')).backupCommand(),
+  ),
+  entry('restore', 'Put a backup into AEX_DATA_DIR', async () =>
+    (await import('./commands/restore.ts')).restoreCommand(),
+  ),
+  entry('new', 'Write a new protocol object to start from', async () =>
+    (await import('./commands/new.ts')).newCommand(),
+  ),
+  entry('validate', 'Check protocol objects against their schemas and rules; needs no service', async () =>
+    (await import('./commands/validate.ts')).validateCommand(),
+  ),
+  entry('openapi', 'Print the OpenAPI 3.1.1 document of the agent API', async () =>
+    (await import('./commands/openapi.ts')).openApiCommand(),
+  ),
+  entry(
+    'profile',
+    'Show the deployment profile: our choice on each point that the specification leaves open',
+    async () => (await import('./commands/profile.ts')).profileCommand(),
+  ),
+  entry('agent', 'Agents: make, register and use one, or operate on those of the exchange', async () =>
+    (await import('./commands/agent/index.ts')).agentCommand(),
+  ),
+  entry('demo', 'Watch two companies share, challenge and align a demand change', async () =>
+    (await import('./commands/demo.ts')).demoCommand(),
+  ),
+  entry('org', 'Organizations of the exchange', async () =>
+    (await import('./commands/operator/org.ts')).orgCommand(),
+  ),
+  entry('client', 'OAuth 2.0 clients of organizations', async () =>
+    (await import('./commands/operator/client.ts')).clientCommand(),
+  ),
+  entry('connector', 'Data-space connectors of organizations', async () =>
+    (await import('./commands/operator/connector.ts')).connectorCommand(),
+  ),
+  entry('skill', 'Skill releases', async () => (await import('./commands/operator/skill.ts')).skillCommand()),
+  entry('keys', 'Keys that sign webhooks', async () =>
+    (await import('./commands/operator/keys.ts')).keysCommand(),
+  ),
+  entry('endpoint', 'Webhook endpoints', async () =>
+    (await import('./commands/operator/endpoint.ts')).endpointCommand(),
+  ),
+  entry('delivery', 'Webhook deliveries', async () =>
+    (await import('./commands/operator/delivery.ts')).deliveryCommand(),
+  ),
+  entry('alert', 'What owners of webhook endpoints were alerted of', async () =>
+    (await import('./commands/operator/alert.ts')).alertCommand(),
+  ),
+  entry('operator', 'Operators of the exchange, and the log of what they did', async () =>
+    (await import('./commands/operator/operator.ts')).operatorsCommand(),
+  ),
+]
+
+/** `aex`, with the one command loaded that these arguments call; without arguments, with all of them. */
+export async function program(args?: readonly string[]): Promise<Command> {
   const aex = new Command('aex')
     .description(
       'Agent Exchange: sealed, signed reasoning packages between the agents of different companies',
     )
     .version('0.1.0')
     .showHelpAfterError('Run with --help to see how it is used.')
-  for (const command of [
-    serveCommand(),
-    configCommand(),
-    backupCommand(),
-    restoreCommand(),
-    newCommand(),
-    validateCommand(),
-    openApiCommand(),
-    profileCommand(),
-    agentCommand(),
-    demoCommand(),
-    ...operatorCommands(),
-  ]) {
+  const called = args?.[0] === 'help' ? args[1] : args?.[0]
+  for (const { name, summary, load } of COMMANDS) {
+    const isWanted = args === undefined || name === called
+    const command = isWanted ? await load() : new Command(name).description(summary)
     aex.addCommand(command.copyInheritedSettings(aex))
   }
   return aex

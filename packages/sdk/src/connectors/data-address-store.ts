@@ -7,7 +7,8 @@ import { ConnectorError } from './connector-error.ts'
 export interface DataAddressStore {
   put(assetId: string, bytes: Uint8Array): Promise<void>
   get(assetId: string): Promise<Uint8Array | 'withdrawn' | undefined>
-  withdraw(assetId: string): Promise<void>
+  /** Whether the bytes were ever kept here. */
+  withdraw(assetId: string): Promise<boolean>
   /** The secret that the data plane shows; the same after a restart where the store survives one. */
   secret(): Promise<string>
 }
@@ -16,14 +17,19 @@ const SECRET_BYTES = 32
 
 export function memoryStore(): DataAddressStore {
   const kept = new Map<string, Uint8Array | 'withdrawn'>()
+  const had = new Set<string>()
   const secret = newSecret()
   return {
     put: async (assetId, bytes) => {
       requireSame(kept.get(assetId), bytes)
       kept.set(assetId, Uint8Array.from(bytes))
+      had.add(assetId)
     },
     get: async (assetId) => kept.get(assetId),
-    withdraw: async (assetId) => void kept.set(assetId, 'withdrawn'),
+    withdraw: async (assetId) => {
+      kept.set(assetId, 'withdrawn')
+      return had.has(assetId)
+    },
     secret: async () => secret,
   }
 }
@@ -46,9 +52,12 @@ export async function folderStore(folder: string): Promise<DataAddressStore> {
       if (known === undefined) await write(folder, file(assetId, 'bytes'), bytes)
     },
     withdraw: async (assetId) => {
+      const mark = await read(file(assetId, 'withdrawn'))
+      const had = mark ? mark.length > 0 : (await read(file(assetId, 'bytes'))) !== undefined
       // The mark first: a crash in between leaves bytes that nobody is given.
-      await write(folder, file(assetId, 'withdrawn'), new Uint8Array(0))
+      if (!mark) await write(folder, file(assetId, 'withdrawn'), Buffer.from(had ? 'kept here' : ''))
       await rm(file(assetId, 'bytes'), { force: true })
+      return had
     },
     secret: async () => {
       const path = join(folder, 'secret')

@@ -2,8 +2,11 @@
 export interface DataAddressHost {
   /** Keeps the bytes and says where the data plane finds them. The same again is fine; other bytes are a conflict. */
   put(assetId: string, bytes: Uint8Array): Promise<HostedAddress>
-  /** From now on, and after a restart, the address answers 410. */
-  withdraw(assetId: string): Promise<void>
+  /**
+   * From now on, and after a restart, the address answers 410. False where the bytes were never kept here: then
+   * somebody else serves them, and nothing was blocked.
+   */
+  withdraw(assetId: string): Promise<boolean>
 }
 
 export interface HostedAddress {

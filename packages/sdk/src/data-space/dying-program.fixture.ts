@@ -1,6 +1,6 @@
+import { operations } from '@agent-exchange/protocol'
 import type { DataAddressHost } from '../connectors/data-address.ts'
-import type { Progress, WaitOptions } from '../connectors/port.ts'
-import { createContext } from '../create-context.ts'
+import type { FetchOptions, Progress } from '../connectors/port.ts'
 import type { Outbox } from '../exchange/outbox.ts'
 import { through, type Company, type Space } from './data-space.fixture.ts'
 
@@ -45,20 +45,13 @@ export function dyingProgram(space: Space, company: Company, at: number): DyingP
     await moment(`after ${name}`)
     return result
   }
-  const agent = {
-    ...company.agent,
-    ...createContext({
-      ...company.agent.options,
-      fetch: async (url, init) => {
-        const { pathname } = new URL(url)
-        const isEffect = init.method === 'POST' && pathname.startsWith('/v1/')
-        if (isDead) return never
-        return isEffect
-          ? effect(`POST ${pathname.split('/').at(-1)}`, () => fetch(url, init))
-          : fetch(url, init)
-      },
-    }),
+  const { connection } = company.agent
+  const call: typeof connection.call = (id, given) => {
+    if (isDead) return never
+    const send = () => connection.call(id, given)
+    return operations[id].mutation ? effect(id, send) : send()
   }
+  const agent = { ...company.agent, connection: { ...connection, call } }
   const { outbox } = company
   const dyingOutbox: Outbox = {
     ...outbox,
@@ -70,7 +63,7 @@ export function dyingProgram(space: Space, company: Company, at: number): DyingP
     withdraw: (...given) => effect('data address withdraw', () => company.dataAddress.withdraw(...given)),
   }
   const restarted = space.restart({ ...company, agent }, { dataAddress, outbox: dyingOutbox })
-  const stopping = <Options extends WaitOptions>(options?: Options) => ({
+  const stopping = (options?: FetchOptions) => ({
     ...options,
     onProgress: ({ step }: Progress) => {
       if (isDead) throw new Error('dead')

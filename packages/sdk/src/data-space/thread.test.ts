@@ -196,36 +196,36 @@ async function sealOf({ outbox }: Company, packageId: string): Promise<Secrets> 
 }
 
 /** Every credential that either connector holds at a moment. */
-function credentialsOf(...companies: readonly Company[]): Secrets {
-  const all = companies.flatMap(({ edc }) => [
+function credentialsOf(...companies: readonly Company[]): string[] {
+  return companies.flatMap(({ edc }) => [
     ...[...edc.state.tokenEntries.values()].flatMap(({ token, refreshToken }) => [token, refreshToken]),
     ...edc.state.grantedTokens.keys(),
     ...[...edc.state.assets.values()].map(({ dataAddress }) => dataAddress['authCode'] ?? ''),
     edc.apiKey,
   ])
-  return Object.fromEntries([...all.entries()].map(([at, secret]) => [`credential ${at}`, secret]))
 }
 
 test('[PKG-03][PKG-14][ERR-02] nothing of the payload and no credential of a connector is stored or logged', async () => {
-  let credentials: Secrets = {}
-  const watched = through(bolt, {
-    fetch: async (...given) => {
-      credentials = credentialsOf(acme, bolt)
-      return bolt.connector.fetch(...given)
-    },
-  })
+  const credentials = new Set<string>()
+  const watched = (company: Company) =>
+    through(company, {
+      fetch: async (...given) => {
+        for (const secret of credentialsOf(acme, bolt)) credentials.add(secret)
+        return company.connector.fetch(...given)
+      },
+    })
   const first = await send(acme, bolt).done
   acme.edc.faults = { bytes: { kind: 'flip', at: 9 } }
-  await failure('digest_mismatch', open(watched, first.packageId))
+  await failure('digest_mismatch', open(watched(bolt), first.packageId))
   acme.edc.faults = {}
-  await open(watched, first.packageId)
+  await open(watched(bolt), first.packageId)
   const answer = await respond(bolt, acme, first).done
-  await open(acme, answer.packageId)
-  assert.ok(Object.keys(credentials).length >= 6)
+  await open(watched(acme), answer.packageId)
+  // Token and refresh token of three transfers, two keys of management APIs, two of data addresses.
+  assert.ok(credentials.size >= 10)
 
   // A client that hands its token over by mistake, under the sender's own signature.
-  const [token] = Object.values(credentials).filter((secret) => typeof secret === 'string')
-  assert.ok(token !== undefined)
+  const [token = ''] = credentials
   const { manifestText = '' } = (await acme.outbox.read(first.packageId)) ?? {}
   const { sender_signature: _, ...manifest } = JSON.parse(manifestText) as DsxPackageBody
   const talkative = { ...manifest, edc: { ...manifest.edc, authorization: token } }
@@ -240,7 +240,7 @@ test('[PKG-03][PKG-14][ERR-02] nothing of the payload and no credential of a con
 
   const secrets = {
     'words from inside': SECRET_WORDS,
-    ...credentials,
+    ...Object.fromEntries([...credentials].map((secret, at) => [`credential ${at}`, secret])),
     ...(await sealOf(acme, first.packageId)),
   }
   assert.deepEqual(await findTraces(space.world, secrets), [])
@@ -254,8 +254,8 @@ test('[PKG-03][PKG-14][ERR-02] nothing of the payload and no credential of a con
     Array.from({ length: 6 }, () => 'package_content.body'),
   )
   const { organizationId } = acme.agent.identity
-  const places = (await findTraces(space.world, { organizationId })).map(({ place }) => place)
-  for (const place of ['package.sender_org_id', 'log']) assert.ok(places.includes(place), place)
+  const places = new Set((await findTraces(space.world, { organizationId })).map(({ place }) => place))
+  for (const place of ['package.sender_org_id', 'log']) assert.ok(places.has(place), place)
 })
 
 test('[AUD-01][AUD-03][PKG-03] the evidence of a ds_x thread verifies offline, its manifests too', async () => {
@@ -304,6 +304,8 @@ test('[AUD-01][AUD-03][PKG-03] the evidence of a ds_x thread verifies offline, i
     altered(({ edc }) => ({ edc: { ...edc, asset_digest: packages[1]?.package.edc?.asset_digest } })),
     altered(({ edc }) => ({ edc: { ...edc, transfer_process_id: 'made up' } })),
     altered(() => ({ sender_signature: packages[2]?.package.sender_signature })),
+    altered(() => ({ sender_signature: undefined })),
+    altered(() => ({ edc: undefined, sender_signature: undefined })),
   ]
   for (const [at, lie] of lies.entries()) {
     const { verdict } = await verifyEvidence(JSON.parse(JSON.stringify(lie)) as EvidenceBundle)

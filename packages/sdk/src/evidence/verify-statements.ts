@@ -142,8 +142,9 @@ export async function verifyRevocation({ evidence, ring, findings }: PackageCase
 export async function verifyManifestOf({ evidence, ring, findings }: PackageCase): Promise<void> {
   const { package_id: packageId, package: resource } = evidence
   const { metadata, edc, sender_signature, transport_mode, created_at: acceptedAt } = resource
-  if (transport_mode === 'native' || !edc || !sender_signature) return
+  if (transport_mode === 'native') return
   const what = 'the sender signed the manifest of the transfer'
+  if (!edc || !sender_signature) return findings.check(what, false, 'it is missing', { packageId })
   const key = ring.find(metadata.sender_agent_id, sender_signature.key_id)
   if (!key) return findings.check(what, false, 'by an unknown key', { packageId })
   const manifest = { transport_mode, metadata, edc, sender_signature }

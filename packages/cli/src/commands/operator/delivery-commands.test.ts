@@ -33,7 +33,7 @@ async function json(...args: string[]): Promise<Document> {
   const log = mock.method(console, 'log', (text: string) => void printed.push(text))
   const error = mock.method(console, 'error', () => undefined)
   try {
-    await program().parseAsync([...args, '--json'], { from: 'user' })
+    await (await program(args)).parseAsync([...args, '--json'], { from: 'user' })
   } finally {
     log.mock.restore()
     error.mock.restore()

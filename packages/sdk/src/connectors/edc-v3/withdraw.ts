@@ -36,8 +36,10 @@ export async function withdraw(edc: Edc, assetId: string, scope: WaitScope): Pro
       throw new ConnectorError('invalid_input', {
         what: 'No data address was given, so none could be blocked.',
       })
-    await edc.dataAddress.withdraw(assetId)
-    return true
+    if (await edc.dataAddress.withdraw(assetId)) return true
+    throw new ConnectorError('conflict', {
+      what: 'The bytes were never kept at this data address. Withdraw with the one that published them.',
+    })
   })
   const offerRemoved = await attempt('offer', async () => {
     await remove(edc, 'contractdefinitions', offerIdOf(assetId), [404], scope)

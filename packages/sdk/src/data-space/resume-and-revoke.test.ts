@@ -1,14 +1,21 @@
 import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { after, afterEach, test } from 'node:test'
+import { freePorts } from '@agent-exchange/testkit'
 import type { ConnectorErrorCode } from '../connectors/connector-error.ts'
 import { rejectsWith } from '../connectors/contract-suite.fixture.ts'
+import { startDataAddressServer } from '../connectors/data-address-server.ts'
 import type { AcquireRequest, Progress } from '../connectors/port.ts'
 import { readEvidence } from '../evidence/read-evidence.ts'
 import { verifyEvidence } from '../evidence/verify-evidence.ts'
 import { inputFor } from '../exchange/drafts.fixture.ts'
+import { resumeOutbox } from '../exchange/resume-outbox.ts'
 import { revokePackage } from '../exchange/revoke-package.ts'
 import { sendPackage } from '../exchange/send-package.ts'
-import { failure, open, startSpace, type Company } from './data-space.fixture.ts'
+import { openSqliteOutbox } from '../node/sqlite-outbox.ts'
+import { failure, open, startSpace, toldTo, type Company } from './data-space.fixture.ts'
 import { dyingProgram } from './dying-program.fixture.ts'
 
 const space = await startSpace()
@@ -17,6 +24,102 @@ const [acme, bolt] = [await space.company('acme'), await space.company('bolt')]
 afterEach(() => {
   for (const { edc } of [acme, bolt]) edc.faults = {}
 })
+const folder = mkdtempSync(join(tmpdir(), 'aex-data-space-'))
+after(() => rmSync(folder, { recursive: true }))
+const [port = 0] = await freePorts(1)
+const kept = { folder: join(folder, 'assets'), port }
+const outboxFile = join(folder, 'outbox.db')
+
+let dataAddress = await startDataAddressServer(kept)
+let outbox = openSqliteOutbox(outboxFile)
+after(async () => {
+  outbox.close()
+  await dataAddress.close()
+})
+const carl = await space.company('acme', { dataAddress, outbox })
+
+/** Carl's company after a restart: only what is on disk is left. */
+async function restartCarl(): Promise<Company> {
+  outbox.close()
+  await dataAddress.close()
+  dataAddress = await startDataAddressServer(kept)
+  outbox = openSqliteOutbox(outboxFile)
+  return space.restart(carl, { dataAddress, outbox })
+}
+
+const ONE = { assets: 1, offers: 1, packages: 1, policyReceipts: 1, negotiations: 1, transfers: 1 }
+
+test('[API-04][PKG-03] killed between any two steps of sending and of opening, it stays one of everything', async () => {
+  let [sender, finished] = [carl, 0]
+  const deaths: string[] = []
+  for (let at = 0; finished < 2; at++) {
+    assert.ok(at < 40)
+    finished = 0
+    const input = inputFor(carl.agent, bolt.agent)
+    const { id } = input.object
+    const sending = dyingProgram(space, sender, at)
+    const sent = sendPackage(sending.company.agent, input, sending.company).then(() => undefined)
+    const end = await Promise.race([sent, sending.death])
+    if (end === undefined) finished += 1
+    else {
+      deaths.push(end)
+      sender = await restartCarl()
+      // Before anything was in the outbox, nothing is known of it, and it is sent again as a whole.
+      await resumeOutbox(sender.agent, sender)
+      await sendPackage(sender.agent, input, sender)
+    }
+    const opening = dyingProgram(space, bolt, at)
+    const opened = open(opening.company, id).then(() => undefined)
+    const last = await Promise.race([opened, opening.death])
+    if (last === undefined) finished += 1
+    else {
+      deaths.push(last)
+      await open(space.restart(bolt), id)
+    }
+    // Once the first opening has ended its transfer, reading the content again takes another one.
+    const transfers = last === 'transfer_ended' ? 2 : 1
+    assert.deepEqual(await space.count(id), { ...ONE, transfers }, `${end} / ${last}`)
+    if (at % 8 === 0) assert.deepEqual(await toldTo(carl, id), ['received', 'opened'])
+  }
+  for (const point of [
+    'outbox add',
+    'createPolicyReceipt',
+    'data address put',
+    'outbox published',
+    'createPackageTransfer',
+  ])
+    for (const when of ['before', 'after']) assert.ok(deaths.includes(`${when} ${point}`), `${when} ${point}`)
+  for (const point of [
+    'asset_published',
+    'policy_published',
+    'offer_published',
+    'negotiation_started',
+    'agreement_reached',
+    'transfer_started',
+    'token_received',
+    'bytes_received',
+    'before createPackageReceipt',
+    'after createPackageReceipt',
+    'transfer_ended',
+  ])
+    assert.ok(deaths.includes(point), point)
+})
+
+test('[API-04][PKG-03] two programs that resume the same outbox at once make one of everything', async () => {
+  const input = inputFor(carl.agent, bolt.agent)
+  const sender = await restartCarl()
+  const dead = new Error('dead')
+  const onProgress = ({ step }: { step: string }) => {
+    if (step === 'sealed') throw dead
+  }
+  await assert.rejects(sendPackage(sender.agent, input, { ...sender, onProgress }), dead)
+  using otherOutbox = openSqliteOutbox(outboxFile)
+  const other = space.restart(sender, { outbox: otherOutbox })
+  await Promise.all([resumeOutbox(sender.agent, sender), resumeOutbox(other.agent, other)])
+  await open(bolt, input.object.id)
+  assert.deepEqual(await space.count(input.object.id), ONE)
+})
+
 const REASON = { reasonCode: 'superseded', reasonDetail: 'A newer one follows.' }
 
 interface Offered {
@@ -43,13 +146,13 @@ async function until(step: Progress['step'], { request }: Offered): Promise<void
 const STAGES: readonly (readonly [
   string,
   { agreed: boolean; deleted: boolean; ended: number; leaves: ConnectorErrorCode },
-  (package_: Offered) => Promise<unknown>,
+  (reached: Offered) => Promise<unknown>,
 ])[] = [
   ['nobody has asked', { agreed: false, deleted: true, ended: 0, leaves: 'no_offer' }, async () => undefined],
   [
     'a negotiation has begun on the other side only',
     { agreed: false, deleted: true, ended: 0, leaves: 'negotiation_terminated' },
-    (package_) => until('negotiation_started', package_),
+    (reached) => until('negotiation_started', reached),
   ],
   [
     'the negotiation is under way',
@@ -63,7 +166,7 @@ const STAGES: readonly (readonly [
   [
     'there is an agreement',
     { agreed: true, deleted: false, ended: 0, leaves: 'withdrawn' },
-    (package_) => until('agreement_reached', package_),
+    (reached) => until('agreement_reached', reached),
   ],
   [
     'the transfer is running',
@@ -84,9 +187,9 @@ const STAGES: readonly (readonly [
 
 for (const [name, { agreed, deleted, ended, leaves }, reach] of STAGES)
   test(`[PKG-10] revoked when ${name}: reported as it is, and nothing is to be had any more`, async () => {
-    const package_ = await offered()
-    const { packageId, request } = package_
-    await reach(package_)
+    const reached = await offered()
+    const { packageId, request } = reached
+    await reach(reached)
     const revoked = await revokePackage(acme.agent, packageId, REASON, acme)
     const { revocation, withdrawal } = revoked
     // The exchange cannot reach into a connector, and says so; our own data address can be closed, and was.
@@ -149,7 +252,7 @@ test('[PKG-10] killed between any two steps, a revocation is completed by callin
       REASON,
       acme,
     )
-    assert.equal(alreadyRevoked, end !== 'before POST revoke')
+    assert.equal(alreadyRevoked, end !== 'before revokePackage')
     assert.deepEqual([futureAccessBlocked, withdrawal?.problems], [true, []], end)
     await rejectsWith('withdrawn', async () => bolt.connector.fetch(await bolt.connector.acquire(request)))
     const events = await space.world.sql`select from package_revocation where package_id = ${packageId}`
@@ -172,6 +275,24 @@ test('[PKG-10] with its connector out of reach the data address is closed all th
   acme.edc.faults = {}
   const later = await revokePackage(acme.agent, packageId, REASON, acme)
   assert.deepEqual([later.withdrawal?.offerRemoved, later.withdrawal?.problems], [true, []])
+})
+
+test('[PKG-10] a data address that never had the bytes blocks nothing, and does not claim to', async () => {
+  const { packageId, request } = await offered()
+  const acquisition = await bolt.connector.acquire(request)
+  await using elsewhere = await startDataAddressServer()
+  const other = space.restart(acme, { dataAddress: elsewhere })
+  for (let times = 0; times < 2; times++) {
+    const { futureAccessBlocked, withdrawal } = await revokePackage(other.agent, packageId, REASON, other)
+    assert.equal(futureAccessBlocked, false)
+    assert.deepEqual(
+      withdrawal?.problems.map(({ step }) => step),
+      ['data_address'],
+    )
+  }
+  assert.ok((await bolt.connector.fetch(acquisition)).length > 0)
+  assert.equal((await revokePackage(acme.agent, packageId, REASON, acme)).futureAccessBlocked, true)
+  await rejectsWith('withdrawn', bolt.connector.fetch(acquisition))
 })
 
 test('[PKG-10] a data address that could not be closed is never called blocked, whatever else worked', async () => {

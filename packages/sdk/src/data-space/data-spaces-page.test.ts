@@ -1,0 +1,118 @@
+import assert from 'node:assert/strict'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { after, test, type TestContext } from 'node:test'
+import { pathToFileURL } from 'node:url'
+import { freePorts, startWorld } from '@agent-exchange/testkit'
+import { provision } from '../agents.fixture.ts'
+import { CONNECTOR_ERROR_CODES } from '../connectors/connector-error.ts'
+import { startSimulator } from '../connectors/simulator/index.ts'
+import { linkPackages, snippetsOf } from '../documentation.fixture.ts'
+import { createAgentFolder, setExchangeAccess } from '../node/agent-folder.ts'
+import { connectFolder } from '../node/connect-folder.ts'
+
+/** docs/data-spaces.md: its programs run as they stand there, and its table has every failure. */
+const PAGE = 'data-spaces.md'
+const folder = mkdtempSync(join(tmpdir(), 'aex-data-spaces-'))
+const startedIn = process.cwd()
+process.chdir(folder)
+after(() => {
+  process.chdir(startedIn)
+  rmSync(folder, { recursive: true })
+})
+linkPackages(folder)
+
+/** Runs the program under a heading to its end; returns the lines that it said. */
+async function run({ mock }: TestContext, heading: string, change = (code: string) => code) {
+  const found = snippetsOf(PAGE, 'ts').filter((snippet) => snippet.heading === heading)
+  assert.equal(found.length, 1, heading)
+  const file = join(folder, `${heading.replaceAll(' ', '-')}.ts`)
+  writeFileSync(file, change(found[0]?.code ?? ''))
+  const said = mock.method(console, 'log', () => undefined)
+  await import(pathToFileURL(file).href)
+  return said.mock.calls.map(({ arguments: parts }) => (parts as string[]).join(' '))
+}
+
+/** What the page tells the operator to approve. */
+function approvals(): Record<string, string>[] {
+  const lines = snippetsOf(PAGE, 'sh').flatMap(({ code }) => code.split('\n'))
+  const options = (line: string) =>
+    [...line.matchAll(/--(\w+) (\S+)/gu)].map(([, name, value]) => [name, value])
+  return lines
+    .filter((line) => line.includes('aex connector approve'))
+    .map((line) => Object.fromEntries(options(line)) as Record<string, string>)
+}
+
+test('[PKG-05] docs/data-spaces.md: the program with the simulator', { timeout: 120_000 }, async (t) => {
+  await using world = await startWorld()
+  for (const { org = '', connector, participant, endpoint } of approvals()) {
+    const place = join(folder, org.replace('org_', ''))
+    const identity = { organizationId: org, agentId: org.replace('org_', 'agent_') }
+    const { made } = await createAgentFolder(place, { identity })
+    const organization = { organization_id: org }
+    await provision(world, '/organizations', { ...organization, name: org })
+    const client = await provision(world, '/clients', { ...organization, public_jwk: made.client.publicJwk })
+    await setExchangeAccess(place, { baseUrl: world.url, clientId: String(client['client_id']) })
+    await using agent = await connectFolder(place)
+    await agent.register({
+      implementation: 'docs',
+      implementationVersion: '1.0.0',
+      skillVersions: { skill_alignment: '1.0.0' },
+      // As `aex agent register --ds-x` does.
+      transportModes: ['native', 'ds_x'],
+    })
+    const connection = { connector_id: connector, participant_id: participant, endpoint }
+    await provision(world, '/connectors', { ...organization, ...connection })
+  }
+  assert.deepEqual(await run(t, 'Try it with the simulator'), [
+    'seats validated',
+    'seats checked',
+    'seats sealed',
+    'seats receipt_accepted',
+    'seats published',
+    'seats accepted',
+    'cars opened it over ds_x',
+    'cars said received, opened',
+    'blocked by the exchange false',
+    'blocked by our data address true',
+    'cars cannot open it: content_unavailable',
+  ])
+})
+
+test('docs/data-spaces.md: the program for your own connector', { timeout: 120_000 }, async (t) => {
+  const participants = [{ participantId: 'BPNL0000000SEATS' }]
+  await using simulator = await startSimulator({ participants, stepMs: 20 })
+  const { managementUrl, apiKey, participantId, protocolEndpoint } = simulator.participant('BPNL0000000SEATS')
+  const [port] = await freePorts(1)
+  const settings = {
+    EDC_MANAGEMENT_URL: managementUrl,
+    EDC_API_KEY: apiKey,
+    EDC_PARTICIPANT: participantId,
+    EDC_PROTOCOL_URL: protocolEndpoint,
+  }
+  Object.assign(process.env, settings)
+  const lines = await run(t, 'Your own connector', (code) => code.replace('8085', String(port)))
+  assert.deepEqual(
+    lines.map((line) => line.split(' ', 2).join(' ')),
+    [
+      'ok management_api',
+      'ok clock',
+      'ok api_version',
+      'ok protocol_version',
+      'ok data_plane',
+      'ok participant_id',
+      'ok dry_run',
+      'ok access_policy',
+    ],
+  )
+  assert.ok(!lines.join('\n').includes(apiKey))
+})
+
+test('docs/data-spaces.md: the table of failures has each of them once', () => {
+  const text = readFileSync(resolve(import.meta.dirname, '../../../../docs', PAGE), 'utf8')
+  const [, table = ''] = text.split('| `cause.code`')
+  const codes = [...table.matchAll(/^\| `(\w+)`/gmu)].map(([, code = '']) => code)
+  assert.equal(codes.length, CONNECTOR_ERROR_CODES.length)
+  assert.deepEqual(new Set(codes), new Set<string>(CONNECTOR_ERROR_CODES))
+})
