@@ -1,68 +1,63 @@
 import { writeFile } from 'node:fs/promises'
 import { availableParallelism } from 'node:os'
-import { parseArgs } from 'node:util'
-import type { Area, AreaResult } from './area.ts'
-import { cryptoArea } from './crypto.ts'
-import { es256WaysArea } from './es256-ways.ts'
-import { FULL, QUICK } from './measure.ts'
-import { formatTable, toJson } from './report.ts'
+import { resolve } from 'node:path'
+import { AREAS } from './areas.ts'
+import { helpText, readCommandLine, UsageError, type Options } from './command-line.ts'
+import { DISTURBING_SHARE, runAreas } from './run-areas.ts'
+import { toJson } from './report/json.ts'
+import { toSvg } from './report/svg.ts'
+import { formatRatios, formatResult } from './report/tables.ts'
 
-const AREAS: readonly Area[] = [cryptoArea, es256WaysArea]
+/** Progress goes to stderr, so that the tables on stdout stay clean. */
+function showProgress(text: string): void {
+  const line = text === '' ? '' : `${Math.round(performance.now() / 1_000)} s  ${text}`
+  if (process.stderr.isTTY) process.stderr.write(`\r\u001B[K${line}`)
+  else if (line !== '') process.stderr.write(`${line}\n`)
+}
 
-const HELP = `npm run bench -- [options] [area...]
-
-Measures and prints a table per area: calls per second, time per call, and the ratio to a reference
-that was taken in the same run. Compare ratios between machines and runs, not figures.
-
-  areas        ${AREAS.map(({ name }) => name).join(', ')} (all unless named)
-  --quick      shorter and fewer repetitions
-  --json FILE  also write {"ratios": …, "figures": …}
-  --help       this text`
-
-function readArguments() {
-  return parseArgs({
-    allowPositionals: true,
-    options: {
-      quick: { type: 'boolean', default: false },
-      json: { type: 'string' },
-      help: { type: 'boolean', default: false },
+async function main(options: Options, cleanup: AsyncDisposableStack): Promise<void> {
+  console.log(`Node ${process.version}, ${process.arch}, ${availableParallelism()} cores\n`)
+  const { results, machine } = await runAreas({
+    options,
+    cleanup,
+    progress: showProgress,
+    onResult(result, foreign) {
+      showProgress('')
+      console.log(formatResult(result))
+      if (foreign > DISTURBING_SHARE) {
+        const percent = Math.round(foreign * 100)
+        console.log(`Warning: others used ${percent}% of this machine meanwhile; repeat it on a quiet one.\n`)
+      }
     },
   })
-}
-
-/** Progress goes to stderr, so that the table on stdout stays clean. */
-function showProgress(text: string): void {
-  if (process.stderr.isTTY) process.stderr.write(`\r\u001b[K${text}`)
-  else if (text !== '') process.stderr.write(`${text}\n`)
-}
-
-async function main(): Promise<void> {
-  const { values, positionals } = readArguments()
-  if (values.help) {
-    console.log(HELP)
-    return
+  const ratios = results.flatMap((result) => result.ratios ?? [])
+  if (ratios.length > 0) console.log(formatRatios(ratios))
+  if (options.json !== undefined) {
+    await writeFile(place(options.json), `${JSON.stringify(toJson(results, machine), null, 2)}\n`)
   }
-  const unknown = positionals.filter((name) => !AREAS.some((area) => area.name === name))
-  if (unknown.length > 0) throw new Error(`There is no area ${unknown.join(', ')}. Try --help.`)
-  const chosen = positionals.length === 0 ? AREAS : AREAS.filter(({ name }) => positionals.includes(name))
-
-  console.log(`Node ${process.version}, ${process.arch}, ${availableParallelism()} cores\n`)
-  const results: AreaResult[] = []
-  for (const area of chosen) {
-    const result = await area.run({
-      effort: values.quick ? QUICK : FULL,
-      progress: (what) => showProgress(`${area.name}: ${what}`),
-    })
-    showProgress('')
-    console.log(formatTable(result))
-    results.push(result)
-  }
-  if (values.json !== undefined) await writeFile(values.json, `${JSON.stringify(toJson(results), null, 2)}\n`)
+  if (options.svg !== undefined) await writeFile(place(options.svg), toSvg(results, machine))
 }
 
+/** npm runs us in the workspace; people mean the folder that they are in. */
+function place(file: string): string {
+  return resolve(process.env['INIT_CWD'] ?? '.', file)
+}
+
+const cleanup = new AsyncDisposableStack()
+for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+  process.once(signal, () => {
+    console.error('\nStopping what was started')
+    void cleanup.disposeAsync().finally(() => process.exit(1))
+  })
+}
 try {
-  await main()
+  const options = readCommandLine(process.argv.slice(2), AREAS)
+  if (options.help) console.log(helpText(AREAS))
+  else await main(options, cleanup)
 } catch (error) {
-  console.error(error instanceof Error ? error.message : error)
-  process.exitCode = 1
+  showProgress('')
+  console.error(error instanceof UsageError ? error.message : error)
+  process.exitCode = error instanceof UsageError ? 2 : 1
+} finally {
+  await cleanup.disposeAsync()
 }

@@ -1,29 +1,33 @@
 import * as aex from '@agent-exchange/crypto'
-import type { Area, AreaContext, AreaResult, Figure } from './area.ts'
+import type { Area, AreaContext, AreaResult, Figure } from '../area.ts'
 import { cryptoSamples } from './crypto-samples.ts'
-import { measure } from './measure.ts'
+import { effortOf, measure } from './measure.ts'
 import { opensslSpeed } from './openssl.ts'
 
 /** The byte-level profiles, beside the signature speed that openssl reaches on one core. */
-export const cryptoArea: Area = { name: 'crypto', run }
+export const cryptoArea: Area = {
+  name: 'crypto',
+  what: 'signing, verifying, sealing and parsing, beside `openssl speed`',
+  run,
+}
 
 type Reference = 'sign' | 'verify' | 'parse'
 type Row = readonly [id: string, label: string, call: () => unknown, inFlight?: number, reference?: Reference]
 
-async function run({ effort, progress }: AreaContext): Promise<AreaResult> {
+async function run({ quick, progress }: AreaContext): Promise<AreaResult> {
   progress('openssl speed')
   const openssl = await opensslSpeed()
   const references: Partial<Record<Reference, Figure['reference']>> = {}
   if (openssl !== undefined) {
-    references.sign = { name: 'openssl sign', perSecond: openssl.sign }
-    references.verify = { name: 'openssl verify', perSecond: openssl.verify }
+    references.sign = { name: 'openssl sign', value: openssl.sign }
+    references.verify = { name: 'openssl verify', value: openssl.verify }
   }
   const figures: Figure[] = []
   for (const [id, label, call, inFlight = 1, reference] of await rows()) {
     progress(label)
-    const perSecond = await measure(call, effort, inFlight)
-    if (id === 'json_parse') references.parse = { name: 'JSON.parse', perSecond }
-    figures.push({ id, label, perSecond, reference: reference && references[reference] })
+    const value = await measure(call, effortOf(quick), inFlight)
+    if (id === 'json_parse') references.parse = { name: 'JSON.parse', value }
+    figures.push({ id, label, value, unit: 'per_second', reference: reference && references[reference] })
   }
   const notes = openssl
     ? [

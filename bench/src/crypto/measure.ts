@@ -1,11 +1,15 @@
+import { median } from '../statistics.ts'
+
 /** How much time a measurement may take. */
 export interface Effort {
   readonly repetitions: number
   readonly milliseconds: number
 }
 
-export const FULL: Effort = { repetitions: 5, milliseconds: 500 }
-export const QUICK: Effort = { repetitions: 3, milliseconds: 150 }
+const FULL: Effort = { repetitions: 5, milliseconds: 500 }
+const QUICK: Effort = { repetitions: 3, milliseconds: 60 }
+
+export const effortOf = (quick: boolean): Effort => (quick ? QUICK : FULL)
 
 /** Calls per second: the median of the repetitions, after one that only warms up. */
 export async function measure(call: () => unknown, effort: Effort, inFlight = 1): Promise<number> {
@@ -15,7 +19,8 @@ export async function measure(call: () => unknown, effort: Effort, inFlight = 1)
   return median(rates)
 }
 
-async function repeat(call: () => unknown, milliseconds: number, inFlight: number): Promise<number> {
+/** Calls per second, with so many of them under way at once. */
+export async function repeat(call: () => unknown, milliseconds: number, inFlight: number): Promise<number> {
   const start = performance.now()
   const end = start + milliseconds
   let calls = 0
@@ -27,11 +32,4 @@ async function repeat(call: () => unknown, milliseconds: number, inFlight: numbe
   }
   await Promise.all(Array.from({ length: inFlight }, lane))
   return (calls * 1_000) / (performance.now() - start)
-}
-
-function median(values: readonly number[]): number {
-  const sorted = values.toSorted((left, right) => left - right)
-  const middle = sorted.length >> 1
-  const upper = sorted[middle] ?? Number.NaN
-  return sorted.length % 2 === 1 ? upper : (upper + (sorted[middle - 1] ?? upper)) / 2
 }

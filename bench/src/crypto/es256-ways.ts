@@ -1,27 +1,33 @@
 import * as nodeCrypto from 'node:crypto'
-import type { Area, AreaContext, AreaResult, Figure } from './area.ts'
-import { measure } from './measure.ts'
+import type { Area, AreaContext, AreaResult, Figure } from '../area.ts'
+import { effortOf, measure } from './measure.ts'
 
 /** The ways in which Node makes and checks ES256 signatures; `primitives-node.ts` takes the quickest. */
-export const es256WaysArea: Area = { name: 'es256-ways', run }
+export const es256WaysArea: Area = {
+  name: 'es256-ways',
+  what: 'the ways in which Node makes and checks ES256 signatures',
+  isLong: true,
+  run,
+}
 
 const WEB = { name: 'ECDSA', hash: 'SHA-256' }
 const CURVE = { name: 'ECDSA', namedCurve: 'P-256' }
 type Way = readonly [id: string, label: string, call: () => unknown]
 
-async function run({ effort, progress }: AreaContext): Promise<AreaResult> {
+async function run({ quick, progress }: AreaContext): Promise<AreaResult> {
   const figures: Figure[] = []
   for (const group of await ways()) {
     for (const inFlight of [1, 64]) {
       let reference: Figure['reference']
       for (const [id, label, call] of group) {
         progress(`${label}, ${inFlight} in flight`)
-        const perSecond = await measure(call, effort, inFlight)
-        reference ??= { name: label, perSecond }
+        const value = await measure(call, effortOf(quick), inFlight)
+        reference ??= { name: label, value }
         figures.push({
           id: `${id}_${inFlight}`,
           label: `${label}, ${inFlight} in flight`,
-          perSecond,
+          value,
+          unit: 'per_second',
           reference,
         })
       }

@@ -1,0 +1,23 @@
+import type { Area } from './area.ts'
+import { cryptoArea } from './crypto/crypto.ts'
+import { es256WaysArea } from './crypto/es256-ways.ts'
+import { deliveryArea } from './delivery/delivery.ts'
+import { growthArea } from './growth/growth.ts'
+import { packagesArea } from './packages/packages.ts'
+import { peersArea } from './peers/peers.ts'
+import { requestsArea } from './requests/requests.ts'
+import { simulationArea } from './simulation/simulation.ts'
+import { startupArea } from './startup/startup.ts'
+
+/** In the order in which they run: the simulation uses what the others measured. */
+export const AREAS: readonly Area[] = [
+  cryptoArea,
+  es256WaysArea,
+  packagesArea,
+  requestsArea,
+  deliveryArea,
+  startupArea,
+  peersArea,
+  simulationArea,
+  growthArea,
+]

@@ -1,0 +1,54 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Area } from './area.ts'
+import { helpText, readCommandLine, UsageError } from './command-line.ts'
+
+const area = (name: string, isLong = false): Area => ({
+  name,
+  what: `what ${name} measures`,
+  isLong,
+  run: () => Promise.reject(new Error('not here')),
+})
+const areas = [area('short'), area('other'), area('long', true)]
+const names = (...args: string[]) => readCommandLine(args, areas).areas.map(({ name }) => name)
+
+test('every area runs unless told otherwise; --quick leaves out the long ones', () => {
+  assert.deepEqual(names(), ['short', 'other', 'long'])
+  assert.deepEqual(names('--quick'), ['short', 'other'])
+})
+
+test('areas are named by --area or by themselves, long ones with --quick too', () => {
+  assert.deepEqual(names('--area', 'long', '--quick'), ['long'])
+  assert.deepEqual(names('other', '--area', 'short'), ['short', 'other'])
+})
+
+test('what cannot be meant is refused with a sentence', () => {
+  for (const args of [
+    ['nothing'],
+    ['--area', 'nothing'],
+    ['--workers', '0'],
+    ['--workers', 'two'],
+    ['--fast'],
+    ['--sizes', '5'],
+  ]) {
+    assert.throws(() => readCommandLine(args, areas), UsageError, args.join(' '))
+  }
+})
+
+test('defaults and options', () => {
+  const options = readCommandLine(
+    ['--json', 'a.json', '--svg', 'a.svg', '--workers', '2', '--sizes', '2000,30000'],
+    areas,
+  )
+  assert.deepEqual(
+    [options.json, options.svg, options.workers, options.sizes, options.quick],
+    ['a.json', 'a.svg', 2, [2_000, 30_000], false],
+  )
+  assert.deepEqual(readCommandLine([], areas).sizes, [10_000, 1_000_000])
+})
+
+test('the help names every area and shows examples', () => {
+  const text = helpText(areas)
+  for (const { name, what } of areas) assert.ok(text.includes(name) && text.includes(what), name)
+  assert.match(text, /Examples:\n {2}npm run bench -- --quick/)
+})

@@ -1,0 +1,78 @@
+import { sendPackage, type Organization } from '@agent-exchange/testkit'
+import type { Bed } from '../exchange/bed.ts'
+import type { Exchange } from '../exchange/exchange.ts'
+import { makeOrganizations } from '../exchange/parties.ts'
+import { open } from '../exchange/postgres-server.ts'
+import { startHelper, type Helper } from '../processes/calls.ts'
+import { makeNaiveDatabase } from '../reference/naive-database.ts'
+import type { SocketTarget } from '@agent-exchange/service/database'
+import { eventMaker, readTemplates, type EventTemplate } from '../rows/event-rows.ts'
+import type { OneByOneCalls } from './one-by-one-main.ts'
+import type { ReceiverCalls } from './receiver-main.ts'
+
+const OWNERS = 10
+const ENDPOINTS_PER_OWNER = 20
+const ENDPOINTS = OWNERS * ENDPOINTS_PER_OWNER
+/** Every tenth endpoint has a path of this kind. */
+export const HANGING_PATH = '/hang'
+const HANGING_SHARE = 0.1
+
+/** An exchange with 200 endpoints at 200 addresses, a receiver behind all of them, and who delivers one by one. */
+export interface DeliveryScene {
+  readonly exchange: Exchange
+  readonly receiver: Helper<ReceiverCalls>
+  readonly oneByOne: Helper<OneByOneCalls>
+  readonly naiveDatabase: SocketTarget
+  readonly templates: readonly EventTemplate[]
+  readonly nextEvent: ReturnType<typeof eventMaker>
+  readonly settings: Readonly<Record<string, string>>
+}
+
+export async function makeDeliveryScene(bed: Bed, cleanup: AsyncDisposableStack): Promise<DeliveryScene> {
+  const addresses = Array.from({ length: ENDPOINTS }, (_, i) => `127.0.1.${i + 1}`)
+  const receiver = cleanup.use(startHelper<ReceiverCalls>(new URL('receiver-main.ts', import.meta.url)))
+  const port = await receiver.call('listen', addresses, await bed.authority.server(...addresses))
+  const ca = bed.file('receiver-ca.crt', bed.authority.certificate)
+  const settings = { AEX_WEBHOOK_CA: ca, AEX_WEBHOOK_ALLOW_PRIVATE: 'true' }
+  const exchange = cleanup.use(
+    await bed.exchange('delivery', { ...settings, AEX_ROLE: 'api', AEX_WORKERS: '1' }),
+  )
+  const owners = await makeOrganizations(exchange.world, 'owner', OWNERS)
+  await Promise.all(
+    owners.map((owner, i) => {
+      const own = addresses.slice(i * ENDPOINTS_PER_OWNER, (i + 1) * ENDPOINTS_PER_OWNER)
+      return registerEndpoints(owner, own, port)
+    }),
+  )
+  const sender = await exchange.world.organization('sender')
+  // Nobody delivers yet, so these rows are as the service makes them.
+  for (const owner of owners) await sendPackage(sender, owner)
+  await using db = open(exchange.database)
+  const templates = await readTemplates(
+    db,
+    owners.map(({ organizationId }) => organizationId),
+  )
+  const naiveDatabase = await makeNaiveDatabase(bed, exchange)
+  const oneByOne = cleanup.use(
+    startHelper<OneByOneCalls>(new URL('one-by-one-main.ts', import.meta.url), { NODE_EXTRA_CA_CERTS: ca }),
+  )
+  await oneByOne.call('open', naiveDatabase)
+  return {
+    exchange,
+    receiver,
+    oneByOne,
+    naiveDatabase,
+    templates,
+    nextEvent: eventMaker(templates),
+    settings: { ...settings, AEX_ROLE: 'worker', AEX_WORKERS: '1' },
+  }
+}
+
+async function registerEndpoints(owner: Organization, addresses: readonly string[], port: number) {
+  for (const [i, address] of addresses.entries()) {
+    const path = (i * HANGING_SHARE) % 1 === 0 ? HANGING_PATH : '/hook'
+    const body = { url: `https://${address}:${port}${path}`, event_types: [] }
+    const answer = await owner.post('/v1/webhook-endpoints', body)
+    if (answer.status !== 201) throw new Error(answer.text)
+  }
+}

@@ -1,0 +1,91 @@
+/** A webhook receiver in a process of its own: TLS, and as little else as possible. Started by `startReceiverProcess`. */
+
+import { createServer, type TLSSocket } from 'node:tls'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { answerCalls } from '../processes/calls.ts'
+
+const NO_CONTENT = 'HTTP/1.1 204 No Content\r\n\r\n'
+const HEAD_END = '\r\n\r\n'
+const WAIT_STEP_MS = 2
+
+/** When which delivery came in, in milliseconds since 1970. */
+export interface Arrival {
+  readonly deliveryId: string
+  readonly at: number
+}
+
+let arrivals: Arrival[] = []
+let hangingPrefix: string | undefined
+const hung = new Set<TLSSocket>()
+
+const now = () => performance.timeOrigin + performance.now()
+
+/** Whatever the path, the answer is 204, unless the path is one of those that hang now. */
+function onRequest(socket: TLSSocket, head: string): void {
+  arrivals.push({ deliveryId: /\r\nsvc-delivery-id: *(\S+)/i.exec(head)?.[1] ?? '', at: now() })
+  const path = head.slice('POST '.length, head.indexOf(' ', 'POST '.length))
+  if (hangingPrefix !== undefined && path.startsWith(hangingPrefix)) hung.add(socket)
+  else socket.write(NO_CONTENT, 'latin1')
+}
+
+function onConnection(socket: TLSSocket): void {
+  let waiting: Buffer = Buffer.alloc(0)
+  socket.setNoDelay(true)
+  socket.on('error', () => undefined)
+  socket.on('close', () => hung.delete(socket))
+  socket.on('data', (chunk: Buffer) => {
+    waiting = waiting.length === 0 ? chunk : Buffer.concat([waiting, chunk])
+    for (;;) {
+      const end = waiting.indexOf(HEAD_END)
+      if (end < 0) return
+      const head = waiting.toString('latin1', 0, end)
+      const length = end + HEAD_END.length + Number(/\r\ncontent-length: *(\d+)/i.exec(head)?.[1] ?? 0)
+      if (waiting.length < length) return
+      waiting = waiting.subarray(length)
+      onRequest(socket, head)
+    }
+  })
+}
+
+const calls = {
+  /** Listens on each of the addresses; the port is the same on all. */
+  async listen(
+    addresses: readonly string[],
+    { certificate: cert, key }: { certificate: string; key: string },
+  ) {
+    let port = 0
+    for (const host of addresses) {
+      const server = createServer({ cert, key })
+      server.on('secureConnection', onConnection)
+      const { promise, resolve, reject } = Promise.withResolvers<void>()
+      server.once('error', reject)
+      server.listen({ host, port }, resolve)
+      await promise
+      port = (server.address() as { port: number }).port
+    }
+    return port
+  },
+  /** Requests to paths that begin so get no answer; undefined answers those that wait. */
+  hang(prefix: string | undefined): void {
+    hangingPrefix = prefix
+    if (prefix !== undefined) return
+    for (const socket of hung) socket.write(NO_CONTENT, 'latin1')
+    hung.clear()
+  },
+  forget(): void {
+    arrivals = []
+  },
+  /** What came in since it was last forgotten, as soon as there is so much of it. */
+  async arrivals(count: number, limitMs: number): Promise<Arrival[]> {
+    for (const from = performance.now(); arrivals.length < count; await sleep(WAIT_STEP_MS)) {
+      if (performance.now() - from > limitMs) {
+        throw new Error(`${arrivals.length} of ${count} deliveries arrived within ${limitMs} ms`)
+      }
+    }
+    return arrivals
+  },
+}
+
+export type ReceiverCalls = typeof calls
+
+answerCalls(calls)

@@ -1,0 +1,60 @@
+import type { PackageMetadata } from '@agent-exchange/protocol'
+import type { Database } from '@agent-exchange/service/database'
+
+/** A row that one real package left behind, as JSON text. */
+export interface RowTemplate {
+  readonly table: string
+  readonly text: string
+}
+
+/** Tables in an order that foreign keys allow; what is not named here comes last. */
+const ORDER = ['policy_receipt', 'thread', 'thread_participant', 'package', 'package_content']
+/** Stored content is stood in for: no query but the download reads it, and a million of them would be 12 GB. */
+const SMALL_CONTENT = `\\x${'ab'.repeat(200)}`
+
+/** Every row of any table that names the package or its thread: whatever the service keeps of a package. */
+export async function templatesOf(
+  db: Database,
+  { package_id, thread_id }: PackageMetadata,
+): Promise<RowTemplate[]> {
+  const tables = await db<{ name: string }[]>`
+    select table_name as name from information_schema.tables
+    where table_schema = 'public' and table_type = 'BASE TABLE' order by table_name`
+  const templates: RowTemplate[] = []
+  for (const { name: table } of tables) {
+    const rows = await db.unsafe<{ text: string }[]>(
+      `select text from (select row_to_json(${table})::text as text from ${table}) as every
+       where strpos(text, $1) > 0 or strpos(text, $2) > 0`,
+      [package_id, thread_id],
+    )
+    templates.push(...rows.map(({ text }) => ({ table, text: withSmallContent(table, text) })))
+  }
+  const rank = ({ table }: RowTemplate) => (ORDER.indexOf(table) + ORDER.length + 1) % (ORDER.length + 1)
+  return templates.toSorted((left, right) => rank(left) - rank(right))
+}
+
+function withSmallContent(table: string, text: string): string {
+  if (table !== 'package_content') return text
+  return JSON.stringify({ ...(JSON.parse(text) as object), body: SMALL_CONTENT })
+}
+
+/** Rows of one organization in a table, for organizations that only have to be there. */
+export async function organizationTemplates(
+  db: Database,
+  organizationId: string,
+  agentId: string,
+): Promise<RowTemplate[]> {
+  const templates: RowTemplate[] = []
+  for (const [table, column, id] of [
+    ['organization', 'organization_id', organizationId],
+    ['agent', 'agent_id', agentId],
+    ['agent_key', 'agent_id', agentId],
+  ] as const) {
+    const rows = await db.unsafe<{ text: string }[]>(
+      `select row_to_json(${table})::text as text from ${table} where ${column} = $1`,
+      [id],
+    )
+    templates.push(...rows.map(({ text }) => ({ table, text })))
+  }
+  return templates
+}

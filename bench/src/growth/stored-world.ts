@@ -1,0 +1,176 @@
+import { createHash } from 'node:crypto'
+import { draftPackage, submit, type Organization, type World } from '@agent-exchange/testkit'
+import type { SocketTarget } from '@agent-exchange/service/database'
+import { open } from '../exchange/postgres-server.ts'
+import { copyRows, nameSql, type Replacement } from './copy-rows.ts'
+import { organizationTemplates, templatesOf, type RowTemplate } from './row-templates.ts'
+
+/** Senders, and as many receivers, that exist beside the real organizations. */
+const CROWD = 5_000
+const DEEP_THREAD = 10_000
+const ROWS_AT_ONCE = 5_000
+const CONNECTIONS = 4
+const LOADERS = 2
+
+/** An exchange that has been in use for long: many organizations, a long stream, a deep thread. */
+export interface StoredWorld {
+  readonly sender: Organization
+  /** Receives every second package. */
+  readonly busy: Organization
+  /** The other party of the deep thread. */
+  readonly partner: Organization
+  readonly deepThread: string
+  /** Names of a package that the busy organization received. */
+  anyPackage(): { packageId: string; threadId: string }
+  /** Copies packages until there are so many. */
+  grow(to: number, progress: (done: number) => void): Promise<void>
+}
+
+export async function makeStoredWorld(world: World, database: SocketTarget): Promise<StoredWorld> {
+  const [sender, busy, partner] = await Promise.all(
+    ['growth_a', 'growth_b', 'growth_c'].map((name) => world.organization(name)),
+  )
+  if (!sender || !busy || !partner) throw new Error('nobody to trade')
+  const usual = await sendOne(sender, busy, database)
+  const deep = await sendOne(sender, partner, database)
+  await addCrowd(sender, database)
+  await deepen(deep, database)
+  let stored = 0
+  return {
+    sender,
+    busy,
+    partner,
+    deepThread: deep.metadata.thread_id,
+    anyPackage() {
+      const n = 2 * Math.floor((Math.random() * stored) / 2) + 1
+      return { packageId: nameIn('pkg', 'package', n), threadId: nameIn('thread', 'thread', n) }
+    },
+    async grow(to, progress) {
+      const ranges: { from: number; to: number }[] = []
+      for (let from = stored + 1; from <= to; from += ROWS_AT_ONCE) {
+        ranges.push({ from, to: Math.min(to, from + ROWS_AT_ONCE - 1) })
+      }
+      await using db = open(database, CONNECTIONS)
+      const [stream] = await db<{ last: number }[]>`
+        select last_sequence as last from notification_stream where organization_id = ${busy.organizationId}`
+      // What came to the busy organization otherwise keeps its numbers.
+      const others = (stream?.last ?? 0) - Math.floor((stored + 1) / 2)
+      const replace = inCrowd(usual, busy, others)
+      let done = stored
+      const loader = async () => {
+        for (let range = ranges.shift(); range; range = ranges.shift()) {
+          await copyRows(db, usual.templates, { kind: 'usual', ...range, replace })
+          done += range.to - range.from + 1
+          progress(done)
+        }
+      }
+      await Promise.all(Array.from({ length: LOADERS }, loader))
+      stored = to
+      await settle(database)
+    },
+  }
+}
+
+interface Sample {
+  readonly from: Organization
+  readonly to: Organization
+  readonly metadata: Awaited<ReturnType<typeof draftPackage>>['metadata']
+  readonly templates: readonly RowTemplate[]
+}
+
+async function sendOne(from: Organization, to: Organization, database: SocketTarget): Promise<Sample> {
+  const draft = await draftPackage(from, to)
+  const answer = await submit(from, draft)
+  if (answer.status !== 202) throw new Error(answer.text)
+  await using db = open(database)
+  return { from, to, metadata: draft.metadata, templates: await templatesOf(db, draft.metadata) }
+}
+
+const nameIn = (prefix: string, what: string, n: number) =>
+  `${prefix}_${createHash('md5').update(`${what} ${n}`).digest('hex')}`
+
+/** Copy n: from one of the crowd to another, or, every second time, to the busy organization. */
+function inCrowd({ from, to, metadata }: Sample, busy: Organization, others: number) {
+  const [sender, receiver] = [`((n - 1) % ${CROWD})`, `((n / 2 - 1) % ${CROWD})`]
+  const isBusy = 'n % 2 = 1'
+  return (template: RowTemplate): Replacement[] => [
+    [metadata.package_id, nameSql('pkg', 'package')],
+    [metadata.thread_id, nameSql('thread', 'thread')],
+    [from.organizationId, `'org_growth_s' || ${sender}`],
+    [from.agentId, `'agent_growth_s' || ${sender}`],
+    [
+      to.organizationId,
+      `case when ${isBusy} then '${busy.organizationId}' else 'org_growth_r' || ${receiver} end`,
+    ],
+    [to.agentId, `case when ${isBusy} then '${busy.agentId}' else 'agent_growth_r' || ${receiver} end`],
+    ...sequenceIn(template, from.organizationId, {
+      own: `((n - 1) / ${CROWD} + 1)`,
+      other: `(case when ${isBusy} then (n + 1) / 2 + ${others} else (n / 2 - 1) / ${CROWD} + 1 end)`,
+    }),
+  ]
+}
+
+/** Numbers in both spellings: as a column, and inside the notification's own JSON. */
+function sequenceIn(
+  { table, text }: RowTemplate,
+  sender: string,
+  { own, other }: { own: string; other: string },
+): Replacement[] {
+  if (table !== 'notification') return []
+  const row = JSON.parse(text) as { organization_id: string; sequence: number }
+  const next = row.organization_id === sender ? own : other
+  return [
+    [`"sequence":${row.sequence},`, `'"sequence":' || ${next} || ','`],
+    [`\\"sequence\\":${row.sequence},`, `'\\"sequence\\":' || ${next} || ','`],
+  ]
+}
+
+/** A thread of ten thousand packages between two organizations. */
+async function deepen({ from, metadata, templates }: Sample, database: SocketTarget): Promise<void> {
+  await using db = open(database)
+  const ofPackage = templates.filter(({ table }) => !['thread', 'thread_participant'].includes(table))
+  const entries = ofPackage.filter(({ table }) => table === 'audit_entry').length
+  const replace = (template: RowTemplate): Replacement[] => {
+    const { position, sequence } = JSON.parse(template.text) as { position?: number; sequence?: number }
+    const next = `(n + ${sequence ?? 0})`
+    return [
+      [metadata.package_id, nameSql('pkg', 'deep')],
+      [metadata.thread_id, `'${metadata.thread_id}'`],
+      [`"thread_position":1,`, `'"thread_position":' || (n + 1) || ','`],
+      [`"position":${position},`, `'"position":' || (${position} + n * ${entries}) || ','`],
+      ...sequenceIn(template, from.organizationId, { own: next, other: next }),
+    ]
+  }
+  for (let start = 1; start < DEEP_THREAD; start += ROWS_AT_ONCE) {
+    const to = Math.min(DEEP_THREAD, start + ROWS_AT_ONCE) - 1
+    await copyRows(db, ofPackage, { kind: 'deep', from: start, to, replace })
+  }
+  await db`
+    update thread set package_count = (select count(*) from package where thread_id = ${metadata.thread_id}),
+      audit_count = (select count(*) from audit_entry where thread_id = ${metadata.thread_id})
+    where thread_id = ${metadata.thread_id}`
+}
+
+async function addCrowd({ organizationId, agentId }: Organization, database: SocketTarget): Promise<void> {
+  await using db = open(database)
+  const templates = await organizationTemplates(db, organizationId, agentId)
+  for (const kind of ['s', 'r']) {
+    const replace = (): Replacement[] => [
+      [organizationId, `'org_growth_${kind}' || n`],
+      [agentId, `'agent_growth_${kind}' || n`],
+    ]
+    await copyRows(db, templates, { kind, from: 0, to: CROWD - 1, replace })
+  }
+}
+
+/** As it would be after a while: counters follow the streams, and autovacuum has been there. */
+async function settle(database: SocketTarget): Promise<void> {
+  await using db = open(database)
+  await db.begin(async (tx) => {
+    await tx`set local statement_timeout = 0`
+    await tx`
+      insert into notification_stream (organization_id, last_sequence)
+      select organization_id, max(sequence) from notification group by organization_id
+      on conflict (organization_id) do update set last_sequence = excluded.last_sequence`
+  })
+}

@@ -1,0 +1,9 @@
+import { startHelper, type Helper } from '../processes/calls.ts'
+import type { LoadCalls } from './load-main.ts'
+
+export type LoadProcess = Helper<LoadCalls>
+
+/** A process that makes load. */
+export function startLoad(): LoadProcess {
+  return startHelper<LoadCalls>(new URL('load-main.ts', import.meta.url))
+}

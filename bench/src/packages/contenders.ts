@@ -1,0 +1,102 @@
+import { toParty, tokensFor, type Tokens } from '../exchange/parties.ts'
+import type { Bed } from '../exchange/bed.ts'
+import { marketOf, type Market } from '../exchange/market.ts'
+import { urlOf } from '../exchange/postgres-server.ts'
+import type { StockOrder, StockSource } from '../load/load-main.ts'
+import { makeNaiveDatabase } from '../reference/naive-database.ts'
+import { startReferenceProcess } from '../reference/reference-process.ts'
+
+export type ContenderName = 'spread' | 'floor' | 'hot' | 'naive' | 'tls'
+
+/** A server that takes packages, and where they come from. */
+export interface Contender {
+  readonly name: ContenderName
+  readonly label: string
+  readonly address: { readonly url: string; readonly ca?: string }
+  readonly pid: number
+  readonly tokens: Tokens
+  readonly source: StockSource
+}
+
+/** Enough that no two in flight are the same. */
+const FLOOR_STOCK = 256
+
+/** Starts everything that is measured beside each other. What they stand on ends with the stack. */
+export async function startContenders(
+  bed: Bed,
+  cleanup: AsyncDisposableStack,
+  workers: number,
+): Promise<{ market: Market; contenders: readonly Contender[] }> {
+  const market = await marketOf(bed)
+  const { exchange, senders, receivers, load, tokens } = market
+  const naiveDatabase = await makeNaiveDatabase(bed, exchange)
+  const floor = cleanup.use(await startReferenceProcess(exchange, senders, { workers }))
+  const naive = cleanup.use(
+    await startReferenceProcess(exchange, senders, { workers, database: naiveDatabase }),
+  )
+  const tls = cleanup.use(await exchange.serve('tls', await tlsSettings(bed), 'https'))
+  const ca = bed.authority.certificate
+
+  const order = (name: string, receiving: number, databaseUrl?: string): StockOrder => ({
+    name,
+    kind: 'packages',
+    senders: senders.map(toParty),
+    receivers: receivers.slice(0, receiving).map(toParty),
+    ...(databaseUrl !== undefined && { receipts: { databaseUrl, template: market.template } }),
+  })
+  await load.call('createStock', order('spread', receivers.length, urlOf(exchange.database)))
+  await load.call('createStock', order('hot', 1, urlOf(exchange.database)))
+  await load.call('createStock', order('naive', receivers.length, urlOf(naiveDatabase)))
+  await load.call('createStock', order('floor', receivers.length))
+  await load.call('fill', 'floor', FLOOR_STOCK)
+
+  const { url, pid } = exchange.service
+  const contenders: Contender[] = [
+    {
+      name: 'spread',
+      label: `service, ${receivers.length} receiving organizations`,
+      address: { url },
+      pid,
+      tokens,
+      source: { kind: 'stock', stock: 'spread' },
+    },
+    {
+      name: 'floor',
+      label: 'floor: same server, parse and verify only',
+      address: { url: floor.url },
+      pid: floor.pid,
+      tokens,
+      source: { kind: 'stock', stock: 'floor', isRepeated: true },
+    },
+    {
+      name: 'hot',
+      label: 'service, one receiving organization',
+      address: { url },
+      pid,
+      tokens,
+      source: { kind: 'stock', stock: 'hot' },
+    },
+    {
+      name: 'naive',
+      label: 'naive: one statement after another',
+      address: { url: naive.url },
+      pid: naive.pid,
+      tokens,
+      source: { kind: 'stock', stock: 'naive' },
+    },
+    {
+      name: 'tls',
+      label: 'service over TLS',
+      address: { url: tls.url, ca },
+      pid: tls.pid,
+      tokens: tokensFor(senders, tls, ca),
+      source: { kind: 'stock', stock: 'spread' },
+    },
+  ]
+  return { market, contenders }
+}
+
+async function tlsSettings({ authority, file }: Bed) {
+  const { certificate, key } = await authority.server()
+  return { AEX_TLS_CERT: file('tls.crt', certificate), AEX_TLS_KEY: file('tls.key', key) }
+}

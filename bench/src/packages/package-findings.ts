@@ -1,0 +1,122 @@
+import type { Figure, Ratio, Table } from '../area.ts'
+import type { Bed } from '../exchange/bed.ts'
+import { figureOf } from '../figures.ts'
+import { median } from '../statistics.ts'
+import type { Contender, ContenderName } from './contenders.ts'
+import type { Latencies, Measured, Results } from './run-load.ts'
+
+/** What is compared between machines: each against another one of the same run. */
+export function packageRatios(results: Results, { single, half }: Latencies): Ratio[] {
+  const rate = (name: ContenderName) => rateOf(results[name])
+  const [p99, one] = [median(half.map(({ p99Ms }) => p99Ms)), median(single.map(({ p50Ms }) => p50Ms))]
+  return [
+    {
+      id: 'accepted_to_floor',
+      label: 'accepted packages/s to the floor',
+      value: rate('spread') / rate('floor'),
+      wanted: { at: 'least', must: 0.65, goal: 0.8 },
+    },
+    {
+      id: 'accepted_to_naive',
+      label: 'accepted packages/s to the naive server',
+      value: rate('spread') / rate('naive'),
+      wanted: { at: 'least', must: 4, goal: 6 },
+    },
+    {
+      id: 'hot_to_spread',
+      label: 'one receiving organization to 100',
+      value: rate('hot') / rate('spread'),
+      wanted: { at: 'least', must: 0.9 },
+    },
+    {
+      id: 'tls_to_plain',
+      label: 'with TLS to without',
+      value: rate('tls') / rate('spread'),
+      wanted: { at: 'least', must: 0.8 },
+    },
+    {
+      id: 'p99_at_half_load_to_single',
+      label: 'p99 at half load to one request at a time',
+      value: p99 / one,
+      wanted: { at: 'most', must: 15 },
+    },
+  ]
+}
+
+export function packageNotes({ folder, postgres }: Bed): string[] {
+  return [
+    `PostgreSQL ${postgres.version} with the embedded default's settings, fsync on.`,
+    'Packages are signed and their policy receipts are in the database (copies of a row that the API made) before ' +
+      'the clock starts. Tokens are from the token endpoint. Load comes from a process of its own.',
+    'The floor logs nothing and stores nothing. The naive server writes the same rows into a database of its own ' +
+      'on the same PostgreSQL, with as many connections as the service.',
+    ...(folder.isOnDisk
+      ? []
+      : [
+          'The database is in memory here (tmpfs), so fsync is free: set AEX_BENCH_DIR to a folder on a disk.',
+        ]),
+  ]
+}
+
+type Member = keyof Measured
+
+const each = (list: readonly Measured[], member: Member) => list.map((measured) => measured[member])
+
+export const rateOf = (list: readonly Measured[]) => median(each(list, 'perSecond'))
+
+export function rateFigures(contenders: readonly Contender[], results: Results): Figure[] {
+  const reference = { name: 'floor', value: rateOf(results.floor) }
+  return contenders.map(({ name, label }) => {
+    const id = name === 'spread' ? 'accepted_per_second' : `accepted_${name}_per_second`
+    return figureOf(id, label, 'per_second', each(results[name], 'perSecond'), {
+      isOther: name === 'floor' || name === 'naive',
+      ...(name !== 'floor' && { reference }),
+    })
+  })
+}
+
+const time = (id: string, label: string, list: readonly Measured[], member: Member) =>
+  figureOf(id, label, 'milliseconds', each(list, member))
+
+const cost = (id: string, whose: string, list: readonly Measured[], member: Member) =>
+  figureOf(id, `CPU of ${whose}, a package`, 'microseconds', each(list, member))
+
+export function timeFigures({ spread }: Results, { single, half }: Latencies): Figure[] {
+  return [
+    time('accepted_p50_ms', 'p50 at 64 clients', spread, 'p50Ms'),
+    time('accepted_p99_ms', 'p99 at 64 clients', spread, 'p99Ms'),
+    time('single_request_ms', 'one request at a time, p50', single, 'p50Ms'),
+    time('half_load_p50_ms', 'p50 at half of the maximum', half, 'p50Ms'),
+    time('half_load_p99_ms', 'p99 at half of the maximum', half, 'p99Ms'),
+  ]
+}
+
+/** CPU time that a package takes of each process: steadier than rates where others use the machine too. */
+export function costFigures({ spread, floor, naive }: Results): Figure[] {
+  return [
+    cost('package_service_cpu_us', 'the service', spread, 'serverMicroseconds'),
+    cost('package_postgres_cpu_us', 'PostgreSQL', spread, 'postgresMicroseconds'),
+    cost('package_load_cpu_us', 'the load', spread, 'loadMicroseconds'),
+    cost('package_floor_cpu_us', 'the floor', floor, 'serverMicroseconds'),
+    cost('package_naive_cpu_us', 'the naive server', naive, 'serverMicroseconds'),
+  ]
+}
+
+/** Everything by contender, for whoever looks for where the time goes. */
+export function detailsOf(contenders: readonly Contender[], results: Results): Table {
+  const middle = (name: ContenderName, member: Member, digits = 0) =>
+    median(each(results[name], member)).toFixed(digits)
+  return {
+    title: 'By contender: latency in ms, CPU in µs a package',
+    head: ['', 'per second', 'p50', 'p99', 'server CPU', 'PostgreSQL CPU', 'load CPU'],
+    rows: contenders.map(({ name, label }) => [
+      label,
+      middle(name, 'perSecond'),
+      middle(name, 'p50Ms', 1),
+      middle(name, 'p99Ms', 1),
+      middle(name, 'serverMicroseconds'),
+      middle(name, 'postgresMicroseconds'),
+      middle(name, 'loadMicroseconds'),
+    ]),
+  }
+}

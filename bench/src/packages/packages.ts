@@ -1,0 +1,125 @@
+import type { Area, AreaContext, AreaResult } from '../area.ts'
+import { CLIENTS } from '../exchange/market.ts'
+import { figureOf } from '../figures.ts'
+import { residentMegabytes } from '../processes/tree.ts'
+import { startContenders, type Contender, type ContenderName } from './contenders.ts'
+import {
+  costFigures,
+  detailsOf,
+  packageNotes,
+  packageRatios,
+  rateFigures,
+  rateOf,
+  timeFigures,
+} from './package-findings.ts'
+import { enoughFor, runLoad, type Latencies, type Measured, type Results, type Runner } from './run-load.ts'
+
+/** Package creation beside a floor and a naive server, interleaved. */
+export const packagesArea: Area = {
+  name: 'packages',
+  what: 'packages accepted/s at 64 clients, beside a floor without database and a naive server',
+  run,
+}
+
+interface Plan {
+  readonly repetitions: number
+  readonly rampMs: number
+  readonly measureMs: number
+  /** So many packages first, or as many as fit into this time: until the code is compiled. */
+  readonly warmUp: { readonly packages: number; readonly limitMs: number }
+}
+
+const FULL: Plan = {
+  repetitions: 5,
+  rampMs: 500,
+  measureMs: 4_000,
+  warmUp: { packages: 6_000, limitMs: 6_000 },
+}
+const QUICK: Plan = {
+  repetitions: 3,
+  rampMs: 150,
+  measureMs: 800,
+  warmUp: { packages: 2_000, limitMs: 2_000 },
+}
+
+async function run({ quick, workers, progress, bed: startBed }: AreaContext): Promise<AreaResult> {
+  const plan = quick ? QUICK : FULL
+  progress('starting PostgreSQL and the service')
+  const bed = await startBed()
+  await using cleanup = new AsyncDisposableStack()
+  progress('making organizations, starting floor, naive server and the service with TLS')
+  const { market, contenders } = await startContenders(bed, cleanup, workers)
+  const runner = { load: market.load, postgres: bed.postgres }
+  const results = await interleave(runner, contenders, plan, progress)
+  const service = contenders.find(({ name }) => name === 'spread') as Contender
+  const latencies = await measureLatency(runner, service, plan, {
+    maximum: rateOf(results.spread),
+    progress,
+  })
+  return {
+    title: `Package creation, ${CLIENTS} clients, 12 KB, ES256, fsync on, ${processes(workers)}`,
+    plot: `Packages accepted a second, ${CLIENTS} clients`,
+    figures: [
+      ...rateFigures(contenders, results),
+      ...timeFigures(results, latencies),
+      ...costFigures(results),
+      figureOf('memory_after_load_mb', 'resident memory of the service after it', 'megabytes', [
+        residentMegabytes(service.pid),
+      ]),
+      figureOf('fsync_ms', 'time to make one page durable', 'milliseconds', [bed.folder.fsyncMs]),
+    ],
+    ratios: packageRatios(results, latencies),
+    tables: [detailsOf(contenders, results)],
+    notes: packageNotes(bed),
+  }
+}
+
+/** Each contender in turn, again and again: what disturbs the machine disturbs all of them. */
+async function interleave(
+  runner: Runner,
+  contenders: readonly Contender[],
+  { repetitions, rampMs, measureMs, warmUp }: Plan,
+  progress: AreaContext['progress'],
+): Promise<Results> {
+  const results: Record<ContenderName, Measured[]> = { spread: [], floor: [], hot: [], naive: [], tls: [] }
+  const expected = new Map<ContenderName, number>()
+  for (const contender of contenders) {
+    progress(`warming up ${contender.label}`)
+    const { packages, limitMs } = warmUp
+    const options = { clients: CLIENTS, rampMs: 0, measureMs: limitMs, packages }
+    expected.set(contender.name, (await runLoad(runner, contender, options)).perSecond)
+  }
+  for (let repetition = 1; repetition <= repetitions; repetition++) {
+    for (const contender of contenders) {
+      const { name, label } = contender
+      const perSecond = expected.get(name) ?? 0
+      const packages = enoughFor(perSecond, { rampMs, measureMs })
+      const measured = await runLoad(runner, contender, { clients: CLIENTS, rampMs, measureMs, packages })
+      expected.set(name, Math.max(measured.perSecond, perSecond / 2))
+      results[name].push(measured)
+      progress(`${repetition}/${repetitions} ${label}: ${Math.round(measured.perSecond)} /s`)
+    }
+  }
+  return results
+}
+
+/** One request after the other, and then half of what was the most, at a steady pace. */
+async function measureLatency(
+  runner: Runner,
+  service: Contender,
+  { repetitions, rampMs, measureMs }: Plan,
+  { maximum, progress }: { maximum: number; progress: AreaContext['progress'] },
+): Promise<Latencies> {
+  const single: Measured[] = []
+  const half: Measured[] = []
+  const perSecond = maximum / 2
+  const options = { rampMs, measureMs, packages: enoughFor(perSecond, { rampMs, measureMs }) }
+  for (let repetition = 1; repetition <= repetitions; repetition++) {
+    single.push(await runLoad(runner, service, { ...options, clients: 1 }))
+    half.push(await runLoad(runner, service, { ...options, clients: CLIENTS, perSecond }))
+    progress(`${repetition}/${repetitions} latency of one request, and at half of the maximum`)
+  }
+  return { single, half }
+}
+
+const processes = (workers: number) => (workers === 1 ? 'one API process' : `${workers} API processes`)

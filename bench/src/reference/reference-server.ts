@@ -1,0 +1,58 @@
+import Fastify, { type FastifyInstance } from 'fastify'
+import { generateKeyPair, type PublicJwk } from '@agent-exchange/crypto'
+import type { SocketTarget } from '@agent-exchange/service/database'
+import { packageChecker, resourceOf, type KeyList } from './checked-package.ts'
+import { naiveStore } from './naive-store.ts'
+import { plainDriver } from './plain-driver.ts'
+import { tokenCache } from './token-cache.ts'
+
+export interface ReferenceSettings {
+  readonly port: number
+  /** Of the authorization server whose tokens count. */
+  readonly jwks: readonly (PublicJwk & { readonly kid: string })[]
+  readonly keys: KeyList
+  /** Undefined: the floor, which stores nothing. */
+  readonly database: SocketTarget | undefined
+}
+
+const BODY_LIMIT_BYTES = 2_097_152
+const REQUEST_TIMEOUT_MS = 30_000
+const KEEP_ALIVE_MS = 72_000
+/** As many as the service's pool has. */
+const CONNECTIONS = 20
+
+/** What the service is held against: the same framework, settings and checks, with nothing or too much behind it. */
+export async function startReference(settings: ReferenceSettings): Promise<FastifyInstance> {
+  const base = `http://127.0.0.1:${settings.port}`
+  const authenticate = tokenCache(settings.jwks)
+  const check = await packageChecker(settings.keys)
+  const platform = { key: (await generateKeyPair('signing')).privateKey, keyId: 'key_platform' }
+  const store = settings.database && naiveStore(plainDriver(settings.database, CONNECTIONS), platform)
+  const app = Fastify({
+    bodyLimit: BODY_LIMIT_BYTES,
+    requestTimeout: REQUEST_TIMEOUT_MS,
+    keepAliveTimeout: KEEP_ALIVE_MS,
+    exposeHeadRoutes: false,
+  })
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, body, done) =>
+    done(null, body),
+  )
+  app.post('/v1/packages', async ({ headers, body }, reply) => {
+    const caller = await authenticate(headers.authorization)
+    const correlationId = String(headers['x-correlation-id'])
+    const checked = await check(body as Buffer, caller.organizationId)
+    const idempotencyKey = String(headers['idempotency-key'])
+    const answer = store
+      ? await store({ caller, checked, idempotencyKey, correlationId, base })
+      : JSON.stringify(resourceOf(checked.metadata, new Date().toISOString(), base))
+    return reply
+      .code(202)
+      .header('content-type', 'application/json')
+      .header('cache-control', 'no-store')
+      .header('x-correlation-id', correlationId)
+      .send(answer)
+  })
+  await app.listen({ host: '127.0.0.1', port: settings.port })
+  return app
+}

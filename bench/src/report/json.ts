@@ -1,0 +1,25 @@
+import type { AreaResult } from '../area.ts'
+import type { Machine } from './machine.ts'
+
+/** The result as data: ratios and figures by id. */
+export function toJson(results: readonly AreaResult[], machine: Machine): object {
+  const figures = results.flatMap((result) => result.figures)
+  return {
+    ratios: Object.fromEntries(results.flatMap(ratiosOf).map(({ id, value }) => [id, rounded(value)])),
+    figures: Object.fromEntries(figures.map(({ id, value }) => [id, rounded(value)])),
+    machine,
+  }
+}
+
+/** An area that names no ratios has one for each figure with a reference, under the figure's own name. */
+function ratiosOf({ ratios, figures }: AreaResult): { id: string; value: number }[] {
+  if (ratios) return [...ratios]
+  return figures.flatMap(({ id, value, reference }) =>
+    reference === undefined ? [] : [{ id, value: value / reference.value }],
+  )
+}
+
+/** Four digits that matter; JSON has no NaN. */
+function rounded(value: number): number | null {
+  return Number.isFinite(value) ? Number(value.toPrecision(4)) : null
+}

@@ -1,0 +1,58 @@
+import type { Area, AreaContext, AreaResult } from './area.ts'
+import type { Options } from './command-line.ts'
+import { startBed, type Bed } from './exchange/bed.ts'
+import { foreignShare, readCpu } from './processes/cpu.ts'
+import { describeMachine, type Machine } from './report/machine.ts'
+
+/** Above this share of the machine, somebody else's work shows in the figures. */
+export const DISTURBING_SHARE = 0.1
+
+export interface Run {
+  readonly results: readonly AreaResult[]
+  readonly machine: Machine
+}
+
+export interface RunSettings {
+  readonly options: Options
+  readonly cleanup: AsyncDisposableStack
+  readonly progress: (text: string) => void
+  readonly onResult: (result: AreaResult, foreign: number) => void
+}
+
+/** One area after the other; those that need an exchange share one. */
+export async function runAreas({ options, cleanup, progress, onResult }: RunSettings): Promise<Run> {
+  const { areas, quick, workers, sizes } = options
+  const results: AreaResult[] = []
+  const foreign: Record<string, number> = {}
+  let bed: Promise<Bed> | undefined
+  const start = async () => cleanup.use(await startBed(workers))
+  const contextFor = ({ name }: Area): AreaContext => ({
+    quick,
+    workers,
+    sizes,
+    progress: (what) => progress(`${name}: ${what}`),
+    bed: () => (bed ??= start()),
+    earlier: (id) => results.flatMap(({ figures }) => figures).find((figure) => figure.id === id)?.value,
+  })
+  for (const area of areas) {
+    const before = readCpu()
+    const result = await area.run(contextFor(area)).catch(async (error: unknown) => {
+      const complaints = (await bed)?.complaints() ?? []
+      throw complaints.length === 0 ? error : new Error(complaints.join('\n'), { cause: error })
+    })
+    const after = readCpu()
+    const share = before && after ? foreignShare(before, after) : 0
+    foreign[area.name] = Number(share.toFixed(3))
+    results.push(result)
+    onResult(result, share)
+  }
+  const { postgres, folder } = (await bed) ?? {}
+  const machine = describeMachine({
+    workers,
+    quick,
+    foreign_cpu: foreign,
+    ...(postgres && { postgres: postgres.version }),
+    ...(folder && { fsync_ms: Number(folder.fsyncMs.toFixed(3)) }),
+  })
+  return { results, machine }
+}

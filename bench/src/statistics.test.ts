@@ -1,0 +1,43 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { median, percentile, percentiles, spreadOf } from './statistics.ts'
+
+const numbers = fc.array(fc.integer({ min: -1_000, max: 1_000 }), { minLength: 1, maxLength: 200 })
+
+test('the median of an odd and of an even number of values', () => {
+  assert.equal(median([3, 1, 2]), 2)
+  assert.equal(median([4, 1, 3, 2]), 2.5)
+  assert.ok(Number.isNaN(median([])))
+})
+
+test('at least half of all values lie on each side of the median', () => {
+  fc.assert(
+    fc.property(numbers, (values) => {
+      const middle = median(values)
+      const half = values.length / 2
+      assert.ok(values.filter((value) => value <= middle).length >= half)
+      assert.ok(values.filter((value) => value >= middle).length >= half)
+    }),
+  )
+})
+
+test('a percentile is a value that was measured, and no smaller one would do', () => {
+  fc.assert(
+    fc.property(numbers, fc.double({ min: 0.01, max: 1, noNaN: true }), (values, share) => {
+      const found = percentile(values, share)
+      assert.ok(values.includes(found))
+      assert.ok(values.filter((value) => value <= found).length >= share * values.length)
+      assert.ok(values.filter((value) => value < found).length < share * values.length)
+    }),
+  )
+})
+
+test('p50 and p99 of the numbers from 1 to 1000', () => {
+  const values = Array.from({ length: 1_000 }, (_, i) => 1_000 - i)
+  assert.deepEqual(percentiles(values, [0.5, 0.99, 1]), [500, 990, 1_000])
+})
+
+test('a spread has the least, the middle and the most', () => {
+  assert.deepEqual(spreadOf([5, 1, 3]), { median: 3, lowest: 1, highest: 5 })
+})

@@ -1,0 +1,28 @@
+/** What repeated measurements came to. */
+export interface Spread {
+  readonly median: number
+  readonly lowest: number
+  readonly highest: number
+}
+
+export function median(values: readonly number[]): number {
+  const sorted = values.toSorted((left, right) => left - right)
+  const middle = sorted.length >> 1
+  const upper = sorted[middle] ?? Number.NaN
+  return sorted.length % 2 === 1 ? upper : (upper + (sorted[middle - 1] ?? upper)) / 2
+}
+
+export function spreadOf(values: readonly number[]): Spread {
+  return { median: median(values), lowest: Math.min(...values), highest: Math.max(...values) }
+}
+
+/** The smallest value that at least this share of all values does not exceed (nearest rank). */
+export function percentile(values: readonly number[], share: number): number {
+  return percentiles(values, [share])[0] ?? Number.NaN
+}
+
+/** Several of them with one sort. */
+export function percentiles(values: readonly number[], shares: readonly number[]): number[] {
+  const sorted = Float64Array.from(values).toSorted()
+  return shares.map((share) => sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)] ?? Number.NaN)
+}
