@@ -40,7 +40,7 @@ suite('what goes wrong between connectors', () => {
       'negotiation_terminated',
       pair.recipient.acquire({ ...request, acceptTerms }),
     )
-    assert.equal(ended.state, 'TERMINATED')
+    assert.match(ended.state ?? '', /^TERMINAT(?:ING|ED)$/u)
     assert.match(ended.likelyCause ?? '', /to the letter/u)
   })
 
@@ -103,7 +103,9 @@ suite('what goes wrong between connectors', () => {
     const { request } = await offer(pair)
     pair.bolt.faults = { transferEndsAt: { state: 'REQUESTED', detail: 'no data plane found' } }
     const ended = await rejectsWith('transfer_terminated', pair.recipient.acquire(request))
-    assert.deepEqual([ended.state, ended.errorDetail], ['TERMINATING', 'no data plane found'])
+    // Which of the two the connector shows depends on when it is asked.
+    assert.match(ended.state ?? '', /^TERMINAT(?:ING|ED)$/u)
+    assert.equal(ended.errorDetail, 'no data plane found')
     assert.match(ended.likelyCause ?? '', /data plane/u)
     const { transferProcessId = '' } = ended
     const transfer = pair.bolt.state.transfers.get(transferProcessId)
