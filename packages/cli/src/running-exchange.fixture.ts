@@ -1,10 +1,10 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { chmodSync, closeSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs'
-import { createServer, type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
+import { freePorts } from '@agent-exchange/testkit'
 
 export const ROOT = resolve(import.meta.dirname, '../../..')
 const START_MS = 60_000
@@ -27,7 +27,7 @@ export async function runningExchange(commands = join(ROOT, 'node_modules/.bin')
   const folder = mkdtempSync(join(tmpdir(), 'aex-running-'))
   // Started by root, PostgreSQL runs as another user, who has to get through to its own folder.
   chmodSync(folder, 0o711)
-  const [port, operatorPort] = [await freePort(), await freePort()]
+  const [port, operatorPort] = await freePorts(2)
   const url = `http://127.0.0.1:${port}`
   const env = {
     ...process.env,
@@ -80,15 +80,6 @@ export function blocksOf(document: string, language: 'sh' | 'ts'): string[] {
 /** Shell blocks as they stand, but for the port and for `npx`, which would look for the checkout. */
 export function scriptOf(blocks: readonly string[], { url }: RunningExchange): string {
   return blocks.join('').replaceAll('npx ', '').replaceAll('http://127.0.0.1:8080', url)
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  await once(server, 'close')
-  return port
 }
 
 async function ready(url: string): Promise<void> {

@@ -19,7 +19,6 @@ import { LANE_NAMES, short, type Lane, type Timeline } from './timeline.ts'
 export interface Company extends AsyncDisposable {
   readonly lane: Exclude<Lane, 'exchange'>
   readonly agent: FolderAgent
-  readonly clientId: string
   readonly receiver: Receiver
   /** Events that were handled, in the order of the stream. */
   readonly events: readonly NotificationEnvelope[]
@@ -86,7 +85,6 @@ export async function foundCompany(exchange: DemoExchange, founding: Founding): 
   return {
     lane,
     agent,
-    clientId,
     receiver,
     events: heard.events,
     told: heard.told,

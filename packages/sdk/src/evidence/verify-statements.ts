@@ -5,15 +5,15 @@ import {
   verifyPackageStatement,
   verifyPolicyReceipt,
 } from '@agent-exchange/crypto'
-import type {
-  DeploymentProfile,
-  EvidenceEntry,
-  PackageEvidence,
-  PolicyEnvelope,
-  ReceiptResource,
+import {
+  receiptDifferences,
+  type DeploymentProfile,
+  type EvidenceEntry,
+  type PackageEvidence,
+  type PolicyEnvelope,
+  type ReceiptResource,
 } from '@agent-exchange/protocol'
 import { findAcceptance } from '../exchange/key-validity.ts'
-import { receiptDifferences } from '../exchange/package-metadata.ts'
 import { isEligible, policyDigest } from '../exchange/policy-receipt.ts'
 import type { Findings } from './evidence-report.ts'
 import { judgeKey, type KeyRing, type RingKey } from './key-ring.ts'

@@ -1,20 +1,5 @@
 import { canonicalBytes, canonicalize } from '@agent-exchange/crypto'
-import { isEarlier, type PackageMetadata, type PolicyReceipt } from '@agent-exchange/protocol'
-
-/** POL-04: what a policy receipt and the metadata of its package say alike. */
-const BOUND_BY_RECEIPT = [
-  'policy_receipt_id',
-  'package_id',
-  'thread_id',
-  'sender_org_id',
-  'sender_agent_id',
-  'recipient_org_id',
-  'recipient_agent_id',
-  'protocol_version',
-  'skill_id',
-  'skill_version',
-  'content_digest',
-] as const satisfies (keyof PackageMetadata & keyof PolicyReceipt)[]
+import type { PackageMetadata } from '@agent-exchange/protocol'
 
 /**
  * What the sealed content authenticates beside itself (O-17, ours): the metadata but for two members. The digest
@@ -36,15 +21,4 @@ export function differingMembers(left: object, right: object): string[] {
 function textOf(object: object, name: string): string | undefined {
   const value: unknown = Object.hasOwn(object, name) ? Reflect.get(object, name) : undefined
   return value === undefined ? undefined : canonicalize(value)
-}
-
-/** POL-04: members in which a receipt does not cover the package. */
-export function receiptDifferences(receipt: PolicyReceipt, metadata: PackageMetadata): string[] {
-  const differing: string[] = BOUND_BY_RECEIPT.filter((member) => receipt[member] !== metadata[member])
-  // The receipt predates the package; the same instant is allowed.
-  if (isEarlier(metadata.created_at, receipt.evaluated_at) !== false) differing.push('evaluated_at')
-  const { approved_at } = receipt.human_approval
-  if (approved_at !== undefined && isEarlier(metadata.created_at, approved_at) !== false)
-    differing.push('approved_at')
-  return differing
 }

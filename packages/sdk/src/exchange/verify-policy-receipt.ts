@@ -1,11 +1,14 @@
 import { verifyPolicyReceipt } from '@agent-exchange/crypto'
-import type { PackageMetadata, PolicyReceiptResource } from '@agent-exchange/protocol'
+import {
+  receiptDifferences,
+  type PackageMetadata,
+  type PolicyReceiptResource,
+} from '@agent-exchange/protocol'
 import type { AgentContext } from '../context.ts'
 import { ExchangeError } from '../errors.ts'
 import { isNotFound } from './evaluate-draft.ts'
 import { signatureFailure } from './explain-signature.ts'
 import { requireKeyInTime } from './key-validity.ts'
-import { receiptDifferences } from './package-metadata.ts'
 import { isEligible } from './policy-receipt.ts'
 
 /** POL-01 to POL-04 once more, on the side that relies on them. */

@@ -1,8 +1,8 @@
 import {
   isEarlier,
   PROTOCOL_VERSION,
+  receiptDifferences,
   type PackageMetadata,
-  type PolicyReceipt,
   type TransportMode,
 } from '@agent-exchange/protocol'
 import { Problem } from '../../kernel/problem.ts'
@@ -85,29 +85,13 @@ function requireOriginal(submission: Submission, state: AcceptanceState): Packag
   return original
 }
 
-const BOUND_MEMBERS = [
-  'package_id',
-  'thread_id',
-  'sender_org_id',
-  'sender_agent_id',
-  'recipient_org_id',
-  'recipient_agent_id',
-  'protocol_version',
-  'skill_id',
-  'skill_version',
-  'content_digest',
-] as const satisfies (keyof PackageMetadata & keyof PolicyReceipt)[]
-
 /** POL-04. */
 function requirePolicyReceipt({ metadata }: Submission, { policyReceipts }: AcceptanceState): void {
   const known = policyReceipts.get(metadata.policy_receipt_id)
   // Somebody else's receipt and none at all answer alike.
   if (known?.row.sender_org_id !== metadata.sender_org_id) throw new Problem('policy_receipt_missing')
   const { row, receipt } = known
-  const differing: string[] = BOUND_MEMBERS.filter((member) => receipt[member] !== metadata[member])
-  // The receipt predates the package; the same instant is allowed.
-  if (isEarlier(metadata.created_at, receipt.evaluated_at)) differing.push('evaluated_at')
-  if (isEarlier(metadata.created_at, receipt.human_approval.approved_at)) differing.push('approved_at')
+  const differing = receiptDifferences(receipt, metadata)
   if (differing.length > 0) throw new Problem('policy_receipt_mismatch', { members: differing })
   if (!row.eligible) throw new Problem('policy_receipt_ineligible')
 }

@@ -1,0 +1,29 @@
+import { isEarlier } from './instants.ts'
+import type { PackageMetadata } from './resources/packages.ts'
+import type { PolicyReceipt } from './resources/policy-receipts.ts'
+
+/** POL-04: what a policy receipt and the metadata of its package say alike. */
+const BOUND_MEMBERS = [
+  'policy_receipt_id',
+  'package_id',
+  'thread_id',
+  'sender_org_id',
+  'sender_agent_id',
+  'recipient_org_id',
+  'recipient_agent_id',
+  'protocol_version',
+  'skill_id',
+  'skill_version',
+  'content_digest',
+] as const satisfies (keyof PackageMetadata & keyof PolicyReceipt)[]
+
+/** POL-04: members in which a receipt does not cover the package. The exchange and the recipient judge alike. */
+export function receiptDifferences(receipt: PolicyReceipt, metadata: PackageMetadata): string[] {
+  const differing: string[] = BOUND_MEMBERS.filter((member) => receipt[member] !== metadata[member])
+  // The receipt predates the package; the same instant is allowed, a time that cannot be read is not.
+  if (isEarlier(metadata.created_at, receipt.evaluated_at) !== false) differing.push('evaluated_at')
+  const { approved_at } = receipt.human_approval
+  if (approved_at !== undefined && isEarlier(metadata.created_at, approved_at) !== false)
+    differing.push('approved_at')
+  return differing
+}
