@@ -35,7 +35,10 @@ interface Walk {
 }
 
 /** Integers come first in an object, wherever they were put, and `__proto__` is no member at all. */
-const ODD_NAME = /^(?:\d|__proto__$)/
+function isOddName(name: string): boolean {
+  const first = name.charCodeAt(0)
+  return (first >= 0x30 && first <= 0x39) || name === '__proto__'
+}
 
 /** The value with the names of its objects sorted by UTF-16 code units (RFC 8785 section 3.2.3). */
 function inOrder(value: unknown, walk: Walk): unknown {
@@ -66,16 +69,24 @@ function membersInOrder(value: object, walk: Walk): object {
   if (!isPlain || Object.getOwnPropertySymbols(value).length > 0)
     throw new CryptoError('json_not_representable')
   const members = value as Readonly<Record<string, unknown>>
-  const ordered: Record<string, unknown> = {}
-  // Without a comparator, sorting is by UTF-16 code units.
-  for (const name of Object.keys(value).toSorted()) {
+  const names = Object.keys(value)
+  // What was made in order, as most that is hashed was, is written as it stands.
+  let ordered: Record<string, unknown> | undefined = isSorted(names) ? undefined : {}
+  for (const name of ordered ? names.toSorted() : names) {
     if (!name.isWellFormed()) throw new CryptoError('json_not_representable')
     const member = members[name]
     if (member === undefined) continue
     // A toJSON function would let the value replace itself; any function is refused here.
     const inner = inOrder(member, walk)
-    if (ODD_NAME.test(name)) walk.hasOddName = true
-    else ordered[name] = inner
+    if (isOddName(name)) walk.hasOddName = true
+    else if (ordered) ordered[name] = inner
+    else if (inner !== member) ordered = { ...members, [name]: inner }
   }
-  return ordered
+  return ordered ?? value
+}
+
+/** Without a comparator, sorting is by UTF-16 code units, and so is this. */
+function isSorted(names: readonly string[]): boolean {
+  for (let i = 1; i < names.length; i++) if ((names[i - 1] ?? '') > (names[i] ?? '')) return false
+  return true
 }

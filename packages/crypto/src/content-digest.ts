@@ -1,6 +1,6 @@
 import { decodeBase64url } from './base64.ts'
-import { canonicalBytes, canonicalize } from './canonical-json.ts'
-import { digestsEqual, sha256Digest } from './digest.ts'
+import { canonicalize } from './canonical-json.ts'
+import { parseDigest, sha256Digest } from './digest.ts'
 import type { ParsedEnvelope } from './envelope.ts'
 import type { SealedPackage } from './sealed-package-shape.ts'
 
@@ -11,13 +11,11 @@ export const CONTENT_DIGEST_RULES = ['jcs-jwe', 'jwe-text', 'ciphertext-bytes'] 
 
 export type ContentDigestRule = (typeof CONTENT_DIGEST_RULES)[number]
 
-const encoder = new TextEncoder()
-
-const BYTES_BY_RULE: Readonly<Record<ContentDigestRule, (content: Content) => Uint8Array>> = {
+const COVERED_BY_RULE: Readonly<Record<ContentDigestRule, (content: Content) => Uint8Array | string>> = {
   /** RFC 8785 of the `jwe` object: what our SDK writes. */
-  'jcs-jwe': ({ jwe }) => encoder.encode(canonicalSealed(jwe)),
+  'jcs-jwe': ({ jwe }) => canonicalSealed(jwe),
   /** The text of `jwe` as submitted. */
-  'jwe-text': ({ jweText }) => encoder.encode(jweText),
+  'jwe-text': ({ jweText }) => jweText,
   /** The decoded ciphertext. */
   'ciphertext-bytes': ({ jwe }) => decodeBase64url(jwe.ciphertext),
 }
@@ -39,11 +37,11 @@ export function canonicalSealed({
 
 /** The content_digest that our senders write into metadata and policy receipt. */
 export function sealedContentDigest(jwe: SealedPackage): Promise<string> {
-  return sha256Digest(canonicalBytes(jwe))
+  return sha256Digest(canonicalize(jwe))
 }
 
 function contentDigest(content: Content, rule: ContentDigestRule): Promise<string> {
-  return sha256Digest(BYTES_BY_RULE[rule](content))
+  return sha256Digest(COVERED_BY_RULE[rule](content))
 }
 
 /** The content digest by every rule. */
@@ -61,8 +59,10 @@ export async function matchContentDigest(
   digest: string,
   rules: readonly ContentDigestRule[] = CONTENT_DIGEST_RULES,
 ): Promise<ContentDigestRule | undefined> {
+  // Whatever is well formed is the only text of its digest, and no secret: the texts can be compared.
+  parseDigest(digest)
   for (const rule of rules) {
-    if (digestsEqual(digest, await contentDigest(content, rule))) return rule
+    if (digest === (await contentDigest(content, rule))) return rule
   }
   return undefined
 }

@@ -41,10 +41,11 @@ export function isOnCurve(curve: Curve, x: bigint, y: bigint): boolean {
   return (y * y - x * x * x + 3n * x - b) % p === 0n
 }
 
-const HEX = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'))
-
 export function toBigInt(bytes: Uint8Array): bigint {
-  let hex = '0x0'
-  for (const byte of bytes) hex += HEX[byte]
-  return BigInt(hex)
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  let value = 0n
+  let i = 0
+  for (; i + 8 <= bytes.length; i += 8) value = (value << 64n) | view.getBigUint64(i)
+  for (; i < bytes.length; i++) value = (value << 8n) | BigInt(view.getUint8(i))
+  return value
 }

@@ -55,7 +55,8 @@ export async function verifyDetached(
 }
 
 export function signedBytes(object: object, member: SignatureMember): Uint8Array {
-  return canonicalBytes(Object.fromEntries(Object.entries(object).filter(([name]) => name !== member)))
+  const { [member]: _, ...signed } = object as Readonly<Record<string, unknown>>
+  return canonicalBytes(signed)
 }
 
 export function signatureBytes({ signature }: DetachedSignature): Uint8Array {

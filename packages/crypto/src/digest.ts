@@ -7,9 +7,9 @@ const DIGEST = /^sha-256=:([A-Za-z0-9+/]+=*):$/
 /** A dictionary member whose value is a byte sequence, without parameters (RFC 9530 section 2 has none). */
 const MEMBER = /^([a-z*][a-z0-9_.*-]*)=(:[A-Za-z0-9+/]*=*:)$/
 
-/** The digest of some bytes in the form of RFC 9530. */
-export async function sha256Digest(bytes: Uint8Array): Promise<string> {
-  return `sha-256=:${encodeBase64(await sha256(bytes))}:`
+/** The digest of some bytes, or of a text's UTF-8, in the form of RFC 9530. */
+export async function sha256Digest(data: Uint8Array | string): Promise<string> {
+  return `sha-256=:${encodeBase64(await sha256(data))}:`
 }
 
 /** The 32 bytes of a digest in the protocol's one form; anything else is refused. */

@@ -16,7 +16,8 @@ export async function importSigner(jwk: PrivateJwk): Promise<Signer> {
   return async (data) => new Uint8Array(await crypto.subtle.sign(ES256, key, data))
 }
 
-export async function sha256(bytes: Uint8Array): Promise<Uint8Array> {
+export async function sha256(data: Uint8Array | string): Promise<Uint8Array> {
+  const bytes = typeof data === 'string' ? new TextEncoder().encode(data) : data
   return new Uint8Array(await crypto.subtle.digest('SHA-256', bytes))
 }
 

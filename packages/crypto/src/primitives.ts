@@ -13,7 +13,7 @@ export type Base64Alphabet = 'base64' | 'base64url'
  * Encryption needs no row here: jose runs it on WebCrypto in either runtime.
  */
 export interface Primitives {
-  sha256(bytes: Uint8Array): Promise<Uint8Array>
+  sha256(data: Uint8Array | string): Promise<Uint8Array>
   importVerifier(jwk: PublicJwk): Promise<Verifier>
   importSigner(jwk: PrivateJwk): Promise<Signer>
   toBase64(bytes: Uint8Array, alphabet: Base64Alphabet): string

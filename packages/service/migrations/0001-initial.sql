@@ -177,7 +177,8 @@ create table policy_receipt (
   -- The audit events of this receipt; they join the thread's chain with the package that refers to it.
   audit_entries text not null,
   signing_key_id text not null
-);
+-- Rows of two or three kilobytes stay in their page as they are: packing them, and unpacking each for a package, costs more.
+) with (toast_tuple_target = 8160);
 create trigger policy_receipt_is_append_only before update or delete on policy_receipt
   for each row execute function refuse_change();
 create trigger policy_receipt_keeps_all before truncate on policy_receipt
@@ -295,7 +296,7 @@ create table audit_entry (
   hash text not null,
   recorded_at timestamptz not null,
   primary key (thread_id, position)
-);
+) with (toast_tuple_target = 8160);
 create index audit_entry_by_package on audit_entry (package_id, position);
 create trigger audit_entry_is_append_only before update or delete on audit_entry
   for each row execute function refuse_change();

@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto'
+import { columnsOf } from './columns.ts'
 import type { Transaction } from './database.ts'
 
 /** The owner of the table idempotency_record. */
@@ -62,10 +63,15 @@ export async function insertRecords(tx: Transaction, records: readonly Idempoten
     body,
     recorded_at: recordedAt,
   }))
+  const column = columnsOf(rows)
   await tx`
     insert into idempotency_record (organization_id, scope, key_hash, content_hash, status, body, recorded_at)
-    select organization_id, scope, decode(key_hash, 'hex'), decode(content_hash, 'hex'), status, body, recorded_at
-    from json_to_recordset(${JSON.stringify(rows)}::text::json) as row (
-      organization_id text, scope text, key_hash text, content_hash text, status integer, body text,
-      recorded_at timestamptz)`.execute()
+    select organization_id, scope, decode(key_hash, 'hex'), decode(content_hash, 'hex'), status::integer, body,
+      recorded_at::timestamptz
+    from (select ${column.separator}::text as mark) as sent, unnest(
+      string_to_array(${column('organization_id')}, mark), string_to_array(${column('scope')}, mark),
+      string_to_array(${column('key_hash')}, mark), string_to_array(${column('content_hash')}, mark),
+      string_to_array(${column('status')}, mark), string_to_array(${column('body')}, mark),
+      string_to_array(${column('recorded_at')}, mark)) as row (
+      organization_id, scope, key_hash, content_hash, status, body, recorded_at)`.execute()
 }

@@ -3,7 +3,7 @@ import type { Transaction } from './database.ts'
 
 /**
  * Advisory locks by name, held to the end of the transaction. They serialize work on things that may not exist
- * yet, and cost no write. Spaces are locked in the order in which they stand here, names in the order of
+ * yet, and cost no write. Spaces are locked in the order in which they stand here, names in one order of
  * their numbers, so that no two transactions wait for each other.
  *
  * Each function sends its statement when it is called. The server works through a connection's statements one after
@@ -48,6 +48,7 @@ function numberOf(space: LockSpace, name: string): string {
   return hash('sha256', `${space}\0${name}`, 'buffer').readBigInt64BE().toString()
 }
 
+/** Any order does that is the same everywhere: this one is that of texts. */
 function sorted(list: string[]): string[] {
-  return list.toSorted((a, b) => (BigInt(a) < BigInt(b) ? -1 : 1))
+  return list.toSorted()
 }

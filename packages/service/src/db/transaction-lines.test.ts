@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { testDatabase } from '@agent-exchange/testkit'
 import { openDatabase } from './database.ts'
+import { leaveToCommit } from './transaction-lines.ts'
 
 const database = await testDatabase()
 const open = (maximumConnections: number) =>
@@ -67,4 +68,23 @@ test('connections that die under load are replaced, every one', async () => {
   await Promise.all(Array.from({ length: 8 }, (_, number) => db`select ${number}::int`))
   assert.ok(performance.now() - started < 5_000)
   assert.deepEqual(await noted(), ['kept'])
+})
+
+test('a statement that is left to the commit is committed, or fails the transaction with its own error', async () => {
+  await db.begin(async (tx) => leaveToCommit(tx, tx`insert into noted values ('left')`.execute()))
+  assert.deepEqual(await noted(), ['kept', 'left'])
+  const failing = db.begin(async (tx) => {
+    leaveToCommit(tx, tx`insert into noted values ('undone')`.execute(), tx`select 1 / 0`.execute())
+  })
+  await assert.rejects(failing, { code: '22012' })
+  assert.deepEqual(await noted(), ['kept', 'left'])
+})
+
+test('where a statement fails because of one that was left to the commit, the cause is reported', async () => {
+  const failing = db.begin(async (tx) => {
+    leaveToCommit(tx, tx`select 1 / 0`.execute())
+    await tx`insert into noted values ('undone')`
+  })
+  await assert.rejects(failing, { code: '22012' })
+  assert.deepEqual(await noted(), ['kept', 'left'])
 })

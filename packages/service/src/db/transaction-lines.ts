@@ -5,6 +5,21 @@ class ConnectionLost extends Error {
   readonly code = 'CONNECTION_CLOSED'
 }
 
+/** By transaction, what was sent in it and nobody has waited for. */
+const leftToCommit = new WeakMap<Transaction, Promise<unknown>[]>()
+
+/**
+ * Statements that have been sent, and that nobody needs an answer of: the commit is sent right behind them. The server
+ * takes statements in their order, and where one of them fails there is no commit, and its error is the transaction's.
+ */
+export function leaveToCommit(tx: Transaction, ...statements: readonly Promise<unknown>[]): void {
+  for (const statement of statements) {
+    // It is looked at with the commit; until then its failure is not unheard.
+    statement.catch(() => undefined)
+    leftToCommit.get(tx)?.push(statement)
+  }
+}
+
 /** Transactions over connections of their own. */
 export interface TransactionLines {
   begin<T>(work: (tx: Transaction) => Promise<T>): Promise<T>
@@ -72,7 +87,10 @@ export function createTransactionLines(
     const tx = guarded(line.sql, () => {
       if (line.isLost || isOver) throw new ConnectionLost('the transaction is over')
     })
-    await line.sql.unsafe('begin')
+    const statements: Promise<unknown>[] = []
+    leftToCommit.set(tx, statements)
+    // Nobody waits for it: whatever the work sends comes after it on this connection, and on no other.
+    leaveToCommit(tx, line.sql.unsafe('begin').execute())
     let result: T
     try {
       result = await work(tx)
@@ -80,10 +98,13 @@ export function createTransactionLines(
       isOver = true
       // A line that cannot even roll back is no good to anybody.
       if (!line.isLost) await line.sql.unsafe('rollback').catch(() => drop(line))
+      // Where one that nobody waited for had failed before, it is why this one did.
+      await Promise.all(statements)
       throw error
     }
     isOver = true
-    const { command } = await line.sql.unsafe('commit')
+    const commit = line.sql.unsafe('commit').execute()
+    const [{ command }] = await Promise.all([commit, ...statements])
     // The server answers so where a statement had failed and nobody cared.
     if (command !== 'COMMIT') throw new Error(`a transaction ended with ${command} instead of a commit`)
     return result

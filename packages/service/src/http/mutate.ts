@@ -2,6 +2,7 @@ import { operations, type OperationId } from '@agent-exchange/protocol'
 import type { Database } from '../db/database.ts'
 import { claimName, findRecords, insertRecords, toClaim, type RecordedAnswer } from '../db/idempotency.ts'
 import { lockNames } from '../db/locks.ts'
+import { leaveToCommit } from '../db/transaction-lines.ts'
 import { inTransaction } from '../db/transaction.ts'
 import type { Call, Mutation } from '../kernel/call.ts'
 import { contentHash, idempotencyScope, sameContent } from '../kernel/idempotency.ts'
@@ -33,7 +34,7 @@ export async function mutate<Id extends OperationId, Found>(
       status: operations[id].success.status,
       body: JSON.stringify(await mutation.run(call, tx, found)),
     }
-    await insertRecords(tx, [{ ...answer, claim, contentHash: hash, recordedAt: call.now }])
+    leaveToCommit(tx, insertRecords(tx, [{ ...answer, claim, contentHash: hash, recordedAt: call.now }]))
     return answer
   })
 }

@@ -39,11 +39,14 @@ export function createMutationGroups(db: Database): MutationGroups {
         maximumQueue: MAXIMUM_QUEUE,
         commit: (calls) =>
           inTransaction(db, (tx) =>
-            runClaimed(tx, calls, async (fresh) => {
-              const answers = await runAll(fresh, tx)
-              return answers.map((each) =>
-                each instanceof Problem ? each : { status, body: JSON.stringify(each) },
-              )
+            runClaimed(tx, calls, {
+              read: async () => undefined,
+              run: async (fresh) => {
+                const answers = await runAll(fresh, tx)
+                return answers.map((each) =>
+                  each instanceof Problem ? each : { status, body: JSON.stringify(each) },
+                )
+              },
             }),
           ),
       })

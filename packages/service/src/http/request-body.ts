@@ -1,4 +1,4 @@
-import { CryptoError, parseStrictJson, type JsonValue } from '@agent-exchange/crypto'
+import { CryptoError, parseStrictJson, type JsonObject, type JsonValue } from '@agent-exchange/crypto'
 import {
   dsxPackageBody,
   nativePackageBody,
@@ -28,15 +28,21 @@ export function parseBody(bytes: Uint8Array, profile: DeploymentProfile): JsonVa
 export function checkBody(id: OperationId, body: JsonValue, profile: DeploymentProfile): void {
   const { request }: Operation = operations[id]
   if (!request) return
-  const failures = validatorOf(chosen(request, body))(body)
-  if (failures.length === 0 && chosen(request, body) !== nativePackageBody)
-    failures.push(...boundFailures(body, profile))
+  const schema = chosen(request, body)
+  // An envelope is read next, which refuses whatever its schema would: readNative asks the schema for the reasons.
+  if (schema === nativePackageBody && isObject(body)) return
+  const failures = validatorOf(schema)(body)
+  if (failures.length === 0) failures.push(...boundFailures(body, profile))
   if (failures.length > 0) throw new Problem('validation_failed', { failures })
 }
 
 /** A package body is a manifest where it says so, and otherwise a signature; each is judged by its own schema. */
 function chosen(request: Named<unknown>, body: JsonValue): Named<unknown> {
   if (request !== packageBody) return request
-  const isManifest = typeof body === 'object' && body !== null && Object.hasOwn(body, 'transport_mode')
+  const isManifest = isObject(body) && Object.hasOwn(body, 'transport_mode')
   return isManifest ? dsxPackageBody : nativePackageBody
+}
+
+function isObject(body: JsonValue): body is JsonObject {
+  return typeof body === 'object' && body !== null && !Array.isArray(body)
 }

@@ -8,6 +8,7 @@ import {
   type RecordedAnswer,
 } from '../db/idempotency.ts'
 import { lockNames, tryNames } from '../db/locks.ts'
+import { leaveToCommit } from '../db/transaction-lines.ts'
 import type { BatchResult } from './group-commit.ts'
 import { sameContent } from './idempotency.ts'
 import { Problem } from './problem.ts'
@@ -21,24 +22,32 @@ export interface Claimed {
 
 type Result = BatchResult<RecordedAnswer>
 
+/** What is done with a batch under its claims. */
+export interface ClaimedWork<Item, State> {
+  /** Reads what `run` will need. It is sent right behind the claims, of which nobody knows yet whose they are. */
+  readonly read: () => Promise<State>
+  /** An answer or a problem for each. */
+  readonly run: (fresh: readonly Item[], state: State) => Promise<readonly (RecordedAnswer | Problem)[]>
+}
+
 /**
  * API-04, API-05 for a batch: repeats get the recorded answer, what somebody else is working on is put off, and the
- * rest is carried out by `run`, which has an answer or a problem for each, and recorded. A problem records nothing.
+ * rest is carried out and recorded. A problem records nothing.
  */
-export async function runClaimed<Item extends Claimed>(
+export async function runClaimed<Item extends Claimed, State>(
   tx: Transaction,
   items: readonly Item[],
-  run: (fresh: readonly Item[]) => Promise<readonly (RecordedAnswer | Problem)[]>,
+  { read, run }: ClaimedWork<Item, State>,
 ): Promise<Result[]> {
-  const results = await claim(tx, items)
+  const [results, state] = await Promise.all([claim(tx, items), read()])
   const fresh = items.filter((item) => !results.has(item))
-  const outcomes = fresh.length > 0 ? await run(fresh) : []
+  const outcomes = fresh.length > 0 ? await run(fresh, state) : []
   const done = fresh.flatMap((item, index) => {
     const outcome = outcomes[index] ?? new Error('a batch has too few outcomes')
     results.set(item, outcome instanceof Error ? { failed: outcome } : { done: outcome })
     return outcome instanceof Error ? [] : [{ ...outcome, ...recordOf(item) }]
   })
-  await insertRecords(tx, done)
+  leaveToCommit(tx, insertRecords(tx, done))
   return items.map((item) => results.get(item) ?? 'alone')
 }
 

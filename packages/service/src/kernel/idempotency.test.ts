@@ -1,21 +1,35 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { contentHash, envelopeHash } from './idempotency.ts'
+import { envelopeHash } from './idempotency.ts'
 
 const base64url = fc.stringMatching(/^[A-Za-z0-9_-]{0,60}$/)
+const envelope = fc.record({ protected: base64url, payload: base64url, signature: base64url })
 const params = fc.dictionary(fc.constantFrom('package_id', 'a"b'), fc.string({ unit: 'grapheme' }), {
   noNullPrototype: true,
 })
 
-test('[API-05] an envelope has the content hash of any body that says the same', () => {
+type Text = { readonly protected: string; readonly payload: string; readonly signature: string }
+
+function hashOf(given: object, text: Text): Uint8Array {
+  return envelopeHash(given, { text, signingInput: Buffer.from(`${text.protected}.${text.payload}`) })
+}
+
+test('[API-05] envelopes have the same content hash where parameters and members are the same, and only there', () => {
   fc.assert(
-    fc.property(params, base64url, base64url, base64url, (given, payload, header, signature) => {
-      const envelope = { signature, protected: header, payload }
-      const expected = contentHash({ params: given, body: envelope })
-      assert.deepEqual(envelopeHash(given, envelope), expected)
-      assert.notDeepEqual(envelopeHash(given, { ...envelope, payload: `${payload}A` }), expected)
-      assert.notDeepEqual(envelopeHash({ ...given, other: '' }, envelope), expected)
+    fc.property(params, envelope, (given, text) => {
+      const expected = hashOf(given, text)
+      assert.deepEqual(hashOf({ ...given }, { ...text }), expected)
+      for (const member of ['protected', 'payload', 'signature'] as const) {
+        assert.notDeepEqual(hashOf(given, { ...text, [member]: `${text[member]}A` }), expected)
+      }
+      assert.notDeepEqual(hashOf({ ...given, other: '' }, text), expected)
     }),
   )
+})
+
+test('[API-05] a character that moves from one member to the next is another content', () => {
+  const text = { protected: 'AB', payload: 'CD', signature: 'EF' }
+  assert.notDeepEqual(hashOf({}, text), hashOf({}, { ...text, protected: 'ABC', payload: 'D' }))
+  assert.notDeepEqual(hashOf({}, text), hashOf({}, { ...text, payload: 'CDE', signature: 'F' }))
 })

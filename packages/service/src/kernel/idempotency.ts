@@ -1,5 +1,5 @@
 import { hash, timingSafeEqual } from 'node:crypto'
-import { canonicalize, type Envelope } from '@agent-exchange/crypto'
+import { canonicalize, type ParsedEnvelope } from '@agent-exchange/crypto'
 import type { DeploymentProfile, OperationId } from '@agent-exchange/protocol'
 
 /** O-21: what an idempotency key is unique within, beside the organization. */
@@ -19,13 +19,16 @@ export function contentHash({
   return hash('sha256', canonicalize([params, body]), 'buffer')
 }
 
-/** The same for an envelope that was read: base64url needs no escape, so RFC 8785 is a matter of putting it together. */
+/**
+ * The same for an envelope that was read. Its three members are base64url, so two of them are equal where what was
+ * signed and the signature are: these bytes are there already, and the long text need not be put together once more.
+ */
 export function envelopeHash(
   params: unknown,
-  { payload, protected: header, signature }: Envelope,
+  { signingInput, text: { signature } }: Pick<ParsedEnvelope, 'signingInput' | 'text'>,
 ): Uint8Array {
-  const body = `{"payload":"${payload}","protected":"${header}","signature":"${signature}"}`
-  return hash('sha256', `[${canonicalize(params)},${body}]`, 'buffer')
+  const signed = hash('sha256', signingInput, 'hex')
+  return hash('sha256', canonicalize([params, signed, signature]), 'buffer')
 }
 
 export function sameContent(a: Uint8Array, b: Uint8Array): boolean {

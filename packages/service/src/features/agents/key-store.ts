@@ -37,7 +37,7 @@ export async function keysOf(db: Queries, agentId: string): Promise<KeyRow[]> {
     from agent_key where agent_id = ${agentId} order by registered_at, key_id`
 }
 
-/** Holds the key against whoever signs with it: they take the row `for share` (ID-05). */
+/** The key, for whoever changes it. Who signs with it is held off by the lock of its name (ID-05, locks.ts). */
 export async function lockKey(tx: Transaction, agentId: string, keyId: string): Promise<KeyRow | undefined> {
   const [row] = await tx<KeyRow[]>`
     select agent_id, key_id, use, public_jwk, thumbprint, valid_from, replaces_key_id, status, registered_at,

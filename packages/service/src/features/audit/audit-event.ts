@@ -36,22 +36,23 @@ export function traceOf({ caller, correlationId, idempotencyKey, context }: Caus
 /** AUD-01: a complete audit_event for something that a caller's request did. */
 export function toAuditEvent(fact: AuditFact, cause: Cause, trace = traceOf(cause)): AuditEvent {
   const { caller, context, now } = cause
-  const actor = { organization_id: caller.organizationId, agent_id: fact.agentId }
+  const actor = { agent_id: fact.agentId, organization_id: caller.organizationId }
+  // Members in the order of RFC 8785, in which they are hashed: nothing is left to sort.
   return {
-    id: context.newId('audit'),
-    object_type: 'audit_event',
-    protocol_version: PROTOCOL_VERSION,
-    schema_version: AUDIT_SCHEMA_VERSION,
+    actor,
     created_at: now,
     created_by: actor,
-    thread_id: fact.threadId,
-    trace,
-    event_type: fact.eventType,
-    occurred_at: now,
-    actor,
-    target: fact.target,
     ...(fact.decision !== undefined && { decision: fact.decision }),
+    event_type: fact.eventType,
+    id: context.newId('audit'),
+    object_type: 'audit_event',
+    occurred_at: now,
     // An audit event's policy_id has the prefix pol_; a receipt may name its policy otherwise.
     ...(fact.policyId?.startsWith('pol_') && { policy_id: fact.policyId }),
+    protocol_version: PROTOCOL_VERSION,
+    schema_version: AUDIT_SCHEMA_VERSION,
+    target: fact.target,
+    thread_id: fact.threadId,
+    trace,
   }
 }

@@ -5,9 +5,7 @@ interface EntryRow {
   readonly position: number
   readonly event: string | null
   readonly proof: string
-  readonly previous_hash: string | null
   readonly hash: string
-  readonly recorded_at: string
 }
 
 /** Which entries are asked for, on whose behalf. */
@@ -28,7 +26,7 @@ export async function entriesAfter(queries: Queries, query: EntryQuery): Promise
   const place =
     packageId === undefined ? queries`thread_id = ${threadId}` : queries`package_id = ${packageId}`
   const rows = await queries<EntryRow[]>`
-    select position, event, proof, previous_hash, hash, recorded_at from audit_entry
+    select position, event, proof, hash from audit_entry
     where ${place} and position > ${after} and position <= ${until}
       and (sender_org_id = ${organizationId} or recipient_org_id = ${organizationId})
     order by position limit ${limit}`
@@ -48,10 +46,10 @@ export async function hasEntriesAfter(
 
 /** As it was hashed, plus the hash. */
 function toEntry(row: EntryRow): EvidenceEntry {
-  const proof = JSON.parse(row.proof) as { kind: string }
+  const proof = JSON.parse(row.proof) as EvidenceEntry['proof']
   return {
     position: row.position,
     ...(row.event !== null && { event: JSON.parse(row.event) as AuditEvent }),
-    proof: { ...proof, recorded_at: row.recorded_at, previous_hash: row.previous_hash, hash: row.hash },
+    proof: { ...proof, hash: row.hash },
   }
 }

@@ -4,7 +4,9 @@ import {
   type PackageState,
   type TransportMode,
 } from '@agent-exchange/protocol'
+import { columnsOf } from '../../db/columns.ts'
 import type { Transaction } from '../../db/database.ts'
+import { leaveToCommit } from '../../db/transaction-lines.ts'
 import type { NewId } from '../../kernel/ids.ts'
 import { activeSubscriptions, insertDeliveries } from './deliveries.ts'
 
@@ -23,7 +25,8 @@ export interface LifecycleEvent {
 
 /**
  * EVT-01, EVT-04: writes the events in the transaction that caused them. The streams' counter rows are locked in
- * one order and to the end of the transaction, so that numbers are used without gap and seen in order.
+ * one order and to the end of the transaction, so that numbers are used without gap and seen in order. Once they are
+ * locked the rest is sent, and left to the commit: nobody else gets on before it.
  */
 export async function emitEvents(
   tx: Transaction,
@@ -41,11 +44,12 @@ export async function emitEvents(
       return toNotification(event, { eventId, organizationId, sequence, notificationId: newId('ntf') })
     })
   })
-  await Promise.all([
+  leaveToCommit(
+    tx,
     insertNotifications(tx, notifications),
     advanceStreams(tx, next),
     insertDeliveries(tx, notifications, subscriptions, newId),
-  ])
+  )
 }
 
 /** The last number of each stream, and who listens: an endpoint's status changes only under its stream's lock. */
@@ -107,14 +111,19 @@ async function insertNotifications(
     event_id: envelope.event_id,
     event_type: envelope.event_type,
     package_id: envelope.package_id,
-    body: envelope,
+    body: JSON.stringify(envelope),
     occurred_at: envelope.occurred_at,
   }))
+  const column = columnsOf(rows)
   await tx`
     insert into notification
       (organization_id, sequence, notification_id, event_id, event_type, package_id, body, occurred_at)
-    select organization_id, sequence, notification_id, event_id, event_type, package_id, body::text, occurred_at
-    from json_to_recordset(${JSON.stringify(rows)}::text::json) as row (
-      organization_id text, sequence bigint, notification_id text, event_id text, event_type text,
-      package_id text, body json, occurred_at timestamptz)`.execute()
+    select organization_id, sequence::bigint, notification_id, event_id, event_type, package_id, body,
+      occurred_at::timestamptz
+    from (select ${column.separator}::text as mark) as sent, unnest(
+      string_to_array(${column('organization_id')}, mark), string_to_array(${column('sequence')}, mark),
+      string_to_array(${column('notification_id')}, mark), string_to_array(${column('event_id')}, mark),
+      string_to_array(${column('event_type')}, mark), string_to_array(${column('package_id')}, mark),
+      string_to_array(${column('body')}, mark), string_to_array(${column('occurred_at')}, mark)) as row (
+      organization_id, sequence, notification_id, event_id, event_type, package_id, body, occurred_at)`.execute()
 }

@@ -21,13 +21,14 @@ export async function signAcceptance(
   signingKeyId: string,
   { now, context }: Pick<Cause, 'now' | 'context'>,
 ): Promise<AcceptanceStatement> {
+  // In the order of RFC 8785, in which it is signed.
   const statement = {
-    statement: 'package_accepted' as const,
-    package_id,
-    thread_id,
-    content_digest,
-    signing_key_id: signingKeyId,
     accepted_at: now,
+    content_digest,
+    package_id,
+    signing_key_id: signingKeyId,
+    statement: 'package_accepted' as const,
+    thread_id,
   }
   return { ...statement, signature: await context.platform.sign(statement, 'signature') }
 }

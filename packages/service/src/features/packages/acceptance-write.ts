@@ -1,5 +1,6 @@
 import { eventTypeFor, movePackage, parseInstant, type PackageState } from '@agent-exchange/protocol'
 import type { Transaction } from '../../db/database.ts'
+import { leaveToCommit } from '../../db/transaction-lines.ts'
 import { randomId } from '../../kernel/ids.ts'
 import { toAuditEvent, traceOf } from '../audit/audit-event.ts'
 import { insertEntries, linkEntries, type AuditDraft, type ChainEnd } from '../audit/chain.ts'
@@ -30,8 +31,8 @@ export function toAccepted(submission: Submission, decision: Decision): Accepted
 }
 
 /**
- * Writes all of them: one statement per table, in the transaction of the batch. They are sent one behind the other
- * without a wait; the streams' counters, which everybody needs, are locked by the last of them.
+ * Writes all of them: one statement per table, in the transaction of the batch. They are sent one behind the other, and
+ * nobody waits for them before the commit; the streams' counters, which everybody needs, are locked by the last of them.
  */
 export async function writeAccepted(
   tx: Transaction,
@@ -45,7 +46,8 @@ export async function writeAccepted(
   const contents = accepted.flatMap(({ submission: { content }, row }) =>
     content.transport === 'native' ? [{ row, bytes: content.bytes }] : [],
   )
-  await Promise.all([
+  leaveToCommit(
+    tx,
     writeThreads(tx, threadRows(accepted, ends)),
     insertParticipations(tx, accepted.flatMap(participations)),
     insertPackages(
@@ -58,8 +60,8 @@ export async function writeAccepted(
       accepted.flatMap(({ answered }) => answered ?? []),
     ),
     insertEntries(tx, entries),
-    emitEvents(tx, events, accepted[0]?.submission.context.newId ?? randomId),
-  ])
+  )
+  await emitEvents(tx, events, accepted[0]?.submission.context.newId ?? randomId)
 }
 
 /** The last package of each thread says how many there are. */

@@ -22,15 +22,20 @@ export function createAcceptance(db: Database): GroupCommit<Submission, Recorded
     maximumBatch: MAXIMUM_BATCH,
     maximumQueue: MAXIMUM_QUEUE,
     commit: (submissions) =>
-      inTransaction(db, (tx) => runClaimed(tx, submissions, (fresh) => acceptFresh(tx, fresh))),
+      inTransaction(db, (tx) =>
+        runClaimed(tx, submissions, {
+          read: () => loadAcceptanceState(tx, submissions),
+          run: (fresh, state) => acceptFresh(tx, fresh, state),
+        }),
+      ),
   })
 }
 
 async function acceptFresh(
   tx: Transaction,
   submissions: readonly Submission[],
+  state: AcceptanceState,
 ): Promise<(RecordedAnswer | Problem)[]> {
-  const state = await loadAcceptanceState(tx, submissions)
   const outcomes = submissions.map((submission) => resultOrProblem(() => accept(submission, state)))
   const accepted = outcomes.flatMap((outcome) => (outcome instanceof Problem ? [] : [outcome]))
   if (accepted.length > 0) await writeAccepted(tx, accepted, state)

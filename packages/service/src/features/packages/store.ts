@@ -6,6 +6,7 @@ import type {
   Signature,
   TransportMode,
 } from '@agent-exchange/protocol'
+import { columnsOf } from '../../db/columns.ts'
 import type { Queries, Transaction } from '../../db/database.ts'
 import type { Context } from '../../kernel/context.ts'
 
@@ -58,8 +59,33 @@ export async function findPackageOfParty(
 
 export async function insertPackages(tx: Transaction, rows: readonly PackageRow[]): Promise<void> {
   if (rows.length === 0) return
+  const column = columnsOf(rows)
   await tx`
-    insert into package select * from json_populate_recordset(null::package, ${JSON.stringify(rows)}::text::json)`.execute()
+    insert into package (
+      package_id, thread_id, thread_position, sender_org_id, sender_agent_id, recipient_org_id, recipient_agent_id,
+      transport_mode, state, metadata, content_digest, digest_rule, signing_key_id, policy_receipt_id,
+      responds_to_package_id, edc, sender_signature, created_at, expires_at, accepted_at, updated_at, correlation_id)
+    select
+      package_id, thread_id, thread_position::bigint, sender_org_id, sender_agent_id, recipient_org_id, recipient_agent_id,
+      transport_mode, state, metadata, content_digest, nullif(digest_rule, ''), signing_key_id, policy_receipt_id,
+      nullif(responds_to_package_id, ''), nullif(edc, ''), nullif(sender_signature, ''), created_at,
+      expires_at::timestamptz, accepted_at::timestamptz, updated_at::timestamptz, correlation_id
+    from (select ${column.separator}::text as mark) as sent, unnest(
+      string_to_array(${column('package_id')}, mark), string_to_array(${column('thread_id')}, mark),
+      string_to_array(${column('thread_position')}, mark), string_to_array(${column('sender_org_id')}, mark),
+      string_to_array(${column('sender_agent_id')}, mark), string_to_array(${column('recipient_org_id')}, mark),
+      string_to_array(${column('recipient_agent_id')}, mark), string_to_array(${column('transport_mode')}, mark),
+      string_to_array(${column('state')}, mark), string_to_array(${column('metadata')}, mark),
+      string_to_array(${column('content_digest')}, mark), string_to_array(${column('digest_rule')}, mark),
+      string_to_array(${column('signing_key_id')}, mark), string_to_array(${column('policy_receipt_id')}, mark),
+      string_to_array(${column('responds_to_package_id')}, mark), string_to_array(${column('edc')}, mark),
+      string_to_array(${column('sender_signature')}, mark), string_to_array(${column('created_at')}, mark),
+      string_to_array(${column('expires_at')}, mark), string_to_array(${column('accepted_at')}, mark),
+      string_to_array(${column('updated_at')}, mark), string_to_array(${column('correlation_id')}, mark)) as row (
+      package_id, thread_id, thread_position, sender_org_id, sender_agent_id, recipient_org_id, recipient_agent_id,
+      transport_mode, state, metadata, content_digest, digest_rule, signing_key_id, policy_receipt_id,
+      responds_to_package_id, edc, sender_signature, created_at, expires_at, accepted_at, updated_at,
+      correlation_id)`.execute()
 }
 
 /**
@@ -78,12 +104,14 @@ export async function insertContents(
     return place
   })
   const all = Buffer.concat(contents.map(({ bytes }) => bytes)).toString('utf8')
+  const column = columnsOf(places)
   await tx`
     insert into package_content (package_id, expires_at, body)
-    select package_id, expires_at, substring(bytes from start for length)
-    from (select convert_to(${all}::text, 'UTF8') as bytes offset 0) as sent,
-      json_to_recordset(${JSON.stringify(places)}::text::json) as place (
-        package_id text, expires_at timestamptz, start int, length int)`.execute()
+    select package_id, expires_at::timestamptz, substring(bytes from start::int for length::int)
+    from (select convert_to(${all}::text, 'UTF8') as bytes, ${column.separator}::text as mark offset 0) as sent, unnest(
+      string_to_array(${column('package_id')}, mark), string_to_array(${column('expires_at')}, mark),
+      string_to_array(${column('start')}, mark), string_to_array(${column('length')}, mark)) as place (
+      package_id, expires_at, start, length)`.execute()
 }
 
 export async function readContent(queries: Queries, packageId: string): Promise<Buffer | undefined> {

@@ -9,6 +9,7 @@ import {
   type ParsedEnvelope,
 } from '@agent-exchange/crypto'
 import {
+  nativePackageBody,
   packageMetadata,
   validatorOf,
   type DsxPackageBody,
@@ -84,10 +85,11 @@ export async function readSubmission(
 
 async function readNative(call: PackageCall, db: Database, isResponse: boolean) {
   const { profile } = call.context
-  const envelope = structureOf(() =>
-    // The body was read strictly, and its schema closed, before.
+  const body = call.body as Envelope
+  const envelope = structureOf(body, () =>
+    // The body was read strictly before.
     readEnvelope(
-      { ...(call.body as Envelope) },
+      { ...body },
       {
         maxDepth: profile['O-14'].json_depth,
         curves: profile['O-28'].encryption_curves,
@@ -117,7 +119,7 @@ async function readNative(call: PackageCall, db: Database, isResponse: boolean) 
     digestRule,
     recipientKeyIds: [first.header.kid, second.header.kid],
   }
-  const hash = envelopeHash(call.params, envelope.text)
+  const hash = envelopeHash(call.params, envelope)
   return { metadata, signingKeyId: envelope.kid, content, contentHash: hash }
 }
 
@@ -158,12 +160,14 @@ function readMetadata(envelope: ParsedEnvelope, call: PackageCall): PackageMetad
   return metadata
 }
 
-function structureOf(parse: () => ParsedEnvelope): ParsedEnvelope {
+/** Where the body is not even what its schema asks for, the schema says so in more detail. */
+function structureOf(body: Envelope, parse: () => ParsedEnvelope): ParsedEnvelope {
   try {
     return parse()
   } catch (error) {
-    if (error instanceof CryptoError)
-      throw new Problem('envelope_invalid', { reason: error.code }, { cause: error })
-    throw error
+    if (!(error instanceof CryptoError)) throw error
+    const failures = validatorOf(nativePackageBody)(body)
+    if (failures.length > 0) throw new Problem('validation_failed', { failures }, { cause: error })
+    throw new Problem('envelope_invalid', { reason: error.code }, { cause: error })
   }
 }

@@ -1,4 +1,5 @@
 import { PROTOCOL_VERSION, type TransportMode } from '@agent-exchange/protocol'
+import { columnsOf } from '../../db/columns.ts'
 import type { Queries, Transaction } from '../../db/database.ts'
 import type { ChainEnd } from '../audit/chain.ts'
 
@@ -28,13 +29,17 @@ export async function writeThreads(tx: Transaction, threads: readonly ThreadRow[
     audit_count: chain.count,
     audit_hash: chain.hash,
   }))
+  const column = columnsOf(rows)
   await tx`
     insert into thread
       (thread_id, transport_mode, protocol_version, created_at, package_count, audit_count, audit_hash)
-    select thread_id, transport_mode, ${PROTOCOL_VERSION}, created_at, package_count, audit_count, audit_hash
-    from json_to_recordset(${JSON.stringify(rows)}::text::json) as row (
-      thread_id text, transport_mode text, created_at timestamptz, package_count bigint, audit_count bigint,
-      audit_hash text)
+    select thread_id, transport_mode, ${PROTOCOL_VERSION}, created_at::timestamptz, package_count::bigint,
+      audit_count::bigint, nullif(audit_hash, '')
+    from (select ${column.separator}::text as mark) as sent, unnest(
+      string_to_array(${column('thread_id')}, mark), string_to_array(${column('transport_mode')}, mark),
+      string_to_array(${column('created_at')}, mark), string_to_array(${column('package_count')}, mark),
+      string_to_array(${column('audit_count')}, mark), string_to_array(${column('audit_hash')}, mark)) as row (
+      thread_id, transport_mode, created_at, package_count, audit_count, audit_hash)
     on conflict (thread_id) do update set
       package_count = excluded.package_count, audit_count = excluded.audit_count, audit_hash = excluded.audit_hash`.execute()
 }
@@ -42,11 +47,14 @@ export async function writeThreads(tx: Transaction, threads: readonly ThreadRow[
 /** Lets organizations join threads that are locked. */
 export async function insertParticipations(tx: Transaction, rows: readonly Participation[]): Promise<void> {
   if (rows.length === 0) return
+  const column = columnsOf(rows)
   await tx`
     insert into thread_participant (thread_id, organization_id, counterparty_id, joined_at)
-    select thread_id, organization_id, counterparty_id, joined_at
-    from json_to_recordset(${JSON.stringify(rows)}::text::json)
-      as row (thread_id text, organization_id text, counterparty_id text, joined_at timestamptz)`.execute()
+    select thread_id, organization_id, counterparty_id, joined_at::timestamptz
+    from (select ${column.separator}::text as mark) as sent, unnest(
+      string_to_array(${column('thread_id')}, mark), string_to_array(${column('organization_id')}, mark),
+      string_to_array(${column('counterparty_id')}, mark), string_to_array(${column('joined_at')}, mark)) as row (
+      thread_id, organization_id, counterparty_id, joined_at)`.execute()
 }
 
 /** A thread that the organization takes part in. */
