@@ -1,3 +1,4 @@
+import { columnsOf } from '../db/columns.ts'
 import type { Queries, Transaction } from '../db/database.ts'
 import { raiseAlerts, type NewAlert } from '../features/alerts/raise-alert.ts'
 import { disableEndpoint } from '../features/notifications/endpoint-store.ts'
@@ -60,13 +61,20 @@ export async function recordAttempts(
     finished_at: verdict.outcome === 'retry' ? null : each.finishedAt,
     started_at: each.startedAt,
     outcome: verdict.outcome,
-    details,
+    details: JSON.stringify(details),
   }))
+  const column = columnsOf(rows)
   const written = await db<{ delivery_id: string }[]>`
     with row as materialized (
-      select * from json_to_recordset(${JSON.stringify(rows)}::text::json) as row (
-        delivery_id text, attempt integer, worker text, state text, next_attempt_at timestamptz,
-        finished_at timestamptz, started_at timestamptz, outcome text, details json)
+      select delivery_id, attempt::integer, worker, state, nullif(next_attempt_at, '')::timestamptz as next_attempt_at,
+        nullif(finished_at, '')::timestamptz as finished_at, started_at::timestamptz, outcome, details
+      from (select ${column.separator}::text as mark) as sent, unnest(
+        string_to_array(${column('delivery_id')}, mark), string_to_array(${column('attempt')}, mark),
+        string_to_array(${column('worker')}, mark), string_to_array(${column('state')}, mark),
+        string_to_array(${column('next_attempt_at')}, mark), string_to_array(${column('finished_at')}, mark),
+        string_to_array(${column('started_at')}, mark), string_to_array(${column('outcome')}, mark),
+        string_to_array(${column('details')}, mark)) as row (
+        delivery_id, attempt, worker, state, next_attempt_at, finished_at, started_at, outcome, details)
     ), moved as (
       update delivery
       set state = row.state, next_attempt_at = coalesce(row.next_attempt_at, delivery.next_attempt_at),
@@ -77,7 +85,7 @@ export async function recordAttempts(
       returning delivery.delivery_id, row.attempt, row.started_at, row.outcome, row.details
     ), kept as (
       insert into delivery_attempt (delivery_id, attempt, started_at, outcome, details)
-      select delivery_id, attempt, started_at, outcome, details::text from moved
+      select delivery_id, attempt, started_at, outcome, details from moved
     )
     select delivery_id from moved`
   return new Set(written.map(({ delivery_id }) => delivery_id))

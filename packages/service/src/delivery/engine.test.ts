@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { after, test } from 'node:test'
-import { createProfile } from '@agent-exchange/protocol'
+import { DEFAULT_PROFILE as profile } from '@agent-exchange/protocol'
 import { allDelivered, startWorld, deliveryWorld } from '@agent-exchange/testkit'
 import { pino } from 'pino'
 import { Registry } from 'prom-client'
@@ -26,9 +26,6 @@ async function fresh(): Promise<string> {
 
 /** The engine alone, with little patience at its end. */
 async function startEngine(drainMs: number) {
-  const created = createProfile({})
-  assert.ok(created.ok)
-  const { profile } = created
   const open = () =>
     openDatabase({ target: world.databaseUrl, maximumConnections: 4, applicationName: 'engine' })
   const db = open()

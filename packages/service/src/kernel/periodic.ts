@@ -4,20 +4,21 @@ import type { Logger } from 'pino'
 export interface PeriodicTask {
   readonly name: string
   readonly everySeconds: number
-  readonly run: () => Promise<unknown>
+  /** Long work looks at the signal between its steps: it says that the process is about to end. */
+  readonly run: (signal: AbortSignal) => Promise<unknown>
 }
 
 /** Starts the tasks; disposing of the result stops them and waits for those under way. */
 export function startPeriodic(tasks: readonly PeriodicTask[], log: Logger): AsyncDisposable {
   const underWay = new Set<Promise<void>>()
-  let stopped = false
+  const stop = new AbortController()
   const timers = tasks.map((task) => {
     let isRunning = false
     const tick = () => {
-      if (isRunning || stopped) return
+      if (isRunning || stop.signal.aborted) return
       isRunning = true
       const done = task
-        .run()
+        .run(stop.signal)
         .then(
           (result) => log.debug({ task: task.name, result }, 'periodic task done'),
           (error: unknown) => log.error({ task: task.name, err: error }, 'periodic task failed'),
@@ -32,7 +33,7 @@ export function startPeriodic(tasks: readonly PeriodicTask[], log: Logger): Asyn
   })
   return {
     async [Symbol.asyncDispose]() {
-      stopped = true
+      stop.abort()
       timers.forEach(clearInterval)
       await Promise.all(underWay)
     },

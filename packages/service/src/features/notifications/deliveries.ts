@@ -1,4 +1,5 @@
 import type { NotificationEnvelope } from '@agent-exchange/protocol'
+import { columnsOf } from '../../db/columns.ts'
 import type { Transaction } from '../../db/database.ts'
 import type { NewId } from '../../kernel/ids.ts'
 
@@ -44,13 +45,17 @@ export async function insertDeliveries(
       })),
   )
   if (rows.length === 0) return
+  const column = columnsOf(rows)
   const inserted = tx`
     insert into delivery
       (delivery_id, webhook_endpoint_id, organization_id, notification_id, event_id, state, next_attempt_at, created_at)
-    select delivery_id, webhook_endpoint_id, organization_id, notification_id, event_id, 'pending', created_at, created_at
-    from json_to_recordset(${JSON.stringify(rows)}::text::json) as row (
-      delivery_id text, webhook_endpoint_id text, organization_id text, notification_id text, event_id text,
-      created_at timestamptz)`.execute()
+    select delivery_id, webhook_endpoint_id, organization_id, notification_id, event_id, 'pending',
+      created_at::timestamptz, created_at::timestamptz
+    from (select ${column.separator}::text as mark) as sent, unnest(
+      string_to_array(${column('delivery_id')}, mark), string_to_array(${column('webhook_endpoint_id')}, mark),
+      string_to_array(${column('organization_id')}, mark), string_to_array(${column('notification_id')}, mark),
+      string_to_array(${column('event_id')}, mark), string_to_array(${column('created_at')}, mark)) as row (
+      delivery_id, webhook_endpoint_id, organization_id, notification_id, event_id, created_at)`.execute()
   const endpoints = [...new Set(rows.map(({ webhook_endpoint_id }) => webhook_endpoint_id))]
   const named = endpoints.length > MAXIMUM_NAMED_ENDPOINTS ? '' : endpoints.join(' ')
   await Promise.all([inserted, tx`select pg_notify(${DELIVERY_CHANNEL}, ${named})`.execute()])

@@ -180,3 +180,15 @@ function record(index: number) {
     recorded_at: '2020-01-01T00:00:00Z',
   }
 }
+
+test('[O-18] however much has come together, one run removes it, unless it is told to stop', async () => {
+  const rows = 2_500
+  const insert = () => world.sql`
+    insert into idempotency_record (organization_id, scope, key_hash, content_hash, status, body, recorded_at)
+    select 'org_much', 's', int8send(number), '', 200, '{}', '2020-01-01' from generate_series(1, ${rows}) as number`
+  await insert()
+  assert.equal((await clean())['idempotency_records'], rows)
+  await insert()
+  assert.deepEqual(await removeExpired(db, profile, world.clock.now(), AbortSignal.abort()), {})
+  assert.equal((await clean())['idempotency_records'], rows)
+})

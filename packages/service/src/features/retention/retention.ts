@@ -5,8 +5,8 @@ import { endHopeless } from '../deliveries/end-pending.ts'
 
 /** Rows deleted by one statement: short locks, and room for others between the steps. */
 const STEP_ROWS = 1_000
-/** Steps of one run; what is left waits for the next. */
-const MAXIMUM_STEPS = 100
+/** Steps of one run, which is one an hour: more than anybody writes. What is left waits for the next. */
+const MAXIMUM_STEPS = 10_000
 const RETENTION_LOCK = 4_817_202_611
 
 /** How many rows went, by what they were. */
@@ -14,9 +14,14 @@ export type Removed = Readonly<Record<string, number>>
 
 /**
  * O-18: deletes what may go, in bounded steps. Audit, key and revocation events never go. One process at a time does
- * it; another that tries meanwhile does nothing.
+ * it; another that tries meanwhile does nothing. It ends with the step under way when it is told to stop.
  */
-export async function removeExpired(db: Database, profile: DeploymentProfile, now: string): Promise<Removed> {
+export async function removeExpired(
+  db: Database,
+  profile: DeploymentProfile,
+  now: string,
+  signal?: AbortSignal,
+): Promise<Removed> {
   const before = (days: number) => secondsAfter(now, -days * DAY_SECONDS)
   const kept = profile['O-18']
   const tasks: Record<string, (tx: Transaction) => Promise<number>> = {
@@ -31,25 +36,26 @@ export async function removeExpired(db: Database, profile: DeploymentProfile, no
       endHopeless(tx, { now, notificationsBefore: before(kept.notification_days), limit: STEP_ROWS }),
   }
   const removed: Record<string, number> = {}
-  for (const [name, task] of Object.entries(tasks)) removed[name] = await inSteps(db, task)
+  // In turns: much of one kind does not keep the others waiting.
+  const left = new Map(Object.entries(tasks))
+  for (let step = 0; step < MAXIMUM_STEPS && left.size > 0; step++) {
+    for (const [name, task] of left) {
+      if (signal?.aborted) return removed
+      const rows = await inOneStep(db, task)
+      removed[name] = (removed[name] ?? 0) + rows
+      if (rows < STEP_ROWS) left.delete(name)
+    }
+  }
   return removed
 }
 
-async function inSteps(db: Database, task: (tx: Transaction) => Promise<number>): Promise<number> {
-  let total = 0
-  for (let step = 0; step < MAXIMUM_STEPS; step++) {
-    const removed = await db.begin(async (tx) => {
-      const [lock] = await tx<
-        { free: boolean }[]
-      >`select pg_try_advisory_xact_lock(${RETENTION_LOCK}) as free`
-      if (!lock?.free) return 0
-      await tx`select set_config('aex.retention', 'on', true)`
-      return task(tx)
-    })
-    total += removed
-    if (removed < STEP_ROWS) break
-  }
-  return total
+function inOneStep(db: Database, task: (tx: Transaction) => Promise<number>): Promise<number> {
+  return db.begin(async (tx) => {
+    const [lock] = await tx<{ free: boolean }[]>`select pg_try_advisory_xact_lock(${RETENTION_LOCK}) as free`
+    if (!lock?.free) return 0
+    await tx`select set_config('aex.retention', 'on', true)`
+    return task(tx)
+  })
 }
 
 async function removeIdempotencyRecords(tx: Transaction, before: string): Promise<number> {
