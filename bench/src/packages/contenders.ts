@@ -5,8 +5,9 @@ import { urlOf } from '../exchange/postgres-server.ts'
 import type { StockOrder, StockSource } from '../load/load-main.ts'
 import { makeNaiveDatabase } from '../reference/naive-database.ts'
 import { startReferenceProcess } from '../reference/reference-process.ts'
+import type { ReferenceServer } from '../reference/reference-settings.ts'
 
-export type ContenderName = 'spread' | 'floor' | 'hot' | 'naive' | 'tls'
+export type ContenderName = 'spread' | 'floor' | 'hot' | 'naive' | 'tls' | 'bare'
 
 /** A server that takes packages, and where they come from. */
 export interface Contender {
@@ -30,10 +31,11 @@ export async function startContenders(
   const market = await marketOf(bed)
   const { exchange, senders, receivers, load, tokens } = market
   const naiveDatabase = await makeNaiveDatabase(bed, exchange)
-  const floor = cleanup.use(await startReferenceProcess(exchange, senders, { workers }))
-  const naive = cleanup.use(
-    await startReferenceProcess(exchange, senders, { workers, database: naiveDatabase }),
-  )
+  const reference = async (server: ReferenceServer) =>
+    cleanup.use(await startReferenceProcess(exchange, senders, { workers, server }))
+  const floor = await reference({ kind: 'floor' })
+  const bare = await reference({ kind: 'bare' })
+  const naive = await reference({ kind: 'naive', database: naiveDatabase })
   const tls = cleanup.use(await exchange.serve('tls', await tlsSettings(bed), 'https'))
   const ca = bed.authority.certificate
 
@@ -65,6 +67,14 @@ export async function startContenders(
       label: 'floor: same server, parse and verify only',
       address: { url: floor.url },
       pid: floor.pid,
+      tokens,
+      source: { kind: 'stock', stock: 'floor', isRepeated: true },
+    },
+    {
+      name: 'bare',
+      label: 'bare floor: no schemas, no limits, no log',
+      address: { url: bare.url },
+      pid: bare.pid,
       tokens,
       source: { kind: 'stock', stock: 'floor', isRepeated: true },
     },

@@ -17,6 +17,11 @@ export function packageRatios(results: Results, { single, half }: Latencies): Ra
       wanted: { at: 'least', must: 0.65, goal: 0.8 },
     },
     {
+      id: 'accepted_to_bare_floor',
+      label: 'accepted packages/s to the bare floor',
+      value: rate('spread') / rate('bare'),
+    },
+    {
       id: 'accepted_to_naive',
       label: 'accepted packages/s to the naive server',
       value: rate('spread') / rate('naive'),
@@ -48,8 +53,11 @@ export function packageNotes({ folder, postgres }: Bed): string[] {
     `PostgreSQL ${postgres.version} with the embedded default's settings, fsync on.`,
     'Packages are signed and their policy receipts are in the database (copies of a row that the API made) before ' +
       'the clock starts. Tokens are from the token endpoint. Load comes from a process of its own.',
-    'The floor logs nothing and stores nothing. The naive server writes the same rows into a database of its own ' +
-      'on the same PostgreSQL, with as many connections as the service.',
+    "The floor is the service's own HTTP server with nothing behind it: tokens, headers, limits, parsing, schemas, " +
+      'signature, digest and request log are the real ones; it asks no database, signs nothing and keeps nothing. The ' +
+      'bare floor is the framework with parsing, signature and digest alone.',
+    'The naive server writes the same rows into a database of its own on the same PostgreSQL, with as many ' +
+      'connections as the service.',
     ...(folder.isOnDisk
       ? []
       : [
@@ -69,7 +77,7 @@ export function rateFigures(contenders: readonly Contender[], results: Results):
   return contenders.map(({ name, label }) => {
     const id = name === 'spread' ? 'accepted_per_second' : `accepted_${name}_per_second`
     return figureOf(id, label, 'per_second', each(results[name], 'perSecond'), {
-      isOther: name === 'floor' || name === 'naive',
+      isOther: name === 'floor' || name === 'bare' || name === 'naive',
       ...(name !== 'floor' && { reference }),
     })
   })
@@ -92,12 +100,13 @@ export function timeFigures({ spread }: Results, { single, half }: Latencies): F
 }
 
 /** CPU time that a package takes of each process: steadier than rates where others use the machine too. */
-export function costFigures({ spread, floor, naive }: Results): Figure[] {
+export function costFigures({ spread, floor, bare, naive }: Results): Figure[] {
   return [
     cost('package_service_cpu_us', 'the service', spread, 'serverMicroseconds'),
     cost('package_postgres_cpu_us', 'PostgreSQL', spread, 'postgresMicroseconds'),
     cost('package_load_cpu_us', 'the load', spread, 'loadMicroseconds'),
     cost('package_floor_cpu_us', 'the floor', floor, 'serverMicroseconds'),
+    cost('package_bare_cpu_us', 'the bare floor', bare, 'serverMicroseconds'),
     cost('package_naive_cpu_us', 'the naive server', naive, 'serverMicroseconds'),
   ]
 }

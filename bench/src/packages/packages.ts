@@ -81,7 +81,14 @@ async function interleave(
   { repetitions, rampMs, measureMs, warmUp }: Plan,
   progress: AreaContext['progress'],
 ): Promise<Results> {
-  const results: Record<ContenderName, Measured[]> = { spread: [], floor: [], hot: [], naive: [], tls: [] }
+  const results: Record<ContenderName, Measured[]> = {
+    spread: [],
+    floor: [],
+    bare: [],
+    hot: [],
+    naive: [],
+    tls: [],
+  }
   const expected = new Map<ContenderName, number>()
   for (const contender of contenders) {
     progress(`warming up ${contender.label}`)

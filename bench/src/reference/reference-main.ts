@@ -1,10 +1,17 @@
-/** The floor or the naive server, in as many processes as the service has. Started by `startReferenceProcess`. */
+/** A server to be held against, in as many processes as the service has. Started by `startReferenceProcess`. */
 
 import cluster from 'node:cluster'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { answerCalls } from '../processes/calls.ts'
-import { startReference, type ReferenceSettings } from './reference-server.ts'
+import { startFloor } from './floor-server.ts'
+import { startReference } from './reference-server.ts'
+import type { ReferenceSettings } from './reference-settings.ts'
+
+async function start(settings: ReferenceSettings): Promise<void> {
+  if (settings.server.kind === 'floor') await startFloor(settings)
+  else await startReference(settings)
+}
 
 async function fork(settings: ReferenceSettings): Promise<void> {
   const worker = cluster.fork()
@@ -15,7 +22,7 @@ async function fork(settings: ReferenceSettings): Promise<void> {
 const calls = {
   async start(settings: ReferenceSettings, workers: number): Promise<void> {
     if (workers === 1) {
-      await startReference(settings)
+      await start(settings)
       return
     }
     cluster.setupPrimary({ exec: fileURLToPath(import.meta.url), serialization: 'advanced' })
@@ -26,4 +33,4 @@ const calls = {
 export type ReferenceCalls = typeof calls
 
 if (cluster.isPrimary) answerCalls(calls)
-else process.once('message', (settings: ReferenceSettings) => void startReference(settings))
+else process.once('message', (settings: ReferenceSettings) => void start(settings))

@@ -1,28 +1,28 @@
 import type { PublicJwk } from '@agent-exchange/crypto'
-import type { SocketTarget } from '@agent-exchange/service/database'
 import { discover, freePorts, type Organization } from '@agent-exchange/testkit'
 import type { Exchange } from '../exchange/exchange.ts'
 import { startHelper } from '../processes/calls.ts'
 import type { ReferenceCalls } from './reference-main.ts'
+import type { ReferenceServer } from './reference-settings.ts'
 
 export interface ReferenceProcess extends AsyncDisposable {
   readonly url: string
   readonly pid: number
 }
 
-/** With a database the naive server, without one the floor. */
 export async function startReferenceProcess(
   { service }: Exchange,
   senders: readonly Organization[],
-  { database, workers }: { readonly database?: SocketTarget; readonly workers: number },
+  { server, workers }: { readonly server: ReferenceServer; readonly workers: number },
 ): Promise<ReferenceProcess> {
   const [port = 0] = await freePorts(1)
   const helper = startHelper<ReferenceCalls>(new URL('reference-main.ts', import.meta.url))
   const settings = {
     port,
+    issuer: service.url,
     jwks: await tokenKeys(service.url),
     keys: senders.map(({ agentId, signing }) => ({ agentId, jwk: signing.pair.publicKey.jwk })),
-    database,
+    server,
   }
   await helper.call('start', settings, workers)
   return {

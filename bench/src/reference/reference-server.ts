@@ -1,19 +1,10 @@
 import Fastify, { type FastifyInstance } from 'fastify'
-import { generateKeyPair, type PublicJwk } from '@agent-exchange/crypto'
-import type { SocketTarget } from '@agent-exchange/service/database'
-import { packageChecker, resourceOf, type KeyList } from './checked-package.ts'
+import { generateKeyPair } from '@agent-exchange/crypto'
+import { packageChecker, resourceOf } from './checked-package.ts'
 import { naiveStore } from './naive-store.ts'
 import { plainDriver } from './plain-driver.ts'
+import type { ReferenceSettings } from './reference-settings.ts'
 import { tokenCache } from './token-cache.ts'
-
-export interface ReferenceSettings {
-  readonly port: number
-  /** Of the authorization server whose tokens count. */
-  readonly jwks: readonly (PublicJwk & { readonly kid: string })[]
-  readonly keys: KeyList
-  /** Undefined: the floor, which stores nothing. */
-  readonly database: SocketTarget | undefined
-}
 
 const BODY_LIMIT_BYTES = 2_097_152
 const REQUEST_TIMEOUT_MS = 30_000
@@ -21,13 +12,14 @@ const KEEP_ALIVE_MS = 72_000
 /** As many as the service's pool has. */
 const CONNECTIONS = 20
 
-/** What the service is held against: the same framework, settings and checks, with nothing or too much behind it. */
+/** The same framework, settings and checks of a package, with nothing or too much behind them. */
 export async function startReference(settings: ReferenceSettings): Promise<FastifyInstance> {
   const base = `http://127.0.0.1:${settings.port}`
   const authenticate = tokenCache(settings.jwks)
   const check = await packageChecker(settings.keys)
   const platform = { key: (await generateKeyPair('signing')).privateKey, keyId: 'key_platform' }
-  const store = settings.database && naiveStore(plainDriver(settings.database, CONNECTIONS), platform)
+  const { server } = settings
+  const store = server.kind === 'naive' && naiveStore(plainDriver(server.database, CONNECTIONS), platform)
   const app = Fastify({
     bodyLimit: BODY_LIMIT_BYTES,
     requestTimeout: REQUEST_TIMEOUT_MS,

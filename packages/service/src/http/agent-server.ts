@@ -108,8 +108,9 @@ function drainOnClose(app: FastifyInstance): void {
     app.server.once('close', () => clearTimeout(cut))
     done()
   })
-  app.addHook('onSend', async (_request, reply) => {
+  app.addHook('onSend', (_request, reply, _payload, done) => {
     if (isClosing) reply.header('connection', 'close')
+    done()
   })
 }
 

@@ -1,6 +1,6 @@
 import { masterKeyOf, type Config } from '../config/index.ts'
 import { addressOf, startEmbedded } from '../db/index.ts'
-import { startService, type RunningService, type ServiceOptions } from '../service.ts'
+import type { RunningService, ServiceOptions } from '../service.ts'
 import { giveBackMemory } from './give-back-memory.ts'
 import { startWorkerPool } from './worker-pool.ts'
 
@@ -15,10 +15,23 @@ const SPARE_CONNECTIONS = 50
 export async function runService(config: Config, options: ServiceOptions = {}): Promise<RunningService> {
   // Before the database: a key is made only where there is no data yet.
   const complete = { ...config, masterKey: masterKeyOf(config) }
-  const start = config.workers === 1 ? startService : runWorkers
-  const running = await start(complete, options)
+  const running = await (config.workers === 1 ? runHere(complete, options) : runWorkers(complete, options))
   setImmediate(giveBackMemory)
   return running
+}
+
+/** The database starts in processes of its own, so everything else is loaded meanwhile. */
+async function runHere(config: Config, options: ServiceOptions): Promise<RunningService> {
+  const { databaseUrl, dataDirectory } = config
+  const starting =
+    databaseUrl === undefined
+      ? startEmbedded({ dataDirectory, log: options.progress ?? (() => undefined) })
+      : undefined
+  // It is looked at below; until then its failure is not unheard.
+  starting?.catch(() => undefined)
+  const { startService } = await import('../service.ts')
+  const embedded = await starting
+  return startService(config, { ...options, ...(embedded && { embedded }) })
 }
 
 async function runWorkers(

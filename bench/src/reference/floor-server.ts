@@ -1,0 +1,73 @@
+import { createSecretKey } from 'node:crypto'
+import { createLocalJWKSet } from 'jose'
+import { destination, pino } from 'pino'
+import { DEFAULT_PROFILE } from '@agent-exchange/protocol'
+import type { Database } from '@agent-exchange/service/database'
+import type { RecordedAnswer } from '../../../packages/service/src/db/idempotency.ts'
+import type { Submission } from '../../../packages/service/src/features/packages/submission.ts'
+import { createAgentServer } from '../../../packages/service/src/http/agent-server.ts'
+import { createRateLimit } from '../../../packages/service/src/http/rate-limit.ts'
+import { systemClock } from '../../../packages/service/src/kernel/clock.ts'
+import type { Context } from '../../../packages/service/src/kernel/context.ts'
+import { randomId } from '../../../packages/service/src/kernel/ids.ts'
+import { createCertificateReader } from '../../../packages/service/src/oauth/client-certificate.ts'
+import { createTokenVerifier } from '../../../packages/service/src/oauth/token-verifier.ts'
+import type { KeyList } from './checked-package.ts'
+import { resourceOf } from './checked-package.ts'
+import type { ReferenceSettings } from './reference-settings.ts'
+
+const ACCEPTED = 202
+const SECRET_BYTES = 32
+
+/**
+ * The service's own agent server with nothing behind it: tokens, headers, limits, parsing, schemas, signature, digest
+ * and request log are the real ones. It asks no database, signs no statement and keeps nothing.
+ */
+export async function startFloor({ port, issuer, jwks, keys }: ReferenceSettings): Promise<void> {
+  const nothing = () => Promise.reject(new Error('the floor only takes packages'))
+  const context: Context = {
+    profile: DEFAULT_PROFILE,
+    clock: systemClock,
+    newId: randomId,
+    publicUrl: issuer,
+    platform: { keyId: 'none', sign: async () => ({ algorithm: 'ES256', key_id: 'none', signature: '' }) },
+    webhookKeys: { directory: nothing, currentKeyId: nothing },
+    cursorSecret: createSecretKey(new Uint8Array(SECRET_BYTES)),
+  }
+  const app = createAgentServer({
+    db: keysOnly(keys),
+    context,
+    acceptance: { submit: async (submission) => answerTo(submission, issuer), idle: async () => undefined },
+    mutationGroups: { submit: nothing, idle: async () => undefined },
+    authorizationServer: undefined,
+    outsideIssuer: undefined,
+    limitRate: createRateLimit(DEFAULT_PROFILE, systemClock),
+    authentication: {
+      certificateOf: createCertificateReader({ trustedProxies: [] }),
+      requireActive: async () => undefined,
+      verifyToken: createTokenVerifier({
+        issuer: { issuer, algorithms: ['ES256'], keyOf: createLocalJWKSet({ keys: [...jwks] }) },
+        publicUrl: issuer,
+        profile: DEFAULT_PROFILE,
+        clock: systemClock,
+      }),
+    },
+    tls: undefined,
+    log: pino(destination('/dev/null')),
+    onAnswer: () => undefined,
+  })
+  await app.listen({ host: '127.0.0.1', port })
+}
+
+function answerTo({ metadata, now }: Submission, base: string): RecordedAnswer {
+  return { status: ACCEPTED, body: JSON.stringify(resourceOf(metadata, now, base)) }
+}
+
+/** Public keys are read once, and then remembered: the only thing that the way to the signature check asks for. */
+function keysOnly(keys: KeyList): Database {
+  const jwkOf = new Map(keys.map(({ agentId, jwk }) => [agentId, jwk]))
+  const query = async (_texts: TemplateStringsArray, agentId: string) => [
+    { public_jwk: JSON.stringify(jwkOf.get(agentId)) },
+  ]
+  return Object.assign(query, { options: { database: 'none' } }) as unknown as Database
+}
