@@ -34,8 +34,8 @@ export interface Exchange extends World {
   databaseIsReady(): boolean
   /** Everything that works in the embedded database's folder. */
   databaseProcesses(): number[]
-  /** Starts `aex serve` again, with the same settings; returns when it is ready. */
-  start(): Promise<void>
+  /** Starts `aex serve` again, with the same settings, or with these from now on; returns when it is ready. */
+  start(change?: Readonly<Record<string, string>>): Promise<void>
 }
 
 export async function startExchange(options: ExchangeOptions = {}): Promise<Exchange> {
@@ -49,7 +49,7 @@ export async function startExchange(options: ExchangeOptions = {}): Promise<Exch
   const url = `http://127.0.0.1:${port}`
   const operatorUrl = `http://127.0.0.1:${operatorPort}`
   const givenKey = databaseUrl === undefined ? undefined : (beside?.masterKey ?? randomBytes(32))
-  const env = {
+  let env: Readonly<Record<string, string>> = {
     AEX_PORT: String(port),
     AEX_OPERATOR_PORT: String(operatorPort),
     AEX_DATA_DIR: dataDirectory,
@@ -91,7 +91,8 @@ export async function startExchange(options: ExchangeOptions = {}): Promise<Exch
     postmaster: () => readServerFile(cluster).pid,
     databaseIsReady: () => readServerFile(cluster).isReady,
     databaseProcesses: () => processesIn(cluster),
-    start: async () => {
+    start: async (change = {}) => {
+      env = { ...env, ...change }
       served = spawnServe(env)
       await untilReady(served, operatorUrl)
     },

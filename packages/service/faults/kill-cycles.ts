@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { isAlive, signal } from '../src/db/embedded/processes.ts'
-import { waitUntil } from '../src/db/embedded/wait-until.ts'
+import { signal } from '../src/db/embedded/processes.ts'
+import { databaseBack, serviceBack } from './back-again.ts'
 import { startExchange, type Exchange } from './exchange.ts'
 import {
   checkAttempts,
@@ -22,7 +22,6 @@ const LOAD = { clients: 6, attempts: 40 }
 /** Load runs this long before the kill, at least and at most. */
 const EARLIEST_MS = 100
 const LATEST_MS = 900
-const BACK_LIMIT_MS = 20_000
 
 /** Who is killed, in turns. */
 const VICTIMS = ['service', 'PostgreSQL', 'both', 'PostgreSQL, then service'] as const
@@ -70,27 +69,14 @@ export const killCycles: Trial = {
   },
 }
 
-/** Kills, waits for the end of the load and for the exchange to be back. Returns the seconds without it. */
 async function strike(exchange: Exchange, victim: Victim, stopLoad: () => Promise<void>): Promise<number> {
-  const struck = performance.now()
   const { pid } = exchange.current()
-  const postmaster = exchange.postmaster()
-  if (victim !== 'service') signal(postmaster, 'SIGKILL')
+  const killDatabase = () => signal(exchange.postmaster(), 'SIGKILL')
+  if (victim === 'PostgreSQL') return databaseBack(exchange, killDatabase, stopLoad)
+  if (victim !== 'service') killDatabase()
   if (victim === 'PostgreSQL, then service') await sleep(Math.random() * 400)
-  if (victim === 'PostgreSQL') {
-    const isBack = () => exchange.postmaster() !== postmaster && exchange.databaseIsReady()
-    assert.ok(await waitUntil(isBack, BACK_LIMIT_MS), 'PostgreSQL was not started again')
-    const seconds = (performance.now() - struck) / 1_000
-    await stopLoad()
-    assert.ok(isAlive(pid), 'the service outlives its database')
-    return seconds
-  }
   signal(pid, 'SIGKILL')
-  await exchange.current().end()
-  await stopLoad()
-  const started = performance.now()
-  await exchange.start()
-  return (performance.now() - started) / 1_000
+  return serviceBack(exchange, stopLoad)
 }
 
 async function follow(readers: ReadonlyMap<unknown, StreamReader>, ledger: Ledger): Promise<void> {

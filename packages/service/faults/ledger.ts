@@ -1,14 +1,18 @@
+import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import {
   draftPackage,
   freshId,
   type Answer,
+  type DraftOptions,
   type Organization,
   type PackageDraft,
+  type RequestOptions,
 } from '@agent-exchange/testkit'
 
 /** Nobody waits for an answer longer. */
 const ANSWER_LIMIT_MS = 45_000
+const SAME_BYTES = 'an exact retry gives the same bytes'
 
 /** One package that somebody tried to send, with the keys that make its requests repeatable. */
 export interface Attempt {
@@ -17,6 +21,8 @@ export interface Attempt {
   readonly draft: PackageDraft
   readonly receiptKey: string
   readonly packageKey: string
+  /** The bytes of the 201, once there was one. */
+  receiptAnswer: string | undefined
   /** The bytes of the 202, once there was one. */
   answer: string | undefined
   /** How requests ended that got no 2xx: a status, or the failure of the connection. */
@@ -29,44 +35,60 @@ export type Ledger = Attempt[]
 export async function newAttempt(
   from: Organization,
   to: Organization,
-  threadId = freshId('thread'),
+  { threadId = freshId('thread'), plaintext }: Pick<DraftOptions, 'threadId' | 'plaintext'> = {},
 ): Promise<Attempt> {
   return {
     from,
     to,
-    draft: await draftPackage(from, to, { threadId }),
+    draft: await draftPackage(from, to, { threadId, ...(plaintext && { plaintext }) }),
     receiptKey: randomUUID(),
     packageKey: randomUUID(),
+    receiptAnswer: undefined,
     answer: undefined,
     troubles: [],
   }
 }
 
+interface SendOptions {
+  /** Another replica. */
+  readonly at?: string | undefined
+  readonly limitMs?: number
+}
+
 /** Sends receipt and package as they are, under their keys: the first time, or again. Undefined: no answer. */
 export async function send(attempt: Attempt, at?: string): Promise<Answer | undefined> {
-  const { from, draft, receiptKey, packageKey } = attempt
-  const receipt = await trying(attempt, (signal) =>
-    from.post('/v1/policy-receipts', draft.receipt, {
-      idempotencyKey: receiptKey,
-      signal,
-      ...(at && { at }),
-    }),
+  return (await sendReceipt(attempt, { at })) && sendPackage(attempt, { at })
+}
+
+export async function sendReceipt(attempt: Attempt, options: SendOptions = {}): Promise<Answer | undefined> {
+  const { from, draft, receiptKey: idempotencyKey } = attempt
+  const answer = await trying(attempt, options, (more) =>
+    from.post('/v1/policy-receipts', draft.receipt, { idempotencyKey, ...more }),
   )
-  if (receipt?.status !== 201) return undefined
-  const answer = await trying(attempt, (signal) =>
-    from.post('/v1/packages', draft.body, { idempotencyKey: packageKey, signal, ...(at && { at }) }),
+  if (answer?.status !== 201) return undefined
+  attempt.receiptAnswer ??= answer.text
+  assert.equal(answer.text, attempt.receiptAnswer, SAME_BYTES)
+  return answer
+}
+
+export async function sendPackage(attempt: Attempt, options: SendOptions = {}): Promise<Answer | undefined> {
+  const { from, draft, packageKey: idempotencyKey } = attempt
+  const answer = await trying(attempt, options, (more) =>
+    from.post('/v1/packages', draft.body, { idempotencyKey, ...more }),
   )
   if (answer?.status !== 202) return undefined
   attempt.answer ??= answer.text
+  assert.equal(answer.text, attempt.answer, SAME_BYTES)
   return answer
 }
 
 async function trying(
   attempt: Attempt,
-  request: (signal: AbortSignal) => Promise<Answer>,
+  { at, limitMs = ANSWER_LIMIT_MS }: SendOptions,
+  request: (options: RequestOptions) => Promise<Answer>,
 ): Promise<Answer | undefined> {
   try {
-    const answer = await request(AbortSignal.timeout(ANSWER_LIMIT_MS))
+    const answer = await request({ signal: AbortSignal.timeout(limitMs), ...(at && { at }) })
     if (answer.status >= 300) attempt.troubles.push(`${answer.status} ${String(answer.body['code'])}`)
     // A fault of ours must never look like a fault of the caller's.
     if (answer.status >= 400 && answer.status < 500) throw new Refused(answer.text)
@@ -113,19 +135,30 @@ export interface Load {
 
 /** Several clients that send one package after the other until they are stopped or have sent their share. */
 export function startLoad(ledger: Ledger, options: LoadOptions): Load {
+  const threads = Array.from({ length: options.clients }, () => freshId('thread'))
+  return startClients(options.clients, async (number, turn) => {
+    if (turn === options.attempts) return false
+    const pair = options.eachAttempt ? number * options.attempts + turn : number
+    const [from, to] = options.pairs[pair % options.pairs.length] ?? []
+    if (!from || !to) return false
+    const threadId = threads[number]
+    const attempt = await newAttempt(from, to, options.eachAttempt || !threadId ? {} : { threadId })
+    ledger.push(attempt)
+    await send(attempt, options.at?.[(number + turn) % options.at.length])
+    return true
+  })
+}
+
+/** Clients at once, each of which takes its next turn after the last, until it has no more or all are stopped. */
+export function startClients(
+  count: number,
+  takeTurn: (client: number, turn: number) => Promise<boolean>,
+): Load {
   let isStopped = false
   const client = async (number: number) => {
-    const threadId = freshId('thread')
-    for (let sent = 0; sent < options.attempts && !isStopped; sent++) {
-      const pair = options.eachAttempt ? number * options.attempts + sent : number
-      const [from, to] = options.pairs[pair % options.pairs.length] ?? []
-      if (!from || !to) return
-      const attempt = await newAttempt(from, to, options.eachAttempt ? undefined : threadId)
-      ledger.push(attempt)
-      await send(attempt, options.at?.[(number + sent) % options.at.length])
-    }
+    for (let turn = 0; !isStopped; turn++) if (!(await takeTurn(number, turn))) return
   }
-  const clients = Promise.all(Array.from({ length: options.clients }, (_, number) => client(number)))
+  const clients = Promise.all(Array.from({ length: count }, (_, number) => client(number)))
   // A failure is told to whoever stops the load, however much later that is.
   clients.catch(() => undefined)
   return {

@@ -2,6 +2,7 @@
 
 import { parseArgs } from 'node:util'
 import { fuzz } from './fuzz.ts'
+import { killAtFullLoad } from './kill-at-full-load.ts'
 import { killCycles } from './kill-cycles.ts'
 import { lostAnswers } from './lost-answers.ts'
 import { postgresVersions } from './postgres-versions.ts'
@@ -24,6 +25,7 @@ const TRIALS: readonly Trial[] = [
   fuzz,
   webhookKill,
   killCycles,
+  killAtFullLoad,
   postgresVersions,
 ]
 

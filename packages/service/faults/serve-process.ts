@@ -1,4 +1,5 @@
 import { spawn, type ChildProcess } from 'node:child_process'
+import { readFileSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
@@ -19,6 +20,8 @@ export interface ServeProcess {
   /** Resolves at its end with the exit code, or the signal. */
   readonly ended: Promise<number | NodeJS.Signals>
   hasEnded(): boolean
+  /** The processes that share its ports, where AEX_WORKERS is above one. */
+  workers(): number[]
   kill(signal: NodeJS.Signals): void
   /** Waits for the end, within a limit. */
   end(): Promise<number | NodeJS.Signals>
@@ -47,12 +50,27 @@ export function spawnServe(env: Readonly<Record<string, string>>): ServeProcess 
     logged: linesOf(child.stdout),
     ended,
     hasEnded,
+    workers: () => workersOf(child.pid ?? 0),
     kill: (signal) => void child.kill(signal),
     end: async () => {
       const result = await Promise.race([ended, sleep(END_LIMIT_MS, undefined, { ref: false })])
       if (result === undefined) throw new Error(`process ${child.pid} did not end in ${END_LIMIT_MS} ms`)
       return result
     },
+  }
+}
+
+/** One look may miss a child that is just being made or collected (proc(5)). */
+function workersOf(pid: number): number[] {
+  const children = contentOf(`/proc/${pid}/task/${pid}/children`).split(' ').filter(Boolean)
+  return children.filter((child) => contentOf(`/proc/${child}/cmdline`).includes('worker-main')).map(Number)
+}
+
+function contentOf(file: string): string {
+  try {
+    return readFileSync(file, 'utf8').trim()
+  } catch {
+    return '' // ended meanwhile
   }
 }
 

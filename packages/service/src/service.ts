@@ -1,8 +1,16 @@
 import { createSecretKey } from 'node:crypto'
 import { join } from 'node:path'
 import { pino, type Logger } from 'pino'
+import type { Registry } from 'prom-client'
 import { masterKeyOf, type Config } from './config/index.ts'
-import { migrate, openDatabase, startEmbedded, type ConnectionSettings, type Database } from './db/index.ts'
+import {
+  migrate,
+  openDatabase,
+  startEmbedded,
+  type ConnectionSettings,
+  type Database,
+  type EmbeddedDatabase,
+} from './db/index.ts'
 import { startDelivery } from './delivery/engine.ts'
 import { alertTask } from './features/alerts/alert-outbox.ts'
 import { maintainKeys } from './features/deliveries/maintain-keys.ts'
@@ -18,7 +26,7 @@ import { systemClock, type Clock } from './kernel/clock.ts'
 import type { Context } from './kernel/context.ts'
 import { randomId } from './kernel/ids.ts'
 import { deriveSecret } from './kernel/master-key.ts'
-import { startPeriodic } from './kernel/periodic.ts'
+import { startPeriodic, type PeriodicTask } from './kernel/periodic.ts'
 import { openPlatformKeys, type PlatformKeys } from './kernel/platform-keys.ts'
 import { oauthAddresses } from './oauth/addresses.ts'
 import { purgeAssertions } from './oauth/assertion-use.ts'
@@ -28,6 +36,7 @@ import { createCertificateReader } from './oauth/client-certificate.ts'
 import { embeddedIssuer, outsideIssuer } from './oauth/token-keys.ts'
 import { createTokenVerifier } from './oauth/token-verifier.ts'
 import { ensureFirstOperator } from './operator/first-operator.ts'
+import type { OperatorDependencies } from './operator/dependencies.ts'
 import { createOperatorServer } from './operator/server.ts'
 
 export interface ServiceOptions {
@@ -35,6 +44,10 @@ export interface ServiceOptions {
   readonly log?: Logger
   /** Progress of the start, for a person. */
   readonly progress?: (line: string) => void
+  /** The embedded database, where it has been started already. It ends with the service. */
+  readonly embedded?: EmbeddedDatabase
+  /** What `/metrics` answers, where the metrics of this process are not all of it. */
+  readonly metricsOf?: (own: Registry) => OperatorDependencies['metrics']
 }
 
 /** Disposing of it drains: no new request is taken, those under way are answered, then everything stops. */
@@ -58,21 +71,26 @@ export async function startService(given: Config, options: ServiceOptions = {}):
   const progress = options.progress ?? (() => undefined)
   const cleanup = new AsyncDisposableStack()
   await using undo = cleanup
-  const storage = await openStorage(config, cleanup, progress)
+  if (options.embedded) cleanup.use(options.embedded)
+  const storage = await openStorage(config, cleanup, { embedded: options.embedded, progress })
   await migrate(storage.db)
   const running = await startListeners(config, storage, cleanup, { clock: systemClock, ...options, log })
   const stop = undo.move()
   return { ...running, failed: storage.failed, [Symbol.asyncDispose]: () => stop.disposeAsync() }
 }
 
-async function openStorage(config: Config, cleanup: AsyncDisposableStack, progress: (line: string) => void) {
+async function openStorage(
+  { databaseUrl, dataDirectory }: Config,
+  cleanup: AsyncDisposableStack,
+  { embedded, progress }: { embedded: EmbeddedDatabase | undefined; progress: (line: string) => void },
+) {
   let target: ConnectionSettings['target']
   let failed = new Promise<Error>(() => undefined)
-  if (config.databaseUrl === undefined) {
-    const embedded = cleanup.use(await startEmbedded({ dataDirectory: config.dataDirectory, log: progress }))
-    target = embedded.connection
-    failed = embedded.failed
-  } else target = config.databaseUrl
+  if (databaseUrl === undefined) {
+    const server = embedded ?? cleanup.use(await startEmbedded({ dataDirectory, log: progress }))
+    target = server.connection
+    failed = server.failed
+  } else target = databaseUrl
   const open = (maximumConnections: number) =>
     openDatabase({ target, maximumConnections, applicationName: 'agent-exchange' })
   const db = open(MAXIMUM_CONNECTIONS)
@@ -84,7 +102,7 @@ async function startListeners(
   config: Config & { readonly masterKey: Uint8Array },
   { db, openListener }: { db: Database; openListener: () => Database },
   cleanup: AsyncDisposableStack,
-  { clock, log }: { clock: Clock; log: Logger },
+  { clock, log, metricsOf }: Pick<ServiceOptions, 'metricsOf'> & { clock: Clock; log: Logger },
 ) {
   const { profile, publicUrl, role, webhook, masterKey } = config
   const platformKeys = await openPlatformKeys({ db, masterKey, profile, clock, newId: randomId })
@@ -108,7 +126,7 @@ async function startListeners(
     context,
     log,
     webhookKeys: platformKeys.webhook,
-    metrics: metrics.registry,
+    metrics: metricsOf?.(metrics.registry) ?? metrics.registry,
     isReady: () => isReady,
     ...(config.tls && { tls: config.tls }),
   })
@@ -213,9 +231,17 @@ async function openMail(smtp: NonNullable<Config['smtp']>) {
   return mailTransport(smtp)
 }
 
-function periodicTasks(db: Database, { profile, clock }: Context, { webhook }: PlatformKeys) {
+function periodicTasks(
+  db: Database,
+  { profile, clock }: Context,
+  { webhook }: PlatformKeys,
+): readonly PeriodicTask[] {
   return [
-    { name: 'retention', everySeconds: HOUR_SECONDS, run: () => removeExpired(db, profile, clock.now()) },
+    {
+      name: 'retention',
+      everySeconds: HOUR_SECONDS,
+      run: (signal) => removeExpired(db, profile, clock.now(), signal),
+    },
     { name: 'assertions', everySeconds: 300, run: () => purgeAssertions(db, clock.now()) },
     {
       name: 'webhook keys',

@@ -1,5 +1,6 @@
 import postgres from 'postgres'
 import { createRenewedPool } from './renewed-pool.ts'
+import { readTextArray, TEXT_ARRAY, writeTextArray } from './text-array.ts'
 import { createTransactionLines } from './transaction-lines.ts'
 
 /** The driver's types stay behind these two names. */
@@ -77,6 +78,7 @@ function commonOptions(applicationName: string): DriverOptions {
   return {
     connect_timeout: CONNECT_TIMEOUT_SECONDS,
     onnotice: () => undefined,
+    fetch_types: false,
     connection: {
       application_name: applicationName,
       statement_timeout: STATEMENT_TIMEOUT_MS,
@@ -86,6 +88,7 @@ function commonOptions(applicationName: string): DriverOptions {
     types: {
       time: { to: TIMESTAMPTZ, from: [TIMESTAMPTZ], serialize: String, parse: isoTime },
       integer: { to: INT8, from: [INT8], serialize: String, parse: safeInteger },
+      texts: { to: TEXT_ARRAY, from: [TEXT_ARRAY], serialize: writeTextArray, parse: readTextArray },
     },
   }
 }

@@ -88,3 +88,16 @@ test('where a statement fails because of one that was left to the commit, the ca
   await assert.rejects(failing, { code: '22012' })
   assert.deepEqual(await noted(), ['kept', 'left'])
 })
+
+test('of statements that were sent together the one that failed is reported, whichever is looked at first', async () => {
+  const late = async (statement: Promise<unknown>) => {
+    await statement.catch(async (error: unknown) => {
+      for (let turns = 0; turns < 5; turns++) await undefined
+      throw error
+    })
+  }
+  const failing = db.begin(async (tx) => {
+    await Promise.all([late(tx`select 1 / 0`.execute()), tx`insert into noted values ('undone')`.execute()])
+  })
+  await assert.rejects(failing, { code: '22012' })
+})

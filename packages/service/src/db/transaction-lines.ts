@@ -1,4 +1,5 @@
 import type { Database, Transaction } from './database.ts'
+import { sqlState } from './sql-state.ts'
 
 /** The connection of a transaction ended before its commit was confirmed. */
 class ConnectionLost extends Error {
@@ -84,8 +85,12 @@ export function createTransactionLines(
 
   async function transact<T>(line: Line, work: (tx: Transaction) => Promise<T>): Promise<T> {
     let isOver = false
-    const tx = guarded(line.sql, () => {
-      if (line.isLost || isOver) throw new ConnectionLost('the transaction is over')
+    let first: unknown
+    const tx = guarded(line.sql, {
+      check: () => {
+        if (line.isLost || isOver) throw new ConnectionLost('the transaction is over')
+      },
+      onFailure: (error) => (first ??= error),
     })
     const statements: Promise<unknown>[] = []
     leftToCommit.set(tx, statements)
@@ -98,13 +103,13 @@ export function createTransactionLines(
       isOver = true
       // A line that cannot even roll back is no good to anybody.
       if (!line.isLost) await line.sql.unsafe('rollback').catch(() => drop(line))
-      // Where one that nobody waited for had failed before, it is why this one did.
-      await Promise.all(statements)
-      throw error
+      throw causeOf(error, first)
     }
     isOver = true
     const commit = line.sql.unsafe('commit').execute()
-    const [{ command }] = await Promise.all([commit, ...statements])
+    const [{ command }] = await Promise.all([commit, ...statements]).catch((error: unknown) => {
+      throw causeOf(error, first)
+    })
     // The server answers so where a statement had failed and nobody cared.
     if (command !== 'COMMIT') throw new Error(`a transaction ended with ${command} instead of a commit`)
     return result
@@ -125,12 +130,28 @@ export function createTransactionLines(
   }
 }
 
-/** The same, but every new statement is checked first. */
-function guarded(sql: Database, check: () => void): Transaction {
+/** in_failed_sql_transaction: what every statement after the one that failed gets to hear. */
+const FAILED_BEFORE = '25P02'
+
+/** Of statements that were sent together, the one that failed is not always the one that is looked at first. */
+function causeOf(error: unknown, first: unknown): unknown {
+  return sqlState(error) === FAILED_BEFORE ? (first ?? error) : error
+}
+
+interface Guard {
+  readonly check: () => void
+  readonly onFailure: (error: unknown) => void
+}
+
+/** The same, but every new statement is checked first, and its failure noted. */
+function guarded(sql: Database, { check, onFailure }: Guard): Transaction {
   const guard = new Proxy(sql, {
     apply(target, self, args: unknown[]) {
       check()
-      return Reflect.apply(target as unknown as (...given: unknown[]) => unknown, self, args)
+      const made = Reflect.apply(target as unknown as (...given: unknown[]) => unknown, self, args)
+      // Its own `then` would send it; this only looks on.
+      if (made instanceof Promise) void Promise.prototype.then.call(made, undefined, onFailure)
+      return made
     },
     get(target, name) {
       check()

@@ -1,4 +1,5 @@
 import type { Database, Transaction } from './database.ts'
+import { sqlState } from './sql-state.ts'
 
 /**
  * serialization_failure and deadlock_detected: the server rolled back, and the same work may pass next time. So it
@@ -16,9 +17,4 @@ export async function inTransaction<T>(db: Database, work: (tx: Transaction) => 
       if (tries >= MAXIMUM_TRIES || !PASSING_FAILURES.has(sqlState(error) ?? '')) throw error
     }
   }
-}
-
-/** The SQLSTATE of a database error. */
-export function sqlState(error: unknown): string | undefined {
-  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined
 }

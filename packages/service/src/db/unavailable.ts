@@ -1,4 +1,4 @@
-import { sqlState } from './transaction.ts'
+import { sqlState } from './sql-state.ts'
 
 /** The driver's and the system's words for a server that cannot be reached, or has just gone. */
 const CONNECTION_CODES = new Set([

@@ -2,7 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import type { Database } from '../db/database.ts'
 import { loggableError } from '../db/loggable-error.ts'
-import { inTransaction, sqlState } from '../db/transaction.ts'
+import { sqlState } from '../db/sql-state.ts'
+import { inTransaction } from '../db/transaction.ts'
 import {
   type FinishedAttempt,
   hasConsequences,

@@ -29,6 +29,7 @@ export async function ensurePlatformIdentity(
   await tx`
     insert into organization (organization_id, name, created_at) values (${organization_id}, ${NAME}, ${now})
     on conflict do nothing`
+  await tx`insert into notification_stream (organization_id) values (${organization_id}) on conflict do nothing`
   await tx`
     insert into agent
       (agent_id, organization_id, implementation, implementation_version, protocol_versions, skill_versions,

@@ -1,6 +1,6 @@
 // What the tests beside this file share; it holds none itself.
 import { generateKeyPair, type PrivateJwk } from '@agent-exchange/crypto'
-import { createProfile, type DeploymentProfile } from '@agent-exchange/protocol'
+import { createProfile, DEFAULT_PROFILE, type DeploymentProfile } from '@agent-exchange/protocol'
 import { type Identity, type TestAuthority, testDatabase } from '@agent-exchange/testkit'
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
@@ -47,7 +47,8 @@ export interface ExchangeOptions {
   readonly publicUrl?: string
 }
 
-export function profileOf(overrides: unknown = {}): DeploymentProfile {
+export function profileOf(overrides?: unknown): DeploymentProfile {
+  if (overrides === undefined) return DEFAULT_PROFILE
   const result = createProfile(overrides)
   assert.ok(result.ok)
   return result.profile

@@ -2,15 +2,18 @@
 
 import { startService, type RunningService } from '../service.ts'
 import { giveBackMemory } from './give-back-memory.ts'
+import { createSharedMetrics } from './shared-metrics.ts'
 import type { FromWorker, ToWorker } from './worker-messages.ts'
 
 let running: Promise<RunningService> | undefined
 
-const tell = (message: FromWorker) => process.send?.(message)
+// Where nobody listens any more, the end of the channel says so: it stops us.
+const tell = (message: FromWorker) => void process.send?.(message, undefined, undefined, () => undefined)
+const metrics = createSharedMetrics(tell)
 
 async function start({ config }: Extract<ToWorker, { kind: 'start' }>): Promise<void> {
   try {
-    running = startService(config)
+    running = startService(config, { metricsOf: metrics.metricsOf })
     const { urls, operatorTokenFile } = await running
     tell({ kind: 'ready', urls, operatorTokenFile })
     setImmediate(giveBackMemory)
@@ -28,7 +31,13 @@ async function stop(): Promise<void> {
   }
 }
 
-process.on('message', (message: ToWorker) => void (message.kind === 'start' ? start(message) : stop()))
+process.on('message', (message: ToWorker) => {
+  if (message.kind === 'start') void start(message)
+  else if (message.kind === 'stop') void stop()
+  else if (message.kind === 'metrics_of_all') metrics.receive(message)
+  // What cannot be told is counted as not answered.
+  else void metrics.report().catch(() => undefined)
+})
 // Where the first process is gone, the embedded database is going too.
 process.on('disconnect', () => void stop())
 // A terminal and a service manager signal the whole group: the first process decides when we stop.

@@ -4,6 +4,7 @@ import { extname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Config } from '../config/index.ts'
+import { createPoolMetrics } from './pool-metrics.ts'
 import type { FromWorker, ToWorker, WorkerAddresses } from './worker-messages.ts'
 
 const READY_LIMIT_MS = 60_000
@@ -29,6 +30,7 @@ export async function startWorkerPool(
     serialization: 'advanced',
   })
   const workers = new Set<Worker>()
+  const metrics = createPoolMetrics(count)
   let isStopping = false
   let deaths = 0
 
@@ -36,7 +38,9 @@ export async function startWorkerPool(
     const worker = cluster.fork()
     workers.add(worker)
     worker.once('exit', () => workers.delete(worker))
+    answerScrapes(worker)
     const addresses = await readiness(worker, config)
+    reportMetrics(worker)
     const stable = setTimeout(() => (deaths = 0), STABLE_AFTER_MS).unref()
     worker.once('exit', (code, signal) => {
       clearTimeout(stable)
@@ -44,6 +48,23 @@ export async function startWorkerPool(
     })
     return addresses
   }
+  const reportMetrics = (worker: Worker) => {
+    const member = metrics.join(() => tell(worker, { kind: 'report_metrics' }))
+    worker.on('message', (message: FromWorker) => {
+      if (message.kind === 'metrics') member.answer(message.metrics)
+    })
+    worker.once('exit', member.leave)
+  }
+  /** From the start: it may be scraped before it has told us that it is ready. */
+  const answerScrapes = (worker: Worker) =>
+    worker.on('message', (message: FromWorker) => {
+      if (message.kind !== 'metrics_wanted') return
+      const { request } = message
+      metrics.text().then(
+        (text) => tell(worker, { kind: 'metrics_of_all', request, text }),
+        (error: unknown) => log(`The workers' metrics could not be put together: ${String(error)}`),
+      )
+    })
   const replace = async (why: string): Promise<void> => {
     const pause = Math.min(FIRST_PAUSE_MS * 2 ** deaths++, LONGEST_PAUSE_MS)
     log(`${why}; starting another in ${pause / 1_000} s`)
@@ -68,11 +89,13 @@ export async function startWorkerPool(
 async function readiness(worker: Worker, config: Config): Promise<WorkerAddresses> {
   const { promise, resolve, reject } = Promise.withResolvers<WorkerAddresses>()
   const limit = setTimeout(() => reject(new Error('a worker did not become ready in time')), READY_LIMIT_MS)
-  worker.once('message', (message: FromWorker) =>
-    message.kind === 'ready' ? resolve(message) : reject(new Error(message.message)),
-  )
+  const listen = (message: FromWorker) => {
+    if (message.kind === 'ready') resolve(message)
+    if (message.kind === 'failed') reject(new Error(message.message))
+  }
+  worker.on('message', listen)
   worker.once('exit', () => reject(new Error('a worker ended before it was ready')))
-  worker.send({ kind: 'start', config } satisfies ToWorker)
+  tell(worker, { kind: 'start', config })
   try {
     return await promise
   } catch (error) {
@@ -80,7 +103,13 @@ async function readiness(worker: Worker, config: Config): Promise<WorkerAddresse
     throw error
   } finally {
     clearTimeout(limit)
+    worker.off('message', listen)
   }
+}
+
+/** One that has just died is known to be dead a moment later, and must not take us along meanwhile. */
+function tell(worker: Worker, message: ToWorker): void {
+  if (worker.isConnected()) worker.send(message, () => undefined)
 }
 
 /** Lets it answer what it has begun. */
@@ -88,7 +117,7 @@ async function stopWorker(worker: Worker): Promise<void> {
   if (worker.isDead()) return
   const gone = once(worker, 'exit')
   const force = setTimeout(() => worker.process.kill('SIGKILL'), STOP_LIMIT_MS)
-  if (worker.isConnected()) worker.send({ kind: 'stop' } satisfies ToWorker)
+  tell(worker, { kind: 'stop' })
   await gone
   clearTimeout(force)
 }

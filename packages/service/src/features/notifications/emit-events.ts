@@ -54,13 +54,10 @@ export async function emitEvents(
 
 /** The last number of each stream, and who listens: an endpoint's status changes only under its stream's lock. */
 async function holdStreams(tx: Transaction, organizations: readonly string[]) {
-  const hold = () => Promise.all([lockStreams(tx, organizations), activeSubscriptions(tx, organizations)])
-  let [next, subscriptions] = await hold()
-  if (next.size < organizations.length) {
-    await tx`insert into notification_stream (organization_id) select unnest(${[...organizations]}::text[])
-             on conflict do nothing`
-    ;[next, subscriptions] = await hold()
-  }
+  const [next, subscriptions] = await Promise.all([
+    lockStreams(tx, organizations),
+    activeSubscriptions(tx, organizations),
+  ])
   return { next, subscriptions }
 }
 
@@ -68,6 +65,8 @@ async function lockStreams(tx: Transaction, organizations: readonly string[]): P
   const rows = await tx<{ organization_id: string; last_sequence: number }[]>`
     select organization_id, last_sequence from notification_stream
     where organization_id = any(${[...organizations]}) order by organization_id for update`.execute()
+  // It is made with its organization.
+  if (rows.length < organizations.length) throw new Error('an organization has no stream')
   return new Map(rows.map((row) => [row.organization_id, row.last_sequence]))
 }
 

@@ -16,7 +16,7 @@ export interface NewOrganization {
   readonly now: string
 }
 
-/** Undefined where the id is taken. */
+/** With its notification stream, which is empty yet. Undefined where the id is taken. */
 export async function insertOrganization(
   tx: Transaction,
   { organizationId, name, contact, now }: NewOrganization,
@@ -26,6 +26,7 @@ export async function insertOrganization(
     values (${organizationId}, ${name}, ${contact ?? null}, ${now})
     on conflict (organization_id) do nothing
     returning organization_id, name, contact, status, created_at`
+  if (row) await tx`insert into notification_stream (organization_id) values (${organizationId})`
   return row
 }
 

@@ -87,7 +87,8 @@ test('[EVT-10][O-18] times that do not rise with the sequence leave no hole in t
   const now = world.clock.now()
   const old = new Date(Date.parse(now) - 100 * DAY * 1_000).toISOString()
   const organization = await world.organization('skewed')
-  await world.sql`insert into notification_stream (organization_id, last_sequence) values (${organization.organizationId}, 4)`
+  await world.sql`
+    update notification_stream set last_sequence = 4 where organization_id = ${organization.organizationId}`
   for (const [sequence, time] of [
     [1, old],
     [2, now],

@@ -1,0 +1,24 @@
+/**
+ * text[] on the wire. The driver would ask the server for all array types first, on every new connection, and nobody
+ * hears of it when that question fails: the rejection ends the process (porsager/postgres 1192, 1205, 1223).
+ */
+export const TEXT_ARRAY = 1009
+
+export function writeTextArray(items: readonly (string | null)[]): string {
+  return `{${items.map((item) => (item === null ? 'null' : quoted(item))).join(',')}}`
+}
+
+function quoted(text: string): string {
+  return `"${text.includes('"') || text.includes('\\') ? text.replace(/["\\]/g, '\\$&') : text}"`
+}
+
+/** An item in quotes, in which a backslash stands before what would end it, or a bare word. */
+const ITEM = /"((?:[^"\\]|\\.)*)"|[^{},]+/gs
+
+/** One dimension, as all of ours have. */
+export function readTextArray(text: string): (string | null)[] {
+  return Array.from(text.matchAll(ITEM), ([item, inner]) => {
+    if (inner !== undefined) return inner.replace(/\\(.)/gs, '$1')
+    return item === 'NULL' ? null : item
+  })
+}
