@@ -22,8 +22,11 @@ interface Plan {
 }
 
 const FULL: Plan = { repetitions: 5, events: 50, oneByOneEvents: 40, streamMs: 4_000 }
-const QUICK: Plan = { repetitions: 3, events: 10, oneByOneEvents: 10, streamMs: 700 }
-const WARM_UP_EVENTS = 10
+const QUICK: Plan = { repetitions: 3, events: 25, oneByOneEvents: 15, streamMs: 700 }
+/** 12,000 deliveries: until the code of both workers is compiled. */
+const WARM_UP_EVENTS = 60
+/** The loop does little, over and over. */
+const ONE_BY_ONE_WARM_UP_EVENTS = 30
 const HANGING_REPETITIONS = 5
 /** Of what one worker delivers at most. */
 const STREAM_SHARE = 0.4
@@ -43,7 +46,7 @@ async function run({ quick, progress, bed: startBed }: AreaContext): Promise<Are
   const { postgres } = bed
   progress('warming up')
   await workerThroughput(scene, postgres, { pids: both, events: WARM_UP_EVENTS })
-  await oneByOneThroughput(scene, postgres, WARM_UP_EVENTS)
+  await oneByOneThroughput(scene, postgres, ONE_BY_ONE_WARM_UP_EVENTS)
   for (let repetition = 1; repetition <= plan.repetitions; repetition++) {
     const { events, oneByOneEvents } = plan
     results.oneByOne.push(await oneByOneThroughput(scene, postgres, oneByOneEvents))

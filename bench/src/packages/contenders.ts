@@ -15,6 +15,8 @@ export interface Contender {
   readonly label: string
   readonly address: { readonly url: string; readonly ca?: string }
   readonly pid: number
+  /** Not one of those that it is held against. */
+  readonly isService: boolean
   readonly tokens: Tokens
   readonly source: StockSource
 }
@@ -59,6 +61,7 @@ export async function startContenders(
       label: `service, ${receivers.length} receiving organizations`,
       address: { url },
       pid,
+      isService: true,
       tokens,
       source: { kind: 'stock', stock: 'spread' },
     },
@@ -67,6 +70,7 @@ export async function startContenders(
       label: 'floor: same server, parse and verify only',
       address: { url: floor.url },
       pid: floor.pid,
+      isService: false,
       tokens,
       source: { kind: 'stock', stock: 'floor', isRepeated: true },
     },
@@ -75,6 +79,7 @@ export async function startContenders(
       label: 'bare floor: no schemas, no limits, no log',
       address: { url: bare.url },
       pid: bare.pid,
+      isService: false,
       tokens,
       source: { kind: 'stock', stock: 'floor', isRepeated: true },
     },
@@ -83,6 +88,7 @@ export async function startContenders(
       label: 'service, one receiving organization',
       address: { url },
       pid,
+      isService: true,
       tokens,
       source: { kind: 'stock', stock: 'hot' },
     },
@@ -91,6 +97,7 @@ export async function startContenders(
       label: 'naive: one statement after another',
       address: { url: naive.url },
       pid: naive.pid,
+      isService: false,
       tokens,
       source: { kind: 'stock', stock: 'naive' },
     },
@@ -99,6 +106,7 @@ export async function startContenders(
       label: 'service over TLS',
       address: { url: tls.url, ca },
       pid: tls.pid,
+      isService: true,
       tokens: tokensFor(senders, tls, ca),
       source: { kind: 'stock', stock: 'spread' },
     },

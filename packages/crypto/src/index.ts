@@ -74,6 +74,7 @@ export { parseStrictJson, type JsonObject, type JsonValue, type StrictJsonOption
 export type { HeaderFields } from './webhook-request.ts'
 export {
   signWebhook,
+  signWebhookBase,
   type WebhookDelivery,
   type WebhookHeaders,
   type WebhookSigning,

@@ -44,7 +44,7 @@ export function readTarget(address: string): { authority: string; path: string; 
   if (url === null || (url.protocol !== 'https:' && url.protocol !== 'http:')) {
     throw new CryptoError('webhook_value', { at: 'url' })
   }
-  url.hash = ''
+  if (url.hash !== '') url.hash = ''
   return { authority: url.host, path: url.pathname, href: url.href }
 }
 

@@ -36,6 +36,8 @@ export type WebhookHeaders = Readonly<
   >
 >
 
+const encoder = new TextEncoder()
+
 /** What may stand in a field value and, quoted, in a structured string (RFC 9651 section 3.3.3). */
 const VISIBLE = /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/
 
@@ -52,6 +54,14 @@ export async function signWebhook(
   delivery: WebhookDelivery,
   signing: WebhookSigning,
 ): Promise<WebhookHeaders> {
+  return (await signWebhookBase(delivery, signing)).headers
+}
+
+/** The same, with what was signed (RFC 9421 section 2.5): for whoever has to explain a signature that a receiver refused. */
+export async function signWebhookBase(
+  delivery: WebhookDelivery,
+  signing: WebhookSigning,
+): Promise<{ headers: WebhookHeaders; signatureBase: string }> {
   const { method = 'POST', contentType = MEDIA_TYPE.json, deliveryId, eventId, attempt } = delivery
   const { authority, path } = readTarget(delivery.url)
   const contentDigest = await sha256Digest(delivery.body)
@@ -60,8 +70,8 @@ export async function signWebhook(
   const parameters = signatureParameters(signing)
   const lines = WEBHOOK_SIGNATURE.components.map((name, i) => `"${name}": ${values[i]}`)
   const base = [...lines, `"@signature-params": ${parameters}`].join('\n')
-  const signature = await signEs256(signing.key, new TextEncoder().encode(base))
-  return {
+  const signature = await signEs256(signing.key, encoder.encode(base))
+  const headers = {
     'Content-Digest': contentDigest,
     'Content-Type': contentType,
     [HEADER.deliveryId]: deliveryId,
@@ -70,6 +80,7 @@ export async function signWebhook(
     'Signature-Input': `${WEBHOOK_SIGNATURE.label}=${parameters}`,
     Signature: `${WEBHOOK_SIGNATURE.label}=:${encodeBase64(signature)}:`,
   }
+  return { headers, signatureBase: base }
 }
 
 function signatureParameters({ keyId, created, lifetimeSeconds }: WebhookSigning): string {

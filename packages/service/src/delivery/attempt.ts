@@ -1,11 +1,10 @@
-import { CryptoError, type SigningKey, signWebhook } from '@agent-exchange/crypto'
+import { CryptoError, type SigningKey, signWebhookBase } from '@agent-exchange/crypto'
 import type { DeploymentProfile } from '@agent-exchange/protocol'
 import type { Clock } from '../kernel/clock.ts'
 import type { AttemptDetails, FinishedAttempt } from './attempt-record.ts'
 import type { ClaimedDelivery } from './delivery-store.ts'
 import { type AttemptResult, judge, type Verdict } from './judge.ts'
 import type { Sender, Sent } from './sender.ts'
-import { signatureBase } from './signature-base.ts'
 import type { KeyFor } from './signing-keys.ts'
 
 const USER_AGENT = 'agent-exchange/1.0 (webhook)'
@@ -38,11 +37,11 @@ export async function attemptDelivery(
   if (claimed.body === null) return hopeless('the notification is no longer kept')
   const key = await tools.keyFor(claimed)
   const body = Buffer.from(claimed.body)
-  const headers = await signed(claimed, body, key, startedAt)
-  if (!headers) return hopeless('its address or ids cannot be signed')
+  const signature = await signed(claimed, body, key, startedAt)
+  if (!signature) return hopeless('its address or ids cannot be signed')
   const sent = await sender.send({
     url: claimed.url,
-    headers: { ...headers, 'User-Agent': USER_AGENT },
+    headers: { ...signature.headers, 'User-Agent': USER_AGENT },
     body,
   })
   if (sent.result === undefined) return undefined
@@ -52,7 +51,8 @@ export async function attemptDelivery(
   const details = {
     ...detailsOf(sent, verdict, duration),
     key_id: key.keyId,
-    signature_base: signatureBase('POST', claimed.url, headers),
+    // A receiver's developer can compare it with their own, line by line. There is nothing secret in it.
+    signature_base: signature.signatureBase,
   }
   return finished(claimed, tools, { startedAt, finishedAt, verdict, details })
 }
@@ -61,7 +61,7 @@ export async function attemptDelivery(
 async function signed(claimed: ClaimedDelivery, body: Uint8Array, { key, keyId }: SigningKey, now: string) {
   const { url, delivery_id: deliveryId, event_id: eventId, attempt } = claimed
   try {
-    return await signWebhook(
+    return await signWebhookBase(
       { url, body, deliveryId, eventId, attempt },
       { key, keyId, created: new Date(now) },
     )

@@ -1,6 +1,7 @@
 import { lookup } from 'node:dns/promises'
 import { isIP } from 'node:net'
 import { connect, createSecureContext, rootCertificates, type SecureContext, type TLSSocket } from 'node:tls'
+import { LRUCache } from 'lru-cache'
 import type { buildConnector } from 'undici'
 import { isGlobalUnicast } from './address-guard.ts'
 import { ConnectionFailure, describeError, errorClassOf } from './connection-failure.ts'
@@ -16,6 +17,12 @@ export interface ConnectorSettings {
   readonly allowPrivate: boolean
   readonly resolve?: Resolve
 }
+
+/**
+ * TLS sessions of receivers, by name, port and address: a further connection to somebody whose certificate has just been
+ * checked costs a fraction of the first. A session ends with its ticket, after hours at most.
+ */
+const MAXIMUM_SESSIONS = 10_000
 
 export interface Target {
   readonly hostname: string
@@ -37,6 +44,7 @@ export function guardedConnect(settings: ConnectorSettings): (target: Target) =>
     minVersion: 'TLSv1.2',
     ...(settings.ca !== undefined && { ca: [...rootCertificates, settings.ca] }),
   })
+  const sessions = new LRUCache<string, Buffer>({ max: MAXIMUM_SESSIONS })
   const isAllowed = (address: string) => allowPrivate || isGlobalUnicast(address)
 
   return async ({ hostname, port }) => {
@@ -50,7 +58,7 @@ export function guardedConnect(settings: ConnectorSettings): (target: Target) =>
     let failure: unknown
     for (const address of allowed) {
       try {
-        const socket = await openTls({ address, hostname, port, secureContext, limit })
+        const socket = await openTls({ address, hostname, port, secureContext, sessions, limit })
         if (isAllowed(socket.remoteAddress ?? '')) return socket
         socket.destroy()
         throw new ConnectionFailure('blocked_address', 'the connected address is not a public one', address)
@@ -79,11 +87,14 @@ async function resolved(resolve: Resolve, hostname: string): Promise<readonly st
 interface Opening extends Target {
   readonly address: string
   readonly secureContext: SecureContext
+  readonly sessions: LRUCache<string, Buffer>
   readonly limit: number
 }
 
-function openTls({ address, hostname, port, secureContext, limit }: Opening): Promise<TLSSocket> {
+function openTls({ address, hostname, port, secureContext, sessions, limit }: Opening): Promise<TLSSocket> {
   const { promise, resolve, reject } = Promise.withResolvers<TLSSocket>()
+  const name = `${hostname} ${port} ${address}`
+  const session = sessions.get(name)
   let isConnected = false
   const socket = connect({
     host: address,
@@ -91,11 +102,14 @@ function openTls({ address, hostname, port, secureContext, limit }: Opening): Pr
     // By name, whatever the address: SNI and the certificate. An address has no SNI (RFC 6066 section 3).
     ...(isIP(hostname) === 0 && { servername: hostname }),
     secureContext,
+    ...(session && { session }),
     ALPNProtocols: ['http/1.1'],
   })
+  socket.on('session', (next) => sessions.set(name, next))
   const fail = (error: unknown) => {
     clearTimeout(timer)
     socket.destroy()
+    sessions.delete(name)
     if (error instanceof ConnectionFailure) reject(error)
     else
       reject(new ConnectionFailure(isConnected ? 'tls' : errorClassOf(error), describeError(error), address))

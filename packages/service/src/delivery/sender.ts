@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache'
 import { Agent, type buildConnector, Client, type Dispatcher, Pool } from 'undici'
 import type { TLSSocket } from 'node:tls'
 import { ConnectionFailure, describeError } from './connection-failure.ts'
@@ -60,12 +61,12 @@ export function createSender(settings: ConnectorSettings): Sender {
 
   return {
     async send({ url, headers, body }) {
-      const { origin, pathname, search } = new URL(url)
+      const { origin, path } = targetOf(url)
       const exchange = new Exchange()
       underWay.add(exchange)
       const timer = setTimeout(() => exchange.end('timeout', 'no answer in time'), TOTAL_LIMIT_MS)
       try {
-        agent.dispatch({ origin, path: pathname + search, method: 'POST', headers, body }, exchange)
+        agent.dispatch({ origin, path, method: 'POST', headers, body }, exchange)
       } catch (error) {
         exchange.fail(error)
       }
@@ -84,6 +85,22 @@ export function createSender(settings: ConnectorSettings): Sender {
     interrupt: () => underWay.forEach((exchange) => exchange.interrupt()),
     close: () => agent.destroy(),
   }
+}
+
+const MAXIMUM_REMEMBERED_TARGETS = 10_000
+
+/** Endpoints are few, and sent to again and again. */
+const targets = new LRUCache<string, { readonly origin: string; readonly path: string }>({
+  max: MAXIMUM_REMEMBERED_TARGETS,
+})
+
+function targetOf(address: string) {
+  const known = targets.get(address)
+  if (known) return known
+  const { origin, pathname, search } = new URL(address)
+  const target = { origin, path: pathname + search }
+  targets.set(address, target)
+  return target
 }
 
 /** A connection that tells each exchange over which socket it goes. */

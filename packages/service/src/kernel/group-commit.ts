@@ -8,7 +8,7 @@ export type BatchResult<Result> =
   | 'alone'
 
 export interface GroupCommitOptions<Item, Result> {
-  /** Batches under way at once. */
+  /** Batches under way at once; beside the first only full ones, so that there are few and large ones. */
   readonly lanes: number
   readonly maximumBatch: number
   /** Items that may wait; the next one is refused. */
@@ -42,8 +42,12 @@ export function createGroupCommit<Item, Result>(
   let underWay = 0
   let alone = 0
 
+  function isWorthABatch(): boolean {
+    return underWay === 0 ? queue.length > 0 : underWay < lanes && queue.length >= maximumBatch
+  }
+
   function start(): void {
-    while (underWay < lanes && queue.length > 0) {
+    while (isWorthABatch()) {
       underWay += 1
       const batch = queue.splice(0, maximumBatch)
       void run(batch).finally(() => {
