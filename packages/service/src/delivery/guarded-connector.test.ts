@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { createServer as createTcpServer, type AddressInfo } from 'node:net'
 import { after, test } from 'node:test'
 import { startReceiver, testAuthority } from '@agent-exchange/testkit'
@@ -112,4 +113,19 @@ test('another address of the name is tried when the first does not answer', asyn
   const socket = await guardedConnect({ ...trusting, resolve })({ hostname: 'localhost', port })
   assert.equal(socket.remoteAddress, '127.0.0.1')
   socket.destroy()
+})
+
+test('a further connection to the same name and address resumes the session of the first', async () => {
+  const open = guardedConnect({ ...trusting, resolve: async () => ['127.0.0.1'] })
+  const first = await open({ hostname: 'localhost', port })
+  await once(first, 'session')
+  const [second, other] = [
+    await open({ hostname: 'localhost', port }),
+    await open({ hostname: '127.0.0.1', port }),
+  ]
+  assert.deepEqual(
+    [first, second, other].map((socket) => socket.isSessionReused()),
+    [false, true, false],
+  )
+  for (const socket of [first, second, other]) socket.destroy()
 })

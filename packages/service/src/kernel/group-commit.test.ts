@@ -23,6 +23,17 @@ test('what arrives during a commit forms the next batch, in order and within the
   assert.deepEqual(batches, [[1], [2, 3, 4], [5, 6]])
 })
 
+test('beside the batch under way only a full one is begun', async () => {
+  const { batches, commit } = recorder()
+  const group = createGroupCommit({ lanes: 2, maximumBatch: 3, maximumQueue: 100, commit })
+  const submitted = [1, 2, 3].map((item) => group.submit(item))
+  assert.deepEqual(batches, [[1]])
+  submitted.push(...[4, 5, 6, 7].map((item) => group.submit(item)))
+  assert.deepEqual(batches, [[1], [2, 3, 4]])
+  await Promise.all(submitted)
+  assert.deepEqual(batches, [[1], [2, 3, 4], [5, 6, 7]])
+})
+
 test('an item that makes its batch fail fails alone, and its neighbours pass', async () => {
   const commit = async (items: readonly number[]) => {
     await nextTurn()
