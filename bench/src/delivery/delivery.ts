@@ -23,8 +23,8 @@ interface Plan {
 
 const FULL: Plan = { repetitions: 5, events: 50, oneByOneEvents: 40, streamMs: 4_000 }
 const QUICK: Plan = { repetitions: 3, events: 25, oneByOneEvents: 15, streamMs: 700 }
-/** 12,000 deliveries: until the code of both workers is compiled. */
-const WARM_UP_EVENTS = 60
+/** 8,000 deliveries: until the code of both workers is compiled. */
+const WARM_UP_EVENTS = 40
 /** The loop does little, over and over. */
 const ONE_BY_ONE_WARM_UP_EVENTS = 30
 const HANGING_REPETITIONS = 5

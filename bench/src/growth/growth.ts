@@ -83,14 +83,13 @@ function requireSpace({ path }: Folder, packages: number): void {
 
 /** What autovacuum does by itself, but now. Returns the size of the database. */
 async function tidy(superuser: SocketTarget): Promise<string> {
-  await using db = open(superuser)
-  const connection = await db.reserve()
-  await connection`set statement_timeout = 0`
-  await connection`vacuum analyze`
-  const [row] = await connection<{ size: string }[]>`
+  // One connection, so that the setting counts for what follows it.
+  await using db = open(superuser, 1)
+  await db`set statement_timeout = 0`
+  await db`vacuum analyze`
+  const [row] = await db<{ size: string }[]>`
     select pg_size_pretty(pg_database_size(current_database())) as size`
-  await connection`checkpoint`
-  connection.release()
+  await db`checkpoint`
   return row?.size ?? ''
 }
 

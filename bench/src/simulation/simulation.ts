@@ -11,7 +11,7 @@ export const simulationArea: Area = {
 }
 
 const SEED = 20_260_101
-const PACKAGES = 20_000
+const PACKAGES = { full: 20_000, quick: 6_000 }
 /** Packages of each client at least, so that the first ones do not count for much. */
 const TURNS = 8
 const CLIENTS = 64
@@ -43,11 +43,11 @@ const HOT: readonly Deployment[] = [
   { ...CORES, replicas: 32, shards: 4, hotShare: 0.5 },
 ]
 
-async function run({ progress, earlier }: AreaContext): Promise<AreaResult> {
+async function run({ quick, progress, earlier }: AreaContext): Promise<AreaResult> {
   const costs = costsOf(earlier)
   const rows = [...DEPLOYMENTS, ...HOT].map((deployment) => {
     progress(`${deployment.replicas} replicas, ${deployment.shards} shards`)
-    return rowOf(costs, deployment)
+    return rowOf(costs, deployment, quick ? PACKAGES.quick : PACKAGES.full)
   })
   const table: Table = {
     title: `Simulated: replicas of ${CORES.coresPerReplica} cores, databases of ${CORES.coresPerShard}, ${CLIENTS} clients a replica`,
@@ -87,8 +87,8 @@ function costsOf(earlier: AreaContext['earlier']): Costs {
 
 const percent = (share: number) => `${Math.round(share * 100)}%`
 
-function rowOf(costs: Costs, deployment: Deployment): string[] {
-  const packages = Math.max(PACKAGES, deployment.replicas * CLIENTS * TURNS)
+function rowOf(costs: Costs, deployment: Deployment, atLeast: number): string[] {
+  const packages = Math.max(atLeast, deployment.replicas * CLIENTS * TURNS)
   const most = simulate(costs, deployment, { seed: SEED, packages, clientsPerReplica: CLIENTS })
   const half = simulate(costs, deployment, { seed: SEED, packages, perSecond: most.perSecond / 2 })
   return [
@@ -121,7 +121,11 @@ function sanity(costs: Costs, earlier: AreaContext['earlier']): string {
   const coresPerReplica = availableParallelism()
   const here = { replicas: 1, shards: 1, coresPerReplica, coresPerShard: 1, isOneMachine: true }
   const local = { ...costs, flushMs: earlier('fsync_ms') ?? costs.flushMs, roundTripMs: 0.05 }
-  const { perSecond } = simulate(local, here, { seed: SEED, packages: PACKAGES, clientsPerReplica: CLIENTS })
+  const { perSecond } = simulate(local, here, {
+    seed: SEED,
+    packages: PACKAGES.quick,
+    clientsPerReplica: CLIENTS,
+  })
   return (
     `The same model of this machine, everything on its ${coresPerReplica} cores: ${Math.round(perSecond)} ` +
     `packages/s; measured: ${Math.round(measured)}.`

@@ -92,7 +92,7 @@ test('where a statement fails because of one that was left to the commit, the ca
 test('of statements that were sent together the one that failed is reported, whichever is looked at first', async () => {
   const late = async (statement: Promise<unknown>) => {
     await statement.catch(async (error: unknown) => {
-      for (let turns = 0; turns < 5; turns++) await undefined
+      for (let turns = 0; turns < 5; turns++) await Promise.resolve()
       throw error
     })
   }

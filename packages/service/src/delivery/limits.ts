@@ -25,9 +25,9 @@ export const LOAD_SAMPLE_MS = 40
 export const MAXIMUM_LANES = 100_000
 
 export const CLAIMED_LANES = 256
-export const CLAIMED_ROWS = 512
+export const CLAIMED_ROWS = 256
 /** When no more than this is claimed and waits for its start, the next is claimed. */
-export const CLAIMED_AHEAD = 256
+export const CLAIMED_AHEAD = 64
 export const RECORDED_ROWS = 256
 /** Results that may wait for a database that is away; then nothing more is claimed. */
 export const MAXIMUM_UNRECORDED = 4 * MAXIMUM_IN_FLIGHT
