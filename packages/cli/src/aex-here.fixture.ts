@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { setTimeout as wait } from 'node:timers/promises'
+import { CommanderError, type Command } from 'commander'
 import { CommandFailure } from './failure.ts'
 import { program } from './program.ts'
 
@@ -8,6 +9,13 @@ export interface Ending {
   readonly code: number
   readonly stdout: string
   readonly stderr: string
+}
+
+/** Where a command runs, if not just as the test itself does. */
+export interface Place {
+  /** On top of the test's own variables; one that is undefined is taken away. */
+  readonly env?: Readonly<NodeJS.ProcessEnv>
+  readonly folder?: string
 }
 
 /** A command under way; disposing of it ends it. */
@@ -30,6 +38,11 @@ const SECRET = /eyJ[\w-]+\.eyJ[\w-]+\.[\w-]+|"d":|PRIVATE KEY/u
  */
 export function aexHere(...args: string[]): Promise<Ending> {
   return aexRunning(...args).ended
+}
+
+/** The same with other variables, or in another folder. */
+export function aexAt(place: Place, ...args: string[]): Promise<Ending> {
+  return run(args, [], [], place)
 }
 
 /** The same for a command that runs until it is told to stop. */
@@ -75,25 +88,73 @@ export async function fails(...args: string[]): Promise<string> {
   return stderr
 }
 
-async function run(args: readonly string[], out: string[], err: string[]): Promise<Ending> {
+async function run(
+  args: readonly string[],
+  out: string[],
+  err: string[],
+  place: Place = {},
+): Promise<Ending> {
   const { log, error } = console
+  const { exitCode } = process
+  const comeBack = goTo(place)
   console.log = (...parts: unknown[]) => void out.push(`${parts.join(' ')}\n`)
   console.error = (...parts: unknown[]) => void err.push(`${parts.join(' ')}\n`)
-  const before = process.exitCode
   process.exitCode = 0
+  let code = 0
   try {
-    await (await program(args)).parseAsync(args, { from: 'user' })
+    const aex = await program(args)
+    listenTo(aex, out, err)
+    await aex.parseAsync(args, { from: 'user' })
+    code = process.exitCode
   } catch (failure) {
-    if (!(failure instanceof CommandFailure)) throw failure
-    err.push(`${failure.message}\n`)
-    process.exitCode = 1
+    code = codeOf(failure, err)
   } finally {
     Object.assign(console, { log, error })
+    process.exitCode = exitCode
+    comeBack()
   }
-  const code = process.exitCode
-  process.exitCode = before
   const [stdout, stderr] = [out.join(''), err.join('')]
   // What `token` is for, no other command does.
   if (!args.includes('token')) assert.equal(SECRET.exec(stdout + stderr)?.[0], undefined)
   return { code, stdout, stderr }
+}
+
+/** On a terminal, the runner of the tests asks for colours; a profile may be what its owner works with. */
+const NOT_FOR_TESTS = { FORCE_COLOR: undefined, AEX_PROFILE: undefined }
+
+/** Goes there until the result is called. */
+function goTo({ env = {}, folder }: Place): () => void {
+  const from = process.cwd()
+  const entries = Object.entries({ ...NOT_FOR_TESTS, ...env })
+  const before = entries.map(([name]) => [name, process.env[name]] as const)
+  setVariables(entries)
+  if (folder !== undefined) process.chdir(folder)
+  return () => {
+    if (folder !== undefined) process.chdir(from)
+    setVariables(before)
+  }
+}
+
+function setVariables(entries: readonly (readonly [string, string | undefined])[]): void {
+  for (const [name, value] of entries) {
+    if (value === undefined) delete process.env[name]
+    else process.env[name] = value
+  }
+}
+
+/** What the parser of the command line says itself, it would write past the console, and then end the process. */
+function listenTo(command: Command, out: string[], err: string[]): void {
+  command.exitOverride().configureOutput({
+    writeOut: (text) => void out.push(text),
+    writeErr: (text) => void err.push(text),
+  })
+  for (const child of command.commands) listenTo(child, out, err)
+}
+
+/** As `main.ts` ends: a failure is a sentence, and anything else is a defect. */
+function codeOf(failure: unknown, err: string[]): number {
+  if (failure instanceof CommanderError) return failure.exitCode
+  if (!(failure instanceof CommandFailure)) throw failure
+  err.push(`${failure.message}\n`)
+  return 1
 }

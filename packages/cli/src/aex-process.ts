@@ -11,7 +11,8 @@ export async function runAex(
   options: { input?: string; env?: NodeJS.ProcessEnv } = {},
 ) {
   const child = spawn(process.execPath, [AEX, ...args], {
-    env: { ...process.env, NO_COLOR: '1', AEX_PROFILE: '', ...options.env },
+    // On a terminal, the runner of the tests asks for colours by FORCE_COLOR.
+    env: { ...process.env, FORCE_COLOR: undefined, NO_COLOR: '1', AEX_PROFILE: '', ...options.env },
   })
   child.stdin.end(options.input ?? '')
   const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')])

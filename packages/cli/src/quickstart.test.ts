@@ -1,22 +1,36 @@
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
-import { symlinkSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { promisify } from 'node:util'
-import { blocksOf, ROOT, runningExchange, scriptOf } from './running-exchange.fixture.ts'
+import { startWorld } from '@agent-exchange/testkit'
+import { residentAex } from './resident-aex.fixture.ts'
+import { blocksOf, COMMANDS, ROOT, scriptOf } from './running-exchange.fixture.ts'
 
 const run = promisify(execFile)
 
+// The README's commands run in processes of their own, and those of this page too by `npm run test:packed`.
 test(
   'the quickstart works as it is written: every command, then the same in TypeScript',
   { timeout: 180_000 },
   async () => {
-    await using exchange = await runningExchange()
-    const { folder } = exchange
-    // The page has the agents in folders of its own, and says where the exchange is.
-    const { AEX_URL: _, ...env } = exchange.env
-    const script = scriptOf(blocksOf('docs/quickstart.md', 'sh'), exchange)
+    await using world = await startWorld({ config: { role: 'all' } })
+    await using aex = await residentAex()
+    using cleanup = new DisposableStack()
+    const folder = mkdtempSync(join(tmpdir(), 'aex-quickstart-'))
+    cleanup.defer(() => rmSync(folder, { recursive: true }))
+    const operator = await world.operate('POST', '/operators', { name: 'quickstart' })
+    // Only the operator is told where the exchange is: the agents learn it from the page.
+    const env = {
+      ...process.env,
+      FORCE_COLOR: undefined,
+      PATH: `${aex.commands}:${COMMANDS}:${process.env['PATH']}`,
+      AEX_OPERATOR_URL: world.operatorUrl,
+      AEX_OPERATOR_TOKEN: String(operator.body['token']),
+    }
+    const script = scriptOf(blocksOf('docs/quickstart.md', 'sh'), world)
     assert.match(script, /aex agent send.*aex agent open.*aex agent respond.*aex agent evidence/s)
     const { stdout } = await run('bash', ['-euo', 'pipefail', '-c', script], { env, cwd: folder })
     assert.match(stdout, /Everything is as it should be/)

@@ -4,9 +4,11 @@ import { chmodSync, closeSync, mkdtempSync, openSync, readFileSync, rmSync } fro
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
-import { freePorts } from '@agent-exchange/testkit'
+import { freePorts } from '@agent-exchange/testkit/free-ports'
 
 export const ROOT = resolve(import.meta.dirname, '../../..')
+/** The commands of the checkout: `aex`, and the Node that npm brought. */
+export const COMMANDS = join(ROOT, 'node_modules/.bin')
 const START_MS = 60_000
 const STEP_MS = 250
 
@@ -23,7 +25,7 @@ export interface RunningExchange extends AsyncDisposable {
 }
 
 /** `commands` is the folder whose `aex` and `node` are used; those of the checkout unless told. */
-export async function runningExchange(commands = join(ROOT, 'node_modules/.bin')): Promise<RunningExchange> {
+export async function runningExchange(commands = COMMANDS): Promise<RunningExchange> {
   const folder = mkdtempSync(join(tmpdir(), 'aex-running-'))
   // Started by root, PostgreSQL runs as another user, who has to get through to its own folder.
   chmodSync(folder, 0o711)
@@ -31,6 +33,8 @@ export async function runningExchange(commands = join(ROOT, 'node_modules/.bin')
   const url = `http://127.0.0.1:${port}`
   const env = {
     ...process.env,
+    // Which the runner of the tests sets on a terminal: scripts read what commands print.
+    FORCE_COLOR: undefined,
     PATH: `${commands}:${process.env['PATH']}`,
     AEX_DATA_DIR: join(folder, 'data'),
     AEX_PORT: String(port),
@@ -42,8 +46,9 @@ export async function runningExchange(commands = join(ROOT, 'node_modules/.bin')
   const log = openSync(logFile, 'w')
   const service = spawn('aex', ['serve'], { env, cwd: folder, stdio: ['ignore', log, log] })
   closeSync(log)
+  const hasEnded = () => service.exitCode !== null || service.signalCode !== null
   const stop = async () => {
-    if (service.exitCode === null && service.signalCode === null) {
+    if (!hasEnded()) {
       service.kill('SIGTERM')
       await once(service, 'exit')
     }
@@ -60,13 +65,10 @@ export async function runningExchange(commands = join(ROOT, 'node_modules/.bin')
       rmSync(folder, { recursive: true, force: true })
     },
   }
-  try {
-    await ready(`http://127.0.0.1:${operatorPort}/readyz`)
-  } catch (error) {
-    await exchange[Symbol.asyncDispose]()
-    throw error
-  }
-  return exchange
+  if (await isReady(`http://127.0.0.1:${operatorPort}/readyz`, hasEnded)) return exchange
+  const why = exchange.logged().join('\n')
+  await exchange[Symbol.asyncDispose]()
+  throw new Error(`the exchange did not get ready:\n${why}`)
 }
 
 /** The fenced blocks of a document in one language, but for those that install or run a thing with its own test. */
@@ -78,18 +80,18 @@ export function blocksOf(document: string, language: 'sh' | 'ts'): string[] {
 }
 
 /** Shell blocks as they stand, but for the port and for `npx`, which would look for the checkout. */
-export function scriptOf(blocks: readonly string[], { url }: RunningExchange): string {
+export function scriptOf(blocks: readonly string[], { url }: { readonly url: string }): string {
   return blocks.join('').replaceAll('npx ', '').replaceAll('http://127.0.0.1:8080', url)
 }
 
-async function ready(url: string): Promise<void> {
-  for (let waited = 0; waited < START_MS; waited += STEP_MS) {
-    const isReady = await fetch(url).then(
+async function isReady(url: string, hasEnded: () => boolean): Promise<boolean> {
+  for (let waited = 0; waited < START_MS && !hasEnded(); waited += STEP_MS) {
+    const answers = await fetch(url).then(
       (response) => response.ok,
       () => false,
     )
-    if (isReady) return
+    if (answers) return true
     await wait(STEP_MS)
   }
-  throw new Error('the exchange did not get ready')
+  return false
 }

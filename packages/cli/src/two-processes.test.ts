@@ -81,7 +81,8 @@ async function agentProcess(
   signal: AbortSignal,
 ): Promise<Record<string, unknown>> {
   const command = ['-C', 'source', AGENT, role, ...args]
-  const env = { ...process.env, NODE_COMPILE_CACHE: join(tmpdir(), 'node-compile-cache') }
+  const { NODE_COMPILE_CACHE = join(tmpdir(), 'node-compile-cache') } = process.env
+  const env = { ...process.env, NODE_COMPILE_CACHE }
   const child = spawn(process.execPath, command, { env, stdio: ['ignore', 'pipe', 'pipe'], signal })
   const [printed, said] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')])
   assert.equal(child.exitCode, 0, `${role}: ${said}`)

@@ -6,6 +6,8 @@ import { join, resolve } from 'node:path'
 /** Runs what a page of the documentation shows, as it stands there. */
 const ROOT = resolve(import.meta.dirname, '../../..')
 const WAIT_MS = 60_000
+/** A program gets no variable but its own; where compiled modules are kept, changes nothing that it does. */
+const { NODE_COMPILE_CACHE } = process.env
 
 /** A fenced block, under the heading that it stands below. */
 export interface Snippet {
@@ -53,7 +55,7 @@ export interface Program extends AsyncDisposable {
 export function startProgram(folder: string, name: string, env: Record<string, string> = {}): Program {
   const child: ChildProcess = spawn(process.execPath, ['-C', 'source', join(folder, name)], {
     cwd: folder,
-    env,
+    env: { NODE_COMPILE_CACHE, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   let text = ''

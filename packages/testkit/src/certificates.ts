@@ -1,20 +1,11 @@
-// The X.509 library needs the reflection API in place before it loads.
-// oxlint-disable-next-line import/no-unassigned-import
-import 'reflect-metadata'
-import {
-  BasicConstraintsExtension,
-  ExtendedKeyUsage,
-  ExtendedKeyUsageExtension,
-  type Extension,
-  KeyUsageFlags,
-  KeyUsagesExtension,
-  SubjectAlternativeNameExtension,
-  X509CertificateGenerator,
-} from '@peculiar/x509'
 import { randomBytes, type webcrypto } from 'node:crypto'
+import type { Extension } from '@peculiar/x509'
 
 const ALGORITHM = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' }
 const VALID_MS = 24 * 3_600_000
+/** Loaded with the first certificate: most test files make none, and it is a tenth of what they load. */
+const library = () => import('./x509-library.ts')
+type Library = Awaited<ReturnType<typeof library>>
 
 /** A certificate with its private key, both as PEM. */
 export interface Identity {
@@ -34,21 +25,22 @@ export interface TestAuthority {
 
 /** A new authority; nothing is kept of it beyond the test. */
 export async function testAuthority(name = 'Test CA'): Promise<TestAuthority> {
+  const x509 = await library()
   const keys = await newKeys()
-  const root = await X509CertificateGenerator.createSelfSigned({
+  const root = await x509.X509CertificateGenerator.createSelfSigned({
     ...lifetime(),
     serialNumber: serialNumber(),
     name: `CN=${name}`,
     signingAlgorithm: ALGORITHM,
     keys,
     extensions: [
-      new BasicConstraintsExtension(true, 0, true),
-      new KeyUsagesExtension(KeyUsageFlags.keyCertSign | KeyUsageFlags.cRLSign, true),
+      new x509.BasicConstraintsExtension(true, 0, true),
+      new x509.KeyUsagesExtension(x509.KeyUsageFlags.keyCertSign | x509.KeyUsageFlags.cRLSign, true),
     ],
   })
   const issue = async (names: readonly string[], usage: string): Promise<Identity> => {
     const subject = await newKeys()
-    const certificate = await X509CertificateGenerator.create({
+    const certificate = await x509.X509CertificateGenerator.create({
       ...lifetime(),
       serialNumber: serialNumber(),
       subject: `CN=${names[0] ?? 'nobody'}`,
@@ -56,37 +48,38 @@ export async function testAuthority(name = 'Test CA'): Promise<TestAuthority> {
       signingAlgorithm: ALGORITHM,
       signingKey: keys.privateKey,
       publicKey: subject.publicKey,
-      extensions: [...alternativeNames(names), new ExtendedKeyUsageExtension([usage])],
+      extensions: [...alternativeNames(x509, names), new x509.ExtendedKeyUsageExtension([usage])],
     })
     return { certificate: certificate.toString('pem'), key: await privatePem(subject) }
   }
   return {
     certificate: root.toString('pem'),
     server: (...names) =>
-      issue(names.length > 0 ? names : ['localhost', '127.0.0.1'], ExtendedKeyUsage.serverAuth),
-    client: (...names) => issue(names, ExtendedKeyUsage.clientAuth),
+      issue(names.length > 0 ? names : ['localhost', '127.0.0.1'], x509.ExtendedKeyUsage.serverAuth),
+    client: (...names) => issue(names, x509.ExtendedKeyUsage.clientAuth),
   }
 }
 
 /** A certificate that nobody vouches for, as self_signed_tls_client_auth uses it. */
 export async function selfSignedCertificate(name = 'agent'): Promise<Identity> {
+  const x509 = await library()
   const keys = await newKeys()
-  const certificate = await X509CertificateGenerator.createSelfSigned({
+  const certificate = await x509.X509CertificateGenerator.createSelfSigned({
     ...lifetime(),
     serialNumber: serialNumber(),
     name: `CN=${name}`,
     signingAlgorithm: ALGORITHM,
     keys,
-    extensions: alternativeNames([name]),
+    extensions: alternativeNames(x509, [name]),
   })
   return { certificate: certificate.toString('pem'), key: await privatePem(keys) }
 }
 
-function alternativeNames(names: readonly string[]): Extension[] {
+function alternativeNames(x509: Library, names: readonly string[]): Extension[] {
   if (names.length === 0) return []
   const address = /^[\d.]+$|:/
   return [
-    new SubjectAlternativeNameExtension(
+    new x509.SubjectAlternativeNameExtension(
       names.map((value) => ({ type: address.test(value) ? ('ip' as const) : ('dns' as const), value })),
     ),
   ]

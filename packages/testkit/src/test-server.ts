@@ -1,9 +1,8 @@
-import { once } from 'node:events'
 import { chmodSync, existsSync, mkdtempSync, rmSync } from 'node:fs'
-import { createServer, type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { startEmbedded, type EmbeddedDatabase } from '@agent-exchange/service/database'
+import { freePorts } from './free-ports.ts'
 
 export interface TestServer extends AsyncDisposable {
   /** Address of its administrative database, for AEX_TEST_POSTGRES. */
@@ -21,7 +20,7 @@ const ignore = () => undefined
 export async function startTestServer(): Promise<TestServer> {
   const dataDirectory = mkdtempSync(join(tmpdir(), 'aex-test-'))
   chmodSync(dataDirectory, 0o711)
-  const port = await freePort()
+  const [port = 0] = await freePorts(1)
   const settings = { ...FAST, listen_addresses: '127.0.0.1', port: String(port) }
   const embedded = await startEmbedded({ dataDirectory, log: ignore, settings })
   const { user, password, database } = embedded.administration
@@ -47,13 +46,4 @@ function endNow({ pid, location }: EmbeddedDatabase): void {
   for (let waited = 0; waited < ABANDON_LIMIT_MS && existsSync(pidFile); waited += 20) {
     Atomics.wait(nobodyWakesUs, 0, 0, 20)
   }
-}
-
-async function freePort(): Promise<number> {
-  const probe = createServer().listen(0, '127.0.0.1')
-  await once(probe, 'listening')
-  const { port } = probe.address() as AddressInfo
-  probe.close()
-  await once(probe, 'close')
-  return port
 }

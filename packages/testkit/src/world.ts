@@ -1,12 +1,12 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createProfile } from '@agent-exchange/protocol'
-import { startService, type Config, type RunningService } from '@agent-exchange/service'
+import { createProfile, DEFAULT_PROFILE, type DeploymentProfile } from '@agent-exchange/protocol'
+import type { Config, RunningService } from '@agent-exchange/service'
 import { pino } from 'pino'
 import postgres from 'postgres'
+import { freePorts } from './free-ports.ts'
 import { runningClock, type MovableClock } from './movable-clock.ts'
 import { createOrganization, type Organization, type OrganizationOptions } from './organization.ts'
 import { testDatabase } from './test-database.ts'
@@ -58,6 +58,8 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
   })
   const logged: string[] = []
   const log = pino({ level: 'debug' }, { write: (line: string) => void logged.push(line) })
+  // Loaded here, so that a test that wants something else of this package does not wait for all of it.
+  const { startService } = await import('@agent-exchange/service')
   const service: RunningService = cleanup.use(await startService(config, { clock, log }))
   const sql = postgres(databaseUrl, { max: 4, onnotice: () => undefined })
   cleanup.defer(() => sql.end({ timeout: 1 }))
@@ -91,9 +93,15 @@ interface Place {
   publicUrl: string | undefined
 }
 
-function configOf({ profile = {}, config = {} }: WorldOptions, place: Place): Config {
-  const created = createProfile(profile)
+/** To check overrides, the whole schema of a profile is compiled first: not in every test file. */
+function profileOf(overrides: WorldOptions['profile']): DeploymentProfile {
+  if (overrides === undefined) return DEFAULT_PROFILE
+  const created = createProfile(overrides)
   if (!created.ok) throw new Error(JSON.stringify(created.failures))
+  return created.profile
+}
+
+function configOf({ profile, config = {} }: WorldOptions, place: Place): Config {
   return {
     host: '127.0.0.1',
     port: place.port ?? 0,
@@ -106,7 +114,7 @@ function configOf({ profile = {}, config = {} }: WorldOptions, place: Place): Co
     tls: undefined,
     trustedProxies: [],
     issuer: undefined,
-    profile: created.profile,
+    profile: profileOf(profile),
     webhook: { ca: undefined, allowPrivate: true },
     // Deliveries stay as they were made, unless a test is about them: it says `role: 'all'`.
     role: 'api',
@@ -129,19 +137,4 @@ export async function callOperator(base: string, token: string, method: string, 
     ...(body && { body: JSON.stringify(body) }),
   })
   return { status: response.status, body: (await response.json()) as Record<string, unknown> }
-}
-
-/** Ports that were free a moment ago. */
-export async function freePorts(count: number): Promise<number[]> {
-  const servers = Array.from({ length: count }, () => createServer())
-  const ports = await Promise.all(
-    servers.map(
-      (server) =>
-        new Promise<number>((resolve) => {
-          server.listen(0, '127.0.0.1', () => resolve((server.address() as { port: number }).port))
-        }),
-    ),
-  )
-  await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))))
-  return ports
 }

@@ -1,25 +1,26 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { DEFAULT_PROFILE, openApiDocument } from '@agent-exchange/protocol'
+import { aexHere } from '../aex-here.fixture.ts'
 import { runAex } from '../aex-process.ts'
 
 test('[API-02] aex openapi prints the document, with the address it is given', async () => {
-  const plain = await runAex(['openapi'])
+  const plain = await aexHere('openapi')
   assert.deepEqual(JSON.parse(plain.stdout), openApiDocument())
-  const addressed = await runAex(['openapi', '--url', 'https://exchange.example'])
+  const addressed = await aexHere('openapi', '--url', 'https://exchange.example')
   assert.deepEqual(JSON.parse(addressed.stdout).servers, [{ url: 'https://exchange.example' }])
 })
 
 test('aex profile prints the effective profile, and explains one point', async () => {
-  const whole = await runAex(['profile', '--json'])
+  const whole = await aexHere('profile', '--json')
   assert.deepEqual(JSON.parse(whole.stdout), DEFAULT_PROFILE)
-  const one = await runAex(['profile', '--explain', 'O-04'])
+  const one = await aexHere('profile', '--explain', 'O-04')
   assert.equal(one.code, 0)
   assert.match(
     one.stdout,
     /^O-04 What counts as access.*\n {5}Ours: .*\n {5}access_states = \["opened","responded"\]/,
   )
-  const unknown = await runAex(['profile', '--explain', 'O-99'])
+  const unknown = await aexHere('profile', '--explain', 'O-99')
   assert.equal(unknown.code, 1)
   assert.match(unknown.stderr, /Allowed choices are O-01/)
 })

@@ -18,8 +18,8 @@ function startDemo(...options: string[]) {
   const folder = mkdtempSync(join(tmpdir(), 'aex-demo-test-'))
   chmodSync(folder, 0o711)
   // Node's own cache is not the demo's.
-  const cache = join(tmpdir(), 'node-compile-cache')
-  const env = { ...process.env, TMPDIR: folder, NODE_COMPILE_CACHE: cache, NO_COLOR: '1' }
+  const { NODE_COMPILE_CACHE = join(tmpdir(), 'node-compile-cache') } = process.env
+  const env = { ...process.env, TMPDIR: folder, NODE_COMPILE_CACHE, FORCE_COLOR: undefined, NO_COLOR: '1' }
   const child = spawn(process.execPath, [AEX, 'demo', ...options], { cwd: folder, env, detached: true })
   const ended = once(child, 'close')
   const said = { out: '', err: '' }

@@ -2,12 +2,17 @@ import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { get, type IncomingMessage } from 'node:http'
 import { createServer, type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
 import { after, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
+import { isDeepStrictEqual } from 'node:util'
+import { freePorts } from '@agent-exchange/testkit/free-ports'
+import { aexAt } from '../aex-here.fixture.ts'
 import { runAex } from '../aex-process.ts'
 
 const AEX = fileURLToPath(new URL('../../bin/aex.js', import.meta.url))
@@ -15,15 +20,8 @@ const folder = mkdtempSync(join(tmpdir(), 'aex-serve-'))
 chmodSync(folder, 0o755)
 after(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 }))
 
-async function freePort(): Promise<number> {
-  const probe = createServer().listen(0, '127.0.0.1')
-  await once(probe, 'listening')
-  const { port } = probe.address() as AddressInfo
-  probe.close()
-  return port
-}
-
-const [port, operatorPort] = [await freePort(), await freePort()]
+const backup = join(folder, 'backup')
+const [port, operatorPort] = await freePorts(2)
 const env = {
   AEX_DATA_DIR: join(folder, 'data'),
   AEX_PORT: String(port),
@@ -51,9 +49,9 @@ async function serve(settings: Record<string, string> = {}) {
     return child.exitCode
   }
   for (let tries = 0; !output.said.includes('is running'); tries++) {
-    if (tries > 400 || child.exitCode !== null) {
+    if (tries > 1_200 || child.exitCode !== null) {
       await stop('SIGKILL')
-      throw new Error(`not ready: ${output.said}`)
+      throw new Error(`not ready: ${output.said}${output.log}`)
     }
     await sleep(50)
   }
@@ -63,47 +61,12 @@ async function serve(settings: Record<string, string> = {}) {
 const token = (data: string) => readFileSync(join(data, 'operator-token'), 'utf8')
 
 /** The embedded server, by its own pid file. */
-function databaseProcess(): number {
+function databaseProcess(): string {
   const file = join(env.AEX_DATA_DIR, 'postgres', 'cluster', 'postmaster.pid')
-  return Number(readFileSync(file, 'utf8').split('\n')[0])
+  return readFileSync(file, 'utf8').split('\n')[0] ?? ''
 }
 
-test('aex serve says where things are, runs until SIGTERM and leaves nothing running', async () => {
-  await using service = await serve()
-  const database = databaseProcess()
-  assert.equal(await answers(`http://127.0.0.1:${operatorPort}/readyz`), 200)
-  assert.equal(await answers(`http://127.0.0.1:${port}/openapi.json`), 200)
-
-  const second = await runAex(['serve'], { env: { ...env, AEX_PORT: '1', AEX_OPERATOR_PORT: '2' } })
-  assert.equal(second.code, 1)
-  assert.match(second.stderr, new RegExp(`is in use by process ${service.pid}\\.`, 'u'))
-
-  assert.equal(await service.stop(), 0)
-  assert.throws(() => process.kill(database, 0), /ESRCH/u)
-  const { log, said } = service.output
-  for (const line of log.trim().split('\n')) assert.equal(typeof JSON.parse(line), 'object')
-  assert.match(said, new RegExp(`agent API +http://127\\.0\\.0\\.1:${port}`, 'u'))
-  assert.match(said, /operator token +.*operator-token[^]*aex org create[^]*Stopped/u)
-})
-
-test('aex backup works beside the running service, and aex restore brings it back with its keys', async () => {
-  await using service = await serve()
-  const backup = await runAex(['backup', '--json', '--with-keys', join(folder, 'backup')], { env })
-  assert.equal(backup.code, 0, backup.stderr)
-  assert.equal(JSON.parse(backup.stdout).with_keys, true)
-  const early = await runAex(['restore', '--force', join(folder, 'backup')], { env })
-  assert.match(early.stderr, /is in use by process/u)
-  assert.equal(await service.stop('SIGINT'), 0)
-
-  const elsewhere = { ...env, AEX_DATA_DIR: join(folder, 'other') }
-  const restored = await runAex(['restore', '--json', join(folder, 'backup')], { env: elsewhere })
-  assert.equal(restored.code, 0, restored.stderr)
-  assert.equal(JSON.parse(restored.stdout).master_key, 'matches')
-  assert.equal(token(elsewhere.AEX_DATA_DIR), token(env.AEX_DATA_DIR))
-  await using revived = await serve(elsewhere)
-  assert.equal(await answers(`http://127.0.0.1:${operatorPort}/readyz`), 200, revived.output.said)
-})
-
+/** Empty once the process has ended, even while it waits to be collected: whoever started it may have ended first. */
 function commandOf(pid: string): string {
   try {
     return readFileSync(`/proc/${pid}/cmdline`, 'utf8')
@@ -112,29 +75,120 @@ function commandOf(pid: string): string {
   }
 }
 
-test('AEX_WORKERS: processes share the port, and one that is killed is replaced', async () => {
-  await using service = await serve({ AEX_WORKERS: '2' })
-  const workers = () => {
-    const children = readFileSync(`/proc/${service.pid}/task/${service.pid}/children`, 'utf8')
+test('aex serve says where things are, is backed up, runs until SIGTERM and leaves nothing running', async () => {
+  await using service = await serve()
+  const database = databaseProcess()
+  assert.match(commandOf(database), /postgres/u)
+  assert.equal(await answers(`http://127.0.0.1:${operatorPort}/readyz`), 200)
+  assert.equal(await answers(`http://127.0.0.1:${port}/openapi.json`), 200)
+
+  const second = await runAex(['serve'], { env: { ...env, AEX_PORT: '1', AEX_OPERATOR_PORT: '2' } })
+  assert.equal(second.code, 1)
+  assert.match(second.stderr, new RegExp(`is in use by process ${service.pid}\\.`, 'u'))
+
+  const made = await aexAt({ env }, 'backup', '--json', '--with-keys', backup)
+  assert.equal(made.code, 0, made.stderr)
+  assert.equal(JSON.parse(made.stdout).with_keys, true)
+  const early = await aexAt({ env }, 'restore', '--force', backup)
+  assert.match(early.stderr, /is in use by process/u)
+
+  assert.equal(await service.stop(), 0)
+  assert.equal(commandOf(database), '')
+  const { log, said } = service.output
+  for (const line of log.trim().split('\n')) assert.equal(typeof JSON.parse(line), 'object')
+  assert.match(said, new RegExp(`agent API +http://127\\.0\\.0\\.1:${port}`, 'u'))
+  assert.match(said, /operator token +.*operator-token[^]*aex org create[^]*Stopped/u)
+})
+
+test('aex restore brings a backup of the running service back, with its keys, and SIGINT ends it as well', async () => {
+  const elsewhere = { ...env, AEX_DATA_DIR: join(folder, 'other') }
+  const restored = await aexAt({ env: elsewhere }, 'restore', '--json', backup)
+  assert.equal(restored.code, 0, restored.stderr)
+  assert.equal(JSON.parse(restored.stdout).master_key, 'matches')
+  assert.equal(token(elsewhere.AEX_DATA_DIR), token(env.AEX_DATA_DIR))
+  await using revived = await serve(elsewhere)
+  assert.equal(await answers(`http://127.0.0.1:${operatorPort}/readyz`), 200, revived.output.said)
+  assert.equal(await revived.stop('SIGINT'), 0)
+})
+
+/** Two processes. One look may miss a child that is just being made or collected (proc(5)). */
+async function workersOf(service: { readonly pid: number | undefined }): Promise<string[]> {
+  const look = () =>
+    readFileSync(`/proc/${service.pid}/task/${service.pid}/children`, 'utf8')
       .trim()
       .split(' ')
-    return children.filter((pid) => commandOf(pid).includes('worker-main'))
+      .filter((pid) => commandOf(pid).includes('worker-main'))
+  for (let tries = 0; tries < 400 && look().length !== 2; tries++) await sleep(50)
+  assert.equal(look().length, 2)
+  return look()
+}
+
+/** On a connection of its own, so that workers take turns. */
+async function fresh(url: string): Promise<string> {
+  const request = get(url, { agent: false, signal: AbortSignal.timeout(20_000) })
+  const [response] = (await once(request, 'response')) as [IncomingMessage]
+  assert.equal(response.statusCode, 200)
+  return text(response)
+}
+
+/** What `/metrics` says of all workers, and of who did not answer. */
+async function scrape() {
+  const lines = (await fresh(`http://127.0.0.1:${operatorPort}/metrics`)).split('\n')
+  const valueOf = (start: string) =>
+    Number(
+      lines
+        .find((line) => line.startsWith(start))
+        ?.split(' ')
+        .at(-1),
+    )
+  return {
+    asked: valueOf('aex_http_request_seconds_count{method="GET",route="/openapi.json",status="200"}'),
+    ready: lines.filter((line) => /^aex_ready\{worker="[12]"\} 1$/u.test(line)).length,
+    unanswered: valueOf('aex_workers_unanswered'),
   }
-  // One look may miss a child that is just being made or collected (proc(5)), so the test waits for a good one.
-  const twoBut = async (victim?: string) => {
-    for (let tries = 0; tries < 400; tries++) {
-      const found = workers()
-      if (found.length === 2 && !found.includes(victim ?? '')) return found
-      await sleep(50)
-    }
-    return assert.fail(`workers: ${workers().join(' ')}`)
+}
+
+/** A busy machine may let a worker answer late, or start late; what was counted never gets less. */
+async function scrapeUntil(expected: Awaited<ReturnType<typeof scrape>>): Promise<void> {
+  let seen = await scrape()
+  for (let tries = 0; tries < 400 && !isDeepStrictEqual(seen, expected); tries++) {
+    await sleep(50)
+    const { asked } = seen
+    seen = await scrape()
+    assert.ok(seen.asked >= asked, `${seen.asked} after ${asked}`)
   }
-  const [victim = ''] = await twoBut()
-  process.kill(Number(victim), 'SIGKILL')
-  await twoBut(victim)
-  assert.equal(await answers(`http://127.0.0.1:${port}/openapi.json`), 200)
+  assert.deepEqual(seen, expected)
+}
+
+test('AEX_WORKERS: processes share the ports, one that is killed is replaced, /metrics counts for all', async () => {
+  await using service = await serve({ AEX_WORKERS: '2' })
+  const openapi = `http://127.0.0.1:${port}/openapi.json`
+  const [one = '', two = ''] = await workersOf(service)
+  for (let i = 0; i < 10; i++) await fresh(openapi)
+  // Whoever is asked.
+  for (let i = 0; i < 4; i++) await scrapeUntil({ asked: 10, ready: 2, unanswered: 0 })
+
+  process.kill(Number(one), 'SIGSTOP')
+  try {
+    // One connection may be given to the stopped worker, and waits with it; the next one is not.
+    const seen = await Promise.any([scrape(), scrape()])
+    assert.deepEqual(seen, { asked: 10, ready: 1, unanswered: 1 })
+  } finally {
+    process.kill(Number(one), 'SIGCONT')
+  }
+  await scrapeUntil({ asked: 10, ready: 2, unanswered: 0 })
+
+  process.kill(Number(two), 'SIGKILL')
+  // Until the first process knows, it gives connections to the dead.
+  for (let tries = 0; !service.output.said.includes(`Worker ${two} ended (SIGKILL)`); tries++) {
+    assert.ok(tries < 400, service.output.said)
+    await sleep(50)
+  }
+  await scrapeUntil({ asked: 10, ready: 2, unanswered: 0 })
+  assert.equal((await workersOf(service)).includes(two), false)
+  await fresh(openapi)
+  await scrapeUntil({ asked: 11, ready: 2, unanswered: 0 })
   assert.equal(await service.stop(), 0)
-  assert.match(service.output.said, new RegExp(`Worker ${victim} ended \\(SIGKILL\\)`, 'u'))
 })
 
 test('a failed start is a sentence that names the setting, with exit code 1 and no stack', async () => {
@@ -164,11 +218,11 @@ test('aex config lists every setting, hides secrets and fails where one is wrong
     DATABASE_URL: 'postgres://u:sesame@h/d',
     AEX_WORKERS: '3',
   }
-  const { code, stdout } = await runAex(['config'], { env: settings })
+  const { code, stdout } = await aexAt({ env: settings }, 'config')
   assert.equal(code, 0)
   assert.match(stdout, /AEX_WORKERS = 3 \(default: 1\)\n {4}API processes/u)
   assert.doesNotMatch(stdout, /sesame|abab/u)
-  const wrong = await runAex(['config', '--json'], { env: { AEX_WORKERS: 'many' } })
+  const wrong = await aexAt({ env: { AEX_WORKERS: 'many' } }, 'config', '--json')
   assert.equal(wrong.code, 1)
   const row = JSON.parse(wrong.stdout).find(({ name }: { name: string }) => name === 'AEX_WORKERS')
   assert.match(row.wrong[0], /from 1 to/u)

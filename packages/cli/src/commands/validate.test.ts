@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { exampleObjects, OBJECT_TYPES } from '@agent-exchange/protocol'
+import { aexAt, aexHere } from '../aex-here.fixture.ts'
 import { runAex } from '../aex-process.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'aex-validate-'))
@@ -17,7 +18,7 @@ function file(name: string, content: unknown): string {
 
 test('[OBJ-18] aex validate takes the type from object_type and passes one valid object of each', async () => {
   const files = OBJECT_TYPES.map((type) => file(`${type}.json`, exampleObjects[type]))
-  const { code, stdout, stderr } = await runAex(['validate', ...files])
+  const { code, stdout, stderr } = await aexHere('validate', ...files)
   assert.deepEqual([code, stderr], [0, ''])
   for (const type of OBJECT_TYPES) assert.match(stdout, new RegExp(`✔ .*${type}`))
 })
@@ -25,10 +26,10 @@ test('[OBJ-18] aex validate takes the type from object_type and passes one valid
 test('[OBJ-11] one invalid file among valid ones makes exit code 1 and says where, what and which rule', async () => {
   const bad = { ...exampleObjects.reasoning_package, confidence: { score: 2, basis: 'guess' } }
   const files = [file('good.json', exampleObjects.audit_event), file('bad.json', bad)]
-  const { code, stdout } = await runAex(['validate', ...files])
+  const { code, stdout } = await aexHere('validate', ...files)
   assert.equal(code, 1)
   assert.match(stdout, /\/confidence\/score Use a number of at most 1\. OBJ-11/)
-  const asJson = await runAex(['validate', '--json', ...files])
+  const asJson = await aexHere('validate', '--json', ...files)
   const report = JSON.parse(asJson.stdout)
   assert.equal(asJson.code, 1)
   assert.deepEqual(
@@ -55,7 +56,7 @@ test('what cannot be judged is said in a sentence, without a stack trace', async
     [file('untyped.json', {}), /Set "object_type" to one of/],
   ]
   for (const [path, says] of cases) {
-    const { code, stdout, stderr } = await runAex(['validate', path])
+    const { code, stdout, stderr } = await aexHere('validate', path)
     assert.equal(code, 1, path)
     assert.match(stdout, says)
     assert.doesNotMatch(stdout + stderr, /^\s+at /m)
@@ -67,12 +68,11 @@ test('a profile adds its own rules, and a bad profile is refused before anything
   const strict = file('profile.json', {
     'O-01': { contradictions: [{ phase: 'responded', next: 'closed' }] },
   })
-  const judged = await runAex(['validate', '--profile', strict, object])
+  const judged = await aexHere('validate', '--profile', strict, object)
   assert.equal(judged.code, 1)
   assert.match(judged.stdout, /O-01/)
-  const refused = await runAex(['validate', object], {
-    env: { AEX_PROFILE: file('bad.json', { 'O-77': {} }) },
-  })
+  const badProfile = { env: { AEX_PROFILE: file('bad.json', { 'O-77': {} }) } }
+  const refused = await aexAt(badProfile, 'validate', object)
   assert.deepEqual([refused.code, refused.stdout], [1, ''])
   assert.match(refused.stderr, /cannot be used:\n {2}\/O-77/)
 })

@@ -2,10 +2,9 @@ import assert from 'node:assert/strict'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { after, mock, test } from 'node:test'
+import { after, test } from 'node:test'
 import { sendPackage, startReceiver, startWorld, type Organization } from '@agent-exchange/testkit'
-import { runAex } from '../../aex-process.ts'
-import { program } from '../../program.ts'
+import { aexHere as aex, documentOf as json } from '../../aex-here.fixture.ts'
 
 const receiver = await startReceiver()
 const world = await startWorld({
@@ -23,24 +22,7 @@ const env = { AEX_OPERATOR_URL: world.operatorUrl, AEX_OPERATOR_TOKEN: '', AEX_D
 Object.assign(process.env, env)
 
 const sender = await world.organization('sender')
-const aex = (...args: string[]) => runAex(args, { env })
-
 type Document = Record<string, unknown>
-
-/** The command with --json in this process, which is faster; what it prints must be one document. */
-async function json(...args: string[]): Promise<Document> {
-  const printed: string[] = []
-  const log = mock.method(console, 'log', (text: string) => void printed.push(text))
-  const error = mock.method(console, 'error', () => undefined)
-  try {
-    await (await program(args)).parseAsync([...args, '--json'], { from: 'user' })
-  } finally {
-    log.mock.restore()
-    error.mock.restore()
-  }
-  assert.equal(printed.length, 1)
-  return JSON.parse(printed[0] ?? '') as Document
-}
 const itemsOf = async (...args: string[]) => (await json(...args))['items'] as Document[]
 
 async function ownerWithEndpoint(name: string): Promise<{ owner: Organization; id: string }> {

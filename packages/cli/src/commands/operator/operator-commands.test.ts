@@ -5,11 +5,11 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { after, mock, test } from 'node:test'
+import { after, test } from 'node:test'
 import { generateKeyPair } from '@agent-exchange/crypto'
-import { selfSignedCertificate, startWorld, testAuthority } from '@agent-exchange/testkit'
+import { freePorts, selfSignedCertificate, startWorld, testAuthority } from '@agent-exchange/testkit'
+import { aexAt, aexHere as aex, documentOf as json } from '../../aex-here.fixture.ts'
 import { runAex } from '../../aex-process.ts'
-import { program } from '../../program.ts'
 
 const world = await startWorld()
 const folder = await mkdtemp(join(tmpdir(), 'aex-cli-'))
@@ -29,23 +29,7 @@ const clean = {
   AEX_TLS_CERT: '',
 }
 const env = { ...clean, AEX_OPERATOR_URL: world.operatorUrl, AEX_DATA_DIR: folder }
-
 Object.assign(process.env, env)
-
-const aex = (...args: string[]) => runAex(args, { env })
-
-/** The command with --json in this process, which is faster; what it prints must be one document. */
-async function json(...args: string[]): Promise<Record<string, unknown>> {
-  const printed: string[] = []
-  const log = mock.method(console, 'log', (text: string) => void printed.push(text))
-  try {
-    await (await program(args)).parseAsync([...args, '--json'], { from: 'user' })
-  } finally {
-    log.mock.restore()
-  }
-  assert.equal(printed.length, 1)
-  return JSON.parse(printed[0] ?? '') as Record<string, unknown>
-}
 
 async function file(name: string, content: string | Uint8Array): Promise<string> {
   await writeFile(join(folder, name), content)
@@ -135,9 +119,8 @@ test('[AUTH-04] a private key given as --jwk or --certificate is refused before 
     ['--jwk', jwk],
     ['--certificate', pem],
   ]) {
-    const result = await runAex(['client', 'create', '--org', 'org_acme', ...option], {
-      env: { ...env, AEX_OPERATOR_URL: url },
-    })
+    const elsewhere = { env: { ...env, AEX_OPERATOR_URL: url } }
+    const result = await aexAt(elsewhere, 'client', 'create', '--org', 'org_acme', ...option)
     assert.equal(result.code, 1)
     assert.match(result.stderr, /private key/)
     assert.match(result.stderr, /Nothing was sent/)
@@ -253,19 +236,16 @@ test('agents, keys, endpoints, deliveries and operators', async () => {
   )
 
   const alice = await json('operator', 'create', 'alice')
-  const asAlice = { ...env, AEX_OPERATOR_TOKEN: String(alice['token']) }
-  assert.equal((await runAex(['operator', 'list'], { env: asAlice })).code, 0)
+  const asAlice = { env: { AEX_OPERATOR_TOKEN: String(alice['token']) } }
+  assert.equal((await aexAt(asAlice, 'operator', 'list')).code, 0)
   await json('operator', 'disable', 'alice', '--reason', 'test')
-  const refused = await runAex(['operator', 'list'], { env: asAlice })
+  const refused = await aexAt(asAlice, 'operator', 'list')
   assert.equal(refused.code, 1)
   assert.match(refused.stderr, /does not accept the operator token from AEX_OPERATOR_TOKEN/)
 })
 
 test('what goes wrong is said in sentences, with exit code 1 and no stack', async () => {
-  const unused = createServer()
-  await new Promise<void>((resolve) => unused.listen(0, '127.0.0.1', resolve))
-  const { port } = unused.address() as AddressInfo
-  await new Promise((resolve) => unused.close(resolve))
+  const [port] = await freePorts(1)
   const cases: [NodeJS.ProcessEnv, RegExp][] = [
     [
       { ...clean, AEX_DATA_DIR: folder, AEX_OPERATOR_PORT: String(port) },
@@ -283,7 +263,7 @@ test('what goes wrong is said in sentences, with exit code 1 and no stack', asyn
     [{ ...env, AEX_OPERATOR_URL: 'nonsense' }, /must be an http\(s\) address/],
   ]
   for (const [given, expected] of cases) {
-    const { code, stdout, stderr } = await runAex(['org', 'list', '--json'], { env: given })
+    const { code, stdout, stderr } = await aexAt({ env: given }, 'org', 'list', '--json')
     assert.equal(code, 1)
     assert.equal(stdout, '')
     assert.match(stderr, expected)
@@ -303,6 +283,7 @@ test('what goes wrong is said in sentences, with exit code 1 and no stack', asyn
   assert.match(state.stderr, /\(invalid_state_transition\)\.\n {2}state: revoked/)
 })
 
+// Node reads that variable when it starts, so these two run as a person runs them.
 test('over TLS the certificate has to be trusted, and NODE_EXTRA_CA_CERTS is how', async () => {
   const authority = await testAuthority()
   await using secure = await startWorld({

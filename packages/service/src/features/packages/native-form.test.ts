@@ -220,12 +220,13 @@ test('[PKG-04] of two packages with one id at once, in threads of their own, one
     await draftPackage(seats, cars, { metadata }),
     await draftPackage(seats, cars, { metadata }),
   ]
+  await using other = await startWorld({ beside: world })
   const pending: Promise<Answer>[] = []
-  // Both look for the id, find it free, and wait to write.
+  // Both look for the id, find it free, and wait to write: in processes of their own, or they might share a batch.
   await world.sql.begin(async (tx) => {
     await tx`lock table package in share mode`
     for (const draft of drafts) {
-      pending.push(submit(seats, draft))
+      pending.push(submit(seats, draft, { at: pending.length === 0 ? world.url : other.url }))
       await untilBlocked(world, pending.length)
     }
   })
