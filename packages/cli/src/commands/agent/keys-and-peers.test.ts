@@ -70,6 +70,8 @@ test('a fingerprint that is not theirs stops everything before it is sealed, and
 
   const wrong = await fingerprintOf(acme)
   assert.deepEqual((await documentOf<Peer>(...trust(wrong))).expected, [wrong])
+  const hyphened = `-h${wrong.slice(2)}`
+  assert.deepEqual((await documentOf<Peer>(...trust(hyphened))).expected, [wrong, hyphened])
   assert.match(
     await succeeds('agent', 'peers', '--dir', acme),
     new RegExp(`agent_bolt .*${wrong} .*not seen yet`),

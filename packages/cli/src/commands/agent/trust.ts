@@ -4,8 +4,22 @@ import { withAgent } from '../../agent/open-agent.ts'
 import { snakeCased } from '../../agent/snake-cased.ts'
 import { visibleJson } from '../../visible.ts'
 
+/** One fingerprint in 64 begins with a hyphen. It may be written in groups. */
+const LOOKS_LIKE_AN_OPTION = /^-[A-Za-z0-9_\s-]{42,}$/u
+
+/** Such a fingerprint is moved behind the mark after which nothing is an option. */
+function takingHyphens(command: Command): Command {
+  const parse = command.parseOptions.bind(command)
+  command.parseOptions = (args) => {
+    const fingerprints = args.filter((arg) => LOOKS_LIKE_AN_OPTION.test(arg))
+    if (fingerprints.length === 0 || args.includes('--')) return parse(args)
+    return parse([...args.filter((arg) => !fingerprints.includes(arg)), '--', ...fingerprints])
+  }
+  return command
+}
+
 export function agentTrustCommand(): Command {
-  return agentCommandOf(
+  const command = agentCommandOf(
     'trust',
     'Expect this fingerprint of another agent: a directory that shows anything else is refused',
     'trust agent_carmaker_planner NzbLsXh8uDCcd-6MNwXF4W_7noWXFZAfHkxZsRGC9Xs',
@@ -20,4 +34,5 @@ export function agentTrustCommand(): Command {
       console.log(`${agentId} is trusted by its fingerprint`)
       console.log('  a directory that shows another one is refused when you next send or open')
     })
+  return takingHyphens(command)
 }
