@@ -1,11 +1,12 @@
 import { once } from 'node:events'
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
+import { OPERATION_IDS, operations } from '@agent-exchange/protocol'
 
 /** PostgreSQL protocol, CommandComplete (section 53.7): type C, length 11, the tag and its zero. */
 const COMMIT_CONFIRMED = Buffer.from('C\0\0\0\x0bCOMMIT\0', 'latin1')
 
-/** Stands in the parameters of the statement that records a mutation's answer; other work commits too. */
-const RECORD = Buffer.from('"key_hash"')
+/** Stand in the parameters of the statement that claims a mutation's key; other work commits too. */
+const MUTATIONS = OPERATION_IDS.filter((id) => operations[id].mutation).map((id) => Buffer.from(id))
 
 /** A way to the database on which the confirmation of a commit can be lost. */
 export interface CommitProxy extends AsyncDisposable {
@@ -34,7 +35,7 @@ export async function startCommitProxy(databaseUrl: string): Promise<CommitProxy
       })
     }
     near.on('data', (chunk) => {
-      isMutation ||= chunk.includes(RECORD)
+      isMutation ||= MUTATIONS.some((name) => chunk.includes(name))
       far.write(chunk)
     })
     far.on('data', (chunk) => {
