@@ -12,8 +12,7 @@ import type { Context } from '../../../packages/service/src/kernel/context.ts'
 import { randomId } from '../../../packages/service/src/kernel/ids.ts'
 import { createCertificateReader } from '../../../packages/service/src/oauth/client-certificate.ts'
 import { createTokenVerifier } from '../../../packages/service/src/oauth/token-verifier.ts'
-import type { KeyList } from './checked-package.ts'
-import { resourceOf } from './checked-package.ts'
+import { resourceOf, type KeyList } from './checked-package.ts'
 import type { ReferenceSettings } from './reference-settings.ts'
 
 const ACCEPTED = 202

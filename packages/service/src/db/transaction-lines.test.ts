@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { testDatabase } from '@agent-exchange/testkit'
-import { openDatabase } from './database.ts'
+import { openDatabase, type Transaction } from './database.ts'
 import { leaveToCommit } from './transaction-lines.ts'
 
 const database = await testDatabase()
@@ -100,4 +100,8 @@ test('of statements that were sent together the one that failed is reported, whi
     await Promise.all([late(tx`select 1 / 0`.execute()), tx`insert into noted values ('undone')`.execute()])
   })
   await assert.rejects(failing, { code: '22012' })
+})
+
+test('outside a transaction nothing can be left to a commit', () => {
+  assert.throws(() => leaveToCommit(db as unknown as Transaction, Promise.resolve()), /only a transaction/u)
 })

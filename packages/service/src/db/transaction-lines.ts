@@ -14,10 +14,13 @@ const leftToCommit = new WeakMap<Transaction, Promise<unknown>[]>()
  * takes statements in their order, and where one of them fails there is no commit, and its error is the transaction's.
  */
 export function leaveToCommit(tx: Transaction, ...statements: readonly Promise<unknown>[]): void {
+  const left = leftToCommit.get(tx)
+  // Where there is no commit to come, a failure would be heard by nobody.
+  if (!left) throw new Error('only a transaction of ours has a commit to leave statements to')
   for (const statement of statements) {
     // It is looked at with the commit; until then its failure is not unheard.
     statement.catch(() => undefined)
-    leftToCommit.get(tx)?.push(statement)
+    left.push(statement)
   }
 }
 
