@@ -1,4 +1,5 @@
 import postgres from 'postgres'
+import { openPipelineSocket } from './pipeline-socket.ts'
 import { createRenewedPool } from './renewed-pool.ts'
 import { readTextArray, TEXT_ARRAY, writeTextArray } from './text-array.ts'
 import { createTransactionLines } from './transaction-lines.ts'
@@ -72,7 +73,10 @@ export function openDatabase({ target, maximumConnections, applicationName }: Co
   })
 }
 
-type DriverOptions = postgres.Options<Record<string, postgres.PostgresType>>
+type DriverOptions = postgres.Options<Record<string, postgres.PostgresType>> & {
+  /** The driver's types do not name it. */
+  readonly socket?: typeof openPipelineSocket
+}
 
 function commonOptions(applicationName: string): DriverOptions {
   return {
@@ -95,9 +99,12 @@ function commonOptions(applicationName: string): DriverOptions {
 
 function openDriver(target: ConnectionTarget, options: DriverOptions): Database {
   const socket = typeof target === 'string' ? (socketIn(target) ?? target) : target
-  if (typeof socket === 'string') return postgres(socket, options)
+  if (typeof socket === 'string') {
+    return postgres(socket, hasOneHost(socket) ? { ...options, socket: openPipelineSocket } : options)
+  }
   const { socketDirectory, port, user, password, database } = socket
-  return postgres({ ...options, path: `${socketDirectory}/.s.PGSQL.${port}`, user, password, database })
+  const own = { ...options, socket: openPipelineSocket }
+  return postgres({ ...own, path: `${socketDirectory}/.s.PGSQL.${port}`, user, password, database })
 }
 
 /**
@@ -106,6 +113,12 @@ function openDriver(target: ConnectionTarget, options: DriverOptions): Database 
  */
 function reconnectPause(failures: number): number {
   return (0.5 + Math.random() / 2) * Math.min(0.01 * 3 ** failures, LONGEST_RECONNECT_PAUSE_SECONDS)
+}
+
+/** Of several the driver itself finds the one that serves. */
+function hasOneHost(address: string): boolean {
+  const host = URL.parse(address)?.hostname
+  return host !== undefined && host !== '' && !host.includes(',')
 }
 
 const USUAL_PORT = 5432
