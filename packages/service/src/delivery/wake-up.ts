@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import type { Logger } from 'pino'
 import type { Database } from '../db/database.ts'
 import { loggableError } from '../db/loggable-error.ts'
-import { DELIVERY_CHANNEL } from '../features/notifications/deliveries.ts'
+import { DELIVERY_CHANNEL } from '../features/notifications/delivery-channel.ts'
 
 const PROBE = 'probe:'
 

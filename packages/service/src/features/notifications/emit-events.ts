@@ -8,7 +8,7 @@ import { columnsOf } from '../../db/columns.ts'
 import type { Transaction } from '../../db/database.ts'
 import { leaveToCommit } from '../../db/transaction-lines.ts'
 import type { NewId } from '../../kernel/ids.ts'
-import { activeSubscriptions, insertDeliveries } from './deliveries.ts'
+import { DELIVERY_CHANNEL, MAXIMUM_NAMED_ENDPOINTS } from './delivery-channel.ts'
 
 /** One immutable fact about a package, told to the streams of the organizations it concerns. */
 export interface LifecycleEvent {
@@ -24,105 +24,114 @@ export interface LifecycleEvent {
 }
 
 /**
- * EVT-01, EVT-04: writes the events in the transaction that caused them. The streams' counter rows are locked in
- * one order and to the end of the transaction, so that numbers are used without gap and seen in order. Once they are
- * locked the rest is sent, and left to the commit: nobody else gets on before it.
+ * EVT-01, EVT-04: writes the events in the transaction that caused them. The streams' counter rows are locked in one
+ * order and to the end of the transaction, so that numbers are used without gap and seen in order. It is left to the
+ * commit: the server gives the numbers, so nobody holds a stream for longer than the server takes to write.
  */
-export async function emitEvents(
-  tx: Transaction,
-  events: readonly LifecycleEvent[],
-  newId: NewId,
-): Promise<void> {
+export function emitEvents(tx: Transaction, events: readonly LifecycleEvent[], newId: NewId): void {
   if (events.length === 0) return
-  const organizations = [...new Set(events.flatMap((event) => event.organizations))].toSorted()
-  const { next, subscriptions } = await holdStreams(tx, organizations)
-  const notifications = events.flatMap((event) => {
+  const rows = events.flatMap((event) => {
     const eventId = newId('evt')
-    return [...new Set(event.organizations)].map((organizationId) => {
-      const sequence = (next.get(organizationId) ?? 0) + 1
-      next.set(organizationId, sequence)
-      return toNotification(event, { eventId, organizationId, sequence, notificationId: newId('ntf') })
-    })
+    return [...new Set(event.organizations)].map((organizationId) =>
+      toRow(event, organizationId, eventId, newId),
+    )
   })
-  leaveToCommit(
-    tx,
-    insertNotifications(tx, notifications),
-    advanceStreams(tx, next),
-    insertDeliveries(tx, notifications, subscriptions, newId),
-  )
+  leaveToCommit(tx, lockStreams(tx, rows), writeNotifications(tx, rows))
 }
 
-/** The last number of each stream, and who listens: an endpoint's status changes only under its stream's lock. */
-async function holdStreams(tx: Transaction, organizations: readonly string[]) {
-  const [next, subscriptions] = await Promise.all([
-    lockStreams(tx, organizations),
-    activeSubscriptions(tx, organizations),
-  ])
-  return { next, subscriptions }
+/** A notification without its number. */
+interface NotificationRow {
+  readonly organization_id: string
+  readonly notification_id: string
+  readonly event_id: string
+  readonly event_type: string
+  readonly package_id: string
+  readonly occurred_at: string
+  /** Of the body, what stands before the number, and after it. */
+  readonly before: string
+  readonly after: string
 }
 
-async function lockStreams(tx: Transaction, organizations: readonly string[]): Promise<Map<string, number>> {
-  const rows = await tx<{ organization_id: string; last_sequence: number }[]>`
-    select organization_id, last_sequence from notification_stream
-    where organization_id = any(${[...organizations]}) order by organization_id for update`.execute()
-  // It is made with its organization.
-  if (rows.length < organizations.length) throw new Error('an organization has no stream')
-  return new Map(rows.map((row) => [row.organization_id, row.last_sequence]))
-}
-
-async function advanceStreams(tx: Transaction, next: ReadonlyMap<string, number>): Promise<void> {
-  await tx`
-    update notification_stream set last_sequence = advanced.sequence
-    from unnest(${[...next.keys()]}::text[], ${[...next.values()].map(String)}::text[]::bigint[])
-      as advanced (organization_id, sequence)
-    where notification_stream.organization_id = advanced.organization_id`.execute()
-}
-
-function toNotification(
+function toRow(
   event: LifecycleEvent,
-  made: { eventId: string; organizationId: string; sequence: number; notificationId: string },
-): NotificationEnvelope {
-  return {
-    notification_id: made.notificationId,
-    event_id: made.eventId,
+  organizationId: string,
+  eventId: string,
+  newId: NewId,
+): NotificationRow {
+  const first = {
+    notification_id: newId('ntf'),
+    event_id: eventId,
     event_type: event.eventType,
     protocol_version: PROTOCOL_VERSION,
-    sequence: made.sequence,
+  } satisfies Partial<NotificationEnvelope>
+  const last = {
     occurred_at: event.occurredAt,
-    organization_id: made.organizationId,
+    organization_id: organizationId,
     package_id: event.packageId,
     thread_id: event.threadId,
     state: event.state,
     transport_mode: event.transportMode,
     content_digest: event.contentDigest,
     correlation_id: event.correlationId,
+  } satisfies Omit<NotificationEnvelope, keyof typeof first | 'sequence'>
+  return {
+    organization_id: organizationId,
+    notification_id: first.notification_id,
+    event_id: eventId,
+    event_type: event.eventType,
+    package_id: event.packageId,
+    occurred_at: event.occurredAt,
+    before: `${JSON.stringify(first).slice(0, -1)},"sequence":`,
+    after: `,${JSON.stringify(last).slice(1)}`,
   }
 }
 
-async function insertNotifications(
-  tx: Transaction,
-  notifications: readonly NotificationEnvelope[],
-): Promise<void> {
-  const rows = notifications.map((envelope) => ({
-    organization_id: envelope.organization_id,
-    sequence: envelope.sequence,
-    notification_id: envelope.notification_id,
-    event_id: envelope.event_id,
-    event_type: envelope.event_type,
-    package_id: envelope.package_id,
-    body: JSON.stringify(envelope),
-    occurred_at: envelope.occurred_at,
-  }))
+/** By itself: a statement sees what was committed before it began, and the next one is to see all of these streams. */
+async function lockStreams(tx: Transaction, rows: readonly NotificationRow[]): Promise<void> {
+  const organizations = [...new Set(rows.map((row) => row.organization_id))].toSorted()
+  await tx`
+    select from notification_stream where organization_id = any(${organizations})
+    order by organization_id for update`.execute()
+}
+
+/**
+ * The notifications with the next numbers of their streams, which are locked; the streams moved on; and a delivery for
+ * each active endpoint that wants the event, of which the workers are told. An endpoint's status changes only under its
+ * stream's lock, and one without a filter wants all. Without a stream there is no number, and so no row.
+ */
+async function writeNotifications(tx: Transaction, rows: readonly NotificationRow[]): Promise<void> {
   const column = columnsOf(rows)
   await tx`
-    insert into notification
-      (organization_id, sequence, notification_id, event_id, event_type, package_id, body, occurred_at)
-    select organization_id, sequence::bigint, notification_id, event_id, event_type, package_id, body,
-      occurred_at::timestamptz
-    from (select ${column.separator}::text as mark) as sent, unnest(
-      string_to_array(${column('organization_id')}, mark), string_to_array(${column('sequence')}, mark),
-      string_to_array(${column('notification_id')}, mark), string_to_array(${column('event_id')}, mark),
-      string_to_array(${column('event_type')}, mark), string_to_array(${column('package_id')}, mark),
-      string_to_array(${column('body')}, mark), string_to_array(${column('occurred_at')}, mark)) as row (
-      organization_id, sequence, notification_id, event_id, event_type, package_id, body, occurred_at)`.execute()
+    with told as (
+      select organization_id, notification_id, event_id, event_type, package_id, occurred_at::timestamptz, before, after,
+        last_sequence + row_number() over (partition by organization_id order by place) as sequence
+      from (select ${column.separator}::text as mark) as sent, unnest(
+        string_to_array(${column('organization_id')}, mark), string_to_array(${column('notification_id')}, mark),
+        string_to_array(${column('event_id')}, mark), string_to_array(${column('event_type')}, mark),
+        string_to_array(${column('package_id')}, mark), string_to_array(${column('occurred_at')}, mark),
+        string_to_array(${column('before')}, mark), string_to_array(${column('after')}, mark)) with ordinality as row (
+        organization_id, notification_id, event_id, event_type, package_id, occurred_at, before, after, place)
+      left join notification_stream using (organization_id)
+    ), written as (
+      insert into notification
+        (organization_id, sequence, notification_id, event_id, event_type, package_id, body, occurred_at)
+      select organization_id, sequence, notification_id, event_id, event_type, package_id, before || sequence || after,
+        occurred_at
+      from told
+    ), moved as (
+      update notification_stream set last_sequence = latest.sequence
+      from (select organization_id, max(sequence) as sequence from told group by organization_id) as latest
+      where notification_stream.organization_id = latest.organization_id
+    ), due as (
+      insert into delivery (delivery_id, webhook_endpoint_id, organization_id, notification_id, event_id, state,
+        next_attempt_at, created_at)
+      select 'dlv_' || replace(gen_random_uuid()::text, '-', ''), webhook_endpoint_id, organization_id, notification_id,
+        event_id, 'pending', occurred_at, occurred_at
+      from told join webhook_endpoint using (organization_id)
+      where status = 'active' and (event_types = '{}' or event_type = any(event_types))
+      returning webhook_endpoint_id
+    )
+    select pg_notify(${DELIVERY_CHANNEL}, case when count(distinct webhook_endpoint_id) > ${MAXIMUM_NAMED_ENDPOINTS}
+      then '' else string_agg(distinct webhook_endpoint_id, ' ') end)
+    from due having count(*) > 0`.execute()
 }

@@ -34,11 +34,7 @@ export function toAccepted(submission: Submission, decision: Decision): Accepted
  * Writes all of them: one statement per table, in the transaction of the batch. They are sent one behind the other, and
  * nobody waits for them before the commit; the streams' counters, which everybody needs, are locked by the last of them.
  */
-export async function writeAccepted(
-  tx: Transaction,
-  accepted: readonly Accepted[],
-  state: AcceptanceState,
-): Promise<void> {
+export function writeAccepted(tx: Transaction, accepted: readonly Accepted[], state: AcceptanceState): void {
   const drafts = accepted.flatMap((each) => auditDrafts(each, state))
   const before = new Map(accepted.map(({ row, decision }) => [row.thread_id, decision.thread.chain]))
   const { rows: entries, ends } = linkEntries(before, drafts)
@@ -61,7 +57,7 @@ export async function writeAccepted(
     ),
     insertEntries(tx, entries),
   )
-  await emitEvents(tx, events, accepted[0]?.submission.context.newId ?? randomId)
+  emitEvents(tx, events, accepted[0]?.submission.context.newId ?? randomId)
 }
 
 /** The last package of each thread says how many there are. */

@@ -25,20 +25,20 @@ export function createAcceptance(db: Database): GroupCommit<Submission, Recorded
       inTransaction(db, (tx) =>
         runClaimed(tx, submissions, {
           read: () => loadAcceptanceState(tx, submissions),
-          run: (fresh, state) => acceptFresh(tx, fresh, state),
+          run: async (fresh, state) => acceptFresh(tx, fresh, state),
         }),
       ),
   })
 }
 
-async function acceptFresh(
+function acceptFresh(
   tx: Transaction,
   submissions: readonly Submission[],
   state: AcceptanceState,
-): Promise<(RecordedAnswer | Problem)[]> {
+): (RecordedAnswer | Problem)[] {
   const outcomes = submissions.map((submission) => resultOrProblem(() => accept(submission, state)))
   const accepted = outcomes.flatMap((outcome) => (outcome instanceof Problem ? [] : [outcome]))
-  if (accepted.length > 0) await writeAccepted(tx, accepted, state)
+  if (accepted.length > 0) writeAccepted(tx, accepted, state)
   return outcomes.map((outcome) => (outcome instanceof Problem ? outcome : answerOf(outcome)))
 }
 

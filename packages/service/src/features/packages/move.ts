@@ -7,6 +7,7 @@ import {
 } from '@agent-exchange/protocol'
 import type { Transaction } from '../../db/database.ts'
 import { lockNames } from '../../db/locks.ts'
+import { leaveToCommit } from '../../db/transaction-lines.ts'
 import { randomId } from '../../kernel/ids.ts'
 import { Problem } from '../../kernel/problem.ts'
 import { toAuditEvent, traceOf, type Cause } from '../audit/audit-event.ts'
@@ -84,16 +85,17 @@ export async function recordFacts(
     ends,
     recorded.flatMap(({ drafts }) => drafts),
   )
-  await Promise.all([
+  leaveToCommit(
+    tx,
     setStates(tx, [...current.values()]),
     insertEntries(tx, linked.rows),
     moveChainEnds(tx, linked.ends),
-    emitEvents(
-      tx,
-      recorded.flatMap(({ told }) => told),
-      reports[0]?.cause.context.newId ?? randomId,
-    ),
-  ])
+  )
+  emitEvents(
+    tx,
+    recorded.flatMap(({ told }) => told),
+    reports[0]?.cause.context.newId ?? randomId,
+  )
   return recorded.map(({ auditEvents }) => auditEvents)
 }
 
