@@ -82,7 +82,7 @@ PostgreSQL with fsync, signatures, tokens, TLS. Compare ratios between machines 
 Areas, all unless named:
 ${list.join('\n')}
 
-  --quick        fewer and shorter repetitions: two to three minutes on two cores
+  --quick        fewer and shorter repetitions: about two minutes on two cores
   --area NAME    only this area; may be repeated
   --workers N    API processes of the service, of the floor and of the naive server (default 1; ${availableParallelism()} cores here)
   --sizes A,B    stored packages for the area growth (default ${SIZES.join(',')})

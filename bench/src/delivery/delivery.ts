@@ -16,17 +16,16 @@ interface Plan {
   readonly repetitions: number
   /** For each of ten organizations, 20 deliveries each. */
   readonly events: number
-  /** For one organization. */
   readonly oneByOneEvents: number
   readonly streamMs: number
 }
 
-const FULL: Plan = { repetitions: 5, events: 50, oneByOneEvents: 40, streamMs: 4_000 }
-const QUICK: Plan = { repetitions: 3, events: 25, oneByOneEvents: 15, streamMs: 700 }
+const FULL: Plan = { repetitions: 5, events: 50, oneByOneEvents: 5, streamMs: 4_000 }
+const QUICK: Plan = { repetitions: 3, events: 20, oneByOneEvents: 1, streamMs: 600 }
 /** 8,000 deliveries: until the code of both workers is compiled. */
 const WARM_UP_EVENTS = 40
 /** The loop does little, over and over. */
-const ONE_BY_ONE_WARM_UP_EVENTS = 30
+const ONE_BY_ONE_WARM_UP_EVENTS = 2
 const HANGING_REPETITIONS = 5
 /** Of what one worker delivers at most. */
 const STREAM_SHARE = 0.4

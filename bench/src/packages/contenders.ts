@@ -28,7 +28,7 @@ const FLOOR_STOCK = 256
 export async function startContenders(
   bed: Bed,
   cleanup: AsyncDisposableStack,
-  workers: number,
+  { workers, withBareFloor }: { readonly workers: number; readonly withBareFloor: boolean },
 ): Promise<{ market: Market; contenders: readonly Contender[] }> {
   const market = await marketOf(bed)
   const { exchange, senders, receivers, load, tokens } = market
@@ -36,7 +36,7 @@ export async function startContenders(
   const reference = async (server: ReferenceServer) =>
     cleanup.use(await startReferenceProcess(exchange, senders, { workers, server }))
   const floor = await reference({ kind: 'floor' })
-  const bare = await reference({ kind: 'bare' })
+  const bare = withBareFloor ? await reference({ kind: 'bare' }) : undefined
   const naive = await reference({ kind: 'naive', database: naiveDatabase })
   const tls = cleanup.use(await exchange.serve('tls', await tlsSettings(bed), 'https'))
   const ca = bed.authority.certificate
@@ -74,15 +74,19 @@ export async function startContenders(
       tokens,
       source: { kind: 'stock', stock: 'floor', isRepeated: true },
     },
-    {
-      name: 'bare',
-      label: 'bare floor: no schemas, no limits, no log',
-      address: { url: bare.url },
-      pid: bare.pid,
-      isService: false,
-      tokens,
-      source: { kind: 'stock', stock: 'floor', isRepeated: true },
-    },
+    ...(bare
+      ? [
+          {
+            name: 'bare' as const,
+            label: 'bare floor: no schemas, no limits, no log',
+            address: { url: bare.url },
+            pid: bare.pid,
+            isService: false,
+            tokens,
+            source: { kind: 'stock' as const, stock: 'floor', isRepeated: true },
+          },
+        ]
+      : []),
     {
       name: 'hot',
       label: 'service, one receiving organization',

@@ -16,11 +16,15 @@ export function packageRatios(results: Results, { single, half }: Latencies): Ra
       value: rate('spread') / rate('floor'),
       wanted: { at: 'least', must: 0.65, goal: 0.8 },
     },
-    {
-      id: 'accepted_to_bare_floor',
-      label: 'accepted packages/s to the bare floor',
-      value: rate('spread') / rate('bare'),
-    },
+    ...(results.bare.length > 0
+      ? [
+          {
+            id: 'accepted_to_bare_floor',
+            label: 'accepted packages/s to the bare floor',
+            value: rate('spread') / rate('bare'),
+          },
+        ]
+      : []),
     {
       id: 'accepted_to_naive',
       label: 'accepted packages/s to the naive server',
@@ -55,7 +59,7 @@ export function packageNotes({ folder, postgres }: Bed): string[] {
       'the clock starts. Tokens are from the token endpoint. Load comes from a process of its own.',
     "The floor is the service's own HTTP server with nothing behind it: tokens, headers, limits, parsing, schemas, " +
       'signature, digest and request log are the real ones; it asks no database, signs nothing and keeps nothing. The ' +
-      'bare floor is the framework with parsing, signature and digest alone.',
+      'bare floor (not with --quick) is the framework with parsing, signature and digest alone.',
     'The naive server writes the same rows into a database of its own on the same PostgreSQL, with as many ' +
       'connections as the service.',
     ...(folder.isOnDisk
@@ -106,7 +110,7 @@ export function costFigures({ spread, floor, bare, naive }: Results): Figure[] {
     cost('package_postgres_cpu_us', 'PostgreSQL', spread, 'postgresMicroseconds'),
     cost('package_load_cpu_us', 'the load', spread, 'loadMicroseconds'),
     cost('package_floor_cpu_us', 'the floor', floor, 'serverMicroseconds'),
-    cost('package_bare_cpu_us', 'the bare floor', bare, 'serverMicroseconds'),
+    ...(bare.length > 0 ? [cost('package_bare_cpu_us', 'the bare floor', bare, 'serverMicroseconds')] : []),
     cost('package_naive_cpu_us', 'the naive server', naive, 'serverMicroseconds'),
   ]
 }

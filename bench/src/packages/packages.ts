@@ -22,14 +22,20 @@ export const packagesArea: Area = {
 }
 
 interface Plan {
-  readonly repetitions: number
-  readonly rampMs: number
-  readonly measureMs: number
+  /** Short turns, and many of them. */
+  readonly rates: Turns
+  readonly latencies: Turns
   /**
    * So many packages first, or as many as fit into this time: until the code is compiled. Of a process that does much
    * with each of them that takes longer.
    */
   readonly warmUp: Readonly<Record<'service' | 'reference', WarmUp>>
+}
+
+interface Turns {
+  readonly repetitions: number
+  readonly rampMs: number
+  readonly measureMs: number
 }
 
 interface WarmUp {
@@ -38,15 +44,13 @@ interface WarmUp {
 }
 
 const FULL: Plan = {
-  repetitions: 5,
-  rampMs: 500,
-  measureMs: 4_000,
+  rates: { repetitions: 20, rampMs: 150, measureMs: 600 },
+  latencies: { repetitions: 5, rampMs: 500, measureMs: 4_000 },
   warmUp: { service: { packages: 20_000, limitMs: 20_000 }, reference: { packages: 6_000, limitMs: 6_000 } },
 }
 const QUICK: Plan = {
-  repetitions: 3,
-  rampMs: 150,
-  measureMs: 800,
+  rates: { repetitions: 8, rampMs: 80, measureMs: 300 },
+  latencies: { repetitions: 3, rampMs: 100, measureMs: 500 },
   warmUp: { service: { packages: 6_000, limitMs: 6_000 }, reference: { packages: 2_000, limitMs: 2_000 } },
 }
 
@@ -56,7 +60,10 @@ async function run({ quick, workers, progress, bed: startBed }: AreaContext): Pr
   const bed = await startBed()
   await using cleanup = new AsyncDisposableStack()
   progress('making organizations, starting floor, naive server and the service with TLS')
-  const { market, contenders } = await startContenders(bed, cleanup, workers)
+  const { market, contenders } = await startContenders(bed, cleanup, {
+    workers,
+    withBareFloor: !quick,
+  })
   const runner = { load: market.load, postgres: bed.postgres }
   const results = await interleave(runner, contenders, plan, progress)
   const service = contenders.find(({ name }) => name === 'spread') as Contender
@@ -82,13 +89,25 @@ async function run({ quick, workers, progress, bed: startBed }: AreaContext): Pr
   }
 }
 
-/** Each contender in turn, again and again: what disturbs the machine disturbs all of them. */
+/**
+ * Each contender in turn, again and again: what disturbs the machine disturbs all of them. Turns are short, and all
+ * packages are made before the first: a process that rests for some seconds tidies up, drops compiled code with it, and
+ * would spend the next turn compiling.
+ */
 async function interleave(
   runner: Runner,
   contenders: readonly Contender[],
-  { repetitions, rampMs, measureMs, warmUp }: Plan,
+  { rates: { repetitions, ...turn }, warmUp }: Plan,
   progress: AreaContext['progress'],
 ): Promise<Results> {
+  const warm = await warmUpAll(runner, contenders, warmUp, progress)
+  progress('making the packages of all turns')
+  const needed = (contender: Contender) => enoughFor(warm.get(contender.pid) ?? 0, turn)
+  for (const [stock, users] of Map.groupBy(contenders, ({ source }) => source.stock)) {
+    const own = users.filter(({ source }) => !source.isRepeated)
+    const count = own.reduce((sum, user) => sum + needed(user), 0) * (repetitions + 1)
+    if (count > 0) await runner.load.call('fill', stock, count)
+  }
   const results: Record<ContenderName, Measured[]> = {
     spread: [],
     floor: [],
@@ -97,26 +116,12 @@ async function interleave(
     naive: [],
     tls: [],
   }
-  const expected = new Map<ContenderName, number>()
-  const warm = new Map<number, number>()
-  for (const contender of contenders) {
-    const { name, label, pid, isService } = contender
-    if (!warm.has(pid)) {
-      progress(`warming up ${label}`)
-      const { packages, limitMs } = isService ? warmUp.service : warmUp.reference
-      const options = { clients: CLIENTS, rampMs: 0, measureMs: limitMs, packages }
-      warm.set(pid, (await runLoad(runner, contender, options)).perSecond)
-    }
-    expected.set(name, warm.get(pid) ?? 0)
-  }
-  // The first round does not count: a process that has rested compiles part of its code anew.
+  // The first round does not count: they have rested.
   for (let repetition = 0; repetition <= repetitions; repetition++) {
     for (const contender of contenders) {
       const { name, label } = contender
-      const perSecond = expected.get(name) ?? 0
-      const packages = enoughFor(perSecond, { rampMs, measureMs })
-      const measured = await runLoad(runner, contender, { clients: CLIENTS, rampMs, measureMs, packages })
-      expected.set(name, Math.max(measured.perSecond, perSecond / 2))
+      const packages = needed(contender)
+      const measured = await runLoad(runner, contender, { clients: CLIENTS, ...turn, packages })
       if (repetition > 0) results[name].push(measured)
       progress(`${repetition}/${repetitions} ${label}: ${Math.round(measured.perSecond)} /s`)
     }
@@ -124,11 +129,30 @@ async function interleave(
   return results
 }
 
+/** By process, packages a second meanwhile. */
+async function warmUpAll(
+  runner: Runner,
+  contenders: readonly Contender[],
+  warmUp: Plan['warmUp'],
+  progress: AreaContext['progress'],
+): Promise<ReadonlyMap<number, number>> {
+  const rates = new Map<number, number>()
+  for (const contender of contenders) {
+    const { label, pid, isService } = contender
+    if (rates.has(pid)) continue
+    progress(`warming up ${label}`)
+    const { packages, limitMs } = isService ? warmUp.service : warmUp.reference
+    const options = { clients: CLIENTS, rampMs: 0, measureMs: limitMs, packages }
+    rates.set(pid, (await runLoad(runner, contender, options)).perSecond)
+  }
+  return rates
+}
+
 /** One request after the other, and then half of what was the most, at a steady pace. */
 async function measureLatency(
   runner: Runner,
   service: Contender,
-  { repetitions, rampMs, measureMs }: Plan,
+  { latencies: { repetitions, rampMs, measureMs } }: Plan,
   { maximum, progress }: { maximum: number; progress: AreaContext['progress'] },
 ): Promise<Latencies> {
   const single: Measured[] = []

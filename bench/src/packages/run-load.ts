@@ -5,9 +5,10 @@ import { cpuSeconds } from '../processes/cpu.ts'
 import type { Contender, ContenderName } from './contenders.ts'
 
 const ACCEPTED = 202
-/** So that a run which turns out faster than the last does not run dry. */
-const SPARE_SHARE = 1.3
-const SPARE_PACKAGES = 300
+/** So that a run which turns out faster than the warm-up does not run dry. */
+const SPARE_SHARE = 1.5
+/** As many as there may be clients, and as are under way at the end. */
+const SPARE_PACKAGES = 128
 
 /** Packages for a run of this length that may be about as fast as this. */
 export function enoughFor(

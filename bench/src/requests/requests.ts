@@ -15,7 +15,7 @@ export const requestsArea: Area = {
 }
 
 const FULL = { repetitions: 5, rampMs: 300, measureMs: 3_000 }
-const QUICK = { repetitions: 3, rampMs: 100, measureMs: 400 }
+const QUICK = { repetitions: 2, rampMs: 100, measureMs: 400 }
 /** For a rate that is not known yet. */
 const RECEIPTS_PER_SECOND = 3_000
 const PAGE = 100
