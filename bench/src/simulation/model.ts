@@ -49,8 +49,8 @@ export interface Simulated {
 /** As the service has them (features/packages/acceptance.ts). */
 const LANES = 2
 const MAXIMUM_BATCH = 32
-/** Trips to the database that a batch makes one after the other. */
-const TRIPS_PER_BATCH = 12
+/** Trips to the database that a batch makes one after the other: what the decision needs, and what it writes. */
+const TRIPS_PER_BATCH = 2
 /** Part of a batch's work that is done while it holds the counters of its streams. */
 const HOLDING_SHARE = 0.3
 /** What the other party's stream costs where it lives on another shard, of a whole package. */
@@ -112,8 +112,8 @@ export function simulate(costs: Costs, deployment: Deployment, load: Load): Simu
       commits[replica]?.[home]?.({ isHot, done: answer })
       relay(home)
     }
-    const work = () =>
-      onLoop(loop, cores, costs.loopMs * LOOP_BEFORE, () => cores?.use(costs.signatureMs, accept))
+    // Signatures are checked and made on the event loop (decision 0013).
+    const work = () => onLoop(loop, cores, costs.loopMs * LOOP_BEFORE + costs.signatureMs, accept)
     if (isOne) onLoop(clientLoop, machine, costs.clientMs, work)
     else work()
   }
@@ -188,8 +188,13 @@ function groupCommit(timeline: Timeline, { databaseMs, roundTripMs }: Costs, dat
     )
   }
 
+  /** Beside the first only full ones. */
+  function isWorthABatch(): boolean {
+    return underWay === 0 ? queue.length > 0 : underWay < LANES && queue.length >= MAXIMUM_BATCH
+  }
+
   function next(): void {
-    while (underWay < LANES && queue.length > 0) {
+    while (isWorthABatch()) {
       underWay++
       run(queue.splice(0, MAXIMUM_BATCH), () => {
         underWay--

@@ -79,18 +79,18 @@ test('the same seed gives the same table, another one nearly the same', () => {
 
 test('nothing is faster than its busiest part allows', () => {
   // Answers come in batches, so the count may be off by one of them.
-  assert.ok(most({}) <= (1.02 * 1_000) / COSTS.loopMs, 'one event loop')
+  assert.ok(most({}) <= (1.02 * 1_000) / (COSTS.loopMs + COSTS.signatureMs), 'one event loop')
   assert.ok(most({ replicas: 32 }) <= (1.02 * 8 * 1_000) / COSTS.databaseMs, 'eight cores of one database')
 })
 
 test('replicas help until the database is busy, then shards do', () => {
   assert.ok(most({ replicas: 2 }) > 1.8 * most({}))
   assert.ok(most({ replicas: 32 }) < 1.2 * most({ replicas: 16 }))
-  assert.ok(most({ replicas: 32, shards: 4 }) > 2.5 * most({ replicas: 32 }))
+  assert.ok(most({ replicas: 32, shards: 4 }) > 2 * most({ replicas: 32 }))
 })
 
 test('one receiving organization holds up a large deployment', () => {
-  assert.ok(most({ replicas: 8, hotShare: 1 }) < 0.5 * most({ replicas: 8 }))
+  assert.ok(most({ replicas: 16, hotShare: 1 }) < 0.5 * most({ replicas: 16 }))
 })
 
 test('random numbers lie between 0 and 1, and arrivals have the wanted mean', () => {
