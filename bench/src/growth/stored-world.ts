@@ -128,7 +128,7 @@ function sequenceIn(
 /** A thread of ten thousand packages between two organizations. */
 async function deepen({ from, metadata, templates }: Sample, database: SocketTarget): Promise<void> {
   await using db = open(database)
-  const ofPackage = templates.filter(({ table }) => !['thread', 'thread_participant'].includes(table))
+  const ofPackage = templates.filter(({ table }) => table !== 'thread')
   const entries = ofPackage.filter(({ table }) => table === 'audit_entry').length
   const replace = (template: RowTemplate): Replacement[] => {
     const { position, sequence } = JSON.parse(template.text) as { position?: number; sequence?: number }

@@ -23,11 +23,8 @@ create index on policy_receipt (package_id);
 
 create table thread (
   thread_id text primary key, transport_mode text not null, protocol_version text not null, created_at timestamptz not null,
-  package_count bigint not null default 0, audit_count bigint not null default 0, audit_hash text
-);
-create table thread_participant (
-  thread_id text not null references thread, organization_id text not null references organization,
-  joined_at timestamptz not null, primary key (thread_id, organization_id)
+  package_count bigint not null default 0, audit_count bigint not null default 0, audit_hash text,
+  pairs text[] not null
 );
 create table package (
   package_id text primary key, thread_id text not null references thread, thread_position bigint not null,

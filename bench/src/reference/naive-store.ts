@@ -115,14 +115,11 @@ async function insertPackage(
 ) {
   const { metadata, bytes, signingKeyId } = checked
   const { thread_id: threadId } = metadata
+  const { sender_org_id: sender, recipient_org_id: recipient } = metadata
+  const pairs = [`${sender} ${recipient}`, `${recipient} ${sender}`]
   await tx`
-    insert into thread (thread_id, transport_mode, protocol_version, created_at)
-    values (${threadId}, 'native', ${metadata.protocol_version}, ${now})`
-  for (const organizationId of [metadata.sender_org_id, metadata.recipient_org_id]) {
-    await tx`
-      insert into thread_participant (thread_id, organization_id, joined_at)
-      values (${threadId}, ${organizationId}, ${now})`
-  }
+    insert into thread (thread_id, transport_mode, protocol_version, created_at, pairs)
+    values (${threadId}, 'native', ${metadata.protocol_version}, ${now}, ${pairs})`
   await tx`
     insert into package (package_id, thread_id, thread_position, sender_org_id, sender_agent_id, recipient_org_id,
       recipient_agent_id, transport_mode, state, metadata, content_digest, digest_rule, signing_key_id,

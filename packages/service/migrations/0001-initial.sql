@@ -193,16 +193,10 @@ create table thread (
   created_at timestamptz not null,
   package_count bigint not null default 0,
   audit_count bigint not null default 0,
-  audit_hash text
-);
-
--- Who has exchanged packages with whom in a thread: a row for each direction.
-create table thread_participant (
-  thread_id text not null,
-  organization_id text not null,
-  counterparty_id text not null,
-  joined_at timestamptz not null,
-  primary key (thread_id, organization_id, counterparty_id)
+  audit_hash text,
+  -- Who has exchanged packages with whom, in the order of joining: two organizations with a space between them, once for
+  -- each direction. How many may take part is limited (O-31).
+  pairs text[] not null
 );
 
 create table package (

@@ -16,7 +16,7 @@ const UNIT_SEPARATOR = '\u001f'
  *       unnest(string_to_array(${column('a')}, mark), string_to_array(${column('b')}, mark)) as row (a, b)
  *
  * Arrays and JSON are written and read value by value, which costs both sides several times as much (0013). Null is
- * written as an empty text: nullif(a, '').
+ * written as an empty text, and arrives as that or, where it is the only row, as null: nullif(a, '').
  */
 export function columnsOf<Row extends object>(rows: readonly Row[]): Columns<Row> {
   const separator = separatorFor(rows)

@@ -8,7 +8,8 @@ import {
 import { Problem } from '../../kernel/problem.ts'
 import { lockNameOf } from '../keys/public-keys.ts'
 import { encryptionKeyFault, requireSigningKey } from '../keys/signing-key.ts'
-import { pairName, type AcceptanceState, type AgentState, type ThreadState } from './acceptance-state.ts'
+import { pairName } from '../threads/store.ts'
+import type { AcceptanceState, AgentState, ThreadState } from './acceptance-state.ts'
 import type { PackageRow } from './store.ts'
 import type { Submission } from './submission.ts'
 

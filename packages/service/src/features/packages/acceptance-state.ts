@@ -46,9 +46,6 @@ export interface ThreadState {
   readonly chain: ChainEnd
 }
 
-/** Two organizations, seen from the first; their ids have no space. */
-export const pairName = (organization: string, counterparty: string) => `${organization} ${counterparty}`
-
 /**
  * Locks are taken in the one global order: claims (before this), keys, threads; counters come last. All of it is sent
  * at once and in this order: the server reads under locks that it has taken, and we wait for it only once.
@@ -135,9 +132,7 @@ async function loadThreads(tx: Transaction, ids: readonly string[]): Promise<Map
       pairs: string[]
     }[]
   >`
-    select thread_id, transport_mode, package_count, audit_count, audit_hash, array(
-      select organization_id || ' ' || counterparty_id from thread_participant as member
-      where member.thread_id = thread.thread_id) as pairs
+    select thread_id, transport_mode, package_count, audit_count, audit_hash, pairs
     from thread where thread_id = any(${[...ids]})`.execute()
   return new Map(
     rows.map((row) => [

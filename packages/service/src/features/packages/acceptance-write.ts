@@ -6,7 +6,7 @@ import { toAuditEvent, traceOf } from '../audit/audit-event.ts'
 import { insertEntries, linkEntries, type AuditDraft, type ChainEnd } from '../audit/chain.ts'
 import { emitEvents, type LifecycleEvent } from '../notifications/emit-events.ts'
 import type { PolicyReceiptRow, ReceiptAuditEntry } from '../policy-receipts/store.ts'
-import { insertParticipations, writeThreads, type Participation, type ThreadRow } from '../threads/store.ts'
+import { pairName, writeThreads, type ThreadRow } from '../threads/store.ts'
 import type { Decision } from './acceptance-decision.ts'
 import type { AcceptanceState } from './acceptance-state.ts'
 import { aboutPackage, toEvent } from './facts.ts'
@@ -45,7 +45,6 @@ export function writeAccepted(tx: Transaction, accepted: readonly Accepted[], st
   leaveToCommit(
     tx,
     writeThreads(tx, threadRows(accepted, ends)),
-    insertParticipations(tx, accepted.flatMap(participations)),
     insertPackages(
       tx,
       accepted.map(({ row }) => row),
@@ -60,25 +59,23 @@ export function writeAccepted(tx: Transaction, accepted: readonly Accepted[], st
   emitEvents(tx, events, accepted[0]?.submission.context.newId ?? randomId)
 }
 
-/** The last package of each thread says how many there are. */
+/** The last package of each thread says how many there are, and each who joins with it. */
 function threadRows(accepted: readonly Accepted[], ends: ReadonlyMap<string, ChainEnd>): ThreadRow[] {
-  const last = new Map(accepted.map(({ row }) => [row.thread_id, row]))
-  return [...last.values()].map((row) => ({
-    thread_id: row.thread_id,
-    transport_mode: row.transport_mode,
-    created_at: row.accepted_at,
-    package_count: row.thread_position,
-    chain: ends.get(row.thread_id) ?? { count: 0, hash: null },
-  }))
-}
-
-function participations({ row, decision }: Accepted): Participation[] {
-  return decision.newPairs.map(([organization_id, counterparty_id]) => ({
-    thread_id: row.thread_id,
-    organization_id,
-    counterparty_id,
-    joined_at: row.accepted_at,
-  }))
+  return [...Map.groupBy(accepted, ({ row }) => row.thread_id)].flatMap(([threadId, ofThread]) => {
+    const last = ofThread.at(-1)?.row
+    return last === undefined
+      ? []
+      : [
+          {
+            thread_id: threadId,
+            transport_mode: last.transport_mode,
+            created_at: last.accepted_at,
+            package_count: last.thread_position,
+            chain: ends.get(threadId) ?? { count: 0, hash: null },
+            joining: ofThread.flatMap(({ decision }) => decision.newPairs.map((pair) => pairName(...pair))),
+          },
+        ]
+  })
 }
 
 /** What is true as soon as the package is: its content is stored, or its transfer has begun. */

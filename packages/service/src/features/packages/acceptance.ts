@@ -4,8 +4,9 @@ import { inTransaction } from '../../db/transaction.ts'
 import { runClaimed } from '../../kernel/claimed-batch.ts'
 import { createGroupCommit, type GroupCommit } from '../../kernel/group-commit.ts'
 import { Problem, resultOrProblem } from '../../kernel/problem.ts'
+import { pairName } from '../threads/store.ts'
 import { decide } from './acceptance-decision.ts'
-import { loadAcceptanceState, pairName, type AcceptanceState } from './acceptance-state.ts'
+import { loadAcceptanceState, type AcceptanceState } from './acceptance-state.ts'
 import { toAccepted, writeAccepted, type Accepted } from './acceptance-write.ts'
 import { toPackageResource } from './store.ts'
 import type { Submission } from './submission.ts'
@@ -54,7 +55,7 @@ function buildOn({ row, decision, answered }: Accepted, state: AcceptanceState):
   state.threads.set(row.thread_id, {
     ...thread,
     participants: new Set([...thread.participants, ...newPairs.map(([organization]) => organization)]),
-    pairs: new Set([...thread.pairs, ...newPairs.map(([one, other]) => pairName(one, other))]),
+    pairs: new Set([...thread.pairs, ...newPairs.map((pair) => pairName(...pair))]),
     packageCount: row.thread_position,
   })
   state.packages.set(row.package_id, row)

@@ -5,7 +5,7 @@ import { makeCursor, readCursor } from '../../kernel/cursor.ts'
 import { pageLimit } from '../../kernel/page.ts'
 import { Problem } from '../../kernel/problem.ts'
 import { toPackageResource, type PackageRow } from '../packages/store.ts'
-import { counterpartiesOf, findThreadOfParty } from './store.ts'
+import { findThreadOfParty } from './store.ts'
 
 /** Positions that one page covers; in a thread of many organizations most may be none of the caller's. */
 const MAXIMUM_LOOKED_AT = 5_000
@@ -21,10 +21,12 @@ export const getThread: Read<'getThread'> = async ({ caller, params, query, cont
   const limit = pageLimit(query.limit, context.profile['O-40'])
   const listing = `getThread ${organizationId} ${thread.thread_id}`
   const after = query.after === undefined ? 0 : Number(readCursor(context.cursorSecret, listing, query.after))
-  const [rows, participants] = await Promise.all([
-    packagesAfter(db, { threadId: thread.thread_id, organizationId, after, limit: limit + 1 }),
-    counterpartiesOf(db, thread.thread_id, organizationId),
-  ])
+  const rows = await packagesAfter(db, {
+    threadId: thread.thread_id,
+    organizationId,
+    after,
+    limit: limit + 1,
+  })
   const page = rows.slice(0, limit)
   const isFull = rows.length > limit
   const hasMore = isFull || thread.package_count > after + MAXIMUM_LOOKED_AT
@@ -33,7 +35,7 @@ export const getThread: Read<'getThread'> = async ({ caller, params, query, cont
     thread_id: thread.thread_id,
     protocol_version: PROTOCOL_VERSION,
     transport_mode: thread.transport_mode,
-    participants,
+    participants: [...thread.participants],
     packages: page.map((row) => toPackageResource(row, context)),
     state: context.profile['O-05'].thread_state,
     ...(hasMore && { next_cursor: makeCursor(context.cursorSecret, listing, end), has_more: true }),

@@ -3,7 +3,7 @@ import { columnsOf } from '../../db/columns.ts'
 import type { Queries, Transaction } from '../../db/database.ts'
 import type { ChainEnd } from '../audit/chain.ts'
 
-/** The owner of the tables thread and thread_participant. */
+/** The owner of the table thread. */
 
 /** A thread as it is after what is about to be committed. */
 export interface ThreadRow {
@@ -12,49 +12,45 @@ export interface ThreadRow {
   readonly created_at: string
   readonly package_count: number
   readonly chain: ChainEnd
+  /** Pairs that are new in it, as `pairName` writes them. */
+  readonly joining: readonly string[]
 }
 
-/** Two organizations that exchange packages in a thread, seen from one of them. */
-export interface Participation {
-  readonly thread_id: string
-  readonly organization_id: string
-  readonly counterparty_id: string
-  readonly joined_at: string
-}
+/** Two organizations that exchange packages in a thread, seen from the first; their ids have no space and no comma. */
+export const pairName = (organization: string, counterparty: string) => `${organization} ${counterparty}`
 
 /** Makes threads, or brings those that exist to where they are now. The threads are locked. */
 export async function writeThreads(tx: Transaction, threads: readonly ThreadRow[]): Promise<void> {
-  const rows = threads.map(({ chain, ...row }) => ({
+  const rows = threads.map(({ chain, joining, ...row }) => ({
     ...row,
     audit_count: chain.count,
     audit_hash: chain.hash,
+    joining: joining.length > 0 ? joining.join(',') : null,
   }))
   const column = columnsOf(rows)
+  // Where nobody joins, the pairs stay as they are: a long list of them is not written again.
   await tx`
     insert into thread
-      (thread_id, transport_mode, protocol_version, created_at, package_count, audit_count, audit_hash)
+      (thread_id, transport_mode, protocol_version, created_at, package_count, audit_count, audit_hash, pairs)
     select thread_id, transport_mode, ${PROTOCOL_VERSION}, created_at::timestamptz, package_count::bigint,
-      audit_count::bigint, nullif(audit_hash, '')
+      audit_count::bigint, nullif(audit_hash, ''), string_to_array(coalesce(joining, ''), ',')
     from (select ${column.separator}::text as mark) as sent, unnest(
       string_to_array(${column('thread_id')}, mark), string_to_array(${column('transport_mode')}, mark),
       string_to_array(${column('created_at')}, mark), string_to_array(${column('package_count')}, mark),
-      string_to_array(${column('audit_count')}, mark), string_to_array(${column('audit_hash')}, mark)) as row (
-      thread_id, transport_mode, created_at, package_count, audit_count, audit_hash)
+      string_to_array(${column('audit_count')}, mark), string_to_array(${column('audit_hash')}, mark),
+      string_to_array(${column('joining')}, mark)) as row (
+      thread_id, transport_mode, created_at, package_count, audit_count, audit_hash, joining)
     on conflict (thread_id) do update set
-      package_count = excluded.package_count, audit_count = excluded.audit_count, audit_hash = excluded.audit_hash`.execute()
+      package_count = excluded.package_count, audit_count = excluded.audit_count, audit_hash = excluded.audit_hash,
+      pairs = case when excluded.pairs = '{}' then thread.pairs else thread.pairs || excluded.pairs end`.execute()
 }
 
-/** Lets organizations join threads that are locked. */
-export async function insertParticipations(tx: Transaction, rows: readonly Participation[]): Promise<void> {
-  if (rows.length === 0) return
-  const column = columnsOf(rows)
-  await tx`
-    insert into thread_participant (thread_id, organization_id, counterparty_id, joined_at)
-    select thread_id, organization_id, counterparty_id, joined_at::timestamptz
-    from (select ${column.separator}::text as mark) as sent, unnest(
-      string_to_array(${column('thread_id')}, mark), string_to_array(${column('organization_id')}, mark),
-      string_to_array(${column('counterparty_id')}, mark), string_to_array(${column('joined_at')}, mark)) as row (
-      thread_id, organization_id, counterparty_id, joined_at)`.execute()
+export interface ThreadOfParty {
+  readonly thread_id: string
+  readonly transport_mode: TransportMode
+  readonly package_count: number
+  /** The organization itself and those it has exchanged packages with, in the order of joining (O-31). */
+  readonly participants: readonly string[]
 }
 
 /** A thread that the organization takes part in. */
@@ -62,28 +58,16 @@ export async function findThreadOfParty(
   queries: Queries,
   threadId: string,
   organizationId: string,
-): Promise<Pick<ThreadRow, 'thread_id' | 'transport_mode' | 'package_count'> | undefined> {
-  const [row] = await queries<ThreadRow[]>`
-    select thread_id, transport_mode, package_count from thread where thread_id = ${threadId} and exists (
-      select from thread_participant where thread_participant.thread_id = thread.thread_id
-        and organization_id = ${organizationId})`
-  return row
-}
-
-/** The organization itself and those it has exchanged packages with in this thread, in the order of joining (O-31). */
-export async function counterpartiesOf(
-  queries: Queries,
-  threadId: string,
-  organizationId: string,
-): Promise<string[]> {
-  const rows = await queries<{ organization_id: string }[]>`
-    select organization_id from thread_participant
-    where thread_id = ${threadId} and (organization_id = ${organizationId} or counterparty_id = ${organizationId})
-    group by organization_id
-    order by (select min(joined_at) from thread_participant as any_of
-      where any_of.thread_id = ${threadId} and any_of.organization_id = thread_participant.organization_id),
-      organization_id`
-  return rows.map((row) => row.organization_id)
+): Promise<ThreadOfParty | undefined> {
+  const [row] = await queries<(Omit<ThreadOfParty, 'participants'> & { pairs: string[] })[]>`
+    select thread_id, transport_mode, package_count, pairs from thread where thread_id = ${threadId}`
+  if (!row) return undefined
+  const { pairs, ...thread } = row
+  const all = pairs.map((pair) => pair.split(' '))
+  const seen = new Set(all.filter((pair) => pair.includes(organizationId)).flat())
+  if (seen.size === 0) return undefined
+  const inOrder = [...new Set(all.flat())]
+  return { ...thread, participants: inOrder.filter((organization) => seen.has(organization)) }
 }
 
 /** The ends of the audit chains of threads that the caller has locked. */
