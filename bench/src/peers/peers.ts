@@ -17,11 +17,12 @@ import { sendMessage } from './send-message.ts'
 export const peersArea: Area = {
   name: 'peers',
   what: 'pg-boss, graphile-worker and a2a-js with the same 12 KB on the same PostgreSQL',
+  isLong: true,
   run,
 }
 
 const FULL = { repetitions: 5, milliseconds: 3_000 }
-const QUICK = { repetitions: 3, milliseconds: 400 }
+const QUICK = { repetitions: 2, milliseconds: 400 }
 const MESSAGES = 64
 
 /** One thing that a peer does; returns how often a second. */
