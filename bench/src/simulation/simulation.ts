@@ -21,7 +21,7 @@ const ROUND_TRIP_MS = 0.2
 /** What this machine's disk may hide: a flush on networked storage. */
 const LEAST_FLUSH_MS = 1
 
-/** Where packages were not measured in this run: as docs/performance.md has them. */
+/** Where packages were not measured in this run: what decision 0013 saw. */
 const USUAL = {
   serviceUs: 740,
   postgresUs: 430,

@@ -61,21 +61,16 @@ export function writeAccepted(tx: Transaction, accepted: readonly Accepted[], st
 
 /** The last package of each thread says how many there are, and each who joins with it. */
 function threadRows(accepted: readonly Accepted[], ends: ReadonlyMap<string, ChainEnd>): ThreadRow[] {
-  return [...Map.groupBy(accepted, ({ row }) => row.thread_id)].flatMap(([threadId, ofThread]) => {
-    const last = ofThread.at(-1)?.row
-    return last === undefined
-      ? []
-      : [
-          {
-            thread_id: threadId,
-            transport_mode: last.transport_mode,
-            created_at: last.accepted_at,
-            package_count: last.thread_position,
-            chain: ends.get(threadId) ?? { count: 0, hash: null },
-            joining: ofThread.flatMap(({ decision }) => decision.newPairs.map((pair) => pairName(...pair))),
-          },
-        ]
-  })
+  return [...Map.groupBy(accepted, ({ row }) => row.thread_id).values()].flatMap((ofThread) =>
+    ofThread.slice(-1).map(({ row }) => ({
+      thread_id: row.thread_id,
+      transport_mode: row.transport_mode,
+      created_at: row.accepted_at,
+      package_count: row.thread_position,
+      chain: ends.get(row.thread_id) ?? { count: 0, hash: null },
+      joining: ofThread.flatMap(({ decision }) => decision.newPairs.map((pair) => pairName(...pair))),
+    })),
+  )
 }
 
 /** What is true as soon as the package is: its content is stored, or its transfer has begun. */
