@@ -25,6 +25,11 @@ const STATEMENTS = {
     join unnest('{a}'::text[], '{k}'::text[]) as named (agent_id, key_id) using (agent_id, key_id)`,
   'states of packages': `update package set state = change.state from json_to_recordset('[]')
     as change (package_id text, state text) where package.package_id = change.package_id`,
+  'counters of streams': `select last_sequence from unnest('{o}'::text[]) with ordinality as told (organization_id, place)
+    left join notification_stream using (organization_id)`,
+  'endpoints that want an event': `select webhook_endpoint_id from unnest('{o}'::text[], '{e}'::text[])
+    as told (organization_id, event_type) join webhook_endpoint using (organization_id)
+    where status = 'active' and (event_types = '{}' or event_type = any(event_types))`,
   'a page of the stream': `select body from notification where organization_id = 'o' and sequence > 1
     order by sequence limit 101`,
 }

@@ -97,7 +97,7 @@ async function lockStreams(tx: Transaction, rows: readonly NotificationRow[]): P
 /**
  * The notifications with the next numbers of their streams, which are locked; the streams moved on; and a delivery for
  * each active endpoint that wants the event, of which the workers are told. An endpoint's status changes only under its
- * stream's lock, and one without a filter wants all. Without a stream there is no number, and so no row.
+ * stream's lock, and one without a filter wants all. Without a stream there is no number, and the statement fails.
  */
 async function writeNotifications(tx: Transaction, rows: readonly NotificationRow[]): Promise<void> {
   const column = columnsOf(rows)

@@ -5,6 +5,7 @@ import type { ChainEnd } from '../audit/chain.ts'
 import { holdKeys, type KeyName } from '../keys/public-keys.ts'
 import type { KeyState } from '../keys/signing-key.ts'
 import { loadPolicyReceipts, type PolicyReceiptRow } from '../policy-receipts/store.ts'
+import { organizationsIn } from '../threads/store.ts'
 import { loadPackages, type PackageRow } from './store.ts'
 import type { Submission } from './submission.ts'
 
@@ -139,7 +140,7 @@ async function loadThreads(tx: Transaction, ids: readonly string[]): Promise<Map
       row.thread_id,
       {
         transportMode: row.transport_mode,
-        participants: new Set(row.pairs.map((pair) => pair.split(' ', 1)[0] ?? '')),
+        participants: new Set(organizationsIn(row.pairs)),
         pairs: new Set(row.pairs),
         packageCount: row.package_count,
         chain: { count: row.audit_count, hash: row.audit_hash },

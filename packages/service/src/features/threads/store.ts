@@ -19,6 +19,11 @@ export interface ThreadRow {
 /** Two organizations that exchange packages in a thread, seen from the first; their ids have no space and no comma. */
 export const pairName = (organization: string, counterparty: string) => `${organization} ${counterparty}`
 
+/** Who stands in pairs, in the order of joining. */
+export function organizationsIn(pairs: readonly string[]): string[] {
+  return [...new Set(pairs.flatMap((pair) => pair.split(' ')))]
+}
+
 /** Makes threads, or brings those that exist to where they are now. The threads are locked. */
 export async function writeThreads(tx: Transaction, threads: readonly ThreadRow[]): Promise<void> {
   const rows = threads.map(({ chain, joining, ...row }) => ({
@@ -63,11 +68,11 @@ export async function findThreadOfParty(
     select thread_id, transport_mode, package_count, pairs from thread where thread_id = ${threadId}`
   if (!row) return undefined
   const { pairs, ...thread } = row
-  const all = pairs.map((pair) => pair.split(' '))
-  const seen = new Set(all.filter((pair) => pair.includes(organizationId)).flat())
+  const seen = new Set(
+    organizationsIn(pairs.filter((pair) => organizationsIn([pair]).includes(organizationId))),
+  )
   if (seen.size === 0) return undefined
-  const inOrder = [...new Set(all.flat())]
-  return { ...thread, participants: inOrder.filter((organization) => seen.has(organization)) }
+  return { ...thread, participants: organizationsIn(pairs).filter((organization) => seen.has(organization)) }
 }
 
 /** The ends of the audit chains of threads that the caller has locked. */
