@@ -1,0 +1,43 @@
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { sendPackage, startWorld } from '@agent-exchange/testkit'
+import { openDatabase } from '../../db/database.ts'
+import { DELIVERY_CHANNEL, MAXIMUM_NAMED_ENDPOINTS } from './delivery-channel.ts'
+
+const world = await startWorld()
+const listener = openDatabase({ target: world.databaseUrl, maximumConnections: 2, applicationName: 'test' })
+after(async () => {
+  await listener.end()
+  await world[Symbol.asyncDispose]()
+})
+const heard: string[] = []
+await listener.listen(DELIVERY_CHANNEL, (payload) => void heard.push(payload))
+
+/** The calls of the package that was sent last: the server hands them out in the order of commits. */
+async function callsSoFar(): Promise<string[]> {
+  await world.sql`select pg_notify(${DELIVERY_CHANNEL}, 'last')`
+  while (heard.at(-1) !== 'last') await new Promise(setImmediate)
+  return heard.splice(0).slice(0, -1)
+}
+
+test('[EVT-01] workers are told which endpoints have something, and to look everywhere when those are many', async () => {
+  const [seats, cars] = [await world.organization('seats'), await world.organization('cars')]
+  await sendPackage(seats, cars)
+  assert.deepEqual(await callsSoFar(), [], 'nobody listens')
+
+  const body = { url: 'https://receiver.example/hook', event_types: [] }
+  const endpoint = await cars.post('/v1/webhook-endpoints', body)
+  const id = String(endpoint.body['webhook_endpoint_id'])
+  await sendPackage(seats, cars)
+  assert.deepEqual(await callsSoFar(), [id])
+
+  // More than an organization may register; a batch may reach as many of different ones.
+  await world.sql`
+    insert into webhook_endpoint
+    select (json_populate_record(webhook_endpoint, json_build_object('webhook_endpoint_id', ${id}::text || number))).*
+    from webhook_endpoint, generate_series(1, ${MAXIMUM_NAMED_ENDPOINTS}) as number`
+  await sendPackage(seats, cars)
+  assert.deepEqual(await callsSoFar(), [''])
+  const [made] = await world.sql`select count(*)::int from delivery`
+  assert.equal(made?.['count'], 1 + 1 + MAXIMUM_NAMED_ENDPOINTS)
+})
