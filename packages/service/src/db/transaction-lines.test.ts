@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { testDatabase } from '@agent-exchange/testkit'
 import { openDatabase, type Transaction } from './database.ts'
 import { leaveToCommit } from './transaction-lines.ts'
@@ -38,6 +40,23 @@ test('a statement whose failure nobody looked at still fails the transaction', a
   })
   await assert.rejects(work, /ROLLBACK instead of a commit/u)
   assert.deepEqual(await noted(), ['kept'])
+})
+
+test('what a transaction returned does not live on with its connection', async () => {
+  setFlagsFromString('--expose-gc')
+  const collectGarbage = runInNewContext('gc') as () => void
+  const results: WeakRef<object>[] = []
+  for (let i = 0; i < 5; i++) {
+    results.push(new WeakRef(await db.begin(async (tx) => ({ rows: await tx`select 1` }))))
+  }
+  // A weak reference keeps what it was made for until the turn is over.
+  await new Promise((resolve) => setImmediate(resolve))
+  collectGarbage()
+  // The driver may hold on to the latest one until its next statement.
+  assert.deepEqual(
+    results.slice(0, 4).map((result) => result.deref()),
+    [undefined, undefined, undefined, undefined],
+  )
 })
 
 test('[EVT-01] nothing of a transaction whose connection died is executed elsewhere', async () => {

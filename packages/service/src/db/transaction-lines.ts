@@ -33,9 +33,9 @@ export interface TransactionLines {
 /** One connection, for one transaction at a time. When it ends, it is not opened again. */
 interface Line {
   readonly sql: Database
-  /** Rejects when the connection has ended. */
-  readonly lost: Promise<never>
   isLost: boolean
+  /** Tells the transaction that has the connection of its end. */
+  onLost: ((error: ConnectionLost) => void) | undefined
 }
 
 /**
@@ -53,14 +53,12 @@ export function createTransactionLines(
   const waiting: ((line: Line) => void)[] = []
 
   function openLine(): Line {
-    const { promise: lost, reject } = Promise.withResolvers<never>()
-    lost.catch(() => undefined)
     const end = () => {
       line.isLost = true
-      reject(new ConnectionLost('the connection of the transaction ended'))
+      line.onLost?.(new ConnectionLost('the connection of the transaction ended'))
       drop(line)
     }
-    const line: Line = { sql: open(end), lost, isLost: false }
+    const line: Line = { sql: open(end), isLost: false, onLost: undefined }
     lines.add(line)
     return line
   }
@@ -87,6 +85,7 @@ export function createTransactionLines(
   }
 
   async function transact<T>(line: Line, work: (tx: Transaction) => Promise<T>): Promise<T> {
+    if (line.isLost) throw new ConnectionLost('the connection ended before the transaction began')
     let isOver = false
     let first: unknown
     const tx = guarded(line.sql, {
@@ -118,12 +117,21 @@ export function createTransactionLines(
     return result
   }
 
+  /** Not a race with a promise of the connection: that would keep every result for as long as the connection lives. */
+  function transactOrLose<T>(line: Line, work: (tx: Transaction) => Promise<T>): Promise<T> {
+    return new Promise((resolve, reject) => {
+      line.onLost = reject
+      transact(line, work).then(resolve, reject)
+    })
+  }
+
   return {
     async begin(work) {
       const line = await take()
       try {
-        return await Promise.race([transact(line, work), line.lost])
+        return await transactOrLose(line, work)
       } finally {
+        line.onLost = undefined
         giveBack(line)
       }
     },
