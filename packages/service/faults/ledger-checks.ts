@@ -123,8 +123,8 @@ export async function checkTables({ sql }: World, ledger: Ledger): Promise<void>
         (select coalesce(max(sequence), 0) from notification
          where notification.organization_id = stream.organization_id))::int as wrong_counters,
       (select count(*) from thread where audit_hash is distinct from
-        (select hash from audit_entry where audit_entry.thread_id = thread.thread_id
-         order by position desc limit 1))::int as wrong_chain_ends`
+        (select entries::json -> -1 ->> 'hash' from audit_record where audit_record.thread_id = thread.thread_id
+         order by last_position desc limit 1))::int as wrong_chain_ends`
   const all = ledger.length
   assert.deepEqual(
     { ...counts },

@@ -174,7 +174,7 @@ create table policy_receipt (
   accepted_at timestamptz not null,
   eligible boolean not null,
   audit_event_id text not null,
-  -- The audit events of this receipt; they join the thread's chain with the package that refers to it.
+  -- The audit entries of this receipt, three lines each; they join the thread's chain with the package that refers to it.
   audit_entries text not null,
   signing_key_id text not null
 -- Rows of two or three kilobytes stay in their page as they are: packing them, and unpacking each for a package, costs more.
@@ -277,24 +277,22 @@ create table statement_signature (
 
 -- Audit ------------------------------------------------------------------------------------------------------------------------
 
-create table audit_entry (
+-- What was added to a thread's chain about one package in one go. Positions are those of its first and last entry.
+create table audit_record (
   thread_id text not null,
-  position bigint not null,
+  first_position bigint not null,
+  last_position bigint not null check (last_position >= first_position),
   package_id text not null,
   sender_org_id text not null,
   recipient_org_id text not null,
-  audit_event_id text,
-  event text,
-  proof text not null,
-  previous_hash text,
-  hash text not null,
-  recorded_at timestamptz not null,
-  primary key (thread_id, position)
+  -- JSON: a list of {entry, hash}, each entry in the very form that was hashed.
+  entries text not null,
+  primary key (thread_id, last_position)
 ) with (toast_tuple_target = 8160);
-create index audit_entry_by_package on audit_entry (package_id, position);
-create trigger audit_entry_is_append_only before update or delete on audit_entry
+create index audit_record_by_package on audit_record (package_id, last_position);
+create trigger audit_record_is_append_only before update or delete on audit_record
   for each row execute function refuse_change();
-create trigger audit_entry_keeps_all before truncate on audit_entry
+create trigger audit_record_keeps_all before truncate on audit_record
   for each statement execute function refuse_change();
 
 -- Notifications and deliveries -----------------------------------------------------------------------------------------------

@@ -1,3 +1,4 @@
+export * from './audit-chain.ts'
 export * from './blocked-transactions.ts'
 export * from './certificates.ts'
 export * from './delivery-world.ts'

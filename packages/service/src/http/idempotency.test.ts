@@ -31,7 +31,7 @@ async function effects(): Promise<unknown> {
     'package',
     'package_receipt',
     'package_revocation',
-    'audit_entry',
+    'audit_record',
     'webhook_endpoint',
     'notification',
     'notification_acknowledgement',

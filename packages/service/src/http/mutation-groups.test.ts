@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import type { NotificationPage, PackageResource } from '@agent-exchange/protocol'
 import {
+  brokenLinks,
   draftPackage,
   freshId,
   receiptBody,
@@ -89,11 +90,7 @@ test('[PKG-08][PKG-11][EVT-04] receipts that arrive together build on each other
     const { state } = (await seats.get(`/v1/packages/${package_id}`)).body as unknown as PackageResource
     assert.equal(state, 'opened')
   }
-  const breaks = await world.sql`
-    select from audit_entry as entry left join audit_entry as previous
-      on previous.thread_id = entry.thread_id and previous.position = entry.position - 1
-    where entry.thread_id = ${threadId} and entry.previous_hash is distinct from previous.hash`
-  assert.equal(breaks.length, 0)
+  assert.equal(await brokenLinks(world, threadId), 0)
   const page = (await cars.get('/v1/notifications?limit=100')).body as unknown as NotificationPage
   assert.deepEqual(
     page.items.map(({ sequence }) => sequence),

@@ -3,7 +3,7 @@ import type { Queries } from '../../db/database.ts'
 import type { Context } from '../../kernel/context.ts'
 import { makeCursor, readCursor } from '../../kernel/cursor.ts'
 import { pageLimit } from '../../kernel/page.ts'
-import { entriesAfter, hasEntriesAfter } from './store.ts'
+import { entriesAfter, nextRecordAfter } from './store.ts'
 
 /**
  * Positions that one page covers. Where many organizations share a thread, most entries may be none of the caller's:
@@ -45,12 +45,12 @@ export async function evidencePage(queries: Queries, request: EvidenceRequest): 
   })
   const shown = entries.slice(0, limit)
   const isFull = entries.length > limit
-  const hasMore = isFull || (isThread && (await hasEntriesAfter(queries, threadId, until)))
-  const end = isFull ? (shown.at(-1)?.position ?? after) : until
+  const next = !isFull && isThread ? await nextRecordAfter(queries, threadId, until) : undefined
+  const end = isFull ? shown.at(-1)?.position : next && next - 1
   return {
     generated_at: request.now,
     entries: shown,
-    next_cursor: hasMore ? makeCursor(context.cursorSecret, listing, end) : null,
-    has_more: hasMore,
+    next_cursor: end === undefined ? null : makeCursor(context.cursorSecret, listing, end),
+    has_more: end !== undefined,
   }
 }

@@ -222,7 +222,7 @@ test('[AUD-01] the signed receipts verify from the thread’s entries alone', as
 
 test('[AUD-03] what evidence rests on cannot be changed, deleted or truncated', async () => {
   for (const table of [
-    'audit_entry',
+    'audit_record',
     'agent_key_event',
     'package_receipt',
     'package_revocation',

@@ -1,10 +1,9 @@
-import type { AuditEvent, EvidenceEntry } from '@agent-exchange/protocol'
+import type { EvidenceEntry } from '@agent-exchange/protocol'
 import type { Queries } from '../../db/database.ts'
 
-interface EntryRow {
-  readonly position: number
-  readonly event: string | null
-  readonly proof: string
+/** An entry as it was hashed, and its hash. */
+interface StoredEntry {
+  readonly entry: EvidenceEntry
   readonly hash: string
 }
 
@@ -15,6 +14,7 @@ export interface EntryQuery {
   readonly packageId?: string
   readonly organizationId: string
   readonly after: number
+  /** Records that end after this are not looked at. */
   readonly until: number
   readonly limit: number
 }
@@ -22,34 +22,36 @@ export interface EntryQuery {
 /** AUD-01: entries of packages that the organization is a party to, in the order they were recorded. */
 export async function entriesAfter(queries: Queries, query: EntryQuery): Promise<EvidenceEntry[]> {
   const { threadId, packageId, organizationId, after, until, limit } = query
-  // Each way has its index: an entry is found by its thread or by its package.
+  // Each way has its index: a record is found by its thread or by its package.
   const place =
     packageId === undefined ? queries`thread_id = ${threadId}` : queries`package_id = ${packageId}`
-  const rows = await queries<EntryRow[]>`
-    select position, event, proof, hash from audit_entry
-    where ${place} and position > ${after} and position <= ${until}
+  // A record holds at least one entry, and may have begun on the page before.
+  const records = await queries<{ entries: string }[]>`
+    select entries from audit_record
+    where ${place} and last_position > ${after} and last_position <= ${until}
       and (sender_org_id = ${organizationId} or recipient_org_id = ${organizationId})
-    order by position limit ${limit}`
-  return rows.map(toEntry)
+    order by last_position limit ${limit}`
+  const found: EvidenceEntry[] = []
+  for (const { entries } of records) {
+    if (found.length >= limit) break
+    const stored = JSON.parse(entries) as StoredEntry[]
+    found.push(...stored.map(toEntry).filter(({ position }) => position > after))
+  }
+  return found.slice(0, limit)
 }
 
-/** Whether a thread has entries after a position. Positions have no gap. */
-export async function hasEntriesAfter(
+/** Where the first record of a thread begins that ends after a position. Positions have no gap. */
+export async function nextRecordAfter(
   queries: Queries,
   threadId: string,
   position: number,
-): Promise<boolean> {
-  const rows = await queries`
-    select from audit_entry where thread_id = ${threadId} and position = ${position + 1}`
-  return rows.length > 0
+): Promise<number | undefined> {
+  const [next] = await queries<{ first_position: number }[]>`
+    select first_position from audit_record where thread_id = ${threadId} and last_position > ${position}
+    order by last_position limit 1`
+  return next?.first_position
 }
 
-/** As it was hashed, plus the hash. */
-function toEntry(row: EntryRow): EvidenceEntry {
-  const proof = JSON.parse(row.proof) as EvidenceEntry['proof']
-  return {
-    position: row.position,
-    ...(row.event !== null && { event: JSON.parse(row.event) as AuditEvent }),
-    proof: { ...proof, hash: row.hash },
-  }
+function toEntry({ entry, hash }: StoredEntry): EvidenceEntry {
+  return { ...entry, proof: { ...entry.proof, hash } }
 }

@@ -3,13 +3,14 @@ import type { Transaction } from '../../db/database.ts'
 import { leaveToCommit } from '../../db/transaction-lines.ts'
 import { randomId } from '../../kernel/ids.ts'
 import { toAuditEvent, traceOf } from '../audit/audit-event.ts'
-import { insertEntries, linkEntries, type AuditDraft, type ChainEnd } from '../audit/chain.ts'
+import { insertRecords, linkEntries, type AuditDraft, type ChainEnd } from '../audit/chain.ts'
+import { fromLines } from '../audit/entry-text.ts'
 import { emitEvents, type LifecycleEvent } from '../notifications/emit-events.ts'
-import type { PolicyReceiptRow, ReceiptAuditEntry } from '../policy-receipts/store.ts'
+import type { PolicyReceiptRow } from '../policy-receipts/store.ts'
 import { pairName, writeThreads, type ThreadRow } from '../threads/store.ts'
 import type { Decision } from './acceptance-decision.ts'
 import type { AcceptanceState } from './acceptance-state.ts'
-import { aboutPackage, toEvent } from './facts.ts'
+import { draftFor, toDraft, toEvent } from './facts.ts'
 import { insertContents, insertPackages, setStates, type PackageRow } from './store.ts'
 import type { Submission } from './submission.ts'
 
@@ -37,7 +38,7 @@ export function toAccepted(submission: Submission, decision: Decision): Accepted
 export function writeAccepted(tx: Transaction, accepted: readonly Accepted[], state: AcceptanceState): void {
   const drafts = accepted.flatMap((each) => auditDrafts(each, state))
   const before = new Map(accepted.map(({ row, decision }) => [row.thread_id, decision.thread.chain]))
-  const { rows: entries, ends } = linkEntries(before, drafts)
+  const { records, ends } = linkEntries(before, drafts)
   const events = accepted.flatMap((each) => [acceptedEvent(each), ...answeredEvents(each)])
   const contents = accepted.flatMap(({ submission: { content }, row }) =>
     content.transport === 'native' ? [{ row, bytes: content.bytes }] : [],
@@ -54,7 +55,7 @@ export function writeAccepted(tx: Transaction, accepted: readonly Accepted[], st
       tx,
       accepted.flatMap(({ answered }) => answered ?? []),
     ),
-    insertEntries(tx, entries),
+    insertRecords(tx, records),
   )
   emitEvents(tx, events, accepted[0]?.submission.context.newId ?? randomId)
 }
@@ -137,22 +138,22 @@ function auditDrafts(accepted: Accepted, { policyReceipts }: AcceptanceState): A
     ...(policyId !== undefined && { policyId }),
   }
   const proof = { kind: 'package_accepted', ...acceptanceProof(accepted) }
-  const own = context.profile['O-26'].package_accepted.map((eventType): AuditDraft => ({
-    ...aboutPackage(row, submission.now),
+  const recordedAt = submission.now
+  const own = context.profile['O-26'].package_accepted.map((eventType) => ({
+    recordedAt,
     event: toAuditEvent({ ...fact, eventType }, submission, trace),
     proof:
       eventType === context.profile['O-26'].package_accepted[0]
         ? proof
         : { kind: 'package_accepted', content_digest: row.content_digest },
   }))
-  const unaccompanied = own.length > 0 ? own : [{ ...aboutPackage(row, submission.now), proof }]
+  const unaccompanied = (own.length > 0 ? own : [{ recordedAt, proof }]).map((entry) => toDraft(row, entry))
   return [...receiptDrafts(receipt?.row, row), ...unaccompanied, ...answerDrafts(accepted)]
 }
 
 function receiptDrafts(receipt: PolicyReceiptRow | undefined, row: PackageRow): AuditDraft[] {
   if (!receipt) return []
-  const entries = JSON.parse(receipt.audit_entries) as ReceiptAuditEntry[]
-  return entries.map((entry) => ({ ...aboutPackage(row, receipt.accepted_at), ...entry }))
+  return fromLines(receipt.audit_entries).map((text) => draftFor(row, text))
 }
 
 function answerDrafts({ submission, row, decision: { original } }: Accepted): AuditDraft[] {
@@ -166,11 +167,9 @@ function answerDrafts({ submission, row, decision: { original } }: Accepted): Au
   const fact = { threadId: row.thread_id, agentId: row.sender_agent_id, target }
   const kinds = submission.context.profile['O-26'].response_accepted
   const events = kinds.map((eventType) => ({ event: toAuditEvent({ ...fact, eventType }, submission) }))
-  return (events.length > 0 ? events : [{}]).map((event) => ({
-    ...aboutPackage(original, submission.now),
-    ...event,
-    proof,
-  }))
+  return (events.length > 0 ? events : [{}]).map((event) =>
+    toDraft(original, { ...event, proof, recordedAt: submission.now }),
+  )
 }
 
 function acceptanceProof({ submission, row, states }: Accepted) {

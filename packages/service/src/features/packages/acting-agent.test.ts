@@ -4,6 +4,7 @@ import {
   assertProblem,
   assertSuccess,
   boundToAgent,
+  brokenLinks,
   draftPackage,
   receiptBody,
   revocationBody,
@@ -121,9 +122,5 @@ test('[PKG-13][AUD-03] many packages into one thread at once: one order, one unb
     positions.map((row) => Number(row['position'])),
     Array.from({ length: 13 }, (_, index) => index + 1),
   )
-  const broken = await world.sql`
-    select from audit_entry as entry left join audit_entry as previous
-      on previous.thread_id = entry.thread_id and previous.position = entry.position - 1
-    where entry.thread_id = ${threadId} and entry.previous_hash is distinct from previous.hash`
-  assert.equal(broken.length, 0)
+  assert.equal(await brokenLinks(world, threadId), 0)
 })

@@ -109,8 +109,8 @@ test('[PKG-11][EVT-01] many fetches at once deliver once', async () => {
   const fetched = await Promise.all(Array.from({ length: 10 }, () => request(cars, 'GET', metadata)))
   for (const { response } of fetched) assert.equal(response.status, 200)
   assert.equal(await deliveredEvents(metadata), 2)
-  const entries = await world.sql`select proof from audit_entry where package_id = ${metadata.package_id}
-    and proof like '%content_fetched%'`
+  const entries = await world.sql`select from audit_record where package_id = ${metadata.package_id}
+    and entries like '%content_fetched%'`
   assert.equal(entries.length, 1)
 })
 

@@ -1,16 +1,22 @@
 import type { Call } from '../../kernel/call.ts'
+import type { AuditDraft } from '../audit/chain.ts'
+import { toEntryText, type EntryDraft, type EntryText } from '../audit/entry-text.ts'
 import type { LifecycleEvent } from '../notifications/emit-events.ts'
 import type { PackageRow } from './store.ts'
 
-/** What an audit entry says about the package it belongs to. */
-export function aboutPackage(row: PackageRow, recordedAt: string) {
+/** An audit entry that belongs to the package. */
+export function draftFor(row: PackageRow, text: EntryText): AuditDraft {
   return {
     threadId: row.thread_id,
     packageId: row.package_id,
     senderOrgId: row.sender_org_id,
     recipientOrgId: row.recipient_org_id,
-    recordedAt,
+    text,
   }
+}
+
+export function toDraft(row: PackageRow, entry: EntryDraft): AuditDraft {
+  return draftFor(row, toEntryText(entry))
 }
 
 type Request = Pick<Call<'getPackage'>, 'context' | 'correlationId' | 'now'>

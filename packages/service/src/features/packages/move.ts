@@ -11,10 +11,10 @@ import { leaveToCommit } from '../../db/transaction-lines.ts'
 import { randomId } from '../../kernel/ids.ts'
 import { Problem } from '../../kernel/problem.ts'
 import { toAuditEvent, traceOf, type Cause } from '../audit/audit-event.ts'
-import { insertEntries, linkEntries, type AuditDraft } from '../audit/chain.ts'
+import { insertRecords, linkEntries, type AuditDraft } from '../audit/chain.ts'
 import { emitEvents, type LifecycleEvent } from '../notifications/emit-events.ts'
 import { chainEnds, moveChainEnds } from '../threads/store.ts'
-import { aboutPackage, toEvent } from './facts.ts'
+import { toDraft, toEvent } from './facts.ts'
 import { loadPackages, setStates, type PackageRow } from './store.ts'
 
 /** A fact about one package: what it proves, and which audit events it leaves. */
@@ -88,7 +88,7 @@ export async function recordFacts(
   leaveToCommit(
     tx,
     setStates(tx, [...current.values()]),
-    insertEntries(tx, linked.rows),
+    insertRecords(tx, linked.records),
     moveChainEnds(tx, linked.ends),
   )
   emitEvents(
@@ -119,9 +119,9 @@ function judge({ row, fact, cause }: FactReport): Recorded {
   const auditEvents = fact.auditKinds.map((eventType) =>
     toAuditEvent({ eventType, threadId: row.thread_id, agentId: fact.agentId, target }, cause, trace),
   )
-  const about = aboutPackage(row, cause.now)
-  const drafts =
-    auditEvents.length > 0 ? auditEvents.map((event) => ({ ...about, event, proof })) : [{ ...about, proof }]
+  const drafts = (auditEvents.length > 0 ? auditEvents.map((event) => ({ event })) : [{}]).map((event) =>
+    toDraft(row, { ...event, proof, recordedAt: cause.now }),
+  )
   const eventType = moved && eventTypeFor(moved.state, profile)
   const told = moved && eventType !== undefined ? [toEvent(moved, eventType, cause)] : []
   return { moved, auditEvents, drafts, told }

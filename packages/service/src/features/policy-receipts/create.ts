@@ -4,14 +4,10 @@ import type { Call, GroupMutation } from '../../kernel/call.ts'
 import { Problem, resultOrProblem } from '../../kernel/problem.ts'
 import { requireActingAs } from '../../kernel/roles.ts'
 import { toAuditEvent, traceOf } from '../audit/audit-event.ts'
+import { toEntryText, toLines, type EntryDraft } from '../audit/entry-text.ts'
 import { holdKeys, lockNameOf, publicKeyOf, verified } from '../keys/public-keys.ts'
 import { requireSigningKey } from '../keys/signing-key.ts'
-import {
-  insertPolicyReceipts,
-  toPolicyReceiptResource,
-  type PolicyReceiptRow,
-  type ReceiptAuditEntry,
-} from './store.ts'
+import { insertPolicyReceipts, toPolicyReceiptResource, type PolicyReceiptRow } from './store.ts'
 
 /** POL-01 to POL-03: a signed claim is kept; whether it lets a package pass is said beside it. */
 export const createPolicyReceipt: GroupMutation<'createPolicyReceipt'> = {
@@ -58,7 +54,7 @@ function toRow(call: Call<'createPolicyReceipt'>): PolicyReceiptRow {
     accepted_at: now,
     eligible: isEligible(body, context.profile),
     audit_event_id: entries.find(({ event }) => event)?.event?.id ?? '',
-    audit_entries: JSON.stringify(entries),
+    audit_entries: toLines(entries.map(toEntryText)),
     signing_key_id: body.signature.key_id,
   }
 }
@@ -80,8 +76,8 @@ function isApproved({ human_approval: approval }: PolicyReceipt, profile: Deploy
   )
 }
 
-function auditEntries(call: Call<'createPolicyReceipt'>): ReceiptAuditEntry[] {
-  const { body, context } = call
+function auditEntries(call: Call<'createPolicyReceipt'>): EntryDraft[] {
+  const { body, context, now: recordedAt } = call
   const fact = {
     threadId: body.thread_id,
     agentId: body.sender_agent_id,
@@ -103,11 +99,13 @@ function auditEntries(call: Call<'createPolicyReceipt'>): ReceiptAuditEntry[] {
       trace,
     ),
     proof: { kind: 'policy_receipt_accepted', ...proof },
+    recordedAt,
   }))
   const approved = isApproved(body, context.profile)
     ? kinds.approval_recorded.map((eventType) => ({
         event: toAuditEvent({ ...fact, eventType, decision: 'approved' }, call, trace),
         proof: { kind: 'approval_recorded', ...proof, approved_at: body.human_approval.approved_at },
+        recordedAt,
       }))
     : []
   return [...evaluated, ...approved]

@@ -1,4 +1,4 @@
-import type { AuditEvent, PolicyReceipt, PolicyReceiptResource } from '@agent-exchange/protocol'
+import type { PolicyReceipt, PolicyReceiptResource } from '@agent-exchange/protocol'
 import type { Queries, Transaction } from '../../db/database.ts'
 
 /** The owner of the table policy_receipt. */
@@ -12,14 +12,9 @@ export interface PolicyReceiptRow {
   readonly accepted_at: string
   readonly eligible: boolean
   readonly audit_event_id: string
+  /** They join the thread's chain with the package: `toLines`. */
   readonly audit_entries: string
   readonly signing_key_id: string
-}
-
-/** An audit event of the receipt with its proof; it joins the thread's chain with the package. */
-export interface ReceiptAuditEntry {
-  readonly event?: AuditEvent
-  readonly proof: { readonly kind: string; readonly [member: string]: unknown }
 }
 
 /** The ids of those that were inserted: one that is taken stays as it is. */

@@ -158,7 +158,7 @@ function sum(runs: readonly Readonly<Record<string, number>>[]): number {
 test('[AUD-03][O-18] outside of retention nothing can be deleted, changed or truncated', async () => {
   const [from, to] = await Promise.all([world.organization('from'), world.organization('to')])
   await sendPackage(from, to)
-  for (const table of ['notification', 'package_content', 'audit_entry', 'agent_key_event']) {
+  for (const table of ['notification', 'package_content', 'audit_record', 'agent_key_event']) {
     const name = world.sql(table)
     await assert.rejects(world.sql`delete from ${name}`, /append-only|retention|restrict/i, table)
     await assert.rejects(world.sql`truncate ${name} cascade`, /append-only|retention|restrict/i, table)
@@ -166,7 +166,7 @@ test('[AUD-03][O-18] outside of retention nothing can be deleted, changed or tru
   await assert.rejects(world.sql`update notification set body = ''`)
   await assert.rejects(world.sql`update package_content set body = ''`)
   await clean()
-  const [kept] = await world.sql`select count(*)::int from audit_entry`
+  const [kept] = await world.sql`select count(*)::int from audit_record`
   assert.ok(Number(kept?.['count']) > 0)
 })
 

@@ -135,19 +135,20 @@ test('[API-06][O-31][O-40] in a thread full of others, a page ends before it is 
   const first = (await sendPackage(seats, cars)).metadata
   const { thread_id: threadId } = first
   await sendPackage(cars, steel, { threadId })
-  // As many between the two of them that one page looks no further.
+  // As many between the two of them that one page looks no further, and of evidence ends amid the last one's entries.
   await world.sql`
     insert into package select (json_populate_record(package, json_build_object(
       'package_id', 'pkg_filler_' || thread_id || number, 'thread_position', number))).*
     from package, generate_series(3, 5002) as number where thread_id = ${threadId} and thread_position = 2`
   await world.sql`
-    insert into audit_entry select (json_populate_record(audit_entry, json_build_object('position', number))).*
-    from audit_entry, generate_series(9, 5008) as number where thread_id = ${threadId} and position = 8`
-  await world.sql`update thread set package_count = 5002, audit_count = 5008 where thread_id = ${threadId}`
+    insert into audit_record select (json_populate_record(audit_record, json_build_object(
+      'first_position', number, 'last_position', number))).*
+    from audit_record, generate_series(9, 4998) as number where thread_id = ${threadId} and last_position = 8`
+  await world.sql`update thread set package_count = 5002, audit_count = 4998 where thread_id = ${threadId}`
   const last = (await sendPackage(seats, cars, { threadId })).metadata
 
   const found: string[] = []
-  const targets = new Set<string | undefined>()
+  const targets: [string | undefined, number][] = []
   let [more, cursor] = ['', '']
   for (let pages = 0; pages < 2; pages++) {
     const page = await threadOf(seats, threadId, more)
@@ -159,12 +160,13 @@ test('[API-06][O-31][O-40] in a thread full of others, a page ends before it is 
       has_more: boolean
       next_cursor: string
     }
-    for (const { event } of evidence.entries) targets.add(event?.target.object_id)
+    for (const { event, position } of evidence.entries) targets.push([event?.target.object_id, position])
     assert.equal(evidence.has_more, pages === 0)
     cursor = `?after=${evidence.next_cursor}`
   }
   assert.deepEqual(found, [first.package_id, last.package_id])
-  assert.deepEqual([...targets], found)
+  const about = (id: string, position: number) => [0, 1, 2, 3].map((offset) => [id, position + offset])
+  assert.deepEqual(targets, [...about(first.package_id, 1), ...about(last.package_id, 4_999)])
 })
 
 test('[API-06][O-40] pages by cursor; an altered one, another thread’s or another organization’s is refused', async () => {
