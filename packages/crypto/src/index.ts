@@ -70,7 +70,14 @@ export {
   type StatementCheck,
   type StatementForm,
 } from './statements.ts'
-export { parseStrictJson, type JsonObject, type JsonValue, type StrictJsonOptions } from './strict-json.ts'
+export {
+  parseStrictJson,
+  parseWithSpans,
+  type JsonObject,
+  type JsonValue,
+  type ParsedJson,
+  type StrictJsonOptions,
+} from './strict-json.ts'
 export type { HeaderFields } from './webhook-request.ts'
 export {
   signWebhook,

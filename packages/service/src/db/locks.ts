@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto'
+import { LRUCache } from 'lru-cache'
 import type { Transaction } from './database.ts'
 
 /**
@@ -44,7 +45,21 @@ function numbers(space: LockSpace, names: readonly string[]): string[] {
   return sorted([...new Set([...new Set(names)].map((name) => numberOf(space, name)))])
 }
 
+const MAXIMUM_KNOWN_KEYS = 20_000
+
+/** A key is named by every package that it signs or seals: its number is made once. */
+const numbersOfKeys = new LRUCache<string, string>({ max: MAXIMUM_KNOWN_KEYS })
+
 function numberOf(space: LockSpace, name: string): string {
+  if (space !== 'key') return makeNumber(space, name)
+  const known = numbersOfKeys.get(name)
+  if (known !== undefined) return known
+  const number = makeNumber(space, name)
+  numbersOfKeys.set(name, number)
+  return number
+}
+
+function makeNumber(space: LockSpace, name: string): string {
   return hash('sha256', `${space}\0${name}`, 'buffer').readBigInt64BE().toString()
 }
 

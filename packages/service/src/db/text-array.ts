@@ -15,8 +15,14 @@ function quoted(text: string): string {
 /** An item in quotes, in which a backslash stands before what would end it, or a bare word. */
 const ITEM = /"((?:[^"\\]|\\.)*)"|[^{},]+/gs
 
+/** Bare words alone, as most lists are: in quotes are those with a comma, a brace, a space or nothing in them. */
+function isPlain(text: string): boolean {
+  return !text.includes('"') && !text.includes('NULL')
+}
+
 /** One dimension, as all of ours have. */
 export function readTextArray(text: string): (string | null)[] {
+  if (isPlain(text)) return text === '{}' ? [] : text.slice(1, -1).split(',')
   return Array.from(text.matchAll(ITEM), ([item, inner]) => {
     if (inner !== undefined) return inner.replace(/\\(.)/gs, '$1')
     return item === 'NULL' ? null : item

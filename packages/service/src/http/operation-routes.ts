@@ -69,10 +69,10 @@ async function run(
   const admission = (request as Admitted)[ADMISSION]
   if (!admission) throw new Error('a request that nobody admitted')
   const bytes = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0)
-  const body = operations[id].mutation ? parseBody(bytes, context.profile) : undefined
-  if (body !== undefined) {
-    await handler.inspect?.(body)
-    checkBody(id, body, context.profile)
+  const parsed = operations[id].mutation ? parseBody(bytes, context.profile) : undefined
+  if (parsed) {
+    await handler.inspect?.(parsed.value)
+    checkBody(id, parsed.value, context.profile)
   }
   const call = {
     ...admission,
@@ -81,8 +81,8 @@ async function run(
       context.profile['O-14'].identifier_characters,
     ),
     query: readQuery(id, request.query as Record<string, unknown>),
-    body,
-    bytes,
+    body: parsed?.value,
+    text: parsed?.text ?? '',
     now: context.clock.now(),
     context,
   }

@@ -1,4 +1,10 @@
-import { CryptoError, parseStrictJson, type JsonObject, type JsonValue } from '@agent-exchange/crypto'
+import {
+  CryptoError,
+  parseWithSpans,
+  type JsonObject,
+  type JsonValue,
+  type ParsedJson,
+} from '@agent-exchange/crypto'
 import {
   dsxPackageBody,
   nativePackageBody,
@@ -13,10 +19,10 @@ import {
 import { boundFailures } from '../kernel/bounds.ts'
 import { Problem } from '../kernel/problem.ts'
 
-/** Strict JSON: whatever two readers could understand differently is refused. */
-export function parseBody(bytes: Uint8Array, profile: DeploymentProfile): JsonValue {
+/** Strict JSON, and its text: whatever two readers could understand differently is refused. */
+export function parseBody(bytes: Uint8Array, profile: DeploymentProfile): ParsedJson {
   try {
-    return parseStrictJson(bytes, { maxDepth: profile['O-14'].json_depth })
+    return parseWithSpans(bytes, { maxDepth: profile['O-14'].json_depth })
   } catch (error) {
     if (!(error instanceof CryptoError)) throw error
     const place = error.offset === undefined ? {} : { offset: error.offset }

@@ -33,8 +33,8 @@ export interface Call<Id extends OperationId> {
   readonly params: ParamsOf<Id>
   readonly query: QueryOf<Id>
   readonly body: BodyOf<Id>
-  /** The received bytes: what is stored, and what signatures over exact bytes are checked on. */
-  readonly bytes: Uint8Array
+  /** The body as it was received: it was UTF-8 without byte order mark, so this is what its bytes say and no other's. */
+  readonly text: string
   readonly correlationId: string
   /** Empty for reads. */
   readonly idempotencyKey: string

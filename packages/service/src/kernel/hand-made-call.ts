@@ -33,7 +33,7 @@ export function handMadeCall<Id extends OperationId>(
 ): Call<Id> {
   return {
     caller: { organizationId: 'org_acme', agentId: undefined, clientId: 'client_acme' },
-    bytes: Buffer.from(JSON.stringify(given.body ?? '')),
+    text: JSON.stringify(given.body ?? ''),
     correlationId: 'corr_test',
     idempotencyKey: 'idem_test',
     now: '2026-03-02T08:00:00.000Z',

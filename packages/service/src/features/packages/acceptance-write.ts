@@ -41,7 +41,7 @@ export function writeAccepted(tx: Transaction, accepted: readonly Accepted[], st
   const { records, ends } = linkEntries(before, drafts)
   const events = accepted.flatMap((each) => [acceptedEvent(each), ...answeredEvents(each)])
   const contents = accepted.flatMap(({ submission: { content }, row }) =>
-    content.transport === 'native' ? [{ row, bytes: content.bytes }] : [],
+    content.transport === 'native' ? [{ row, text: content.text }] : [],
   )
   leaveToCommit(
     tx,

@@ -22,11 +22,11 @@ export async function findReceipts(tx: Transaction, calls: readonly ReceiptCall[
 }
 
 export async function insertReceipts(tx: Transaction, calls: readonly ReceiptCall[]): Promise<void> {
-  const rows = calls.map(({ call: { params, body, bytes, now }, found }) => ({
+  const rows = calls.map(({ call: { params, body, text, now }, found }) => ({
     package_id: params.package_id,
     receipt_id: body.receipt_id,
     state: body.state,
-    body: Buffer.from(bytes).toString('utf8'),
+    body: text,
     signature_form: found,
     accepted_at: now,
   }))

@@ -24,7 +24,7 @@ export const revokePackage: Mutation<'revokePackage', Found> = {
   },
 
   async run(call, tx, { form, agentId }) {
-    const { body, caller, now, context, params, bytes } = call
+    const { body, caller, now, context, params, text } = call
     const key = statementKey(call, agentId)
     const keys = await holdKeys(tx, [key])
     requireSigningKey(keys.get(lockNameOf(key)), body.requested_at, now)
@@ -44,7 +44,7 @@ export const revokePackage: Mutation<'revokePackage', Found> = {
     const auditEventId = auditEvent.id
     await tx`
       insert into package_revocation (package_id, body, signature_form, revoked_at, audit_event_id)
-      values (${row.package_id}, ${Buffer.from(bytes).toString('utf8')}, ${form}, ${now}, ${auditEventId})`
+      values (${row.package_id}, ${text}, ${form}, ${now}, ${auditEventId})`
     const isNative = row.transport_mode === 'native'
     const outcomes = context.profile['O-34']
     return {

@@ -90,20 +90,20 @@ export async function insertPackages(tx: Transaction, rows: readonly PackageRow[
 
 /**
  * One parameter for all bodies: a list of them costs the driver several times as much. It is text, because the driver
- * would write bytes in hex; a body that was read as JSON is UTF-8 and comes back from text as it was.
+ * would write bytes in hex; the server turns it into the bytes that it came from.
  */
 export async function insertContents(
   tx: Transaction,
-  contents: readonly { readonly row: PackageRow; readonly bytes: Uint8Array }[],
+  contents: readonly { readonly row: PackageRow; readonly text: string }[],
 ): Promise<void> {
   if (contents.length === 0) return
   let offset = 1
-  const places = contents.map(({ row: { package_id, expires_at }, bytes }) => {
-    const place = { package_id, expires_at, start: offset, length: bytes.length }
-    offset += bytes.length
+  const places = contents.map(({ row: { package_id, expires_at }, text }) => {
+    const place = { package_id, expires_at, start: offset, length: Buffer.byteLength(text) }
+    offset += place.length
     return place
   })
-  const all = Buffer.concat(contents.map(({ bytes }) => bytes)).toString('utf8')
+  const all = contents.map(({ text }) => text).join('')
   const column = columnsOf(places)
   await tx`
     insert into package_content (package_id, expires_at, body)

@@ -44,7 +44,8 @@ export interface Submission extends Cause, Claimed {
 
 interface NativeContent {
   readonly transport: 'native'
-  readonly bytes: Uint8Array
+  /** The body as it was handed in. */
+  readonly text: string
   readonly digestRule: ContentDigestRule
   readonly recipientKeyIds: readonly [string, string]
 }
@@ -115,7 +116,7 @@ async function readNative(call: PackageCall, db: Database, isResponse: boolean) 
   const [first, second] = envelope.jwe.recipients
   const content: NativeContent = {
     transport: 'native',
-    bytes: call.bytes,
+    text: call.text,
     digestRule,
     recipientKeyIds: [first.header.kid, second.header.kid],
   }

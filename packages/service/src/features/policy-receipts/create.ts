@@ -43,14 +43,14 @@ export const createPolicyReceipt: GroupMutation<'createPolicyReceipt'> = {
 }
 
 function toRow(call: Call<'createPolicyReceipt'>): PolicyReceiptRow {
-  const { body, now, bytes, context } = call
+  const { body, now, text, context } = call
   const entries = auditEntries(call)
   return {
     policy_receipt_id: body.policy_receipt_id,
     package_id: body.package_id,
     sender_org_id: body.sender_org_id,
     recipient_org_id: body.recipient_org_id,
-    body: Buffer.from(bytes).toString('utf8'),
+    body: text,
     accepted_at: now,
     eligible: isEligible(body, context.profile),
     audit_event_id: entries.find(({ event }) => event)?.event?.id ?? '',
