@@ -125,19 +125,33 @@ function sequenceIn(
   ]
 }
 
+/** Of an audit record, as columns and inside its entries. */
+function positionsIn({ table, text }: RowTemplate): Replacement[] {
+  if (table !== 'audit_record') return []
+  const { last_position: last } = JSON.parse(text) as { last_position: number }
+  const moved = (position: number) => `(${position} + n * ${last})`
+  return [
+    [`"first_position":1,`, `'"first_position":' || ${moved(1)} || ','`],
+    [`"last_position":${last},`, `'"last_position":' || ${moved(last)} || ','`],
+    ...Array.from({ length: last }, (_, index): Replacement => [
+      `\\"position\\":${index + 1},`,
+      `'\\"position\\":' || ${moved(index + 1)} || ','`,
+    ]),
+  ]
+}
+
 /** A thread of ten thousand packages between two organizations. */
 async function deepen({ from, metadata, templates }: Sample, database: SocketTarget): Promise<void> {
   await using db = open(database)
   const ofPackage = templates.filter(({ table }) => table !== 'thread')
-  const entries = ofPackage.filter(({ table }) => table === 'audit_entry').length
   const replace = (template: RowTemplate): Replacement[] => {
-    const { position, sequence } = JSON.parse(template.text) as { position?: number; sequence?: number }
+    const { sequence } = JSON.parse(template.text) as { sequence?: number }
     const next = `(n + ${sequence ?? 0})`
     return [
       [metadata.package_id, nameSql('pkg', 'deep')],
       [metadata.thread_id, `'${metadata.thread_id}'`],
       [`"thread_position":1,`, `'"thread_position":' || (n + 1) || ','`],
-      [`"position":${position},`, `'"position":' || (${position} + n * ${entries}) || ','`],
+      ...positionsIn(template),
       ...sequenceIn(template, from.organizationId, { own: next, other: next }),
     ]
   }
@@ -147,7 +161,7 @@ async function deepen({ from, metadata, templates }: Sample, database: SocketTar
   }
   await db`
     update thread set package_count = (select count(*) from package where thread_id = ${metadata.thread_id}),
-      audit_count = (select count(*) from audit_entry where thread_id = ${metadata.thread_id})
+      audit_count = (select max(last_position) from audit_record where thread_id = ${metadata.thread_id})
     where thread_id = ${metadata.thread_id}`
 }
 

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { canonicalize, signDetached, type SigningKey } from '@agent-exchange/crypto'
 import type { PackageMetadata } from '@agent-exchange/protocol'
 import type postgres from 'postgres'
+import { fromLines } from '../../../packages/service/src/features/audit/entry-text.ts'
 import { freshId } from '../samples/package-parts.ts'
 import { resourceOf, type CheckedPackage } from './checked-package.ts'
 import type { KnownCaller } from './token-cache.ts'
@@ -43,7 +44,7 @@ export function naiveStore(db: postgres.Sql, platform: SigningKey) {
         ...accepted,
         signature: await signDetached(accepted, { ...platform, member: 'signature' }),
       }
-      const entries = JSON.parse(receipt.audit_entries) as { event?: { id: string }; proof: object }[]
+      const entries = entriesOf(receipt.audit_entries)
       const created = auditEvent('package_created', metadata, now)
       const sent = auditEvent('package_sent', metadata, now)
       await appendAudit(tx, metadata, now, [
@@ -149,21 +150,34 @@ function auditEvent(type: string, metadata: PackageMetadata, now: string) {
   }
 }
 
+interface Entry {
+  readonly event: { readonly id: string }
+  readonly proof: object
+}
+
+/** As the service keeps them with a receipt: the event, and the proof without its link. */
+function entriesOf(lines: string): Entry[] {
+  return fromLines(lines).map(({ event, before, after }) => ({
+    event: JSON.parse(event) as Entry['event'],
+    proof: JSON.parse(`${before}null${after}`) as object,
+  }))
+}
+
 async function appendAudit(
   tx: postgres.TransactionSql,
   metadata: PackageMetadata,
   now: string,
-  entries: readonly { event?: { id: string }; proof: object }[],
+  entries: readonly Entry[],
 ): Promise<void> {
   let previous: string | null = null
   for (const [i, { event, proof }] of entries.entries()) {
     const position = i + 1
-    const hash = sha256(canonicalize({ position, ...(event && { event }), proof, previous })).toString('hex')
+    const hash = sha256(canonicalize({ position, event, proof, previous })).toString('hex')
     await tx`
       insert into audit_entry (thread_id, position, package_id, sender_org_id, recipient_org_id, audit_event_id,
         event, proof, previous_hash, hash, recorded_at)
       values (${metadata.thread_id}, ${position}, ${metadata.package_id}, ${metadata.sender_org_id},
-        ${metadata.recipient_org_id}, ${event?.id ?? null}, ${event ? JSON.stringify(event) : null},
+        ${metadata.recipient_org_id}, ${event.id}, ${JSON.stringify(event)},
         ${JSON.stringify(proof)}, ${previous}, ${hash}, ${now})`
     previous = hash
   }
