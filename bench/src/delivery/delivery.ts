@@ -13,6 +13,8 @@ export const deliveryArea: Area = {
 }
 
 interface Plan {
+  /** Until the code of both workers is compiled, or most of it. */
+  readonly warmUpEvents: number
   readonly repetitions: number
   /** For each of ten organizations, 20 deliveries each. */
   readonly events: number
@@ -20,10 +22,8 @@ interface Plan {
   readonly streamMs: number
 }
 
-const FULL: Plan = { repetitions: 5, events: 50, oneByOneEvents: 5, streamMs: 4_000 }
-const QUICK: Plan = { repetitions: 3, events: 20, oneByOneEvents: 1, streamMs: 600 }
-/** 8,000 deliveries: until the code of both workers is compiled. */
-const WARM_UP_EVENTS = 40
+const FULL: Plan = { warmUpEvents: 60, repetitions: 5, events: 50, oneByOneEvents: 5, streamMs: 4_000 }
+const QUICK: Plan = { warmUpEvents: 28, repetitions: 3, events: 20, oneByOneEvents: 1, streamMs: 600 }
 /** The loop does little, over and over. */
 const ONE_BY_ONE_WARM_UP_EVENTS = 2
 const HANGING_REPETITIONS = 5
@@ -44,7 +44,7 @@ async function run({ quick, progress, bed: startBed }: AreaContext): Promise<Are
   const results: DeliveryResults = { one: [], two: [], oneByOne: [], well: [], hanging: [] }
   const { postgres } = bed
   progress('warming up')
-  await workerThroughput(scene, postgres, { pids: both, events: WARM_UP_EVENTS })
+  await workerThroughput(scene, postgres, { pids: both, events: plan.warmUpEvents })
   await oneByOneThroughput(scene, postgres, ONE_BY_ONE_WARM_UP_EVENTS)
   for (let repetition = 1; repetition <= plan.repetitions; repetition++) {
     const { events, oneByOneEvents } = plan

@@ -17,7 +17,7 @@ export const startupArea: Area = {
 
 const START_UP_LIMIT_SECONDS = 1.5
 const MEMORY_LIMIT_MB = 150
-const STARTS = { full: 7, quick: 3 }
+const STARTS = { full: 7, quick: 2 }
 /** Until start-up's garbage is gone and nothing periodic is under way. */
 const REST_MS = { full: 10_000, quick: 2_000 }
 

@@ -59,6 +59,16 @@ test('what a transaction returned does not live on with its connection', async (
   )
 })
 
+test('a query of a transaction lets go of what it sent once it is answered', async () => {
+  const query = await db.begin(async (tx) => {
+    const sent = tx`select ${'half a megabyte'}::text`
+    await sent
+    return { sent }
+  })
+  const { args, parameters } = query.sent as { args?: unknown; parameters?: unknown }
+  assert.deepEqual({ args, parameters }, { args: undefined, parameters: undefined })
+})
+
 test('[EVT-01] nothing of a transaction whose connection died is executed elsewhere', async () => {
   const busy = Array.from({ length: 6 }, () => db`select pg_sleep(0.2)`)
   const work = db.begin(async (tx) => {
