@@ -167,7 +167,11 @@ async function measureLatency(
   const single: Measured[] = []
   const half: Measured[] = []
   const perSecond = maximum / 2
-  const options = { rampMs, measureMs, packages: enoughFor(perSecond, { rampMs, measureMs }) }
+  const options = { rampMs, measureMs, packages: 0 }
+  // Here too the packages are made before, so that the service does not rest.
+  const needed = enoughFor(perSecond, { rampMs, measureMs })
+  progress('making the packages for latency')
+  await runner.load.call('fill', service.source.stock, 2 * repetitions * needed)
   for (let repetition = 1; repetition <= repetitions; repetition++) {
     single.push(await runLoad(runner, service, { ...options, clients: 1 }))
     half.push(await runLoad(runner, service, { ...options, clients: CLIENTS, perSecond }))
