@@ -48,15 +48,13 @@ function numbers(space: LockSpace, names: readonly string[]): string[] {
 const MAXIMUM_KNOWN_KEYS = 20_000
 
 /** A key is named by every package that it signs or seals: its number is made once. */
-const numbersOfKeys = new LRUCache<string, string>({ max: MAXIMUM_KNOWN_KEYS })
+const numbersOfKeys = new LRUCache<string, string>({
+  max: MAXIMUM_KNOWN_KEYS,
+  memoMethod: (name) => makeNumber('key', name),
+})
 
 function numberOf(space: LockSpace, name: string): string {
-  if (space !== 'key') return makeNumber(space, name)
-  const known = numbersOfKeys.get(name)
-  if (known !== undefined) return known
-  const number = makeNumber(space, name)
-  numbersOfKeys.set(name, number)
-  return number
+  return space === 'key' ? numbersOfKeys.memo(name) : makeNumber(space, name)
 }
 
 function makeNumber(space: LockSpace, name: string): string {

@@ -6,18 +6,15 @@ class ConnectionLost extends Error {
   readonly code = 'CONNECTION_CLOSED'
 }
 
-/**
- * Where a transaction has what was sent in it and nobody has waited for. Not a WeakMap: whatever that holds survives a
- * small collection of garbage even where its key is gone, and here that is every row of every batch.
- */
-const LEFT_TO_COMMIT = Symbol('left to commit')
+/** By transaction, what was sent in it and nobody has waited for. */
+const leftToCommit = new WeakMap<Transaction, Promise<unknown>[]>()
 
 /**
  * Statements that have been sent, and that nobody needs an answer of: the commit is sent right behind them. The server
  * takes statements in their order, and where one of them fails there is no commit, and its error is the transaction's.
  */
 export function leaveToCommit(tx: Transaction, ...statements: readonly Promise<unknown>[]): void {
-  const left = (tx as Partial<Guarded>)[LEFT_TO_COMMIT]
+  const left = leftToCommit.get(tx)
   // Where there is no commit to come, a failure would be heard by nobody.
   if (!left) throw new Error('only a transaction of ours has a commit to leave statements to')
   for (const statement of statements) {
@@ -91,14 +88,14 @@ export function createTransactionLines(
     if (line.isLost) throw new ConnectionLost('the connection ended before the transaction began')
     let isOver = false
     let first: unknown
-    const statements: Promise<unknown>[] = []
     const tx = guarded(line.sql, {
       check: () => {
         if (line.isLost || isOver) throw new ConnectionLost('the transaction is over')
       },
       onFailure: (error) => (first ??= error),
-      left: statements,
     })
+    const statements: Promise<unknown>[] = []
+    leftToCommit.set(tx, statements)
     // Nobody waits for it: whatever the work sends comes after it on this connection, and on no other.
     leaveToCommit(tx, line.sql.unsafe('begin').execute())
     let result: T
@@ -155,10 +152,7 @@ function causeOf(error: unknown, first: unknown): unknown {
 interface Guard {
   readonly check: () => void
   readonly onFailure: (error: unknown) => void
-  readonly left: Promise<unknown>[]
 }
-
-type Guarded = Transaction & { readonly [LEFT_TO_COMMIT]: Promise<unknown>[] }
 
 /**
  * A query of the driver lives until the next large collection of garbage, however soon it is done: it has members to
@@ -170,7 +164,7 @@ function forgetSent(query: object): void {
 }
 
 /** The same, but every new statement is checked first, and its failure noted. */
-function guarded(sql: Database, { check, onFailure, left }: Guard): Guarded {
+function guarded(sql: Database, { check, onFailure }: Guard): Transaction {
   const guard = new Proxy(sql, {
     apply(target, self, args: unknown[]) {
       check()
@@ -180,10 +174,9 @@ function guarded(sql: Database, { check, onFailure, left }: Guard): Guarded {
       return made
     },
     get(target, name) {
-      if (name === LEFT_TO_COMMIT) return left
       check()
       return Reflect.get(target, name) as unknown
     },
   })
-  return guard as unknown as Guarded
+  return guard as unknown as Transaction
 }

@@ -22,12 +22,12 @@ export interface ChainEnd {
 interface AuditRecord {
   readonly thread_id: string
   readonly first_position: number
-  readonly last_position: number
+  last_position: number
   readonly package_id: string
   readonly sender_org_id: string
   readonly recipient_org_id: string
   /** Each as it was hashed, and its hash. */
-  readonly entries: readonly string[]
+  readonly entries: string[]
 }
 
 /**
@@ -45,13 +45,12 @@ export function linkEntries(ends: ReadonlyMap<string, ChainEnd>, drafts: readonl
     latest.set(draft.threadId, { count: position, hash: own })
     const entry = `{"entry":${text},"hash":"${own}"}`
     const before = records.at(-1)
-    if (before && before.thread_id === draft.threadId && before.package_id === draft.packageId)
-      records[records.length - 1] = {
-        ...before,
-        last_position: position,
-        entries: [...before.entries, entry],
-      }
-    else records.push(startRecord(draft, position, entry))
+    if (before?.thread_id === draft.threadId && before.package_id === draft.packageId) {
+      before.last_position = position
+      before.entries.push(entry)
+    } else {
+      records.push(startRecord(draft, position, entry))
+    }
   }
   return { records, ends: latest }
 }
@@ -69,7 +68,7 @@ function startRecord(draft: AuditDraft, position: number, entry: string): AuditR
 }
 
 /** Writes entries that were linked to the ends of chains which the caller has locked; the ends move with them. */
-export async function insertRecords(tx: Transaction, records: readonly AuditRecord[]): Promise<void> {
+export async function insertAuditRecords(tx: Transaction, records: readonly AuditRecord[]): Promise<void> {
   const column = columnsOf(records.map((record) => ({ ...record, entries: `[${record.entries.join(',')}]` })))
   await tx`
     insert into audit_record (thread_id, first_position, last_position, package_id, sender_org_id, recipient_org_id,
