@@ -15,18 +15,24 @@ function recorder(judge: (item: number, size: number) => BatchResult<number> = (
   return { batches, commit }
 }
 
-test('what arrives during a commit forms the next batch, in order and within the limit', async () => {
+test('what arrives together is one batch; what arrives during its commit forms the next, within the limit', async () => {
   const { batches, commit } = recorder()
   const group = createGroupCommit({ lanes: 1, maximumBatch: 3, maximumQueue: 100, commit })
-  const results = await Promise.all([1, 2, 3, 4, 5, 6].map((item) => group.submit(item)))
-  assert.deepEqual(results, [1, 2, 3, 4, 5, 6])
-  assert.deepEqual(batches, [[1], [2, 3, 4], [5, 6]])
+  const submitted = [1, 2].map((item) => group.submit(item))
+  assert.deepEqual(batches, [])
+  await nextTurn()
+  assert.deepEqual(batches, [[1, 2]])
+  submitted.push(...[3, 4, 5, 6].map((item) => group.submit(item)))
+  assert.deepEqual(await Promise.all(submitted), [1, 2, 3, 4, 5, 6])
+  assert.deepEqual(batches, [[1, 2], [3, 4, 5], [6]])
 })
 
 test('beside the batch under way only a full one is begun', async () => {
   const { batches, commit } = recorder()
   const group = createGroupCommit({ lanes: 2, maximumBatch: 3, maximumQueue: 100, commit })
-  const submitted = [1, 2, 3].map((item) => group.submit(item))
+  const submitted = [group.submit(1)]
+  await nextTurn()
+  submitted.push(...[2, 3].map((item) => group.submit(item)))
   assert.deepEqual(batches, [[1]])
   submitted.push(...[4, 5, 6, 7].map((item) => group.submit(item)))
   assert.deepEqual(batches, [[1], [2, 3, 4]])
@@ -56,7 +62,7 @@ test('an item put off runs by itself; one that fails is refused; the others are 
   const group = createGroupCommit({ lanes: 1, maximumBatch: 10, maximumQueue: 100, commit })
   const [one, two, three] = await Promise.allSettled([group.submit(1), group.submit(2), group.submit(3)])
   assert.deepEqual([one?.status, two?.status, three?.status], ['fulfilled', 'fulfilled', 'rejected'])
-  assert.deepEqual(batches, [[1], [2, 3], [2]])
+  assert.deepEqual(batches, [[1, 2, 3], [2]])
 })
 
 test('[ERR-03] a full queue refuses the next item with a problem that says when to come back', async () => {

@@ -30,8 +30,9 @@ interface Waiting<Item, Result> {
 }
 
 /**
- * Requests that arrive while a commit is under way form the next batch: no timer, no added latency when idle. An
- * item that makes its batch fail is found by running each by itself, so one poisoned request fails alone.
+ * Requests that arrive while a commit is under way form the next batch, and when none is, those that arrive in one turn
+ * of the event loop: no timer, no added latency when idle. An item that makes its batch fail is found by running each by
+ * itself, so one poisoned request fails alone.
  */
 export function createGroupCommit<Item, Result>(
   options: GroupCommitOptions<Item, Result>,
@@ -41,6 +42,7 @@ export function createGroupCommit<Item, Result>(
   const idlers: (() => void)[] = []
   let underWay = 0
   let alone = 0
+  let willStart = false
 
   function isWorthABatch(): boolean {
     return underWay === 0 ? queue.length > 0 : underWay < lanes && queue.length >= maximumBatch
@@ -56,6 +58,16 @@ export function createGroupCommit<Item, Result>(
         settleIdlers()
       })
     }
+  }
+
+  /** Not at once: requests come in bursts, and the first of them would be a batch by itself. */
+  function startSoon(): void {
+    if (willStart) return
+    willStart = true
+    setImmediate(() => {
+      willStart = false
+      start()
+    })
   }
 
   async function run(batch: Waiting<Item, Result>[]): Promise<void> {
@@ -105,7 +117,8 @@ export function createGroupCommit<Item, Result>(
           return
         }
         queue.push({ item, resolve, reject })
-        start()
+        if (queue.length >= maximumBatch) start()
+        else startSoon()
       }),
     idle: () =>
       new Promise<void>((resolve) => {
