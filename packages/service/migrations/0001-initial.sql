@@ -228,12 +228,13 @@ create table package (
 
 -- The submitted bytes of native packages; apart, so that retention can drop them and keep the record.
 create table package_content (
-  package_id text primary key,
-  -- The package's: retention finds here what is still to go, and never what has gone before.
+  package_id text not null,
+  -- The package's, which whoever looks for its content knows. First in the key: what comes together lies together, and
+  -- retention finds what is still to go, and never what has gone before.
   expires_at timestamptz not null,
-  body bytea not null
+  body bytea not null,
+  primary key (expires_at, package_id)
 );
-create index package_content_by_expiry on package_content (expires_at);
 alter table package_content alter column body set storage external;
 create trigger package_content_is_never_updated before update on package_content
   for each row execute function refuse_change();
@@ -316,8 +317,6 @@ create table notification (
   primary key (organization_id, sequence)
 );
 create index notification_by_time on notification (occurred_at);
--- Evidence asks what became of a package's notifications.
-create index notification_by_package on notification (package_id);
 create trigger notification_is_never_updated before update on notification
   for each row execute function refuse_change();
 create trigger notification_leaves_by_retention before delete on notification
@@ -356,6 +355,7 @@ create table delivery (
   delivery_id text primary key,
   webhook_endpoint_id text not null references webhook_endpoint,
   organization_id text not null,
+  package_id text not null,
   notification_id text not null,
   event_id text not null,
   state text not null check (state in ('pending', 'delivered', 'failed', 'dead')),
@@ -378,7 +378,8 @@ create index delivery_waiting on delivery (webhook_endpoint_id, next_attempt_at)
 -- As few as there are requests under way.
 create index delivery_leased on delivery (webhook_endpoint_id, leased_until)
   where state = 'pending' and leased_until is not null;
-create index delivery_by_notification on delivery (notification_id);
+-- Evidence asks what was attempted for a package, a replay what became of a notification.
+create index delivery_by_notification on delivery (package_id, notification_id);
 -- Lists, the newest first. Apart by state, so that each row enters them once, when it is finished.
 create index delivery_delivered on delivery (created_at, delivery_id) where state = 'delivered';
 create index delivery_delivered_by_organization on delivery (organization_id, created_at, delivery_id)

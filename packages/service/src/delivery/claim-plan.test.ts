@@ -26,11 +26,11 @@ await db`
   from generate_series(1, ${ENDPOINTS}::integer) as number`
 await db`
   insert into delivery
-    (delivery_id, webhook_endpoint_id, organization_id, notification_id, event_id, state, next_attempt_at, created_at)
-  select 'dlv_d' || number, ${DEEP}, 'org_a', 'ntf_1', 'evt_1', 'pending', ${NOW}::timestamptz, ${NOW}::timestamptz
+    (delivery_id, webhook_endpoint_id, organization_id, package_id, notification_id, event_id, state, next_attempt_at, created_at)
+  select 'dlv_d' || number, ${DEEP}, 'org_a', 'pkg_1', 'ntf_1', 'evt_1', 'pending', ${NOW}::timestamptz, ${NOW}::timestamptz
   from generate_series(1, ${BACKLOG}::integer) as number
   union all
-  select 'dlv_' || webhook_endpoint_id, webhook_endpoint_id, 'org_a', 'ntf_1', 'evt_1', 'pending',
+  select 'dlv_' || webhook_endpoint_id, webhook_endpoint_id, 'org_a', 'pkg_1', 'ntf_1', 'evt_1', 'pending',
     ${NOW}::timestamptz + interval '1 hour', ${NOW}::timestamptz
   from webhook_endpoint`
 await db`analyze delivery, webhook_endpoint`

@@ -221,8 +221,8 @@ test('agents, keys, endpoints, deliveries and operators', async () => {
   await world.sql`
     insert into webhook_endpoint values ('wh_1', 'org_acme', 'https://a.example', '{}', ${String(rotated['key_id'])}, 'disabled', '410', now(), now())`
   await world.sql`
-    insert into delivery (delivery_id, webhook_endpoint_id, organization_id, notification_id, event_id, state, next_attempt_at, created_at)
-    values ('dlv_1', 'wh_1', 'org_acme', 'ntf_1', 'evt_1', 'dead', now(), now())`
+    insert into delivery (delivery_id, webhook_endpoint_id, organization_id, package_id, notification_id, event_id, state, next_attempt_at, created_at)
+    values ('dlv_1', 'wh_1', 'org_acme', 'pkg_1', 'ntf_1', 'evt_1', 'dead', now(), now())`
   await world.sql`insert into delivery_attempt values ('dlv_1', 1, now(), 'retry', '{"status":500}')`
   assert.match((await aex('endpoint', 'list')).stdout, /wh_1 +org_acme +disabled +410/)
   assert.equal((await json('endpoint', 'enable', 'wh_1'))['status'], 'active')

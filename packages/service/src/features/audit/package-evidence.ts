@@ -103,8 +103,8 @@ async function revocationsOf(db: Database, row: PackageRow): Promise<KeyUse[]> {
 async function attemptsOf(db: Database, packageId: string, organizationId: string) {
   const rows = await db<{ delivery_id: string; attempt: number; started_at: string; outcome: string }[]>`
     select delivery_id, delivery_attempt.attempt, started_at, outcome
-    from notification join delivery using (notification_id) join delivery_attempt using (delivery_id)
-    where notification.organization_id = ${organizationId} and package_id = ${packageId}
+    from delivery join delivery_attempt using (delivery_id)
+    where package_id = ${packageId} and organization_id = ${organizationId}
     order by started_at, delivery_id limit ${MAXIMUM_ATTEMPTS}`
   return rows.map(({ delivery_id, attempt, started_at, outcome }) => ({
     delivery_id,

@@ -21,7 +21,8 @@ const undelivered = (db: Queries, endpoint: EndpointRow, limit: number) => db`
     ${endpoint.missed_until === null ? db`` : db`and sequence <= ${endpoint.missed_until}`}
     ${endpoint.event_types.length === 0 ? db`` : db`and event_type = any(${endpoint.event_types})`}
     and not exists (
-      select from delivery where delivery.notification_id = notification.notification_id
+      select from delivery where delivery.package_id = notification.package_id
+        and delivery.notification_id = notification.notification_id
         and delivery.webhook_endpoint_id = ${endpoint.webhook_endpoint_id})
   order by sequence limit ${limit}`
 

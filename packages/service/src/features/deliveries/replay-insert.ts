@@ -35,13 +35,13 @@ export async function insertReplays(
   const rows = wanted.map((each) => ({ ...each, delivery_id: newId('dlv') }))
   await tx`
     insert into delivery
-      (delivery_id, webhook_endpoint_id, organization_id, notification_id, event_id, state, next_attempt_at,
-       created_at, replay_of, replay_actor, replay_reason)
-    select delivery_id, webhook_endpoint_id, organization_id, notification_id, event_id, 'pending', ${now},
-      ${now}, replay_of, ${actor}, ${reason}
+      (delivery_id, webhook_endpoint_id, organization_id, package_id, notification_id, event_id, state,
+       next_attempt_at, created_at, replay_of, replay_actor, replay_reason)
+    select delivery_id, webhook_endpoint_id, row.organization_id, package_id, notification_id, row.event_id, 'pending',
+      ${now}, ${now}, replay_of, ${actor}, ${reason}
     from json_to_recordset(${JSON.stringify(rows)}::text::json) as row (
       delivery_id text, webhook_endpoint_id text, organization_id text, notification_id text, event_id text,
-      replay_of text)`
+      replay_of text) join notification using (notification_id)`
   for (const endpointId of new Set(rows.map((row) => row.webhook_endpoint_id)))
     await wakeWorkers(tx, endpointId)
   await appendAllToLog(

@@ -30,7 +30,7 @@ export const canBeReplayed = (db: Queries) => db`
   exists (select from notification where notification.notification_id = failed.notification_id)
   and not exists (
     select from delivery as other
-    where other.notification_id = failed.notification_id
+    where other.package_id = failed.package_id and other.notification_id = failed.notification_id
       and other.webhook_endpoint_id = failed.webhook_endpoint_id
       and other.delivery_id <> failed.delivery_id
       and (other.state in ('pending', 'delivered')

@@ -7,7 +7,7 @@ import {
 import { columnsOf } from '../../db/columns.ts'
 import type { Transaction } from '../../db/database.ts'
 import { leaveToCommit } from '../../db/transaction-lines.ts'
-import type { NewId } from '../../kernel/ids.ts'
+import { orderedId, type NewId } from '../../kernel/ids.ts'
 import { DELIVERY_CHANNEL, MAXIMUM_NAMED_ENDPOINTS } from './delivery-channel.ts'
 
 /** One immutable fact about a package, told to the streams of the organizations it concerns. */
@@ -32,9 +32,7 @@ export function emitEvents(tx: Transaction, events: readonly LifecycleEvent[], n
   if (events.length === 0) return
   const rows = events.flatMap((event) => {
     const eventId = newId('evt')
-    return [...new Set(event.organizations)].map((organizationId) =>
-      toRow(event, organizationId, eventId, newId),
-    )
+    return [...new Set(event.organizations)].map((organizationId) => toRow(event, organizationId, eventId))
   })
   leaveToCommit(tx, lockStreams(tx, rows), writeNotifications(tx, rows))
 }
@@ -52,14 +50,9 @@ interface NotificationRow {
   readonly after: string
 }
 
-function toRow(
-  event: LifecycleEvent,
-  organizationId: string,
-  eventId: string,
-  newId: NewId,
-): NotificationRow {
+function toRow(event: LifecycleEvent, organizationId: string, eventId: string): NotificationRow {
   const first = {
-    notification_id: newId('ntf'),
+    notification_id: orderedId('ntf', event.occurredAt),
     event_id: eventId,
     event_type: event.eventType,
     protocol_version: PROTOCOL_VERSION,
@@ -123,10 +116,10 @@ async function writeNotifications(tx: Transaction, rows: readonly NotificationRo
       from (select organization_id, max(sequence) as sequence from told group by organization_id) as latest
       where notification_stream.organization_id = latest.organization_id
     ), due as (
-      insert into delivery (delivery_id, webhook_endpoint_id, organization_id, notification_id, event_id, state,
-        next_attempt_at, created_at)
-      select 'dlv_' || replace(gen_random_uuid()::text, '-', ''), webhook_endpoint_id, organization_id, notification_id,
-        event_id, 'pending', occurred_at, occurred_at
+      insert into delivery (delivery_id, webhook_endpoint_id, organization_id, package_id, notification_id, event_id,
+        state, next_attempt_at, created_at)
+      select 'dlv_' || replace(gen_random_uuid()::text, '-', ''), webhook_endpoint_id, organization_id, package_id,
+        notification_id, event_id, 'pending', occurred_at, occurred_at
       from told join webhook_endpoint using (organization_id)
       where status = 'active' and (event_types = '{}' or event_type = any(event_types))
       returning webhook_endpoint_id

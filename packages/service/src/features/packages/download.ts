@@ -24,7 +24,7 @@ export async function downloadContent(download: Download, db: Database): Promise
   if (row.state === 'revoked') throw new Problem('package_revoked')
   const expires = context.profile['O-27'].blocks.includes('download')
   if (expires && !isEarlier(download.now, row.expires_at)) throw new Problem('package_expired')
-  const content = await readContent(db, packageId)
+  const content = await readContent(db, row)
   if (!content) throw new Problem(row.transport_mode === 'native' ? 'package_expired' : 'resource_not_found')
   const isFirstFetch = row.state === 'accepted' || row.state === 'encrypted_available'
   if (isWhole && isFirstFetch && caller.organizationId === row.recipient_org_id)

@@ -114,10 +114,12 @@ export async function insertContents(
       package_id, expires_at, start, length)`.execute()
 }
 
-export async function readContent(queries: Queries, packageId: string): Promise<Buffer | undefined> {
-  const [row] = await queries<
-    { body: Buffer }[]
-  >`select body from package_content where package_id = ${packageId}`
+export async function readContent(
+  queries: Queries,
+  { package_id, expires_at }: PackageRow,
+): Promise<Buffer | undefined> {
+  const [row] = await queries<{ body: Buffer }[]>`
+    select body from package_content where package_id = ${package_id} and expires_at = ${expires_at}`
   return row?.body
 }
 

@@ -30,8 +30,7 @@ async function delivery(state: string): Promise<string> {
   const { metadata } = await sendPackage(sender, owner)
   const [row] = await sql`
     update delivery set state = ${state}, attempt = 1, finished_at = ${state === 'pending' ? null : world.clock.now()}
-    from notification where notification.notification_id = delivery.notification_id
-      and package_id = ${metadata.package_id} returning delivery_id`
+    where package_id = ${metadata.package_id} returning delivery_id`
   const id = String(row?.['delivery_id'])
   await sql`insert into delivery_attempt values (${id}, 1, ${world.clock.now()}, ${state}, '{}')`
   return id

@@ -88,8 +88,9 @@ async function removeNotifications(tx: Transaction, before: string): Promise<num
 
 async function removeContents(tx: Transaction, before: string): Promise<number> {
   const { count } = await tx`
-    delete from package_content where package_id in (
-      select package_id from package_content where expires_at < ${before} order by expires_at limit ${STEP_ROWS})`
+    delete from package_content where (expires_at, package_id) in (
+      select expires_at, package_id from package_content where expires_at < ${before}
+      order by expires_at, package_id limit ${STEP_ROWS})`
   return count
 }
 
