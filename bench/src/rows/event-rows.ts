@@ -1,4 +1,5 @@
 import type { Database } from '@agent-exchange/service/database'
+import { orderedId } from '../../../packages/service/src/kernel/ids.ts'
 import { freshId } from '../samples/package-parts.ts'
 
 type Row = Readonly<Record<string, unknown>>
@@ -42,8 +43,8 @@ export function eventMaker(templates: readonly EventTemplate[]) {
   return (template: EventTemplate, at: Date): NewEvents => {
     const sequence = (last.get(template.organizationId) ?? 0) + 1
     last.set(template.organizationId, sequence)
-    const ids = { notification_id: freshId('ntf'), event_id: freshId('evt') }
     const occurred_at = at.toISOString()
+    const ids = { notification_id: orderedId('ntf', occurred_at), event_id: freshId('evt') }
     const body = {
       ...(JSON.parse(String(template.notification['body'])) as Row),
       ...ids,
@@ -60,7 +61,7 @@ export function eventMaker(templates: readonly EventTemplate[]) {
     const deliveries = template.deliveries.map((delivery) => ({
       ...delivery,
       ...ids,
-      delivery_id: freshId('dlv'),
+      delivery_id: orderedId('dlv', occurred_at),
       next_attempt_at: occurred_at,
       created_at: occurred_at,
     }))

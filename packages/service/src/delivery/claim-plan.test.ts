@@ -86,7 +86,8 @@ test('results are written by the key of each delivery, however many are under wa
     worker: 'wrk_1',
     startedAt: NOW,
     finishedAt: NOW,
-    verdict: { outcome: 'retry', at: NOW, reason: 'status 500' },
+    // After the other tests' times: none of them is to claim it a second time.
+    verdict: { outcome: 'retry', at: '2026-03-03T08:00:00.000Z', reason: 'status 500' },
     details: {},
   }))
   const plan = await planOf((queries) => recordAttempts(queries, finished))

@@ -1,5 +1,5 @@
 import type { Transaction } from '../../db/database.ts'
-import type { NewId } from '../../kernel/ids.ts'
+import { orderedId } from '../../kernel/ids.ts'
 import { appendAllToLog } from '../organizations/operator-log-store.ts'
 import { wakeWorkers } from './wake-workers.ts'
 
@@ -8,7 +8,6 @@ export interface ReplayOrder {
   readonly actor: string
   readonly reason: string
   readonly now: string
-  readonly newId: NewId
 }
 
 export interface Replayable {
@@ -29,10 +28,10 @@ export interface Replayed {
 export async function insertReplays(
   tx: Transaction,
   wanted: readonly Replayable[],
-  { actor, reason, now, newId }: ReplayOrder,
+  { actor, reason, now }: ReplayOrder,
 ): Promise<Replayed[]> {
   if (wanted.length === 0) return []
-  const rows = wanted.map((each) => ({ ...each, delivery_id: newId('dlv') }))
+  const rows = wanted.map((each) => ({ ...each, delivery_id: orderedId('dlv', now) }))
   await tx`
     insert into delivery
       (delivery_id, webhook_endpoint_id, organization_id, package_id, notification_id, event_id, state,

@@ -89,8 +89,9 @@ async function lockStreams(tx: Transaction, rows: readonly NotificationRow[]): P
 
 /**
  * The notifications with the next numbers of their streams, which are locked; the streams moved on; and a delivery for
- * each active endpoint that wants the event, of which the workers are told. An endpoint's status changes only under its
- * stream's lock, and one without a filter wants all. Without a stream there is no number, and the statement fails.
+ * each active endpoint that wants the event, of which the workers are told; its id begins with the notification's time.
+ * An endpoint's status changes only under its stream's lock, and one without a filter wants all. Without a stream there is
+ * no number, and the statement fails.
  */
 async function writeNotifications(tx: Transaction, rows: readonly NotificationRow[]): Promise<void> {
   const column = columnsOf(rows)
@@ -118,8 +119,8 @@ async function writeNotifications(tx: Transaction, rows: readonly NotificationRo
     ), due as (
       insert into delivery (delivery_id, webhook_endpoint_id, organization_id, package_id, notification_id, event_id,
         state, next_attempt_at, created_at)
-      select 'dlv_' || replace(gen_random_uuid()::text, '-', ''), webhook_endpoint_id, organization_id, package_id,
-        notification_id, event_id, 'pending', occurred_at, occurred_at
+      select 'dlv_' || substr(notification_id, 5, 12) || right(replace(gen_random_uuid()::text, '-', ''), 20),
+        webhook_endpoint_id, organization_id, package_id, notification_id, event_id, 'pending', occurred_at, occurred_at
       from told join webhook_endpoint using (organization_id)
       where status = 'active' and (event_types = '{}' or event_type = any(event_types))
       returning webhook_endpoint_id

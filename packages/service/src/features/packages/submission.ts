@@ -44,8 +44,8 @@ export interface Submission extends Cause, Claimed {
 
 interface NativeContent {
   readonly transport: 'native'
-  /** The body as it was handed in. */
-  readonly text: string
+  /** The body as it was handed in; empty once it is committed. */
+  text: string
   readonly digestRule: ContentDigestRule
   readonly recipientKeyIds: readonly [string, string]
 }

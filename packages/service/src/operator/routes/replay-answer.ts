@@ -2,8 +2,8 @@ import type { Replayed, ReplayOrder } from '../../features/deliveries/replay-ins
 import type { OperatorCall } from '../route.ts'
 
 /** Who replays, and why. */
-export function replayOrder({ actor, input, now, context }: OperatorCall<{ reason: string }>): ReplayOrder {
-  return { actor, reason: input.reason, now, newId: context.newId }
+export function replayOrder({ actor, input, now }: OperatorCall<{ reason: string }>): ReplayOrder {
+  return { actor, reason: input.reason, now }
 }
 
 export function replayAnswer(replayed: readonly Replayed[]): object {
