@@ -10,6 +10,9 @@ export type Transaction = postgres.TransactionSql<Types>
 /** Either of them: what a query needs that does not care whether it runs in a transaction. */
 export type Queries = Database | Transaction
 
+/** A statement that was written and not sent. */
+export type Write = postgres.PendingQuery<postgres.Row[]>
+
 type Types = Record<string, never>
 
 /** A postgres:// address, or where the embedded server listens. */

@@ -159,7 +159,7 @@ interface Guard {
  * which functions were assigned that know it, and V8 makes such functions in old space. What it sent need not live on
  * with it; of a batch of packages that is half a megabyte.
  */
-function forgetSent(query: object): void {
+export function forgetSent(query: object): void {
   Object.assign(query, { args: undefined, parameters: undefined })
 }
 

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import { columnsOf } from '../../db/columns.ts'
-import type { Transaction } from '../../db/database.ts'
+import type { Transaction, Write } from '../../db/database.ts'
 import { linkedText, type EntryText } from './entry-text.ts'
 
 /** What is about to be written into the audit of a thread. */
@@ -68,9 +68,9 @@ function startRecord(draft: AuditDraft, position: number, entry: string): AuditR
 }
 
 /** Writes entries that were linked to the ends of chains which the caller has locked; the ends move with them. */
-export async function insertAuditRecords(tx: Transaction, records: readonly AuditRecord[]): Promise<void> {
+export function auditRecordsWrite(tx: Transaction, records: readonly AuditRecord[]): Write {
   const column = columnsOf(records.map((record) => ({ ...record, entries: `[${record.entries.join(',')}]` })))
-  await tx`
+  return tx`
     insert into audit_record (thread_id, first_position, last_position, package_id, sender_org_id, recipient_org_id,
       entries)
     select thread_id, first_position::bigint, last_position::bigint, package_id, sender_org_id, recipient_org_id, entries
@@ -79,5 +79,5 @@ export async function insertAuditRecords(tx: Transaction, records: readonly Audi
       string_to_array(${column('last_position')}, mark), string_to_array(${column('package_id')}, mark),
       string_to_array(${column('sender_org_id')}, mark), string_to_array(${column('recipient_org_id')}, mark),
       string_to_array(${column('entries')}, mark)) as row (
-      thread_id, first_position, last_position, package_id, sender_org_id, recipient_org_id, entries)`.execute()
+      thread_id, first_position, last_position, package_id, sender_org_id, recipient_org_id, entries)`
 }

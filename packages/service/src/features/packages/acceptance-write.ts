@@ -1,17 +1,18 @@
 import { eventTypeFor, movePackage, parseInstant, type PackageState } from '@agent-exchange/protocol'
 import type { Transaction } from '../../db/database.ts'
+import { sendTogether } from '../../db/send-together.ts'
 import { leaveToCommit } from '../../db/transaction-lines.ts'
 import { randomId } from '../../kernel/ids.ts'
 import { toAuditEvent, traceOf } from '../audit/audit-event.ts'
-import { insertAuditRecords, linkEntries, type AuditDraft, type ChainEnd } from '../audit/chain.ts'
+import { auditRecordsWrite, linkEntries, type AuditDraft, type ChainEnd } from '../audit/chain.ts'
 import { fromLines } from '../audit/entry-text.ts'
 import { emitEvents, type LifecycleEvent } from '../notifications/emit-events.ts'
 import type { PolicyReceiptRow } from '../policy-receipts/store.ts'
-import { pairName, writeThreads, type ThreadRow } from '../threads/store.ts'
+import { pairName, threadsWrite, type ThreadRow } from '../threads/store.ts'
 import type { Decision } from './acceptance-decision.ts'
 import type { AcceptanceState } from './acceptance-state.ts'
 import { draftFor, toDraft, toEvent } from './facts.ts'
-import { insertContents, insertPackages, setStates, type PackageRow } from './store.ts'
+import { contentsWrite, packagesWrite, setStates, type PackageRow } from './store.ts'
 import type { Submission } from './submission.ts'
 
 /** A submission that was decided for, with its place in the thread. */
@@ -32,8 +33,8 @@ export function toAccepted(submission: Submission, decision: Decision): Accepted
 }
 
 /**
- * Writes all of them: one statement per table, in the transaction of the batch. They are sent one behind the other, and
- * nobody waits for them before the commit; the streams' counters, which everybody needs, are locked by the last of them.
+ * Writes all of them in the transaction of the batch. Statements are sent one behind the other, and nobody waits for them
+ * before the commit; the streams' counters, which everybody needs, are locked by the last of them.
  */
 export function writeAccepted(tx: Transaction, accepted: readonly Accepted[], state: AcceptanceState): void {
   const drafts = accepted.flatMap((each) => auditDrafts(each, state))
@@ -43,20 +44,21 @@ export function writeAccepted(tx: Transaction, accepted: readonly Accepted[], st
   const contents = accepted.flatMap(({ submission: { content }, row }) =>
     content.transport === 'native' ? [{ row, text: content.text }] : [],
   )
-  leaveToCommit(
-    tx,
-    writeThreads(tx, threadRows(accepted, ends)),
-    insertPackages(
+  const written = sendTogether(tx, [
+    threadsWrite(tx, threadRows(accepted, ends)),
+    packagesWrite(
       tx,
       accepted.map(({ row }) => row),
     ),
-    insertContents(tx, contents),
-    setStates(
-      tx,
-      accepted.flatMap(({ answered }) => answered ?? []),
-    ),
-    insertAuditRecords(tx, records),
+    contents.length > 0 ? contentsWrite(tx, contents) : undefined,
+    auditRecordsWrite(tx, records),
+  ])
+  // By itself: what is answered may have come with the same batch.
+  const moved = setStates(
+    tx,
+    accepted.flatMap(({ answered }) => answered ?? []),
   )
+  leaveToCommit(tx, written, moved)
   emitEvents(tx, events, accepted[0]?.submission.context.newId ?? randomId)
 }
 

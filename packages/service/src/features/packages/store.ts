@@ -7,7 +7,7 @@ import type {
   TransportMode,
 } from '@agent-exchange/protocol'
 import { columnsOf } from '../../db/columns.ts'
-import type { Queries, Transaction } from '../../db/database.ts'
+import type { Queries, Transaction, Write } from '../../db/database.ts'
 import type { Context } from '../../kernel/context.ts'
 
 /** The owner of the tables package and package_content. */
@@ -57,10 +57,9 @@ export async function findPackageOfParty(
   return row
 }
 
-export async function insertPackages(tx: Transaction, rows: readonly PackageRow[]): Promise<void> {
-  if (rows.length === 0) return
+export function packagesWrite(tx: Transaction, rows: readonly PackageRow[]): Write {
   const column = columnsOf(rows)
-  await tx`
+  return tx`
     insert into package (
       package_id, thread_id, thread_position, sender_org_id, sender_agent_id, recipient_org_id, recipient_agent_id,
       transport_mode, state, metadata, content_digest, digest_rule, signing_key_id, policy_receipt_id,
@@ -85,18 +84,17 @@ export async function insertPackages(tx: Transaction, rows: readonly PackageRow[
       package_id, thread_id, thread_position, sender_org_id, sender_agent_id, recipient_org_id, recipient_agent_id,
       transport_mode, state, metadata, content_digest, digest_rule, signing_key_id, policy_receipt_id,
       responds_to_package_id, edc, sender_signature, created_at, expires_at, accepted_at, updated_at,
-      correlation_id)`.execute()
+      correlation_id)`
 }
 
 /**
  * One parameter for all bodies: a list of them costs the driver several times as much. It is text, because the driver
  * would write bytes in hex; the server turns it into the bytes that it came from.
  */
-export async function insertContents(
+export function contentsWrite(
   tx: Transaction,
   contents: readonly { readonly row: PackageRow; readonly text: string }[],
-): Promise<void> {
-  if (contents.length === 0) return
+): Write {
   let offset = 1
   const places = contents.map(({ row: { package_id, expires_at }, text }) => {
     const place = { package_id, expires_at, start: offset, length: Buffer.byteLength(text) }
@@ -105,13 +103,13 @@ export async function insertContents(
   })
   const all = contents.map(({ text }) => text).join('')
   const column = columnsOf(places)
-  await tx`
+  return tx`
     insert into package_content (package_id, expires_at, body)
     select package_id, expires_at::timestamptz, substring(bytes from start::int for length::int)
     from (select convert_to(${all}::text, 'UTF8') as bytes, ${column.separator}::text as mark offset 0) as sent, unnest(
       string_to_array(${column('package_id')}, mark), string_to_array(${column('expires_at')}, mark),
       string_to_array(${column('start')}, mark), string_to_array(${column('length')}, mark)) as place (
-      package_id, expires_at, start, length)`.execute()
+      package_id, expires_at, start, length)`
 }
 
 export async function readContent(

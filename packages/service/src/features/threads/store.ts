@@ -1,6 +1,6 @@
 import { PROTOCOL_VERSION, type TransportMode } from '@agent-exchange/protocol'
 import { columnsOf } from '../../db/columns.ts'
-import type { Queries, Transaction } from '../../db/database.ts'
+import type { Queries, Transaction, Write } from '../../db/database.ts'
 import type { ChainEnd } from '../audit/chain.ts'
 
 /** The owner of the table thread. */
@@ -25,7 +25,7 @@ export function organizationsIn(pairs: readonly string[]): string[] {
 }
 
 /** Makes threads, or brings those that exist to where they are now. The threads are locked. */
-export async function writeThreads(tx: Transaction, threads: readonly ThreadRow[]): Promise<void> {
+export function threadsWrite(tx: Transaction, threads: readonly ThreadRow[]): Write {
   const rows = threads.map(({ chain, joining, ...row }) => ({
     ...row,
     audit_count: chain.count,
@@ -34,7 +34,7 @@ export async function writeThreads(tx: Transaction, threads: readonly ThreadRow[
   }))
   const column = columnsOf(rows)
   // Where nobody joins, the pairs stay as they are: a long list of them is not written again.
-  await tx`
+  return tx`
     insert into thread
       (thread_id, transport_mode, protocol_version, created_at, package_count, audit_count, audit_hash, pairs)
     select thread_id, transport_mode, ${PROTOCOL_VERSION}, created_at::timestamptz, package_count::bigint,
@@ -47,7 +47,7 @@ export async function writeThreads(tx: Transaction, threads: readonly ThreadRow[
       thread_id, transport_mode, created_at, package_count, audit_count, audit_hash, joining)
     on conflict (thread_id) do update set
       package_count = excluded.package_count, audit_count = excluded.audit_count, audit_hash = excluded.audit_hash,
-      pairs = case when excluded.pairs = '{}' then thread.pairs else thread.pairs || excluded.pairs end`.execute()
+      pairs = case when excluded.pairs = '{}' then thread.pairs else thread.pairs || excluded.pairs end`
 }
 
 export interface ThreadOfParty {
