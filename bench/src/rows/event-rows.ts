@@ -24,7 +24,8 @@ export async function readTemplates(
   const rows = await db<{ organization_id: string; notification: string; deliveries: string }[]>`
     select distinct on (organization_id) organization_id, row_to_json(notification)::text as notification, (
       select coalesce(json_agg(delivery), '[]')::text from delivery
-      where delivery.notification_id = notification.notification_id) as deliveries
+      where delivery.package_id = notification.package_id
+        and delivery.notification_id = notification.notification_id) as deliveries
     from notification where organization_id = any(${[...organizations]})
     order by organization_id, sequence desc`
   return rows.map(({ organization_id, notification, deliveries }) => ({

@@ -120,9 +120,10 @@ async function killAgainAndAgain({ workers, report }: Scene): Promise<number> {
 async function cutLastAttempts({ api, workers, receiver, report }: Scene, to: Organization): Promise<string> {
   const endpointId = await register(to, `${receiver.url}/last`)
   await api.sql`
-    insert into delivery (delivery_id, webhook_endpoint_id, organization_id, package_id, notification_id, event_id, state, attempt,
-      next_attempt_at, created_at)
-    select 'dlv_last_' || number, ${endpointId}, organization_id, package_id, notification_id, event_id, 'pending', 6, now(), now()
+    insert into delivery (delivery_id, webhook_endpoint_id, organization_id, package_id, notification_id, event_id,
+      state, attempt, next_attempt_at, created_at)
+    select 'dlv_last_' || number, ${endpointId}, organization_id, package_id, notification_id, event_id, 'pending', 6,
+      now(), now()
     from (select * from notification where organization_id = ${to.organizationId} limit 1) as any_of_them,
       generate_series(1, ${LAST_ATTEMPTS}::integer) as number`
   await api.sql`select pg_notify('aex_delivery', ${endpointId})`

@@ -34,6 +34,13 @@ const STATEMENTS = {
     and last_position <= 5001 and (sender_org_id = 'o' or recipient_org_id = 'o') order by last_position limit 101`,
   'where the next page of evidence begins': `select first_position from audit_record
     where thread_id = 't' and last_position > 1 order by last_position limit 1`,
+  'the content of a package': `select body from package_content
+    where package_id = 'p' and expires_at = '2026-03-02T08:00:00Z'`,
+  'contents that may go': `select expires_at, package_id from package_content
+    where expires_at < '2026-03-02T08:00:00Z' order by expires_at, package_id limit 1000`,
+  'attempts for a package': `select outcome from delivery join delivery_attempt using (delivery_id)
+    where package_id = 'p' and organization_id = 'o'`,
+  'what became of a notification': `select from delivery where package_id = 'p' and notification_id = 'n'`,
   'a page of the stream': `select body from notification where organization_id = 'o' and sequence > 1
     order by sequence limit 101`,
 }

@@ -21,7 +21,8 @@ await db`
   values ('whe_1', 'org_a', 'https://agent.example/', '{}', 'key_1', 'active', ${NOW}, ${NOW})`
 await db`
   insert into delivery
-    (delivery_id, webhook_endpoint_id, organization_id, package_id, notification_id, event_id, state, next_attempt_at, created_at)
+    (delivery_id, webhook_endpoint_id, organization_id, package_id, notification_id, event_id, state,
+      next_attempt_at, created_at)
   values ('dlv_1', 'whe_1', 'org_a', 'pkg_1', 'ntf_1', 'evt_1', 'pending', ${NOW}, ${NOW})`
 
 const finished = (worker: string, attempt: number, verdict: Verdict): FinishedAttempt => ({

@@ -26,7 +26,8 @@ await db`
   from generate_series(1, ${ENDPOINTS}::integer) as number`
 await db`
   insert into delivery
-    (delivery_id, webhook_endpoint_id, organization_id, package_id, notification_id, event_id, state, next_attempt_at, created_at)
+    (delivery_id, webhook_endpoint_id, organization_id, package_id, notification_id, event_id, state,
+      next_attempt_at, created_at)
   select 'dlv_d' || number, ${DEEP}, 'org_a', 'pkg_1', 'ntf_1', 'evt_1', 'pending', ${NOW}::timestamptz, ${NOW}::timestamptz
   from generate_series(1, ${BACKLOG}::integer) as number
   union all

@@ -22,10 +22,10 @@ async function fresh(): Promise<string> {
 /** So many more deliveries of the latest notification, without a package for each. */
 async function multiply(endpointId: string, count: number, attempt = 0): Promise<void> {
   await world.sql`
-    insert into delivery (delivery_id, webhook_endpoint_id, organization_id, package_id, notification_id, event_id, state, attempt,
-      next_attempt_at, created_at)
-    select 'dlv_' || gen_random_uuid(), ${endpointId}, organization_id, package_id, notification_id, event_id, 'pending', ${attempt},
-      ${world.clock.now()}, ${world.clock.now()}
+    insert into delivery (delivery_id, webhook_endpoint_id, organization_id, package_id, notification_id, event_id,
+      state, attempt, next_attempt_at, created_at)
+    select 'dlv_' || gen_random_uuid(), ${endpointId}, organization_id, package_id, notification_id, event_id, 'pending',
+      ${attempt}, ${world.clock.now()}, ${world.clock.now()}
     from (select * from notification order by sequence desc limit 1) as latest, generate_series(1, ${count})`
   await world.sql`select pg_notify('aex_delivery', ${endpointId})`
 }

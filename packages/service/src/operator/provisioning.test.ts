@@ -310,15 +310,15 @@ test('endpoints and deliveries: why one was disabled, which failed, every attemp
   for (let index = 0; index < 5; index++) {
     const state = index % 2 === 0 ? 'dead' : 'pending'
     await db`
-      insert into delivery (delivery_id, webhook_endpoint_id, organization_id, package_id, notification_id, event_id, state,
-        next_attempt_at, created_at)
+      insert into delivery (delivery_id, webhook_endpoint_id, organization_id, package_id, notification_id, event_id,
+        state, next_attempt_at, created_at)
       values (${`dlv_${index}`}, 'wh_1', 'org_b', 'pkg_1', ${`ntf_${index}`}, ${`evt_${index}`}, ${state}, now(),
         ${`2026-03-0${index + 1}T00:00:00Z`})`
   }
   await db`insert into delivery_attempt values ('dlv_0', 1, now(), 'retry', '{"status":500}')`
   await db`
-    insert into delivery (delivery_id, webhook_endpoint_id, organization_id, package_id, notification_id, event_id, state,
-      next_attempt_at, created_at, replay_of, replay_actor, replay_reason)
+    insert into delivery (delivery_id, webhook_endpoint_id, organization_id, package_id, notification_id, event_id,
+      state, next_attempt_at, created_at, replay_of, replay_actor, replay_reason)
     values ('dlv_r', 'wh_1', 'org_b', 'pkg_1', 'ntf_0', 'evt_0', 'pending', now(), '2026-02-01T00:00:00Z', 'dlv_0', 'admin', 'fixed')`
 
   const [endpoint] = (await plane.get('/endpoints')).body.items ?? []

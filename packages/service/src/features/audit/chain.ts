@@ -67,7 +67,7 @@ function startRecord(draft: AuditDraft, position: number, entry: string): AuditR
   }
 }
 
-/** Writes entries that were linked to the ends of chains which the caller has locked; the ends move with them. */
+/** For entries that were linked to the ends of chains which the caller has locked; the ends move with them. */
 export function auditRecordsWrite(tx: Transaction, records: readonly AuditRecord[]): Write {
   const column = columnsOf(records.map((record) => ({ ...record, entries: `[${record.entries.join(',')}]` })))
   return tx`

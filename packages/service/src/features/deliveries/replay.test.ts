@@ -193,8 +193,8 @@ test('a bulk replay of one step is bounded', async () => {
     select ${owner.organizationId}, 1000 + n, 'ntf_many_' || n, 'evt_many_' || n, 'package.accepted', 'pkg_x', '{}', now()
     from generate_series(1, 700) as n`
   await sql`
-    insert into delivery (delivery_id, webhook_endpoint_id, organization_id, package_id, notification_id, event_id, state,
-      next_attempt_at, created_at, finished_at)
+    insert into delivery (delivery_id, webhook_endpoint_id, organization_id, package_id, notification_id, event_id,
+      state, next_attempt_at, created_at, finished_at)
     select 'dlv_many_' || n, ${endpointId}, ${owner.organizationId}, 'pkg_x', 'ntf_many_' || n, 'evt_many_' || n, 'dead', now(),
       now() - interval '1 minute', now()
     from generate_series(1, 700) as n`

@@ -36,8 +36,8 @@ export function createAcceptance(db: Database): GroupCommit<Submission, Recorded
 }
 
 /**
- * What becomes of many objects from one place in the code makes V8 put the next ones into old space at once, where they
- * outlive their request until a large collection. A submission is one of them, and its body nearly all of its weight.
+ * V8 remembers of a place in the code whether what is made there lives long, and then makes it in old space: there a
+ * submission outlives its request until the next large collection. Nearly all of its weight is its body.
  */
 function letGo(submissions: readonly Submission[]): void {
   for (const { content } of submissions) if (content.transport === 'native') content.text = ''

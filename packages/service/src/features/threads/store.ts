@@ -24,7 +24,7 @@ export function organizationsIn(pairs: readonly string[]): string[] {
   return [...new Set(pairs.flatMap((pair) => pair.split(' ')))]
 }
 
-/** Makes threads, or brings those that exist to where they are now. The threads are locked. */
+/** For threads that are new, and to bring those that exist to where they are now. The threads are locked. */
 export function threadsWrite(tx: Transaction, threads: readonly ThreadRow[]): Write {
   const rows = threads.map(({ chain, joining, ...row }) => ({
     ...row,
