@@ -1,7 +1,7 @@
 import { masterKeyOf, type Config } from '../config/index.ts'
 import { addressOf, startEmbedded } from '../db/index.ts'
 import type { RunningService, ServiceOptions } from '../service.ts'
-import { giveBackMemory } from './give-back-memory.ts'
+import { giveBackMemory, tuneHeap } from './heap.ts'
 import { startWorkerPool } from './worker-pool.ts'
 
 /** A little more than the pool of one service, and some for backups and people. */
@@ -13,6 +13,7 @@ const SPARE_CONNECTIONS = 50
  * share both ports, while this one has the embedded database and replaces workers that die.
  */
 export async function runService(config: Config, options: ServiceOptions = {}): Promise<RunningService> {
+  tuneHeap()
   // Before the database: a key is made only where there is no data yet.
   const complete = { ...config, masterKey: masterKeyOf(config) }
   const running = await (config.workers === 1 ? runHere(complete, options) : runWorkers(complete, options))

@@ -1,10 +1,11 @@
 /** A process of its own on the shared ports. Started by `startWorkerPool`, never by hand. */
 
 import { startService, type RunningService } from '../service.ts'
-import { giveBackMemory } from './give-back-memory.ts'
+import { giveBackMemory, tuneHeap } from './heap.ts'
 import { createSharedMetrics } from './shared-metrics.ts'
 import type { FromWorker, ToWorker } from './worker-messages.ts'
 
+tuneHeap()
 let running: Promise<RunningService> | undefined
 
 // Where nobody listens any more, the end of the channel says so: it stops us.
