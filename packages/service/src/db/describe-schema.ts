@@ -11,7 +11,7 @@ export async function describeSchema(db: Queries): Promise<string> {
   const parts: string[] = []
   for (const { oid, name } of tables) {
     const lines = [...(await columns(db, oid)), ...(await constraints(db, oid))]
-    lines.push(...(await indexes(db, oid)), ...(await triggers(db, oid)))
+    lines.push(...(await indexes(db, oid)), ...(await triggers(db, oid)), ...(await settings(db, oid)))
     parts.push([`table ${name}`, ...lines.map((line) => `  ${line}`)].join('\n'))
   }
   return `${[...parts, ...(await functions(db))].join('\n\n')}\n`
@@ -52,6 +52,15 @@ async function triggers(db: Queries, table: number): Promise<string[]> {
     select pg_get_triggerdef(oid) as line from pg_trigger
     where tgrelid = ${table} and not tgisinternal order by tgname collate "C"`
   return rows.map(({ line }) => line.replace('CREATE TRIGGER', 'trigger'))
+}
+
+/** What the server is told about keeping the table. */
+async function settings(db: Queries, table: number): Promise<string[]> {
+  const rows = await db<{ line: string }[]>`
+    select 'set ' || option as line from pg_class c left join pg_class t on t.oid = c.reltoastrelid,
+      unnest(c.reloptions || array(select 'toast.' || o from unnest(t.reloptions) as o)) as option
+    where c.oid = ${table} order by option collate "C"`
+  return rows.map(({ line }) => line)
 }
 
 async function functions(db: Queries): Promise<string[]> {
