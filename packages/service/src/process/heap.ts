@@ -16,7 +16,7 @@ export const HEAP_FLAGS: readonly string[] = [
   '--gc-memory-reducer-start-delay-ms=300000',
 ]
 
-/** For the rest of the process, from now on. */
+/** From now on: all of them are numbers that V8 reads when it plans a collection, so a running process may change them. */
 export function tuneHeap(): void {
   for (const flag of HEAP_FLAGS) setFlagsFromString(flag)
 }
