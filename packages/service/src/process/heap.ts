@@ -12,7 +12,7 @@ export const HEAP_FLAGS: readonly string[] = [
   '--heap-growing-percent=400',
   // Shapes that compiled code is about outlive so many collections in which no object has them.
   '--retain-maps-for-n-gc=1000',
-  // Memory is given back after five minutes instead of eight seconds: giving it back takes the shapes all the same.
+  // Memory is given back at most every five minutes, and not after every eight seconds of rest: that takes the shapes too.
   '--gc-memory-reducer-start-delay-ms=300000',
 ]
 
