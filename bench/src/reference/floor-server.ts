@@ -22,8 +22,8 @@ const SECRET_BYTES = 32
 const nothing = () => Promise.reject(new Error('the floor only takes packages'))
 
 /**
- * The service's own agent server with nothing behind it: tokens, headers, limits, parsing, schemas, signature, digest
- * and request log are the real ones. It asks no database, signs no statement and keeps nothing.
+ * The service's own agent server with nothing behind it: tokens, headers, limits, parsing, schemas, signature, digest,
+ * request log and heap settings are the real ones. It asks no database, signs no statement and keeps nothing.
  */
 export async function startFloor({ port, issuer, jwks, keys }: ReferenceSettings): Promise<void> {
   tuneHeap()

@@ -2,10 +2,10 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 
 /**
- * V8's own choices are made for pages in a browser. What a request needs is garbage a few milliseconds later, while
- * little of the heap stays: V8 then keeps its limit close above that little, and under full load collected the whole
- * heap several times a second, for good (0013). And when a service rests, it takes the shapes that no object has
- * right now together with all code that was compiled for them: the next requests run slowly until it is compiled again.
+ * What a request needs is garbage a few milliseconds later, and little of the heap stays. By itself V8 keeps its limit
+ * close above that little: in some runs under full load it collected the whole heap several times a second without end
+ * (0013). And when a service rests, it takes the shapes that no object has right now together with all code that was
+ * compiled for them: the next requests run slowly until it is compiled again. The price is memory that stays after a load.
  */
 export const HEAP_FLAGS: readonly string[] = [
   // The whole heap is collected when it is five times as large as what stayed of it the last time.
