@@ -349,6 +349,7 @@ create table webhook_endpoint (
   missed_until bigint
 );
 create index webhook_endpoint_by_organization on webhook_endpoint (organization_id) where status <> 'deleted';
+create index webhook_endpoint_deleted on webhook_endpoint (organization_id) where status = 'deleted';
 create index webhook_endpoint_by_key on webhook_endpoint (signing_key_id) where status <> 'deleted';
 
 create table delivery (
@@ -369,27 +370,33 @@ create table delivery (
   replay_of text references delivery,
   replay_actor text,
   replay_reason text
--- Each row is written three times in its first second: what that leaves behind is cleared away early.
-) with (autovacuum_vacuum_scale_factor = 0.02, autovacuum_analyze_scale_factor = 0.02);
--- What is to be sent, endpoint by endpoint: a claim looks only into those whose turn it is.
+-- Each row is written three times in its first second, the second time in its place: for that pages keep room, and what is
+-- left behind is cleared away early.
+) with (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.02, autovacuum_analyze_scale_factor = 0.02);
+-- What is to be sent, endpoint by endpoint: a claim looks only into those whose turn it is. What is under way stays in it,
+-- at the front: no index says so, and a claim changes none.
 -- Many come due in the same millisecond: entries of their own can be marked dead one by one, and are not read again.
 create index delivery_waiting on delivery (webhook_endpoint_id, next_attempt_at) with (deduplicate_items = off)
-  where state = 'pending' and leased_until is null;
--- As few as there are requests under way.
-create index delivery_leased on delivery (webhook_endpoint_id, leased_until)
-  where state = 'pending' and leased_until is not null;
--- Evidence asks what was attempted for a package, a replay what became of a notification.
-create index delivery_by_notification on delivery (package_id, notification_id);
--- Lists, the newest first. Apart by state, so that each row enters them once, when it is finished.
-create index delivery_delivered on delivery (created_at, delivery_id) where state = 'delivered';
-create index delivery_delivered_by_organization on delivery (organization_id, created_at, delivery_id)
-  where state = 'delivered';
-create index delivery_delivered_by_endpoint on delivery (webhook_endpoint_id, created_at, delivery_id)
-  where state = 'delivered';
-create index delivery_in_trouble on delivery (created_at, delivery_id) where state in ('failed', 'dead');
-create index delivery_in_trouble_by_endpoint on delivery (webhook_endpoint_id, created_at, delivery_id)
+  where state = 'pending';
+-- Evidence asks what was attempted for a package, a replay what became of a notification of it.
+create index delivery_by_package on delivery (package_id);
+-- Lists, the newest first: an id begins with the time at which it was made, so the key itself is the list of all. Those of an
+-- endpoint are apart by state, so that each row enters them once, when it is finished.
+create index delivery_delivered on delivery (webhook_endpoint_id, delivery_id) where state = 'delivered';
+create index delivery_in_trouble on delivery (delivery_id) where state in ('failed', 'dead');
+create index delivery_in_trouble_by_endpoint on delivery (webhook_endpoint_id, delivery_id)
   where state in ('failed', 'dead');
 create index delivery_by_replay on delivery (replay_of) where replay_of is not null;
+
+-- What a worker took at once. When the lease has ended, whatever of it is still under way was lost.
+create table delivery_claim (
+  leased_until timestamptz not null,
+  claim_id bigint generated always as identity,
+  worker text not null,
+  delivery_ids text[] not null,
+  primary key (leased_until, claim_id)
+-- As many rows as claims in the length of a lease, each removed after it.
+) with (autovacuum_vacuum_threshold = 500, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_insert_threshold = -1);
 
 -- Written with its delivery in one statement and removed with it; a foreign key would cost as much as the rest of that.
 create table delivery_attempt (

@@ -1,10 +1,17 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { testDatabase } from '@agent-exchange/testkit'
-import { openDatabase, type Queries } from '../db/database.ts'
+import { openDatabase, type Queries, type Transaction } from '../db/database.ts'
 import { type FinishedAttempt, recordAttempts } from './attempt-record.ts'
-import { claimDeliveries, releaseDeliveries, sweepLanes } from './delivery-store.ts'
-import { MAXIMUM_IN_FLIGHT_PER_ENDPOINT, SWEPT_LANES } from './limits.ts'
+import { secondsAfter } from '../kernel/clock.ts'
+import {
+  claimDeliveries,
+  countOtherWorkers,
+  releaseDeliveries,
+  sweepLanes,
+  takeEndedClaims,
+} from './delivery-store.ts'
+import { ENDED_CLAIMS, LEASE_SECONDS, MAXIMUM_IN_FLIGHT_PER_ENDPOINT, SWEPT_LANES } from './limits.ts'
 
 const ENDPOINTS = 10_000
 const BACKLOG = 50_000
@@ -108,19 +115,19 @@ test('a sweep takes one look for each endpoint, however much waits there', async
   assert.equal(rest[0]?.webhook_endpoint_id, 'whe_01001')
 })
 
-test('[EVT-07] what other workers have under way is taken off an endpoint; nothing is claimed twice or early', async () => {
+test('[EVT-07] nothing is claimed twice or early, and each claim counts', async () => {
   const claim = (worker: string, endpointId: string, room: number, now = NOW) =>
     claimDeliveries(db, [{ endpointId, room }], { worker, now })
   await db`update delivery set leased_until = null, leased_by = null, attempt = 0 where leased_by is not null`
-  const first = await claim('wrk_1', DEEP, MAXIMUM_IN_FLIGHT_PER_ENDPOINT - 2)
+  await db`delete from delivery_claim`
+  const first = await claim('wrk_1', DEEP, MAXIMUM_IN_FLIGHT_PER_ENDPOINT)
   const second = await claim('wrk_2', DEEP, MAXIMUM_IN_FLIGHT_PER_ENDPOINT)
-  assert.deepEqual([first.length, second.length], [MAXIMUM_IN_FLIGHT_PER_ENDPOINT - 2, 2])
-  assert.equal((await claim('wrk_3', DEEP, 5)).length, 0)
-  assert.equal(
-    new Set([...first, ...second].map(({ delivery_id }) => delivery_id)).size,
-    MAXIMUM_IN_FLIGHT_PER_ENDPOINT,
-  )
+  const ids = new Set([...first, ...second].map(({ delivery_id }) => delivery_id))
+  assert.equal(ids.size, 2 * MAXIMUM_IN_FLIGHT_PER_ENDPOINT)
   assert.ok([...first, ...second].every(({ attempt }) => attempt === 1))
+  assert.equal(await countOtherWorkers(db, 'wrk_1', NOW), 1)
+  assert.equal(await countOtherWorkers(db, 'wrk_3', NOW), 2)
+  assert.equal(await countOtherWorkers(db, 'wrk_3', secondsAfter(NOW, LEASE_SECONDS)), 0)
   assert.equal((await claim('wrk_1', 'whe_00002', 5)).length, 0, 'not due yet')
   assert.equal((await claim('wrk_1', 'whe_00002', 5, '2026-03-02T09:00:00.000Z')).length, 1)
   await db`update webhook_endpoint set status = 'disabled' where webhook_endpoint_id = 'whe_00003'`
@@ -142,4 +149,44 @@ test('[EVT-07] what other workers have under way is taken off an endpoint; nothi
   )
   await releaseDeliveries(db, [back], 'wrk_1')
   assert.deepEqual({ ...(await leased()) }, { attempt: 0, leased_by: null })
+})
+
+test('a claim changes no index: the row is written anew in its own page', async () => {
+  const counts = await db.begin(async (tx) => {
+    await claimDeliveries(tx, [{ endpointId: 'whe_00004', room: 1 }], {
+      worker: 'wrk_1',
+      now: secondsAfter(NOW, 3_600),
+    })
+    const [row] = await tx<{ updated: number; hot: number }[]>`
+      select pg_stat_get_xact_tuples_updated('delivery'::regclass) as updated,
+        pg_stat_get_xact_tuples_hot_updated('delivery'::regclass) as hot`
+    return row
+  })
+  assert.deepEqual({ ...counts }, { updated: 1, hot: 1 })
+})
+
+test('claims that have ended go, a step at a time, and hand over what is still under way', async () => {
+  await db`update delivery set leased_until = null, leased_by = null, attempt = 0 where leased_by is not null`
+  await db`delete from delivery_claim`
+  const endpoints = Array.from(
+    { length: ENDED_CLAIMS + 1 },
+    (_, i) => `whe_${String(i + 100).padStart(5, '0')}`,
+  )
+  const later = secondsAfter(NOW, 3_600)
+  for (const endpointId of endpoints)
+    await claimDeliveries(db, [{ endpointId, room: 1 }], { worker: 'wrk_1', now: later })
+  const ended = secondsAfter(later, LEASE_SECONDS)
+  const take = (now: string) => db.begin((tx) => takeEndedClaims(tx, now))
+  assert.deepEqual(await take(secondsAfter(ended, -1)), { count: 0, lost: [] }, 'the leases hold')
+  const back = { deliveryId: `dlv_${endpoints[0]}`, attempt: 1, nextAttemptAt: NOW }
+  await releaseDeliveries(db, [back], 'wrk_1')
+  const plan = await planOf((queries) => takeEndedClaims(queries as Transaction, secondsAfter(ended, -1)))
+  assert.doesNotMatch(plan, /Seq Scan on delivery/, plan)
+  const steps = [await take(ended), await take(ended), await take(ended)]
+  assert.deepEqual(
+    steps.map(({ count }) => count),
+    [ENDED_CLAIMS, 1, 0],
+  )
+  const lost = steps.flatMap((step) => step.lost).map(({ webhook_endpoint_id }) => webhook_endpoint_id)
+  assert.deepEqual(lost, endpoints.slice(1), 'not what was given back')
 })

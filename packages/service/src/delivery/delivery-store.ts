@@ -1,7 +1,7 @@
 import type { Queries, Transaction } from '../db/database.ts'
 import { secondsAfter } from '../kernel/clock.ts'
 import type { Wanted } from './lanes.ts'
-import { LEASE_SECONDS, LOST_ROWS, MAXIMUM_IN_FLIGHT_PER_ENDPOINT, SWEPT_LANES } from './limits.ts'
+import { ENDED_CLAIMS, LEASE_SECONDS, SWEPT_LANES } from './limits.ts'
 
 /** A delivery that this worker may send now, with all that it takes. */
 export interface ClaimedDelivery {
@@ -21,8 +21,8 @@ export interface ClaimedDelivery {
 
 /**
  * EVT-07: takes what is due in these lanes, for the length of a lease. The attempt is counted here, before anything
- * is sent, so that no crash can make an eighth. Rows that another worker is taking are passed over, and what others
- * have under way at an endpoint is taken off its room.
+ * is sent, so that no crash can make an eighth. Rows that another worker is taking are passed over. What is under way
+ * lies before what waits, never more than a few: no index changes, only the row.
  *
  * How many rows a lane yields the planner cannot know. So each row is looked up by its key, one by one: joins of what
  * was found would be planned for thousands, and read whole tables.
@@ -33,24 +33,21 @@ export function claimDeliveries(
   { worker, now }: { worker: string; now: string },
 ): Promise<ClaimedDelivery[]> {
   return db<ClaimedDelivery[]>`
-    with lane as (
-      select webhook_endpoint_id, least(room, ${MAXIMUM_IN_FLIGHT_PER_ENDPOINT}::integer - (
-          select count(*) from delivery as held
-          where held.webhook_endpoint_id = wanted.webhook_endpoint_id and held.state = 'pending'
-            and held.leased_until is not null and held.leased_by <> ${worker})) as room
-      from unnest(${wanted.map(({ endpointId }) => endpointId)}::text[], ${wanted.map(({ room }) => String(room))}::text[]::integer[])
-        as wanted (webhook_endpoint_id, room)
-    ), due as materialized (
+    with due as materialized (
       select picked.delivery_id
-      from lane
+      from unnest(${wanted.map(({ endpointId }) => endpointId)}::text[], ${wanted.map(({ room }) => String(room))}::text[]::integer[])
+        as lane (webhook_endpoint_id, room)
       join webhook_endpoint as endpoint on endpoint.webhook_endpoint_id = lane.webhook_endpoint_id
         and endpoint.status = 'active'
       cross join lateral (
         select delivery_id from delivery
         where delivery.webhook_endpoint_id = lane.webhook_endpoint_id and state = 'pending'
           and leased_until is null and next_attempt_at <= ${now} and attempt < 7
-        order by next_attempt_at limit greatest(lane.room, 0)
+        order by next_attempt_at limit lane.room
         for update skip locked) as picked
+    ), leased as (
+      insert into delivery_claim (leased_until, worker, delivery_ids)
+      select ${secondsAfter(now, LEASE_SECONDS)}, ${worker}, array_agg(delivery_id) from due having count(*) > 0
     ), claimed as (
       update delivery
       set attempt = attempt + 1, leased_until = ${secondsAfter(now, LEASE_SECONDS)}, leased_by = ${worker}
@@ -132,10 +129,35 @@ export interface LostDelivery {
   readonly leased_by: string
 }
 
-/** Held for the caller's transaction: deliveries whose worker did not come back in time. */
-export function lockLost(tx: Transaction, now: string): Promise<LostDelivery[]> {
-  return tx<LostDelivery[]>`
-    select delivery_id, webhook_endpoint_id, organization_id, attempt, leased_until, leased_by from delivery
-    where state = 'pending' and leased_until is not null and leased_until <= ${now}
-    order by delivery_id limit ${LOST_ROWS} for update skip locked`
+export interface EndedClaims {
+  readonly count: number
+  readonly lost: readonly LostDelivery[]
+}
+
+/**
+ * Claims whose lease has ended go, ENDED_CLAIMS at most; what of them is still under way was lost, and is held for the
+ * caller's transaction.
+ */
+export async function takeEndedClaims(tx: Transaction, now: string): Promise<EndedClaims> {
+  const rows = await tx<({ count: number } & { [Name in keyof LostDelivery]: LostDelivery[Name] | null })[]>`
+    with ended as (
+      delete from delivery_claim where (leased_until, claim_id) in (
+        select leased_until, claim_id from delivery_claim where leased_until <= ${now}
+        order by leased_until, claim_id limit ${ENDED_CLAIMS} for update skip locked)
+      returning delivery_ids)
+    select (select count(*) from ended) as count, lost.*
+    from (values (true)) as once left join lateral (
+      select delivery_id, webhook_endpoint_id, organization_id, attempt, leased_until, leased_by from delivery
+      where delivery_id = any(array(select unnest(delivery_ids) from ended))
+        and state = 'pending' and leased_until <= ${now}
+      order by delivery_id for update) as lost on true`
+  const lost = rows.filter((row): row is { count: number } & LostDelivery => row.delivery_id !== null)
+  return { count: rows[0]?.count ?? 0, lost }
+}
+
+/** Workers that have claimed something in the length of a lease, this one left out. */
+export async function countOtherWorkers(db: Queries, worker: string, now: string): Promise<number> {
+  const [row] = await db<{ count: number }[]>`
+    select count(distinct worker) as count from delivery_claim where leased_until > ${now} and worker <> ${worker}`
+  return row?.count ?? 0
 }

@@ -67,7 +67,11 @@ export function startDelivery(settings: DeliverySettings): AsyncDisposable {
     random: settings.random ?? Math.random,
   }
   const metrics = createDeliveryMetrics(settings.metrics, { inFlight: lanes.inFlight, lanes: lanes.size })
-  const starts = createStarts(begin, { isBusy: watchOwnLoad(), onRoom: pump })
+  const starts = createStarts(begin, {
+    laneOf: ({ webhook_endpoint_id }) => webhook_endpoint_id,
+    isBusy: watchOwnLoad(),
+    onRoom: pump,
+  })
   const underWay = new Set<Promise<void>>()
   let isStopping = false
   let pumping: Promise<void> | undefined
@@ -144,8 +148,8 @@ export function startDelivery(settings: DeliverySettings): AsyncDisposable {
       sweeping.soon()
       return false
     }
-    const counts = Map.groupBy(claimed, ({ webhook_endpoint_id }) => webhook_endpoint_id)
-    for (const each of wanted) lanes.claimed(each, counts.get(each.endpointId)?.length ?? 0)
+    const byEndpoint = Map.groupBy(claimed, ({ webhook_endpoint_id }) => webhook_endpoint_id)
+    for (const each of wanted) lanes.claimed(each, byEndpoint.get(each.endpointId)?.length ?? 0)
     metrics.onClaim(claimed[0] ? secondsBetween(claimed[0].next_attempt_at, now) : 0)
     starts.add(claimed)
     return true

@@ -33,6 +33,24 @@ test('an endpoint gets little at first, more with each success up to the cap, an
   assert.equal(claimAll(lanes).length, 1)
 })
 
+test('workers share what an endpoint gets, and each has at least one', () => {
+  const lanes = createLanes()
+  lanes.wake('a')
+  for (let i = 0; i < 100; i++) {
+    claimAll(lanes)
+    lanes.finished('a', true)
+  }
+  claimAll(lanes)
+  assert.equal(lanes.inFlight(), MAXIMUM_IN_FLIGHT_PER_ENDPOINT)
+  const heldBeside = (others: number) => {
+    lanes.shareWith(others)
+    while (lanes.inFlight() > 0) lanes.finished('a', true)
+    claimAll(lanes)
+    return lanes.inFlight()
+  }
+  assert.deepEqual([1, 2, 3, 100, 0].map(heldBeside), [8, 5, 4, 1, MAXIMUM_IN_FLIGHT_PER_ENDPOINT])
+})
+
 test('endpoints that hang hold at most their share, and those that work keep going', () => {
   const lanes = createLanes()
   const hanging = Array.from({ length: 3 * MAXIMUM_IN_FLIGHT }, (_, i) => `hanging ${i}`)

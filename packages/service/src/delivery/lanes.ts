@@ -40,6 +40,8 @@ export function createLanes() {
   const scheduled = new Set<Lane>()
   let inFlight = 0
   let troubledInFlight = 0
+  /** This process's share of what an endpoint gets from all of them. */
+  let share = MAXIMUM_IN_FLIGHT_PER_ENDPOINT
 
   function laneOf(endpointId: string): Lane | undefined {
     const known = lanes.get(endpointId)
@@ -59,12 +61,16 @@ export function createLanes() {
 
   /** Puts the lane where it belongs after a change. */
   function place(lane: Lane): void {
-    if (lane.hasWork && !lane.isBeingClaimed && lane.inFlight < lane.window) ready.add(lane)
+    if (lane.hasWork && !lane.isBeingClaimed && lane.inFlight < windowOf(lane)) ready.add(lane)
     else ready.delete(lane)
     if (lane.dueAt === undefined) scheduled.delete(lane)
     else scheduled.add(lane)
     const isIdle = !lane.hasWork && !lane.isBeingClaimed && lane.inFlight === 0 && lane.dueAt === undefined
     if (isIdle) lanes.delete(lane.endpointId)
+  }
+
+  function windowOf(lane: Lane): number {
+    return Math.min(lane.window, share)
   }
 
   function setTroubled(lane: Lane, isTroubled: boolean): void {
@@ -83,6 +89,14 @@ export function createLanes() {
     inFlight: () => inFlight,
     size: () => lanes.size,
     hasReady: () => ready.size > 0,
+
+    /** Endpoints are shared with so many other processes. */
+    shareWith(others: number): void {
+      const next = Math.max(1, Math.floor(MAXIMUM_IN_FLIGHT_PER_ENDPOINT / (others + 1)))
+      if (next === share) return
+      share = next
+      for (const lane of lanes.values()) place(lane)
+    },
 
     /** Something may be due now. */
     wake(endpointId: string): void {
@@ -123,7 +137,7 @@ export function createLanes() {
         if (free <= 0 || wanted.length >= CLAIMED_LANES) break
         if (lane.isTroubled && freeForTroubled <= 0) continue
         const fairShare = Math.max(1, Math.floor(free / Math.max(1, waiting - wanted.length)))
-        const room = Math.min(lane.window - lane.inFlight, fairShare)
+        const room = Math.min(windowOf(lane) - lane.inFlight, fairShare)
         free -= room
         if (lane.isTroubled) freeForTroubled -= room
         lane.isBeingClaimed = true

@@ -2,7 +2,7 @@
 
 /** Requests under way in one process, to all receivers together. */
 export const MAXIMUM_IN_FLIGHT = 1_024
-/** Requests under way to one endpoint, from all processes together. */
+/** Requests under way to one endpoint, from all processes together: each has its share of them, and at least one. */
 export const MAXIMUM_IN_FLIGHT_PER_ENDPOINT = 16
 /** What an endpoint gets before it has answered anything; each success adds one. */
 export const FIRST_WINDOW = 2
@@ -27,12 +27,13 @@ export const MAXIMUM_LANES = 100_000
 export const CLAIMED_LANES = 256
 export const CLAIMED_ROWS = 256
 /** When no more than this is claimed and waits for its start, the next is claimed. */
-export const CLAIMED_AHEAD = 64
+export const CLAIMED_AHEAD = 128
 export const RECORDED_ROWS = 256
 /** Results that may wait for a database that is away; then nothing more is claimed. */
 export const MAXIMUM_UNRECORDED = 4 * MAXIMUM_IN_FLIGHT
 export const SWEPT_LANES = 1_000
-export const LOST_ROWS = 200
+/** Looked through at once for what was lost; each is as large as a claim. */
+export const ENDED_CLAIMS = 16
 
 /** Longer than an attempt can take, with room for a stalled process and clocks that differ. */
 export const LEASE_SECONDS = 30
@@ -58,7 +59,7 @@ export const LONGEST_SWEEP_PAUSE_MS = 30_000
 /** Calls to look everywhere that come together are answered by one sweep. */
 export const SOON_MS = 25
 /** While many requests are under way, claims and results wait so long for company. */
-export const GATHERING_MS = 4
+export const GATHERING_MS = 1
 export const GATHERING_RESULTS_MS = 15
 export const GATHERING_FROM_IN_FLIGHT = 48
 /** How long a signing key that was found usable is used without asking again. */

@@ -3,24 +3,24 @@ import type { Database } from '../db/database.ts'
 import { secondsAfter } from '../kernel/clock.ts'
 import { type AttemptTools, judged } from './attempt.ts'
 import { type FinishedAttempt, recordWithConsequences } from './attempt-record.ts'
-import { lockLost } from './delivery-store.ts'
+import { takeEndedClaims } from './delivery-store.ts'
 import { logFailure } from './failure-log.ts'
-import { LEASE_SECONDS } from './limits.ts'
+import { ENDED_CLAIMS, LEASE_SECONDS } from './limits.ts'
 
 /**
  * Attempts whose lease has ended: their worker is gone, and whether the receiver got them nobody knows. They count,
- * as failures of this moment: the next attempt keeps its distance, and there is none after the seventh.
+ * as failures of this moment: the next attempt keeps its distance, and there is none after the seventh. Returns whether
+ * there may be more.
  */
 export async function recordLost(
   db: Database,
   tools: Pick<AttemptTools, 'clock' | 'profile' | 'random'>,
   log: Logger,
-): Promise<FinishedAttempt[]> {
+): Promise<boolean> {
   const now = tools.clock.now()
-  const lost = await db.begin(async (tx) => {
-    const rows = await lockLost(tx, now)
-    if (rows.length === 0) return []
-    const finished = rows.map((row): FinishedAttempt => {
+  const ended = await db.begin(async (tx) => {
+    const { count, lost } = await takeEndedClaims(tx, now)
+    const finished = lost.map((row): FinishedAttempt => {
       const verdict = judged({ kind: 'error', errorClass: 'lost' }, { attempt: row.attempt, now }, tools)
       return {
         deliveryId: row.delivery_id,
@@ -38,9 +38,9 @@ export async function recordLost(
         },
       }
     })
-    await recordWithConsequences(tx, finished)
-    return finished
+    if (finished.length > 0) await recordWithConsequences(tx, finished)
+    return { count, finished }
   })
-  for (const each of lost) logFailure(log, each)
-  return lost
+  for (const each of ended.finished) logFailure(log, each)
+  return ended.count === ENDED_CLAIMS
 }

@@ -3,8 +3,8 @@ import { test } from 'node:test'
 import { CLAIMED_AHEAD, CLAIMED_ROWS, FIRST_YOUNG, MAXIMUM_YOUNG, YOUNG_MS } from './limits.ts'
 import { createStarts } from './starts.ts'
 
-/** Numbers as work, each ended by hand. */
-function paced() {
+/** Numbers as work, each ended by hand; each in a lane of its own unless told otherwise. */
+function paced(laneOf: (item: number) => string = String) {
   const begun: number[] = []
   const endings = new Map<number, () => void>()
   const load = { isBusy: false }
@@ -16,7 +16,7 @@ function paced() {
       endings.set(item, resolve)
       return promise
     },
-    { isBusy: () => load.isBusy, onRoom: () => calls++ },
+    { laneOf, isBusy: () => load.isBusy, onRoom: () => calls++ },
   )
   const end = async (item: number) => {
     endings.get(item)?.()
@@ -37,6 +37,18 @@ test('few are begun at first, in their order, and one more with each that ends, 
     assert.equal(underWay(), Math.min(FIRST_YOUNG + item + 1, MAXIMUM_YOUNG))
   }
   assert.deepEqual(begun, numbers(begun.length))
+})
+
+test('a lane with nothing under way goes first, so that no second connection is opened; alone it may have several', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  const isOfLongLane = (item: number) => item < 50
+  const { starts, begun, end } = paced((item) => (isOfLongLane(item) ? 'long' : String(item)))
+  starts.add(numbers(50 + FIRST_YOUNG))
+  assert.deepEqual(begun.filter(isOfLongLane), [0])
+  await end(0)
+  assert.deepEqual(begun.filter(isOfLongLane), [0, 1], 'all others have begun by now')
+  await end(50)
+  assert.deepEqual(begun.filter(isOfLongLane), [0, 1, 2, 3], 'nothing else waits')
 })
 
 test('what takes its time holds no place: work goes on beside receivers that hang', (t) => {

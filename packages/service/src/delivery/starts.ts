@@ -1,15 +1,18 @@
 import { CLAIMED_AHEAD, CLAIMED_ROWS, FIRST_YOUNG, MAXIMUM_YOUNG, YOUNG_MS } from './limits.ts'
 
 /**
- * Begins what was claimed, in its order, with as many at once as are of use: few at first, since each needs a
- * connection, and one more for each that has ended or taken its time. The rest waits here, so that claims can be
- * larger than that.
+ * Begins what was claimed, with as many at once as are of use: few at first, since each needs a connection, and one
+ * more for each that has ended or taken its time. In its order, but lanes with nothing under way first: their
+ * connections are free, and others would have to open one more. The rest waits here, so that claims can be larger
+ * than that.
  */
 export function createStarts<T>(
   begin: (item: T) => Promise<void>,
-  { isBusy, onRoom }: { isBusy: () => boolean; onRoom: () => void },
+  { laneOf, isBusy, onRoom }: { laneOf: (item: T) => string; isBusy: () => boolean; onRoom: () => void },
 ) {
   const waiting: T[] = []
+  /** How many of a lane are under way, where there are any. */
+  const underWay = new Map<string, number>()
   let young = 0
   let limit = FIRST_YOUNG
 
@@ -28,15 +31,30 @@ export function createStarts<T>(
       else grow()
     }
     let timer = setTimeout(age, YOUNG_MS)
+    const lane = laneOf(item)
+    count(lane, 1)
     void begin(item).finally(() => {
       clearTimeout(timer)
+      // The connection is free a turn of the event loop after its answer.
+      setImmediate(count, lane, -1)
       grow()
     })
   }
 
+  function count(lane: string, by: 1 | -1): void {
+    const left = (underWay.get(lane) ?? 0) + by
+    if (left === 0) underWay.delete(lane)
+    else underWay.set(lane, left)
+  }
+
+  function take(): T | undefined {
+    const free = waiting.findIndex((item) => !underWay.has(laneOf(item)))
+    return waiting.splice(Math.max(free, 0), 1)[0]
+  }
+
   function next(): void {
     while (young < limit) {
-      const item = waiting.shift()
+      const item = take()
       if (item === undefined) break
       start(item)
     }

@@ -2,16 +2,9 @@ import type { Logger } from 'pino'
 import type { Database } from '../db/database.ts'
 import { loggableError } from '../db/loggable-error.ts'
 import type { AttemptTools } from './attempt.ts'
-import { sweepLanes } from './delivery-store.ts'
+import { countOtherWorkers, sweepLanes } from './delivery-store.ts'
 import type { Lanes } from './lanes.ts'
-import {
-  LONGEST_SWEEP_PAUSE_MS,
-  LOST_ROWS,
-  MAXIMUM_LANES,
-  SOON_MS,
-  SWEEP_REST,
-  SWEPT_LANES,
-} from './limits.ts'
+import { LONGEST_SWEEP_PAUSE_MS, MAXIMUM_LANES, SOON_MS, SWEEP_REST, SWEPT_LANES } from './limits.ts'
 import { recordLost } from './lost-attempts.ts'
 
 export interface Sweeping extends AsyncDisposable {
@@ -31,8 +24,8 @@ interface SweepSettings {
 }
 
 /**
- * What stands behind the wake-up calls: looks through the endpoints that have something to send, now or later, and
- * takes back what workers that ended had under way. Never twice at once.
+ * What stands behind the wake-up calls: looks through the endpoints that have something to send, now or later, takes
+ * back what workers that ended had under way, and sees how many others there are. Never twice at once.
  */
 export function startSweeping({ db, tools, lanes, log, everyMs, onSwept, probe }: SweepSettings): Sweeping {
   let running: Promise<void> | undefined
@@ -44,6 +37,7 @@ export function startSweeping({ db, tools, lanes, log, everyMs, onSwept, probe }
   async function sweep(): Promise<void> {
     try {
       await takeBackLost()
+      lanes.shareWith(await countOtherWorkers(db, tools.worker, tools.clock.now()))
       await lookThroughLanes()
     } catch (error) {
       log.error({ err: loggableError(error) }, 'the sweep for deliveries failed')
@@ -52,9 +46,7 @@ export function startSweeping({ db, tools, lanes, log, everyMs, onSwept, probe }
   }
 
   async function takeBackLost(): Promise<void> {
-    for (let taken = LOST_ROWS; taken === LOST_ROWS && !isStopped;) {
-      taken = (await recordLost(db, tools, log)).length
-    }
+    for (let mayBeMore = true; mayBeMore && !isStopped;) mayBeMore = await recordLost(db, tools, log)
   }
 
   async function lookThroughLanes(): Promise<void> {

@@ -6,8 +6,15 @@ export interface Clock {
   monotonicMilliseconds(): number
 }
 
+/** The text is made once a millisecond: under load it is asked for many times in each. */
+let latest = { at: 0, text: '' }
+
 export const systemClock: Clock = {
-  now: () => new Date().toISOString(),
+  now() {
+    const at = Date.now()
+    if (latest.at !== at) latest = { at, text: new Date(at).toISOString() }
+    return latest.text
+  },
   monotonicMilliseconds: () => performance.now(),
 }
 

@@ -15,7 +15,12 @@ const TAIL_BYTES = ID_BYTES - TIME_DIGITS / 2
 
 /** The time and 80 random bits: what is made together lies together in an index, which is written less for it. */
 export function orderedId(prefix: string, time: string): string {
-  return `${prefix}_${Date.parse(time).toString(16).padStart(TIME_DIGITS, '0')}${drawHex(TAIL_BYTES)}`
+  return startOfIds(prefix, time) + drawHex(TAIL_BYTES)
+}
+
+/** All ordered ids of that time and later are greater, all of earlier times smaller. */
+export function startOfIds(prefix: string, time: string): string {
+  return `${prefix}_${Date.parse(time).toString(16).padStart(TIME_DIGITS, '0')}`
 }
 
 function drawHex(bytes: number): string {

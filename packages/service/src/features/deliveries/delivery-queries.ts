@@ -1,4 +1,5 @@
 import type { Queries } from '../../db/database.ts'
+import { startOfIds } from '../../kernel/ids.ts'
 
 export const DELIVERY_STATES = ['pending', 'delivered', 'failed', 'dead'] as const
 export type DeliveryState = (typeof DELIVERY_STATES)[number]
@@ -30,11 +31,6 @@ export interface AttemptRow {
   readonly details: string
 }
 
-export interface DeliveryPosition {
-  readonly createdAt: string
-  readonly deliveryId: string
-}
-
 export interface DeliveryFilter {
   readonly state?: DeliveryState | undefined
   readonly organizationId?: string | undefined
@@ -48,52 +44,66 @@ export const deliveryColumns = (db: Queries) => db`
   delivery_id, webhook_endpoint_id, organization_id, notification_id, event_id, state, attempt, next_attempt_at,
   leased_until, created_at, finished_at, replay_of, replay_actor, replay_reason`
 
-/** What a filter says beside the state. */
+/** What a filter says beside the state. An id begins with the time of its making. */
 export const matching = (db: Queries, { organizationId, endpointId, since, until }: DeliveryFilter) => db`
   ${organizationId === undefined ? db`` : db`and organization_id = ${organizationId}`}
   ${endpointId === undefined ? db`` : db`and webhook_endpoint_id = ${endpointId}`}
-  ${since === undefined ? db`` : db`and created_at >= ${since}`}
-  ${until === undefined ? db`` : db`and created_at < ${until}`}`
+  ${since === undefined ? db`` : db`and delivery_id >= ${startOfIds('dlv', since)}`}
+  ${until === undefined ? db`` : db`and delivery_id < ${startOfIds('dlv', until)}`}`
 
 /** As literals: the planner cannot match a parameter with the condition of a partial index. */
-const BRANCHES = {
-  // Waiting and under way are indexed apart; one statement for both, so that none is seen twice or missed.
-  pending: [
-    (db: Queries) =>
-      db`(state = 'pending' and leased_until is null or state = 'pending' and leased_until is not null)`,
-  ],
-  delivered: [(db: Queries) => db`state = 'delivered'`],
-  failed: [(db: Queries) => db`state in ('failed', 'dead') and state = 'failed'`],
-  dead: [(db: Queries) => db`state in ('failed', 'dead') and state = 'dead'`],
+const IN_STATE = {
+  pending: (db: Queries) => db`state = 'pending'`,
+  delivered: (db: Queries) => db`state = 'delivered'`,
+  failed: (db: Queries) => db`state in ('failed', 'dead') and state = 'failed'`,
+  dead: (db: Queries) => db`state in ('failed', 'dead') and state = 'dead'`,
 } as const
-const ALL_BRANCHES = [
-  ...BRANCHES.pending,
-  ...BRANCHES.delivered,
-  (db: Queries) => db`state in ('failed', 'dead')`,
-]
+type InState = (typeof IN_STATE)[DeliveryState]
+const inTrouble: InState = (db) => db`state in ('failed', 'dead')`
 
-/** The newest first. Each group of states has its own index; what they give is merged here. */
+interface Page {
+  readonly after: string | undefined
+  readonly limit: number
+}
+
+/** The newest first. */
 export async function listDeliveries(
   db: Queries,
   filter: DeliveryFilter,
-  { after, limit }: { after: DeliveryPosition | undefined; limit: number },
+  page: Page,
 ): Promise<DeliveryRow[]> {
-  const branches = filter.state === undefined ? ALL_BRANCHES : BRANCHES[filter.state]
-  const pages = await Promise.all(
-    branches.map(
-      (inState) => db<DeliveryRow[]>`
-        select ${deliveryColumns(db)} from delivery
-        where ${inState(db)} ${matching(db, filter)}
-          ${after === undefined ? db`` : db`and (created_at, delivery_id) < (${after.createdAt}, ${after.deliveryId})`}
-        order by created_at desc, delivery_id desc limit ${limit}`,
-    ),
-  )
-  return pages.flat().toSorted(newestFirst).slice(0, limit)
+  const { state, organizationId, endpointId } = filter
+  if (organizationId !== undefined || endpointId !== undefined) return newestOfEndpoints(db, filter, page)
+  return newest(db, state === undefined ? () => db`true` : IN_STATE[state], filter, page)
 }
 
-function newestFirst(a: DeliveryRow, b: DeliveryRow): number {
-  if (a.created_at !== b.created_at) return a.created_at < b.created_at ? 1 : -1
-  return a.delivery_id < b.delivery_id ? 1 : -1
+function newest(db: Queries, inState: InState, filter: DeliveryFilter, { after, limit }: Page) {
+  return db<DeliveryRow[]>`
+    select ${deliveryColumns(db)} from delivery
+    where ${inState(db)} ${matching(db, filter)} ${after === undefined ? db`` : db`and delivery_id < ${after}`}
+    order by delivery_id desc limit ${limit}`
+}
+
+/**
+ * A page of each endpoint, and of these the newest: an endpoint with few is not looked for among those of the others.
+ * Each group of states has its own index by endpoint.
+ */
+function newestOfEndpoints(db: Queries, filter: DeliveryFilter, page: Page) {
+  const { state, organizationId, endpointId, since, until } = filter
+  const groups = state === undefined ? [IN_STATE.pending, IN_STATE.delivered, inTrouble] : [IN_STATE[state]]
+  const pages = groups
+    .map(
+      (inState): InState =>
+        (of) =>
+          of`webhook_endpoint_id = endpoint.webhook_endpoint_id and ${inState(of)}`,
+    )
+    .map((inGroup) => db`(${newest(db, inGroup, { since, until }, page)})`)
+    .reduce((all, next) => db`${all} union all ${next}`)
+  return db<DeliveryRow[]>`
+    select each.* from webhook_endpoint as endpoint cross join lateral (${pages}) as each
+    where ${endpointId === undefined ? db`true` : db`endpoint.webhook_endpoint_id = ${endpointId}`}
+      ${organizationId === undefined ? db`` : db`and endpoint.organization_id = ${organizationId} and (status <> 'deleted' or status = 'deleted')`}
+    order by delivery_id desc limit ${page.limit}`
 }
 
 export async function findDelivery(db: Queries, id: string): Promise<DeliveryRow | undefined> {
@@ -112,5 +122,5 @@ export async function attemptsOf(db: Queries, id: string): Promise<AttemptRow[]>
 export async function replaysOf(db: Queries, id: string, limit: number): Promise<DeliveryRow[]> {
   return db<DeliveryRow[]>`
     select ${deliveryColumns(db)} from delivery where replay_of = ${id}
-    order by created_at, delivery_id limit ${limit}`
+    order by delivery_id limit ${limit}`
 }

@@ -34,7 +34,7 @@ const failed = (db: Queries, endpoint: EndpointRow, limit: number) => db`
     and finished_at >= ${endpoint.disabled_at}
     ${endpoint.enabled_at === null ? db`` : db`and finished_at <= ${endpoint.enabled_at}`}
     and ${canBeReplayed(db)}
-  order by created_at, delivery_id limit ${limit}`
+  order by delivery_id limit ${limit}`
 
 /** At most MAXIMUM_COUNTED of each kind are counted. */
 export async function countMissed(db: Queries, endpoint: EndpointRow): Promise<Missed> {

@@ -33,15 +33,14 @@ export const canBeReplayed = (db: Queries) => db`
     where other.package_id = failed.package_id and other.notification_id = failed.notification_id
       and other.webhook_endpoint_id = failed.webhook_endpoint_id
       and other.delivery_id <> failed.delivery_id
-      and (other.state in ('pending', 'delivered')
-        or (other.created_at, other.delivery_id) > (failed.created_at, failed.delivery_id)))`
+      and (other.state in ('pending', 'delivered') or other.delivery_id > failed.delivery_id))`
 
 const replayable = (db: Queries, filter: ReplayFilter, limit: number) => db`
   select delivery_id, webhook_endpoint_id, organization_id, notification_id, event_id from delivery as failed
   where state in ('failed', 'dead') ${filter.state === undefined ? db`` : db`and state = ${filter.state}`}
     ${matching(db, filter)}
     and ${canBeReplayed(db)}
-  order by created_at, delivery_id limit ${limit}`
+  order by delivery_id limit ${limit}`
 
 /** What a replay by this filter would do; at most MAXIMUM_COUNTED are counted. */
 export async function countReplays(db: Queries, filter: ReplayFilter): Promise<ReplayCount[]> {

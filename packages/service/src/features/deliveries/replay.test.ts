@@ -241,12 +241,14 @@ test('deliveries are listed by state, endpoint and time, the newest first, page 
 })
 
 test('lists of deliveries, and the look for replays of one, go through an index in order', async () => {
+  const newest = (condition: string) =>
+    `select delivery_id from delivery where ${condition} order by delivery_id desc limit 100`
   const plans = [
-    `select delivery_id from delivery where state = 'delivered' and organization_id = 'org_x'
-     order by created_at desc, delivery_id desc limit 100`,
-    "select delivery_id from delivery where state = 'delivered' order by created_at desc, delivery_id desc limit 100",
-    `select delivery_id from delivery where state in ('failed', 'dead') and state = 'dead'
-     order by created_at desc, delivery_id desc limit 100`,
+    newest('true'),
+    newest("state = 'delivered'"),
+    newest("webhook_endpoint_id = 'whe_x' and state = 'delivered'"),
+    newest("state in ('failed', 'dead') and state = 'dead'"),
+    newest("webhook_endpoint_id = 'whe_x' and state in ('failed', 'dead')"),
     "select from delivery where replay_of = 'dlv_x'",
   ]
   for (const query of plans) {

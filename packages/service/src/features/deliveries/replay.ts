@@ -17,7 +17,7 @@ export async function replayDelivery(tx: Transaction, id: string, order: ReplayO
     select ${deliveryColumns(tx)} from delivery
     where package_id = (select package_id from delivery where delivery_id = ${id})
       and notification_id = ${found.notification_id} and webhook_endpoint_id = ${found.webhook_endpoint_id}
-    order by created_at, delivery_id`
+    order by delivery_id`
   const own = siblings.find((each) => each.delivery_id === id)
   for (const each of own ? [own, ...siblings] : siblings) requireFailed(each, id)
   const [notification] = await tx`

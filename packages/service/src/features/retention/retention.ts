@@ -1,6 +1,7 @@
 import type { DeploymentProfile } from '@agent-exchange/protocol'
 import type { Database, Transaction } from '../../db/database.ts'
 import { DAY_SECONDS, secondsAfter } from '../../kernel/clock.ts'
+import { startOfIds } from '../../kernel/ids.ts'
 import { endHopeless } from '../deliveries/end-pending.ts'
 
 /** Rows deleted by one statement: short locks, and room for others between the steps. */
@@ -96,15 +97,18 @@ async function removeContents(tx: Transaction, before: string): Promise<number> 
 
 /**
  * With their attempts. A delivery that was replayed goes with its replay, never before it. Nothing is finished before
- * it was made, so the index by creation leads to all that may go.
+ * it was made, which stands in its id; endpoint by endpoint, each through its own index.
  */
 async function removeDeliveries(tx: Transaction, before: string): Promise<number> {
   const { count } = await tx`
-    delete from delivery where delivery_id in (
-      select delivery_id from delivery as old
-      where state = 'delivered' and created_at < ${before} and finished_at < ${before} and not exists (
-        select from delivery where replay_of = old.delivery_id)
-      order by created_at limit ${STEP_ROWS} for update skip locked)`
+    delete from delivery where delivery_id = any(array(
+      select old.delivery_id from webhook_endpoint as endpoint cross join lateral (
+        select delivery_id from delivery as old
+        where old.webhook_endpoint_id = endpoint.webhook_endpoint_id and state = 'delivered'
+          and delivery_id < ${startOfIds('dlv', before)} and finished_at < ${before} and not exists (
+            select from delivery where replay_of = old.delivery_id)
+        limit ${STEP_ROWS} for update skip locked) as old
+      limit ${STEP_ROWS}))`
   return count
 }
 
@@ -112,9 +116,9 @@ async function removeFailedDeliveries(tx: Transaction, before: string): Promise<
   const { count } = await tx`
     delete from delivery where delivery_id in (
       select delivery_id from delivery as old
-      where state in ('failed', 'dead') and created_at < ${before} and finished_at < ${before} and not exists (
-        select from delivery where replay_of = old.delivery_id)
-      order by created_at limit ${STEP_ROWS} for update skip locked)`
+      where state in ('failed', 'dead') and delivery_id < ${startOfIds('dlv', before)} and finished_at < ${before}
+        and not exists (select from delivery where replay_of = old.delivery_id)
+      order by delivery_id limit ${STEP_ROWS} for update skip locked)`
   return count
 }
 

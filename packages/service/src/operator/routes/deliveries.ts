@@ -7,7 +7,6 @@ import {
   listDeliveries,
   replaysOf,
   type DeliveryFilter,
-  type DeliveryPosition,
   type DeliveryRow,
 } from '../../features/deliveries/delivery-queries.ts'
 import { findEndpoint } from '../../features/deliveries/endpoint-queries.ts'
@@ -37,12 +36,9 @@ const deliveryFilter = input({
 export const deliveryRoutes: readonly Route[] = [
   read('/deliveries', deliveryFilter, (call, db) => {
     const wanted: DeliveryFilter = { ...selectionOf(call.input), state: call.input.state }
-    const rows = (after: string | undefined, limit: number) => {
-      const position = after === undefined ? undefined : (JSON.parse(after) as DeliveryPosition)
-      return listDeliveries(db, wanted, { after: position, limit })
-    }
+    const rows = (after: string | undefined, limit: number) => listDeliveries(db, wanted, { after, limit })
     const name = ['deliveries', JSON.stringify(wanted)]
-    return listPage(call, { name, rows, position: positionOf }, toDelivery)
+    return listPage(call, { name, rows, position: ({ delivery_id }) => delivery_id }, toDelivery)
   }),
 
   read('/deliveries/:delivery_id', input({}), async ({ params }, db) => {
@@ -97,11 +93,6 @@ interface Selection {
 
 function selectionOf({ organization_id, webhook_endpoint_id, since, until }: Selection): DeliveryFilter {
   return { organizationId: organization_id, endpointId: webhook_endpoint_id, since, until }
-}
-
-function positionOf({ created_at, delivery_id }: DeliveryRow): string {
-  const position: DeliveryPosition = { createdAt: created_at, deliveryId: delivery_id }
-  return JSON.stringify(position)
 }
 
 /** Members that say nothing here are left out. */
