@@ -308,6 +308,7 @@ create table notification_stream (
 create table notification (
   organization_id text not null,
   sequence bigint not null,
+  -- Begins with the time: what is oldest comes first in its index.
   notification_id text not null unique,
   event_id text not null,
   event_type text not null,
@@ -316,7 +317,6 @@ create table notification (
   occurred_at timestamptz not null,
   primary key (organization_id, sequence)
 );
-create index notification_by_time on notification (occurred_at);
 create trigger notification_is_never_updated before update on notification
   for each row execute function refuse_change();
 create trigger notification_leaves_by_retention before delete on notification

@@ -71,8 +71,8 @@ async function removeNotifications(tx: Transaction, before: string): Promise<num
   // Times of neighbours may be out of order by a moment; sequences decide where a stream is cut.
   const cuts = await tx<{ organization_id: string; sequence: number }[]>`
     select organization_id, max(sequence) as sequence from (
-      select organization_id, sequence from notification where occurred_at < ${before}
-      order by occurred_at limit ${STEP_ROWS}) as old
+      select organization_id, sequence from notification where notification_id < ${startOfIds('ntf', before)}
+      order by notification_id limit ${STEP_ROWS}) as old
     group by organization_id order by organization_id`
   const organizations = cuts.map(({ organization_id }) => organization_id)
   const sequences = cuts.map(({ sequence }) => String(sequence))
