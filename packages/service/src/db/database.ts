@@ -36,12 +36,16 @@ export interface ConnectionSettings {
  * Every statement has an index to go by, and goes by it, row by row. The server would rather read a table from end to
  * end while it is small, and keeps that plan long after it has grown: on a new database until the first analysis,
  * minutes later. It would also gather all that a page could hold and sort it, instead of reading until it is full.
+ *
+ * So one plan does for all values, and is kept. While lists are short the server would rather make one for each
+ * execution: for a single package that took it as long as carrying them out.
  */
-const INDEXES_ONLY = {
+const PLANS = {
   enable_seqscan: 'off',
   enable_bitmapscan: 'off',
   enable_hashjoin: 'off',
   enable_mergejoin: 'off',
+  plan_cache_mode: 'force_generic_plan',
 }
 
 const TIMESTAMPTZ = 1184
@@ -90,7 +94,7 @@ function commonOptions(applicationName: string): DriverOptions {
       application_name: applicationName,
       statement_timeout: STATEMENT_TIMEOUT_MS,
       TimeZone: 'UTC',
-      ...INDEXES_ONLY,
+      ...PLANS,
     },
     types: {
       time: { to: TIMESTAMPTZ, from: [TIMESTAMPTZ], serialize: String, parse: isoTime },

@@ -52,3 +52,11 @@ for (const [name, text] of Object.entries(STATEMENTS)) {
     assert.doesNotMatch(plan, /Seq Scan|Bitmap|Hash Join|Merge Join|Sort/, plan)
   })
 }
+
+test('a plan is made once for a statement, and kept', async () => {
+  for (let i = 0; i < 8; i++) await db`select from package where package_id = any(${[`p${i}`]})`
+  const [plans] = await db<{ made_anew: number; kept: number }[]>`
+    select custom_plans as made_anew, generic_plans as kept from pg_prepared_statements
+    where statement like 'select from package %'`
+  assert.deepEqual({ ...plans }, { made_anew: 0, kept: 8 })
+})
