@@ -47,6 +47,8 @@ export function hasConsequences({ verdict }: FinishedAttempt): boolean {
 /**
  * Writes what became of attempts, in one statement. A result that comes after its lease was given to somebody else
  * changes nothing. Returns the deliveries that were written.
+ *
+ * By the key of each: a condition on the state would let the server look for them in the index of all that waits.
  */
 export async function recordAttempts(
   db: Queries,
@@ -81,7 +83,7 @@ export async function recordAttempts(
         finished_at = row.finished_at, leased_until = null, leased_by = null
       from row
       where delivery.delivery_id = row.delivery_id and delivery.attempt = row.attempt
-        and delivery.state = 'pending' and delivery.leased_by = row.worker
+        and delivery.finished_at is null and delivery.leased_by = row.worker
       returning delivery.delivery_id, row.attempt, row.started_at, row.outcome, row.details
     ), kept as (
       insert into delivery_attempt (delivery_id, attempt, started_at, outcome, details)

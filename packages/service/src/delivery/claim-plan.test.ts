@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { testDatabase } from '@agent-exchange/testkit'
-import { openDatabase, type Queries, type Transaction } from '../db/database.ts'
+import { openDatabase, type Transaction } from '../db/database.ts'
 import { type FinishedAttempt, recordAttempts } from './attempt-record.ts'
 import { secondsAfter } from '../kernel/clock.ts'
 import {
@@ -12,6 +12,7 @@ import {
   takeEndedClaims,
 } from './delivery-store.ts'
 import { ENDED_CLAIMS, LEASE_SECONDS, MAXIMUM_IN_FLIGHT_PER_ENDPOINT, SWEPT_LANES } from './limits.ts'
+import { planOf } from './statement-plan.fixture.ts'
 
 const ENDPOINTS = 10_000
 const BACKLOG = 50_000
@@ -43,35 +44,13 @@ await db`
   from webhook_endpoint`
 await db`analyze delivery, webhook_endpoint`
 
-/** The plan of a statement, as text, with the rows that each part went through. */
-async function planOf(run: (queries: Queries) => PromiseLike<unknown>): Promise<string> {
-  const plans: PromiseLike<readonly Record<string, string>[]>[] = []
-  const explaining = new Proxy(db, {
-    apply(target, self, [strings, ...values]: [TemplateStringsArray, ...unknown[]]) {
-      const isStatement = /^\s*with\b/.test(strings[0] ?? '')
-      const texts = [...strings]
-      if (isStatement) texts[0] = `explain (analyze, costs off, timing off) ${texts[0]}`
-      const tagged = Object.assign(texts, { raw: texts })
-      const query: unknown = Reflect.apply(target as unknown as (...given: unknown[]) => unknown, self, [
-        tagged,
-        ...values,
-      ])
-      if (isStatement) plans.push(query as (typeof plans)[number])
-      return query
-    },
-  })
-  await run(explaining)
-  const rows = (await Promise.all(plans)).flat()
-  return rows.map((row) => row['QUERY PLAN']).join('\n')
-}
-
 test('a claim looks only at what it takes, beside a deep backlog and ten thousand endpoints', async () => {
   const wanted = [DEEP, 'whe_00002', 'whe_00003'].map((endpointId) => ({ endpointId, room: 8 }))
   // Prepared on one connection: after a few times the server may prefer a plan for any values.
   const plans: string[] = []
   for (let i = 0; i < 10; i++) {
     await db`update delivery set leased_until = null, leased_by = null, attempt = 0 where leased_by is not null`
-    plans.push(await planOf((queries) => claimDeliveries(queries, wanted, { worker: 'wrk_1', now: NOW })))
+    plans.push(await planOf(db, (queries) => claimDeliveries(queries, wanted, { worker: 'wrk_1', now: NOW })))
   }
   const plan = plans.join('\n')
   assert.match(plan, /delivery_waiting/)
@@ -98,7 +77,7 @@ test('results are written by the key of each delivery, however many are under wa
     verdict: { outcome: 'retry', at: '2026-03-03T08:00:00.000Z', reason: 'status 500' },
     details: {},
   }))
-  const plan = await planOf((queries) => recordAttempts(queries, finished))
+  const plan = await planOf(db, (queries) => recordAttempts(queries, finished))
   assert.match(plan, /Index Scan using delivery_pkey/)
   assert.doesNotMatch(plan, /Seq Scan on delivery|Removed by Join Filter/, plan)
   const [{ count } = {}] = await db`select count(*) as count from delivery_attempt`
@@ -106,7 +85,7 @@ test('results are written by the key of each delivery, however many are under wa
 })
 
 test('a sweep takes one look for each endpoint, however much waits there', async () => {
-  const plan = await planOf((queries) => sweepLanes(queries, ''))
+  const plan = await planOf(db, (queries) => sweepLanes(queries, ''))
   assert.doesNotMatch(plan, /Seq Scan on delivery/, plan)
   const found = await sweepLanes(db, '')
   assert.equal(found.length, SWEPT_LANES)
@@ -180,7 +159,7 @@ test('claims that have ended go, a step at a time, and hand over what is still u
   assert.deepEqual(await take(secondsAfter(ended, -1)), { count: 0, lost: [] }, 'the leases hold')
   const back = { deliveryId: `dlv_${endpoints[0]}`, attempt: 1, nextAttemptAt: NOW }
   await releaseDeliveries(db, [back], 'wrk_1')
-  const plan = await planOf((queries) => takeEndedClaims(queries as Transaction, secondsAfter(ended, -1)))
+  const plan = await planOf(db, (queries) => takeEndedClaims(queries as Transaction, secondsAfter(ended, -1)))
   assert.doesNotMatch(plan, /Seq Scan on delivery/, plan)
   const steps = [await take(ended), await take(ended), await take(ended)]
   assert.deepEqual(

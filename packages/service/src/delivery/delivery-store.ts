@@ -71,15 +71,16 @@ export async function releaseDeliveries(
   const rows = released.map(({ deliveryId, attempt, nextAttemptAt }) => ({
     delivery_id: deliveryId,
     attempt,
+    worker,
     next_attempt_at: nextAttemptAt,
   }))
   await db`
     update delivery
     set attempt = delivery.attempt - 1, leased_until = null, leased_by = null, next_attempt_at = row.next_attempt_at
     from json_to_recordset(${JSON.stringify(rows)}::text::json) as row (
-      delivery_id text, attempt integer, next_attempt_at timestamptz)
-    where delivery.delivery_id = row.delivery_id and delivery.attempt = row.attempt and delivery.state = 'pending'
-      and delivery.leased_by = ${worker}`
+      delivery_id text, attempt integer, worker text, next_attempt_at timestamptz)
+    where delivery.delivery_id = row.delivery_id and delivery.attempt = row.attempt
+      and delivery.leased_by = row.worker`
 }
 
 export interface SweptLane {
@@ -149,7 +150,7 @@ export async function takeEndedClaims(tx: Transaction, now: string): Promise<End
     from (values (true)) as once left join lateral (
       select delivery_id, webhook_endpoint_id, organization_id, attempt, leased_until, leased_by from delivery
       where delivery_id = any(array(select unnest(delivery_ids) from ended))
-        and state = 'pending' and leased_until <= ${now}
+        and finished_at is null and leased_until <= ${now}
       order by delivery_id for update) as lost on true`
   const lost = rows.filter((row): row is { count: number } & LostDelivery => row.delivery_id !== null)
   return { count: rows[0]?.count ?? 0, lost }

@@ -24,6 +24,6 @@ export async function endHopeless(
         and (endpoint.status = 'deleted' or delivery.created_at < ${notificationsBefore} and not exists (
           select from notification where notification.notification_id = delivery.notification_id))
       limit ${limit} for update of delivery skip locked)
-      and state = 'pending' and leased_until is null`
+      and finished_at is null and leased_until is null`
   return count
 }

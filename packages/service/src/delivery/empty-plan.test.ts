@@ -1,0 +1,52 @@
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { testDatabase } from '@agent-exchange/testkit'
+import { openDatabase, type Queries, type Transaction } from '../db/database.ts'
+import { recordAttempts } from './attempt-record.ts'
+import { claimDeliveries, releaseDeliveries, sweepLanes, takeEndedClaims } from './delivery-store.ts'
+import { planOf } from './statement-plan.fixture.ts'
+
+const NOW = '2026-03-02T08:00:00.000Z'
+
+const database = await testDatabase()
+const db = openDatabase({ target: database.url, maximumConnections: 2, applicationName: 'test' })
+after(async () => {
+  await db.end()
+  await database[Symbol.asyncDispose]()
+})
+
+const attempted = {
+  deliveryId: 'dlv_1',
+  endpointId: 'whe_1',
+  organizationId: 'org_a',
+  attempt: 1,
+  worker: 'wrk_1',
+  startedAt: NOW,
+  finishedAt: NOW,
+  verdict: { outcome: 'delivered' },
+  details: {},
+} as const
+
+// A plan made on an empty table is kept while it grows: it must be the one for a full table from the start.
+const STATEMENTS: Record<string, (queries: Queries) => Promise<unknown>> = {
+  'a claim': (queries) =>
+    claimDeliveries(queries, [{ endpointId: 'whe_1', room: 1 }], { worker: 'wrk_1', now: NOW }),
+  results: (queries) => recordAttempts(queries, [attempted]),
+  'what is given back': (queries) =>
+    releaseDeliveries(queries, [{ deliveryId: 'dlv_1', attempt: 1, nextAttemptAt: NOW }], 'wrk_1'),
+  'claims that have ended': (queries) => takeEndedClaims(queries as Transaction, NOW),
+  'a sweep': (queries) => sweepLanes(queries, ''),
+}
+
+for (const [name, run] of Object.entries(STATEMENTS)) {
+  test(`${name}: each row by its key, on an empty database already`, async () => {
+    const plan = await planOf(db, run)
+    assert.match(plan, /Index Scan/)
+    assert.doesNotMatch(plan, /Seq Scan|Join Filter/, plan)
+    // Every look into an index is for something.
+    const looks = plan
+      .split('\n')
+      .flatMap((line, i, lines) => (/Index Scan/.test(line) ? [lines[i + 1] ?? ''] : []))
+    for (const look of looks) assert.match(look, /Index Cond/, plan)
+  })
+}
