@@ -34,6 +34,17 @@ const STATEMENTS = {
     and last_position <= 5001 and (sender_org_id = 'o' or recipient_org_id = 'o') order by last_position limit 101`,
   'where the next page of evidence begins': `select first_position from audit_record
     where thread_id = 't' and last_position > 1 order by last_position limit 1`,
+  'agents, and whether they have a key': `select agent_id, exists (select from agent_key
+      where agent_key.agent_id = agent.agent_id and use = 'encryption' and agent_key.status in ('active', 'retiring') offset 0)
+    from agent join organization using (organization_id) where agent_id = any('{a,b}')`,
+  'a policy receipt for the recipient': `select body from policy_receipt as receipt where policy_receipt_id = 'r'
+    and (sender_org_id = 'o' or recipient_org_id = 'o' and exists (select from package
+      where package.package_id = receipt.package_id and package.policy_receipt_id = receipt.policy_receipt_id offset 0))`,
+  'recorded answers': `select record.* from unnest('{o}'::text[], '{s}'::text[], '{00}'::text[]) as claimed (o, s, k),
+    lateral (select status, body from idempotency_record where organization_id = o and scope = s
+      and key_hash = decode(k, 'hex') limit 1) as record`,
+  'the oldest notifications': `select sequence from notification where notification_id < 'ntf_0'
+    order by notification_id limit 1000`,
   'the content of a package': `select body from package_content
     where package_id = 'p' and expires_at = '2026-03-02T08:00:00Z'`,
   'contents that may go': `select expires_at, package_id from package_content

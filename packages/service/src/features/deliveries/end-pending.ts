@@ -22,7 +22,7 @@ export async function endHopeless(
       select delivery_id from delivery join webhook_endpoint as endpoint using (webhook_endpoint_id)
       where state = 'pending' and leased_until is null
         and (endpoint.status = 'deleted' or delivery.created_at < ${notificationsBefore} and not exists (
-          select from notification where notification.notification_id = delivery.notification_id))
+          select from notification where notification.notification_id = delivery.notification_id offset 0))
       limit ${limit} for update of delivery skip locked)
       and finished_at is null and leased_until is null`
   return count

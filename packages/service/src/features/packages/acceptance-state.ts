@@ -92,12 +92,13 @@ function namedKeys({ metadata, signingKeyId, content }: Submission): KeyName[] {
   ]
 }
 
+/** With `offset 0` the server looks for a key of each agent, and does not gather those of all agents first. */
 async function loadAgents(tx: Transaction, ids: readonly string[]): Promise<Map<string, AgentState>> {
   const rows = await tx<AgentState[]>`
     select agent_id, organization_id, organization.status as organization_status, agent.status, protocol_versions,
       transport_modes, exists (
         select from agent_key where agent_key.agent_id = agent.agent_id and use = 'encryption'
-          and agent_key.status in ('active', 'retiring')) as has_encryption_key
+          and agent_key.status in ('active', 'retiring') offset 0) as has_encryption_key
     from agent join organization using (organization_id) where agent_id = any(${[...ids]})`.execute()
   return new Map(rows.map((row) => [row.agent_id, row]))
 }

@@ -39,7 +39,10 @@ export async function loadPolicyReceipts(
   return new Map(rows.map((row) => [row.policy_receipt_id, row]))
 }
 
-/** POL-05: the sender's organization reads it, and the recipient's once its package (POL-04) refers to it. */
+/**
+ * POL-05: the sender's organization reads it, and the recipient's once its package (POL-04) refers to it. With `offset
+ * 0` the server looks for that package, and does not gather all packages first.
+ */
 export async function findReadableBy(
   queries: Queries,
   id: string,
@@ -50,7 +53,7 @@ export async function findReadableBy(
       sender_org_id = ${organizationId}
       or recipient_org_id = ${organizationId}
         and exists (select from package where package.package_id = receipt.package_id
-          and package.policy_receipt_id = receipt.policy_receipt_id))`
+          and package.policy_receipt_id = receipt.policy_receipt_id offset 0))`
   return row
 }
 
