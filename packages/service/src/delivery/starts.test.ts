@@ -51,6 +51,19 @@ test('a lane with nothing under way goes first, so that no second connection is 
   assert.deepEqual(begun.filter(isOfLongLane), [0, 1, 2, 3], 'nothing else waits')
 })
 
+test('a lane is passed over only while what it has under way is young, also where the process is busy', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  const { starts, begun, load, end } = paced((item) => (item < 2 ? 'hanging' : String(item)))
+  load.isBusy = true
+  starts.add(numbers(100))
+  assert.ok(!begun.includes(1))
+  await end(2)
+  assert.ok(!begun.includes(1), 'others go first')
+  t.mock.timers.tick(YOUNG_MS)
+  await end(3)
+  assert.ok(begun.includes(1))
+})
+
 test('what takes its time holds no place: work goes on beside receivers that hang', (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] })
   const { starts, begun } = paced()

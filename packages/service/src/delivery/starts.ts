@@ -2,7 +2,7 @@ import { CLAIMED_AHEAD, CLAIMED_ROWS, FIRST_YOUNG, MAXIMUM_YOUNG, YOUNG_MS } fro
 
 /**
  * Begins what was claimed, with as many at once as are of use: few at first, since each needs a connection, and one
- * more for each that has ended or taken its time. In its order, but lanes with nothing under way first: their
+ * more for each that has ended or taken its time. In its order, but lanes with nothing young under way first: their
  * connections are free, and others would have to open one more. The rest waits here, so that claims can be larger
  * than that.
  */
@@ -11,14 +11,21 @@ export function createStarts<T>(
   { laneOf, isBusy, onRoom }: { laneOf: (item: T) => string; isBusy: () => boolean; onRoom: () => void },
 ) {
   const waiting: T[] = []
-  /** How many of a lane are under way, where there are any. */
+  /** How many young ones of a lane are under way, where there are any. */
   const underWay = new Map<string, number>()
   let young = 0
   let limit = FIRST_YOUNG
 
   function start(item: T): void {
+    const lane = laneOf(item)
     let isYoung = true
+    let holdsLane = true
     young++
+    count(lane, 1)
+    const letLaneGo = () => {
+      if (holdsLane) count(lane, -1)
+      holdsLane = false
+    }
     const grow = () => {
       if (!isYoung) return
       isYoung = false
@@ -27,16 +34,16 @@ export function createStarts<T>(
       next()
     }
     const age = () => {
+      // Whoever hangs holds up nobody for longer: what was claimed must leave well within its lease.
+      letLaneGo()
       if (isBusy()) timer = setTimeout(age, YOUNG_MS)
       else grow()
     }
     let timer = setTimeout(age, YOUNG_MS)
-    const lane = laneOf(item)
-    count(lane, 1)
     void begin(item).finally(() => {
       clearTimeout(timer)
       // The connection is free a turn of the event loop after its answer.
-      setImmediate(count, lane, -1)
+      setImmediate(letLaneGo)
       grow()
     })
   }
