@@ -40,6 +40,9 @@ const STATEMENTS = {
   'a policy receipt for the recipient': `select body from policy_receipt as receipt where policy_receipt_id = 'r'
     and (sender_org_id = 'o' or recipient_org_id = 'o' and exists (select from package
       where package.package_id = receipt.package_id and package.policy_receipt_id = receipt.policy_receipt_id offset 0))`,
+  'endpoints of an organization, those that were deleted too': `
+    select webhook_endpoint_id from webhook_endpoint where organization_id = 'o' and status <> 'deleted'
+    union all select webhook_endpoint_id from webhook_endpoint where organization_id = 'o' and status = 'deleted'`,
   'recorded answers': `select record.* from unnest('{o}'::text[], '{s}'::text[], '{00}'::text[]) as claimed (o, s, k),
     lateral (select status, body from idempotency_record where organization_id = o and scope = s
       and key_hash = decode(k, 'hex') limit 1) as record`,

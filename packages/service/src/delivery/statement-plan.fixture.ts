@@ -1,6 +1,9 @@
 import type { Database, Queries } from '../db/database.ts'
 
-/** The plans of the statements that it sends, as text, with the rows that each part went through. */
+/**
+ * The plans of the statements that it sends, for the values that it sends with them, as text, with the rows that each
+ * part went through.
+ */
 export async function planOf(db: Database, run: (queries: Queries) => PromiseLike<unknown>): Promise<string> {
   const plans: PromiseLike<readonly Record<string, string>[]>[] = []
   const explaining = new Proxy(db, {

@@ -100,10 +100,18 @@ function newestOfEndpoints(db: Queries, filter: DeliveryFilter, page: Page) {
     .map((inGroup) => db`(${newest(db, inGroup, { since, until }, page)})`)
     .reduce((all, next) => db`${all} union all ${next}`)
   return db<DeliveryRow[]>`
-    select each.* from webhook_endpoint as endpoint cross join lateral (${pages}) as each
-    where ${endpointId === undefined ? db`true` : db`endpoint.webhook_endpoint_id = ${endpointId}`}
-      ${organizationId === undefined ? db`` : db`and endpoint.organization_id = ${organizationId} and (status <> 'deleted' or status = 'deleted')`}
+    select each.* from (${endpointsOf(db, { organizationId, endpointId })}) as endpoint cross join lateral (${pages}) as each
     order by delivery_id desc limit ${page.limit}`
+}
+
+/** Those that are in use and those that were deleted are indexed apart. */
+function endpointsOf(db: Queries, { organizationId, endpointId }: DeliveryFilter) {
+  const byId = endpointId === undefined ? db`` : db`and webhook_endpoint_id = ${endpointId}`
+  if (organizationId === undefined)
+    return db`select webhook_endpoint_id from webhook_endpoint where true ${byId}`
+  const ofOrganization = db`
+    select webhook_endpoint_id from webhook_endpoint where organization_id = ${organizationId} ${byId}`
+  return db`${ofOrganization} and status <> 'deleted' union all ${ofOrganization} and status = 'deleted'`
 }
 
 export async function findDelivery(db: Queries, id: string): Promise<DeliveryRow | undefined> {

@@ -238,6 +238,9 @@ test('deliveries are listed by state, endpoint and time, the newest first, page 
   assert.deepEqual(await list(`webhook_endpoint_id=${endpointId}&since=${at}`), newest.slice(0, 3))
   assert.deepEqual(await list(`webhook_endpoint_id=${endpointId}&until=${at}`), newest.slice(3))
   assert.equal((await world.operate('GET', '/deliveries?since=yesterday')).status, 422)
+  await sql`update webhook_endpoint set status = 'deleted' where webhook_endpoint_id = ${endpointId}`
+  assert.deepEqual(await list(`organization_id=${owner.organizationId}`), newest, 'of a deleted endpoint too')
+  assert.deepEqual(await list(`organization_id=org_x&webhook_endpoint_id=${endpointId}`), [])
 })
 
 test('lists of deliveries, and the look for replays of one, go through an index in order', async () => {
