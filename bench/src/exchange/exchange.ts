@@ -10,7 +10,8 @@ import {
   type World,
 } from '@agent-exchange/testkit'
 import { serve, type Served } from '../processes/serve.ts'
-import { open, urlOf } from './postgres-server.ts'
+import { plainDriver } from '../reference/plain-driver.ts'
+import { urlOf } from './postgres-server.ts'
 
 type Environment = Readonly<Record<string, string>>
 
@@ -52,7 +53,8 @@ export async function startExchange({ name, database, folder, env }: ExchangeOpt
     return serve({ url, operatorUrl, env: { ...env, ...own, ...more }, logFile })
   }
   const service = cleanup.use(await start('service'))
-  const sql = cleanup.use(open(database, 4))
+  const sql = plainDriver(database, 4)
+  cleanup.defer(() => sql.end({ timeout: 1 }))
   const token = readFileSync(join(folder, `${name}-service`, 'operator-token'), 'utf8').trim()
   const world: World = {
     url: service.url,

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
-import { columnsOf } from './columns.ts'
 import type { Transaction } from './database.ts'
+import { column, copyTarget } from './wire/copy.ts'
 
 /** The owner of the table idempotency_record. */
 
@@ -52,26 +52,35 @@ export async function findRecords(
   )
 }
 
-export async function insertRecords(tx: Transaction, records: readonly IdempotencyRecord[]): Promise<void> {
-  if (records.length === 0) return
+interface RecordRow {
+  readonly organization_id: string
+  readonly scope: string
+  readonly key_hash: Uint8Array
+  readonly content_hash: Uint8Array
+  readonly status: number
+  readonly body: string
+  readonly recorded_at: string
+}
+
+const RECORDS = copyTarget<RecordRow>('idempotency_record', {
+  organization_id: column.text,
+  scope: column.text,
+  key_hash: column.bytea,
+  content_hash: column.bytea,
+  status: column.integer,
+  body: column.text,
+  recorded_at: column.timestamptz,
+})
+
+export function insertRecords(tx: Transaction, records: readonly IdempotencyRecord[]): Promise<void> {
   const rows = records.map(({ claim, contentHash, status, body, recordedAt }) => ({
     organization_id: claim.organizationId,
     scope: claim.scope,
-    key_hash: claim.keyHash,
-    content_hash: Buffer.from(contentHash).toString('hex'),
+    key_hash: Buffer.from(claim.keyHash, 'hex'),
+    content_hash: contentHash,
     status,
     body,
     recorded_at: recordedAt,
   }))
-  const column = columnsOf(rows)
-  await tx`
-    insert into idempotency_record (organization_id, scope, key_hash, content_hash, status, body, recorded_at)
-    select organization_id, scope, decode(key_hash, 'hex'), decode(content_hash, 'hex'), status::integer, body,
-      recorded_at::timestamptz
-    from (select ${column.separator}::text as mark) as sent, unnest(
-      string_to_array(${column('organization_id')}, mark), string_to_array(${column('scope')}, mark),
-      string_to_array(${column('key_hash')}, mark), string_to_array(${column('content_hash')}, mark),
-      string_to_array(${column('status')}, mark), string_to_array(${column('body')}, mark),
-      string_to_array(${column('recorded_at')}, mark)) as row (
-      organization_id, scope, key_hash, content_hash, status, body, recorded_at)`.execute()
+  return tx.copy(RECORDS, rows)
 }

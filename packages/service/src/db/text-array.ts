@@ -1,9 +1,4 @@
-/**
- * text[] on the wire. The driver would ask the server for all array types first, on every new connection, and nobody
- * hears of it when that question fails: the rejection ends the process (porsager/postgres 1192, 1205, 1223).
- */
-export const TEXT_ARRAY = 1009
-
+/** text[] as text on the wire. */
 export function writeTextArray(items: readonly (string | null)[]): string {
   return `{${items.map((item) => (item === null ? 'null' : quoted(item))).join(',')}}`
 }

@@ -3,12 +3,17 @@ import { createServer, type AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { after, test } from 'node:test'
 import { startWorld, deliveryWorld, type DeliveryState } from '@agent-exchange/testkit'
+import { openDatabase } from '../db/database.ts'
 import { claimDeliveries } from './delivery-store.ts'
 import { FIRST_WINDOW, LEASE_SECONDS, MAXIMUM_IN_FLIGHT_PER_ENDPOINT } from './limits.ts'
 
 const made = await deliveryWorld({ config: { role: 'api' } })
-after(() => made[Symbol.asyncDispose]())
 const { world, receiver } = made
+const db = openDatabase({ target: world.databaseUrl, maximumConnections: 2, applicationName: 'test' })
+after(async () => {
+  await db.end()
+  await made[Symbol.asyncDispose]()
+})
 const webhook = { ca: receiver.authority.certificate, allowPrivate: true }
 const startWorker = () => startWorld({ beside: world, config: { role: 'worker', webhook } })
 
@@ -84,7 +89,7 @@ test('an attempt whose worker is gone counts as lost: tried again after its leas
   await multiply(endpointId, 1, 6)
   // As a worker leaves it that is killed while it waits for answers.
   const now = world.clock.now()
-  const claimed = await claimDeliveries(world.sql, [{ endpointId, room: 2 }], { worker: 'wrk_gone', now })
+  const claimed = await claimDeliveries(db, [{ endpointId, room: 2 }], { worker: 'wrk_gone', now })
   assert.equal(claimed.length, 2)
   await using running = new AsyncDisposableStack()
   running.use(await startWorker())

@@ -81,11 +81,13 @@ test('a private key that was moved to another row does not open', async () => {
 test('private keys are in the database under encryption only', async () => {
   const db = await freshDatabase()
   const { tokenKeys } = await open(db)
-  const [dump] = await db`select string_agg(platform_key::text, ' ') as text,
+  const [dump] = await db<
+    { text: string; bytes: string }[]
+  >`select string_agg(platform_key::text, ' ') as text,
     string_agg(encode(private_key_encrypted, 'escape'), ' ') as bytes from platform_key`
   const secret = tokenKeys[0]?.privateJwk.d ?? ''
   assert.ok(secret.length > 40)
-  assert.ok(!`${dump?.['text']} ${dump?.['bytes']}`.includes(secret))
+  assert.ok(!`${dump?.text} ${dump?.bytes}`.includes(secret))
 })
 
 test('[ID-10] the platform stands in the directory with the key that signs its statements', async () => {

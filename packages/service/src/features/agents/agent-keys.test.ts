@@ -72,8 +72,9 @@ test('[ID-03][ID-07] a replacement becomes active, the replaced key retiring, an
     'old retiring',
   ])
   assert.notEqual(later.directory_version, before.directory_version)
-  const events =
-    await db`select key_id, kind from agent_key_event where agent_id = 'agent_rotate' order by position`
+  const events = await db<
+    { key_id: string; kind: string }[]
+  >`select key_id, kind from agent_key_event where agent_id = 'agent_rotate' order by position`
   assert.deepEqual(
     events.map(({ key_id, kind }) => `${key_id} ${kind}`),
     ['old registered', 'new registered', 'old retiring'],

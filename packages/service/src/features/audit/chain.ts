@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
-import { columnsOf } from '../../db/columns.ts'
-import type { Transaction, Write } from '../../db/database.ts'
+import { column, copyTarget } from '../../db/wire/copy.ts'
+import type { Transaction } from '../../db/database.ts'
 import { linkedText, type EntryText } from './entry-text.ts'
 
 /** What is about to be written into the audit of a thread. */
@@ -67,17 +67,22 @@ function startRecord(draft: AuditDraft, position: number, entry: string): AuditR
   }
 }
 
+type StoredRecord = Omit<AuditRecord, 'entries'> & { readonly entries: string }
+
+const RECORDS = copyTarget<StoredRecord>('audit_record', {
+  thread_id: column.text,
+  first_position: column.bigint,
+  last_position: column.bigint,
+  package_id: column.text,
+  sender_org_id: column.text,
+  recipient_org_id: column.text,
+  entries: column.text,
+})
+
 /** For entries that were linked to the ends of chains which the caller has locked; the ends move with them. */
-export function auditRecordsWrite(tx: Transaction, records: readonly AuditRecord[]): Write {
-  const column = columnsOf(records.map((record) => ({ ...record, entries: `[${record.entries.join(',')}]` })))
-  return tx`
-    insert into audit_record (thread_id, first_position, last_position, package_id, sender_org_id, recipient_org_id,
-      entries)
-    select thread_id, first_position::bigint, last_position::bigint, package_id, sender_org_id, recipient_org_id, entries
-    from (select ${column.separator}::text as mark) as sent, unnest(
-      string_to_array(${column('thread_id')}, mark), string_to_array(${column('first_position')}, mark),
-      string_to_array(${column('last_position')}, mark), string_to_array(${column('package_id')}, mark),
-      string_to_array(${column('sender_org_id')}, mark), string_to_array(${column('recipient_org_id')}, mark),
-      string_to_array(${column('entries')}, mark)) as row (
-      thread_id, first_position, last_position, package_id, sender_org_id, recipient_org_id, entries)`
+export function insertRecords(tx: Transaction, records: readonly AuditRecord[]): Promise<void> {
+  return tx.copy(
+    RECORDS,
+    records.map((record) => ({ ...record, entries: `[${record.entries.join(',')}]` })),
+  )
 }

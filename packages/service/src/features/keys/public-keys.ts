@@ -20,7 +20,7 @@ export const lockNameOf = ({ agentId, keyId }: KeyName) => `${agentId}\0${keyId}
 /** The public key behind a key id of an organization's agent; whether it may be used is decided in the transaction. */
 export async function publicKeyOf(db: Database, organizationId: string, name: KeyName): Promise<PublicKey> {
   // The database is part of the name: tests run several exchanges in one process.
-  const cacheName = [db.options.database, organizationId, lockNameOf(name)].join('\0')
+  const cacheName = [db.database, organizationId, lockNameOf(name)].join('\0')
   const cached = imported.get(cacheName)
   if (cached) return cached
   const [row] = await db<{ public_jwk: string }[]>`

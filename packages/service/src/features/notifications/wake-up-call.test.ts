@@ -11,7 +11,11 @@ after(async () => {
   await world[Symbol.asyncDispose]()
 })
 const heard: string[] = []
-await listener.listen(DELIVERY_CHANNEL, (payload) => void heard.push(payload))
+await listener.listen(
+  DELIVERY_CHANNEL,
+  (payload) => void heard.push(payload),
+  () => undefined,
+)
 
 /** The calls of the package that was sent last: the server hands them out in the order of commits. */
 async function callsSoFar(): Promise<string[]> {

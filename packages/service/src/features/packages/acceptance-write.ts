@@ -1,18 +1,17 @@
 import { eventTypeFor, movePackage, parseInstant, type PackageState } from '@agent-exchange/protocol'
 import type { Transaction } from '../../db/database.ts'
-import { sendTogether } from '../../db/send-together.ts'
 import { leaveToCommit } from '../../db/transaction-lines.ts'
 import { randomId } from '../../kernel/ids.ts'
 import { toAuditEvent, traceOf } from '../audit/audit-event.ts'
-import { auditRecordsWrite, linkEntries, type AuditDraft, type ChainEnd } from '../audit/chain.ts'
+import { insertRecords, linkEntries, type AuditDraft, type ChainEnd } from '../audit/chain.ts'
 import { fromLines } from '../audit/entry-text.ts'
 import { emitEvents, type LifecycleEvent } from '../notifications/emit-events.ts'
 import type { PolicyReceiptRow } from '../policy-receipts/store.ts'
-import { pairName, threadsWrite, type ThreadRow } from '../threads/store.ts'
+import { pairName, saveThreads, type ThreadRow } from '../threads/store.ts'
 import type { Decision } from './acceptance-decision.ts'
 import type { AcceptanceState } from './acceptance-state.ts'
 import { draftFor, toDraft, toEvent } from './facts.ts'
-import { contentsWrite, packagesWrite, setStates, type PackageRow } from './store.ts'
+import { insertContents, insertPackages, setStates, type PackageRow } from './store.ts'
 import type { Submission } from './submission.ts'
 
 /** A submission that was decided for, with its place in the thread. */
@@ -42,23 +41,23 @@ export function writeAccepted(tx: Transaction, accepted: readonly Accepted[], st
   const { records, ends } = linkEntries(before, drafts)
   const events = accepted.flatMap((each) => [acceptedEvent(each), ...answeredEvents(each)])
   const contents = accepted.flatMap(({ submission: { content }, row }) =>
-    content.transport === 'native' ? [{ row, text: content.text }] : [],
+    content.transport === 'native'
+      ? [{ package_id: row.package_id, expires_at: row.expires_at, body: content.text }]
+      : [],
   )
-  const written = sendTogether(tx, [
-    threadsWrite(tx, threadRows(accepted, ends)),
-    packagesWrite(
-      tx,
-      accepted.map(({ row }) => row),
-    ),
-    contents.length > 0 ? contentsWrite(tx, contents) : undefined,
-    auditRecordsWrite(tx, records),
-  ])
-  // By itself: what is answered may have come with the same batch.
-  const moved = setStates(
+  const rows = accepted.map(({ row }) => row)
+  leaveToCommit(
     tx,
-    accepted.flatMap(({ answered }) => answered ?? []),
+    saveThreads(tx, threadRows(accepted, ends)),
+    insertPackages(tx, rows),
+    insertContents(tx, contents),
+    insertRecords(tx, records),
+    // After them: what is answered may have come with the same batch.
+    setStates(
+      tx,
+      accepted.flatMap(({ answered }) => answered ?? []),
+    ),
   )
-  leaveToCommit(tx, written, moved)
   emitEvents(tx, events, accepted[0]?.submission.context.newId ?? randomId)
 }
 
@@ -66,6 +65,7 @@ export function writeAccepted(tx: Transaction, accepted: readonly Accepted[], st
 function threadRows(accepted: readonly Accepted[], ends: ReadonlyMap<string, ChainEnd>): ThreadRow[] {
   return [...Map.groupBy(accepted, ({ row }) => row.thread_id).values()].flatMap((ofThread) =>
     ofThread.slice(-1).map(({ row }) => ({
+      isNew: ofThread[0]?.decision.thread.packageCount === 0,
       thread_id: row.thread_id,
       transport_mode: row.transport_mode,
       created_at: row.accepted_at,

@@ -6,8 +6,8 @@ import type {
   Signature,
   TransportMode,
 } from '@agent-exchange/protocol'
-import { columnsOf } from '../../db/columns.ts'
-import type { Queries, Transaction, Write } from '../../db/database.ts'
+import { column, copyTarget } from '../../db/wire/copy.ts'
+import type { Queries, Transaction } from '../../db/database.ts'
 import type { Context } from '../../kernel/context.ts'
 
 /** The owner of the tables package and package_content. */
@@ -57,59 +57,50 @@ export async function findPackageOfParty(
   return row
 }
 
-export function packagesWrite(tx: Transaction, rows: readonly PackageRow[]): Write {
-  const column = columnsOf(rows)
-  return tx`
-    insert into package (
-      package_id, thread_id, thread_position, sender_org_id, sender_agent_id, recipient_org_id, recipient_agent_id,
-      transport_mode, state, metadata, content_digest, digest_rule, signing_key_id, policy_receipt_id,
-      responds_to_package_id, edc, sender_signature, created_at, expires_at, accepted_at, updated_at, correlation_id)
-    select
-      package_id, thread_id, thread_position::bigint, sender_org_id, sender_agent_id, recipient_org_id, recipient_agent_id,
-      transport_mode, state, metadata, content_digest, nullif(digest_rule, ''), signing_key_id, policy_receipt_id,
-      nullif(responds_to_package_id, ''), nullif(edc, ''), nullif(sender_signature, ''), created_at,
-      expires_at::timestamptz, accepted_at::timestamptz, updated_at::timestamptz, correlation_id
-    from (select ${column.separator}::text as mark) as sent, unnest(
-      string_to_array(${column('package_id')}, mark), string_to_array(${column('thread_id')}, mark),
-      string_to_array(${column('thread_position')}, mark), string_to_array(${column('sender_org_id')}, mark),
-      string_to_array(${column('sender_agent_id')}, mark), string_to_array(${column('recipient_org_id')}, mark),
-      string_to_array(${column('recipient_agent_id')}, mark), string_to_array(${column('transport_mode')}, mark),
-      string_to_array(${column('state')}, mark), string_to_array(${column('metadata')}, mark),
-      string_to_array(${column('content_digest')}, mark), string_to_array(${column('digest_rule')}, mark),
-      string_to_array(${column('signing_key_id')}, mark), string_to_array(${column('policy_receipt_id')}, mark),
-      string_to_array(${column('responds_to_package_id')}, mark), string_to_array(${column('edc')}, mark),
-      string_to_array(${column('sender_signature')}, mark), string_to_array(${column('created_at')}, mark),
-      string_to_array(${column('expires_at')}, mark), string_to_array(${column('accepted_at')}, mark),
-      string_to_array(${column('updated_at')}, mark), string_to_array(${column('correlation_id')}, mark)) as row (
-      package_id, thread_id, thread_position, sender_org_id, sender_agent_id, recipient_org_id, recipient_agent_id,
-      transport_mode, state, metadata, content_digest, digest_rule, signing_key_id, policy_receipt_id,
-      responds_to_package_id, edc, sender_signature, created_at, expires_at, accepted_at, updated_at,
-      correlation_id)`
+const PACKAGES = copyTarget<PackageRow>('package', {
+  package_id: column.text,
+  thread_id: column.text,
+  thread_position: column.bigint,
+  sender_org_id: column.text,
+  sender_agent_id: column.text,
+  recipient_org_id: column.text,
+  recipient_agent_id: column.text,
+  transport_mode: column.text,
+  state: column.text,
+  metadata: column.text,
+  content_digest: column.text,
+  digest_rule: column.text,
+  signing_key_id: column.text,
+  policy_receipt_id: column.text,
+  responds_to_package_id: column.text,
+  edc: column.text,
+  sender_signature: column.text,
+  created_at: column.text,
+  expires_at: column.timestamptz,
+  accepted_at: column.timestamptz,
+  updated_at: column.timestamptz,
+  correlation_id: column.text,
+})
+
+export function insertPackages(tx: Transaction, rows: readonly PackageRow[]): Promise<void> {
+  return tx.copy(PACKAGES, rows)
 }
 
-/**
- * One parameter for all bodies: a list of them costs the driver several times as much. It is text, because the driver
- * would write bytes in hex; the server turns it into the bytes that it came from.
- */
-export function contentsWrite(
-  tx: Transaction,
-  contents: readonly { readonly row: PackageRow; readonly text: string }[],
-): Write {
-  let offset = 1
-  const places = contents.map(({ row: { package_id, expires_at }, text }) => {
-    const place = { package_id, expires_at, start: offset, length: Buffer.byteLength(text) }
-    offset += place.length
-    return place
-  })
-  const all = contents.map(({ text }) => text).join('')
-  const column = columnsOf(places)
-  return tx`
-    insert into package_content (package_id, expires_at, body)
-    select package_id, expires_at::timestamptz, substring(bytes from start::int for length::int)
-    from (select convert_to(${all}::text, 'UTF8') as bytes, ${column.separator}::text as mark offset 0) as sent, unnest(
-      string_to_array(${column('package_id')}, mark), string_to_array(${column('expires_at')}, mark),
-      string_to_array(${column('start')}, mark), string_to_array(${column('length')}, mark)) as place (
-      package_id, expires_at, start, length)`
+/** The bytes that were submitted; they were the UTF-8 of this text. */
+interface ContentRow {
+  readonly package_id: string
+  readonly expires_at: string
+  readonly body: string
+}
+
+const CONTENTS = copyTarget<ContentRow>('package_content', {
+  package_id: column.text,
+  expires_at: column.timestamptz,
+  body: column.byteaOfText,
+})
+
+export function insertContents(tx: Transaction, rows: readonly ContentRow[]): Promise<void> {
+  return tx.copy(CONTENTS, rows)
 }
 
 export async function readContent(

@@ -1,6 +1,7 @@
 import { PROTOCOL_VERSION, type TransportMode } from '@agent-exchange/protocol'
 import { columnsOf } from '../../db/columns.ts'
-import type { Queries, Transaction, Write } from '../../db/database.ts'
+import type { Queries, Transaction } from '../../db/database.ts'
+import { column, copyTarget } from '../../db/wire/copy.ts'
 import type { ChainEnd } from '../audit/chain.ts'
 
 /** The owner of the table thread. */
@@ -12,6 +13,8 @@ export interface ThreadRow {
   readonly created_at: string
   readonly package_count: number
   readonly chain: ChainEnd
+  /** It comes with these packages. */
+  readonly isNew: boolean
   /** Pairs that are new in it, as `pairName` writes them. */
   readonly joining: readonly string[]
 }
@@ -24,30 +27,57 @@ export function organizationsIn(pairs: readonly string[]): string[] {
   return [...new Set(pairs.flatMap((pair) => pair.split(' ')))]
 }
 
-/** For threads that are new, and to bring those that exist to where they are now. The threads are locked. */
-export function threadsWrite(tx: Transaction, threads: readonly ThreadRow[]): Write {
-  const rows = threads.map(({ chain, joining, ...row }) => ({
-    ...row,
+type NewThread = Omit<ThreadRow, 'chain' | 'joining' | 'isNew'> & {
+  readonly protocol_version: string
+  readonly audit_count: number
+  readonly audit_hash: string | null
+  readonly pairs: readonly string[]
+}
+
+const THREADS = copyTarget<NewThread>('thread', {
+  thread_id: column.text,
+  transport_mode: column.text,
+  protocol_version: column.text,
+  created_at: column.timestamptz,
+  package_count: column.bigint,
+  audit_count: column.bigint,
+  audit_hash: column.text,
+  pairs: column.textArray,
+})
+
+/** Makes those that are new, and brings the others to where they are now. The threads are locked. */
+export async function saveThreads(tx: Transaction, threads: readonly ThreadRow[]): Promise<void> {
+  const fresh = threads.filter(({ isNew }) => isNew)
+  const known = threads.filter(({ isNew }) => !isNew)
+  await Promise.all([tx.copy(THREADS, fresh.map(toNewThread)), moveThreads(tx, known)])
+}
+
+function toNewThread({ chain, joining, ...row }: ThreadRow): NewThread {
+  const { count: audit_count, hash: audit_hash } = chain
+  return { ...row, protocol_version: PROTOCOL_VERSION, audit_count, audit_hash, pairs: joining }
+}
+
+async function moveThreads(tx: Transaction, threads: readonly ThreadRow[]): Promise<void> {
+  if (threads.length === 0) return
+  const rows = threads.map(({ thread_id, package_count, chain, joining }) => ({
+    thread_id,
+    package_count,
     audit_count: chain.count,
     audit_hash: chain.hash,
     joining: joining.length > 0 ? joining.join(',') : null,
   }))
-  const column = columnsOf(rows)
+  const sent = columnsOf(rows)
   // Where nobody joins, the pairs stay as they are: a long list of them is not written again.
-  return tx`
-    insert into thread
-      (thread_id, transport_mode, protocol_version, created_at, package_count, audit_count, audit_hash, pairs)
-    select thread_id, transport_mode, ${PROTOCOL_VERSION}, created_at::timestamptz, package_count::bigint,
-      audit_count::bigint, nullif(audit_hash, ''), string_to_array(coalesce(joining, ''), ',')
-    from (select ${column.separator}::text as mark) as sent, unnest(
-      string_to_array(${column('thread_id')}, mark), string_to_array(${column('transport_mode')}, mark),
-      string_to_array(${column('created_at')}, mark), string_to_array(${column('package_count')}, mark),
-      string_to_array(${column('audit_count')}, mark), string_to_array(${column('audit_hash')}, mark),
-      string_to_array(${column('joining')}, mark)) as row (
-      thread_id, transport_mode, created_at, package_count, audit_count, audit_hash, joining)
-    on conflict (thread_id) do update set
-      package_count = excluded.package_count, audit_count = excluded.audit_count, audit_hash = excluded.audit_hash,
-      pairs = case when excluded.pairs = '{}' then thread.pairs else thread.pairs || excluded.pairs end`
+  await tx`
+    update thread set package_count = moved.package_count::bigint, audit_count = moved.audit_count::bigint,
+      audit_hash = nullif(moved.audit_hash, ''),
+      pairs = case when coalesce(joining, '') = '' then pairs else pairs || string_to_array(joining, ',') end
+    from (select ${sent.separator}::text as mark) as marked, unnest(
+      string_to_array(${sent('thread_id')}, mark), string_to_array(${sent('package_count')}, mark),
+      string_to_array(${sent('audit_count')}, mark), string_to_array(${sent('audit_hash')}, mark),
+      string_to_array(${sent('joining')}, mark)) as moved (
+      thread_id, package_count, audit_count, audit_hash, joining)
+    where thread.thread_id = moved.thread_id`.execute()
 }
 
 export interface ThreadOfParty {

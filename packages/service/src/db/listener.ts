@@ -1,0 +1,51 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Connection } from './wire/connection.ts'
+import { queriesOver } from './wire/queries.ts'
+
+const PAUSE_MS = 500
+
+/** Hears what is said on a channel, over a connection of its own that is opened again when it ends. */
+export interface Listener {
+  end(): Promise<void>
+}
+
+export interface ListenerSettings {
+  readonly open: (onEnd: () => void) => Connection
+  readonly channel: string
+  readonly onMessage: (payload: string) => void
+  /** Each time it begins to listen. */
+  readonly onListening: () => void
+}
+
+/** Resolves when it listens for the first time. */
+export async function listenTo({
+  open,
+  channel,
+  onMessage,
+  onListening,
+}: ListenerSettings): Promise<Listener> {
+  let isOver = false
+  let connection: Connection | undefined
+
+  async function listen(): Promise<void> {
+    connection = open(() => void listenAgain())
+    connection.onNotification(onMessage)
+    const query = queriesOver(connection.send)
+    await query`listen ${query(channel)}`
+    onListening()
+  }
+
+  async function listenAgain(): Promise<void> {
+    await sleep(PAUSE_MS, undefined, { ref: false })
+    // Where it fails, its connection ends, and that leads here again.
+    if (!isOver) await listen().catch(() => undefined)
+  }
+
+  await listen()
+  return {
+    async end() {
+      isOver = true
+      await connection?.close()
+    },
+  }
+}

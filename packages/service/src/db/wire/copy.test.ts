@@ -1,0 +1,101 @@
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { testDatabase } from '@agent-exchange/testkit'
+import { openDatabase } from '../database.ts'
+import { leaveToCommit } from '../transaction-lines.ts'
+import { column, copyTarget } from './copy.ts'
+
+const database = await testDatabase()
+const db = openDatabase({ target: database.url, maximumConnections: 2, applicationName: 'test' })
+after(async () => {
+  await db.end()
+  await database[Symbol.asyncDispose]()
+})
+await db`create table copied (key bigint primary key, text text, number integer, time timestamptz, bytes bytea,
+  encoded bytea, texts text[])`
+
+const COPIED = copyTarget<{
+  readonly key: number
+  readonly text: string | null
+  readonly number: number
+  readonly time: string
+  readonly bytes: Uint8Array
+  readonly encoded: string
+  readonly texts: readonly string[]
+}>('copied', {
+  key: column.bigint,
+  text: column.text,
+  number: column.integer,
+  time: column.timestamptz,
+  bytes: column.bytea,
+  encoded: column.byteaOfText,
+  texts: column.textArray,
+})
+
+const row = (key: number) => ({
+  key,
+  text: `text ${key}`,
+  number: -key,
+  time: '2026-03-02T08:00:00.123Z',
+  bytes: Buffer.from([key % 256, 0]),
+  encoded: 'ä',
+  texts: ['a', 'ö'],
+})
+const keys = async () =>
+  (await db<{ key: number }[]>`select key from copied order by key`).map(({ key }) => key)
+
+test('rows arrive as they were, whatever is in them', async () => {
+  const odd = [
+    row(1),
+    { ...row(2), text: null, texts: [], encoded: '' },
+    { ...row(2 ** 53 - 1), text: '', time: '9999-12-31T23:59:59.999Z', number: -(2 ** 31) },
+    { ...row(-5), text: '\\N\t\n"\u{1F600}', time: '1969-12-31T23:59:59.999Z' },
+  ]
+  await db.begin(async (tx) => tx.copy(COPIED, odd))
+  const stored =
+    await db`select * from copied order by array_position(${odd.map(({ key }) => String(key))}, key::text)`
+  const expected = odd.map((each) => ({ ...each, encoded: Buffer.from(each.encoded) }))
+  assert.deepEqual([...stored], expected)
+  await db`delete from copied`
+})
+
+test('none, and more than one message holds', async () => {
+  await db.begin(async (tx) => tx.copy(COPIED, []))
+  const long = 'x'.repeat(50_000)
+  const many = Array.from({ length: 40 }, (_, key) => ({ ...row(key), text: long }))
+  await db.begin(async (tx) => {
+    // What is sent before it and behind it goes on as if nothing had happened.
+    const [first, , last] = await Promise.all([
+      tx<{ count: number }[]>`select count(*)::integer as count from copied`.execute(),
+      tx.copy(COPIED, many),
+      tx<{ count: number }[]>`select count(*)::integer as count from copied`.execute(),
+    ])
+    assert.deepEqual([first[0]?.count, last[0]?.count], [0, many.length])
+  })
+  assert.equal((await keys()).length, many.length)
+  await db`delete from copied`
+})
+
+test('a copy that the server refuses fails the transaction with its own error; the connection is as good as before', async () => {
+  await db.begin(async (tx) => tx.copy(COPIED, [row(1)]))
+  const work = db.begin(async (tx) => {
+    leaveToCommit(tx, tx`insert into copied (key) values (7)`.execute(), tx.copy(COPIED, [row(2), row(1)]))
+    leaveToCommit(tx, tx.copy(COPIED, [row(3)]))
+  })
+  await assert.rejects(work, { code: '23505', table: 'copied' })
+  assert.deepEqual(await keys(), [1])
+  await db.begin(async (tx) => tx.copy(COPIED, [row(2)]))
+  assert.deepEqual(await keys(), [1, 2])
+  await db`delete from copied`
+})
+
+test('rows that cannot be written are not sent, and nothing of their transaction is kept', async () => {
+  const work = db.begin(async (tx) => {
+    leaveToCommit(tx, tx`insert into copied (key) values (7)`.execute())
+    leaveToCommit(tx, tx.copy(COPIED, [row(1), { ...row(2), time: 'yesterday' }]))
+  })
+  await assert.rejects(work, RangeError)
+  assert.deepEqual(await keys(), [])
+  await db.begin(async (tx) => tx.copy(COPIED, [row(1)]))
+  assert.deepEqual(await keys(), [1])
+})
