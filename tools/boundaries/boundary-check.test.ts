@@ -70,7 +70,8 @@ test('the service is layered', () => {
 })
 
 test('drivers, frameworks and node: modules stay in their places', () => {
-  isAllowed('packages/service/src/db/pool.ts', "import postgres from 'postgres'")
+  isAllowed('packages/service/src/db/wire/connection.ts', "import pg from 'pg'")
+  isRefused('packages/service/src/features/a.ts', "import { Client } from 'pg'", /database driver/u)
   isRefused('packages/service/src/features/a.ts', "import type { Sql } from 'postgres'", /database driver/u)
   isAllowed('packages/service/src/http/server.ts', "import fastify from 'fastify'")
   isRefused('packages/service/src/oauth/mount.ts', "import helmet from '@fastify/helmet'", /Fastify/u)

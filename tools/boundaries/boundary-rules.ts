@@ -58,7 +58,7 @@ export const RESERVED_IMPORTS: readonly (Reserved & { readonly imports: RegExp }
     why: 'the SDK runs in a browser: node: modules and undici only in sdk/src/node and sdk/src/connectors',
   },
   {
-    imports: /^postgres(?:\/|$)/u,
+    imports: /^(?:pg|postgres)(?:\/|$)/u,
     within: ['packages/'],
     except: ['packages/service/src/db/', 'packages/testkit/src/'],
     why: 'only service/src/db talks to the database driver',
