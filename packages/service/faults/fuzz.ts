@@ -203,7 +203,8 @@ async function fingerprint({ sql }: World): Promise<string> {
     select relname as name from pg_class where relkind = 'r' and relnamespace = 'public'::regnamespace
       and relname <> 'assertion_use' order by relname`
   const counts = tables.map(
-    ({ name }) => `select count(*) as rows, coalesce(sum(xmin::text::bigint), 0) as writers from "${name}"`,
+    ({ name }) =>
+      `select '${name}' as name, count(*) as rows, coalesce(sum(xmin::text::bigint), 0) as writers from "${name}"`,
   )
-  return JSON.stringify(await sql.unsafe(counts.join(' union all ')))
+  return JSON.stringify(await sql.unsafe(`${counts.join(' union all ')} order by name`))
 }

@@ -72,8 +72,10 @@ export function openDatabase({ target, maximumConnections, applicationName }: Co
   return Object.assign(queriesOver(statements.send), {
     database: options.client.database ?? '',
     begin: transactions.begin,
-    async listen(channel: string, onMessage: (payload: string) => void, onListening: () => void) {
-      listeners.push(await listenTo({ open, channel, onMessage, onListening }))
+    listen(channel: string, onMessage: (payload: string) => void, onListening: () => void) {
+      const listener = listenTo({ open, channel, onMessage, onListening })
+      listeners.push(listener)
+      return listener.listening
     },
     async end({ timeout = END_LIMIT_SECONDS } = {}) {
       await Promise.all([

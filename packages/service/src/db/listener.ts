@@ -6,6 +6,8 @@ const PAUSE_MS = 500
 
 /** Hears what is said on a channel, over a connection of its own that is opened again when it ends. */
 export interface Listener {
+  /** When it listens for the first time; fails where the first connection does. */
+  readonly listening: Promise<void>
   end(): Promise<void>
 }
 
@@ -17,13 +19,7 @@ export interface ListenerSettings {
   readonly onListening: () => void
 }
 
-/** Resolves when it listens for the first time. */
-export async function listenTo({
-  open,
-  channel,
-  onMessage,
-  onListening,
-}: ListenerSettings): Promise<Listener> {
+export function listenTo({ open, channel, onMessage, onListening }: ListenerSettings): Listener {
   let isOver = false
   let connection: Connection | undefined
 
@@ -41,8 +37,8 @@ export async function listenTo({
     if (!isOver) await listen().catch(() => undefined)
   }
 
-  await listen()
   return {
+    listening: listen(),
     async end() {
       isOver = true
       await connection?.close()

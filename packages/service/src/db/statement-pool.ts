@@ -1,3 +1,4 @@
+import { atMost } from './at-most.ts'
 import { PLAN_OUTDATED, sqlState } from './sql-state.ts'
 import type { Connection } from './wire/connection.ts'
 import { ConnectionLost } from './wire/connection-lost.ts'
@@ -66,18 +67,8 @@ export function createStatementPool(open: (onEnd: () => void) => Connection, max
     },
     async end({ timeout }) {
       isOver = true
-      if (underWay + waiting.length > 0) await idleWithin(timeout)
+      if (underWay + waiting.length > 0) await atMost(timeout, (done) => (onIdle = done))
       await Promise.all([...connections].map((connection) => connection.close()))
     },
-  }
-
-  function idleWithin(seconds: number): Promise<void> {
-    const { promise, resolve } = Promise.withResolvers<void>()
-    const timer = setTimeout(resolve, seconds * 1_000)
-    onIdle = () => {
-      clearTimeout(timer)
-      resolve()
-    }
-    return promise
   }
 }

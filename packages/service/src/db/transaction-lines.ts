@@ -1,10 +1,11 @@
+import { atMost } from './at-most.ts'
 import type { Transaction } from './database.ts'
 import { sqlState } from './sql-state.ts'
 import type { Connection } from './wire/connection.ts'
 import { ConnectionLost } from './wire/connection-lost.ts'
 import { writeRows, type CopyTarget } from './wire/copy.ts'
 import { queriesOver } from './wire/queries.ts'
-import { Statement, type Request } from './wire/statement.ts'
+import { Statement, type Request, type Send } from './wire/statement.ts'
 
 /** By transaction, what was sent in it and nobody has waited for. */
 const leftToCommit = new WeakMap<Transaction, Promise<unknown>[]>()
@@ -39,6 +40,7 @@ export function createTransactionLines(
   const idle: Connection[] = []
   const waiting: ((line: Connection) => void)[] = []
   let onIdle: (() => void) | undefined
+  let isEnding = false
 
   function openLine(): Connection {
     const line: Connection = open(() => drop(line))
@@ -78,7 +80,7 @@ export function createTransactionLines(
     }
     const note = (error: unknown) => (first ??= error)
     const own = queriesOver(line.send, note)
-    const tx = Object.assign(queriesOver(send, note), { copy: copyOver(send) })
+    const tx = Object.assign(queriesOver(send, note), { copy: copyOver(send, note) })
     const statements: Promise<unknown>[] = []
     leftToCommit.set(tx, statements)
     // Nobody waits for it: whatever the work sends comes after it on this connection, and on no other.
@@ -100,6 +102,7 @@ export function createTransactionLines(
 
   return {
     async begin(work) {
+      if (isEnding) throw new ConnectionLost('the pool has ended', { code: 'CONNECTION_ENDED' })
       const line = await take()
       try {
         return await transact(line, work)
@@ -108,25 +111,18 @@ export function createTransactionLines(
       }
     },
     async end({ timeout }) {
-      if (idle.length < lines.size) {
-        await new Promise<void>((resolve) => {
-          const timer = setTimeout(resolve, timeout * 1_000)
-          onIdle = () => {
-            clearTimeout(timer)
-            resolve()
-          }
-        })
-      }
+      isEnding = true
+      if (idle.length < lines.size) await atMost(timeout, (done) => (onIdle = done))
       await Promise.all([...lines].map((line) => line.close()))
     },
   }
 }
 
-function copyOver(send: (request: Request) => void) {
+function copyOver(send: Send, onFailure: (error: unknown) => void) {
   return async <R>(target: CopyTarget<R>, rows: readonly R[]): Promise<void> => {
     if (rows.length === 0) return
     const copied: Request['copied'] = (out) => writeRows(out, target, rows)
-    await new Statement({ text: target.text, values: [], copied }, send).execute()
+    await new Statement({ text: target.text, values: [], copied }, send, onFailure).execute()
   }
 }
 

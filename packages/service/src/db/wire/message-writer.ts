@@ -15,12 +15,9 @@ const NULL_LENGTH = -1
  */
 export class MessageWriter {
   #bytes: Buffer = Buffer.allocUnsafeSlow(FIRST_BYTES)
+  #spare: Buffer | undefined
   #end = 0
   #messageStart = 0
-
-  get isEmpty(): boolean {
-    return this.#end === 0
-  }
 
   /** Bytes of the message that was begun last. */
   get messageBytes(): number {
@@ -137,8 +134,6 @@ export class MessageWriter {
       },
     }
   }
-
-  #spare: Buffer | undefined
 
   #reserve(more: number): void {
     const needed = this.#end + more
