@@ -161,7 +161,7 @@ async function allWorkersAnswer({ operatorUrl }: Exchange): Promise<void> {
 
 async function checkSettings({ sql }: Exchange): Promise<void> {
   const rows = await sql<{ name: string; setting: string }[]>`
-    select name, setting from pg_settings where name in ${sql(Object.keys(DURABLE))}`
+    select name, setting from pg_settings where name = any(${Object.keys(DURABLE)})`
   assert.deepEqual(Object.fromEntries(rows.map(({ name, setting }) => [name, setting])), DURABLE)
 }
 
