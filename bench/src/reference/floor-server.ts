@@ -71,5 +71,5 @@ function keysOnly(keys: KeyList): Database {
   const query = async (_texts: TemplateStringsArray, agentId: string) => [
     { public_jwk: JSON.stringify(jwkOf.get(agentId)) },
   ]
-  return Object.assign(query, { options: { database: 'none' } }) as unknown as Database
+  return Object.assign(query, { database: 'none' }) as unknown as Database
 }
