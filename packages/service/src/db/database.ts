@@ -5,7 +5,6 @@ import { createTransactionLines } from './transaction-lines.ts'
 import { Connection } from './wire/connection.ts'
 import type { CopyTarget } from './wire/copy.ts'
 import { queriesOver, type Queries } from './wire/queries.ts'
-import type { Row, Statement } from './wire/statement.ts'
 
 export { addressOf, type ConnectionTarget, type SocketTarget } from './connection-target.ts'
 export type { Queries }
@@ -26,9 +25,6 @@ export interface Transaction extends Queries {
   /** Writes many rows at once, the cheapest way there is. */
   copy<R>(target: CopyTarget<R>, rows: readonly R[]): Promise<void>
 }
-
-/** A statement that was written and not sent. */
-export type Write = Statement<Row[]>
 
 export interface ConnectionSettings {
   readonly target: ConnectionTarget

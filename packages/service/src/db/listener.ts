@@ -27,7 +27,12 @@ export function listenTo({ open, channel, onMessage, onListening }: ListenerSett
     connection = open(() => void listenAgain())
     connection.onNotification(onMessage)
     const query = queriesOver(connection.send)
-    await query`listen ${query(channel)}`
+    try {
+      await query`listen ${query(channel)}`
+    } catch (error) {
+      await connection.close()
+      throw error
+    }
     onListening()
   }
 

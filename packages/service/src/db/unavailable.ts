@@ -1,10 +1,9 @@
 import { sqlState } from './sql-state.ts'
 
-/** The driver's and the system's words for a server that cannot be reached, or has just gone. */
+/** Our own and the system's words for a server that cannot be reached, or has just gone. */
 const CONNECTION_CODES = new Set([
   'CONNECTION_CLOSED',
   'CONNECTION_ENDED',
-  'CONNECTION_DESTROYED',
   'CONNECT_TIMEOUT',
   'ECONNREFUSED',
   'ECONNRESET',

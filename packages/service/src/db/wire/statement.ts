@@ -4,7 +4,7 @@ import type { MessageWriter } from './message-writer.ts'
 export type Value = string | number | boolean | null | Uint8Array | readonly (string | null)[]
 
 /** Part of another statement, or of its text. */
-export type Part = Value | Statement<readonly object[]> | readonly Statement<readonly object[]>[] | Identifier
+export type Part = Value | Statement<readonly object[]> | Identifier
 
 export type Row = Record<string, unknown>
 
@@ -118,9 +118,10 @@ function render({ texts, parts }: Template): Rendered {
   return { text: rendered({ texts, parts }, values), values }
 }
 
+const NOTHING = 'a statement was given undefined for a value'
+
 function isValue(part: Part): part is Value {
-  if (part === undefined) throw new TypeError('a statement was given undefined for a value')
-  if (Array.isArray(part)) return !(part[0] instanceof Statement)
+  if (part === undefined) throw new TypeError(NOTHING)
   return !(part instanceof Statement || part instanceof Identifier)
 }
 
@@ -137,10 +138,10 @@ function rendered({ texts, parts }: Template, values: Value[]): string {
 }
 
 function written(part: Part, values: Value[]): string {
+  if (part === undefined) throw new TypeError(NOTHING)
   if (part instanceof Identifier) return part.text
   if (part instanceof Statement) return rendered(part.template, values)
-  if (isValue(part)) return `$${values.push(part)}`
-  return part.map((each) => written(each as Part, values)).join(' ')
+  return `$${values.push(part)}`
 }
 
 /** `INSERT 0 3`, `SELECT 3`, `COMMIT`: the last word is how many, where it is a number. */

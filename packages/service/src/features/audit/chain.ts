@@ -80,7 +80,7 @@ const RECORDS = copyTarget<StoredRecord>('audit_record', {
 })
 
 /** For entries that were linked to the ends of chains which the caller has locked; the ends move with them. */
-export function insertRecords(tx: Transaction, records: readonly AuditRecord[]): Promise<void> {
+export function insertAuditRecords(tx: Transaction, records: readonly AuditRecord[]): Promise<void> {
   return tx.copy(
     RECORDS,
     records.map((record) => ({ ...record, entries: `[${record.entries.join(',')}]` })),

@@ -3,7 +3,7 @@ import type { Transaction } from '../../db/database.ts'
 import { leaveToCommit } from '../../db/transaction-lines.ts'
 import { randomId } from '../../kernel/ids.ts'
 import { toAuditEvent, traceOf } from '../audit/audit-event.ts'
-import { insertRecords, linkEntries, type AuditDraft, type ChainEnd } from '../audit/chain.ts'
+import { insertAuditRecords, linkEntries, type AuditDraft, type ChainEnd } from '../audit/chain.ts'
 import { fromLines } from '../audit/entry-text.ts'
 import { emitEvents, type LifecycleEvent } from '../notifications/emit-events.ts'
 import type { PolicyReceiptRow } from '../policy-receipts/store.ts'
@@ -51,7 +51,7 @@ export function writeAccepted(tx: Transaction, accepted: readonly Accepted[], st
     saveThreads(tx, threadRows(accepted, ends)),
     insertPackages(tx, rows),
     insertContents(tx, contents),
-    insertRecords(tx, records),
+    insertAuditRecords(tx, records),
     // After them: what is answered may have come with the same batch.
     setStates(
       tx,

@@ -11,7 +11,7 @@ import { leaveToCommit } from '../../db/transaction-lines.ts'
 import { randomId } from '../../kernel/ids.ts'
 import { Problem } from '../../kernel/problem.ts'
 import { toAuditEvent, traceOf, type Cause } from '../audit/audit-event.ts'
-import { insertRecords, linkEntries, type AuditDraft } from '../audit/chain.ts'
+import { insertAuditRecords, linkEntries, type AuditDraft } from '../audit/chain.ts'
 import { emitEvents, type LifecycleEvent } from '../notifications/emit-events.ts'
 import { chainEnds, moveChainEnds } from '../threads/store.ts'
 import { toDraft, toEvent } from './facts.ts'
@@ -88,7 +88,7 @@ export async function recordFacts(
   leaveToCommit(
     tx,
     setStates(tx, [...current.values()]),
-    insertRecords(tx, linked.records),
+    insertAuditRecords(tx, linked.records),
     moveChainEnds(tx, linked.ends),
   )
   emitEvents(
