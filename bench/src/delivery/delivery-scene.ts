@@ -5,7 +5,7 @@ import { makeOrganizations } from '../exchange/parties.ts'
 import { open } from '../exchange/postgres-server.ts'
 import { startHelper, type Helper } from '../processes/calls.ts'
 import { makeNaiveDatabase } from '../reference/naive-database.ts'
-import type { SocketTarget } from '@agent-exchange/service/database'
+import type { DatabaseTarget } from '../exchange/postgres-server.ts'
 import { eventMaker, readTemplates, type EventTemplate } from '../rows/event-rows.ts'
 import type { OneByOneCalls } from './one-by-one-main.ts'
 import type { ReceiverCalls } from './receiver-main.ts'
@@ -22,7 +22,7 @@ export interface DeliveryScene {
   readonly exchange: Exchange
   readonly receiver: Helper<ReceiverCalls>
   readonly oneByOne: Helper<OneByOneCalls>
-  readonly naiveDatabase: SocketTarget
+  readonly naiveDatabase: DatabaseTarget
   readonly templates: readonly EventTemplate[]
   readonly nextEvent: ReturnType<typeof eventMaker>
   readonly settings: Readonly<Record<string, string>>

@@ -1,7 +1,7 @@
 /** Delivery as it is first written: claim one, sign, fetch, record, repeat. Started by the area `delivery`. */
 
 import { generateKeyPair, signWebhook } from '@agent-exchange/crypto'
-import type { SocketTarget } from '@agent-exchange/service/database'
+import type { DatabaseTarget } from '../exchange/postgres-server.ts'
 import type postgres from 'postgres'
 import { answerCalls } from '../processes/calls.ts'
 import { plainDriver } from '../reference/plain-driver.ts'
@@ -64,7 +64,7 @@ async function deliverOne(db: postgres.Sql, claimed: Claimed): Promise<void> {
 }
 
 const calls = {
-  open(database: SocketTarget): void {
+  open(database: DatabaseTarget): void {
     sql = plainDriver(database, CONNECTIONS)
   },
   /** Delivers what is there; returns how much that was and how long it took. */

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { SocketTarget } from '@agent-exchange/service/database'
+import type { DatabaseTarget } from '../exchange/postgres-server.ts'
 import { open, type PostgresServer } from '../exchange/postgres-server.ts'
 import { cpuSeconds } from '../processes/cpu.ts'
 import type { DeliveryScene } from './delivery-scene.ts'
@@ -81,7 +81,7 @@ function cpuCounter(roots: readonly (readonly number[])[]) {
 }
 
 /** The receiver has all of them; their results may still be on the way. */
-export async function untilRecorded(database: SocketTarget): Promise<void> {
+export async function untilRecorded(database: DatabaseTarget): Promise<void> {
   await using db = open(database)
   for (const from = performance.now(); ; await sleep(POLL_MS)) {
     // A small index answers it; a look through all that was ever delivered would take part in what is measured.

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { SocketTarget } from '@agent-exchange/service/database'
+import type { DatabaseTarget } from './postgres-server.ts'
 import {
   callOperator,
   createOrganization,
@@ -17,7 +17,7 @@ type Environment = Readonly<Record<string, string>>
 
 /** An exchange as an operator runs it: one `aex serve`, and more of them where somebody asks. */
 export interface Exchange extends AsyncDisposable {
-  readonly database: SocketTarget
+  readonly database: DatabaseTarget
   readonly service: Served
   /** The same as the test kit wants it. */
   readonly world: World
@@ -27,7 +27,7 @@ export interface Exchange extends AsyncDisposable {
 
 export interface ExchangeOptions {
   readonly name: string
-  readonly database: SocketTarget
+  readonly database: DatabaseTarget
   /** For data folders and logs. */
   readonly folder: string
   readonly env: Environment

@@ -1,63 +1,87 @@
 import { join } from 'node:path'
-import {
-  addressOf,
-  openDatabase,
-  startEmbedded,
-  type Database,
-  type SocketTarget,
-} from '@agent-exchange/service/database'
+import { addressOf, openDatabase, startEmbedded, type Database } from '@agent-exchange/service/database'
+import { freePorts } from '@agent-exchange/testkit'
 
 /** For several services, a naive server and peers at once; the rest stays as the embedded default has it. */
 const SETTINGS = { max_connections: '400' }
 const OWNER = 'agent_exchange'
+const HOST = '127.0.0.1'
 
-/** The embedded PostgreSQL with its durable defaults, in a process of ours and with databases of ours. */
+/** A database, and who works with it. */
+export interface DatabaseTarget {
+  readonly host: string
+  readonly port: number
+  readonly user: string
+  readonly password: string
+  readonly database: string
+}
+
+/**
+ * The embedded PostgreSQL with its durable defaults, in a process of ours and with databases of ours. It is reached over
+ * TCP, as one that an operator brings along.
+ */
 export interface PostgresServer extends AsyncDisposable {
   readonly version: string
   readonly pid: () => number
   /** The service's own database. */
-  readonly main: SocketTarget
+  readonly main: DatabaseTarget
   /** Makes an empty database. */
-  create(name: string): Promise<SocketTarget>
+  create(name: string): Promise<DatabaseTarget>
   drop(name: string): Promise<void>
   /** The same database with all rights. */
-  asSuperuser(target: SocketTarget): SocketTarget
+  asSuperuser(target: DatabaseTarget): DatabaseTarget
+  /** The address of the same database by the socket in the data folder, which the embedded default uses. */
+  socketUrlOf(target: DatabaseTarget): string
 }
 
 export async function startPostgres(
   folder: string,
   settings: Readonly<Record<string, string>> = {},
 ): Promise<PostgresServer> {
+  const [port = 0] = await freePorts(1)
   const embedded = await startEmbedded({
     dataDirectory: join(folder, 'database'),
     log: () => undefined,
-    settings: { ...SETTINGS, ...settings },
+    settings: { ...SETTINGS, listen_addresses: HOST, port: String(port), ...settings },
+  })
+  const { connection, administration } = embedded
+  const overTcp = ({ user, password, database }: typeof connection): DatabaseTarget => ({
+    host: HOST,
+    port,
+    user,
+    password,
+    database,
   })
   const administer = async (statement: string) => {
-    await using sql = open(embedded.administration, 1)
+    await using sql = open(overTcp(administration), 1)
     await sql.unsafe(statement)
   }
   return {
     version: embedded.version,
     pid: embedded.pid,
-    main: embedded.connection,
+    main: overTcp(connection),
     async create(name) {
       await administer(`create database ${name} owner ${OWNER}`)
-      return { ...embedded.connection, database: name }
+      return { ...overTcp(connection), database: name }
     },
     drop: (name) => administer(`drop database if exists ${name} with (force)`),
-    asSuperuser: (target) => ({ ...embedded.administration, database: target.database }),
+    asSuperuser: ({ database }) => ({ ...overTcp(administration), database }),
+    socketUrlOf: ({ database }) => addressOf({ ...connection, database }),
     [Symbol.asyncDispose]: () => embedded[Symbol.asyncDispose](),
   }
 }
 
 /** A pool that closes with its scope. */
-export function open(target: SocketTarget | string, maximumConnections = 2): Database & AsyncDisposable {
-  const sql = openDatabase({ target, maximumConnections, applicationName: 'bench' })
+export function open(target: DatabaseTarget | string, maximumConnections = 2): Database & AsyncDisposable {
+  const address = typeof target === 'string' ? target : urlOf(target)
+  const sql = openDatabase({ target: address, maximumConnections, applicationName: 'bench' })
   return new Proxy(sql, {
     get: (of, name) =>
       name === Symbol.asyncDispose ? () => sql.end({ timeout: 5 }) : (Reflect.get(of, name) as unknown),
   }) as Database & AsyncDisposable
 }
 
-export const urlOf = (target: SocketTarget) => addressOf(target)
+export function urlOf({ host, port, user, password, database }: DatabaseTarget): string {
+  const credentials = `${encodeURIComponent(user)}:${encodeURIComponent(password)}`
+  return `postgres://${credentials}@${host}:${port}/${encodeURIComponent(database)}`
+}

@@ -1,5 +1,5 @@
 import { statfsSync } from 'node:fs'
-import type { SocketTarget } from '@agent-exchange/service/database'
+import type { DatabaseTarget } from '../exchange/postgres-server.ts'
 import type { Area, AreaContext, AreaResult, Table } from '../area.ts'
 import { startExchange } from '../exchange/exchange.ts'
 import { makeFolder, type Folder } from '../exchange/folder.ts'
@@ -82,7 +82,7 @@ function requireSpace({ path }: Folder, packages: number): void {
 }
 
 /** What autovacuum does by itself, but now. Returns the size of the database. */
-async function tidy(superuser: SocketTarget): Promise<string> {
+async function tidy(superuser: DatabaseTarget): Promise<string> {
   // One connection, so that the setting counts for what follows it.
   await using db = open(superuser, 1)
   await db`set statement_timeout = 0`

@@ -1,4 +1,4 @@
-import type { SocketTarget } from '@agent-exchange/service/database'
+import type { DatabaseTarget } from '../exchange/postgres-server.ts'
 import { open } from '../exchange/postgres-server.ts'
 
 /** A table with fewer rows is read whole for good reason. */
@@ -14,14 +14,14 @@ export interface Explained {
   readonly failure?: string
 }
 
-export async function forgetStatements(superuser: SocketTarget): Promise<void> {
+export async function forgetStatements(superuser: DatabaseTarget): Promise<void> {
   await using db = open(superuser)
   await db`create extension if not exists pg_stat_statements`
   await db`select pg_stat_statements_reset()`
 }
 
 /** Every statement that the service sent since then, with the plan that PostgreSQL has for it whatever the values. */
-export async function explainStatements(superuser: SocketTarget, role: string): Promise<Explained[]> {
+export async function explainStatements(superuser: DatabaseTarget, role: string): Promise<Explained[]> {
   await using db = open(superuser)
   const large = await largeTables(superuser)
   const statements = await db<{ query: string; calls: number; mean: number }[]>`
@@ -47,7 +47,7 @@ export async function explainStatements(superuser: SocketTarget, role: string): 
   return explained
 }
 
-async function largeTables(target: SocketTarget): Promise<Set<string>> {
+async function largeTables(target: DatabaseTarget): Promise<Set<string>> {
   await using db = open(target)
   const rows = await db<{ name: string }[]>`
     select relname as name from pg_class where relkind = 'r' and reltuples > ${LARGE_ROWS}`

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { draftPackage, submit, type Organization, type World } from '@agent-exchange/testkit'
-import type { SocketTarget } from '@agent-exchange/service/database'
+import type { DatabaseTarget } from '../exchange/postgres-server.ts'
 import { open } from '../exchange/postgres-server.ts'
 import { copyRows, nameSql, type Replacement } from './copy-rows.ts'
 import { organizationTemplates, templatesOf, type RowTemplate } from './row-templates.ts'
@@ -26,7 +26,7 @@ export interface StoredWorld {
   grow(to: number, progress: (done: number) => void): Promise<void>
 }
 
-export async function makeStoredWorld(world: World, database: SocketTarget): Promise<StoredWorld> {
+export async function makeStoredWorld(world: World, database: DatabaseTarget): Promise<StoredWorld> {
   const [sender, busy, partner] = await Promise.all(
     ['growth_a', 'growth_b', 'growth_c'].map((name) => world.organization(name)),
   )
@@ -78,7 +78,7 @@ interface Sample {
   readonly templates: readonly RowTemplate[]
 }
 
-async function sendOne(from: Organization, to: Organization, database: SocketTarget): Promise<Sample> {
+async function sendOne(from: Organization, to: Organization, database: DatabaseTarget): Promise<Sample> {
   const draft = await draftPackage(from, to)
   const answer = await submit(from, draft)
   if (answer.status !== 202) throw new Error(answer.text)
@@ -141,7 +141,7 @@ function positionsIn({ table, text }: RowTemplate): Replacement[] {
 }
 
 /** A thread of ten thousand packages between two organizations. */
-async function deepen({ from, metadata, templates }: Sample, database: SocketTarget): Promise<void> {
+async function deepen({ from, metadata, templates }: Sample, database: DatabaseTarget): Promise<void> {
   await using db = open(database)
   const ofPackage = templates.filter(({ table }) => table !== 'thread')
   const replace = (template: RowTemplate): Replacement[] => {
@@ -165,7 +165,7 @@ async function deepen({ from, metadata, templates }: Sample, database: SocketTar
     where thread_id = ${metadata.thread_id}`
 }
 
-async function addCrowd({ organizationId, agentId }: Organization, database: SocketTarget): Promise<void> {
+async function addCrowd({ organizationId, agentId }: Organization, database: DatabaseTarget): Promise<void> {
   await using db = open(database)
   const templates = await organizationTemplates(db, organizationId, agentId)
   for (const kind of ['s', 'r']) {
@@ -178,7 +178,7 @@ async function addCrowd({ organizationId, agentId }: Organization, database: Soc
 }
 
 /** As it would be after a while: counters follow the streams, and autovacuum has been there. */
-async function settle(database: SocketTarget): Promise<void> {
+async function settle(database: DatabaseTarget): Promise<void> {
   await using db = open(database)
   await db.begin(async (tx) => {
     await tx`set local statement_timeout = 0`

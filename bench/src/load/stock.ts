@@ -23,7 +23,7 @@ export function createStock({ path, make, prepare }: StockSettings) {
         added.push(...(await Promise.all(Array.from({ length: MADE_AT_ONCE }, make))))
       }
       await prepare?.(added.map(({ metadata }) => metadata))
-      waiting.push(...added)
+      for (const made of added) waiting.push(made)
     },
     /** Each is sent once. */
     take: (host: string, tokens: readonly string[]) => (): Outgoing | undefined => {

@@ -7,7 +7,7 @@ import { makeNaiveDatabase } from '../reference/naive-database.ts'
 import { startReferenceProcess } from '../reference/reference-process.ts'
 import type { ReferenceServer } from '../reference/reference-settings.ts'
 
-export type ContenderName = 'spread' | 'floor' | 'hot' | 'naive' | 'tls' | 'bare'
+export type ContenderName = 'spread' | 'floor' | 'hot' | 'naive' | 'tls' | 'bare' | 'socket'
 
 /** A server that takes packages, and where they come from. */
 export interface Contender {
@@ -28,7 +28,7 @@ const FLOOR_STOCK = 256
 export async function startContenders(
   bed: Bed,
   cleanup: AsyncDisposableStack,
-  { workers, withBareFloor }: { readonly workers: number; readonly withBareFloor: boolean },
+  { workers, isQuick }: { readonly workers: number; readonly isQuick: boolean },
 ): Promise<{ market: Market; contenders: readonly Contender[] }> {
   const market = await marketOf(bed)
   const { exchange, senders, receivers, load, tokens } = market
@@ -36,10 +36,14 @@ export async function startContenders(
   const reference = async (server: ReferenceServer) =>
     cleanup.use(await startReferenceProcess(exchange, senders, { workers, server }))
   const floor = await reference({ kind: 'floor' })
-  const bare = withBareFloor ? await reference({ kind: 'bare' }) : undefined
+  const bare = isQuick ? undefined : await reference({ kind: 'bare' })
   const naive = await reference({ kind: 'naive', database: naiveDatabase })
   const tls = cleanup.use(await exchange.serve('tls', await tlsSettings(bed), 'https'))
   const ca = bed.authority.certificate
+  const socketUrl = bed.postgres.socketUrlOf(exchange.database)
+  const socket = isQuick
+    ? undefined
+    : cleanup.use(await exchange.serve('socket', { DATABASE_URL: socketUrl }))
 
   const order = (name: string, receiving: number, databaseUrl?: string): StockOrder => ({
     name,
@@ -114,6 +118,19 @@ export async function startContenders(
       tokens: tokensFor(senders, tls, ca),
       source: { kind: 'stock', stock: 'spread' },
     },
+    ...(socket
+      ? [
+          {
+            name: 'socket' as const,
+            label: "service, by the embedded database's socket",
+            address: { url: socket.url },
+            pid: socket.pid,
+            isService: true,
+            tokens: tokensFor(senders, socket),
+            source: { kind: 'stock' as const, stock: 'spread' },
+          },
+        ]
+      : []),
   ]
   return { market, contenders }
 }

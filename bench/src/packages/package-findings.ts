@@ -54,7 +54,8 @@ export function packageRatios(results: Results, { single, half }: Latencies): Ra
 
 export function packageNotes({ folder, postgres }: Bed): string[] {
   return [
-    `PostgreSQL ${postgres.version} with the embedded default's settings, fsync on.`,
+    `PostgreSQL ${postgres.version} with the embedded default's settings, fsync on, reached over TCP on this machine as one ` +
+      'that an operator brings along (by its socket: not with --quick).',
     'Packages are signed and their policy receipts are in the database (copies of a row that the API made) before ' +
       'the clock starts. Tokens are from the token endpoint. Load comes from a process of its own.',
     "The floor is the service's own HTTP server with nothing behind it: tokens, headers, limits, parsing, schemas, " +

@@ -70,7 +70,7 @@ async function run({ quick, workers, progress, bed: startBed }: AreaContext): Pr
   progress('making organizations, starting floor, naive server and the service with TLS')
   const { market, contenders } = await startContenders(bed, cleanup, {
     workers,
-    withBareFloor: !quick,
+    isQuick: quick,
   })
   const runner = { load: market.load, postgres: bed.postgres }
   const results = await interleave(runner, contenders, plan, progress)
@@ -123,6 +123,7 @@ async function interleave(
     hot: [],
     naive: [],
     tls: [],
+    socket: [],
   }
   // The first round does not count: they have rested. Every other round goes backwards, so that nobody always follows the
   // same one, with what that has left the database to do.

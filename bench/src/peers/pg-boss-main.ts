@@ -1,6 +1,6 @@
 /** pg-boss as a user would run it, in a process of its own. Started by the area `peers`. */
 
-import type { SocketTarget } from '@agent-exchange/service/database'
+import type { DatabaseTarget } from '../exchange/postgres-server.ts'
 import { PgBoss } from 'pg-boss'
 import { repeat } from '../crypto/measure.ts'
 import { answerCalls } from '../processes/calls.ts'
@@ -18,8 +18,8 @@ function started(): PgBoss {
 }
 
 const calls = {
-  async start({ socketDirectory: host, port, user, password, database }: SocketTarget): Promise<void> {
-    boss = new PgBoss({ host, port, user, password, database, max: CONNECTIONS })
+  async start(database: DatabaseTarget): Promise<void> {
+    boss = new PgBoss({ ...database, max: CONNECTIONS })
     boss.on('error', (error) => console.error(error))
     await boss.start()
     await boss.createQueue(QUEUE)

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import type { SocketTarget } from '@agent-exchange/service/database'
+import type { DatabaseTarget } from '../exchange/postgres-server.ts'
 import type { Bed } from '../exchange/bed.ts'
 import type { Exchange } from '../exchange/exchange.ts'
 import { open } from '../exchange/postgres-server.ts'
@@ -17,7 +17,7 @@ const COPIED: Readonly<Record<string, readonly string[]>> = {
 export async function makeNaiveDatabase(
   { postgres }: Bed,
   { world, database }: Exchange,
-): Promise<SocketTarget> {
+): Promise<DatabaseTarget> {
   const name = `${database.database}_naive`
   await postgres.drop(name)
   const target = await postgres.create(name)

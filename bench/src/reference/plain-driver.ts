@@ -1,14 +1,10 @@
-import type { SocketTarget } from '@agent-exchange/service/database'
+import type { DatabaseTarget } from '../exchange/postgres-server.ts'
 import postgres from 'postgres'
 
 /** The driver as it comes, without the service's care for connections that are lost. */
-export function plainDriver(target: SocketTarget, max: number): postgres.Sql {
-  const { socketDirectory, port, user, password, database } = target
+export function plainDriver(target: DatabaseTarget, max: number): postgres.Sql {
   return postgres({
-    path: `${socketDirectory}/.s.PGSQL.${port}`,
-    user,
-    password,
-    database,
+    ...target,
     max,
     onnotice: () => undefined,
     connection: { application_name: 'bench reference', TimeZone: 'UTC' },

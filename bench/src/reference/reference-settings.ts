@@ -1,5 +1,5 @@
 import type { PublicJwk } from '@agent-exchange/crypto'
-import type { SocketTarget } from '@agent-exchange/service/database'
+import type { DatabaseTarget } from '../exchange/postgres-server.ts'
 import type { KeyList } from './checked-package.ts'
 
 export interface ReferenceSettings {
@@ -18,4 +18,4 @@ export type ReferenceServer =
   /** Its framework and its checks of a package alone: no schemas, no limits, no log. */
   | { readonly kind: 'bare' }
   /** As bare, with one statement after another behind it. */
-  | { readonly kind: 'naive'; readonly database: SocketTarget }
+  | { readonly kind: 'naive'; readonly database: DatabaseTarget }
