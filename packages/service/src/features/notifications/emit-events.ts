@@ -34,7 +34,7 @@ export function emitEvents(tx: Transaction, events: readonly LifecycleEvent[], n
     const eventId = newId('evt')
     return [...new Set(event.organizations)].map((organizationId) => toRow(event, organizationId, eventId))
   })
-  leaveToCommit(tx, lockStreams(tx, rows), writeNotifications(tx, rows))
+  leaveToCommit(tx, moveStreams(tx, rows), writeNotifications(tx, rows))
 }
 
 /** A notification without its number. */
@@ -79,32 +79,40 @@ function toRow(event: LifecycleEvent, organizationId: string, eventId: string): 
   }
 }
 
-/** By itself: a statement sees what was committed before it began, and the next one is to see all of these streams. */
-async function lockStreams(tx: Transaction, rows: readonly NotificationRow[]): Promise<void> {
-  const organizations = [...new Set(rows.map((row) => row.organization_id))].toSorted()
+/**
+ * Moves the streams on, by as many as each is told, and so locks them. By itself: a statement sees what was committed before it
+ * began, and the next one is to see where all of these streams now stand.
+ */
+async function moveStreams(tx: Transaction, rows: readonly NotificationRow[]): Promise<void> {
+  const told = [...Map.groupBy(rows, (row) => row.organization_id)]
   await tx`
-    select from notification_stream where organization_id = any(${organizations})
-    order by organization_id for update`.execute()
+    update notification_stream set last_sequence = last_sequence + told.count
+    from (
+      select * from unnest(${told.map(([organizationId]) => organizationId)}::text[],
+        ${told.map(([, own]) => String(own.length))}::text[]::bigint[]) as row (organization_id, count)
+      order by organization_id) as told
+    where notification_stream.organization_id = told.organization_id`.execute()
 }
 
 /**
- * The notifications with the next numbers of their streams, which are locked; the streams moved on; and a delivery for
- * each active endpoint that wants the event, of which the workers are told; its id begins with the notification's time.
- * An endpoint's status changes only under its stream's lock, and one without a filter wants all. Without a stream there is
- * no number, and the statement fails.
+ * The notifications with the last numbers of their streams, which have moved on by as many; and a delivery for each active
+ * endpoint that wants the event, of which the workers are told; its id begins with the notification's time. An endpoint's
+ * status changes only under its stream's lock, and one without a filter wants all. Without a stream there is no number, and
+ * the statement fails.
  */
 async function writeNotifications(tx: Transaction, rows: readonly NotificationRow[]): Promise<void> {
-  const column = columnsOf(rows)
+  const column = columnsOf(withPlaces(rows))
   await tx`
     with told as (
       select organization_id, notification_id, event_id, event_type, package_id, occurred_at::timestamptz, before, after,
-        last_sequence + row_number() over (partition by organization_id order by place) as sequence
+        last_sequence - behind::bigint as sequence
       from (select ${column.separator}::text as mark) as sent, unnest(
         string_to_array(${column('organization_id')}, mark), string_to_array(${column('notification_id')}, mark),
         string_to_array(${column('event_id')}, mark), string_to_array(${column('event_type')}, mark),
         string_to_array(${column('package_id')}, mark), string_to_array(${column('occurred_at')}, mark),
-        string_to_array(${column('before')}, mark), string_to_array(${column('after')}, mark)) with ordinality as row (
-        organization_id, notification_id, event_id, event_type, package_id, occurred_at, before, after, place)
+        string_to_array(${column('before')}, mark), string_to_array(${column('after')}, mark),
+        string_to_array(${column('behind')}, mark)) as row (
+        organization_id, notification_id, event_id, event_type, package_id, occurred_at, before, after, behind)
       left join notification_stream using (organization_id)
     ), written as (
       insert into notification
@@ -112,10 +120,6 @@ async function writeNotifications(tx: Transaction, rows: readonly NotificationRo
       select organization_id, sequence, notification_id, event_id, event_type, package_id, before || sequence || after,
         occurred_at
       from told
-    ), moved as (
-      update notification_stream set last_sequence = latest.sequence
-      from (select organization_id, max(sequence) as sequence from told group by organization_id) as latest
-      where notification_stream.organization_id = latest.organization_id
     ), due as (
       insert into delivery (delivery_id, webhook_endpoint_id, organization_id, package_id, notification_id, event_id,
         state, next_attempt_at, created_at)
@@ -128,4 +132,15 @@ async function writeNotifications(tx: Transaction, rows: readonly NotificationRo
     select pg_notify(${DELIVERY_CHANNEL}, case when count(distinct webhook_endpoint_id) > ${MAXIMUM_NAMED_ENDPOINTS}
       then '' else string_agg(distinct webhook_endpoint_id, ' ') end)
     from due having count(*) > 0`.execute()
+}
+
+/** How many of the same stream come after each. */
+function withPlaces(rows: readonly NotificationRow[]) {
+  const left = new Map<string, number>()
+  for (const { organization_id } of rows) left.set(organization_id, (left.get(organization_id) ?? 0) + 1)
+  return rows.map((row) => {
+    const behind = (left.get(row.organization_id) ?? 0) - 1
+    left.set(row.organization_id, behind)
+    return { ...row, behind }
+  })
 }
