@@ -286,7 +286,10 @@ create table audit_record (
   package_id text not null,
   sender_org_id text not null,
   recipient_org_id text not null,
-  -- JSON: a list of {entry, hash}, each entry in the very form that was hashed.
+  -- Whose audit entries stand first in it: their text stays there.
+  policy_receipt_id text,
+  -- JSON: a list of {entry, hash}, each entry in the very form that was hashed. Those of the policy receipt are {position,
+  -- previous_hash, hash}: what was added to their text.
   entries text not null,
   primary key (thread_id, last_position)
 ) with (toast_tuple_target = 8160);

@@ -4,8 +4,9 @@ import type { World } from './world.ts'
 export async function brokenLinks({ sql }: World, threadId: string): Promise<number> {
   const broken = await sql`
     with entry as (
-      select (stored -> 'entry' ->> 'position')::bigint as position, stored ->> 'hash' as hash,
-        stored -> 'entry' -> 'proof' ->> 'previous_hash' as previous
+      select coalesce(stored -> 'entry' ->> 'position', stored ->> 'position')::bigint as position,
+        stored ->> 'hash' as hash,
+        coalesce(stored -> 'entry' -> 'proof' ->> 'previous_hash', stored ->> 'previous_hash') as previous
       from audit_record, json_array_elements(entries::json) as stored where thread_id = ${threadId})
     select from entry left join entry as before on before.position = entry.position - 1
     where entry.previous is distinct from before.hash`

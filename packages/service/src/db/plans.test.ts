@@ -30,7 +30,9 @@ const STATEMENTS = {
   'endpoints that want an event': `select webhook_endpoint_id from unnest('{o}'::text[], '{e}'::text[])
     as told (organization_id, event_type) join webhook_endpoint using (organization_id)
     where status = 'active' and (event_types = '{}' or event_type = any(event_types))`,
-  'a page of a thread’s evidence': `select entries from audit_record where thread_id = 't' and last_position > 1
+  'a page of a thread’s evidence': `select entries, (select audit_entries from policy_receipt
+      where policy_receipt.policy_receipt_id = audit_record.policy_receipt_id) as kept
+    from audit_record where thread_id = 't' and last_position > 1
     and last_position <= 5001 and (sender_org_id = 'o' or recipient_org_id = 'o') order by last_position limit 101`,
   'where the next page of evidence begins': `select first_position from audit_record
     where thread_id = 't' and last_position > 1 order by last_position limit 1`,

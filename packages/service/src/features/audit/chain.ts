@@ -1,7 +1,7 @@
-import { hash } from 'node:crypto'
+import { hash as digest } from 'node:crypto'
 import { column, copyTarget } from '../../db/wire/copy.ts'
 import type { Transaction } from '../../db/database.ts'
-import { linkedText, type EntryText } from './entry-text.ts'
+import { linkedText, quoted, type EntryText } from './entry-text.ts'
 
 /** What is about to be written into the audit of a thread. */
 export interface AuditDraft {
@@ -10,6 +10,8 @@ export interface AuditDraft {
   readonly senderOrgId: string
   readonly recipientOrgId: string
   readonly text: EntryText
+  /** The policy receipt whose first, second, … entry this is: it keeps the text. */
+  readonly policyReceiptId?: string
 }
 
 /** Where the chain of a thread ends. */
@@ -26,13 +28,14 @@ interface AuditRecord {
   readonly package_id: string
   readonly sender_org_id: string
   readonly recipient_org_id: string
-  /** Each as it was hashed, and its hash. */
+  readonly policy_receipt_id: string | null
   readonly entries: string[]
 }
 
 /**
  * Links drafts to the ends of their threads' chains. The hash of an entry is SHA-256 over RFC 8785 of the entry
- * as evidence shows it, without the hash itself; the previous entry's hash is part of that. What was hashed is stored.
+ * as evidence shows it, without the hash itself; the previous entry's hash is part of that. What was hashed is stored, or
+ * all that was added to what a policy receipt keeps of it.
  */
 export function linkEntries(ends: ReadonlyMap<string, ChainEnd>, drafts: readonly AuditDraft[]) {
   const latest = new Map(ends)
@@ -41,9 +44,10 @@ export function linkEntries(ends: ReadonlyMap<string, ChainEnd>, drafts: readonl
     const end = latest.get(draft.threadId) ?? { count: 0, hash: null }
     const position = end.count + 1
     const text = linkedText(draft.text, position, end.hash)
-    const own = hash('sha256', text, 'hex')
+    const own = digest('sha256', text, 'hex')
     latest.set(draft.threadId, { count: position, hash: own })
-    const entry = `{"entry":${text},"hash":"${own}"}`
+    const entry =
+      draft.policyReceiptId === undefined ? wholeEntry(text, own) : keptEntry(position, end.hash, own)
     const before = records.at(-1)
     if (before?.thread_id === draft.threadId && before.package_id === draft.packageId) {
       before.last_position = position
@@ -55,6 +59,15 @@ export function linkEntries(ends: ReadonlyMap<string, ChainEnd>, drafts: readonl
   return { records, ends: latest }
 }
 
+/** See `StoredEntry`, which is what comes out again. */
+function wholeEntry(text: string, hash: string): string {
+  return `{"entry":${text},"hash":"${hash}"}`
+}
+
+function keptEntry(position: number, previous: string | null, hash: string): string {
+  return `{"position":${position},"previous_hash":${quoted(previous)},"hash":"${hash}"}`
+}
+
 function startRecord(draft: AuditDraft, position: number, entry: string): AuditRecord {
   return {
     thread_id: draft.threadId,
@@ -63,6 +76,7 @@ function startRecord(draft: AuditDraft, position: number, entry: string): AuditR
     package_id: draft.packageId,
     sender_org_id: draft.senderOrgId,
     recipient_org_id: draft.recipientOrgId,
+    policy_receipt_id: draft.policyReceiptId ?? null,
     entries: [entry],
   }
 }
@@ -76,6 +90,7 @@ const RECORDS = copyTarget<StoredRecord>('audit_record', {
   package_id: column.text,
   sender_org_id: column.text,
   recipient_org_id: column.text,
+  policy_receipt_id: column.text,
   entries: column.text,
 })
 

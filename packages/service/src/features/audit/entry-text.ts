@@ -40,8 +40,12 @@ export function linkedText(
   previous: string | null,
 ): string {
   const start = event === '' ? '{' : `{"event":${event},`
-  const hash = previous === null ? 'null' : `"${previous}"`
-  return `${start}"position":${position},"proof":${before}${hash}${after}}`
+  return `${start}"position":${position},"proof":${before}${quoted(previous)}${after}}`
+}
+
+/** A hash, as JSON: there is nothing in it to escape. */
+export function quoted(hash: string | null): string {
+  return hash === null ? 'null' : `"${hash}"`
 }
 
 const LINES_OF_AN_ENTRY = 3

@@ -110,6 +110,21 @@ test('[AUD-01][AUD-03] the hash chain can be recomputed from what is shown, by e
   }
 })
 
+test('[AUD-01] a policy receipt keeps the text of its entries, and no record keeps it again', async () => {
+  const [record] = await world.sql`
+    select entries, policy_receipt_id from audit_record where package_id = ${thread.first.package_id}
+    order by last_position limit 1`
+  assert.equal(record?.['policy_receipt_id'], thread.first.policy_receipt_id)
+  const stored = JSON.parse(String(record?.['entries'])) as object[]
+  assert.deepEqual(
+    stored.map((entry) => Object.keys(entry).join()),
+    ['position,previous_hash,hash', 'position,previous_hash,hash', 'entry,hash', 'entry,hash'],
+  )
+  const [policy, approval] = (await threadEntries(cars, thread.threadId)).entries
+  assert.equal(policy?.event?.event_type, 'policy_evaluated')
+  assert.equal(approval?.proof.previous_hash, policy?.proof.hash)
+})
+
 test('[AUD-01][ID-05] the platform’s signed word of acceptance verifies with its key in the directory', async () => {
   const { first } = thread
   const { entries } = await packageEvidence(cars, first.package_id)

@@ -1,10 +1,26 @@
 import type { EvidenceEntry } from '@agent-exchange/protocol'
 import type { Queries } from '../../db/database.ts'
+import { fromLines, linkedText, type EntryText } from './entry-text.ts'
 
 /** An entry as it was hashed, and its hash. */
-interface StoredEntry {
+interface WholeEntry {
   readonly entry: EvidenceEntry
   readonly hash: string
+}
+
+/** One whose text the policy receipt keeps: where it was linked, and its hash. */
+interface KeptEntry {
+  readonly position: number
+  readonly previous_hash: string | null
+  readonly hash: string
+}
+
+type StoredEntry = WholeEntry | KeptEntry
+
+interface StoredRecord {
+  readonly entries: string
+  /** Of the policy receipt, for the first of them. */
+  readonly kept: string | null
 }
 
 /** Which entries are asked for, on whose behalf. */
@@ -26,16 +42,18 @@ export async function entriesAfter(queries: Queries, query: EntryQuery): Promise
   const place =
     packageId === undefined ? queries`thread_id = ${threadId}` : queries`package_id = ${packageId}`
   // A record holds at least one entry, and may have begun on the page before.
-  const records = await queries<{ entries: string }[]>`
-    select entries from audit_record
+  const records = await queries<StoredRecord[]>`
+    select entries, (
+      select audit_entries from policy_receipt
+      where policy_receipt.policy_receipt_id = audit_record.policy_receipt_id) as kept
+    from audit_record
     where ${place} and last_position > ${after} and last_position <= ${until}
       and (sender_org_id = ${organizationId} or recipient_org_id = ${organizationId})
     order by last_position limit ${limit}`
   const found: EvidenceEntry[] = []
-  for (const { entries } of records) {
+  for (const record of records) {
     if (found.length >= limit) break
-    const stored = JSON.parse(entries) as StoredEntry[]
-    found.push(...stored.map(toEntry).filter(({ position }) => position > after))
+    found.push(...entriesOf(record).filter(({ position }) => position > after))
   }
   return found.slice(0, limit)
 }
@@ -52,6 +70,15 @@ export async function nextRecordAfter(
   return next?.first_position
 }
 
-function toEntry({ entry, hash }: StoredEntry): EvidenceEntry {
-  return { ...entry, proof: { ...entry.proof, hash } }
+function entriesOf({ entries, kept }: StoredRecord): EvidenceEntry[] {
+  const texts = kept === null ? [] : fromLines(kept)
+  return (JSON.parse(entries) as StoredEntry[]).map((stored, index) => {
+    const entry = 'entry' in stored ? stored.entry : linked(texts[index], stored)
+    return { ...entry, proof: { ...entry.proof, hash: stored.hash } }
+  })
+}
+
+function linked(text: EntryText | undefined, { position, previous_hash }: KeptEntry): EvidenceEntry {
+  if (!text) throw new Error('an audit record has more entries of its policy receipt than that has')
+  return JSON.parse(linkedText(text, position, previous_hash)) as EvidenceEntry
 }

@@ -155,7 +155,8 @@ function auditDrafts(accepted: Accepted, { policyReceipts }: AcceptanceState): A
 
 function receiptDrafts(receipt: PolicyReceiptRow | undefined, row: PackageRow): AuditDraft[] {
   if (!receipt) return []
-  return fromLines(receipt.audit_entries).map((text) => draftFor(row, text))
+  const policyReceiptId = receipt.policy_receipt_id
+  return fromLines(receipt.audit_entries).map((text) => ({ ...draftFor(row, text), policyReceiptId }))
 }
 
 function answerDrafts({ submission, row, decision: { original } }: Accepted): AuditDraft[] {
