@@ -35,7 +35,7 @@ export async function templatesOf(
 
 function withSmallContent(table: string, text: string): string {
   if (table !== 'package_content') return text
-  return JSON.stringify({ ...(JSON.parse(text) as object), body: SMALL_CONTENT })
+  return JSON.stringify({ ...(JSON.parse(text) as object), payload: SMALL_CONTENT })
 }
 
 /** Rows of one organization in a table, for organizations that only have to be there. */

@@ -20,6 +20,8 @@ export interface ParsedEnvelope {
   readonly kid: string
   /** The members as sent, each of them canonical base64url. */
   readonly text: Envelope
+  /** What the member `payload` stands for. */
+  readonly payload: Uint8Array
   /** Package metadata as sent; its schema is checked elsewhere. */
   readonly metadata: unknown
   readonly jwe: SealedPackage
@@ -77,17 +79,16 @@ export function readEnvelope(outer: JsonValue, options: EnvelopeOptions = {}): P
   const kid = readHeader(envelope.protected)
   const signature = decodeBase64url(envelope.signature, 'signature')
   if (signature.length !== SIGNATURE_LENGTH) throw new CryptoError('signature_encoding', { at: 'signature' })
-  const { text, value, spans } = parseWithSpans(decodeBase64url(envelope.payload, 'payload'), {
-    ...depth,
-    at: 'payload',
-  })
-  const payload = closedObject(value, ['metadata', 'jwe'], 'envelope_payload_members', 'payload')
+  const payload = decodeBase64url(envelope.payload, 'payload')
+  const { text, value, spans } = parseWithSpans(payload, { ...depth, at: 'payload' })
+  const members = closedObject(value, ['metadata', 'jwe'], 'envelope_payload_members', 'payload')
   const span = spans.get('jwe')
   return {
     kid,
     text: envelope,
-    metadata: payload.metadata,
-    jwe: readSealedPackage(payload.jwe, options),
+    payload,
+    metadata: members.metadata,
+    jwe: readSealedPackage(members.jwe, options),
     jweText: text.slice(span?.start, span?.end),
     signingInput: encoder.encode(`${envelope.protected}.${envelope.payload}`),
     signature,

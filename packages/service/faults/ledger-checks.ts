@@ -115,7 +115,7 @@ async function* evidenceOf(reader: Organization, threadId: string): AsyncGenerat
 export async function checkTables({ sql }: World, ledger: Ledger): Promise<void> {
   const [counts] = await sql`
     select (select count(*) from package)::int as packages,
-      (select count(*) from package_content)::int as contents,
+      (select count(distinct package_id) from package_content)::int as contents,
       (select count(*) from policy_receipt)::int as receipts,
       (select count(*) from idempotency_record where scope like '%createPackageTransfer%')::int as records,
       (select count(distinct package_id) from notification)::int as announced,
@@ -145,7 +145,7 @@ export async function checkAnswered({ sql }: World, attempts: readonly Attempt[]
   const answered = attempts.filter(({ answer }) => answer !== undefined)
   const ids = answered.map(({ draft }) => draft.metadata.package_id)
   const found = await sql`
-    select package_id from package join package_content using (package_id)
+    select distinct package_id from package join package_content using (package_id)
     where package_id = any(${ids})`
   assert.equal(found.length, ids.length, 'answered with 202 and lost')
   return ids.length

@@ -226,16 +226,21 @@ create table package (
   unique (thread_id, thread_position)
 );
 
--- The submitted bytes of native packages; apart, so that retention can drop them and keep the record.
+-- The submitted bytes of native packages; apart, so that retention can drop them and keep the record. In parts, two to a page:
+-- one large value would be cut by the server into pieces half that size, each with an index entry of its own.
 create table package_content (
-  package_id text not null,
   -- The package's, which whoever looks for its content knows. First in the key: what comes together lies together, and
   -- retention finds what is still to go, and never what has gone before.
   expires_at timestamptz not null,
-  body bytea not null,
-  primary key (expires_at, package_id)
-);
-alter table package_content alter column body set storage external;
+  part integer not null,
+  package_id text not null,
+  -- The part's text: this, then the payload in base64url, then the other.
+  before text not null,
+  payload bytea not null,
+  after text not null,
+  primary key (expires_at, package_id, part)
+) with (toast_tuple_target = 8160);
+alter table package_content alter column payload set storage external;
 create trigger package_content_is_never_updated before update on package_content
   for each row execute function refuse_change();
 create trigger package_content_leaves_by_retention before delete on package_content
@@ -476,8 +481,7 @@ create index idempotency_record_by_time on idempotency_record (recorded_at);
 -- By default the server reads every new page again soon after it was filled, and notes in it that its rows are there for
 -- all: under load that took a tenth of a core. What retention takes away is looked at when it goes; what stays, in large
 -- steps.
-alter table package_content set (
-  autovacuum_vacuum_insert_threshold = -1, toast.autovacuum_vacuum_insert_threshold = -1);
+alter table package_content set (autovacuum_vacuum_insert_threshold = -1);
 alter table notification set (autovacuum_vacuum_insert_threshold = -1);
 alter table delivery set (autovacuum_vacuum_insert_threshold = -1);
 alter table delivery_attempt set (autovacuum_vacuum_insert_threshold = -1);
@@ -494,7 +498,8 @@ declare one record;
 begin
   for one in
     select attrelid::regclass as name, attname as field,
-      case when attname in ('body', 'audit_entries', 'metadata', 'edc', 'sender_signature', 'entries', 'details')
+      case when attname in ('body', 'before', 'payload', 'after', 'audit_entries', 'metadata', 'edc', 'sender_signature',
+          'entries', 'details')
         then 0 else 10 end as target
     from pg_attribute
     where attnum > 0 and attrelid in ('policy_receipt'::regclass, 'thread'::regclass, 'package'::regclass,

@@ -126,8 +126,10 @@ const SHOWN_CHARACTERS = 1_600
 /** The row of a package as it lies in the exchange's database. */
 async function storedForm({ database }: DemoExchange, packageId: string): Promise<string> {
   const [row] = await database<{ metadata: string; content: string | null }[]>`
-    select p.metadata::text as metadata, encode(c.body, 'escape') as content
-    from package p left join package_content c using (package_id) where package_id = ${packageId}`
+    select metadata, (
+      select string_agg(before || encode(payload, 'escape') || after, '' order by part) from package_content
+      where package_content.package_id = package.package_id) as content
+    from package where package_id = ${packageId}`
   const content = row?.content ?? 'nothing: the sealed bytes went through the connectors'
   return `${row?.metadata ?? ''}\n\n${content}`.slice(0, SHOWN_CHARACTERS)
 }

@@ -251,7 +251,7 @@ test('[PKG-03][PKG-14][ERR-02] nothing of the payload and no credential of a con
   const seal = await findTraces(space.world, await sealOf(acme, native.packageId))
   assert.deepEqual(
     seal.map(({ place }) => place),
-    Array.from({ length: 6 }, () => 'package_content.body'),
+    [...Array.from({ length: 5 }, () => 'package_content.payload'), 'package_content.after'],
   )
   const { organizationId } = acme.agent.identity
   const places = new Set((await findTraces(space.world, { organizationId })).map(({ place }) => place))

@@ -23,9 +23,12 @@ export async function findTraces({ sql, logged }: World, secrets: Secrets): Prom
   const tables = await sql<{ schema: string; name: string }[]>`
     select table_schema as schema, table_name as name from information_schema.tables
     where table_type = 'BASE TABLE' and table_schema <> all(${SCHEMAS})`
-  for (const { schema, name } of tables)
-    for (const row of await sql`select * from ${sql(schema)}.${sql(name)}`)
-      for (const [column, value] of Object.entries(row)) look(`${name}.${column}`, asText(value))
+  for (const { schema, name } of tables) {
+    const rows = await sql`select * from ${sql(schema)}.${sql(name)}`
+    // Together: what is stored in parts may be cut anywhere.
+    for (const { name: column } of rows.columns)
+      look(`${name}.${column}`, rows.map((row) => asText(row[column])).join(''))
+  }
   look('log', Buffer.from(logged.join('\n')).toString('latin1'))
   return found
 }

@@ -50,10 +50,10 @@ const STATEMENTS = {
       and key_hash = decode(k, 'hex') limit 1) as record`,
   'the oldest notifications': `select sequence from notification where notification_id < 'ntf_0'
     order by notification_id limit 1000`,
-  'the content of a package': `select body from package_content
-    where package_id = 'p' and expires_at = '2026-03-02T08:00:00Z'`,
+  'the content of a package': `select before, payload, after from package_content
+    where package_id = 'p' and expires_at = '2026-03-02T08:00:00Z' order by part`,
   'contents that may go': `select expires_at, package_id from package_content
-    where expires_at < '2026-03-02T08:00:00Z' order by expires_at, package_id limit 1000`,
+    where expires_at < '2026-03-02T08:00:00Z' and part = 0 order by expires_at, package_id limit 1000`,
   'attempts for a package': `select outcome from delivery join delivery_attempt using (delivery_id)
     where package_id = 'p' and organization_id = 'o'`,
   'what became of a notification': `select from delivery where package_id = 'p' and notification_id = 'n'`,

@@ -45,10 +45,10 @@ async function database(): Promise<string> {
       ({ name }) => world.sql<{ text: string }[]>`select t::text as text from ${world.sql(name)} as t`,
     ),
   )
-  return dumps
-    .flat()
-    .map(({ text }) => text)
-    .join('\n')
+  // Stored in parts: nothing may hide where one ends and the next begins.
+  const contents = await world.sql<{ text: string }[]>`
+    select encode(string_agg(payload, '' order by part), 'hex') as text from package_content group by package_id`
+  return [...dumps.flat(), ...contents].map(({ text }) => text).join('\n')
 }
 
 async function everywhere(answers: readonly Answer[]): Promise<Record<string, string>> {
@@ -86,8 +86,9 @@ test('[PKG-14][ERR-02] neither the plaintext nor any private key is anywhere in 
   assert.ok(
     places['database']?.includes(metadata.package_id) && places['answers']?.includes(metadata.package_id),
   )
+  assert.ok('payload' in draft.body)
   assert.ok(
-    places['database']?.includes(Buffer.from(JSON.stringify(draft.body)).toString('hex').slice(0, 200)),
+    places['database']?.includes(Buffer.from(draft.body.payload, 'base64url').toString('hex').slice(0, 200)),
   )
   assertAbsent(places, [
     CANARY,

@@ -12,7 +12,7 @@ after(async () => {
   await database[Symbol.asyncDispose]()
 })
 await db`create table copied (key bigint primary key, text text, number integer, time timestamptz, bytes bytea,
-  encoded bytea, texts text[])`
+  texts text[])`
 
 const COPIED = copyTarget<{
   readonly key: number
@@ -20,7 +20,6 @@ const COPIED = copyTarget<{
   readonly number: number
   readonly time: string
   readonly bytes: Uint8Array
-  readonly encoded: string
   readonly texts: readonly string[]
 }>('copied', {
   key: column.bigint,
@@ -28,7 +27,6 @@ const COPIED = copyTarget<{
   number: column.integer,
   time: column.timestamptz,
   bytes: column.bytea,
-  encoded: column.byteaOfText,
   texts: column.textArray,
 })
 
@@ -38,7 +36,6 @@ const row = (key: number) => ({
   number: -key,
   time: '2026-03-02T08:00:00.123Z',
   bytes: Buffer.from([key % 256, 0]),
-  encoded: 'ä',
   texts: ['a', 'ö'],
 })
 const keys = async () =>
@@ -47,15 +44,14 @@ const keys = async () =>
 test('rows arrive as they were, whatever is in them', async () => {
   const odd = [
     row(1),
-    { ...row(2), text: null, texts: [], encoded: '' },
+    { ...row(2), text: null, texts: [] },
     { ...row(2 ** 53 - 1), text: '', time: '9999-12-31T23:59:59.999Z', number: -(2 ** 31) },
     { ...row(-5), text: '\\N\t\n"\u{1F600}', time: '1969-12-31T23:59:59.999Z' },
   ]
   await db.begin(async (tx) => tx.copy(COPIED, odd))
   const stored =
     await db`select * from copied order by array_position(${odd.map(({ key }) => String(key))}, key::text)`
-  const expected = odd.map((each) => ({ ...each, encoded: Buffer.from(each.encoded) }))
-  assert.deepEqual([...stored], expected)
+  assert.deepEqual([...stored], odd)
   await db`delete from copied`
 })
 

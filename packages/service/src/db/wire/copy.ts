@@ -15,8 +15,6 @@ export const column = {
     else out.text(value)
   },
   bytea: (out, value: Uint8Array) => out.bytes(value),
-  /** Bytes that are the UTF-8 of a text. */
-  byteaOfText: (out, value: string) => out.text(value),
   integer: (out, value: number) => out.int32(INTEGER_BYTES).int32(value),
   bigint: (out, value: number) => out.int32(BIGINT_BYTES).int64(BigInt(value)),
   /** Microseconds since the year 2000. */

@@ -42,7 +42,7 @@ export function writeAccepted(tx: Transaction, accepted: readonly Accepted[], st
   const events = accepted.flatMap((each) => [acceptedEvent(each), ...answeredEvents(each)])
   const contents = accepted.flatMap(({ submission: { content }, row }) =>
     content.transport === 'native'
-      ? [{ package_id: row.package_id, expires_at: row.expires_at, body: content.text }]
+      ? [{ package_id: row.package_id, expires_at: row.expires_at, parts: content.parts }]
       : [],
   )
   const rows = accepted.map(({ row }) => row)

@@ -40,7 +40,7 @@ export function createAcceptance(db: Database): GroupCommit<Submission, Recorded
  * submission outlives its request until the next large collection. Nearly all of its weight is its body.
  */
 function letGo(submissions: readonly Submission[]): void {
-  for (const { content } of submissions) if (content.transport === 'native') content.text = ''
+  for (const { content } of submissions) if (content.transport === 'native') content.parts = []
 }
 
 function acceptFresh(

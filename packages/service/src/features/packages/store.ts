@@ -9,6 +9,7 @@ import type {
 import { column, copyTarget } from '../../db/wire/copy.ts'
 import type { Queries, Transaction } from '../../db/database.ts'
 import type { Context } from '../../kernel/context.ts'
+import { fromParts, type ContentPart } from './content-parts.ts'
 
 /** The owner of the tables package and package_content. */
 export interface PackageRow {
@@ -86,20 +87,28 @@ export function insertPackages(tx: Transaction, rows: readonly PackageRow[]): Pr
   return tx.copy(PACKAGES, rows)
 }
 
-/** The bytes that were submitted; they were the UTF-8 of this text. */
-interface ContentRow {
+/** What was handed in as a package. */
+interface PackageContent {
   readonly package_id: string
   readonly expires_at: string
-  readonly body: string
+  readonly parts: readonly ContentPart[]
 }
 
+type ContentRow = ContentPart & Omit<PackageContent, 'parts'> & { readonly part: number }
+
 const CONTENTS = copyTarget<ContentRow>('package_content', {
-  package_id: column.text,
   expires_at: column.timestamptz,
-  body: column.byteaOfText,
+  part: column.integer,
+  package_id: column.text,
+  before: column.text,
+  payload: column.bytea,
+  after: column.text,
 })
 
-export function insertContents(tx: Transaction, rows: readonly ContentRow[]): Promise<void> {
+export function insertContents(tx: Transaction, contents: readonly PackageContent[]): Promise<void> {
+  const rows = contents.flatMap(({ package_id, expires_at, parts }) =>
+    parts.map((piece, part) => ({ package_id, expires_at, part, ...piece })),
+  )
   return tx.copy(CONTENTS, rows)
 }
 
@@ -107,9 +116,10 @@ export async function readContent(
   queries: Queries,
   { package_id, expires_at }: PackageRow,
 ): Promise<Buffer | undefined> {
-  const [row] = await queries<{ body: Buffer }[]>`
-    select body from package_content where package_id = ${package_id} and expires_at = ${expires_at}`
-  return row?.body
+  const parts = await queries<ContentPart[]>`
+    select before, payload, after from package_content
+    where package_id = ${package_id} and expires_at = ${expires_at} order by part`
+  return parts.length === 0 ? undefined : fromParts(parts)
 }
 
 /** Writes the states of packages whose thread is locked. */

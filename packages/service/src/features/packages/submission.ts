@@ -28,6 +28,7 @@ import { requireActingAs } from '../../kernel/roles.ts'
 import type { Cause } from '../audit/audit-event.ts'
 import { publicKeyOf, verified } from '../keys/public-keys.ts'
 import { signAcceptance, type AcceptanceStatement } from './acceptance-statement.ts'
+import { toParts, type ContentPart } from './content-parts.ts'
 
 export type PackageOperation = 'createPackageTransfer' | 'createPackageResponse'
 
@@ -44,8 +45,8 @@ export interface Submission extends Cause, Claimed {
 
 interface NativeContent {
   readonly transport: 'native'
-  /** The body as it was handed in; empty once it is committed. */
-  text: string
+  /** The body as it was handed in; none once it is committed. */
+  parts: readonly ContentPart[]
   readonly digestRule: ContentDigestRule
   readonly recipientKeyIds: readonly [string, string]
 }
@@ -116,7 +117,7 @@ async function readNative(call: PackageCall, db: Database, isResponse: boolean) 
   const [first, second] = envelope.jwe.recipients
   const content: NativeContent = {
     transport: 'native',
-    text: call.text,
+    parts: toParts(call.text, envelope.text.payload, envelope.payload),
     digestRule,
     recipientKeyIds: [first.header.kid, second.header.kid],
   }

@@ -137,7 +137,7 @@ test('[PKG-12][O-18][O-27] content leaves after expiry; the record, the thread a
 })
 
 const contents = (packageId: string) =>
-  world.sql`select 1 from package_content where package_id = ${packageId}`
+  world.sql`select distinct package_id from package_content where package_id = ${packageId}`
 
 test('[O-18] a run is bounded in steps, and of two at once no row is counted twice', async () => {
   for (let start = 0; start < 2_500; start += 500) {
@@ -164,7 +164,7 @@ test('[AUD-03][O-18] outside of retention nothing can be deleted, changed or tru
     await assert.rejects(world.sql`truncate ${name} cascade`, /append-only|retention|restrict/i, table)
   }
   await assert.rejects(world.sql`update notification set body = ''`)
-  await assert.rejects(world.sql`update package_content set body = ''`)
+  await assert.rejects(world.sql`update package_content set payload = ''`)
   await clean()
   const [kept] = await world.sql`select count(*)::int from audit_record`
   assert.ok(Number(kept?.['count']) > 0)

@@ -87,12 +87,16 @@ async function removeNotifications(tx: Transaction, before: string): Promise<num
   return count
 }
 
+/** Each with all of its parts; the first one counts. */
 async function removeContents(tx: Transaction, before: string): Promise<number> {
-  const { count } = await tx`
-    delete from package_content where (expires_at, package_id) in (
-      select expires_at, package_id from package_content where expires_at < ${before}
-      order by expires_at, package_id limit ${STEP_ROWS})`
-  return count
+  const [removed] = await tx<{ contents: number }[]>`
+    with gone as (
+      delete from package_content where (expires_at, package_id) in (
+        select expires_at, package_id from package_content where expires_at < ${before} and part = 0
+        order by expires_at, package_id limit ${STEP_ROWS})
+      returning part)
+    select count(*) filter (where part = 0) as contents from gone`
+  return removed?.contents ?? 0
 }
 
 /**
