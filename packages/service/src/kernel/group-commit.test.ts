@@ -40,6 +40,28 @@ test('beside the batch under way only a full one is begun', async () => {
   assert.deepEqual(batches, [[1], [2, 3, 4], [5, 6, 7]])
 })
 
+test('beside the batch under way one is begun in the next turn once it has enough', async () => {
+  const held = Promise.withResolvers<void>()
+  const batches: number[][] = []
+  const commit = async (items: readonly number[]) => {
+    batches.push([...items])
+    await held.promise
+    return items.map((item) => ({ done: item }))
+  }
+  const options = { lanes: 2, maximumBatch: 9, leastBeside: 3, maximumQueue: 100, commit }
+  const group = createGroupCommit<number, number>(options)
+  const submitted = [group.submit(1)]
+  await nextTurn()
+  submitted.push(...[2, 3].map((item) => group.submit(item)))
+  await nextTurn()
+  assert.deepEqual(batches, [[1]])
+  submitted.push(...[4, 5].map((item) => group.submit(item)))
+  await nextTurn()
+  assert.deepEqual(batches, [[1], [2, 3, 4, 5]])
+  held.resolve()
+  await Promise.all(submitted)
+})
+
 test('an item that makes its batch fail fails alone, and its neighbours pass', async () => {
   const commit = async (items: readonly number[]) => {
     await nextTurn()

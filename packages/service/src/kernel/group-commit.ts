@@ -8,8 +8,10 @@ export type BatchResult<Result> =
   | 'alone'
 
 export interface GroupCommitOptions<Item, Result> {
-  /** Batches under way at once; beside the first only full ones, so that there are few and large ones. */
+  /** Batches under way at once. */
   readonly lanes: number
+  /** Beside another one, a batch starts with no fewer, so that there are few and large ones: only full ones by default. */
+  readonly leastBeside?: number
   readonly maximumBatch: number
   /** Items that may wait; the next one is refused. */
   readonly maximumQueue: number
@@ -37,7 +39,7 @@ interface Waiting<Item, Result> {
 export function createGroupCommit<Item, Result>(
   options: GroupCommitOptions<Item, Result>,
 ): GroupCommit<Item, Result> {
-  const { lanes, maximumBatch, maximumQueue, commit } = options
+  const { lanes, maximumBatch, leastBeside = maximumBatch, maximumQueue, commit } = options
   const queue: Waiting<Item, Result>[] = []
   const idlers: (() => void)[] = []
   let underWay = 0
@@ -45,7 +47,7 @@ export function createGroupCommit<Item, Result>(
   let willStart = false
 
   function isWorthABatch(): boolean {
-    return underWay === 0 ? queue.length > 0 : underWay < lanes && queue.length >= maximumBatch
+    return underWay === 0 ? queue.length > 0 : underWay < lanes && queue.length >= leastBeside
   }
 
   function start(): void {

@@ -13,6 +13,8 @@ import type { Submission } from './submission.ts'
 
 const LANES = 2
 const MAXIMUM_BATCH = 32
+/** With fewer, each would cost more; with more, both would wait for those who wait for them. */
+const LEAST_BESIDE = 24
 const MAXIMUM_QUEUE = 2_048
 const ACCEPTED = 202
 
@@ -21,6 +23,7 @@ export function createAcceptance(db: Database): GroupCommit<Submission, Recorded
   return createGroupCommit({
     lanes: LANES,
     maximumBatch: MAXIMUM_BATCH,
+    leastBeside: LEAST_BESIDE,
     maximumQueue: MAXIMUM_QUEUE,
     commit: async (submissions) => {
       const results = await inTransaction(db, (tx) =>

@@ -15,14 +15,19 @@ const PART_BYTES = 3_900
 /** What one group of base64 stands for: payloads are cut between groups only. */
 const GROUP_BYTES = 3
 
+/** No value of an envelope is that word: it stands in one place. */
+const PAYLOAD = /"payload"[\t\n\r ]*:[\t\n\r ]*"/u
+
 /**
- * The text in pieces. `payload` are the bytes of `encoded`, which stands in it; where it stands there in escapes, all of it is
- * kept as text. It has one byte for each character: three members of base64url, and JSON around them.
+ * An envelope in pieces. `payload` are the bytes of its member of that name, which has so many characters; where anything is
+ * written in escapes, all of it is kept as text. There is one byte for each character: three members of base64url, and JSON
+ * around them.
  */
-export function toParts(text: string, encoded: string, payload: Uint8Array): ContentPart[] {
-  const at = text.indexOf(encoded)
-  if (at < 0) return cut({ before: text, payload: new Uint8Array(), after: '' })
-  return cut({ before: text.slice(0, at), payload, after: text.slice(at + encoded.length) })
+export function toParts(text: string, characters: number, payload: Uint8Array): ContentPart[] {
+  const member = text.includes('\\') ? null : PAYLOAD.exec(text)
+  if (!member) return cut({ before: text, payload: new Uint8Array(), after: '' })
+  const at = member.index + member[0].length
+  return cut({ before: text.slice(0, at), payload, after: text.slice(at + characters) })
 }
 
 function cut({ before, payload, after }: ContentPart): ContentPart[] {

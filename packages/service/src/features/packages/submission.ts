@@ -117,7 +117,7 @@ async function readNative(call: PackageCall, db: Database, isResponse: boolean) 
   const [first, second] = envelope.jwe.recipients
   const content: NativeContent = {
     transport: 'native',
-    parts: toParts(call.text, envelope.text.payload, envelope.payload),
+    parts: toParts(call.text, envelope.text.payload.length, envelope.payload),
     digestRule,
     recipientKeyIds: [first.header.kid, second.header.kid],
   }
