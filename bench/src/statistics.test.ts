@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { median, percentile, percentiles, spreadOf } from './statistics.ts'
+import { median, percentile, percentiles, ratioInTurns, spreadOf } from './statistics.ts'
 
 const numbers = fc.array(fc.integer({ min: -1_000, max: 1_000 }), { minLength: 1, maxLength: 200 })
 
@@ -9,6 +9,23 @@ test('the median of an odd and of an even number of values', () => {
   assert.equal(median([3, 1, 2]), 2)
   assert.equal(median([4, 1, 3, 2]), 2.5)
   assert.ok(Number.isNaN(median([])))
+})
+
+test('a ratio in turns does not see what slows both down, and turns over with its sides', () => {
+  const close = (found: number, expected: number) => assert.ok(Math.abs(found - expected) < 1e-9, `${found}`)
+  close(ratioInTurns([100, 50, 10], [200, 100, 20]), 0.5)
+  close(ratioInTurns([100, 400], [200, 200]), 1)
+  const rates = fc.array(fc.tuple(fc.integer({ min: 1, max: 1_000 }), fc.integer({ min: 1, max: 1_000 })), {
+    minLength: 1,
+    maxLength: 50,
+  })
+  fc.assert(
+    fc.property(rates, (pairs) => {
+      const [left, right] = [pairs.map(([value]) => value), pairs.map(([, value]) => value)]
+      close(ratioInTurns(left, right) * ratioInTurns(right, left), 1)
+    }),
+  )
+  assert.throws(() => ratioInTurns([1], [1, 2]))
 })
 
 test('at least half of all values lie on each side of the median', () => {

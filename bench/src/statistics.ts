@@ -16,6 +16,16 @@ export function spreadOf(values: readonly number[]): Spread {
   return { median: median(values), lowest: Math.min(...values), highest: Math.max(...values) }
 }
 
+/**
+ * How one compares to another that was measured in turns with it: the geometric mean over all rounds. What disturbs the
+ * machine for a while disturbs both of a round, and medians of the two may come from different rounds.
+ */
+export function ratioInTurns(values: readonly number[], others: readonly number[]): number {
+  if (values.length !== others.length) throw new Error('each round has one of both')
+  const logarithms = values.map((value, round) => Math.log(value / (others[round] ?? Number.NaN)))
+  return Math.exp(logarithms.reduce((sum, each) => sum + each, 0) / logarithms.length)
+}
+
 /** The smallest value that at least this share of all values does not exceed (nearest rank). */
 export function percentile(values: readonly number[], share: number): number {
   return percentiles(values, [share])[0] ?? Number.NaN
