@@ -29,7 +29,7 @@ interface Plan {
    * So many packages first, or as many as fit into this time: until the code is compiled. Of a process that does much
    * with each of them that takes longer.
    */
-  readonly warmUp: Readonly<Record<'service' | 'tls' | 'reference', WarmUp>>
+  readonly warmUp: Readonly<Record<'service' | 'reference', WarmUp>>
 }
 
 interface Turns {
@@ -48,7 +48,6 @@ const FULL: Plan = {
   latencies: { repetitions: 5, rampMs: 500, measureMs: 4_000 },
   warmUp: {
     service: { packages: 20_000, limitMs: 20_000 },
-    tls: { packages: 20_000, limitMs: 20_000 },
     reference: { packages: 6_000, limitMs: 6_000 },
   },
 }
@@ -56,8 +55,7 @@ const QUICK: Plan = {
   rates: { repetitions: 6, rampMs: 80, measureMs: 300 },
   latencies: { repetitions: 3, rampMs: 100, measureMs: 500 },
   warmUp: {
-    service: { packages: 10_000, limitMs: 8_000 },
-    tls: { packages: 6_000, limitMs: 5_000 },
+    service: { packages: 8_000, limitMs: 6_000 },
     reference: { packages: 2_000, limitMs: 2_000 },
   },
 }
@@ -148,10 +146,10 @@ async function warmUpAll(
 ): Promise<ReadonlyMap<number, number>> {
   const rates = new Map<number, number>()
   for (const contender of contenders) {
-    const { name, label, pid, isService } = contender
+    const { label, pid, isService } = contender
     if (rates.has(pid)) continue
     progress(`warming up ${label}`)
-    const { packages, limitMs } = warmUp[name === 'tls' ? name : isService ? 'service' : 'reference']
+    const { packages, limitMs } = warmUp[isService ? 'service' : 'reference']
     const options = { clients: CLIENTS, rampMs: 0, measureMs: limitMs, packages }
     rates.set(pid, (await runLoad(runner, contender, options)).perSecond)
   }
