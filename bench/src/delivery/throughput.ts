@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { DatabaseTarget } from '../exchange/postgres-server.ts'
-import { open, type PostgresServer } from '../exchange/postgres-server.ts'
+import { open, type PostgresServer, type DatabaseTarget } from '../exchange/postgres-server.ts'
 import { cpuSeconds } from '../processes/cpu.ts'
 import type { DeliveryScene } from './delivery-scene.ts'
 import { insertEvents, together } from '../rows/event-rows.ts'

@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { DatabaseTarget } from './postgres-server.ts'
 import {
   callOperator,
   createOrganization,
@@ -11,7 +10,7 @@ import {
 } from '@agent-exchange/testkit'
 import { serve, type Served } from '../processes/serve.ts'
 import { plainDriver } from '../reference/plain-driver.ts'
-import { urlOf } from './postgres-server.ts'
+import { urlOf, type DatabaseTarget } from './postgres-server.ts'
 
 type Environment = Readonly<Record<string, string>>
 

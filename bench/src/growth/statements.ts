@@ -1,5 +1,4 @@
-import type { DatabaseTarget } from '../exchange/postgres-server.ts'
-import { open } from '../exchange/postgres-server.ts'
+import { open, type DatabaseTarget } from '../exchange/postgres-server.ts'
 
 /** A table with fewer rows is read whole for good reason. */
 const LARGE_ROWS = 1_000

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto'
 import { draftPackage, submit, type Organization, type World } from '@agent-exchange/testkit'
-import type { DatabaseTarget } from '../exchange/postgres-server.ts'
-import { open } from '../exchange/postgres-server.ts'
+import { open, type DatabaseTarget } from '../exchange/postgres-server.ts'
 import { copyRows, nameSql, type Replacement } from './copy-rows.ts'
 import { organizationTemplates, templatesOf, type RowTemplate } from './row-templates.ts'
 

@@ -1,8 +1,7 @@
 import { readFileSync } from 'node:fs'
-import type { DatabaseTarget } from '../exchange/postgres-server.ts'
 import type { Bed } from '../exchange/bed.ts'
 import type { Exchange } from '../exchange/exchange.ts'
-import { open } from '../exchange/postgres-server.ts'
+import { open, type DatabaseTarget } from '../exchange/postgres-server.ts'
 
 /** What is copied from the service's database, so that both know the same parties. */
 const COPIED: Readonly<Record<string, readonly string[]>> = {

@@ -69,6 +69,21 @@ for (const [name, text] of Object.entries(STATEMENTS)) {
   })
 }
 
+test('[EVT-04] streams are moved on by index, and locked in the order of their names', async () => {
+  const plan = await planOf(`
+    update notification_stream set last_sequence = last_sequence + told.count
+    from (
+      select * from unnest('{o}'::text[], '{1}'::bigint[]) as row (organization_id, count)
+      order by organization_id) as told
+    where notification_stream.organization_id = told.organization_id`)
+  assert.match(
+    plan,
+    /Nested Loop[^]*Sort[^]*Function Scan[^]*Index Scan using notification_stream_pkey/,
+    plan,
+  )
+  assert.doesNotMatch(plan, /Seq Scan|Bitmap|Hash Join|Merge Join/, plan)
+})
+
 test('a plan is made once for a statement, and kept', async () => {
   for (let i = 0; i < 8; i++) await db`select from package where package_id = any(${[`p${i}`]})`
   const [plans] = await db<{ made_anew: number; kept: number }[]>`

@@ -13,7 +13,7 @@ import type { Submission } from './submission.ts'
 
 const LANES = 2
 const MAXIMUM_BATCH = 32
-/** With fewer, each would cost more; with more, both would wait for those who wait for them. */
+/** Small batches cost more for each package; for a full one, those would be missing whose clients wait for the first. */
 const LEAST_BESIDE = 24
 const MAXIMUM_QUEUE = 2_048
 const ACCEPTED = 202
