@@ -23,6 +23,8 @@ export interface Ratio {
   readonly id: string
   readonly label: string
   readonly value: number
+  /** How far off it may be, where it is an average over rounds (see `ratioInTurns`). */
+  readonly error?: number
   /** What it should come to. Printed, never asserted: a busy machine must not fail anybody. */
   readonly wanted?: { readonly at: 'least' | 'most'; readonly must: number; readonly goal?: number }
   /** Why it is good enough although it is not as wanted. */

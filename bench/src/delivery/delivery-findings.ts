@@ -1,6 +1,6 @@
 import type { AreaResult, Figure, Table } from '../area.ts'
 import { figureOf } from '../figures.ts'
-import { median } from '../statistics.ts'
+import { median, ratioInTurns } from '../statistics.ts'
 import type { FirstAttempts } from './hanging.ts'
 import type { Throughput } from './throughput.ts'
 
@@ -17,7 +17,6 @@ const ALLOWED_MS = 25
 
 export function deliveryResult(results: DeliveryResults): AreaResult {
   const { one, two, oneByOne, well, hanging } = results
-  const single = median(rates(one))
   const [usual, disturbed] = [median(p99(well)), median(p99(hanging))]
   return {
     title: 'Webhook delivery, 200 endpoints, TLS, signed, fsync on',
@@ -27,14 +26,18 @@ export function deliveryResult(results: DeliveryResults): AreaResult {
       {
         id: 'deliveries_to_naive',
         label: 'deliveries/s of one worker to one by one with fetch',
-        value: single / median(rates(oneByOne)),
+        ...ratioInTurns(rates(one), rates(oneByOne)),
         wanted: { at: 'least', must: 8, goal: 10 },
       },
-      {
-        id: 'deliveries_two_workers_to_one',
-        label: 'deliveries/s of two workers to one',
-        value: median(rates(two)) / single,
-      },
+      ...(two.length > 0
+        ? [
+            {
+              id: 'deliveries_two_workers_to_one',
+              label: 'deliveries/s of two workers to one',
+              ...ratioInTurns(rates(two), rates(one)),
+            },
+          ]
+        : []),
       {
         id: 'healthy_p99_with_hanging',
         label: 'p99 to the first attempt, 10% hanging to none',
@@ -62,7 +65,17 @@ function figuresOf({ one, two, oneByOne, well, hanging }: DeliveryResults): Figu
   const beside = { reference: { name: 'one by one', value: median(rates(oneByOne)) } }
   return [
     figureOf('deliveries_per_second', 'one worker process', 'per_second', rates(one), beside),
-    figureOf('deliveries_two_workers_per_second', 'two worker processes', 'per_second', rates(two), beside),
+    ...(two.length > 0
+      ? [
+          figureOf(
+            'deliveries_two_workers_per_second',
+            'two worker processes',
+            'per_second',
+            rates(two),
+            beside,
+          ),
+        ]
+      : []),
     figureOf('deliveries_one_by_one_per_second', 'one by one with fetch', 'per_second', rates(oneByOne), {
       isOther: true,
     }),
@@ -89,7 +102,7 @@ function detailsOf({ one, two, oneByOne }: DeliveryResults): Table {
     head: ['', 'sender', 'PostgreSQL', 'receiver'],
     rows: [
       row('one worker process', one),
-      row('two worker processes', two),
+      ...(two.length > 0 ? [row('two worker processes', two)] : []),
       row('one by one with fetch', oneByOne),
     ],
   }

@@ -2,8 +2,8 @@ import type { PackageMetadata } from '@agent-exchange/protocol'
 import type { Outgoing } from './connection.ts'
 import type { MadePackage } from './package-maker.ts'
 
-/** Signing goes to every core, so a few are made at a time. */
-const MADE_AT_ONCE = 16
+/** So many are made while the database is told of those before. */
+const MADE_AT_ONCE = 500
 
 export interface StockSettings {
   readonly path: string
@@ -15,15 +15,26 @@ export interface StockSettings {
 /** Requests that were made before the clock starts. */
 export function createStock({ path, make, prepare }: StockSettings) {
   const waiting: MadePackage[] = []
+
+  async function makeSome(count: number): Promise<MadePackage[]> {
+    const made: MadePackage[] = []
+    while (made.length < count) made.push(await make())
+    return made
+  }
+
+  async function store(made: readonly MadePackage[]): Promise<void> {
+    if (made.length > 0) await prepare?.(made.map(({ metadata }) => metadata))
+    waiting.push(...made)
+  }
+
   return {
     /** Makes as many as are missing. */
     async fill(count: number): Promise<void> {
-      const added: MadePackage[] = []
-      while (waiting.length + added.length < count) {
-        added.push(...(await Promise.all(Array.from({ length: MADE_AT_ONCE }, make))))
-      }
-      await prepare?.(added.map(({ metadata }) => metadata))
-      for (const made of added) waiting.push(made)
+      let made: readonly MadePackage[] = []
+      do {
+        const missing = count - waiting.length - made.length
+        ;[made] = await Promise.all([makeSome(Math.min(missing, MADE_AT_ONCE)), store(made)])
+      } while (made.length > 0)
     },
     /** Each is sent once. */
     take: (host: string, tokens: readonly string[]) => (): Outgoing | undefined => {

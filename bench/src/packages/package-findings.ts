@@ -14,7 +14,7 @@ export function packageRatios(results: Results, { single, half }: Latencies): Ra
     {
       id: 'accepted_to_floor',
       label: 'accepted packages/s to the floor',
-      value: ratio('spread', 'floor'),
+      ...ratio('spread', 'floor'),
       wanted: { at: 'least', must: 0.65, goal: 0.8 },
     },
     ...(results.bare.length > 0
@@ -22,26 +22,26 @@ export function packageRatios(results: Results, { single, half }: Latencies): Ra
           {
             id: 'accepted_to_bare_floor',
             label: 'accepted packages/s to the bare floor',
-            value: ratio('spread', 'bare'),
+            ...ratio('spread', 'bare'),
           },
         ]
       : []),
     {
       id: 'accepted_to_naive',
       label: 'accepted packages/s to the naive server',
-      value: ratio('spread', 'naive'),
+      ...ratio('spread', 'naive'),
       wanted: { at: 'least', must: 4, goal: 6 },
     },
     {
       id: 'hot_to_spread',
       label: 'one receiving organization to 100',
-      value: ratio('hot', 'spread'),
+      ...ratio('hot', 'spread'),
       wanted: { at: 'least', must: 0.9 },
     },
     {
       id: 'tls_to_plain',
       label: 'with TLS to without',
-      value: ratio('tls', 'spread'),
+      ...ratio('tls', 'spread'),
       wanted: { at: 'least', must: 0.8 },
     },
     {
@@ -62,7 +62,8 @@ export function packageNotes({ folder, postgres }: Bed): string[] {
     "The floor is the service's own HTTP server with nothing behind it: tokens, headers, limits, parsing, schemas, " +
       'signature, digest and request log are the real ones; it asks no database, signs nothing and keeps nothing. The ' +
       'bare floor (not with --quick) is the framework with parsing, signature and digest alone.',
-    'Ratios of rates are geometric means over the rounds of turns: what disturbs a round disturbs both sides.',
+    'Ratios of rates are geometric means over the rounds of turns, with their standard errors: what disturbs a round ' +
+      'disturbs both sides.',
     'The naive server keeps the same things, each in a row, in a database of its own on the same PostgreSQL, with as many ' +
       'connections as the service.',
     ...(folder.isOnDisk

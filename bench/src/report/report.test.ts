@@ -23,7 +23,7 @@ const result: AreaResult = {
     { id: 'broken_ms', label: 'broken', value: Number.NaN, unit: 'milliseconds' },
   ],
   ratios: [
-    { id: 'good', label: 'good', value: 0.7, wanted: { at: 'least', must: 0.65, goal: 0.8 } },
+    { id: 'good', label: 'good', value: 0.7, error: 0.04, wanted: { at: 'least', must: 0.65, goal: 0.8 } },
     { id: 'better', label: 'better', value: 0.9, wanted: { at: 'least', must: 0.65, goal: 0.8 } },
     { id: 'bad', label: 'bad', value: 20, wanted: { at: 'most', must: 15 } },
     { id: 'excused', label: 'excused', value: 2, wanted: { at: 'most', must: 1.1 }, excuse: 'within 25 ms' },
@@ -43,7 +43,7 @@ test('a table has values with units, spread and ratio, and the notes below', () 
 test('ratios are judged and nothing is thrown', () => {
   const lines = formatRatios(result.ratios ?? []).split('\n')
   const lineOf = (label: string) => lines.find((line) => line.startsWith(label)) ?? ''
-  assert.match(lineOf('good'), /reached$/)
+  assert.match(lineOf('good'), /^good +0\.70 +0\.04 +at least 0\.65 +0\.80 +reached$/)
   assert.match(lineOf('better'), /goal reached$/)
   assert.match(lineOf('bad'), /missed$/)
   assert.match(lineOf('excused'), /within 25 ms$/)

@@ -17,14 +17,15 @@ export function formatResult({ title, figures, tables = [], notes }: AreaResult)
 
 /** The ratios that matter, beside what they should be. */
 export function formatRatios(ratios: readonly Ratio[]): string {
-  const rows = ratios.map(({ label, value, wanted, excuse }) => [
+  const rows = ratios.map(({ label, value, error, wanted, excuse }) => [
     label,
     formatNumber(value),
+    error === undefined ? '' : formatNumber(error),
     wanted ? `at ${wanted.at} ${formatNumber(wanted.must)}` : '',
     wanted?.goal === undefined ? '' : formatNumber(wanted.goal),
     wanted ? judge(value, wanted, excuse) : '',
   ])
-  return formatTable({ title: 'Ratios', head: ['', 'here', 'wanted', 'goal', ''], rows })
+  return formatTable({ title: 'Ratios', head: ['', 'here', '±', 'wanted', 'goal', ''], rows })
 }
 
 function judge(value: number, { at, must, goal }: NonNullable<Ratio['wanted']>, excuse = 'missed'): string {
