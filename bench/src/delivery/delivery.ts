@@ -9,7 +9,7 @@ import { oneByOneThroughput, workerThroughput } from './throughput.ts'
 /** Webhook delivery by real workers, beside a loop with fetch. */
 export const deliveryArea: Area = {
   name: 'delivery',
-  what: 'webhooks/s of one and (not with --quick) two workers, beside a loop with fetch; healthy endpoints beside hanging ones',
+  what: 'webhooks/s of workers, beside a loop with fetch; healthy endpoints beside hanging ones',
   run,
 }
 
@@ -53,11 +53,11 @@ async function run({ quick, progress, bed: startBed }: AreaContext): Promise<Are
   const scene = await makeDeliveryScene(bed, cleanup)
   const worker = cleanup.use(await scene.exchange.serve('worker', scene.settings))
   const second = quick ? undefined : cleanup.use(await secondWorker(scene))
-  const both = [worker, second].flatMap((each) => each?.pid ?? [])
+  const all = [worker, second].flatMap((each) => each?.pid ?? [])
   const results: DeliveryResults = { one: [], two: [], oneByOne: [], well: [], hanging: [] }
   const { postgres } = bed
   progress('warming up')
-  await workerThroughput(scene, postgres, { pids: both, events: plan.warmUpEvents })
+  await workerThroughput(scene, postgres, { pids: all, events: plan.warmUpEvents })
   await oneByOneThroughput(scene, postgres, ONE_BY_ONE_WARM_UP_EVENTS)
   for (const round of numbered(plan.rounds)) {
     const { events, oneByOneEvents } = plan
@@ -66,7 +66,7 @@ async function run({ quick, progress, bed: startBed }: AreaContext): Promise<Are
     results.one.push(await workerThroughput(scene, postgres, { pids: [worker.pid], events }))
     if (second) {
       second.goOn()
-      results.two.push(await workerThroughput(scene, postgres, { pids: both, events }))
+      results.two.push(await workerThroughput(scene, postgres, { pids: all, events }))
     }
     progress(`${round}/${plan.rounds.most} ${latestOf(results).join(', ')} /s`)
   }

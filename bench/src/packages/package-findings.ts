@@ -62,8 +62,6 @@ export function packageNotes({ folder, postgres }: Bed): string[] {
     "The floor is the service's own HTTP server with nothing behind it: tokens, headers, limits, parsing, schemas, " +
       'signature, digest and request log are the real ones; it asks no database, signs nothing and keeps nothing. The ' +
       'bare floor (not with --quick) is the framework with parsing, signature and digest alone.',
-    'Ratios of rates are geometric means over the rounds of turns, with their standard errors: what disturbs a round ' +
-      'disturbs both sides.',
     'The naive server keeps the same things, each in a row, in a database of its own on the same PostgreSQL, with as many ' +
       'connections as the service.',
     ...(folder.isOnDisk

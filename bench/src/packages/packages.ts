@@ -128,8 +128,8 @@ async function interleave(
     socket: [],
   }
   const inTurn = TURNS.flatMap((name) => contenders.find((contender) => contender.name === name) ?? [])
-  // The first round does not count: they have rested. Every other round goes backwards, so that nobody always follows the
-  // same one, with what that has left the database to do.
+  // Every other round goes backwards, so that nobody always follows the same one, with what that has left the database to
+  // do.
   const everyone = async (round: number) => {
     for (const contender of round % 2 === 0 ? inTurn : inTurn.toReversed()) {
       const { name, label } = contender
@@ -139,6 +139,7 @@ async function interleave(
       progress(`${round}/${rounds.most} ${label}: ${Math.round(measured.perSecond)} /s`)
     }
   }
+  // This round does not count: they have rested.
   await everyone(0)
   for (const round of numbered(rounds)) await everyone(round)
   return results

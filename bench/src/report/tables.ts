@@ -15,6 +15,9 @@ export function formatResult({ title, figures, tables = [], notes }: AreaResult)
   return [...parts, ...notes.map((note) => `${note}\n`)].join('\n')
 }
 
+const ABOUT_ERRORS =
+  'A ratio with ± is the geometric mean over rounds, with its standard error: what disturbs a round disturbs both sides.'
+
 /** The ratios that matter, beside what they should be. */
 export function formatRatios(ratios: readonly Ratio[]): string {
   const rows = ratios.map(({ label, value, error, wanted, excuse }) => [
@@ -25,7 +28,8 @@ export function formatRatios(ratios: readonly Ratio[]): string {
     wanted?.goal === undefined ? '' : formatNumber(wanted.goal),
     wanted ? judge(value, wanted, excuse) : '',
   ])
-  return formatTable({ title: 'Ratios', head: ['', 'here', '±', 'wanted', 'goal', ''], rows })
+  const table = formatTable({ title: 'Ratios', head: ['', 'here', '±', 'wanted', 'goal', ''], rows })
+  return ratios.some(({ error }) => error !== undefined) ? `${table}\n${ABOUT_ERRORS}\n` : table
 }
 
 function judge(value: number, { at, must, goal }: NonNullable<Ratio['wanted']>, excuse = 'missed'): string {

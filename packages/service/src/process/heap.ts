@@ -14,8 +14,8 @@ export const HEAP_FLAGS: readonly string[] = [
   '--retain-maps-for-n-gc=1000',
   // What V8 gives back after eight seconds of rest does not include them.
   '--no-memory-reducer-favors-memory',
-  // Nothing is made among what stays because others from the same place in the code have stayed: a batch under way outlives
-  // a collection or two, and what takes its place would be left there until the next large collection.
+  // V8 learns of places in the code that what is made there stays, and then makes it where only large collections look. What
+  // a batch is made of outlives a small one or two and is garbage all the same.
   '--no-allocation-site-pretenuring',
 ]
 

@@ -39,8 +39,8 @@ export function createAcceptance(db: Database): GroupCommit<Submission, Recorded
 }
 
 /**
- * V8 remembers of a place in the code whether what is made there lives long, and then makes it in old space: there a
- * submission outlives its request until the next large collection. Nearly all of its weight is its body.
+ * What outlives two small collections waits for the next large one, as some submissions do although their requests are
+ * answered. Nearly all of their weight is their body.
  */
 function letGo(submissions: readonly Submission[]): void {
   for (const { content } of submissions) if (content.transport === 'native') content.parts = []
