@@ -25,25 +25,14 @@ export function createAcceptance(db: Database): GroupCommit<Submission, Recorded
     maximumBatch: MAXIMUM_BATCH,
     leastBeside: LEAST_BESIDE,
     maximumQueue: MAXIMUM_QUEUE,
-    commit: async (submissions) => {
-      const results = await inTransaction(db, (tx) =>
+    commit: (submissions) =>
+      inTransaction(db, (tx) =>
         runClaimed(tx, submissions, {
           read: () => loadAcceptanceState(tx, submissions),
           run: async (fresh, state) => acceptFresh(tx, fresh, state),
         }),
-      )
-      letGo(submissions.filter((_, index) => results[index] !== 'alone'))
-      return results
-    },
+      ),
   })
-}
-
-/**
- * What outlives two small collections waits for the next large one, as some submissions do although their requests are
- * answered. Nearly all of their weight is their body.
- */
-function letGo(submissions: readonly Submission[]): void {
-  for (const { content } of submissions) if (content.transport === 'native') content.parts = []
 }
 
 function acceptFresh(

@@ -45,8 +45,8 @@ export interface Submission extends Cause, Claimed {
 
 interface NativeContent {
   readonly transport: 'native'
-  /** The body as it was handed in; none once it is committed. */
-  parts: readonly ContentPart[]
+  /** The body as it was handed in. */
+  readonly parts: readonly ContentPart[]
   readonly digestRule: ContentDigestRule
   readonly recipientKeyIds: readonly [string, string]
 }
