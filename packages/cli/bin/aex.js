@@ -7,7 +7,8 @@ const NEEDED = 24
 
 if (Number.parseInt(process.versions.node, 10) < NEEDED) {
   console.error(
-    `aex needs Node ${NEEDED} or later; this is ${process.version}. In a checkout, \`npx aex\` brings its own.`,
+    `aex needs Node ${NEEDED} or later; this is ${process.version}. In a checkout on Linux, \`npx aex\` uses the one ` +
+      'that npm ci installed; elsewhere install Node 24 first (https://nodejs.org).',
   )
   process.exit(1)
 }

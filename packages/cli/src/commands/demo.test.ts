@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
+import { listProcesses } from '@agent-exchange/testkit/process-list'
 
 const AEX = fileURLToPath(new URL('../../bin/aex.js', import.meta.url))
 
@@ -47,16 +48,9 @@ function startDemo(...options: string[]) {
 
 /** Processes that were started with a path in this folder: the database first of all. */
 function processesOf(folder: string): string[] {
-  return readdirSync('/proc')
-    .filter((name) => /^\d+$/u.test(name))
-    .flatMap((id) => {
-      try {
-        const command = readFileSync(`/proc/${id}/cmdline`, 'utf8').replaceAll('\0', ' ')
-        return command.includes(folder) ? [command] : []
-      } catch {
-        return []
-      }
-    })
+  return listProcesses()
+    .map(({ command }) => command)
+    .filter((command) => command.includes(folder))
 }
 
 test(

@@ -12,6 +12,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { isDeepStrictEqual } from 'node:util'
 import { freePorts } from '@agent-exchange/testkit/free-ports'
+import { commandOf, listProcesses } from '@agent-exchange/testkit/process-list'
 import { aexAt } from '../aex-here.fixture.ts'
 import { runAex } from '../aex-process.ts'
 
@@ -61,18 +62,9 @@ async function serve(settings: Record<string, string> = {}) {
 const token = (data: string) => readFileSync(join(data, 'operator-token'), 'utf8')
 
 /** The embedded server, by its own pid file. */
-function databaseProcess(): string {
+function databaseProcess(): number {
   const file = join(env.AEX_DATA_DIR, 'postgres', 'cluster', 'postmaster.pid')
-  return readFileSync(file, 'utf8').split('\n')[0] ?? ''
-}
-
-/** Empty once the process has ended, even while it waits to be collected: whoever started it may have ended first. */
-function commandOf(pid: string): string {
-  try {
-    return readFileSync(`/proc/${pid}/cmdline`, 'utf8')
-  } catch {
-    return ''
-  }
+  return Number(readFileSync(file, 'utf8').split('\n')[0])
 }
 
 test('aex serve says where things are, is backed up, runs until SIGTERM and leaves nothing running', async () => {
@@ -111,13 +103,12 @@ test('aex restore brings a backup of the running service back, with its keys, an
   assert.equal(await revived.stop('SIGINT'), 0)
 })
 
-/** Two processes. One look may miss a child that is just being made or collected (proc(5)). */
-async function workersOf(service: { readonly pid: number | undefined }): Promise<string[]> {
+/** Two processes, once both have started. */
+async function workersOf(service: { readonly pid: number | undefined }): Promise<number[]> {
   const look = () =>
-    readFileSync(`/proc/${service.pid}/task/${service.pid}/children`, 'utf8')
-      .trim()
-      .split(' ')
-      .filter((pid) => commandOf(pid).includes('worker-main'))
+    listProcesses()
+      .filter(({ parent, command }) => parent === service.pid && command.includes('worker-main'))
+      .map(({ pid }) => pid)
   for (let tries = 0; tries < 400 && look().length !== 2; tries++) await sleep(50)
   assert.equal(look().length, 2)
   return look()
@@ -163,22 +154,22 @@ async function scrapeUntil(expected: Awaited<ReturnType<typeof scrape>>): Promis
 test('AEX_WORKERS: processes share the ports, one that is killed is replaced, /metrics counts for all', async () => {
   await using service = await serve({ AEX_WORKERS: '2' })
   const openapi = `http://127.0.0.1:${port}/openapi.json`
-  const [one = '', two = ''] = await workersOf(service)
+  const [one = 0, two = 0] = await workersOf(service)
   for (let i = 0; i < 10; i++) await fresh(openapi)
   // Whoever is asked.
   for (let i = 0; i < 4; i++) await scrapeUntil({ asked: 10, ready: 2, unanswered: 0 })
 
-  process.kill(Number(one), 'SIGSTOP')
+  process.kill(one, 'SIGSTOP')
   try {
     // One connection may be given to the stopped worker, and waits with it; the next one is not.
     const seen = await Promise.any([scrape(), scrape()])
     assert.deepEqual(seen, { asked: 10, ready: 1, unanswered: 1 })
   } finally {
-    process.kill(Number(one), 'SIGCONT')
+    process.kill(one, 'SIGCONT')
   }
   await scrapeUntil({ asked: 10, ready: 2, unanswered: 0 })
 
-  process.kill(Number(two), 'SIGKILL')
+  process.kill(two, 'SIGKILL')
   // Until the first process knows, it gives connections to the dead.
   for (let tries = 0; !service.output.said.includes(`Worker ${two} ended (SIGKILL)`); tries++) {
     assert.ok(tries < 400, service.output.said)

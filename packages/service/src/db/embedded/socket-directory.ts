@@ -5,8 +5,8 @@ import { DatabaseFailure } from '../database-failure.ts'
 import type { Place } from './place.ts'
 import { canEnter } from './server-user.ts'
 
-/** unix(7): sun_path holds 108 bytes with its final zero. */
-const LONGEST_SOCKET_PATH = 107
+/** NUL-terminated in 108 bytes on Linux (unix(7)) and in 104 on macOS (unix(4)). */
+const LONGEST_SOCKET_PATH = process.platform === 'linux' ? 107 : 103
 const SHORT_PREFIX = 'aex-'
 
 /** A folder for the socket that only the server's user (and root) can enter. */
