@@ -12,19 +12,57 @@ function cell(value: unknown): string {
   return visible(line)
 }
 
-/** Aligned columns under their names; the last one is not padded, so that copying a line takes no blanks along. */
-export function table(rows: readonly object[], columns: readonly string[]): string {
-  const lines = [columns.map((column) => column.toUpperCase())]
-  for (const row of rows) lines.push(columns.map((column) => cell(Reflect.get(row, column))))
-  const widths = columns.map((_, index) => Math.max(...lines.map((line) => (line[index] ?? '').length)))
-  return lines
-    .map((line) =>
-      line
-        .map((text, index) => text.padEnd(widths[index] ?? 0))
-        .join('  ')
-        .trimEnd(),
-    )
+const GAP = '  '
+const INDENT = '    '
+
+/** A terminal's lines end; what a program reads has one line a row, unless COLUMNS says otherwise. */
+function lineWidth(): number {
+  return process.stdout.columns || Number(process.env['COLUMNS']) || Infinity
+}
+
+/**
+ * Aligned columns under their names. Columns that do not fit into the line follow on an indented one. The last column
+ * of a line is not padded, so that copying a line takes no blanks along.
+ */
+export function table(
+  rows: readonly object[],
+  columns: readonly string[],
+  { width = lineWidth() }: { readonly width?: number } = {},
+): string {
+  const cells = [columns.map((column) => column.toUpperCase())]
+  for (const row of rows) cells.push(columns.map((column) => cell(Reflect.get(row, column))))
+  const widths = columns.map((_, index) => Math.max(...cells.map((texts) => (texts[index] ?? '').length)))
+  const groups = wrapColumns(widths, width)
+  return cells
+    .flatMap((texts) => groups.map((group, line) => formatLine(texts, group, widths, line)))
     .join('\n')
+}
+
+/** The indexes of the columns of each line of a row. A column that is too wide for any line has one of its own. */
+function wrapColumns(widths: readonly number[], maximum: number): number[][] {
+  const lines: number[][] = [[]]
+  let used = 0
+  for (const [index, width] of widths.entries()) {
+    const line = lines.at(-1) ?? []
+    if (line.length > 0 && used + GAP.length + width > maximum) {
+      lines.push([index])
+      used = INDENT.length + width
+    } else {
+      used += (line.length > 0 ? GAP.length : 0) + width
+      line.push(index)
+    }
+  }
+  return lines
+}
+
+function formatLine(
+  texts: readonly string[],
+  columns: readonly number[],
+  widths: readonly number[],
+  line: number,
+): string {
+  const padded = columns.map((index) => (texts[index] ?? '').padEnd(widths[index] ?? 0))
+  return ((line > 0 ? INDENT : '') + padded.join(GAP)).trimEnd()
 }
 
 /** Names and values of one thing, a line each. */
