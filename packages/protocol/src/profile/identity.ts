@@ -1,4 +1,4 @@
-import { flag, fixed, integer, oneOf, openPoint, someOf, text } from './open-point.ts'
+import { flag, fixed, integer, oneOf, openPoint, someOf, text, texts } from './open-point.ts'
 
 /** Open points about agents, keys, skills and who may do what. */
 export const identityPoints = {
@@ -11,6 +11,16 @@ export const identityPoints = {
       initial_certification_status: text(
         'uncertified',
         'certification status until an operator says otherwise',
+      ),
+      agent_statuses: texts(
+        ['active', 'suspended', 'retired'],
+        'what an operator may set the status of an agent to; only active agents send and receive',
+        1,
+      ),
+      certification_statuses: texts(
+        ['uncertified', 'certified', 'revoked'],
+        'what an operator may set the certification status of an agent to',
+        1,
       ),
       thread_state: text('active', 'state shown for a thread'),
       replaced_key_status: oneOf(

@@ -281,14 +281,17 @@ test('agents are listed and moved; the platform itself is not', async () => {
     422,
     'validation_failed',
   ])
-  assert.deepEqual(codeOf(await plane.post('/agents/agent_none/status', { status: 'x', reason: 'x' })), [
+  const misspelled = await plane.post('/agents/agent_b/status', { status: 'actve', reason: 'typing error' })
+  assert.deepEqual(codeOf(misspelled), [422, 'validation_failed'])
+  assert.match(JSON.stringify(misspelled.body['details']), /Use one of active, suspended, retired/u)
+  const unknown = await plane.post('/agents/agent_b/certification', { status: 'gold' })
+  assert.match(JSON.stringify(unknown.body['details']), /Use one of uncertified, certified, revoked/u)
+  const retired = { status: 'retired', reason: 'x' }
+  assert.deepEqual(codeOf(await plane.post('/agents/agent_none/status', retired)), [
     404,
     'resource_not_found',
   ])
-  assert.deepEqual(codeOf(await plane.post('/agents/agent_platform/status', { status: 'x', reason: 'x' })), [
-    403,
-    'not_permitted',
-  ])
+  assert.deepEqual(codeOf(await plane.post('/agents/agent_platform/status', retired)), [403, 'not_permitted'])
 })
 
 test('[EVT-13] webhook keys are listed and rotated, with an entry in the log', async () => {

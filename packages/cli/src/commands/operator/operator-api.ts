@@ -72,7 +72,9 @@ function refused(status: number, problem: Partial<ProblemDetails>, access: Opera
   }
   const { title = `Status ${status}`, code = '', details = {}, correlation_id } = problem
   const advice = Object.hasOwn(problems, code) ? problems[code as keyof typeof problems].advice : undefined
-  const { failures, ...others } = details as { failures?: readonly Failure[] }
+  const { failures, exists, ...others } = details as { failures?: readonly Failure[]; exists?: string }
+  if (exists !== undefined)
+    return new CommandFailure(`${exists} exists already (${code}). Use another id, or list what there is.`)
   const lines = [
     code ? `${title} (${code}).` : `${title}.`,
     ...(failures ?? []).map(({ pointer, message }) => `  ${pointer || '(the request)'}  ${message}`),

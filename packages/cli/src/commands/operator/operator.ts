@@ -15,9 +15,9 @@ export function operatorsCommand(): Command {
   return group('operator', 'Operators of the exchange, and the log of what they did', [
     operatorCommand(
       'create',
-      'Create an operator and print its token, which is shown this once',
+      'Create an operator and print its token, which is shown this once; AEX_OPERATOR_TOKEN takes it',
       'operator create alice',
-      'AEX_OPERATOR_TOKEN="$(aex operator create alice --json | jq -r .token)" aex org list',
+      'operator create alice --json',
     )
       .argument('<name>', 'name in the log: lower-case letters, digits, ., _ and -')
       .action(async (name: string, output: OutputOptions) => {

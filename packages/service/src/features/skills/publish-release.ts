@@ -61,5 +61,5 @@ export async function publishRelease(
     artifactDigest: digest,
     now,
   })
-  if (!isNew) throw new Problem('identifier_conflict')
+  if (!isNew) throw new Problem('identifier_conflict', { exists: `${release.skill_id} ${release.version}` })
 }

@@ -5,11 +5,7 @@ import { Problem } from '../../kernel/problem.ts'
 import { filter, listPage, pageFields } from '../listing.ts'
 import { change, input, optionalReason, read, reason, type OperatorCall, type Route } from '../route.ts'
 
-/** A word of the deployment's own vocabulary (O-05). Only `active` agents receive packages. */
-const status = Type.String({
-  pattern: '^[a-z][a-z0-9_]{0,63}$',
-  description: 'a word of at most 64 lower-case letters, digits and "_"',
-})
+const status = Type.String({ minLength: 1, maxLength: 64 })
 
 export const agentRoutes: readonly Route[] = [
   read('/agents', input({ ...pageFields, organization_id: filter }), (call, db) => {
@@ -24,11 +20,11 @@ export const agentRoutes: readonly Route[] = [
   }),
 
   change('/agents/:agent_id/status', { body: input({ status, reason }) }, (call, tx) =>
-    moveTo(call, tx, 'agent.set-status', { status: call.input.status }),
+    moveTo(call, tx, 'agent.set-status', 'agent_statuses'),
   ),
 
   change('/agents/:agent_id/certification', { body: input({ status, reason: optionalReason }) }, (call, tx) =>
-    moveTo(call, tx, 'agent.certify', { certificationStatus: call.input.status }),
+    moveTo(call, tx, 'agent.certify', 'certification_statuses'),
   ),
 ]
 
@@ -36,10 +32,16 @@ async function moveTo(
   { params, now, context, input: { status: to } }: OperatorCall<{ status: string }>,
   tx: Transaction,
   action: string,
-  values: { status?: string; certificationStatus?: string },
+  vocabulary: 'agent_statuses' | 'certification_statuses',
 ) {
   const target = params['agent_id'] ?? ''
   if (target === context.profile['O-42'].agent_id) throw new Problem('not_permitted')
+  const known = context.profile['O-05'][vocabulary]
+  if (!known.includes(to)) {
+    const message = `Use one of ${known.join(', ')} (O-05 ${vocabulary}).`
+    throw new Problem('validation_failed', { failures: [{ pointer: '/status', rule: 'O-05', message }] })
+  }
+  const values = vocabulary === 'agent_statuses' ? { status: to } : { certificationStatus: to }
   const found = await setAgentStatus(tx, target, { ...values, now })
   const agent = found ? await findAgent(tx, target) : undefined
   if (!agent) throw new Problem('resource_not_found')

@@ -25,7 +25,7 @@ export const operatorRoutes: readonly Route[] = [
   change('/operators', { body: newOperator, status: 201 }, async ({ input: { name }, now }, tx) => {
     const token = newOperatorToken()
     const isNew = await insertOperator(tx, { name, tokenHash: hashOfToken(token), now })
-    if (!isNew) throw new Problem('identifier_conflict')
+    if (!isNew) throw new Problem('identifier_conflict', { exists: name })
     return { answer: { name, token, created_at: now }, action: 'operator.create', target: name }
   }),
 

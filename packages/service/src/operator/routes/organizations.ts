@@ -32,7 +32,7 @@ export const organizationRoutes: readonly Route[] = [
   change('/organizations', { body: newOrganization, status: 201 }, async ({ input: body, now }, tx) => {
     const { organization_id: target, name, contact } = body
     const organization = await insertOrganization(tx, { organizationId: target, name, contact, now })
-    if (!organization) throw new Problem('identifier_conflict')
+    if (!organization) throw new Problem('identifier_conflict', { exists: target })
     return { answer: organization, action: 'organization.create', target, details: { name, contact } }
   }),
 
