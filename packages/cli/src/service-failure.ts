@@ -25,11 +25,18 @@ export function asFailure(error: unknown, config?: Config): CommandFailure {
     const lines = error.settings.map(({ variable, message }) => `  ${variable}: ${message}`)
     return new CommandFailure(`The service cannot start with these settings:\n${lines.join('\n')}`)
   }
+  if (error instanceof CommandFailure) return error
   if (error instanceof DatabaseFailure) return new CommandFailure(error.message)
   const code = error instanceof Error && 'code' in error ? String(error.code) : ''
   const message = error instanceof Error ? error.message : String(error)
-  if (code === 'EADDRINUSE' || code === 'EACCES' || code === 'EADDRNOTAVAIL') {
+  if (error instanceof Error && 'syscall' in error && error.syscall === 'listen') {
     return new CommandFailure(`${message}. Set AEX_HOST, AEX_PORT or AEX_OPERATOR_PORT to what is free here.`)
+  }
+  if (config && ['EACCES', 'EROFS', 'ENOSPC', 'EPERM'].includes(code)) {
+    return new CommandFailure(
+      `The data folder ${config.dataDirectory} cannot be used: ${message}. ` +
+        'Set AEX_DATA_DIR to a folder that this user may write to.',
+    )
   }
   // 28: the server refuses who we are. 3D: it has no such database.
   if (config?.databaseUrl && (CONNECTION_FAILURES.has(code) || /^(?:28|3D)/u.test(code))) {

@@ -1,6 +1,6 @@
 import { createSecretKey } from 'node:crypto'
 import { join } from 'node:path'
-import { pino, type Logger } from 'pino'
+import type { Logger } from 'pino'
 import type { Registry } from 'prom-client'
 import { masterKeyOf, type Config } from './config/index.ts'
 import {
@@ -24,6 +24,7 @@ import { registerPages } from './http/pages/register-pages.ts'
 import { createRateLimit } from './http/rate-limit.ts'
 import { systemClock, type Clock } from './kernel/clock.ts'
 import type { Context } from './kernel/context.ts'
+import { createLog } from './kernel/create-log.ts'
 import { randomId } from './kernel/ids.ts'
 import { deriveSecret } from './kernel/master-key.ts'
 import { startPeriodic, type PeriodicTask } from './kernel/periodic.ts'
@@ -67,7 +68,7 @@ export async function startService(given: Config, options: ServiceOptions = {}):
   // Before the database: a key is made only where there is no data yet.
   const masterKey = masterKeyOf(given)
   const config = { ...given, masterKey }
-  const log = options.log ?? pino()
+  const log = options.log ?? createLog(config.logLevel)
   const progress = options.progress ?? (() => undefined)
   const cleanup = new AsyncDisposableStack()
   await using undo = cleanup

@@ -121,6 +121,7 @@ function configOf({ profile, config = {} }: WorldOptions, place: Place): Config 
     workers: 1,
     masterKey: place.masterKey,
     smtp: undefined,
+    logLevel: 'info',
     ...config,
   }
 }

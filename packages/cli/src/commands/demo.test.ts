@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { listProcesses } from '@agent-exchange/testkit/process-list'
+import { runAex } from '../aex-process.ts'
 
 const AEX = fileURLToPath(new URL('../../bin/aex.js', import.meta.url))
 
@@ -88,4 +89,15 @@ test('Ctrl-C in the middle ends it soon and leaves nothing behind', { timeout: 1
   assert.doesNotMatch(demo.said.out, /Aligned|Proved/)
   assert.deepEqual(readdirSync(demo.folder), [])
   assert.deepEqual(processesOf(demo.folder), [])
+})
+
+test('a report that cannot be written is found before the story begins', async () => {
+  const { code, stdout, stderr } = await runAex([
+    'demo',
+    '--report',
+    join(tmpdir(), 'no-such-folder', 'a.html'),
+  ])
+  assert.equal(code, 1)
+  assert.equal(stdout, '')
+  assert.match(stderr, /^The report cannot be written to .*no-such-folder/u)
 })

@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs'
+import { closeSync, existsSync, openSync, rmSync, writeFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { Command, Option } from 'commander'
 import type { Demo } from '../demo/run-demo.ts'
@@ -36,6 +36,7 @@ export function demoCommand(): Command {
 }
 
 async function demo({ transport, report, keep }: DemoCommandOptions): Promise<void> {
+  if (report !== undefined) requireWritable(report)
   const interrupted = interruption()
   const timeline = createTimeline({
     now: () => performance.now(),
@@ -100,12 +101,20 @@ function summarize({ outcome }: Demo): void {
   for (const { count, what } of outcome.counts) console.log(`${String(count).padStart(5)} ${what}`)
 }
 
-function save(file: string, page: string): void {
+/** Found out before the story is told, not after it. */
+function requireWritable(file: string): void {
+  const isNew = !existsSync(file)
   try {
-    writeFileSync(file, page)
-  } catch {
-    throw new CommandFailure(`The report cannot be written to ${file}.`)
+    closeSync(openSync(file, 'a'))
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : ''
+    throw new CommandFailure(`The report cannot be written to ${file}: ${reason}`)
   }
+  if (isNew) rmSync(file)
+}
+
+function save(file: string, page: string): void {
+  writeFileSync(file, page)
   console.log(`\nReport: ${resolve(file)}`)
 }
 

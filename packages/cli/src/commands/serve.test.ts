@@ -88,8 +88,14 @@ test('aex serve says where things are, is backed up, runs until SIGTERM and leav
   assert.equal(commandOf(database), '')
   const { log, said } = service.output
   for (const line of log.trim().split('\n')) assert.equal(typeof JSON.parse(line), 'object')
-  assert.match(said, new RegExp(`agent API +http://127\\.0\\.0\\.1:${port}`, 'u'))
-  assert.match(said, /operator token +.*operator-token[^]*aex org create[^]*Stopped/u)
+  const announced = said
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line) as Record<string, string>)
+  const running = announced.find(({ msg }) => msg === 'Agent Exchange is running.')
+  assert.equal(running?.['agent_api'], `http://127.0.0.1:${port}`)
+  assert.equal(running['operator_token_file'], join(env.AEX_DATA_DIR, 'operator-token'))
+  assert.equal(announced.at(-1)?.['msg'], 'Stopped')
 })
 
 test('aex restore brings a backup of the running service back, with its keys, and SIGINT ends it as well', async () => {
@@ -188,7 +194,12 @@ test('a failed start is a sentence that names the setting, with exit code 1 and 
   const { port: busy } = taken.address() as AddressInfo
   const cases: [settings: Record<string, string>, says: RegExp][] = [
     [{ AEX_HOST: '0.0.0.0', AEX_ROLE: 'boss' }, /AEX_ROLE: Use one of[^]*AEX_HOST: Listening beyond/u],
-    [{ AEX_PORT: String(busy) }, /EADDRINUSE.*AEX_PORT/u],
+    [{ AEX_PORT: String(busy) }, /Port \d+ on 127\.0\.0\.1 is taken by another program.*AEX_PORT/u],
+    [{ AEX_OPERATOR_PORT: String(busy) }, /is taken by another program.*AEX_OPERATOR_PORT/u],
+    [
+      { AEX_DATA_DIR: join(fileURLToPath(import.meta.url), 'data') },
+      /data folder cannot be made: .*AEX_DATA_DIR/u,
+    ],
     [
       { DATABASE_URL: 'postgres://u:p@127.0.0.1:1/d', AEX_MASTER_KEY: '00'.repeat(32) },
       /database of DATABASE_URL cannot be used: .*ECONNREFUSED/u,

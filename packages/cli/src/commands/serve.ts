@@ -2,6 +2,9 @@ import { resolve } from 'node:path'
 import type { RunningService } from '@agent-exchange/service'
 import type { Config } from '@agent-exchange/service/config'
 import { Command } from 'commander'
+import { createAnnouncements, type Announcements } from '../announce.ts'
+import { requireFreePorts, type Listener } from '../free-port-check.ts'
+import { aexCommand, shellQuoted } from '../next-step.ts'
 import { asFailure, configOf } from '../service-failure.ts'
 
 const EXAMPLES = `
@@ -20,17 +23,17 @@ export function serveCommand(): Command {
 }
 
 async function serve(): Promise<void> {
+  const announcements = createAnnouncements()
   const stopping = stopSignal()
-  const config = configOf(process.env)
-  const service = await start(config)
-  say(directions(config, service))
+  const { config, service } = await start(announcements)
+  const shown = directions(config, service)
+  announcements.say('Agent Exchange is running.', shown)
   const reason = await Promise.race([stopping, service.failed])
-  if (typeof reason === 'string') say([`${reason}: finishing what was begun, then stopping`])
+  if (typeof reason === 'string') announcements.say(`${reason}: finishing what was begun, then stopping`)
   try {
     await service[Symbol.asyncDispose]()
   } finally {
-    if (typeof reason !== 'string') say([reason.message])
-    else say(['Stopped'])
+    announcements.say(typeof reason === 'string' ? 'Stopped' : reason.message)
   }
   process.exit(typeof reason === 'string' ? 0 : 1)
 }
@@ -49,24 +52,40 @@ function stopSignal(): Promise<string> {
   return promise
 }
 
-async function start(config: Config): Promise<RunningService> {
+async function start(
+  announcements: Announcements,
+): Promise<{ readonly config: Config; readonly service: RunningService }> {
+  let config: Config | undefined
   try {
+    config = configOf(process.env)
+    await requireFreePorts(listenersOf(config))
     // Loaded here, so that other commands do not wait for all of it.
     const { runService } = await import('@agent-exchange/service/process')
-    return await runService(config, { progress: (line) => say([line]) })
+    announcements.progress(
+      config.databaseUrl === undefined ? 'Starting PostgreSQL' : 'Connecting to PostgreSQL',
+    )
+    return { config, service: await runService(config, { progress: announcements.progress }) }
   } catch (error) {
-    throw asFailure(error, config)
+    announcements.say(asFailure(error, config).message)
+    process.exit(1)
   }
 }
 
-/** For people: standard output is for the log. */
-function say(lines: readonly string[]): void {
-  for (const line of lines) console.error(line)
+function listenersOf({ role, host, port, operatorHost, operatorPort }: Config): Listener[] {
+  const agent = { host, port, variables: 'AEX_HOST or AEX_PORT' }
+  const operator = {
+    host: operatorHost,
+    port: operatorPort,
+    variables: 'AEX_OPERATOR_HOST or AEX_OPERATOR_PORT',
+  }
+  return role === 'worker' ? [operator] : [agent, operator]
 }
 
-function directions(config: Config, { urls, operatorTokenFile }: RunningService): string[] {
+/** Where everything is, for people and for programs, and what to do next. */
+function directions(config: Config, { urls, operatorTokenFile }: RunningService) {
   const database = config.databaseUrl === undefined ? 'embedded PostgreSQL' : 'PostgreSQL of DATABASE_URL'
-  return [
+  const aex = aexCommand()
+  const lines = [
     '',
     'Agent Exchange is running.',
     ...(urls.agent === undefined
@@ -81,11 +100,30 @@ function directions(config: Config, { urls, operatorTokenFile }: RunningService)
     `  database        ${database}`,
     '',
     'Next, in another terminal:',
-    ...(config.dataDirectory === resolve('data') ? [] : [`  export AEX_DATA_DIR=${config.dataDirectory}`]),
-    ...(config.operatorPort === 8081 ? [] : [`  export AEX_OPERATOR_URL=${urls.operator}`]),
-    '  npx aex org create org_acme --name "Acme"',
-    '  npx aex agent init --org org_acme --agent agent_planner    (it says how to go on)',
-    '  npx aex config',
+    ...settingsFor(config, urls.operator).map((setting) => `  export ${setting}`),
+    `  ${aex} org create org_acme --name "Acme"`,
+    `  ${aex} agent init --org org_acme --agent agent_planner    (it says how to go on)`,
+    `  ${aex} config`,
     '',
   ]
+  const facts = {
+    agent_api: urls.agent === undefined ? undefined : config.publicUrl,
+    operator_api: urls.operator,
+    operator_token_file: operatorTokenFile,
+    data_folder: config.dataDirectory,
+    database,
+  }
+  return { lines, facts }
+}
+
+/** What the commands have to know wherever it is not the default. */
+function settingsFor({ dataDirectory, publicUrl }: Config, operatorUrl: string): string[] {
+  const settings: [name: string, value: string, usual: string][] = [
+    ['AEX_DATA_DIR', dataDirectory, resolve('data')],
+    ['AEX_OPERATOR_URL', operatorUrl, 'http://127.0.0.1:8081'],
+    ['AEX_URL', publicUrl, 'http://127.0.0.1:8080'],
+  ]
+  return settings
+    .filter(([, value, usual]) => value !== usual)
+    .map(([name, value]) => `${name}=${shellQuoted(value)}`)
 }

@@ -54,6 +54,7 @@ export async function startDemoExchange(folder: string, receiverCa: string): Pro
         workers: 1,
         masterKey: crypto.getRandomValues(new Uint8Array(32)),
         smtp: undefined,
+        logLevel: 'info',
       },
       { log: pino({ level: 'info' }, { write: (line: string) => void logged.push(line) }) },
     ),

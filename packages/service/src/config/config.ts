@@ -3,6 +3,9 @@ import type { DeploymentProfile } from '@agent-exchange/protocol'
 export const ROLES = ['all', 'api', 'worker'] as const
 export type Role = (typeof ROLES)[number]
 
+export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const
+export type LogLevel = (typeof LOG_LEVELS)[number]
+
 /** What the process was told, checked and complete. Nothing later reads the environment. */
 export interface Config {
   readonly host: string
@@ -27,6 +30,7 @@ export interface Config {
   /** 32 bytes. Undefined: `masterKeyOf` finds or makes the one in the data folder. */
   readonly masterKey: Uint8Array | undefined
   readonly smtp: SmtpConfig | undefined
+  readonly logLevel: LogLevel
 }
 
 /** PEM text, not file names. */

@@ -53,6 +53,7 @@ test('an empty environment gives the documented defaults', () => {
     workers: 1,
     masterKey: undefined,
     smtp: undefined,
+    logLevel: 'info',
   })
 })
 

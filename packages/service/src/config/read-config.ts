@@ -2,7 +2,7 @@ import { resolve } from 'node:path'
 import { DEFAULT_PROFILE } from '@agent-exchange/protocol'
 import { addressOf, isLoopback, parseHost, parsePort, parseProxies } from './addresses.ts'
 import { ConfigError } from './config-error.ts'
-import { ROLES, type Config, type Role, type SmtpConfig } from './config.ts'
+import { LOG_LEVELS, ROLES, type Config, type SmtpConfig } from './config.ts'
 import { parseMasterKey } from './master-key-text.ts'
 import { readCertificates, readTls } from './pem-files.ts'
 import { readProfile } from './profile-file.ts'
@@ -44,10 +44,11 @@ export function readConfig(env: Environment): Config {
       ca: checked('AEX_WEBHOOK_CA', readCertificates),
       allowPrivate: checked('AEX_WEBHOOK_ALLOW_PRIVATE', parseFlag) ?? false,
     },
-    role: checked('AEX_ROLE', parseRole) ?? 'all',
+    role: checked('AEX_ROLE', oneOf(ROLES)) ?? 'all',
     workers: checked('AEX_WORKERS', parseWorkers) ?? 1,
     masterKey: checked('AEX_MASTER_KEY', parseMasterKey),
     smtp: readSmtp(settings),
+    logLevel: checked('AEX_LOG_LEVEL', oneOf(LOG_LEVELS)) ?? 'info',
   }
   refuseOpenListeners(config, settings)
   refuseSharedListener(config, settings)
@@ -106,10 +107,12 @@ function parseFlag(text: string): boolean {
   throw new Refusal('Use true or false.')
 }
 
-function parseRole(text: string): Role {
-  const role = ROLES.find((each) => each === text)
-  if (role === undefined) throw new Refusal(`Use one of ${ROLES.join(', ')}.`)
-  return role
+function oneOf<Value extends string>(values: readonly Value[]): (text: string) => Value {
+  return (text) => {
+    const value = values.find((each) => each === text)
+    if (value === undefined) throw new Refusal(`Use one of ${values.join(', ')}.`)
+    return value
+  }
 }
 
 function parseWorkers(text: string): number {

@@ -75,6 +75,11 @@ export const VARIABLES = [
     default: 'no mail',
   },
   { name: 'AEX_ALERT_FROM', meaning: 'sender address of owner alerts', default: 'no mail' },
+  {
+    name: 'AEX_LOG_LEVEL',
+    meaning: 'what is logged: trace, debug, info, warn, error, fatal or silent',
+    default: 'info',
+  },
 ] as const satisfies readonly Variable[]
 
 export type VariableName = (typeof VARIABLES)[number]['name']

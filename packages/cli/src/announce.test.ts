@@ -1,0 +1,30 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { stripVTControlCharacters } from 'node:util'
+import { createAnnouncements } from './announce.ts'
+
+function announce(isTTY: boolean): string {
+  let written = ''
+  const announcements = createAnnouncements({ isTTY, write: (text) => (written += text) })
+  announcements.progress('Starting PostgreSQL')
+  announcements.say('Running.', {
+    lines: ['Running.', '  at http://127.0.0.1'],
+    facts: { url: 'http://127.0.0.1' },
+  })
+  return written
+}
+
+test('on a terminal: a spinner while it takes, then lines for a person', () => {
+  const text = announce(true)
+  assert.match(
+    stripVTControlCharacters(text),
+    /^\r⠋ Starting PostgreSQL\rRunning\.\n {2}at http:\/\/127\.0\.0\.1\n$/u,
+  )
+})
+
+test('elsewhere: one JSON object a line, with the facts as members', () => {
+  const [first, second, ...rest] = announce(false).split('\n')
+  assert.equal((JSON.parse(first ?? '') as Record<string, unknown>)['msg'], 'Starting PostgreSQL')
+  const { msg, url } = JSON.parse(second ?? '') as Record<string, unknown>
+  assert.deepEqual([msg, url, rest], ['Running.', 'http://127.0.0.1', ['']])
+})

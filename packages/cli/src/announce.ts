@@ -1,0 +1,63 @@
+import { styleText } from 'node:util'
+
+/** Where announcements go: standard error, since standard output is for the log. */
+export interface AnnouncementOutput {
+  readonly isTTY?: boolean
+  write(text: string): unknown
+}
+
+export interface Announcements {
+  /** One line of progress. On a terminal it also becomes the text beside the spinner. */
+  progress(line: string): void
+  /** Something lasting: lines for a person, or the facts as one JSON object. */
+  say(message: string, options?: { readonly lines?: readonly string[]; readonly facts?: object }): void
+}
+
+const FRAMES = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏']
+const FRAME_MS = 80
+const CLEAR_LINE = '\r\u001b[K'
+
+/** What a long-running command tells about itself: readable on a terminal, one JSON object a line elsewhere. */
+export function createAnnouncements(output: AnnouncementOutput = process.stderr): Announcements {
+  return output.isTTY ? forPeople(output) : forPrograms(output)
+}
+
+function forPrograms(output: AnnouncementOutput): Announcements {
+  const write = (msg: string, facts: object = {}) =>
+    output.write(`${JSON.stringify({ level: 30, time: Date.now(), msg, ...facts })}\n`)
+  return {
+    progress: (line) => void write(line),
+    say: (message, { facts } = {}) => void write(message, facts),
+  }
+}
+
+function forPeople(output: AnnouncementOutput): Announcements {
+  let spinner: NodeJS.Timeout | undefined
+  let text = ''
+  const stop = () => {
+    if (spinner === undefined) return
+    clearInterval(spinner)
+    spinner = undefined
+    output.write(CLEAR_LINE)
+  }
+  const spin = () => {
+    let frame = 0
+    const draw = () => {
+      const sign = FRAMES[frame++ % FRAMES.length] ?? ''
+      output.write(`${CLEAR_LINE}${styleText('cyan', sign)} ${text}`)
+    }
+    draw()
+    spinner = setInterval(draw, FRAME_MS).unref()
+  }
+  return {
+    progress(line) {
+      stop()
+      text = line
+      spin()
+    },
+    say(message, { lines = [message] } = {}) {
+      stop()
+      output.write(`${lines.join('\n')}\n`)
+    },
+  }
+}
