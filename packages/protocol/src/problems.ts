@@ -137,9 +137,10 @@ export const problems = {
   quota_reached: {
     ...ours,
     status: 409,
-    title: 'A quota of the organization is used up',
+    title: 'A quota is used up',
     category: 'rate_limit',
-    advice: 'Remove what is no longer needed, or ask the operator for more.',
+    advice:
+      'details.quota names the quota of the deployment profile (O-13, O-31), details.maximum its value. Remove what is no longer needed, wait for retention, or ask the operator for more.',
   },
   transport_mode_mismatch: {
     ...ours,

@@ -65,7 +65,13 @@ export const operations = {
     mutation: true,
     request: agentRegistration,
     success: { status: 201, body: agentResource },
-    problems: ['private_key_refused', 'public_key_invalid', 'key_not_distinct', 'identifier_conflict'],
+    problems: [
+      'private_key_refused',
+      'public_key_invalid',
+      'key_not_distinct',
+      'identifier_conflict',
+      'quota_reached',
+    ],
   },
   getAgent: {
     method: 'GET',
@@ -102,7 +108,7 @@ export const operations = {
     mutation: true,
     request: keyRevocationRequest,
     success: { status: 200, body: publicKey },
-    problems: ['resource_not_found', 'invalid_state_transition'],
+    problems: ['resource_not_found', 'invalid_state_transition', 'quota_reached'],
   },
   listSkillReleases: {
     method: 'GET',
@@ -152,7 +158,7 @@ export const operations = {
     mutation: true,
     request: policyReceipt,
     success: { status: 201, body: policyReceiptResource },
-    problems: ['signature_invalid', 'signing_key_unusable', 'identifier_conflict'],
+    problems: ['signature_invalid', 'signing_key_unusable', 'identifier_conflict', 'quota_reached'],
   },
   getPolicyReceipt: {
     method: 'GET',
@@ -198,6 +204,7 @@ export const operations = {
       'digest_mismatch',
       'identifier_conflict',
       'invalid_state_transition',
+      'quota_reached',
     ],
   },
   createPackageResponse: {

@@ -1,6 +1,6 @@
 import { AUDIT_EVENT_TYPES } from '../vocabulary.ts'
 import { PACKAGE_STATES } from '../schema/package-state.ts'
-import { fixed, flag, integer, openPoint, someOf } from './open-point.ts'
+import { fixed, flag, integer, oneOf, openPoint, someOf } from './open-point.ts'
 
 const kinds = (fallback: (typeof AUDIT_EVENT_TYPES)[number][], step: string, least = 0) =>
   someOf([...AUDIT_EVENT_TYPES], fallback, `audit events left by: ${step}`, least)
@@ -131,5 +131,31 @@ export const packagePoints = {
     meaning: 'In which order getThread and audit evidence list things. Found by us.',
     why: 'Order of acceptance is the only order that the exchange can vouch for; created_at is a claim.',
     settings: { order: fixed('acceptance', 'the order in which the exchange recorded them') },
+  }),
+  'O-46': openPoint({
+    meaning: 'Which agents of a party’s organization may respond, send receipts and revoke. Found by us.',
+    why: 'The organization is the party, and an agent may have been replaced since. Only the recipient agent can say that it opened a package, so another agent cannot end the sender’s right to revoke.',
+    settings: {
+      responses: oneOf(
+        ['organization', 'same_agents'],
+        'organization',
+        'any active agents of the two organizations, or the two agents of the package that is answered',
+      ),
+      receipts: oneOf(
+        ['organization', 'recipient_agent'],
+        'organization',
+        'any active agent of the recipient’s organization, or the recipient agent',
+      ),
+      opened_by: oneOf(
+        ['recipient_agent', 'organization'],
+        'recipient_agent',
+        'whose receipt "opened" counts as access and moves the state; others are recorded',
+      ),
+      revocations: oneOf(
+        ['organization', 'sending_agent'],
+        'organization',
+        'any active agent of the sender’s organization, or the sending agent',
+      ),
+    },
   }),
 }

@@ -18,11 +18,43 @@ export const servicePoints = {
   }),
   'O-13': openPoint({
     meaning: 'Rate limits and quotas of an organization.',
-    why: 'Generous enough for 64 parallel clients at full speed, and still an end to a loop that ran away.',
+    why: 'Generous enough for 64 parallel clients at full speed, and still an end to a loop that ran away. Counts of policy receipts and bytes are exact up to what is being committed at the same moment.',
     settings: {
       requests_per_second: integer(5_000, 1, 1_000_000, 'sustained requests of one organization'),
       burst: integer(10_000, 1, 1_000_000, 'requests that may come at once'),
+      concurrent_changes: integer(
+        4,
+        1,
+        1_000,
+        'changes of one organization under way at once in one process, where each takes a transaction of its own; others wait, then get a retryable problem',
+      ),
       webhook_endpoints: integer(20, 1, 1_000, 'webhook endpoints of one organization'),
+      agents: integer(1_000, 1, 1_000_000, 'agents of one organization'),
+      keys_per_agent: integer(256, 2, 10_000, 'keys of one agent, revoked ones included'),
+      revocations_per_key: integer(
+        16,
+        1,
+        1_000,
+        'revocations of one key; beyond it, one that ends a usable key at once still works',
+      ),
+      unused_policy_receipts: integer(
+        1_000_000,
+        1,
+        1_000_000_000,
+        'policy receipts of one organization that no package has used',
+      ),
+      stored_bytes: integer(
+        107_374_182_400,
+        1,
+        1_000_000_000_000_000,
+        'bytes of package content stored for one sending organization; retention gives them back',
+      ),
+      receipts_per_state: integer(
+        100,
+        1,
+        100_000,
+        'package receipts of each state about one package, for the recipient agent and again for all other agents together',
+      ),
     },
   }),
   'O-14': openPoint({
@@ -34,6 +66,7 @@ export const servicePoints = {
       identifier_characters: integer(256, 134, 1_024, 'longest identifier, name or version'),
       text_characters: integer(4_096, 256, 65_536, 'longest free text, such as the statement of a receipt'),
       list_items: integer(1_000, 8, 100_000, 'most entries of a list or map in a request'),
+      registration_keys: integer(16, 1, 1_000, 'most keys in one registration of an agent'),
     },
   }),
   'O-15': openPoint({
