@@ -6,6 +6,7 @@ import type { Database } from '@agent-exchange/service/database'
 import type { RecordedAnswer } from '../../../packages/service/src/db/idempotency.ts'
 import type { Submission } from '../../../packages/service/src/features/packages/submission.ts'
 import { createAgentServer } from '../../../packages/service/src/http/agent-server.ts'
+import { createConcurrencyLimit } from '../../../packages/service/src/http/concurrency-limit.ts'
 import { createRateLimit } from '../../../packages/service/src/http/rate-limit.ts'
 import { systemClock } from '../../../packages/service/src/kernel/clock.ts'
 import type { Context } from '../../../packages/service/src/kernel/context.ts'
@@ -44,6 +45,7 @@ export async function startFloor({ port, issuer, jwks, keys }: ReferenceSettings
     authorizationServer: undefined,
     outsideIssuer: undefined,
     limitRate: createRateLimit(DEFAULT_PROFILE, systemClock),
+    limitConcurrency: createConcurrencyLimit(DEFAULT_PROFILE),
     authentication: {
       certificateOf: createCertificateReader({ trustedProxies: [] }),
       requireActive: async () => undefined,

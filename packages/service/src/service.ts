@@ -18,6 +18,7 @@ import { moveToCurrentKey } from './features/deliveries/move-endpoints.ts'
 import { createAcceptance } from './features/packages/acceptance.ts'
 import { removeExpired } from './features/retention/retention.ts'
 import { createAgentServer } from './http/agent-server.ts'
+import { createConcurrencyLimit } from './http/concurrency-limit.ts'
 import { createMetrics } from './http/metrics.ts'
 import { createMutationGroups } from './http/mutation-groups.ts'
 import { registerPages } from './http/pages/register-pages.ts'
@@ -200,6 +201,7 @@ function agentServer(
     tls: config.tls,
     outsideIssuer: config.issuer,
     limitRate: createRateLimit(profile, clock),
+    limitConcurrency: createConcurrencyLimit(profile),
     authentication: {
       certificateOf,
       requireActive: createCallerStatus(db, config.issuer === undefined ? 'embedded' : 'outside'),

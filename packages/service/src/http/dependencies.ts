@@ -7,6 +7,7 @@ import type { Context } from '../kernel/context.ts'
 import type { GroupCommit } from '../kernel/group-commit.ts'
 import type { AuthorizationServer } from '../oauth/authorization-server.ts'
 import type { Authentication } from './authentication.ts'
+import type { ConcurrencyLimit } from './concurrency-limit.ts'
 import type { MutationGroups } from './mutation-groups.ts'
 
 /** What the agent listener needs of the rest of the service. */
@@ -20,6 +21,7 @@ export interface AgentServerDependencies {
   readonly acceptance: GroupCommit<Submission, RecordedAnswer>
   readonly mutationGroups: MutationGroups
   readonly limitRate: (organizationId: string) => void
+  readonly limitConcurrency: ConcurrencyLimit
   readonly tls: TlsConfig | undefined
   readonly log: Logger
   /** Told of every answer, for metrics. */

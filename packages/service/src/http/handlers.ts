@@ -1,4 +1,4 @@
-import { operations, type OperationId } from '@agent-exchange/protocol'
+import { operations, type DeploymentProfile, type OperationId } from '@agent-exchange/protocol'
 import type { RecordedAnswer } from '../db/idempotency.ts'
 import { getAgent } from '../features/agents/get-agent.ts'
 import { getAgentKeys } from '../features/agents/get-keys.ts'
@@ -27,12 +27,12 @@ import type { Call, GroupMutation, Mutation, Read } from '../kernel/call.ts'
 import type { AgentServerDependencies } from './dependencies.ts'
 import { mutate } from './mutate.ts'
 
-type Services = Pick<AgentServerDependencies, 'db' | 'acceptance' | 'mutationGroups'>
+type Services = Pick<AgentServerDependencies, 'db' | 'acceptance' | 'mutationGroups' | 'limitConcurrency'>
 
 /** How an operation is carried out, whatever it is. */
 export interface Handler<Id extends OperationId> {
   /** Looks at the body before its schema does. */
-  readonly inspect?: ((body: unknown) => void | Promise<void>) | undefined
+  readonly inspect?: ((body: unknown, profile: DeploymentProfile) => void | Promise<void>) | undefined
   readonly run: (call: Call<Id>, services: Services) => Promise<RecordedAnswer>
 }
 
@@ -42,7 +42,11 @@ function reads<Id extends OperationId>(id: Id, read: Read<Id>): Handler<Id> {
 }
 
 function mutates<Id extends OperationId, Found>(id: Id, mutation: Mutation<Id, Found>): Handler<Id> {
-  return { inspect: mutation.inspect, run: (call, { db }) => mutate(id, mutation, call, db) }
+  return {
+    inspect: mutation.inspect,
+    run: (call, { db, limitConcurrency }) =>
+      limitConcurrency(call.caller.organizationId, () => mutate(id, mutation, call, db)),
+  }
 }
 
 function mutatesInGroups<Id extends OperationId, Found>(

@@ -71,7 +71,7 @@ async function run(
   const bytes = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0)
   const parsed = operations[id].mutation ? parseBody(bytes, context.profile) : undefined
   if (parsed) {
-    await handler.inspect?.(parsed.value)
+    await handler.inspect?.(parsed.value, context.profile)
     checkBody(id, parsed.value, context.profile)
   }
   const call = {

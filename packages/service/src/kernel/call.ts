@@ -1,4 +1,4 @@
-import type { operations, OperationId } from '@agent-exchange/protocol'
+import type { DeploymentProfile, operations, OperationId } from '@agent-exchange/protocol'
 import type { Static, TSchema } from 'typebox'
 import type { Database, Transaction } from '../db/database.ts'
 import type { Context } from './context.ts'
@@ -53,7 +53,7 @@ export type Read<Id extends OperationId> = (call: Call<Id>, db: Database) => Pro
  */
 export interface Mutation<Id extends OperationId, Found = void> {
   /** Looks at the parsed body before its schema does: for what a schema failure would hide (ID-06). */
-  readonly inspect?: (body: unknown) => void | Promise<void>
+  readonly inspect?: (body: unknown, profile: DeploymentProfile) => void | Promise<void>
   readonly authorize: (call: Call<Id>, db: Database) => Found | Promise<Found>
   readonly run: (call: Call<Id>, tx: Transaction, found: Found) => Promise<AnswerOf<Id>>
 }

@@ -48,7 +48,7 @@ export async function perform<Id extends OperationId, Found>(
   call: Call<Id>,
   db: Database,
 ): Promise<AnswerOf<Id>> {
-  await mutation.inspect?.(call.body)
+  await mutation.inspect?.(call.body, call.context.profile)
   const found = await mutation.authorize(call, db)
   return inTransaction(db, (tx) => mutation.run(call, tx, found))
 }

@@ -1,0 +1,98 @@
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { createProfile } from '@agent-exchange/protocol'
+import {
+  addKey,
+  assertSuccess,
+  revokeKey,
+  startWorld,
+  untilBlocked,
+  type Answer,
+} from '@agent-exchange/testkit'
+import { Problem } from '../kernel/problem.ts'
+import { createConcurrencyLimit } from './concurrency-limit.ts'
+
+const created = createProfile({ 'O-13': { concurrent_changes: 2 } })
+assert.ok(created.ok)
+const { profile } = created
+
+/** Work that ends when it is asked to. */
+function work() {
+  const ends: (() => void)[] = []
+  let most = 0
+  return {
+    ends,
+    most: () => most,
+    start: () => {
+      const ended = new Promise<void>((resolve) => ends.push(resolve))
+      most = Math.max(most, ends.length)
+      return ended
+    },
+  }
+}
+
+const turn = () => new Promise((resolve) => setImmediate(resolve))
+
+test('[O-13] so many of one organization at once, in the order of arrival; another does not wait for them', async () => {
+  const limit = createConcurrencyLimit(profile)
+  const { ends, start } = work()
+  const order: number[] = []
+  const running = Array.from({ length: 5 }, (_, index) =>
+    limit('org_a', async () => {
+      order.push(index)
+      await start()
+    }),
+  )
+  await turn()
+  assert.deepEqual(order, [0, 1])
+  assert.equal(await limit('org_b', () => Promise.resolve('at once')), 'at once')
+  for (let ended = 0; ended < 5; ended++) {
+    ends[ended]?.()
+    await turn()
+    assert.deepEqual(order, [0, 1, 2, 3, 4].slice(0, Math.min(5, ended + 3)))
+  }
+  await Promise.all(running)
+})
+
+test('[O-13][ERR-03] a wait has an end, and so has the line; what fails gives its place back', async () => {
+  const limit = createConcurrencyLimit(profile, 20)
+  const { ends, start } = work()
+  const busy = [limit('org_a', start), limit('org_a', start)]
+  const refused = (error: unknown) => {
+    assert.ok(error instanceof Problem)
+    assert.equal(error.code, 'rate_limited')
+    assert.deepEqual(error.details, { quota: 'concurrent_changes', maximum: 2, retry_after_seconds: 1 })
+    return true
+  }
+  const line = Array.from({ length: 257 }, () => limit('org_a', start))
+  await assert.rejects(line.at(-1) ?? Promise.resolve(), refused)
+  for (const waiting of line.slice(0, -1)) await assert.rejects(waiting, refused)
+  for (const end of ends) end()
+  await Promise.all(busy)
+  await assert.rejects(
+    limit('org_a', () => Promise.reject(new Error('fails'))),
+    /fails/,
+  )
+  const again = Array.from({ length: 2 }, () => limit('org_a', () => Promise.resolve(1)))
+  assert.deepEqual(await Promise.all(again), [1, 1])
+})
+
+const world = await startWorld()
+after(() => world[Symbol.asyncDispose]())
+
+test('[O-13] an organization whose changes all wait for the database leaves connections to the others', async () => {
+  const [busy, other] = [await world.organization('busy'), await world.organization('other')]
+  const keys = await Promise.all(Array.from({ length: 20 }, () => addKey(busy, 'signing')))
+  const pending: Promise<Answer>[] = []
+  await world.sql.begin(async (tx) => {
+    // Each revocation waits here, with its transaction open.
+    await tx`lock table agent_key_event in share mode`
+    pending.push(...keys.map(({ keyId }) => revokeKey(busy, keyId, world.clock.now())))
+    await untilBlocked(world, 4)
+    const url = 'https://agent.example/hook'
+    const signal = AbortSignal.timeout(4_000)
+    const answer = await other.post('/v1/webhook-endpoints', { url, event_types: [] }, { signal })
+    assertSuccess(answer, 'createWebhookEndpoint')
+  })
+  for (const answer of await Promise.all(pending)) assertSuccess(answer, 'revokeAgentKey')
+})
