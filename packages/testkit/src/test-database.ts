@@ -16,11 +16,18 @@ export interface TestDatabase extends AsyncDisposable {
  */
 export async function testDatabase(): Promise<TestDatabase> {
   const server = await testServerUrl()
-  const template = await templateOn(server)
-  const name = `aex_test_${randomBytes(8).toString('hex')}`
   // Copied file by file: the usual way writes every page of it to the log as well.
-  const statement = `create database ${name} template ${template} strategy file_copy`
-  await administer(server, (sql) => sql.unsafe(statement))
+  return databaseFrom(server, `${await templateOn(server)} strategy file_copy`)
+}
+
+/** A database without any table, for tests of migrations. */
+export async function emptyTestDatabase(): Promise<TestDatabase> {
+  return databaseFrom(await testServerUrl(), 'template0')
+}
+
+async function databaseFrom(server: string, template: string): Promise<TestDatabase> {
+  const name = `aex_test_${randomBytes(8).toString('hex')}`
+  await administer(server, (sql) => sql.unsafe(`create database ${name} template ${template}`))
   return {
     url: databaseOn(server, name),
     [Symbol.asyncDispose]: () =>

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict'
-import { randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
-import { testDatabase, testServerUrl } from '@agent-exchange/testkit'
+import { emptyTestDatabase, testDatabase } from '@agent-exchange/testkit'
 import { openDatabase, type Database } from './database.ts'
 import { DatabaseFailure } from './database-failure.ts'
 import { describeSchema } from './describe-schema.ts'
@@ -12,19 +11,14 @@ const open = (target: string) => openDatabase({ target, maximumConnections: 2, a
 
 /** A database without any table. */
 async function emptyDatabase(): Promise<AsyncDisposable & { url: string; db: Database }> {
-  const server = await testServerUrl()
-  const name = `aex_test_${randomBytes(8).toString('hex')}`
-  const administrator = open(server)
-  await administrator.unsafe(`create database ${name} template template0`)
-  const url = Object.assign(new URL(server), { pathname: `/${name}` }).href
-  const db = open(url)
+  const database = await emptyTestDatabase()
+  const db = open(database.url)
   return {
-    url,
+    url: database.url,
     db,
     [Symbol.asyncDispose]: async () => {
       await db.end()
-      await administrator.unsafe(`drop database ${name} with (force)`)
-      await administrator.end()
+      await database[Symbol.asyncDispose]()
     },
   }
 }

@@ -3,6 +3,7 @@ import { after, test } from 'node:test'
 import { createProfile } from '@agent-exchange/protocol'
 import {
   addKey,
+  assertProblem,
   assertSuccess,
   revokeKey,
   startWorld,
@@ -95,4 +96,14 @@ test('[O-13] an organization whose changes all wait for the database leaves conn
     assertSuccess(answer, 'createWebhookEndpoint')
   })
   for (const answer of await Promise.all(pending)) assertSuccess(answer, 'revokeAgentKey')
+})
+
+test('[ID-01][O-14] a registration of many keys is refused at the door', async () => {
+  const organization = await world.organization('many', { unregistered: true })
+  const [key] = organization.registration().keys
+  const keys = Array.from({ length: 900 }, (_, index) => ({ ...key, key_id: `k${index}` }))
+  const answer = await organization.post('/v1/agents/register', { ...organization.registration(), keys })
+  assertProblem(answer, 'validation_failed')
+  const { failures } = answer.body['details'] as { failures: { pointer: string; rule: string }[] }
+  assert.deepEqual([failures[0]?.pointer, failures[0]?.rule], ['/keys', 'O-14'])
 })

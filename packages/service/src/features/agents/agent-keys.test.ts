@@ -1,6 +1,12 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { createProfile, keyDirectory, validatorOf, type PublicKeyRequest } from '@agent-exchange/protocol'
+import {
+  createProfile,
+  DEFAULT_PROFILE,
+  keyDirectory,
+  validatorOf,
+  type PublicKeyRequest,
+} from '@agent-exchange/protocol'
 import { generateKeyPair } from '@agent-exchange/crypto'
 import { testDatabase } from '@agent-exchange/testkit'
 import { openDatabase } from '../../db/database.ts'
@@ -12,6 +18,7 @@ import { holdKeys } from '../keys/public-keys.ts'
 import { keyRequest, registration, seedOrganizations } from './agent-fixture.ts'
 import { lockAgent } from './agent-store.ts'
 import { getAgentKeys } from './get-keys.ts'
+import { historyOf } from './key-history.ts'
 import { registerAgent } from './register-agent.ts'
 import { registerAgentKey } from './register-key.ts'
 import { revokeAgentKey } from './revoke-key.ts'
@@ -176,7 +183,10 @@ test('[ID-03][ID-04][AUTH-03] the keys of others look like keys that are not the
 test('[ID-06] private material in a new key is refused before its schema is asked', async () => {
   const { privateJwk } = await generateKeyPair('signing')
   const body = { key_id: 7, public_key: { ...privateJwk, crv: 'nonsense' }, extra: true }
-  await assert.rejects(async () => registerAgentKey.inspect?.(body), problem('private_key_refused'))
+  await assert.rejects(
+    async () => registerAgentKey.inspect?.(body, DEFAULT_PROFILE),
+    problem('private_key_refused'),
+  )
 })
 
 test('[ID-03] of many registrations of one id, or of one material, at once, one wins and the others are told', async () => {
@@ -222,11 +232,86 @@ test('[ID-07] an agent without keys has an empty directory', async () => {
   assert.deepEqual([keys, directory_version, organization_id], [[], '0', 'org_acme'])
 })
 
-test('[ID-03] an agent cannot have more keys than a list may hold', async () => {
-  const result = createProfile({ 'O-14': { list_items: 8 } })
+const withQuotas = (quotas: object) => {
+  const result = createProfile({ 'O-13': quotas })
   assert.ok(result.ok)
-  const context = handMadeContext({ profile: result.profile })
-  const keys = await Promise.all(Array.from({ length: 8 }, (_, index) => keyRequest(`k${index}`)))
-  await agentWith('agent_full', ...keys)
-  await assert.rejects(addKey('agent_full', await keyRequest('k8'), { context }), problem('quota_reached'))
+  return handMadeContext({ profile: result.profile })
+}
+const quota = (name: string, maximum: number) => (error: unknown) => {
+  assert.ok(error instanceof Problem)
+  assert.deepEqual([error.code, error.details], ['quota_reached', { quota: name, maximum }])
+  return true
+}
+
+test('[ID-03][O-13] an agent has no more keys than its quota, revoked ones included', async () => {
+  const context = withQuotas({ keys_per_agent: 3 })
+  await agentWith('agent_full', await keyRequest('k0'), await keyRequest('k1'))
+  await revoke('agent_full', 'k0')
+  await addKey('agent_full', await keyRequest('k2'), { context })
+  await assert.rejects(addKey('agent_full', await keyRequest('k3'), { context }), quota('keys_per_agent', 3))
+  const keys = await Promise.all(['a', 'b', 'c', 'd'].map((id) => keyRequest(id)))
+  const body = registration({ agent_id: 'agent_fuller', keys })
+  const call = handMadeCall('registerAgent', { params: {}, query: {}, body, context })
+  await assert.rejects(perform(registerAgent, call, db), quota('keys_per_agent', 3))
+  await assert.rejects(directory('agent_fuller'), problem('resource_not_found'))
+})
+
+const endingAt = (invalid_from: string, now = '2026-03-02T08:00:00.000Z') => ({
+  body: { ...compromise, invalid_from },
+  now,
+})
+
+test('[ID-04] a further revocation moves invalid_from earlier, never later, each an event of its own', async () => {
+  await agentWith('agent_emergency', await keyRequest('k'))
+  await revoke('agent_emergency', 'k', endingAt('2026-12-31T00:00:00Z'))
+  const planned = await directory('agent_emergency')
+  const emergency = endingAt('2026-03-01T00:00:00+00:00', '2026-03-03T09:00:00.000Z')
+  const revoked = await revoke('agent_emergency', 'k', emergency)
+  assert.deepEqual(
+    [revoked.status, revoked.revoked_at, revoked.invalid_from],
+    ['revoked', '2026-03-03T09:00:00.000Z', '2026-03-01T00:00:00Z'],
+  )
+  for (const time of ['2026-03-01T00:00:00.000Z', '2026-03-01T00:00:00.001Z', '2027-01-01T00:00:00Z']) {
+    await assert.rejects(revoke('agent_emergency', 'k', endingAt(time)), (error) => {
+      assert.ok(problem('invalid_state_transition')(error))
+      const { details } = error as Problem
+      assert.deepEqual(details, { state: 'revoked', invalid_from: '2026-03-01T00:00:00Z' })
+      return true
+    })
+  }
+  const { keys, directory_version } = await directory('agent_emergency')
+  assert.deepEqual(keys, [revoked])
+  assert.notEqual(directory_version, planned.directory_version)
+  const events = await historyOf(db, ['agent_emergency'], [])
+  assert.deepEqual(
+    events[0]?.events.map(({ kind, recorded_at, details }) => [kind, recorded_at, details]),
+    [
+      ['registered', '2026-03-02T08:00:00.000Z', {}],
+      ['revoked', '2026-03-02T08:00:00.000Z', { invalid_from: '2026-12-31T00:00:00Z' }],
+      ['revoked', '2026-03-03T09:00:00.000Z', { invalid_from: '2026-03-01T00:00:00Z' }],
+    ],
+  )
+})
+
+test('[ID-04][O-13] revocations of a key are limited, and the limit never keeps a usable key alive', async () => {
+  const context = withQuotas({ revocations_per_key: 2 })
+  const again = (time: string) => revoke('agent_flood', 'k', { ...endingAt(time), context })
+  await agentWith('agent_flood', await keyRequest('k'))
+  await again('2090-01-03T00:00:00Z')
+  await again('2090-01-02T00:00:00Z')
+  await assert.rejects(again('2090-01-01T00:00:00Z'), quota('revocations_per_key', 2))
+  assert.equal((await again('2026-03-02T08:00:00Z')).invalid_from, '2026-03-02T08:00:00Z')
+  await assert.rejects(again('2026-03-02T07:00:00Z'), quota('revocations_per_key', 2))
+})
+
+test('[ID-04] of revocations at once each earlier one counts, and the earliest is left', async () => {
+  await agentWith('agent_at_once', await keyRequest('k'))
+  const times = Array.from({ length: 8 }, (_, index) => `2026-02-0${index + 1}T00:00:00Z`)
+  const results = await Promise.allSettled(times.map((time) => revoke('agent_at_once', 'k', endingAt(time))))
+  const done = results.filter(({ status }) => status === 'fulfilled').length
+  const { keys } = await directory('agent_at_once')
+  assert.equal(keys[0]?.invalid_from, times[0])
+  const events = await db`
+    select from agent_key_event where agent_id = 'agent_at_once' and kind = 'revoked'`
+  assert.equal(events.length, done)
 })

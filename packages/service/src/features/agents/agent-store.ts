@@ -31,6 +31,16 @@ export async function findAgent(db: Queries, agentId: string): Promise<AgentRow 
   return row
 }
 
+/** By agent id. */
+export async function agentStatuses(
+  queries: Queries,
+  agentIds: readonly string[],
+): Promise<Map<string, string>> {
+  const rows = await queries<{ agent_id: string; status: string }[]>`
+    select agent_id, status from agent where agent_id = any(${[...new Set(agentIds)]})`.execute()
+  return new Map(rows.map((row) => [row.agent_id, row.status]))
+}
+
 /** As findAgent, holding the agent against other changes of it and of its set of keys. */
 export async function lockAgent(tx: Transaction, agentId: string): Promise<AgentRow | undefined> {
   const [row] = await tx<AgentRow[]>`

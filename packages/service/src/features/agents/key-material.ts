@@ -23,11 +23,26 @@ export async function readKeyMaterial(
   }
 }
 
+/** Where a body holds keys: looks at them before its schema does. */
+export async function inspectKeys(body: unknown, profile: DeploymentProfile): Promise<void> {
+  requireFewKeys(body, profile)
+  await refusePrivateKeys(body)
+}
+
+/** O-14: reading a key costs as much as verifying a signature, so there are few in one request. */
+function requireFewKeys(body: unknown, profile: DeploymentProfile): void {
+  const keys = memberOf(body, 'keys')
+  const maximum = profile['O-14'].registration_keys
+  if (!Array.isArray(keys) || keys.length <= maximum) return
+  const message = `List at most ${maximum} keys, and add others one by one.`
+  throw new Problem('validation_failed', { failures: [{ pointer: '/keys', rule: 'O-14', message }] })
+}
+
 /**
  * ID-06: private parts are refused for what they are, before a schema failure could hide it: their owner has to
  * learn that the key is exposed. Anything else about the body is left to its schema.
  */
-export async function refusePrivateKeys(body: unknown): Promise<void> {
+async function refusePrivateKeys(body: unknown): Promise<void> {
   for (const [pointer, jwk] of jwksIn(body)) {
     try {
       await importPublicJwk(jwk)

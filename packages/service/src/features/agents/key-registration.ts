@@ -2,8 +2,9 @@ import type { DeploymentProfile, PublicKeyRequest } from '@agent-exchange/protoc
 import type { Call } from '../../kernel/call.ts'
 import type { Transaction } from '../../db/database.ts'
 import { Problem } from '../../kernel/problem.ts'
+import { requireWithin } from '../organizations/usage-store.ts'
 import { readKeyMaterial, type KeyMaterial } from './key-material.ts'
-import { appendKeyEvent, insertKey, setKeyStatus, type KeyRow } from './key-store.ts'
+import { appendKeyEvents, insertKeys, setKeyStatus, type KeyEvent, type KeyRow } from './key-store.ts'
 import { inZulu } from './resources.ts'
 
 /** A key as it was asked for, with the material that was read out of it. */
@@ -22,23 +23,65 @@ export async function readRequestedKey(
   return { request, pointer, material: await readKeyMaterial(request, `${pointer}/public_key`, profile) }
 }
 
-/**
- * Adds a key to those that the agent has; the caller holds the agent's lock. Material stands once per use, and
- * never again once it was revoked: revoking an id has to end the material behind it.
- */
-export async function addKey(
-  tx: Transaction,
-  call: Call<'registerAgent'> | Call<'registerAgentKey'>,
-  { agentId, present, key }: { agentId: string; present: readonly KeyRow[]; key: RequestedKey },
-): Promise<{ readonly added: KeyRow; readonly present: readonly KeyRow[] }> {
-  const { request, material, pointer } = key
-  const replaced = replacedKey(present, key)
-  if (present.some(({ key_id }) => key_id === request.key_id)) {
-    throw new Problem('identifier_conflict', { pointer: `${pointer}/key_id` })
-  }
-  if (present.some((other) => isSameKey(other, request, material))) throw notDistinct(pointer)
+/** What adding keys to an agent comes to. */
+interface KeyPlan {
+  readonly added: readonly KeyRow[]
+  /** The key that the agent had and that one of them replaces, as it is afterwards. */
+  readonly retired: readonly KeyRow[]
+  readonly events: readonly KeyEvent[]
+}
 
-  const row: KeyRow = {
+/**
+ * Adds keys to those that the agent has; the caller holds the agent's lock. Material is registered once per use, and
+ * never again after its revocation: revoking an id has to end the material behind it.
+ */
+export async function addKeys(
+  tx: Transaction,
+  call: RegistrationCall,
+  agentId: string,
+  { present, keys }: { present: readonly KeyRow[]; keys: readonly RequestedKey[] },
+): Promise<readonly KeyRow[]> {
+  requireWithin(call.context.profile, 'keys_per_agent', present.length + keys.length)
+  if (keys.length === 0) return []
+  const { added, retired, events } = planKeys(call, agentId, { present, keys })
+  await insertKeys(tx, added)
+  for (const key of retired) await setKeyStatus(tx, key)
+  await appendKeyEvents(tx, events)
+  return added
+}
+
+type RegistrationCall = Call<'registerAgent'> | Call<'registerAgentKey'>
+
+function planKeys(
+  call: RegistrationCall,
+  agentId: string,
+  { present, keys }: { present: readonly KeyRow[]; keys: readonly RequestedKey[] },
+): KeyPlan {
+  const known = new Map(present.map((row) => [row.key_id, row]))
+  const retired: KeyRow[] = []
+  const events: KeyEvent[] = []
+  for (const key of keys) {
+    const replaced = replacedKey(known, key)
+    requireDistinct(known, key)
+    const row = toKeyRow(key, agentId, call.now)
+    known.set(row.key_id, row)
+    events.push(registeredEvent(call, row))
+    if (replaced?.status !== 'active' || call.context.profile['O-05'].replaced_key_status !== 'retiring')
+      continue
+    const retiring = { ...replaced, status: 'retiring' as const }
+    known.set(retiring.key_id, retiring)
+    if (present.includes(replaced)) retired.push(retiring)
+    events.push({
+      ...eventBy(call, agentId, retiring.key_id),
+      kind: 'retiring',
+      details: { replaced_by: row.key_id, correlation_id: call.correlationId },
+    })
+  }
+  return { added: [...known.values()].slice(present.length), retired, events }
+}
+
+function toKeyRow({ request, material }: RequestedKey, agentId: string, now: string): KeyRow {
+  return {
     agent_id: agentId,
     key_id: request.key_id,
     use: request.use,
@@ -47,13 +90,15 @@ export async function addKey(
     valid_from: inZulu(request.valid_from),
     replaces_key_id: request.replaces_key_id ?? null,
     status: 'active',
-    registered_at: call.now,
+    registered_at: now,
     revoked_at: null,
     invalid_from: null,
   }
-  await insertKey(tx, row)
-  await appendKeyEvent(tx, {
-    ...eventBy(call, agentId, row.key_id),
+}
+
+function registeredEvent(call: RegistrationCall, row: KeyRow): KeyEvent {
+  return {
+    ...eventBy(call, row.agent_id, row.key_id),
     kind: 'registered',
     details: {
       use: row.use,
@@ -62,20 +107,15 @@ export async function addKey(
       replaces_key_id: row.replaces_key_id,
       correlation_id: call.correlationId,
     },
-  })
-  const retires =
-    replaced?.status === 'active' && call.context.profile['O-05'].replaced_key_status === 'retiring'
-  if (!retires) return { added: row, present: [...present, row] }
-  await setKeyStatus(tx, replaced, 'retiring')
-  await appendKeyEvent(tx, {
-    ...eventBy(call, agentId, replaced.key_id),
-    kind: 'retiring',
-    details: { replaced_by: row.key_id, correlation_id: call.correlationId },
-  })
-  const others = present.map((other) =>
-    other === replaced ? { ...other, status: 'retiring' as const } : other,
-  )
-  return { added: row, present: [...others, row] }
+  }
+}
+
+function requireDistinct(
+  known: ReadonlyMap<string, KeyRow>,
+  { request, material, pointer }: RequestedKey,
+): void {
+  if (known.has(request.key_id)) throw new Problem('identifier_conflict', { pointer: `${pointer}/key_id` })
+  if ([...known.values()].some((other) => isSameKey(other, request, material))) throw notDistinct(pointer)
 }
 
 function isSameKey(other: KeyRow, request: PublicKeyRequest, material: KeyMaterial): boolean {
@@ -84,11 +124,14 @@ function isSameKey(other: KeyRow, request: PublicKeyRequest, material: KeyMateri
 }
 
 /** ID-03, O-05. A revoked key may be replaced: that is what follows a compromise. A retiring one already was. */
-function replacedKey(present: readonly KeyRow[], { request, pointer }: RequestedKey): KeyRow | undefined {
+function replacedKey(
+  known: ReadonlyMap<string, KeyRow>,
+  { request, pointer }: RequestedKey,
+): KeyRow | undefined {
   const id = request.replaces_key_id
   if (id === undefined) return undefined
   if (id === request.key_id) throw notDistinct(pointer)
-  const replaced = present.find(({ key_id }) => key_id === id)
+  const replaced = known.get(id)
   if (!replaced) throw unusableReplacement(pointer, 'Name a registered key of this agent.')
   if (replaced.use !== request.use) throw unusableReplacement(pointer, 'Name a key of the same use.')
   if (replaced.status === 'retiring' || replaced.status === 'retired') {

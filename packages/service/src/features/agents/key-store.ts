@@ -1,4 +1,5 @@
 import type { Queries, Transaction } from '../../db/database.ts'
+import type { KeyName } from '../keys/public-keys.ts'
 
 export type KeyStatus = 'active' | 'retiring' | 'retired' | 'revoked'
 
@@ -37,6 +38,18 @@ export async function keysOf(db: Queries, agentId: string): Promise<KeyRow[]> {
     from agent_key where agent_id = ${agentId} order by registered_at, key_id`
 }
 
+/** Those of the keys that exist. */
+export async function keysNamed(db: Queries, names: readonly KeyName[]): Promise<KeyRow[]> {
+  if (names.length === 0) return []
+  return db<KeyRow[]>`
+    select distinct agent_id, key_id, use, public_jwk, thumbprint, valid_from, replaces_key_id, status, registered_at,
+      revoked_at, invalid_from
+    from agent_key
+    join unnest(${names.map(({ agentId }) => agentId)}::text[], ${names.map(({ keyId }) => keyId)}::text[])
+      as named (agent_id, key_id) using (agent_id, key_id)
+    order by registered_at, agent_id, key_id`
+}
+
 /** The key, for whoever changes it. Who signs with it is held off by the lock of its name (ID-05, locks.ts). */
 export async function lockKey(tx: Transaction, agentId: string, keyId: string): Promise<KeyRow | undefined> {
   const [row] = await tx<KeyRow[]>`
@@ -46,19 +59,16 @@ export async function lockKey(tx: Transaction, agentId: string, keyId: string): 
   return row
 }
 
-export async function insertKey(tx: Transaction, key: KeyRow): Promise<void> {
+/** All of them in one statement. */
+export async function insertKeys(tx: Transaction, keys: readonly KeyRow[]): Promise<void> {
   await tx`
     insert into agent_key (agent_id, key_id, use, public_jwk, thumbprint, valid_from, replaces_key_id, status,
       registered_at)
-    values (${key.agent_id}, ${key.key_id}, ${key.use}, ${key.public_jwk}, ${key.thumbprint}, ${key.valid_from},
-      ${key.replaces_key_id}, ${key.status}, ${key.registered_at})`
+    select agent_id, key_id, use, public_jwk, thumbprint, valid_from, replaces_key_id, status, registered_at
+    from json_populate_recordset(null::agent_key, ${JSON.stringify(keys)}::text::json)`
 }
 
-export async function setKeyStatus(
-  tx: Transaction,
-  { agent_id, key_id }: KeyRow,
-  status: KeyStatus,
-): Promise<void> {
+export async function setKeyStatus(tx: Transaction, { agent_id, key_id, status }: KeyRow): Promise<void> {
   await tx`update agent_key set status = ${status} where agent_id = ${agent_id} and key_id = ${key_id}`
 }
 
@@ -72,11 +82,32 @@ export async function markRevoked(
     where agent_id = ${agent_id} and key_id = ${key_id}`
 }
 
-export async function appendKeyEvent(tx: Transaction, event: KeyEvent): Promise<void> {
+/** All of them in one statement, in their order. */
+export async function appendKeyEvents(tx: Transaction, events: readonly KeyEvent[]): Promise<void> {
+  const rows = events.map((event, place) => ({
+    place,
+    event_id: event.eventId,
+    agent_id: event.agentId,
+    key_id: event.keyId,
+    kind: event.kind,
+    recorded_at: event.recordedAt,
+    actor: event.actor,
+    details: JSON.stringify(event.details),
+  }))
   await tx`
     insert into agent_key_event (event_id, agent_id, key_id, kind, recorded_at, actor, details)
-    values (${event.eventId}, ${event.agentId}, ${event.keyId}, ${event.kind}, ${event.recordedAt},
-      ${event.actor}, ${JSON.stringify(event.details)})`
+    select event_id, agent_id, key_id, kind, recorded_at, actor, details
+    from json_to_recordset(${JSON.stringify(rows)}::text::json) as row (
+      place integer, event_id text, agent_id text, key_id text, kind text, recorded_at timestamptz, actor text,
+      details text)
+    order by place`
+}
+
+export async function countRevocations(tx: Transaction, { agent_id, key_id }: KeyRow): Promise<number> {
+  const [row] = await tx<{ count: number }[]>`
+    select count(*) as count from agent_key_event
+    where agent_id = ${agent_id} and key_id = ${key_id} and kind = 'revoked'`
+  return row?.count ?? 0
 }
 
 type DirectoryRow = KeyRow & { readonly organization_id: string; readonly changes: number }

@@ -1,9 +1,16 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { agentResource, createProfile, validatorOf, type AgentRegistration } from '@agent-exchange/protocol'
+import {
+  agentResource,
+  createProfile,
+  DEFAULT_PROFILE,
+  validatorOf,
+  type AgentRegistration,
+} from '@agent-exchange/protocol'
 import { generateKeyPair } from '@agent-exchange/crypto'
 import { testDatabase } from '@agent-exchange/testkit'
 import { openDatabase } from '../../db/database.ts'
+import { inTransaction } from '../../db/transaction.ts'
 import type { Call } from '../../kernel/call.ts'
 import { handMadeCall, handMadeContext, perform } from '../../kernel/hand-made-call.ts'
 import { Problem } from '../../kernel/problem.ts'
@@ -149,7 +156,7 @@ test('[ID-06] private material is refused for what it is, never stored, never re
     keys_: 1,
   }
   await assert.rejects(
-    async () => registerAgent.inspect?.(broken),
+    async () => registerAgent.inspect?.(broken, DEFAULT_PROFILE),
     (error) => {
       assert.ok(problem('private_key_refused')(error))
       assert.deepEqual((error as Problem).details, { pointer: '/keys/1/public_key' })
@@ -172,7 +179,7 @@ test('[ID-06] a body of any other shape is left to its schema', async () => {
     { keys: [null, { public_key: 7 }] },
     { public_key: { kty: 'EC' } },
   ]) {
-    await registerAgent.inspect?.(body)
+    await registerAgent.inspect?.(body, DEFAULT_PROFILE)
   }
 })
 
@@ -239,4 +246,76 @@ test('[ID-01] 20 registrations of one new agent at once make one agent and one e
   const answers = await Promise.all(Array.from({ length: 20 }, () => register(body)))
   for (const answer of answers) assert.deepEqual(answer, answers[0])
   assert.equal((await db`select 1 from agent_key_event where agent_id = 'agent_race'`).length, 1)
+})
+
+test('[ID-01][O-14] a registration with too many keys is refused before one of them is looked at', async () => {
+  let looks = 0
+  const key = new Proxy({}, { get: () => looks++, has: () => looks++ > -1, ownKeys: () => [`${looks++}`] })
+  const keys = Array.from({ length: 17 }, () => key)
+  await assert.rejects(
+    async () => registerAgent.inspect?.({ keys }, DEFAULT_PROFILE),
+    (error) => {
+      assert.ok(problem('validation_failed')(error))
+      const { failures } = (error as Problem).details as { failures: { pointer: string; rule: string }[] }
+      assert.deepEqual(
+        failures.map(({ pointer, rule }) => [pointer, rule]),
+        [['/keys', 'O-14']],
+      )
+      return true
+    },
+  )
+  assert.equal(looks, 0)
+})
+
+/** How many statements a registration with so many keys sends. */
+async function statementsFor(count: number): Promise<number> {
+  const keys = await Promise.all(Array.from({ length: count }, (_, index) => keyRequest(`k${index}`)))
+  const body = registration({ agent_id: `agent_with_${count}`, keys })
+  const call = handMadeCall('registerAgent', { params: {}, query: {}, body })
+  const found = await registerAgent.authorize(call, db)
+  let statements = 0
+  await inTransaction(db, async (tx) => {
+    const counting = new Proxy(tx, {
+      apply: (query, self, given) => {
+        statements += 1
+        return Reflect.apply(query, self, given) as unknown
+      },
+    })
+    await registerAgent.run(call, counting, found)
+  })
+  const events = await db`
+    select key_id from agent_key_event where agent_id = ${body.agent_id} order by position`
+  assert.deepEqual(
+    events.map((row) => row['key_id']),
+    keys.map(({ key_id }) => key_id),
+  )
+  return statements
+}
+
+test('[ID-01] sixteen keys are written by as many statements as two', async () => {
+  assert.equal(await statementsFor(16), await statementsFor(2))
+})
+
+test('[ID-01][O-13] agents have a quota, exact also when they arrive at once, and registering again costs nothing', async () => {
+  await seedOrganizations(db, 'org_small')
+  const result = createProfile({ 'O-13': { agents: 3 } })
+  assert.ok(result.ok)
+  const given = {
+    caller: { organizationId: 'org_small', agentId: undefined, clientId: 'client_small' },
+    context: handMadeContext({ profile: result.profile }),
+  }
+  const body = (index: number) =>
+    registration({ organization_id: 'org_small', agent_id: `agent_small_${index}` })
+  const results = await Promise.allSettled(
+    Array.from({ length: 6 }, (_, index) => register(body(index), given)),
+  )
+  const refused = results.flatMap((each) => (each.status === 'rejected' ? [each.reason as Problem] : []))
+  assert.equal(refused.length, 3)
+  for (const { code, details } of refused)
+    assert.deepEqual([code, details], ['quota_reached', { quota: 'agents', maximum: 3 }])
+  const known = await db<{ agent_id: string }[]>`
+    select agent_id from agent where organization_id = 'org_small'`
+  assert.equal(known.length, 3)
+  const again = registration({ organization_id: 'org_small', agent_id: known[0]?.agent_id ?? '' })
+  assert.equal((await register(again, given)).agent_id, again.agent_id)
 })

@@ -3,15 +3,16 @@ import type { Transaction } from '../../db/database.ts'
 import type { AnswerOf, Call, Mutation } from '../../kernel/call.ts'
 import { Problem } from '../../kernel/problem.ts'
 import { requireActingAs } from '../../kernel/roles.ts'
+import { countAgent } from '../organizations/usage-store.ts'
 import { insertAgent, lockAgent, updateAgent } from './agent-store.ts'
-import { refusePrivateKeys } from './key-material.ts'
-import { addKey, readRequestedKey, type RequestedKey } from './key-registration.ts'
+import { inspectKeys } from './key-material.ts'
+import { addKeys, readRequestedKey, type RequestedKey } from './key-registration.ts'
 import { keysOf, type KeyRow } from './key-store.ts'
 import { toAgent } from './resources.ts'
 
 /** ID-01. The first registration brings the keys; a later one updates everything else (O-32). */
 export const registerAgent: Mutation<'registerAgent', readonly RequestedKey[]> = {
-  inspect: refusePrivateKeys,
+  inspect: inspectKeys,
 
   async authorize({ caller, body, context }) {
     requireActingAs(caller, body.organization_id, body.agent_id)
@@ -40,10 +41,8 @@ async function registerFirst(
   keys: readonly RequestedKey[],
 ): Promise<AnswerOf<'registerAgent'>> {
   const agentId = call.body.agent_id
-  let present: readonly KeyRow[] = []
-  for (const key of successorsLast(keys)) {
-    ;({ present } = await addKey(tx, call, { agentId, present, key }))
-  }
+  await addKeys(tx, call, agentId, { present: [], keys: successorsLast(keys) })
+  await countAgent(tx, call.caller.organizationId, call.context.profile)
   return answer(tx, agentId)
 }
 

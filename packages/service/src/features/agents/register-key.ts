@@ -3,14 +3,14 @@ import type { Mutation } from '../../kernel/call.ts'
 import { Problem } from '../../kernel/problem.ts'
 import { requireAgent } from '../../kernel/roles.ts'
 import { lockAgent } from './agent-store.ts'
-import { refusePrivateKeys } from './key-material.ts'
-import { addKey, readRequestedKey, type RequestedKey } from './key-registration.ts'
+import { inspectKeys } from './key-material.ts'
+import { addKeys, readRequestedKey, type RequestedKey } from './key-registration.ts'
 import { keysOf } from './key-store.ts'
 import { toPublicKey } from './resources.ts'
 
 /** ID-03. A key id is unique within its agent, for ever: material never changes behind an id. */
 export const registerAgentKey: Mutation<'registerAgentKey', RequestedKey> = {
-  inspect: refusePrivateKeys,
+  inspect: inspectKeys,
 
   async authorize({ caller, params, body, context }) {
     requireAgent(caller, params.agent_id)
@@ -18,13 +18,13 @@ export const registerAgentKey: Mutation<'registerAgentKey', RequestedKey> = {
   },
 
   async run(call, tx, key) {
-    const { params, caller, context } = call
+    const { params, caller } = call
     const agentId = params.agent_id
     const agent = isStorable(agentId) ? await lockAgent(tx, agentId) : undefined
     if (agent?.organization_id !== caller.organizationId) throw new Problem('resource_not_found')
     const present = await keysOf(tx, agentId)
-    if (present.length >= context.profile['O-14'].list_items) throw new Problem('quota_reached')
-    const { added } = await addKey(tx, call, { agentId, present, key })
+    const [added] = await addKeys(tx, call, agentId, { present, keys: [key] })
+    if (!added) throw new Error('a key that was just written is missing')
     return toPublicKey(added)
   },
 }

@@ -1,15 +1,21 @@
+import { isEarlier } from '@agent-exchange/protocol'
+import type { Transaction } from '../../db/database.ts'
 import { lockNames } from '../../db/locks.ts'
 import { isStorable } from '../../kernel/bounds.ts'
-import type { Mutation } from '../../kernel/call.ts'
+import type { Call, Mutation } from '../../kernel/call.ts'
 import { Problem } from '../../kernel/problem.ts'
 import { requireAgent } from '../../kernel/roles.ts'
 import { lockNameOf } from '../keys/public-keys.ts'
+import { requireWithin } from '../organizations/usage-store.ts'
 import { findAgent } from './agent-store.ts'
 import { eventBy } from './key-registration.ts'
-import { appendKeyEvent, lockKey, markRevoked } from './key-store.ts'
+import { appendKeyEvents, countRevocations, lockKey, markRevoked, type KeyRow } from './key-store.ts'
 import { inZulu, toPublicKey } from './resources.ts'
 
-/** ID-04. `invalid_from` dates the compromise, in the past or ahead; `revoked_at` is when we recorded it. */
+/**
+ * ID-04. `invalid_from` dates the end of the key, in the past or ahead; `revoked_at` is when we recorded it. A further
+ * revocation may move `invalid_from` earlier, never later: a planned retirement can become an emergency.
+ */
 export const revokeAgentKey: Mutation<'revokeAgentKey'> = {
   authorize({ caller, params }) {
     requireAgent(caller, params.agent_id)
@@ -26,20 +32,37 @@ export const revokeAgentKey: Mutation<'revokeAgentKey'> = {
     await lockNames(tx, 'key', [lockNameOf({ agentId, keyId })])
     const key = await lockKey(tx, agentId, keyId)
     if (!key) throw new Problem('resource_not_found')
-    if (key.status === 'revoked') throw new Problem('invalid_state_transition', { state: key.status })
-
     const invalidFrom = inZulu(body.invalid_from)
+    if (key.invalid_from !== null) await requireEarlier(tx, call, key, key.invalid_from)
+
     await markRevoked(tx, key, { revokedAt: now, invalidFrom })
-    await appendKeyEvent(tx, {
-      ...eventBy(call, agentId, keyId),
-      kind: 'revoked',
-      details: {
-        invalid_from: invalidFrom,
-        reason_code: body.reason_code,
-        evidence_reference: body.evidence_reference,
-        correlation_id: call.correlationId,
+    await appendKeyEvents(tx, [
+      {
+        ...eventBy(call, agentId, keyId),
+        kind: 'revoked',
+        details: {
+          invalid_from: invalidFrom,
+          reason_code: body.reason_code,
+          evidence_reference: body.evidence_reference,
+          correlation_id: call.correlationId,
+        },
       },
-    })
+    ])
     return toPublicKey({ ...key, status: 'revoked', revoked_at: now, invalid_from: invalidFrom })
   },
+}
+
+async function requireEarlier(
+  tx: Transaction,
+  { body, now, context }: Call<'revokeAgentKey'>,
+  key: KeyRow,
+  current: string,
+): Promise<void> {
+  if (isEarlier(body.invalid_from, current) !== true) {
+    throw new Problem('invalid_state_transition', { state: key.status, invalid_from: current })
+  }
+  // Whoever used up the quota with dates ahead must not keep the owner from ending the key now.
+  const endsUsableKey = isEarlier(now, current) === true && isEarlier(now, body.invalid_from) !== true
+  if (endsUsableKey) return
+  requireWithin(context.profile, 'revocations_per_key', (await countRevocations(tx, key)) + 1)
 }

@@ -1,9 +1,4 @@
-import {
-  isEarlier,
-  type PackageEvidence,
-  type PackageReceiptRequest,
-  type PackageRevocationRequest,
-} from '@agent-exchange/protocol'
+import type { PackageEvidence, PackageReceiptRequest } from '@agent-exchange/protocol'
 import type { Database } from '../../db/database.ts'
 import type { Read } from '../../kernel/call.ts'
 import { Problem } from '../../kernel/problem.ts'
@@ -11,6 +6,7 @@ import { historyOf } from '../agents/key-history.ts'
 import { findPackageOfParty, toPackageResource, type PackageRow } from '../packages/store.ts'
 import { loadPolicyReceipts, toPolicyReceiptResource } from '../policy-receipts/store.ts'
 import { evidencePage } from './evidence-page.ts'
+import { keyUsesOf, suspicion } from './key-uses.ts'
 
 /** Attempts shown; the operator keeps the rest. */
 const MAXIMUM_ATTEMPTS = 500
@@ -23,57 +19,25 @@ export const getPackageAuditEvidence: Read<'getPackageAuditEvidence'> = async (c
   const row = await findPackageOfParty(db, params.package_id, organizationId)
   if (!row) throw new Problem('resource_not_found')
   const { package_id: packageId, thread_id: threadId } = row
-  const [page, policyReceipts, receipts, revocations, attempts, keys] = await Promise.all([
+  const [page, policyReceipts, receipts, attempts] = await Promise.all([
     evidencePage(db, { threadId, packageId, organizationId, query, now, context }),
     loadPolicyReceipts(db, [row.policy_receipt_id]),
     receiptsOf(db, row),
-    revocationsOf(db, row),
     attemptsOf(db, packageId, organizationId),
-    historyOf(db, [row.sender_agent_id, row.recipient_agent_id]),
   ])
   const policyReceipt = policyReceipts.get(row.policy_receipt_id)
   if (!policyReceipt) throw new Error('a package without its policy receipt')
-  const uses = [
-    {
-      agentId: row.sender_agent_id,
-      keyId: policyReceipt.signing_key_id,
-      acceptedAt: policyReceipt.accepted_at,
-    },
-    { agentId: row.sender_agent_id, keyId: row.signing_key_id, acceptedAt: row.accepted_at },
-    ...receipts.map(({ actor_agent_id: agentId, signature, accepted_at: acceptedAt }) => ({
-      agentId,
-      keyId: signature.key_id,
-      acceptedAt,
-    })),
-    ...revocations,
-  ]
+  const uses = await keyUsesOf(db, row, policyReceipt)
+  const keys = await historyOf(db, [row.sender_agent_id, row.recipient_agent_id], uses)
   return {
     package_id: packageId,
     thread_id: threadId,
     ...page,
-    package: toPackageResource(row, context),
+    package: toPackageResource(row, context, organizationId),
     policy_receipt: toPolicyReceiptResource(policyReceipt),
     receipts,
     delivery_attempts: attempts,
     key_history: keys.map((history) => ({ ...history, ...suspicion(history, uses) })),
-  }
-}
-
-/** A signature about the package: the package's own, its policy receipt's, a receipt's or the revocation's. */
-interface KeyUse {
-  readonly agentId: string
-  readonly keyId: string
-  readonly acceptedAt: string
-}
-
-/** Accepted although the key was already bad, because nobody had said so yet. */
-function suspicion({ agent_id, key }: PackageEvidence['key_history'][number], uses: readonly KeyUse[]) {
-  const own = uses.filter(({ agentId, keyId }) => agentId === agent_id && keyId === key.key_id)
-  if (own.length === 0 || key.invalid_from === undefined) return {}
-  return {
-    accepted_after_invalid_from: own.some(
-      ({ acceptedAt }) => isEarlier(acceptedAt, key.invalid_from) === false,
-    ),
   }
 }
 
@@ -86,16 +50,6 @@ async function receiptsOf(db: Database, { package_id }: PackageRow): Promise<Pac
     package_id,
     accepted_at,
     signature_form,
-  }))
-}
-
-async function revocationsOf(db: Database, row: PackageRow): Promise<KeyUse[]> {
-  const rows = await db<{ body: string; revoked_at: string }[]>`
-    select body, revoked_at from package_revocation where package_id = ${row.package_id}`
-  return rows.map(({ body, revoked_at }) => ({
-    agentId: row.sender_agent_id,
-    keyId: (JSON.parse(body) as PackageRevocationRequest).signature.key_id,
-    acceptedAt: revoked_at,
   }))
 }
 

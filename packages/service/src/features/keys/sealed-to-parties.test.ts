@@ -60,7 +60,7 @@ test('[ID-05] neither a signing key nor one that is not valid yet', async () => 
   await refused(ours, later.keyId, 'not_yet_valid')
 })
 
-test('[ID-05] active or retiring, not revoked, whenever the revocation takes effect', async () => {
+test('[ID-05] active or retiring; a revoked key until its invalid_from, whenever that was recorded', async () => {
   const [old, gone, leaving] = [
     await addKey(cars, 'encryption'),
     await addKey(cars, 'encryption'),
@@ -71,7 +71,20 @@ test('[ID-05] active or retiring, not revoked, whenever the revocation takes eff
   await revokeKey(cars, gone.keyId, '2026-02-01T00:00:00Z')
   await refused(ours, gone.keyId, 'revoked')
   await revokeKey(cars, leaving.keyId, '2090-01-01T00:00:00Z')
+  assertSuccess(await sealedTo(ours, leaving.keyId), 'createPackageTransfer')
+  await revokeKey(cars, leaving.keyId, '2026-02-01T00:00:00Z')
   await refused(ours, leaving.keyId, 'revoked')
+})
+
+test('[ID-05][PKG-15] a recipient whose only key ends later can receive until then', async () => {
+  const lonely = await world.organization('lonely')
+  const { keyId } = lonely.encryption
+  const send = async () => submit(seats, await draftPackage(seats, lonely))
+  const end = new Date(Date.parse(world.clock.now()) + 60_000).toISOString()
+  await revokeKey(lonely, keyId, end)
+  assertSuccess(await send(), 'createPackageTransfer')
+  world.clock.advance(61)
+  assertProblem(await send(), 'recipient_not_capable', { reason: 'encryption_key' })
 })
 
 test('[PKG-02] one id may name a key of each party', async () => {

@@ -9,6 +9,11 @@ export interface KeyState {
   readonly invalid_from: string | null
 }
 
+/** ID-05: a package receipt is judged at its arrival; when it happened is only a claim. */
+export function requireSigningKeyAtArrival(key: KeyState | undefined, now: string): void {
+  requireSigningKey(key, now, now)
+}
+
 /**
  * ID-05: a signature counts only by a signing key that was valid at the claimed time. The claim alone is not
  * enough where the key has an end: the arrival must lie before it too, or a thief could backdate.
@@ -23,12 +28,16 @@ export function requireSigningKey(key: KeyState | undefined, claimedAt: string, 
   } else if (key.status === 'retired') throw refused('retired')
 }
 
-/** Encryption keys named in a sealed package are active or retiring; undefined where this one is in order. */
+/**
+ * ID-05: encryption keys named in a sealed package are usable at its created_at; undefined where this one is. A
+ * revocation counts from its invalid_from, which may lie ahead.
+ */
 export function encryptionKeyFault(key: KeyState | undefined, claimedAt: string): string | undefined {
   if (!key) return 'unknown'
   if (key.use !== 'encryption') return 'not_an_encryption_key'
-  if (key.status !== 'active' && key.status !== 'retiring') return key.status
-  return isEarlier(claimedAt, key.valid_from) ? 'not_yet_valid' : undefined
+  if (isEarlier(claimedAt, key.valid_from)) return 'not_yet_valid'
+  if (key.invalid_from !== null) return isEarlier(claimedAt, key.invalid_from) ? undefined : 'revoked'
+  return key.status === 'retired' ? 'retired' : undefined
 }
 
 function refused(reason: string): Problem {

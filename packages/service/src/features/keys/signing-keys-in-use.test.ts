@@ -87,6 +87,29 @@ test('[ID-05] a revocation in the future lets the key work until then', async ()
   assertProblem(await submitPackage(seats, held), 'signing_key_unusable', unusable('revoked'))
 })
 
+test('[ID-04][ID-05] a stolen key whose retirement was planned ends when the theft is reported', async () => {
+  const leaving = await withKey(seats)
+  await revokeKey(leaving, leaving.signing.keyId, shifted(86_400))
+  assertSuccess(await submitPackage(seats, await covered(leaving)), 'createPackageTransfer')
+  const held = await covered(leaving)
+  assertSuccess(await revokeKey(leaving, leaving.signing.keyId, shifted(-60)), 'revokeAgentKey')
+  assertProblem(await submitPackage(seats, held), 'signing_key_unusable', unusable('revoked'))
+  const later = await revokeKey(leaving, leaving.signing.keyId, shifted(3_600))
+  assertProblem(later, 'invalid_state_transition')
+})
+
+test('[ID-05][PKG-08] a package receipt is judged at its arrival, and what it claims is not ahead of our clock', async () => {
+  const { metadata } = await sendPackage(seats, cars)
+  // What happened before the rotation may be said with the key that came after it.
+  const rotated = await withKey(cars, { validFrom: shifted(-1) })
+  const late = await sendReceipt(rotated, metadata, 'received', { change: { occurred_at: shifted(-3_600) } })
+  assertSuccess(late, 'createPackageReceipt')
+  const ahead = await sendReceipt(cars, metadata, 'opened', { change: { occurred_at: shifted(60) } })
+  assertProblem(ahead, 'validation_failed')
+  const skewed = await sendReceipt(cars, metadata, 'opened', { change: { occurred_at: shifted(20) } })
+  assertSuccess(skewed, 'createPackageReceipt')
+})
+
 test('[ID-05] a retiring key still signs, a retired one does not', async () => {
   const old = await withKey(seats)
   await addKey(seats, 'signing', { replaces: old.signing.keyId })

@@ -2,12 +2,14 @@ import {
   isEarlier,
   PROTOCOL_VERSION,
   receiptDifferences,
+  type DeploymentProfile,
   type PackageMetadata,
   type TransportMode,
 } from '@agent-exchange/protocol'
 import { Problem } from '../../kernel/problem.ts'
 import { lockNameOf } from '../keys/public-keys.ts'
 import { encryptionKeyFault, requireSigningKey } from '../keys/signing-key.ts'
+import { requireWithin } from '../organizations/usage-store.ts'
 import { pairName } from '../threads/store.ts'
 import type { AcceptanceState, AgentState, ThreadState } from './acceptance-state.ts'
 import type { PackageRow } from './store.ts'
@@ -34,6 +36,7 @@ export function decide(submission: Submission, state: AcceptanceState): Decision
   const { thread, newPairs } = requireThread(submission, state)
   requireTransport(submission, recipient, thread.transportMode, state)
   requireSealedToParties(submission, recipient, state)
+  requireStorage(submission, state)
   return { thread, newPairs, original }
 }
 
@@ -62,7 +65,7 @@ function requireSenderKey(
   requireSigningKey(keys.get(lockNameOf({ agentId, keyId: signingKeyId })), metadata.created_at, now)
 }
 
-/** PKG-09: a response answers the package in the path, from its recipient agent to its sender agent. */
+/** PKG-09: a response answers the package in the path, from its recipient's side to its sender's (O-46). */
 function requireOriginal(submission: Submission, state: AcceptanceState): PackageRow | undefined {
   const { metadata, respondsTo, now, caller, context } = submission
   if (respondsTo === undefined) {
@@ -75,8 +78,7 @@ function requireOriginal(submission: Submission, state: AcceptanceState): Packag
   const differing = [
     metadata.responds_to_package_id !== respondsTo && 'responds_to_package_id',
     metadata.thread_id !== original.thread_id && 'thread_id',
-    metadata.sender_agent_id !== original.recipient_agent_id && 'sender_agent_id',
-    metadata.recipient_agent_id !== original.sender_agent_id && 'recipient_agent_id',
+    ...differingParties(metadata, original, context.profile),
   ].filter((member) => member !== false)
   if (differing.length > 0) throw new Problem('response_mismatch', { members: differing })
   if (original.state === 'revoked') throw new Problem('invalid_state_transition', { state: original.state })
@@ -84,6 +86,24 @@ function requireOriginal(submission: Submission, state: AcceptanceState): Packag
     throw new Problem('package_expired')
   }
   return original
+}
+
+/** That each agent belongs to its organization and is active is required of every package. */
+function differingParties(
+  metadata: PackageMetadata,
+  original: PackageRow,
+  profile: DeploymentProfile,
+): (string | false)[] {
+  if (profile['O-46'].responses === 'same_agents') {
+    return [
+      metadata.sender_agent_id !== original.recipient_agent_id && 'sender_agent_id',
+      metadata.recipient_agent_id !== original.sender_agent_id && 'recipient_agent_id',
+    ]
+  }
+  return [
+    metadata.sender_org_id !== original.recipient_org_id && 'sender_org_id',
+    metadata.recipient_org_id !== original.sender_org_id && 'recipient_org_id',
+  ]
 }
 
 /** POL-04. */
@@ -119,8 +139,8 @@ function requireThread({ metadata, context }: Submission, state: AcceptanceState
   if (thread && !thread.participants.has(sender_org_id)) throw new Problem('identifier_conflict')
   const joining = parties.filter((organization) => !thread?.participants.has(organization))
   const size = (thread?.participants.size ?? 0) + joining.length
-  if (size > context.profile['O-31'].maximum_organizations)
-    throw new Problem('quota_reached', { quota: 'organizations' })
+  const maximum = context.profile['O-31'].maximum_organizations
+  if (size > maximum) throw new Problem('quota_reached', { quota: 'maximum_organizations', maximum })
   const pairs = [[sender_org_id, recipient_org_id] as const, [recipient_org_id, sender_org_id] as const]
   const newPairs = pairs
     .slice(0, parties.length)
@@ -164,7 +184,6 @@ function requireSealedToParties(
   state: AcceptanceState,
 ): void {
   if (content.transport !== 'native') return
-  if (!recipient.has_encryption_key) throw incapable('encryption_key')
   const [first, second] = content.recipientKeyIds
   const sealedTo = (senderKeyId: string, recipientKeyId: string) =>
     encryptionKeyFault(keyOf(metadata.sender_agent_id, senderKeyId, state), metadata.created_at) ??
@@ -172,8 +191,16 @@ function requireSealedToParties(
   // Ids are unique within one agent only, so both orders are tried before one is found at fault.
   const [sendersFirst, sendersLast] = [sealedTo(first, second), sealedTo(second, first)]
   if (!sendersFirst || !sendersLast) return
+  if (!recipient.has_encryption_key) throw incapable('encryption_key')
   const reason = keyOf(metadata.sender_agent_id, first, state) ? sendersFirst : sendersLast
   throw new Problem('encryption_key_unusable', { reason })
+}
+
+/** O-13: content is counted for the organization that sends it. */
+function requireStorage({ metadata, content, context }: Submission, { storedBytes }: AcceptanceState): void {
+  if (content.transport !== 'native') return
+  const stored = storedBytes.get(metadata.sender_org_id) ?? 0
+  requireWithin(context.profile, 'stored_bytes', stored + content.bytes)
 }
 
 function keyOf(agentId: string, keyId: string, { keys }: AcceptanceState) {

@@ -16,9 +16,11 @@ export interface AcceptanceState {
   readonly policyReceipts: ReadonlyMap<string, KnownReceipt>
   /** Approved connectors by organization. */
   readonly connectors: ReadonlyMap<string, ReadonlySet<string>>
-  /** These two change as the batch is decided: the next submission builds on the one before. */
+  /** These three change as the batch is decided: the next submission builds on the one before. */
   readonly threads: Map<string, ThreadState>
   readonly packages: Map<string, PackageRow>
+  /** Bytes of content by sending organization (O-13). */
+  readonly storedBytes: Map<string, number>
 }
 
 /** A policy receipt as it is stored, and read. */
@@ -35,6 +37,8 @@ export interface AgentState {
   readonly protocol_versions: readonly string[]
   readonly transport_modes: readonly string[]
   readonly has_encryption_key: boolean
+  /** Of its organization; null where nothing was counted yet. */
+  readonly stored_bytes: number | null
 }
 
 export interface ThreadState {
@@ -70,7 +74,7 @@ export async function loadAcceptanceState(
   const [keys, , agents, policyReceipts, connectors, threads, packages] = await Promise.all([
     keysHeld,
     threadsLocked,
-    loadAgents(tx, [...agentIds]),
+    loadAgents(tx, [...agentIds], submissions[0]?.now ?? ''),
     loadReceipts(
       tx,
       submissions.map(({ metadata }) => metadata.policy_receipt_id),
@@ -79,7 +83,10 @@ export async function loadAcceptanceState(
     loadThreads(tx, threadIds),
     loadPackages(tx, packageIds),
   ])
-  return { agents, keys, policyReceipts, connectors, threads, packages }
+  const storedBytes = new Map(
+    [...agents.values()].map(({ organization_id, stored_bytes }) => [organization_id, stored_bytes ?? 0]),
+  )
+  return { agents, keys, policyReceipts, connectors, threads, packages, storedBytes }
 }
 
 /** The signing key, and each recipient key id under both parties: either of them may stand first. */
@@ -92,14 +99,23 @@ function namedKeys({ metadata, signingKeyId, content }: Submission): KeyName[] {
   ]
 }
 
-/** With `offset 0` the server looks for a key of each agent, and does not gather those of all agents first. */
-async function loadAgents(tx: Transaction, ids: readonly string[]): Promise<Map<string, AgentState>> {
+/**
+ * With `offset 0` the server looks for a key of each agent, and does not gather those of all agents first. Times of keys
+ * are text in UTC, compared here to the second: each key that a package names is judged exactly (ID-05).
+ */
+async function loadAgents(
+  tx: Transaction,
+  ids: readonly string[],
+  now: string,
+): Promise<Map<string, AgentState>> {
   const rows = await tx<AgentState[]>`
     select agent_id, organization_id, organization.status as organization_status, agent.status, protocol_versions,
       transport_modes, exists (
         select from agent_key where agent_key.agent_id = agent.agent_id and use = 'encryption'
-          and agent_key.status in ('active', 'retiring') offset 0) as has_encryption_key
-    from agent join organization using (organization_id) where agent_id = any(${[...ids]})`.execute()
+          and (agent_key.status in ('active', 'retiring') or invalid_from collate "C" > ${now}) offset 0)
+        as has_encryption_key, stored_bytes
+    from agent join organization using (organization_id) left join organization_usage using (organization_id)
+    where agent_id = any(${[...ids]})`.execute()
   return new Map(rows.map((row) => [row.agent_id, row]))
 }
 

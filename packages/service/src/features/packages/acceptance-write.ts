@@ -6,6 +6,7 @@ import { toAuditEvent, traceOf } from '../audit/audit-event.ts'
 import { insertAuditRecords, linkEntries, type AuditDraft, type ChainEnd } from '../audit/chain.ts'
 import { fromLines } from '../audit/entry-text.ts'
 import { emitEvents, type LifecycleEvent } from '../notifications/emit-events.ts'
+import { addUsage, type UsageChange } from '../organizations/usage-store.ts'
 import type { PolicyReceiptRow } from '../policy-receipts/store.ts'
 import { pairName, saveThreads, type ThreadRow } from '../threads/store.ts'
 import type { Decision } from './acceptance-decision.ts'
@@ -52,6 +53,7 @@ export function writeAccepted(tx: Transaction, accepted: readonly Accepted[], st
     insertPackages(tx, rows),
     insertContents(tx, contents),
     insertAuditRecords(tx, records),
+    addUsage(tx, accepted.map(usageOf)),
     // After them: what is answered may have come with the same batch.
     setStates(
       tx,
@@ -59,6 +61,15 @@ export function writeAccepted(tx: Transaction, accepted: readonly Accepted[], st
     ),
   )
   emitEvents(tx, events, accepted[0]?.submission.context.newId ?? randomId)
+}
+
+/** O-13: its content is stored now, and its policy receipt is used. */
+function usageOf({ submission, row }: Accepted): UsageChange {
+  return { organizationId: row.sender_org_id, policyReceipts: -1, storedBytes: bytesOf(submission) }
+}
+
+export function bytesOf({ content }: Submission): number {
+  return content.transport === 'native' ? content.bytes : 0
 }
 
 /** The last package of each thread says how many there are, and each who joins with it. */

@@ -7,7 +7,7 @@ import { Problem, resultOrProblem } from '../../kernel/problem.ts'
 import { pairName } from '../threads/store.ts'
 import { decide } from './acceptance-decision.ts'
 import { loadAcceptanceState, type AcceptanceState } from './acceptance-state.ts'
-import { toAccepted, writeAccepted, type Accepted } from './acceptance-write.ts'
+import { bytesOf, toAccepted, writeAccepted, type Accepted } from './acceptance-write.ts'
 import { toPackageResource } from './store.ts'
 import type { Submission } from './submission.ts'
 
@@ -53,7 +53,7 @@ function accept(submission: Submission, state: AcceptanceState): Accepted {
 }
 
 /** The next submission of the batch is judged by a world that holds this one. */
-function buildOn({ row, decision, answered }: Accepted, state: AcceptanceState): void {
+function buildOn({ submission, row, decision, answered }: Accepted, state: AcceptanceState): void {
   const { thread, newPairs } = decision
   state.threads.set(row.thread_id, {
     ...thread,
@@ -63,9 +63,12 @@ function buildOn({ row, decision, answered }: Accepted, state: AcceptanceState):
   })
   state.packages.set(row.package_id, row)
   if (answered) state.packages.set(answered.package_id, answered)
+  const stored = state.storedBytes.get(row.sender_org_id) ?? 0
+  state.storedBytes.set(row.sender_org_id, stored + bytesOf(submission))
 }
 
 function answerOf({ submission, row }: Accepted): RecordedAnswer {
-  const resource = toPackageResource({ ...row, state: 'accepted' }, submission.context, submission.metadata)
+  const { context, metadata } = submission
+  const resource = toPackageResource({ ...row, state: 'accepted' }, context, row.sender_org_id, metadata)
   return { status: ACCEPTED, body: JSON.stringify(resource) }
 }

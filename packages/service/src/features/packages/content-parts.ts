@@ -47,6 +47,11 @@ function cut({ before, payload, after }: ContentPart): ContentPart[] {
   return parts
 }
 
+/** In bytes, as they are stored. */
+export function partsLength(parts: readonly ContentPart[]): number {
+  return parts.reduce((sum, part) => sum + part.before.length + part.payload.length + part.after.length, 0)
+}
+
 function wholeGroups(bytes: number): number {
   return bytes - (bytes % GROUP_BYTES)
 }

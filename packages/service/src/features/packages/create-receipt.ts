@@ -1,12 +1,20 @@
 import type { StatementForm } from '@agent-exchange/crypto'
-import type { EdcReferences, PackageTrigger, ReceiptState } from '@agent-exchange/protocol'
+import {
+  isEarlier,
+  type EdcReferences,
+  type PackageTrigger,
+  type ReceiptState,
+} from '@agent-exchange/protocol'
 import type { Transaction } from '../../db/database.ts'
 import type { AuthorizedCall, Call, GroupMutation } from '../../kernel/call.ts'
+import { secondsAfter } from '../../kernel/clock.ts'
 import { Problem, resultOrProblem } from '../../kernel/problem.ts'
+import { agentStatuses } from '../agents/agent-store.ts'
 import { holdKeys, lockNameOf } from '../keys/public-keys.ts'
-import { requireSigningKey, type KeyState } from '../keys/signing-key.ts'
+import { requireSigningKeyAtArrival, type KeyState } from '../keys/signing-key.ts'
+import { requireWithin } from '../organizations/usage-store.ts'
 import { lockPackages, recordFacts, requireParty, type FactReport } from './move.ts'
-import { findReceipts, insertReceipts, receiptName } from './receipt-store.ts'
+import { countReceipts, findReceipts, insertReceipts, receiptGroup, receiptName } from './receipt-store.ts'
 import { keepSignatures, statementKey, verifyStatement } from './statements.ts'
 import type { PackageRow } from './store.ts'
 
@@ -18,7 +26,7 @@ const TRIGGERS: Partial<Record<ReceiptState, PackageTrigger>> = {
 
 type ReceiptCall = AuthorizedCall<'createPackageReceipt', StatementForm>
 
-/** PKG-08: signed by the recipient agent. */
+/** PKG-08: signed by an agent of the recipient's organization (O-46). */
 export const createPackageReceipt: GroupMutation<'createPackageReceipt', StatementForm> = {
   authorize: (call, db) => verifyStatement(call, call.body.actor_agent_id, db),
 
@@ -50,34 +58,72 @@ export const createPackageReceipt: GroupMutation<'createPackageReceipt', Stateme
 interface Known {
   readonly keys: ReadonlyMap<string, KeyState>
   readonly packages: ReadonlyMap<string, PackageRow>
-  /** Receipts there are, and those of this batch as they are judged. */
+  readonly agentStatuses: ReadonlyMap<string, string>
+  /** Ids and numbers of the receipts that exist, and of those of this batch as they are judged. */
   readonly taken: Set<string>
+  readonly counts: Map<string, number>
 }
 
 async function loadState(tx: Transaction, calls: readonly ReceiptCall[]): Promise<Known> {
-  const keys = await holdKeys(
-    tx,
-    calls.map(({ call }) => statementKey(call, call.body.actor_agent_id)),
-  )
-  const packages = await lockPackages(
-    tx,
-    calls.map(({ call }) => call.params.package_id),
-  )
-  return { keys, packages, taken: await findReceipts(tx, calls) }
+  const packageIds = calls.map(({ call }) => call.params.package_id)
+  const [keys, statuses] = await Promise.all([
+    holdKeys(
+      tx,
+      calls.map(({ call }) => statementKey(call, call.body.actor_agent_id)),
+    ),
+    agentStatuses(
+      tx,
+      calls.map(({ call }) => call.body.actor_agent_id),
+    ),
+  ])
+  const packages = await lockPackages(tx, packageIds)
+  const [taken, counts] = await Promise.all([findReceipts(tx, calls), countReceipts(tx, packageIds)])
+  return { keys, packages, agentStatuses: statuses, taken, counts }
 }
 
 function requireReceivable(call: Call<'createPackageReceipt'>, state: Known): PackageRow {
   const { body, caller, now, params } = call
   const key = statementKey(call, body.actor_agent_id)
-  requireSigningKey(state.keys.get(lockNameOf(key)), body.occurred_at, now)
+  requireSigningKeyAtArrival(state.keys.get(lockNameOf(key)), now)
+  requireNotAhead(call)
   const row = requireParty(state.packages.get(params.package_id), caller.organizationId)
-  if (row.recipient_agent_id !== body.actor_agent_id)
-    throw new Problem('not_permitted', { reason: 'not_the_recipient' })
+  requireActor(row, call, state)
   requireDigest(row, call)
   if (row.state === 'revoked') throw new Problem('invalid_state_transition', { state: row.state })
   if (state.taken.has(receiptName(call))) throw new Problem('identifier_conflict')
+  countIn(row, call, state)
   state.taken.add(receiptName(call))
   return row
+}
+
+/** ID-05: when it happened is the recipient's claim, and not later than now by any clock that we forgive (O-08). */
+function requireNotAhead({ body, now, context }: Call<'createPackageReceipt'>): void {
+  const latest = secondsAfter(now, context.profile['O-08'].clock_skew_seconds)
+  if (!isEarlier(latest, body.occurred_at)) return
+  const message = 'Use a time that is not later than now.'
+  throw new Problem('validation_failed', { failures: [{ pointer: '/occurred_at', rule: 'ID-05', message }] })
+}
+
+/** PKG-08, O-46. The signing key was found under the caller's organization, and so the agent belongs to it. */
+function requireActor(
+  row: PackageRow,
+  { body, caller, context }: Call<'createPackageReceipt'>,
+  { agentStatuses: statuses }: Known,
+): void {
+  const isRecipient =
+    row.recipient_org_id === caller.organizationId &&
+    (context.profile['O-46'].receipts === 'organization' || row.recipient_agent_id === body.actor_agent_id)
+  if (!isRecipient) throw new Problem('not_permitted', { reason: 'not_the_recipient' })
+  if (statuses.get(body.actor_agent_id) !== 'active')
+    throw new Problem('not_permitted', { reason: 'agent_not_active' })
+}
+
+/** O-13: each state has a limit of its own, so many "rejected" never keep an "opened" out. */
+function countIn(row: PackageRow, { body, context }: Call<'createPackageReceipt'>, { counts }: Known): void {
+  const group = receiptGroup(row.package_id, body.state, row.recipient_agent_id === body.actor_agent_id)
+  const wanted = (counts.get(group) ?? 0) + 1
+  requireWithin(context.profile, 'receipts_per_state', wanted)
+  counts.set(group, wanted)
 }
 
 /** O-23: the receipt names what was received by its digest. */
@@ -109,7 +155,7 @@ async function refuseReused(tx: Transaction, results: Map<ReceiptCall, PackageRo
 function toReport({ call, found: form }: ReceiptCall, row: PackageRow): FactReport {
   const { state, ...statement } = call.body
   const fact = {
-    trigger: TRIGGERS[state],
+    trigger: isColleagueWhoOpened(call, row) ? undefined : TRIGGERS[state],
     kind: `receipt_${state}`,
     // All that was signed (the kind says the state), or nobody else could verify it.
     proof: { ...statement, signature_form: form },
@@ -117,4 +163,10 @@ function toReport({ call, found: form }: ReceiptCall, row: PackageRow): FactRepo
     agentId: call.body.actor_agent_id,
   }
   return { row, fact, cause: call }
+}
+
+/** O-46: by default only the recipient agent itself can say that the package was accessed. */
+function isColleagueWhoOpened({ body, context }: Call<'createPackageReceipt'>, row: PackageRow): boolean {
+  const isColleague = body.actor_agent_id !== row.recipient_agent_id
+  return isColleague && body.state === 'opened' && context.profile['O-46'].opened_by === 'recipient_agent'
 }

@@ -6,5 +6,5 @@ import { findPackageOfParty, toPackageResource } from './store.ts'
 export const getPackage: Read<'getPackage'> = async ({ caller, params, context }, db) => {
   const row = await findPackageOfParty(db, params.package_id, caller.organizationId)
   if (!row) throw new Problem('resource_not_found')
-  return toPackageResource(row, context)
+  return toPackageResource(row, context, caller.organizationId)
 }

@@ -152,7 +152,7 @@ test('[O-21][API-05] with paths as scope one key serves each package once', asyn
 test('[O-31] no more organizations in a thread than the profile lets in', async () => {
   const { thread_id: threadId } = await sent()
   const { answer } = await sendStrictly(cars, steel, threadId)
-  assertProblem(answer, 'quota_reached', { quota: 'organizations' })
+  assertProblem(answer, 'quota_reached', { quota: 'maximum_organizations', maximum: 2 })
   assertSuccess((await sendStrictly(cars, seats, threadId)).answer, 'createPackageTransfer')
 })
 

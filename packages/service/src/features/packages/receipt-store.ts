@@ -11,14 +11,31 @@ export function receiptName({ params, body }: Call<'createPackageReceipt'>): str
   return `${params.package_id}\0${body.receipt_id}`
 }
 
-/** Those of the receipts that are there already, by name. Nobody adds one while its package's thread is locked. */
+/** Those of the receipts that exist already, by name. Nobody adds one while its package's thread is locked. */
 export async function findReceipts(tx: Transaction, calls: readonly ReceiptCall[]): Promise<Set<string>> {
   const rows = await tx<{ package_id: string; receipt_id: string }[]>`
     select package_id, receipt_id from package_receipt
     join unnest(${calls.map(({ call }) => call.params.package_id)}::text[],
                 ${calls.map(({ call }) => call.body.receipt_id)}::text[])
-      as named (package_id, receipt_id) using (package_id, receipt_id)`
+      as named (package_id, receipt_id) using (package_id, receipt_id)`.execute()
   return new Set(rows.map((row) => `${row.package_id}\0${row.receipt_id}`))
+}
+
+/** What the quota of receipts is counted by: the recipient agent's own receipts never compete with its colleagues'. */
+export function receiptGroup(packageId: string, state: string, byRecipient: boolean): string {
+  return [packageId, state, byRecipient ? 'recipient' : 'others'].join(' ')
+}
+
+/** How many receipts there are in each group of these packages. */
+export async function countReceipts(
+  tx: Transaction,
+  packageIds: readonly string[],
+): Promise<Map<string, number>> {
+  const rows = await tx<{ package_id: string; state: string; by_recipient: boolean; count: number }[]>`
+    select package_id, package_receipt.state, actor_agent_id = recipient_agent_id as by_recipient, count(*) as count
+    from package join package_receipt using (package_id) where package_id = any(${[...new Set(packageIds)]})
+    group by package_id, package_receipt.state, by_recipient`.execute()
+  return new Map(rows.map((row) => [receiptGroup(row.package_id, row.state, row.by_recipient), row.count]))
 }
 
 export async function insertReceipts(tx: Transaction, calls: readonly ReceiptCall[]): Promise<void> {
@@ -29,10 +46,14 @@ export async function insertReceipts(tx: Transaction, calls: readonly ReceiptCal
     body: text,
     signature_form: found,
     accepted_at: now,
+    actor_agent_id: body.actor_agent_id,
+    signing_key_id: body.signature.key_id,
   }))
   await tx`
-    insert into package_receipt (package_id, receipt_id, state, body, signature_form, accepted_at)
-    select package_id, receipt_id, state, body, signature_form, accepted_at
+    insert into package_receipt (package_id, receipt_id, state, body, signature_form, accepted_at, actor_agent_id,
+      signing_key_id)
+    select package_id, receipt_id, state, body, signature_form, accepted_at, actor_agent_id, signing_key_id
     from json_to_recordset(${JSON.stringify(rows)}::text::json) as row (
-      package_id text, receipt_id text, state text, body text, signature_form text, accepted_at timestamptz)`
+      package_id text, receipt_id text, state text, body text, signature_form text, accepted_at timestamptz,
+      actor_agent_id text, signing_key_id text)`
 }

@@ -14,6 +14,7 @@ import {
   sendReceipt,
   sendRevocation,
   startWorld,
+  type Organization,
 } from '@agent-exchange/testkit'
 
 const world = await startWorld()
@@ -92,6 +93,34 @@ test('[PKG-08][PKG-11][ERR-03] on a revoked package every receipt is an invalid 
   assert.equal(rows.length, 0)
 })
 
+test('[PKG-08][O-13] receipts of each state are limited, and many "rejected" keep no "opened" out', async () => {
+  const small = await startWorld({ profile: { 'O-13': { receipts_per_state: 3 } } })
+  await using _ = small
+  const [from, to] = [await small.organization('from'), await small.organization('to')]
+  const { metadata } = await sendPackage(from, to)
+  const colleague = await secondAgent(to)
+  const flood = async (by: Organization, state: string) =>
+    (await Promise.all(Array.from({ length: 6 }, () => sendReceipt(by, metadata, state)))).toSorted(
+      (a, b) => a.status - b.status,
+    )
+  for (const [by, state] of [
+    [to, 'rejected'],
+    [to, 'failed'],
+    [colleague, 'rejected'],
+    [colleague, 'opened'],
+  ] as const) {
+    const answers = await flood(by, state)
+    for (const answer of answers.slice(0, 3)) assertSuccess(answer, 'createPackageReceipt')
+    for (const answer of answers.slice(3))
+      assertProblem(answer, 'quota_reached', { quota: 'receipts_per_state', maximum: 3 })
+  }
+  assertSuccess(await sendReceipt(to, metadata, 'received'), 'createPackageReceipt')
+  assertSuccess(await sendReceipt(to, metadata, 'opened'), 'createPackageReceipt')
+  const rows = await small.sql`select from package_receipt where package_id = ${metadata.package_id}`
+  assert.equal(rows.length, 4 * 3 + 2)
+  assert.equal((await from.get(`/v1/packages/${metadata.package_id}`)).body['state'], 'opened')
+})
+
 test('[PKG-08] receipt_id is unique per package, not beyond', async () => {
   const [first, second] = [await sent(), await sent()]
   const change = { receipt_id: 'rcpt_1' }
@@ -101,12 +130,11 @@ test('[PKG-08] receipt_id is unique per package, not beyond', async () => {
   assertSuccess(await sendReceipt(cars, second, 'received', { change }), 'createPackageReceipt')
 })
 
-test('[PKG-08][AUTH-03] only the recipient agent speaks, in its organization’s name', async () => {
+test('[PKG-08][AUTH-03] only the recipient’s organization speaks, each agent with its own key', async () => {
   const metadata = await sent()
   const neighbour = await secondAgent(cars)
   for (const [who, refusal] of [
     [seats, 'not_permitted'],
-    [neighbour, 'not_permitted'],
     [steel, 'resource_not_found'],
   ] as const) {
     assertProblem(await sendReceipt(who, metadata, 'received'), refusal)

@@ -1,32 +1,26 @@
-import type { StatementForm } from '@agent-exchange/crypto'
 import type { Database } from '../../db/database.ts'
 import type { Call, Mutation } from '../../kernel/call.ts'
 import { Problem } from '../../kernel/problem.ts'
+import { agentStatuses } from '../agents/agent-store.ts'
 import { holdKeys, lockNameOf } from '../keys/public-keys.ts'
 import { requireSigningKey } from '../keys/signing-key.ts'
 import { lockPackage, recordFact } from './move.ts'
-import { keepSignatures, statementKey, verifyStatement } from './statements.ts'
+import { findRevocationSigner, type RevocationSigner } from './revocation-signer.ts'
+import { keepSignatures, statementKey } from './statements.ts'
 import { findPackageOfParty, type PackageRow } from './store.ts'
 
-interface Found {
-  readonly form: StatementForm
-  readonly agentId: string
-}
-
 /**
- * PKG-10: the sending agent withdraws a package before access. In ds_x the content is not ours to block, and the
- * answer does not claim it.
+ * PKG-10: the sender's organization withdraws a package before access. In ds_x the content is not ours to block, and
+ * the answer does not claim it.
  */
-export const revokePackage: Mutation<'revokePackage', Found> = {
-  async authorize(call, db) {
-    const { sender_agent_id: agentId } = await ownPackage(call, db)
-    return { agentId, form: await verifyStatement(call, agentId, db) }
-  },
+export const revokePackage: Mutation<'revokePackage', RevocationSigner> = {
+  authorize: async (call, db) => findRevocationSigner(call, await ownPackage(call, db), db),
 
   async run(call, tx, { form, agentId }) {
     const { body, caller, now, context, params, text } = call
     const key = statementKey(call, agentId)
-    const keys = await holdKeys(tx, [key])
+    const [keys, statuses] = await Promise.all([holdKeys(tx, [key]), agentStatuses(tx, [agentId])])
+    if (statuses.get(agentId) !== 'active') throw new Problem('not_permitted', { reason: 'agent_not_active' })
     requireSigningKey(keys.get(lockNameOf(key)), body.requested_at, now)
     const row = await lockPackage(tx, params.package_id, caller.organizationId)
     const fact = {
@@ -43,8 +37,8 @@ export const revokePackage: Mutation<'revokePackage', Found> = {
     if (!auditEvent) throw new Error('a revocation without its audit event')
     const auditEventId = auditEvent.id
     await tx`
-      insert into package_revocation (package_id, body, signature_form, revoked_at, audit_event_id)
-      values (${row.package_id}, ${text}, ${form}, ${now}, ${auditEventId})`
+      insert into package_revocation (package_id, body, signature_form, revoked_at, audit_event_id, agent_id)
+      values (${row.package_id}, ${text}, ${form}, ${now}, ${auditEventId}, ${agentId})`
     const isNative = row.transport_mode === 'native'
     const outcomes = context.profile['O-34']
     return {

@@ -10,7 +10,7 @@ const R_BYTES = 32
 
 type StatementCall = Call<'createPackageReceipt'> | Call<'revokePackage'>
 
-/** Checks the signature of a receipt or revocation by an agent of the caller's, and says what it covers (O-22). */
+/** Checks the signature of a receipt or revocation by an agent of the caller's; returns what it covers (O-22). */
 export async function verifyStatement(
   call: StatementCall,
   agentId: string,

@@ -133,13 +133,19 @@ export async function setStates(tx: Transaction, rows: readonly PackageRow[]): P
     where package.package_id = change.package_id`.execute()
 }
 
+/**
+ * The package as one of its parties sees it. PKG-10: in ds_x only the connector can block access, so after a revocation
+ * the recipient at least learns no references from us.
+ */
 export function toPackageResource(
   row: PackageRow,
   { publicUrl, profile }: Context,
+  viewer: string,
   metadata = JSON.parse(row.metadata) as PackageMetadata,
 ): PackageResource {
   const isNative = row.transport_mode === 'native'
-  const showReferences = !isNative && profile['O-24'].show_references
+  const mayFetch = row.state !== 'revoked' || viewer === row.sender_org_id
+  const showReferences = !isNative && mayFetch && profile['O-24'].show_references
   return {
     package_id: row.package_id,
     thread_id: row.thread_id,

@@ -28,7 +28,7 @@ import { requireActingAs } from '../../kernel/roles.ts'
 import type { Cause } from '../audit/audit-event.ts'
 import { publicKeyOf, verified } from '../keys/public-keys.ts'
 import { signAcceptance, type AcceptanceStatement } from './acceptance-statement.ts'
-import { toParts, type ContentPart } from './content-parts.ts'
+import { partsLength, toParts, type ContentPart } from './content-parts.ts'
 
 export type PackageOperation = 'createPackageTransfer' | 'createPackageResponse'
 
@@ -47,6 +47,8 @@ interface NativeContent {
   readonly transport: 'native'
   /** The body as it was handed in. */
   readonly parts: readonly ContentPart[]
+  /** What they take in the database (O-13). */
+  readonly bytes: number
   readonly digestRule: ContentDigestRule
   readonly recipientKeyIds: readonly [string, string]
 }
@@ -115,9 +117,11 @@ async function readNative(call: PackageCall, db: Database, isResponse: boolean) 
   )
   if (!digestRule) throw new Problem('digest_mismatch', { member: 'content_digest' })
   const [first, second] = envelope.jwe.recipients
+  const parts = toParts(call.text, envelope.text.payload.length, envelope.payload)
   const content: NativeContent = {
     transport: 'native',
-    parts: toParts(call.text, envelope.text.payload.length, envelope.payload),
+    parts,
+    bytes: partsLength(parts),
     digestRule,
     recipientKeyIds: [first.header.kid, second.header.kid],
   }

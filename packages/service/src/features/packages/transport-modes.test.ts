@@ -189,6 +189,17 @@ test('[PKG-10][O-34] in ds_x a revocation does not claim what the exchange canno
   assertSuccess(revoked, 'revokePackage')
   const { state, outcome, future_access_blocked } = revoked.body
   assert.deepEqual([state, outcome, future_access_blocked], ['revoked', 'revocation_recorded', false])
+  const { package_id: id, thread_id } = metadata
+  type Shown = { edc?: object; sender_signature?: object }
+  const shownTo = async (reader: Organization): Promise<Shown[]> => [
+    (await reader.get(`/v1/packages/${id}`)).body,
+    ((await reader.get(`/v1/threads/${thread_id}`)).body['packages'] as Shown[])[0] ?? {},
+    (await reader.get(`/v1/audit/packages/${id}`)).body['package'] as Shown,
+  ]
+  // The exchange cannot block the connector, and no longer tells the recipient what to ask it for.
+  for (const { edc, sender_signature } of await shownTo(cars))
+    assert.deepEqual([edc, sender_signature], [undefined, undefined])
+  for (const { edc, sender_signature } of await shownTo(seats)) assert.ok(edc && sender_signature)
 })
 
 test('[ID-05][PKG-03] a manifest signed by another party’s key is refused', async () => {

@@ -1,5 +1,6 @@
 import { verifyPolicyReceipt } from '@agent-exchange/crypto'
 import type { DeploymentProfile, PolicyReceipt } from '@agent-exchange/protocol'
+import { leaveToCommit } from '../../db/transaction-lines.ts'
 import type { Call, GroupMutation } from '../../kernel/call.ts'
 import { Problem, resultOrProblem } from '../../kernel/problem.ts'
 import { requireActingAs } from '../../kernel/roles.ts'
@@ -7,6 +8,12 @@ import { toAuditEvent, traceOf } from '../audit/audit-event.ts'
 import { toEntryText, toLines, type EntryDraft } from '../audit/entry-text.ts'
 import { holdKeys, lockNameOf, publicKeyOf, verified } from '../keys/public-keys.ts'
 import { requireSigningKey } from '../keys/signing-key.ts'
+import {
+  addUsage,
+  requireWithin,
+  unusedPolicyReceipts,
+  type UsageChange,
+} from '../organizations/usage-store.ts'
 import { insertPolicyReceipts, toPolicyReceiptResource, type PolicyReceiptRow } from './store.ts'
 
 /** POL-01 to POL-03: a signed claim is kept; whether it lets a package pass is said beside it. */
@@ -18,14 +25,23 @@ export const createPolicyReceipt: GroupMutation<'createPolicyReceipt'> = {
   },
 
   async runAll(calls, tx) {
-    const keys = await holdKeys(
-      tx,
-      calls.map(({ call }) => signingKeyOf(call.body)),
-    )
+    const [keys, unused] = await Promise.all([
+      holdKeys(
+        tx,
+        calls.map(({ call }) => signingKeyOf(call.body)),
+      ),
+      unusedPolicyReceipts(
+        tx,
+        calls.map(({ call }) => call.body.sender_org_id),
+      ),
+    ])
     const rows = calls.map(({ call }) =>
       resultOrProblem(() => {
-        const { body, now } = call
+        const { body, now, context } = call
         requireSigningKey(keys.get(lockNameOf(signingKeyOf(body))), body.evaluated_at, now)
+        const wanted = (unused.get(body.sender_org_id) ?? 0) + 1
+        requireWithin(context.profile, 'unused_policy_receipts', wanted)
+        unused.set(body.sender_org_id, wanted)
         return toRow(call)
       }),
     )
@@ -33,13 +49,20 @@ export const createPolicyReceipt: GroupMutation<'createPolicyReceipt'> = {
       tx,
       rows.flatMap((row) => (row instanceof Problem ? [] : [row])),
     )
-    return rows.map((row) => {
+    const results = rows.map((row) => {
       if (row instanceof Problem) return row
       // Of two in one batch the first was inserted.
       const isInserted = inserted.delete(row.policy_receipt_id)
-      return isInserted ? toPolicyReceiptResource(row) : new Problem('identifier_conflict')
+      return isInserted ? row : new Problem('identifier_conflict')
     })
+    const kept = results.flatMap((row) => (row instanceof Problem ? [] : [row]))
+    leaveToCommit(tx, addUsage(tx, kept.map(usageOf)))
+    return results.map((row) => (row instanceof Problem ? row : toPolicyReceiptResource(row)))
   },
+}
+
+function usageOf({ sender_org_id }: PolicyReceiptRow): UsageChange {
+  return { organizationId: sender_org_id, policyReceipts: 1 }
 }
 
 function toRow(call: Call<'createPolicyReceipt'>): PolicyReceiptRow {

@@ -3,6 +3,7 @@ import type { Database, Transaction } from '../../db/database.ts'
 import { DAY_SECONDS, secondsAfter } from '../../kernel/clock.ts'
 import { startOfIds } from '../../kernel/ids.ts'
 import { endHopeless } from '../deliveries/end-pending.ts'
+import { addUsage } from '../organizations/usage-store.ts'
 
 /** Rows deleted by one statement: short locks, and room for others between the steps. */
 const STEP_ROWS = 1_000
@@ -87,16 +88,21 @@ async function removeNotifications(tx: Transaction, before: string): Promise<num
   return count
 }
 
-/** Each with all of its parts; the first one counts. */
+/** Each with all of its parts; the first one counts. The senders get their bytes back (O-13). */
 async function removeContents(tx: Transaction, before: string): Promise<number> {
-  const [removed] = await tx<{ contents: number }[]>`
+  const removed = await tx<{ sender_org_id: string; contents: number; bytes: number }[]>`
     with gone as (
       delete from package_content where (expires_at, package_id) in (
         select expires_at, package_id from package_content where expires_at < ${before} and part = 0
         order by expires_at, package_id limit ${STEP_ROWS})
-      returning part)
-    select count(*) filter (where part = 0) as contents from gone`
-  return removed?.contents ?? 0
+      returning package_id, part, octet_length(before) + octet_length(payload) + octet_length(after) as bytes)
+    select sender_org_id, count(*) filter (where part = 0) as contents, sum(bytes)::bigint as bytes
+    from gone join package using (package_id) group by sender_org_id`
+  await addUsage(
+    tx,
+    removed.map(({ sender_org_id, bytes }) => ({ organizationId: sender_org_id, storedBytes: -bytes })),
+  )
+  return removed.reduce((sum, { contents }) => sum + contents, 0)
 }
 
 /**

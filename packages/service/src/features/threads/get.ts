@@ -36,7 +36,7 @@ export const getThread: Read<'getThread'> = async ({ caller, params, query, cont
     protocol_version: PROTOCOL_VERSION,
     transport_mode: thread.transport_mode,
     participants: [...thread.participants],
-    packages: page.map((row) => toPackageResource(row, context)),
+    packages: page.map((row) => toPackageResource(row, context, organizationId)),
     state: context.profile['O-05'].thread_state,
     ...(hasMore && { next_cursor: makeCursor(context.cursorSecret, listing, end), has_more: true }),
   }
