@@ -36,9 +36,16 @@ const STATEMENTS = {
     and last_position <= 5001 and (sender_org_id = 'o' or recipient_org_id = 'o') order by last_position limit 101`,
   'where the next page of evidence begins': `select first_position from audit_record
     where thread_id = 't' and last_position > 1 order by last_position limit 1`,
-  'agents, and whether they have a key': `select agent_id, exists (select from agent_key
-      where agent_key.agent_id = agent.agent_id and use = 'encryption' and agent_key.status in ('active', 'retiring') offset 0)
-    from agent join organization using (organization_id) where agent_id = any('{a,b}')`,
+  'agents, whether they have a key, and what is stored for them': `select agent_id, stored_bytes, exists (
+      select from agent_key where agent_key.agent_id = agent.agent_id and use = 'encryption'
+        and (agent_key.status in ('active', 'retiring') or invalid_from collate "C" > '2026-03-02') offset 0)
+    from agent join organization using (organization_id) left join organization_usage using (organization_id)
+    where agent_id = any('{a,b}')`,
+  'agents of an organization that have a key of an id': `select agent_id from agent join agent_key using (agent_id)
+    where organization_id = 'o' and key_id = 'k' and use = 'signing' and (agent_id = 'a' or agent.status = 'active')`,
+  'receipts of a package': `select package_receipt.state from package join package_receipt using (package_id)
+    where package_id = any('{p}')`,
+  'usage of organizations': `select policy_receipts from organization_usage where organization_id = any('{o}')`,
   'a policy receipt for the recipient': `select body from policy_receipt as receipt where policy_receipt_id = 'r'
     and (sender_org_id = 'o' or recipient_org_id = 'o' and exists (select from package
       where package.package_id = receipt.package_id and package.policy_receipt_id = receipt.policy_receipt_id offset 0))`,
