@@ -28,6 +28,7 @@ TYPES = {
     "integer": int,
 }
 ANNOTATIONS = {"$schema", "$id", "$defs", "title", "description", "x-requirement", "x-open-point", "x-values-in-use"}
+WITH_IF = {"then"}
 DATE_TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)")
 
 
@@ -62,10 +63,19 @@ KEYWORDS = {
     "format": lambda value, name: not isinstance(value, str) or (name == "date-time" and is_date_time(value)),
     "minLength": lambda value, limit: not isinstance(value, str) or len(value) >= limit,
     "minItems": lambda value, limit: not isinstance(value, list) or len(value) >= limit,
+    "maxItems": lambda value, limit: not isinstance(value, list) or len(value) <= limit,
     "minimum": lambda value, limit: not is_type(value, "number") or value >= limit,
     "maximum": lambda value, limit: not is_type(value, "number") or value <= limit,
     "uniqueItems": lambda value, wanted: not (isinstance(value, list) and wanted) or distinct(value) == len(value),
 }
+
+
+def fits(value, schema, root):
+    try:
+        check(value, schema, root)
+        return True
+    except Refused:
+        return False
 
 
 def check(value, schema, root, at=""):
@@ -81,7 +91,12 @@ def check(value, schema, root, at=""):
         elif keyword == "additionalProperties":
             known = set(schema["properties"] if argument is False else value)
             require(not isinstance(value, dict) or set(value) <= known, f"{at or '/'} has an unknown member")
-        elif keyword not in ANNOTATIONS:
+        elif keyword == "not":
+            require(not fits(value, argument, root), f"{at or '/'} breaks not")
+        elif keyword == "if":
+            if fits(value, argument, root):
+                check(value, schema["then"], root, at)
+        elif keyword not in ANNOTATIONS | WITH_IF:
             require(keyword in KEYWORDS, f"this agent does not know the schema keyword {keyword}")
             require(KEYWORDS[keyword](value, argument), f"{at or '/'} breaks {keyword}")
 
@@ -94,10 +109,6 @@ def check_object(folder, value):
     check(value, schema, schema)
     due = value.get("response_required", {}).get("deadline") or value.get("next_update")
     require(due is None or instant(due) >= instant(value["created_at"]), "due before it was created")
-    forwarding = value.get("forwarding", {})
-    require(forwarding.get("allowed", True) or not forwarding.get("allowed_to"), "forwarding to some, but not allowed")
-    if object_type == "loop_thread" and value["phase"] == "closed":
-        require("responded" not in value["lifecycle"]["allowed_next_phases"], "closed, and yet to be responded")
     return value
 
 

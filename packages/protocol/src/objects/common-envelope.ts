@@ -1,5 +1,5 @@
-import { Type, type TProperties } from 'typebox'
-import { proves, type RequirementNote } from '../schema/annotations.ts'
+import { Type, type TObjectOptions, type TProperties } from 'typebox'
+import { proves } from '../schema/annotations.ts'
 import {
   createdBy,
   idWithPrefix,
@@ -32,10 +32,12 @@ export const inThread = { thread_id: inEnvelope(threadId) }
 export function protocolObject<P extends TProperties>(
   requirement: string,
   properties: P,
-  note?: RequirementNote,
+  /** Rules between members, as far as JSON Schema can express them. */
+  rules: TObjectOptions = {},
 ) {
   return Type.Object(properties, {
     additionalProperties: false,
-    ...proves({ default: requirement, additionalProperties: 'OBJ-04', ...(note as object | undefined) }),
+    ...rules,
+    ...proves({ default: requirement, additionalProperties: 'OBJ-04' }),
   })
 }

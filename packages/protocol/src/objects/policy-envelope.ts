@@ -1,8 +1,16 @@
 import { Type, type Static } from 'typebox'
 import { inUse, ours, proves } from '../schema/annotations.ts'
+import { ifThen } from '../schema/conditional.ts'
 import { define } from '../schema/define.ts'
 import { startsWith } from '../schema/shared.ts'
 import { commonEnvelope, protocolObject } from './common-envelope.ts'
+
+const nobody = {
+  type: 'array',
+  maxItems: 0,
+  description: 'an empty list, or set "allowed" to true: what may not be forwarded has no recipients',
+  ...proves({ maxItems: 'OBJ-14' }),
+}
 
 export const policyEnvelope = define(
   'policy_envelope',
@@ -18,10 +26,13 @@ export const policyEnvelope = define(
     }),
     granularity: Type.Object({ level: Type.String(), prohibited_fields: Type.Array(Type.String()) }),
     retention: Type.Object({ duration_days: Type.Number({ minimum: 1, ...proves({ minimum: 'OBJ-15' }) }) }),
-    forwarding: Type.Object({
-      allowed: Type.Boolean(),
-      allowed_to: Type.Optional(Type.Array(startsWith('org'))),
-    }),
+    forwarding: Type.Object(
+      { allowed: Type.Boolean(), allowed_to: Type.Optional(Type.Array(startsWith('org'))) },
+      ifThen(
+        { properties: { allowed: { const: false } }, required: ['allowed'] },
+        { properties: { allowed_to: nobody } },
+      ),
+    ),
     model_use: Type.Object({
       allowed_for_training: Type.Boolean(),
       allowed_for_runtime_reasoning: Type.Boolean(),

@@ -1,9 +1,12 @@
 import { isEarlier } from '../instants.ts'
 import type { ObjectType } from '../schema/shared.ts'
 import type { DeploymentProfile } from '../profile/profile.ts'
-import { pointerTo, type Failure } from './failure.ts'
+import { MAXIMUM_FAILURES, pointerTo, type Failure } from './failure.ts'
 
-/** A rule over several members, which JSON Schema cannot say. It judges only members that are well-formed. */
+/**
+ * A rule over several members that JSON Schema cannot express: it compares times, or the deployment set it. It judges
+ * only members that are well-formed.
+ */
 interface CrossFieldRule {
   readonly rule: string
   readonly appliesTo: ObjectType
@@ -25,29 +28,12 @@ const CROSS_FIELD_RULES: readonly CrossFieldRule[] = [
     breaches: ({ created_at, next_update }) => notEarlier('/next_update', next_update, created_at),
   },
   {
-    rule: 'OBJ-14',
-    appliesTo: 'policy_envelope',
-    breaches: ({ forwarding }) => {
-      const { allowed, allowed_to } = membersOf(forwarding)
-      if (allowed !== false || listOf(allowed_to).length === 0) return []
-      const message =
-        'Empty this list or set "allowed" to true: what may not be forwarded has nobody to go to.'
-      return [{ pointer: '/forwarding/allowed_to', message }]
-    },
-  },
-  {
-    rule: 'OBJ-17',
-    appliesTo: 'loop_thread',
-    breaches: ({ phase, lifecycle }) =>
-      contradicted(lifecycle, (next) => phase === 'closed' && next === 'responded'),
-  },
-  {
     rule: 'O-01',
     appliesTo: 'loop_thread',
-    breaches: ({ phase, lifecycle }, profile) =>
-      contradicted(lifecycle, (next) =>
-        profile['O-01'].contradictions.some((pair) => pair.phase === phase && pair.next === next),
-      ),
+    breaches: ({ phase, lifecycle }, profile) => {
+      const pairs = profile['O-01'].contradictions.filter((pair) => pair.phase === phase)
+      return contradicted(lifecycle, new Set(pairs.map(({ next }) => next)))
+    },
   },
 ]
 
@@ -67,17 +53,16 @@ function notEarlier(pointer: string, time: unknown, created: unknown): Omit<Fail
   ]
 }
 
-function contradicted(lifecycle: unknown, contradicts: (next: unknown) => boolean): Omit<Failure, 'rule'>[] {
-  return listOf(membersOf(lifecycle)['allowed_next_phases']).flatMap((next, index) =>
-    contradicts(next)
-      ? [
-          {
-            pointer: pointerTo('/lifecycle/allowed_next_phases', index),
-            message: 'Remove this phase: it cannot follow the phase that the thread is in.',
-          },
-        ]
-      : [],
-  )
+function contradicted(lifecycle: unknown, impossible: ReadonlySet<unknown>): Omit<Failure, 'rule'>[] {
+  const message = 'Remove this phase: it cannot follow the phase that the thread is in.'
+  const found: Omit<Failure, 'rule'>[] = []
+  for (const [index, next] of listOf(membersOf(lifecycle)['allowed_next_phases']).entries()) {
+    if (found.length === MAXIMUM_FAILURES) break
+    if (impossible.has(next)) {
+      found.push({ pointer: pointerTo('/lifecycle/allowed_next_phases', index), message })
+    }
+  }
+  return found
 }
 
 function membersOf(value: unknown): Members {

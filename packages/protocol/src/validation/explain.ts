@@ -84,9 +84,12 @@ function sentence(error: ErrorObject, schema: NotedSchema, options: ExplainOptio
     case 'minItems':
       return `List at least ${counted(params['limit'], 'entry', 'entries')}.`
     case 'maxItems':
+      if (params['limit'] === 0) return `Give ${form ?? 'an empty list'}.`
       return `List at most ${counted(params['limit'], 'entry', 'entries')}.`
     case 'uniqueItems':
       return `Entries ${String(params['j'])} and ${String(params['i'])} are the same; keep one of them.`
+    case 'not':
+      return `Use ${form ?? 'another value'}.`
     case 'contains':
       return `Add ${form ?? 'the missing entry'}.`
     default:

@@ -8,6 +8,9 @@ export interface Failure {
   readonly message: string
 }
 
+/** A list of failures is for people; past this many it says nothing new. */
+export const MAXIMUM_FAILURES = 100
+
 /** RFC 6901 section 3. */
 export function pointerTo(parent: string, member: string | number): string {
   return `${parent}/${String(member).replaceAll('~', '~0').replaceAll('/', '~1')}`

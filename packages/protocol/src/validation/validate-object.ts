@@ -3,7 +3,7 @@ import { DEFAULT_PROFILE, type DeploymentProfile } from '../profile/profile.ts'
 import type { Named } from '../schema/define.ts'
 import { OBJECT_TYPES, type ObjectType } from '../schema/shared.ts'
 import { crossFieldFailures } from './cross-field-rules.ts'
-import type { Failure } from './failure.ts'
+import { MAXIMUM_FAILURES, type Failure } from './failure.ts'
 import { validatorOf } from './validator.ts'
 
 export type ObjectValidation =
@@ -16,8 +16,8 @@ export type ObjectValidation =
 
 /**
  * Judges one of the six protocol objects by its `object_type`: the schema, then the rules over several members.
- * Never throws, and reports every failure. It names unknown members, so keep its report on the side that owns
- * the object.
+ * Never throws, and reports at most 100 failures; of an object with thousands of values, the first of its schema. It
+ * names unknown members, so keep its report on the side that owns the object.
  *
  * @example
  * const result = validateObject(JSON.parse(text))
@@ -38,7 +38,7 @@ export function validateObject(
   const failures = [
     ...validatorOf(protocolObjects[type] as Named<ProtocolObject>)(value, { nameUnknownMembers: true }),
     ...crossFieldFailures(type, value as Record<string, unknown>, profile),
-  ]
+  ].slice(0, MAXIMUM_FAILURES)
   return failures.length > 0
     ? invalid(failures, type)
     : { valid: true, object: value as ProtocolObject, failures: [] }

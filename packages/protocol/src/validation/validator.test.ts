@@ -127,7 +127,12 @@ test('a deployment may refuse further phase contradictions, under its own id', (
   )
 })
 
-test('a failure in a list of thousands stays readable: at most a hundred are reported', () => {
-  const facts = Array.from({ length: 5_000 }, () => 1)
-  assert.equal(validateObject({ ...exampleObjects.reasoning_package, facts }).failures.length, 100)
+test('a list of failures stays readable: at most a hundred, and of a document with thousands of values the first', () => {
+  const failuresOf = (length: number) =>
+    validateObject({ ...exampleObjects.reasoning_package, facts: Array.from({ length }, () => 1) }).failures
+  assert.equal(failuresOf(500).length, 100)
+  assert.deepEqual(
+    failuresOf(5_000).map(({ pointer }) => pointer),
+    ['/facts/0'],
+  )
 })

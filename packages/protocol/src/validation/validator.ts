@@ -1,12 +1,16 @@
-import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
+import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js'
 import { ANNOTATIONS } from '../schema/annotations.ts'
 import { nameOf, schemaDocument, type JsonObject, type Named } from '../schema/define.ts'
 import { explain } from './explain.ts'
-import type { Failure } from './failure.ts'
+import { MAXIMUM_FAILURES, type Failure } from './failure.ts'
 import { formats } from './formats.ts'
+import { uniqueItems } from './unique-items.ts'
 
-/** A list of failures is for people; past this many it says nothing new. */
-const MAXIMUM_FAILURES = 100
+/**
+ * Ajv cannot stop at a number of errors: it keeps all of them, and copies the list for each referenced item. Of a
+ * document with more values than this, only the first failure is reported.
+ */
+const MAXIMUM_VALUES_FOR_ALL_FAILURES = 2_000
 
 export interface ValidationOptions {
   /** Name unknown members in messages. Leave it off where the input comes from somebody else. */
@@ -19,6 +23,8 @@ const thorough = newAjv(true)
 
 function newAjv(allErrors: boolean): Ajv2020 {
   const ajv = new Ajv2020({ allErrors, verbose: true, ownProperties: true, strict: true, formats })
+  // Ajv compares every pair of objects in a list.
+  ajv.removeKeyword('uniqueItems').addKeyword(uniqueItems)
   return ajv.addVocabulary(ANNOTATIONS)
 }
 
@@ -33,20 +39,42 @@ export function validatorFor<T>(document: JsonObject, rule: string): Validator<T
   let collect: ValidateFunction | undefined
 
   const isValid = (value: unknown): value is T => (accepts ??= quick.compile(document))(value)
-  const validate = (value: unknown, options: ValidationOptions = {}): Failure[] => {
-    if (isValid(value)) return []
+  const errorsOf = (value: unknown): ErrorObject[] => {
+    const first = accepts?.errors ?? []
+    if (hasMoreValuesThan(value, MAXIMUM_VALUES_FOR_ALL_FAILURES)) return first
     collect ??= thorough.compile(document)
     collect(value)
+    return collect.errors ?? first
+  }
+  const validate = (value: unknown, options: ValidationOptions = {}): Failure[] => {
+    if (isValid(value)) return []
     const explainOptions = { rule, nameUnknownMembers: options.nameUnknownMembers ?? false }
     // Two keywords may fail for one reason (a time that is no time breaks pattern and format): said once.
     const failures = new Map<string, Failure>()
-    for (const error of (collect.errors ?? []).slice(0, MAXIMUM_FAILURES)) {
+    for (const error of errorsOf(value)) {
+      // What the branch itself reports says more than that it was the branch.
+      if (error.keyword === 'if') continue
       const failure = explain(error, document, explainOptions)
       failures.set(`${failure.pointer} ${failure.message}`, failure)
+      if (failures.size === MAXIMUM_FAILURES) break
     }
     return [...failures.values()]
   }
   return Object.assign(validate, { accepts: isValid })
+}
+
+/** Whether there are more values in it, at any depth, than this. Ends there, so that its own work has an end too. */
+function hasMoreValuesThan(value: unknown, limit: number): boolean {
+  const open = [value]
+  for (let count = 0; open.length > 0; count++) {
+    if (count + open.length > limit) return true
+    const next = open.pop()
+    if (typeof next !== 'object' || next === null) continue
+    const inner: unknown[] = Object.values(next)
+    if (inner.length > limit) return true
+    open.push(...inner)
+  }
+  return false
 }
 
 const byName = new Map<string, Validator<unknown>>()

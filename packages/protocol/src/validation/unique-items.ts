@@ -1,0 +1,47 @@
+import type { AnySchemaObject, FuncKeywordDefinition, SchemaValidateFunction } from 'ajv'
+
+/**
+ * `uniqueItems` in one pass. Entries of our lists are texts or objects of texts; whatever nests deeper is left to
+ * the schema of the entries, which refuses it.
+ */
+const hasUniqueItems: SchemaValidateFunction = (
+  isRequired: boolean,
+  items: readonly unknown[],
+  parentSchema?: AnySchemaObject,
+): boolean => {
+  const seen = new Map<string, number>()
+  for (const [i, item] of isRequired ? items.entries() : []) {
+    const name = nameOf(item)
+    if (name === undefined) continue
+    const j = seen.get(name)
+    if (j !== undefined) {
+      hasUniqueItems.errors = [
+        { keyword: 'uniqueItems', params: { i, j }, ...(parentSchema && { parentSchema }) },
+      ]
+      return false
+    }
+    seen.set(name, i)
+  }
+  return true
+}
+
+/** The same text for equal entries, whatever the order of their members, and another one for all others. */
+function nameOf(item: unknown): string | undefined {
+  if (typeof item !== 'object' || item === null) return JSON.stringify(item)
+  const members = Object.entries(item)
+  if (members.some(([, value]) => typeof value === 'object' && value !== null)) return undefined
+  return `${Array.isArray(item) ? 'list' : 'object'} ${JSON.stringify(members.toSorted(byMemberName))}`
+}
+
+function byMemberName([a]: [string, unknown], [b]: [string, unknown]): number {
+  if (a === b) return 0
+  return a < b ? -1 : 1
+}
+
+export const uniqueItems: FuncKeywordDefinition = {
+  keyword: 'uniqueItems',
+  type: 'array',
+  schemaType: 'boolean',
+  errors: true,
+  validate: hasUniqueItems,
+}
