@@ -2,6 +2,7 @@ import { canonicalize, signDetached, signPackageStatement } from '@agent-exchang
 import type { ProfileName } from '../profiles/index.ts'
 import { KEY, signingKey } from '../test-keys.ts'
 import { detachedRefusals } from './detached-refusals.ts'
+import { signatureSpellings } from './signature-spellings.ts'
 import type { Story } from './story.ts'
 import { type Generated, invalid, valid } from './vectors.ts'
 
@@ -61,6 +62,9 @@ async function packageStatement(statement: Statement): Promise<Generated> {
           form: 'bound',
           signed_text: boundText,
         },
+      ),
+      ...signatureSpellings(bound).map(([name, says, respelled]) =>
+        valid(name, says, carry(respelled), { form: 'bound', signed_text: boundText }),
       ),
       invalid(
         'other-package',

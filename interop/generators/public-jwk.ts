@@ -20,6 +20,19 @@ export async function publicJwk(): Promise<Generated> {
       { jwk: { ...jwk, kid: 'k', alg: 'ES256', use: 'sig', key_ops: ['verify'], ext: true }, use: 'signing' },
     ],
     [
+      'registered-members',
+      'Other public members of RFC 7517 are accepted and not kept; no address among them is fetched.',
+      {
+        jwk: { ...jwk, x5u: 'https://keys.example/chain.pem', x5c: ['MIIB'], x5t: 'AAAA', iat: 1772442000 },
+        use: 'signing',
+      },
+    ],
+    [
+      'unknown-members',
+      'Members that nobody registered are accepted and not kept.',
+      { jwk: { ...jwk, note: 'x', vendor: { revision: [1] } }, use: 'signing' },
+    ],
+    [
       'encryption',
       'A key for encryption that says so of itself.',
       { jwk: { ...jwk, use: 'enc', alg: 'ECDH-ES+A256KW' }, use: 'encryption' },
@@ -38,6 +51,12 @@ export async function publicJwk(): Promise<Generated> {
       'private-rsa',
       'A private member of another key type.',
       { jwk: { ...jwk, p: 'AQAB' } },
+      'key_private_material',
+    ],
+    [
+      'private-inside',
+      'A private member below an unknown one.',
+      { jwk: { ...jwk, vendor: [{ backup: { d: zeros } }] } },
       'key_private_material',
     ],
     ['symmetric', 'A symmetric key.', { jwk: { kty: 'oct', k: zeros } }, 'key_private_material'],
@@ -86,13 +105,6 @@ export async function publicJwk(): Promise<Generated> {
       'key_coordinate_invalid',
     ],
     ['missing-coordinate', 'No y.', { jwk: { kty: 'EC', crv: 'P-256', x } }, 'key_coordinate_invalid'],
-    [
-      'unknown-member',
-      'A member that is not among those named.',
-      { jwk: { ...jwk, note: 'x' } },
-      'key_member_unknown',
-    ],
-    ['certificate', 'A certificate chain.', { jwk: { ...jwk, x5c: [] } }, 'key_member_unknown'],
     [
       'other-use',
       'A key for encryption, offered for signing.',

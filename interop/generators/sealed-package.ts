@@ -208,6 +208,12 @@ function malformedRecipients(jwe: Story['jwe']): Row[] {
       'key_not_on_curve',
     ],
     [
+      'epk-open',
+      'An ephemeral key with a member of its own, which could hold content.',
+      header({ epk: { ...epk, note: 'x' } }),
+      'key_member_unknown',
+    ],
+    [
       'epk-other-curve',
       'An ephemeral key of another curve.',
       header({ epk: { ...epk, crv: 'P-384' } }),

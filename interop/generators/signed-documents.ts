@@ -3,6 +3,7 @@ import type { DetachedSignature, SignatureMember, SigningKey } from '@agent-exch
 import type { ProfileName } from '../profiles/index.ts'
 import { KEY, signingKey } from '../test-keys.ts'
 import { detachedRefusals } from './detached-refusals.ts'
+import { signatureSpellings } from './signature-spellings.ts'
 import type { Story } from './story.ts'
 import { type Generated, invalid, valid } from './vectors.ts'
 
@@ -48,6 +49,10 @@ async function signedDocument(document: Document): Promise<Generated> {
       { signed_text: canonicalize(body) },
     ),
   ]
+  for (const [name, says, respelled] of signatureSpellings(signature)) {
+    const object = { ...body, [member]: respelled }
+    vectors.push(valid(name, says, { object, ...input }, { signed_text: canonicalize(body) }))
+  }
   for (const [name, says, other] of document.alsoValid) {
     vectors.push(valid(name, says, await carry(other), { signed_text: canonicalize(other) }))
   }
@@ -137,6 +142,12 @@ export function dsxManifest({ manifest: body }: Story): Promise<Generated> {
         'payload-inside',
         'A payload in the manifest, which has no place for one.',
         { ...body, payload: 'AAAA' },
+        'PKG-03',
+      ],
+      [
+        'other-mode-in-metadata',
+        'Metadata that name the other mode.',
+        { ...body, metadata: { ...body.metadata, transport_mode: 'native' } },
         'PKG-03',
       ],
       ['unknown-reference', 'A reference of its own.', { ...body, edc: { ...edc, bucket: 'x' } }, 'O-29'],

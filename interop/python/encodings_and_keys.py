@@ -48,6 +48,12 @@ def decode(text):
     return data
 
 
+def decode_signature(text):
+    """The bytes of a detached signature: either alphabet, padded or not."""
+    require(isinstance(text, str) and re.fullmatch(r"[A-Za-z0-9_-]+(==)?|[A-Za-z0-9+/]+(==)?", text), "no base64")
+    return decode(text.removesuffix("==").translate(str.maketrans("+/", "-_")))
+
+
 def sha256_digest(data):
     return f"sha-256=:{base64.b64encode(hashlib.sha256(data).digest()).decode()}:"
 
@@ -69,9 +75,21 @@ def verify_es256(jwk, message, signature):
     JWA.signing_alg("ES256").verify(JWK(**jwk), message, signature)
 
 
+def holds_private(value):
+    if isinstance(value, dict):
+        return bool(PRIVATE & set(value)) or any(map(holds_private, value.values()))
+    return isinstance(value, list) and any(map(holds_private, value))
+
+
+def read_ephemeral_jwk(jwk):
+    point = read_public_jwk(jwk)
+    require(set(jwk) <= set(POINT) | DECORATION, "other members")
+    return point
+
+
 def read_public_jwk(jwk):
-    require(isinstance(jwk, dict) and not PRIVATE & set(jwk), "no public key")
-    require(set(POINT) <= set(jwk) <= set(POINT) | DECORATION, "other members")
+    require(isinstance(jwk, dict) and not holds_private(jwk), "no public key")
+    require(set(POINT) <= set(jwk), "no point")
     require((jwk["kty"], jwk["crv"]) == ("EC", "P-256"), "no P-256 key")
     require(len(decode(jwk["x"])) == len(decode(jwk["y"])) == 32, "not 32 bytes")
     point = {name: jwk[name] for name in POINT}

@@ -16,10 +16,12 @@ from jwcrypto.jws import JWS
 from canonical_json import Refused, canonical_bytes, canonicalize, parse
 from encodings_and_keys import (
     decode,
+    decode_signature,
     exactly,
     parse_digest,
     private_key,
     public_jwk_of,
+    read_ephemeral_jwk,
     read_public_jwk,
     require,
     sha256_digest,
@@ -81,7 +83,7 @@ def verify_detached(signed, member, key_id, added=None):
     require(carried["algorithm"] == "ES256" and carried["key_id"], "no ES256 signature")
     body = {name: value for name, value in signed.items() if name != member}
     text = canonicalize({**body, **(added or {})})
-    verify_es256(public_jwk_of(key_id), text.encode("utf-8"), decode(carried["signature"]))
+    verify_es256(public_jwk_of(key_id), text.encode("utf-8"), decode_signature(carried["signature"]))
     return text
 
 
@@ -112,7 +114,7 @@ def read_sealed(jwe):
         require(recipient["header"]["alg"] == WRAPPING, "another key wrapping")
         require(recipient["header"]["kid"], "no kid")
         require(len(decode(recipient["encrypted_key"])) == 40, "wrapped key")
-        read_public_jwk(recipient["header"]["epk"])
+        read_ephemeral_jwk(recipient["header"]["epk"])
     return jwe
 
 

@@ -27,3 +27,16 @@ export function decodeBase64(text: string): Uint8Array | undefined {
   const bytes = fromBase64(text, 'base64')
   return bytes !== undefined && encodeBase64(bytes) === text ? bytes : undefined
 }
+
+/**
+ * Base64 in either alphabet (RFC 4648 sections 4 and 5), padded or not; undefined where the text is anything else, one
+ * with both alphabets or unused bits that are not zero among it.
+ */
+export function decodeAnyBase64(text: string): Uint8Array | undefined {
+  const bytes = fromBase64(text, /[-_]/.test(text) ? 'base64url' : 'base64')
+  if (bytes === undefined) return undefined
+  const [standard, url] = [encodeBase64(bytes), encodeBase64url(bytes)]
+  const padding = standard.slice(url.length)
+  const spellings = [standard, url, url + padding, standard.slice(0, url.length)]
+  return spellings.includes(text) ? bytes : undefined
+}

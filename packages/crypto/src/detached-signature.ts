@@ -1,5 +1,5 @@
 import { SIGNATURE_ALGORITHM } from '@agent-exchange/protocol'
-import { decodeBase64url, encodeBase64url } from './base64.ts'
+import { decodeAnyBase64, encodeBase64url } from './base64.ts'
 import { canonicalBytes } from './canonical-json.ts'
 import { closedObject, isObject } from './closed-object.ts'
 import { CryptoError } from './errors.ts'
@@ -59,13 +59,12 @@ export function signedBytes(object: object, member: SignatureMember): Uint8Array
   return canonicalBytes(signed)
 }
 
-export function signatureBytes({ signature }: DetachedSignature): Uint8Array {
-  let bytes: Uint8Array
-  try {
-    bytes = decodeBase64url(signature)
-  } catch {
-    throw new CryptoError('signature_encoding')
-  }
-  if (bytes.length !== SIGNATURE_LENGTH) throw new CryptoError('signature_encoding')
+/**
+ * The 64 bytes of r||s. No encoding is prescribed for detached signatures (O-22), so base64 and base64url are read,
+ * padded or not. Compare these bytes: one signature has several spellings.
+ */
+export function signatureBytes({ signature }: Pick<DetachedSignature, 'signature'>): Uint8Array {
+  const bytes = decodeAnyBase64(signature)
+  if (bytes?.length !== SIGNATURE_LENGTH) throw new CryptoError('signature_encoding')
   return bytes
 }

@@ -98,3 +98,10 @@ test('[PKG-01] base64url is canonical or refused', (t) => {
     ),
   )
 })
+
+test('[EVT-14] blanks around and inside a Content-Digest field cost linear time', (t) => {
+  // With a regular expression that tries each start of the run, this would take minutes.
+  const blanks = ' \t'.repeat(500_000)
+  t.assert.equal(parseContentDigest(`${blanks}${good}${blanks}`), good)
+  t.assert.throws(() => parseContentDigest(`sha-512=:AAAA:${blanks}x,${good}`), { code: 'digest_malformed' })
+})

@@ -1,6 +1,7 @@
 import { sha256 } from '#primitives'
 import { decodeBase64, encodeBase64 } from './base64.ts'
 import { CryptoError } from './errors.ts'
+import { trimBlanks } from './optional-whitespace.ts'
 
 const SHA256_LENGTH = 32
 const DIGEST = /^sha-256=:([A-Za-z0-9+/]+=*):$/
@@ -30,7 +31,7 @@ export function digestsEqual(left: string, right: string): boolean {
  * hold further algorithms; they are passed over, since SHA-256 is the one that counts here.
  */
 export function parseContentDigest(field: string): string {
-  const members = field.split(',').map((part) => MEMBER.exec(part.replace(/^[ \t]+|[ \t]+$/g, '')))
+  const members = field.split(',').map((part) => MEMBER.exec(trimBlanks(part)))
   if (members.includes(null)) throw new CryptoError('digest_malformed')
   const digests = members.filter((member) => member?.[1] === 'sha-256')
   const digest = digests[0]?.[2]

@@ -33,6 +33,8 @@ export interface ParsedEnvelope {
 
 export interface EnvelopeOptions extends SealedOptions {
   readonly maxDepth?: number
+  /** Sees the decoded payload as soon as it is parsed, and may throw. */
+  readonly inspectPayload?: (payload: JsonValue) => void
 }
 
 const encoder = new TextEncoder()
@@ -80,7 +82,8 @@ export function readEnvelope(outer: JsonValue, options: EnvelopeOptions = {}): P
   const signature = decodeBase64url(envelope.signature, 'signature')
   if (signature.length !== SIGNATURE_LENGTH) throw new CryptoError('signature_encoding', { at: 'signature' })
   const payload = decodeBase64url(envelope.payload, 'payload')
-  const { text, value, spans } = parseWithSpans(payload, { ...depth, at: 'payload' })
+  const inspect = options.inspectPayload && { inspect: options.inspectPayload }
+  const { text, value, spans } = parseWithSpans(payload, { ...depth, ...inspect, at: 'payload' })
   const members = closedObject(value, ['metadata', 'jwe'], 'envelope_payload_members', 'payload')
   const span = spans.get('jwe')
   return {

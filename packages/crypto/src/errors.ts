@@ -22,7 +22,8 @@ const SENTENCES = {
   key_malformed: 'The key is not a JSON Web Key object.',
   key_private_material: 'The key holds private material. Send only the public members, and replace this key.',
   key_private_missing: 'The key has no private part.',
-  key_member_unknown: 'The key has a member other than kty, crv, x, y, kid, alg, use, key_ops and ext.',
+  key_member_unknown:
+    'An ephemeral key has a member other than kty, crv, x, y, kid, alg, use, key_ops and ext.',
   key_type_unsupported: 'The key type is not EC.',
   key_curve_unsupported: 'The curve is not allowed here.',
   key_coordinate_invalid:
@@ -34,7 +35,7 @@ const SENTENCES = {
   // Detached signatures
   signature_malformed: 'The signature is not an object of exactly key_id, algorithm and signature.',
   signature_algorithm: 'The signature algorithm is not ES256.',
-  signature_encoding: 'The signature is not 64 bytes of r and s in canonical base64url (never DER).',
+  signature_encoding: 'The signature is not 64 bytes of r and s in base64url or base64 (never DER).',
   signature_mismatch: 'The signature does not fit the content and the key.',
 
   // Exchange envelope (Flattened JWS)

@@ -17,6 +17,7 @@ export {
 export type { Curve } from './curves.ts'
 export {
   readDetached,
+  signatureBytes,
   signDetached,
   verifyDetached,
   type DetachedSignature,
@@ -35,7 +36,13 @@ export {
 } from './envelope.ts'
 export { CRYPTO_ERROR_CODES, CryptoError, type CryptoErrorCode } from './errors.ts'
 export { signEs256, verifyEs256 } from './es256.ts'
-export type { JwkOptions, KeyUse, PrivateJwk, PublicJwk } from './jwk-shape.ts'
+export {
+  holdsPrivateMember,
+  type JwkOptions,
+  type KeyUse,
+  type PrivateJwk,
+  type PublicJwk,
+} from './jwk-shape.ts'
 export {
   generateKeyPair,
   importPrivateJwk,

@@ -27,21 +27,46 @@ export interface JwkOptions {
 }
 
 /** RFC 7518 sections 6.2.2, 6.3.2 and 6.4, and `priv` of the AKP type: private by name, whatever the type. */
-const PRIVATE_MEMBERS = ['d', 'p', 'q', 'dp', 'dq', 'qi', 'oth', 'k', 'priv']
-/** What JWK libraries add of themselves; taken note of and not kept (ID-06). */
-const PASSED_OVER = ['kid', 'alg', 'use', 'key_ops', 'ext']
-const KNOWN = new Set(['kty', 'crv', 'x', 'y', ...PASSED_OVER])
+const PRIVATE_MEMBERS = new Set(['d', 'p', 'q', 'dp', 'dq', 'qi', 'oth', 'k', 'priv'])
+/** All that an ephemeral key may hold: it is stored with the content it belongs to (O-29). */
+const MEMBERS_OF_EPHEMERAL = new Set(['kty', 'crv', 'x', 'y', 'kid', 'alg', 'use', 'key_ops', 'ext'])
 
 type Members = Readonly<Record<string, unknown>>
 
-/** Reads a public EC key out of untrusted input: steps in the order in which they can mislead. */
+/**
+ * Reads a public EC key out of untrusted input: steps in the order in which they can mislead. Other public members
+ * (RFC 7517 section 4, registered or not) are passed over; an address among them is never followed.
+ */
 export function readPublicJwk(value: unknown, options: JwkOptions = {}): PublicJwk {
   const jwk = asObject(value, options.at)
-  // The name alone is enough, also with null or an empty string behind it: such a sender is confused.
-  if (PRIVATE_MEMBERS.some((name) => Object.hasOwn(jwk, name))) {
-    throw new CryptoError('key_private_material', { at: options.at })
-  }
+  if (holdsPrivateMember(jwk)) throw new CryptoError('key_private_material', { at: options.at })
   return readPoint(jwk, options, 'verify')
+}
+
+/** As {@link readPublicJwk}, for the key that a sealed package carries: nothing may hide beside its point. */
+export function readEphemeralJwk(value: unknown, options: JwkOptions = {}): PublicJwk {
+  const point = readPublicJwk(value, options)
+  if (Object.keys(asObject(value, options.at)).some((name) => !MEMBERS_OF_EPHEMERAL.has(name))) {
+    throw new CryptoError('key_member_unknown', { at: options.at })
+  }
+  return point
+}
+
+/**
+ * ID-06: whether a member is private by its name, at any depth. The name is enough, also with null or an empty string
+ * behind it: such a sender is confused.
+ */
+export function holdsPrivateMember(value: unknown): boolean {
+  const open = [value]
+  while (open.length > 0) {
+    const next = open.pop()
+    if (typeof next !== 'object' || next === null) continue
+    for (const [name, inner] of Object.entries(next)) {
+      if (PRIVATE_MEMBERS.has(name) && !Array.isArray(next)) return true
+      open.push(inner)
+    }
+  }
+  return false
 }
 
 /** Reads a private EC key of the caller's own. */
@@ -64,9 +89,6 @@ function asObject(value: unknown, at: string | undefined): Members {
 function readPoint(jwk: Members, options: JwkOptions, operation: 'sign' | 'verify'): PublicJwk {
   const { curves = ['P-256'], use, at } = options
   if (jwk.kty !== 'EC') throw new CryptoError('key_type_unsupported', { at })
-  if (Object.keys(jwk).some((name) => !KNOWN.has(name))) {
-    throw new CryptoError('key_member_unknown', { at })
-  }
   const allowed: readonly Curve[] = use === 'signing' ? ['P-256'] : curves
   const crv = allowed.find((curve) => curve === jwk.crv)
   if (crv === undefined) throw new CryptoError('key_curve_unsupported', { at })

@@ -3,7 +3,7 @@ import { decodeBase64url } from './base64.ts'
 import { closedObject } from './closed-object.ts'
 import type { Curve } from './curves.ts'
 import { CryptoError, type CryptoErrorCode } from './errors.ts'
-import { readPublicJwk } from './jwk-shape.ts'
+import { readEphemeralJwk } from './jwk-shape.ts'
 import { parseStrictJson } from './strict-json.ts'
 
 /** `epk` stays as it was written, since digests cover it; read it with the checks of a public key. */
@@ -77,7 +77,7 @@ function readRecipient(value: unknown, at: string, curves: readonly Curve[] | un
   const { alg, epk, kid } = header
   if (alg !== KEY_WRAPPING) throw new CryptoError('sealed_recipient_algorithm', { at })
   if (typeof kid !== 'string' || kid === '') throw new CryptoError('sealed_recipient_key_id', { at })
-  readPublicJwk(epk, { at: `${at}.header.epk`, ...(curves !== undefined && { curves }) })
+  readEphemeralJwk(epk, { at: `${at}.header.epk`, ...(curves !== undefined && { curves }) })
   const encrypted_key = readBytes(
     recipient.encrypted_key,
     `${at}.encrypted_key`,

@@ -197,6 +197,8 @@ test('[PKG-02] anything but the one structure is refused, each with its own code
     ['key_curve_unsupported', slot({ epk: { ...epk, crv: 'P-384' } })],
     ['key_type_unsupported', slot({ epk: { kty: 'OKP', crv: 'X25519', x: epk.x } })],
     ['key_malformed', slot({ epk: 'AAAA' })],
+    ['key_member_unknown', slot({ epk: { ...epk, x5c: [] } })],
+    ['key_member_unknown', slot({ epk: { ...epk, note: 'plaintext' } })],
     ['sealed_encrypted_key', { ...sealed, recipients: [{ ...first, encrypted_key: zeros(24) }, second] }],
     ['sealed_encrypted_key', { ...sealed, recipients: [{ ...first, encrypted_key: null }, second] }],
   ]

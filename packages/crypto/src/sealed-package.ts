@@ -2,7 +2,7 @@ import { CONTENT_ENCRYPTION, KEY_WRAPPING, MEDIA_TYPE, PROTOCOL_VERSION } from '
 import { flattenedDecrypt, GeneralEncrypt } from 'jose'
 import { decodeBase64url } from './base64.ts'
 import { CryptoError } from './errors.ts'
-import { readPublicJwk } from './jwk-shape.ts'
+import { readEphemeralJwk } from './jwk-shape.ts'
 import { agreementKeyOf, type PrivateKey, type PublicKey } from './keys.ts'
 import { readSealedPackage, type SealedOptions, type SealedPackage } from './sealed-package-shape.ts'
 
@@ -79,7 +79,7 @@ export async function openPackage(
   // Two agents may use one key id, so a kid can stand in both slots; only one of them opens.
   const opened = await Promise.any(
     own.map(({ encrypted_key, header }) => {
-      const epk = { ...readPublicJwk(header.epk, { curves: [crv] }) }
+      const epk = { ...readEphemeralJwk(header.epk, { curves: [crv] }) }
       return flattenedDecrypt({ ...shared, encrypted_key, header: { ...header, epk } }, key, {
         keyManagementAlgorithms: [KEY_WRAPPING],
         contentEncryptionAlgorithms: [CONTENT_ENCRYPTION],

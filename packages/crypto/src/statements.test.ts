@@ -1,6 +1,6 @@
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { readDetached, signDetached, verifyDetached } from './detached-signature.ts'
+import { readDetached, signatureBytes, signDetached, verifyDetached } from './detached-signature.ts'
 import { derFromRaw } from './es256-der.ts'
 import { generateKeyPair } from './keys.ts'
 import * as statements from './statements.ts'
@@ -56,7 +56,10 @@ test('[POL-01] a signature has exactly its three members, ES256, and 64 bytes', 
     ['signature_algorithm', { ...good, algorithm: 'es256' }],
     ['signature_encoding', { ...good, signature: '' }],
     ['signature_encoding', { ...good, signature: `${good.signature}=` }],
-    ['signature_encoding', { ...good, signature: `${good.signature}==` }],
+    ['signature_encoding', { ...good, signature: `${good.signature}===` }],
+    ['signature_encoding', { ...good, signature: ` ${good.signature}` }],
+    ['signature_encoding', { ...good, signature: `${good.signature.slice(0, 85)}B` }],
+    ['signature_encoding', { ...good, signature: `-+${good.signature.slice(2)}` }],
     ['signature_encoding', { ...good, signature: encode(raw.subarray(1)) }],
     ['signature_encoding', { ...good, signature: encode(Uint8Array.of(0, ...raw)) }],
     ['signature_encoding', { ...good, signature: encode(derFromRaw(raw)) }],
@@ -67,6 +70,24 @@ test('[POL-01] a signature has exactly its three members, ES256, and 64 bytes', 
     await t.assert.rejects(check, { code }, JSON.stringify(signature))
   }
   t.assert.equal(readDetached({ ...body, signature: good }, 'signature').key_id, 'key_1')
+})
+
+test('[POL-01][PKG-08][PKG-10][O-22] a signature in base64 or base64url, padded or not, is the same signature', async (t) => {
+  for (let tries = 0; tries < 20; tries++) {
+    const good = await signDetached(body, { ...signer, member: 'signature' })
+    t.assert.match(good.signature, /^[\w-]{86}$/)
+    const raw = Buffer.from(good.signature, 'base64url')
+    const spellings = [
+      good.signature,
+      `${good.signature}==`,
+      raw.toString('base64'),
+      raw.toString('base64').replaceAll('=', ''),
+    ]
+    for (const signature of spellings) {
+      await verifyDetached({ ...body, signature: { ...good, signature } }, { member: 'signature', publicKey })
+      t.assert.deepEqual(Buffer.from(signatureBytes({ signature })), raw)
+    }
+  }
 })
 
 test('[PKG-08][PKG-10] a package statement says whether it is bound to its package', async (t) => {

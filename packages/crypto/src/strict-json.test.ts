@@ -72,6 +72,17 @@ test('[ERR-02] a refusal names the position and quotes nothing', (t) => {
   )
 })
 
+test('[O-14] limits of size are asked for before the text is scanned', (t) => {
+  const seen: unknown[] = []
+  const inspect = (value: unknown) => {
+    seen.push(value)
+    throw new Error('too long')
+  }
+  t.assert.throws(() => parseStrictJson('[1,{"a":1,"a":2}]', { inspect }), /too long/)
+  t.assert.deepEqual(seen, [[1, { a: 2 }]])
+  t.assert.throws(() => parseStrictJson('[1,', { inspect }), { code: 'json_syntax' })
+})
+
 test('spans give each outer member as it was written', (t) => {
   const { text, spans } = parseWithSpans('{ "a" : [1, {"b": 2} ] ,"c":"x,}" , "\\u0064": 7\n}')
   const written = [...spans].map(([name, { start, end }]) => [name, text.slice(start, end)])

@@ -9,6 +9,8 @@ export interface StrictJsonOptions {
   readonly maxDepth?: number
   /** What is being read, in the protocol's names, for the error. */
   readonly at?: string
+  /** Sees the value before the text is scanned, and may throw: for limits of size, which spare the work of the scan. */
+  readonly inspect?: (value: JsonValue) => void
 }
 
 const DEFAULT_MAXIMUM_DEPTH = 32
@@ -43,6 +45,7 @@ export function parseWithSpans(input: string | Uint8Array, options: StrictJsonOp
   if (!text.isWellFormed()) throw new CryptoError('json_lone_surrogate', { at })
   // The engine's parser settles the grammar; the scan after it may rely on a well-formed text.
   const value = parseGrammar(text, at)
+  options.inspect?.(value)
   return { text, value, spans: scanJson(text, maxDepth, at) }
 }
 

@@ -1,5 +1,6 @@
 import { HEADER, WEBHOOK_SIGNATURE } from '@agent-exchange/protocol'
 import { CryptoError } from './errors.ts'
+import { trimBlanks } from './optional-whitespace.ts'
 
 /**
  * Header fields as received: pairs (`Headers`, or Node's `rawHeaders` in twos) or a record (Node's
@@ -24,7 +25,14 @@ export type FieldName = (typeof SIGNED_FIELDS)[number] | 'signature' | 'signatur
 export function fieldValue(headers: HeaderFields, name: FieldName): string | undefined {
   const values = instances(headers)
     .filter(([field]) => field.toLowerCase() === name)
-    .map(([, value]) => value.replace(/[ \t]*\r\n[ \t]+/g, ' ').replace(/^[ \t]+|[ \t]+$/g, ''))
+    .map(([, value]) =>
+      trimBlanks(
+        value
+          .split(/\r\n(?=[ \t])/)
+          .map(trimBlanks)
+          .join(' '),
+      ),
+    )
   return values.length === 0 ? undefined : values.join(', ')
 }
 

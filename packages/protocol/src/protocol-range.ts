@@ -1,3 +1,6 @@
+import { PROTOCOL_VERSION } from './wire.ts'
+import type { Failure } from './validation/failure.ts'
+
 /**
  * The range expression of skill releases (O-06, ours): comparators over versions such as `svc/1.0`, all of which
  * must hold, with alternatives separated by `||`. A version without an operator means just that version.
@@ -9,6 +12,14 @@ interface Version {
   readonly name: string
   readonly major: number
   readonly minor: number
+}
+
+/** Why a range cannot be published; empty where it can be read. */
+export function protocolRangeFailures(range: string, pointer: string): Failure[] {
+  if (protocolRangeIncludes(range, PROTOCOL_VERSION) !== undefined) return []
+  const message =
+    'Write a version such as "svc/1.0", or comparators such as ">=svc/1.0 <svc/2.0", with "||" between alternatives: a range that cannot be read fits no protocol version.'
+  return [{ pointer, rule: 'O-06', message }]
 }
 
 /** Whether the range includes the version; undefined where either cannot be read. */

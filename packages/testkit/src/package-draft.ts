@@ -35,7 +35,7 @@ export interface DraftOptions {
   }
   /** Changes the sealed content before it is digested and signed. */
   readonly reseal?: (jwe: SealedPackage) => unknown
-  /** The content type inside the seal. */
+  /** The content type, in the metadata and inside the seal. */
   readonly contentType?: string
 }
 
@@ -75,7 +75,7 @@ export async function draftPackage(
     skill_version: '1.0.0',
     created_at: now,
     expires_at: new Date(Date.parse(now) + 86_400_000).toISOString(),
-    content_type: MEDIA_TYPE.reasoningPackage,
+    content_type: options.contentType ?? MEDIA_TYPE.reasoningPackage,
     content_digest: await sealedContentDigest(jwe),
     transport_mode: options.dsx ? 'ds_x' : 'native',
     policy_receipt_id: freshId('receipt'),

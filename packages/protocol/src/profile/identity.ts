@@ -32,7 +32,7 @@ export const identityPoints = {
   }),
   'O-06': openPoint({
     meaning: 'Skill vocabularies, the syntax of protocol_range, and what the manifest signature covers.',
-    why: 'Vocabularies are free text. A range is a list of comparators over versions, as package managers have it, and a bare version means just that version.',
+    why: 'Vocabularies are free text. A range is a list of comparators over versions, as package managers have it, and a bare version means just that version. A range that cannot be read is refused at publishing.',
     settings: {
       protocol_range_syntax: fixed(
         'comparators',
@@ -41,7 +41,7 @@ export const identityPoints = {
       unreadable_range: oneOf(
         ['incompatible', 'compatible'],
         'incompatible',
-        'how a release counts whose range cannot be read',
+        'how a release counts whose range cannot be read, published before ranges were checked',
       ),
       manifest_signature: fixed('rfc8785', 'signed over RFC 8785 of the release without manifest_signature'),
     },

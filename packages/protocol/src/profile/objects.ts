@@ -46,7 +46,7 @@ export const objectPoints = {
     settings: {
       content_types: texts(
         [MEDIA_TYPE.reasoningPackage, 'application/svc.response-object+json'],
-        'content types accepted for a response; our SDK writes the first',
+        'content_type and cty accepted for a response; our SDK writes the first. Any other package has the type shown',
         1,
       ),
       inner_object: fixed('response_object', 'what our SDK seals into a response'),

@@ -48,8 +48,8 @@ export const packagePoints = {
     },
   }),
   'O-22': openPoint({
-    meaning: 'What the signatures on package receipts and revocations cover.',
-    why: 'The body alone names no package, so a signature over it could be shown under another one. Our SDK signs the body with package_id added; others may not know that.',
+    meaning: 'What the signatures on package receipts and revocations cover, and how signatures are written.',
+    why: 'The body alone names no package, so a signature over it could be shown under another one, which is refused. Our SDK signs the body with package_id added; others may not know that. A signature is read in base64 or base64url, padded or not, and compared as bytes; we write base64url without padding.',
     settings: {
       accepted_forms: someOf(
         ['bound', 'plain'],

@@ -43,11 +43,12 @@ test('an override that cannot be meant is refused, with the place and what to do
     [{ 'O-15': 5 }, '/O-15', 'O-15'],
     [{ 'O-15': { maximum: 5 } }, '/O-15/maximum', 'O-15'],
     [{ 'O-15': { maximum_limit: '5' } }, '/O-15/maximum_limit', 'O-15'],
+    [{ 'O-14': { object_members: 20 } }, '/O-14/object_members', 'O-14'],
     [{ 'O-15': { maximum_limit: 0 } }, '/O-15/maximum_limit', 'O-15'],
     [{ 'O-15': { maximum_limit: 50 } }, '/O-15/default_limit', 'O-15'],
     [{ 'O-17': { content_digest_rules: [] } }, '/O-17/content_digest_rules', 'O-17'],
     [{ 'O-28': { encryption_curves: ['secp256k1'] } }, '/O-28/encryption_curves/0', 'O-28'],
-    [{ 'O-29': { unknown_members: 'ignored' } }, '/O-29/unknown_members', 'O-29'],
+    [{ 'O-29': { unknown_members: 'stored' } }, '/O-29/unknown_members', 'O-29'],
     [
       { 'O-16': { deprecated_at: '2027-01-01T00:00:00Z', sunset_at: '2026-01-01T00:00:00Z' } },
       '/O-16/sunset_at',

@@ -65,7 +65,15 @@ export const servicePoints = {
       json_depth: integer(32, 8, 128, 'deepest nesting of JSON'),
       identifier_characters: integer(256, 134, 1_024, 'longest identifier, name or version'),
       text_characters: integer(4_096, 256, 65_536, 'longest free text, such as the statement of a receipt'),
-      list_items: integer(1_000, 8, 100_000, 'most entries of a list or map in a request'),
+      list_items: integer(1_000, 8, 100_000, 'most entries of a list in a request'),
+      // No object of the protocol has as many members as the least of these.
+      object_members: integer(
+        1_000,
+        64,
+        100_000,
+        'most members of an object in a request, such as the skills in skill_versions',
+      ),
+      json_values: integer(100_000, 1_000, 10_000_000, 'most values in a request, at all depths together'),
       registration_keys: integer(16, 1, 1_000, 'most keys in one registration of an agent'),
     },
   }),
@@ -108,8 +116,14 @@ export const servicePoints = {
   }),
   'O-29': openPoint({
     meaning: 'Unknown members and header parameters in requests.',
-    why: 'That the exchange sees no plaintext depends on there being no place for it; names of unknown members are not echoed, since they may be content.',
-    settings: { unknown_members: fixed('refused', 'a request with a member that is not named is refused') },
+    why: 'That the exchange sees no plaintext depends on there being no place for it; names of unknown members are not echoed, since they may be content. Policy receipts, package receipts, revocations, envelopes, sealed packages, metadata and manifests are stored or signed as they were sent, so that an unknown member or header parameter in them is always refused. Unknown members of a public JWK and unknown query parameters are always passed over and not kept.',
+    settings: {
+      unknown_members: oneOf(
+        ['refused', 'ignored'],
+        'refused',
+        'in registrations of agents, keys and webhook endpoints, key revocations and acknowledgements; ignored: the request counts without them, and they are not kept',
+      ),
+    },
   }),
   'O-39': openPoint({
     meaning: 'Which values X-Correlation-ID and Idempotency-Key may have. Found by us.',

@@ -12,7 +12,10 @@ const point = {
   y: coordinate,
 }
 
-/** What JWK libraries add beside the point; taken, and not kept. */
+/** RFC 7518 sections 6.2.2, 6.3.2 and 6.4. */
+const PRIVATE_MEMBERS = ['d', 'p', 'q', 'dp', 'dq', 'qi', 'oth', 'k']
+
+/** Members of RFC 7517 section 4 that libraries add beside the point. They and all others are taken, and not kept. */
 const decoration = {
   kid: Type.Optional(Type.String()),
   alg: Type.Optional(Type.String()),
@@ -24,7 +27,14 @@ const decoration = {
 export const publicJwk = define('PublicJwk', resource(point, proves('ID-06')))
 const publicJwkInput = define(
   'PublicJwkInput',
-  request({ ...point, ...decoration }, proves({ default: 'ID-06', additionalProperties: 'ID-06' })),
+  Type.Object(
+    { ...point, ...decoration },
+    {
+      description: `a public JWK, without ${PRIVATE_MEMBERS.join(', ')}`,
+      not: { anyOf: PRIVATE_MEMBERS.map((name) => ({ properties: { [name]: {} }, required: [name] })) },
+      ...proves('ID-06'),
+    },
+  ),
 )
 
 const keyFields = {

@@ -64,13 +64,19 @@ export const edcReferences = define(
   }),
 )
 
+/** A manifest whose metadata contradicted its mode would belong to neither. */
+const dsxMetadata = Type.Unsafe<Static<typeof packageMetadata>>({
+  allOf: [packageMetadata, { type: 'object', properties: { transport_mode: { const: 'ds_x' } } }],
+  ...proves('PKG-03'),
+})
+
 /** The control manifest of a connector transfer: references and integrity, no payload. */
 export const dsxPackageBody = define(
   'DsxPackageBody',
   request(
     {
       transport_mode: Type.Literal('ds_x'),
-      metadata: packageMetadata,
+      metadata: dsxMetadata,
       edc: edcReferences,
       sender_signature: signature,
     },

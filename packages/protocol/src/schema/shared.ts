@@ -106,8 +106,8 @@ export const signature = define(
       key_id: Type.String({ minLength: 1 }),
       algorithm: Type.Literal(SIGNATURE_ALGORITHM),
       signature: Type.String({
-        pattern: '^[A-Za-z0-9_-]{85}[AQgw]$',
-        description: 'the 64 bytes r||s of an ES256 signature in base64url without padding (86 characters)',
+        pattern: '^(?:[A-Za-z0-9_-]{85}|[A-Za-z0-9+/]{85})[AQgw](?:==)?$',
+        description: 'the 64 bytes r||s of an ES256 signature in base64url or base64, padded or not',
         ...ours('O-22'),
       }),
     },

@@ -82,22 +82,34 @@ test('[ERR-02] no message repeats a value, and a request validator does not repe
   assert.ok(!JSON.stringify(failures).includes(secret))
 })
 
-test('[ID-06] a private member of a JWK is refused under its own rule, without its name or value', () => {
+test('[ID-06] a private member of a JWK is refused under its own rule, without its value; other members are not', () => {
   const jwk = { kty: 'EC', crv: 'P-256', x: 'AA', y: 'AA' }
   const key = { key_id: 'k', use: 'signing', format: 'jwk', valid_from: '2026-01-01T00:00:00Z' }
   const validate = validatorOf(publicKeyRequest)
   assert.deepEqual(
     validate({
       ...key,
-      public_key: { ...jwk, kid: 'k', alg: 'ES256', use: 'sig', key_ops: ['verify'], ext: true },
+      public_key: {
+        ...jwk,
+        kid: 'k',
+        alg: 'ES256',
+        use: 'sig',
+        key_ops: ['verify'],
+        ext: true,
+        x5t: 'AA',
+        iat: 1,
+      },
     }),
     [],
   )
-  const failures = validate({ ...key, public_key: { ...jwk, d: 'AA' } })
-  assert.deepEqual(
-    failures.map(({ pointer, rule }) => [pointer, rule]),
-    [['/public_key', 'ID-06']],
-  )
+  for (const name of ['d', 'p', 'q', 'dp', 'dq', 'qi', 'oth', 'k']) {
+    const failures = validate({ ...key, public_key: { ...jwk, [name]: 'secret' } })
+    assert.deepEqual(
+      failures.map(({ pointer, rule }) => [pointer, rule]),
+      [['/public_key', 'ID-06']],
+    )
+    assert.ok(!JSON.stringify(failures).includes('secret'))
+  }
 })
 
 test('[POL-02] a policy receipt lists each of the five checks once', () => {

@@ -1,11 +1,11 @@
 import {
   canonicalBytes,
   canonicalize,
-  decodeBase64url,
   encodeBase64url,
   parseDigest,
   readDetached,
   sha256Digest,
+  signatureBytes,
   type SignatureMember,
 } from '@agent-exchange/crypto'
 import type { SignatureFinding, SignedSubject } from './explain-signature.ts'
@@ -18,7 +18,6 @@ export interface SignedVariant {
   readonly bytes: Uint8Array
 }
 
-const SIGNATURE_BYTES = 64
 /** Members that are left out one by one. */
 const MAXIMUM_MEMBERS = 64
 const encoder = new TextEncoder()
@@ -34,8 +33,7 @@ const MESSAGES = {
 export function signatureOf(subject: SignedSubject): Uint8Array | undefined {
   if (subject.kind === 'envelope') return subject.envelope.signature
   try {
-    const bytes = decodeBase64url(readDetached(subject.object, memberOf(subject)).signature)
-    return bytes.length === SIGNATURE_BYTES ? bytes : undefined
+    return signatureBytes(readDetached(subject.object, memberOf(subject)))
   } catch {
     return undefined
   }
@@ -66,20 +64,25 @@ function detachedVariants(subject: Detached): SignedVariant[] {
 
 /** Each member left out, and each member of a member: something on the way may have added one. */
 function withoutEach(body: object): SignedVariant[] {
-  const outer = Object.keys(body).map((name) => [name, without(body, name)] as const)
+  const outer = Object.keys(body).map((name) => [name] as const)
   const inner = Object.entries(body).flatMap(([name, value]: [string, unknown]) =>
     typeof value === 'object' && value !== null && !Array.isArray(value)
-      ? Object.keys(value).map(
-          (deeper) => [`${name}.${deeper}`, { ...body, [name]: without(value, deeper) }] as const,
-        )
+      ? Object.keys(value).map((deeper) => [name, deeper] as const)
       : [],
   )
-  return [...outer, ...inner].slice(0, MAXIMUM_MEMBERS).map(([name, rest]) => ({
-    code: 'member_added',
-    member: name,
-    message: `The signature covers the object without ${name}.`,
-    bytes: canonicalBytes(rest),
-  }))
+  return [...outer, ...inner].slice(0, MAXIMUM_MEMBERS).map(([name, deeper]) => {
+    const member = deeper === undefined ? name : `${name}.${deeper}`
+    const rest =
+      deeper === undefined
+        ? without(body, name)
+        : { ...body, [name]: without(Reflect.get(body, name) as object, deeper) }
+    return {
+      code: 'member_added',
+      member,
+      message: `The signature covers the object without ${member}.`,
+      bytes: canonicalBytes(rest),
+    }
+  })
 }
 
 function envelopeVariants({ envelope }: Extract<SignedSubject, { kind: 'envelope' }>): SignedVariant[] {

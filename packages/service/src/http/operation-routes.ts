@@ -70,10 +70,8 @@ async function run(
   if (!admission) throw new Error('a request that nobody admitted')
   const bytes = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0)
   const parsed = operations[id].mutation ? parseBody(bytes, context.profile) : undefined
-  if (parsed) {
-    await handler.inspect?.(parsed.value, context.profile)
-    checkBody(id, parsed.value, context.profile)
-  }
+  if (parsed) await handler.inspect?.(parsed.value, context.profile)
+  const body = parsed && checkBody(id, parsed.value, context.profile)
   const call = {
     ...admission,
     params: readParams(
@@ -81,7 +79,7 @@ async function run(
       context.profile['O-14'].identifier_characters,
     ),
     query: readQuery(id, request.query as Record<string, unknown>),
-    body: parsed?.value,
+    body,
     text: parsed?.text ?? '',
     now: context.clock.now(),
     context,

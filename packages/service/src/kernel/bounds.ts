@@ -1,6 +1,8 @@
 import type { JsonValue } from '@agent-exchange/crypto'
-import { pointerTo, type DeploymentProfile, type Failure } from '@agent-exchange/protocol'
+import { MAXIMUM_FAILURES, pointerTo, type DeploymentProfile, type Failure } from '@agent-exchange/protocol'
 import { Problem } from './problem.ts'
+
+type Limits = DeploymentProfile['O-14']
 
 /** RFC 6901 pointers, each with what stands there. */
 type Placed<Value> = readonly (readonly [pointer: string, value: Value])[]
@@ -28,41 +30,41 @@ export function assertBounds(profile: DeploymentProfile, { identifiers, texts, l
 const LONG_TEXTS = new Set(['statement', 'reason_detail', 'evidence_reference', 'url'])
 /** Members whose own members have names of the caller's choice: content, and not repeated in an answer. */
 const MAPS = new Set(['skill_versions'])
+/** Of a JWK only these are kept (ID-06); whatever else it holds is neither stored nor judged. */
+const KEPT_OF_JWK = ['kty', 'crv', 'x', 'y']
 
-/** O-14 for a whole document whose members are known: every text, list and map in it has an end. */
+/** O-14 for a whole document whose members are known: every text in it has an end. Its lists were judged before. */
 export function boundFailures(value: JsonValue, profile: DeploymentProfile, pointer = ''): Failure[] {
   // Almost every document is within all bounds: where each text stands is worked out for the others only.
-  return isSmall(value, profile['O-14']) ? [] : failuresIn(value, profile, pointer)
+  if (isSmall(value, profile['O-14'])) return []
+  const found: Failure[] = []
+  collect(value, pointer, profile['O-14'], found)
+  return found
 }
 
 /** Whether nothing in it comes near any bound. */
-function isSmall(value: JsonValue, limits: DeploymentProfile['O-14']): boolean {
+function isSmall(value: JsonValue, limits: Limits): boolean {
   if (typeof value === 'string')
     return value.length <= Math.min(limits.identifier_characters, limits.text_characters) && isStorable(value)
   if (typeof value !== 'object' || value === null) return true
-  if (Array.isArray(value))
-    return value.length <= limits.list_items && value.every((item) => isSmall(item, limits))
-  const members = Object.entries(value)
-  if (members.length > limits.list_items) return false
-  return members.every(([name, inner]) => isSmall(name, limits) && isSmall(inner, limits))
+  if (Array.isArray(value)) return value.every((item) => isSmall(item, limits))
+  return Object.entries(value).every(([name, inner]) => isSmall(name, limits) && isSmall(inner, limits))
 }
 
-function failuresIn(value: JsonValue, profile: DeploymentProfile, pointer: string): Failure[] {
-  const limits = profile['O-14']
+function collect(value: JsonValue, pointer: string, limits: Limits, found: Failure[]): void {
+  if (found.length >= MAXIMUM_FAILURES) return
   const member = pointer.slice(pointer.lastIndexOf('/') + 1)
   if (typeof value === 'string') {
     const longest = LONG_TEXTS.has(member) ? limits.text_characters : limits.identifier_characters
-    return textFailures(pointer, value, longest)
+    found.push(...textFailures(pointer, value, longest))
+    return
   }
-  if (typeof value !== 'object' || value === null) return []
-  const members = Object.entries(value)
-  if (members.length > limits.list_items)
-    return [failure(pointer, `List at most ${limits.list_items} entries.`)]
-  return members.flatMap(([name, inner]) =>
-    MAPS.has(member)
-      ? [name, inner].flatMap((each) => failuresIn(each, profile, pointer))
-      : failuresIn(inner, profile, pointerTo(pointer, name)),
-  )
+  if (typeof value !== 'object' || value === null) return
+  for (const [name, inner] of Object.entries(value)) {
+    if (member === 'public_key' && !KEPT_OF_JWK.includes(name)) continue
+    if (MAPS.has(member)) collect(name, pointer, limits, found)
+    collect(inner, MAPS.has(member) ? pointer : pointerTo(pointer, name), limits, found)
+  }
 }
 
 /** PostgreSQL keeps any text but the null character. */

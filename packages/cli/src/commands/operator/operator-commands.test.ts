@@ -194,7 +194,12 @@ test('[ID-10] skills: a release is published once, and a wrong manifest is expla
   )
   assert.match(wrong.stderr, /cannot be published:\n {2}\/color +Remove the member "color"/)
   const odd = await file('odd.json', JSON.stringify({ ...manifest, version: '2', protocol_range: 'any' }))
-  assert.match((await aex('skill', 'publish', odd, artifact)).stderr, /protocol_range cannot be read/)
+  const unreadable = await aex('skill', 'publish', odd, artifact)
+  assert.equal(unreadable.code, 1)
+  assert.match(
+    unreadable.stderr,
+    /cannot be published:\n {2}\/protocol_range +Write a version such as "svc\/1\.0"/,
+  )
   assert.match((await aex('skill', 'publish', manifestFile, join(folder, 'none'))).stderr, /cannot be read/)
 })
 

@@ -1,9 +1,9 @@
 import { readFileSync, statSync } from 'node:fs'
 import {
-  PROTOCOL_VERSION,
-  protocolRangeIncludes,
+  protocolRangeFailures,
   skillManifest,
   validatorOf,
+  type Failure,
   type SkillManifest,
 } from '@agent-exchange/protocol'
 import type { Command } from 'commander'
@@ -30,11 +30,6 @@ export function skillCommand(): Command {
         const manifest = await readManifest(manifestFile)
         const artifact = readArtifact(artifactFile).toString('base64')
         show(await change('/skills', { manifest, artifact }), output)
-        if (protocolRangeIncludes(manifest.protocol_range, PROTOCOL_VERSION) === undefined) {
-          console.error(
-            'Note: protocol_range cannot be read, so lists for one protocol version leave it out.',
-          )
-        }
       }),
   ])
 }
@@ -42,10 +37,16 @@ export function skillCommand(): Command {
 async function readManifest(file: string): Promise<SkillManifest> {
   const read = await readJson(file)
   if (!read.ok) throw new CommandFailure(`The manifest ${file} ${read.reason}.`)
-  const failures = validatorOf(skillManifest)(read.value, { nameUnknownMembers: true })
+  const failures = manifestFailures(read.value)
   if (failures.length === 0) return read.value as SkillManifest
   const lines = failures.map(({ pointer, message }) => `  ${pointer || '(the file)'}  ${message}`)
   throw new CommandFailure(`The manifest ${file} cannot be published:\n${lines.join('\n')}`)
+}
+
+function manifestFailures(value: unknown): readonly Failure[] {
+  const validate = validatorOf(skillManifest)
+  if (!validate.accepts(value)) return validate(value, { nameUnknownMembers: true })
+  return protocolRangeFailures(value.protocol_range, '/protocol_range')
 }
 
 function readArtifact(file: string): Buffer {

@@ -1,4 +1,4 @@
-import { CryptoError, importPublicJwk, jwkThumbprint } from '@agent-exchange/crypto'
+import { CryptoError, holdsPrivateMember, importPublicJwk, jwkThumbprint } from '@agent-exchange/crypto'
 import type { DeploymentProfile, PublicKeyRequest } from '@agent-exchange/protocol'
 import { Problem } from '../../kernel/problem.ts'
 
@@ -24,9 +24,9 @@ export async function readKeyMaterial(
 }
 
 /** Where a body holds keys: looks at them before its schema does. */
-export async function inspectKeys(body: unknown, profile: DeploymentProfile): Promise<void> {
+export function inspectKeys(body: unknown, profile: DeploymentProfile): void {
   requireFewKeys(body, profile)
-  await refusePrivateKeys(body)
+  refusePrivateKeys(body)
 }
 
 /** O-14: reading a key costs as much as verifying a signature, so there are few in one request. */
@@ -42,23 +42,20 @@ function requireFewKeys(body: unknown, profile: DeploymentProfile): void {
  * ID-06: private parts are refused for what they are, before a schema failure could hide it: their owner has to
  * learn that the key is exposed. Anything else about the body is left to its schema.
  */
-async function refusePrivateKeys(body: unknown): Promise<void> {
-  for (const [pointer, jwk] of jwksIn(body)) {
-    try {
-      await importPublicJwk(jwk)
-    } catch (error) {
-      if (isPrivate(error)) throw asProblem(error, pointer)
-    }
+function refusePrivateKeys(body: unknown): void {
+  for (const [pointer, key] of keysIn(body)) {
+    if (holdsPrivateMember(memberOf(key, 'public_key')))
+      throw new Problem('private_key_refused', { pointer: `${pointer}/public_key` })
+    // Beside the public key no member has such a name either.
+    if (holdsPrivateMember(key)) throw new Problem('private_key_refused', { pointer })
   }
 }
 
-function* jwksIn(body: unknown): Generator<[pointer: string, jwk: unknown]> {
-  yield ['/public_key', memberOf(body, 'public_key')]
+/** A body is a key, or lists them. */
+function keysIn(body: unknown): [pointer: string, key: unknown][] {
   const keys = memberOf(body, 'keys')
-  if (!Array.isArray(keys)) return
-  for (const [index, key] of keys.entries()) {
-    yield [`/keys/${index}/public_key`, memberOf(key, 'public_key')]
-  }
+  if (!Array.isArray(keys)) return [['', body]]
+  return keys.map((key, index) => [`/keys/${index}`, key])
 }
 
 function memberOf(value: unknown, name: string): unknown {

@@ -9,7 +9,7 @@ import {
   type Envelope,
   type SealedPackage,
 } from '@agent-exchange/crypto'
-import type { PackageMetadata } from '@agent-exchange/protocol'
+import type { Failure, PackageMetadata } from '@agent-exchange/protocol'
 import {
   assertProblem,
   assertSuccess,
@@ -184,6 +184,54 @@ test('[PKG-02] the sealed content has exactly the one form', async () => {
   for (const [reason, reseal] of faults) {
     const draft = await draftPackage(seats, cars, { reseal })
     assertProblem(await submit(seats, draft), 'envelope_invalid', { reason })
+  }
+})
+
+test('[PKG-01][O-35] content_type follows the rule of cty: one type, and in responses those of the profile', async () => {
+  const failuresOf = (answer: Answer) => {
+    assertProblem(answer, 'validation_failed')
+    const { failures } = answer.body['details'] as { failures: Failure[] }
+    return failures.map(({ pointer, rule }) => [pointer, rule])
+  }
+  const refused = [['/payload/metadata/content_type', 'O-35']]
+  for (const content_type of ['text/plain', '', 'application/svc.response-object+json']) {
+    const draft = await draftPackage(seats, cars, { metadata: { content_type } })
+    assert.deepEqual(failuresOf(await submit(seats, draft)), refused, content_type)
+  }
+  const { metadata } = await sendPackage(seats, cars)
+  const answering = { threadId: metadata.thread_id, respondsTo: metadata.package_id }
+  const respond = async (content_type: string) =>
+    submit(cars, await draftPackage(cars, seats, { ...answering, metadata: { content_type } }))
+  assert.deepEqual(failuresOf(await respond('text/plain')), refused)
+  for (const type of ['application/svc.response-object+json', 'application/svc.reasoning-package+json']) {
+    assertSuccess(await respond(type), 'createPackageResponse')
+  }
+})
+
+test('[PKG-01][O-14][O-29] lists without end inside an envelope are refused before its metadata and its signature', async () => {
+  const { metadata, jwe } = await partsOf()
+  const long = Array.from({ length: 1_001 }, () => 0)
+  const unsigned = async (payload: object) => ({
+    ...(await envelopeOf(HEADER, payload)),
+    signature: 'A'.repeat(86),
+  })
+  const [recipient, other] = jwe.recipients
+  const inKey = { ...recipient, header: { ...recipient.header, epk: { key_ops: long } } }
+  const cases: [object, string][] = [
+    [{ metadata: { ...metadata, skill_id: long, CANARY: 1 }, jwe }, '/payload/metadata/skill_id'],
+    [{ metadata: { ...metadata, CANARY: { x: long } }, jwe }, '/payload/metadata'],
+    [{ metadata, jwe: { ...jwe, recipients: [inKey, other] } }, '/payload'],
+    [{ metadata, jwe: { ...jwe, recipients: long } }, '/payload'],
+  ]
+  for (const [payload, pointer] of cases) {
+    const answer = await seats.post('/v1/packages', await unsigned(payload))
+    assertProblem(answer, 'validation_failed')
+    const { failures } = answer.body['details'] as { failures: Failure[] }
+    assert.deepEqual(
+      failures.map((failure) => [failure.rule, failure.pointer]),
+      [['O-14', pointer]],
+    )
+    assert.doesNotMatch(answer.text, /CANARY/)
   }
 })
 

@@ -201,6 +201,41 @@ test('[PKG-08][PKG-10][O-22] a signature serves one package, in whatever form it
   assert.equal(await stateOf(second), 'encrypted_available')
 })
 
+/** The same signature in the other ways to write it. */
+function respelled<T extends object>(body: T): T[] {
+  const { signature } = body as { signature: Signature }
+  const bytes = Buffer.from(signature.signature, 'base64url')
+  const standard = bytes.toString('base64')
+  return [standard, standard.replaceAll('=', ''), `${signature.signature}==`].map((text) => ({
+    ...body,
+    signature: { ...signature, signature: text },
+  }))
+}
+
+test('[PKG-08][PKG-10][O-22] a signature may be written in base64 or base64url, padded or not', async () => {
+  for (let spelling = 0; spelling < 3; spelling++) {
+    const metadata = await sent()
+    const receipt = respelled(await receiptBody(cars, metadata, 'received'))[spelling]
+    assertSuccess(
+      await cars.post(`/v1/packages/${metadata.package_id}/receipts`, receipt),
+      'createPackageReceipt',
+    )
+    const revocation = respelled(await revocationBody(seats, metadata))[spelling]
+    assertSuccess(await seats.post(`/v1/packages/${metadata.package_id}/revoke`, revocation), 'revokePackage')
+  }
+})
+
+test('[PKG-08][PKG-10][O-22] a signature in another spelling is still the same one', async () => {
+  const [first, second] = [await sent(), await sent()]
+  const plain = await revocationBody(seats, first, { form: 'plain' })
+  assertSuccess(await seats.post(`/v1/packages/${first.package_id}/revoke`, plain), 'revokePackage')
+  for (const again of respelled(plain)) {
+    const answer = await seats.post(`/v1/packages/${second.package_id}/revoke`, again)
+    assertProblem(answer, 'signature_reused', {})
+  }
+  assert.equal(await stateOf(second), 'encrypted_available')
+})
+
 test('[PKG-08][O-22] a plain receipt cannot move on to a package of equal content', async () => {
   const draft = await sendPackage(seats, cars)
   const { jwe } = JSON.parse(

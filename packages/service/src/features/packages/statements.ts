@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import { decodeBase64url, verifyPackageStatement, type StatementForm } from '@agent-exchange/crypto'
+import { signatureBytes, verifyPackageStatement, type StatementForm } from '@agent-exchange/crypto'
 import type { Database, Transaction } from '../../db/database.ts'
 import type { Call } from '../../kernel/call.ts'
 import { requireAgent } from '../../kernel/roles.ts'
@@ -54,6 +54,7 @@ export async function keepSignatures(
 }
 
 function signatureHash({ body }: StatementCall): string {
-  const r = decodeBase64url(body.signature.signature).subarray(0, R_BYTES)
+  // The bytes, since one signature has several spellings.
+  const r = signatureBytes(body.signature).subarray(0, R_BYTES)
   return hash('sha256', r, 'hex')
 }

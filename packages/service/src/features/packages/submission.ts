@@ -9,9 +9,11 @@ import {
   type ParsedEnvelope,
 } from '@agent-exchange/crypto'
 import {
+  MEDIA_TYPE,
   nativePackageBody,
   packageMetadata,
   validatorOf,
+  type DeploymentProfile,
   type DsxPackageBody,
   type EdcReferences,
   type PackageMetadata,
@@ -23,6 +25,7 @@ import { boundFailures } from '../../kernel/bounds.ts'
 import type { Call } from '../../kernel/call.ts'
 import type { Claimed } from '../../kernel/claimed-batch.ts'
 import { contentHash, envelopeHash, idempotencyScope } from '../../kernel/idempotency.ts'
+import { assertListLimits } from '../../kernel/list-limits.ts'
 import { Problem } from '../../kernel/problem.ts'
 import { requireActingAs } from '../../kernel/roles.ts'
 import type { Cause } from '../audit/audit-event.ts'
@@ -70,7 +73,7 @@ export async function readSubmission(
   const respondsTo = 'package_id' in call.params ? call.params.package_id : undefined
   const read =
     'transport_mode' in call.body
-      ? await readManifest(call.body, call, db)
+      ? await readManifest(call.body, call, db, respondsTo !== undefined)
       : await readNative(call, db, respondsTo !== undefined)
   const { caller, correlationId, idempotencyKey, now, context, params } = call
   const scope = idempotencyScope(operation, params, context.profile)
@@ -97,14 +100,12 @@ async function readNative(call: PackageCall, db: Database, isResponse: boolean) 
       {
         maxDepth: profile['O-14'].json_depth,
         curves: profile['O-28'].encryption_curves,
-        ...(isResponse && { contentTypes: profile['O-35'].content_types }),
+        contentTypes: contentTypes(profile, isResponse),
+        inspectPayload: (payload) => assertListLimits(payload, profile, '/payload'),
       },
     ),
   )
-  const metadata = readMetadata(envelope, call)
-  if (metadata.transport_mode !== 'native') {
-    throw new Problem('transport_mode_mismatch', { reason: 'metadata_differs_from_body' })
-  }
+  const metadata = readMetadata(envelope, call, isResponse)
   const key = await publicKeyOf(db, metadata.sender_org_id, {
     agentId: metadata.sender_agent_id,
     keyId: envelope.kid,
@@ -129,12 +130,10 @@ async function readNative(call: PackageCall, db: Database, isResponse: boolean) 
   return { metadata, signingKeyId: envelope.kid, content, contentHash: hash }
 }
 
-async function readManifest(body: DsxPackageBody, call: PackageCall, db: Database) {
+async function readManifest(body: DsxPackageBody, call: PackageCall, db: Database, isResponse: boolean) {
   const { metadata, edc, sender_signature: senderSignature } = body
+  requireContentType(metadata, '/metadata', contentTypes(call.context.profile, isResponse))
   requireActingAs(call.caller, metadata.sender_org_id, metadata.sender_agent_id)
-  if (metadata.transport_mode !== 'ds_x') {
-    throw new Problem('transport_mode_mismatch', { reason: 'metadata_differs_from_body' })
-  }
   const name = { agentId: metadata.sender_agent_id, keyId: senderSignature.key_id }
   await verified(verifyManifest(body, await publicKeyOf(db, metadata.sender_org_id, name)))
   const content: DsxContent = { transport: 'ds_x', edc, senderSignature }
@@ -142,7 +141,7 @@ async function readManifest(body: DsxPackageBody, call: PackageCall, db: Databas
 }
 
 /** What the payload holds is bounded like any body (O-14): the schema of the body saw only base64url. */
-function readMetadata(envelope: ParsedEnvelope, call: PackageCall): PackageMetadata {
+function readMetadata(envelope: ParsedEnvelope, call: PackageCall, isResponse: boolean): PackageMetadata {
   const validate = validatorOf(packageMetadata)
   const { metadata, kid, jwe } = envelope
   const { profile } = call.context
@@ -162,8 +161,34 @@ function readMetadata(envelope: ParsedEnvelope, call: PackageCall): PackageMetad
     ),
   ]
   if (failures.length > 0) throw new Problem('validation_failed', { failures })
+  requireNative(metadata, place)
+  requireContentType(metadata, place, contentTypes(profile, isResponse))
   requireActingAs(call.caller, metadata.sender_org_id, metadata.sender_agent_id)
   return metadata
+}
+
+/** An envelope is the native form; the schema of a manifest says the same of ds_x. */
+function requireNative({ transport_mode }: PackageMetadata, place: string): void {
+  if (transport_mode === 'native') return
+  const message = 'Use exactly "native", or hand in a ds_x manifest: an envelope is sent in native mode.'
+  const failures = [{ pointer: `${place}/transport_mode`, rule: 'PKG-01', message }]
+  throw new Problem('validation_failed', { failures })
+}
+
+/** What `cty` of the sealed content may be, and content_type by the same rule (O-35). */
+function contentTypes(profile: DeploymentProfile, isResponse: boolean): readonly string[] {
+  return isResponse ? profile['O-35'].content_types : [MEDIA_TYPE.reasoningPackage]
+}
+
+function requireContentType(
+  { content_type }: PackageMetadata,
+  place: string,
+  accepted: readonly string[],
+): void {
+  if (accepted.includes(content_type)) return
+  const message = `Use one of ${accepted.map((type) => `"${type}"`).join(', ')}.`
+  const failures = [{ pointer: `${place}/content_type`, rule: 'O-35', message }]
+  throw new Problem('validation_failed', { failures })
 }
 
 /** Where the body is not even what its schema asks for, the schema says so in more detail. */

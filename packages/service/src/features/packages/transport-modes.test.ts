@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { sha256Digest, signManifest, verifyManifest } from '@agent-exchange/crypto'
-import type { DsxPackageBody, EdcReferences } from '@agent-exchange/protocol'
+import type { DsxPackageBody, EdcReferences, Failure } from '@agent-exchange/protocol'
 import {
   approveConnector,
   assertProblem,
@@ -12,6 +12,7 @@ import {
   sendRevocation,
   startWorld,
   submit,
+  type Answer,
   type Organization,
 } from '@agent-exchange/testkit'
 
@@ -102,18 +103,36 @@ test('[PKG-03] the connector is an approved one of the sender’s organization',
   }
 })
 
-test('[PKG-05][ERR-03] both approved: native is refused; otherwise ds_x is; the body and its metadata agree', async () => {
+test('[PKG-05][ERR-03] both approved: native is refused; otherwise ds_x is', async () => {
   const native = await submit(seats, await draftPackage(seats, cars))
   assertProblem(native, 'transport_mode_mismatch', { required_mode: 'ds_x' })
   const connected = await submit(seats, await draftPackage(seats, plain, { dsx }))
   assertProblem(connected, 'transport_mode_mismatch', { required_mode: 'native' })
   assertSuccess(await submit(seats, await draftPackage(seats, plain)), 'createPackageTransfer')
+})
 
-  const claims = { reason: 'metadata_differs_from_body' }
+test('[PKG-01][PKG-03] a body whose metadata name the other mode is invalid, whatever mode its thread has', async () => {
+  const placesOf = (answer: Answer) => {
+    assertProblem(answer, 'validation_failed')
+    assert.equal(answer.status, 422)
+    const { failures } = answer.body['details'] as { failures: Failure[] }
+    return failures.map(({ pointer, rule }) => [pointer, rule])
+  }
   const asDsx = await draftPackage(seats, plain, { metadata: { transport_mode: 'ds_x' } })
-  assertProblem(await submit(seats, asDsx), 'transport_mode_mismatch', claims)
+  assert.deepEqual(placesOf(await submit(seats, asDsx)), [['/payload/metadata/transport_mode', 'PKG-01']])
   const asNative = await draftPackage(seats, cars, { dsx, metadata: { transport_mode: 'native' } })
-  assertProblem(await submit(seats, asNative), 'transport_mode_mismatch', claims)
+  assert.deepEqual(placesOf(await submit(seats, asNative)), [['/metadata/transport_mode', 'PKG-03']])
+})
+
+test('[PKG-03][O-35] the content type of a manifest is the one shown, and of a response one of the profile', async () => {
+  const refused = { dsx, metadata: { content_type: 'text/plain' } }
+  const answer = await submit(seats, await draftPackage(seats, cars, refused))
+  assertProblem(answer, 'validation_failed')
+  const { failures } = answer.body['details'] as { failures: Failure[] }
+  assert.deepEqual(
+    failures.map(({ pointer, rule }) => [pointer, rule]),
+    [['/metadata/content_type', 'O-35']],
+  )
 })
 
 test('[PKG-05][PKG-15] an approved pair never falls back: a recipient agent without ds_x receives nothing', async () => {

@@ -28,7 +28,7 @@ export const listSkillReleases: Read<'listSkillReleases'> = async ({ query, cont
 
 type Fits = (range: string) => boolean
 
-/** O-06. A version that cannot be read fits nothing; a range that cannot be read is the profile's to judge. */
+/** O-06. A version that cannot be read fits nothing. Ranges are checked at publishing; the profile judges older ones. */
 function fitting(version: string | undefined, profile: DeploymentProfile): Fits {
   if (version === undefined) return () => true
   if (protocolRangeIncludes(version, version) === undefined) return () => false

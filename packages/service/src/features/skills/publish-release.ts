@@ -1,5 +1,5 @@
 import { sha256Digest } from '@agent-exchange/crypto'
-import type { SkillManifest, SkillRelease } from '@agent-exchange/protocol'
+import { protocolRangeFailures, type SkillManifest, type SkillRelease } from '@agent-exchange/protocol'
 import type { Transaction } from '../../db/database.ts'
 import { assertBounds } from '../../kernel/bounds.ts'
 import type { Context } from '../../kernel/context.ts'
@@ -31,6 +31,8 @@ export async function signRelease(
     ],
     lists: [['/manifest/schema_refs', schema_refs.length]],
   })
+  const failures = protocolRangeFailures(protocol_range, '/manifest/protocol_range')
+  if (failures.length > 0) throw new Problem('validation_failed', { failures })
   const artifact_digest = await sha256Digest(artifact)
   const release = {
     skill_id,

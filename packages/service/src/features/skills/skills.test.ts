@@ -1,7 +1,13 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { generateKeyPair, sha256Digest, signDetached, verifySkillRelease } from '@agent-exchange/crypto'
-import { createProfile, skillRelease, validatorOf, type SkillManifest } from '@agent-exchange/protocol'
+import {
+  createProfile,
+  skillRelease,
+  validatorOf,
+  type Failure,
+  type SkillManifest,
+} from '@agent-exchange/protocol'
 import { testDatabase } from '@agent-exchange/testkit'
 import { openDatabase } from '../../db/database.ts'
 import { inTransaction } from '../../db/transaction.ts'
@@ -45,6 +51,15 @@ function manifest(changes: Partial<SkillManifest> = {}): SkillManifest {
     },
     ...changes,
   }
+}
+
+/** Releases published before ranges were checked are still there. */
+async function publishUnchecked(changes: Partial<SkillManifest>) {
+  const release = await signRelease(manifest({ ...changes, protocol_range: 'svc/1.0' }), Buffer.from('a'), {
+    context,
+    now,
+  })
+  await inTransaction(db, (tx) => publishRelease(tx, { ...release, ...changes }, Buffer.from('a')))
 }
 
 async function publish(changes: Partial<SkillManifest> = {}, artifact: Uint8Array = Buffer.from('artifact')) {
@@ -107,6 +122,19 @@ test('[ID-10] an artifact beyond the limit and names that are too long are refus
   await assert.rejects(publish({ version: '1\0' }), problem('validation_failed'))
 })
 
+test('[ID-09][ID-10][O-06] a range that cannot be read is refused at publishing, with an example of one that can', async () => {
+  for (const protocol_range of ['one point oh', '^1.0', '>= svc/1.0', 'svc/1.0 ||']) {
+    await assert.rejects(publish({ skill_id: 'skill_unreadable', protocol_range }), (error) => {
+      assert.ok(problem('validation_failed')(error))
+      const [failure] = (error as Problem).details['failures'] as Failure[]
+      assert.deepEqual([failure?.pointer, failure?.rule], ['/manifest/protocol_range', 'O-06'])
+      assert.match(failure?.message ?? '', />=svc\/1\.0 <svc\/2\.0/)
+      return true
+    })
+  }
+  await assert.rejects(get('skill_unreadable', '1.0.0'), problem('resource_not_found'))
+})
+
 test('[ID-09] what is not there is not found, however it is named', async () => {
   for (const id of ['none', "x' or '1'='1", 'x\0', 's'.repeat(3_000)]) {
     await assert.rejects(get(id, '1.0.0'), problem('resource_not_found'))
@@ -120,7 +148,8 @@ test('[ID-09][API-06] pages hold only what fits the version, in order, each once
   await db`truncate skill_release`
   const ranges = ['svc/1.0', '>=svc/2.0', '>=svc/1.0 <svc/2.0', 'one point oh', 'svc/1.0 || svc/3.0']
   for (let index = 0; index < 25; index++) {
-    await publish({ skill_id: `skill_${index}`, protocol_range: ranges[index % ranges.length] ?? '' })
+    const release = { skill_id: `skill_${index}`, protocol_range: ranges[index % ranges.length] ?? '' }
+    await (release.protocol_range === 'one point oh' ? publishUnchecked(release) : publish(release))
   }
   const collect = async (query: QueryOf<'listSkillReleases'>) => {
     const seen: string[] = []

@@ -1,0 +1,85 @@
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import type { Failure } from '@agent-exchange/protocol'
+import {
+  assertProblem,
+  assertSuccess,
+  freshId,
+  sendPackage,
+  setScene,
+  startWorld,
+  type Answer,
+} from '@agent-exchange/testkit'
+
+const world = await startWorld({ config: { role: 'api' } })
+after(() => world[Symbol.asyncDispose]())
+const scene = await setScene(world)
+const CANARY = 'canary5127'
+
+const repeated = <T>(length: number, item: T): T[] => Array.from({ length }, () => item)
+const members = (length: number) => Object.fromEntries(repeated(length, '1.0').entries())
+const failuresOf = (answer: Answer) => {
+  assertProblem(answer, 'validation_failed')
+  const { failures } = answer.body['details'] as { failures: Failure[] }
+  return failures.map(({ rule, pointer }) => [rule, pointer])
+}
+
+test('[O-14][ID-06] a list without end is refused before keys and schemas are looked at', async () => {
+  const register = await scene.make('registerAgent')
+  const receipt = await scene.make('createPolicyReceipt')
+  const endpoint = await scene.make('createWebhookEndpoint')
+  const cases: [Answer, string][] = [
+    // The first key is private and all are wrong, which would be the answer if anybody had looked.
+    [await register.by.post(register.path, { keys: repeated(1_001, { public_key: { d: 1 } }) }), '/keys'],
+    [await receipt.by.post(receipt.path, { ...receipt.body, checks: repeated(1_001, {}) }), '/checks'],
+    [
+      await endpoint.by.post(endpoint.path, { ...endpoint.body, event_types: repeated(1_001, 'x') }),
+      '/event_types',
+    ],
+    [
+      await register.by.post(register.path, { ...register.body, skill_versions: members(1_001) }),
+      '/skill_versions',
+    ],
+    [await register.by.post(register.path, { ...register.body, ...members(1_001) }), ''],
+    [await register.by.post(register.path, repeated(1_001, {})), ''],
+  ]
+  for (const [answer, pointer] of cases) assert.deepEqual(failuresOf(answer), [['O-14', pointer]])
+})
+
+test('[O-14] values are counted at all depths together', async () => {
+  const { by, path, body } = await scene.make('registerAgent')
+  const answer = await by.post(path, { ...body, keys: repeated(500, repeated(500, 0)) })
+  assert.deepEqual(
+    failuresOf(answer).map(([rule]) => rule),
+    ['O-14'],
+  )
+})
+
+test('[O-14][O-29][ERR-02] where a list is too long is said without names of the caller', async () => {
+  const { by, path, body } = await scene.make('registerAgent')
+  const answer = await by.post(path, { ...body, [CANARY]: { keys: repeated(1_001, CANARY) } })
+  assert.deepEqual(failuresOf(answer), [['O-14', '']])
+  assert.equal(answer.text.includes(CANARY), false)
+})
+
+test('[O-14] as many entries and members as allowed are taken', async () => {
+  const { by, path, body } = await scene.make('registerAgent')
+  const full = { ...body, skill_versions: members(1_000), protocol_versions: repeated(1_000, 'svc/1.0') }
+  assertSuccess(await by.post(path, full), 'registerAgent')
+})
+
+test('[O-14][POL-02] the limit counts entries of lists, not members of objects', async () => {
+  await using narrow = await startWorld({ profile: { 'O-14': { list_items: 8 } }, config: { role: 'api' } })
+  const [seats, cars] = [await narrow.organization('seats'), await narrow.organization('cars')]
+  await sendPackage(seats, cars)
+  const registration = { ...seats.registration(), agent_id: freshId('agent') }
+  assertSuccess(
+    await seats.post('/v1/agents/register', { ...registration, skill_versions: members(9) }),
+    'registerAgent',
+  )
+  const nine = await seats.post('/v1/agents/register', {
+    ...registration,
+    protocol_versions: repeated(9, 'svc/1.0'),
+  })
+  assert.deepEqual(failuresOf(nine), [['O-14', '/protocol_versions']])
+})
