@@ -41,8 +41,9 @@ export const eventPoints = {
     },
   }),
   'O-33': openPoint({
-    meaning: 'Redirects, TLS failures and blocked addresses as results of a delivery.',
-    why: 'A redirect would move a signed request to an address nobody registered, and a blocked address stays blocked; certificates are renewed, so TLS failures are tried again.',
+    meaning:
+      'Redirects, TLS failures and blocked addresses as results of a delivery, and which addresses are taken.',
+    why: 'An address of an endpoint has no fragment, which means nothing to a server. A redirect would move a signed request to an address nobody registered, and a blocked address stays blocked; certificates are renewed, so TLS failures are tried again.',
     settings: {
       redirect: oneOf(['permanent', 'retry'], 'permanent', 'a 3xx answer'),
       tls_failure: oneOf(['permanent', 'retry'], 'retry', 'a handshake or certificate that fails'),

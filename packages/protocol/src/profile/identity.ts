@@ -5,7 +5,7 @@ export const identityPoints = {
   'O-05': openPoint({
     meaning:
       'Status values of keys, agents, certification, threads and endpoints, how key status moves, and what replaces_key_id does.',
-    why: 'The values shown are used as they are. A replaced key keeps verifying what was already signed with it, so it becomes retiring rather than invalid.',
+    why: 'The values shown are used as they are. A replaced key keeps verifying what was already signed with it, so it becomes retiring rather than invalid. Only an agent whose status is active sends and receives.',
     settings: {
       initial_agent_status: text('active', 'status of a newly registered agent'),
       initial_certification_status: text(
@@ -27,6 +27,14 @@ export const identityPoints = {
         ['retiring', 'active'],
         'retiring',
         'what becomes of a key once another names it in replaces_key_id',
+      ),
+      replaceable_keys: fixed(
+        'active or revoked',
+        'replaces_key_id names a registered key of the same agent and use that nothing replaced before',
+      ),
+      key_material: fixed(
+        'once per use',
+        'an agent has the same key material once for each use, and never again after its revocation',
       ),
     },
   }),
@@ -56,7 +64,7 @@ export const identityPoints = {
   }),
   'O-20': openPoint({
     meaning: 'How organizations, clients, connector connections and skills come to be.',
-    why: 'The agent API has no operation for it, so it is the operator who provisions, on a listener of its own.',
+    why: 'The agent API has no operation for it, so it is the operator who provisions, on a listener of its own. That API is ours as a whole, with the limits that its answers name.',
     settings: { provisioning: fixed('operator', 'through the operator API and the aex command') },
   }),
   'O-28': openPoint({
@@ -105,6 +113,12 @@ export const identityPoints = {
     settings: {
       access_token_seconds: integer(300, 30, 3_600, 'lifetime of an access token'),
       assertion_seconds: integer(300, 10, 3_600, 'longest lifetime of a client assertion'),
+      assertion_algorithm: fixed(
+        'ES256',
+        'how a client signs its assertion, which names one audience and a jti',
+      ),
+      assertion_id_characters: integer(256, 36, 1_024, 'longest jti of a client assertion'),
+      token_characters: integer(8_192, 1_024, 32_768, 'longest Authorization header'),
       clock_skew_seconds: integer(30, 0, 300, 'difference of clocks that is forgiven'),
       scope: fixed('none', 'no scope is asked for or needed'),
     },

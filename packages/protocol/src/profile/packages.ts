@@ -37,7 +37,7 @@ export const packagePoints = {
   'O-17': openPoint({
     meaning:
       'Which bytes content_digest covers in native mode, and what the additional authenticated data holds.',
-    why: 'Receivers and senders must agree on bytes, and the exchange recomputes the digest, or a sender could have one content approved and send another. The aad stays opaque to the exchange.',
+    why: 'Receivers and senders must agree on bytes, and the exchange recomputes the digest, or a sender could have one content approved and send another. The aad stays opaque to the exchange, and is not empty (RFC 7516 has no empty one); neither is the ciphertext.',
     settings: {
       content_digest_rules: someOf(
         ['jcs-jwe', 'jwe-text', 'ciphertext-bytes'],

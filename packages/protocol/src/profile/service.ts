@@ -10,15 +10,24 @@ const instant = Type.String({ format: 'date-time', pattern: 'Z$', description: '
 /** Open points about the API as a whole: errors, limits, retention, versions. */
 export const servicePoints = {
   'O-11': openPoint({
-    meaning: 'Problem codes and statuses beyond the two shown, and the base of problem types.',
+    meaning:
+      'Problem codes and statuses beyond the two shown, what is a conflict, and the base of problem types.',
     why: 'Each expected category has its own code, labelled as ours; the type leads to a page of this exchange that explains it.',
     settings: {
       problem_base: unset(url, 'base of problem types; unset: {base_url}/problems'),
+      identifier_scope: fixed(
+        'exchange',
+        'agent, thread, package and policy receipt ids are taken once on the exchange, key ids once per agent, receipt ids once per package; a clash is identifier_conflict',
+      ),
+      acknowledged_event: fixed(
+        'compared',
+        'an acknowledgement whose event_id is not that of the notification in the path is refused',
+      ),
     },
   }),
   'O-13': openPoint({
     meaning: 'Rate limits and quotas of an organization.',
-    why: 'Generous enough for 64 parallel clients at full speed, and still an end to a loop that ran away. Counts of policy receipts and bytes are exact up to what is being committed at the same moment.',
+    why: 'Generous enough for 64 parallel clients at full speed, and still an end to a loop that ran away. Counts of policy receipts and bytes are exact up to what is being committed at the same moment. A process with too many requests waiting for their commit answers service_overloaded.',
     settings: {
       requests_per_second: integer(5_000, 1, 1_000_000, 'sustained requests of one organization'),
       burst: integer(10_000, 1, 1_000_000, 'requests that may come at once'),
@@ -58,13 +67,25 @@ export const servicePoints = {
     },
   }),
   'O-14': openPoint({
-    meaning: 'Sizes and depth of requests.',
-    why: 'Everything that is read into memory needs an end. Sizes are far above what a reasoning package needs.',
+    meaning: 'Sizes, depth and form of requests.',
+    why: 'Everything that is read into memory needs an end. Sizes are far above what a reasoning package needs. What two readers of one JSON text could understand differently must not be signed or stored.',
     settings: {
       request_bytes: integer(2_097_152, 1_024, 67_108_864, 'largest request body'),
+      request_seconds: integer(30, 1, 600, 'time in which a request has to arrive'),
+      header_bytes: integer(32_768, 8_192, 262_144, 'largest header section'),
+      json_form: fixed(
+        'i-json',
+        'UTF-8 without byte order mark (RFC 7493): no repeated names, no lone surrogates, no number that a double cannot hold',
+      ),
       json_depth: integer(32, 8, 128, 'deepest nesting of JSON'),
-      identifier_characters: integer(256, 134, 1_024, 'longest identifier, name or version'),
+      identifier_characters: integer(
+        256,
+        134,
+        1_024,
+        'longest identifier, name or version; identifiers and names are not empty',
+      ),
       text_characters: integer(4_096, 256, 65_536, 'longest free text, such as the statement of a receipt'),
+      null_character: fixed('refused', 'in any text that is stored: the database cannot keep it'),
       list_items: integer(1_000, 8, 100_000, 'most entries of a list in a request'),
       // No object of the protocol has as many members as the least of these.
       object_members: integer(

@@ -16,7 +16,7 @@ export function resource<P extends TProperties>(properties: P, options: TObjectO
 }
 
 /** A name that stands in a path or refers to something; its length is bounded by the profile (O-14). */
-export const name = Type.String({ minLength: 1 })
+export const name = Type.String({ minLength: 1, ...proves({ minLength: 'O-14' }) })
 export const text = Type.String()
 export const uri = Type.String({ format: 'uri', description: 'an absolute URI' })
 

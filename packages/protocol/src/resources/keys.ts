@@ -31,7 +31,7 @@ const publicJwkInput = define(
     { ...point, ...decoration },
     {
       description: `a public JWK, without ${PRIVATE_MEMBERS.join(', ')}`,
-      not: { anyOf: PRIVATE_MEMBERS.map((name) => ({ properties: { [name]: {} }, required: [name] })) },
+      not: { anyOf: PRIVATE_MEMBERS.map((member) => ({ properties: { [member]: {} }, required: [member] })) },
       ...proves('ID-06'),
     },
   ),

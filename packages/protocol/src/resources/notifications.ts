@@ -71,7 +71,12 @@ export const acknowledgementRequest = define(
   request(
     {
       event_id: name,
-      disposition: Type.String({ minLength: 1, ...ours('O-34'), ...inUse('stored') }),
+      disposition: Type.String({
+        minLength: 1,
+        ...ours('O-34'),
+        ...inUse('stored'),
+        ...proves({ minLength: 'O-14' }),
+      }),
       stored_at: timestamp,
       last_contiguous_sequence: sequenceMark,
     },

@@ -103,7 +103,7 @@ export const signature = define(
   'signature',
   Type.Object(
     {
-      key_id: Type.String({ minLength: 1 }),
+      key_id: Type.String({ minLength: 1, ...proves({ minLength: 'O-14' }) }),
       algorithm: Type.Literal(SIGNATURE_ALGORITHM),
       signature: Type.String({
         pattern: '^(?:[A-Za-z0-9_-]{85}|[A-Za-z0-9+/]{85})[AQgw](?:==)?$',

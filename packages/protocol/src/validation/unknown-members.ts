@@ -10,11 +10,11 @@ interface SchemaPart {
 
 /** O-29: a copy without the members that a closed object of the schema does not name. */
 export function withoutUnknownMembers(schema: Named<unknown>, value: unknown): unknown {
-  return known(schema as SchemaPart, value)
+  return known(schema, value)
 }
 
 function known(part: SchemaPart, value: unknown): unknown {
-  if (part.$ref !== undefined) return known(schemaNamed(nameOf(part as Named<unknown>)) as SchemaPart, value)
+  if (part.$ref !== undefined) return known(schemaNamed(nameOf(part as Named<unknown>)), value)
   if (typeof value !== 'object' || value === null) return value
   const { items, properties, additionalProperties } = part
   if (Array.isArray(value)) return items ? value.map((item) => known(items, item)) : value

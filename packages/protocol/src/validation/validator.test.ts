@@ -112,6 +112,18 @@ test('[ID-06] a private member of a JWK is refused under its own rule, without i
   }
 })
 
+test('[O-14] that a name is not empty is a rule of ours, and says so', () => {
+  const failures = validatorOf(publicKeyRequest)({ key_id: '', replaces_key_id: '' })
+  const empty = failures.filter(({ message }) => message.includes('must not be empty'))
+  assert.deepEqual(
+    empty.map(({ pointer, rule }) => [pointer, rule]),
+    [
+      ['/key_id', 'O-14'],
+      ['/replaces_key_id', 'O-14'],
+    ],
+  )
+})
+
 test('[POL-02] a policy receipt lists each of the five checks once', () => {
   const check = (check_id: string) => ({ check_id, outcome: 'passed' })
   const failuresOf = (ids: readonly string[]) =>

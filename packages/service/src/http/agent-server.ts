@@ -13,20 +13,18 @@ import { registerOperations } from './operation-routes.ts'
 import { answerBrokenRequest, notFound, sendProblem, toProblem } from './problem-replies.ts'
 import { factsOf, noteFacts, prepareFacts } from './request-facts.ts'
 
-const REQUEST_TIMEOUT_MS = 30_000
 const KEEP_ALIVE_MS = 72_000
 /** Longer than a request may take to be answered, shorter than an operator waits. */
 const DRAIN_MS = 10_000
 /** Path parameters are as long as the longest identifier, percent-encoded. */
 const MAXIMUM_PARAMETER_CHARACTERS = 3_072
-const MAXIMUM_HEADER_BYTES = 32_768
 
 /** The agent listener: 21 operations, downloads, tokens and discovery. */
 export function createAgentServer(dependencies: AgentServerDependencies): FastifyInstance {
   const { context, authorizationServer, outsideIssuer, log } = dependencies
   const app = Fastify({
     bodyLimit: context.profile['O-14'].request_bytes,
-    requestTimeout: REQUEST_TIMEOUT_MS,
+    requestTimeout: context.profile['O-14'].request_seconds * 1_000,
     keepAliveTimeout: KEEP_ALIVE_MS,
     forceCloseConnections: 'idle',
     exposeHeadRoutes: false,
@@ -35,7 +33,7 @@ export function createAgentServer(dependencies: AgentServerDependencies): Fastif
     frameworkErrors: (error, request, reply) => {
       void sendProblem(toProblem(error, context), request, reply, context)
     },
-    ...serverOptions(dependencies.tls),
+    ...serverOptions(dependencies.tls, context.profile['O-14'].header_bytes),
   }) as FastifyInstance
 
   prepareFacts(app)
@@ -78,8 +76,8 @@ export function createAgentServer(dependencies: AgentServerDependencies): Fastif
 }
 
 /** With a client CA, certificates are asked for and optional; who needs which is decided per request (AUTH-02). */
-function serverOptions(tls: TlsConfig | undefined) {
-  const http = { maxHeaderSize: MAXIMUM_HEADER_BYTES, requireHostHeader: false }
+function serverOptions(tls: TlsConfig | undefined, maxHeaderSize: number) {
+  const http = { maxHeaderSize, requireHostHeader: false }
   if (!tls) return { http }
   const { certificate: cert, key, clientCa: ca } = tls
   const client = ca === undefined ? {} : { ca, requestCert: true, rejectUnauthorized: false }

@@ -31,7 +31,7 @@ const LONG_TEXTS = new Set(['statement', 'reason_detail', 'evidence_reference', 
 /** Members whose own members have names of the caller's choice: content, and not repeated in an answer. */
 const MAPS = new Set(['skill_versions'])
 /** Of a JWK only these are kept (ID-06); whatever else it holds is neither stored nor judged. */
-const KEPT_OF_JWK = ['kty', 'crv', 'x', 'y']
+const KEPT_OF_JWK = new Set(['kty', 'crv', 'x', 'y'])
 
 /** O-14 for a whole document whose members are known: every text in it has an end. Its lists were judged before. */
 export function boundFailures(value: JsonValue, profile: DeploymentProfile, pointer = ''): Failure[] {
@@ -61,7 +61,7 @@ function collect(value: JsonValue, pointer: string, limits: Limits, found: Failu
   }
   if (typeof value !== 'object' || value === null) return
   for (const [name, inner] of Object.entries(value)) {
-    if (member === 'public_key' && !KEPT_OF_JWK.includes(name)) continue
+    if (member === 'public_key' && !KEPT_OF_JWK.has(name)) continue
     if (MAPS.has(member)) collect(name, pointer, limits, found)
     collect(inner, MAPS.has(member) ? pointer : pointerTo(pointer, name), limits, found)
   }

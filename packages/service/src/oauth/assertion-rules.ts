@@ -1,8 +1,6 @@
 import type { DeploymentProfile } from '@agent-exchange/protocol'
 import { errors } from 'oidc-provider'
 
-const MAXIMUM_ID_CHARACTERS = 256
-
 interface AssertionRules {
   readonly profile: DeploymentProfile
   /** The issuer and the token endpoint. */
@@ -19,14 +17,14 @@ export function requireUsableAssertion(
   claims: Readonly<Record<string, unknown>>,
   rules: AssertionRules,
 ): void {
-  const { assertion_seconds, clock_skew_seconds } = rules.profile['O-08']
+  const { assertion_seconds, assertion_id_characters, clock_skew_seconds } = rules.profile['O-08']
   const { aud, exp, iat, jti } = claims
 
   // An assertion that is good at several places could be passed on by one of them to another.
   const audience: unknown = Array.isArray(aud) && aud.length === 1 ? aud[0] : aud
   if (typeof audience !== 'string' || !rules.audiences.includes(audience)) throw refused('audience')
 
-  if (typeof jti !== 'string' || jti.length > MAXIMUM_ID_CHARACTERS) throw refused('jti')
+  if (typeof jti !== 'string' || jti.length > assertion_id_characters) throw refused('jti')
 
   if (typeof exp !== 'number') throw refused('exp')
   if (exp > rules.now + assertion_seconds + clock_skew_seconds) throw refused('lifetime')

@@ -145,7 +145,7 @@ function notDistinct(pointer: string): Problem {
 }
 
 function unusableReplacement(pointer: string, message: string): Problem {
-  const failures = [{ pointer: `${pointer}/replaces_key_id`, rule: 'ID-03', message }]
+  const failures = [{ pointer: `${pointer}/replaces_key_id`, rule: 'O-05', message }]
   return new Problem('validation_failed', { failures })
 }
 

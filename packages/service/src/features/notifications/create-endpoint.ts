@@ -38,7 +38,8 @@ const HTTPS_ADDRESS = /^https:\/\/[^/?#@\\]+(?:[/?][^#\\]*)?$/i
 function requireHttps(text: string): void {
   if (HTTPS_ADDRESS.test(text) && URL.canParse(text)) return
   const message = 'Use an https address without user information or fragment.'
-  throw new Problem('validation_failed', { failures: [{ pointer: '/url', rule: 'EVT-15', message }] })
+  const rule = text.includes('#') ? 'O-33' : 'EVT-15'
+  throw new Problem('validation_failed', { failures: [{ pointer: '/url', rule, message }] })
 }
 
 async function requireRoom(tx: Transaction, organizationId: string, maximum: number): Promise<void> {
