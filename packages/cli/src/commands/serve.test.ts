@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict'
-import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { get, type IncomingMessage } from 'node:http'
@@ -9,14 +8,13 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { after, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { fileURLToPath } from 'node:url'
 import { isDeepStrictEqual } from 'node:util'
 import { freePorts } from '@agent-exchange/testkit/free-ports'
 import { commandOf, listProcesses } from '@agent-exchange/testkit/process-list'
 import { aexAt } from '../aex-here.fixture.ts'
 import { runAex } from '../aex-process.ts'
+import { serveProcess } from '../serve-process.fixture.ts'
 
-const AEX = fileURLToPath(new URL('../../bin/aex.js', import.meta.url))
 const folder = mkdtempSync(join(tmpdir(), 'aex-serve-'))
 chmodSync(folder, 0o755)
 after(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 }))
@@ -37,27 +35,7 @@ const answers = (url: string) =>
     () => 0,
   )
 
-/** Runs the service; a test that fails takes it along. */
-async function serve(settings: Record<string, string> = {}) {
-  const child = spawn(process.execPath, [AEX, 'serve'], { env: { ...process.env, ...env, ...settings } })
-  const ended = once(child, 'close')
-  const output = { log: '', said: '' }
-  child.stdout.setEncoding('utf8').on('data', (part: string) => (output.log += part))
-  child.stderr.setEncoding('utf8').on('data', (part: string) => (output.said += part))
-  const stop = async (signal: NodeJS.Signals = 'SIGTERM') => {
-    child.kill(signal)
-    await ended
-    return child.exitCode
-  }
-  for (let tries = 0; !output.said.includes('is running'); tries++) {
-    if (tries > 1_200 || child.exitCode !== null) {
-      await stop('SIGKILL')
-      throw new Error(`not ready: ${output.said}${output.log}`)
-    }
-    await sleep(50)
-  }
-  return { pid: child.pid, output, stop, [Symbol.asyncDispose]: () => stop().then(() => undefined) }
-}
+const serve = (settings: Record<string, string> = {}) => serveProcess({ ...env, ...settings })
 
 const token = (data: string) => readFileSync(join(data, 'operator-token'), 'utf8')
 

@@ -38,15 +38,21 @@ async function serve(): Promise<void> {
   process.exit(typeof reason === 'string' ? 0 : 1)
 }
 
-/** Resolves at the first signal. The second one ends the process at once. */
+/** How long after the first signal another one counts as the same: managers signal a process and its group. */
+const SAME_SIGNAL_MS = 2_000
+
+/**
+ * Resolves at the first signal. Managers send SIGTERM more than once (npm and systemd at the same moment), so that
+ * changes nothing; a person who presses Ctrl-C again after a while ends the process at once.
+ */
 function stopSignal(): Promise<string> {
   const { promise, resolve: settle } = Promise.withResolvers<string>()
-  let isAsked = false
+  let isImpatient = false
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
     process.on(signal, () => {
-      if (isAsked) process.exit(1)
-      isAsked = true
+      if (signal === 'SIGINT' && isImpatient) process.exit(1)
       settle(signal)
+      setTimeout(() => (isImpatient = true), SAME_SIGNAL_MS).unref()
     })
   }
   return promise
