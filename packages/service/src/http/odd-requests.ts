@@ -11,9 +11,14 @@ export function answerOddRequests(app: FastifyInstance, context: Context): void 
   app.server.on('connect', (_request, socket) => {
     answerBrokenRequest(new Error('a tunnel was asked for'), socket as Socket, context)
   })
-  // RFC 9112 section 3.2. The server is told not to ask for it, because its own answer is empty.
+  requireOneHost(app)
+}
+
+/** RFC 9112 section 3.2. With two, a proxy in front may have decided by the other one. */
+export function requireOneHost(app: FastifyInstance): void {
   app.addHook('onRequest', async ({ raw }) => {
-    if (raw.headers.host === undefined && raw.httpVersion === '1.1')
-      throw new Problem('header_missing', { header: 'Host' })
+    const hosts = raw.headersDistinct['host']?.length ?? 0
+    if (hosts > 1) throw new Problem('header_invalid', { header: 'Host' })
+    if (hosts === 0 && raw.httpVersion === '1.1') throw new Problem('header_missing', { header: 'Host' })
   })
 }

@@ -8,7 +8,7 @@ import { authenticate } from './authentication.ts'
 import { handlers, type Handler } from './handlers.ts'
 import { checkBody, parseBody } from './request-body.ts'
 import { noteFacts } from './request-facts.ts'
-import { requiredHeader } from './request-headers.ts'
+import { requiredHeader, requireReadableEncoding } from './request-headers.ts'
 import { readQuery } from './request-query.ts'
 
 /** What was found out about a request before its body was read. */
@@ -50,9 +50,7 @@ async function admit(
   noteFacts(request, { correlation_id: correlationId })
   const caller = await authenticate(request, authentication)
   limitRate(caller.organizationId)
-  if (request.headers['content-encoding'] !== undefined) {
-    throw new Problem('media_type_unsupported', { reason: 'content_encoding' })
-  }
+  requireReadableEncoding(request.raw)
   const isMutation = operations[id].mutation
   const idempotencyKey = isMutation ? requiredHeader(request.raw, HEADER.idempotencyKey, profile) : ''
   return { caller, correlationId, idempotencyKey }

@@ -56,6 +56,12 @@ const BROKEN: Record<string, [text: string | Buffer, code: string]> = {
   'too many header bytes': [get(host, `X-Large: ${CANARY.repeat(5_000)}`), 'header_invalid'],
   'an address without end': [`GET /v1/${CANARY.repeat(5_000)} HTTP/1.1\r\n${host}${END}`, 'header_invalid'],
   'no host': [get('X-Correlation-ID: a'), 'header_missing'],
+  'two hosts': [get(host, `Host: ${CANARY}.example`), 'header_invalid'],
+  'the same host twice': [get(host, host), 'header_invalid'],
+  'two hosts at the token endpoint': [
+    get(host, `Host: ${CANARY}.example`).replace('/v1/skills', '/oauth/token'),
+    'header_invalid',
+  ],
   'length and chunks': [
     `POST /v1/packages HTTP/1.1\r\n${host}\r\nContent-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n0${END}`,
     'malformed_request',

@@ -30,6 +30,13 @@ export function authorizationHeader(request: IncomingMessage): string | undefine
   return values[0]
 }
 
+/** RFC 9110 section 8.4.1: `identity` says that nothing was encoded. */
+export function requireReadableEncoding({ headers }: IncomingMessage): void {
+  const codings = headers['content-encoding']?.split(',').map((coding) => coding.trim().toLowerCase()) ?? []
+  if (codings.some((coding) => coding !== 'identity'))
+    throw new Problem('media_type_unsupported', { reason: 'content_encoding' })
+}
+
 /** What a failure is reported under: the caller's correlation id where it is usable. */
 export function correlationIdOf(request: IncomingMessage, profile: DeploymentProfile): string | undefined {
   try {
