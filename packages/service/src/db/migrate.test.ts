@@ -37,6 +37,20 @@ test('ten processes that start at once apply each migration once', async () => {
   )
 })
 
+test('[AUTH-02] clients of the first release are still there, with the credential that their tokens were issued to', async () => {
+  await using database = await emptyDatabase()
+  const { db } = database
+  const migrations = readMigrations()
+  await migrate(db, migrations.slice(0, 1))
+  await db`insert into organization (organization_id, name, created_at) values ('org_a', 'A', now())`
+  await db`insert into oauth_client (client_id, organization_id, authentication, public_jwk, created_at)
+           values ('client_a', 'org_a', 'private_key_jwt', '{}', now())`
+  await migrate(db, migrations)
+  const rows = await db<{ credential_version: number }[]>`
+    select credential_version from oauth_client where client_id = 'client_a' and public_jwk = '{}'`
+  assert.deepEqual([...rows], [{ credential_version: 0 }])
+})
+
 const made = (number: number, sql: string): Migration => ({
   number,
   name: `000${number}-made.sql`,

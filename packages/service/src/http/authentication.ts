@@ -17,8 +17,9 @@ export async function authenticate(
   request: FastifyRequest,
   { verifyToken, certificateOf, requireActive }: Authentication,
 ): Promise<Caller> {
-  const caller = await verifyToken(authorizationHeader(request.raw), certificateOf(request.raw))
+  const token = await verifyToken(authorizationHeader(request.raw), certificateOf(request.raw))
+  const { caller } = token
   noteFacts(request, { organization_id: caller.organizationId })
-  await requireActive(caller)
+  await requireActive(token)
   return caller
 }

@@ -25,6 +25,8 @@ async function provision(name: string, status = 'active', client = 'active'): Pr
   return caller(name)
 }
 
+const tokenOf = (of: Caller, credentialVersion = 0) => ({ caller: of, credentialVersion })
+
 const outcome = (check: Promise<void>) =>
   check.then(
     () => 'passes',
@@ -42,7 +44,7 @@ test('[AUTH-01] callers who ask together are each judged by their own status', a
   const asked = [fine, suspended, fine, disabled, ...mixed, fine]
   const embedded = createCallerStatus(db, 'embedded')
   const no = 'caller_suspended'
-  assert.deepEqual(await Promise.all(asked.map((each) => outcome(embedded(each)))), [
+  assert.deepEqual(await Promise.all(asked.map((each) => outcome(embedded(tokenOf(each))))), [
     'passes',
     no,
     'passes',
@@ -54,7 +56,7 @@ test('[AUTH-01] callers who ask together are each judged by their own status', a
   ])
   // An outside issuer's clients have no row: the organization alone decides.
   const outside = createCallerStatus(db, 'outside')
-  assert.deepEqual(await Promise.all(asked.map((each) => outcome(outside(each)))), [
+  assert.deepEqual(await Promise.all(asked.map((each) => outcome(outside(tokenOf(each))))), [
     'passes',
     no,
     'passes',
@@ -73,13 +75,24 @@ test('[AUTH-01] a suspension counts from the next request on, also while others 
   const stream = Array.from({ length: 8 }, async () => {
     for (let count = 0; count < 40; count++) {
       const cameAfter = isSuspended
-      const result = await outcome(requireActive(acme))
+      const result = await outcome(requireActive(tokenOf(acme)))
       if (cameAfter) assert.equal(result, 'caller_suspended')
     }
   })
-  await requireActive(acme)
+  await requireActive(tokenOf(acme))
   await db`update organization set status = 'suspended' where organization_id = ${acme.organizationId}`
   isSuspended = true
-  assert.equal(await outcome(requireActive(acme)), 'caller_suspended')
+  assert.equal(await outcome(requireActive(tokenOf(acme))), 'caller_suspended')
   await Promise.all(stream)
+})
+
+test('[AUTH-02] a rotation ends the tokens of every credential before it, also of those that ask together', async () => {
+  const rotating = await provision('rotating')
+  const embedded = createCallerStatus(db, 'embedded')
+  await db`update oauth_client set credential_version = 2 where client_id = ${rotating.clientId}`
+  const asked = [0, 1, 2, 3].map((version) => outcome(embedded(tokenOf(rotating, version))))
+  const no = 'access_token_invalid'
+  assert.deepEqual(await Promise.all(asked), [no, no, 'passes', no])
+  // Credentials of an outside issuer's clients are its own business.
+  assert.equal(await outcome(createCallerStatus(db, 'outside')(tokenOf(rotating))), 'passes')
 })

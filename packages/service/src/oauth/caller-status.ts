@@ -2,12 +2,16 @@ import type { Queries } from '../db/database.ts'
 import type { Caller } from '../kernel/call.ts'
 import { createGroupCommit, type BatchResult } from '../kernel/group-commit.ts'
 import { Problem } from '../kernel/problem.ts'
+import type { VerifiedToken } from './token-claims.ts'
 
 /** Who issues tokens: we, or the outside server that AEX_ISSUER names. */
 export type IssuerKind = 'embedded' | 'outside'
 
+/** What a verified token says of its caller. */
+export type Claimed = Pick<VerifiedToken, 'caller' | 'credentialVersion'>
+
 /** Passes for a caller who may still act, and is a Problem for any other. */
-export type CallerStatus = (caller: Caller) => Promise<void>
+export type CallerStatus = (token: Claimed) => Promise<void>
 
 const MAXIMUM_ASKED_AT_ONCE = 256
 const MAXIMUM_WAITING = 10_000
@@ -18,32 +22,37 @@ const MAXIMUM_WAITING = 10_000
  * together, so each is answered by a look that began after it had arrived.
  */
 export function createCallerStatus(db: Queries, issuer: IssuerKind): CallerStatus {
-  const questions = createGroupCommit<Caller, void>({
+  const questions = createGroupCommit<Claimed, void>({
     lanes: 1,
     maximumBatch: MAXIMUM_ASKED_AT_ONCE,
     maximumQueue: MAXIMUM_WAITING,
-    commit: (callers) => judge(db, callers, issuer),
+    commit: (tokens) => judge(db, tokens, issuer),
   })
-  return (caller) => questions.submit(caller)
+  return ({ caller, credentialVersion }) => questions.submit({ caller, credentialVersion })
 }
 
 /** Clients of an outside issuer have no row here; for them the organization alone decides. */
 async function judge(
   db: Queries,
-  callers: readonly Caller[],
+  tokens: readonly Claimed[],
   issuer: IssuerKind,
 ): Promise<BatchResult<void>[]> {
-  const asked = [...new Map(callers.map((caller) => [nameOf(caller), caller])).values()]
-  const rows = await db<{ name: string }[]>`
-    select organization_id || ' ' || asked.client_id as name
+  const asked = [...new Map(tokens.map(({ caller }) => [nameOf(caller), caller])).values()]
+  const rows = await db<{ name: string; version: number | null }[]>`
+    select organization_id || ' ' || asked.client_id as name, credential_version as version
     from unnest(${asked.map(({ organizationId }) => organizationId)}::text[],
                 ${asked.map(({ clientId }) => clientId)}::text[]) as asked (organization_id, client_id)
       join organization using (organization_id) left join oauth_client using (organization_id, client_id)
     where organization.status = 'active' and (${issuer === 'outside'} or oauth_client.status = 'active')`
-  const active = new Set(rows.map(({ name }) => name))
-  return callers.map((caller) =>
-    active.has(nameOf(caller)) ? { done: undefined } : { failed: new Problem('caller_suspended') },
-  )
+  const active = new Map(rows.map(({ name, version }) => [name, version]))
+  return tokens.map(({ caller, credentialVersion }) => {
+    const version = active.get(nameOf(caller))
+    if (version === undefined) return { failed: new Problem('caller_suspended') }
+    // A rotation ends every token that was issued to the credential before it.
+    if (issuer === 'embedded' && version !== credentialVersion)
+      return { failed: new Problem('access_token_invalid', { reason: 'client_rotated' }) }
+    return { done: undefined }
+  })
 }
 
 /** An organization's id has no space, so that no two callers share a name. */

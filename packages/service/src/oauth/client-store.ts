@@ -9,6 +9,8 @@ export interface ActiveClient {
   readonly public_jwk: string | null
   readonly certificate: string | null
   readonly tls_san_dns: string | null
+  /** Read together with the credential: a token says by which of them its client was authenticated. */
+  readonly credential_version: number
 }
 
 /** Visible ASCII (RFC 6749 appendix A.1); anything else is nobody's id and not worth a query. */
@@ -21,7 +23,8 @@ export async function findActiveClient(
 ): Promise<ActiveClient | undefined> {
   if (!CLIENT_ID.test(clientId)) return undefined
   const [client] = await queries<ActiveClient[]>`
-    select client_id, organization_id, agent_id, authentication, public_jwk, certificate, tls_san_dns
+    select client_id, organization_id, agent_id, authentication, public_jwk, certificate, tls_san_dns,
+      credential_version
     from oauth_client join organization using (organization_id)
     where client_id = ${clientId} and oauth_client.status = 'active' and organization.status = 'active'`
   return client

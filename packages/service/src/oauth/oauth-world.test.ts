@@ -94,9 +94,9 @@ export async function startExchange(db: Database, options: ExchangeOptions = {})
   const verify = createTokenVerifier({ issuer, publicUrl, profile, clock })
   const requireActive = createCallerStatus(db, options.issuer ? 'outside' : 'embedded')
   const callerOf = async (request: IncomingMessage) => {
-    const caller = await verify(request.headers.authorization, certificateOf(request))
-    await requireActive(caller)
-    return caller
+    const token = await verify(request.headers.authorization, certificateOf(request))
+    await requireActive(token)
+    return token.caller
   }
   listener.answerWith(async (request, response) => {
     const path = request.url?.split('?')[0] ?? ''

@@ -8,7 +8,7 @@ import { type ActiveClient, findActiveClient } from './client-store.ts'
 import { ASSERTION_ALGORITHMS } from './metadata.ts'
 
 /** Names of our own members in a client's metadata; they become claims. */
-export const CLAIMS = ['organization_id', 'agent_id'] as const
+export const CLAIMS = ['organization_id', 'agent_id', 'credential_version'] as const
 
 /** oidc-provider's storage. Client credentials need two of its kinds; all others stay unused. */
 export function providerAdapter(db: Database): (kind: string) => Adapter {
@@ -44,6 +44,7 @@ function clientMetadata(client: ActiveClient): AdapterPayload {
   return {
     client_id: client.client_id,
     organization_id: client.organization_id,
+    credential_version: client.credential_version,
     ...(client.agent_id !== null && { agent_id: client.agent_id }),
     grant_types: ['client_credentials'],
     response_types: [],

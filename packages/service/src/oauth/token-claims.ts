@@ -4,6 +4,8 @@ import type { Caller } from '../kernel/call.ts'
 /** What remains of a token once it has been verified. */
 export interface VerifiedToken {
   readonly caller: Caller
+  /** Which of the client's credentials it was issued to, counted from 0. */
+  readonly credentialVersion: number
   /** The certificate that the token is bound to. */
   readonly boundTo: string | undefined
   /** Seconds since 1970. */
@@ -16,7 +18,7 @@ const THUMBPRINT = /^[A-Za-z0-9_-]{43}$/
 
 /** On whose behalf a verified token speaks. */
 export function readClaims(claims: JWTPayload): VerifiedToken {
-  const { organization_id, agent_id, client_id, exp } = claims
+  const { organization_id, agent_id, client_id, exp, credential_version } = claims
   if (typeof organization_id !== 'string' || !ORGANIZATION_ID.test(organization_id)) {
     throw refused(claims, 'organization_id')
   }
@@ -27,6 +29,8 @@ export function readClaims(claims: JWTPayload): VerifiedToken {
   if (exp === undefined) throw refused(claims, 'exp')
   return {
     caller: { organizationId: organization_id, agentId: agent_id, clientId: client_id },
+    // Tokens of outside issuers, and those from before this claim, have none.
+    credentialVersion: typeof credential_version === 'number' ? credential_version : 0,
     boundTo: readConfirmation(claims),
     expires: exp,
   }

@@ -83,9 +83,10 @@ async function problemOf(verification: Promise<unknown>): Promise<[string, unkno
 test('[AUTH-01][API-08] a token names its organization, client and agent', async () => {
   const { verify } = verifierAt()
   const expected = { organizationId: 'org_a', clientId: 'client_1' }
-  assert.deepEqual(await verify(`Bearer ${await tokenOf()}`, undefined), { ...expected, agentId: undefined })
+  const { caller } = await verify(`Bearer ${await tokenOf()}`, undefined)
+  assert.deepEqual(caller, { ...expected, agentId: undefined })
   const bound = await tokenOf({ agent_id: 'agent_1' })
-  assert.deepEqual(await verify(`bearer ${bound}`, undefined), { ...expected, agentId: 'agent_1' })
+  assert.deepEqual((await verify(`bearer ${bound}`, undefined)).caller, { ...expected, agentId: 'agent_1' })
 })
 
 test('[AUTH-01][API-08] a missing token and a malformed header are two problems', async () => {

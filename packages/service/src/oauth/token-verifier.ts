@@ -2,7 +2,6 @@ import { hash } from 'node:crypto'
 import type { DeploymentProfile } from '@agent-exchange/protocol'
 import { errors, jwtVerify } from 'jose'
 import { LRUCache } from 'lru-cache'
-import type { Caller } from '../kernel/call.ts'
 import type { Clock } from '../kernel/clock.ts'
 import { Problem } from '../kernel/problem.ts'
 import type { ClientCertificate } from './client-certificate.ts'
@@ -17,11 +16,11 @@ export interface TokenVerifierSettings {
   readonly clock: Clock
 }
 
-/** From the Authorization header and the client's certificate to the caller, or a Problem. */
+/** From the Authorization header and the client's certificate to the token with its caller, or a Problem. */
 export type TokenVerifier = (
   authorization: string | undefined,
   certificate: ClientCertificate | undefined,
-) => Promise<Caller>
+) => Promise<VerifiedToken>
 
 const MAXIMUM_CACHED_TOKENS = 20_000
 /** RFC 6750 section 2.1; the scheme's name is case-insensitive (RFC 9110 section 11.1). */
@@ -43,7 +42,7 @@ export function createTokenVerifier(settings: TokenVerifierSettings): TokenVerif
     const verified = known && now < known.expires * 1_000 ? known : await verify(token, settings, now)
     if (verified !== known) cache.set(name, verified)
     requireBinding(verified, certificate, profile)
-    return verified.caller
+    return verified
   }
 }
 

@@ -63,7 +63,7 @@ function createCommand(): Command {
 function rotateCommand(): Command {
   const command = operatorCommand(
     'rotate',
-    'Give a client a new credential; the former one stops working',
+    'Give a client a new credential; the former one and its access tokens stop working',
     'client rotate client_4f… --jwk new-public.jwk.json',
   )
     .argument('<client_id>', 'id of the client')

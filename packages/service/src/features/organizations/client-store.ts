@@ -49,7 +49,7 @@ export async function disableClient(tx: Transaction, clientId: string): Promise<
   await tx`update oauth_client set status = 'disabled' where client_id = ${clientId}`
 }
 
-/** The former credential is gone with this: nothing proves the client by two at a time. */
+/** The former credential is gone with this, and with it the tokens that were issued to it. */
 export async function replaceCredential(
   tx: Transaction,
   clientId: string,
@@ -58,7 +58,7 @@ export async function replaceCredential(
   const { authentication, public_jwk, certificate, tls_san_dns } = columnsOf(credential)
   await tx`
     update oauth_client set authentication = ${authentication}, public_jwk = ${public_jwk},
-      certificate = ${certificate}, tls_san_dns = ${tls_san_dns}
+      certificate = ${certificate}, tls_san_dns = ${tls_san_dns}, credential_version = credential_version + 1
     where client_id = ${clientId}`
 }
 
