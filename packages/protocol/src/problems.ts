@@ -211,7 +211,7 @@ export const problems = {
     status: 415,
     title: 'The media type or content encoding is not supported',
     category: 'request',
-    advice: 'Send application/json without Content-Encoding.',
+    advice: 'Send application/json without Content-Encoding, or with identity.',
   },
   method_not_allowed: {
     ...ours,
@@ -350,6 +350,14 @@ export const problems = {
     ...ours,
     status: 503,
     title: 'The exchange is busy',
+    retryable: true,
+    category: 'availability',
+    advice: 'Wait for the seconds in Retry-After, then repeat with the same Idempotency-Key.',
+  },
+  database_unavailable: {
+    ...ours,
+    status: 503,
+    title: 'The database of the exchange cannot be reached',
     retryable: true,
     category: 'availability',
     advice: 'Wait for the seconds in Retry-After, then repeat with the same Idempotency-Key.',

@@ -154,9 +154,16 @@ function withStatus(codes: readonly ProblemCode[], status: number): ProblemCode[
   return codes.filter((code) => problems[code].status === status)
 }
 
+/** Problems whose answer carries Retry-After. */
+const WAITS: ReadonlySet<ProblemCode> = new Set([
+  'rate_limited',
+  'service_overloaded',
+  'database_unavailable',
+])
+
 function problemResponse(codes: readonly ProblemCode[]): JsonObject {
   const isOurs = codes.some((code) => problems[code].basis === 'profile')
-  const waits = codes.some((code) => code === 'rate_limited' || code === 'service_overloaded')
+  const waits = codes.some((code) => WAITS.has(code))
   const seconds = { description: 'Seconds to wait', schema: { type: 'integer', minimum: 0 } }
   return {
     description: codes.map((code) => `\`${code}\`: ${problems[code].title}.`).join(' '),

@@ -32,6 +32,7 @@ export const COMMON_PROBLEMS = [
   'rate_limited',
   'request_timeout',
   'service_overloaded',
+  'database_unavailable',
   'internal_error',
 ] as const satisfies ProblemCode[]
 

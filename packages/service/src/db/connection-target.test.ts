@@ -91,3 +91,10 @@ test('a server that cannot be reached is away, for statements and transactions a
   )
   await db.end()
 })
+
+test('a database that is missing or refuses us is as far away as one that cannot be reached', () => {
+  const away = ['3D000', '28P01', '08006', '53300', '57P03', 'ENOTFOUND', 'EHOSTUNREACH', 'ETIMEDOUT']
+  for (const code of away) assert.equal(isUnavailable(Object.assign(new Error('away'), { code })), true, code)
+  for (const code of ['23505', '57014', '42P01', 'EINVAL'])
+    assert.equal(isUnavailable(Object.assign(new Error('wrong'), { code })), false, code)
+})

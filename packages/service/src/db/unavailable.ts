@@ -5,14 +5,22 @@ const CONNECTION_CODES = new Set([
   'CONNECTION_CLOSED',
   'CONNECTION_ENDED',
   'CONNECT_TIMEOUT',
+  'EAI_AGAIN',
   'ECONNREFUSED',
   'ECONNRESET',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
   'ENOENT',
+  'ENOTFOUND',
   'EPIPE',
+  'ETIMEDOUT',
 ])
 
-/** SQLSTATE classes: connection exceptions, insufficient resources, operator intervention (shutdown, recovery). */
-const SERVER_CLASSES = ['08', '53', '57P']
+/**
+ * SQLSTATE classes: connection exceptions, refused credentials, no such database, insufficient resources, operator
+ * intervention (shutdown, recovery).
+ */
+const SERVER_CLASSES = ['08', '28', '3D000', '53', '57P']
 
 /** Whether the database was away rather than wrong: the same request may pass in a moment. */
 export function isUnavailable(error: unknown): boolean {

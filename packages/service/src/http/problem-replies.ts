@@ -5,7 +5,7 @@ import { isUnavailable } from '../db/unavailable.ts'
 import { bearerChallenge } from '../oauth/challenge.ts'
 import type { Context } from '../kernel/context.ts'
 import { problemBase, problemDocument } from '../kernel/problem-document.ts'
-import { Problem } from '../kernel/problem.ts'
+import { databaseUnavailable, Problem } from '../kernel/problem.ts'
 import { noteFacts } from './request-facts.ts'
 import { correlationIdOf } from './request-headers.ts'
 
@@ -31,8 +31,7 @@ export function toProblem(error: unknown, context: Context): Problem {
   }
   if (known) return new Problem(known, {}, { cause: error })
   // The database is away: nothing was committed, or its retry gets the recorded answer.
-  if (isUnavailable(error))
-    return new Problem('service_overloaded', { retry_after_seconds: 1 }, { cause: error })
+  if (isUnavailable(error)) return databaseUnavailable(error)
   return new Problem('internal_error', {}, { cause: error })
 }
 

@@ -16,6 +16,13 @@ export class Problem extends Error {
   }
 }
 
+const DATABASE_RETRY_SECONDS = 1
+
+/** The same request may pass in a moment, on whichever listener it arrived. */
+export function databaseUnavailable(cause: unknown): Problem {
+  return new Problem('database_unavailable', { retry_after_seconds: DATABASE_RETRY_SECONDS }, { cause })
+}
+
 /** What the work gives, or the problem that stood in its way, for those who go on with others. */
 export function resultOrProblem<T>(work: () => T): T | Problem {
   try {

@@ -1,7 +1,8 @@
 import type { EventEmitter } from 'node:events'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { Provider } from 'oidc-provider'
-import { Problem } from '../kernel/problem.ts'
+import { isUnavailable } from '../db/unavailable.ts'
+import { databaseUnavailable, Problem } from '../kernel/problem.ts'
 import {
   KEYS_PATH,
   oauthAddresses,
@@ -75,7 +76,12 @@ function tokenEndpoint(settings: AuthorizationServerSettings): Answer {
     ctx['mountPath'] = pathOf(publicUrl)
     return next()
   })
-  provider.on('server_error', (_ctx, error) => onError(error))
+  provider.on('server_error', (ctx, error) => {
+    if (!isUnavailable(error)) return onError(error)
+    ctx.status = 503
+    ctx.set('Retry-After', String(databaseUnavailable(error).details['retry_after_seconds']))
+    ctx.body = { error: 'temporarily_unavailable', error_description: 'the database cannot be reached' }
+  })
   // Koa prints errors itself unless somebody listens; its types know only the library's own events.
   const koa: EventEmitter = provider
   koa.on('error', onError)

@@ -1,8 +1,9 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { MEDIA_TYPE, problems } from '@agent-exchange/protocol'
 import { CryptoError } from '@agent-exchange/crypto'
+import { isUnavailable } from '../db/unavailable.ts'
 import type { Context } from '../kernel/context.ts'
-import { Problem } from '../kernel/problem.ts'
+import { databaseUnavailable, Problem } from '../kernel/problem.ts'
 import { problemBase, problemDocument } from '../kernel/problem-document.ts'
 import type { OperatorDependencies } from './dependencies.ts'
 
@@ -10,7 +11,8 @@ import type { OperatorDependencies } from './dependencies.ts'
 export function answerFailures(server: FastifyInstance, { context, log }: OperatorDependencies): void {
   server.setErrorHandler((error, request, reply) => {
     const problem = asProblem(error, request.routeOptions.bodyLimit)
-    if (problem.code === 'internal_error') log.error(traceOf(error, request), 'an operator request failed')
+    if (problems[problem.code].category === 'availability')
+      log.error(traceOf(error, request), 'an operator request failed')
     return sendProblem(reply, problem, context, request.id)
   })
   server.setNotFoundHandler((request, reply) =>
@@ -27,6 +29,8 @@ export function sendProblem(
   const { status, category } = problems[problem.code]
   // RFC 6750 section 3: a 401 says which scheme it wants.
   if (category === 'authentication') reply.header('www-authenticate', 'Bearer realm="operator"')
+  const wait = problem.details['retry_after_seconds']
+  if (typeof wait === 'number') reply.header('retry-after', String(wait))
   return reply
     .code(status)
     .header('cache-control', 'no-store')
@@ -38,6 +42,7 @@ export function sendProblem(
 function asProblem(error: unknown, maximumBytes: number | undefined): Problem {
   if (error instanceof Problem) return error
   if (error instanceof CryptoError) return new Problem('malformed_request', { reason: error.code })
+  if (isUnavailable(error)) return databaseUnavailable(error)
   const { code, statusCode } = error as { code?: unknown; statusCode?: unknown }
   if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') {
     return new Problem('payload_too_large', { maximum_bytes: maximumBytes ?? 0 })

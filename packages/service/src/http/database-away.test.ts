@@ -1,0 +1,86 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
+import { test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { problemDetails, validatorOf } from '@agent-exchange/protocol'
+import { requestToken, startWorld, testDatabase } from '@agent-exchange/testkit'
+
+/** A way to the database that can be cut and mended. */
+async function breakableWay(databaseUrl: string) {
+  const target = new URL(databaseUrl)
+  const sockets = new Set<Socket>()
+  const server = createServer((client) => {
+    const upstream = connect(Number(target.port), target.hostname)
+    for (const socket of [client, upstream]) {
+      sockets.add(socket)
+      socket
+        .on('error', () => undefined)
+        .on('close', () => {
+          sockets.delete(socket)
+          client.destroy()
+          upstream.destroy()
+        })
+    }
+    client.pipe(upstream).pipe(client)
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  const url = new URL(databaseUrl)
+  url.port = String(port)
+  const cut = async () => {
+    server.close()
+    for (const socket of sockets) socket.destroy()
+    await sleep(50)
+  }
+  return {
+    url: url.href,
+    cut,
+    [Symbol.asyncDispose]: cut,
+    async mend() {
+      server.listen(port, '127.0.0.1')
+      await once(server, 'listening')
+    },
+  }
+}
+
+test('[ERR-01][ERR-03] a database that cannot be reached is a problem of its own on every listener, and passes', async () => {
+  await using database = await testDatabase()
+  await using way = await breakableWay(database.url)
+  await using world = await startWorld({ config: { databaseUrl: way.url } })
+  const organization = await world.organization('patient')
+  await organization.token()
+
+  await way.cut()
+  const agent = await organization.get('/v1/skills')
+  const operator = await fetch(`${world.operatorUrl}/operator/v1/organizations`, {
+    headers: { authorization: 'Bearer aexop_anybody' },
+  })
+  const answers = [
+    { status: agent.status, headers: agent.headers, body: agent.body },
+    { status: operator.status, headers: operator.headers, body: await operator.json() },
+  ]
+  for (const { status, headers, body } of answers) {
+    assert.deepEqual([status, headers.get('retry-after')], [503, '1'])
+    assert.deepEqual(validatorOf(problemDetails)(body), [])
+    const { code, retryable, type } = body as Record<string, unknown>
+    assert.deepEqual([code, retryable], ['database_unavailable', true])
+    assert.match(String(type), /\/database-unavailable$/)
+  }
+  const page = await fetch(String(agent.body['type']))
+  assert.equal(page.status, 200)
+  assert.match(await page.text(), /database/)
+  const client = {
+    baseUrl: world.url,
+    clientId: organization.clientId,
+    credential: { method: 'private_key_jwt' as const, key: organization.clientKey.privateJwk },
+  }
+  await assert.rejects(requestToken(client), ({ cause }: { cause?: { status?: number } }) => {
+    return (cause as { status?: number } | undefined)?.status === 503
+  })
+
+  await way.mend()
+  assert.equal((await organization.get('/v1/skills')).status, 200)
+  assert.equal((await world.operate('GET', '/organizations')).status, 200)
+  assert.ok((await requestToken(client)).access_token)
+})
