@@ -11,6 +11,7 @@ import {
   type Database,
   type EmbeddedDatabase,
 } from './db/index.ts'
+import { isSuperuser } from './db/superuser.ts'
 import { startDelivery } from './delivery/engine.ts'
 import { alertTask } from './features/alerts/alert-outbox.ts'
 import { maintainKeys } from './features/deliveries/maintain-keys.ts'
@@ -76,6 +77,11 @@ export async function startService(given: Config, options: ServiceOptions = {}):
   if (options.embedded) cleanup.use(options.embedded)
   const storage = await openStorage(config, cleanup, { embedded: options.embedded, progress })
   await migrate(storage.db)
+  if (await isSuperuser(storage.db)) {
+    log.warn(
+      'the role of DATABASE_URL is a superuser: use one that owns the database and has no other privilege',
+    )
+  }
   const running = await startListeners(config, storage, cleanup, { clock: systemClock, ...options, log })
   const stop = undo.move()
   return { ...running, failed: storage.failed, [Symbol.asyncDispose]: () => stop.disposeAsync() }

@@ -41,6 +41,14 @@ test('it is durable, private and asks for its password', async () => {
     /password authentication failed/u,
   )
   await assert.rejects(query(connection, "copy (select 1) to program 'true'"), /permission denied/u)
+  const [role] = await query(
+    connection,
+    `select rolsuper or rolcreatedb or rolcreaterole or rolreplication or rolbypassrls as privileged
+     from pg_roles where rolname = current_user`,
+  )
+  assert.deepEqual(role, { privileged: false })
+  const { user } = server.administration
+  await assert.rejects(query({ ...connection, user }, 'select 1'), /password authentication failed/u)
   await query(connection, "create table kept (value text); insert into kept values ('first')")
 })
 
@@ -49,6 +57,23 @@ test('a stopped database leaves no process and no lock, and starts again with it
   assert.ok(!existsSync(join(folder.data, 'lock')))
   await using server = await start()
   assert.deepEqual(await query(server.connection, 'select value from kept'), [{ value: 'first' }])
+})
+
+test('a folder whose service role had privileges, or the password of the superuser, starts without either', async () => {
+  {
+    await using server = await start()
+    const { administration } = server
+    await query(administration, `alter role agent_exchange superuser password '${administration.password}'`)
+  }
+  await using server = await start()
+  const { connection, administration } = server
+  const [row] = await query(
+    connection,
+    "select current_setting('is_superuser') as superuser, value from kept",
+  )
+  assert.deepEqual(row, { superuser: 'off', value: 'first' })
+  const former = { ...connection, password: administration.password }
+  await assert.rejects(query(former, 'select 1'), /password authentication failed/u)
 })
 
 test('a second start is refused and names the process that holds the folder', async () => {

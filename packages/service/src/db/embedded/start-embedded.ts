@@ -1,3 +1,4 @@
+import { createHmac } from 'node:crypto'
 import { openDatabase, type SocketTarget } from '../database.ts'
 import { prepareCluster, SUPERUSER } from './cluster.ts'
 import { readServerFile, stopServer } from './leftover-server.ts'
@@ -72,10 +73,16 @@ export async function startEmbedded({
   })
   cleanup.defer(() => server.stop())
   const administration = { socketDirectory, port, user: SUPERUSER, password, database: 'postgres' }
-  await ensureServiceDatabase(administration)
+  const connection = {
+    ...administration,
+    user: SERVICE_ROLE,
+    password: servicePassword(password),
+    database: SERVICE_ROLE,
+  }
+  await ensureServiceDatabase(administration, connection.password)
   const release = undo.move()
   return {
-    connection: { ...administration, user: SERVICE_ROLE, database: SERVICE_ROLE },
+    connection,
     administration,
     version: runtime.version,
     location: place.cluster,
@@ -85,13 +92,20 @@ export async function startEmbedded({
   }
 }
 
-/** The password is base64url, so it may stand in the statement as it is. */
-async function ensureServiceDatabase(administration: SocketTarget): Promise<void> {
+/** One that does not open the superuser's door: whoever reads the service's memory or address has no more than it. */
+function servicePassword(superuserPassword: string): string {
+  return createHmac('sha256', superuserPassword).update(SERVICE_ROLE).digest('base64url')
+}
+
+const UNPRIVILEGED = 'nosuperuser nocreatedb nocreaterole noreplication nobypassrls'
+
+/** The password is base64url, so it may stand in the statement as it is. Set at every start: a restore changes it. */
+async function ensureServiceDatabase(administration: SocketTarget, password: string): Promise<void> {
   const sql = openDatabase({ target: administration, maximumConnections: 1, applicationName: 'aex start' })
   try {
     const [role] = await sql`select 1 from pg_roles where rolname = ${SERVICE_ROLE}`
     const verb = role ? 'alter' : 'create'
-    await sql.unsafe(`${verb} role ${SERVICE_ROLE} login password '${administration.password}'`)
+    await sql.unsafe(`${verb} role ${SERVICE_ROLE} login ${UNPRIVILEGED} password '${password}'`)
     const [database] = await sql`select 1 from pg_database where datname = ${SERVICE_ROLE}`
     if (!database) await sql.unsafe(`create database ${SERVICE_ROLE} owner ${SERVICE_ROLE}`)
   } finally {
