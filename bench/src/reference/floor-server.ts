@@ -57,6 +57,13 @@ export async function startFloor({ port, issuer, jwks, keys }: ReferenceSettings
       }),
     },
     tls: undefined,
+    connections: {
+      total: Infinity,
+      perAddress: Infinity,
+      isProxy: () => false,
+      proxiesOnly: false,
+      onLimit: () => undefined,
+    },
     log: pino(destination('/dev/null')),
     onAnswer: () => undefined,
   })

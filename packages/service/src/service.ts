@@ -20,6 +20,8 @@ import { createAcceptance } from './features/packages/acceptance.ts'
 import { removeExpired } from './features/retention/retention.ts'
 import { createAgentServer } from './http/agent-server.ts'
 import { createConcurrencyLimit } from './http/concurrency-limit.ts'
+import { connectionRules } from './http/connection-rules.ts'
+import type { AgentServerDependencies } from './http/dependencies.ts'
 import { createMetrics } from './http/metrics.ts'
 import { createMutationGroups } from './http/mutation-groups.ts'
 import { registerPages } from './http/pages/register-pages.ts'
@@ -126,8 +128,15 @@ async function startListeners(
   const operatorTokenFile = join(config.dataDirectory, 'operator-token')
   await ensureFirstOperator(db, operatorTokenFile, { clock })
   const metrics = createMetrics()
+  const connections = connectionRules(config, log)
   const agent =
-    role === 'worker' ? undefined : agentServer(config, db, context, platformKeys, log, metrics.onAnswer)
+    role === 'worker'
+      ? undefined
+      : agentServer(config, db, context, platformKeys, {
+          log,
+          onAnswer: metrics.onAnswer,
+          connections: connections.agent,
+        })
   let isReady = false
   const operator = createOperatorServer({
     db,
@@ -136,6 +145,7 @@ async function startListeners(
     webhookKeys: platformKeys.webhook,
     metrics: metricsOf?.(metrics.registry) ?? metrics.registry,
     isReady: () => isReady,
+    connections: connections.operator,
     ...(config.tls && { tls: config.tls }),
   })
   const mail = config.smtp && cleanup.use(await openMail(config.smtp))
@@ -185,10 +195,10 @@ function agentServer(
   db: Database,
   context: Context,
   { tokenKeys }: PlatformKeys,
-  log: Logger,
-  onAnswer: ReturnType<typeof createMetrics>['onAnswer'],
+  given: Pick<AgentServerDependencies, 'log' | 'onAnswer' | 'connections'>,
 ) {
   const { profile, clock, publicUrl } = context
+  const { log } = given
   const certificateOf = createCertificateReader({ trustedProxies: config.trustedProxies })
   const addresses = oauthAddresses(publicUrl)
   const issuer =
@@ -198,12 +208,11 @@ function agentServer(
   const acceptance = createAcceptance(db)
   const mutationGroups = createMutationGroups(db)
   const app = createAgentServer({
+    ...given,
     db,
     context,
-    log,
     acceptance,
     mutationGroups,
-    onAnswer,
     tls: config.tls,
     outsideIssuer: config.issuer,
     limitRate: createRateLimit(profile, clock),

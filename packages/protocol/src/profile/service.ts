@@ -26,8 +26,8 @@ export const servicePoints = {
     },
   }),
   'O-13': openPoint({
-    meaning: 'Rate limits and quotas of an organization.',
-    why: 'Generous enough for 64 parallel clients at full speed, and still an end to a loop that ran away. Counts of policy receipts and bytes are exact up to what is being committed at the same moment. A process with too many requests waiting for their commit answers service_overloaded.',
+    meaning: 'Rate limits and quotas of an organization, and limits on connections.',
+    why: 'Generous enough for 64 parallel clients at full speed, and still an end to a loop that ran away. Counts of policy receipts and bytes are exact up to what is being committed at the same moment. A process with too many requests waiting for their commit answers service_overloaded. A flood of connections may cost its sender a connection, never an authenticated caller or the database. Numbers of connections are per process, and lower where the process may open fewer files.',
     settings: {
       requests_per_second: integer(5_000, 1, 1_000_000, 'sustained requests of one organization'),
       burst: integer(10_000, 1, 1_000_000, 'requests that may come at once'),
@@ -64,6 +64,14 @@ export const servicePoints = {
         100_000,
         'package receipts of each state about one package, for the recipient agent and again for all other agents together',
       ),
+      connections: integer(4_096, 16, 1_000_000, 'open connections of the agent API'),
+      connections_per_address: integer(
+        1_024,
+        1,
+        1_000_000,
+        'of these, from one address (IPv6: one /64 network); trusted proxies are not limited by it',
+      ),
+      operator_connections: integer(128, 8, 10_000, 'open connections of the operator API'),
     },
   }),
   'O-14': openPoint({

@@ -146,10 +146,13 @@ for (const [title, env, variable, says] of refusals) {
   })
 }
 
-test('listening beyond loopback needs TLS or a declared proxy, on both listeners', () => {
+test('listening beyond loopback needs TLS, or a declared proxy, which is one for the agent API only', () => {
   const open = { AEX_HOST: '0.0.0.0', AEX_OPERATOR_HOST: 'exchange.example' }
   assert.deepEqual(Object.keys(wrongIn(open)), ['AEX_HOST', 'AEX_OPERATOR_HOST'])
-  assert.deepEqual(wrongIn({ ...open, AEX_TRUSTED_PROXIES: '10.0.0.1' }), {})
+  const proxied = wrongIn({ ...open, AEX_TRUSTED_PROXIES: '10.0.0.1' })
+  assert.deepEqual(Object.keys(proxied), ['AEX_OPERATOR_HOST'])
+  assert.match(proxied['AEX_OPERATOR_HOST'] ?? '', /for the agent API only/u)
+  assert.deepEqual(wrongIn({ AEX_HOST: '0.0.0.0', AEX_TRUSTED_PROXIES: '10.0.0.1' }), {})
   assert.deepEqual(wrongIn({ ...open, AEX_TLS_CERT: cert, AEX_TLS_KEY: key }), {})
   for (const AEX_HOST of ['127.0.0.1', '127.8.9.1', '::1', 'localhost'])
     assert.deepEqual(wrongIn({ AEX_HOST }), {})

@@ -8,7 +8,7 @@ import { readCertificates, readTls } from './pem-files.ts'
 import { readProfile } from './profile-file.ts'
 import { Refusal, settingsReader, type SettingsReader } from './settings-reader.ts'
 import { parseDatabaseUrl, parseIssuer, parseMailbox, parsePublicUrl, parseSmtpUrl } from './urls.ts'
-import { defaultOf, type Environment, type VariableName } from './variables.ts'
+import { defaultOf, type Environment } from './variables.ts'
 
 /** More processes than any one machine should give to one service; beyond it, run replicas. */
 const MAXIMUM_WORKERS = 64
@@ -62,19 +62,24 @@ export function readConfig(env: Environment): Config {
   return config
 }
 
-/** Tokens and packages' metadata never cross a network in the clear. */
+/**
+ * Tokens and packages' metadata never cross a network in the clear. A proxy that ends TLS is one for the agent API
+ * only: an operator's token goes over TLS or stays on this machine.
+ */
 function refuseOpenListeners({ host, operatorHost }: Config, { value, refuse }: SettingsReader): void {
-  if (value('AEX_TLS_CERT') || value('AEX_TLS_KEY') || value('AEX_TRUSTED_PROXIES')) return
-  const listeners: [VariableName, string][] = [
-    ['AEX_HOST', host],
-    ['AEX_OPERATOR_HOST', operatorHost],
-  ]
-  for (const [variable, address] of listeners) {
-    if (isLoopback(address)) continue
+  if (value('AEX_TLS_CERT') || value('AEX_TLS_KEY')) return
+  if (!isLoopback(host) && !value('AEX_TRUSTED_PROXIES')) {
     refuse(
-      variable,
+      'AEX_HOST',
       'Listening beyond this machine needs TLS: set AEX_TLS_CERT and AEX_TLS_KEY, or name the proxy that ' +
         'ends TLS in AEX_TRUSTED_PROXIES, or use 127.0.0.1.',
+    )
+  }
+  if (!isLoopback(operatorHost)) {
+    refuse(
+      'AEX_OPERATOR_HOST',
+      'Listening beyond this machine needs TLS: set AEX_TLS_CERT and AEX_TLS_KEY, or use 127.0.0.1. ' +
+        'A proxy in AEX_TRUSTED_PROXIES is for the agent API only.',
     )
   }
 }

@@ -38,7 +38,9 @@ export const VARIABLES = [
   },
   {
     name: 'AEX_TRUSTED_PROXIES',
-    meaning: 'addresses or networks that end TLS for us and may hand over Client-Cert, comma-separated',
+    meaning:
+      'addresses or networks that end TLS for the agent API and may hand over Client-Cert, comma-separated; ' +
+      'without AEX_TLS_CERT nobody else is answered there',
     default: 'nobody',
   },
   {

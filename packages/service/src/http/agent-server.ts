@@ -6,9 +6,11 @@ import { pathOf, RESOURCE_METADATA_PATH } from '../oauth/addresses.ts'
 import type { AuthorizationServer } from '../oauth/authorization-server.ts'
 import { protectedResourceMetadata } from '../oauth/metadata.ts'
 import { registerArtifacts } from './artifact-routes.ts'
+import { limitConnections } from './connection-limit.ts'
 import { registerContent } from './content-routes.ts'
-import { answerOddRequests } from './odd-requests.ts'
 import type { AgentServerDependencies } from './dependencies.ts'
+import { listenerOptions } from './listener-options.ts'
+import { answerOddRequests } from './odd-requests.ts'
 import { registerOperations } from './operation-routes.ts'
 import { answerBrokenRequest, notFound, sendProblem, toProblem } from './problem-replies.ts'
 import { factsOf, noteFacts, prepareFacts } from './request-facts.ts'
@@ -36,6 +38,7 @@ export function createAgentServer(dependencies: AgentServerDependencies): Fastif
     ...serverOptions(dependencies.tls, context.profile['O-14'].header_bytes),
   }) as FastifyInstance
 
+  limitConnections(app.server, dependencies.connections)
   prepareFacts(app)
   // Bodies arrive as bytes: signatures are checked, and content is stored, as it was received.
   app.removeAllContentTypeParsers()
@@ -77,11 +80,11 @@ export function createAgentServer(dependencies: AgentServerDependencies): Fastif
 
 /** With a client CA, certificates are asked for and optional; who needs which is decided per request (AUTH-02). */
 function serverOptions(tls: TlsConfig | undefined, maxHeaderSize: number) {
-  const http = { maxHeaderSize, requireHostHeader: false }
-  if (!tls) return { http }
-  const { certificate: cert, key, clientCa: ca } = tls
+  const { connectionTimeout, http, https } = listenerOptions(tls)
+  if (!https) return { connectionTimeout, http: { ...http, maxHeaderSize } }
+  const ca = tls?.clientCa
   const client = ca === undefined ? {} : { ca, requestCert: true, rejectUnauthorized: false }
-  return { https: { ...http, cert, key, ...client, minVersion: 'TLSv1.2' as const } }
+  return { connectionTimeout, https: { ...https, maxHeaderSize, ...client } }
 }
 
 /** Its requests never reach the framework's body parser: the authorization server reads them itself. */

@@ -3,6 +3,7 @@ import type { Caller } from '../kernel/call.ts'
 import type { CallerStatus } from '../oauth/caller-status.ts'
 import type { CertificateReader } from '../oauth/client-certificate.ts'
 import type { TokenVerifier } from '../oauth/token-verifier.ts'
+import { noteAuthenticated } from './connection-limit.ts'
 import { noteFacts } from './request-facts.ts'
 import { authorizationHeader } from './request-headers.ts'
 
@@ -21,5 +22,6 @@ export async function authenticate(
   const { caller } = token
   noteFacts(request, { organization_id: caller.organizationId })
   await requireActive(token)
+  noteAuthenticated(request.raw.socket)
   return caller
 }

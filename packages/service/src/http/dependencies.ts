@@ -8,6 +8,7 @@ import type { GroupCommit } from '../kernel/group-commit.ts'
 import type { AuthorizationServer } from '../oauth/authorization-server.ts'
 import type { Authentication } from './authentication.ts'
 import type { ConcurrencyLimit } from './concurrency-limit.ts'
+import type { ConnectionRules } from './connection-limit.ts'
 import type { MutationGroups } from './mutation-groups.ts'
 
 /** What the agent listener needs of the rest of the service. */
@@ -23,6 +24,7 @@ export interface AgentServerDependencies {
   readonly limitRate: (organizationId: string) => void
   readonly limitConcurrency: ConcurrencyLimit
   readonly tls: TlsConfig | undefined
+  readonly connections: ConnectionRules
   readonly log: Logger
   /** Told of every answer, for metrics. */
   readonly onAnswer: (answer: { route: string; method: string; status: number; milliseconds: number }) => void

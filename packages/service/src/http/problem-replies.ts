@@ -6,6 +6,7 @@ import { bearerChallenge } from '../oauth/challenge.ts'
 import type { Context } from '../kernel/context.ts'
 import { problemBase, problemDocument } from '../kernel/problem-document.ts'
 import { databaseUnavailable, Problem } from '../kernel/problem.ts'
+import { endSocket, isHandshakeFailure } from './end-socket.ts'
 import { noteFacts } from './request-facts.ts'
 import { correlationIdOf } from './request-headers.ts'
 
@@ -80,14 +81,15 @@ const CLIENT_PROBLEMS: Readonly<Record<string, ProblemCode>> = {
 
 /** What is so broken that no request comes of it: answered on the bare socket, in the same form. */
 export function answerBrokenRequest(error: NodeJS.ErrnoException, socket: Socket, context: Context): void {
-  if (!socket.writable || error.code === 'ECONNRESET') {
+  if (!socket.writable || error.code === 'ECONNRESET' || isHandshakeFailure(error)) {
     socket.destroy()
     return
   }
   const problem = new Problem(CLIENT_PROBLEMS[error.code ?? ''] ?? 'malformed_request')
   const document = problemDocument(problem, problemBase(context), context.newId('corr'))
   const body = JSON.stringify(document)
-  socket.end(
+  endSocket(
+    socket,
     [
       `HTTP/1.1 ${document.status} ${document.status === 408 ? 'Request Timeout' : 'Bad Request'}`,
       `Content-Type: ${MEDIA_TYPE.problem}`,

@@ -1,4 +1,5 @@
 import type { Database } from '../db/database.ts'
+import type { ConnectionRules } from '../http/connection-limit.ts'
 import type { Context } from '../kernel/context.ts'
 import type { WebhookKeys } from '../kernel/platform-keys-webhook.ts'
 
@@ -12,6 +13,7 @@ export interface OperatorDependencies {
   /** A prom-client registry fits. Counters are kept as things happen; nothing here scans a table. */
   readonly metrics: { readonly contentType: string; metrics(): Promise<string> }
   readonly isReady: () => boolean
-  /** PEM texts. Without them the listener is for loopback, or for a proxy that ends TLS. */
+  readonly connections: ConnectionRules
+  /** PEM texts. Without them the listener is for loopback. */
   readonly tls?: { readonly certificate: string; readonly key: string }
 }

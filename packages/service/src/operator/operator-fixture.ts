@@ -14,6 +14,15 @@ export interface Answer {
   readonly body: Record<string, unknown> & { readonly items?: Record<string, unknown>[] }
 }
 
+/** For tests that are not about connections. */
+export const UNLIMITED: OperatorDependencies['connections'] = {
+  total: Infinity,
+  perAddress: Infinity,
+  isProxy: () => false,
+  proxiesOnly: false,
+  onLimit: () => undefined,
+}
+
 const notAskedFor = () => Promise.reject(new Error('not asked for here'))
 
 /** For tests: a listener of its own on loopback, with an operator `admin` and a platform key. */
@@ -36,6 +45,7 @@ export async function startOperatorPlane(db: Database, changes: Partial<Operator
     },
     metrics: { contentType: 'text/plain; version=0.0.4', metrics: () => Promise.resolve('aex_up 1\n') },
     isReady: () => true,
+    connections: UNLIMITED,
     ...changes,
   })
   const token = await addOperator(db, 'admin')

@@ -168,6 +168,23 @@ test('bytes that are no HTTP are refused without a word about the inside', async
   assert.match(Buffer.concat(chunks).toString(), /^HTTP\/1\.1 400 Bad Request\r\nContent-Length: 0\r\n/)
 })
 
+test('[ERR-01] two Host headers, and none, are 400 with a problem document', async () => {
+  for (const hosts of ['Host: a\r\nHost: b\r\n', '']) {
+    const socket = connect(Number(new URL(plane.url).port), '127.0.0.1')
+    socket.end(`GET /readyz HTTP/1.1\r\n${hosts}Connection: close\r\n\r\n`)
+    const chunks: Buffer[] = []
+    socket.on('data', (chunk: Buffer) => void chunks.push(chunk))
+    await once(socket, 'close')
+    const answer = Buffer.concat(chunks).toString()
+    assert.match(answer, /^HTTP\/1\.1 400 [^]*application\/problem\+json[^]*"header_(?:invalid|missing)"/)
+  }
+})
+
+test('`Content-Encoding: identity` says that nothing was encoded', async () => {
+  const answer = await plane.post('/organizations', {}, { 'content-encoding': 'identity' })
+  assertProblem(answer, 422, 'validation_failed')
+})
+
 test('an unexpected failure is an empty sentence to the caller and a trace for us', async () => {
   const answer = await plane.get('/keys')
   assertProblem(answer, 500, 'internal_error')

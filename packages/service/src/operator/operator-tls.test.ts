@@ -8,6 +8,7 @@ import { testAuthority, testDatabase } from '@agent-exchange/testkit'
 import type { IncomingMessage } from 'node:http'
 import { openDatabase } from '../db/database.ts'
 import { handMadeContext } from '../kernel/hand-made-call.ts'
+import { UNLIMITED } from './operator-fixture.ts'
 import { createOperatorServer } from './server.ts'
 
 const notAskedFor = () => Promise.reject(new Error('not asked for here'))
@@ -30,6 +31,7 @@ test('with a certificate the operator plane speaks TLS, and nothing else', async
     webhookKeys: NO_KEYS,
     metrics: { contentType: 'text/plain', metrics: () => Promise.resolve('') },
     isReady: () => true,
+    connections: UNLIMITED,
     tls: await authority.server(),
   })
   const address = await server.listen({ host: '127.0.0.1', port: 0 })

@@ -1,7 +1,12 @@
 import type { Socket } from 'node:net'
 import { parseStrictJson } from '@agent-exchange/crypto'
 import { MEDIA_TYPE } from '@agent-exchange/protocol'
-import fastify, { type FastifyInstance, type FastifyRequest } from 'fastify'
+import fastify, { type FastifyInstance } from 'fastify'
+import { limitConnections, noteAuthenticated } from '../http/connection-limit.ts'
+import { endSocket, isHandshakeFailure } from '../http/end-socket.ts'
+import { listenerOptions } from '../http/listener-options.ts'
+import { requireOneHost } from '../http/odd-requests.ts'
+import { requireReadableEncoding } from '../http/request-headers.ts'
 import { Problem } from '../kernel/problem.ts'
 import type { OperatorDependencies } from './dependencies.ts'
 import { answerFailures, sendProblem } from './failures.ts'
@@ -28,19 +33,23 @@ declare module 'fastify' {
 /** The operator API, with health and metrics beside it. Never on the agent API's listener. */
 export function createOperatorServer(dependencies: OperatorDependencies): FastifyInstance {
   const { context, db } = dependencies
+  const { connectionTimeout, http, https } = listenerOptions(dependencies.tls)
   // A server without TLS to the compiler, whichever it is: both have the same methods and hooks.
   const server = fastify({
-    https: secured(dependencies),
+    connectionTimeout,
+    ...(https ? { https } : { http }),
     routerOptions: { maxParamLength: MAXIMUM_PARAMETER_CHARACTERS },
     requestTimeout: REQUEST_TIMEOUT_MS,
     keepAliveTimeout: KEEP_ALIVE_MS,
     genReqId: ({ headers }) => correlationIdOf(headers['x-correlation-id']) ?? context.newId('corr'),
     frameworkErrors: (_error, request, reply) =>
       void sendProblem(reply, new Problem('malformed_request'), context, request.id),
-    clientErrorHandler: (_error, socket) => refuseUnreadable(socket),
+    clientErrorHandler: refuseUnreadable,
   }) as unknown as FastifyInstance
+  limitConnections(server.server, dependencies.connections)
   server.decorateRequest('operatorName', '')
   answerFailures(server, dependencies)
+  requireOneHost(server)
   readJsonOnly(server, context.profile['O-14'].json_depth)
   health(server, dependencies)
   server.register(
@@ -48,7 +57,8 @@ export function createOperatorServer(dependencies: OperatorDependencies): Fastif
       // Before the body is read: a stranger's bytes are not worth parsing.
       api.addHook('onRequest', async (request) => {
         request.operatorName = await authenticateOperator(db, request.headers.authorization)
-        refuseEncoding(request)
+        noteAuthenticated(request.raw.socket)
+        requireReadableEncoding(request.raw)
       })
       for (const route of routes) serve(api, route, dependencies)
       done()
@@ -56,10 +66,6 @@ export function createOperatorServer(dependencies: OperatorDependencies): Fastif
     { prefix: OPERATOR_BASE_PATH },
   )
   return server
-}
-
-function secured({ tls }: OperatorDependencies) {
-  return tls ? { cert: tls.certificate, key: tls.key, minVersion: 'TLSv1.2' as const } : null
 }
 
 function readJsonOnly(server: FastifyInstance, maxDepth: number): void {
@@ -73,17 +79,13 @@ function readJsonOnly(server: FastifyInstance, maxDepth: number): void {
   })
 }
 
-function refuseEncoding({ headers }: FastifyRequest): void {
-  if (headers['content-encoding'] !== undefined) throw new Problem('media_type_unsupported')
-}
-
 function correlationIdOf(header: string | string[] | undefined): string | undefined {
   return typeof header === 'string' && CORRELATION_ID.test(header) ? header : undefined
 }
 
 /** What is no HTTP at all never reaches a handler. */
-function refuseUnreadable(socket: Socket): void {
-  if (socket.writable)
-    socket.end('HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\nConnection: close\r\n\r\n')
+function refuseUnreadable(error: NodeJS.ErrnoException, socket: Socket): void {
+  if (socket.writable && !isHandshakeFailure(error))
+    endSocket(socket, 'HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\nConnection: close\r\n\r\n')
   else socket.destroy()
 }
