@@ -64,6 +64,7 @@ export async function startFloor({ port, issuer, jwks, keys }: ReferenceSettings
       proxiesOnly: false,
       onLimit: () => undefined,
     },
+    bodies: () => () => undefined,
     log: pino(destination('/dev/null')),
     onAnswer: () => undefined,
   })

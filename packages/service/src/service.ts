@@ -19,6 +19,7 @@ import { moveToCurrentKey } from './features/deliveries/move-endpoints.ts'
 import { createAcceptance } from './features/packages/acceptance.ts'
 import { removeExpired } from './features/retention/retention.ts'
 import { createAgentServer } from './http/agent-server.ts'
+import { createBodyBudget } from './http/body-budget.ts'
 import { createConcurrencyLimit } from './http/concurrency-limit.ts'
 import { connectionRules } from './http/connection-rules.ts'
 import type { AgentServerDependencies } from './http/dependencies.ts'
@@ -129,6 +130,7 @@ async function startListeners(
   await ensureFirstOperator(db, operatorTokenFile, { clock })
   const metrics = createMetrics()
   const connections = connectionRules(config, log)
+  const bodies = createBodyBudget(profile)
   const agent =
     role === 'worker'
       ? undefined
@@ -136,6 +138,7 @@ async function startListeners(
           log,
           onAnswer: metrics.onAnswer,
           connections: connections.agent,
+          bodies,
         })
   let isReady = false
   const operator = createOperatorServer({
@@ -146,6 +149,7 @@ async function startListeners(
     metrics: metricsOf?.(metrics.registry) ?? metrics.registry,
     isReady: () => isReady,
     connections: connections.operator,
+    bodies,
     ...(config.tls && { tls: config.tls }),
   })
   const mail = config.smtp && cleanup.use(await openMail(config.smtp))
@@ -195,7 +199,7 @@ function agentServer(
   db: Database,
   context: Context,
   { tokenKeys }: PlatformKeys,
-  given: Pick<AgentServerDependencies, 'log' | 'onAnswer' | 'connections'>,
+  given: Pick<AgentServerDependencies, 'log' | 'onAnswer' | 'connections' | 'bodies'>,
 ) {
   const { profile, clock, publicUrl } = context
   const { log } = given

@@ -78,7 +78,12 @@ function contradictionsIn(profile: DeploymentProfile): Failure[] {
   const sunset = isEarlier(sunset_at, deprecated_at)
     ? [failure('O-16', 'sunset_at', 'Use a time that is not earlier than deprecated_at.')]
     : []
-  return [...pages, ...sunset]
+  const { request_bytes, request_bytes_in_flight } = profile['O-14']
+  const bodies =
+    request_bytes_in_flight < 2 * request_bytes
+      ? [failure('O-14', 'request_bytes_in_flight', 'Use at least twice the value of request_bytes.')]
+      : []
+  return [...pages, ...sunset, ...bodies]
 }
 
 function failure(id: OpenPointId, setting: string, message: string): Failure {

@@ -79,6 +79,12 @@ export const servicePoints = {
     why: 'Everything that is read into memory needs an end. Sizes are far above what a reasoning package needs. What two readers of one JSON text could understand differently must not be signed or stored.',
     settings: {
       request_bytes: integer(2_097_152, 1_024, 67_108_864, 'largest request body'),
+      request_bytes_in_flight: integer(
+        268_435_456,
+        1_048_576,
+        68_719_476_736,
+        'request bodies that a process reads or holds at once; one organization may use half of it',
+      ),
       request_seconds: integer(30, 1, 600, 'time in which a request has to arrive'),
       header_bytes: integer(32_768, 8_192, 262_144, 'largest header section'),
       json_form: fixed(

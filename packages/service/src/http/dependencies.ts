@@ -7,6 +7,7 @@ import type { Context } from '../kernel/context.ts'
 import type { GroupCommit } from '../kernel/group-commit.ts'
 import type { AuthorizationServer } from '../oauth/authorization-server.ts'
 import type { Authentication } from './authentication.ts'
+import type { BodyBudget } from './body-budget.ts'
 import type { ConcurrencyLimit } from './concurrency-limit.ts'
 import type { ConnectionRules } from './connection-limit.ts'
 import type { MutationGroups } from './mutation-groups.ts'
@@ -25,6 +26,7 @@ export interface AgentServerDependencies {
   readonly limitConcurrency: ConcurrencyLimit
   readonly tls: TlsConfig | undefined
   readonly connections: ConnectionRules
+  readonly bodies: BodyBudget
   readonly log: Logger
   /** Told of every answer, for metrics. */
   readonly onAnswer: (answer: { route: string; method: string; status: number; milliseconds: number }) => void

@@ -5,6 +5,7 @@ import type { Call, Caller } from '../kernel/call.ts'
 import { Problem } from '../kernel/problem.ts'
 import type { AgentServerDependencies } from './dependencies.ts'
 import { authenticate } from './authentication.ts'
+import { holdBody } from './body-budget.ts'
 import { handlers, type Handler } from './handlers.ts'
 import { checkBody, parseBody } from './request-body.ts'
 import { noteFacts } from './request-facts.ts'
@@ -30,9 +31,11 @@ export function registerOperations(app: FastifyInstance, dependencies: AgentServ
       method,
       url: path.replaceAll(/\{(\w+)\}/g, ':$1'),
       // Before the body is read: a stranger's body is not worth reading.
-      onRequest: async (request) => {
+      onRequest: async (request, reply) => {
         const admission = await admit(id, request, dependencies)
         ;(request as Admitted)[ADMISSION] = admission
+        if (operations[id].mutation)
+          holdBody(dependencies.bodies, admission.caller.organizationId, request, reply)
       },
       handler: async (request, reply) => sendAnswer(reply, await run(id, request, dependencies)),
     })

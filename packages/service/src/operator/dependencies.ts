@@ -1,4 +1,5 @@
 import type { Database } from '../db/database.ts'
+import type { BodyBudget } from '../http/body-budget.ts'
 import type { ConnectionRules } from '../http/connection-limit.ts'
 import type { Context } from '../kernel/context.ts'
 import type { WebhookKeys } from '../kernel/platform-keys-webhook.ts'
@@ -14,6 +15,7 @@ export interface OperatorDependencies {
   readonly metrics: { readonly contentType: string; metrics(): Promise<string> }
   readonly isReady: () => boolean
   readonly connections: ConnectionRules
+  readonly bodies: BodyBudget
   /** PEM texts. Without them the listener is for loopback. */
   readonly tls?: { readonly certificate: string; readonly key: string }
 }

@@ -1,8 +1,10 @@
 import type { AddressInfo } from 'node:net'
+import { DEFAULT_PROFILE } from '@agent-exchange/protocol'
 import { generateKeyPair, signDetached } from '@agent-exchange/crypto'
 import type { Database } from '../db/database.ts'
 import { inTransaction } from '../db/transaction.ts'
 import { insertOperator } from '../features/organizations/operator-store.ts'
+import { createBodyBudget } from '../http/body-budget.ts'
 import { handMadeContext } from '../kernel/hand-made-call.ts'
 import type { OperatorDependencies } from './dependencies.ts'
 import { hashOfToken, newOperatorToken } from './operator-token.ts'
@@ -46,6 +48,7 @@ export async function startOperatorPlane(db: Database, changes: Partial<Operator
     metrics: { contentType: 'text/plain; version=0.0.4', metrics: () => Promise.resolve('aex_up 1\n') },
     isReady: () => true,
     connections: UNLIMITED,
+    bodies: createBodyBudget(DEFAULT_PROFILE),
     ...changes,
   })
   const token = await addOperator(db, 'admin')

@@ -32,6 +32,7 @@ test('with a certificate the operator plane speaks TLS, and nothing else', async
     metrics: { contentType: 'text/plain', metrics: () => Promise.resolve('') },
     isReady: () => true,
     connections: UNLIMITED,
+    bodies: () => () => undefined,
     tls: await authority.server(),
   })
   const address = await server.listen({ host: '127.0.0.1', port: 0 })

@@ -2,6 +2,7 @@ import type { Socket } from 'node:net'
 import { parseStrictJson } from '@agent-exchange/crypto'
 import { MEDIA_TYPE } from '@agent-exchange/protocol'
 import fastify, { type FastifyInstance } from 'fastify'
+import { holdBody } from '../http/body-budget.ts'
 import { limitConnections, noteAuthenticated } from '../http/connection-limit.ts'
 import { endSocket, isHandshakeFailure } from '../http/end-socket.ts'
 import { listenerOptions } from '../http/listener-options.ts'
@@ -55,10 +56,11 @@ export function createOperatorServer(dependencies: OperatorDependencies): Fastif
   server.register(
     (api, _options, done) => {
       // Before the body is read: a stranger's bytes are not worth parsing.
-      api.addHook('onRequest', async (request) => {
+      api.addHook('onRequest', async (request, reply) => {
         request.operatorName = await authenticateOperator(db, request.headers.authorization)
         noteAuthenticated(request.raw.socket)
         requireReadableEncoding(request.raw)
+        holdBody(dependencies.bodies, `operator ${request.operatorName}`, request, reply)
       })
       for (const route of routes) serve(api, route, dependencies)
       done()

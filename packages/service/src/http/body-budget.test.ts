@@ -1,0 +1,97 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { connect, type Socket } from 'node:net'
+import { after, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { createProfile } from '@agent-exchange/protocol'
+import { startWorld, type Organization } from '@agent-exchange/testkit'
+import { createBodyBudget } from './body-budget.ts'
+
+const REQUEST_BYTES = 524_288
+const world = await startWorld({
+  profile: { 'O-14': { request_bytes: REQUEST_BYTES, request_bytes_in_flight: 4 * REQUEST_BYTES } },
+})
+after(() => world[Symbol.asyncDispose]())
+const BODY = JSON.stringify({ url: 'https://agent.example/hook', event_types: [] })
+
+/** Sends the headers of a request, and its body when it is told to. */
+async function begin(by: Organization, framing: string) {
+  const socket: Socket = connect(Number(new URL(world.url).port), '127.0.0.1')
+  await once(socket, 'connect')
+  let answer = ''
+  socket.on('data', (part) => (answer += String(part)))
+  const lines = [
+    'POST /v1/webhook-endpoints HTTP/1.1',
+    'Host: a',
+    `Authorization: Bearer ${await by.token()}`,
+    'X-Correlation-ID: one',
+    `Idempotency-Key: ${Math.random()}`,
+    'Content-Type: application/json',
+    framing,
+  ]
+  socket.write(`${lines.join('\r\n')}\r\n\r\n`)
+  const answered = async () => {
+    for (let tries = 0; tries < 500 && !answer.includes('\r\n\r\n'); tries++) await sleep(10)
+    return answer
+  }
+  return { socket, answered }
+}
+
+const largest = `Content-Length: ${REQUEST_BYTES}`
+const small = (by: Organization) => by.post('/v1/webhook-endpoints', JSON.parse(BODY))
+
+test('[ERR-01] bodies that are being read have a total: beyond it a body is not read, and others still have room', async () => {
+  const [greedy, other, third] = [
+    await world.organization('greedy'),
+    await world.organization('other'),
+    await world.organization('third'),
+  ]
+  // Announced, and never sent.
+  const held = [await begin(greedy, largest), await begin(greedy, 'Transfer-Encoding: chunked')]
+  await sleep(200)
+  const refused = await begin(greedy, largest)
+  const answer = await refused.answered()
+  assert.match(answer, /^HTTP\/1\.1 503 [^]*retry-after: 1\r\n[^]*"service_overloaded"/i)
+  refused.socket.destroy()
+
+  // One organization has half of the total; the other half takes two more.
+  held.push(await begin(other, largest))
+  assert.equal((await small(other)).status, 201)
+  held.push(await begin(other, largest))
+  await sleep(200)
+  const full = await small(third)
+  assert.deepEqual(
+    [full.status, full.body['code'], full.headers.get('retry-after')],
+    [503, 'service_overloaded', '1'],
+  )
+
+  // Room is given back by an answer as well as by a caller who leaves.
+  const [first, ...rest] = held
+  first?.socket.write(BODY.padEnd(REQUEST_BYTES))
+  assert.match((await first?.answered()) ?? '', /^HTTP\/1\.1 201 /)
+  for (const each of rest) each.socket.destroy()
+  await sleep(200)
+  for (const each of [greedy, other, third]) assert.equal((await small(each)).status, 201)
+  for (const { socket } of [...held]) socket.destroy()
+})
+
+test('the only body has room whatever its size, and what was given back can be taken again', () => {
+  const created = createProfile({ 'O-14': { request_bytes: 524_288, request_bytes_in_flight: 1_048_576 } })
+  assert.ok(created.ok)
+  const budget = createBodyBudget(created.profile)
+  const release = budget('operator', 50_000_000)
+  assert.throws(() => budget('org_a', 1), { code: 'service_overloaded' })
+  release()
+  const own = budget('org_a', 524_288)
+  assert.throws(() => budget('org_a', 1), { code: 'service_overloaded' })
+  budget('org_b', 524_288)
+  assert.throws(() => budget('org_c', 1), { code: 'service_overloaded' })
+  own()
+  budget('org_c', 524_288)
+})
+
+test('[O-14] room for less than two of the largest bodies is a contradiction', () => {
+  const created = createProfile({ 'O-14': { request_bytes: 1_048_576, request_bytes_in_flight: 2_097_151 } })
+  assert.ok(!created.ok)
+  assert.equal(created.failures[0]?.pointer, '/O-14/request_bytes_in_flight')
+})
