@@ -4,7 +4,7 @@ import { emptyTestDatabase } from '@agent-exchange/testkit'
 import { openDatabase } from '../../db/database.ts'
 import { migrate, readMigrations } from '../../db/migrate.ts'
 
-const OWN = '0004-usage-and-signers.sql'
+const OWN = '0003-usage-and-signers.sql'
 
 /** Rows as a database has them that an earlier release filled. */
 const EARLIER_ROWS = `
