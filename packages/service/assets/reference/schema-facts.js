@@ -7,8 +7,9 @@ export function nameOf(schema) {
   return schema.$ref?.split('/').at(-1)
 }
 
-/** The thing behind a reference; what stands beside the reference (2020-12 allows it) is laid over it. */
+/** The thing behind a reference, with the rules beside the reference (2020-12 allows them) applied to it. */
 export function resolve(description, schema) {
+  if (schema.type === undefined && schema.allOf?.[0]?.$ref) return resolve(description, narrowed(schema))
   if (typeof schema.$ref !== 'string' || !schema.$ref.startsWith(COMPONENT)) return schema
   const [section, name] = schema.$ref.slice(COMPONENT.length).split('/')
   const { $ref: _reference, properties, ...beside } = schema
@@ -21,6 +22,12 @@ export function resolve(description, schema) {
   return properties
     ? { ...merged, properties: { ...target.properties, ...Object.fromEntries(overlaid) } }
     : merged
+}
+
+/** `allOf` of a reference and of rules about its members: the reference with those rules beside it. */
+function narrowed({ allOf: [reference, ...rules], ...schema }) {
+  const properties = Object.assign({}, ...rules.map((rule) => rule.properties))
+  return { ...schema, ...reference, properties }
 }
 
 /** A short name for what a value is. */
