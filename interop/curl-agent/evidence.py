@@ -81,7 +81,8 @@ def check_package(evidence, peers, platform):
         if proof["kind"] != "package_revoked":
             continue
         body = {name: proof[name] for name in ("requested_at", "reason_code", "reason_detail", "signature")}
-        key = peers.signing_key(sender, proof["signature"]["key_id"], proof["requested_at"], proof["recorded_at"])
+        arrival = proof.get("accepted_at", proof["recorded_at"])
+        key = peers.signing_key(sender, proof["signature"]["key_id"], proof["requested_at"], arrival)
         yield f"revocation, {verify_bound(key, body, package_id)}, signed by the sender"
 
 

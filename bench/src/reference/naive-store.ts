@@ -157,9 +157,9 @@ interface Entry {
 
 /** As the service keeps them with a receipt: the event, and the proof without its link. */
 function entriesOf(lines: string): Entry[] {
-  return fromLines(lines).map(({ event, before, after }) => ({
+  return fromLines(lines).map(({ event, before, between, after }) => ({
     event: JSON.parse(event) as Entry['event'],
-    proof: JSON.parse(`${before}null${after}`) as object,
+    proof: JSON.parse(`${before}null${between}null${after}`) as object,
   }))
 }
 

@@ -17,6 +17,8 @@ export interface WorldOptions {
   readonly config?: Partial<Config>
   /** A database that another world has made: a second process of the same exchange. */
   readonly beside?: World
+  /** Another clock than that of `beside`. */
+  readonly clock?: MovableClock
 }
 
 /** A real service on a real database, with a clock of its own and operators' rights. */
@@ -46,7 +48,7 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
   const folder = mkdtempSync(join(tmpdir(), 'aex-world-'))
   cleanup.defer(() => rmSync(folder, { recursive: true }))
   const masterKey = beside?.masterKey ?? randomBytes(32)
-  const clock = beside?.clock ?? runningClock()
+  const clock = options.clock ?? beside?.clock ?? runningClock()
   const [port, operatorPort] = await freePorts(2)
   const config = configOf(options, {
     databaseUrl,

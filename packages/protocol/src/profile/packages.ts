@@ -1,6 +1,6 @@
 import { AUDIT_EVENT_TYPES } from '../vocabulary.ts'
 import { PACKAGE_STATES } from '../schema/package-state.ts'
-import { fixed, flag, integer, oneOf, openPoint, someOf } from './open-point.ts'
+import { fixed, flag, integer, oneOf, openPoint, someOf, text } from './open-point.ts'
 
 const kinds = (fallback: (typeof AUDIT_EVENT_TYPES)[number][], step: string, least = 0) =>
   someOf([...AUDIT_EVENT_TYPES], fallback, `audit events left by: ${step}`, least)
@@ -28,10 +28,10 @@ export const packagePoints = {
   }),
   'O-07': openPoint({
     meaning: 'The shape of audit evidence and the parameters of the audit operations.',
-    why: 'Evidence is pages of entries, each an audit_event with the proof beside it, so that it can be checked without trusting the exchange.',
+    why: 'Evidence is pages of entries, each an audit_event with the proof beside it, so that it can be checked without trusting the exchange. Its lists share one cursor: each holds at most limit items on a page, and has_more says whether any of them goes on.',
     settings: {
-      default_limit: integer(500, 1, 5_000, 'entries on a page where the caller names no limit'),
-      maximum_limit: integer(1_000, 1, 5_000, 'most entries on a page'),
+      default_limit: integer(500, 1, 5_000, 'items of a list on a page where the caller names no limit'),
+      maximum_limit: integer(1_000, 1, 5_000, 'most items of a list on a page'),
     },
   }),
   'O-17': openPoint({
@@ -78,7 +78,7 @@ export const packagePoints = {
   }),
   'O-26': openPoint({
     meaning: 'Which step leaves which kind of audit event.',
-    why: 'Steps that have a kind of their own leave it; the rest is proof without an audit event.',
+    why: 'Steps that have a kind of their own leave it; the rest is proof without an audit event. The exchange never sees the object inside a package, so only an id with the prefix of a reasoning package names one.',
     settings: {
       // At least one where the specification has the answer name its audit event.
       policy_receipt_accepted: kinds(['policy_evaluated'], 'policy receipt accepted', 1),
@@ -87,6 +87,10 @@ export const packagePoints = {
       receipt_received: kinds(['package_received'], 'receipt "received"'),
       response_accepted: kinds(['response_created'], 'response accepted, on the package it answers'),
       package_revoked: kinds(['package_revoked'], 'package revoked', 1),
+      other_target_type: text(
+        'package',
+        'object_type of a target without the prefix pkg_ and of a response; other targets are a reasoning_package',
+      ),
     },
   }),
   'O-27': openPoint({
@@ -109,9 +113,14 @@ export const packagePoints = {
   }),
   'O-36': openPoint({
     meaning: 'What the download address returns and who may use it.',
-    why: 'The exact submitted bytes, so that the signature can be checked; the sender is a recipient of the sealed package too.',
+    why: 'The exact submitted bytes, so that the signature can be checked; the sender is a recipient of the sealed package too. The answer is always whole: Range is ignored, so that nobody has the bytes without the evidence.',
     settings: {
       parties: someOf(['sender', 'recipient'], ['sender', 'recipient'], 'who may download', 1),
+      agent_clients: oneOf(
+        ['own_agent', 'organization'],
+        'own_agent',
+        'a client of one agent downloads packages from or to that agent, or all of its organization',
+      ),
     },
   }),
   'O-37': openPoint({
@@ -130,7 +139,13 @@ export const packagePoints = {
   'O-43': openPoint({
     meaning: 'In which order getThread and audit evidence list things. Found by us.',
     why: 'Order of acceptance is the only order that the exchange can vouch for; created_at is a claim.',
-    settings: { order: fixed('acceptance', 'the order in which the exchange recorded them') },
+    settings: {
+      order: fixed('acceptance', 'the order in which the exchange recorded them'),
+      evidence_time: fixed(
+        'recorded_at',
+        'proof.recorded_at of an entry is never earlier than that of the entry before it in the thread; accepted_at and occurred_at may be',
+      ),
+    },
   }),
   'O-46': openPoint({
     meaning: 'Which agents of a party’s organization may respond, send receipts and revoke. Found by us.',

@@ -129,13 +129,19 @@ export const servicePoints = {
     },
   }),
   'O-18': openPoint({
-    meaning: 'How long idempotency records, notifications and ciphertext are kept.',
+    meaning: 'How long idempotency records, notifications, ciphertext and unused policy receipts are kept.',
     why: 'Long enough for an agent that was down over holidays. Audit, key and revocation events are never deleted.',
     settings: {
       idempotency_days: integer(30, 1, 3_650, 'answers kept for exact retries'),
       notification_days: integer(90, 1, 3_650, 'notifications kept in the stream'),
       content_days_after_expiry: integer(30, 0, 3_650, 'ciphertext kept after the package expired'),
       delivery_days: integer(90, 1, 3_650, 'finished deliveries and their attempts'),
+      unused_policy_receipt_days: integer(
+        90,
+        0,
+        3_650,
+        'bodies of policy receipts that no package refers to; 0: kept for good',
+      ),
     },
   }),
   'O-21': openPoint({

@@ -13,14 +13,35 @@ const evidenceHash = Type.String({
   description: 'SHA-256 in hexadecimal; the first entry of a thread has no previous one',
 })
 
+const kind = Type.String({
+  description:
+    'what is proved: policy_receipt_accepted, approval_recorded, package_accepted, content_fetched, receipt_received, ' +
+    'receipt_opened, receipt_rejected, receipt_failed, response_accepted, package_revoked or delivery_replayed',
+})
+
 const proof = Type.Object(
   {
-    kind: Type.String({ description: 'what is proved, such as package_accepted or receipt_opened' }),
-    recorded_at: timestamp,
+    kind,
+    recorded_at: {
+      ...timestamp,
+      description:
+        'UTC; never earlier than that of the previous entry of the thread, and the order of entries (O-43)',
+    },
     previous_hash: Type.Union([evidenceHash, Type.Null()]),
     hash: evidenceHash,
   },
-  { description: 'what a verifier needs beside the event: digests, signatures, key ids, the hash chain' },
+  {
+    description: [
+      'What a verifier needs beside the event. Its other members follow from its kind.',
+      'policy_receipt_accepted, approval_recorded: accepted_at, policy_receipt_id, content_digest, policy_digest, signature; the receipt itself is in the evidence of its package.',
+      'package_accepted: acceptance, which is the statement that the platform signed, in the first of its entries.',
+      'receipt_*: all that was signed but state, which is in the kind; accepted_at, signature_form, and state where the package moved.',
+      'package_revoked: requested_at, reason_code, reason_detail, signature, accepted_at, signature_form.',
+      'response_accepted: response_package_id, content_digest and the acceptance of the response.',
+      'content_fetched: organization_id, client_id and, where the token names one, agent_id; once for each client.',
+      'delivery_replayed: delivery_id, replay_of, notification_id, event_id, webhook_endpoint_id, actor, reason; only for the organization whose delivery it is.',
+    ].join(' '),
+  },
 )
 
 export const evidenceEntry = define(
@@ -28,16 +49,47 @@ export const evidenceEntry = define(
   resource({ position: Type.Integer({ minimum: 1 }), event: Type.Optional(auditEvent), proof }, ours('O-07')),
 )
 
+export const unlinkedEntry = define(
+  'UnlinkedEvidenceEntry',
+  resource(
+    {
+      event: Type.Optional(auditEvent),
+      proof: Type.Object(
+        { kind, recorded_at: timestamp },
+        { description: 'as in an entry of the chain, without its link' },
+      ),
+    },
+    ours('O-07'),
+  ),
+)
+
 const page = {
   generated_at: timestamp,
-  entries: Type.Array(evidenceEntry),
+  entries: Type.Array(evidenceEntry, {
+    description: 'the chain, as far as the caller is a party to it: positions of others are missing',
+  }),
   next_cursor: lastPageHasNoCursor,
-  has_more: Type.Boolean(),
+  has_more: Type.Boolean({
+    description:
+      'whether any list of this answer goes on with next_cursor; each has at most limit items on a page',
+  }),
 }
 
 export const threadEvidence = define(
   'ThreadAuditEvidence',
-  resource({ thread_id: threadId, ...page }, ours('O-07')),
+  resource(
+    {
+      thread_id: threadId,
+      ...page,
+      unlinked_entries: Type.Optional(
+        Type.Array(unlinkedEntry, {
+          description:
+            'entries of the caller’s policy receipts that no package refers to: they are in no chain; ordered by recorded_at',
+        }),
+      ),
+    },
+    ours('O-07'),
+  ),
 )
 
 const deliveryAttempt = Type.Object({
@@ -69,14 +121,21 @@ export const packageEvidence = define(
       ...page,
       package: packageResource,
       policy_receipt: policyReceiptResource,
-      receipts: Type.Array(receiptResource),
-      delivery_attempts: Type.Array(deliveryAttempt),
-      key_history: Type.Array(keyHistory),
+      receipts: Type.Array(receiptResource, {
+        description: 'the receipts whose entries are on this page, each with its signature_form (O-22)',
+      }),
+      delivery_attempts: Type.Array(deliveryAttempt, {
+        description: 'attempts to reach the caller’s own endpoints, ordered by attempted_at',
+      }),
+      key_history: Type.Array(keyHistory, {
+        description: 'the keys that signed the package or a statement about it, complete on every page',
+      }),
     },
     ours('O-07'),
   ),
 )
 
 export type EvidenceEntry = Static<typeof evidenceEntry>
+export type UnlinkedEntry = Static<typeof unlinkedEntry>
 export type ThreadEvidence = Static<typeof threadEvidence>
 export type PackageEvidence = Static<typeof packageEvidence>

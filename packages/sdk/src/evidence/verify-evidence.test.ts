@@ -66,8 +66,8 @@ test('[AUD-01][AUD-03] the evidence of a thread holds, offline, on either side',
 
 test('[AUD-01] the evidence of one package comes with its thread, and content, policy, keys and anchors fit', async () => {
   const bundle = await readEvidence(acme, { packageId: thread.packageId })
-  const [one] = bundle.packages
-  const content = await acme.connection.download(one?.package.ciphertext_download_url ?? '', {
+  const resource = await acme.connection.call('getPackage', { path: { package_id: thread.packageId } })
+  const content = await acme.connection.download(resource.ciphertext_download_url ?? '', {
     maximumBytes: 1_000_000,
   })
   const pinned = async (by: TestAgent, of: TestAgent) =>

@@ -108,11 +108,16 @@ async function recordedRevocation(
     const entry = entries.find(({ proof, event }) => proof.kind === 'package_revoked' && event)
     if (!entry?.event) continue
     const isNative = resource.transport_mode === 'native'
+    // It may have been recorded later than it was accepted (O-43).
+    const { accepted_at: acceptedAt, recorded_at } = entry.proof as {
+      accepted_at?: string
+      recorded_at: string
+    }
     const { native_revocation_outcome, ds_x_revocation_outcome } = profile['O-34']
     return {
       package_id: packageId,
       state: 'revoked',
-      revoked_at: entry.proof.recorded_at,
+      revoked_at: acceptedAt ?? recorded_at,
       outcome: isNative ? native_revocation_outcome : ds_x_revocation_outcome,
       future_access_blocked: isNative,
       audit_event_id: entry.event.id,

@@ -88,6 +88,39 @@ test('a database of a newer release, or with an altered migration, is refused wi
   await assert.rejects(migrate(database.db, [altered, second]), refused(/another content .* never edited/u))
 })
 
+test('[AUD-02][O-43] a database of the first release keeps its receipts and threads, and says which receipts are unused', async () => {
+  await using database = await emptyDatabase()
+  const { db } = database
+  const [first, ...later] = readMigrations()
+  assert.ok(first)
+  await migrate(db, [first])
+  const entries = JSON.stringify({ thread_id: 'thread_a' })
+  await db`
+    insert into policy_receipt select 'receipt_' || name, 'pkg_' || name, 'org_a', 'org_b', '{}', now(), true,
+      'audit_' || name, ${entries}, 'key' from unnest('{used,unused}'::text[]) as name`
+  await db`
+    insert into thread (thread_id, transport_mode, protocol_version, created_at, pairs)
+    values ('thread_a', 'native', 'svc/1.0', now(), '{}')`
+  await db`
+    insert into package select (json_populate_record(null::package, json_build_object('package_id', 'pkg_used',
+      'thread_id', 'thread_a', 'thread_position', 1, 'sender_org_id', 'org_a', 'sender_agent_id', 'agent_a',
+      'recipient_org_id', 'org_b', 'recipient_agent_id', 'agent_b', 'transport_mode', 'native', 'state', 'accepted',
+      'metadata', '{}', 'content_digest', 'd', 'signing_key_id', 'key', 'policy_receipt_id', 'receipt_used',
+      'created_at', now(), 'expires_at', now(), 'accepted_at', now(), 'updated_at', now(), 'correlation_id', 'c'))).*`
+  await migrate(db, [first, ...later])
+  const receipts = await db<{ package_id: string; thread_id: string | null }[]>`
+    select package_id, thread_id from policy_receipt order by package_id desc`
+  assert.deepEqual(
+    receipts.map((row) => ({ ...row })),
+    [
+      { package_id: 'pkg_used', thread_id: null },
+      { package_id: 'pkg_unused', thread_id: 'thread_a' },
+    ],
+  )
+  const [thread] = await db<{ known: boolean }[]>`select audit_recorded_at >= created_at as known from thread`
+  assert.equal(thread?.known, true)
+})
+
 test('schema.txt is what the migrations add up to', async () => {
   await using database = await testDatabase()
   const db = open(database.url)

@@ -61,6 +61,15 @@ const STATEMENTS = {
     where package_id = 'p' and expires_at = '2026-03-02T08:00:00Z' order by part`,
   'contents that may go': `select expires_at, package_id from package_content
     where expires_at < '2026-03-02T08:00:00Z' and part = 0 order by expires_at, package_id limit 1000`,
+  'policy receipts of a sender for a thread': `select policy_receipt_id from policy_receipt
+    where thread_id = 't' and sender_org_id = 'o' and (accepted_at, audit_event_id) >= ('2026-03-02T08:00:00Z', 'a')
+    order by accepted_at, audit_event_id limit 1000`,
+  'policy receipts that retention looks at': `select policy_receipt_id, not exists (
+      select from package where package.package_id = receipt.package_id
+        and package.policy_receipt_id = receipt.policy_receipt_id offset 0)
+    from policy_receipt as receipt where accepted_at > '2026-03-02T08:00:00Z' and accepted_at < '2026-03-03T08:00:00Z'
+    order by accepted_at fetch first 1000 rows with ties`,
+  'whether a client has fetched a package': `select from content_fetch where package_id = 'p' and client_id = 'c'`,
   'attempts for a package': `select outcome from delivery join delivery_attempt using (delivery_id)
     where package_id = 'p' and organization_id = 'o'`,
   'what became of a notification': `select from delivery where package_id = 'p' and notification_id = 'n'`,

@@ -282,7 +282,7 @@ test('[ID-04] a further revocation moves invalid_from earlier, never later, each
   const { keys, directory_version } = await directory('agent_emergency')
   assert.deepEqual(keys, [revoked])
   assert.notEqual(directory_version, planned.directory_version)
-  const events = await historyOf(db, ['agent_emergency'], [])
+  const events = await historyOf(db, [{ agentId: 'agent_emergency', keyId: 'k' }])
   assert.deepEqual(
     events[0]?.events.map(({ kind, recorded_at, details }) => [kind, recorded_at, details]),
     [

@@ -1,7 +1,7 @@
 import type { PackageEvidence } from '@agent-exchange/protocol'
 import type { Queries } from '../../db/database.ts'
-import type { KeyName } from '../keys/public-keys.ts'
-import { keysNamed, keysOf, type KeyRow } from './key-store.ts'
+import { lockNameOf, type KeyName } from '../keys/public-keys.ts'
+import { keysNamed } from './key-store.ts'
 import { toPublicKey } from './resources.ts'
 
 interface EventRow {
@@ -12,42 +12,26 @@ interface EventRow {
   readonly details: string
 }
 
-/**
- * Keys with everything that happened to them, for verification long afterwards (ID-04, ID-05): all keys of the
- * package's two agents, and of any other agent those that signed something about it.
- */
+/** Keys with everything that happened to them, for verification long afterwards (ID-05); each once. */
 export async function historyOf(
   queries: Queries,
-  agentIds: readonly string[],
-  signers: readonly KeyName[],
+  uses: readonly KeyName[],
 ): Promise<PackageEvidence['key_history']> {
-  const agents = [...new Set(agentIds)]
-  const others = signers.filter(({ agentId }) => !agents.includes(agentId))
-  const keys = await Promise.all([
-    ...agents.map((agentId) => keysOf(queries, agentId)),
-    keysNamed(queries, others),
+  const names = [...new Map(uses.map((name) => [lockNameOf(name), name])).values()]
+  const [agentIds, keyIds] = [names.map(({ agentId }) => agentId), names.map(({ keyId }) => keyId)]
+  const [keys, events] = await Promise.all([
+    keysNamed(queries, names),
+    queries<EventRow[]>`
+      select agent_id, key_id, kind, recorded_at, details from agent_key_event
+      join unnest(${agentIds}::text[], ${keyIds}::text[]) as named (agent_id, key_id) using (agent_id, key_id)
+      order by position`,
   ])
-  return withEvents(queries, keys.flat())
-}
-
-async function withEvents(
-  queries: Queries,
-  keys: readonly KeyRow[],
-): Promise<PackageEvidence['key_history']> {
-  const events = await queries<EventRow[]>`
-    select agent_id, key_id, kind, recorded_at, details from agent_key_event
-    join unnest(${keys.map((key) => key.agent_id)}::text[], ${keys.map((key) => key.key_id)}::text[])
-      as named (agent_id, key_id) using (agent_id, key_id)
-    order by position`
-  const byKey = Map.groupBy(events, nameOf)
   return keys.map((key) => ({
     agent_id: key.agent_id,
     key: toPublicKey(key),
-    events: (byKey.get(nameOf(key)) ?? []).map(({ kind, recorded_at, details }) => ({
-      kind,
-      recorded_at,
-      details: publicPart(details),
-    })),
+    events: events
+      .filter(({ agent_id, key_id }) => agent_id === key.agent_id && key_id === key.key_id)
+      .map(({ kind, recorded_at, details }) => ({ kind, recorded_at, details: publicPart(details) })),
   }))
 }
 

@@ -38,14 +38,13 @@ export async function keysOf(db: Queries, agentId: string): Promise<KeyRow[]> {
     from agent_key where agent_id = ${agentId} order by registered_at, key_id`
 }
 
-/** Those of the keys that exist. */
+/** Keys of any agents, by names that are all different. */
 export async function keysNamed(db: Queries, names: readonly KeyName[]): Promise<KeyRow[]> {
-  if (names.length === 0) return []
   return db<KeyRow[]>`
-    select distinct agent_id, key_id, use, public_jwk, thumbprint, valid_from, replaces_key_id, status, registered_at,
+    select agent_id, key_id, use, public_jwk, thumbprint, valid_from, replaces_key_id, status, registered_at,
       revoked_at, invalid_from
-    from agent_key
-    join unnest(${names.map(({ agentId }) => agentId)}::text[], ${names.map(({ keyId }) => keyId)}::text[])
+    from agent_key join unnest(
+      ${names.map(({ agentId }) => agentId)}::text[], ${names.map(({ keyId }) => keyId)}::text[])
       as named (agent_id, key_id) using (agent_id, key_id)
     order by registered_at, agent_id, key_id`
 }

@@ -22,6 +22,16 @@ export interface AuditFact {
   readonly decision?: string
 }
 
+/**
+ * O-26: a package as the target of an audit event. The exchange never sees the object inside: an id with the prefix of a
+ * reasoning package is taken for one, unless the package is known to answer another.
+ */
+export function packageTarget(packageId: string, { profile }: Context, isResponse = false) {
+  const isReasoning = packageId.startsWith('pkg_') && !isResponse
+  const type = isReasoning ? 'reasoning_package' : profile['O-26'].other_target_type
+  return { object_id: packageId, object_type: type }
+}
+
 /** The schema version that our audit events follow. */
 const AUDIT_SCHEMA_VERSION = '1.0.0'
 

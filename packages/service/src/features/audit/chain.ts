@@ -1,7 +1,7 @@
 import { hash as digest } from 'node:crypto'
 import { column, copyTarget } from '../../db/wire/copy.ts'
 import type { Transaction } from '../../db/database.ts'
-import { linkedText, quoted, type EntryText } from './entry-text.ts'
+import { linkedText, quoted, type EntryText, type Link } from './entry-text.ts'
 
 /** What is about to be written into the audit of a thread. */
 export interface AuditDraft {
@@ -10,6 +10,8 @@ export interface AuditDraft {
   readonly senderOrgId: string
   readonly recipientOrgId: string
   readonly text: EntryText
+  /** The time of the request. The chain records a later one where its previous entry has one. */
+  readonly now: string
   /** The policy receipt whose first, second, … entry this is: it keeps the text. */
   readonly policyReceiptId?: string
 }
@@ -18,9 +20,14 @@ export interface AuditDraft {
 export interface ChainEnd {
   readonly count: number
   readonly hash: string | null
+  /** Of the last entry; empty where there is none. */
+  readonly recordedAt: string
 }
 
-/** Entries about one package that follow each other: most packages come with four. */
+/** The end of a chain without entries. */
+export const EMPTY_CHAIN: ChainEnd = { count: 0, hash: null, recordedAt: '' }
+
+/** Entries about one package, for the same organizations, that follow each other: most packages come with four. */
 interface AuditRecord {
   readonly thread_id: string
   readonly first_position: number
@@ -36,24 +43,28 @@ interface AuditRecord {
  * Links drafts to the ends of their threads' chains. The hash of an entry is SHA-256 over RFC 8785 of the entry
  * as evidence shows it, without the hash itself; the previous entry's hash is part of that. What was hashed is stored, or
  * all that was added to what a policy receipt keeps of it.
+ *
+ * O-43: requests wait for a thread's lock in another order than they arrived, and processes have clocks of their own. So
+ * an entry is recorded at the time of its request or at that of the previous entry, whichever is later.
  */
 export function linkEntries(ends: ReadonlyMap<string, ChainEnd>, drafts: readonly AuditDraft[]) {
   const latest = new Map(ends)
   const records: AuditRecord[] = []
   for (const draft of drafts) {
-    const end = latest.get(draft.threadId) ?? { count: 0, hash: null }
-    const position = end.count + 1
-    const text = linkedText(draft.text, position, end.hash)
+    const end = latest.get(draft.threadId) ?? EMPTY_CHAIN
+    // Both are UTC in milliseconds: as texts they compare like the times.
+    const recordedAt = end.recordedAt > draft.now ? end.recordedAt : draft.now
+    const link = { position: end.count + 1, previous: end.hash, recordedAt }
+    const text = linkedText(draft.text, link)
     const own = digest('sha256', text, 'hex')
-    latest.set(draft.threadId, { count: position, hash: own })
-    const entry =
-      draft.policyReceiptId === undefined ? wholeEntry(text, own) : keptEntry(position, end.hash, own)
+    latest.set(draft.threadId, { count: link.position, hash: own, recordedAt })
+    const entry = draft.policyReceiptId === undefined ? wholeEntry(text, own) : keptEntry(link, own)
     const before = records.at(-1)
-    if (before?.thread_id === draft.threadId && before.package_id === draft.packageId) {
-      before.last_position = position
+    if (before && continues(before, draft)) {
+      before.last_position = link.position
       before.entries.push(entry)
     } else {
-      records.push(startRecord(draft, position, entry))
+      records.push(startRecord(draft, link.position, entry))
     }
   }
   return { records, ends: latest }
@@ -64,8 +75,17 @@ function wholeEntry(text: string, hash: string): string {
   return `{"entry":${text},"hash":"${hash}"}`
 }
 
-function keptEntry(position: number, previous: string | null, hash: string): string {
-  return `{"position":${position},"previous_hash":${quoted(previous)},"hash":"${hash}"}`
+function keptEntry({ position, previous, recordedAt }: Link, hash: string): string {
+  return `{"position":${position},"previous_hash":${quoted(previous)},"recorded_at":"${recordedAt}","hash":"${hash}"}`
+}
+
+function continues(record: AuditRecord, draft: AuditDraft): boolean {
+  return (
+    record.thread_id === draft.threadId &&
+    record.package_id === draft.packageId &&
+    record.sender_org_id === draft.senderOrgId &&
+    record.recipient_org_id === draft.recipientOrgId
+  )
 }
 
 function startRecord(draft: AuditDraft, position: number, entry: string): AuditRecord {

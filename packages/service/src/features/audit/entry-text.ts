@@ -5,60 +5,99 @@ import type { AuditEvent } from '@agent-exchange/protocol'
 export interface EntryDraft {
   readonly event?: AuditEvent
   readonly proof: { readonly kind: string; readonly [member: string]: unknown }
-  readonly recordedAt: string
 }
 
 /**
- * The same in RFC 8785, in which it will be hashed. The hash of the entry before it is known only when the entry is
- * linked, and belongs into the middle of its proof: here is what stands before that, and after it.
+ * The same in RFC 8785, in which it will be hashed. The previous entry's hash and the time of recording are known only
+ * when the entry is linked, and both are in the middle of its proof: here is the text around the two.
  */
 export interface EntryText {
-  /** Empty where a proof stands by itself. */
+  /** Empty for a proof without an audit event. */
   readonly event: string
   readonly before: string
+  readonly between: string
   readonly after: string
+  /** Kept by the first release, which did not wait for the link: an entry that it linked was hashed with this time. */
+  readonly recordedAt?: string
+}
+
+/** The place of an entry in its chain. */
+export interface Link {
+  readonly position: number
+  readonly previous: string | null
+  readonly recordedAt: string
 }
 
 const PREVIOUS_HASH = 'previous_hash'
+const RECORDED_AT = 'recorded_at'
 
-export function toEntryText({ event, proof, recordedAt }: EntryDraft): EntryText {
+export function toEntryText({ event, proof }: EntryDraft): EntryText {
   const before: Record<string, unknown> = {}
-  const after: Record<string, unknown> = { recorded_at: recordedAt }
-  // Its kind stands before, its time after: neither of the two is empty.
-  for (const [name, value] of Object.entries(proof)) (name < PREVIOUS_HASH ? before : after)[name] = value
+  const between: Record<string, unknown> = {}
+  const after: Record<string, unknown> = {}
+  for (const [name, value] of Object.entries(proof)) {
+    const part = name < PREVIOUS_HASH ? before : name < RECORDED_AT ? between : after
+    part[name] = value
+  }
   return {
     event: event ? canonicalize(event) : '',
-    before: `${canonicalize(before).slice(0, -1)},"${PREVIOUS_HASH}":`,
-    after: `,${canonicalize(after).slice(1)}`,
+    // Never empty: its kind is in it.
+    before: `{${members(before)},"${PREVIOUS_HASH}":`,
+    between: `${followed(between)},"${RECORDED_AT}":`,
+    after: `${followed(after)}}`,
   }
+}
+
+function members(part: object): string {
+  return canonicalize(part).slice(1, -1)
+}
+
+function followed(part: object): string {
+  const text = members(part)
+  return text === '' ? '' : `,${text}`
 }
 
 /** RFC 8785 of the entry as evidence shows it, without its own hash. */
 export function linkedText(
-  { event, before, after }: EntryText,
-  position: number,
-  previous: string | null,
+  { event, before, between, after }: EntryText,
+  { position, previous, recordedAt }: Link,
 ): string {
   const start = event === '' ? '{' : `{"event":${event},`
-  return `${start}"position":${position},"proof":${before}${quoted(previous)}${after}}`
+  return `${start}"position":${position},"proof":${before}${quoted(previous)}${between}${quoted(recordedAt)}${after}}`
 }
 
-/** A hash, as JSON: there is nothing in it to escape. */
-export function quoted(hash: string | null): string {
-  return hash === null ? 'null' : `"${hash}"`
+/** A hash or one of our times, as JSON: there is nothing in it to escape. */
+export function quoted(text: string | null): string {
+  return text === null ? 'null' : `"${text}"`
 }
 
 const LINES_OF_AN_ENTRY = 3
+/** RFC 8785 writes neither line breaks nor tabs as they are. */
+const TIME_GOES_HERE = '\t'
+const KEPT_TIME = /^(.*?,"recorded_at":)"([^"]+)"(.*)$/u
 
-/** For keeping until they are linked: RFC 8785 has no line break. */
+/** For keeping until they are linked. */
 export function toLines(entries: readonly EntryText[]): string {
-  return entries.flatMap(({ event, before, after }) => [event, before, after]).join('\n')
+  return entries
+    .flatMap(({ event, before, between, after }) => [event, before, `${between}${TIME_GOES_HERE}${after}`])
+    .join('\n')
 }
 
 export function fromLines(text: string): EntryText[] {
   const lines = text.split('\n')
   return Array.from({ length: lines.length / LINES_OF_AN_ENTRY }, (_, index) => {
-    const [event = '', before = '', after = ''] = lines.slice(index * LINES_OF_AN_ENTRY)
-    return { event, before, after }
+    const [event = '', before = '', rest = ''] = lines.slice(
+      index * LINES_OF_AN_ENTRY,
+      (index + 1) * LINES_OF_AN_ENTRY,
+    )
+    const [between = '', after] = rest.split(TIME_GOES_HERE)
+    return after === undefined ? withKeptTime(event, before, rest) : { event, before, between, after }
   })
+}
+
+function withKeptTime(event: string, before: string, rest: string): EntryText {
+  const [, between, recordedAt, after] = KEPT_TIME.exec(rest) ?? []
+  if (between === undefined || recordedAt === undefined || after === undefined)
+    throw new Error('an audit entry that was kept cannot be read')
+  return { event, before, between, after, recordedAt }
 }

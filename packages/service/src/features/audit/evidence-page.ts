@@ -16,23 +16,70 @@ export interface EvidenceRequest {
   readonly packageId?: string
   readonly organizationId: string
   readonly query: { readonly after?: string; readonly limit?: number }
-  readonly now: string
   readonly context: Context
 }
 
-export interface EvidencePage {
-  readonly generated_at: string
-  readonly entries: EvidenceEntry[]
-  readonly next_cursor: string | null
-  readonly has_more: boolean
+/** A time and a text that tells items of the same time apart: where a list beside the chain goes on. */
+export type Mark = readonly [time: string, rest: string]
+
+/** Before every item. */
+const START: Mark = ['1970-01-01T00:00:00.000Z', '']
+
+/** One page of one list, where it ended, and whether there is more of it. */
+export interface Listed<Item, End> {
+  readonly items: readonly Item[]
+  readonly end: End
+  readonly hasMore: boolean
 }
 
-/** One page of evidence (O-07), of a thread or of one package in it. */
-export async function evidencePage(queries: Queries, request: EvidenceRequest): Promise<EvidencePage> {
-  const { threadId, packageId, organizationId, query, context } = request
+/**
+ * Paging of an evidence answer (O-07): the chain and one list beside it go on from the same cursor, each with at most
+ * `limit` items on a page. Whichever has ended is empty on the pages that follow.
+ */
+export function pagingOf({ query, context, ...request }: EvidenceRequest) {
   const limit = pageLimit(query.limit, context.profile['O-07'])
-  const listing = ['evidence', organizationId, threadId, packageId ?? ''].join(' ')
-  const after = query.after === undefined ? 0 : Number(readCursor(context.cursorSecret, listing, query.after))
+  const listing = ['evidence lists', request.organizationId, request.threadId, request.packageId ?? '']
+  const name = listing.join(' ')
+  const [position, ...mark] =
+    query.after === undefined
+      ? [0, ...START]
+      : (JSON.parse(readCursor(context.cursorSecret, name, query.after)) as [number, string, string])
+  return {
+    limit,
+    position,
+    mark: mark as Mark,
+    isFirst: query.after === undefined,
+    /** What the answer says about the next page. */
+    after(chain: Listed<unknown, number>, beside: Listed<unknown, Mark>) {
+      const hasMore = chain.hasMore || beside.hasMore
+      const place = JSON.stringify([chain.end, ...beside.end])
+      return {
+        next_cursor: hasMore ? makeCursor(context.cursorSecret, name, place) : null,
+        has_more: hasMore,
+      }
+    },
+  }
+}
+
+export type Paging = ReturnType<typeof pagingOf>
+
+/** Up to `limit` items of a list that was read with one too many, which only shows that there is more. */
+export function listed<Row, Item>(
+  rows: readonly Row[],
+  { limit, mark }: Paging,
+  { item, markOf }: { item: (row: Row) => Item; markOf: (row: Row) => Mark },
+): Listed<Item, Mark> {
+  const shown = rows.slice(0, limit)
+  const last = shown.at(-1)
+  return { items: shown.map(item), end: last ? markOf(last) : mark, hasMore: rows.length > limit }
+}
+
+/** The chain of a thread, or the entries about one package in it. */
+export async function chainPage(
+  queries: Queries,
+  { threadId, packageId, organizationId }: EvidenceRequest,
+  { position: after, limit }: Paging,
+): Promise<Listed<EvidenceEntry, number>> {
   const isThread = packageId === undefined
   const until = isThread ? after + MAXIMUM_LOOKED_AT : Number.MAX_SAFE_INTEGER
   const entries = await entriesAfter(queries, {
@@ -43,14 +90,9 @@ export async function evidencePage(queries: Queries, request: EvidenceRequest): 
     limit: limit + 1,
     ...(packageId !== undefined && { packageId }),
   })
-  const shown = entries.slice(0, limit)
-  const isFull = entries.length > limit
-  const next = !isFull && isThread ? await nextRecordAfter(queries, threadId, until) : undefined
-  const end = isFull ? shown.at(-1)?.position : next && next - 1
-  return {
-    generated_at: request.now,
-    entries: shown,
-    next_cursor: end === undefined ? null : makeCursor(context.cursorSecret, listing, end),
-    has_more: end !== undefined,
-  }
+  const items = entries.slice(0, limit)
+  const end = items.at(-1)?.position ?? after
+  if (entries.length > limit) return { items, end, hasMore: true }
+  const next = isThread ? await nextRecordAfter(queries, threadId, until) : undefined
+  return next === undefined ? { items, end, hasMore: false } : { items, end: next - 1, hasMore: true }
 }

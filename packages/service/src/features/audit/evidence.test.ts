@@ -19,6 +19,7 @@ import {
   assertProblem,
   assertSuccess,
   draftPackage,
+  freshId,
   revokeKey,
   sendPackage,
   sendReceipt,
@@ -118,7 +119,7 @@ test('[AUD-01] a policy receipt keeps the text of its entries, and no record kee
   const stored = JSON.parse(String(record?.['entries'])) as object[]
   assert.deepEqual(
     stored.map((entry) => Object.keys(entry).join()),
-    ['position,previous_hash,hash', 'position,previous_hash,hash', 'entry,hash', 'entry,hash'],
+    [...Array(2).fill('position,previous_hash,recorded_at,hash'), 'entry,hash', 'entry,hash'],
   )
   const [policy, approval] = (await threadEntries(cars, thread.threadId)).entries
   assert.equal(policy?.event?.event_type, 'policy_evaluated')
@@ -233,6 +234,53 @@ test('[AUD-01] the signed receipts verify from the thread’s entries alone', as
     const check = { packageId: thread.first.package_id, publicKey: cars.signing.pair.publicKey }
     await verifyPackageStatement(statement, check)
   }
+})
+
+test('[AUD-01] the entry of a response carries the platform’s signed acceptance of it', async () => {
+  const { entries } = await packageEvidence(seats, thread.first.package_id)
+  const proof = entries.find((entry) => entry.proof.kind === 'response_accepted')?.proof as Proof
+  const acceptance = proof['acceptance'] as Record<string, unknown>
+  assert.equal(acceptance['package_id'], thread.answer.package_id)
+  assert.equal(acceptance['content_digest'], thread.answer.content_digest)
+  const directory = await cars.get('/v1/directory/agents/agent_platform/keys')
+  const [key] = directory.body['keys'] as PublicKey[]
+  const publicKey = await importPublicJwk(key?.public_key)
+  await verifyDetached(acceptance, { member: 'signature', publicKey })
+})
+
+test('[AUD-02][OBJ-10][O-26] only a package that the exchange can take for one is called a reasoning_package', async () => {
+  const { first, answer, threadId } = thread
+  // A response may have any identifier, and is not known to hold a reasoning_package.
+  const named = (
+    await sendPackage(cars, seats, {
+      threadId,
+      respondsTo: first.package_id,
+      metadata: { package_id: freshId('pkg') },
+    })
+  ).metadata
+  const { entries } = await threadEntries(seats, threadId)
+  const typesOf = (id: string, events: readonly string[]) =>
+    new Set(
+      entries.flatMap(({ event }) =>
+        event?.target.object_id === id && events.includes(event.event_type) ? [event.target.object_type] : [],
+      ),
+    )
+  const own = ['package_created', 'package_sent', 'package_received', 'response_created']
+  const policy = ['policy_evaluated', 'human_approved']
+  assert.deepEqual(typesOf(first.package_id, [...own, ...policy]), new Set(['reasoning_package']))
+  assert.deepEqual(typesOf(answer.package_id, [...own, ...policy]), new Set(['package']))
+  assert.deepEqual(typesOf(named.package_id, own), new Set(['package']))
+  for (const { event } of entries) if (event) assert.deepEqual(validateObject(event).failures, [])
+})
+
+test('[AUD-01] evidence says when a signed statement arrived, and holds no address of content', async () => {
+  const evidence = await packageEvidence(cars, thread.first.package_id)
+  assert.equal(evidence.package.ciphertext_download_url, undefined)
+  const signed = evidence.entries.filter(({ proof }) => /^receipt_|^policy_receipt/.test(proof.kind))
+  assert.equal(signed.length, 4)
+  for (const { proof } of signed) assert.ok(String(Reflect.get(proof, 'accepted_at')) <= proof.recorded_at)
+  const { policy_receipt: policyReceipt } = evidence
+  assert.equal(Reflect.get(signed[0]?.proof ?? {}, 'accepted_at'), policyReceipt.accepted_at)
 })
 
 test('[AUD-03] what evidence rests on cannot be changed, deleted or truncated', async () => {

@@ -18,8 +18,8 @@ const world = await startWorld()
 after(() => world[Symbol.asyncDispose]())
 const [seats, cars] = [await world.organization('seats'), await world.organization('cars')]
 
-async function packageEvidence(by: Organization, packageId: string): Promise<PackageEvidence> {
-  const answer = await by.get(`/v1/audit/packages/${packageId}`)
+async function packageEvidence(by: Organization, packageId: string, query = ''): Promise<PackageEvidence> {
+  const answer = await by.get(`/v1/audit/packages/${packageId}${query}`)
   assertSuccess(answer, 'getPackageAuditEvidence')
   return answer.body as unknown as PackageEvidence
 }
@@ -38,8 +38,7 @@ test('[ID-05] key history, and the flag of a package accepted between invalid_fr
   await revokeKey(seats, signing.keyId, cutoff)
   assert.equal((await history(before.package_id))?.accepted_after_invalid_from, false)
   assert.equal((await history(between.package_id))?.accepted_after_invalid_from, true)
-  const shown = await history(unconcerned.package_id)
-  assert.equal(shown?.accepted_after_invalid_from, undefined)
+  const shown = await history(between.package_id)
   assert.deepEqual(
     shown?.events.map(({ kind, details }) => [kind, details]),
     [
@@ -48,10 +47,22 @@ test('[ID-05] key history, and the flag of a package accepted between invalid_fr
     ],
   )
   assert.equal(shown?.key.status, 'revoked')
-  const agents = new Set(
-    (await packageEvidence(cars, before.package_id)).key_history.map((each) => each.agent_id),
-  )
-  assert.deepEqual(agents, new Set([seats.agentId, cars.agentId]))
+  // A key that signed nothing about a package is no evidence of it.
+  assert.equal(await history(unconcerned.package_id), undefined)
+})
+
+test('[ID-05][AUD-01] the keys that signed the package or a statement about it, on every page, and no others', async () => {
+  const { metadata } = await sendPackage(seats, cars)
+  const keysIn = async (query = '') =>
+    (await packageEvidence(seats, metadata.package_id, query)).key_history.map(
+      ({ agent_id, key }) => `${agent_id} ${key.key_id}`,
+    )
+  const own = `${seats.agentId} ${seats.signing.keyId}`
+  assert.deepEqual(await keysIn(), [own])
+  const signing = await addKey(cars, 'signing')
+  await sendReceipt({ ...cars, signing }, metadata, 'received')
+  for (const query of ['', '?limit=1'])
+    assert.deepEqual(await keysIn(query), [own, `${cars.agentId} ${signing.keyId}`])
 })
 
 const flagged = async (by: Organization, id: string) =>

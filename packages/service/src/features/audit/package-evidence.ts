@@ -1,16 +1,11 @@
-import type { PackageEvidence, PackageReceiptRequest } from '@agent-exchange/protocol'
-import type { Database } from '../../db/database.ts'
+import type { EvidenceEntry, PackageEvidence } from '@agent-exchange/protocol'
 import type { Read } from '../../kernel/call.ts'
 import { Problem } from '../../kernel/problem.ts'
-import { historyOf } from '../agents/key-history.ts'
-import { findPackageOfParty, toPackageResource, type PackageRow } from '../packages/store.ts'
+import { findPackageOfParty, toPackageResource } from '../packages/store.ts'
 import { loadPolicyReceipts, toPolicyReceiptResource } from '../policy-receipts/store.ts'
-import { evidencePage } from './evidence-page.ts'
-import { keyUsesOf, suspicion } from './key-uses.ts'
-
-/** Attempts shown; the operator keeps the rest. */
-const MAXIMUM_ATTEMPTS = 500
-const MAXIMUM_RECEIPTS = 1_000
+import { attemptsOf } from './delivery-attempts.ts'
+import { chainPage, pagingOf } from './evidence-page.ts'
+import { signingKeysOf } from './signing-keys.ts'
 
 /** AUD-01, ID-05: everything about one package that a verifier needs, also long after its keys have changed. */
 export const getPackageAuditEvidence: Read<'getPackageAuditEvidence'> = async (call, db) => {
@@ -19,51 +14,54 @@ export const getPackageAuditEvidence: Read<'getPackageAuditEvidence'> = async (c
   const row = await findPackageOfParty(db, params.package_id, organizationId)
   if (!row) throw new Problem('resource_not_found')
   const { package_id: packageId, thread_id: threadId } = row
-  const [page, policyReceipts, receipts, attempts] = await Promise.all([
-    evidencePage(db, { threadId, packageId, organizationId, query, now, context }),
-    loadPolicyReceipts(db, [row.policy_receipt_id]),
-    receiptsOf(db, row),
-    attemptsOf(db, packageId, organizationId),
-  ])
-  const policyReceipt = policyReceipts.get(row.policy_receipt_id)
+  const request = { threadId, packageId, organizationId, query, context }
+  const paging = pagingOf(request)
+  const policyReceipt = (await loadPolicyReceipts(db, [row.policy_receipt_id])).get(row.policy_receipt_id)
   if (!policyReceipt) throw new Error('a package without its policy receipt')
-  const uses = await keyUsesOf(db, row, policyReceipt)
-  const keys = await historyOf(db, [row.sender_agent_id, row.recipient_agent_id], uses)
+  const [chain, attempts, keys] = await Promise.all([
+    chainPage(db, request, paging),
+    attemptsOf(db, { packageId, organizationId }, paging),
+    signingKeysOf(db, row, policyReceipt),
+  ])
+  // Where content is fetched is no evidence.
+  const { ciphertext_download_url: _address, ...shown } = toPackageResource(row, context, organizationId)
   return {
     package_id: packageId,
     thread_id: threadId,
-    ...page,
-    package: toPackageResource(row, context, organizationId),
+    generated_at: now,
+    entries: [...chain.items],
+    package: shown,
     policy_receipt: toPolicyReceiptResource(policyReceipt),
-    receipts,
-    delivery_attempts: attempts,
-    key_history: keys.map((history) => ({ ...history, ...suspicion(history, uses) })),
+    receipts: receiptsIn(chain.items, packageId),
+    delivery_attempts: [...attempts.items],
+    key_history: keys,
+    ...paging.after(chain, attempts),
   }
 }
 
-async function receiptsOf(db: Database, { package_id }: PackageRow): Promise<PackageEvidence['receipts']> {
-  const rows = await db<{ body: string; signature_form: string; accepted_at: string }[]>`
-    select body, signature_form, accepted_at from package_receipt where package_id = ${package_id}
-    order by position limit ${MAXIMUM_RECEIPTS}`
-  return rows.map(({ body, signature_form, accepted_at }) => ({
-    ...(JSON.parse(body) as PackageReceiptRequest),
-    package_id,
-    accepted_at,
-    signature_form,
-  }))
-}
+type Receipt = PackageEvidence['receipts'][number] & { readonly signature_form: string }
 
-/** Attempts to reach the caller's own endpoints; how the other side is reached is its own affair. */
-async function attemptsOf(db: Database, packageId: string, organizationId: string) {
-  const rows = await db<{ delivery_id: string; attempt: number; started_at: string; outcome: string }[]>`
-    select delivery_id, delivery_attempt.attempt, started_at, outcome
-    from delivery join delivery_attempt using (delivery_id)
-    where package_id = ${packageId} and organization_id = ${organizationId}
-    order by started_at, delivery_id limit ${MAXIMUM_ATTEMPTS}`
-  return rows.map(({ delivery_id, attempt, started_at, outcome }) => ({
-    delivery_id,
-    attempt,
-    attempted_at: started_at,
-    outcome,
-  }))
+const RECEIPT_KIND = 'receipt_'
+
+/** The receipts whose entries are on this page, as they were signed: an entry has all of it, its kind the state. */
+function receiptsIn(entries: readonly EvidenceEntry[], packageId: string): Receipt[] {
+  const receipts = entries.flatMap(({ proof }) => {
+    if (!proof.kind.startsWith(RECEIPT_KIND)) return []
+    const {
+      receipt_id,
+      occurred_at,
+      actor_agent_id,
+      package_digest,
+      signature,
+      signature_form,
+      accepted_at,
+    } = proof as unknown as Omit<Receipt, 'accepted_at'> & { accepted_at?: string }
+    const state = proof.kind.slice(RECEIPT_KIND.length) as Receipt['state']
+    const signed = { receipt_id, state, occurred_at, actor_agent_id, package_digest, signature }
+    // The first release recorded a receipt at the time of its acceptance.
+    const ours = { accepted_at: accepted_at ?? proof.recorded_at, signature_form }
+    return [{ ...signed, package_id: packageId, ...ours }]
+  })
+  // One receipt may leave several audit events (O-26).
+  return [...new Map(receipts.map((receipt) => [receipt.receipt_id, receipt])).values()]
 }

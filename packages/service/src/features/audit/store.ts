@@ -12,6 +12,8 @@ interface WholeEntry {
 interface KeptEntry {
   readonly position: number
   readonly previous_hash: string | null
+  /** Not in entries that the first release linked: the time is then in the text. */
+  readonly recorded_at?: string
   readonly hash: string
 }
 
@@ -78,7 +80,10 @@ function entriesOf({ entries, kept }: StoredRecord): EvidenceEntry[] {
   })
 }
 
-function linked(text: EntryText | undefined, { position, previous_hash }: KeptEntry): EvidenceEntry {
-  if (!text) throw new Error('an audit record has more entries of its policy receipt than that has')
-  return JSON.parse(linkedText(text, position, previous_hash)) as EvidenceEntry
+function linked(text: EntryText | undefined, kept: KeptEntry): EvidenceEntry {
+  const { position, previous_hash: previous, recorded_at } = kept
+  const recordedAt = recorded_at ?? text?.recordedAt
+  if (!text || recordedAt === undefined)
+    throw new Error('an audit record has more entries of its policy receipt than that has')
+  return JSON.parse(linkedText(text, { position, previous, recordedAt })) as EvidenceEntry
 }

@@ -1,14 +1,30 @@
 import type { Read } from '../../kernel/call.ts'
 import { Problem } from '../../kernel/problem.ts'
 import { findThreadOfParty } from '../threads/store.ts'
-import { evidencePage } from './evidence-page.ts'
+import { chainPage, pagingOf } from './evidence-page.ts'
+import { unlinkedEntries } from './unlinked-entries.ts'
 
-/** AUD-01: what happened in a thread, as far as the caller is a party to it. */
+/**
+ * AUD-01: what happened in a thread, as far as the caller is a party to it. A sender also finds what became of policy
+ * receipts that no package refers to (AUD-02): where none ever did, the thread itself may not exist.
+ */
 export const getThreadAuditEvidence: Read<'getThreadAuditEvidence'> = async (call, db) => {
   const { caller, params, query, now, context } = call
   const { organizationId } = caller
+  const request = { threadId: params.thread_id, organizationId, query, context }
+  const paging = pagingOf(request)
   const thread = await findThreadOfParty(db, params.thread_id, organizationId)
-  if (!thread) throw new Problem('resource_not_found')
-  const page = await evidencePage(db, { threadId: thread.thread_id, organizationId, query, now, context })
-  return { thread_id: thread.thread_id, ...page }
+  const [chain, unlinked] = await Promise.all([
+    // A thread of others is as if there were none.
+    thread ? chainPage(db, request, paging) : { items: [], end: paging.position, hasMore: false },
+    unlinkedEntries(db, request, paging),
+  ])
+  if (!thread && paging.isFirst && unlinked.items.length === 0) throw new Problem('resource_not_found')
+  return {
+    thread_id: params.thread_id,
+    generated_at: now,
+    entries: [...chain.items],
+    unlinked_entries: [...unlinked.items],
+    ...paging.after(chain, unlinked),
+  }
 }

@@ -7,6 +7,7 @@ import {
   type TransportMode,
 } from '@agent-exchange/protocol'
 import { Problem } from '../../kernel/problem.ts'
+import { EMPTY_CHAIN } from '../audit/chain.ts'
 import { lockNameOf } from '../keys/public-keys.ts'
 import { encryptionKeyFault, requireSigningKey } from '../keys/signing-key.ts'
 import { requireWithin } from '../organizations/usage-store.ts'
@@ -156,7 +157,7 @@ function newThread(parties: readonly string[], { connectors }: AcceptanceState):
     participants: new Set(),
     pairs: new Set(),
     packageCount: 0,
-    chain: { count: 0, hash: null },
+    chain: EMPTY_CHAIN,
   }
 }
 

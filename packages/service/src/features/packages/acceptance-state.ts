@@ -147,10 +147,11 @@ async function loadThreads(tx: Transaction, ids: readonly string[]): Promise<Map
       package_count: number
       audit_count: number
       audit_hash: string | null
+      audit_recorded_at: string
       pairs: string[]
     }[]
   >`
-    select thread_id, transport_mode, package_count, audit_count, audit_hash, pairs
+    select thread_id, transport_mode, package_count, audit_count, audit_hash, audit_recorded_at, pairs
     from thread where thread_id = any(${[...ids]})`.execute()
   return new Map(
     rows.map((row) => [
@@ -160,7 +161,7 @@ async function loadThreads(tx: Transaction, ids: readonly string[]): Promise<Map
         participants: new Set(organizationsIn(row.pairs)),
         pairs: new Set(row.pairs),
         packageCount: row.package_count,
-        chain: { count: row.audit_count, hash: row.audit_hash },
+        chain: { count: row.audit_count, hash: row.audit_hash, recordedAt: row.audit_recorded_at },
       },
     ]),
   )

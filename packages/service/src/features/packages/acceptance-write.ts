@@ -2,8 +2,14 @@ import { eventTypeFor, movePackage, parseInstant, type PackageState } from '@age
 import type { Transaction } from '../../db/database.ts'
 import { leaveToCommit } from '../../db/transaction-lines.ts'
 import { randomId } from '../../kernel/ids.ts'
-import { toAuditEvent, traceOf } from '../audit/audit-event.ts'
-import { insertAuditRecords, linkEntries, type AuditDraft, type ChainEnd } from '../audit/chain.ts'
+import { packageTarget, toAuditEvent, traceOf } from '../audit/audit-event.ts'
+import {
+  EMPTY_CHAIN,
+  insertAuditRecords,
+  linkEntries,
+  type AuditDraft,
+  type ChainEnd,
+} from '../audit/chain.ts'
 import { fromLines } from '../audit/entry-text.ts'
 import { emitEvents, type LifecycleEvent } from '../notifications/emit-events.ts'
 import { addUsage, type UsageChange } from '../organizations/usage-store.ts'
@@ -81,7 +87,7 @@ function threadRows(accepted: readonly Accepted[], ends: ReadonlyMap<string, Cha
       transport_mode: row.transport_mode,
       created_at: row.accepted_at,
       package_count: row.thread_position,
-      chain: ends.get(row.thread_id) ?? { count: 0, hash: null },
+      chain: ends.get(row.thread_id) ?? EMPTY_CHAIN,
       joining: ofThread.flatMap(({ decision }) => decision.newPairs.map((pair) => pairName(...pair))),
     })),
   )
@@ -147,27 +153,26 @@ function auditDrafts(accepted: Accepted, { policyReceipts }: AcceptanceState): A
   const fact = {
     threadId: row.thread_id,
     agentId: row.sender_agent_id,
-    target: { object_id: row.package_id, object_type: 'reasoning_package' },
+    target: packageTarget(row.package_id, context, row.responds_to_package_id !== null),
     ...(policyId !== undefined && { policyId }),
   }
   const proof = { kind: 'package_accepted', ...acceptanceProof(accepted) }
-  const recordedAt = submission.now
+  const { now } = submission
   const own = context.profile['O-26'].package_accepted.map((eventType) => ({
-    recordedAt,
     event: toAuditEvent({ ...fact, eventType }, submission, trace),
     proof:
       eventType === context.profile['O-26'].package_accepted[0]
         ? proof
         : { kind: 'package_accepted', content_digest: row.content_digest },
   }))
-  const unaccompanied = (own.length > 0 ? own : [{ recordedAt, proof }]).map((entry) => toDraft(row, entry))
-  return [...receiptDrafts(receipt?.row, row), ...unaccompanied, ...answerDrafts(accepted)]
+  const unaccompanied = (own.length > 0 ? own : [{ proof }]).map((entry) => toDraft(row, entry, now))
+  return [...receiptDrafts(receipt?.row, row, now), ...unaccompanied, ...answerDrafts(accepted)]
 }
 
-function receiptDrafts(receipt: PolicyReceiptRow | undefined, row: PackageRow): AuditDraft[] {
+function receiptDrafts(receipt: PolicyReceiptRow | undefined, row: PackageRow, now: string): AuditDraft[] {
   if (!receipt) return []
   const policyReceiptId = receipt.policy_receipt_id
-  return fromLines(receipt.audit_entries).map((text) => ({ ...draftFor(row, text), policyReceiptId }))
+  return fromLines(receipt.audit_entries).map((text) => ({ ...draftFor(row, text, now), policyReceiptId }))
 }
 
 function answerDrafts({ submission, row, decision: { original } }: Accepted): AuditDraft[] {
@@ -176,13 +181,16 @@ function answerDrafts({ submission, row, decision: { original } }: Accepted): Au
     kind: 'response_accepted',
     response_package_id: row.package_id,
     content_digest: row.content_digest,
+    // The evidence of the package that is answered has no other entry of its response.
+    acceptance: submission.acceptance,
   }
-  const target = { object_id: original.package_id, object_type: 'reasoning_package' }
+  const isResponse = original.responds_to_package_id !== null
+  const target = packageTarget(original.package_id, submission.context, isResponse)
   const fact = { threadId: row.thread_id, agentId: row.sender_agent_id, target }
   const kinds = submission.context.profile['O-26'].response_accepted
   const events = kinds.map((eventType) => ({ event: toAuditEvent({ ...fact, eventType }, submission) }))
   return (events.length > 0 ? events : [{}]).map((event) =>
-    toDraft(original, { ...event, proof, recordedAt: submission.now }),
+    toDraft(original, { ...event, proof }, submission.now),
   )
 }
 

@@ -4,19 +4,20 @@ import { toEntryText, type EntryDraft, type EntryText } from '../audit/entry-tex
 import type { LifecycleEvent } from '../notifications/emit-events.ts'
 import type { PackageRow } from './store.ts'
 
-/** An audit entry that belongs to the package. */
-export function draftFor(row: PackageRow, text: EntryText): AuditDraft {
+/** An audit entry that belongs to the package, of a request at that time. */
+export function draftFor(row: PackageRow, text: EntryText, now: string): AuditDraft {
   return {
     threadId: row.thread_id,
     packageId: row.package_id,
     senderOrgId: row.sender_org_id,
     recipientOrgId: row.recipient_org_id,
     text,
+    now,
   }
 }
 
-export function toDraft(row: PackageRow, entry: EntryDraft): AuditDraft {
-  return draftFor(row, toEntryText(entry))
+export function toDraft(row: PackageRow, entry: EntryDraft, now: string): AuditDraft {
+  return draftFor(row, toEntryText(entry), now)
 }
 
 type Request = Pick<Call<'getPackage'>, 'context' | 'correlationId' | 'now'>

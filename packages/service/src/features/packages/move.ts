@@ -10,7 +10,7 @@ import { lockNames } from '../../db/locks.ts'
 import { leaveToCommit } from '../../db/transaction-lines.ts'
 import { randomId } from '../../kernel/ids.ts'
 import { Problem } from '../../kernel/problem.ts'
-import { toAuditEvent, traceOf, type Cause } from '../audit/audit-event.ts'
+import { packageTarget, toAuditEvent, traceOf, type Cause } from '../audit/audit-event.ts'
 import { insertAuditRecords, linkEntries, type AuditDraft } from '../audit/chain.ts'
 import { emitEvents, type LifecycleEvent } from '../notifications/emit-events.ts'
 import { chainEnds, moveChainEnds } from '../threads/store.ts'
@@ -23,7 +23,8 @@ export interface PackageFact {
   readonly kind: string
   readonly proof: Readonly<Record<string, unknown>>
   readonly auditKinds: readonly AuditEventType[]
-  readonly agentId: string
+  /** Who acted, as far as it is known: without an agent there is no audit event. */
+  readonly agentId: string | undefined
 }
 
 /** A fact about a locked package, and the request that brought it. */
@@ -113,16 +114,24 @@ function judge({ row, fact, cause }: FactReport): Recorded {
   if (move?.outcome === 'refused') throw new Problem('invalid_state_transition', { state: row.state })
   const moved = move?.outcome === 'moved' ? { ...row, state: move.to, updated_at: cause.now } : undefined
   const states = move?.outcome === 'moved' && { state: move.to, implied_states: move.implied }
-  const proof = { kind: fact.kind, ...fact.proof, ...states }
-  const target = { object_id: row.package_id, object_type: 'reasoning_package' }
-  const trace = traceOf(cause)
-  const auditEvents = fact.auditKinds.map((eventType) =>
-    toAuditEvent({ eventType, threadId: row.thread_id, agentId: fact.agentId, target }, cause, trace),
-  )
+  // ID-05: a signed statement is judged at its arrival, which the time of recording may follow.
+  const arrival = 'signature' in fact.proof && { accepted_at: cause.now }
+  const proof = { kind: fact.kind, ...fact.proof, ...arrival, ...states }
+  const auditEvents = toAuditEvents({ row, fact, cause })
   const drafts = (auditEvents.length > 0 ? auditEvents.map((event) => ({ event })) : [{}]).map((event) =>
-    toDraft(row, { ...event, proof, recordedAt: cause.now }),
+    toDraft(row, { ...event, proof }, cause.now),
   )
   const eventType = moved && eventTypeFor(moved.state, profile)
   const told = moved && eventType !== undefined ? [toEvent(moved, eventType, cause)] : []
   return { moved, auditEvents, drafts, told }
+}
+
+function toAuditEvents({ row, fact, cause }: FactReport): AuditEvent[] {
+  const { agentId } = fact
+  if (agentId === undefined) return []
+  const target = packageTarget(row.package_id, cause.context, row.responds_to_package_id !== null)
+  const trace = traceOf(cause)
+  return fact.auditKinds.map((eventType) =>
+    toAuditEvent({ eventType, threadId: row.thread_id, agentId, target }, cause, trace),
+  )
 }

@@ -4,7 +4,7 @@ import { leaveToCommit } from '../../db/transaction-lines.ts'
 import type { Call, GroupMutation } from '../../kernel/call.ts'
 import { Problem, resultOrProblem } from '../../kernel/problem.ts'
 import { requireActingAs } from '../../kernel/roles.ts'
-import { toAuditEvent, traceOf } from '../audit/audit-event.ts'
+import { packageTarget, toAuditEvent, traceOf } from '../audit/audit-event.ts'
 import { toEntryText, toLines, type EntryDraft } from '../audit/entry-text.ts'
 import { holdKeys, lockNameOf, publicKeyOf, verified } from '../keys/public-keys.ts'
 import { requireSigningKey } from '../keys/signing-key.ts'
@@ -71,6 +71,7 @@ function toRow(call: Call<'createPolicyReceipt'>): PolicyReceiptRow {
   return {
     policy_receipt_id: body.policy_receipt_id,
     package_id: body.package_id,
+    thread_id: body.thread_id,
     sender_org_id: body.sender_org_id,
     recipient_org_id: body.recipient_org_id,
     body: text,
@@ -100,14 +101,16 @@ function isApproved({ human_approval: approval }: PolicyReceipt, profile: Deploy
 }
 
 function auditEntries(call: Call<'createPolicyReceipt'>): EntryDraft[] {
-  const { body, context, now: recordedAt } = call
+  const { body, context, now } = call
   const fact = {
     threadId: body.thread_id,
     agentId: body.sender_agent_id,
-    target: { object_id: body.package_id, object_type: 'reasoning_package' },
+    target: packageTarget(body.package_id, context),
     policyId: body.policy_id,
   }
   const proof = {
+    // The entries join a chain with a package, and are recorded then.
+    accepted_at: now,
     policy_receipt_id: body.policy_receipt_id,
     content_digest: body.content_digest,
     policy_digest: body.policy_digest,
@@ -122,13 +125,11 @@ function auditEntries(call: Call<'createPolicyReceipt'>): EntryDraft[] {
       trace,
     ),
     proof: { kind: 'policy_receipt_accepted', ...proof },
-    recordedAt,
   }))
   const approved = isApproved(body, context.profile)
     ? kinds.approval_recorded.map((eventType) => ({
         event: toAuditEvent({ ...fact, eventType, decision: 'approved' }, call, trace),
         proof: { kind: 'approval_recorded', ...proof, approved_at: body.human_approval.approved_at },
-        recordedAt,
       }))
     : []
   return [...evaluated, ...approved]

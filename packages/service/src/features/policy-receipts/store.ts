@@ -5,6 +5,7 @@ import type { Queries, Transaction } from '../../db/database.ts'
 export interface PolicyReceiptRow {
   readonly policy_receipt_id: string
   readonly package_id: string
+  readonly thread_id: string
   readonly sender_org_id: string
   readonly recipient_org_id: string
   /** The receipt as it was received. */
@@ -30,12 +31,13 @@ export async function insertPolicyReceipts(
   return new Set(inserted.map((row) => row.policy_receipt_id))
 }
 
+/** Those whose body retention took are gone, but for their audit entries and their ids. */
 export async function loadPolicyReceipts(
   queries: Queries,
   ids: readonly string[],
 ): Promise<Map<string, PolicyReceiptRow>> {
   const rows = await queries<PolicyReceiptRow[]>`
-    select * from policy_receipt where policy_receipt_id = any(${[...ids]})`.execute()
+    select * from policy_receipt where policy_receipt_id = any(${[...ids]}) and body is not null`.execute()
   return new Map(rows.map((row) => [row.policy_receipt_id, row]))
 }
 
@@ -49,12 +51,54 @@ export async function findReadableBy(
   organizationId: string,
 ): Promise<PolicyReceiptRow | undefined> {
   const [row] = await queries<PolicyReceiptRow[]>`
-    select * from policy_receipt as receipt where policy_receipt_id = ${id} and (
+    select * from policy_receipt as receipt where policy_receipt_id = ${id} and body is not null and (
       sender_org_id = ${organizationId}
       or recipient_org_id = ${organizationId}
         and exists (select from package where package.package_id = receipt.package_id
           and package.policy_receipt_id = receipt.policy_receipt_id offset 0))`
   return row
+}
+
+/** Receipts that one look goes through, used or not. */
+const MAXIMUM_LOOKED_AT = 1_000
+
+interface UnusedQuery {
+  readonly threadId: string
+  readonly organizationId: string
+  /** The first that counts. */
+  readonly from: { readonly acceptedAt: string; readonly auditEventId: string }
+  readonly limit: number
+}
+
+type UnusedReceipt = Pick<PolicyReceiptRow, 'accepted_at' | 'audit_event_id' | 'audit_entries'>
+
+/**
+ * AUD-02: receipts of a sender for a thread that no package refers to, in the order of acceptance. `lookedUntil` is the last
+ * one that was looked at, where there may be more.
+ */
+export async function findUnusedReceipts(
+  queries: Queries,
+  { threadId, organizationId, from, limit }: UnusedQuery,
+): Promise<{ receipts: UnusedReceipt[]; lookedUntil: UnusedReceipt | undefined }> {
+  const rows = await queries<(UnusedReceipt & { is_end: boolean })[]>`
+    with looked as materialized (
+      select policy_receipt_id, package_id, accepted_at, audit_event_id from policy_receipt
+      where thread_id = ${threadId} and sender_org_id = ${organizationId}
+        and (accepted_at, audit_event_id) >= (${from.acceptedAt}::timestamptz, ${from.auditEventId})
+      order by accepted_at, audit_event_id limit ${MAXIMUM_LOOKED_AT})
+    (select accepted_at, audit_event_id, false as is_end, (
+        select audit_entries from policy_receipt where policy_receipt.policy_receipt_id = looked.policy_receipt_id)
+      from looked where not exists (
+        select from package where package.package_id = looked.package_id
+          and package.policy_receipt_id = looked.policy_receipt_id offset 0)
+      order by accepted_at, audit_event_id limit ${limit})
+    union all
+    (select accepted_at, audit_event_id, true, '' from looked
+      order by accepted_at, audit_event_id offset ${MAXIMUM_LOOKED_AT - 1} limit 1)`
+  return {
+    receipts: rows.filter(({ is_end }) => !is_end),
+    lookedUntil: rows.find(({ is_end }) => is_end),
+  }
 }
 
 export function toPolicyReceiptResource(row: PolicyReceiptRow): PolicyReceiptResource {

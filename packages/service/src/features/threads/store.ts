@@ -31,6 +31,7 @@ type NewThread = Omit<ThreadRow, 'chain' | 'joining' | 'isNew'> & {
   readonly protocol_version: string
   readonly audit_count: number
   readonly audit_hash: string | null
+  readonly audit_recorded_at: string
   readonly pairs: readonly string[]
 }
 
@@ -42,6 +43,7 @@ const THREADS = copyTarget<NewThread>('thread', {
   package_count: column.bigint,
   audit_count: column.bigint,
   audit_hash: column.text,
+  audit_recorded_at: column.timestamptz,
   pairs: column.textArray,
 })
 
@@ -53,8 +55,14 @@ export async function saveThreads(tx: Transaction, threads: readonly ThreadRow[]
 }
 
 function toNewThread({ chain, joining, ...row }: ThreadRow): NewThread {
-  const { count: audit_count, hash: audit_hash } = chain
-  return { ...row, protocol_version: PROTOCOL_VERSION, audit_count, audit_hash, pairs: joining }
+  return {
+    ...row,
+    protocol_version: PROTOCOL_VERSION,
+    audit_count: chain.count,
+    audit_hash: chain.hash,
+    audit_recorded_at: chain.recordedAt,
+    pairs: joining,
+  }
 }
 
 async function moveThreads(tx: Transaction, threads: readonly ThreadRow[]): Promise<void> {
@@ -64,19 +72,20 @@ async function moveThreads(tx: Transaction, threads: readonly ThreadRow[]): Prom
     package_count,
     audit_count: chain.count,
     audit_hash: chain.hash,
+    audit_recorded_at: chain.recordedAt,
     joining: joining.length > 0 ? joining.join(',') : null,
   }))
   const sent = columnsOf(rows)
   // Where nobody joins, the pairs stay as they are: a long list of them is not written again.
   await tx`
     update thread set package_count = moved.package_count::bigint, audit_count = moved.audit_count::bigint,
-      audit_hash = nullif(moved.audit_hash, ''),
+      audit_hash = nullif(moved.audit_hash, ''), audit_recorded_at = moved.audit_recorded_at::timestamptz,
       pairs = case when coalesce(joining, '') = '' then pairs else pairs || string_to_array(joining, ',') end
     from (select ${sent.separator}::text as mark) as marked, unnest(
       string_to_array(${sent('thread_id')}, mark), string_to_array(${sent('package_count')}, mark),
       string_to_array(${sent('audit_count')}, mark), string_to_array(${sent('audit_hash')}, mark),
-      string_to_array(${sent('joining')}, mark)) as moved (
-      thread_id, package_count, audit_count, audit_hash, joining)
+      string_to_array(${sent('audit_recorded_at')}, mark), string_to_array(${sent('joining')}, mark)) as moved (
+      thread_id, package_count, audit_count, audit_hash, audit_recorded_at, joining)
     where thread.thread_id = moved.thread_id`.execute()
 }
 
@@ -107,15 +116,27 @@ export async function findThreadOfParty(
 
 /** The ends of the audit chains of threads that the caller has locked. */
 export async function chainEnds(tx: Transaction, ids: readonly string[]): Promise<Map<string, ChainEnd>> {
-  const rows = await tx<(ChainEnd & { thread_id: string })[]>`
-    select thread_id, audit_count as count, audit_hash as hash from thread where thread_id = any(${[...ids]})`.execute()
-  return new Map(rows.map(({ thread_id, count, hash }) => [thread_id, { count, hash }]))
+  const rows = await tx<{ thread_id: string; count: number; hash: string | null; recorded_at: string }[]>`
+    select thread_id, audit_count as count, audit_hash as hash, audit_recorded_at as recorded_at
+    from thread where thread_id = any(${[...ids]})`.execute()
+  return new Map(
+    rows.map(({ thread_id, count, hash, recorded_at: recordedAt }) => [
+      thread_id,
+      { count, hash, recordedAt },
+    ]),
+  )
 }
 
 export async function moveChainEnds(tx: Transaction, ends: ReadonlyMap<string, ChainEnd>): Promise<void> {
-  const rows = [...ends].map(([thread_id, end]) => ({ thread_id, ...end }))
+  const rows = [...ends].map(([thread_id, { count, hash, recordedAt }]) => ({
+    thread_id,
+    count,
+    hash,
+    recorded_at: recordedAt,
+  }))
   await tx`
-    update thread set audit_count = moved.count, audit_hash = moved.hash
-    from json_to_recordset(${JSON.stringify(rows)}::text::json) as moved (thread_id text, count bigint, hash text)
+    update thread set audit_count = moved.count, audit_hash = moved.hash, audit_recorded_at = moved.recorded_at
+    from json_to_recordset(${JSON.stringify(rows)}::text::json)
+      as moved (thread_id text, count bigint, hash text, recorded_at timestamptz)
     where thread.thread_id = moved.thread_id`.execute()
 }

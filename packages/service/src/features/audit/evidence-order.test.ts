@@ -1,0 +1,116 @@
+import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
+import { after, test } from 'node:test'
+import { canonicalize } from '@agent-exchange/crypto'
+import type { EvidenceEntry, PackageResource } from '@agent-exchange/protocol'
+import {
+  draftPackage,
+  receiptBody,
+  runningClock,
+  sendPackage,
+  startWorld,
+  submitPackage,
+  type Organization,
+} from '@agent-exchange/testkit'
+
+const world = await startWorld()
+after(() => world[Symbol.asyncDispose]())
+// A second process of the same exchange, whose clock is behind.
+const late = runningClock()
+late.advance(-4)
+const other = await startWorld({ beside: world, clock: late })
+after(() => other[Symbol.asyncDispose]())
+const [seats, cars] = [await world.organization('seats'), await world.organization('cars')]
+
+type Entry = EvidenceEntry & { readonly proof: Readonly<Record<string, unknown>> }
+
+async function entriesOf(by: Organization, threadId: string): Promise<Entry[]> {
+  const { status, text, body } = await by.get(`/v1/audit/threads/${threadId}?limit=1000`)
+  assert.equal(status, 200, text)
+  assert.equal(body['has_more'], false)
+  return body['entries'] as Entry[]
+}
+
+/** How often the time of recording runs backwards; the chain has to hold all the same. */
+function backwards(entries: readonly Entry[]): number {
+  let previous: Entry | undefined
+  let count = 0
+  for (const entry of entries) {
+    const { hash, ...proof } = entry.proof
+    assert.equal(proof.previous_hash, previous?.proof.hash ?? null)
+    const text = canonicalize({ ...entry, proof })
+    assert.equal(hash, createHash('sha256').update(text).digest('hex'))
+    if (previous && proof.recorded_at < previous.proof.recorded_at) count++
+    previous = entry
+  }
+  return count
+}
+
+const WRITERS = 12
+const ROUNDS = 4
+
+test('[AUD-01][O-43] twelve writers on one thread through two processes: the time of recording never runs backwards', async () => {
+  const first = (await sendPackage(seats, cars)).metadata
+  const { thread_id: threadId } = first
+  const places = [world.url, other.url]
+  const write = async (writer: number) => {
+    const at = places[writer % 2] ?? world.url
+    for (let round = 0; round < ROUNDS; round++) {
+      if (writer % 3 === 0) {
+        const body = await receiptBody(cars, first, 'failed', { change: { occurred_at: late.now() } })
+        const answer = await cars.post(`/v1/packages/${first.package_id}/receipts`, body, { at })
+        assert.equal(answer.status, 201, answer.text)
+        continue
+      }
+      const metadata = { created_at: late.now() }
+      const draft = await draftPackage(seats, cars, { threadId, metadata })
+      const receipt = await seats.post('/v1/policy-receipts', draft.receipt, { at })
+      assert.equal(receipt.status, 201, receipt.text)
+      const answer = await submitPackage(seats, draft, { at })
+      assert.equal(answer.status, 202, answer.text)
+    }
+  }
+  await Promise.all(Array.from({ length: WRITERS }, (_, writer) => write(writer)))
+  const entries = await entriesOf(seats, threadId)
+  assert.equal(entries.length, 4 + (WRITERS / 3) * ROUNDS + ((WRITERS * 2) / 3) * ROUNDS * 4)
+  assert.equal(backwards(entries), 0)
+  // What arrived keeps its own time beside that of its recording.
+  const times = entries.map(({ proof }) => [proof['accepted_at'] as string | undefined, proof.recorded_at])
+  assert.ok(times.some(([accepted, recorded]) => accepted !== undefined && accepted !== recorded))
+  assert.ok(times.every(([accepted, recorded]) => accepted === undefined || accepted <= String(recorded)))
+})
+
+test('[AUD-01][O-43] the signed acceptance, the package and its answer name one time, whenever it was recorded', async () => {
+  const { thread_id: threadId } = (await sendPackage(seats, cars)).metadata
+  const draft = await draftPackage(seats, cars, { threadId, metadata: { created_at: late.now() } })
+  assert.equal((await seats.post('/v1/policy-receipts', draft.receipt, { at: other.url })).status, 201)
+  const answer = await submitPackage(seats, draft, { at: other.url })
+  const entries = await entriesOf(cars, threadId)
+  assert.equal(backwards(entries), 0)
+  const accepted = entries.find(
+    ({ proof, event }) => proof['acceptance'] && event?.target.object_id === draft.metadata.package_id,
+  )?.proof as unknown as Record<string, unknown> & {
+    acceptance: { accepted_at: string }
+    recorded_at: string
+  }
+  const read = (await cars.get(`/v1/packages/${draft.metadata.package_id}`))
+    .body as unknown as PackageResource
+  assert.equal(accepted.acceptance.accepted_at, answer.body['created_at'])
+  assert.equal(read.created_at, accepted.acceptance.accepted_at)
+  // The process was behind by seconds: the entry before it was recorded later than that.
+  assert.ok(accepted.recorded_at > accepted.acceptance.accepted_at)
+})
+
+test('[AUD-01][O-43] a policy receipt is recorded in the chain with its package, and says when it was accepted', async () => {
+  const draft = await draftPackage(seats, cars)
+  const policy = await seats.post('/v1/policy-receipts', draft.receipt)
+  world.clock.advance(60)
+  assert.equal((await submitPackage(seats, draft)).status, 202)
+  const entries = await entriesOf(seats, draft.metadata.thread_id)
+  assert.equal(backwards(entries), 0)
+  for (const { proof, event } of entries.slice(0, 2)) {
+    assert.equal(proof['accepted_at'], policy.body['accepted_at'])
+    assert.equal(event?.occurred_at, policy.body['accepted_at'])
+    assert.ok(Date.parse(proof.recorded_at) - Date.parse(event?.occurred_at ?? '') >= 60_000)
+  }
+})
