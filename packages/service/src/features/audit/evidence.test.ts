@@ -290,6 +290,7 @@ test('[AUD-03] what evidence rests on cannot be changed, deleted or truncated', 
     'package_receipt',
     'package_revocation',
     'policy_receipt',
+    'content_fetch',
   ]) {
     const name = world.sql(table)
     assert.ok((await world.sql`select from ${name} limit 1`).length > 0, table)

@@ -5,6 +5,7 @@ import type { Envelope } from '@agent-exchange/crypto'
 import type { PackageMetadata } from '@agent-exchange/protocol'
 import {
   assertProblem,
+  boundToAgent,
   draftPackage,
   freshId,
   secondAgent,
@@ -33,6 +34,24 @@ const deliveredEvents = async ({ package_id }: PackageMetadata) =>
   (
     await world.sql`select from notification where package_id = ${package_id} and event_type = 'package.delivered'`
   ).length
+
+/** What evidence says of who fetched. */
+async function fetches({ package_id }: PackageMetadata) {
+  const { body } = await seats.get(`/v1/audit/packages/${package_id}`)
+  const entries = (body['entries'] ??
+    (await cars.get(`/v1/audit/packages/${package_id}`)).body['entries']) as Fetch[]
+  return entries
+    .filter(({ proof }) => proof['kind'] === 'content_fetched')
+    .map(({ proof: { organization_id, client_id, agent_id } }) => ({
+      organization_id,
+      client_id,
+      ...(agent_id !== undefined && { agent_id }),
+    }))
+}
+
+interface Fetch {
+  readonly proof: Readonly<Record<string, unknown>>
+}
 
 /** Exactly what is asked for, with the body as bytes. */
 async function request(by: Organization, method: string, metadata: PackageMetadata, range?: string) {
@@ -71,37 +90,87 @@ test('[PKG-07][AUTH-03] the parties only; without a token nobody', async () => {
   assertProblem(await cars.get('/content/packages/%00'), 'resource_not_found')
 })
 
-test('[PKG-11][O-03] only a whole GET by the recipient delivers', async () => {
+test('[PKG-11][O-03] only a GET by the recipient delivers: HEAD and the sender move nothing', async () => {
   const metadata = await sent()
-  assert.equal((await request(seats, 'GET', metadata)).response.status, 200)
+  const whole = await request(seats, 'GET', metadata)
+  assert.equal(whole.response.status, 200)
   const head = await request(cars, 'HEAD', metadata)
   assert.equal(head.response.status, 200)
   assert.equal(head.bytes.length, 0)
-  const whole = (await request(seats, 'GET', metadata)).bytes
-  assert.equal(head.response.headers.get('content-length'), String(whole.length))
-  const part = await request(cars, 'GET', metadata, 'bytes=10-19')
-  assert.equal(part.response.status, 206)
-  assert.equal(part.response.headers.get('content-range'), `bytes 10-19/${whole.length}`)
-  assert.deepEqual(part.bytes, whole.subarray(10, 20))
-  const rest = await request(cars, 'GET', metadata, `bytes=${whole.length - 5}-999999999`)
-  assert.deepEqual(rest.bytes, whole.subarray(-5))
-  assert.equal((await request(cars, 'GET', metadata, `bytes=${whole.length}-`)).response.status, 416)
+  assert.equal(head.response.headers.get('content-length'), String(whole.bytes.length))
   assert.equal(await stateOf(metadata), 'encrypted_available')
   assert.equal(await deliveredEvents(metadata), 0)
+  assert.deepEqual(await fetches(metadata), [])
 
   const { bytes } = await request(cars, 'GET', metadata)
-  assert.deepEqual(bytes, whole)
+  assert.deepEqual(bytes, whole.bytes)
   assert.equal(await stateOf(metadata), 'delivered')
   assert.equal(await deliveredEvents(metadata), 2)
 })
 
-test('[PKG-11][O-03] a range that cannot be read is ignored, so that the answer is whole and delivers', async () => {
-  for (const range of ['bytes=0-1,3-4', 'items=0-1', 'bytes=-5', 'bytes=9999999999999999999-']) {
+test('[PKG-11][AUD-01][O-36] Range is ignored: no part is handed over without evidence', async () => {
+  for (const range of [
+    'bytes=0-',
+    'bytes=10-19',
+    'bytes=99999999-',
+    'bytes=0-1,3-4',
+    'items=0-1',
+    'bytes=-5',
+  ]) {
     const metadata = await sent()
-    const { response } = await request(cars, 'GET', metadata, range)
-    assert.equal(response.status, 200)
+    const whole = await request(seats, 'GET', metadata, range)
+    assert.equal(whole.response.status, 200)
+    assert.equal(await stateOf(metadata), 'encrypted_available')
+    const { response, bytes } = await request(cars, 'GET', metadata, range)
+    assert.equal(response.status, 200, range)
+    assert.deepEqual(bytes, whole.bytes)
+    for (const name of ['accept-ranges', 'content-range']) assert.equal(response.headers.get(name), null)
     assert.equal(await stateOf(metadata), 'delivered')
+    assert.equal((await fetches(metadata)).length, 1, range)
   }
+})
+
+test('[AUD-01] the first fetch of each client is evidence: organization, client, and agent only where the token names one', async () => {
+  const metadata = await sent()
+  const bound = await boundToAgent(cars)
+  for (let round = 0; round < 2; round++) {
+    for (const by of [cars, bound, seats])
+      assert.equal((await request(by, 'GET', metadata)).response.status, 200)
+  }
+  const { organizationId: organization_id, clientId: client_id } = cars
+  assert.deepEqual(await fetches(metadata), [
+    { organization_id, client_id },
+    { organization_id, client_id: bound.clientId, agent_id: cars.agentId },
+  ])
+  assert.equal(await deliveredEvents(metadata), 2)
+  await sendReceipt(cars, metadata, 'opened')
+  await request(await boundToAgent(cars), 'GET', metadata)
+  assert.equal((await fetches(metadata)).length, 3)
+  assert.equal(await stateOf(metadata), 'opened')
+})
+
+test('[PKG-07][O-36] a client of one agent downloads what that agent sent or was sent, and nothing else', async () => {
+  const metadata = await sent()
+  for (const [owner, own] of [
+    [cars, await boundToAgent(cars)],
+    [seats, await boundToAgent(seats)],
+  ] as const) {
+    const stranger = await boundToAgent(await secondAgent(owner, 'stranger'))
+    for (const method of ['GET', 'HEAD'])
+      assert.equal((await request(stranger, method, metadata)).response.status, 404)
+    assertProblem(await stranger.get(pathOf(metadata)), 'resource_not_found', {})
+    assert.equal((await request(own, 'GET', metadata)).response.status, 200)
+  }
+  assert.equal((await fetches(metadata)).length, 1)
+})
+
+test('[PKG-07][PKG-11] within one organization the sending agent’s own client moves nothing', async () => {
+  const second = await secondAgent(cars, 'inside')
+  const { metadata } = await sendPackage(cars, second)
+  await request(await boundToAgent(cars), 'GET', metadata)
+  assert.deepEqual(await fetches(metadata), [])
+  await request(await boundToAgent(second), 'GET', metadata)
+  assert.equal((await fetches(metadata)).length, 1)
 })
 
 test('[PKG-11][EVT-01] many fetches at once deliver once', async () => {

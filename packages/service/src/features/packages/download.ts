@@ -1,55 +1,77 @@
 import { isEarlier } from '@agent-exchange/protocol'
-import type { Database } from '../../db/database.ts'
+import type { Database, Transaction } from '../../db/database.ts'
 import { inTransaction } from '../../db/transaction.ts'
 import { Problem } from '../../kernel/problem.ts'
 import type { Cause } from '../audit/audit-event.ts'
 import { lockPackage, recordFact } from './move.ts'
 import { findPackageOfParty, readContent, type PackageRow } from './store.ts'
 
-/** Who asks for which package's content, and whether the answer will carry all of it. */
+/** Who asks for which package's content. */
 export interface Download extends Cause {
   readonly packageId: string
-  /** False for HEAD and ranges: they show nothing has been fetched, and move nothing. */
-  readonly isWhole: boolean
+  /** False for HEAD, which hands over nothing and moves nothing. */
+  readonly isFetch: boolean
 }
 
 /**
- * O-36: the exact submitted bytes, for the parties. A fetch by the recipient's organization counts as delivery, and
- * is committed before the first byte leaves.
+ * O-36: the exact submitted bytes, for the parties. A fetch by the recipient's organization counts as delivery, and the
+ * first one of each of its clients is evidence: committed before the first byte leaves.
  */
 export async function downloadContent(download: Download, db: Database): Promise<Buffer> {
-  const { caller, packageId, context, isWhole } = download
+  const { caller, packageId, context } = download
   const row = await findPackageOfParty(db, packageId, caller.organizationId)
-  if (!row || !mayDownload(row, download)) throw new Problem('resource_not_found')
+  const party = row && partyOf(row, download)
+  if (!row || !party) throw new Problem('resource_not_found')
   if (row.state === 'revoked') throw new Problem('package_revoked')
   const expires = context.profile['O-27'].blocks.includes('download')
   if (expires && !isEarlier(download.now, row.expires_at)) throw new Problem('package_expired')
   const content = await readContent(db, row)
   if (!content) throw new Problem(row.transport_mode === 'native' ? 'package_expired' : 'resource_not_found')
-  const isFirstFetch = row.state === 'accepted' || row.state === 'encrypted_available'
-  if (isWhole && isFirstFetch && caller.organizationId === row.recipient_org_id)
-    await recordDelivery(download, db)
+  if (download.isFetch && party === 'recipient') await recordFetch(download, db)
   return content
 }
 
-function mayDownload(row: PackageRow, { caller, context }: Download): boolean {
-  const parties = { sender: row.sender_org_id, recipient: row.recipient_org_id }
-  return context.profile['O-36'].parties.some((party) => parties[party] === caller.organizationId)
+/** As which party the caller may have it. A client of one agent has only what that agent sent or was sent. */
+function partyOf(row: PackageRow, { caller, context }: Download): 'recipient' | 'sender' | undefined {
+  const { parties, agent_clients } = context.profile['O-36']
+  const isOwn = (agentId: string) =>
+    caller.agentId === undefined || caller.agentId === agentId || agent_clients === 'organization'
+  const may = {
+    recipient: row.recipient_org_id === caller.organizationId && isOwn(row.recipient_agent_id),
+    sender: row.sender_org_id === caller.organizationId && isOwn(row.sender_agent_id),
+  }
+  // Within one organization, whoever may be either is the recipient: its fetch is evidence.
+  return (['recipient', 'sender'] as const).find((party) => may[party] && parties.includes(party))
 }
 
-async function recordDelivery(download: Download, db: Database): Promise<void> {
+async function recordFetch(download: Download, db: Database): Promise<void> {
+  const { packageId, caller } = download
+  const [known] = await db`
+    select from content_fetch where package_id = ${packageId} and client_id = ${caller.clientId}`
+  if (known) return
   await inTransaction(db, async (tx) => {
-    const row = await lockPackage(tx, download.packageId, download.caller.organizationId)
+    const row = await lockPackage(tx, packageId, caller.organizationId)
     // Revoked between the look and the lock: the content does not leave.
     if (row.state === 'revoked') throw new Problem('package_revoked')
+    if (!(await isFirstOfClient(tx, download))) return
     const fact = {
       trigger: 'content_fetched',
       kind: 'content_fetched',
-      proof: {},
+      proof: {
+        organization_id: caller.organizationId,
+        client_id: caller.clientId,
+        ...(caller.agentId !== undefined && { agent_id: caller.agentId }),
+      },
       auditKinds: [],
-      agentId: download.caller.agentId ?? row.recipient_agent_id,
+      agentId: caller.agentId,
     } as const
-    if (row.state === 'accepted' || row.state === 'encrypted_available')
-      await recordFact(tx, { row, fact, cause: download })
+    await recordFact(tx, { row, fact, cause: download })
   })
+}
+
+async function isFirstOfClient(tx: Transaction, { packageId, caller }: Download): Promise<boolean> {
+  const { count } = await tx`
+    insert into content_fetch (package_id, client_id) values (${packageId}, ${caller.clientId})
+    on conflict do nothing`
+  return count > 0
 }

@@ -12,8 +12,10 @@ import {
   approveConnector,
   assertProblem,
   assertSuccess,
+  boundToAgent,
   draftPackage,
   receiptBody,
+  secondAgent,
   sendPackage,
   sendReceipt,
   sendRevocation,
@@ -62,8 +64,10 @@ const lenient = await startWorld({
       package_accepted: [],
       receipt_received: [],
       response_accepted: ['decision_made'],
+      other_target_type: 'sealed',
     },
     'O-27': { blocks: [] },
+    'O-36': { agent_clients: 'organization' },
     'O-34': {
       passing_outcomes: ['passed', 'waived'],
       approving_outcomes: ['granted'],
@@ -192,12 +196,28 @@ test('[O-03][O-10] facts that move nothing are recorded, and only acceptance tel
   assert.deepEqual(await eventsOf(glass, metadata), ['package.accepted'])
 })
 
+test('[O-36] a deployment may let a client of one agent download for its whole organization', async () => {
+  const { metadata } = await sendPackage(paint, glass, { receipt: approved })
+  const colleague = await boundToAgent(await secondAgent(glass))
+  assert.equal((await colleague.get(`/content/packages/${metadata.package_id}`)).status, 200)
+  const { body } = await paint.get(`/v1/audit/packages/${metadata.package_id}`)
+  const fetched = (body as unknown as { entries: EvidenceEntry[] }).entries.at(-1)?.proof
+  assert.equal(Reflect.get(fetched ?? {}, 'agent_id'), colleague.agentId)
+})
+
 test('[O-26][AUD-02] steps without a kind stay as proof; the two that the specification names keep theirs', async () => {
   const { metadata } = await sendPackage(paint, glass, { receipt: approved })
   await sendReceipt(glass, metadata, 'received')
   const contentType = 'application/svc.response-object+json'
   const answering = { threadId: metadata.thread_id, respondsTo: metadata.package_id, contentType }
-  await sendPackage(glass, paint, { ...answering, receipt: approved })
+  const answer = (await sendPackage(glass, paint, { ...answering, receipt: approved })).metadata
+  const about = (await glass.get(`/v1/audit/packages/${answer.package_id}`)).body as unknown as {
+    entries: EvidenceEntry[]
+  }
+  assert.deepEqual(
+    about.entries.map(({ event }) => event?.target.object_type),
+    ['sealed', undefined],
+  )
   const revoked = await sendRevocation(paint, metadata)
   assert.equal(revoked.body['outcome'], 'withdrawn')
   const { body } = await paint.get(`/v1/audit/packages/${metadata.package_id}`)
