@@ -1,5 +1,6 @@
 import type { Queries, Transaction } from '../../db/database.ts'
-import { forgetMissed, type EndpointRow } from './endpoint-queries.ts'
+import { findEndpoint, forgetMissed, type EndpointRow } from './endpoint-queries.ts'
+import { holdThreads } from './replay-evidence.ts'
 import { insertReplays, type Replayable, type ReplayOrder, type Replayed } from './replay-insert.ts'
 import { canBeReplayed, MAXIMUM_COUNTED, MAXIMUM_REPLAYS } from './replay-many.ts'
 import { requireActiveEndpoint } from './replay.ts'
@@ -14,7 +15,7 @@ export interface Missed {
 
 /** Notifications of the time it was disabled that it would have got. */
 const undelivered = (db: Queries, endpoint: EndpointRow, limit: number) => db`
-  select notification_id, event_id, ${endpoint.organization_id}::text as organization_id,
+  select notification_id, event_id, package_id, ${endpoint.organization_id}::text as organization_id,
     ${endpoint.webhook_endpoint_id}::text as webhook_endpoint_id, null::text as replay_of
   from notification
   where organization_id = ${endpoint.organization_id} and sequence > ${endpoint.missed_after}
@@ -28,7 +29,7 @@ const undelivered = (db: Queries, endpoint: EndpointRow, limit: number) => db`
 
 /** Deliveries to it that failed in that time, where replaying them makes sense. */
 const failed = (db: Queries, endpoint: EndpointRow, limit: number) => db`
-  select notification_id, event_id, organization_id, webhook_endpoint_id, delivery_id as replay_of
+  select notification_id, event_id, package_id, organization_id, webhook_endpoint_id, delivery_id as replay_of
   from delivery as failed
   where webhook_endpoint_id = ${endpoint.webhook_endpoint_id} and state in ('failed', 'dead')
     and finished_at >= ${endpoint.disabled_at}
@@ -52,12 +53,20 @@ export async function replayMissed(
   endpointId: string,
   order: ReplayOrder,
 ): Promise<Replayed[]> {
+  const seen = await findEndpoint(tx, endpointId)
+  const threads = await holdThreads(tx, seen ? await allMissed(tx, seen) : [])
   const endpoint = await requireActiveEndpoint(tx, endpointId)
+  const missed = await allMissed(tx, endpoint)
+  // Read again under the endpoint's lock; what came in between belongs to the next call.
+  const wanted = missed.filter(({ package_id }) => threads.has(package_id))
+  if (missed.length < MAXIMUM_REPLAYS && wanted.length === missed.length) await forgetMissed(tx, endpointId)
+  return insertReplays(tx, wanted, threads, order)
+}
+
+async function allMissed(tx: Transaction, endpoint: EndpointRow): Promise<Replayable[]> {
   if (endpoint.missed_after === null) return []
   const older = await tx<Replayable[]>`${failed(tx, endpoint, MAXIMUM_REPLAYS)}`
   const room = MAXIMUM_REPLAYS - older.length
   const never = room === 0 ? [] : await tx<Replayable[]>`${undelivered(tx, endpoint, room)}`
-  const wanted = [...older, ...never]
-  if (wanted.length < MAXIMUM_REPLAYS) await forgetMissed(tx, endpointId)
-  return insertReplays(tx, wanted, order)
+  return [...older, ...never]
 }

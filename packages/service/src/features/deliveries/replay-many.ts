@@ -1,6 +1,7 @@
 import type { Queries, Transaction } from '../../db/database.ts'
 import { matching, type DeliveryFilter } from './delivery-queries.ts'
 import type { EndpointStatus } from './endpoint-queries.ts'
+import { holdThreads } from './replay-evidence.ts'
 import { insertReplays, type Replayable, type ReplayOrder, type Replayed } from './replay-insert.ts'
 import { requireActiveEndpoint } from './replay.ts'
 
@@ -36,7 +37,8 @@ export const canBeReplayed = (db: Queries) => db`
       and (other.state in ('pending', 'delivered') or other.delivery_id > failed.delivery_id))`
 
 const replayable = (db: Queries, filter: ReplayFilter, limit: number) => db`
-  select delivery_id, webhook_endpoint_id, organization_id, notification_id, event_id from delivery as failed
+  select delivery_id, webhook_endpoint_id, organization_id, package_id, notification_id, event_id
+  from delivery as failed
   where state in ('failed', 'dead') ${filter.state === undefined ? db`` : db`and state = ${filter.state}`}
     ${matching(db, filter)}
     and ${canBeReplayed(db)}
@@ -59,12 +61,16 @@ export async function replayMany(
   filter: ReplayFilter & { readonly endpointId: string },
   order: ReplayOrder,
 ): Promise<Replayed[]> {
-  await requireActiveEndpoint(tx, filter.endpointId)
-  const rows = await tx<(Omit<Replayable, 'replay_of'> & { delivery_id: string })[]>`
+  const read = () => tx<(Omit<Replayable, 'replay_of'> & { delivery_id: string })[]>`
     ${replayable(tx, filter, MAXIMUM_REPLAYS)}`
+  // Read again under the endpoint's lock; what came in between belongs to the next call.
+  const threads = await holdThreads(tx, await read())
+  await requireActiveEndpoint(tx, filter.endpointId)
+  const rows = (await read()).filter(({ package_id }) => threads.has(package_id))
   return insertReplays(
     tx,
     rows.map(({ delivery_id, ...row }) => ({ ...row, replay_of: delivery_id })),
+    threads,
     order,
   )
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { sendPackage, startWorld, type Organization } from '@agent-exchange/testkit'
+import { brokenLinks, sendPackage, startWorld, type Organization } from '@agent-exchange/testkit'
 
 // Without delivery workers: states change only here.
 const world = await startWorld({ config: { role: 'api' } })
@@ -13,6 +13,7 @@ interface Row {
   readonly webhook_endpoint_id: string
   readonly notification_id: string
   readonly event_id: string
+  readonly package_id: string
   readonly state: string
 }
 
@@ -187,16 +188,18 @@ test('[EVT-12] in bulk: the count says what will be done, steps end, and nothing
 })
 
 test('a bulk replay of one step is bounded', async () => {
-  const { endpointId, owner } = await receiver('many', 1)
+  const { endpointId, owner, deliveries } = await receiver('many', 1)
+  const packageId = String(deliveries[0]?.package_id)
   await sql`
     insert into notification (organization_id, sequence, notification_id, event_id, event_type, package_id, body, occurred_at)
-    select ${owner.organizationId}, 1000 + n, 'ntf_many_' || n, 'evt_many_' || n, 'package.accepted', 'pkg_x', '{}', now()
+    select ${owner.organizationId}, 1000 + n, 'ntf_many_' || n, 'evt_many_' || n, 'package.accepted', ${packageId}, '{}',
+      now()
     from generate_series(1, 700) as n`
   await sql`
     insert into delivery (delivery_id, webhook_endpoint_id, organization_id, package_id, notification_id, event_id,
       state, next_attempt_at, created_at, finished_at)
-    select 'dlv_many_' || n, ${endpointId}, ${owner.organizationId}, 'pkg_x', 'ntf_many_' || n, 'evt_many_' || n, 'dead', now(),
-      now() - interval '1 minute', now()
+    select 'dlv_many_' || n, ${endpointId}, ${owner.organizationId}, ${packageId}, 'ntf_many_' || n, 'evt_many_' || n, 'dead',
+      now(), now() - interval '1 minute', now()
     from generate_series(1, 700) as n`
   const sizes: unknown[] = []
   for (let step = 0; step < 4; step++) {
@@ -204,6 +207,83 @@ test('a bulk replay of one step is bounded', async () => {
     sizes.push(body['replayed'])
   }
   assert.deepEqual(sizes, [500, 201, 0, 0])
+})
+
+interface Entry {
+  readonly position: number
+  readonly proof: Readonly<Record<string, unknown>>
+}
+
+async function evidence(by: Organization, path: string): Promise<Entry[]> {
+  const { status, body, text } = await by.get(`/v1/audit/${path}?limit=1000`)
+  assert.equal(status, 200, text)
+  return body['entries'] as Entry[]
+}
+
+const replaysIn = (entries: readonly Entry[]) =>
+  entries.filter(({ proof }) => proof['kind'] === 'delivery_replayed').map(({ proof }) => proof)
+
+test('[AUD-01][EVT-12] a replay is in the evidence of the organization whose delivery it was, and of no other', async () => {
+  const { owner, endpointId, deliveries } = await receiver('evident', 1)
+  const [dead] = deliveries
+  assert.ok(dead)
+  const { body: made } = await replay(dead.delivery_id, 'fixed the proxy')
+  const thread = String((await owner.get(`/v1/packages/${dead.package_id}`)).body['thread_id'])
+  await sendPackage(sender, owner, { threadId: thread })
+  for (const path of [`packages/${dead.package_id}`, `threads/${thread}`]) {
+    const [proof, ...more] = replaysIn(await evidence(owner, path))
+    assert.equal(more.length, 0)
+    const { previous_hash: _previous, hash: _hash, recorded_at, ...said } = proof ?? {}
+    assert.ok(recorded_at)
+    assert.deepEqual(said, {
+      kind: 'delivery_replayed',
+      actor: 'admin',
+      reason: 'fixed the proxy',
+      delivery_id: made['delivery_id'],
+      replay_of: dead.delivery_id,
+      notification_id: dead.notification_id,
+      event_id: dead.event_id,
+      webhook_endpoint_id: endpointId,
+    })
+    const theirs = await evidence(sender, path)
+    assert.ok(!JSON.stringify(theirs).includes('fixed the proxy'))
+    assert.deepEqual(replaysIn(theirs), [])
+  }
+  // The other party sees a gap, and the chain goes on over it.
+  const positions = async (by: Organization) =>
+    (await evidence(by, `threads/${thread}`)).map(({ position }) => position)
+  assert.deepEqual(await positions(owner), [1, 2, 3, 4, 5, 6, 7, 8, 9])
+  assert.deepEqual(await positions(sender), [1, 2, 3, 4, 6, 7, 8, 9])
+  assert.equal(await brokenLinks(world, thread), 0)
+})
+
+test('[AUD-01][EVT-12] replays in bulk, and of what an endpoint missed, are in evidence too', async () => {
+  const { owner, endpointId, deliveries } = await receiver('evident_bulk', 3)
+  const packages = deliveries.map(({ package_id }) => package_id)
+  await world.operate('POST', '/replays', { webhook_endpoint_id: endpointId, reason: 'mended in bulk' })
+  await world.operate('POST', `/endpoints/${endpointId}/disable`, { reason: 'pause' })
+  const missed = (await sendPackage(sender, owner)).metadata
+  await world.operate('POST', `/endpoints/${endpointId}/enable`, {})
+  await world.operate('POST', `/endpoints/${endpointId}/replay-missed`, { reason: 'was paused' })
+  for (const packageId of packages) {
+    const [proof] = replaysIn(await evidence(owner, `packages/${packageId}`))
+    assert.equal(proof?.['reason'], 'mended in bulk')
+  }
+  const [never] = replaysIn(await evidence(owner, `packages/${missed.package_id}`))
+  assert.equal(never?.['reason'], 'was paused')
+  assert.ok(never && !('replay_of' in never))
+})
+
+test('[AUD-01] replays and packages of one thread at once keep the chain whole', async () => {
+  const { owner, deliveries } = await receiver('crowded', 4)
+  const [first] = deliveries
+  const thread = String((await owner.get(`/v1/packages/${first?.package_id}`)).body['thread_id'])
+  await Promise.all([
+    ...deliveries.map(({ delivery_id }) => replay(delivery_id)),
+    ...Array.from({ length: 8 }, () => sendPackage(sender, owner, { threadId: thread })),
+  ])
+  assert.equal(await brokenLinks(world, thread), 0)
+  assert.equal(replaysIn(await evidence(owner, `threads/${thread}`)).length, 1)
 })
 
 test('deliveries are listed by state, endpoint and time, the newest first, page by page', async () => {

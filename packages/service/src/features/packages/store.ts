@@ -46,6 +46,13 @@ export async function loadPackages(
   return new Map(rows.map((row) => [row.package_id, row]))
 }
 
+/** By package. */
+export async function threadsOf(queries: Queries, ids: readonly string[]): Promise<Map<string, string>> {
+  const rows = await queries<{ package_id: string; thread_id: string }[]>`
+    select package_id, thread_id from package where package_id = any(${[...ids]})`
+  return new Map(rows.map(({ package_id, thread_id }) => [package_id, thread_id]))
+}
+
 /** PKG-07: a package that is not yours and one that does not exist look alike. */
 export async function findPackageOfParty(
   queries: Queries,
