@@ -4,6 +4,7 @@ import { DAY_SECONDS, secondsAfter } from '../../kernel/clock.ts'
 import { startOfIds } from '../../kernel/ids.ts'
 import { endHopeless } from '../deliveries/end-pending.ts'
 import { addUsage } from '../organizations/usage-store.ts'
+import { takeUnusedBodies } from './unused-policy-receipts.ts'
 
 /** Rows deleted by one statement: short locks, and room for others between the steps. */
 const STEP_ROWS = 1_000
@@ -26,13 +27,16 @@ export async function removeExpired(
 ): Promise<Removed> {
   const before = (days: number) => secondsAfter(now, -days * DAY_SECONDS)
   const kept = profile['O-18']
-  const tasks: Record<string, (tx: Transaction) => Promise<number>> = {
+  const tasks: Record<string, Task> = {
     idempotency_records: (tx) => removeIdempotencyRecords(tx, before(kept.idempotency_days)),
     notifications: (tx) => removeNotifications(tx, before(kept.notification_days)),
     contents: (tx) => removeContents(tx, before(kept.content_days_after_expiry)),
     deliveries: (tx) => removeDeliveries(tx, before(kept.delivery_days)),
     failed_deliveries: (tx) => removeFailedDeliveries(tx, before(kept.delivery_days)),
     alerts: (tx) => removeAlerts(tx, before(kept.delivery_days)),
+    ...(kept.unused_policy_receipt_days > 0 && {
+      unused_policy_receipts: (tx) => takeUnusedBodies(tx, before(kept.unused_policy_receipt_days)),
+    }),
     // Not removed yet, but counted as what it is: they wait for nothing any more.
     hopeless_deliveries: (tx) =>
       endHopeless(tx, { now, notificationsBefore: before(kept.notification_days), limit: STEP_ROWS }),
@@ -43,20 +47,29 @@ export async function removeExpired(
   for (let step = 0; step < MAXIMUM_STEPS && left.size > 0; step++) {
     for (const [name, task] of left) {
       if (signal?.aborted) return removed
-      const rows = await inOneStep(db, task)
-      removed[name] = (removed[name] ?? 0) + rows
-      if (rows < STEP_ROWS) left.delete(name)
+      const done = await inOneStep(db, task)
+      removed[name] = (removed[name] ?? 0) + done.removed
+      if (!done.hasMore) left.delete(name)
     }
   }
   return removed
 }
 
-function inOneStep(db: Database, task: (tx: Transaction) => Promise<number>): Promise<number> {
+interface Step {
+  readonly removed: number
+  readonly hasMore: boolean
+}
+
+/** A task whose every row is one to remove only counts them. */
+type Task = (tx: Transaction) => Promise<number | Step>
+
+function inOneStep(db: Database, task: Task): Promise<Step> {
   return db.begin(async (tx) => {
     const [lock] = await tx<{ free: boolean }[]>`select pg_try_advisory_xact_lock(${RETENTION_LOCK}) as free`
-    if (!lock?.free) return 0
+    if (!lock?.free) return { removed: 0, hasMore: false }
     await tx`select set_config('aex.retention', 'on', true)`
-    return task(tx)
+    const done = await task(tx)
+    return typeof done === 'number' ? { removed: done, hasMore: done >= STEP_ROWS } : done
   })
 }
 
