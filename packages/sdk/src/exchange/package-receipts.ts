@@ -9,6 +9,7 @@ import type { PackageResource, ReceiptResource, ReceiptState } from '@agent-exch
 import type { AgentContext } from '../context.ts'
 import { ExchangeError } from '../errors.ts'
 import { currentSigningKey } from './own-keys.ts'
+import { readPages } from './pages.ts'
 
 /**
  * PKG-08: says, signed and bound to the package, what this agent did with it. Said once however often it is called:
@@ -71,13 +72,13 @@ async function earlierReceipt(
   id: string,
   conflict: ExchangeError,
 ): Promise<ReceiptResource> {
-  const { receipts } = await connection.call('getPackageAuditEvidence', {
-    path: { package_id: packageId },
-    query: { limit: 1 },
-  })
-  const found = receipts.find(
-    ({ receipt_id, actor_agent_id }) => receipt_id === id && actor_agent_id === identity.agentId,
-  )
-  if (!found) throw conflict
-  return found
+  const path = { package_id: packageId }
+  const pages = readPages((after) => connection.call('getPackageAuditEvidence', { path, query: { after } }))
+  for await (const { receipts } of pages) {
+    const found = receipts.find(
+      ({ receipt_id, actor_agent_id }) => receipt_id === id && actor_agent_id === identity.agentId,
+    )
+    if (found) return found
+  }
+  throw conflict
 }
