@@ -43,7 +43,7 @@ test('[AUD-01][O-07] many receipts hide none: a list that is cut says so, and th
       [...Array(13).fill('rejected'), 'opened'],
     )
     assert.equal(new Set(receipts.map(({ receipt_id }) => receipt_id)).size, 14)
-    // Each stands beside its entry in the chain.
+    // Each is on the page of its entry in the chain.
     for (const page of pages) {
       const recorded = page.entries.filter(({ proof }) => proof.kind.startsWith('receipt_'))
       assert.deepEqual(

@@ -89,10 +89,7 @@ test('[AUD-01][O-43] the signed acceptance, the package and its answer name one 
   assert.equal(backwards(entries), 0)
   const accepted = entries.find(
     ({ proof, event }) => proof['acceptance'] && event?.target.object_id === draft.metadata.package_id,
-  )?.proof as unknown as Record<string, unknown> & {
-    acceptance: { accepted_at: string }
-    recorded_at: string
-  }
+  )?.proof as unknown as { acceptance: { accepted_at: string }; recorded_at: string }
   const read = (await cars.get(`/v1/packages/${draft.metadata.package_id}`))
     .body as unknown as PackageResource
   assert.equal(accepted.acceptance.accepted_at, answer.body['created_at'])

@@ -1,5 +1,6 @@
 import type { Transaction } from '../../db/database.ts'
 import { lockNames } from '../../db/locks.ts'
+import { addUsage } from '../organizations/usage-store.ts'
 
 /** Receipts that one step looks at, used or not. */
 const STEP_RECEIPTS = 1_000
@@ -29,16 +30,21 @@ export async function takeUnusedBodies(
     'thread',
     unused.map(({ thread_id }) => String(thread_id)),
   )
-  const { count } = await tx`
+  const emptied = await tx<{ sender_org_id: string }[]>`
     update policy_receipt as receipt set body = null
     where policy_receipt_id = any(${unused.map(({ policy_receipt_id }) => policy_receipt_id)}) and body is not null
       and not exists (
         select from package where package.package_id = receipt.package_id
-          and package.policy_receipt_id = receipt.policy_receipt_id offset 0)`
+          and package.policy_receipt_id = receipt.policy_receipt_id offset 0)
+    returning sender_org_id`
+  await addUsage(
+    tx,
+    emptied.map(({ sender_org_id: organizationId }) => ({ organizationId, policyReceipts: -1 })),
+  )
   await tx`
     insert into retention_progress (task, done_until) values (${TASK}, ${last.accepted_at})
     on conflict (task) do update set done_until = excluded.done_until`
-  return { removed: count, hasMore: looked.length >= STEP_RECEIPTS }
+  return { removed: emptied.length, hasMore: looked.length >= STEP_RECEIPTS }
 }
 
 interface LookedAt {
