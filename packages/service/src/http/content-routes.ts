@@ -13,7 +13,7 @@ import { optionalHeader } from './request-headers.ts'
  * 14.2 lets a server do so): whoever asks for a part is given all of it, which counts as delivery.
  */
 export function registerContent(app: FastifyInstance, dependencies: AgentServerDependencies): void {
-  const { context, db, authentication, limitRate } = dependencies
+  const { context, db, authentication, limitRate, limitConcurrency } = dependencies
   app.route({
     method: ['GET', 'HEAD'],
     url: `${DOWNLOAD_PATH}:package_id`,
@@ -25,18 +25,17 @@ export function registerContent(app: FastifyInstance, dependencies: AgentServerD
       noteFacts(request, { correlation_id: correlationId })
       const packageId = (request.params as { package_id: string }).package_id
       if (packageId.includes('\0')) throw new Problem('resource_not_found')
-      const content = await downloadContent(
-        {
-          caller,
-          packageId,
-          isFetch: request.method === 'GET',
-          correlationId,
-          idempotencyKey: correlationId,
-          now: context.clock.now(),
-          context,
-        },
-        db,
-      )
+      const download = {
+        caller,
+        packageId,
+        isFetch: request.method === 'GET',
+        correlationId,
+        idempotencyKey: correlationId,
+        now: context.clock.now(),
+        context,
+      }
+      // A first fetch takes a transaction of its own.
+      const content = await limitConcurrency(caller.organizationId, () => downloadContent(download, db))
       reply.header('content-type', MEDIA_TYPE.json).header('cache-control', 'no-store')
       return reply.header('x-correlation-id', correlationId).send(content)
     },
