@@ -62,7 +62,8 @@ def complete(draft, policy, given, now):
 def route(item, given, now):
     """Package metadata: readable routing data, nothing of the content."""
     return {
-        "package_id": item["id"],
+        # A response object answers packages named "pkg_", so a response travels under such an id of its own.
+        "package_id": new_id("pkg") if given.responds_to else item["id"],
         "thread_id": item["thread_id"],
         "sender_org_id": given.organization,
         "sender_agent_id": given.agent,

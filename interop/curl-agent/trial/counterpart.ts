@@ -18,8 +18,8 @@ export interface Counterpart extends Party {
   open(packageId: string): Promise<Record<string, unknown>>
   /** Sends a package and returns the object that was sealed; its id is the package's. */
   send(to: Party): Promise<ReasoningPackage>
-  /** Answers a package and returns the object that was sealed; its id is the response's. */
-  respond(packageId: string, threadId: string): Promise<ResponseObject>
+  /** Answers a package; returns the object that was sealed, and the id of the package that it travels in. */
+  respond(packageId: string, threadId: string): Promise<{ packageId: string; object: ResponseObject }>
 }
 
 function commonMembers(by: Party, createdAt: string) {

@@ -47,9 +47,9 @@ export async function exchangeWith({ shell, counterpart, report }: Stage): Promi
     assert.equal(await shell.run('thread', threadId), `${sent} opened`)
   })
   const response = await report.step(`it opens the response of ${counterpart.name}`, async () => {
-    const answer = await counterpart.respond(sent, threadId)
-    assert.deepEqual(JSON.parse(await shell.run('open', answer.id)), answer)
-    return answer.id
+    const { packageId, object } = await counterpart.respond(sent, threadId)
+    assert.deepEqual(JSON.parse(await shell.run('open', packageId)), object)
+    return packageId
   })
   await report.step(
     'it polls its notifications, acknowledges each once, and has seen all of them',
@@ -71,11 +71,18 @@ export async function exchangeWith({ shell, counterpart, report }: Stage): Promi
     assert.equal(await shell.run('package', object.id), 'opened')
     return object
   })
-  await report.step(`it responds, and ${counterpart.name} opens the response`, async () => {
+  const answered = await report.step(`it responds, and ${counterpart.name} opens the response`, async () => {
     const answer = await shell.run('respond', received.id, example('answer'), policy, ...approved)
     const { responds_to_package_id, response_actions } = await counterpart.open(answer)
     assert.deepEqual([responds_to_package_id, response_actions], [received.id, ['agree', 'provide_option']])
     assert.equal(await shell.run('thread', received.thread_id), `${received.id} responded\n${answer} opened`)
+    return answer
+  })
+  await report.step('the answer is answered, and that answer too', async () => {
+    const { packageId, object } = await counterpart.respond(answered, received.thread_id)
+    assert.deepEqual(JSON.parse(await shell.run('open', packageId)), object)
+    const last = await shell.run('respond', packageId, example('answer'), policy, ...approved)
+    assert.equal((await counterpart.open(last))['responds_to_package_id'], packageId)
   })
   const revoked = await report.step('it revokes a package, which then nobody can fetch', async () => {
     const id = await shell.run('send', counterpart.agentId, example('constraint'), policy, ...approved)

@@ -64,8 +64,8 @@ export async function sdkCounterpart(world: World): Promise<SdkCounterpart> {
       const policy = policyFor(to.organizationId)
       const terms = { by: identity, to: to.organizationId, now: now(), policyId: policy.policy_id }
       const object = newObject('reasoning_package', terms)
-      const { metadata } = await agent.send({ object, policy, to, skill: SKILL })
-      return { ...object, created_at: metadata.created_at }
+      await agent.send({ object, policy, to, skill: SKILL })
+      return object
     },
     async respond(packageId, threadId) {
       const { metadata: original } = await agent.open(packageId)
@@ -73,8 +73,8 @@ export async function sdkCounterpart(world: World): Promise<SdkCounterpart> {
       const policy = policyFor(to)
       const terms = { by: identity, to, now: now(), threadId, about: packageId, policyId: policy.policy_id }
       const object = newObject('response_object', terms)
-      const { metadata } = await agent.respond(packageId, { object, policy, skill: SKILL })
-      return { ...object, created_at: metadata.created_at }
+      const sent = await agent.respond(packageId, { object, policy, skill: SKILL })
+      return { packageId: sent.packageId, object }
     },
   }
 }

@@ -16,8 +16,10 @@ import {
   type ReasoningPackage,
   type ResponseObject,
 } from '@agent-exchange/protocol'
-import { sendPackage, sendReceipt, type Organization, type World } from '@agent-exchange/testkit'
+import { freshId, sendPackage, sendReceipt, type Organization, type World } from '@agent-exchange/testkit'
 import { answerTo, packageFor, type Counterpart, type Party } from './counterpart.ts'
+
+const HOUR_MS = 3_600_000
 
 /** An agent of the testkit: the packages of this project, each step by hand. */
 export async function testkitCounterpart(
@@ -37,20 +39,22 @@ export async function testkitCounterpart(
     },
     async respond(packageId, threadId) {
       const to = (await resourceOf(organization, packageId)).metadata
-      const object = answerTo(packageId, threadId, organization, world.clock.now())
-      await seal(organization, { organizationId: to.sender_org_id, agentId: to.sender_agent_id }, object)
-      return object
+      // Written an hour before it is sealed, and under an id of its own.
+      const writtenAt = new Date(Date.parse(world.clock.now()) - HOUR_MS).toISOString()
+      const object = answerTo(packageId, threadId, organization, writtenAt)
+      const sender = { organizationId: to.sender_org_id, agentId: to.sender_agent_id }
+      return { packageId: await seal(organization, sender, object), object }
     },
   }
 }
 
-/** Seals an object for an agent of which only the directory is known, and sends it. */
+/** Seals an object for an agent of which only the directory is known, and sends it; returns the package's id. */
 export async function seal(
   from: Organization,
   to: Party,
   object: ReasoningPackage | ResponseObject,
   { sealFor }: { readonly sealFor?: PublicKey } = {},
-): Promise<void> {
+): Promise<string> {
   const encryption = (await directoryOf(from, to.agentId)).find(({ use }) => use === 'encryption')
   assert.ok(encryption)
   const publicKey = sealFor ?? (await importPublicJwk(encryption.public_key, { use: 'encryption' }))
@@ -60,13 +64,15 @@ export async function seal(
     encryption: { keyId: encryption.key_id, pair: { ...from.encryption.pair, publicKey } },
   }
   const answers = object.object_type === 'response_object'
+  const packageId = answers ? freshId('pkg') : object.id
   await sendPackage(from, recipient, {
     plaintext: Buffer.from(JSON.stringify(object)),
     threadId: object.thread_id,
     ...(answers && { respondsTo: object.responds_to_package_id }),
-    metadata: { package_id: object.id, created_at: object.created_at },
+    metadata: { package_id: packageId, ...(!answers && { created_at: object.created_at }) },
     receipt: { policy_id: object.policy_envelope.policy_id },
   })
+  return packageId
 }
 
 async function open(by: Organization, packageId: string): Promise<Record<string, unknown>> {
@@ -85,7 +91,7 @@ async function open(by: Organization, packageId: string): Promise<Record<string,
   const { plaintext } = await openPackage(envelope.jwe, { kid: keyId, privateKey: pair.privateKey })
   const object = parseStrictJson(plaintext) as Record<string, unknown>
   assert.deepEqual(validateObject(object).failures, [])
-  assert.deepEqual([object['id'], object['thread_id']], [metadata.package_id, metadata.thread_id])
+  assert.equal(object['thread_id'], metadata.thread_id)
   await receipt(by, metadata, 'opened')
   return object
 }

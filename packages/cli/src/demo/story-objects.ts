@@ -1,4 +1,10 @@
-import type { NetworkStory, PolicyEnvelope, ReasoningPackage, ResponseObject } from '@agent-exchange/protocol'
+import type {
+  NetworkStory,
+  PolicyEnvelope,
+  ProtocolObject,
+  ReasoningPackage,
+  ResponseObject,
+} from '@agent-exchange/protocol'
 import { newObject, type Identity, type ObjectTerms } from '@agent-exchange/sdk'
 
 /** Words that only the two companies may ever read; the demo looks for them in everything the exchange keeps. */
@@ -138,7 +144,10 @@ export function agreement(
 /** What both now hold to be so. */
 export function alignedStory(
   { manufacturer, supplier }: Parties,
-  basis: { readonly threadId: string; readonly packageIds: readonly string[] },
+  basis: {
+    readonly threadId: string
+    readonly objects: readonly Pick<ProtocolObject, 'id' | 'object_type'>[]
+  },
   now: Date,
 ): NetworkStory {
   const draft = newObject('network_story', inThread(manufacturer, supplier, basis.threadId, now))
@@ -149,11 +158,6 @@ export function alignedStory(
     agreed_facts: [`${SECRET_WORDS[0]}.`],
     decisions: ['Two Saturday shifts, paid for by the carmaker.'],
     boundaries: ['No prices are shared.'],
-    basis_refs: basis.packageIds.map((object_id) => ({
-      object_id,
-      object_type: object_id.startsWith('resp_')
-        ? ('response_object' as const)
-        : ('reasoning_package' as const),
-    })),
+    basis_refs: basis.objects.map(({ id, object_type }) => ({ object_id: id, object_type })),
   }
 }

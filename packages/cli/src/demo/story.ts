@@ -64,10 +64,11 @@ export async function tellStory(cast: Cast): Promise<Told> {
   await manufacturer.told(shared.packageId, 'package.received')
 
   timeline.chapter('Challenged')
+  const challenging = under(challenge(parties, shared, now()), policies.supplier)
   const challenged = await supplier.agent.respond(
     shared.packageId,
     {
-      object: under(challenge(parties, shared, now()), policies.supplier),
+      object: challenging,
       policy: policies.supplier,
       skill: SKILL,
     },
@@ -76,19 +77,21 @@ export async function tellStory(cast: Cast): Promise<Told> {
   receipts += await read(manufacturer, challenged, cast)
 
   timeline.chapter('Answered')
+  const deciding = under(decision(parties, threadId, now()), policies.manufacturer)
   const answered = await manufacturer.agent.send(
     {
       ...common,
-      object: under(decision(parties, threadId, now()), policies.manufacturer),
+      object: deciding,
       policy: policies.manufacturer,
     },
     { onProgress: stepsOf(manufacturer, timeline) },
   )
   receipts += await read(supplier, answered, cast)
+  const agreeing = under(agreement(parties, answered, now()), policies.supplier)
   const agreed = await supplier.agent.respond(
     answered.packageId,
     {
-      object: under(agreement(parties, answered, now()), policies.supplier),
+      object: agreeing,
       policy: policies.supplier,
       skill: SKILL,
     },
@@ -100,11 +103,7 @@ export async function tellStory(cast: Cast): Promise<Told> {
   const aligned = await manufacturer.agent.send(
     {
       ...common,
-      object: alignedStory(
-        parties,
-        { threadId, packageIds: [shared, challenged, answered, agreed].map(({ packageId }) => packageId) },
-        now(),
-      ),
+      object: alignedStory(parties, { threadId, objects: [first, challenging, deciding, agreeing] }, now()),
       policy: policies.manufacturer,
     },
     { onProgress: stepsOf(manufacturer, timeline) },

@@ -11,6 +11,7 @@ import { verifyEvidence } from '../evidence/verify-evidence.ts'
 import { inputFor, policyFor, responseFor, SECRET_WORDS, SKILL } from '../exchange/drafts.fixture.ts'
 import { openPackage } from '../exchange/open-package.ts'
 import { currentSigningKey } from '../exchange/own-keys.ts'
+import { packageIdFor } from '../exchange/package-id.ts'
 import { respondToPackage } from '../exchange/respond-to-package.ts'
 import type { SendProgress, SentPackage } from '../exchange/send-input.ts'
 import { revokePackage } from '../exchange/revoke-package.ts'
@@ -38,7 +39,8 @@ function send(from: Company, to: Company, { threadId = randomId('thread'), as, o
 function respond(from: Company, to: Company, original: SentPackage, as: AgentContext = from.agent) {
   const object = responseFor(from.agent, original)
   const input = { object, policy: policyFor(from.agent, to.agent), skill: SKILL }
-  return { id: object.id, done: respondToPackage(as, original.packageId, input, from) }
+  const id = packageIdFor(from.agent.identity, object, to.agent.identity)
+  return { id, done: respondToPackage(as, original.packageId, input, from) }
 }
 
 const modeOf = async ({ agent }: Company, threadId: string) =>
@@ -92,6 +94,22 @@ test('[PKG-05] a thread of two connected organizations is ds_x throughout, whoev
   assert.deepEqual(new Set(thread.packages.map(({ transport_mode }) => transport_mode)), new Set(['ds_x']))
 })
 
+test('[PKG-09] answers to answers go on through connectors for as long as the parties like', async () => {
+  let last = await send(acme, bolt).done
+  for (let round = 0; round < 4; round++) {
+    const [by, to] = round % 2 === 0 ? [bolt, acme] : [acme, bolt]
+    await open(by, last.packageId)
+    const answer = await respond(by, to, last).done
+    assert.match(answer.packageId, /^pkg_/u)
+    assert.equal(answer.metadata.responds_to_package_id, last.packageId)
+    assert.equal(answer.metadata.transport_mode, 'ds_x')
+    last = answer
+  }
+  const { ids } = await open(bolt, last.packageId)
+  assert.equal(ids.package, last.packageId)
+  assert.match(ids.object, /^resp_/u)
+})
+
 test('[PKG-05] without a connection on both sides a thread is native, and a ds_x guess leaves nothing offered', async () => {
   const dora = await space.company('bolt', { approved: false })
   const steps: string[] = []
@@ -124,7 +142,7 @@ for (const [how, whose] of [
     const answer = respond(dora, carl, first)
     const other = whose === 'sender' ? 'recipient' : 'sender'
     assert.deepEqual(await refusedBy('connector_not_approved', answer.done), { party: other })
-    await assertNothingOffered(answer.id)
+    await assertNothingOffered(await answer.id)
     const native = sendCrafted(carl.agent, dora.agent, { metadata: { thread_id: threadId } })
     assert.deepEqual(await refusedBy('transport_mode_mismatch', native), { required_mode: 'ds_x' })
     assert.equal(await modeOf(carl, threadId), 'ds_x')

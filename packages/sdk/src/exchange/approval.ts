@@ -11,8 +11,7 @@ export async function obtainApproval(
   { checks, approvalRequired }: PolicyEvaluation,
 ): Promise<PolicyReceipt['human_approval']> {
   if (!approvalRequired) return { required: false }
-  const { object, policy, to, threadId, approve } = draft
-  const packageId = object.id
+  const { packageId, object, policy, to, threadId, approve } = draft
   if (!approve) throw new ExchangeError('approval_missing', { details: { packageId } })
   const answer = await approve({
     packageId,
@@ -22,7 +21,8 @@ export async function obtainApproval(
     policyId: policy.policy_id,
     purpose: policy.purpose,
     checks,
-    object,
+    // A copy: what is sealed is what was approved, whatever the callback does with it.
+    object: structuredClone(object),
     requestedAt: context.now().toISOString(),
   })
   if (!answer.approved) throw new ExchangeError('approval_declined', { details: { packageId } })

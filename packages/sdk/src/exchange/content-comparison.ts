@@ -1,17 +1,12 @@
-import {
-  compareInstants,
-  parseInstant,
-  type PackageMetadata,
-  type PolicyReceipt,
-  type ProtocolObject,
-} from '@agent-exchange/protocol'
+import type { PackageMetadata, PolicyReceipt, ProtocolObject } from '@agent-exchange/protocol'
 
 /** A member of the object, and whether it agrees with what is said outside. */
 type Comparison = readonly [pointer: string, agrees: boolean]
 
 /**
  * Compares what is sealed with what is said outside: metadata and policy receipt were judged by the exchange, the
- * inside by nobody yet. Returns pointers into the object; it agrees where there are none.
+ * inside by nobody yet. Returns pointers into the object; it agrees where there are none. The object's own id and
+ * creation time need not be those of the package (PKG-09).
  */
 export function contentDifferences(
   object: ProtocolObject,
@@ -28,10 +23,7 @@ export function contentDifferences(
 }
 
 function commonComparisons(object: ProtocolObject, metadata: PackageMetadata): Comparison[] {
-  const comparisons: Comparison[] = [
-    ['/id', object.id === metadata.package_id],
-    ['/created_at', isSameInstant(object.created_at, metadata.created_at)],
-  ]
+  const comparisons: Comparison[] = []
   // A policy_envelope belongs to no thread.
   if (object.object_type !== 'policy_envelope')
     comparisons.push(['/thread_id', object.thread_id === metadata.thread_id])
@@ -71,13 +63,7 @@ function responseComparisons(
 ): Comparison[] {
   if (object.object_type !== 'response_object') return []
   return [
-    ['/created_by/agent_id', object.created_by.agent_id === metadata.sender_agent_id],
     ['/responds_to_package_id', object.responds_to_package_id === metadata.responds_to_package_id],
     ['/policy_envelope/policy_id', object.policy_envelope.policy_id === receipt.policy_id],
   ]
-}
-
-function isSameInstant(left: string, right: string): boolean {
-  const [first, second] = [parseInstant(left), parseInstant(right)]
-  return first !== undefined && second !== undefined && compareInstants(first, second) === 0
 }

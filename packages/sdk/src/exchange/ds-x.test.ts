@@ -229,11 +229,29 @@ test('[PKG-03] an exchange that shows other references is caught by the manifest
     const opening = openPackage(liar, one.packageId, { dataSpace: bolt.dataSpace })
     await assert.rejects(opening, codeIs('signature_invalid'))
   }
-  const liar = behindLiar(bolt.agent, /^\/v1\/packages\/[^/]+$/, (text) =>
-    JSON.stringify({ ...(JSON.parse(text) as object), edc: undefined }),
-  )
-  const opening = openPackage(liar, one.packageId, { dataSpace: bolt.dataSpace })
-  await assert.rejects(opening, codeIs('exchange_answer_unreadable'))
+})
+
+test('[PKG-10][O-24] without references, after a revocation or by the choice of the exchange, the error says why', async () => {
+  const { packageId } = await sendPackage(acme.agent, sending(), acme)
+  const opened = (lie: object) => {
+    const shown = behindLiar(bolt.agent, /^\/v1\/packages\/[^/]+$/, (text) =>
+      JSON.stringify({
+        ...(JSON.parse(text) as object),
+        edc: undefined,
+        sender_signature: undefined,
+        ...lie,
+      }),
+    )
+    return openPackage(shown, packageId, { dataSpace: bolt.dataSpace })
+  }
+  const unavailable = (reason: string) => (error: unknown) => {
+    codeIs('content_unavailable')(error)
+    assert.equal((error as ExchangeError).details['reason'], reason)
+    return true
+  }
+  await assert.rejects(opened({}), unavailable('no_references'))
+  await assert.rejects(opened({ state: 'revoked' }), unavailable('revoked'))
+  assert.deepEqual(await receiptStates(packageId), [])
 })
 
 const CRASHES = ['advance to receipt_accepted', 'publish', 'advance to published', 'advance to accepted']

@@ -35,7 +35,7 @@ export async function evaluateDraft(
   if (!evaluation.passed) {
     const failed = evaluation.checks.filter(({ passed }) => !passed)
     throw new ExchangeError('policy_refused', {
-      details: { packageId: draft.object.id, checks: failed.map(({ checkId }) => checkId) },
+      details: { packageId: draft.packageId, checks: failed.map(({ checkId }) => checkId) },
       failures: failed.flatMap(({ failures }) => failures),
     })
   }

@@ -54,7 +54,10 @@ async function fetchThroughConnector(
   const { dataSpace, signal } = deps
   if (!dataSpace) throw new ExchangeError('connector_missing')
   if (!edc)
-    throw new ExchangeError('exchange_answer_unreadable', { what: 'The transfer references are missing.' })
+    throw new ExchangeError('content_unavailable', {
+      what: 'The exchange does not hand out the transfer references.',
+      details: { packageId, reason: 'no_references' },
+    })
   await requireManifest(context, resource, edc)
   const counterParty = await requireParticipant(dataSpace, metadata.sender_org_id)
   const wait = { ...(signal && { signal }) }

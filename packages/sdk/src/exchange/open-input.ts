@@ -37,6 +37,13 @@ export interface OpenedPackage {
   readonly resource: PackageResource
   readonly metadata: PackageMetadata
   readonly policyReceipt: PolicyReceiptResource
+  /**
+   * The object's own id and creation time beside the package's. They need not be equal (PKG-09): an object may be
+   * written before it is sealed, and a response has an id of its own.
+   */
+  readonly ids: { readonly package: string; readonly object: string }
+  readonly createdAt: { readonly package: string; readonly object: string }
+  /** Which agent sent it. A response may come from another agent of the organization than the one that was asked (O-46). */
   readonly senderKey: PeerKey
   /** When the exchange accepted it. */
   readonly acceptedAt: string

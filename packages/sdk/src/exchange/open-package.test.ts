@@ -84,9 +84,7 @@ const anchor = (from: AgentContext) => ({
 
 /** A sender with real keys who says inside something else than outside. */
 const WRONG_INSIDE: Record<string, [Crafting, pointer: string]> = {
-  id: [{ object: (o) => ({ ...o, id: 'pkg_other' }) }, '/id'],
   thread: [{ object: (o) => ({ ...o, thread_id: 'thread_other' }) }, '/thread_id'],
-  time: [{ object: (o) => ({ ...o, created_at: '2026-01-01T00:00:00Z' }) }, '/created_at'],
   author: [{ object: (o) => ({ ...o, created_by: anchor(eve) }) }, '/created_by/organization_id'],
   'sender organization': [
     { object: (o) => ({ ...o, sender: { ...anchor(acme), organization_id: 'org_other' } }) },
@@ -125,6 +123,19 @@ for (const [name, [crafting, pointer]] of Object.entries(WRONG_INSIDE)) {
     assert.deepEqual(error.details['receipt'], { state: 'rejected', sent: true })
   })
 }
+
+test('[PKG-09] the object inside may have an id and a time of its own: it opens, and both are reported', async () => {
+  const own = { id: 'pkg_written_before', created_at: '2026-01-01T00:00:00Z' }
+  const metadata = await sendCrafted(acme, bolt, { object: (o) => ({ ...o, ...own }) })
+  const { package_id: packageId, created_at: createdAt } = metadata
+  const { ids, createdAt: times, receipts } = await openPackage(bolt, packageId)
+  assert.deepEqual(ids, { package: packageId, object: own.id })
+  assert.deepEqual(times, { package: createdAt, object: own.created_at })
+  assert.deepEqual(
+    receipts.map(({ state }) => state),
+    ['received', 'opened'],
+  )
+})
 
 test('[O-17] additional data that mean something else to somebody else pass', async () => {
   for (const aad of ['svc/1.0', '[1]', '{"note":"ours"}']) {

@@ -62,7 +62,10 @@ function requireParty({ identity }: AgentContext, packageId: string, resource: P
   if (claims.some((id) => id !== packageId))
     throw new ExchangeError('exchange_answer_unreadable', { what: 'The answer is about another package.' })
   if (resource.state === 'revoked')
-    throw new ExchangeError('content_unavailable', { what: 'It was revoked.', details: { packageId } })
+    throw new ExchangeError('content_unavailable', {
+      what: 'Its sender has revoked it.',
+      details: { packageId, reason: 'revoked' },
+    })
   const isParty = (organizationId: string, agentId: string) =>
     organizationId === identity.organizationId && agentId === identity.agentId
   if (isParty(metadata.recipient_org_id, metadata.recipient_agent_id)) return true
@@ -92,7 +95,16 @@ async function verifyAndOpen(
   const policyReceipt = await requirePolicyReceipt(context, metadata, acceptedAt)
   const members = contentDifferences(object, metadata, policyReceipt.receipt)
   if (members.length > 0) throw new ExchangeError('content_mismatch', { details: { members } })
-  return { object, resource, metadata, policyReceipt, senderKey, acceptedAt: resource.created_at }
+  return {
+    object,
+    resource,
+    metadata,
+    policyReceipt,
+    ids: { package: metadata.package_id, object: object.id },
+    createdAt: { package: metadata.created_at, object: object.created_at },
+    senderKey,
+    acceptedAt: resource.created_at,
+  }
 }
 
 /** What the exchange says beside the metadata repeats them. */

@@ -47,8 +47,8 @@ export async function sendPackageReceipt(
       return earlierReceipt(context, packageId, body.receipt_id, error)
     if (error.problem?.code === 'invalid_state_transition')
       throw new ExchangeError('content_unavailable', {
-        what: 'The package was revoked.',
-        details: { packageId },
+        what: 'Its sender has revoked it.',
+        details: { packageId, reason: 'revoked' },
         cause: error,
       })
     throw error

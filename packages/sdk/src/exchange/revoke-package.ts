@@ -36,8 +36,9 @@ export interface RevokedPackage {
 }
 
 /**
- * PKG-10: withdraws a package that nobody has opened yet, by a signed statement that is bound to it. In ds_x the
- * exchange comes first, then the connector: data address, offer, running transfers, asset. Repeating it is safe and
+ * PKG-10: withdraws a package that nobody has opened yet, by a signed statement that is bound to it. Whether an agent
+ * may revoke what another agent of its organization sent is for the exchange to decide (O-46). In ds_x the exchange
+ * comes first, then the connector: data address, offer, running transfers, asset. Repeating it is safe and
  * completes what a crash left undone.
  *
  * @example
@@ -52,9 +53,9 @@ export async function revokePackage(
   const path = { package_id: packageId }
   const { signal } = deps
   const resource = await context.connection.call('getPackage', { path, ...(signal && { signal }) })
-  if (resource.metadata.sender_agent_id !== context.identity.agentId)
+  if (resource.metadata.sender_org_id !== context.identity.organizationId)
     throw new ExchangeError('package_not_for_us', {
-      what: 'Only the sender of a package revokes it.',
+      what: "Only the sender's organization revokes a package.",
       details: { packageId },
     })
   const made =

@@ -1,7 +1,5 @@
 import {
   canonicalBytes,
-  CryptoError,
-  parseStrictJson,
   sealedContentDigest,
   sealPackage,
   signEnvelope,
@@ -10,7 +8,6 @@ import {
 import {
   isEarlier,
   PROTOCOL_VERSION,
-  validateObject,
   type PackageMetadata,
   type PolicyReceipt,
   type ProtocolObject,
@@ -22,7 +19,7 @@ import { ExchangeError } from '../errors.ts'
 import type { PolicyEvaluation } from '../policy/evaluate-policy.ts'
 import { DAY_MILLISECONDS } from '../policy/retention-and-forwarding.ts'
 import { contentDifferences } from './content-comparison.ts'
-import { DEFAULT_EXPIRY_DAYS, MAXIMUM_DEPTH } from './limits.ts'
+import { DEFAULT_EXPIRY_DAYS } from './limits.ts'
 import type { OutboxEntry } from './outbox.ts'
 import { currentSigningKey, ownParty } from './own-keys.ts'
 import { boundMetadata } from './package-metadata.ts'
@@ -37,13 +34,14 @@ export interface Sealing {
   readonly transportMode: TransportMode
 }
 
-/** Makes everything that is sent: sealed content, signed policy receipt, signed envelope. No request is made here. */
+/**
+ * Makes everything that is sent: sealed content, signed policy receipt, signed envelope. No request is made here. The
+ * object is sealed as it was approved; only the metadata carry the time of sealing.
+ */
 export async function sealDraft(context: AgentContext, sealing: Sealing): Promise<OutboxEntry> {
   const { draft, transportMode } = sealing
-  const createdAt = creationTime(context, sealing)
-  const object = { ...draft.object, created_at: createdAt } as ProtocolObject
-  const routing = routingOf(context, draft, createdAt)
-  const jwe = await sealPackage(plaintextOf(object), {
+  const routing = routingOf(context, draft, creationTime(context, sealing))
+  const jwe = await sealPackage(canonicalBytes(draft.object), {
     sender: await ownParty(context),
     recipient: await recipientParty(context, draft),
     aad: boundMetadata(routing),
@@ -56,7 +54,7 @@ export async function sealDraft(context: AgentContext, sealing: Sealing): Promis
   }
   const signer = await currentSigningKey(context)
   const receipt = await signedPolicyReceipt(context, { ...sealing, metadata, signer })
-  requireAgreement(object, metadata, receipt)
+  requireAgreement(draft.object, metadata, receipt)
   const envelopeText = await envelopeTextOf({ metadata, jwe }, signer)
   requireSize(context, envelopeText)
   const now = context.now().toISOString()
@@ -90,9 +88,9 @@ function creationTime({ now }: AgentContext, { evaluatedAt, approval }: Sealing)
 }
 
 function routingOf({ identity }: AgentContext, draft: Draft, createdAt: string) {
-  const { object, to, threadId, skill, contentType, respondsTo } = draft
+  const { object, packageId, to, threadId, skill, contentType, respondsTo } = draft
   return {
-    package_id: object.id,
+    package_id: packageId,
     thread_id: threadId,
     sender_org_id: identity.organizationId,
     sender_agent_id: identity.agentId,
@@ -124,26 +122,12 @@ async function recipientParty({ peers }: AgentContext, { to }: Draft) {
   return { kid: keyId, publicKey }
 }
 
-/** The object as it is read on the other side, refused here rather than there. */
-function plaintextOf(object: ProtocolObject): Uint8Array {
-  const result = validateObject(object)
-  if (!result.valid) throw new ExchangeError('object_invalid', { failures: result.failures })
-  try {
-    const plaintext = canonicalBytes(object)
-    parseStrictJson(plaintext, { maxDepth: MAXIMUM_DEPTH })
-    return plaintext
-  } catch (error) {
-    if (error instanceof CryptoError) throw new ExchangeError('object_invalid', { cause: error })
-    throw error
-  }
-}
-
 /** What the recipient will compare is compared before it leaves. */
 function requireAgreement(object: ProtocolObject, metadata: PackageMetadata, receipt: PolicyReceipt): void {
   const failures = contentDifferences(object, metadata, receipt).map((pointer) => ({
     pointer,
     rule: 'PKG-01',
-    message: 'Set this to what the package is sent as: its id, thread, sender, recipient and policy.',
+    message: 'Set this to what the package is sent as: its thread, sender, recipient and policy.',
   }))
   if (failures.length > 0) throw new ExchangeError('object_invalid', { failures })
 }

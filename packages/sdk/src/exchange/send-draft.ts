@@ -1,5 +1,5 @@
 import { canonicalize, openPackage, parseEnvelope } from '@agent-exchange/crypto'
-import { validateObject, type Failure, type PolicyReceipt } from '@agent-exchange/protocol'
+import type { PolicyReceipt } from '@agent-exchange/protocol'
 import type { AgentContext } from '../context.ts'
 import { ExchangeError } from '../errors.ts'
 import { obtainApproval } from './approval.ts'
@@ -20,10 +20,11 @@ export async function sendDraft(
   deps: SendDependencies,
 ): Promise<SentPackage> {
   const { outbox } = deps
-  const kept = await outbox.read(draft.object.id)
+  const { packageId } = draft
+  const kept = await outbox.read(packageId)
   if (kept && kept.state !== 'refused') return goOn(context, draft, kept, deps)
 
-  const about = { packageId: draft.object.id }
+  const about = { packageId }
   report(deps, about, 'validated')
   const evaluated = await evaluateDraft(context, draft, deps.signal)
   report(deps, about, 'checked')
@@ -36,22 +37,6 @@ export async function sendDraft(
   if (added.receiptKey !== sealed.receiptKey) return goOn(context, draft, added, deps)
   report(deps, about, 'sealed')
   return toSent(await deliverEntry(context, added, deps), false)
-}
-
-/** Before anything is asked of anybody. A caller without types may hand in anything. */
-export function requireValid(
-  { profile }: AgentContext,
-  { object, policy }: { readonly object: unknown; readonly policy: unknown },
-): void {
-  const failures = [
-    ...placed(validateObject(object, profile).failures, '/object'),
-    ...placed(validateObject(policy, profile).failures, '/policy'),
-  ]
-  if (failures.length > 0) throw new ExchangeError('object_invalid', { failures })
-}
-
-function placed(failures: readonly Failure[], place: string): Failure[] {
-  return failures.map((failure) => ({ ...failure, pointer: `${place}${failure.pointer}` }))
 }
 
 /** The id is taken by an earlier call: the same package goes on from there, another one is refused. */
@@ -88,7 +73,7 @@ async function isSame(context: AgentContext, draft: Draft, { metadata, ...entry 
   if (!own) throw new ExchangeError('key_missing', { details: { keyIds: kids } })
   const privateKey = await context.keys.privateKey(own.keyId)
   const { plaintext } = await openPackage(jwe, { kid: own.keyId, privateKey }, { contentTypes })
-  return new TextDecoder().decode(plaintext) === canonicalize({ ...object, created_at: metadata.created_at })
+  return new TextDecoder().decode(plaintext) === canonicalize(object)
 }
 
 function toSent({ packageId, metadata }: OutboxEntry, resumed: boolean): SentPackage {

@@ -67,7 +67,7 @@ interface SendTerms {
 export type SendableObject = Exclude<ProtocolObject, ResponseObject>
 
 export interface SendInput extends SendTerms {
-  /** Its `created_at` is set to the moment of sealing: the policy has to be evaluated before that (POL-04). */
+  /** Sealed as it is. Its `created_at` is the object's own; the package has one that is not before its approval (POL-04). */
   readonly object: SendableObject
   /** Who gets it; in a thread that has a package with one of its recipients, the agent of that package. */
   readonly to?: AgentAddress
@@ -77,6 +77,8 @@ export interface SendInput extends SendTerms {
 
 export interface RespondInput extends SendTerms {
   readonly object: ResponseObject
+  /** Another agent of the sender's organization (O-46), such as the one that replaced the sender; the sender by default. */
+  readonly to?: AgentAddress
 }
 
 export interface SendDependencies {
@@ -90,6 +92,7 @@ export interface SendDependencies {
 
 /** A package as it is about to be made, whichever operation it goes by. */
 export interface Draft extends SendTerms {
+  readonly packageId: string
   readonly object: ProtocolObject
   readonly to: AgentAddress
   readonly threadId: string

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
+import { canonicalize } from '@agent-exchange/crypto'
 import { exampleObjects } from '@agent-exchange/protocol'
 import { startWorld } from '@agent-exchange/testkit'
 import { startAgents } from '../agents.fixture.ts'
@@ -33,10 +34,7 @@ test('[PKG-01][PKG-04][POL-04] a package is checked, sealed, sent and opened, st
   assert.equal(sent.packageId, input.object.id)
   assert.equal(sent.resumed, false)
   const opened = await openPackage(bolt, sent.packageId)
-  const { created_at, ...rest } = opened.object
-  const { created_at: _, ...given } = input.object
-  assert.deepEqual(rest, given)
-  assert.equal(created_at, sent.metadata.created_at)
+  assert.deepEqual(opened.object, input.object)
   assert.deepEqual(
     opened.receipts.map(({ state }) => state),
     ['received', 'opened'],
@@ -69,7 +67,7 @@ test('[POL-03] a required approval is asked for with all there is to know, and s
   }
   const { packageId, metadata } = await sendPackage(acme, input, { outbox: createMemoryOutbox() })
   const [request] = requests
-  assert.equal(request?.object, input.object)
+  assert.deepEqual(request?.object, input.object)
   assert.equal(request?.recipient.agentId, bolt.identity.agentId)
   assert.equal(request?.checks.length, 5)
   const { policyReceipt } = await openPackage(bolt, packageId)
@@ -78,6 +76,30 @@ test('[POL-03] a required approval is asked for with all there is to know, and s
   assert.equal(approval.approval_reference, 'ticket_12')
   assert.ok(Date.parse(evaluated_at) < Date.parse(approval.approved_at ?? ''))
   assert.ok(Date.parse(approval.approved_at ?? '') <= Date.parse(metadata.created_at))
+})
+
+test('[POL-04] what was approved is what is sealed, whatever happens to the object meanwhile', async () => {
+  const { object, ...terms } = inputFor(acme, bolt)
+  const mutable = structuredClone(object)
+  let approved = ''
+  const input: SendInput = {
+    ...terms,
+    object: mutable,
+    policy: policyFor(acme, bolt, { human_approval: { required: true, approval_id: '' } }),
+    approve: (request) => {
+      approved = canonicalize(request.object)
+      world.clock.advance(3_600)
+      Object.assign(mutable, { confidence: { score: 0.01, basis: 'changed by the caller' } })
+      Object.assign(request.object, { confidence: { score: 0.02, basis: 'changed by the callback' } })
+      return { approved: true }
+    },
+  }
+  const { packageId, metadata } = await sendPackage(acme, input, { outbox: createMemoryOutbox() })
+  const { object: opened, createdAt } = await openPackage(bolt, packageId)
+  assert.equal(canonicalize(opened), approved)
+  assert.equal(approved, canonicalize(object))
+  assert.deepEqual(createdAt, { package: metadata.created_at, object: object.created_at })
+  assert.ok(Date.parse(createdAt.package) > Date.parse(createdAt.object))
 })
 
 test('[POL-03] without an approval nothing is sealed or sent', async () => {

@@ -2,9 +2,11 @@ import { MEDIA_TYPE, type ProtocolObject } from '@agent-exchange/protocol'
 import { randomId } from '../connection/random-id.ts'
 import type { AgentContext } from '../context.ts'
 import { ExchangeError } from '../errors.ts'
+import { packageIdFor } from './package-id.ts'
 import { readThread } from './read-thread.ts'
-import { requireValid, sendDraft } from './send-draft.ts'
+import { sendDraft } from './send-draft.ts'
 import type { AgentAddress, SendableObject, SendDependencies, SendInput, SentPackage } from './send-input.ts'
+import { validInput } from './valid-input.ts'
 
 /**
  * Sends one object to one agent: validates it, evaluates the five policy checks, asks for an approval where one is
@@ -24,18 +26,21 @@ export async function sendPackage(
   input: SendInput,
   deps: SendDependencies,
 ): Promise<SentPackage> {
-  const { object, to, threadId: givenThread, ...terms } = input
-  requireValid(context, input)
+  const { to: given, threadId: givenThread, ...terms } = input
+  const { object, policy } = validInput(context, input)
   if ((object as ProtocolObject).object_type === 'response_object')
     throw new ExchangeError('object_invalid', { what: 'A response goes by respondToPackage.' })
   const threadId = object.object_type === 'policy_envelope' ? givenThread : object.thread_id
+  const to = given ?? (await recipientInThread(context, object))
   return sendDraft(
     context,
     {
       ...terms,
+      packageId: await packageIdFor(context.identity, object, to),
       object,
+      policy,
       threadId: threadId ?? randomId('thread'),
-      to: to ?? (await recipientInThread(context, object)),
+      to,
       contentType: MEDIA_TYPE.reasoningPackage,
     },
     deps,

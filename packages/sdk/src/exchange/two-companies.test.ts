@@ -57,6 +57,44 @@ test('[PKG-09] a package is answered by its recipient, and the answer is opened 
   await assert.rejects(respondToPackage(bolt, sent.packageId, other, { outbox }), codeIs('object_invalid'))
 })
 
+test('[PKG-09] answers to answers: a conversation goes on for as long as the parties like', async () => {
+  let last = await sendPackage(acme, inputFor(acme, bolt), { outbox })
+  for (let round = 0; round < 6; round++) {
+    const [by, to] = round % 2 === 0 ? [bolt, acme] : [acme, bolt]
+    await openPackage(by, last.packageId)
+    const object = responseFor(by, last)
+    const answer = { object, policy: policyFor(by, to), skill: SKILL }
+    const sent = await respondToPackage(by, last.packageId, answer, { outbox })
+    assert.match(sent.packageId, /^pkg_/u)
+    assert.equal(sent.metadata.responds_to_package_id, last.packageId)
+    // The same answer again is the same package.
+    const again = await respondToPackage(by, last.packageId, answer, { outbox })
+    assert.deepEqual([again.packageId, again.resumed], [sent.packageId, true])
+    last = sent
+    const { ids } = await openPackage(to, sent.packageId)
+    assert.deepEqual(ids, { package: sent.packageId, object: object.id })
+  }
+  const states = (await collected(readThread(acme, last.threadId))).flatMap(({ packages }) =>
+    packages.map(({ state }) => state),
+  )
+  assert.deepEqual(states, [...Array.from({ length: 6 }, () => 'responded'), 'opened'])
+})
+
+test('[PKG-09] a story can be answered, and its next version is a package of its own', async () => {
+  const author = { created_by: packageFor(acme, bolt).created_by, created_at: acme.now().toISOString() }
+  const { next_update: _, ...example } = exampleObjects.network_story
+  const story = { ...example, ...author, id: 'story_told_twice', thread_id: 'thread_of_versions' }
+  const terms = { policy: policyFor(acme, bolt), to: bolt.identity, skill: SKILL }
+  const first = await sendPackage(acme, { ...terms, object: story }, { outbox })
+  const trace = { ...story.trace, idempotency_key: 'idem_of_the_second_version' }
+  const next = { ...story, story_version: story.story_version + 1, trace }
+  const second = await sendPackage(acme, { ...terms, object: next }, { outbox })
+  assert.notEqual(second.packageId, first.packageId)
+  const answer = { object: responseFor(bolt, second), policy: policyFor(bolt, acme), skill: SKILL }
+  const { metadata } = await respondToPackage(bolt, second.packageId, answer, { outbox })
+  assert.equal(metadata.responds_to_package_id, second.packageId)
+})
+
 test('[PKG-13] a thread is read page by page, in order, and never round in a circle', async () => {
   const threadId = 'thread_of_pages'
   const ids: string[] = []

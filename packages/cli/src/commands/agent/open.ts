@@ -38,20 +38,26 @@ async function open(packageId: string, options: OpenOptions): Promise<void> {
 }
 
 /** For people: standard output is for the object. */
-function describe({ metadata, senderKey, acceptedAt, receipts }: OpenedPackage): void {
+function describe({ metadata, ids, createdAt, senderKey, acceptedAt, receipts }: OpenedPackage): void {
   console.error(`  from      ${metadata.sender_agent_id} of ${metadata.sender_org_id}`)
   console.error(`  signed    ${visible(senderKey.keyId)}, verified`)
   console.error(`  accepted  ${acceptedAt}`)
+  if (ids.object !== ids.package) console.error(`  object    ${visible(ids.object)}, in ${ids.package}`)
+  if (createdAt.object !== createdAt.package)
+    console.error(`  written   ${createdAt.object}, sealed ${createdAt.package}`)
   for (const { state } of receipts) console.error(`  receipt   ${state}, signed`)
 }
 
 /** Content that went to a file is not repeated. */
 function documentOf(
-  { object, metadata, senderKey, acceptedAt, receipts }: OpenedPackage,
+  { object, ids, createdAt, metadata, senderKey, acceptedAt, receipts }: OpenedPackage,
   { out }: OpenOptions,
 ) {
   return {
-    package_id: metadata.package_id,
+    package_id: ids.package,
+    object_id: ids.object,
+    package_created_at: createdAt.package,
+    object_created_at: createdAt.object,
     ...(out === undefined ? { object } : { file: out }),
     metadata,
     sender_key_id: senderKey.keyId,

@@ -1,9 +1,14 @@
 import type { Command } from 'commander'
+import { addressOf } from '../../agent/agent-address.ts'
 import { agentCommandOf } from '../../agent/agent-options.ts'
 import { approvalBy } from '../../agent/approval.ts'
 import { objectFrom } from '../../agent/object-file.ts'
 import { withAgent } from '../../agent/open-agent.ts'
 import { showProgress, showSent, withTerms, type TermsOptions } from '../../agent/sending.ts'
+
+interface RespondOptions extends TermsOptions {
+  readonly to?: string
+}
 
 export function agentRespondCommand(): Command {
   return withTerms(
@@ -11,19 +16,23 @@ export function agentRespondCommand(): Command {
       'respond',
       'Answer a package with a package of its own, in the same thread',
       'respond pkg_1 answer.json --policy policy.json',
+      'respond pkg_1 answer.json --policy policy.json --to agent_seats_successor',
     ),
   )
     .argument('<package_id>', 'the package that is answered')
     .argument('<file>', 'the response_object, - for standard input')
+    .option('--to <agent_id>', "another agent of the sender's organization (default: the sender)")
     .action(respond)
 }
 
-async function respond(packageId: string, file: string, options: TermsOptions): Promise<void> {
+async function respond(packageId: string, file: string, options: RespondOptions): Promise<void> {
   const { skill, approve } = options
   const object = await objectFrom(file, ['response_object'])
   const policy = await objectFrom(options.policy, ['policy_envelope'])
-  const sent = await withAgent({ ...options, approve: approvalBy(approve) }, (agent) =>
-    agent.respond(packageId, { object, policy, skill }, { onProgress: showProgress }),
-  )
+  const sent = await withAgent({ ...options, approve: approvalBy(approve) }, async (agent) => {
+    const to = options.to === undefined ? undefined : await addressOf(agent, options.to)
+    const input = { object, policy, skill, ...(to && { to }) }
+    return agent.respond(packageId, input, { onProgress: showProgress })
+  })
   showSent(sent, options)
 }

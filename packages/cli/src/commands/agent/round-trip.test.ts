@@ -81,8 +81,29 @@ test('two agents complete package, receipts, response, revocation and evidence b
   const read = JSON.parse(await aex('agent', 'open', response.package_id, '--dir', acme)) as object
   assert.equal(Reflect.get(read, 'responds_to_package_id'), sent.package_id)
   assert.match(await aex('agent', 'thread', sent.thread_id, '--dir', acme), /responded/)
+
+  // The answer is answered, and that one too.
+  let last = response.package_id
+  for (const [round, [by, terms, under]] of [
+    [acme, toBolt, policy],
+    [bolt, toAcme, answerPolicy],
+    [acme, toBolt, policy],
+  ].entries() as ArrayIterator<[number, [string, string[], string]]>) {
+    const next = ['--about', last, '--thread', sent.thread_id, ...terms]
+    const file = await drawn('response_object', `round-${round}`, ...next)
+    const answered = await documentOf<Sent>('agent', 'respond', last, file, '--policy', under, '--dir', by)
+    assert.match(answered.package_id, /^pkg_/u)
+    last = answered.package_id
+    const other = by === acme ? bolt : acme
+    const shown = await documentOf('agent', 'open', last, '--dir', other)
+    assert.deepEqual(
+      [shown['package_id'], shown['object_id']],
+      [last, Reflect.get(shown['object'] as object, 'id')],
+    )
+    assert.notEqual(shown['object_id'], shown['package_id'])
+  }
   const thread = await documentOf('agent', 'thread', sent.thread_id, '--dir', bolt)
-  assert.deepEqual([thread['transport_mode'], (thread['packages'] as object[]).length], ['native', 2])
+  assert.deepEqual([thread['transport_mode'], (thread['packages'] as object[]).length], ['native', 5])
 
   const inThread = ['--thread', sent.thread_id, ...toBolt]
   const second = await drawn('reasoning_package', 'second', ...inThread)

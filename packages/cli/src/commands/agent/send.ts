@@ -1,6 +1,5 @@
-import type { AgentAddress } from '@agent-exchange/sdk'
-import type { FolderAgent } from '@agent-exchange/sdk/node'
 import type { Command } from 'commander'
+import { addressOf } from '../../agent/agent-address.ts'
 import { agentCommandOf } from '../../agent/agent-options.ts'
 import { approvalBy } from '../../agent/approval.ts'
 import { objectFrom } from '../../agent/object-file.ts'
@@ -42,10 +41,4 @@ async function send(file: string, options: SendOptions): Promise<void> {
     return agent.send({ object, policy, skill, ...(to && { to }) }, { onProgress: showProgress })
   })
   showSent(sent, options)
-}
-
-/** The organization is in the directory: naming the agent is enough. */
-async function addressOf({ context }: FolderAgent, agentId: string): Promise<AgentAddress> {
-  const { organization_id } = await context.connection.call('getAgent', { path: { agent_id: agentId } })
-  return { organizationId: organization_id, agentId }
 }
