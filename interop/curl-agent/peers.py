@@ -114,12 +114,15 @@ class Peers:
             key
             for key in self.keys(agent_id)
             if key["use"] == "encryption"
-            and key["status"] == "active"
             and instant(key["valid_from"]) <= now
-            and now < instant(key.get("valid_until", "9999-01-01T00:00:00Z"))
+            and all(now < instant(key[end]) for end in ("valid_until", "invalid_from") if end in key)
+            # An end in the future does not end a key today; a revoked key without one has ended.
+            and key["status"] != "retired"
+            and ("invalid_from" in key or key["status"] != "revoked")
         ]
         require(usable, f"{agent_id} has no usable encryption key")
-        return self._pinned(agent_id, max(usable, key=lambda key: instant(key["valid_from"])))
+        best = max(usable, key=lambda key: (key["status"] == "active", instant(key["valid_from"])))
+        return self._pinned(agent_id, best)
 
     def signing_key(self, agent_id, key_id, signed_at, accepted_at=None):
         """The key that counted when something was signed. A revoked one needs proof of an earlier acceptance."""

@@ -11,7 +11,8 @@ export interface KeyRevocation {
 }
 
 /**
- * Revokes a key of this agent at the exchange, for ever. What was accepted before `invalidFrom` stays verifiable.
+ * Revokes a key of this agent at the exchange, for ever. What was accepted before `invalidFrom` stays verifiable. It may
+ * be repeated with an earlier `invalidFrom`, as when a planned retirement becomes an emergency; it never moves later.
  * A revoked key introduces no other: peers are asked to confirm keys that it introduced and they have not seen.
  *
  * @example

@@ -95,6 +95,49 @@ test('a revoked key introduces nothing new, and its revocation cannot be taken b
   await assert.rejects(see().signingKey(id, stolen.keyId), caught('peer_key_mismatch', /revocation/))
 })
 
+test('[ID-04] a planned retirement becomes an emergency: an earlier invalid_from is taken, a later one never', async () => {
+  const { bolt, id, see } = await exchange.meet()
+  const { keyId } = await currentKey(bolt.keys, 'signing')
+  await see().signingKey(id, keyId)
+  const [planned, stolen] = [exchange.later(1_000), exchange.later(-10)]
+  const shown = (invalid_from: string) =>
+    exchange.falsify(
+      id,
+      only('signing', (key) => ({ ...key, status: 'revoked', revoked_at: exchange.later(0), invalid_from })),
+    )
+  const pinnedEnd = async () => (await see().pins(id))?.keys.find((key) => key.keyId === keyId)?.invalidFrom
+  shown(planned)
+  assert.equal((await see().signingKey(id, keyId)).keyId, keyId)
+  assert.equal(await pinnedEnd(), planned)
+  shown(stolen)
+  assert.equal((await see().signingKey(id, keyId)).entry.invalid_from, stolen)
+  assert.equal(await pinnedEnd(), stolen)
+  shown(planned)
+  await assert.rejects(see().signingKey(id, keyId), caught('peer_key_mismatch', /revocation/))
+})
+
+test('[ID-05] a key with an end in the future is sealed for and introduces others; past its end it does neither', async () => {
+  const { bolt, id, peers, see } = await exchange.meet(() => assert.fail('nobody should be asked'))
+  const { keyId } = await peers.encryptionKey(id)
+  const [planned, past] = [exchange.later(1_000), exchange.later(-1)]
+  exchange.falsify(id, (keys) =>
+    keys.map((key) => ({ ...key, status: 'revoked', revoked_at: past, invalid_from: planned })),
+  )
+  assert.equal((await see().encryptionKey(id)).keyId, keyId)
+  const { current } = await rotateKey(bolt, 'encryption')
+  assert.equal((await see().encryptionKey(id)).keyId, current.keyId)
+
+  const other = await exchange.meet()
+  await other.peers.encryptionKey(other.id)
+  for (const status of ['active', 'retiring', 'revoked']) {
+    exchange.falsify(
+      other.id,
+      only('encryption', (key) => ({ ...key, status, invalid_from: past })),
+    )
+    await assert.rejects(other.see().encryptionKey(other.id), caught('peer_key_missing'))
+  }
+})
+
 test('an older directory that is still kept is no alarm where another process saw a newer one', async () => {
   const { bolt, id, see } = await exchange.meet()
   const [here, elsewhere] = [see(), see()]
@@ -144,10 +187,9 @@ test('somebody who may decide is asked once for each change, and shown old and n
   assert.ok((await pinnedBy(see(), id)).includes('encryption confirmation'))
 })
 
-test('the key to seal for is active, valid now, and the newest of those', async () => {
+test('[ID-05] the key to seal for is valid now, active before others, and the newest of those', async () => {
   const { id, see } = await exchange.meet()
   const template = { status: 'active', registered_at: exchange.later(-90) }
-  const jwks = await Promise.all(Array.from({ length: 7 }, evilJwk))
   const shown: [string, Partial<DirectoryKey>][] = [
     ['old', { valid_from: exchange.later(-90) }],
     ['newest', { valid_from: exchange.later(-10) }],
@@ -157,17 +199,21 @@ test('the key to seal for is active, valid now, and the newest of those', async 
     ['revoked', { valid_from: exchange.later(-3), status: 'revoked', invalid_from: exchange.later(-1) }],
     ['older', { valid_from: exchange.later(-20), valid_until: exchange.later(1_000) }],
   ]
+  const jwks = new Map<string, object>()
+  for (const [name] of shown) jwks.set(name, await evilJwk())
   exchange.falsify(id, (keys) => [
     ...keys.filter(({ use }) => use === 'signing'),
-    ...shown.map(([key_id, members], index) => ({
+    ...shown.map(([key_id, members]) => ({
       ...(keys.find(({ use }) => use === 'encryption') as DirectoryKey),
       ...template,
       key_id,
-      public_key: jwks[index] as DirectoryKey['public_key'],
+      public_key: jwks.get(key_id) as DirectoryKey['public_key'],
       ...members,
     })),
   ])
   assert.equal((await see().encryptionKey(id)).keyId, 'newest')
+  shown.splice(0, shown.length, ...shown.filter(([, { status = 'active' }]) => status !== 'active'))
+  assert.equal((await see().encryptionKey(id)).keyId, 'retiring')
   exchange.falsify(id, (keys) => keys.filter(({ use }) => use === 'signing'))
   const other = await exchange.meet()
   exchange.falsify(other.id, (keys) => keys.filter(({ use }) => use === 'signing'))

@@ -1,8 +1,8 @@
 import { importPublicJwk, type Curve } from '@agent-exchange/crypto'
-import { isEarlier } from '@agent-exchange/protocol'
 import type { Connection } from '../connection/connection.ts'
 import { ExchangeError } from '../errors.ts'
 import { createConfirmation } from './confirmation.ts'
+import { newestUsable } from './newest-usable.ts'
 import type { ConfirmKey, PeerDirectory, PeerKey, PeerPins, PinStore } from './peer-directory.ts'
 import { pinnerAt, reconcilePins } from './reconcile-pins.ts'
 import { createDirectoryReader, type ShownDirectory, type ShownKey } from './shown-directory.ts'
@@ -93,22 +93,6 @@ export function createPeerDirectory(options: PeerDirectoryOptions): PeerDirector
 
     pins: (agentId) => pins.read(agentId),
   }
-}
-
-/** Active, valid now, and of those the one that became valid last. */
-function newestUsable({ keys }: ShownDirectory, now: string): ShownKey | undefined {
-  return keys
-    .filter(
-      ({ entry: { use, status, valid_from, valid_until } }) =>
-        use === 'encryption' &&
-        status === 'active' &&
-        isEarlier(now, valid_from) === false &&
-        (valid_until === undefined || isEarlier(now, valid_until) === true),
-    )
-    .reduce<ShownKey | undefined>(
-      (best, key) => (best && !isEarlier(best.entry.valid_from, key.entry.valid_from) ? best : key),
-      undefined,
-    )
 }
 
 async function imported({ entry }: ShownKey, curves: readonly Curve[]): Promise<PeerKey['publicKey']> {

@@ -1,20 +1,22 @@
 import { importPublicJwk, type PublicKey } from '@agent-exchange/crypto'
+import { hasEnded } from './key-end.ts'
 import { carriesIntroduction, isIntroducedBy } from './key-introduction.ts'
 import { INTRODUCTION_CHECKS } from './limits.ts'
 import type { PinnedKey } from './peer-directory.ts'
 import type { ShownDirectory, ShownKey } from './shown-directory.ts'
 
 /**
- * The shown keys that a pinned signing key introduced, or one that it introduced, and so on. A revoked key
- * introduces nothing new: who stole it could sign an introduction as well, and only the directory says when.
+ * The shown keys that a pinned signing key introduced, or one that it introduced, and so on. A key that has
+ * ended introduces nothing new: who stole it could sign an introduction as well, and only the directory says when.
  */
 export async function findIntroduced(
   { organizationId, agentId, keys }: ShownDirectory,
   pinned: readonly PinnedKey[],
+  now: string,
 ): Promise<readonly ShownKey[]> {
   const isPinned = new Set(pinned.map(({ keyId }) => keyId))
   let open = keys.filter(({ entry }) => !isPinned.has(entry.key_id) && carriesIntroduction(entry.key_id))
-  const introducers = keys.filter(({ entry }) => isPinned.has(entry.key_id) && maySign(entry))
+  const introducers = keys.filter(({ entry }) => isPinned.has(entry.key_id) && maySign(entry, now))
   const found: ShownKey[] = []
   let checks = 0
   for (let next = introducers.pop(); next && open.length > 0; next = introducers.pop()) {
@@ -29,7 +31,7 @@ export async function findIntroduced(
       if (!(await isIntroducedBy(introducer, key_id, about))) rest.push(key)
       else {
         found.push(key)
-        if (maySign(key.entry)) introducers.push(key)
+        if (maySign(key.entry, now)) introducers.push(key)
       }
     }
     open = rest
@@ -37,8 +39,8 @@ export async function findIntroduced(
   return found
 }
 
-function maySign({ use, status }: ShownKey['entry']): boolean {
-  return use === 'signing' && status !== 'revoked'
+function maySign(entry: ShownKey['entry'], now: string): boolean {
+  return entry.use === 'signing' && !hasEnded(entry, now)
 }
 
 /** A key that cannot be read introduces nobody. */

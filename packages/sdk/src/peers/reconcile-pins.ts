@@ -1,5 +1,7 @@
+import { isEarlier } from '@agent-exchange/protocol'
 import { ExchangeError } from '../errors.ts'
 import { findIntroduced } from './find-introduced.ts'
+import { endOf } from './key-end.ts'
 import type { PeerPins, PinnedKey } from './peer-directory.ts'
 import type { ShownDirectory, ShownKey } from './shown-directory.ts'
 
@@ -20,7 +22,7 @@ export async function reconcilePins(
   const compared = before.keys.map((pinned) => compare(pinned, shown, now))
   const { keys: trusted, expected } = matchExpected({ ...before, keys: compared }, shown, pin)
   requireFingerprint(trusted, expected, shown)
-  const introduced = await findIntroduced(shown, trusted)
+  const introduced = await findIntroduced(shown, trusted, now)
   const keys = [...trusted, ...introduced.map((key) => pin(key, 'introduction'))]
   const isSame =
     before.directoryVersion === shown.version &&
@@ -39,7 +41,7 @@ export function pinnerAt(now: string): Pin {
     fingerprint,
     pinnedAt: now,
     by,
-    ...(entry.status === 'revoked' && { invalidFrom: revocationOf(entry) ?? now }),
+    ...ended(entry, now),
   })
 }
 
@@ -59,7 +61,10 @@ function requireSameOrganization({ organizationId }: PeerPins, shown: ShownDirec
   })
 }
 
-/** The material behind an id never changes, and a revocation stays. A key that is not shown stays pinned. */
+/**
+ * The material behind an id never changes. A revocation stays, and a later one may only date it back (ID-04). A key
+ * that is not shown stays pinned.
+ */
 function compare(pinned: PinnedKey, shown: ShownDirectory, now: string): PinnedKey {
   const key = shown.keys.find(({ entry }) => entry.key_id === pinned.keyId)
   if (!key) return pinned
@@ -73,15 +78,18 @@ function compare(pinned: PinnedKey, shown: ShownDirectory, now: string): PinnedK
   if (fingerprint !== pinned.fingerprint || entry.use !== pinned.use) {
     throw mismatch('The directory shows another key under the id of a pinned one.', details)
   }
-  const isRevoked = entry.status === 'revoked'
-  if (pinned.invalidFrom === undefined) {
-    return isRevoked ? { ...pinned, invalidFrom: revocationOf(entry) ?? now } : pinned
-  }
-  const changed = revocationOf(entry) !== undefined && revocationOf(entry) !== pinned.invalidFrom
-  if (!isRevoked || changed) {
+  const { invalidFrom: end } = pinned
+  if (end === undefined) return endOf(entry, now) === undefined ? pinned : { ...pinned, ...ended(entry, now) }
+  const shownEnd = endOf(entry, end)
+  if (shownEnd === undefined || isEarlier(end, shownEnd) !== false) {
     throw mismatch('The directory takes back the revocation of a pinned key.', details)
   }
-  return pinned
+  return isEarlier(shownEnd, end) === true ? { ...pinned, invalidFrom: shownEnd } : pinned
+}
+
+function ended(entry: ShownKey['entry'], now: string): Pick<PinnedKey, 'invalidFrom'> {
+  const invalidFrom = endOf(entry, now)
+  return invalidFrom === undefined ? {} : { invalidFrom }
 }
 
 /** Pins the keys whose fingerprints were given, and keeps waiting for those that are not shown. */
@@ -113,10 +121,6 @@ function requireFingerprint(
       fingerprint,
     })),
   })
-}
-
-function revocationOf({ invalid_from, revoked_at }: ShownKey['entry']): string | undefined {
-  return invalid_from ?? revoked_at
 }
 
 function mismatch(what: string, details: Readonly<Record<string, unknown>>): ExchangeError {

@@ -1,0 +1,26 @@
+import { isEarlier } from '@agent-exchange/protocol'
+import { hasEnded } from './key-end.ts'
+import type { ShownDirectory, ShownKey } from './shown-directory.ts'
+
+/** The key to seal for: valid now and not ended; an active one before any other, and of those the newest. */
+export function newestUsable({ keys }: ShownDirectory, now: string): ShownKey | undefined {
+  return keys.filter(({ entry }) => isUsable(entry, now)).reduce<ShownKey | undefined>(better, undefined)
+}
+
+function isUsable(entry: ShownKey['entry'], now: string): boolean {
+  const { use, status, valid_from, valid_until } = entry
+  return (
+    use === 'encryption' &&
+    status !== 'retired' &&
+    isEarlier(now, valid_from) === false &&
+    (valid_until === undefined || isEarlier(now, valid_until) === true) &&
+    !hasEnded(entry, now)
+  )
+}
+
+function better(best: ShownKey | undefined, key: ShownKey): ShownKey {
+  if (!best) return key
+  const isActive = key.entry.status === 'active'
+  if (isActive !== (best.entry.status === 'active')) return isActive ? key : best
+  return isEarlier(best.entry.valid_from, key.entry.valid_from) ? key : best
+}
