@@ -33,6 +33,8 @@ export interface SignatureFinding {
 
 /** Other keys of the agent that are tried; more say nothing new. */
 const MAXIMUM_CANDIDATES = 20
+/** Bytes that are hashed to explain one failure: large content is tried with fewer keys. */
+const MAXIMUM_EXPLAINED_BYTES = 67_108_864
 
 /**
  * Finds out why a signature does not hold, by trying what usually goes wrong: another key of the same agent, JSON
@@ -54,8 +56,11 @@ export async function explainSignatureFailure(
   }
   const variants = await variantsOf(subject)
   const findings: SignatureFinding[] = []
+  let budget = MAXIMUM_EXPLAINED_BYTES
   for (const [index, { keyId, publicKey }] of candidates.slice(0, MAXIMUM_CANDIDATES).entries()) {
     for (const { bytes, ...variant } of variants) {
+      budget -= bytes.length
+      if (budget < 0) return [NOTHING_FITS]
       if (!(await verifyEs256(publicKey, bytes, signature))) continue
       if (index > 0) {
         const message = 'Another key of the same agent made this signature than the one that it names.'
@@ -65,9 +70,13 @@ export async function explainSignatureFailure(
       if (findings.length > 0) return findings
     }
   }
-  const message =
-    'No key of the agent fits, and none of the usual mistakes explains it: the content or the signature was changed.'
-  return [{ code: 'nothing_fits', message }]
+  return [NOTHING_FITS]
+}
+
+const NOTHING_FITS: SignatureFinding = {
+  code: 'nothing_fits',
+  message:
+    'No key of the agent fits, and none of the usual mistakes explains it: the content or the signature was changed.',
 }
 
 export interface SignatureFailure {

@@ -3,6 +3,7 @@ import { isEarlier, type EvidenceEntry, type PublicKey } from '@agent-exchange/p
 import type { AgentContext } from '../context.ts'
 import { ExchangeError, type ExchangeErrorCode } from '../errors.ts'
 import type { PeerKey } from '../peers/peer-directory.ts'
+import { readPages } from './pages.ts'
 
 /** The platform's own word that it accepted a package (ours, O-07). */
 export interface Acceptance {
@@ -58,8 +59,7 @@ async function readAcceptance(
   { connection, peers, profile }: AgentContext,
   { packageId, contentDigest, acceptedKeyId }: SignedPackage,
 ): Promise<string> {
-  const { entries } = await connection.call('getPackageAuditEvidence', { path: { package_id: packageId } })
-  const acceptance = findAcceptance(entries, packageId)
+  const acceptance = await readSignedAcceptance(connection, packageId)
   const fits = acceptance?.content_digest === contentDigest && acceptance.signing_key_id === acceptedKeyId
   if (!acceptance || !fits) throw new ExchangeError('peer_key_revoked', { details: { packageId } })
   try {
@@ -71,6 +71,19 @@ async function readAcceptance(
     throw new ExchangeError('peer_key_revoked', { details: { packageId }, cause })
   }
   return acceptance.accepted_at
+}
+
+async function readSignedAcceptance(
+  connection: AgentContext['connection'],
+  packageId: string,
+): Promise<Acceptance | undefined> {
+  const path = { package_id: packageId }
+  const pages = readPages((after) => connection.call('getPackageAuditEvidence', { path, query: { after } }))
+  for await (const { entries } of pages) {
+    const found = findAcceptance(entries, packageId)
+    if (found) return found
+  }
+  return undefined
 }
 
 /** ID-05 for a key of the sender; evidence is asked for only where the key has an end. */

@@ -62,27 +62,29 @@ function detachedVariants(subject: Detached): SignedVariant[] {
   ]
 }
 
-/** Each member left out, and each member of a member: something on the way may have added one. */
+/**
+ * Each member left out, and each member of a member: something on the way may have added one. Which ones is decided
+ * before anything is copied, so that an object of many members costs no more than {@link MAXIMUM_MEMBERS} copies.
+ */
 function withoutEach(body: object): SignedVariant[] {
-  const outer = Object.keys(body).map((name) => [name] as const)
-  const inner = Object.entries(body).flatMap(([name, value]: [string, unknown]) =>
+  const members = Object.entries(body).slice(0, MAXIMUM_MEMBERS) as [string, unknown][]
+  const outer = members.map(([name]) => ({ member: name, rest: () => without(body, name) }))
+  const inner = members.flatMap(([name, value]) =>
     typeof value === 'object' && value !== null && !Array.isArray(value)
-      ? Object.keys(value).map((deeper) => [name, deeper] as const)
+      ? Object.keys(value)
+          .slice(0, MAXIMUM_MEMBERS)
+          .map((deeper) => ({
+            member: `${name}.${deeper}`,
+            rest: () => ({ ...body, [name]: without(value, deeper) }),
+          }))
       : [],
   )
-  return [...outer, ...inner].slice(0, MAXIMUM_MEMBERS).map(([name, deeper]) => {
-    const member = deeper === undefined ? name : `${name}.${deeper}`
-    const rest =
-      deeper === undefined
-        ? without(body, name)
-        : { ...body, [name]: without(Reflect.get(body, name) as object, deeper) }
-    return {
-      code: 'member_added',
-      member,
-      message: `The signature covers the object without ${member}.`,
-      bytes: canonicalBytes(rest),
-    }
-  })
+  return [...outer, ...inner].slice(0, MAXIMUM_MEMBERS).map(({ member, rest }) => ({
+    code: 'member_added',
+    member,
+    message: `The signature covers the object without ${member}.`,
+    bytes: canonicalBytes(rest()),
+  }))
 }
 
 function envelopeVariants({ envelope }: Extract<SignedSubject, { kind: 'envelope' }>): SignedVariant[] {

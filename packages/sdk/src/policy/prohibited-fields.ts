@@ -8,7 +8,11 @@ interface MemberPath {
   readonly names: readonly string[]
 }
 
-type Matcher = (path: MemberPath) => boolean
+interface Matcher {
+  /** The last step of every path that it matches; undefined where any will do. */
+  readonly last: string | undefined
+  readonly matches: (path: MemberPath) => boolean
+}
 
 /**
  * Where a document has members that a list of fields prohibits. A field is written as a plain name, which counts
@@ -17,35 +21,50 @@ type Matcher = (path: MemberPath) => boolean
  * `unitPrice` does not slip past `unit_price`.
  */
 export function prohibitedMembers(document: JsonValue, fields: readonly string[]): string[] {
-  const matchers = fields.map(matcherOf).filter((matcher) => matcher !== undefined)
+  const matchers = fields.flatMap(matchersOf)
   if (matchers.length === 0) return []
+  // A member meets only the fields that end like it, so the cost is not fields times members.
+  const byLast = Map.groupBy(matchers, ({ last }) => last)
+  const isProhibited = (path: MemberPath) => {
+    const ends = new Set([undefined, path.names.at(-1), path.whole.at(-1)])
+    return [...ends].some((end) => byLast.get(end)?.some(({ matches }) => matches(path)))
+  }
   return [...membersOf(document, { pointer: '', whole: [], names: [] })]
-    .filter((path) => matchers.some((matches) => matches(path)))
+    .filter(isProhibited)
     .map(({ pointer }) => pointer)
 }
 
 /** A field that nobody can read prohibits nothing for sure, so the caller has to stop there. */
 export function isReadableField(field: string): boolean {
-  return matcherOf(field) !== undefined
+  return matchersOf(field).length > 0
 }
 
-function matcherOf(field: string): Matcher | undefined {
-  if (field.startsWith('/')) return pointerMatcher(field)
-  if (field.trim() === '') return undefined
+function matchersOf(field: string): Matcher[] {
+  if (field.startsWith('/')) return pointerMatchers(field)
+  if (field.trim() === '') return []
   const whole = fold(field)
   const steps = field.split('.').map(fold)
-  return ({ whole: all, names }) => names.at(-1) === whole || endsWith(names, steps) || endsWith(all, steps)
+  return [
+    { last: whole, matches: ({ names }) => names.at(-1) === whole },
+    { last: steps.at(-1), matches: (path) => endsWith(path.names, steps) || endsWith(path.whole, steps) },
+  ]
 }
 
 /** RFC 6901 section 3: `~` is only ever followed by 0 or 1. */
-function pointerMatcher(field: string): Matcher | undefined {
-  if (field === '/' || /~(?![01])/.test(field)) return undefined
+function pointerMatchers(field: string): Matcher[] {
+  if (field === '/' || /~(?![01])/.test(field)) return []
   const steps = field
     .slice(1)
     .split('/')
     .map((step) => fold(step.replaceAll('~1', '/').replaceAll('~0', '~')))
-  return ({ whole }) =>
-    whole.length === steps.length && steps.every((step, index) => step === '*' || step === whole[index])
+  const last = steps.at(-1)
+  return [
+    {
+      last: last === '*' ? undefined : last,
+      matches: ({ whole }) =>
+        whole.length === steps.length && steps.every((step, index) => step === '*' || step === whole[index]),
+    },
+  ]
 }
 
 function endsWith(path: readonly string[], steps: readonly string[]): boolean {
