@@ -33,6 +33,8 @@ const HINTS = {
   agent_folder_unregistered:
     'The agent does not know its exchange yet. Register it with the address and the client id that the operator gave.',
   agent_folder_occupied: 'The folder already holds an agent. Open it, or choose another folder.',
+  agent_folder_exposed:
+    'Whoever can change what the agent keeps decides whom it trusts. Let only its owner write the folder and its files.',
   agent_folder_unreadable: 'The description of the agent is damaged or of another version. Restore it.',
 
   // Keys of others

@@ -26,15 +26,19 @@ async function counted(work: () => unknown): Promise<number> {
   const { entries } = Object
   const { at } = Array.prototype
   let count = 0
-  Object.entries = (value: object) => {
-    const found = entries(value)
-    count += found.length
-    return found
-  }
-  Array.prototype.at = function countedAt(this: unknown[], index: number) {
-    count += 1
-    return at.call(this, index)
-  }
+  Object.assign(Object, {
+    entries(value: object) {
+      const found = entries(value)
+      count += found.length
+      return found
+    },
+  })
+  Object.assign(Array.prototype, {
+    at(this: unknown[], index: number) {
+      count += 1
+      return at.call(this, index)
+    },
+  })
   try {
     await work()
     return count

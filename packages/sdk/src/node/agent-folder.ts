@@ -12,6 +12,7 @@ import { openFileKeyStore, type FileKeyStoreOptions } from './file-key-store.ts'
 import { withFileLock } from './file-lock.ts'
 import { openFilePinStore } from './file-pin-store.ts'
 import { readPrivateFile, writePrivateFile } from './private-file.ts'
+import { requirePrivateFolder } from './private-folder.ts'
 
 /** Names of what an agent's folder holds. */
 export const AGENT_FILES = {
@@ -114,6 +115,7 @@ export async function createAgentFolder(
  */
 export async function openAgentFolder(folder: string, store: FileKeyStoreOptions = {}): Promise<AgentFolder> {
   const files = filesIn(folder)
+  await requireUnexposed(folder)
   const described = await readDescription(folder)
   const identity = { organizationId: described.organization_id, agentId: described.agent_id }
   return {
@@ -147,11 +149,17 @@ export async function setExchangeAccess(folder: string, access: ExchangeAccess):
 async function changing<T>(folder: string, work: () => Promise<T>): Promise<T> {
   try {
     await mkdir(folder, { recursive: true, mode: OWNER_ONLY_FOLDER })
+    await requireUnexposed(folder)
     return await withFileLock(`${filesIn(folder).description}.lock`, work)
   } catch (cause) {
     if (cause instanceof ExchangeError) throw cause
     throw new ExchangeError('input_invalid', { what: `${folder} cannot be written.`, cause })
   }
+}
+
+/** Journals and locks lie beside their files, under longer names. */
+function requireUnexposed(folder: string): Promise<void> {
+  return requirePrivateFolder(folder, Object.values(AGENT_FILES))
 }
 
 async function readDescription(folder: string): Promise<Description> {

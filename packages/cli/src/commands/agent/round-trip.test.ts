@@ -90,8 +90,8 @@ test('two agents complete package, receipts, response, revocation and evidence b
     [acme, toBolt, policy],
   ].entries() as ArrayIterator<[number, [string, string[], string]]>) {
     const next = ['--about', last, '--thread', sent.thread_id, ...terms]
-    const file = await drawn('response_object', `round-${round}`, ...next)
-    const answered = await documentOf<Sent>('agent', 'respond', last, file, '--policy', under, '--dir', by)
+    const reply = await drawn('response_object', `round-${round}`, ...next)
+    const answered = await documentOf<Sent>('agent', 'respond', last, reply, '--policy', under, '--dir', by)
     assert.match(answered.package_id, /^pkg_/u)
     last = answered.package_id
     const other = by === acme ? bolt : acme
