@@ -116,6 +116,8 @@ export interface ErrorCircumstances {
  */
 export class ExchangeError extends Error {
   readonly code: ExchangeErrorCode
+  /** What happened here; the message adds the first failure, the exchange's problem and the hint. */
+  readonly what: string | undefined
   readonly hint: string
   readonly details: Readonly<Record<string, unknown>>
   readonly problem: ProblemDetails | undefined
@@ -124,13 +126,34 @@ export class ExchangeError extends Error {
 
   constructor(code: ExchangeErrorCode, circumstances: ErrorCircumstances = {}) {
     const { what, details = {}, problem, failures = [], retryable = false, cause } = circumstances
-    super(what === undefined ? HINTS[code] : `${what} ${HINTS[code]}`, cause === undefined ? {} : { cause })
+    const parts = [what, firstFailure(failures), problemText(problem), HINTS[code]]
+    super(parts.filter((part) => part !== undefined).join(' '), cause === undefined ? {} : { cause })
     this.name = 'ExchangeError'
     this.code = code
+    this.what = what
     this.hint = HINTS[code]
     this.details = details
     this.problem = problem
     this.failures = failures
     this.retryable = retryable
   }
+}
+
+/** A message is one line in somebody's log. */
+const LONGEST_DETAILS = 300
+
+function firstFailure([first, ...others]: readonly Failure[]): string | undefined {
+  if (!first) return undefined
+  const { pointer, message, rule } = first
+  const more = others.length === 0 ? '' : ` And ${others.length} more.`
+  return `${pointer === '' ? 'The whole' : pointer}: ${message} [${rule}]${more}`
+}
+
+/** The exchange's own words; a problem never repeats content (ERR-02). */
+function problemText(problem: ProblemDetails | undefined): string | undefined {
+  if (!problem) return undefined
+  const { code, title, details = {}, correlation_id } = problem
+  const members =
+    Object.keys(details).length === 0 ? '' : ` ${JSON.stringify(details).slice(0, LONGEST_DETAILS)}`
+  return `The exchange says ${code}: ${title}${members} (correlation id ${correlation_id}).`
 }

@@ -33,6 +33,7 @@ export type { KeyRole, KeyStage, KeyStore, NewKey, OwnKey } from './keys/key-sto
 export { createMemoryKeyStore } from './keys/memory-key-store.ts'
 
 // Others
+export { asUnknownPeer } from './peers/unknown-peer.ts'
 export type {
   ConfirmKey,
   KeyChange,
@@ -48,6 +49,7 @@ export { createMemoryPinStore } from './peers/memory-pin-store.ts'
 
 // Sending
 export { newObject, type ObjectOf, type ObjectTerms } from './objects/new-object.ts'
+export type { SendWarning } from './objects/placeholders.ts'
 export { evaluatePolicy, type CheckResult, type PolicyEvaluation } from './policy/evaluate-policy.ts'
 export type { PolicyCheckId, PolicySettings, PolicySubject, Sensitivity } from './policy/policy-check.ts'
 export { createMemoryOutbox } from './exchange/memory-outbox.ts'

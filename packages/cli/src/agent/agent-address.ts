@@ -1,8 +1,12 @@
-import type { AgentAddress } from '@agent-exchange/sdk'
+import { asUnknownPeer, type AgentAddress } from '@agent-exchange/sdk'
 import type { FolderAgent } from '@agent-exchange/sdk/node'
 
 /** The organization is in the directory: naming the agent is enough. */
 export async function addressOf({ context }: FolderAgent, agentId: string): Promise<AgentAddress> {
-  const { organization_id } = await context.connection.call('getAgent', { path: { agent_id: agentId } })
+  const { organization_id } = await context.connection
+    .call('getAgent', { path: { agent_id: agentId } })
+    .catch((error: unknown) => {
+      throw asUnknownPeer(error, agentId)
+    })
   return { organizationId: organization_id, agentId }
 }

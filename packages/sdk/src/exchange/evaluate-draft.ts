@@ -2,6 +2,7 @@ import type { AgentResource, SkillRelease } from '@agent-exchange/protocol'
 import type { AgentContext } from '../context.ts'
 import { ExchangeError } from '../errors.ts'
 import { evaluatePolicy, type PolicyEvaluation } from '../policy/evaluate-policy.ts'
+import { asUnknownPeer } from '../peers/unknown-peer.ts'
 import type { Draft } from './send-input.ts'
 
 export interface EvaluatedDraft {
@@ -33,7 +34,7 @@ export async function evaluateDraft(
     profile: context.profile,
   })
   if (!evaluation.passed) {
-    const failed = evaluation.checks.filter(({ passed }) => !passed)
+    const failed = evaluation.checks.filter(({ passed, judged }) => judged && !passed)
     throw new ExchangeError('policy_refused', {
       details: { packageId: draft.packageId, checks: failed.map(({ checkId }) => checkId) },
       failures: failed.flatMap(({ failures }) => failures),
@@ -53,9 +54,7 @@ async function readRecipient(
       ...(signal && { signal }),
     })
   } catch (error) {
-    if (isNotFound(error))
-      throw new ExchangeError('peer_unknown', { details: { agentId: to.agentId }, cause: error })
-    throw error
+    throw asUnknownPeer(error, to.agentId)
   }
 }
 

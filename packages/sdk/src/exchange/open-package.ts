@@ -128,9 +128,9 @@ async function told(context: AgentContext, resource: PackageResource, error: unk
     () => true,
     () => false,
   )
-  const { code, problem, failures, retryable, cause } = error
+  const { code, what, problem, failures, retryable, cause } = error
   return new ExchangeError(code, {
-    what: error.message.slice(0, -error.hint.length).trim(),
+    ...(what !== undefined && { what }),
     details: { ...error.details, receipt: { state, sent } },
     failures,
     retryable,

@@ -2,6 +2,7 @@ import { canonicalize, openPackage, parseEnvelope } from '@agent-exchange/crypto
 import type { PolicyReceipt } from '@agent-exchange/protocol'
 import type { AgentContext } from '../context.ts'
 import { ExchangeError } from '../errors.ts'
+import { placeholderWarnings } from '../objects/placeholders.ts'
 import { obtainApproval } from './approval.ts'
 import { deliverEntry, report } from './entry-delivery.ts'
 import { evaluateDraft } from './evaluate-draft.ts'
@@ -36,7 +37,7 @@ export async function sendDraft(
   // Somebody else was faster with the same id.
   if (added.receiptKey !== sealed.receiptKey) return goOn(context, draft, added, deps)
   report(deps, about, 'sealed')
-  return toSent(await deliverEntry(context, added, deps), false)
+  return toSent(await deliverEntry(context, added, deps), draft, false)
 }
 
 /** The id is taken by an earlier call: the same package goes on from there, another one is refused. */
@@ -48,7 +49,7 @@ async function goOn(
 ): Promise<SentPackage> {
   if (!(await isSame(context, draft, entry)))
     throw new ExchangeError('outbox_conflict', { details: { packageId: entry.packageId } })
-  return toSent(await deliverEntry(context, entry, deps), true)
+  return toSent(await deliverEntry(context, entry, deps), draft, true)
 }
 
 /**
@@ -76,12 +77,13 @@ async function isSame(context: AgentContext, draft: Draft, { metadata, ...entry 
   return new TextDecoder().decode(plaintext) === canonicalize(object)
 }
 
-function toSent({ packageId, metadata }: OutboxEntry, resumed: boolean): SentPackage {
+function toSent({ packageId, metadata }: OutboxEntry, { object }: Draft, resumed: boolean): SentPackage {
   return {
     packageId,
     threadId: metadata.thread_id,
     metadata,
     policyReceiptId: metadata.policy_receipt_id,
     resumed,
+    warnings: placeholderWarnings(object),
   }
 }

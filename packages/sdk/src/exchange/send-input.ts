@@ -6,6 +6,7 @@ import type {
 } from '@agent-exchange/protocol'
 import type { CheckResult } from '../policy/evaluate-policy.ts'
 import type { PolicySettings } from '../policy/policy-check.ts'
+import type { SendWarning } from '../objects/placeholders.ts'
 import type { Outbox } from './outbox.ts'
 import type { DataSpace } from './transport.ts'
 
@@ -107,4 +108,6 @@ export interface SentPackage {
   readonly policyReceiptId: string
   /** True where an earlier call had already handed it over, in part or as a whole. */
   readonly resumed: boolean
+  /** What is worth a look although it was sent: sentences of a template that were not replaced. */
+  readonly warnings: readonly SendWarning[]
 }

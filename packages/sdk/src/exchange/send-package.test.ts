@@ -213,3 +213,32 @@ test('a thread knows the agent; without it the caller has to say', async () => {
   const sent = await sendPackage(acme, next, { outbox })
   assert.equal(sent.metadata.recipient_agent_id, bolt.identity.agentId)
 })
+
+test('what is sent with sentences of the template is sent, and said', async () => {
+  const object = packageFor(acme, bolt, {
+    intent: { sender_action: 'Say what you will do.', recipient_request: 'x' },
+  })
+  const { warnings } = await sendPackage(
+    acme,
+    { ...inputFor(acme, bolt), object },
+    { outbox: createMemoryOutbox() },
+  )
+  assert.deepEqual(
+    warnings.map(({ code, pointer }) => [code, pointer]),
+    [['placeholder', '/intent/sender_action']],
+  )
+})
+
+test('[POL-03] one failed check is one failure, and an unknown agent is named with the correlation id', async () => {
+  const outbox = createMemoryOutbox()
+  const input = inputFor(acme, bolt)
+  const purpose = { ...input.policy, purpose: 'another purpose' }
+  const refused = await codeOf(sendPackage(acme, { ...input, policy: purpose }, { outbox }))
+  assert.deepEqual([refused.details['checks'], refused.failures.length], [['object_schema'], 1])
+  assert.match(refused.message, /^\/object\/policy_envelope\/purpose: Use the purpose of the policy/)
+
+  const to = { ...bolt.identity, agentId: 'agent_nobody' }
+  const unknown = await codeOf(sendPackage(acme, { ...inputFor(acme, bolt), to }, { outbox }))
+  assert.match(unknown.message, /^There is no agent "agent_nobody" \(correlation id corr_\w+\)\./)
+  assert.equal(unknown.details['agentId'], 'agent_nobody')
+})

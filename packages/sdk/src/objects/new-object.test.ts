@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { OBJECT_TYPES, validateObject } from '@agent-exchange/protocol'
 import { newObject, type ObjectTerms } from './new-object.ts'
+import { placeholderWarnings, PLACEHOLDERS } from './placeholders.ts'
 
 const terms: ObjectTerms = {
   by: { organizationId: 'org_acme', agentId: 'agent_planner' },
@@ -28,4 +29,25 @@ test('ids are fresh for each object, and given ones are kept', () => {
     ['thread_known', 'pkg_known', 'pol_known'],
   )
   assert.equal(newObject('loop_thread', given).id, 'thread_known')
+})
+
+test('sentences of the template that are still there are found, each at its place', () => {
+  const draft = newObject('reasoning_package', terms)
+  assert.deepEqual(
+    placeholderWarnings(draft).map(({ pointer }) => pointer),
+    [
+      '/business_context/time_horizon',
+      '/facts/0/statement',
+      '/reasoning/summary',
+      '/reasoning/drivers/0',
+      '/reasoning/known_unknowns/0',
+      '/confidence/basis',
+      '/intent/sender_action',
+      '/intent/recipient_request',
+    ],
+  )
+  const found = OBJECT_TYPES.flatMap((type) => placeholderWarnings(newObject(type, terms)))
+  assert.equal(found.length, Object.keys(PLACEHOLDERS).length)
+  const answer = { ...newObject('response_object', terms), response_summary: 'We agree.' }
+  assert.deepEqual(placeholderWarnings(answer), [])
 })

@@ -10,6 +10,7 @@ import {
 } from '@agent-exchange/protocol'
 import { randomId } from '../connection/random-id.ts'
 import type { Identity } from '../context.ts'
+import { PLACEHOLDERS } from './placeholders.ts'
 
 export interface ObjectTerms {
   /** Whose object it is. */
@@ -84,24 +85,24 @@ const MAKERS: { readonly [Type in ObjectType]: (terms: ObjectTerms, common: Comm
     business_context: {
       domain: 'supply',
       use_case: 'demand_change',
-      time_horizon: 'Say which weeks or months.',
+      time_horizon: PLACEHOLDERS.horizon,
       affected_scope: {},
     },
     facts: [
       {
         fact_id: randomId('fact'),
-        statement: 'State one fact that the reasoning rests on.',
+        statement: PLACEHOLDERS.fact,
         evidence_refs: [randomId('ev')],
         sensitivity: 'confidential',
       },
     ],
     reasoning: {
-      summary: 'Say in a sentence what follows from the facts.',
-      drivers: ['Name what drives it.'],
-      known_unknowns: ['Name what is not known.'],
+      summary: PLACEHOLDERS.conclusion,
+      drivers: [PLACEHOLDERS.driver],
+      known_unknowns: [PLACEHOLDERS.unknown],
     },
-    confidence: { score: 0.5, basis: 'Say what the confidence rests on.' },
-    intent: { sender_action: 'Say what you will do.', recipient_request: 'Say what you ask for.' },
+    confidence: { score: 0.5, basis: PLACEHOLDERS.confidence },
+    intent: { sender_action: PLACEHOLDERS.action, recipient_request: PLACEHOLDERS.request },
     boundaries: {
       disclosure_level: 'aggregated',
       not_disclosed: [],
@@ -127,7 +128,7 @@ const MAKERS: { readonly [Type in ObjectType]: (terms: ObjectTerms, common: Comm
     thread_id: threadId,
     responds_to_package_id: about,
     response_actions: ['agree'],
-    response_summary: 'Say in a sentence what you answer.',
+    response_summary: PLACEHOLDERS.answer,
     boundaries: { disclosure_level: 'aggregated', not_disclosed: [] },
     policy_envelope: { policy_id: policyId, purpose: PURPOSE },
   }),
@@ -171,7 +172,7 @@ const MAKERS: { readonly [Type in ObjectType]: (terms: ObjectTerms, common: Comm
     thread_id: threadId,
     story_version: 1,
     status: 'draft',
-    summary: 'Say in a sentence what both sides now hold to be so.',
+    summary: PLACEHOLDERS.story,
     agreed_facts: [],
     open_questions: [],
     decisions: [],
@@ -188,6 +189,6 @@ const MAKERS: { readonly [Type in ObjectType]: (terms: ObjectTerms, common: Comm
     occurred_at: now.toISOString(),
     actor: { organization_id: by.organizationId, agent_id: by.agentId },
     target: { object_id: about, object_type: 'reasoning_package' },
-    decision: 'Say what was decided.',
+    decision: PLACEHOLDERS.decision,
   }),
 }

@@ -3,6 +3,7 @@ import type { KeyDirectory, PublicKey as DirectoryKey } from '@agent-exchange/pr
 import type { Connection } from '../connection/connection.ts'
 import { ExchangeError } from '../errors.ts'
 import { CACHED_DIRECTORIES, DIRECTORY_CACHE_MS, DIRECTORY_KEYS } from './limits.ts'
+import { asUnknownPeer } from './unknown-peer.ts'
 
 /** A key as the directory shows it, with the fingerprint that its material really has. */
 export interface ShownKey {
@@ -51,8 +52,7 @@ async function fetchDirectory(connection: Connection, agentId: string): Promise<
   try {
     directory = await connection.call('getAgentKeys', { path: { agent_id: agentId } })
   } catch (error) {
-    const isUnknown = error instanceof ExchangeError && error.problem?.code === 'resource_not_found'
-    throw isUnknown ? new ExchangeError('peer_unknown', { details: { agentId }, cause: error }) : error
+    throw asUnknownPeer(error, agentId)
   }
   const ids = new Set(directory.keys.map(({ key_id }) => key_id))
   if (

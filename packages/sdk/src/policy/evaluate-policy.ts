@@ -17,6 +17,8 @@ const CHECKS: Readonly<Record<PolicyCheckId, PolicyCheck>> = {
 export interface CheckResult {
   readonly checkId: PolicyCheckId
   readonly passed: boolean
+  /** False where the check needs what `object_schema` refused; it has then not passed either. */
+  readonly judged: boolean
   /** What stands against it, where, and what to do. */
   readonly failures: readonly Failure[]
 }
@@ -41,18 +43,19 @@ export function evaluatePolicy(subject: PolicySubject): PolicyEvaluation {
   // The other checks read members that only a valid object is sure to have.
   const checks = POLICY_CHECK_IDS.map((checkId) => {
     if (checkId === 'object_schema') return schema
-    return schema.passed ? result(checkId, CHECKS[checkId](subject)) : result(checkId, [unjudged(checkId)])
+    return schema.passed ? result(checkId, CHECKS[checkId](subject)) : unjudged(checkId)
   })
   const passed = checks.every((check) => check.passed)
   return { passed, checks, approvalRequired: schema.passed && isApprovalRequired(subject) }
 }
 
 function result(checkId: PolicyCheckId, failures: readonly Failure[]): CheckResult {
-  return { checkId, passed: failures.length === 0, failures }
+  return { checkId, passed: failures.length === 0, judged: true, failures }
 }
 
-function unjudged(rule: PolicyCheckId): Failure {
-  return { pointer: '', rule, message: 'Not judged: correct what object_schema found first.' }
+function unjudged(checkId: PolicyCheckId): CheckResult {
+  const message = 'Not judged: correct what object_schema found first.'
+  return { checkId, passed: false, judged: false, failures: [{ pointer: '', rule: checkId, message }] }
 }
 
 /** The policy may ask for an approval, and so may the package. */

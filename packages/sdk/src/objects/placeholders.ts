@@ -1,0 +1,42 @@
+import { pointerTo, type ProtocolObject } from '@agent-exchange/protocol'
+
+/** Sentences of a new object that say what belongs in their place. */
+export const PLACEHOLDERS = {
+  horizon: 'Say which weeks or months.',
+  fact: 'State one fact that the reasoning rests on.',
+  conclusion: 'Say in a sentence what follows from the facts.',
+  driver: 'Name what drives it.',
+  unknown: 'Name what is not known.',
+  confidence: 'Say what the confidence rests on.',
+  action: 'Say what you will do.',
+  request: 'Say what you ask for.',
+  answer: 'Say in a sentence what you answer.',
+  story: 'Say in a sentence what both sides now hold to be so.',
+  decision: 'Say what was decided.',
+} as const
+
+const SENTENCES: ReadonlySet<unknown> = new Set(Object.values(PLACEHOLDERS))
+
+/** Something that does not prevent sending, and that its sender will want to know. */
+export interface SendWarning {
+  readonly code: 'placeholder'
+  readonly pointer: string
+  readonly message: string
+}
+
+/** Where an object still holds a sentence of the template that it was made from. */
+export function placeholderWarnings(object: ProtocolObject): SendWarning[] {
+  return [...textsIn(object, '')]
+    .filter(([, text]) => SENTENCES.has(text))
+    .map(([pointer, text]) => ({
+      code: 'placeholder',
+      pointer,
+      message: `Replace the sentence of the template: "${text}"`,
+    }))
+}
+
+function* textsIn(value: unknown, pointer: string): Generator<[pointer: string, text: string]> {
+  if (typeof value === 'string') yield [pointer, value]
+  else if (typeof value === 'object' && value !== null)
+    for (const [name, member] of Object.entries(value)) yield* textsIn(member, pointerTo(pointer, name))
+}
