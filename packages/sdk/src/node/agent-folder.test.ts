@@ -18,6 +18,7 @@ import { registerAgent } from '../agent-keys/register-agent.ts'
 import { randomId } from '../connection/random-id.ts'
 import { createContext } from '../create-context.ts'
 import { ExchangeError } from '../errors.ts'
+import { connectFolder } from './connect-folder.ts'
 import { createAgentFolder, openAgentFolder, setExchangeAccess } from './agent-folder.ts'
 
 const root = mkdtempSync(join(tmpdir(), 'aex-agents-'))
@@ -51,6 +52,25 @@ test('a folder holds an agent: what is public stands in its description, what is
   for (const name of readdirSync(folder)) {
     assert.doesNotMatch(readFileSync(join(folder, name), 'latin1'), /"d"\s*:/)
   }
+})
+
+test('git is told to take nothing from the folder of an agent, also of one that was made before', async () => {
+  const folder = freshFolder()
+  const { files } = await createAgentFolder(folder, {
+    identity,
+    baseUrl: 'http://127.0.0.1:9',
+    clientId: 'c',
+  })
+  const ignored = () => readFileSync(files.gitignore, 'utf8')
+  assert.equal(ignored(), '*\n')
+  rmSync(files.gitignore)
+  await openAgentFolder(folder)
+  assert.throws(ignored, /ENOENT/, 'reading an agent writes nothing')
+  await using _ = await connectFolder(folder, { lazily: true })
+  assert.equal(ignored(), '*\n')
+  writeFileSync(files.gitignore, 'own\n')
+  await setExchangeAccess(folder, { clientId: 'client_2' })
+  assert.equal(ignored(), 'own\n')
 })
 
 test('what the operator gave is remembered, a part at a time', async () => {

@@ -1,4 +1,4 @@
-import { mkdir } from 'node:fs/promises'
+import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { importPublicJwk, jwkThumbprint, parseStrictJson } from '@agent-exchange/crypto'
 import { agentId, organizationId, validatorFor, validatorOf } from '@agent-exchange/protocol'
@@ -22,11 +22,13 @@ export const AGENT_FILES = {
   pins: 'pins.json',
   outbox: 'outbox.db',
   inbox: 'inbox.db',
+  gitignore: '.gitignore',
 } as const
 
 const FORMAT = 'aex-agent'
 const VERSION = 1
 const OWNER_ONLY_FOLDER = 0o700
+const OWNER_ONLY = 0o600
 
 /** Where the exchange is and as which client the agent comes; unknown until the operator has let it in. */
 export interface ExchangeAccess {
@@ -150,11 +152,20 @@ async function changing<T>(folder: string, work: () => Promise<T>): Promise<T> {
   try {
     await mkdir(folder, { recursive: true, mode: OWNER_ONLY_FOLDER })
     await requireUnexposed(folder)
+    await keepFromGit(folder)
     return await withFileLock(`${filesIn(folder).description}.lock`, work)
   } catch (cause) {
     if (cause instanceof ExchangeError) throw cause
     throw new ExchangeError('input_invalid', { what: `${folder} cannot be written.`, cause })
   }
+}
+
+/** Keys, content and pins do not belong in a repository. A file that is there already is left as it is. */
+export async function keepFromGit(folder: string): Promise<void> {
+  const file = filesIn(folder).gitignore
+  await writeFile(file, '*\n', { flag: 'wx', mode: OWNER_ONLY }).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EEXIST') throw error
+  })
 }
 
 /** Journals and locks lie beside their files, under longer names. */
@@ -225,6 +236,7 @@ function filesIn(folder: string): AgentFolder['files'] {
     pins: join(folder, AGENT_FILES.pins),
     outbox: join(folder, AGENT_FILES.outbox),
     inbox: join(folder, AGENT_FILES.inbox),
+    gitignore: join(folder, AGENT_FILES.gitignore),
   }
 }
 

@@ -1,7 +1,7 @@
 import { connect, type Agent, type ConnectOptions } from '../agent.ts'
 import { ExchangeError } from '../errors.ts'
 import type { Outbox } from '../exchange/outbox.ts'
-import { openAgentFolder, type AgentFolder } from './agent-folder.ts'
+import { keepFromGit, openAgentFolder, type AgentFolder } from './agent-folder.ts'
 import { openSqliteInbox, type SqliteInbox } from './sqlite-inbox.ts'
 import { openSqliteOutbox } from './sqlite-outbox.ts'
 
@@ -39,6 +39,7 @@ export async function connectFolder(path: string, options: FolderOptions = {}): 
   if (baseUrl === undefined || clientId === undefined) {
     throw new ExchangeError('agent_folder_unregistered', { details: { folder: path } })
   }
+  await keepFromGit(path)
   const outbox = openSqliteOutbox(folder.files.outbox)
   let inbox: SqliteInbox | undefined
   const close = async () => {

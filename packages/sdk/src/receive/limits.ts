@@ -75,6 +75,8 @@ export const FIXED_LIMITS = {
   /** Acknowledgements read from the inbox at once, and sent side by side. */
   acknowledgementBatch: 200,
   acknowledgementsInFlight: 8,
+  /** Addresses for webhooks that one inbox knows; an organization has fewer endpoints. */
+  rememberedEndpoints: 50,
   /** Events that an inbox in memory takes before it asks for a later attempt. */
   memoryEvents: 100_000,
 } as const

@@ -2,7 +2,13 @@ import type { WebhookEndpointResource } from '@agent-exchange/protocol'
 import type { AgentContext } from '../context.ts'
 import { ExchangeError } from '../errors.ts'
 import { keepAcknowledging } from './acknowledge.ts'
-import { type EndpointOptions, ensureEndpoint, rememberedEndpoint, rememberedUrl } from './endpoint.ts'
+import {
+  type EndpointOptions,
+  ensureEndpoint,
+  isRefusal,
+  rememberedEndpoint,
+  rememberedUrl,
+} from './endpoint.ts'
 import type { Gap, Inbox, InboxEvent, InboxPosition } from './inbox.ts'
 import { FIXED_LIMITS, RECEIVE_LIMITS, type ReceiveLimits } from './limits.ts'
 import { createNotificationKeys, type NotificationKeys } from './notification-keys.ts'
@@ -29,6 +35,8 @@ export interface ReceiverOptions<Transaction = unknown> {
 export interface ReceiverStatus extends InboxPosition {
   readonly gaps: readonly Gap[]
   readonly directoryVersion: string | undefined
+  /** When the last webhook was verified and stored, since the start of this receiver. */
+  readonly lastWebhookAt: string | undefined
 }
 
 /** The receiving half of an agent. */
@@ -76,6 +84,7 @@ export function createReceiver<Transaction>(
   if (publicUrl !== undefined) checkPublicUrl(publicUrl)
   // Without webhooks the stream is asked often, beside them seldom.
   let hasWebhooks = false
+  let lastWebhookAt: string | undefined
   let bound: Promise<void> | undefined
   let running: { readonly stop: AbortController; readonly loops: Promise<unknown> } | undefined
 
@@ -100,6 +109,7 @@ export function createReceiver<Transaction>(
     limits: { maximumBytes: limits.webhookBytes, timeoutMs: limits.webhookBodyMs },
     onStored: ({ sequence }) => {
       hasWebhooks = true
+      lastWebhookAt = now().toISOString()
       events.wake()
       noticeGap(sequence)
     },
@@ -211,10 +221,16 @@ export function createReceiver<Transaction>(
       checkPublicUrl(url)
       await prepared()
       // Before the call, because the first delivery may come before its answer does.
+      const before = publicUrl
       publicUrl = options.publicUrl ?? url
-      const endpoint = await ensureEndpoint(context, { inbox, keys }, url, endpointOptions)
-      hasWebhooks = true
-      return endpoint
+      try {
+        const endpoint = await ensureEndpoint(context, { inbox, keys }, url, endpointOptions)
+        hasWebhooks = true
+        return endpoint
+      } catch (error) {
+        if (isRefusal(error)) publicUrl = before
+        throw error
+      }
     },
     async poll() {
       await prepared()
@@ -228,7 +244,7 @@ export function createReceiver<Transaction>(
     },
     async status() {
       const [position, gaps, pins] = await Promise.all([inbox.position(), inbox.gaps(), keys.pins()])
-      return { ...position, gaps, directoryVersion: pins?.directory_version }
+      return { ...position, gaps, directoryVersion: pins?.directory_version, lastWebhookAt }
     },
     [Symbol.asyncDispose]: stop,
   }
