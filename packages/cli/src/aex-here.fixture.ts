@@ -119,8 +119,8 @@ async function run(
   return { code, stdout, stderr }
 }
 
-/** On a terminal, the runner of the tests asks for colours; a profile may be what its owner works with. */
-const NOT_FOR_TESTS = { FORCE_COLOR: undefined, AEX_PROFILE: undefined }
+/** On a terminal, the runner of the tests asks for colours; the rest is of the tests or of their owner. */
+const NOT_FOR_TESTS = { FORCE_COLOR: undefined, AEX_PROFILE: undefined, AEX_TEST_POSTGRES: undefined }
 
 /** Goes there until the result is called. */
 function goTo({ env = {}, folder }: Place): () => void {

@@ -1,60 +1,84 @@
 import { CryptoError } from '@agent-exchange/crypto'
+import type { Failure } from '@agent-exchange/protocol'
 import { ExchangeError, type ExchangeErrorCode } from '@agent-exchange/sdk'
 import { CommandFailure } from '../failure.ts'
 import { visible } from '../visible.ts'
 import { changeOf, linesOfChange } from './key-change.ts'
-import { failureLines } from './object-file.ts'
+import { nextStep, type Place } from './next-step.ts'
+import { failureLine } from './object-file.ts'
 
 /** What a code means to somebody at the command line. */
-const ADVICE: Readonly<Partial<Record<ExchangeErrorCode, string>>> = {
-  exchange_unreachable: 'Set the address with --url, and look at all of it with `aex agent doctor`.',
-  token_refused: 'Give the client id that the operator gave with --client.',
-  key_store_locked: 'Give it with --passphrase-file FILE or AEX_AGENT_PASSPHRASE.',
-  agent_folder_missing: 'Make one with `aex agent init`, or name its folder with --dir.',
-  agent_folder_unregistered: 'Run `aex agent register --client CLIENT_ID --url BASE_URL`.',
-  agent_folder_occupied: 'Choose another folder with --dir.',
+const ADVICE: Readonly<Partial<Record<ExchangeErrorCode, (place: Place) => string>>> = {
+  exchange_unreachable: (place) =>
+    `Set the address with --url, and look at all of it with: ${nextStep(place, 'doctor')}`,
+  token_refused: () => 'Give the client id that the operator gave with --client.',
+  key_store_locked: () => 'Give it with --passphrase-file FILE or AEX_AGENT_PASSPHRASE.',
+  agent_folder_missing: ({ dir }) =>
+    `Name its folder with --dir, or make one: ${nextStep(dir === undefined ? {} : { dir }, 'init', '--org', 'ORG_ID', '--agent', 'AGENT_ID')}`,
+  agent_folder_unregistered: (place) => `Run: ${nextStep(place, 'register', ...REGISTRATION)}`,
+  agent_folder_occupied: () => 'Choose another folder with --dir.',
 }
 
+const REGISTRATION = ['--client', 'CLIENT_ID', '--url', 'BASE_URL']
+
 /** Runs a command's work; what the SDK refuses becomes a sentence. */
-export async function explained<T>(work: () => Promise<T>): Promise<T> {
+export async function explained<T>(place: Place, work: () => Promise<T>): Promise<T> {
   try {
     return await work()
   } catch (error) {
-    throw agentFailure(error)
+    throw agentFailure(error, place)
   }
 }
 
 /** Whatever the SDK refused, as a failure that is printed without a stack; anything else as it is. */
-export function agentFailure(error: unknown): unknown {
-  return error instanceof ExchangeError ? new CommandFailure(explanationOf(error)) : error
+export function agentFailure(error: unknown, place: Place): unknown {
+  return error instanceof ExchangeError ? new CommandFailure(explanationOf(error, place)) : error
 }
 
 /** Lines that a person can act on: what, where, which rule, what to do. */
-export function explanationOf(error: ExchangeError): string {
+export function explanationOf(error: ExchangeError, place: Place): string {
+  const { what, hint, code, failures } = error
+  const advice = ADVICE[code]?.(place)
   return [
-    `${visible(error.message)} (${error.code})`,
+    `${visible(what === undefined ? hint : `${what} ${hint}`)} (${code})`,
     ...problemOf(error),
-    ...(error.failures.length > 0 ? [failureLines(error.failures)] : []),
-    ...factsOf(error),
+    ...(code === 'policy_refused' ? checkLines(failures) : failures.map(failureLine)),
+    ...factsOf(error, place),
     ...causeOf(error),
-    ...(ADVICE[error.code] === undefined ? [] : [`  ${ADVICE[error.code]}`]),
+    ...(advice === undefined ? [] : [`  ${advice}`]),
   ].join('\n')
 }
 
+/** One line for each check that failed: every place that it names, and what to do there. */
+function checkLines(failures: readonly Failure[]): string[] {
+  return [...Map.groupBy(failures, ({ rule }) => rule)].map(([rule, found]) => {
+    const [first, ...others] = Map.groupBy(found, ({ message }) => message)
+    if (!first) return `  ${rule}`
+    const [message, places] = first
+    const pointers = places.slice(0, SHOWN_PLACES).map(({ pointer }) => visible(pointer))
+    const more = places.length - pointers.length + others.flatMap(([, rest]) => rest).length
+    return `  ${rule}: ${pointers.join(', ')}  ${message}${more > 0 ? ` (and ${more} more)` : ''}`
+  })
+}
+
+const SHOWN_PLACES = 5
+
 function problemOf({ problem }: ExchangeError): string[] {
   if (!problem) return []
-  const { title, code, type, details } = problem
+  const { title, code, type, details, correlation_id } = problem
   return [
     `The exchange says: ${visible(title)} (${visible(code)}).`,
-    ...membersOf(details ?? {}),
+    ...membersOf({ ...details, correlation_id }),
     `  See ${visible(type)}`,
   ]
 }
 
-function factsOf({ details }: ExchangeError): string[] {
-  const { change, ...others } = details
+function factsOf({ details, code }: ExchangeError, place: Place): string[] {
+  const { change, checks, ...others } = details
   const shown = changeOf(change)
-  return [...(shown ? linesOfChange(shown) : []), ...membersOf(others)]
+  // The checks have their lines already.
+  const facts = code === 'policy_refused' ? others : { ...others, checks }
+  return [...(shown ? linesOfChange(shown, place) : []), ...membersOf(facts)]
 }
 
 function membersOf(members: object): string[] {

@@ -1,4 +1,5 @@
 import { Command, Option } from 'commander'
+import { AGENT_VARIABLES, DEFAULT_DIR, unknownVariables } from './client-variables.ts'
 
 /** What every command of an agent may be told. What is left out comes from the agent's folder. */
 export interface AgentOptions {
@@ -11,10 +12,10 @@ export interface AgentOptions {
 }
 
 export const folderOption = () =>
-  new Option('--dir <folder>', 'folder of the agent').default('./aex-agent').env('AEX_AGENT_DIR')
+  new Option('--dir <folder>', 'folder of the agent').default(DEFAULT_DIR).env('AEX_AGENT_DIR')
 
-const urlOption = () =>
-  new Option('--url <base-url>', 'address of the exchange (default: that of the folder)').env('AEX_URL')
+export const urlOption = (meaning = 'address of the exchange (default: that of the folder)') =>
+  new Option('--url <base-url>', meaning).env('AEX_URL')
 
 const clientOption = () =>
   new Option('--client <client_id>', 'client id that the operator gave (default: that of the folder)').env(
@@ -38,6 +39,10 @@ export function folderCommandOf(name: string, summary: string, ...examples: stri
       'after',
       ['', 'Examples:', ...examples.map((example) => `  $ aex agent ${example}`)].join('\n'),
     )
+    .addHelpText('after', ({ command }) => variablesOf(command))
+    .hook('preAction', async () => {
+      for (const sentence of await unknownVariables(process.env)) console.error(sentence)
+    })
 }
 
 /** A command that speaks to the exchange as an agent. */
@@ -47,4 +52,14 @@ export function agentCommandOf(name: string, summary: string, ...examples: strin
     .addOption(clientOption())
     .addOption(passphraseOption())
     .addOption(caOption())
+}
+
+/** The environment in place of options that are not given. */
+function variablesOf({ options }: Command): string {
+  const given = AGENT_VARIABLES.filter(({ option }) => options.some(({ long }) => long === option))
+  return [
+    '',
+    'Variables, where the option is not given:',
+    ...given.map(({ name, option }) => `  ${name.padEnd(22)}${option}`),
+  ].join('\n')
 }

@@ -3,15 +3,18 @@ import { ExchangeError, type Receiver, type ReceiverOptions, type ReceiverReport
 import type { FolderAgent } from '@agent-exchange/sdk/node'
 import { visible } from '../visible.ts'
 import { explanationOf } from './agent-failure.ts'
+import type { Place } from './next-step.ts'
 
 /** A receiver on the inbox of the folder, which hands every event over once and in order. */
 export function receiverOf(
   agent: FolderAgent,
   show: (event: NotificationEnvelope) => void,
+  place: Place,
   limits: NonNullable<ReceiverOptions['limits']> = {},
 ): Receiver {
   const inbox = agent.inbox()
-  return agent.receiver({ inbox, handle: async (event) => show(event), onReport: report, limits })
+  const onReport = (what: ReceiverReport) => report(what, place)
+  return agent.receiver({ inbox, handle: async (event) => show(event), onReport, limits })
 }
 
 export function eventLine(event: NotificationEnvelope): string {
@@ -20,11 +23,11 @@ export function eventLine(event: NotificationEnvelope): string {
 }
 
 /** What is not an event goes to standard error. */
-function report(what: ReceiverReport): void {
+function report(what: ReceiverReport, place: Place): void {
   if (what.kind === 'webhook_rejected')
-    console.error(`refused a webhook (${what.status}): ${explained(what.error)}`)
+    console.error(`refused a webhook (${what.status}): ${explained(what.error, place)}`)
   else if (what.kind === 'trouble')
-    console.error(`trouble with ${what.during.replaceAll('_', ' ')}: ${explained(what.error)}`)
+    console.error(`trouble with ${what.during.replaceAll('_', ' ')}: ${explained(what.error, place)}`)
   else if (what.kind === 'gap')
     console.error(
       `#${what.gap.firstSequence} to #${what.gap.lastSequence} are gone: ${what.gap.reason.replaceAll('_', ' ')}`,
@@ -32,7 +35,7 @@ function report(what: ReceiverReport): void {
   else console.error(what.kind.replaceAll('_', ' '))
 }
 
-function explained(error: unknown): string {
-  if (error instanceof ExchangeError) return explanationOf(error)
+function explained(error: unknown, place: Place): string {
+  if (error instanceof ExchangeError) return explanationOf(error, place)
   return error instanceof Error ? visible(error.message) : 'unknown'
 }

@@ -3,9 +3,10 @@ import type { PublicKey } from '@agent-exchange/protocol'
 import type { OwnKey } from '@agent-exchange/sdk'
 import type { FolderAgent } from '@agent-exchange/sdk/node'
 import { CommandFailure } from '../failure.ts'
+import { nextStep, type Place } from './next-step.ts'
 
 /** The keys in use are those that the directory shows, and this process may use them. */
-export async function examineOwnKeys({ context, identity }: FolderAgent): Promise<string> {
+export async function examineOwnKeys({ context, identity }: FolderAgent, place: Place): Promise<string> {
   const { keys: shown } = await context.connection.call('getAgentKeys', {
     path: { agent_id: identity.agentId },
   })
@@ -18,7 +19,7 @@ export async function examineOwnKeys({ context, identity }: FolderAgent): Promis
           'Restore the newest keys.json of this agent.',
       )
     await requireSame(key, entry)
-    if (entry.status !== 'active') throw new CommandFailure(replacedBy(key, entry, own))
+    if (entry.status !== 'active') throw new CommandFailure(replacedBy(key, entry, { own, place }))
     await context.keys.privateKey(key.keyId)
   }
   return 'signing and encryption key are registered, active and the same'
@@ -33,12 +34,16 @@ async function requireSame(key: OwnKey, { public_key }: PublicKey): Promise<void
 }
 
 /** What to do depends on how far a rotation came, and on which side. */
-function replacedBy(key: OwnKey, { status }: PublicKey, own: readonly OwnKey[]): string {
+function replacedBy(
+  key: OwnKey,
+  { status }: PublicKey,
+  { own, place }: { readonly own: readonly OwnKey[]; readonly place: Place },
+): string {
   const isUnderWay = own.some(({ role, stage }) => role === key.role && stage === 'next')
   const advice = isUnderWay
-    ? `Finish the rotation that was interrupted: \`aex agent keys rotate ${key.role}\`.`
+    ? `Finish the rotation that was interrupted: ${nextStep(place, 'keys', 'rotate', key.role)}`
     : status === 'revoked'
-      ? `Replace it: \`aex agent keys rotate ${key.role}\`.`
+      ? `Replace it: ${nextStep(place, 'keys', 'rotate', key.role)}`
       : 'It was replaced by a key that this folder does not have: restore the newest keys.json of this agent.'
   return `The ${nameOf(key)} is ${status ?? 'unknown'} at the exchange. ${advice}`
 }

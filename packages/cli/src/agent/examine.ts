@@ -2,6 +2,7 @@ import { ExchangeError, rememberedUrl, type Fetch } from '@agent-exchange/sdk'
 import type { FolderAgent } from '@agent-exchange/sdk/node'
 import { CommandFailure } from '../failure.ts'
 import { examineOwnKeys } from './examine-keys.ts'
+import { nextStep, type Place } from './next-step.ts'
 import { reach, reachAnywhere } from './reach.ts'
 
 /** What is examined, and how the outside is reached. */
@@ -10,6 +11,8 @@ export interface Subject {
   readonly exchangeFetch: Fetch
   /** The authority that was given for the exchange, PEM. */
   readonly authority: string | undefined
+  /** For the next steps that are printed. */
+  readonly place: Place
 }
 
 /** One thing that has to be right, in the order in which each needs those before it. */
@@ -27,7 +30,7 @@ export const EXAMINATIONS: readonly Examination[] = [
   { name: 'exchange and clock', examine: clock },
   { name: 'access token', examine: token },
   { name: 'registration', examine: registration },
-  { name: 'own keys', examine: ({ agent }) => examineOwnKeys(agent) },
+  { name: 'own keys', examine: ({ agent, place }) => examineOwnKeys(agent, place) },
   { name: 'directory', examine: directory },
   { name: 'event stream', examine: stream },
   { name: 'outbox', examine: outbox },
@@ -55,12 +58,12 @@ async function token({ agent }: Subject): Promise<string> {
   return 'the authorization server was found and gave one'
 }
 
-async function registration({ agent: { context, identity } }: Subject): Promise<string> {
+async function registration({ agent: { context, identity }, place }: Subject): Promise<string> {
   const agent = await context.connection
     .call('getAgent', { path: { agent_id: identity.agentId } })
     .catch((error: unknown) => {
       if (error instanceof ExchangeError && error.problem?.code === 'resource_not_found')
-        throw new CommandFailure('The agent is not registered. Run `aex agent register`.')
+        throw new CommandFailure(`The agent is not registered. Run: ${nextStep(place, 'register')}`)
       throw error
     })
   if (agent.organization_id !== identity.organizationId)
@@ -83,13 +86,13 @@ async function stream({ agent: { context } }: Subject): Promise<string> {
   return 'can be read'
 }
 
-async function outbox({ agent }: Subject): Promise<string> {
+async function outbox({ agent, place }: Subject): Promise<string> {
   const waiting = await agent.outbox.pending(COUNTED_PACKAGES)
   const [oldest] = waiting
   if (!oldest) return 'nothing is waiting'
   const count = waiting.length === COUNTED_PACKAGES ? `${COUNTED_PACKAGES} or more` : waiting.length
   throw new CommandFailure(
-    `${count} package(s) were sealed and never accepted, the oldest at ${oldest.createdAt}. Run \`aex agent resume\`.`,
+    `${count} package(s) were sealed and never accepted, the oldest at ${oldest.createdAt}. Run: ${nextStep(place, 'resume')}`,
   )
 }
 

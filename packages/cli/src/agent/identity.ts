@@ -13,6 +13,6 @@ export async function identityFrom({
   readonly agent?: string
 }): Promise<Identity> {
   if (org !== undefined && agent !== undefined) return { organizationId: org, agentId: agent }
-  const { identity } = await explained(() => openAgentFolder(dir))
+  const { identity } = await explained({ dir }, () => openAgentFolder(dir))
   return { organizationId: org ?? identity.organizationId, agentId: agent ?? identity.agentId }
 }

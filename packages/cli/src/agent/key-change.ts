@@ -1,5 +1,6 @@
 import type { KeyChange } from '@agent-exchange/sdk'
 import { visible } from '../visible.ts'
+import { nextStep, type Place } from './next-step.ts'
 
 /** The change of a key that an error carries. */
 export function changeOf(detail: unknown): KeyChange | undefined {
@@ -8,7 +9,7 @@ export function changeOf(detail: unknown): KeyChange | undefined {
 }
 
 /** What was known of an agent, what is offered now, and what to do about it. */
-export function linesOfChange({ agentId, pinned, offered }: KeyChange): string[] {
+export function linesOfChange({ agentId, pinned, offered }: KeyChange, place: Place): string[] {
   const known = pinned.filter(({ use }) => use === offered.use)
   const name = visible(agentId)
   return [
@@ -18,6 +19,6 @@ export function linesOfChange({ agentId, pinned, offered }: KeyChange): string[]
       : known.map(({ fingerprint }) => `  known    ${fingerprint}`)),
     `  offered  ${offered.fingerprint}`,
     'Compare it with the owner of the agent over another channel. If it is theirs:',
-    `  aex agent trust ${name} ${offered.fingerprint}`,
+    `  ${nextStep(place, 'trust', name, offered.fingerprint)}`,
   ]
 }

@@ -21,10 +21,9 @@ export async function objectFrom<Type extends ObjectType>(
 
 /** One line for each thing that is wrong. */
 export function failureLines(failures: readonly Failure[]): string {
-  return failures
-    .map(
-      ({ pointer, rule, message }) =>
-        `  ${pointer === '' ? '(the whole)' : visible(pointer)}  ${message}  ${rule}`,
-    )
-    .join('\n')
+  return failures.map(failureLine).join('\n')
+}
+
+export function failureLine({ pointer, rule, message }: Failure): string {
+  return `  ${pointer === '' ? '(the whole)' : visible(pointer)}  ${message}  ${rule}`
 }

@@ -5,6 +5,7 @@ import { explained } from './agent-failure.ts'
 import type { AgentOptions } from './agent-options.ts'
 import { ask } from './ask.ts'
 import { linesOfChange } from './key-change.ts'
+import type { Place } from './next-step.ts'
 import { passphraseFrom } from './passphrase.ts'
 
 /** Connects the agent of a folder, does the work, and closes its files whatever happens. */
@@ -15,10 +16,10 @@ export async function withAgent<T>(
   const { dir, url, client, passphraseFile, ca, approve, lazily = false } = options
   const passphrase = passphraseFrom(passphraseFile)
   const tls = ca === undefined ? undefined : createTlsFetch({ ca: readPem(ca) })
-  return explained(async () => {
+  return explained(options, async () => {
     try {
       await using agent = await connectFolder(dir, {
-        confirmKey,
+        confirmKey: (change) => confirmKey(change, options),
         lazily,
         ...(url !== undefined && { baseUrl: url }),
         ...(client !== undefined && { clientId: client }),
@@ -34,7 +35,7 @@ export async function withAgent<T>(
 }
 
 /** At a terminal a person decides about a key that nothing vouches for; elsewhere it is refused. */
-async function confirmKey(change: KeyChange): Promise<boolean> {
-  const explanation = linesOfChange(change).join('\n')
+async function confirmKey(change: KeyChange, place: Place): Promise<boolean> {
+  const explanation = linesOfChange(change, place).join('\n')
   return ask(explanation, 'Or trust it now? Type "yes": ', (answer) => answer === 'yes')
 }

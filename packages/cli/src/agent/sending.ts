@@ -1,7 +1,8 @@
 import type { SendProgress, SentPackage } from '@agent-exchange/sdk'
 import { Option, type Command } from 'commander'
-import { visibleJson } from '../visible.ts'
+import { visible, visibleJson } from '../visible.ts'
 import type { AgentOptions } from './agent-options.ts'
+import { nextStep } from './next-step.ts'
 import { DEFAULT_SKILL, DEFAULT_SKILL_TEXT, readSkill, type Skill } from './skill-option.ts'
 
 /** Under which terms something is sent. */
@@ -27,13 +28,23 @@ export function showProgress({ step }: SendProgress): void {
   console.error(`  ${step.replaceAll('_', ' ')}`)
 }
 
-export function showSent(sent: SentPackage, { json }: AgentOptions): void {
-  const { packageId, threadId, policyReceiptId, resumed } = sent
-  if (json) {
-    const shown = { package_id: packageId, thread_id: threadId, policy_receipt_id: policyReceiptId, resumed }
+export function showSent(sent: SentPackage, options: AgentOptions): void {
+  const { packageId, threadId, policyReceiptId, resumed, warnings } = sent
+  if (warnings.length > 0) {
+    const places = warnings.map(({ pointer }) => pointer).join(', ')
+    console.error(`  warning: sentences of the template were sent as they are: ${visible(places)}`)
+  }
+  if (options.json) {
+    const shown = {
+      package_id: packageId,
+      thread_id: threadId,
+      policy_receipt_id: policyReceiptId,
+      resumed,
+      warnings,
+    }
     return console.log(visibleJson(shown))
   }
   console.log(`${packageId} is accepted`)
   console.log(`  thread   ${threadId}`)
-  console.log(`  look     npx aex agent thread ${threadId}`)
+  console.log(`  look     ${nextStep(options, 'thread', threadId)}`)
 }

@@ -85,7 +85,7 @@ test('an agent that was never registered, a client that is not its own, an agent
   const fresh = await madeAgent(world, 'fresh', folder.path('fresh'), { register: false, url })
   assert.deepEqual(await wrong(fresh), [
     'registration',
-    'The agent is not registered. Run `aex agent register`.',
+    `The agent is not registered. Run: npx aex agent register --dir ${fresh}`,
   ])
   assert.match((await wrong(fresh, '--client', 'client_none')).join(), /^access token,.*token_refused/s)
   const stopped = await madeAgent(world, 'stopped', folder.path('stopped'), { url })
@@ -106,7 +106,7 @@ test('a key that is not registered, one that was revoked, and a rotation that wa
   }
   assert.match(
     (await wrong(dir)).join(),
-    /^own keys,The encryption key \S+ is revoked.*`aex agent keys rotate encryption`/,
+    /^own keys,The encryption key \S+ is revoked.*npx aex agent keys rotate encryption --dir \S+$/,
   )
   assert.equal((await aexHere('agent', 'keys', 'rotate', 'encryption', '--dir', dir)).code, 0)
 
@@ -115,7 +115,7 @@ test('a key that is not registered, one that was revoked, and a rotation that wa
   exchange.lie = () => undefined
   assert.match(
     (await wrong(dir)).join(),
-    /^own keys,The signing key \S+ is retiring.*Finish the rotation.*`aex agent keys rotate signing`/,
+    /^own keys,The signing key \S+ is retiring.*Finish the rotation.*npx aex agent keys rotate signing --dir \S+$/,
   )
   assert.equal((await aexHere('agent', 'keys', 'rotate', 'signing', '--dir', dir)).code, 0)
   assert.equal((await aexHere('agent', 'doctor', '--dir', dir)).code, 0)
@@ -149,7 +149,10 @@ test('a package that was sealed and never accepted, until it is resumed', async 
   exchange.lie = losing('/v1/packages')
   const sent = await aexHere('agent', 'send', object, '--policy', policy, '--to', 'agent_bolt', '--dir', acme)
   assert.equal(sent.code, 1)
-  assert.match((await wrong(acme)).join(), /^outbox,1 package\(s\) were sealed.*`aex agent resume`/)
+  assert.match(
+    (await wrong(acme)).join(),
+    /^outbox,1 package\(s\) were sealed.*npx aex agent resume --dir \S+$/,
+  )
   const still = await aexHere('agent', 'resume', '--dir', acme, '--json')
   assert.equal(still.code, 1)
   assert.match(still.stdout, /"outcome": "pending"/)
@@ -162,7 +165,7 @@ test('a package that was sealed and never accepted, until it is resumed', async 
 })
 
 test('a webhook address where nothing answers, or something else than the receiver', async () => {
-  const server = createServer((_, response) => response.writeHead(404).end())
+  const server = createServer((_, response) => response.writeHead(404).end()).unref()
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const { port } = server.address() as { port: number }
   const remember = async (url: string) => {

@@ -3,6 +3,7 @@ import type { Command } from 'commander'
 import { agentFailure } from '../../agent/agent-failure.ts'
 import { agentCommandOf, type AgentOptions } from '../../agent/agent-options.ts'
 import { EXAMINATIONS, type Subject } from '../../agent/examine.ts'
+import type { Place } from '../../agent/next-step.ts'
 import { withAgent } from '../../agent/open-agent.ts'
 import { CommandFailure } from '../../failure.ts'
 import { readPem } from '../../pem-file.ts'
@@ -30,9 +31,9 @@ export function agentDoctorCommand(): Command {
     }
     const authority = options.ca === undefined ? undefined : readPem(options.ca)
     // Without an agent in the folder there is nothing else to look at.
-    await found('agent folder', add, () =>
+    await found('agent folder', add, options, () =>
       withAgent({ ...options, lazily: true }, (agent, exchangeFetch) =>
-        examineAll({ agent, exchangeFetch, authority }, add),
+        examineAll({ agent, exchangeFetch, authority, place: options }, add),
       ),
     )
     const isWell = findings.every(({ ok }) => ok)
@@ -44,7 +45,7 @@ export function agentDoctorCommand(): Command {
 
 async function examineAll(subject: Subject, add: Add): Promise<void> {
   for (const { name, examine } of EXAMINATIONS) {
-    const isRight = await found(name, add, async () =>
+    const isRight = await found(name, add, subject.place, async () =>
       add({ check: name, ok: true, detail: await examine(subject) }),
     )
     if (!isRight) return
@@ -52,12 +53,12 @@ async function examineAll(subject: Subject, add: Add): Promise<void> {
 }
 
 /** What fails in a way that a person can mend is a finding. */
-async function found(check: string, add: Add, work: () => Promise<void>): Promise<boolean> {
+async function found(check: string, add: Add, place: Place, work: () => Promise<void>): Promise<boolean> {
   try {
     await work()
     return true
   } catch (error) {
-    const failure = agentFailure(error)
+    const failure = agentFailure(error, place)
     if (!(failure instanceof CommandFailure)) throw failure
     add({ check, ok: false, detail: failure.message })
     return false

@@ -15,9 +15,10 @@ export function agentFingerprintCommand(): Command {
   )
     .addOption(passphraseOption())
     .addHelpText('after', '\nThe other side then runs: aex agent trust AGENT_ID FINGERPRINT')
-    .action(async ({ dir, passphraseFile, json }: AgentOptions) => {
+    .action(async (options: AgentOptions) => {
+      const { dir, passphraseFile, json } = options
       const passphrase = passphraseFrom(passphraseFile)
-      await explained(async () => {
+      await explained(options, async () => {
         const { identity, keys } = await openAgentFolder(dir, passphrase === undefined ? {} : { passphrase })
         const fingerprint = await agentFingerprint(keys)
         console.log(json ? visibleJson({ agent_id: identity.agentId, fingerprint }) : fingerprint)

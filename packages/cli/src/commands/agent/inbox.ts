@@ -1,49 +1,44 @@
-import { setTimeout as wait } from 'node:timers/promises'
 import type { NotificationEnvelope } from '@agent-exchange/protocol'
-import type { FolderAgent } from '@agent-exchange/sdk/node'
 import type { Command } from 'commander'
 import { agentCommandOf, type AgentOptions } from '../../agent/agent-options.ts'
 import { eventLine, receiverOf } from '../../agent/event-receiver.ts'
+import { nextStep } from '../../agent/next-step.ts'
 import { withAgent } from '../../agent/open-agent.ts'
 import { snakeCased } from '../../agent/snake-cased.ts'
 import { visibleJson } from '../../visible.ts'
 
+/** Events that one look shows; the count tells how many wait in all. */
 const SHOWN = 200
-/** Longest wait for what is stored to be shown and acknowledged; the next run goes on with the rest. */
-const SETTLE_MS = 15_000
-const STEP_MS = 20
 
 export function agentInboxCommand(): Command {
   return agentCommandOf(
     'inbox',
-    'Read the stream to its end, store what is new, and show it in order',
+    'Show the events that wait to be taken, in order; nothing is taken',
     'inbox',
     'inbox --json',
-  ).action(async (options: AgentOptions) => {
-    const events: NotificationEnvelope[] = []
-    const status = await withAgent(options, async (agent) => {
-      await using receiver = receiverOf(agent, (event) => void events.push(event))
-      await receiver.poll()
-      await receiver.start()
-      await settled(agent)
-      return receiver.status()
+  )
+    .addHelpText(
+      'after',
+      '\nStores what is new and leaves it for `aex agent take`, `aex agent listen` or a program with the same folder.',
+    )
+    .action(async (options: AgentOptions) => {
+      const { events, status } = await withAgent(options, async (agent) => {
+        const receiver = receiverOf(agent, () => undefined, options)
+        await receiver.poll()
+        const waiting = await agent.inbox().list('pending', SHOWN)
+        return {
+          events: waiting.map(({ body }) => JSON.parse(body) as NotificationEnvelope),
+          status: await receiver.status(),
+        }
+      })
+      if (options.json) {
+        const { cursor: _, ...position } = status
+        return console.log(visibleJson({ events, ...(snakeCased(position) as object) }))
+      }
+      for (const event of events) console.log(eventLine(event))
+      if (status.pending > events.length) console.log(`(the first ${events.length} of them)`)
+      console.log(`${status.pending} waiting; nothing is missing up to #${status.lastContiguousSequence}`)
+      if (status.setAside > 0) console.log(`${status.setAside} were set aside`)
+      if (status.pending > 0) console.log(`  take them  ${nextStep(options, 'take')}`)
     })
-    if (options.json) {
-      const { cursor: _, ...position } = status
-      return console.log(visibleJson({ events, ...(snakeCased(position) as object) }))
-    }
-    for (const event of events.slice(-SHOWN)) console.log(eventLine(event))
-    if (events.length > SHOWN) console.log(`(the last ${SHOWN} of them; --json shows all)`)
-    console.log(`${events.length} new; nothing is missing up to #${status.lastContiguousSequence}`)
-    if (status.setAside > 0) console.log(`${status.setAside} were set aside`)
-  })
-}
-
-/** Everything that nothing missing comes before was shown, and the exchange was told what is stored. */
-async function settled(agent: FolderAgent): Promise<void> {
-  const inbox = agent.inbox()
-  for (let waited = 0; waited < SETTLE_MS; waited += STEP_MS) {
-    if (!(await inbox.next()) && (await inbox.unacknowledged(1)).length === 0) return
-    await wait(STEP_MS)
-  }
 }

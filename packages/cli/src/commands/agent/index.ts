@@ -15,6 +15,7 @@ import { agentRespondCommand } from './respond.ts'
 import { agentResumeCommand } from './resume.ts'
 import { agentRevokeCommand } from './revoke.ts'
 import { agentSendCommand } from './send.ts'
+import { agentTakeCommand } from './take.ts'
 import { agentThreadCommand } from './thread.ts'
 import { agentTokenCommand } from './token.ts'
 import { agentTrustCommand } from './trust.ts'
@@ -30,6 +31,7 @@ export function agentCommand(): Command {
     agentOpenCommand(),
     agentRevokeCommand(),
     agentInboxCommand(),
+    agentTakeCommand(),
     agentListenCommand(),
     agentThreadCommand(),
     agentEvidenceCommand(),

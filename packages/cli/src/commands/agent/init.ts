@@ -1,7 +1,9 @@
 import { createAgentFolder } from '@agent-exchange/sdk/node'
 import type { Command } from 'commander'
 import { explained } from '../../agent/agent-failure.ts'
-import { folderCommandOf, passphraseOption } from '../../agent/agent-options.ts'
+import { folderCommandOf, passphraseOption, urlOption } from '../../agent/agent-options.ts'
+import { LOCAL_EXCHANGE } from '../../agent/client-variables.ts'
+import { nextStep, quoted } from '../../agent/next-step.ts'
 import { passphraseFrom } from '../../agent/passphrase.ts'
 import { visibleJson } from '../../visible.ts'
 
@@ -9,6 +11,7 @@ interface InitOptions {
   readonly org: string
   readonly agent: string
   readonly dir: string
+  readonly url?: string
   readonly passphraseFile?: string
   readonly json?: boolean
 }
@@ -20,9 +23,11 @@ export function agentInitCommand(): Command {
     'init --org org_acme --agent agent_planner',
     'init --org org_acme --agent agent_planner --dir ./planner',
     'init --org org_acme --agent agent_planner --passphrase-file ./passphrase',
+    'init --org org_acme --agent agent_planner --url https://exchange.example',
   )
     .requiredOption('--org <org_id>', 'organization of the agent')
     .requiredOption('--agent <agent_id>', 'id of the agent')
+    .addOption(urlOption(`address of the exchange, kept in the folder (default: ${LOCAL_EXCHANGE})`))
     .addOption(passphraseOption())
     .addHelpText(
       'after',
@@ -31,11 +36,13 @@ export function agentInitCommand(): Command {
     .action(init)
 }
 
-async function init({ org, agent, dir, passphraseFile, json }: InitOptions): Promise<void> {
+async function init({ org, agent, dir, url, passphraseFile, json }: InitOptions): Promise<void> {
   const passphrase = passphraseFrom(passphraseFile)
-  const { made, files } = await explained(() =>
+  const place = { dir, ...(passphraseFile !== undefined && { passphraseFile }) }
+  const { made, files } = await explained(place, () =>
     createAgentFolder(dir, {
       identity: { organizationId: org, agentId: agent },
+      ...(url !== undefined && { baseUrl: url }),
       ...(passphrase !== undefined && { passphrase }),
     }),
   )
@@ -52,9 +59,8 @@ async function init({ org, agent, dir, passphraseFile, json }: InitOptions): Pro
   }
   console.log(`Made ${agent} in ${dir}`)
   for (const [role, keyId] of keyIds) console.log(`  ${role.padEnd(10)} ${keyId}`)
-  const folder = dir === './aex-agent' ? '' : ` --dir ${dir}`
   console.log('\nNext, the operator of the exchange lets it in:')
-  console.log(`  npx aex client create --org ${org} --agent ${agent} --jwk ${files.clientPublicKey}`)
+  console.log(`  npx aex client create --org ${org} --agent ${agent} --jwk ${quoted(files.clientPublicKey)}`)
   console.log('Then, with the client id that this prints:')
-  console.log(`  npx aex agent register --client CLIENT_ID${folder}`)
+  console.log(`  ${nextStep(place, 'register', '--client', 'CLIENT_ID')}`)
 }

@@ -129,7 +129,7 @@ test('a key that nothing introduced is refused where nobody can be asked, and bo
     said,
     new RegExp(`^ {2}known {4}${known}\\n(?: {2}known .*\\n)* {2}offered {2}${offered}$`, 'm'),
   )
-  assert.match(said, new RegExp(`^ {2}aex agent trust agent_bolt ${offered}$`, 'm'))
+  assert.match(said, new RegExp(`^ {2}npx aex agent trust agent_bolt ${offered} --dir ${acme}$`, 'm'))
   await succeeds(...trust(offered))
   await succeeds(...(await sending()))
 })

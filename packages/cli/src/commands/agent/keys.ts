@@ -23,9 +23,10 @@ export function agentKeysCommand(): Command {
 function listCommand(): Command {
   return folderCommandOf('list', 'List the keys in the store; needs no exchange', 'keys list')
     .addOption(passphraseOption())
-    .action(async ({ dir, passphraseFile, json }: AgentOptions) => {
+    .action(async (options: AgentOptions) => {
+      const { dir, passphraseFile, json } = options
       const passphrase = passphraseFrom(passphraseFile)
-      const keys = await explained(async () => {
+      const keys = await explained(options, async () => {
         const folder = await openAgentFolder(dir, passphrase === undefined ? {} : { passphrase })
         return folder.keys.list()
       })

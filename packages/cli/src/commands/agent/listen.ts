@@ -4,18 +4,21 @@ import { Option, type Command } from 'commander'
 import { agentCommandOf, type AgentOptions } from '../../agent/agent-options.ts'
 import { eventLine, receiverOf } from '../../agent/event-receiver.ts'
 import { withAgent } from '../../agent/open-agent.ts'
+import { arrivalWatch, selfCheck } from '../../agent/webhook-arrival.ts'
 import { startWebhookServer } from '../../agent/webhook-server.ts'
 import { visible } from '../../visible.ts'
 import { wholeNumber } from '../../whole-number.ts'
 
 const DEFAULT_PORT = 8443
 const DEFAULT_POLL_SECONDS = 5
+/** Beside webhooks: should none arrive, nobody waits longer. */
+const SAFETY_POLL_SECONDS = 30
 const LONGEST_POLL_SECONDS = 3_600
 
 interface ListenOptions extends AgentOptions {
   readonly port: number
   readonly host: string
-  readonly every: number
+  readonly every?: number
   readonly publicUrl?: string
   readonly cert?: string
   readonly key?: string
@@ -25,7 +28,7 @@ interface ListenOptions extends AgentOptions {
 export function agentListenCommand(): Command {
   return agentCommandOf(
     'listen',
-    'Print events as they come: by signed webhooks where the agent has an address, else by polling',
+    'Take events as they come and print them: by signed webhooks where the agent has an address, else by polling',
     'listen',
     'listen --public-url https://agent.example/events --port 8443 --cert cert.pem --key key.pem',
     'listen --public-url https://agent.example/events --port 9000      (behind a proxy that ends TLS)',
@@ -42,28 +45,35 @@ export function agentListenCommand(): Command {
     .option('--key <file>', 'its private key, PEM')
     .option('--register-again', 'register the address anew: the operator has disabled or deleted it')
     .addOption(
-      new Option('--every <seconds>', 'without an address, ask this often')
-        .argParser(wholeNumber(1, LONGEST_POLL_SECONDS, 'seconds'))
-        .default(DEFAULT_POLL_SECONDS),
+      new Option(
+        '--every <seconds>',
+        `ask for events this often (default: ${DEFAULT_POLL_SECONDS}; beside webhooks ${SAFETY_POLL_SECONDS})`,
+      ).argParser(wholeNumber(1, LONGEST_POLL_SECONDS, 'seconds')),
     )
     .action(listen)
 }
 
 async function listen(options: ListenOptions): Promise<void> {
-  const { publicUrl, every, json } = options
-  const show = (event: NotificationEnvelope) =>
-    console.log(json ? visible(JSON.stringify(event)) : eventLine(event))
-  // An earlier run may have had an address: this one hears nothing but what it asks for.
-  const polling = { pollMs: every * 1_000, safetyPollMs: every * 1_000 }
+  const { publicUrl, json } = options
+  const seconds = options.every ?? (publicUrl === undefined ? DEFAULT_POLL_SECONDS : SAFETY_POLL_SECONDS)
+  // An earlier run may have had an address, so both intervals count here.
+  const polling = { pollMs: seconds * 1_000, safetyPollMs: seconds * 1_000 }
+  const watch = arrivalWatch()
+  const startedAt = Date.now()
   await withAgent(options, async (agent) => {
     await using open = new AsyncDisposableStack()
-    const receiver = open.use(receiverOf(agent, show, publicUrl === undefined ? polling : {}))
-    await receiver.start()
+    const show = (event: NotificationEnvelope) => {
+      console.log(json ? visible(JSON.stringify(event)) : eventLine(event))
+      // What waited before says nothing about webhooks.
+      if (publicUrl !== undefined && Date.parse(event.occurred_at) > startedAt) void watch(receiver)
+    }
+    const receiver: Receiver = open.use(receiverOf(agent, show, options, polling))
     let where = 'Polling for events'
     if (publicUrl !== undefined) {
       open.use(await startWebhookServer(receiver.handler, options))
       where = await announce(receiver, publicUrl, options)
     }
+    await receiver.start()
     const stopped = interruption()
     console.error(`${where}. Ctrl-C ends it.`)
     await stopped
@@ -76,6 +86,7 @@ async function announce(
   { registerAgain = false }: ListenOptions,
 ): Promise<string> {
   const { webhook_endpoint_id: id } = await receiver.ensureEndpoint(url, { again: registerAgain })
+  console.error(await selfCheck(url))
   return `Listening for webhooks at ${url} (${id})`
 }
 

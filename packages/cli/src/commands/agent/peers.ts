@@ -16,8 +16,8 @@ export function agentPeersCommand(): Command {
     'peers',
     'peers --json',
   ).action(async ({ dir, json }: AgentOptions) => {
-    const { pins } = await explained(() => openAgentFolder(dir))
-    const peers = await explained(() => pins.list())
+    const { pins } = await explained({ dir }, () => openAgentFolder(dir))
+    const peers = await explained({ dir }, () => pins.list())
     if (json) return console.log(visibleJson(snakeCased(peers)))
     const rows = peers.flatMap(rowsOf)
     console.log(rows.length > 0 ? table(rows, COLUMNS) : 'No other agent is known yet.')

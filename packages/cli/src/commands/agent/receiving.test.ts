@@ -34,11 +34,19 @@ const secured = ['--cert', folder.path('cert.pem'), '--key', folder.path('key.pe
 
 const accepted = (packageId: string) => new RegExp(`package\\.accepted {2}${packageId} {2}accepted`)
 
-test('inbox shows what is new, once and in order, and the exchange is told that it is stored', async () => {
+test('inbox shows what waits, as often as it is asked; take takes it once and in order, and says so', async () => {
   const [first, second] = [await packageBetween(acme, bolt), await packageBetween(acme, bolt)]
+  const look = ['agent', 'inbox', '--dir', bolt]
+  const looked = await documentOf<{ events: object[]; pending: number }>(...look)
+  assert.deepEqual([looked.events.length, looked.pending], [2, 2])
+  assert.deepEqual(await documentOf(...look), looked)
+  const said = await succeeds(...look)
+  assert.match(said, /^#1 .*\n#2 .*\n2 waiting; nothing is missing up to #2\n/)
+  assert.ok(said.endsWith(`  take them  npx aex agent take --dir ${bolt}\n`))
+
   const { events, ...position } = await documentOf<{ events: { sequence: number; package_id: string }[] }>(
     'agent',
-    'inbox',
+    'take',
     '--dir',
     bolt,
   )
@@ -63,7 +71,8 @@ test('inbox shows what is new, once and in order, and the exchange is told that 
   )
   const [row] = await world.sql`select count(*)::int as count from notification_acknowledgement`
   assert.equal(row?.['count'], 2)
-  assert.equal(await succeeds('agent', 'inbox', '--dir', bolt), '0 new; nothing is missing up to #2\n')
+  assert.equal(await succeeds('agent', 'take', '--dir', bolt), '0 taken; nothing is missing up to #2\n')
+  assert.equal(await succeeds(...look), '0 waiting; nothing is missing up to #2\n')
 })
 
 test('listen without an address polls, and prints one event a line for programs', async () => {
@@ -86,6 +95,8 @@ test('[EVT-14] listen takes signed webhooks over TLS, refuses others, and the do
   await listening.until(/Listening for webhooks at \S+ \(\S+\)\. Ctrl-C ends it/)
   const { packageId } = await packageBetween(acme, bolt)
   await listening.until(accepted(packageId))
+  await listening.until(/^The address leads here\.$/m)
+  await listening.until(/^Webhooks arrive\.$/m)
   const ended = await delivered()
   assert.equal(ended.length, 1, 'it came by webhook, not by polling')
 
@@ -108,6 +119,12 @@ test('[EVT-14] listen takes signed webhooks over TLS, refuses others, and the do
   const [endpoints] = await world.sql`select count(*)::int as count from webhook_endpoint`
   assert.equal(endpoints?.['count'], 1)
 })
+
+async function endpointsOf(organizationId: string): Promise<string[]> {
+  const rows = await world.sql`
+    select url from webhook_endpoint where organization_id = ${organizationId} order by created_at`
+  return rows.map(({ url }) => String(url))
+}
 
 /** Deliveries that the exchange saw answered with success. */
 async function delivered(): Promise<readonly object[]> {
@@ -142,6 +159,18 @@ test('the doctor reaches a receiver behind a private authority only with --ca', 
   assert.match(known, /✔ webhook: https:\/\/localhost:\d+\/events answers/)
 })
 
+test('listen says that the address leads elsewhere, and that events come without webhooks', async () => {
+  const [port = 0, nowhere = 0] = await freePorts(2)
+  const url = `https://localhost:${nowhere}/events`
+  const where = ['--public-url', url, '--port', String(port), '--every', '1', ...secured]
+  await using listening = aexRunning('agent', 'listen', ...where, '--dir', acme)
+  await listening.until(/Nothing answers at \S+ from here \(ECONNREFUSED\)\. If the exchange cannot reach it/)
+  await listening.until(/Listening for webhooks/)
+  const { packageId } = await packageBetween(bolt, acme)
+  await listening.until(accepted(packageId))
+  await listening.until(/^No webhook has arrived yet; this event came by polling instead/m)
+})
+
 test('what cannot be listened on is said in a sentence', async () => {
   const taken = createServer()
   await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve))
@@ -158,5 +187,22 @@ test('what cannot be listened on is said in a sentence', async () => {
   assert.match(said, /not a certificate and its private key/)
   assert.doesNotMatch(said, /BEGIN/)
   const clear = ['--public-url', 'http://localhost/events', '--port', String(port), '--dir', bolt]
+  const before = await endpointsOf('org_bolt')
   assert.match(await fails('agent', 'listen', ...clear), /https/)
+  // What was refused has not made the folder forget the address that it had.
+  const [url = ''] = before
+  const { port: free } = new URL(url)
+  await using again = aexRunning(
+    'agent',
+    'listen',
+    '--public-url',
+    url,
+    '--port',
+    free,
+    ...secured,
+    '--dir',
+    bolt,
+  )
+  await again.until(/Listening for webhooks/)
+  assert.deepEqual(await endpointsOf('org_bolt'), before)
 })

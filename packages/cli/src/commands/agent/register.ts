@@ -2,11 +2,11 @@ import { openAgentFolder, setExchangeAccess } from '@agent-exchange/sdk/node'
 import { Option, type Command } from 'commander'
 import { explained } from '../../agent/agent-failure.ts'
 import { agentCommandOf, type AgentOptions } from '../../agent/agent-options.ts'
+import { LOCAL_EXCHANGE } from '../../agent/client-variables.ts'
+import { nextStep } from '../../agent/next-step.ts'
 import { withAgent } from '../../agent/open-agent.ts'
 import { DEFAULT_SKILL, DEFAULT_SKILL_TEXT, readSkill } from '../../agent/skill-option.ts'
 import { visibleJson } from '../../visible.ts'
-
-const LOCAL_EXCHANGE = 'http://127.0.0.1:8080'
 
 type SkillVersions = Readonly<Record<string, string>>
 
@@ -32,7 +32,7 @@ export function agentRegisterCommand(): Command {
 }
 
 async function register(options: RegisterOptions): Promise<void> {
-  const known = await explained(() => openAgentFolder(options.dir))
+  const known = await explained(options, () => openAgentFolder(options.dir))
   const url = options.url ?? known.baseUrl ?? LOCAL_EXCHANGE
   await withAgent({ ...options, url }, async (agent) => {
     const resource = await agent.register({
@@ -45,6 +45,8 @@ async function register(options: RegisterOptions): Promise<void> {
     if (options.json) return console.log(visibleJson(resource))
     console.log(`${resource.agent_id} of ${resource.organization_id} is registered`)
     console.log(`  fingerprint  ${await agent.fingerprint()}`)
+    const { url: _, client: __, ...remembered } = options
+    console.log(`  look         ${nextStep(remembered, 'doctor')}`)
   })
 }
 

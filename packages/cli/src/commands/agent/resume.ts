@@ -18,7 +18,7 @@ export function agentResumeCommand(): Command {
     )
     if (options.json) console.log(visibleJson({ packages: packages.map(asDocument), pruned }))
     else if (packages.length === 0) console.log('Nothing is waiting.')
-    else for (const one of packages) print(one)
+    else for (const one of packages) print(one, options)
     if (packages.some(({ outcome }) => outcome !== 'accepted')) process.exitCode = 1
   })
 }
@@ -31,7 +31,7 @@ function asDocument({ packageId, outcome, error }: ResumedPackage) {
   }
 }
 
-function print({ packageId, outcome, error }: ResumedPackage): void {
+function print({ packageId, outcome, error }: ResumedPackage, options: AgentOptions): void {
   console.log(`${packageId} is ${outcome}`)
-  if (error) console.error(explanationOf(error))
+  if (error) console.error(explanationOf(error, options))
 }

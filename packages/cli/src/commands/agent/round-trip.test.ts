@@ -54,13 +54,16 @@ test('two agents complete package, receipts, response, revocation and evidence b
   const file = await drawn('reasoning_package', 'package', ...toBolt)
   const send = ['agent', 'send', file, '--policy', policy, '--to', 'agent_bolt', '--dir', acme]
   const sent = await documentOf<Sent>(...send)
+  const { warnings } = JSON.parse(JSON.stringify(sent)) as { warnings: { pointer: string }[] }
+  assert.ok(warnings.some(({ pointer }) => pointer === '/reasoning/summary'))
   // Sent again, it is the same package.
   assert.deepEqual({ ...(await documentOf(...send)), resumed: false }, { ...sent, resumed: false })
 
-  assert.match(
-    await aex('agent', 'inbox', '--dir', bolt),
-    new RegExp(`package.accepted {2}${sent.package_id}`),
-  )
+  for (const command of ['inbox', 'inbox', 'take'])
+    assert.match(
+      await aex('agent', command, '--dir', bolt),
+      new RegExp(`package.accepted {2}${sent.package_id}`),
+    )
   // Opened over a file that others could read.
   const out = inFolder('opened.json')
   writeFileSync(out, '', { mode: 0o644 })
@@ -170,7 +173,10 @@ test('what a person gets wrong is said in a sentence, and nothing is sent', asyn
   assert.match(await send(bad, policy), /\/confidence\/score .* OBJ-11/)
   assert.match(await send(policy, good), /package\.json is a reasoning_package; give a policy_envelope\./)
   assert.match(await send(inFolder('absent'), policy), /there is no such file/)
-  assert.match(await send(good, policy, 'agent_none'), /resource_not_found/)
+  assert.match(
+    await send(good, policy, 'agent_none'),
+    /There is no agent "agent_none" \(correlation id corr_\w+\)/,
+  )
 
   const given = JSON.parse(readFileSync(policy, 'utf8')) as object
   writeFileSync(strict, JSON.stringify({ ...given, human_approval: { required: true, approval_id: 'a_1' } }))
@@ -180,7 +186,7 @@ test('what a person gets wrong is said in a sentence, and nothing is sent', asyn
   writeFileSync(strict, JSON.stringify({ ...given, allowed_recipients: ['org_other'] }))
   assert.match(
     await send(fresh, strict),
-    /policy_refused[\s\S]*allowed_recipients[\s\S]*recipient_authorization/,
+    /policy_refused\)\n {2}recipient_authorization: \/policy\/allowed_recipients {2}The .*\n {2}packageId/,
   )
   assert.equal(await aex('agent', 'resume', '--dir', dir), 'Nothing is waiting.\n')
 })

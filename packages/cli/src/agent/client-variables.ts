@@ -1,0 +1,102 @@
+export const DEFAULT_DIR = './aex-agent'
+
+/** Where `npm start` serves the agent API. */
+export const LOCAL_EXCHANGE = 'http://127.0.0.1:8080'
+
+/** An environment variable that the command line reads on the side of its user, not of the service. */
+export interface ClientVariable {
+  readonly name: string
+  /** The option that it stands for. */
+  readonly option: string
+  readonly meaning: string
+  readonly default: string
+}
+
+export const AGENT_VARIABLES: readonly ClientVariable[] = [
+  { name: 'AEX_AGENT_DIR', option: '--dir', meaning: 'folder of the agent', default: DEFAULT_DIR },
+  { name: 'AEX_URL', option: '--url', meaning: 'address of the exchange', default: 'that of the folder' },
+  {
+    name: 'AEX_CLIENT_ID',
+    option: '--client',
+    meaning: 'client id that the operator gave',
+    default: 'that of the folder',
+  },
+  {
+    name: 'AEX_AGENT_PASSPHRASE',
+    option: '--passphrase-file',
+    meaning: 'passphrase of the keys',
+    default: 'keys without one',
+  },
+  {
+    name: 'AEX_CA',
+    option: '--ca',
+    meaning: 'PEM file with the authority that vouches for the exchange',
+    default: 'the authorities of Node',
+  },
+]
+
+/** What operators' commands read; some of it the service reads too. */
+export const OPERATOR_VARIABLES: readonly ClientVariable[] = [
+  {
+    name: 'AEX_OPERATOR_URL',
+    option: '',
+    meaning: 'address of the operator API',
+    default: 'from AEX_OPERATOR_HOST, AEX_OPERATOR_PORT and AEX_TLS_CERT: http://127.0.0.1:8081',
+  },
+  {
+    name: 'AEX_OPERATOR_TOKEN',
+    option: '',
+    meaning: 'token of an operator',
+    default: 'the file operator-token in AEX_DATA_DIR',
+  },
+  {
+    name: 'AEX_CONNECTOR_API_KEY',
+    option: '--api-key-file',
+    meaning: 'key of the management API, for "aex connector doctor"',
+    default: 'none',
+  },
+]
+
+const CLIENT_NAMES = [...AGENT_VARIABLES, ...OPERATOR_VARIABLES].map(({ name }) => name)
+
+/** Sentences about variables that look like ours and are not: a name with a slip has no effect. */
+export async function unknownVariables(env: Readonly<Record<string, string | undefined>>): Promise<string[]> {
+  const strange = Object.keys(env).filter((name) => name.startsWith('AEX_') && !CLIENT_NAMES.includes(name))
+  if (strange.length === 0) return []
+  const known = [...CLIENT_NAMES, ...(await serviceNames())]
+  return strange
+    .filter((name) => !known.includes(name))
+    .toSorted()
+    .map((name) => `${name} is no variable of aex, and has no effect.${advice(name, known)}`)
+}
+
+/** Those of the service, where it is installed; loaded only when a name has to be looked up. */
+async function serviceNames(): Promise<string[]> {
+  try {
+    const { describeConfig } = await import('@agent-exchange/service/config')
+    return describeConfig({}).map(({ name }) => name)
+  } catch {
+    return []
+  }
+}
+
+function advice(name: string, known: readonly string[]): string {
+  const near = known.find((other) => distance(name, other) <= LARGEST_SLIP)
+  return near === undefined ? '' : ` Did you mean ${near}?`
+}
+
+const LARGEST_SLIP = 2
+
+/** Levenshtein: how many letters have to be added, left out or replaced. */
+function distance(left: string, right: string): number {
+  let row = Array.from({ length: right.length + 1 }, (_, index) => index)
+  for (const [at, letter] of [...left].entries()) {
+    const next = [at + 1]
+    for (const [index, other] of [...right].entries()) {
+      const [above = 0, diagonal = 0, beside = 0] = [row[index + 1], row[index], next[index]]
+      next.push(Math.min(above + 1, beside + 1, diagonal + (letter === other ? 0 : 1)))
+    }
+    row = next
+  }
+  return row.at(-1) ?? 0
+}

@@ -1,0 +1,110 @@
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { startWorld, type World } from '@agent-exchange/testkit'
+import { aexAt, aexHere, fails, succeeds } from '../../aex-here.fixture.ts'
+import { AGENT_VARIABLES } from '../../agent/client-variables.ts'
+import { quoted } from '../../agent/next-step.ts'
+import { letIn, madeAgent, packageBetween, temporaryFolder } from './agents.fixture.ts'
+
+const folder = temporaryFolder()
+let world: World
+before(async () => {
+  world = await startWorld()
+})
+after(async () => {
+  await world[Symbol.asyncDispose]()
+  folder[Symbol.dispose]()
+})
+
+/** The words of the last command for an agent that was printed, as a shell reads them. */
+function pasted(text: string): string[] {
+  const line = text.match(/npx aex (agent .*)$/gmu)?.at(-1) ?? assert.fail(text)
+  const words = line.match(/'[^']*'|\S+/gu) ?? []
+  return words.slice(2).map((word) => word.replaceAll("'", ''))
+}
+
+test('printed next steps run as they are pasted, from a folder with a space and an exchange on another port', async () => {
+  const dir = folder.path('the planner')
+  const made = await aexHere(
+    'agent',
+    'init',
+    '--org',
+    'org_plan',
+    '--agent',
+    'agent_plan',
+    '--dir',
+    dir,
+    '--url',
+    world.url,
+  )
+  const register = pasted(made.stdout)
+  assert.deepEqual(register.slice(0, 4), ['agent', 'register', '--client', 'CLIENT_ID'])
+  const client = await letIn(world, 'plan', dir)
+  const registered = await succeeds(...register.map((word) => (word === 'CLIENT_ID' ? client : word)))
+  assert.match(await succeeds(...pasted(registered)), /Everything is as it should be/)
+
+  const other = await madeAgent(world, 'other', folder.path('other'))
+  await packageBetween(other, dir)
+  const inbox = await succeeds('agent', 'inbox', '--dir', dir)
+  assert.match(await succeeds(...pasted(inbox)), /1 taken/)
+
+  const policy = folder.path('policy.json')
+  const object = folder.path('object.json')
+  const terms = ['--to', 'org_other', '--policy-id', 'pol_1', '--dir', dir]
+  await succeeds('new', 'policy_envelope', ...terms, '--out', policy)
+  await succeeds('new', 'reasoning_package', ...terms, '--out', object)
+  const sent = await aexHere('agent', 'send', object, '--policy', policy, '--to', 'agent_other', '--dir', dir)
+  assert.match(
+    sent.stderr,
+    /warning: sentences of the template were sent as they are: \/business_context\/time_horizon, /,
+  )
+  assert.match(await succeeds(...pasted(sent.stdout)), /native[^]*agent_plan/)
+})
+
+test('what was set for one command alone is in the next step that it prints', async () => {
+  const dir = await madeAgent(world, 'elsewhere', folder.path('elsewhere'), {
+    url: 'http://127.0.0.1:9',
+    register: false,
+  })
+  const env = { AEX_URL: world.url, AEX_AGENT_DIR: dir }
+  const unregistered = await aexAt({ env }, 'agent', 'doctor')
+  assert.equal(unregistered.code, 1)
+  const step = pasted(unregistered.stdout)
+  assert.deepEqual(step, ['agent', 'register', '--dir', dir, '--url', world.url])
+  assert.match(await succeeds(...step), /is registered/)
+  const none = folder.path('none')
+  const made = `npx aex agent init --org ORG_ID --agent AGENT_ID --dir ${none}`
+  assert.ok((await fails('agent', 'token', '--dir', none)).includes(made))
+})
+
+test('a variable with a slip in its name is named, and one of the service is not', async () => {
+  const dir = folder.path('other')
+  const env = { AEX_CLIENTID: 'x', AEX_PORT: '1', AEX_SOMETHING_ELSE: 'y', AEX_CA: undefined }
+  const { code, stderr } = await aexAt({ env }, 'agent', 'peers', '--dir', dir)
+  assert.equal(code, 0)
+  assert.equal(
+    stderr,
+    'AEX_CLIENTID is no variable of aex, and has no effect. Did you mean AEX_CLIENT_ID?\n' +
+      'AEX_SOMETHING_ELSE is no variable of aex, and has no effect.\n',
+  )
+  const plain = await aexHere('agent', 'peers', '--dir', dir)
+  assert.equal(plain.stderr, '')
+})
+
+test('--help of every command for agents names the variables that it reads', async () => {
+  for (const command of ['send', 'open', 'listen', 'inbox', 'take', 'register', 'doctor']) {
+    const { stdout } = await aexHere('agent', command, '--help')
+    for (const { name, option } of AGENT_VARIABLES)
+      assert.match(stdout, new RegExp(`^ {2}${name} +${option}$`, 'm'), `${command} ${name}`)
+  }
+  const { stdout } = await aexHere('agent', 'peers', '--help')
+  assert.match(stdout, /AEX_AGENT_DIR/)
+  assert.doesNotMatch(stdout, /AEX_URL/)
+})
+
+test('words are quoted as a shell reads them', () => {
+  assert.equal(quoted('./aex-agent'), './aex-agent')
+  assert.equal(quoted('the planner'), "'the planner'")
+  assert.equal(quoted("it's $HOME"), `'it'\\''s $HOME'`)
+  assert.equal(quoted(''), "''")
+})

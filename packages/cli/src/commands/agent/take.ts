@@ -1,0 +1,54 @@
+import { setTimeout as wait } from 'node:timers/promises'
+import type { NotificationEnvelope } from '@agent-exchange/protocol'
+import type { FolderAgent } from '@agent-exchange/sdk/node'
+import type { Command } from 'commander'
+import { agentCommandOf, type AgentOptions } from '../../agent/agent-options.ts'
+import { eventLine, receiverOf } from '../../agent/event-receiver.ts'
+import { withAgent } from '../../agent/open-agent.ts'
+import { snakeCased } from '../../agent/snake-cased.ts'
+import { visibleJson } from '../../visible.ts'
+
+const SHOWN = 200
+/** Longest wait for what is stored to be taken and acknowledged; the next run goes on with the rest. */
+const SETTLE_MS = 15_000
+const STEP_MS = 20
+
+export function agentTakeCommand(): Command {
+  return agentCommandOf(
+    'take',
+    'Take the events that wait, in order: each is shown once and is then processed',
+    'take',
+    'take --json',
+  )
+    .addHelpText(
+      'after',
+      '\nA program with the same folder does not see them any more. To look only: aex agent inbox',
+    )
+    .action(async (options: AgentOptions) => {
+      const events: NotificationEnvelope[] = []
+      const status = await withAgent(options, async (agent) => {
+        await using receiver = receiverOf(agent, (event) => void events.push(event), options)
+        await receiver.poll()
+        await receiver.start()
+        await settled(agent)
+        return receiver.status()
+      })
+      if (options.json) {
+        const { cursor: _, ...position } = status
+        return console.log(visibleJson({ events, ...(snakeCased(position) as object) }))
+      }
+      for (const event of events.slice(-SHOWN)) console.log(eventLine(event))
+      if (events.length > SHOWN) console.log(`(the last ${SHOWN} of them; --json shows all)`)
+      console.log(`${events.length} taken; nothing is missing up to #${status.lastContiguousSequence}`)
+      if (status.setAside > 0) console.log(`${status.setAside} were set aside`)
+    })
+}
+
+/** Everything that nothing missing comes before was shown, and the exchange was told what is stored. */
+async function settled(agent: FolderAgent): Promise<void> {
+  const inbox = agent.inbox()
+  for (let waited = 0; waited < SETTLE_MS; waited += STEP_MS) {
+    if (!(await inbox.next()) && (await inbox.unacknowledged(1)).length === 0) return
+    await wait(STEP_MS)
+  }
+}
