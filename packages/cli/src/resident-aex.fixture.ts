@@ -43,7 +43,7 @@ export async function residentAex(): Promise<ResidentAex> {
   // A command takes the console while it runs, so the two ends of a pipe take turns.
   let last: Promise<unknown> = Promise.resolve()
   const inTurn = ({ args, folder, env }: Call) => {
-    const ours = Object.entries(env).filter(([name]) => name.startsWith('AEX_'))
+    const ours = Object.entries(env).filter(([name]) => /^AEX_(?!TEST_)/u.test(name))
     const ending = last.then(() => aexAt({ env: Object.fromEntries(ours), folder }, ...args))
     last = ending.catch(() => undefined)
     return ending

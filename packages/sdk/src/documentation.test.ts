@@ -150,8 +150,8 @@ const TRIALS: Readonly<Record<string, (snippet: Snippet) => Promise<void>>> = {
     await using agent = await connectFolder(join(at.folder, 'aex-agent'))
     const program = at.run('snippet.ts', {
       AEX_URL: world.url,
-      AEX_TOKEN: await agent.token(),
-      AEX_ORGANIZATION: at.organizationId,
+      ACCESS_TOKEN: await agent.token(),
+      ORGANIZATION_ID: at.organizationId,
     })
     await until(
       'it serves',

@@ -1,9 +1,12 @@
 import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { startWorld, type World } from '@agent-exchange/testkit'
 import { aexAt, aexHere, fails, succeeds } from '../../aex-here.fixture.ts'
-import { AGENT_VARIABLES } from '../../agent/client-variables.ts'
+import { AGENT_VARIABLES, OPERATOR_VARIABLES } from '../../agent/client-variables.ts'
 import { quoted } from '../../agent/next-step.ts'
+import { ROOT } from '../../running-exchange.fixture.ts'
 import { letIn, madeAgent, packageBetween, temporaryFolder } from './agents.fixture.ts'
 
 const folder = temporaryFolder()
@@ -100,6 +103,21 @@ test('--help of every command for agents names the variables that it reads', asy
   const { stdout } = await aexHere('agent', 'peers', '--help')
   assert.match(stdout, /AEX_AGENT_DIR/)
   assert.doesNotMatch(stdout, /AEX_URL/)
+})
+
+test('docs/client-variables.md lists every client variable with its option and default', () => {
+  const page = readFileSync(join(ROOT, 'docs/client-variables.md'), 'utf8').replaceAll('`', '')
+  const rows = page
+    .split('\n')
+    .filter((line) => line.startsWith('| AEX_'))
+    .map((line) => line.split('|').map((cell) => cell.trim()))
+  assert.deepEqual(
+    rows.map(([, name, option, meaning, usual]) => ({ name, option, meaning, default: usual })),
+    [...AGENT_VARIABLES, ...OPERATOR_VARIABLES].map((variable) => ({
+      ...variable,
+      meaning: variable.meaning.replaceAll('"', ''),
+    })),
+  )
 })
 
 test('words are quoted as a shell reads them', () => {
