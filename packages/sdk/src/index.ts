@@ -117,7 +117,20 @@ export {
 // Reading and proving
 export { readThread, type ReadThreadOptions } from './exchange/read-thread.ts'
 export type { ChainAnchor } from './evidence/verify-chain.ts'
-export { EVIDENCE_FORMAT, type EvidenceBundle } from './evidence/evidence-bundle.ts'
-export type { EvidenceCheck, EvidenceReport, Unverifiable } from './evidence/evidence-report.ts'
+export {
+  EVIDENCE_FORMAT,
+  type EvidenceBundle,
+  type KeyRecord,
+  type PackageRecord,
+  type UnlinkedEntry,
+} from './evidence/evidence-bundle.ts'
+export type {
+  EvidenceCheck,
+  EvidenceReport,
+  ExchangeWord,
+  ProvedState,
+  Signer,
+  Unverifiable,
+} from './evidence/evidence-report.ts'
 export { readEvidence, type EvidenceSubject } from './evidence/read-evidence.ts'
 export { verifyEvidence, type VerifyEvidenceOptions } from './evidence/verify-evidence.ts'

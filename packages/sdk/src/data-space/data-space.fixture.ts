@@ -173,7 +173,10 @@ export async function toldTo({ agent }: Company, packageId: string): Promise<str
   const bundle = await readEvidence(agent, { packageId })
   const { checks, verdict } = await verifyEvidence(bundle)
   assert.equal(verdict, 'holds', JSON.stringify(checks.filter(({ ok }) => !ok)))
-  const states = bundle.packages.flatMap(({ receipts }) => receipts.map(({ state }) => state))
+  const kinds = bundle.entries.map(({ proof }) => proof.kind)
+  const states = kinds
+    .filter((kind) => kind.startsWith('receipt_'))
+    .map((kind) => kind.slice('receipt_'.length))
   for (const state of states)
     assert.ok(checks.some(({ what, ok }) => ok && what === `the recipient signed the receipt "${state}"`))
   return states

@@ -6,6 +6,7 @@ import { randomId } from '../connection/random-id.ts'
 import type { AgentContext } from '../context.ts'
 import { behindLiar, sendCrafted } from '../exchange/crafted.fixture.ts'
 import type { EvidenceBundle } from '../evidence/evidence-bundle.ts'
+import { assertEveryMemberCounts } from '../evidence/every-member.fixture.ts'
 import { readEvidence } from '../evidence/read-evidence.ts'
 import { verifyEvidence } from '../evidence/verify-evidence.ts'
 import { inputFor, policyFor, responseFor, SECRET_WORDS, SKILL } from '../exchange/drafts.fixture.ts'
@@ -310,18 +311,16 @@ test('[AUD-01][AUD-03][PKG-03] the evidence of a ds_x thread verifies offline, i
   }
   assert.ok(bundle)
   const { packages } = bundle
-  const altered = (change: (shown: EvidenceBundle['packages'][number]['package']) => object) => ({
+  const altered = (change: (shown: EvidenceBundle['packages'][number]) => object) => ({
     ...bundle,
-    packages: packages.map((one, at) =>
-      at === 0 ? { ...one, package: { ...one.package, ...change(one.package) } } : one,
-    ),
+    packages: packages.map((one, at) => (at === 0 ? { ...one, ...change(one) } : one)),
   })
   const lies = [
     altered(({ edc }) => ({ edc: { ...edc, connector_id: 'connector_x' } })),
     altered(({ edc }) => ({ edc: { ...edc, asset_id: 'another' } })),
-    altered(({ edc }) => ({ edc: { ...edc, asset_digest: packages[1]?.package.edc?.asset_digest } })),
+    altered(({ edc }) => ({ edc: { ...edc, asset_digest: packages[1]?.edc?.asset_digest } })),
     altered(({ edc }) => ({ edc: { ...edc, transfer_process_id: 'made up' } })),
-    altered(() => ({ sender_signature: packages[2]?.package.sender_signature })),
+    altered(() => ({ sender_signature: packages[2]?.sender_signature })),
     altered(() => ({ sender_signature: undefined })),
     altered(() => ({ edc: undefined, sender_signature: undefined })),
   ]
@@ -329,4 +328,16 @@ test('[AUD-01][AUD-03][PKG-03] the evidence of a ds_x thread verifies offline, i
     const { verdict } = await verifyEvidence(JSON.parse(JSON.stringify(lie)) as EvidenceBundle)
     assert.equal(verdict, 'broken', `lie ${at}`)
   }
+  // The manifest proves what a response answers; the exchange's word is not needed for that.
+  const { states } = await verifyEvidence(bundle)
+  assert.deepEqual(
+    states.map(({ state, signedState }) => [state, signedState]),
+    [
+      ['responded', 'responded'],
+      ['opened', 'opened'],
+      ['revoked', 'revoked'],
+    ],
+  )
+  const ofPackages = ([list]: readonly string[]) => list === 'packages'
+  await assertEveryMemberCounts(bundle, (edited) => verifyEvidence(edited), ofPackages)
 })

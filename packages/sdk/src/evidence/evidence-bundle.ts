@@ -1,17 +1,60 @@
-import type { KeyDirectory, PackageEvidence, ThreadEvidence } from '@agent-exchange/protocol'
+import type {
+  EdcReferences,
+  EvidenceEntry,
+  PackageEvidence,
+  PackageMetadata,
+  PolicyReceipt,
+  PublicKey,
+  Signature,
+} from '@agent-exchange/protocol'
 
 export const EVIDENCE_FORMAT = 'aex-evidence/1'
 
+/** Packages in one bundle. */
+export const MAXIMUM_PACKAGES = 1_000
+
+/** Entries, and keys, in one bundle. */
+export const MAXIMUM_ENTRIES = 1_000_000
+
 /**
- * Evidence as it was collected: everything that a verifier needs, in one JSON value that can be kept, sent and
- * checked without the exchange. The format is ours (O-07).
+ * Evidence as it was collected: one JSON value that can be kept, sent and verified without the exchange. It holds
+ * what a verifier needs and nothing twice: states follow from the entries, and the entries carry the receipts. The
+ * format is ours (O-07).
  */
 export interface EvidenceBundle {
   readonly format: typeof EVIDENCE_FORMAT
-  readonly collectedAt: string
-  /** The chain of the thread, as far as the collector is a party to its packages. */
-  readonly thread: ThreadEvidence
-  readonly packages: readonly PackageEvidence[]
-  /** The keys that the platform signs its statements with. */
-  readonly platformKeys: KeyDirectory
+  readonly thread_id: string
+  /** The hash chain of the thread, in its order, as far as the collector is a party to the packages. */
+  readonly entries: readonly EvidenceEntry[]
+  readonly packages: readonly PackageRecord[]
+  /** The keys that signatures in this bundle name, those of the platform too. */
+  readonly keys: readonly KeyRecord[]
+  /** Entries that the exchange keeps outside of the chain, such as those of policy receipts that no package used. */
+  readonly unlinked_entries?: readonly UnlinkedEntry[]
+}
+
+export interface PackageRecord {
+  readonly metadata: PackageMetadata
+  readonly policy_receipt: PolicyReceipt
+  /** Its entries in the chain: an entry without an audit event does not name its package. */
+  readonly positions: readonly number[]
+  /** The rest of the signed manifest, in ds_x. */
+  readonly edc?: EdcReferences
+  readonly sender_signature?: Signature
+  /** Notifications of this package to the collector's own endpoints. */
+  readonly delivery_attempts?: PackageEvidence['delivery_attempts']
+  readonly delivery_attempts_cut?: boolean
+}
+
+export interface KeyRecord {
+  readonly organization_id: string
+  readonly agent_id: string
+  readonly key: PublicKey
+  /** What happened to the key; a directory lists keys without it. */
+  readonly events?: PackageEvidence['key_history'][number]['events']
+}
+
+export interface UnlinkedEntry {
+  readonly event?: EvidenceEntry['event']
+  readonly proof: { readonly kind: string }
 }

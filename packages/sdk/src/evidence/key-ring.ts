@@ -1,107 +1,122 @@
 import { importPublicJwk, jwkThumbprint, type PublicKey } from '@agent-exchange/crypto'
-import type { PublicKey as DirectoryKey } from '@agent-exchange/protocol'
-import { keyFault } from '../exchange/key-validity.ts'
-import type { EvidenceBundle } from './evidence-bundle.ts'
-import type { Findings } from './evidence-report.ts'
+import type { PackageMetadata } from '@agent-exchange/protocol'
+import { Claims } from './claims.ts'
+import type { EvidenceBundle, KeyRecord } from './evidence-bundle.ts'
+import type { Findings, Signer } from './evidence-report.ts'
+import { revocationsIn } from './key-verdict.ts'
 
 export interface RingKey {
-  readonly agentId: string
-  readonly keyId: string
+  readonly record: KeyRecord
   readonly publicKey: PublicKey
   readonly fingerprint: string
-  readonly entry: DirectoryKey
+  readonly signer: Signer
 }
 
-/** The keys that one package's evidence came with, and the platform's. */
+/** The signing keys of the bundle. */
 export interface KeyRing {
   find(agentId: string, keyId: string): RingKey | undefined
+  /** Keys of that id by agents which, as the exchange says, belong to an organization. */
+  ofOrganization(organizationId: string, keyId: string): readonly RingKey[]
+  readonly all: readonly RingKey[]
 }
 
-export interface KeyRings {
-  /** In the order of the packages. */
-  readonly rings: readonly KeyRing[]
-  /** Keys that a ring was asked for. */
-  readonly used: ReadonlyMap<string, RingKey>
-}
-
-/** Each package has to bring its own keys; where two bring the same one, it has to be the same. */
-export async function createKeyRings(
-  { packages, platformKeys }: EvidenceBundle,
+/** A key id names one usable key of its agent; what else the record of a key says is the exchange's word. */
+export async function createKeyRing(
+  { keys, packages }: EvidenceBundle,
   findings: Findings,
-): Promise<KeyRings> {
-  const [known, used] = [new Map<string, RingKey>(), new Map<string, RingKey>()]
+): Promise<KeyRing> {
+  const known = new Map<string, RingKey>()
   const unusable: string[] = []
-  const admit = async (agentId: string, entry: DirectoryKey): Promise<string> => {
-    const name = nameOf(agentId, entry.key_id)
-    const key = await imported(agentId, entry)
-    if (!key || (known.get(name)?.fingerprint ?? key.fingerprint) !== key.fingerprint)
-      unusable.push(entry.key_id)
-    else if (!known.has(name)) known.set(name, key)
-    return name
-  }
-  const ofPlatform = await Promise.all(
-    signingKeys(platformKeys.keys).map((key) => admit(platformKeys.agent_id, key)),
-  )
-  const rings: KeyRing[] = []
-  for (const { key_history: history } of packages) {
-    const shown = new Set(ofPlatform)
-    for (const { agent_id, key } of history) if (key.use === 'signing') shown.add(await admit(agent_id, key))
-    rings.push({
-      find(agentId, keyId) {
-        const name = nameOf(agentId, keyId)
-        const key = shown.has(name) ? known.get(name) : undefined
-        if (key) used.set(name, key)
-        return key
-      },
-    })
+  for (const record of keys) {
+    const key = await imported(record)
+    const name = nameOf(record.agent_id, record.key.key_id)
+    if (!key || known.has(name)) unusable.push(record.key.key_id)
+    else known.set(name, key)
   }
   const detail = unusable.length === 0 ? `${known.size} signing keys` : unusable.join(', ')
-  findings.check('each key id stands for one usable key', unusable.length === 0, detail)
-  return { rings, used }
+  findings.check('each key id names one usable key', unusable.length === 0, detail)
+  const all = [...known.values()]
+  verifyOwners(
+    all,
+    packages.map(({ metadata }) => metadata),
+    findings,
+  )
+  verifyHistories(all, findings)
+  const byKeyId = Map.groupBy(all, ({ signer }) => signer.keyId)
+  return {
+    all,
+    find: (agentId, keyId) => known.get(nameOf(agentId, keyId)),
+    ofOrganization: (organizationId, keyId) =>
+      (byKeyId.get(keyId) ?? []).filter(({ signer }) => signer.organizationId === organizationId),
+  }
 }
 
-function signingKeys(keys: readonly DirectoryKey[]): DirectoryKey[] {
-  return keys.filter(({ use }) => use === 'signing')
+/** The packages name the organizations of their agents too; another agent's organization is the exchange's word. */
+function verifyOwners(
+  keys: readonly RingKey[],
+  packages: readonly PackageMetadata[],
+  findings: Findings,
+): void {
+  const owners = new Map(
+    packages.flatMap((metadata) => [
+      [metadata.sender_agent_id, metadata.sender_org_id],
+      [metadata.recipient_agent_id, metadata.recipient_org_id],
+    ]),
+  )
+  const wrong = keys.filter(({ signer: { agentId, organizationId } }) => {
+    const owner = owners.get(agentId)
+    return owner !== undefined && owner !== organizationId
+  })
+  const detail = wrong.map(({ signer }) => `${signer.keyId} of ${signer.agentId}`).join(', ')
+  findings.check('keys belong to the organizations of their agents', wrong.length === 0, detail || 'all do')
+}
+
+/** ID-04: the key shows the earliest of its revocations. */
+function verifyHistories(keys: readonly RingKey[], findings: Findings): void {
+  const wrong = keys.filter(({ record: { key, events } }) => {
+    // A directory, from which the keys of the platform come, lists no events.
+    if (events === undefined) return false
+    return revocationsIn(events)[0]?.invalidFrom !== key.invalid_from
+  })
+  const detail = wrong.map(({ signer }) => signer.keyId).join(', ')
+  findings.check('keys show the earliest of their revocations', wrong.length === 0, detail || 'all do')
+}
+
+/** What the exchange says about each key. Its material is shown by the fingerprint, which people can compare. */
+export function sayKeyRecords({ all }: KeyRing, findings: Findings): void {
+  for (const { record, fingerprint } of all) {
+    const claims = new Claims(record)
+    claims.cover('key/public_key/kty', 'key/public_key/crv', 'key/public_key/x', 'key/public_key/y')
+    findings.word('the record of a signing key', { fingerprint, ...(claims.rest() as object) })
+  }
 }
 
 /** Whether the keys are really those of the agents is known only from elsewhere. */
 export function verifyFingerprints(
-  { used }: KeyRings,
+  { all }: KeyRing,
   fingerprints: Readonly<Record<string, readonly string[]>>,
   findings: Findings,
 ): void {
-  for (const { agentId, keyId, fingerprint } of used.values()) {
+  for (const { signer, fingerprint } of all) {
+    const { agentId, keyId } = signer
     const known = Object.hasOwn(fingerprints, agentId) ? fingerprints[agentId] : undefined
     if (known === undefined)
       findings.unverifiable(
-        `that key ${keyId} is one of ${agentId}`,
-        'The exchange says so. Give the fingerprints that you have of it from elsewhere.',
+        `whether key ${keyId} is one of ${agentId}`,
+        'The exchange says so. Give the fingerprints that you have from the owner.',
       )
     else
       findings.check('the key is one that is trusted', known.includes(fingerprint), `${keyId} of ${agentId}`)
   }
 }
 
-/** ID-05 over a signature that the exchange accepted; what came before its revocation was recorded is a doubt. */
-export function judgeKey(
-  { entry, keyId }: RingKey,
-  { claimedAt, acceptedAt }: { readonly claimedAt: string; readonly acceptedAt: string },
-): { readonly ok: boolean; readonly doubt?: true; readonly detail: string } {
-  const fault = keyFault(entry, claimedAt, acceptedAt)
-  if (fault === undefined) return { ok: true, detail: `by ${keyId}` }
-  if (fault === 'not_yet_valid') return { ok: false, detail: `${keyId} was not valid yet` }
-  const isRecordedLater =
-    entry.revoked_at !== undefined && Date.parse(acceptedAt) <= Date.parse(entry.revoked_at)
-  return isRecordedLater
-    ? { ok: true, doubt: true, detail: `${keyId} was already invalid, which was recorded only later` }
-    : { ok: false, detail: `${keyId} was revoked` }
-}
-
-async function imported(agentId: string, entry: DirectoryKey): Promise<RingKey | undefined> {
+async function imported(record: KeyRecord): Promise<RingKey | undefined> {
+  const { organization_id: organizationId, agent_id: agentId, key } = record
+  if (key.use !== 'signing') return undefined
   try {
-    const publicKey = await importPublicJwk(entry.public_key, { use: 'signing' })
+    const publicKey = await importPublicJwk(key.public_key, { use: 'signing' })
     const fingerprint = await jwkThumbprint(publicKey.jwk)
-    return { agentId, keyId: entry.key_id, publicKey, fingerprint, entry }
+    return { record, publicKey, fingerprint, signer: { agentId, organizationId, keyId: key.key_id } }
   } catch {
     return undefined
   }

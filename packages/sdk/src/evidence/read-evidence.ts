@@ -1,65 +1,101 @@
-import type { PackageEvidence, ThreadEvidence } from '@agent-exchange/protocol'
+import { canonicalize } from '@agent-exchange/crypto'
+import type { EvidenceEntry, PackageEvidence, ThreadEvidence } from '@agent-exchange/protocol'
 import type { AgentContext } from '../context.ts'
 import { ExchangeError } from '../errors.ts'
 import { readPages } from '../exchange/pages.ts'
 import { readThread } from '../exchange/read-thread.ts'
-import { EVIDENCE_FORMAT, type EvidenceBundle } from './evidence-bundle.ts'
-
-/** Packages of one thread whose evidence is collected. */
-const MAXIMUM_PACKAGES = 1_000
+import { collectKeys } from './collect-keys.ts'
+import {
+  EVIDENCE_FORMAT,
+  MAXIMUM_PACKAGES,
+  type EvidenceBundle,
+  type PackageRecord,
+  type UnlinkedEntry,
+} from './evidence-bundle.ts'
 
 export type EvidenceSubject =
   | { readonly threadId: string; readonly packageId?: undefined }
   | { readonly packageId: string; readonly threadId?: undefined }
 
 /**
- * AUD-01: collects the evidence of a package or of a whole thread, with the keys that prove it. Keep it: what you
- * hold yourself cannot be taken back.
+ * AUD-01: collects the evidence of a whole thread, or of a package with the responses to it, and the keys that
+ * prove it. Keep it: what you hold yourself cannot be taken back.
  *
  * @example
  * const evidence = await readEvidence(context, { packageId: 'pkg_1' })
- * const { verdict } = await verifyEvidence(evidence)
+ * const { verdict, summary } = await verifyEvidence(evidence)
  */
 export async function readEvidence(context: AgentContext, subject: EvidenceSubject): Promise<EvidenceBundle> {
-  const packageIds =
-    subject.packageId === undefined ? await packagesOf(context, subject.threadId) : [subject.packageId]
-  const packages: PackageEvidence[] = []
-  for (const packageId of packageIds) packages.push(await packageEvidence(context, packageId))
-  const threadId = subject.threadId ?? packages[0]?.thread_id ?? ''
-  // The chain last: it grows while it is read, and has to hold every entry that the packages show.
-  const thread = await threadEvidence(context, threadId)
-  const platformKeys = await context.connection.call('getAgentKeys', {
-    path: { agent_id: context.profile['O-42'].agent_id },
-  })
-  return {
+  const { thread, packages } =
+    subject.packageId === undefined
+      ? await ofThread(context, subject.threadId)
+      : await ofPackage(context, subject.packageId)
+  const entries = inOrder([...(thread?.entries ?? []), ...packages.flatMap(({ entries }) => entries)])
+  const unlinked = unlinkedEntries(thread)
+  const bundle = {
     format: EVIDENCE_FORMAT,
-    collectedAt: context.now().toISOString(),
-    thread,
-    packages,
-    platformKeys,
+    thread_id: subject.threadId ?? packages[0]?.thread_id ?? '',
+    entries,
+    packages: packages.map(toRecord),
+    ...(unlinked.length > 0 && { unlinked_entries: unlinked }),
+  } as const
+  return { ...bundle, keys: await collectKeys(context, bundle, packages) }
+}
+
+interface Collected {
+  readonly thread?: ThreadEvidence
+  readonly packages: readonly PackageEvidence[]
+}
+
+/** The chain first: whatever is recorded while the packages are read is left for another time. */
+async function ofThread(context: AgentContext, threadId: string): Promise<Collected> {
+  const path = { thread_id: threadId }
+  const thread = await inOne(
+    readPages((after) => context.connection.call('getThreadAuditEvidence', { path, query: { after } })),
+  )
+  const end = thread.entries.at(-1)?.position ?? 0
+  const packages: PackageEvidence[] = []
+  for (const packageId of await packagesOf(context, threadId)) {
+    const evidence = await packageEvidence(context, packageId)
+    const entries = evidence.entries.filter(({ position }) => position <= end)
+    if (entries.length > 0) packages.push({ ...evidence, entries })
   }
+  return { thread, packages }
+}
+
+async function ofPackage(context: AgentContext, packageId: string): Promise<Collected> {
+  const original = await packageEvidence(context, packageId)
+  const responses = original.entries.flatMap(({ proof }) => {
+    const id: unknown = proof.kind === 'response_accepted' && Reflect.get(proof, 'response_package_id')
+    return typeof id === 'string' ? [id] : []
+  })
+  const packages = [original]
+  for (const id of limited([...new Set(responses)])) packages.push(await packageEvidence(context, id))
+  return { packages }
 }
 
 async function packagesOf(context: AgentContext, threadId: string): Promise<string[]> {
   const ids: string[] = []
-  for await (const { packages } of readThread(context, threadId)) {
-    ids.push(...packages.map(({ package_id }) => package_id))
-    if (ids.length > MAXIMUM_PACKAGES)
-      throw new ExchangeError('exchange_answer_unreadable', {
-        what: `The thread has more than ${MAXIMUM_PACKAGES} packages; collect them one by one.`,
-      })
-  }
+  for await (const { packages } of readThread(context, threadId))
+    ids.push(
+      ...limited(
+        packages.map(({ package_id }) => package_id),
+        ids.length,
+      ),
+    )
   return ids
+}
+
+function limited(ids: readonly string[], before = 0): readonly string[] {
+  if (ids.length + before < MAXIMUM_PACKAGES) return ids
+  throw new ExchangeError('exchange_answer_unreadable', {
+    what: `There are more than ${MAXIMUM_PACKAGES} packages; collect the evidence of single ones.`,
+  })
 }
 
 async function packageEvidence({ connection }: AgentContext, packageId: string): Promise<PackageEvidence> {
   const path = { package_id: packageId }
   return inOne(readPages((after) => connection.call('getPackageAuditEvidence', { path, query: { after } })))
-}
-
-async function threadEvidence({ connection }: AgentContext, threadId: string): Promise<ThreadEvidence> {
-  const path = { thread_id: threadId }
-  return inOne(readPages((after) => connection.call('getThreadAuditEvidence', { path, query: { after } })))
 }
 
 /** The newest page with the entries of all of them. */
@@ -71,5 +107,32 @@ async function inOne<P extends ThreadEvidence | PackageEvidence>(pages: AsyncIte
     last = page
   }
   if (!last) throw new ExchangeError('exchange_answer_unreadable', { what: 'There is no evidence.' })
-  return { ...last, entries, next_cursor: null, has_more: false }
+  return { ...last, entries }
+}
+
+/** Each entry once: packages and thread show the same ones. Were they to differ, both are kept, and the chain breaks. */
+function inOrder(entries: readonly EvidenceEntry[]): EvidenceEntry[] {
+  const distinct = new Map(entries.map((entry) => [canonicalize(entry), entry]))
+  return [...distinct.values()].toSorted((a, b) => a.position - b.position)
+}
+
+/** What a verifier needs of a package; the entries carry its receipts and its states. */
+function toRecord({ package: resource, ...evidence }: PackageEvidence): PackageRecord {
+  const { metadata, edc, sender_signature } = resource
+  const { policy_receipt, entries, delivery_attempts: attempts } = evidence
+  const cut: unknown = Reflect.get(evidence, 'delivery_attempts_cut')
+  return {
+    metadata,
+    policy_receipt: policy_receipt.receipt,
+    positions: entries.map(({ position }) => position),
+    ...(edc && { edc }),
+    ...(sender_signature && { sender_signature }),
+    ...(attempts.length > 0 && { delivery_attempts: attempts }),
+    ...(typeof cut === 'boolean' && { delivery_attempts_cut: cut }),
+  }
+}
+
+function unlinkedEntries(thread: ThreadEvidence | undefined): readonly UnlinkedEntry[] {
+  const unlinked: unknown = thread && Reflect.get(thread, 'unlinked_entries')
+  return Array.isArray(unlinked) ? (unlinked as UnlinkedEntry[]) : []
 }

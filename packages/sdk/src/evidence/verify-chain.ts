@@ -1,6 +1,11 @@
-import { canonicalBytes, parseDigest, sha256Digest } from '@agent-exchange/crypto'
-import { validateObject, type EvidenceEntry, type ThreadEvidence } from '@agent-exchange/protocol'
+import { canonicalBytes, CryptoError, parseDigest, sha256Digest } from '@agent-exchange/crypto'
+import { isEarlier, type EvidenceEntry } from '@agent-exchange/protocol'
+import type { Claims } from './claims.ts'
+import type { EvidenceBundle } from './evidence-bundle.ts'
 import type { Findings } from './evidence-report.ts'
+
+/** An entry of the chain with what was verified of it. */
+export type EntryClaims = Claims<EvidenceEntry>
 
 /** A place in the chain that somebody has seen before. */
 export interface ChainAnchor {
@@ -11,63 +16,84 @@ export interface ChainAnchor {
 
 /** AUD-03: every entry hashes to what it says and names the one before; nothing was taken out or put in. */
 export async function verifyChain(
-  { thread_id: threadId, entries }: ThreadEvidence,
+  { thread_id: threadId }: EvidenceBundle,
+  entries: readonly EntryClaims[],
   anchors: readonly ChainAnchor[],
   findings: Findings,
 ): Promise<void> {
-  const wrongHash = await positionsWhere(entries, async (entry) => {
-    const { hash, ...rest } = entry.proof
-    return hash !== (await hashOf({ ...entry, proof: rest }))
-  })
-  findings.check('entries hash to what they say', wrongHash.length === 0, at(wrongHash, entries.length))
-
-  const wrongLink = await positionsWhere(entries, async ({ position, proof }, previous) => {
-    if (previous && previous.position >= position) return true
-    if (position === 1) return proof.previous_hash !== null
-    return previous?.position === position - 1 && proof.previous_hash !== previous.proof.hash
-  })
-  findings.check('each entry names the one before', wrongLink.length === 0, at(wrongLink, entries.length))
-
-  const gaps = entries.filter(({ position }, index) => position !== (entries[index - 1]?.position ?? 0) + 1)
-  if (gaps.length > 0)
-    findings.unverifiable(
-      `links over ${gaps.length} gaps of the chain`,
-      'Entries of packages between other organizations are not shown.',
-    )
-
-  const wrongEvent = await positionsWhere(entries, async ({ event }) =>
-    event === undefined ? false : !validateObject(event).valid || event.thread_id !== threadId,
-  )
-  findings.check('audit events are valid', wrongEvent.length === 0, at(wrongEvent, entries.length))
-
+  await verifyHashes(entries, findings)
+  verifyLinks(entries, findings)
+  verifyOrderOfTimes(entries, findings)
   for (const anchor of anchors.filter((each) => each.threadId === threadId)) {
-    const found = entries.find(({ position }) => position === anchor.position)
-    findings.check(
-      'the chain holds what was seen before',
-      found?.proof.hash === anchor.hash,
-      `position ${anchor.position}`,
-    )
+    const found = entries.find(({ value }) => value.position === anchor.position)
+    const isSame = found?.value.proof.hash === anchor.hash
+    findings.check('the chain holds what was seen before', isSame, `position ${anchor.position}`)
   }
   findings.unverifiable(
-    'that the chain was not written anew as a whole',
+    'whether the exchange rewrote the chain as a whole',
     'It is hashed, not signed. Compare its end with a copy kept earlier, or with the other party’s.',
   )
 }
 
-/** SHA-256 in hexadecimal over RFC 8785, as the exchange links its entries. */
-async function hashOf(entry: object): Promise<string> {
-  const bytes = parseDigest(await sha256Digest(canonicalBytes(entry)))
-  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')
+async function verifyHashes(entries: readonly EntryClaims[], findings: Findings): Promise<void> {
+  const wrong: number[] = []
+  for (const claims of entries) {
+    const { hash, ...rest } = claims.value.proof
+    if (hash === (await hashOf({ ...claims.value, proof: rest }))) claims.cover('position', 'proof/hash')
+    else wrong.push(claims.value.position)
+  }
+  findings.check('entries hash to what they say', wrong.length === 0, at(wrong, entries.length))
 }
 
-async function positionsWhere(
-  entries: readonly EvidenceEntry[],
-  isWrong: (entry: EvidenceEntry, previous: EvidenceEntry | undefined) => Promise<boolean>,
-): Promise<number[]> {
+function verifyLinks(entries: readonly EntryClaims[], findings: Findings): void {
   const wrong: number[] = []
-  for (const [index, entry] of entries.entries())
-    if (await isWrong(entry, entries[index - 1])) wrong.push(entry.position)
-  return wrong
+  let gaps = 0
+  for (const [index, claims] of entries.entries()) {
+    const { position, proof } = claims.value
+    const previous = entries[index - 1]?.value
+    const isNext = position === (previous?.position ?? 0) + 1
+    const isLinked = proof.previous_hash === (previous?.proof.hash ?? null)
+    if (previous && previous.position >= position) wrong.push(position)
+    else if (!isNext) gaps++
+    else if (isLinked) claims.cover('proof/previous_hash')
+    else wrong.push(position)
+  }
+  findings.check('each entry names the one before', wrong.length === 0, at(wrong, entries.length))
+  if (gaps > 0)
+    findings.unverifiable(
+      `whether entries are missing, and the links over ${gaps} gaps of the chain`,
+      'Only the entries of the packages in this evidence are shown. Collect the evidence of the whole thread; entries between other organizations stay hidden.',
+    )
+}
+
+/** AUD-01: the order of the chain is the order of recording. Earlier releases could record a little out of order. */
+function verifyOrderOfTimes(entries: readonly EntryClaims[], findings: Findings): void {
+  const backwards = entries.filter(({ value }, index) => {
+    const previous = entries[index - 1]?.value
+    return previous !== undefined && isEarlier(value.proof.recorded_at, previous.proof.recorded_at) !== false
+  })
+  const detail = at(
+    backwards.map(({ value }) => value.position),
+    entries.length,
+  )
+  const doubt = backwards.length > 0 ? true : undefined
+  findings.check(
+    doubt ? 'recorded times run backwards' : 'recorded times never run backwards',
+    true,
+    detail,
+    { doubt },
+  )
+}
+
+/** SHA-256 in hexadecimal over RFC 8785, as the exchange links its entries; undefined where there is no such form. */
+async function hashOf(entry: object): Promise<string | undefined> {
+  try {
+    const bytes = parseDigest(await sha256Digest(canonicalBytes(entry)))
+    return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')
+  } catch (error) {
+    if (error instanceof CryptoError) return undefined
+    throw error
+  }
 }
 
 function at(positions: readonly number[], count: number): string {

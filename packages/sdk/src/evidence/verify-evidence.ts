@@ -1,18 +1,18 @@
-import {
-  DEFAULT_PROFILE,
-  keyDirectory,
-  packageEvidence,
-  threadEvidence,
-  validatorOf,
-  type DeploymentProfile,
-  type Named,
-  type PolicyEnvelope,
-} from '@agent-exchange/protocol'
-import { EVIDENCE_FORMAT, type EvidenceBundle } from './evidence-bundle.ts'
+import { DEFAULT_PROFILE, type DeploymentProfile, type PolicyEnvelope } from '@agent-exchange/protocol'
+import { isReadable } from './bundle-shape.ts'
+import { Claims } from './claims.ts'
+import type { EvidenceBundle } from './evidence-bundle.ts'
 import { createFindings, type EvidenceReport, type Findings } from './evidence-report.ts'
-import { createKeyRings, verifyFingerprints } from './key-ring.ts'
+import { assignEntries, sayUnlinkedEntries } from './assign-entries.ts'
+import { createKeyRing, sayKeyRecords, verifyFingerprints } from './key-ring.ts'
+import type { PackageCase, ProvedPackage } from './package-case.ts'
+import { SignatureRegister } from './signature-register.ts'
+import { verifyAcceptance } from './verify-acceptance.ts'
 import { verifyChain, type ChainAnchor } from './verify-chain.ts'
-import { verifyPackageEvidence } from './verify-package-evidence.ts'
+import { verifyEntries } from './verify-entries.ts'
+import { verifyMetadata } from './verify-metadata.ts'
+import { verifySendersPolicyReceipt } from './verify-policy-receipt.ts'
+import { verifyAnswers } from './verify-response-entry.ts'
 
 export interface VerifyEvidenceOptions {
   /** RFC 7638 fingerprints of agents' signing keys that were learned elsewhere, by agent id. */
@@ -27,66 +27,75 @@ export interface VerifyEvidenceOptions {
 }
 
 /**
- * Verifies evidence without the exchange: the hash chain, the platform's signed acceptance, policy receipts,
- * package receipts, revocations, manifests, and the history of every key that was relied on. It says as well what
- * cannot be known from the evidence alone, and why. Never throws over what evidence holds.
+ * Verifies evidence without the exchange. Every claim in it rests on a verified signature, or is reported as the
+ * exchange's word with its value, or makes the evidence broken. What cannot be known from the evidence alone is
+ * said too, and why. Never throws over what evidence holds.
  *
  * @example
- * const { verdict, checks, unverifiable } = await verifyEvidence(evidence, { fingerprints: { agent_cars: [known] } })
- * for (const { what, ok, detail } of checks) console.log(ok ? 'ok' : 'NOT OK', what, detail)
+ * const { verdict, summary, exchangeWord } = await verifyEvidence(evidence, { fingerprints: { agent_cars: [known] } })
+ * console.log(summary)
+ * for (const { what, value } of exchangeWord) console.log('only the exchange says', what, value)
  */
 export async function verifyEvidence(
   evidence: EvidenceBundle,
   options: VerifyEvidenceOptions = {},
 ): Promise<EvidenceReport> {
-  const { fingerprints = {}, contents = {}, policies = [], anchors = [] } = options
-  const { profile = DEFAULT_PROFILE } = options
+  const { fingerprints = {}, anchors = [] } = options
   const findings = createFindings()
   if (!isReadable(evidence, findings)) return findings.report(undefined)
-  const { thread, packages, platformKeys } = evidence
-  await verifyChain(thread, anchors, findings)
-  const keys = await createKeyRings(evidence, findings)
-  const platformAgentId = profile['O-42'].agent_id
-  const isPlatform = platformKeys.agent_id === platformAgentId
-  findings.check('the directory is that of the platform', isPlatform, platformKeys.agent_id)
-  for (const [index, one] of packages.entries()) {
-    const ring = keys.rings[index]
-    if (!ring) continue
-    const content = Object.hasOwn(contents, one.package_id) ? contents[one.package_id] : undefined
-    await verifyPackageEvidence(
-      { evidence: one, ring, platformAgentId, profile, policies, findings },
-      thread,
-      content,
-    )
+  const entries = evidence.entries.map((entry) => new Claims(entry))
+  await verifyChain(evidence, entries, anchors, findings)
+  const ring = await createKeyRing(evidence, findings)
+  const cases = assignEntries(evidence, entries, findings).map((assigned) =>
+    caseOf({ ...assigned, ring, findings }, options),
+  )
+  const proved = new Map<string, ProvedPackage>()
+  for (const subject of cases) proved.set(subject.packageId, await prove(subject))
+  const register = new SignatureRegister()
+  const followed = cases.map((subject) => ({ ...subject, proved, register }))
+  for (const subject of followed) {
+    await verifyEntries(subject)
+    sayDeliveries(subject)
   }
-  verifyFingerprints(keys, fingerprints, findings)
+  verifyAnswers(followed)
+  sayUnlinkedEntries(evidence, findings)
+  sayKeyRecords(ring, findings)
+  verifyFingerprints(ring, fingerprints, findings)
   sayWhatStaysOpen(findings)
-  const last = thread.entries.at(-1)
+  const last = evidence.entries.at(-1)
   return findings.report(last && { position: last.position, hash: last.proof.hash })
 }
 
-/** Evidence comes from a file or from somebody else: nothing is read before its shape is known. */
-function isReadable(evidence: EvidenceBundle, findings: Findings): boolean {
-  const { format, thread, packages, platformKeys } = evidence as Partial<EvidenceBundle>
-  const parts: [what: string, schema: Named<unknown>, value: unknown][] = [
-    ['the thread’s evidence is well formed', threadEvidence, thread],
-    ['the platform’s keys are well formed', keyDirectory, platformKeys],
-    ...(Array.isArray(packages) ? (packages as unknown[]) : [undefined]).map(
-      (one): [string, Named<unknown>, unknown] => [
-        'the package’s evidence is well formed',
-        packageEvidence,
-        one,
-      ],
-    ),
-  ]
-  const isFormat = format === EVIDENCE_FORMAT
-  findings.check('the format is known', isFormat, EVIDENCE_FORMAT)
-  const failing = parts.filter(([, schema, value]) => !validatorOf(schema).accepts(value))
-  for (const [what, schema, value] of failing) {
-    const [first] = validatorOf(schema)(value)
-    findings.check(what, false, first ? `${first.pointer} ${first.message}` : 'it is missing')
-  }
-  return isFormat && failing.length === 0
+function caseOf(
+  assigned: Pick<PackageCase, 'record' | 'entries' | 'ring' | 'findings'>,
+  { contents = {}, policies = [], profile = DEFAULT_PROFILE }: VerifyEvidenceOptions,
+): PackageCase {
+  const { metadata } = assigned.record
+  const { package_id: packageId } = metadata
+  const content = Object.hasOwn(contents, packageId) ? contents[packageId] : undefined
+  const platformAgentId = profile['O-42'].agent_id
+  return { ...assigned, metadata, packageId, content, policies, profile, platformAgentId }
+}
+
+/** The statements that make a package: policy receipt, acceptance, metadata. */
+async function prove(subject: PackageCase): Promise<ProvedPackage> {
+  const { metadata } = subject
+  const isAccepted = await verifyAcceptance(subject)
+  const isFromSender = await verifySendersPolicyReceipt(subject)
+  const isMetadataSigned = await verifyMetadata(subject)
+  return { metadata, isAccepted, isFromSender, isMetadataSigned }
+}
+
+/** Notifications prove nothing about the package; that they were tried is the exchange's word. */
+function sayDeliveries({ record, findings, packageId }: PackageCase): void {
+  for (const attempt of record.delivery_attempts ?? [])
+    findings.word('an attempt to deliver a notification', attempt, { packageId })
+  if (record.delivery_attempts_cut !== undefined)
+    findings.word(
+      'whether it lists all attempts to deliver',
+      { cut: record.delivery_attempts_cut },
+      { packageId },
+    )
 }
 
 function sayWhatStaysOpen(findings: Findings): void {

@@ -1,0 +1,111 @@
+import {
+  edcReferences,
+  evidenceEntry,
+  nameOf,
+  packageMetadata,
+  policyReceipt,
+  publicKey,
+  schemaDocument,
+  validatorFor,
+  type JsonObject,
+  type Named,
+} from '@agent-exchange/protocol'
+import { MAXIMUM_DEPTH } from '../exchange/limits.ts'
+import { EVIDENCE_FORMAT, MAXIMUM_ENTRIES, MAXIMUM_PACKAGES, type EvidenceBundle } from './evidence-bundle.ts'
+import type { Findings } from './evidence-report.ts'
+
+/** A bundle is closed: a member that no step verifies would be a claim that nobody looked at. */
+function closed(properties: JsonObject, ...optional: string[]): JsonObject {
+  const required = Object.keys(properties).filter((name) => !optional.includes(name))
+  return { type: 'object', additionalProperties: false, required, properties }
+}
+
+const PARTS: readonly Named<unknown>[] = [
+  evidenceEntry,
+  packageMetadata,
+  policyReceipt,
+  publicKey,
+  edcReferences,
+]
+
+const definitions = Object.assign(
+  {},
+  ...PARTS.map(nameOf).map((name) => {
+    const { $defs = {}, $schema: _, $id: __, ...schema } = schemaDocument(name)
+    return { ...($defs as JsonObject), [name]: schema }
+  }),
+) as JsonObject
+
+const ref = ({ $ref }: Named<unknown>): JsonObject => ({ $ref })
+const list = (items: JsonObject, maxItems: number): JsonObject => ({ type: 'array', maxItems, items })
+const text: JsonObject = { type: 'string' }
+const object: JsonObject = { type: 'object' }
+
+const packageRecord = closed(
+  {
+    metadata: ref(packageMetadata),
+    policy_receipt: ref(policyReceipt),
+    positions: list({ type: 'integer' }, MAXIMUM_ENTRIES),
+    edc: ref(edcReferences),
+    sender_signature: object,
+    delivery_attempts: list(object, MAXIMUM_ENTRIES),
+    delivery_attempts_cut: { type: 'boolean' },
+  },
+  'edc',
+  'sender_signature',
+  'delivery_attempts',
+  'delivery_attempts_cut',
+)
+
+const keyEvent: JsonObject = {
+  type: 'object',
+  required: ['kind', 'recorded_at', 'details'],
+  properties: { kind: text, recorded_at: text, details: object },
+}
+
+const keyRecord = closed(
+  {
+    organization_id: text,
+    agent_id: text,
+    key: ref(publicKey),
+    events: list(keyEvent, MAXIMUM_ENTRIES),
+  },
+  'events',
+)
+
+const unlinkedEntry = closed(
+  { event: object, proof: { type: 'object', required: ['kind'], properties: { kind: text } } },
+  'event',
+)
+
+const bundle = closed(
+  {
+    format: { const: EVIDENCE_FORMAT },
+    thread_id: text,
+    entries: list(ref(evidenceEntry), MAXIMUM_ENTRIES),
+    packages: list(packageRecord, MAXIMUM_PACKAGES),
+    keys: list(keyRecord, MAXIMUM_ENTRIES),
+    unlinked_entries: list(unlinkedEntry, MAXIMUM_ENTRIES),
+  },
+  'unlinked_entries',
+)
+
+const validate = validatorFor<EvidenceBundle>({ ...bundle, $defs: definitions }, 'O-07')
+
+/** Evidence comes from a file or from somebody else: nothing is read before its shape is known. */
+export function isReadable(value: unknown, findings: Findings): value is EvidenceBundle {
+  if (isDeeper(value, MAXIMUM_DEPTH)) {
+    findings.check('the evidence is well formed', false, `it nests deeper than ${MAXIMUM_DEPTH} levels`)
+    return false
+  }
+  const failures = validate.accepts(value) ? [] : validate(value, { nameUnknownMembers: true })
+  for (const { pointer, message } of failures)
+    findings.check('the evidence is well formed', false, `${pointer || 'the whole'}: ${message}`)
+  return failures.length === 0
+}
+
+/** Before anything walks through the value: a deep one would exhaust the stack. */
+function isDeeper(value: unknown, levels: number): boolean {
+  if (typeof value !== 'object' || value === null) return false
+  return levels === 0 || Object.values(value).some((inner) => isDeeper(inner, levels - 1))
+}

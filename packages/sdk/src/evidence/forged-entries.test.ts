@@ -1,0 +1,259 @@
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { signDetached, signPackageStatement } from '@agent-exchange/crypto'
+import type { EvidenceEntry } from '@agent-exchange/protocol'
+import { startWorld } from '@agent-exchange/testkit'
+import { startAgent, type TestAgent } from '../agents.fixture.ts'
+import { inputFor } from '../exchange/drafts.fixture.ts'
+import { createMemoryOutbox } from '../exchange/memory-outbox.ts'
+import { openPackage } from '../exchange/open-package.ts'
+import { currentSigningKey } from '../exchange/own-keys.ts'
+import { sendPackage } from '../exchange/send-package.ts'
+import type { EvidenceBundle, KeyRecord } from './evidence-bundle.ts'
+import { failing, relinked } from './evidence.fixture.ts'
+import { readEvidence } from './read-evidence.ts'
+import { verifyEvidence } from './verify-evidence.ts'
+
+const world = await startWorld()
+after(() => world[Symbol.asyncDispose]())
+const acme = await startAgent(world, 'acme')
+const bolt = await startAgent(world, 'bolt')
+const colleague = await startAgent(world, 'colleague', { colleagueOf: bolt })
+const mallory = await startAgent(world, 'mallory')
+
+/** Two packages: the first was opened, of the second nobody has said anything. */
+const outbox = createMemoryOutbox()
+const opened = await sendPackage(acme, inputFor(acme, bolt), { outbox })
+await openPackage(bolt, opened.packageId)
+const silent = await sendPackage(acme, inputFor(acme, bolt, { thread_id: opened.threadId }), { outbox })
+const evidence = await readEvidence(acme, { threadId: opened.threadId })
+const digest = evidence.packages[1]?.metadata.content_digest ?? ''
+
+type Proof = Readonly<Record<string, unknown>> & { readonly kind: string }
+
+/** The exchange appends entries about the second package, links them, and shows keys beside its own. */
+function forged(proofs: readonly Proof[], keys: readonly KeyRecord[] = []): Promise<EvidenceBundle> {
+  const start = evidence.entries.length
+  const entries = proofs.map((proof, index): EvidenceEntry => ({
+    position: start + index + 1,
+    proof: { recorded_at: world.clock.now(), previous_hash: null, hash: '', ...proof },
+  }))
+  const positions = entries.map(({ position }) => position)
+  return relinked({
+    ...evidence,
+    entries: [...evidence.entries, ...entries],
+    packages: evidence.packages.map((record, index) =>
+      index === 1 ? { ...record, positions: [...record.positions, ...positions] } : record,
+    ),
+    keys: [...evidence.keys, ...keys],
+  })
+}
+
+const RECEIVED = { kind: 'receipt_received', state: 'received', implied_states: ['delivered'] }
+const OPENED = { kind: 'receipt_opened', state: 'opened', implied_states: [] }
+
+function statement(actor: TestAgent, receiptId: string) {
+  return {
+    receipt_id: receiptId,
+    occurred_at: world.clock.now(),
+    actor_agent_id: actor.identity.agentId,
+    package_digest: digest,
+  }
+}
+
+/** A receipt that an agent signs, in the name of itself or of another one. */
+async function signedReceipt(
+  signer: TestAgent,
+  actor: TestAgent,
+  state: 'received' | 'opened',
+): Promise<Proof> {
+  const body = statement(actor, `rcpt_${state}`)
+  const key = await currentSigningKey(signer)
+  const signature = await signPackageStatement({ ...body, state }, { ...key, packageId: silent.packageId })
+  return { ...(state === 'received' ? RECEIVED : OPENED), ...body, signature, signature_form: 'bound' }
+}
+
+/** What the exchange would show of the current signing key of an agent. */
+async function recordOf({ connection, identity }: TestAgent): Promise<KeyRecord[]> {
+  const { organization_id, keys } = await connection.call('getAgentKeys', {
+    path: { agent_id: identity.agentId },
+  })
+  return keys
+    .filter(({ use }) => use === 'signing')
+    .map((key) => ({ organization_id, agent_id: identity.agentId, key }))
+}
+
+/** The proof of the real receipt for the first package. */
+function realReceipt(kind: string): Proof {
+  const entry = evidence.entries.find(({ proof }) => proof.kind === kind)
+  assert.ok(entry)
+  const { hash: _, previous_hash: __, recorded_at: ___, ...proof } = entry.proof
+  return proof
+}
+
+async function assertBroken(bundle: EvidenceBundle, said: RegExp): Promise<void> {
+  const report = await verifyEvidence(bundle)
+  assert.equal(report.verdict, 'broken')
+  assert.match(failing(report).join('\n'), said)
+  const proved = report.states.find(({ packageId }) => packageId === silent.packageId)
+  assert.equal(proved?.signedState, 'accepted')
+}
+
+test('[PKG-08][AUD-01] receipts that nobody signed prove nothing, and the evidence is broken', async () => {
+  const unsigned = [RECEIVED, OPENED].map((receipt, index) => ({
+    ...receipt,
+    ...statement(bolt, `rcpt_${index}`),
+  }))
+  const bundle = await forged(unsigned)
+  await assertBroken(
+    bundle,
+    /the recipient signed the receipt "received": nobody signed it: only the exchange says so/,
+  )
+  await assertBroken(bundle, /the recipient signed the receipt "opened": nobody signed it/)
+  await assertBroken(bundle, /states follow from the entries: .*does not lead to "received"/)
+  await assertBroken(await forged([RECEIVED]), /nobody signed it/)
+  await assertBroken(await forged([{ kind: 'receipt_paid' }]), /"paid": there is no such receipt/)
+})
+
+test('[PKG-08] a receipt of another package is found, also where its digest is changed', async () => {
+  const copied = realReceipt('receipt_received')
+  await assertBroken(
+    await forged([{ ...copied, implied_states: ['delivered'] }]),
+    /about other content than that of this package/,
+  )
+  await assertBroken(
+    await forged([{ ...copied, package_digest: digest, implied_states: ['delivered'] }]),
+    /the signature was copied from entry \d+/,
+  )
+})
+
+test('[PKG-08] a signature of another agent or of another organization is found', async () => {
+  const bySender = await signedReceipt(acme, bolt, 'received')
+  await assertBroken(
+    await forged([bySender]),
+    new RegExp(`the key that signed is that of ${acme.identity.agentId}`),
+  )
+  const asSender = await signedReceipt(acme, acme, 'received')
+  await assertBroken(await forged([asSender]), /agent_acme\w+ belongs to org_acme\w+, not to the recipient/)
+  const byStranger = await signedReceipt(mallory, mallory, 'opened')
+  await assertBroken(
+    await forged([{ ...byStranger, implied_states: ['delivered', 'received'] }], await recordOf(mallory)),
+    /agent_mallory\w+ belongs to org_mallory\w+, not to the recipient/,
+  )
+  await assertBroken(await forged([byStranger]), /the key that signed is unknown/)
+  const inItsName = await signedReceipt(mallory, bolt, 'received')
+  await assertBroken(
+    await forged([inItsName], await recordOf(mallory)),
+    /the key that signed is that of agent_mallory/,
+  )
+  const claimed = { ...(await signedReceipt(bolt, bolt, 'received')), occurred_at: '2020-01-01T00:00:00Z' }
+  await assertBroken(
+    await forged([claimed]),
+    /the signature does not cover this statement about this package/,
+  )
+})
+
+test('[PKG-08] another agent of the recipient’s organization may sign (O-46): the report names it', async () => {
+  const receipt = await signedReceipt(colleague, colleague, 'received')
+  const report = await verifyEvidence(await forged([receipt], await recordOf(colleague)))
+  assert.deepEqual(failing(report), [])
+  const { agentId, organizationId } = colleague.identity
+  const [check] = report.checks.filter(({ signedBy }) => signedBy?.agentId === agentId)
+  assert.equal(check?.what, `${agentId} signed the receipt "received" for the recipient`)
+  const word = report.exchangeWord.find(({ what }) => what.includes('belongs to the organization'))
+  assert.deepEqual(word?.value, { agent_id: agentId, organization_id: organizationId })
+  assert.deepEqual(report.states[1], {
+    packageId: silent.packageId,
+    state: 'received',
+    signedState: 'received',
+  })
+})
+
+test('[PKG-08] a receipt is judged at its arrival, and counts once', async () => {
+  const receipt = await signedReceipt(bolt, bolt, 'received')
+  const report = await verifyEvidence(await forged([receipt]))
+  assert.deepEqual(failing(report), [])
+  assert.match(
+    report.checks.find(({ position }) => position === 10)?.detail ?? '',
+    /dated \S+, recorded \S+$/,
+  )
+  await assertCopied(await forged([receipt, { kind: 'content_fetched' }, receipt]))
+
+  async function assertCopied(bundle: EvidenceBundle) {
+    const { checks } = await verifyEvidence(bundle)
+    assert.ok(
+      checks.some(({ ok, detail }) => !ok && detail.startsWith('the signature was copied from entry')),
+    )
+  }
+})
+
+test('[PKG-11][AUD-01] no entry that nobody signed moves a package to a state that needs a signature', async () => {
+  const moved = { state: 'opened', implied_states: ['delivered', 'received'] }
+  for (const kind of ['content_fetched', 'delivery_replayed', 'something_else'])
+    await assertBroken(await forged([{ kind, ...moved }]), /does not lead to "opened"/)
+  const fetched = { kind: 'content_fetched', state: 'delivered', implied_states: [] }
+  const report = await verifyEvidence(
+    await forged([
+      { ...fetched, organization_id: 'org_a', client_id: 'client_a' },
+      { kind: 'delivery_replayed', actor: 'operator_a', reason: 'lost' },
+      { kind: 'something_else', note: 'new' },
+    ]),
+  )
+  assert.deepEqual(failing(report), [])
+  assert.deepEqual(report.states[1], {
+    packageId: silent.packageId,
+    state: 'delivered',
+    signedState: 'accepted',
+  })
+  const words = report.exchangeWord.filter(({ position }) => position && position > evidence.entries.length)
+  assert.deepEqual(
+    words.map(({ what }) => what),
+    [
+      'that the content was fetched',
+      'that a notification was delivered again',
+      'an entry of a kind that this verifier does not know',
+    ],
+  )
+  assert.match(JSON.stringify(words), /client_a.*operator_a.*"note":"new"/)
+})
+
+test('[PKG-10] a revocation needs the signature of the sender’s organization', async () => {
+  const body = { requested_at: world.clock.now(), reason_code: 'superseded', reason_detail: 'Newer.' }
+  const revocation = { kind: 'package_revoked', state: 'revoked', implied_states: [], ...body }
+  await assertBroken(await forged([revocation]), /the sender signed the revocation: nobody signed it/)
+  const { packageId } = silent
+  const signBy = async (agent: TestAgent) =>
+    signPackageStatement(body, { ...(await currentSigningKey(agent)), packageId })
+  const byRecipient = { ...revocation, signature: await signBy(bolt) }
+  await assertBroken(await forged([byRecipient]), /the signature names no key of the sender/)
+  const bound = { ...revocation, signature: await signBy(acme) }
+  const held = await verifyEvidence(await forged([bound]))
+  assert.deepEqual([failing(held), held.states[1]?.signedState], [[], 'revoked'])
+  const receipt = await signedReceipt(bolt, bolt, 'received')
+  assert.match(
+    failing(await verifyEvidence(await forged([bound, receipt]))).join(),
+    /the package was already revoked/,
+  )
+  // Signed without naming the package: which one was meant is the exchange's word.
+  const plain = await signDetached(body, { ...(await currentSigningKey(acme)), member: 'signature' })
+  const report = await verifyEvidence(await forged([{ ...revocation, signature: plain }]))
+  assert.deepEqual(failing(report), [])
+  assert.ok(report.exchangeWord.some(({ what }) => what === 'which package the revocation is about'))
+})
+
+test('[AUD-01] entries outside of the chain, or of no package, prove nothing', async () => {
+  const unlinked = {
+    proof: { kind: 'policy_receipt_accepted', signature: 'x', recorded_at: world.clock.now() },
+  }
+  const shown = await verifyEvidence({ ...evidence, unlinked_entries: [unlinked] })
+  assert.equal(shown.verdict, 'holds')
+  const word = shown.exchangeWord.find(({ what }) => what === 'an entry that is in no chain')
+  assert.deepEqual(word?.value, unlinked)
+  const forgedOutside = { proof: { kind: 'receipt_opened' } }
+  await assertBroken({ ...evidence, unlinked_entries: [forgedOutside] }, /outside of the chain/)
+  const bundle = await forged([RECEIVED])
+  await assertBroken(
+    { ...bundle, packages: evidence.packages },
+    /each entry belongs to a package.*receipt_received/,
+  )
+})

@@ -1,0 +1,85 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { generateKeyPair } from '@agent-exchange/crypto'
+import type { KeyRecord } from './evidence-bundle.ts'
+import { createFindings } from './evidence-report.ts'
+import { createKeyRing } from './key-ring.ts'
+import { judgeKey } from './key-verdict.ts'
+
+const at = (hour: number) => `2026-03-01T${String(hour).padStart(2, '0')}:00:00Z`
+const { publicKey } = await generateKeyPair('signing')
+
+const KEY = {
+  key_id: 'key_a',
+  use: 'signing',
+  format: 'jwk',
+  public_key: publicKey.jwk as KeyRecord['key']['public_key'],
+  valid_from: at(1),
+  status: 'active',
+  registered_at: at(1),
+} as const
+
+async function ring(change: Partial<KeyRecord['key']>, events?: KeyRecord['events']) {
+  const findings = createFindings()
+  const record = {
+    organization_id: 'org_a',
+    agent_id: 'agent_a',
+    key: { ...KEY, ...change },
+    ...(events && { events }),
+  }
+  const bundle = {
+    format: 'aex-evidence/1',
+    thread_id: 'thread_a',
+    entries: [],
+    packages: [],
+    keys: [record],
+  } as const
+  const [key] = (await createKeyRing(bundle, findings)).all
+  assert.ok(key)
+  return { key, report: findings.report(undefined) }
+}
+
+const revoked = (recordedAt: number, invalidFrom: number) => ({
+  kind: 'revoked',
+  recorded_at: at(recordedAt),
+  details: { invalid_from: at(invalidFrom) },
+})
+
+test('[ID-05] a signature counts between valid_from and invalid_from; a receipt is judged by arrival alone', async () => {
+  const { key } = await ring({ status: 'revoked', invalid_from: at(5), revoked_at: at(6) }, [revoked(6, 5)])
+  const verdicts = [
+    [{ claimedAt: at(2), arrivedAt: at(3) }, 'disowned afterwards'],
+    [{ claimedAt: at(0), arrivedAt: at(3) }, 'not valid yet'],
+    [{ arrivedAt: at(0) }, 'not valid yet'],
+    [{ claimedAt: at(4), arrivedAt: at(5) }, 'recorded only at'],
+    [{ claimedAt: at(4), arrivedAt: at(7) }, 'was revoked'],
+    [{ claimedAt: at(7), arrivedAt: at(4) }, 'recorded only at'],
+    [{ claimedAt: 'never', arrivedAt: at(4) }, 'not valid yet'],
+  ] as const
+  for (const [times, said] of verdicts) assert.match(judgeKey(key, times).detail, new RegExp(said))
+  const rotated = await ring({ valid_from: at(3) })
+  assert.equal(judgeKey(rotated.key, { arrivedAt: at(4) }).ok, true)
+  assert.equal(judgeKey(rotated.key, { claimedAt: at(2), arrivedAt: at(4) }).ok, false)
+})
+
+test('[ID-04] of several revocations the earliest cutoff counts, each from when it was recorded', async () => {
+  const events = [revoked(2, 8), revoked(9, 4)]
+  const { key, report } = await ring({ status: 'revoked', invalid_from: at(4), revoked_at: at(9) }, events)
+  assert.equal(report.verdict, 'holds')
+  assert.match(
+    judgeKey(key, { arrivedAt: at(3) }).detail,
+    /disowned afterwards \(not valid from 2026-03-01T04/,
+  )
+  // After the second cutoff, before it was recorded.
+  assert.equal(judgeKey(key, { arrivedAt: at(5) }).doubt, true)
+  // The first was known, and had passed.
+  assert.match(judgeKey(key, { arrivedAt: at(8) }).detail, /was revoked, not valid from 2026-03-01T08/)
+  const hidden = await ring({ status: 'revoked', invalid_from: at(8), revoked_at: at(2) }, events)
+  assert.equal(hidden.report.verdict, 'broken')
+  assert.equal(judgeKey(hidden.key, { arrivedAt: at(5) }).doubt, true)
+})
+
+test('[ID-05] a key that is revoked without a date never counted', async () => {
+  const { key } = await ring({ status: 'revoked' })
+  assert.equal(judgeKey(key, { arrivedAt: at(2) }).ok, false)
+})

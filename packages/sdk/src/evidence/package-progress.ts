@@ -1,0 +1,70 @@
+import { progression, type PackageState, type TransportMode } from '@agent-exchange/protocol'
+import { areEqual } from './claims.ts'
+
+/** States that a party has to have signed for. A response is a package of its own and has its own signatures. */
+const SIGNED_STATES: readonly PackageState[] = ['received', 'opened', 'revoked']
+
+/** A move that an entry claims. */
+export interface Move {
+  readonly to: unknown
+  /** States that it passes on the way. */
+  readonly implied: unknown
+  /** Whether a verified signature proves it. */
+  readonly isSigned: boolean
+}
+
+/** PKG-11: where a package is, entry by entry, and how far signatures prove it. */
+export class PackageProgress {
+  #state: PackageState | undefined
+  #signedState: PackageState | undefined
+  readonly #order: readonly PackageState[]
+
+  constructor(transport: TransportMode) {
+    this.#order = progression(transport)
+  }
+
+  get state(): PackageState | undefined {
+    return this.#state
+  }
+
+  get signedState(): PackageState | undefined {
+    return this.#signedState
+  }
+
+  /** The platform's signed acceptance, and the states that it recorded at once; a fault where they do not follow. */
+  accept(states: readonly unknown[]): string | undefined {
+    if (this.#state !== undefined) return 'it was accepted before'
+    const passed = this.#order.slice(0, states.length)
+    const isInOrder = states.length > 0 && areEqual(states, passed)
+    if (!isInOrder || passed.includes('delivered')) return 'acceptance does not lead to these states'
+    this.#state = passed.at(-1)
+    this.#signedState = 'accepted'
+    return undefined
+  }
+
+  /** A fault where the move does not follow from the state before, or lacks its signature. */
+  move({ to, implied, isSigned }: Move): string | undefined {
+    if (this.#state === undefined) return 'it comes before the acceptance'
+    if (this.#state === 'revoked') return 'the package was already revoked'
+    const state = [...this.#order, 'revoked' as const].find((each) => each === to)
+    if (state === undefined) return `there is no state ${JSON.stringify(to)} to move to`
+    if (SIGNED_STATES.includes(state) && !isSigned) return `only a signature can prove the state ${state}`
+    const [here, there] = [this.#order.indexOf(this.#state), this.#order.indexOf(state)]
+    if (state !== 'revoked' && there <= here) return `the package was already ${this.#state}`
+    const passed = state === 'revoked' ? [] : this.#order.slice(here + 1, there)
+    if (!areEqual(implied, passed)) return 'the states in between are others'
+    this.#state = state
+    if (isSigned) this.#signedState = state
+    return undefined
+  }
+
+  /** PKG-09: an accepted response; further ones change nothing. */
+  respond(isSigned: boolean): string | undefined {
+    if (this.#state !== 'responded') {
+      const here = this.#order.indexOf(this.#state ?? 'accepted')
+      return this.move({ to: 'responded', implied: this.#order.slice(here + 1, -1), isSigned })
+    }
+    if (isSigned) this.#signedState = 'responded'
+    return undefined
+  }
+}

@@ -1,0 +1,15 @@
+import type { EntryClaims } from './verify-chain.ts'
+
+/** O-22: a statement counts once. Shown again, for this or for another package, it was copied. */
+export class SignatureRegister {
+  readonly #uses = new Map<string, number>()
+
+  /** A fault where the signature belongs to an earlier entry. */
+  use(entry: EntryClaims): string | undefined {
+    const signature = entry.textAt('proof/signature/signature') ?? ''
+    const { position } = entry.value
+    const first = this.#uses.get(signature) ?? position
+    this.#uses.set(signature, first)
+    return first === position ? undefined : `the signature was copied from entry ${first}`
+  }
+}

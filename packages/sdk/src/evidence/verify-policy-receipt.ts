@@ -1,0 +1,62 @@
+import { verifyPolicyReceipt } from '@agent-exchange/crypto'
+import { receiptDifferences } from '@agent-exchange/protocol'
+import { isEligible, policyDigest } from '../exchange/policy-receipt.ts'
+import { judgeKey } from './key-verdict.ts'
+import { isSigned, reportSignature, type PackageCase } from './package-case.ts'
+
+/** POL-01 to POL-04, as far as they can be seen from outside. */
+export async function verifySendersPolicyReceipt(subject: PackageCase): Promise<boolean> {
+  const { record, metadata, ring, findings, profile, packageId } = subject
+  const { policy_receipt: receipt } = record
+  const what = 'the sender signed the policy receipt'
+  const arrivedAt = arrivalOf(subject)
+  const key = ring.find(metadata.sender_agent_id, receipt.signature.key_id)
+  if (!key || arrivedAt === undefined) {
+    const detail = key ? 'the chain does not record it' : 'the signature names no key of the sender'
+    findings.check(what, false, detail, { packageId })
+    return false
+  }
+  const holds = await isSigned(({ publicKey }) => verifyPolicyReceipt(receipt, publicKey), key)
+  const verdict = judgeKey(key, { claimedAt: receipt.evaluated_at, arrivedAt })
+  const isFromSender = reportSignature(subject, what, holds, verdict, { signer: key.signer })
+  const differing = receiptDifferences(receipt, metadata)
+  const covers = differing.length === 0
+  findings.check('the policy receipt covers the package', covers, differing.join(', ') || packageId, {
+    packageId,
+  })
+  const eligible = isEligible(receipt, profile)
+  findings.check('the checks passed, and a required approval is there', eligible, receipt.policy_id, {
+    packageId,
+  })
+  await comparePolicy(subject)
+  return isFromSender && covers
+}
+
+/** When the exchange accepted the receipt; it joins the chain only with its package. */
+function arrivalOf({ entries }: PackageCase): string | undefined {
+  const entry = entries.find(({ value }) => value.proof.kind === 'policy_receipt_accepted')
+  return entry?.textAt('event/occurred_at') ?? entry?.textAt('proof/recorded_at')
+}
+
+/** Two organizations may give their policies the same id, so only one of the sender's own can contradict. */
+async function comparePolicy({
+  record,
+  metadata,
+  policies,
+  findings,
+  packageId,
+}: PackageCase): Promise<void> {
+  const { policy_id: id, policy_digest: digest } = record.policy_receipt
+  const digests = await Promise.all(policies.map(policyDigest))
+  const isThere = digests.includes(digest)
+  const isContradicted = policies.some(
+    ({ policy_id, created_by }) => policy_id === id && created_by.organization_id === metadata.sender_org_id,
+  )
+  if (isThere || isContradicted)
+    return findings.check('the policy is the one that was evaluated', isThere, id, { packageId })
+  findings.unverifiable(
+    'which policy was evaluated',
+    'Only its digest is known. Give the policy_envelope to compare.',
+    packageId,
+  )
+}
