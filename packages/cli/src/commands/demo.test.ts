@@ -65,7 +65,7 @@ test(
     assert.equal(demo.said.err, '')
     assert.match(
       demo.said.out,
-      /evidence holds[^]*none of the plaintext is in \d+ files[^]*\n +0 checks fail\n/,
+      /evidence holds[^]*signatures hold; \d+ claims are the exchange’s word alone[^]*none of the plaintext is in \d+ files[^]*\n +0 checks fail\n/,
     )
 
     const page = readFileSync(join(demo.folder, 'demo.html'), 'utf8')
@@ -73,6 +73,7 @@ test(
     for (const words of ['Carmaker', 'Seat supplier', 'signed receipt: opened', 'revokes the package'])
       assert.ok(picture.includes(words), words)
     assert.ok(page.includes("default-src 'none'") && page.includes('None of the plaintext is in'))
+    assert.match(page, /<p>The evidence holds\. Signatures that hold[^]*What only the exchange says \(\d+\)/)
     assert.equal(OUTSIDE.exec(page)?.[0], undefined)
     assert.equal(TOKEN.exec(page)?.[0], undefined)
     assert.deepEqual(readdirSync(demo.folder), ['demo.html'])

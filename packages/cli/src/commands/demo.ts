@@ -64,7 +64,7 @@ async function demo({ transport, report, keep }: DemoCommandOptions): Promise<vo
   } finally {
     process.removeAllListeners('SIGINT')
   }
-  const failed = first.outcome.checks.some(({ ok }) => !ok)
+  const failed = first.outcome.evidence.checks.some(({ ok }) => !ok)
   // Connections that nobody waits for must not keep the process.
   process.exit(failed ? 1 : 0)
 }

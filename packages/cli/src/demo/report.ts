@@ -1,3 +1,4 @@
+import type { EvidenceReport } from '@agent-exchange/sdk'
 import { escapeHtml } from './html.ts'
 import { sequencePicture } from './sequence-picture.ts'
 import { LANE_NAMES, type Timeline } from './timeline.ts'
@@ -9,14 +10,15 @@ export interface Outcome {
   readonly counts: readonly { readonly what: string; readonly count: number }[]
   /** The same package, as its sender wrote it and as the exchange holds it. */
   readonly seen: { readonly plaintext: string; readonly stored: string }
-  readonly checks: readonly { readonly what: string; readonly ok: boolean; readonly detail: string }[]
+  /** What the sender's verification of the evidence says. */
+  readonly evidence: Pick<EvidenceReport, 'summary' | 'checks' | 'exchangeWord'>
   /** What the search for plaintext in the exchange's storage found. */
   readonly search: string
 }
 
 /** One HTML file that needs nothing from outside. */
 export function reportPage(timeline: Timeline, outcome: Outcome): string {
-  const { transport, counts, seen, checks, search } = outcome
+  const { transport, counts, seen, evidence, search } = outcome
   const rows = timeline.moments.map(
     ({ at, who, to, kind, what, detail }) =>
       `<tr class="${kind}"><td>${(at / 1_000).toFixed(2)} s</td><td>${escapeHtml(LANE_NAMES[who])}</td><td>${
@@ -40,12 +42,20 @@ ${sequencePicture(timeline)}
 <figure><figcaption>As the exchange holds it</figcaption><pre>${escapeHtml(seen.stored)}</pre></figure></div>
 <p>${escapeHtml(search)}</p>
 <h2>Evidence, checked offline</h2>
-<ul class="checks">${checks
+<p>${escapeHtml(evidence.summary)}</p>
+<ul class="checks">${evidence.checks
     .map(
       ({ what, ok, detail }) =>
         `<li class="${ok ? 'good' : 'bad'}">${ok ? '✔' : '✖'} ${escapeHtml(what)} <small>${escapeHtml(detail)}</small></li>`,
     )
     .join('')}</ul>
+<details><summary>What only the exchange says (${evidence.exchangeWord.length})</summary>
+<ul>${evidence.exchangeWord
+    .map(
+      ({ what, value, packageId = '' }) =>
+        `<li>${escapeHtml(what)} <small>${escapeHtml(packageId)}</small> <code>${escapeHtml(JSON.stringify(value))}</code></li>`,
+    )
+    .join('')}</ul></details>
 <h2>Timeline</h2>
 <table>${rows.join('\n')}</table>
 </html>

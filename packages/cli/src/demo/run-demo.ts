@@ -116,7 +116,7 @@ async function outcomeOf({ exchange, cast, told, search }: Ended): Promise<Outco
       plaintext: JSON.stringify(told.first, undefined, 2),
       stored: await storedForm(exchange, told.packageIds[0] ?? ''),
     },
-    checks: told.evidence.manufacturer.checks,
+    evidence: told.evidence.manufacturer,
     search: `${sentenceOf(search)}.`.replace(/^./u, (letter) => letter.toUpperCase()),
   }
 }

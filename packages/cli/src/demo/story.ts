@@ -226,11 +226,13 @@ async function prove(
   timeline: Timeline,
 ): Promise<EvidenceReport> {
   const report = await verifyEvidence(await agent.evidence({ threadId }))
+  const { verdict, checks, exchangeWord } = report
+  const signatures = checks.filter(({ ok, signedBy }) => ok && signedBy).length
   timeline.add({
     who: lane,
     kind: 'proof',
-    what: `evidence ${report.verdict}`,
-    detail: `${report.checks.filter(({ ok }) => ok).length} of ${report.checks.length} checks hold`,
+    what: `evidence ${verdict}`,
+    detail: `${signatures} signatures hold; ${exchangeWord.length} claims are the exchange’s word alone`,
   })
   return report
 }

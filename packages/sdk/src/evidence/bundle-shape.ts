@@ -49,12 +49,10 @@ const packageRecord = closed(
     edc: ref(edcReferences),
     sender_signature: object,
     delivery_attempts: list(object, MAXIMUM_ENTRIES),
-    delivery_attempts_cut: { type: 'boolean' },
   },
   'edc',
   'sender_signature',
   'delivery_attempts',
-  'delivery_attempts_cut',
 )
 
 const keyEvent: JsonObject = {

@@ -23,7 +23,6 @@ const withMore: EvidenceBundle = {
           delivery_attempts: [
             { delivery_id: 'delivery_1', attempt: 1, attempted_at: world.clock.now(), outcome: 'delivered' },
           ],
-          delivery_attempts_cut: true,
         },
   ),
   unlinked_entries: evidence.entries

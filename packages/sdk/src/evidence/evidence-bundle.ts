@@ -43,7 +43,6 @@ export interface PackageRecord {
   readonly sender_signature?: Signature
   /** Notifications of this package to the collector's own endpoints. */
   readonly delivery_attempts?: PackageEvidence['delivery_attempts']
-  readonly delivery_attempts_cut?: boolean
 }
 
 export interface KeyRecord {

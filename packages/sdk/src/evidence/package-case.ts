@@ -29,6 +29,8 @@ export interface ProvedPackage {
   readonly isFromSender: boolean
   /** The platform signed that it accepted the package. */
   readonly isAccepted: boolean
+  /** That statement. */
+  readonly acceptance: unknown
   /** The sender's signature covers all metadata, that of its manifest or of the content that was given. */
   readonly isMetadataSigned: boolean
 }

@@ -31,14 +31,14 @@ export class PackageProgress {
     return this.#signedState
   }
 
-  /** The platform's signed acceptance, and the states that it recorded at once; a fault where they do not follow. */
-  accept(states: readonly unknown[]): string | undefined {
+  /** The acceptance, and the states that were recorded with it; a fault where they do not follow. */
+  accept(states: readonly unknown[], isSigned: boolean): string | undefined {
     if (this.#state !== undefined) return 'it was accepted before'
     const passed = this.#order.slice(0, states.length)
     const isInOrder = states.length > 0 && areEqual(states, passed)
     if (!isInOrder || passed.includes('delivered')) return 'acceptance does not lead to these states'
     this.#state = passed.at(-1)
-    this.#signedState = 'accepted'
+    if (isSigned) this.#signedState = 'accepted'
     return undefined
   }
 

@@ -98,29 +98,38 @@ async function packageEvidence({ connection }: AgentContext, packageId: string):
   return inOne(readPages((after) => connection.call('getPackageAuditEvidence', { path, query: { after } })))
 }
 
-/** The newest page with the entries of all of them. */
+/** Lists of evidence that share the cursor of its pages; a service without paging repeats them on each page. */
+const PAGED = ['entries', 'delivery_attempts', 'unlinked_entries']
+
+/** The newest page, with the lists of all of them. */
 async function inOne<P extends ThreadEvidence | PackageEvidence>(pages: AsyncIterable<P>): Promise<P> {
-  const entries: P['entries'] = []
+  const lists = new Map<string, unknown[]>()
   let last: P | undefined
   for await (const page of pages) {
-    entries.push(...page.entries)
+    for (const name of PAGED) {
+      const list: unknown = Reflect.get(page, name)
+      if (Array.isArray(list)) lists.set(name, [...(lists.get(name) ?? []), ...(list as unknown[])])
+    }
     last = page
   }
   if (!last) throw new ExchangeError('exchange_answer_unreadable', { what: 'There is no evidence.' })
-  return { ...last, entries }
+  const whole = [...lists].map(([name, list]) => [name, distinct(list)])
+  return { ...last, ...(Object.fromEntries(whole) as Partial<P>) }
 }
 
-/** Each entry once: packages and thread show the same ones. Were they to differ, both are kept, and the chain breaks. */
+function distinct<T>(items: readonly T[]): T[] {
+  return [...new Map(items.map((item) => [canonicalize(item), item])).values()]
+}
+
+/** Packages and thread show the same entries. Were they to differ, both are kept, and the chain breaks. */
 function inOrder(entries: readonly EvidenceEntry[]): EvidenceEntry[] {
-  const distinct = new Map(entries.map((entry) => [canonicalize(entry), entry]))
-  return [...distinct.values()].toSorted((a, b) => a.position - b.position)
+  return distinct(entries).toSorted((a, b) => a.position - b.position)
 }
 
 /** What a verifier needs of a package; the entries carry its receipts and its states. */
 function toRecord({ package: resource, ...evidence }: PackageEvidence): PackageRecord {
   const { metadata, edc, sender_signature } = resource
   const { policy_receipt, entries, delivery_attempts: attempts } = evidence
-  const cut: unknown = Reflect.get(evidence, 'delivery_attempts_cut')
   return {
     metadata,
     policy_receipt: policy_receipt.receipt,
@@ -128,7 +137,6 @@ function toRecord({ package: resource, ...evidence }: PackageEvidence): PackageR
     ...(edc && { edc }),
     ...(sender_signature && { sender_signature }),
     ...(attempts.length > 0 && { delivery_attempts: attempts }),
-    ...(typeof cut === 'boolean' && { delivery_attempts_cut: cut }),
   }
 }
 

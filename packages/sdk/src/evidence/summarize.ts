@@ -1,31 +1,35 @@
 import type { EvidenceReport } from './evidence-report.ts'
 
+/** The one statement that the exchange signs, as its agent. */
+export const ACCEPTANCE = 'the platform signed its acceptance'
+
 type Findings = Pick<EvidenceReport, 'verdict' | 'checks' | 'exchangeWord' | 'states'>
 
 /** The verdict for a reader who is no engineer. */
 export function summarize(findings: Findings): string {
-  if (findings.verdict === 'broken') return `The evidence is broken: ${faults(findings)}`
+  const { verdict, checks } = findings
+  if (verdict === 'broken') {
+    const faults = checks.filter(({ ok }) => !ok)
+    return `The evidence is broken. This does not hold: ${quoted(faults)}.`
+  }
+  const doubts = checks.filter(({ doubt }) => doubt)
   const holds =
-    findings.verdict === 'holds' ? 'The evidence holds.' : `The evidence is doubtful: ${doubts(findings)}`
+    verdict === 'holds'
+      ? 'The evidence holds.'
+      : `The evidence is doubtful: it fits together, and a person should look at ${quoted(doubts)}.`
   return [holds, ofSignatures(findings), ofStates(findings), ofTheExchange(findings)].join(' ')
 }
 
-function faults({ checks }: Findings): string {
-  return first(checks.filter(({ ok }) => !ok))
-}
-
-function doubts({ checks }: Findings): string {
-  return first(checks.filter(({ doubt }) => doubt))
-}
-
-function first(checks: EvidenceReport['checks']): string {
-  const [one, ...more] = checks
-  const count = more.length === 0 ? '' : ` (and ${more.length} more)`
-  return one ? `${one.what}: ${one.detail}${count}.` : 'it cannot be read.'
+/** The first in words, the rest as a number. */
+function quoted([first, ...more]: EvidenceReport['checks']): string {
+  const count = more.length === 0 ? '' : `, and ${more.length} more`
+  return first ? `“${first.what}” (${first.detail})${count}` : ''
 }
 
 function ofSignatures({ checks }: Findings): string {
-  const signers = checks.flatMap(({ ok, signedBy }) => (ok && signedBy ? [signedBy.agentId] : []))
+  const signers = checks.flatMap(({ ok, what, signedBy }) =>
+    ok && signedBy ? [what === ACCEPTANCE ? 'the exchange itself' : signedBy.agentId] : [],
+  )
   const counts = counted(signers).map(([agent, count]) => `${count} of ${agent}`)
   return counts.length === 0 ? 'No signature was verified.' : `Signatures that hold: ${counts.join(', ')}.`
 }

@@ -18,7 +18,7 @@ export function verifyPolicyEntry(subject: EntryCase): EntryVerdict {
 
 /** The entries of the acceptance repeat what the platform signed. */
 export function verifyAcceptanceEntry(subject: EntryCase): EntryVerdict {
-  const { entry, metadata } = subject
+  const { entry, metadata, proved, packageId } = subject
   entry.cover('proof/kind')
   entry.expect('proof/content_digest', metadata.content_digest)
   if (entry.has('proof/acceptance')) {
@@ -26,7 +26,7 @@ export function verifyAcceptanceEntry(subject: EntryCase): EntryVerdict {
     entry.expect('proof/policy_receipt_id', metadata.policy_receipt_id)
     entry.coverIfEqual('proof/recorded_at', entry.at('proof/acceptance/accepted_at'))
   }
-  return signedBySender(subject)
+  return { ...signedBySender(subject), isSigned: proved.get(packageId)?.isAccepted ?? false }
 }
 
 function signedBySender({ metadata, record }: EntryCase, decision?: string): EntryVerdict {

@@ -1,9 +1,8 @@
 import { verifyDetached } from '@agent-exchange/crypto'
 import { judgeKey } from './key-verdict.ts'
 import { isSigned, reportSignature, type PackageCase } from './package-case.ts'
+import { ACCEPTANCE } from './summarize.ts'
 import type { EntryClaims } from './verify-chain.ts'
-
-const WHAT = 'the platform signed its acceptance'
 
 /** The statement that the platform signed: what it accepted, under which key, when. */
 export async function verifyAcceptance(subject: PackageCase): Promise<boolean> {
@@ -14,7 +13,7 @@ export async function verifyAcceptance(subject: PackageCase): Promise<boolean> {
   const acceptedAt = entry?.textAt('proof/acceptance/accepted_at')
   if (!entry || !key || acceptedAt === undefined) {
     const detail = entry ? 'the signature names no key of the platform' : 'there is no signed acceptance'
-    findings.check(WHAT, false, detail, { packageId })
+    findings.check(ACCEPTANCE, false, detail, { packageId })
     return false
   }
   const statement = entry.at('proof/acceptance') as object
@@ -24,7 +23,7 @@ export async function verifyAcceptance(subject: PackageCase): Promise<boolean> {
   )
   const verdict = judgeKey(key, { claimedAt: acceptedAt, arrivedAt: acceptedAt })
   const about = { signer: key.signer, position: entry.value.position }
-  const isAccepted = reportSignature(subject, WHAT, holds, verdict, about)
+  const isAccepted = reportSignature(subject, ACCEPTANCE, holds, verdict, about)
   const isAboutThis = verifySubject(subject, entry)
   if (isAccepted) entry.cover('proof/acceptance')
   judgeSendersKey(subject, entry, acceptedAt)

@@ -42,7 +42,7 @@ export async function verifyEntries(subject: Omit<EntryCase, 'entry'>): Promise<
     if (isRepeated) entry.cover(...Object.keys(entry.value.proof).flatMap(repeatedMember))
     else
       faults.push(
-        ...moves({ ...subject, entry }, verdict, progress).map((fault) => `entry ${position}: ${fault}`),
+        ...applyMove({ ...subject, entry }, verdict, progress).map((fault) => `entry ${position}: ${fault}`),
       )
     differing.push(...entry.differing.map((path) => `entry ${position}: ${path}`))
     const rest = entry.rest()
@@ -89,7 +89,7 @@ function repeatedMember(name: string): string[] {
 }
 
 /** What the entry does to the package; faults where that does not follow. */
-function moves(
+function applyMove(
   { entry, profile }: EntryCase,
   { isSigned, leadsTo }: EntryVerdict,
   progress: PackageProgress,
@@ -97,9 +97,9 @@ function moves(
   const { kind } = entry.value.proof
   const fault = (text: string | undefined) => (text === undefined ? [] : [text])
   if (kind === 'policy_receipt_accepted' || kind === 'approval_recorded') return []
-  if (entry.has('proof/acceptance')) {
+  if (kind === 'package_accepted' && entry.has('proof/acceptance')) {
     const states = entry.at('proof/states')
-    return fault(progress.accept(Array.isArray(states) ? states : []))
+    return fault(progress.accept(Array.isArray(states) ? states : [], isSigned))
   }
   if (progress.state === undefined) return ['it comes before the acceptance']
   if (progress.state === 'revoked' && needsSignature(kind)) return ['the package was already revoked']

@@ -7,7 +7,7 @@ import { assignEntries, sayUnlinkedEntries } from './assign-entries.ts'
 import { createKeyRing, sayKeyRecords, verifyFingerprints } from './key-ring.ts'
 import type { PackageCase, ProvedPackage } from './package-case.ts'
 import { SignatureRegister } from './signature-register.ts'
-import { verifyAcceptance } from './verify-acceptance.ts'
+import { acceptanceOf, verifyAcceptance } from './verify-acceptance.ts'
 import { verifyChain, type ChainAnchor } from './verify-chain.ts'
 import { verifyEntries } from './verify-entries.ts'
 import { verifyMetadata } from './verify-metadata.ts'
@@ -83,19 +83,14 @@ async function prove(subject: PackageCase): Promise<ProvedPackage> {
   const isAccepted = await verifyAcceptance(subject)
   const isFromSender = await verifySendersPolicyReceipt(subject)
   const isMetadataSigned = await verifyMetadata(subject)
-  return { metadata, isAccepted, isFromSender, isMetadataSigned }
+  const acceptance = acceptanceOf(subject.entries)?.at('proof/acceptance')
+  return { metadata, isAccepted, acceptance, isFromSender, isMetadataSigned }
 }
 
 /** Notifications prove nothing about the package; that they were tried is the exchange's word. */
 function sayDeliveries({ record, findings, packageId }: PackageCase): void {
   for (const attempt of record.delivery_attempts ?? [])
     findings.word('an attempt to deliver a notification', attempt, { packageId })
-  if (record.delivery_attempts_cut !== undefined)
-    findings.word(
-      'whether it lists all attempts to deliver',
-      { cut: record.delivery_attempts_cut },
-      { packageId },
-    )
 }
 
 function sayWhatStaysOpen(findings: Findings): void {

@@ -35,7 +35,9 @@ export async function verifySendersPolicyReceipt(subject: PackageCase): Promise<
 /** When the exchange accepted the receipt; it joins the chain only with its package. */
 function arrivalOf({ entries }: PackageCase): string | undefined {
   const entry = entries.find(({ value }) => value.proof.kind === 'policy_receipt_accepted')
-  return entry?.textAt('event/occurred_at') ?? entry?.textAt('proof/recorded_at')
+  return ['proof/accepted_at', 'event/occurred_at', 'proof/recorded_at']
+    .map((path) => entry?.textAt(path))
+    .find((time) => time !== undefined)
 }
 
 /** Two organizations may give their policies the same id, so only one of the sender's own can contradict. */

@@ -15,7 +15,7 @@ export function verifyResponseEntry({
   const about = { packageId, position: entry.value.position }
   if (!response) {
     const word = 'that the package was answered (the response is not in this evidence)'
-    return { isSigned: false, word, leadsTo: [] }
+    return { isSigned: false, word, leadsTo: ['responded'] }
   }
   const faults = [
     response.isAccepted && response.isFromSender ? [] : ['its signatures do not hold'],
@@ -26,6 +26,7 @@ export function verifyResponseEntry({
   findings.check(WHAT, faults.length === 0, faults.join(', ') || responseId, about)
   entry.cover('proof/kind', 'proof/response_package_id')
   entry.expect('proof/content_digest', response.metadata.content_digest)
+  entry.expectIfPresent('proof/acceptance', response.acceptance)
   const { sender_agent_id: agentId, sender_org_id: organizationId } = response.metadata
   const isSigned = faults.length === 0 && response.isMetadataSigned
   if (!isSigned)

@@ -29,6 +29,7 @@ export async function verifyStatementEntry(
 ): Promise<Signed | undefined> {
   const { entry, packageId, register } = subject
   const { position, proof } = entry.value
+  const arrivedAt = entry.textAt('proof/accepted_at') ?? proof.recorded_at
   const copied = register.use(entry)
   if (copied !== undefined) return refuse(subject, what, copied)
   let form: StatementForm | undefined
@@ -38,8 +39,8 @@ export async function verifyStatementEntry(
     }, key)
     if (!holds || form === undefined) continue
     const claimedAt = isDatedByClaim ? saidAt : undefined
-    const verdict = judgeKey(key, { claimedAt, arrivedAt: proof.recorded_at })
-    const detail = `${verdict.detail}; dated ${saidAt}, recorded ${proof.recorded_at}`
+    const verdict = judgeKey(key, { claimedAt, arrivedAt })
+    const detail = `${verdict.detail}; dated ${saidAt}, arrived ${arrivedAt}`
     const isValid = reportSignature(
       subject,
       what,

@@ -1,6 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { PolicyEnvelope } from '@agent-exchange/protocol'
 import { newObject, type SentPackage } from '@agent-exchange/sdk'
 import { connectFolder, createAgentFolder, setExchangeAccess } from '@agent-exchange/sdk/node'
 import type { World } from '@agent-exchange/testkit'
@@ -42,12 +43,15 @@ export async function madeAgent(
 }
 
 /** A package of the agent in one folder for that in another, by the SDK: the console stays free. */
-export async function packageBetween(from: string, to: string): Promise<SentPackage> {
+export async function packageBetween(
+  from: string,
+  to: string,
+): Promise<SentPackage & { readonly policy: PolicyEnvelope }> {
   await using sender = await connectFolder(from)
   await using recipient = await connectFolder(to)
   const terms = { by: sender.identity, to: recipient.identity.organizationId, now: new Date() }
   const policy = newObject('policy_envelope', terms)
   const object = newObject('reasoning_package', { ...terms, policyId: policy.policy_id })
   const skill = { id: 'skill_alignment', version: '1.0.0' }
-  return await sender.send({ object, policy, to: recipient.identity, skill })
+  return { ...(await sender.send({ object, policy, to: recipient.identity, skill })), policy }
 }

@@ -1,14 +1,16 @@
 import { readFileSync } from 'node:fs'
 import { parseStrictJson } from '@agent-exchange/crypto'
-import { verifyEvidence, type EvidenceBundle, type EvidenceReport } from '@agent-exchange/sdk'
+import { verifyEvidence, type EvidenceBundle } from '@agent-exchange/sdk'
 import type { Command } from 'commander'
 import { agentCommandOf, type AgentOptions } from '../../agent/agent-options.ts'
 import { writeContent } from '../../agent/content-file.ts'
+import { readAnchor, readFingerprint, readInputs, type EvidenceInputs } from '../../agent/evidence-inputs.ts'
+import { evidenceLines } from '../../agent/evidence-text.ts'
 import { withAgent } from '../../agent/open-agent.ts'
 import { CommandFailure } from '../../failure.ts'
-import { visible, visibleJson } from '../../visible.ts'
+import { visibleJson } from '../../visible.ts'
 
-interface EvidenceOptions extends AgentOptions {
+interface EvidenceOptions extends AgentOptions, EvidenceInputs {
   readonly out?: string
   readonly verify?: string
 }
@@ -19,11 +21,20 @@ export function agentEvidenceCommand(): Command {
     'Collect the evidence of a package or a thread, and verify it offline',
     'evidence thread_1 --out evidence.json',
     'evidence --verify evidence.json',
-    'evidence --verify evidence.json --json',
+    'evidence --verify evidence.json --policy policy.json --content envelope.json',
+    'evidence --verify evidence.json --fingerprint agent_cars=FINGERPRINT --json',
   )
     .argument('[id]', 'a package or a thread')
     .option('--out <file>', 'keep the evidence in a file')
     .option('--verify <file>', 'verify evidence that was kept; needs no exchange and no agent')
+    .option('--policy <file...>', 'policy_envelope objects, to compare with what was evaluated')
+    .option('--content <file...>', 'envelopes as they were downloaded, whose signatures are verified too')
+    .option(
+      '--fingerprint <agent=fingerprint...>',
+      'fingerprints of signing keys from their owners',
+      readFingerprint,
+    )
+    .option('--anchor <position=hash...>', 'ends of the chain that were printed before', readAnchor)
     .action(evidence)
 }
 
@@ -36,9 +47,9 @@ async function evidence(id: string | undefined, options: EvidenceOptions): Promi
     writeContent(out, visibleJson(bundle))
     console.error(`Wrote ${out}`)
   }
-  const report = await verifyEvidence(bundle)
+  const report = await verifyEvidence(bundle, await readInputs(options, bundle))
   if (json) console.log(visibleJson({ report, evidence: bundle }))
-  else print(report)
+  else console.log(evidenceLines(report).join('\n'))
   if (report.verdict === 'broken') process.exitCode = 1
 }
 
@@ -56,13 +67,4 @@ function readBundle(file: string): EvidenceBundle {
     // said below
   }
   throw new CommandFailure(`${file} holds no evidence that can be read. Collect it with --out FILE.`)
-}
-
-function print({ verdict, checks, unverifiable, chainEnd }: EvidenceReport): void {
-  for (const { what, ok, doubt, detail } of checks)
-    console.log(`${ok ? (doubt ? '?' : '✔') : '✖'} ${visible(what)}  ${visible(detail)}`)
-  for (const { what, why } of unverifiable)
-    console.log(`– ${visible(what)}  cannot be known: ${visible(why)}`)
-  if (chainEnd) console.log(`\nThe chain ends at entry ${chainEnd.position}: ${chainEnd.hash}`)
-  console.log(`\nThe evidence ${verdict === 'holds' ? 'holds' : `is ${verdict}`}.`)
 }

@@ -1,0 +1,104 @@
+import { readFileSync } from 'node:fs'
+import { CryptoError, parseEnvelope } from '@agent-exchange/crypto'
+import { DEFAULT_PROFILE, MEDIA_TYPE, type PolicyEnvelope } from '@agent-exchange/protocol'
+import type { ChainAnchor, EvidenceBundle, VerifyEvidenceOptions } from '@agent-exchange/sdk'
+import { InvalidArgumentError } from 'commander'
+import { CommandFailure } from '../failure.ts'
+import { visible } from '../visible.ts'
+import { objectFrom } from './object-file.ts'
+
+/** What the person who verifies has from elsewhere. */
+export interface EvidenceInputs {
+  readonly policy?: readonly string[]
+  readonly content?: readonly string[]
+  readonly fingerprint?: readonly [agentId: string, fingerprint: string][]
+  readonly anchor?: readonly Omit<ChainAnchor, 'threadId'>[]
+}
+
+/** Reads what was given, and refuses what belongs to nothing in the evidence: it would prove nothing. */
+export async function readInputs(
+  { policy = [], content = [], fingerprint = [], anchor = [] }: EvidenceInputs,
+  bundle: EvidenceBundle,
+): Promise<VerifyEvidenceOptions> {
+  const policies = await Promise.all(policy.map((file) => readPolicy(file, bundle)))
+  const contents = Object.fromEntries(content.map((file) => readContent(file, bundle)))
+  const agents = Map.groupBy(fingerprint, ([agentId]) => agentId)
+  const fingerprints = Object.fromEntries(
+    [...agents].map(([agentId, pairs]) => [agentId, pairs.map(([, value]) => value)]),
+  )
+  for (const agentId of agents.keys())
+    if (!isIn(bundle.keys, ['agent_id'], agentId))
+      throw new CommandFailure(`No key of ${visible(agentId)} is in this evidence.`)
+  const anchors = anchor.map((each) => ({ ...each, threadId: bundle.thread_id }))
+  return { policies, contents, fingerprints, anchors }
+}
+
+async function readPolicy(file: string, { packages }: EvidenceBundle): Promise<PolicyEnvelope> {
+  const policy = await objectFrom(file, ['policy_envelope'])
+  const isUsed = isIn(packages, ['policy_receipt', 'policy_id'], policy.policy_id)
+  if (isUsed) return policy
+  throw new CommandFailure(`${file} is ${policy.policy_id}, under which no package here was evaluated.`)
+}
+
+function readContent(file: string, { packages }: EvidenceBundle): [packageId: string, content: Uint8Array] {
+  const content = readBytes(file)
+  const packageId = packageIdIn(content)
+  if (packageId === undefined)
+    throw new CommandFailure(`${file} is no envelope. Give the bytes that ciphertext_download_url returns.`)
+  if (isIn(packages, ['metadata', 'package_id'], packageId)) return [packageId, content]
+  throw new CommandFailure(`${file} is the content of ${visible(packageId)}, which is not in this evidence.`)
+}
+
+function readBytes(file: string): Uint8Array {
+  try {
+    return readFileSync(file)
+  } catch {
+    throw new CommandFailure(`${file} cannot be read.`)
+  }
+}
+
+function packageIdIn(content: Uint8Array): string | undefined {
+  try {
+    const contentTypes = [MEDIA_TYPE.reasoningPackage, ...DEFAULT_PROFILE['O-35'].content_types]
+    const { metadata } = parseEnvelope(content, { contentTypes })
+    const id = memberOf(metadata, 'package_id')
+    return typeof id === 'string' ? id : undefined
+  } catch (error) {
+    if (error instanceof CryptoError) return undefined
+    throw error
+  }
+}
+
+/** Whether an item of the list has this value at the path. Evidence that is not verified yet may be anything. */
+function isIn(list: unknown, path: readonly string[], value: string): boolean {
+  const items: readonly unknown[] = Array.isArray(list) ? list : []
+  return items.some((item) => path.reduce(memberOf, item) === value)
+}
+
+function memberOf(value: unknown, name: string): unknown {
+  return Reflect.get(Object(value) as object, name)
+}
+
+/** `AGENT=FINGERPRINT`, RFC 7638. */
+export function readFingerprint(
+  text: string,
+  before: [string, string][] | undefined = [],
+): [string, string][] {
+  const [, agentId, fingerprint] = /^(agent_[A-Za-z0-9_-]+)=([A-Za-z0-9_-]{43})$/u.exec(text) ?? []
+  if (agentId === undefined || fingerprint === undefined)
+    throw new InvalidArgumentError(
+      'Write it as AGENT=FINGERPRINT, with the 43 characters of `aex agent fingerprint`.',
+    )
+  return [...before, [agentId, fingerprint]]
+}
+
+/** `POSITION=HASH`, as the end of a chain was printed. */
+export function readAnchor(
+  text: string,
+  before: Omit<ChainAnchor, 'threadId'>[] | undefined = [],
+): Omit<ChainAnchor, 'threadId'>[] {
+  const [, position, hash] = /^(\d{1,15})=([0-9a-f]{64})$/u.exec(text) ?? []
+  if (position === undefined || hash === undefined)
+    throw new InvalidArgumentError('Write it as POSITION=HASH, as an earlier verification printed it.')
+  return [...before, { position: Number(position), hash }]
+}
