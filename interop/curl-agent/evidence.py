@@ -1,7 +1,8 @@
-"""Checks audit evidence without trusting whoever serves it: hash chain, acceptance, receipts.
+"""Checks audit evidence without trusting whoever serves it: hash chain, acceptance, receipts, states.
 
-`evidence.py EVIDENCE.json PEERS_FOLDER PLATFORM_AGENT` prints what held; the shape of evidence is open (O-07), and
-this is the one of the exchange this agent was written for.
+`evidence.py check EVIDENCE.json PEERS_FOLDER PLATFORM_AGENT` prints what a signature proves, and as the exchange's word
+what nobody signed; `evidence.py agents EVIDENCE.json` prints whose keys that takes. The shape of evidence is open (O-07),
+and this is the one of the exchange this agent was written for.
 """
 
 import hashlib
@@ -9,6 +10,11 @@ import sys
 
 from canonical import Refused, canonical, plain, read, require
 from peers import Peers, verify_statement
+
+RECEIPT_STATES = ("received", "opened", "rejected", "failed")
+RECEIPT_MEMBERS = ("receipt_id", "occurred_at", "actor_agent_id", "package_digest", "signature")
+SIGNED_ABOVE = ("policy_receipt_accepted", "approval_recorded", "package_accepted")
+REVOCATION_MEMBERS = ("requested_at", "reason_code", "reason_detail", "signature")
 
 
 def check_chain(entries):
@@ -49,9 +55,55 @@ def verify_bound(key, stated, package_id):
         return "plain"
 
 
+def signed_body(proof, names, what):
+    require(proof.get("signature"), f"nobody signed the {what}: only the exchange says so")
+    for name in names:
+        require(name in proof, f"the {what} lacks {name}")
+    return {name: proof[name] for name in names}
+
+
+def check_receipt(proof, metadata, peers):
+    """A receipt counts by a signature over all of its members, judged when it arrived."""
+    state = proof["kind"].removeprefix("receipt_")
+    require(state in RECEIPT_STATES, f"there is no receipt {state}")
+    body = signed_body(proof, RECEIPT_MEMBERS, f"receipt {state}") | {"state": state}
+    require(body["package_digest"] == metadata["content_digest"], "a receipt of other content")
+    actor = body["actor_agent_id"]
+    by = signer(actor, metadata["recipient_agent_id"], metadata["recipient_org_id"], "recipient", peers)
+    arrived_at = proof.get("accepted_at", proof["recorded_at"])
+    key = peers.signing_key(actor, body["signature"]["key_id"], arrived_at, arrived_at)
+    return state, f"receipt {state}, {verify_bound(key, body, metadata['package_id'])}, signed by {by}"
+
+
+def check_revocation(entry, metadata, peers):
+    proof = entry["proof"]
+    body = signed_body(proof, REVOCATION_MEMBERS, "revocation")
+    sender = metadata["sender_agent_id"]
+    actor = entry.get("event", {}).get("actor", {}).get("agent_id", sender)
+    by = signer(actor, sender, metadata["sender_org_id"], "sender", peers)
+    arrived_at = proof.get("accepted_at", proof["recorded_at"])
+    key = peers.signing_key(actor, body["signature"]["key_id"], body["requested_at"], arrived_at)
+    return f"revocation, {verify_bound(key, body, metadata['package_id'])}, signed by {by}"
+
+
+def signer(actor, party, organization, role, peers):
+    """The agent that the package names, or another of its organization (O-46), which its directory says."""
+    if actor == party:
+        return f"the {role}"
+    require(peers.organization(actor) == organization, f"{actor} is not of the {role}'s organization")
+    return f"{actor}; that it is of {organization} is the exchange's word"
+
+
+def check_state(claimed, proved):
+    """What the recipient or the sender has to sign for is never the exchange's word."""
+    if claimed in proved:
+        return f"state {claimed}, signed"
+    require(claimed not in ("received", "opened", "revoked"), f"nobody signed that the package is {claimed}")
+    return f"state {claimed}: the exchange's word"
+
+
 def check_package(evidence, peers, platform):
     package, metadata = evidence["package"], evidence["package"]["metadata"]
-    package_id, sender = package["package_id"], metadata["sender_agent_id"]
     entries = [entry["proof"] for entry in evidence["entries"]]
     kid = next(proof["signing_key_id"] for proof in entries if proof["kind"] == "package_accepted")
     moment = accepted_at(evidence, metadata, kid, peers, platform)
@@ -59,44 +111,57 @@ def check_package(evidence, peers, platform):
     yield f"accepted at {moment}, signed by the platform"
 
     stated = evidence["policy_receipt"]["receipt"]
-    key = peers.signing_key(sender, stated["signature"]["key_id"], stated["evaluated_at"], moment)
+    key = peers.signing_key(
+        metadata["sender_agent_id"], stated["signature"]["key_id"], stated["evaluated_at"], moment
+    )
     verify_statement(key, stated)
     require(stated["content_digest"] == metadata["content_digest"], "the policy receipt is of other content")
     yield "policy receipt, signed by the sender"
 
-    for receipt in evidence["receipts"]:
-        body = {name: receipt[name] for name in ("receipt_id", "state", "occurred_at", "actor_agent_id")}
-        body |= {name: receipt[name] for name in ("package_digest", "signature")}
-        require(receipt["package_digest"] == metadata["content_digest"], "a receipt of other content")
-        require(receipt["actor_agent_id"] == metadata["recipient_agent_id"], "a receipt by somebody else")
-        key = peers.signing_key(
-            receipt["actor_agent_id"],
-            receipt["signature"]["key_id"],
-            receipt["occurred_at"],
-            receipt["accepted_at"],
-        )
-        yield f"receipt {receipt['state']}, {verify_bound(key, body, package_id)}, signed by the recipient"
-
-    for proof in entries:
-        if proof["kind"] != "package_revoked":
-            continue
-        body = {name: proof[name] for name in ("requested_at", "reason_code", "reason_detail", "signature")}
-        arrival = proof.get("accepted_at", proof["recorded_at"])
-        key = peers.signing_key(sender, proof["signature"]["key_id"], proof["requested_at"], arrival)
-        yield f"revocation, {verify_bound(key, body, package_id)}, signed by the sender"
+    proved = {"accepted"}
+    for entry in evidence["entries"]:
+        proof = entry["proof"]
+        if proof["kind"].startswith("receipt_"):
+            state, line = check_receipt(proof, metadata, peers)
+            require("revoked" not in proved, "a receipt after the revocation")
+            proved.add(state)
+            yield line
+        elif proof["kind"] == "package_revoked":
+            yield check_revocation(entry, metadata, peers)
+            proved.add("revoked")
+        elif proof["kind"] not in SIGNED_ABOVE:
+            yield f"{proof['kind']} at {proof['recorded_at']}: the exchange's word"
+    yield check_state(package["state"], proved)
 
 
-def main(file, folder, platform):
+def agents(file):
+    """The parties of the package, and whoever signed for them."""
     evidence = read(file)
-    print(check_chain(evidence["entries"]))
+    metadata = evidence.get("package", {}).get("metadata", {})
+    found = {metadata[name] for name in ("sender_agent_id", "recipient_agent_id") if name in metadata}
+    for entry in evidence["entries"] if metadata else ():
+        found.add(entry["proof"].get("actor_agent_id"))
+        if entry["proof"]["kind"] == "package_revoked":
+            found.add(entry.get("event", {}).get("actor", {}).get("agent_id"))
+    print("\n".join(sorted(plain(agent) for agent in found - {None})))
+
+
+def check(file, folder, platform):
+    """Prints nothing before everything was checked: half of it would read as a proof."""
+    evidence = read(file)
+    lines = [check_chain(evidence["entries"])]
     if evidence["has_more"]:
-        print("more entries follow, which are not checked here")
-    for line in check_package(evidence, Peers(folder), platform) if "package" in evidence else ():
+        lines.append("more entries follow, which are not checked here")
+    if "package" in evidence:
+        lines.extend(check_package(evidence, Peers(folder), platform))
+    else:
+        lines.append("signatures are checked package by package")
+    for line in lines:
         print(plain(line))
 
 
 if __name__ == "__main__":
     try:
-        main(*sys.argv[1:])
+        {"agents": agents, "check": check}[sys.argv[1]](*sys.argv[2:])
     except Refused as refusal:
         sys.exit(f"Refused: {plain(refusal)}")

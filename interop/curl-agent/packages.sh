@@ -165,9 +165,9 @@ evidence() { # PACKAGE_ID|THREAD_ID
   local kind=packages agent
   [[ $1 != thread_* ]] || kind=threads
   get_json "$work/evidence.json" "/v1/audit/$kind/$1" --get --data limit=1000
-  for agent in "$platform" "$(field "$work/evidence.json" package metadata sender_agent_id)" \
-    "$(field "$work/evidence.json" package metadata recipient_agent_id)"; do
+  directory "$platform" >/dev/null
+  while read -r agent; do
     [[ -z $agent ]] || directory "$agent" >/dev/null
-  done
-  step evidence "$work/evidence.json" "$home/peers" "$platform"
+  done < <(step evidence agents "$work/evidence.json")
+  step evidence check "$work/evidence.json" "$home/peers" "$platform"
 }

@@ -7,11 +7,12 @@ import { addKey, revokeKey, type Organization, type World } from '@agent-exchang
 import { packageFor } from './counterpart.ts'
 import { startMeddlingProxy, type Alter } from './meddling-proxy.ts'
 import type { Report } from './report.ts'
+import { forgedReceipts } from './forged-receipts.ts'
 import { policyFor } from './scenario.ts'
 import { example, type ShellAgent } from './shell-agent.ts'
 import { seal } from './testkit-counterpart.ts'
 
-interface Stage {
+export interface Stage {
   readonly world: World
   readonly shell: ShellAgent
   readonly peer: Organization
@@ -22,6 +23,7 @@ interface Stage {
 export async function attack(stage: Stage): Promise<void> {
   await sendingAgainstThePolicy(stage)
   await meddling(stage)
+  await forgedReceipts(stage)
   await wrongPackages(stage)
   await newKeys(stage)
   await revokedKeys(stage)

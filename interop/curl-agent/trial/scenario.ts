@@ -101,11 +101,21 @@ export async function exchangeWith({ shell, counterpart, report }: Stage): Promi
         `${entries}\n${accepted}`,
         /^\d+ entries are what was recorded\naccepted at .* by the platform$/u,
       )
-      assert.deepEqual(rest, [bySender, ...receipts])
+      const word = /^(?:content_fetched|response_accepted) at \S+: the exchange's word$/u
+      const signed = rest.filter((line) => !word.test(line))
+      assert.deepEqual(signed, [bySender, ...receipts, "state responded: the exchange's word"])
+      assert.ok(rest.length > signed.length)
     }
     const ofRevoked = (await shell.run('evidence', revoked)).split('\n').slice(2)
-    assert.deepEqual(ofRevoked, [bySender, 'revocation, bound, signed by the sender'])
-    assert.match(await shell.run('evidence', threadId), /^\d+ entries are what was recorded$/u)
+    assert.deepEqual(ofRevoked, [
+      bySender,
+      'revocation, bound, signed by the sender',
+      'state revoked, signed',
+    ])
+    assert.match(
+      await shell.run('evidence', threadId),
+      /^\d+ entries are what was recorded\nsignatures are checked package by package$/u,
+    )
   })
   return [threadId, received.thread_id]
 }

@@ -1,5 +1,5 @@
 import type { EvidenceBundle, PackageRecord } from './evidence-bundle.ts'
-import type { Findings } from './evidence-report.ts'
+import { firstOf, type Findings } from './evidence-report.ts'
 import type { EntryClaims } from './verify-chain.ts'
 import { needsSignature } from './verify-entries.ts'
 import { verifyEvent } from './verify-event.ts'
@@ -32,7 +32,7 @@ export function assignEntries(
     return { record, entries: own.toSorted((a, b) => a.value.position - b.value.position) }
   })
   for (const entry of free.values()) faults.push(...ofNoPackage(entry, threadId, findings))
-  const detail = faults.join(', ') || `${packages.length} packages`
+  const detail = firstOf(faults) || `${packages.length} packages`
   findings.check('each entry belongs to a package of this evidence', faults.length === 0, detail)
   return assigned
 }
@@ -47,7 +47,7 @@ function ofNoPackage(entry: EntryClaims, threadId: string, findings: Findings): 
 }
 
 /** Kinds of entries that the exchange keeps apart until a package uses the policy receipt. */
-const UNLINKED_KINDS = ['policy_receipt_accepted', 'approval_recorded']
+const UNLINKED_KINDS = new Set(['policy_receipt_accepted', 'approval_recorded'])
 
 /** Entries outside of the chain: no hash protects them, and the body that was signed is not here. */
 export function sayUnlinkedEntries(
@@ -57,9 +57,9 @@ export function sayUnlinkedEntries(
   for (const entry of entries) findings.word('an entry that is in no chain', entry)
   const wrong = entries.map(({ proof }) => proof.kind).filter((kind) => !isUnlinkedKind(kind))
   if (wrong.length > 0)
-    findings.check('entries outside of the chain prove nothing about packages', false, wrong.join(', '))
+    findings.check('entries outside of the chain prove nothing about packages', false, firstOf(wrong))
 }
 
 function isUnlinkedKind(kind: string): boolean {
-  return UNLINKED_KINDS.includes(kind) || !needsSignature(kind)
+  return UNLINKED_KINDS.has(kind) || !needsSignature(kind)
 }

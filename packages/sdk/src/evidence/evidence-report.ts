@@ -95,3 +95,11 @@ export function createFindings(): Findings {
     },
   }
 }
+
+/** Past this many, a list in a sentence says nothing new. */
+const SHOWN = 10
+
+export function firstOf(items: readonly (string | number)[]): string {
+  const more = items.length - SHOWN
+  return items.slice(0, SHOWN).join(', ') + (more > 0 ? ` and ${more} more` : '')
+}

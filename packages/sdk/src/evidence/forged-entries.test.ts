@@ -158,7 +158,7 @@ test('[PKG-08] another agent of the recipient’s organization may sign (O-46): 
   const report = await verifyEvidence(await forged([receipt], await recordOf(colleague)))
   assert.deepEqual(failing(report), [])
   const { agentId, organizationId } = colleague.identity
-  const [check] = report.checks.filter(({ signedBy }) => signedBy?.agentId === agentId)
+  const check = report.checks.find(({ signedBy }) => signedBy?.agentId === agentId)
   assert.equal(check?.what, `${agentId} signed the receipt "received" for the recipient`)
   const word = report.exchangeWord.find(({ what }) => what.includes('belongs to the organization'))
   assert.deepEqual(word?.value, { agent_id: agentId, organization_id: organizationId })

@@ -2,7 +2,7 @@ import { importPublicJwk, jwkThumbprint, type PublicKey } from '@agent-exchange/
 import type { PackageMetadata } from '@agent-exchange/protocol'
 import { Claims } from './claims.ts'
 import type { EvidenceBundle, KeyRecord } from './evidence-bundle.ts'
-import type { Findings, Signer } from './evidence-report.ts'
+import { firstOf, type Findings, type Signer } from './evidence-report.ts'
 import { revocationsIn } from './key-verdict.ts'
 
 export interface RingKey {
@@ -15,8 +15,8 @@ export interface RingKey {
 /** The signing keys of the bundle. */
 export interface KeyRing {
   find(agentId: string, keyId: string): RingKey | undefined
-  /** Keys of that id by agents which, as the exchange says, belong to an organization. */
-  ofOrganization(organizationId: string, keyId: string): readonly RingKey[]
+  /** Keys of that id, of whichever agent: ids are unique for one agent only. */
+  named(keyId: string): readonly RingKey[]
   readonly all: readonly RingKey[]
 }
 
@@ -33,7 +33,7 @@ export async function createKeyRing(
     if (!key || known.has(name)) unusable.push(record.key.key_id)
     else known.set(name, key)
   }
-  const detail = unusable.length === 0 ? `${known.size} signing keys` : unusable.join(', ')
+  const detail = unusable.length === 0 ? `${known.size} signing keys` : firstOf(unusable)
   findings.check('each key id names one usable key', unusable.length === 0, detail)
   const all = [...known.values()]
   verifyOwners(
@@ -46,8 +46,7 @@ export async function createKeyRing(
   return {
     all,
     find: (agentId, keyId) => known.get(nameOf(agentId, keyId)),
-    ofOrganization: (organizationId, keyId) =>
-      (byKeyId.get(keyId) ?? []).filter(({ signer }) => signer.organizationId === organizationId),
+    named: (keyId) => byKeyId.get(keyId) ?? [],
   }
 }
 
@@ -67,7 +66,7 @@ function verifyOwners(
     const owner = owners.get(agentId)
     return owner !== undefined && owner !== organizationId
   })
-  const detail = wrong.map(({ signer }) => `${signer.keyId} of ${signer.agentId}`).join(', ')
+  const detail = firstOf(wrong.map(({ signer }) => `${signer.keyId} of ${signer.agentId}`))
   findings.check('keys belong to the organizations of their agents', wrong.length === 0, detail || 'all do')
 }
 
@@ -78,7 +77,7 @@ function verifyHistories(keys: readonly RingKey[], findings: Findings): void {
     if (events === undefined) return false
     return revocationsIn(events)[0]?.invalidFrom !== key.invalid_from
   })
-  const detail = wrong.map(({ signer }) => signer.keyId).join(', ')
+  const detail = firstOf(wrong.map(({ signer }) => signer.keyId))
   findings.check('keys show the earliest of their revocations', wrong.length === 0, detail || 'all do')
 }
 

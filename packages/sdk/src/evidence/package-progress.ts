@@ -2,7 +2,7 @@ import { progression, type PackageState, type TransportMode } from '@agent-excha
 import { areEqual } from './claims.ts'
 
 /** States that a party has to have signed for. A response is a package of its own and has its own signatures. */
-const SIGNED_STATES: readonly PackageState[] = ['received', 'opened', 'revoked']
+const SIGNED_STATES: ReadonlySet<PackageState> = new Set(['received', 'opened', 'revoked'])
 
 /** A move that an entry claims. */
 export interface Move {
@@ -48,7 +48,7 @@ export class PackageProgress {
     if (this.#state === 'revoked') return 'the package was already revoked'
     const state = [...this.#order, 'revoked' as const].find((each) => each === to)
     if (state === undefined) return `there is no state ${JSON.stringify(to)} to move to`
-    if (SIGNED_STATES.includes(state) && !isSigned) return `only a signature can prove the state ${state}`
+    if (SIGNED_STATES.has(state) && !isSigned) return `only a signature can prove the state ${state}`
     const [here, there] = [this.#order.indexOf(this.#state), this.#order.indexOf(state)]
     if (state !== 'revoked' && there <= here) return `the package was already ${this.#state}`
     const passed = state === 'revoked' ? [] : this.#order.slice(here + 1, there)

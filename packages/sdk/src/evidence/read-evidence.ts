@@ -30,7 +30,7 @@ export async function readEvidence(context: AgentContext, subject: EvidenceSubje
     subject.packageId === undefined
       ? await ofThread(context, subject.threadId)
       : await ofPackage(context, subject.packageId)
-  const entries = inOrder([...(thread?.entries ?? []), ...packages.flatMap(({ entries }) => entries)])
+  const entries = inOrder([...(thread?.entries ?? []), ...packages.flatMap((one) => one.entries)])
   const unlinked = unlinkedEntries(thread)
   const bundle = {
     format: EVIDENCE_FORMAT,

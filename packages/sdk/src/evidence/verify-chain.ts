@@ -2,7 +2,7 @@ import { canonicalBytes, CryptoError, parseDigest, sha256Digest } from '@agent-e
 import { isEarlier, type EvidenceEntry } from '@agent-exchange/protocol'
 import type { Claims } from './claims.ts'
 import type { EvidenceBundle } from './evidence-bundle.ts'
-import type { Findings } from './evidence-report.ts'
+import { firstOf, type Findings } from './evidence-report.ts'
 
 /** An entry of the chain with what was verified of it. */
 export type EntryClaims = Claims<EvidenceEntry>
@@ -97,5 +97,5 @@ async function hashOf(entry: object): Promise<string | undefined> {
 }
 
 function at(positions: readonly number[], count: number): string {
-  return positions.length === 0 ? `${count} entries` : `position ${positions.slice(0, 10).join(', ')}`
+  return positions.length === 0 ? `${count} entries` : `position ${firstOf(positions)}`
 }

@@ -1,5 +1,6 @@
 import { areEqual } from './claims.ts'
 import type { EntryCase, EntryVerdict } from './entry-case.ts'
+import { firstOf } from './evidence-report.ts'
 import { PackageProgress } from './package-progress.ts'
 import { verifyAcceptanceEntry, verifyPolicyEntry } from './verify-acceptance-entry.ts'
 import type { EntryClaims } from './verify-chain.ts'
@@ -39,7 +40,7 @@ export async function verifyEntries(subject: Omit<EntryCase, 'entry'>): Promise<
     const isRepeated = previous && repeats(entry, previous.entry)
     const verdict = isRepeated && previous ? previous.verdict : await verifyOne({ ...subject, entry })
     verifyEvent(entry, metadata.thread_id, verdict.facts && { ...verdict.facts, packageId })
-    if (isRepeated) entry.cover(...Object.keys(entry.value.proof).flatMap(repeatedMember))
+    if (isRepeated) coverRepeated(entry)
     else
       faults.push(
         ...applyMove({ ...subject, entry }, verdict, progress).map((fault) => `entry ${position}: ${fault}`),
@@ -53,10 +54,10 @@ export async function verifyEntries(subject: Omit<EntryCase, 'entry'>): Promise<
   findings.check(
     'entries repeat what was signed',
     differing.length === 0,
-    differing.join(', ') || 'all do',
+    firstOf(differing) || 'all do',
     about,
   )
-  findings.check('states follow from the entries', faults.length === 0, faults.join(', ') || 'all do', about)
+  findings.check('states follow from the entries', faults.length === 0, firstOf(faults) || 'all do', about)
   const { state, signedState } = progress
   if (state === undefined) return
   findings.state({ packageId, state, signedState })
@@ -79,13 +80,19 @@ async function verifyOne(subject: EntryCase): Promise<EntryVerdict> {
 
 /** O-26: where one step leaves several audit events, each has its entry with the same proof. */
 function repeats(entry: EntryClaims, previous: EntryClaims): boolean {
-  const proofOf = ({ value }: EntryClaims) => ({ ...value.proof, hash: '', previous_hash: '' })
   const isNext = entry.value.position === previous.value.position + 1
-  return isNext && entry.has('event') && previous.has('event') && areEqual(proofOf(entry), proofOf(previous))
+  return (
+    isNext && entry.has('event') && previous.has('event') && areEqual(unlinked(entry), unlinked(previous))
+  )
 }
 
-function repeatedMember(name: string): string[] {
-  return name === 'previous_hash' ? [] : [`proof/${name}`]
+function unlinked({ value }: EntryClaims): object {
+  return { ...value.proof, hash: '', previous_hash: '' }
+}
+
+function coverRepeated(entry: EntryClaims): void {
+  for (const name of Object.keys(entry.value.proof))
+    if (name !== 'previous_hash') entry.cover(`proof/${name}`)
 }
 
 /** What the entry does to the package; faults where that does not follow. */
@@ -95,21 +102,24 @@ function applyMove(
   progress: PackageProgress,
 ): string[] {
   const { kind } = entry.value.proof
-  const fault = (text: string | undefined) => (text === undefined ? [] : [text])
   if (kind === 'policy_receipt_accepted' || kind === 'approval_recorded') return []
   if (kind === 'package_accepted' && entry.has('proof/acceptance')) {
     const states = entry.at('proof/states')
-    return fault(progress.accept(Array.isArray(states) ? states : [], isSigned))
+    return listed(progress.accept(Array.isArray(states) ? states : [], isSigned))
   }
   if (progress.state === undefined) return ['it comes before the acceptance']
   if (progress.state === 'revoked' && needsSignature(kind)) return ['the package was already revoked']
   if (kind === 'response_accepted' && !entry.has('proof/state'))
-    return profile['O-03'].response_accepted ? fault(progress.respond(isSigned)) : []
+    return profile['O-03'].response_accepted ? listed(progress.respond(isSigned)) : []
   if (!entry.has('proof/state')) return []
   const to = entry.at('proof/state')
   if (!leadsTo.some((state) => state === to))
     return [`an entry ${kind} does not lead to ${JSON.stringify(to)}`]
   const found = progress.move({ to, implied: entry.at('proof/implied_states'), isSigned })
   if (found === undefined && isSigned) entry.cover('proof/state', 'proof/implied_states')
-  return fault(found)
+  return listed(found)
+}
+
+function listed(fault: string | undefined): string[] {
+  return fault === undefined ? [] : [fault]
 }

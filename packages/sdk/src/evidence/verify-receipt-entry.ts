@@ -47,13 +47,12 @@ async function verifySignature(subject: EntryCase, state: ReceiptState) {
     : `${actor || 'another agent'} signed the receipt "${state}" for the recipient`
   if (!entry.has('proof/signature'))
     return refuse(subject, what, 'nobody signed it: only the exchange says so')
-  const digests = [metadata.content_digest, subject.record.edc?.asset_digest]
-  if (!digests.includes(entry.textAt('proof/package_digest')))
+  if (!namesContent(subject))
     return refuse(subject, what, 'it is about other content than that of this package')
   const keyId = entry.textAt('proof/signature/key_id') ?? ''
   const key = ring.find(actor, keyId)
   if (!key) {
-    const owner = ring.all.find(({ signer }) => signer.keyId === keyId)?.signer.agentId
+    const owner = ring.named(keyId)[0]?.signer.agentId
     return refuse(subject, what, `the key that signed is ${owner ? `that of ${owner}` : 'unknown'}`)
   }
   const { organizationId } = key.signer
@@ -63,4 +62,14 @@ async function verifySignature(subject: EntryCase, state: ReceiptState) {
   const saidAt = entry.textAt('proof/occurred_at') ?? 'never'
   // ID-05: judged at arrival, so that a truthful receipt counts after a rotation.
   return verifyStatementEntry(subject, { what, body, keys: [key], saidAt, isDatedByClaim: false })
+}
+
+/** O-23. After a revocation the exchange withholds the digest of the asset, so another one cannot be compared. */
+function namesContent({ entry, metadata, record, findings, packageId }: EntryCase): boolean {
+  const digest = entry.textAt('proof/package_digest')
+  if ([metadata.content_digest, record.edc?.asset_digest].includes(digest)) return true
+  const isWithheld = metadata.transport_mode === 'ds_x' && record.edc === undefined
+  const { position } = entry.value
+  if (isWithheld) findings.word('which asset belongs to the package', digest ?? null, { packageId, position })
+  return isWithheld
 }

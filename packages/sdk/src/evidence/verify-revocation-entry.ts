@@ -28,8 +28,10 @@ async function verifySignature(subject: EntryCase) {
     return refuse(subject, WHAT, 'nobody signed it: only the exchange says so')
   const keyId = entry.textAt('proof/signature/key_id') ?? ''
   const own = ring.find(metadata.sender_agent_id, keyId)
-  const others = ring.ofOrganization(metadata.sender_org_id, keyId)
-  const keys = [...(own ? [own] : []), ...others.filter((key) => key !== own)]
+  const others = ring
+    .named(keyId)
+    .filter((key) => key !== own && key.signer.organizationId === metadata.sender_org_id)
+  const keys = [...(own ? [own] : []), ...others]
   if (keys.length === 0) return refuse(subject, WHAT, 'the signature names no key of the sender')
   const saidAt = entry.textAt('proof/requested_at') ?? 'never'
   const body = bodyOf(subject, MEMBERS)

@@ -40,7 +40,8 @@ export async function verifyStatementEntry(
     if (!holds || form === undefined) continue
     const claimedAt = isDatedByClaim ? saidAt : undefined
     const verdict = judgeKey(key, { claimedAt, arrivedAt })
-    const detail = `${verdict.detail}; dated ${saidAt}, arrived ${arrivedAt}`
+    const unbound = form === 'plain' ? '; the signature does not name the package' : ''
+    const detail = `${verdict.detail}; dated ${saidAt}, arrived ${arrivedAt}${unbound}`
     const isValid = reportSignature(
       subject,
       what,

@@ -36,7 +36,7 @@ export function keyFault(
 }
 
 /** Finds the signed acceptance in the evidence of a package. */
-export function findAcceptance(entries: readonly EvidenceEntry[], packageId: string): Acceptance | undefined {
+function findAcceptance(entries: readonly EvidenceEntry[], packageId: string): Acceptance | undefined {
   return entries
     .map(({ proof }) => Reflect.get(proof, 'acceptance') as Acceptance | undefined)
     .find((acceptance) => acceptance?.package_id === packageId)

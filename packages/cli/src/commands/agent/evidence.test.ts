@@ -88,7 +88,8 @@ test('[AUD-01] verification takes what it asks for: policy, content, fingerprint
 
   const other = `agent_acme=${'A'.repeat(43)}`
   const refused = await aexHere(...verify, '--fingerprint', other)
-  assert.deepEqual([refused.code, /^The evidence is broken\. This does/u.test(refused.stdout)], [1, true])
+  assert.equal(refused.code, 1)
+  assert.ok(refused.stdout.startsWith('The evidence is broken. This does not hold:'))
   assert.match(refused.stdout, /✖ “the key is one that is trusted” does not hold:\s+key_\S+ of agent_acme/)
   const { code } = await aexHere(...verify, '--anchor', `1=${'0'.repeat(64)}`)
   assert.equal(code, 1)
