@@ -338,6 +338,17 @@ test('[AUD-01][AUD-03][PKG-03] the evidence of a ds_x thread verifies offline, i
       ['revoked', 'revoked'],
     ],
   )
+  // The exchange withholds the manifest of a revoked package from its recipient.
+  const withheld = packages.map(({ edc, sender_signature, ...rest }, at) =>
+    at === 2 ? rest : { edc, sender_signature, ...rest },
+  )
+  const report = await verifyEvidence({ ...bundle, packages: withheld } as EvidenceBundle)
+  assert.equal(report.verdict, 'holds', report.summary)
+  assert.ok(
+    report.unverifiable.some(
+      ({ what, packageId }) => what.endsWith('manifest of the transfer') && packageId === last.packageId,
+    ),
+  )
   const ofPackages = ([list]: readonly string[]) => list === 'packages'
   await assertEveryMemberCounts(bundle, (edited) => verifyEvidence(edited), ofPackages)
 })

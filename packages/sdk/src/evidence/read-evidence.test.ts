@@ -1,0 +1,104 @@
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { startWorld } from '@agent-exchange/testkit'
+import type { AgentContext } from '../context.ts'
+import type { EvidenceBundle } from './evidence-bundle.ts'
+import { failing, relinked, wholeThread } from './evidence.fixture.ts'
+import { readEvidence } from './read-evidence.ts'
+import { verifyEvidence } from './verify-evidence.ts'
+
+const world = await startWorld()
+after(() => world[Symbol.asyncDispose]())
+const thread = await wholeThread(world)
+const { bolt, threadId } = thread
+const evidence = await readEvidence(bolt, { threadId })
+
+type Answer = Readonly<Record<string, unknown>>
+
+/** The real exchange in small pages, with lists that go on from page to page. */
+function inSmallPages(agent: AgentContext): AgentContext {
+  let page = 0
+  const call = async (operation: string, options: { query?: object }): Promise<Answer> => {
+    const isEvidence = operation.endsWith('AuditEvidence')
+    const asked = isEvidence ? { ...options, query: { ...options.query, limit: 2 } } : options
+    const answer = (await agent.connection.call(
+      operation as 'getThread',
+      asked as never,
+    )) as unknown as Answer
+    page++
+    const attempt = {
+      delivery_id: `delivery_${page}`,
+      attempt: 1,
+      attempted_at: world.clock.now(),
+      outcome: 'ok',
+    }
+    const unlinked = { proof: { kind: 'policy_receipt_accepted', recorded_at: `page ${page}` } }
+    if (operation === 'getPackageAuditEvidence') return { ...answer, delivery_attempts: [attempt, attempt] }
+    return operation === 'getThreadAuditEvidence' ? { ...answer, unlinked_entries: [unlinked] } : answer
+  }
+  return { ...agent, connection: { ...agent.connection, call: call as AgentContext['connection']['call'] } }
+}
+
+test('[AUD-01] evidence on many pages is collected whole, each item of its lists once', async () => {
+  const bundle = await readEvidence(inSmallPages(bolt), { threadId })
+  assert.deepEqual(bundle.entries, evidence.entries)
+  assert.deepEqual(bundle.keys, evidence.keys)
+  assert.deepEqual(
+    bundle.packages.map(({ delivery_attempts: _, ...record }) => record),
+    evidence.packages,
+  )
+  const [first] = bundle.packages
+  assert.ok(first)
+  assert.equal(first.delivery_attempts?.length, Math.ceil(first.positions.length / 2))
+  assert.equal(bundle.unlinked_entries?.length, Math.ceil(evidence.entries.length / 2))
+  const report = await verifyEvidence(bundle)
+  assert.deepEqual(failing(report), [])
+  const words = Map.groupBy(report.exchangeWord, ({ what }) => what)
+  assert.ok(words.get('an attempt to deliver a notification'))
+  assert.equal(words.get('an entry that is in no chain')?.length, bundle.unlinked_entries?.length)
+})
+
+test('[AUD-01] an exchange that shows a thread and its packages differently is found', async () => {
+  const call = async (operation: string, options: object): Promise<Answer> => {
+    const answer = (await bolt.connection.call(
+      operation as 'getThread',
+      options as never,
+    )) as unknown as Answer
+    if (operation !== 'getPackageAuditEvidence') return answer
+    const [first, ...rest] = answer['entries'] as EvidenceBundle['entries']
+    return { ...answer, entries: [{ ...first, proof: { ...first?.proof, note: 'another' } }, ...rest] }
+  }
+  const connection = { ...bolt.connection, call: call as AgentContext['connection']['call'] }
+  const bundle = await readEvidence({ ...bolt, connection }, { threadId })
+  assert.equal((await verifyEvidence(bundle)).verdict, 'broken')
+})
+
+test('[AUD-01] entries may carry the time of acceptance and the acceptance of a response beside the order of recording', async () => {
+  const later = new Date(Date.parse(world.clock.now()) + 60_000).toISOString()
+  const acceptanceOf = (id: unknown) =>
+    evidence.entries
+      .map(({ proof }) => Reflect.get(proof, 'acceptance') as { package_id: string } | undefined)
+      .find((acceptance) => acceptance?.package_id === id)
+  const entries = evidence.entries.map(({ proof, ...entry }) => {
+    const { kind, recorded_at: accepted_at } = proof
+    const response = kind === 'response_accepted' && {
+      acceptance: acceptanceOf(Reflect.get(proof, 'response_package_id')),
+    }
+    const isDated = !['package_accepted', 'response_accepted', 'content_fetched'].includes(kind)
+    return { ...entry, proof: { ...proof, ...response, ...(isDated && { accepted_at }), recorded_at: later } }
+  })
+  const report = await verifyEvidence(await relinked({ ...evidence, entries }))
+  // The old key counted when it signed, which is long before the entries were recorded.
+  assert.deepEqual(failing(report), [])
+  assert.equal(report.verdict, 'holds')
+  assert.match(JSON.stringify(report.exchangeWord), /"accepted_at"/)
+  const forged = entries.map((entry) =>
+    entry.proof.kind === 'response_accepted'
+      ? { ...entry, proof: { ...entry.proof, acceptance: acceptanceOf(thread.first) } }
+      : entry,
+  )
+  assert.match(
+    failing(await verifyEvidence(await relinked({ ...evidence, entries: forged }))).join('\n'),
+    /entries repeat what was signed: entry \d+: proof\/acceptance/,
+  )
+})
