@@ -38,6 +38,63 @@ export function ratioInTurns(values: readonly number[], others: readonly number[
 
 const sumOf = (values: readonly number[]) => values.reduce((sum, each) => sum + each, 0)
 
+export interface RatioInterval {
+  /** The geometric mean of the ratios of all rounds. */
+  readonly value: number
+  /** Bounds of the confidence interval. */
+  readonly low: number
+  readonly high: number
+}
+
+/** The share of repeated experiments whose interval contains the true ratio. */
+export const CONFIDENCE = 0.95
+
+/**
+ * The ratio of two series that were measured alternately, with its confidence interval: Student's t on the logarithms of
+ * the per-round ratios, so that swapping the two sides gives the reciprocal interval.
+ */
+export function ratioInterval(
+  values: readonly number[],
+  others: readonly number[],
+  confidence = CONFIDENCE,
+): RatioInterval {
+  if (values.length < 2) throw new Error('an interval needs at least two rounds')
+  if (![...values, ...others].every((value) => value > 0 && Number.isFinite(value))) {
+    throw new Error('ratios need positive measurements')
+  }
+  const { value, error } = ratioInTurns(values, others)
+  const margin = Math.exp(studentQuantile(values.length - 1, confidence) * (error / value))
+  return { value, low: value / margin, high: value * margin }
+}
+
+const BISECTIONS = 100
+
+/** The value that the absolute value of Student's t stays below with this probability. */
+export function studentQuantile(degrees: number, probability: number): number {
+  let [low, high] = [0, 1]
+  while (studentProbability(degrees, high) < probability) high *= 2
+  for (let step = 0; step < BISECTIONS; step++) {
+    const middle = (low + high) / 2
+    if (studentProbability(degrees, middle) < probability) low = middle
+    else high = middle
+  }
+  return high
+}
+
+/** The probability of |t| below a limit, for whole degrees of freedom (Abramowitz and Stegun, 26.7.3 and 26.7.4). */
+function studentProbability(degrees: number, limit: number): number {
+  const angle = Math.atan(limit / Math.sqrt(degrees))
+  const [sine, cosine] = [Math.sin(angle), Math.cos(angle)]
+  const isOdd = degrees % 2 === 1
+  let term = isOdd ? cosine : 1
+  let sum = degrees === 1 ? 0 : term
+  for (let power = isOdd ? 3 : 2; power <= degrees - 2; power += 2) {
+    term *= (cosine ** 2 * (power - 1)) / power
+    sum += term
+  }
+  return isOdd ? ((angle + sine * sum) * 2) / Math.PI : sine * sum
+}
+
 /** The smallest value that at least this share of all values does not exceed (nearest rank). */
 export function percentile(values: readonly number[], share: number): number {
   return percentiles(values, [share])[0] ?? Number.NaN
