@@ -12,6 +12,10 @@ export interface Figure {
   readonly unit: Unit
   /** Of the repetitions, where there were several. */
   readonly spread?: Spread | undefined
+  /** Printed in a table of the area, and not by itself. */
+  readonly isInTable?: boolean
+  /** A rate that the plot leaves out. */
+  readonly isUnplotted?: boolean
   /** Not ours: what ours is held against. */
   readonly isOther?: boolean
   /** What this figure is held against; the ratio is printed beside it. */

@@ -2,6 +2,7 @@ import type { Area } from './area.ts'
 import { cryptoArea } from './crypto/crypto.ts'
 import { es256WaysArea } from './crypto/es256-ways.ts'
 import { deliveryArea } from './delivery/delivery.ts'
+import { endToEndArea } from './end-to-end/end-to-end.ts'
 import { growthArea } from './growth/growth.ts'
 import { packagesArea } from './packages/packages.ts'
 import { peersArea } from './peers/peers.ts'
@@ -16,6 +17,7 @@ export const AREAS: readonly Area[] = [
   packagesArea,
   requestsArea,
   deliveryArea,
+  endToEndArea,
   startupArea,
   peersArea,
   simulationArea,

@@ -7,7 +7,7 @@ export function figureOf(
   label: string,
   unit: Unit,
   values: readonly number[],
-  more: Pick<Figure, 'isOther' | 'reference'> = {},
+  more: Pick<Figure, 'isOther' | 'isInTable' | 'isUnplotted' | 'reference'> = {},
 ): Figure {
   return {
     id,

@@ -94,15 +94,17 @@ test('the interval of a ratio, calculated by hand', () => {
   assert.equal(high.toFixed(0), (2 * 2 ** studentQuantile(1, 0.95)).toFixed(0))
   assert.equal((low * high).toFixed(6), '4.000000')
   const same = ratioInterval([10, 20, 30], [20, 40, 60])
-  assert.deepEqual([same.value, same.low, same.high].map((each) => each.toFixed(9)), [
-    '0.500000000',
-    '0.500000000',
-    '0.500000000',
-  ])
+  assert.deepEqual(
+    [same.value, same.low, same.high].map((each) => each.toFixed(9)),
+    ['0.500000000', '0.500000000', '0.500000000'],
+  )
 })
 
 test('swapped sides give the reciprocal interval', () => {
-  const [left, right] = [[105, 98, 130, 99], [100, 101, 99, 104]] as const
+  const [left, right] = [
+    [105, 98, 130, 99],
+    [100, 101, 99, 104],
+  ] as const
   const [one, other] = [ratioInterval(left, right), ratioInterval(right, left)]
   assert.equal((one.low * other.high).toFixed(9), '1.000000000')
   assert.equal((one.value * other.value).toFixed(9), '1.000000000')

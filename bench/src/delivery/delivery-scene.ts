@@ -1,4 +1,4 @@
-import { sendPackage, type Organization } from '@agent-exchange/testkit'
+import { sendPackage } from '@agent-exchange/testkit'
 import type { Bed } from '../exchange/bed.ts'
 import type { Exchange } from '../exchange/exchange.ts'
 import { makeOrganizations } from '../exchange/parties.ts'
@@ -6,8 +6,10 @@ import { open, type DatabaseTarget } from '../exchange/postgres-server.ts'
 import { startHelper, type Helper } from '../processes/calls.ts'
 import { makeNaiveDatabase } from '../reference/naive-database.ts'
 import { eventMaker, readTemplates, type EventTemplate } from '../rows/event-rows.ts'
+import { registerEndpoints } from './endpoints.ts'
 import type { OneByOneCalls } from './one-by-one-main.ts'
 import type { ReceiverCalls } from './receiver-main.ts'
+import { startReceiver } from './receiver.ts'
 
 const OWNERS = 10
 const ENDPOINTS_PER_OWNER = 20
@@ -28,19 +30,15 @@ export interface DeliveryScene {
 }
 
 export async function makeDeliveryScene(bed: Bed, cleanup: AsyncDisposableStack): Promise<DeliveryScene> {
-  const addresses = Array.from({ length: ENDPOINTS }, (_, i) => `127.0.1.${i + 1}`)
-  const receiver = cleanup.use(startHelper<ReceiverCalls>(new URL('receiver-main.ts', import.meta.url)))
-  const port = await receiver.call('listen', addresses, await bed.authority.server(...addresses))
-  const ca = bed.file('receiver-ca.crt', bed.authority.certificate)
-  const settings = { AEX_WEBHOOK_CA: ca, AEX_WEBHOOK_ALLOW_PRIVATE: 'true' }
+  const { process: receiver, origins, settings, caFile } = await startReceiver(bed, cleanup, ENDPOINTS)
   const exchange = cleanup.use(
     await bed.exchange('delivery', { ...settings, AEX_ROLE: 'api', AEX_WORKERS: '1' }),
   )
   const owners = await makeOrganizations(exchange.world, 'owner', OWNERS)
   await Promise.all(
     owners.map((owner, i) => {
-      const own = addresses.slice(i * ENDPOINTS_PER_OWNER, (i + 1) * ENDPOINTS_PER_OWNER)
-      return registerEndpoints(owner, own, port)
+      const own = origins.slice(i * ENDPOINTS_PER_OWNER, (i + 1) * ENDPOINTS_PER_OWNER)
+      return registerEndpoints(owner, own.map(urlOf))
     }),
   )
   const sender = await exchange.world.organization('sender')
@@ -53,7 +51,9 @@ export async function makeDeliveryScene(bed: Bed, cleanup: AsyncDisposableStack)
   )
   const naiveDatabase = await makeNaiveDatabase(bed, exchange)
   const oneByOne = cleanup.use(
-    startHelper<OneByOneCalls>(new URL('one-by-one-main.ts', import.meta.url), { NODE_EXTRA_CA_CERTS: ca }),
+    startHelper<OneByOneCalls>(new URL('one-by-one-main.ts', import.meta.url), {
+      NODE_EXTRA_CA_CERTS: caFile,
+    }),
   )
   await oneByOne.call('open', naiveDatabase)
   return {
@@ -67,11 +67,6 @@ export async function makeDeliveryScene(bed: Bed, cleanup: AsyncDisposableStack)
   }
 }
 
-async function registerEndpoints(owner: Organization, addresses: readonly string[], port: number) {
-  for (const [i, address] of addresses.entries()) {
-    const path = (i * HANGING_SHARE) % 1 === 0 ? HANGING_PATH : '/hook'
-    const body = { url: `https://${address}:${port}${path}`, event_types: [] }
-    const answer = await owner.post('/v1/webhook-endpoints', body)
-    if (answer.status !== 201) throw new Error(answer.text)
-  }
+function urlOf(origin: string, index: number): string {
+  return `${origin}${(index * HANGING_SHARE) % 1 === 0 ? HANGING_PATH : '/hook'}`
 }

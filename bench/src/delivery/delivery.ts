@@ -1,4 +1,5 @@
 import type { Area, AreaContext, AreaResult } from '../area.ts'
+import { pausable } from '../processes/pause.ts'
 import { exactly, numbered, type Rounds } from '../rounds.ts'
 import { median } from '../statistics.ts'
 import { deliveryResult, type DeliveryResults } from './delivery-findings.ts'
@@ -52,7 +53,9 @@ async function run({ quick, progress, bed: startBed }: AreaContext): Promise<Are
   await using cleanup = new AsyncDisposableStack()
   const scene = await makeDeliveryScene(bed, cleanup)
   const worker = cleanup.use(await scene.exchange.serve('worker', scene.settings))
-  const second = quick ? undefined : cleanup.use(await secondWorker(scene))
+  const second = quick
+    ? undefined
+    : cleanup.use(pausable(await scene.exchange.serve('second-worker', scene.settings)))
   const all = [worker, second].flatMap((each) => each?.pid ?? [])
   const results: DeliveryResults = { one: [], two: [], oneByOne: [], well: [], hanging: [] }
   const { postgres } = bed
@@ -65,7 +68,7 @@ async function run({ quick, progress, bed: startBed }: AreaContext): Promise<Are
     second?.pause()
     results.one.push(await workerThroughput(scene, postgres, { pids: [worker.pid], events }))
     if (second) {
-      second.goOn()
+      second.resume()
       results.two.push(await workerThroughput(scene, postgres, { pids: all, events }))
     }
     progress(`${round}/${plan.rounds.most} ${latestOf(results).join(', ')} /s`)
@@ -80,22 +83,6 @@ function latestOf({ oneByOne, one, two }: DeliveryResults): string[] {
   return Object.entries(all).flatMap(([who, list]) =>
     list.slice(-1).map(({ perSecond }) => `${who} ${Math.round(perSecond)}`),
   )
-}
-
-/** Paused rather than stopped in between: a process that has just started is slow, whatever it does. */
-async function secondWorker({ exchange, settings }: DeliveryScene) {
-  const worker = await exchange.serve('second-worker', settings)
-  const goOn = () => void process.kill(worker.pid, 'SIGCONT')
-  return {
-    pid: worker.pid,
-    pause: () => void process.kill(worker.pid, 'SIGSTOP'),
-    goOn,
-    [Symbol.asyncDispose]: () => {
-      // Nothing ends while it is paused.
-      goOn()
-      return worker[Symbol.asyncDispose]()
-    },
-  }
 }
 
 /** In turns: without and with endpoints that hang. */

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { open } from '../exchange/postgres-server.ts'
+import { sharedNow } from '../processes/shared-clock.ts'
 import { percentiles } from '../statistics.ts'
 import { HANGING_PATH, type DeliveryScene } from './delivery-scene.ts'
 import { insertEvents } from '../rows/event-rows.ts'
@@ -39,7 +40,7 @@ export async function firstAttempts(scene: DeliveryScene, stream: Stream): Promi
     const template = templates[i % templates.length]
     if (!template) break
     const event = nextEvent(template, new Date())
-    const at = performance.timeOrigin + performance.now()
+    const at = sharedNow()
     for (const { delivery_id, webhook_endpoint_id } of event.deliveries) {
       if (!hanging.has(String(webhook_endpoint_id))) begun.set(String(delivery_id), at)
     }

@@ -1,28 +1,32 @@
-/** A webhook receiver in a process of its own: TLS, and as little else as possible. Started by `startReceiverProcess`. */
+/** A webhook receiver in a process of its own: TLS, and as little else as possible. Started by `startReceiver`. */
 
 import { createServer, type TLSSocket } from 'node:tls'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { answerCalls } from '../processes/calls.ts'
+import { sharedNow } from '../processes/shared-clock.ts'
 
 const NO_CONTENT = 'HTTP/1.1 204 No Content\r\n\r\n'
 const HEAD_END = '\r\n\r\n'
 const WAIT_STEP_MS = 2
 
-/** When which delivery came in, in milliseconds since 1970. */
+/** The first arrival of a delivery, by the shared clock. */
 export interface Arrival {
   readonly deliveryId: string
+  readonly packageId: string
   readonly at: number
 }
 
-let arrivals: Arrival[] = []
+const arrivals = new Map<string, Arrival>()
 let hangingPrefix: string | undefined
 const hung = new Set<TLSSocket>()
 
-const now = () => performance.timeOrigin + performance.now()
-
 /** Whatever the path, the answer is 204, unless the path is one of those that hang now. */
-function onRequest(socket: TLSSocket, head: string): void {
-  arrivals.push({ deliveryId: /\r\nsvc-delivery-id: *(\S+)/i.exec(head)?.[1] ?? '', at: now() })
+function onRequest(socket: TLSSocket, head: string, body: string): void {
+  const deliveryId = /\r\nsvc-delivery-id: *(\S+)/i.exec(head)?.[1] ?? ''
+  if (!arrivals.has(deliveryId)) {
+    const packageId = /"package_id":"([^"]+)"/.exec(body)?.[1] ?? ''
+    arrivals.set(deliveryId, { deliveryId, packageId, at: sharedNow() })
+  }
   const path = head.slice('POST '.length, head.indexOf(' ', 'POST '.length))
   if (hangingPrefix !== undefined && path.startsWith(hangingPrefix)) hung.add(socket)
   else socket.write(NO_CONTENT, 'latin1')
@@ -39,10 +43,12 @@ function onConnection(socket: TLSSocket): void {
       const end = waiting.indexOf(HEAD_END)
       if (end < 0) return
       const head = waiting.toString('latin1', 0, end)
-      const length = end + HEAD_END.length + Number(/\r\ncontent-length: *(\d+)/i.exec(head)?.[1] ?? 0)
+      const from = end + HEAD_END.length
+      const length = from + Number(/\r\ncontent-length: *(\d+)/i.exec(head)?.[1] ?? 0)
       if (waiting.length < length) return
+      const body = waiting.toString('latin1', from, length)
       waiting = waiting.subarray(length)
-      onRequest(socket, head)
+      onRequest(socket, head, body)
     }
   })
 }
@@ -73,16 +79,16 @@ const calls = {
     hung.clear()
   },
   forget(): void {
-    arrivals = []
+    arrivals.clear()
   },
-  /** What came in since it was last forgotten, as soon as there is so much of it. */
+  /** Waits until this many deliveries have arrived since `forget`; repeated attempts do not count. */
   async arrivals(count: number, limitMs: number): Promise<Arrival[]> {
-    for (const from = performance.now(); arrivals.length < count; await sleep(WAIT_STEP_MS)) {
+    for (const from = performance.now(); arrivals.size < count; await sleep(WAIT_STEP_MS)) {
       if (performance.now() - from > limitMs) {
-        throw new Error(`${arrivals.length} of ${count} deliveries arrived within ${limitMs} ms`)
+        throw new Error(`${arrivals.size} of ${count} deliveries arrived within ${limitMs} ms`)
       }
     }
-    return arrivals
+    return [...arrivals.values()]
   },
 }
 

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { open, type PostgresServer, type DatabaseTarget } from '../exchange/postgres-server.ts'
-import { cpuSeconds } from '../processes/cpu.ts'
+import { cpuMeter } from '../processes/cpu.ts'
 import type { DeliveryScene } from './delivery-scene.ts'
 import { insertEvents, together } from '../rows/event-rows.ts'
 
@@ -65,11 +65,9 @@ export async function oneByOneThroughput(
 }
 
 function cpuCounter(roots: readonly (readonly number[])[]) {
-  const before = roots.map(cpuSeconds)
+  const used = cpuMeter(roots)
   return (deliveries: number, milliseconds: number): Throughput => {
-    const [worker = 0, database = 0, receiver = 0] = roots.map(
-      (root, i) => ((cpuSeconds(root) - (before[i] ?? 0)) * 1e6) / deliveries,
-    )
+    const [worker = 0, database = 0, receiver = 0] = used().map((seconds) => (seconds * 1e6) / deliveries)
     return {
       perSecond: (deliveries * 1_000) / milliseconds,
       workerMicroseconds: worker,

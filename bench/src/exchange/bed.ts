@@ -12,8 +12,8 @@ export interface Bed extends AsyncDisposable {
   readonly authority: TestAuthority
   /** The exchange with default settings, without TLS; started when the first area asks. */
   main(): Promise<Exchange>
-  /** Another one, with a database of its own. */
-  exchange(name: string, env?: Readonly<Record<string, string>>): Promise<Exchange>
+  /** Another one, with a database of its own; of another revision, if its command `aex` is given. */
+  exchange(name: string, env?: Readonly<Record<string, string>>, program?: string): Promise<Exchange>
   /** Ends with the bed. */
   keep<T extends AsyncDisposable>(resource: T): T
   /** Writes a file into the folder and returns its path. */
@@ -40,9 +40,9 @@ export async function startBed(workers: number): Promise<Bed> {
     postgres,
     authority,
     main: () => (main ??= startMain()),
-    async exchange(name, env = {}) {
+    async exchange(name, env = {}, program) {
       const database = await postgres.create(name)
-      return startExchange({ name, database, folder: folder.path, env: { ...common, ...env } })
+      return startExchange({ name, database, folder: folder.path, env: { ...common, ...env }, program })
     },
     keep: (resource) => release.use(resource),
     file(name, text) {

@@ -10,6 +10,7 @@ import {
 } from '@agent-exchange/testkit'
 import { serve, type Served } from '../processes/serve.ts'
 import { plainDriver } from '../reference/plain-driver.ts'
+import { operateByCommand } from './operator-command.ts'
 import { urlOf, type DatabaseTarget } from './postgres-server.ts'
 
 type Environment = Readonly<Record<string, string>>
@@ -30,9 +31,20 @@ export interface ExchangeOptions {
   /** For data folders and logs. */
   readonly folder: string
   readonly env: Environment
+  /**
+   * The command `aex` of the revision to start. Organizations are then made by that command as well, since its options are
+   * part of the outer contract and the operator API is not.
+   */
+  readonly program?: string | undefined
 }
 
-export async function startExchange({ name, database, folder, env }: ExchangeOptions): Promise<Exchange> {
+export async function startExchange({
+  name,
+  database,
+  folder,
+  env,
+  program,
+}: ExchangeOptions): Promise<Exchange> {
   const cleanup = new AsyncDisposableStack()
   await using undo = cleanup
   const masterKey = randomBytes(32)
@@ -49,7 +61,7 @@ export async function startExchange({ name, database, folder, env }: ExchangeOpt
       AEX_DATA_DIR: join(folder, `${name}-${part}`),
     }
     const logFile = join(folder, `${name}-${part}.log`)
-    return serve({ url, operatorUrl, env: { ...env, ...own, ...more }, logFile })
+    return serve({ program, url, operatorUrl, env: { ...env, ...own, ...more }, logFile })
   }
   const service = cleanup.use(await start('service'))
   const sql = plainDriver(database, 4)
@@ -63,7 +75,9 @@ export async function startExchange({ name, database, folder, env }: ExchangeOpt
     databaseUrl: urlOf(database),
     masterKey,
     logged: [],
-    operate: (method, path, body) => callOperator(service.operatorUrl, token, method, path, body),
+    operate: program
+      ? operateByCommand({ program, operatorUrl: service.operatorUrl, token, folder })
+      : (method, path, body) => callOperator(service.operatorUrl, token, method, path, body),
     organization: (prefix, options = {}) => createOrganization(world, prefix, options),
     [Symbol.asyncDispose]: async () => undefined,
   }

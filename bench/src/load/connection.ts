@@ -7,6 +7,8 @@ const HEAD_END = '\r\n\r\n'
 export interface Outgoing {
   readonly head: string
   readonly body?: Uint8Array | undefined
+  /** The package that it sends, if it sends one. */
+  readonly packageId?: string
 }
 
 export interface Address {
@@ -93,7 +95,7 @@ export class Connection {
   }
 }
 
-/** So many connections, opened before the clock starts. */
+/** Connections that are opened before the clock starts. */
 export async function openAll(address: Address, count: number): Promise<Connection[]> {
   return Promise.all(Array.from({ length: count }, () => Connection.open(address)))
 }

@@ -1,19 +1,15 @@
 /** The process that makes load, and nothing else. Started by `startLoad`. */
 
-import { open } from '../exchange/postgres-server.ts'
 import type { Party } from '../exchange/parties.ts'
 import { answerCalls } from '../processes/calls.ts'
 import { openAll, type Address, type Connection, type Outgoing } from './connection.ts'
-import { closedLoop, openLoop, type Next, type Span } from './loops.ts'
+import { seeded } from '../simulation/random.ts'
+import { sharedTime } from '../processes/shared-clock.ts'
+import { closedLoop, openLoop, type Next, type OnSend, type Span } from './loops.ts'
 import type { Outcome } from './outcome.ts'
-import { packageMaker } from './package-maker.ts'
-import { insertReceipts, type ReceiptTemplate } from '../rows/receipt-rows.ts'
-import { createStock, type Stock } from './stock.ts'
-
-/** Whom requests go to, and on whose behalf: a token for each sender. */
-export interface Target extends Address {
-  readonly tokens: readonly string[]
-}
+import { stockOfPackages, stockOfReceipts, type ReceiptSource } from './package-stock.ts'
+import { poissonSchedule, steadySchedule } from './schedule.ts'
+import type { Stock, Target } from './stock.ts'
 
 /** Where requests come from: one of the stocks, or addresses that are read again and again. */
 export type Source = StockSource | ReadSource | PostSource
@@ -22,6 +18,8 @@ export interface StockSource {
   readonly kind: 'stock'
   /** The same ones again and again. */
   readonly isRepeated?: boolean
+  /** The largest number to send. */
+  readonly most?: number
   readonly stock: string
 }
 
@@ -42,6 +40,20 @@ export interface Load extends Span {
   readonly source: Source
   /** Given: an open loop at this rate. Otherwise every client sends as soon as it may. */
   readonly perSecond?: number
+  /** Given: the gaps of the open loop are exponentially distributed, with this seed. Otherwise they are equal. */
+  readonly poissonSeed?: number
+  /** Whether the outcome lists every package with its time. */
+  readonly isTraced?: boolean
+}
+
+/** When a package was due to be sent, by the shared clock. */
+export interface SentPackage {
+  readonly packageId: string
+  readonly at: number
+}
+
+export interface LoadOutcome extends Outcome {
+  readonly sent: readonly SentPackage[]
 }
 
 export interface StockOrder {
@@ -49,8 +61,8 @@ export interface StockOrder {
   readonly kind: 'packages' | 'receipts'
   readonly senders: readonly Party[]
   readonly receivers: readonly Party[]
-  /** Where receipts for the packages are put, if they are needed. */
-  readonly receipts?: { readonly databaseUrl: string; readonly template: ReceiptTemplate }
+  /** How policy receipts for the packages get into the service, if they are needed. */
+  readonly receipts?: ReceiptSource
 }
 
 const stocks = new Map<string, Stock>()
@@ -66,7 +78,8 @@ function requestsFor(source: Source, { url, tokens }: Target): Next {
   const { host } = new URL(url)
   if (source.kind === 'stock') {
     const stock = stockOf(source.stock)
-    return source.isRepeated ? stock.cycle(host, tokens) : stock.take(host, tokens)
+    const next = source.isRepeated ? stock.cycle(host, tokens) : stock.take(host, tokens)
+    return source.most === undefined ? next : limited(next, source.most)
   }
   return inTurn(source.kind === 'reads' ? readsOf(source, host, tokens) : postsOf(source, host))
 }
@@ -88,36 +101,45 @@ function postsOf({ path, bodies }: PostSource, host: string): Outgoing[] {
   }))
 }
 
+function limited(next: Next, most: number): Next {
+  let left = most
+  return () => (left-- > 0 ? next() : undefined)
+}
+
 function inTurn(requests: readonly Outgoing[]): Next {
   let at = 0
   return () => requests[at++ % requests.length]
 }
 
+function scheduleOf({ perSecond, poissonSeed }: Load) {
+  if (perSecond === undefined) return undefined
+  return poissonSeed === undefined
+    ? steadySchedule(perSecond)
+    : poissonSchedule(perSecond, seeded(poissonSeed))
+}
+
 const calls = {
   async createStock({ name, kind, senders, receivers, receipts }: StockOrder): Promise<void> {
-    const maker = await packageMaker(senders, receivers)
-    const db = receipts && open(receipts.databaseUrl)
-    stocks.set(
-      name,
-      createStock({
-        path: kind === 'packages' ? '/v1/packages' : '/v1/policy-receipts',
-        make: kind === 'packages' ? maker.makePackage : maker.makeReceipt,
-        ...(db && { prepare: (packages) => insertReceipts(db, receipts.template, packages) }),
-      }),
-    )
+    const stock = kind === 'packages' ? stockOfPackages(receipts) : stockOfReceipts
+    stocks.set(name, await stock(senders, receivers))
   },
-  fill: (name: string, count: number): Promise<void> => stockOf(name).fill(count),
+  fill: (name: string, count: number, target?: Target): Promise<void> => stockOf(name).fill(count, target),
   /** Before the clock starts, and before CPU time is counted: handshakes are not what is measured. */
   async connect(address: Address, clients: number): Promise<void> {
     connections = await openAll(address, clients)
   },
-  async run(load: Load): Promise<Outcome> {
+  async run(load: Load): Promise<LoadOutcome> {
     const next = requestsFor(load.source, load.target)
+    const sent: SentPackage[] = []
+    const onSend: OnSend | undefined = load.isTraced
+      ? ({ packageId = '' }, at) => void sent.push({ packageId, at: sharedTime(at) })
+      : undefined
     try {
-      const { perSecond } = load
-      return await (perSecond === undefined
-        ? closedLoop(connections, next, load)
-        : openLoop(connections, next, { ...load, perSecond }))
+      const schedule = scheduleOf(load)
+      const outcome = await (schedule
+        ? openLoop(connections, next, { ...load, schedule }, { onSend })
+        : closedLoop(connections, next, load, onSend))
+      return { ...outcome, sent }
     } finally {
       connections.forEach((connection) => connection.close())
     }

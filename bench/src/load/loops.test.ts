@@ -2,8 +2,10 @@ import assert from 'node:assert/strict'
 import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { test } from 'node:test'
+import { Timeline } from '../simulation/timeline.ts'
 import { openAll, type Outgoing } from './connection.ts'
-import { closedLoop, openLoop } from './loops.ts'
+import { closedLoop, openLoop, type Sender } from './loops.ts'
+import { steadySchedule } from './schedule.ts'
 
 async function startServer(onRequest: RequestListener) {
   const server = createServer(onRequest)
@@ -61,23 +63,79 @@ test('another status than the wanted one ends the run and is shown', async () =>
   connection.close()
 })
 
-test('an open loop keeps its pace, and waiting for a free connection counts', async () => {
-  let answered = 0
+/** Runs an open loop in virtual time, with senders that take as long as given. */
+async function runOpenLoop(
+  schedule: readonly number[],
+  { senders, answerMs, rampMs = 0 }: { senders: number; answerMs: number; rampMs?: number },
+) {
+  const timeline = new Timeline()
+  const sleep = (milliseconds: number) =>
+    new Promise<void>((resolve) => timeline.after(milliseconds, resolve))
+  const sent: { readonly due: number; readonly at: number }[] = []
+  const due: number[] = []
+  const sender: Sender = {
+    async send() {
+      sent.push({ due: due[sent.length] ?? Number.NaN, at: timeline.now })
+      await sleep(answerMs)
+      return 204
+    },
+    lastAnswer: () => '',
+  }
+  let isOver = false
+  const run = openLoop(
+    Array.from({ length: senders }, () => sender),
+    () => post('a'),
+    { rampMs, measureMs: 100 - rampMs, status: 204, schedule },
+    { onSend: (_, at) => void due.push(at), time: { now: () => timeline.now, sleep } },
+  ).finally(() => (isOver = true))
+  for (let millisecond = 0; !isOver && millisecond < 1_000; millisecond++) {
+    timeline.run(millisecond)
+    await new Promise(setImmediate)
+  }
+  return { outcome: await run, sent }
+}
+
+test('an open loop sends at the times of its schedule, answered or not', async () => {
+  const { outcome, sent } = await runOpenLoop([0, 5, 5, 40, 99, 100, 200], { senders: 3, answerMs: 50 })
+  assert.deepEqual(
+    sent.map(({ at }) => at),
+    [0, 5, 5, 50, 99],
+    'the fourth waits for a free connection; nothing is sent after the end',
+  )
+  assert.equal(outcome.requests, 5)
+})
+
+test('an open loop counts latency from the due time, so that waiting for a connection is part of it', async () => {
+  const { outcome, sent } = await runOpenLoop([0, 10, 20, 30], { senders: 1, answerMs: 20 })
+  assert.deepEqual(sent, [
+    { due: 0, at: 0 },
+    { due: 10, at: 20 },
+    { due: 20, at: 40 },
+    { due: 30, at: 60 },
+  ])
+  assert.deepEqual([outcome.p50Ms, outcome.p99Ms], [30, 50])
+})
+
+test('what is due during the ramp is sent and not counted', async () => {
+  const { outcome } = await runOpenLoop([0, 10, 60, 70], { senders: 4, answerMs: 5, rampMs: 50 })
+  assert.equal(outcome.requests, 4)
+  assert.equal(outcome.perSecond, 2 / 0.05)
+})
+
+test('an open loop ends with the first unexpected status, and where requests run out', async () => {
   await using server = await startServer((request, response) => {
     request.resume()
-    answered++
-    setTimeout(() => response.writeHead(204).end(), 20)
+    response.writeHead(503, { 'content-length': 4 }).end('busy')
   })
-  const connections = await openAll(server, 1)
-  const outcome = await openLoop(connections, () => post('a'), {
-    rampMs: 0,
-    measureMs: 300,
-    status: 204,
-    perSecond: 100,
-  })
+  const span = () => ({ rampMs: 0, measureMs: 60_000, status: 202, schedule: steadySchedule(500) })
+  const connections = await openAll(server, 2)
+  await assert.rejects(
+    openLoop(connections, () => post('a'), span()),
+    /answered 503 instead of 202: [^]*busy/,
+  )
+  await assert.rejects(
+    openLoop(connections, () => undefined, span()),
+    /too few requests/,
+  )
   connections.forEach((connection) => connection.close())
-  assert.ok(Math.abs(outcome.requests - 30) <= 2, `${outcome.requests} requests in 0.3 s`)
-  assert.equal(answered, outcome.requests)
-  // One connection answers fifty a second: the last of thirty waits for about a third of a second.
-  assert.ok(outcome.p99Ms > 100, `${outcome.p99Ms} ms`)
 })

@@ -1,9 +1,13 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { Connection, Outgoing } from './connection.ts'
 import { outcomeOf, type Outcome } from './outcome.ts'
+import type { Schedule } from './schedule.ts'
+import { REAL_TIME, type Time } from './time.ts'
 
 /** The next request, or nothing when all have been sent. */
 export type Next = () => Outgoing | undefined
+
+/** What a loop needs of a connection. */
+export type Sender = Pick<Connection, 'send' | 'lastAnswer'>
 
 export interface Span {
   /** Runs before anything counts. */
@@ -13,17 +17,21 @@ export interface Span {
   readonly status: number
 }
 
+/** Called for each request with the time from which its latency counts. */
+export type OnSend = (outgoing: Outgoing, at: number) => void
+
 /** Closed loop: each connection sends its next request when it has its answer. */
 export async function closedLoop(
-  connections: readonly Connection[],
+  connections: readonly Sender[],
   next: Next,
   { rampMs, measureMs, status }: Span,
+  onSend?: OnSend,
 ): Promise<Outcome> {
   const latencies: number[] = []
   let requests = 0
   const from = performance.now() + rampMs
   let until = from + measureMs
-  const lane = async (connection: Connection): Promise<void> => {
+  const lane = async (connection: Sender): Promise<void> => {
     for (;;) {
       const begun = performance.now()
       if (begun >= until) return
@@ -33,6 +41,7 @@ export async function closedLoop(
         return
       }
       requests++
+      onSend?.(outgoing, begun)
       await expectStatus(connection, outgoing, status)
       const ended = performance.now()
       if (ended >= from && ended < until) latencies.push(ended - begun)
@@ -43,46 +52,53 @@ export async function closedLoop(
 }
 
 /**
- * Open loop: requests come at a steady rate, whether or not the earlier ones were answered. Time counts from when a
- * request was due, so waiting for a free connection is part of it.
+ * Open loop: requests are due at the times of a schedule, whether or not earlier ones were answered. Latency counts from
+ * the due time, so waiting for a free connection is part of it: there is no coordinated omission.
  */
 export async function openLoop(
-  connections: readonly Connection[],
+  connections: readonly Sender[],
   next: Next,
-  { rampMs, measureMs, status, perSecond }: Span & { readonly perSecond: number },
+  { rampMs, measureMs, status, schedule }: Span & { readonly schedule: Schedule },
+  { onSend, time = REAL_TIME }: { readonly onSend?: OnSend | undefined; readonly time?: Time } = {},
 ): Promise<Outcome> {
   const free = [...connections]
-  const due: { at: number; outgoing: Outgoing }[] = []
-  const underWay = new Set<Promise<void>>()
+  const queue: { readonly at: number; readonly outgoing: Outgoing }[] = []
+  let taken = 0
+  const busy = new Set<Promise<void>>()
   const latencies: number[] = []
-  const start = performance.now()
-  let requests = 0
+  let failure: Error | undefined
+  const start = time.now()
 
-  const run = async (connection: Connection, { at, outgoing }: { at: number; outgoing: Outgoing }) => {
-    await expectStatus(connection, outgoing, status)
-    if (at - start >= rampMs) latencies.push(performance.now() - at)
-    const waiting = due.shift()
-    if (waiting) await run(connection, waiting)
-    else free.push(connection)
-  }
-  for (let now = start; now - start < rampMs + measureMs; now = performance.now()) {
-    for (; requests < ((now - start) / 1_000) * perSecond; requests++) {
-      const outgoing = next()
-      if (!outgoing) throw new Error('too few requests were prepared')
-      const connection = free.pop()
-      if (!connection) due.push({ at: now, outgoing })
-      else {
-        const done = run(connection, { at: now, outgoing }).finally(() => underWay.delete(done))
-        underWay.add(done)
-      }
+  /** Sends what waits, one after the other, until nothing waits. */
+  const lane = async (connection: Sender): Promise<void> => {
+    for (let request = queue[taken]; request && !failure; request = queue[taken]) {
+      taken++
+      await expectStatus(connection, request.outgoing, status)
+      if (request.at - start >= rampMs) latencies.push(time.now() - request.at)
     }
-    await sleep(1)
+    free.push(connection)
   }
-  await Promise.all(underWay)
-  return outcomeOf(latencies, measureMs, requests)
+  for (const dueAfterMs of schedule) {
+    if (dueAfterMs >= rampMs + measureMs || failure) break
+    const at = start + dueAfterMs
+    for (let early = at - time.now(); early > 0; early = at - time.now()) await time.sleep(early)
+    const outgoing = next()
+    if (!outgoing) throw new Error('too few requests were prepared')
+    onSend?.(outgoing, at)
+    queue.push({ at, outgoing })
+    const connection = free.pop()
+    if (!connection) continue
+    const done = lane(connection)
+      .catch((error: unknown) => void (failure ??= error as Error))
+      .finally(() => busy.delete(done))
+    busy.add(done)
+  }
+  await Promise.all(busy)
+  if (failure) throw failure
+  return outcomeOf(latencies, measureMs, queue.length)
 }
 
-async function expectStatus(connection: Connection, outgoing: Outgoing, status: number): Promise<void> {
+async function expectStatus(connection: Sender, outgoing: Outgoing, status: number): Promise<void> {
   const got = await connection.send(outgoing)
   if (got !== status) {
     const [line] = outgoing.head.split('\r\n', 1)

@@ -20,6 +20,11 @@ export interface MadePackage {
   readonly body: Buffer
 }
 
+/** With the signed policy receipt that has to be accepted before it. */
+export interface PackageWithReceipt extends MadePackage {
+  readonly receipt: Buffer
+}
+
 /** Pairs that are sealed for: every sender and every receiver is in some of them. */
 const MAXIMUM_PAIRS = 200
 
@@ -52,18 +57,29 @@ export async function packageMaker(senders: readonly Party[], receivers: readonl
     return { sender, from, jwe, metadata, key: keys[sender] as PrivateKey }
   }
 
+  type Parts = Awaited<ReturnType<typeof nextMetadata>>
+
+  async function packageOf({ sender, from, jwe, metadata, key }: Parts): Promise<MadePackage> {
+    const envelope = await signEnvelope({ metadata, jwe }, { key, kid: from.signing.keyId })
+    return { sender, metadata, body: Buffer.from(JSON.stringify(envelope)) }
+  }
+
+  async function receiptOf({ from, metadata, key }: Parts): Promise<Buffer> {
+    const unsigned = unsignedReceipt(metadata)
+    const signature = await signPolicyReceipt(unsigned, { key, keyId: from.signing.keyId })
+    return Buffer.from(JSON.stringify({ ...unsigned, signature }))
+  }
+
   return {
-    async makePackage(): Promise<MadePackage> {
-      const { sender, from, jwe, metadata, key } = await nextMetadata()
-      const envelope = await signEnvelope({ metadata, jwe }, { key, kid: from.signing.keyId })
-      return { sender, metadata, body: Buffer.from(JSON.stringify(envelope)) }
+    makePackage: async (): Promise<MadePackage> => packageOf(await nextMetadata()),
+    async makePackageWithReceipt(): Promise<PackageWithReceipt> {
+      const parts = await nextMetadata()
+      return { ...(await packageOf(parts)), receipt: await receiptOf(parts) }
     },
-    /** A policy receipt instead, for a package that may never be sent. */
+    /** A policy receipt alone, for a package that may never be sent. */
     async makeReceipt(): Promise<MadePackage> {
-      const { sender, from, metadata, key } = await nextMetadata()
-      const unsigned = unsignedReceipt(metadata)
-      const signature = await signPolicyReceipt(unsigned, { key, keyId: from.signing.keyId })
-      return { sender, metadata, body: Buffer.from(JSON.stringify({ ...unsigned, signature })) }
+      const parts = await nextMetadata()
+      return { sender: parts.sender, metadata: parts.metadata, body: await receiptOf(parts) }
     },
   }
 }

@@ -1,63 +1,78 @@
-import type { PackageMetadata } from '@agent-exchange/protocol'
-import type { Outgoing } from './connection.ts'
+import type { Address, Outgoing } from './connection.ts'
+import type { Next } from './loops.ts'
 import type { MadePackage } from './package-maker.ts'
 
-/** So many are made while the database is told of those before. */
-const MADE_AT_ONCE = 500
-
-export interface StockSettings {
-  readonly path: string
-  readonly make: () => Promise<MadePackage>
-  /** What has to be true before one can be sent. */
-  readonly prepare?: (packages: readonly PackageMetadata[]) => Promise<void>
+/** Where requests go, and on whose behalf: a token for each sender. */
+export interface Target extends Address {
+  readonly tokens: readonly string[]
 }
 
-/** Requests that were made before the clock starts. */
-export function createStock({ path, make, prepare }: StockSettings) {
-  const waiting: MadePackage[] = []
+/** Size of the group that is made while the group before it is prepared. */
+const MADE_AT_ONCE = 500
 
-  async function makeSome(count: number): Promise<MadePackage[]> {
-    const made: MadePackage[] = []
+export interface StockSettings<Item extends MadePackage = MadePackage> {
+  readonly path: string
+  readonly make: () => Promise<Item>
+  /** Does what has to precede the request, such as storing policy receipts. */
+  readonly prepare?: ((items: readonly Item[], target: Target | undefined) => Promise<void>) | undefined
+}
+
+/** Requests that are made before the clock starts. */
+export interface Stock {
+  /** Makes as many as are missing. The target is needed where policy receipts pass through the API. */
+  fill(count: number, target?: Target): Promise<void>
+  /** Each is sent once. */
+  take(host: string, tokens: readonly string[]): Next
+  /** For a server that remembers nothing: the same ones again and again. */
+  cycle(host: string, tokens: readonly string[]): Next
+}
+
+export function createStock<Item extends MadePackage>({ path, make, prepare }: StockSettings<Item>): Stock {
+  const waiting: Item[] = []
+
+  async function makeSome(count: number): Promise<Item[]> {
+    const made: Item[] = []
     while (made.length < count) made.push(await make())
     return made
   }
 
-  async function store(made: readonly MadePackage[]): Promise<void> {
-    if (made.length > 0) await prepare?.(made.map(({ metadata }) => metadata))
+  async function store(made: readonly Item[], target: Target | undefined): Promise<void> {
+    if (made.length > 0) await prepare?.(made, target)
     waiting.push(...made)
   }
 
   return {
-    /** Makes as many as are missing. */
-    async fill(count: number): Promise<void> {
-      let made: readonly MadePackage[] = []
+    async fill(count, target) {
+      let made: readonly Item[] = []
       do {
         const missing = count - waiting.length - made.length
-        ;[made] = await Promise.all([makeSome(Math.min(missing, MADE_AT_ONCE)), store(made)])
+        ;[made] = await Promise.all([makeSome(Math.min(missing, MADE_AT_ONCE)), store(made, target)])
       } while (made.length > 0)
     },
-    /** Each is sent once. */
-    take: (host: string, tokens: readonly string[]) => (): Outgoing | undefined => {
+    take: (host, tokens) => () => {
       const item = waiting.pop()
-      return item && post(path, host, tokens[item.sender] ?? '', item)
+      return item && requestOf(path, host, tokens, item)
     },
-    /** For a server that remembers nothing: the same ones again and again. */
-    cycle: (host: string, tokens: readonly string[]) => {
+    cycle(host, tokens) {
       let at = 0
-      return (): Outgoing | undefined => {
+      return () => {
         const item = waiting[at++ % waiting.length]
-        return item && post(path, host, tokens[item.sender] ?? '', item)
+        return item && requestOf(path, host, tokens, item)
       }
     },
   }
 }
 
-export type Stock = ReturnType<typeof createStock>
-
-function post(path: string, host: string, token: string, { body, metadata }: MadePackage): Outgoing {
+/** A request to create what was made. */
+export function requestOf(
+  path: string,
+  host: string,
+  tokens: readonly string[],
+  { sender, body, metadata: { package_id: packageId } }: MadePackage,
+): Outgoing {
   const head =
-    `POST ${path} HTTP/1.1\r\nHost: ${host}\r\nAuthorization: Bearer ${token}\r\n` +
-    `Content-Type: application/json\r\nX-Correlation-ID: corr_${metadata.package_id}\r\n` +
-    `Idempotency-Key: idem_${metadata.package_id}\r\nContent-Length: ${body.length}\r\n\r\n`
-  return { head, body }
+    `POST ${path} HTTP/1.1\r\nHost: ${host}\r\nAuthorization: Bearer ${tokens[sender] ?? ''}\r\n` +
+    `Content-Type: application/json\r\nX-Correlation-ID: corr_${packageId}\r\n` +
+    `Idempotency-Key: idem_${packageId}\r\nContent-Length: ${body.length}\r\n\r\n`
+  return { head, body, packageId }
 }

@@ -50,7 +50,9 @@ export async function startContenders(
     kind: 'packages',
     senders: senders.map(toParty),
     receivers: receivers.slice(0, receiving).map(toParty),
-    ...(databaseUrl !== undefined && { receipts: { databaseUrl, template: market.template } }),
+    ...(databaseUrl !== undefined && {
+      receipts: { by: 'rows' as const, databaseUrl, template: market.template },
+    }),
   })
   await load.call('createStock', order('spread', receivers.length, urlOf(exchange.database)))
   await load.call('createStock', order('hot', 1, urlOf(exchange.database)))

@@ -1,6 +1,7 @@
 import type { Area, AreaContext, AreaResult } from '../area.ts'
 import { CLIENTS } from '../exchange/market.ts'
 import { figureOf } from '../figures.ts'
+import { enoughFor } from '../load/needed-packages.ts'
 import { residentMegabytes } from '../processes/tree.ts'
 import { exactly, numbered, type Rounds } from '../rounds.ts'
 import { startContenders, type Contender, type ContenderName } from './contenders.ts'
@@ -13,7 +14,7 @@ import {
   rateOf,
   timeFigures,
 } from './package-findings.ts'
-import { enoughFor, runLoad, type Latencies, type Measured, type Results, type Runner } from './run-load.ts'
+import { runLoad, type Latencies, type Measured, type Results, type Runner } from './run-load.ts'
 
 /** Package creation beside a floor and a naive server, interleaved. */
 export const packagesArea: Area = {

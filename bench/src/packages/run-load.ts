@@ -1,23 +1,10 @@
 import type { PostgresServer } from '../exchange/postgres-server.ts'
 import type { LoadProcess } from '../load/load.ts'
 import type { Outcome } from '../load/outcome.ts'
-import { cpuSeconds } from '../processes/cpu.ts'
+import { cpuMeter } from '../processes/cpu.ts'
 import type { Contender, ContenderName } from './contenders.ts'
 
 const ACCEPTED = 202
-/** So that a run which turns out faster than the warm-up does not run dry. */
-const SPARE_SHARE = 1.5
-/** As many as there may be clients, and as are under way at the end. */
-const SPARE_PACKAGES = 128
-
-/** Packages for a run of this length that may be about as fast as this. */
-export function enoughFor(
-  perSecond: number,
-  { rampMs, measureMs }: Pick<RunOptions, 'rampMs' | 'measureMs'>,
-): number {
-  return Math.ceil(((rampMs + measureMs) / 1_000) * perSecond * SPARE_SHARE) + SPARE_PACKAGES
-}
-
 export interface Runner {
   readonly load: LoadProcess
   readonly postgres: PostgresServer
@@ -51,18 +38,15 @@ export interface Latencies {
 
 export async function runLoad(
   { load, postgres }: Runner,
-  { address, tokens, source, pid }: Contender,
+  { address, tokens, source, pid }: Pick<Contender, 'address' | 'tokens' | 'source' | 'pid'>,
   { packages, clients, ...span }: RunOptions,
 ): Promise<Measured> {
-  if (!source.isRepeated) await load.call('fill', source.stock, packages)
   const target = { ...address, tokens: await tokens.fresh() }
+  if (!source.isRepeated) await load.call('fill', source.stock, packages, target)
   await load.call('connect', address, clients)
-  const roots = [[pid], [postgres.pid()], [load.pid]] as const
-  const before = roots.map(cpuSeconds)
+  const used = cpuMeter([[pid], [postgres.pid()], [load.pid]])
   const outcome = await load.call('run', { ...span, target, source, status: ACCEPTED })
-  const [server = 0, database = 0, own = 0] = roots.map(
-    (root, i) => ((cpuSeconds(root) - (before[i] ?? 0)) * 1e6) / outcome.requests,
-  )
+  const [server = 0, database = 0, own = 0] = used().map((seconds) => (seconds * 1e6) / outcome.requests)
   return {
     ...outcome,
     serverMicroseconds: server,

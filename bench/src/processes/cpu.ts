@@ -38,6 +38,12 @@ export function cpuSeconds(roots: readonly number[]): number {
   return ticksOf(roots) / TICKS_PER_SECOND
 }
 
+/** Starts counting the CPU seconds of groups of processes; each call of the result returns those used since then. */
+export function cpuMeter(groups: readonly (readonly number[])[]): () => number[] {
+  const before = groups.map(cpuSeconds)
+  return () => groups.map((roots, i) => cpuSeconds(roots) - (before[i] ?? 0))
+}
+
 function ticksOf(roots: readonly number[]): number {
   const processes = readProcesses()
   let ticks = 0

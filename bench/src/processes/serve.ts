@@ -7,7 +7,8 @@ import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 
-const AEX = fileURLToPath(new URL('../../../packages/cli/bin/aex.js', import.meta.url))
+/** The command `aex` of this working tree. */
+export const AEX = fileURLToPath(new URL('../../../packages/cli/bin/aex.js', import.meta.url))
 const READY_LIMIT_MS = 60_000
 const END_LIMIT_MS = 30_000
 const POLL_MS = 5
@@ -23,6 +24,8 @@ export interface Served extends AsyncDisposable {
 }
 
 export interface ServeOptions {
+  /** The command `aex` of another revision. */
+  readonly program?: string | undefined
   readonly url: string
   readonly operatorUrl: string
   readonly env: Readonly<Record<string, string>>
@@ -34,10 +37,16 @@ const running = new Set<ChildProcess>()
 process.once('exit', () => running.forEach((child) => child.kill('SIGKILL')))
 
 /** The real command, with these settings and none from outside. */
-export async function serve({ url, operatorUrl, env, logFile }: ServeOptions): Promise<Served> {
+export async function serve({
+  program = AEX,
+  url,
+  operatorUrl,
+  env,
+  logFile,
+}: ServeOptions): Promise<Served> {
   const log = openSync(logFile, 'a')
   const started = performance.now()
-  const child = spawn(process.execPath, [AEX, 'serve'], {
+  const child = spawn(process.execPath, [program, 'serve'], {
     env: { PATH: process.env['PATH'], NO_COLOR: '1', ...env },
     cwd: '/',
     stdio: ['ignore', log, 'pipe'],

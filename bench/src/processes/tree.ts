@@ -53,3 +53,16 @@ export function residentMegabytes(root: number): number {
   }
   return kilobytes / 1_024
 }
+
+/** Sends a signal to a process and everything below it, except PostgreSQL. */
+export function signalTree(root: number, signal: NodeJS.Signals): void {
+  const processes = readProcesses()
+  for (const pid of below(processes, [root])) {
+    if (!processes.has(pid) || processes.get(pid)?.program === 'postgres') continue
+    try {
+      process.kill(pid, signal)
+    } catch {
+      // It ended meanwhile.
+    }
+  }
+}

@@ -62,7 +62,7 @@ ${drawn.join('\n')}
 }
 
 function panelOf({ plot, figures }: AreaResult): Panel[] {
-  const rates = figures.filter(({ unit }) => unit === 'per_second')
+  const rates = figures.filter(({ unit, isUnplotted }) => unit === 'per_second' && !isUnplotted)
   if (plot === undefined || rates.length === 0) return []
   const most = Math.max(...rates.map(({ value }) => value))
   const bars = rates.map(({ label, value, unit, isOther }): Bar => ({

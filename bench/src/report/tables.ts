@@ -3,7 +3,8 @@ import { formatNumber, formatValue } from './units.ts'
 
 /** The result of an area for people. */
 export function formatResult({ title, figures, tables = [], notes }: AreaResult): string {
-  const rows = figures.map(({ label, value, unit, spread, reference }) => [
+  const listed = figures.filter(({ isInTable }) => !isInTable)
+  const rows = listed.map(({ label, value, unit, spread, reference }) => [
     label,
     formatValue(value, unit),
     spread ? `${formatNumber(spread.lowest)} – ${formatNumber(spread.highest)}` : '',
@@ -11,7 +12,7 @@ export function formatResult({ title, figures, tables = [], notes }: AreaResult)
     reference?.name ?? '',
   ])
   const main = { title, head: ['', 'median', 'from – to', 'ratio', 'to'], rows }
-  const parts = [...(figures.length > 0 ? [main] : []), ...tables].map(formatTable)
+  const parts = [...(listed.length > 0 ? [main] : []), ...tables].map(formatTable)
   return [...parts, ...notes.map((note) => `${note}\n`)].join('\n')
 }
 

@@ -1,0 +1,80 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { pidsOf, type DeliveringExchange, type Rig } from '../exchange/delivering-exchange.ts'
+import { CLIENTS } from '../exchange/market.ts'
+import { cpuMeter } from '../processes/cpu.ts'
+import { residentMegabytes } from '../processes/tree.ts'
+import { percentiles } from '../statistics.ts'
+import { arrivalLatencies } from './arrival-latency.ts'
+
+const ACCEPTED = 202
+const ARRIVAL_LIMIT_MS = 180_000
+/** The receiver has everything; the service still records the last results. */
+const RECORDING_MS = 300
+
+export interface Sending {
+  /** Webhook endpoints that each package is announced to. */
+  readonly fanOut: number
+  readonly rampMs: number
+  readonly measureMs: number
+  /** Packages a second, as a Poisson process with this seed; otherwise 64 clients send as fast as they can. */
+  readonly poisson?: { readonly perSecond: number; readonly seed: number } | undefined
+  /** Packages to prepare beforehand. */
+  readonly packages: number
+}
+
+export interface SendToArrival {
+  readonly packagesPerSecond: number
+  /** From the first send to the last arrival. */
+  readonly deliveriesPerSecond: number
+  readonly p50Ms: number
+  readonly p99Ms: number
+  /** CPU time of a delivery, with its share of accepting the package. */
+  readonly serviceMicroseconds: number
+  readonly postgresMicroseconds: number
+  /** Of all processes of the service, when the last package was accepted. */
+  readonly megabytes: number
+  /** From the last send to the last arrival: long where deliveries do not keep up. */
+  readonly drainSeconds: number
+}
+
+/** From the time a package is due to be sent to the arrival of its webhooks in another process. */
+export async function sendToArrival(
+  { load, receiver, postgres }: Rig,
+  exchange: DeliveringExchange,
+  { fanOut, rampMs, measureMs, poisson, packages }: Sending,
+): Promise<SendToArrival> {
+  const target = await exchange.target()
+  const stock = exchange.stock(fanOut)
+  await load.call('fill', stock, packages, target)
+  await receiver.process.call('forget')
+  await load.call('connect', target, CLIENTS)
+  const used = cpuMeter([pidsOf(exchange), [postgres.pid()]])
+  const { sent, perSecond } = await load.call('run', {
+    target,
+    source: { kind: 'stock', stock },
+    status: ACCEPTED,
+    rampMs,
+    measureMs,
+    isTraced: true,
+    ...(poisson && { perSecond: poisson.perSecond, poissonSeed: poisson.seed }),
+  })
+  const megabytes = pidsOf(exchange).reduce((sum, pid) => sum + residentMegabytes(pid), 0)
+  const arrivals = await receiver.process.call('arrivals', sent.length * fanOut, ARRIVAL_LIMIT_MS)
+  await sleep(RECORDING_MS)
+  const { latencies, deliveries, firstSend, lastSend, lastArrival } = arrivalLatencies(sent, arrivals, {
+    fanOut,
+    rampMs,
+  })
+  const [service = 0, database = 0] = used().map((seconds) => (seconds * 1e6) / deliveries)
+  const [p50Ms = Number.NaN, p99Ms = Number.NaN] = percentiles(latencies, [0.5, 0.99])
+  return {
+    packagesPerSecond: perSecond,
+    deliveriesPerSecond: (deliveries * 1_000) / (lastArrival - firstSend),
+    p50Ms,
+    p99Ms,
+    serviceMicroseconds: service,
+    postgresMicroseconds: database,
+    megabytes,
+    drainSeconds: (lastArrival - lastSend) / 1_000,
+  }
+}
