@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import type { Comparison } from './against/comparisons.ts'
 import type { Area } from './area.ts'
 import { helpText, readCommandLine, UsageError } from './command-line.ts'
 
@@ -10,9 +11,17 @@ const area = (name: string, isLong = false): Area => ({
   run: () => Promise.reject(new Error('not here')),
 })
 const areas = [area('short'), area('other'), area('long', true)]
-const names = (...args: string[]) => readCommandLine(args, areas).areas.map(({ name }) => name)
+const comparison = (name: string): Comparison => ({
+  name,
+  what: `how ${name} differs`,
+  metrics: [],
+  turnSeconds: 1,
+  measure: () => Promise.reject(new Error('not here')),
+})
+const known = { areas, comparisons: [comparison('short'), comparison('both')] }
+const names = (...args: string[]) => readCommandLine(args, known).areas.map(({ name }) => name)
 
-test('every area runs unless told otherwise; --quick leaves out the long ones', () => {
+test('every area runs unless some are named; --quick leaves out the long ones', () => {
   assert.deepEqual(names(), ['short', 'other', 'long'])
   assert.deepEqual(names('--quick'), ['short', 'other'])
 })
@@ -30,25 +39,43 @@ test('what cannot be meant is refused with a sentence', () => {
     ['--workers', 'two'],
     ['--fast'],
     ['--sizes', '5'],
+    ['--rounds', '20'],
+    ['--against', 'main', '--rounds', '1'],
+    ['--against', 'main', '--rounds', 'many'],
+    ['--against', 'main', '--area', 'long'],
+    ['--against', 'main', '--quick'],
+    ['--against', 'main', '--svg', 'a.svg'],
   ]) {
-    assert.throws(() => readCommandLine(args, areas), UsageError, args.join(' '))
+    assert.throws(() => readCommandLine(args, known), UsageError, args.join(' '))
   }
 })
 
 test('defaults and options', () => {
   const options = readCommandLine(
     ['--json', 'a.json', '--svg', 'a.svg', '--workers', '2', '--sizes', '2000,30000'],
-    areas,
+    known,
   )
   assert.deepEqual(
     [options.json, options.svg, options.workers, options.sizes, options.quick],
     ['a.json', 'a.svg', 2, [2_000, 30_000], false],
   )
-  assert.deepEqual(readCommandLine([], areas).sizes, [10_000, 1_000_000])
+  assert.deepEqual(readCommandLine([], known).sizes, [10_000, 1_000_000])
 })
 
 test('the help names every area and shows examples', () => {
-  const text = helpText(areas)
-  for (const { name, what } of areas) assert.ok(text.includes(name) && text.includes(what), name)
+  const text = helpText(known)
+  for (const { name, what } of [...areas, ...known.comparisons])
+    assert.ok(text.includes(name) && text.includes(what), name)
   assert.match(text, /Examples:\n {2}npm run bench -- --quick/)
+})
+
+test('--against compares everything that can be compared, or what is named', () => {
+  const compared = (...args: string[]) => readCommandLine(['--against', 'main', ...args], known).against
+  assert.deepEqual(compared(), { ref: 'main', rounds: 20, comparisons: known.comparisons })
+  assert.deepEqual(
+    compared('both', '--rounds', '40')?.comparisons.map(({ name }) => name),
+    ['both'],
+  )
+  assert.equal(compared('--rounds', '40')?.rounds, 40)
+  assert.equal(readCommandLine([], known).against, undefined)
 })

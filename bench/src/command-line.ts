@@ -1,9 +1,12 @@
 import { availableParallelism } from 'node:os'
 import { parseArgs } from 'node:util'
+import type { Comparison } from './against/comparisons.ts'
 import type { Area } from './area.ts'
 
 const SIZES = [10_000, 1_000_000]
 const MAXIMUM_WORKERS = 64
+const ROUNDS = 20
+const MAXIMUM_ROUNDS = 1_000
 
 export interface Options {
   readonly help: boolean
@@ -13,29 +16,64 @@ export interface Options {
   readonly areas: readonly Area[]
   readonly workers: number
   readonly sizes: readonly number[]
+  /** Given: no area runs, two revisions are compared. */
+  readonly against: Against | undefined
 }
 
-/** Something that the person at the keyboard can mend. */
+/** A comparison of this working tree with another revision. */
+export interface Against {
+  readonly ref: string
+  readonly rounds: number
+  readonly comparisons: readonly Comparison[]
+}
+
+/** What can be named on the command line. */
+export interface Known {
+  readonly areas: readonly Area[]
+  readonly comparisons: readonly Comparison[]
+}
+
+/** A mistake on the command line. */
 export class UsageError extends Error {
   override readonly name = 'UsageError'
 }
 
-/** Reads the command line; areas may be named by `--area` or by themselves. */
-export function readCommandLine(args: readonly string[], known: readonly Area[]): Options {
+/** Reads the command line; areas are given by `--area` or as arguments. */
+export function readCommandLine(args: readonly string[], { areas, comparisons }: Known): Options {
   const { values, positionals } = parse(args)
   const wanted = [...(values.area ?? []), ...positionals]
-  const unknown = wanted.filter((name) => !known.some((area) => area.name === name))
-  if (unknown.length > 0) throw new UsageError(`There is no area ${unknown.join(', ')}. Try --help.`)
-  const usual = known.filter(({ isLong }) => !(values.quick && isLong))
+  const isWanted = ({ name }: { readonly name: string }) => wanted.includes(name)
+  const isAgainst = values.against !== undefined
+  refuseUnknown(wanted, isAgainst ? comparisons : areas)
+  if (!isAgainst && values.rounds !== undefined) throw new UsageError('--rounds needs --against.')
+  if (isAgainst && (values.quick || values.svg !== undefined || values.sizes !== undefined)) {
+    throw new UsageError('--quick, --svg and --sizes do not go with --against.')
+  }
+  const usual = areas.filter(({ isLong }) => !(values.quick && isLong))
   return {
     help: values.help,
     quick: values.quick,
     json: values.json,
     svg: values.svg,
-    areas: wanted.length === 0 ? usual : known.filter(({ name }) => wanted.includes(name)),
+    areas: wanted.length === 0 ? usual : areas.filter(isWanted),
     workers: workersOf(values.workers),
     sizes: values.sizes === undefined ? SIZES : values.sizes.split(',').map(sizeOf),
+    against:
+      values.against === undefined
+        ? undefined
+        : {
+            ref: values.against,
+            rounds: roundsOf(values.rounds),
+            comparisons: wanted.length === 0 ? comparisons : comparisons.filter(isWanted),
+          },
   }
+}
+
+function refuseUnknown(wanted: readonly string[], known: readonly { readonly name: string }[]): void {
+  const unknown = wanted.filter((name) => !known.some((each) => each.name === name))
+  if (unknown.length === 0) return
+  const names = known.map(({ name }) => name).join(', ')
+  throw new UsageError(`There is no area ${unknown.join(', ')} here, only ${names}. Try --help.`)
 }
 
 function parse(args: readonly string[]) {
@@ -50,6 +88,8 @@ function parse(args: readonly string[]) {
         area: { type: 'string', multiple: true },
         workers: { type: 'string', default: '1' },
         sizes: { type: 'string' },
+        against: { type: 'string' },
+        rounds: { type: 'string' },
         help: { type: 'boolean', short: 'h', default: false },
       },
     })
@@ -64,17 +104,25 @@ function workersOf(text: string): number {
   throw new UsageError(`--workers is a number of processes from 1 to ${MAXIMUM_WORKERS}.`)
 }
 
+function roundsOf(text = String(ROUNDS)): number {
+  const rounds = Number(text)
+  if (Number.isInteger(rounds) && rounds >= 2 && rounds <= MAXIMUM_ROUNDS) return rounds
+  throw new UsageError(`--rounds is a number from 2 to ${MAXIMUM_ROUNDS}; results need at least ${ROUNDS}.`)
+}
+
 function sizeOf(text: string): number {
   const size = Number(text)
   if (Number.isInteger(size) && size >= 1_000) return size
   throw new UsageError('--sizes are numbers of packages from 1000 on, such as 10000,1000000.')
 }
 
-export function helpText(areas: readonly Area[]): string {
+export function helpText({ areas, comparisons }: Known): string {
+  const compared = comparisons.map(({ name, what }) => `  ${name.padEnd(12)} ${what}`)
   const list = areas.map(
     ({ name, what, isLong }) => `  ${name.padEnd(12)} ${what}${isLong ? ' (not with --quick)' : ''}`,
   )
   return `npm run bench -- [options] [area...]
+npm run bench -- --against REF [--area NAME] [--rounds N] [--json FILE]
 
 Measures this machine and prints a table for each area. Everything is real: aex serve in a process of its own,
 PostgreSQL with fsync, signatures, tokens, TLS. Compare ratios between machines and runs, not figures.
@@ -90,6 +138,13 @@ ${list.join('\n')}
   --svg FILE     also write a plot of the ratios
   --help         this text
 
+  --against REF  compare this working tree with another revision: a branch, a tag or a commit of this repository, which is
+                 installed in a temporary worktree. Both take turns; printed are ratios with their 95% intervals
+  --rounds N     rounds of --against (default ${ROUNDS})
+
+Areas of --against, all unless named:
+${compared.join('\n')}
+
 Databases are made in a new folder in TMPDIR, or in AEX_BENCH_DIR, and removed at the end.
 
 Examples:
@@ -97,5 +152,8 @@ Examples:
   npm run bench -- --quick --json result.json --svg result.svg
   npm run bench -- --area packages --area delivery
   npm run bench -- --area growth --sizes 10000,100000
-  npm run bench -- --area packages --workers 2`
+  npm run bench -- --area packages --workers 2
+  npm run bench -- --area end-to-end
+  npm run bench -- --against main
+  npm run bench -- --against v0.1.0 --area packages --rounds 40 --json result.json`
 }

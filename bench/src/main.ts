@@ -1,10 +1,15 @@
 import { writeFile } from 'node:fs/promises'
 import { availableParallelism } from 'node:os'
 import { resolve } from 'node:path'
+import { againstJson, formatAgainst } from './against/against-report.ts'
+import { runAgainst } from './against/against.ts'
+import { COMPARISONS } from './against/comparisons.ts'
 import { AREAS } from './areas.ts'
-import { helpText, readCommandLine, UsageError, type Options } from './command-line.ts'
+import { helpText, readCommandLine, UsageError, type Against, type Options } from './command-line.ts'
+import { foreignShare, readCpu } from './processes/cpu.ts'
 import { DISTURBING_SHARE, runAreas } from './run-areas.ts'
 import { toJson } from './report/json.ts'
+import { describeMachine } from './report/machine.ts'
 import { toSvg } from './report/svg.ts'
 import { formatRatios, formatResult } from './report/tables.ts'
 
@@ -17,6 +22,11 @@ function showProgress(text: string): void {
 
 async function main(options: Options, cleanup: AsyncDisposableStack): Promise<void> {
   console.log(`Node ${process.version}, ${process.arch}, ${availableParallelism()} cores\n`)
+  if (options.against) await compareRevisions(options, options.against, cleanup)
+  else await measureAreas(options, cleanup)
+}
+
+async function measureAreas(options: Options, cleanup: AsyncDisposableStack): Promise<void> {
   const { results, machine } = await runAreas({
     options,
     cleanup,
@@ -24,18 +34,52 @@ async function main(options: Options, cleanup: AsyncDisposableStack): Promise<vo
     onResult(result, foreign) {
       showProgress('')
       console.log(formatResult(result))
-      if (foreign > DISTURBING_SHARE) {
-        const percent = Math.round(foreign * 100)
-        console.log(`Warning: others used ${percent}% of this machine meanwhile; repeat it on a quiet one.\n`)
-      }
+      warnOfOthers(foreign)
     },
   })
   const ratios = results.flatMap((result) => result.ratios ?? [])
   if (ratios.length > 0) console.log(formatRatios(ratios))
-  if (options.json !== undefined) {
-    await writeFile(place(options.json), `${JSON.stringify(toJson(results, machine), null, 2)}\n`)
-  }
+  await writeJson(options, toJson(results, machine))
   if (options.svg !== undefined) await writeFile(place(options.svg), toSvg(results, machine))
+}
+
+async function compareRevisions(
+  options: Options,
+  against: Against,
+  cleanup: AsyncDisposableStack,
+): Promise<void> {
+  const before = readCpu()
+  const { series, compared, bed } = await runAgainst({
+    against,
+    workers: options.workers,
+    cleanup,
+    progress: showProgress,
+    onStart: ({ ref, rounds }, minutes) =>
+      console.log(`${rounds} rounds against ${ref}: about ${minutes} minutes on two cores\n`),
+  })
+  const after = readCpu()
+  const foreign = before && after ? foreignShare(before, after) : 0
+  showProgress('')
+  console.log(formatAgainst(series, compared))
+  warnOfOthers(foreign)
+  const machine = describeMachine({
+    workers: options.workers,
+    quick: false,
+    foreign_cpu: { against: Number(foreign.toFixed(3)) },
+    postgres: bed.postgres.version,
+    fsync_ms: Number(bed.folder.fsyncMs.toFixed(3)),
+  })
+  await writeJson(options, againstJson(series, compared, machine))
+}
+
+function warnOfOthers(foreign: number): void {
+  if (foreign <= DISTURBING_SHARE) return
+  const percent = Math.round(foreign * 100)
+  console.log(`Warning: others used ${percent}% of this machine meanwhile; repeat it on a quiet one.\n`)
+}
+
+async function writeJson({ json }: Options, result: object): Promise<void> {
+  if (json !== undefined) await writeFile(place(json), `${JSON.stringify(result, null, 2)}\n`)
 }
 
 /** npm runs us in the workspace; people mean the folder that they are in. */
@@ -44,19 +88,23 @@ function place(file: string): string {
 }
 
 const cleanup = new AsyncDisposableStack()
+let isStopping = false
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   process.once(signal, () => {
+    isStopping = true
     console.error('\nStopping what was started')
     void cleanup.disposeAsync().finally(() => process.exit(1))
   })
 }
 try {
-  const options = readCommandLine(process.argv.slice(2), AREAS)
-  if (options.help) console.log(helpText(AREAS))
+  const known = { areas: AREAS, comparisons: COMPARISONS }
+  const options = readCommandLine(process.argv.slice(2), known)
+  if (options.help) console.log(helpText(known))
   else await main(options, cleanup)
 } catch (error) {
   showProgress('')
-  console.error(error instanceof UsageError ? error.message : error)
+  // What fails because its processes end is no news.
+  if (!isStopping) console.error(error instanceof UsageError ? error.message : error)
   process.exitCode = error instanceof UsageError ? 2 : 1
 } finally {
   await cleanup.disposeAsync()

@@ -1,6 +1,7 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Bed } from '../exchange/bed.ts'
 import { startHelper, type Helper } from '../processes/calls.ts'
-import type { ReceiverCalls } from './receiver-main.ts'
+import type { Arrival, ReceiverCalls } from './receiver-main.ts'
 
 /** A process that receives webhooks at many loopback addresses, over TLS. */
 export interface Receiver {
@@ -29,4 +30,17 @@ export async function startReceiver(
     settings: { AEX_WEBHOOK_CA: caFile, AEX_WEBHOOK_ALLOW_PRIVATE: 'true' },
     caFile,
   }
+}
+
+const RECORDING_MS = 300
+
+/** Waits until this many deliveries have arrived, and then for the service to record the last results. */
+export async function untilDelivered(
+  { process }: Receiver,
+  deliveries: number,
+  limitMs: number,
+): Promise<readonly Arrival[]> {
+  const arrivals = await process.call('arrivals', deliveries, limitMs)
+  await sleep(RECORDING_MS)
+  return arrivals
 }

@@ -2,7 +2,7 @@ import type { Area, AreaContext, AreaResult } from '../area.ts'
 import { startReceiver } from '../delivery/receiver.ts'
 import {
   endpointsOf,
-  startDelivering,
+  provision,
   type DeliveringExchange,
   type Layout,
   type Rig,
@@ -88,13 +88,15 @@ async function run({ quick, progress, bed: startBed }: AreaContext): Promise<Are
     receiver: await startReceiver(bed, cleanup, endpointsOf(RECEIVERS)),
     postgres: bed.postgres,
   }
-  const start = (layout: Layout) =>
-    startDelivering(bed, rig, cleanup, {
-      name: `end_to_end_${layout}`,
-      layout,
+  const start = async (layout: Layout) => {
+    const name = `end_to_end_${layout}`
+    const startProcesses = await provision(bed, rig, cleanup, {
+      name,
       senders: CLIENTS,
       receivers: RECEIVERS,
     })
+    return cleanup.use(await startProcesses(layout, 'measured'))
+  }
   const exchanges: Exchanges = { together: await start('together'), apart: await start('apart') }
   const results = await measureAll(rig, exchanges, plan, progress)
   if (plan.takeoverPackages > 0) progress('killing the worker in the middle of a backlog: about a minute')

@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises'
+import { untilDelivered } from '../delivery/receiver.ts'
 import { pidsOf, type DeliveringExchange, type Rig } from '../exchange/delivering-exchange.ts'
 import { CLIENTS } from '../exchange/market.ts'
 import { cpuMeter } from '../processes/cpu.ts'
@@ -8,8 +8,6 @@ import { arrivalLatencies } from './arrival-latency.ts'
 
 const ACCEPTED = 202
 const ARRIVAL_LIMIT_MS = 180_000
-/** The receiver has everything; the service still records the last results. */
-const RECORDING_MS = 300
 
 export interface Sending {
   /** Webhook endpoints that each package is announced to. */
@@ -59,8 +57,7 @@ export async function sendToArrival(
     ...(poisson && { perSecond: poisson.perSecond, poissonSeed: poisson.seed }),
   })
   const megabytes = pidsOf(exchange).reduce((sum, pid) => sum + residentMegabytes(pid), 0)
-  const arrivals = await receiver.process.call('arrivals', sent.length * fanOut, ARRIVAL_LIMIT_MS)
-  await sleep(RECORDING_MS)
+  const arrivals = await untilDelivered(receiver, sent.length * fanOut, ARRIVAL_LIMIT_MS)
   const { latencies, deliveries, firstSend, lastSend, lastArrival } = arrivalLatencies(sent, arrivals, {
     fanOut,
     rampMs,

@@ -21,7 +21,6 @@ export interface Rig {
 
 export interface DeliveringOptions {
   readonly name: string
-  readonly layout: Layout
   readonly senders: number
   /** Receiving organizations by the number of webhook endpoints that each of them has. */
   readonly receivers: ReadonlyMap<number, number>
@@ -29,38 +28,36 @@ export interface DeliveringOptions {
   readonly program?: string
 }
 
+/** Starts the processes of an exchange whose organizations exist. */
+export type StartProcesses = (layout: Layout, name: string) => Promise<DeliveringExchange>
+
 /** An exchange that accepts packages and delivers webhooks. It is used through the outer contract alone. */
-export interface DeliveringExchange {
-  readonly name: string
+export interface DeliveringExchange extends AsyncDisposable {
   readonly layout: Layout
   readonly api: Served
   /** The process that delivers. */
   worker: Served
-  /** A token for each of the senders, now. */
-  target(): Promise<Target>
   readonly tokens: Tokens
+  /** Its address, with a token for each of the senders. */
+  target(): Promise<Target>
   /** The stock of packages to organizations with this many endpoints; without any for 0. */
   stock(fanOut: number): string
   /** Starts another process that delivers; it ends with the exchange. */
   startWorker(name: string): Promise<Served>
 }
 
-export async function startDelivering(
+/** Makes organizations and endpoints in a database of their own, and stocks of packages between them. */
+export async function provision(
   bed: Bed,
-  rig: Rig,
+  { load, receiver: { settings, origins } }: Rig,
   cleanup: AsyncDisposableStack,
-  { name, layout, senders: senderCount, receivers, program }: DeliveringOptions,
-): Promise<DeliveringExchange> {
-  const { settings } = rig.receiver
-  const role = layout === 'together' ? 'all' : 'api'
-  const exchange = cleanup.use(await bed.exchange(name, { ...settings, AEX_ROLE: role }, program))
-  const startWorker = async (part: string) =>
-    cleanup.use(await exchange.serve(part, { ...settings, AEX_ROLE: 'worker', AEX_WORKERS: '1' }))
-  const worker = layout === 'together' ? exchange.service : await startWorker('worker')
+  { name, senders: senderCount, receivers, program }: DeliveringOptions,
+): Promise<StartProcesses> {
+  const exchange = cleanup.use(await bed.exchange(name, { ...settings, AEX_ROLE: 'api' }, program))
   const senders = await makeOrganizations(exchange.world, 'sender', senderCount)
   const stock = (fanOut: number) => `${name}, fan-out ${fanOut}`
   const order = (fanOut: number, to: readonly Organization[]) =>
-    rig.load.call('createStock', {
+    load.call('createStock', {
       name: stock(fanOut),
       kind: 'packages',
       senders: senders.map(toParty),
@@ -69,20 +66,43 @@ export async function startDelivering(
     })
   // To each other: none of them has an endpoint.
   await order(0, [...senders.slice(1), ...senders.slice(0, 1)])
-  for (const [fanOut, organizations] of await makeReceivers(exchange, receivers, rig.receiver.origins)) {
+  for (const [fanOut, organizations] of await makeReceivers(exchange, receivers, origins)) {
     await order(fanOut, organizations)
   }
-  const tokens = tokensFor(senders, exchange.service)
-  const { url } = exchange.service
+  // Its work is done; those that are measured are started later.
+  await exchange.service[Symbol.asyncDispose]()
+  return (layout, part) => startProcesses(exchange, { layout, part, settings, senders, stock })
+}
+
+interface ProcessOptions {
+  readonly layout: Layout
+  readonly part: string
+  readonly settings: Readonly<Record<string, string>>
+  readonly senders: readonly Organization[]
+  readonly stock: DeliveringExchange['stock']
+}
+
+async function startProcesses(
+  exchange: Exchange,
+  { layout, part, settings, senders, stock }: ProcessOptions,
+): Promise<DeliveringExchange> {
+  await using undo = new AsyncDisposableStack()
+  const serve = (name: string, role: string, more = {}) =>
+    exchange.serve(`${part}-${name}`, { ...settings, AEX_ROLE: role, ...more })
+  const serveWorker = (name: string) => serve(name, 'worker', { AEX_WORKERS: '1' })
+  const api = undo.use(await serve('api', layout === 'together' ? 'all' : 'api'))
+  const worker = layout === 'together' ? api : undo.use(await serveWorker('worker'))
+  const tokens = tokensFor(senders, api)
+  const processes = undo.move()
   return {
-    name,
     layout,
-    api: exchange.service,
+    api,
     worker,
     tokens,
-    target: async () => ({ url, tokens: await tokens.fresh() }),
+    target: async () => ({ url: api.url, tokens: await tokens.fresh() }),
     stock,
-    startWorker,
+    startWorker: async (name) => processes.use(await serveWorker(name)),
+    [Symbol.asyncDispose]: () => processes.disposeAsync(),
   }
 }
 

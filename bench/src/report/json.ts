@@ -20,6 +20,6 @@ function ratiosOf({ ratios, figures }: AreaResult): { id: string; value: number 
 }
 
 /** Four digits that matter; JSON has no NaN. */
-function rounded(value: number): number | null {
+export function rounded(value: number): number | null {
   return Number.isFinite(value) ? Number(value.toPrecision(4)) : null
 }

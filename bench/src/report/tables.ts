@@ -39,7 +39,7 @@ function judge(value: number, { at, must, goal }: NonNullable<Ratio['wanted']>, 
   return goal !== undefined && reaches(goal) ? 'goal reached' : 'reached'
 }
 
-function formatTable({ title, head, rows }: Table): string {
+export function formatTable({ title, head, rows }: Table): string {
   const widths = head.map((name, i) => Math.max(name.length, ...rows.map((row) => row[i]?.length ?? 0)))
   // Numbers to the right, words to the left.
   const isNumber = head.map((_, i) => rows.every((row) => i > 0 && /^(?:[-\d–]|$)/.test(row[i] ?? '')))

@@ -1,0 +1,76 @@
+import type { Table } from '../area.ts'
+import type { Machine } from '../report/machine.ts'
+import { rounded } from '../report/json.ts'
+import { formatTable } from '../report/tables.ts'
+import { formatNumber, formatValue } from '../report/units.ts'
+import { CONFIDENCE, median, ratioInterval, type RatioInterval } from '../statistics.ts'
+import type { Metric } from './comparisons.ts'
+import type { Series } from './rounds.ts'
+
+/** Fewer rounds are good for a trial of the command, and not for a statement about a revision. */
+const WANTED_ROUNDS = 20
+
+/** Which revisions were compared. */
+export interface Compared {
+  readonly ref: string
+  readonly commit: string
+  readonly workingTree: string
+  readonly rounds: number
+}
+
+export function formatAgainst(series: readonly Series[], compared: Compared): string {
+  const { ref, commit, workingTree, rounds } = compared
+  const percent = Math.round(CONFIDENCE * 100)
+  const table: Table = {
+    title: `Working tree (${workingTree}) against ${ref} (${commit.slice(0, 12)}), ${rounds} rounds`,
+    head: ['', 'working tree', ref, 'ratio', `${percent}% interval`, 'working tree is'],
+    rows: series.map((each) => {
+      const { metric, here, there } = each
+      const interval = intervalOf(each)
+      return [
+        metric.label,
+        formatValue(median(here), metric.unit),
+        formatValue(median(there), metric.unit),
+        formatRatio(interval.value),
+        `${formatRatio(interval.low)} – ${formatRatio(interval.high)}`,
+        verdictOf(metric, interval),
+      ]
+    }),
+  }
+  return [
+    formatTable(table),
+    'Medians of the rounds; the ratio is working tree to the other, the geometric mean over rounds, with the interval by ' +
+      "Student's t on the logarithms of the per-round ratios. One interval in twenty misses the true ratio, also where " +
+      'nothing differs.',
+    ...(rounds < WANTED_ROUNDS
+      ? [`Fewer than ${WANTED_ROUNDS} rounds: a trial of the command, not a result.`]
+      : []),
+    '',
+  ].join('\n')
+}
+
+export function againstJson(series: readonly Series[], compared: Compared, machine: Machine): object {
+  const byId = <T>(of: (each: Series) => T) =>
+    Object.fromEntries(series.map((each) => [each.metric.id, of(each)]))
+  return {
+    against: compared,
+    ratios: byId((each) => rounded(intervalOf(each).value)),
+    intervals: byId((each) => [rounded(intervalOf(each).low), rounded(intervalOf(each).high)]),
+    better: byId(({ metric }) => metric.better),
+    rounds: byId(({ here, there }) => ({
+      working_tree: here.map(rounded),
+      against: there.map(rounded),
+    })),
+    machine,
+  }
+}
+
+const intervalOf = ({ here, there }: Series) => ratioInterval(here, there)
+
+function verdictOf({ better }: Metric, { low, high }: RatioInterval): string {
+  if (low <= 1 && 1 <= high) return 'not shown to differ'
+  return low > 1 === (better === 'higher') ? 'better' : 'worse'
+}
+
+/** Ratios near 1 differ in their third digit. */
+const formatRatio = (value: number) => (value < 10 ? value.toFixed(3) : formatNumber(value))

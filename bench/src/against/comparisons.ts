@@ -1,0 +1,137 @@
+import type { Unit } from '../area.ts'
+import { releaseBacklog } from '../delivery/backlog.ts'
+import { untilDelivered } from '../delivery/receiver.ts'
+import { sendToArrival } from '../end-to-end/send-to-arrival.ts'
+import type { DeliveringExchange, Rig } from '../exchange/delivering-exchange.ts'
+import { CLIENTS } from '../exchange/market.ts'
+import { enoughFor, enoughForPoisson } from '../load/needed-packages.ts'
+import { runLoad, type Measured, type RunOptions } from '../packages/run-load.ts'
+import { cpuMeter } from '../processes/cpu.ts'
+
+export interface Metric {
+  /** Unique, in snake case: the name in the JSON file. */
+  readonly id: string
+  readonly label: string
+  readonly unit: Unit
+  readonly better: 'higher' | 'lower'
+}
+
+/** Something that is measured of two revisions in turns. */
+export interface Comparison {
+  readonly name: string
+  /** One line for `--help`. */
+  readonly what: string
+  readonly metrics: readonly Metric[]
+  /** Of one turn with its preparation, on two cores: for the estimate. */
+  readonly turnSeconds: number
+  /** A value for each of the metrics, in their order. */
+  readonly measure: (rig: Rig, exchange: DeliveringExchange, turn: number) => Promise<readonly number[]>
+}
+
+/** Receiving organizations by fan-out. */
+export const RECEIVERS: ReadonlyMap<number, number> = new Map([
+  [1, 8],
+  [20, 5],
+])
+
+const cpu = (id: string, label: string): Metric => ({ id, label, unit: 'microseconds', better: 'lower' })
+
+const PACKAGES_SPAN = { rampMs: 300, measureMs: 1_000 }
+/** Packages a second of an exchange, as far as it was measured. */
+const rates = new WeakMap<DeliveringExchange, number>()
+
+const packages: Comparison = {
+  name: 'packages',
+  what: 'packages accepted/s at 64 clients',
+  metrics: [
+    { id: 'accepted_per_second', label: 'packages accepted/s', unit: 'per_second', better: 'higher' },
+    cpu('package_service_cpu_us', 'CPU of the API for a package'),
+    cpu('package_postgres_cpu_us', 'CPU of PostgreSQL for a package'),
+  ],
+  turnSeconds: 4,
+  measure: async (rig, exchange) => {
+    const needed = enoughFor(rates.get(exchange) ?? 0, PACKAGES_SPAN)
+    const measured = await acceptPackages(rig, exchange, { ...PACKAGES_SPAN, packages: needed })
+    return [measured.perSecond, measured.serverMicroseconds, measured.postgresMicroseconds]
+  },
+}
+
+async function acceptPackages(
+  { load, postgres }: Rig,
+  exchange: DeliveringExchange,
+  options: Omit<RunOptions, 'clients'>,
+): Promise<Measured> {
+  const contender = {
+    address: { url: exchange.api.url },
+    tokens: exchange.tokens,
+    source: { kind: 'stock' as const, stock: exchange.stock(0) },
+    pid: exchange.api.pid,
+  }
+  const measured = await runLoad({ load, postgres }, contender, { ...options, clients: CLIENTS })
+  rates.set(exchange, Math.max(rates.get(exchange) ?? 0, measured.perSecond))
+  return measured
+}
+
+const FAN_OUT = 20
+/** Opens connections to all endpoints before the backlog that is measured. */
+const FIRST_PACKAGES = 10
+const WARM_UP = { packages: 2_500, limitMs: 15_000, backlog: 100 }
+const BACKLOG_PACKAGES = 150
+const ARRIVAL_LIMIT_MS = 120_000
+
+const delivery: Comparison = {
+  name: 'delivery',
+  what: 'webhooks delivered/s from a backlog at 100 endpoints',
+  metrics: [
+    { id: 'deliveries_per_second', label: 'webhooks delivered/s', unit: 'per_second', better: 'higher' },
+    cpu('delivery_worker_cpu_us', 'CPU of the worker for a webhook'),
+    cpu('delivery_postgres_cpu_us', 'CPU of PostgreSQL for a webhook'),
+  ],
+  turnSeconds: 3,
+  async measure(rig, exchange) {
+    const first = await releaseBacklog(rig, exchange, { packages: FIRST_PACKAGES, fanOut: FAN_OUT })
+    await untilDelivered(rig.receiver, first.deliveries, ARRIVAL_LIMIT_MS)
+    const { deliveries, from } = await releaseBacklog(rig, exchange, {
+      packages: BACKLOG_PACKAGES,
+      fanOut: FAN_OUT,
+    })
+    const used = cpuMeter([[exchange.worker.pid], [rig.postgres.pid()]])
+    const arrivals = await untilDelivered(rig.receiver, deliveries, ARRIVAL_LIMIT_MS)
+    const [worker = 0, postgres = 0] = used().map((seconds) => (seconds * 1e6) / deliveries)
+    const last = arrivals.reduce((latest, { at }) => Math.max(latest, at), from)
+    return [(deliveries * 1_000) / (last - from), worker, postgres]
+  },
+}
+
+const PER_SECOND = 250
+const END_TO_END_SPAN = { rampMs: 500, measureMs: 3_000 }
+
+const endToEnd: Comparison = {
+  name: 'end-to-end',
+  what: `send to webhook arrival at ${PER_SECOND} packages/s, fan-out 1`,
+  metrics: [
+    { id: 'end_to_end_p50_ms', label: `p50 at ${PER_SECOND}/s`, unit: 'milliseconds', better: 'lower' },
+    { id: 'end_to_end_p99_ms', label: `p99 at ${PER_SECOND}/s`, unit: 'milliseconds', better: 'lower' },
+  ],
+  turnSeconds: 6,
+  async measure(rig, exchange, turn) {
+    const { p50Ms, p99Ms } = await sendToArrival(rig, exchange, {
+      ...END_TO_END_SPAN,
+      fanOut: 1,
+      // The same arrivals for both revisions of a round.
+      poisson: { perSecond: PER_SECOND, seed: turn },
+      packages: enoughForPoisson(PER_SECOND, END_TO_END_SPAN),
+    })
+    return [p50Ms, p99Ms]
+  },
+}
+
+export const COMPARISONS: readonly Comparison[] = [packages, delivery, endToEnd]
+
+/** After this, V8 has compiled most of the code of the API and of the worker. */
+export async function warmUp(rig: Rig, exchange: DeliveringExchange): Promise<void> {
+  const { packages: count, limitMs, backlog } = WARM_UP
+  await acceptPackages(rig, exchange, { rampMs: 0, measureMs: limitMs, packages: count })
+  const { deliveries } = await releaseBacklog(rig, exchange, { packages: backlog, fanOut: FAN_OUT })
+  await untilDelivered(rig.receiver, deliveries, ARRIVAL_LIMIT_MS)
+}

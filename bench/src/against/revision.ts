@@ -1,0 +1,73 @@
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { UsageError } from '../command-line.ts'
+import { runCommand } from '../processes/run-command.ts'
+
+const REPOSITORY = fileURLToPath(new URL('../../..', import.meta.url))
+const GIT_LIMIT_MS = 60_000
+const INSTALL_LIMIT_MS = 600_000
+/** What `npm run` tells its scripts about this workspace must not reach npm in another working tree. */
+const OWN_NPM_VARIABLES = /^(?:INIT_CWD|npm_(?!config_).*|npm_config_(?:local_prefix|prefix|workspaces?))$/iu
+
+/** A revision of this repository, installed in a temporary worktree. */
+export interface Revision {
+  /** As it was named. */
+  readonly ref: string
+  readonly commit: string
+  /** Its command `aex`. */
+  readonly program: string
+}
+
+const git = (...args: string[]) => runCommand('git', args, { cwd: REPOSITORY, limitMs: GIT_LIMIT_MS })
+
+/** The commit that a name stands for. */
+export async function resolveRevision(ref: string): Promise<string> {
+  // git would take it for an option.
+  if (ref.startsWith('-')) throw new UsageError(`${ref} is not the name of a revision.`)
+  try {
+    return (await git('rev-parse', '--verify', '--quiet', `${ref}^{commit}`)).trim()
+  } catch {
+    throw new UsageError(`--against ${ref}: git knows no such revision here.`)
+  }
+}
+
+/** The present commit, marked where the working tree differs from it. */
+export async function describeWorkingTree(): Promise<string> {
+  return (await git('describe', '--always', '--dirty', '--exclude=*')).trim()
+}
+
+/** Checks a commit out below a folder and installs it. The stack removes the worktree, also in the middle of it. */
+export async function checkOut(
+  ref: string,
+  commit: string,
+  folder: string,
+  cleanup: AsyncDisposableStack,
+): Promise<Revision> {
+  const path = join(folder, 'revision')
+  const stop = new AbortController()
+  let isOver: Promise<unknown> = Promise.resolve()
+  cleanup.defer(async () => {
+    stop.abort()
+    await isOver.catch(() => undefined)
+    await removeWorktree(path)
+  })
+  const install = async () => {
+    await git('worktree', 'add', '--detach', path, commit)
+    const env = Object.fromEntries(
+      Object.entries(process.env).filter(([name]) => !OWN_NPM_VARIABLES.test(name)),
+    )
+    const options = { cwd: path, env, limitMs: INSTALL_LIMIT_MS, signal: stop.signal }
+    await runCommand('npm', ['ci', '--no-audit', '--no-fund', '--prefer-offline'], options)
+  }
+  isOver = install()
+  await isOver
+  return { ref, commit, program: join(path, 'packages/cli/bin/aex.js') }
+}
+
+async function removeWorktree(path: string): Promise<void> {
+  await git('worktree', 'remove', '--force', path).catch(() => undefined)
+  // Where git knew nothing of it yet, or refused.
+  await rm(path, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 })
+  await git('worktree', 'prune')
+}

@@ -1,0 +1,70 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Comparison } from './comparisons.ts'
+import { alternate, estimatedMinutes, type Side } from './rounds.ts'
+
+const comparison = (name: string, metrics: number, turnSeconds = 1): Comparison => ({
+  name,
+  what: name,
+  metrics: Array.from({ length: metrics }, (_, i) => ({
+    id: `${name}_${i}`,
+    label: name,
+    unit: 'per_second',
+    better: 'higher',
+  })),
+  turnSeconds,
+  measure: () => Promise.reject(new Error('not here')),
+})
+
+test('both sides of a comparison follow each other, and the order is swapped with each round', async () => {
+  const turns: string[] = []
+  const rounds: number[] = []
+  const startRound = (round: number, order: readonly Side[]) => {
+    turns.push(`${round} starts ${order.join(' and ')}`)
+    return Promise.resolve({
+      measure(each: Comparison, side: Side) {
+        turns.push(`${round} ${each.name} ${side}`)
+        return Promise.resolve(each.metrics.map((_, i) => round * 10 + i + (side === 'here' ? 0.5 : 0)))
+      },
+      [Symbol.asyncDispose]: () => Promise.resolve(void turns.push(`${round} ends`)),
+    })
+  }
+  const compared = [comparison('a', 2), comparison('b', 1)]
+  const series = await alternate(compared, 2, startRound, (round) => rounds.push(round))
+  assert.deepEqual(turns, [
+    '0 starts there and here',
+    '0 a there',
+    '0 a here',
+    '0 b there',
+    '0 b here',
+    '0 ends',
+    '1 starts here and there',
+    '1 a here',
+    '1 a there',
+    '1 b here',
+    '1 b there',
+    '1 ends',
+    '2 starts there and here',
+    '2 a there',
+    '2 a here',
+    '2 b there',
+    '2 b here',
+    '2 ends',
+  ])
+  assert.deepEqual(
+    series.map(({ metric: { id }, here, there }) => [id, here, there]),
+    [
+      ['a_0', [10.5, 20.5], [10, 20]],
+      ['a_1', [11.5, 21.5], [11, 21]],
+      ['b_0', [10.5, 20.5], [10, 20]],
+    ],
+    'round 0 does not count',
+  )
+  assert.deepEqual(rounds, [0, 1, 2])
+})
+
+test('the estimate grows with rounds and comparisons', () => {
+  const [short, long] = [comparison('short', 1, 3), comparison('long', 1, 10)]
+  assert.ok(estimatedMinutes([short], 20) < estimatedMinutes([short], 60))
+  assert.ok(estimatedMinutes([short], 20) < estimatedMinutes([short, long], 20))
+})
