@@ -27,6 +27,7 @@ const result: AreaResult = {
     { id: 'better', label: 'better', value: 0.9, wanted: { at: 'least', must: 0.65, goal: 0.8 } },
     { id: 'bad', label: 'bad', value: 20, wanted: { at: 'most', must: 15 } },
     { id: 'excused', label: 'excused', value: 2, wanted: { at: 'most', must: 1.1 }, excuse: 'within 25 ms' },
+    { id: 'endless', label: 'endless', value: Infinity, wanted: { at: 'least', must: 4 } },
     { id: 'free', label: 'free', value: 3 },
   ],
   notes: ['A note.'],
@@ -47,6 +48,7 @@ test('ratios are judged and nothing is thrown', () => {
   assert.match(lineOf('better'), /goal reached$/)
   assert.match(lineOf('bad'), /missed$/)
   assert.match(lineOf('excused'), /within 25 ms$/)
+  assert.match(lineOf('endless'), /not measured$/)
   assert.doesNotMatch(lineOf('free'), /reached|missed/)
 })
 

@@ -77,7 +77,7 @@ function panelOf({ plot, figures }: AreaResult): Panel[] {
 /** Each against what is wanted of it: to the right of the line is better. */
 function ratioPanel(ratios: readonly Ratio[]): Panel[] {
   const bars = ratios.flatMap(({ label, value, wanted, excuse }): Bar[] => {
-    if (!wanted) return []
+    if (!wanted || !Number.isFinite(value)) return []
     const reached = wanted.at === 'least' ? value / wanted.must : wanted.must / value
     return [
       {

@@ -35,6 +35,8 @@ export function formatRatios(ratios: readonly Ratio[]): string {
 
 function judge(value: number, { at, must, goal }: NonNullable<Ratio['wanted']>, excuse = 'missed'): string {
   const reaches = (limit: number) => (at === 'least' ? value >= limit : value <= limit)
+  // A rate of zero on an overloaded machine.
+  if (!Number.isFinite(value)) return 'not measured'
   if (!reaches(must)) return excuse
   return goal !== undefined && reaches(goal) ? 'goal reached' : 'reached'
 }
