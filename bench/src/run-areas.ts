@@ -1,6 +1,6 @@
 import type { Area, AreaContext, AreaResult } from './area.ts'
 import type { Options } from './command-line.ts'
-import { startBed, type Bed } from './exchange/bed.ts'
+import { explained, startBed, type Bed } from './exchange/bed.ts'
 import { foreignShare, readCpu } from './processes/cpu.ts'
 import { describeMachine, type Machine } from './report/machine.ts'
 
@@ -37,8 +37,7 @@ export async function runAreas({ options, cleanup, progress, onResult }: RunSett
   for (const area of areas) {
     const before = readCpu()
     const result = await area.run(contextFor(area)).catch(async (error: unknown) => {
-      const complaints = (await bed)?.complaints() ?? []
-      throw complaints.length === 0 ? error : new Error(complaints.join('\n'), { cause: error })
+      throw explained(error, await bed)
     })
     const after = readCpu()
     const share = before && after ? foreignShare(before, after) : 0

@@ -1,6 +1,6 @@
 import type { Against } from '../command-line.ts'
 import { startReceiver } from '../delivery/receiver.ts'
-import { startBed, type Bed } from '../exchange/bed.ts'
+import { explained, startBed, type Bed } from '../exchange/bed.ts'
 import {
   endpointsOf,
   provision,
@@ -88,6 +88,8 @@ export async function runAgainst({
       const ratios = ratiosOf(comparisons, soFar)
       progress(`round ${round}/${rounds} done: ${ratios}; ${minutes.toFixed(0)} minutes left`)
     }
+  }).catch((error: unknown) => {
+    throw explained(error, bed)
   })
   return { compared, series, bed }
 }

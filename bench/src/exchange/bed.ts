@@ -55,6 +55,12 @@ export async function startBed(workers: number): Promise<Bed> {
   }
 }
 
+/** Adds what the services of a bed have logged to the failure of a measurement. */
+export function explained(error: unknown, bed: Bed | undefined): unknown {
+  const complaints = bed?.complaints() ?? []
+  return complaints.length === 0 ? error : new Error(complaints.join('\n'), { cause: error })
+}
+
 const ERROR_LEVEL = /"level":[56]0/
 const SHOWN_COMPLAINTS = 5
 
