@@ -5,6 +5,8 @@ const LINGER_MS = 1_000
 
 /** Answers and closes. `end` alone closes one direction only: a silent peer would keep the descriptor for ever. */
 export function endSocket(socket: Socket, answer: string): void {
+  // The runtime has taken its listeners off a socket that asked for a tunnel: a reset would end the process.
+  socket.on('error', () => socket.destroy())
   socket.end(answer)
   const cut = setTimeout(() => socket.destroy(), LINGER_MS).unref()
   socket.once('close', () => clearTimeout(cut))

@@ -57,6 +57,21 @@ for (const [name, url] of Object.entries(LISTENERS)) {
   })
 }
 
+test('a peer that resets its connection after a broken request takes nobody along', async () => {
+  for (const start of ['CONNECT a:443 HTTP/1.1\r\nHost: a\r\n\r\n', 'nonsense\r\n\r\n']) {
+    for (let i = 0; i < CLIENTS; i++) {
+      const client = await dial(world.url)
+      client.write(start)
+      setTimeout(() => {
+        client.write('more')
+        client.resetAndDestroy()
+      }, i)
+    }
+  }
+  await sleep(1_500)
+  assert.equal((await fetch(`${world.url}/openapi.json`)).status, 200)
+})
+
 test('silent sockets are ended soon on all listeners', isLinux, async () => {
   const left = await leftBehind(Object.values(LISTENERS), '', 16)
   assert.ok(left <= 2, `${left} sockets are still open`)
