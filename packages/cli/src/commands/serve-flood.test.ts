@@ -31,9 +31,10 @@ const base = `http://127.0.0.1:${port}`
 const operatorBase = `http://127.0.0.1:${operatorPort}`
 
 /** Connects and says nothing, and connects again whenever it is thrown out. */
-function silentClients(): Disposable {
+function silentClients() {
   const sockets = new Set<Socket>()
   let isOver = false
+  let thrownOut = 0
   const dial = (to: number) => {
     if (isOver) return
     const socket = connect({ port: to, host: '127.0.0.1', allowHalfOpen: true })
@@ -41,6 +42,7 @@ function silentClients(): Disposable {
     socket.on('error', () => undefined).resume()
     socket.once('close', () => {
       sockets.delete(socket)
+      thrownOut += 1
       setTimeout(() => dial(to), AGAIN_MS).unref()
     })
   }
@@ -49,6 +51,7 @@ function silentClients(): Disposable {
     dial(operatorPort)
   }
   return {
+    thrownOut: () => thrownOut,
     [Symbol.dispose]: () => {
       isOver = true
       for (const socket of sockets) socket.destroy()
@@ -67,7 +70,7 @@ test('silent clients beyond the limit of open files starve neither a caller nor 
   await operate('/organizations', { organization_id: 'org_calm', name: 'Calm' })
   const client = await operate('/clients', { organization_id: 'org_calm', public_jwk: publicKey.jwk })
 
-  using _flood = silentClients()
+  using flood = silentClients()
   await sleep(1_000)
   for (let round = 0; round < 10; round++) {
     // Each on connections of its own: a new token, a request with it, an operator's change.
@@ -85,5 +88,6 @@ test('silent clients beyond the limit of open files starve neither a caller nor 
     assert.ok(open < OPEN_FILES - 50, `${open} descriptors are open`)
     await sleep(100)
   }
+  assert.ok(flood.thrownOut() > SILENT_CLIENTS, String(flood.thrownOut()))
   assert.doesNotMatch(service.output.log, /EMFILE|"status":5/u)
 })

@@ -72,7 +72,7 @@ test('[ERR-01] bodies that are being read have a total: beyond it a body is not 
   for (const each of rest) each.socket.destroy()
   await sleep(200)
   for (const each of [greedy, other, third]) assert.equal((await small(each)).status, 201)
-  for (const { socket } of [...held]) socket.destroy()
+  for (const { socket } of held) socket.destroy()
 })
 
 test('the only body has room whatever its size, and what was given back can be taken again', () => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { createServer, type IncomingMessage, type RequestListener } from 'node:http'
+import { createServer, type RequestListener } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
 import { connect, type AddressInfo, type Socket } from 'node:net'
 import { after, test } from 'node:test'
@@ -21,10 +21,9 @@ const { certificate: cert, key } = await authority.server()
 async function startListener(kind: 'http' | 'https', rules: Partial<ConnectionRules>) {
   const outcomes: LimitOutcome[] = []
   const { promise: released, resolve: release } = Promise.withResolvers<void>()
-  const answer: RequestListener = async (request: IncomingMessage, response) => {
-    if (request.url?.includes('known')) noteAuthenticated(request.socket)
-    if (request.url?.includes('hold')) await released
-    response.end('answered')
+  const answer: RequestListener = ({ url, socket }, response) => {
+    if (url?.includes('known')) noteAuthenticated(socket)
+    void (url?.includes('hold') ? released : Promise.resolve()).then(() => response.end('answered'))
   }
   const server = kind === 'http' ? createServer(answer) : createTlsServer({ cert, key }, answer)
   limitConnections(server, {

@@ -75,9 +75,8 @@ test('[ERR-01][ERR-03] a database that cannot be reached is a problem of its own
     clientId: organization.clientId,
     credential: { method: 'private_key_jwt' as const, key: organization.clientKey.privateJwk },
   }
-  await assert.rejects(requestToken(client), ({ cause }: { cause?: { status?: number } }) => {
-    return (cause as { status?: number } | undefined)?.status === 503
-  })
+  const isRefused = ({ cause }: { cause?: { status?: number } }) => cause?.status === 503
+  await assert.rejects(requestToken(client), isRefused)
 
   await way.mend()
   assert.equal((await organization.get('/v1/skills')).status, 200)
