@@ -30,8 +30,11 @@ const publicJwkInput = define(
   Type.Object(
     { ...point, ...decoration },
     {
-      description: `a public JWK, without ${PRIVATE_MEMBERS.join(', ')}`,
-      not: { anyOf: PRIVATE_MEMBERS.map((member) => ({ properties: { [member]: {} }, required: [member] })) },
+      propertyNames: {
+        not: { enum: PRIVATE_MEMBERS },
+        description: `a public JWK, without ${PRIVATE_MEMBERS.join(', ')}`,
+        ...proves('ID-06'),
+      },
       ...proves('ID-06'),
     },
   ),

@@ -12,6 +12,9 @@ import { uniqueItems } from './unique-items.ts'
  */
 const MAXIMUM_VALUES_FOR_ALL_FAILURES = 2_000
 
+/** Keywords whose error only repeats that a subschema failed, beside the error of that subschema. */
+const REPEATING = new Set(['if', 'propertyNames'])
+
 export interface ValidationOptions {
   /** Name unknown members in messages. Leave it off where the input comes from somebody else. */
   readonly nameUnknownMembers?: boolean
@@ -52,8 +55,7 @@ export function validatorFor<T>(document: JsonObject, rule: string): Validator<T
     // Two keywords may fail for one reason (a time that is no time breaks pattern and format): said once.
     const failures = new Map<string, Failure>()
     for (const error of errorsOf(value)) {
-      // What the branch itself reports says more than that it was the branch.
-      if (error.keyword === 'if') continue
+      if (REPEATING.has(error.keyword)) continue
       const failure = explain(error, document, explainOptions)
       failures.set(`${failure.pointer} ${failure.message}`, failure)
       if (failures.size === MAXIMUM_FAILURES) break
