@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { createServer, type AddressInfo } from 'node:net'
+import { createServer, type AddressInfo, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { after, test } from 'node:test'
 import { startReceiver } from '@agent-exchange/testkit'
@@ -49,7 +49,8 @@ test('requests side by side are told of their own connections', async () => {
 
 test('recalling ends what has not left, without a result; interrupting ends the rest with one', async () => {
   // Takes connections, and never says a word.
-  const mute = createServer((socket) => socket.on('error', () => undefined))
+  const sockets: Socket[] = []
+  const mute = createServer((socket) => sockets.push(socket.on('error', () => undefined)))
   await new Promise<void>((resolve) => mute.listen(0, '127.0.0.1', resolve))
   receiver.reply = () => undefined
   const sender = createSender(settings)
@@ -65,7 +66,9 @@ test('recalling ends what has not left, without a result; interrupting ends the 
   assert.deepEqual(interrupted.result, { kind: 'error', errorClass: 'interrupted' })
   assert.equal(interrupted.hasStarted, true)
   await sender.close()
-  mute.close()
+  // Nobody reads from them, so that they would not notice their end: the process could not exit.
+  for (const socket of sockets) socket.destroy()
+  await new Promise((resolve) => mute.close(resolve))
   receiver.reply = () => 204
 })
 

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { createServer, type AddressInfo } from 'node:net'
+import { createServer, type AddressInfo, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { after, test } from 'node:test'
 import { startWorld, deliveryWorld, type DeliveryState } from '@agent-exchange/testkit'
@@ -119,7 +119,8 @@ test('a worker that stops lets requests under way end, and gives back what has n
   const endpointId = await fresh()
   receiver.reply = (_, response) => void setTimeout(() => response.writeHead(204).end(), 600)
   // Takes connections, and never says a word: no request leaves.
-  const mute = createServer((socket) => socket.on('error', () => undefined))
+  const sockets: Socket[] = []
+  const mute = createServer((socket) => sockets.push(socket.on('error', () => undefined)))
   await new Promise<void>((resolve) => mute.listen(0, '127.0.0.1', resolve))
   const silent = await made.endpoint(`https://127.0.0.1:${(mute.address() as AddressInfo).port}/`)
   const from = performance.now()
@@ -134,7 +135,8 @@ test('a worker that stops lets requests under way end, and gives back what has n
     )
   }
   assert.ok(performance.now() - from < 4_000, 'nobody waits for what has not left')
-  mute.close()
+  for (const socket of sockets) socket.destroy()
+  await new Promise((resolve) => mute.close(resolve))
   const rows = await world.sql`
     select webhook_endpoint_id, state, attempt, leased_until, leased_by, next_attempt_at = created_at as is_as_before
     from delivery order by webhook_endpoint_id = ${silent}`
