@@ -27,7 +27,8 @@ export interface DeliveryState {
   readonly state: string
   readonly attempt: number
   readonly next_attempt_at: Date
-  readonly leased_until: Date | null
+  /** While an attempt is under way. */
+  readonly claim_id: string | null
   readonly attempts: { outcome: string; started_at: string; details: Record<string, unknown> }[]
 }
 
@@ -46,7 +47,7 @@ export async function deliveryWorld(options: WorldOptions = {}): Promise<Deliver
   )
   const [sender, owner] = await Promise.all([world.organization('sender'), world.organization('owner')])
   const deliveries = () => world.sql<DeliveryState[]>`
-    select delivery_id, state, attempt, next_attempt_at, leased_until, coalesce((
+    select delivery_id, state, attempt, next_attempt_at, claim_id, coalesce((
       select json_agg(json_build_object('outcome', outcome, 'started_at', started_at, 'details', details::json)
         order by attempt)
       from delivery_attempt where delivery_attempt.delivery_id = delivery.delivery_id), '[]') as attempts

@@ -50,4 +50,23 @@ export const eventPoints = {
       blocked_address: oneOf(['permanent', 'retry'], 'permanent', 'an address that is not global unicast'),
     },
   }),
+  'O-44': openPoint({
+    meaning: 'A delivery attempt whose worker died before it recorded the result. Found by us.',
+    why: 'The receiver may have got it, so it counts, and the next attempt keeps the distance of the ladder. What was claimed and not begun is no attempt and starts at once elsewhere.',
+    settings: {
+      lost_attempt: oneOf(
+        ['backoff', 'at_once'],
+        'backoff',
+        'when the attempt after a lost one starts: after the usual delay, or as soon as the loss is noticed',
+      ),
+    },
+  }),
+  'O-45': openPoint({
+    meaning: 'Endpoints that have never answered with 2xx. Found by us.',
+    why: 'Whoever registers an address need not own it: until it has answered once, the exchange must not be of use to flood it. Counted over all workers.',
+    settings: {
+      requests_at_once: integer(1, 1, 16, 'requests under way to such an endpoint'),
+      seconds_between: integer(1, 0, 3_600, 'time between the starts of two requests to such an endpoint'),
+    },
+  }),
 }

@@ -94,7 +94,7 @@ export const identityPoints = {
     meaning: 'Validity and rotation times of the keys that sign webhooks. Found by us.',
     why: 'A new key is to be published before it signs, and agents are to refresh before valid_until; without times neither can be planned.',
     settings: {
-      lead_seconds: integer(3_600, 0, 2_592_000, 'time between publishing a key and signing with it'),
+      lead_seconds: integer(172_800, 0, 2_592_000, 'time between publishing a key and signing with it'),
       validity_days: integer(365, 1, 3_650, 'time from valid_from to valid_until'),
       retiring_days: integer(7, 0, 365, 'time a replaced key stays listed as retiring'),
     },

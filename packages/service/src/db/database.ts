@@ -1,4 +1,6 @@
 import { listenTo, type Listener } from './listener.ts'
+import { numberOf } from './locks.ts'
+import { holdLock, LOCK_SESSION, type SessionLock } from './session-lock.ts'
 import { connectionOptionsOf, type ConnectionTarget } from './connection-target.ts'
 import { createStatementPool } from './statement-pool.ts'
 import { createTransactionLines } from './transaction-lines.ts'
@@ -16,6 +18,8 @@ export interface Database extends Queries {
   begin<T>(work: (tx: Transaction) => Promise<T>): Promise<T>
   /** Resolves when it listens; `onListening` is called then, and each time it listens again. */
   listen(channel: string, onMessage: (payload: string) => void, onListening: () => void): Promise<void>
+  /** Holds a worker's name to the end, on a connection of its own. `onChange`: whether it is held now. */
+  holdWorkerName(name: string, onChange: (isHeld: boolean) => void): Pick<SessionLock, 'isHeld'>
   /** What is under way has so many seconds to finish. */
   end(options?: { readonly timeout?: number }): Promise<void>
 }
@@ -65,6 +69,7 @@ export function openDatabase({ target, maximumConnections, applicationName }: Co
   const statements = createStatementPool(open, half)
   const transactions = createTransactionLines(open, half)
   const listeners: Listener[] = []
+  const locks: SessionLock[] = []
   return Object.assign(queriesOver(statements.send), {
     database: options.client.database ?? '',
     begin: transactions.begin,
@@ -73,9 +78,16 @@ export function openDatabase({ target, maximumConnections, applicationName }: Co
       listeners.push(listener)
       return listener.listening
     },
+    holdWorkerName(name: string, onChange: (isHeld: boolean) => void) {
+      const settings = { ...options.settings, ...LOCK_SESSION }
+      const openLocked = (onEnd: () => void) => new Connection({ ...options, settings }, onEnd)
+      const lock = holdLock({ open: openLocked, number: numberOf('worker', name), onChange })
+      locks.push(lock)
+      return lock
+    },
     async end({ timeout = END_LIMIT_SECONDS } = {}) {
       await Promise.all([
-        ...listeners.map((listener) => listener.end()),
+        ...[...listeners, ...locks].map((each) => each.end()),
         transactions.end({ timeout }),
         statements.end({ timeout }),
       ])

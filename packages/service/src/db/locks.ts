@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
-import type { Transaction } from './database.ts'
+import type { Queries, Transaction } from './database.ts'
 
 /**
  * Advisory locks by name, held to the end of the transaction. They serialize work on things that may not exist
@@ -10,7 +10,7 @@ import type { Transaction } from './database.ts'
  * Each function sends its statement when it is called. The server works through a connection's statements one after
  * the other, so what is sent next runs under the lock, also where nobody has waited for it in between.
  */
-export const LOCK_SPACES = ['claim', 'key', 'thread'] as const
+export const LOCK_SPACES = ['claim', 'key', 'thread', 'worker'] as const
 export type LockSpace = (typeof LOCK_SPACES)[number]
 
 /** Waits for all of the names. */
@@ -41,6 +41,16 @@ export async function tryNames(
   return new Set(held.map(({ number }) => byNumber.get(number) ?? ''))
 }
 
+/** Which of the names nobody holds at this moment, not even the caller. */
+export async function freeNames(db: Queries, space: LockSpace, names: readonly string[]): Promise<string[]> {
+  const byNumber = new Map(names.map((name) => [numberOf(space, name), name]))
+  // Shared, so that those who ask at the same time do not take each other for the holder.
+  const free = await db<{ number: string }[]>`
+    select number::text from unnest(${[...byNumber.keys()]}::text[]::bigint[]) as number
+    where pg_try_advisory_xact_lock_shared(number)`
+  return free.map(({ number }) => byNumber.get(number) ?? '')
+}
+
 function numbers(space: LockSpace, names: readonly string[]): string[] {
   return sorted([...new Set([...new Set(names)].map((name) => numberOf(space, name)))])
 }
@@ -53,7 +63,7 @@ const numbersOfKeys = new LRUCache<string, string>({
   memoMethod: (name) => makeNumber('key', name),
 })
 
-function numberOf(space: LockSpace, name: string): string {
+export function numberOf(space: LockSpace, name: string): string {
   return space === 'key' ? numbersOfKeys.memo(name) : makeNumber(space, name)
 }
 

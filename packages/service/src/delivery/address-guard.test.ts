@@ -83,6 +83,27 @@ test('[EVT-06] no other address may be reached, however it is wrapped', () => {
   for (const address of OTHER) assert.equal(isGlobalUnicast(address), false, address)
 })
 
+test('[EVT-06] services of the host are no receivers, also where their addresses look public', () => {
+  const services = [
+    '168.63.129.16',
+    '::ffff:168.63.129.16',
+    '64:ff9b::a83f:8110',
+    '2002:a83f:8110::1',
+    '192.80.8.124',
+    '161.26.0.10',
+    '166.8.0.1',
+    '166.11.255.254',
+    '100.100.100.200',
+    '192.0.0.192',
+    '169.254.170.2',
+    'fd00:ec2::254',
+    'fd20:ce::254',
+  ]
+  for (const address of services) assert.equal(isGlobalUnicast(address), false, address)
+  for (const neighbour of ['168.63.129.15', '168.63.129.17', '161.25.255.255', '166.7.255.255', '166.12.0.1'])
+    assert.equal(isGlobalUnicast(neighbour), true, neighbour)
+})
+
 test('[EVT-06] a wrapped IPv4 address is as good as the address itself', () => {
   fc.assert(
     fc.property(fc.ipV4(), (address) => {

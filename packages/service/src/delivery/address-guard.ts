@@ -6,6 +6,17 @@ const GLOBAL_IPV6 = ipaddr.IPv6.parseCIDR('2000::/3')
 /** RFC 8215: NAT64 for use inside a network. What it leads to is for that network to say, so it is nowhere global. */
 const LOCAL_NAT64 = ipaddr.IPv6.parseCIDR('64:ff9b:1::/48')
 
+/** Services of the machine that we run on, at addresses that look public: documented by their clouds. */
+const HOST_SERVICES = [
+  // Azure: wire server, DNS
+  '168.63.129.16/32',
+  // Equinix Metal: metadata
+  '192.80.8.124/32',
+  // IBM Cloud: infrastructure and service endpoints
+  '161.26.0.0/16',
+  '166.8.0.0/14',
+].map((range) => ipaddr.IPv4.parseCIDR(range))
+
 /**
  * Whether webhooks may go to this address: global unicast alone, an allow-list. Forms that wrap an IPv4 address are
  * as good as what they wrap; Teredo leads to hosts behind somebody's NAT, and is refused whatever it wraps.
@@ -14,10 +25,14 @@ export function isGlobalUnicast(address: string): boolean {
   const family = isIP(address)
   if (family === 0 || address.includes('%')) return false
   const parsed = ipaddr.parse(family === 6 ? inHexadecimal(address) : address)
-  if (parsed instanceof ipaddr.IPv4) return parsed.range() === 'unicast'
+  if (parsed instanceof ipaddr.IPv4) return isGlobalIpv4(parsed)
   const wrapped = wrappedIpv4(parsed)
-  if (wrapped) return wrapped.range() === 'unicast'
+  if (wrapped) return isGlobalIpv4(wrapped)
   return parsed.range() === 'unicast' && parsed.match(GLOBAL_IPV6)
+}
+
+function isGlobalIpv4(address: ipaddr.IPv4): boolean {
+  return address.range() === 'unicast' && !HOST_SERVICES.some((range) => address.match(range))
 }
 
 /** `::8.8.8.8` is no mapped address, though the library reads it as one. */

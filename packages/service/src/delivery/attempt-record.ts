@@ -1,7 +1,7 @@
 import { columnsOf } from '../db/columns.ts'
 import type { Queries, Transaction } from '../db/database.ts'
 import { raiseAlerts, type NewAlert } from '../features/alerts/raise-alert.ts'
-import { disableEndpoint } from '../features/notifications/endpoint-store.ts'
+import { disableEndpoint, markAnswered } from '../features/notifications/endpoint-store.ts'
 import { appendToLog } from '../features/organizations/operator-log-store.ts'
 import type { ErrorClass, Verdict } from './judge.ts'
 
@@ -21,10 +21,12 @@ export interface AttemptDetails {
 /** The end of one attempt. */
 export interface FinishedAttempt {
   readonly deliveryId: string
+  readonly claimId: number
   readonly endpointId: string
   readonly organizationId: string
   readonly attempt: number
-  readonly worker: string
+  /** Whether the endpoint had answered with 2xx before (O-45). */
+  readonly hasAnswered: boolean
   readonly startedAt: string
   readonly finishedAt: string
   readonly verdict: Verdict
@@ -40,13 +42,18 @@ const STATES = {
 } as const
 
 /** Whether more than the two delivery tables changes. */
-export function hasConsequences({ verdict }: FinishedAttempt): boolean {
-  return verdict.outcome === 'dead' || verdict.outcome === 'endpoint_gone'
+export function hasConsequences(finished: FinishedAttempt): boolean {
+  const { outcome } = finished.verdict
+  return outcome === 'dead' || outcome === 'endpoint_gone' || isFirstAnswer(finished)
+}
+
+function isFirstAnswer({ verdict, hasAnswered }: FinishedAttempt): boolean {
+  return verdict.outcome === 'delivered' && !hasAnswered
 }
 
 /**
- * Writes what became of attempts, in one statement. A result that comes after its lease was given to somebody else
- * changes nothing. Returns the deliveries that were written.
+ * Writes what became of attempts, in one statement. A result that comes after its claim was taken back changes nothing.
+ * Returns the deliveries that were written.
  *
  * By the key of each: a condition on the state would let the server look for them in the index of all that waits.
  */
@@ -57,7 +64,7 @@ export async function recordAttempts(
   const rows = finished.map(({ verdict, details, ...each }) => ({
     delivery_id: each.deliveryId,
     attempt: each.attempt,
-    worker: each.worker,
+    claim_id: each.claimId,
     state: STATES[verdict.outcome],
     next_attempt_at: verdict.outcome === 'retry' ? verdict.at : null,
     finished_at: verdict.outcome === 'retry' ? null : each.finishedAt,
@@ -68,22 +75,21 @@ export async function recordAttempts(
   const column = columnsOf(rows)
   const written = await db<{ delivery_id: string }[]>`
     with row as materialized (
-      select delivery_id, attempt::integer, worker, state, nullif(next_attempt_at, '')::timestamptz as next_attempt_at,
+      select delivery_id, attempt::integer, claim_id::bigint, state, nullif(next_attempt_at, '')::timestamptz as next_attempt_at,
         nullif(finished_at, '')::timestamptz as finished_at, started_at::timestamptz, outcome, details
       from (select ${column.separator}::text as mark) as sent, unnest(
         string_to_array(${column('delivery_id')}, mark), string_to_array(${column('attempt')}, mark),
-        string_to_array(${column('worker')}, mark), string_to_array(${column('state')}, mark),
+        string_to_array(${column('claim_id')}, mark), string_to_array(${column('state')}, mark),
         string_to_array(${column('next_attempt_at')}, mark), string_to_array(${column('finished_at')}, mark),
         string_to_array(${column('started_at')}, mark), string_to_array(${column('outcome')}, mark),
         string_to_array(${column('details')}, mark)) as row (
-        delivery_id, attempt, worker, state, next_attempt_at, finished_at, started_at, outcome, details)
+        delivery_id, attempt, claim_id, state, next_attempt_at, finished_at, started_at, outcome, details)
     ), moved as (
       update delivery
       set state = row.state, next_attempt_at = coalesce(row.next_attempt_at, delivery.next_attempt_at),
-        finished_at = row.finished_at, leased_until = null, leased_by = null
+        finished_at = row.finished_at, claim_id = null
       from row
-      where delivery.delivery_id = row.delivery_id and delivery.attempt = row.attempt
-        and delivery.finished_at is null and delivery.leased_by = row.worker
+      where delivery.delivery_id = row.delivery_id and delivery.claim_id = row.claim_id
       returning delivery.delivery_id, row.attempt, row.started_at, row.outcome, row.details
     ), kept as (
       insert into delivery_attempt (delivery_id, attempt, started_at, outcome, details)
@@ -93,7 +99,10 @@ export async function recordAttempts(
   return new Set(written.map(({ delivery_id }) => delivery_id))
 }
 
-/** The same where owners have to be told (dead letters) or endpoints disabled (410): all of it, or nothing. */
+/**
+ * The same where owners have to be alerted (dead letters), endpoints disabled (410) or marked as answering: all of it, or
+ * nothing.
+ */
 export async function recordWithConsequences(
   tx: Transaction,
   finished: readonly FinishedAttempt[],
@@ -118,6 +127,8 @@ export async function recordWithConsequences(
       }
     }
   }
+  const answering = finished.filter((each) => written.has(each.deliveryId) && isFirstAnswer(each))
+  await markAnswered(tx, answering)
   await raiseAlerts(tx, alerts)
   return written
 }

@@ -19,7 +19,7 @@ export interface AttemptTools {
   readonly random: () => number
 }
 
-/** Undefined: nothing has left because the worker was stopped; the delivery is to be given back. */
+/** Undefined: nothing has left because it was recalled; the delivery is to be given back. */
 export async function attemptDelivery(
   claimed: ClaimedDelivery,
   tools: AttemptTools,
@@ -28,7 +28,7 @@ export async function attemptDelivery(
   const startedAt = clock.now()
   const from = clock.monotonicMilliseconds()
   const hopeless = (reason: string) =>
-    finished(claimed, tools, {
+    finished(claimed, {
       startedAt,
       finishedAt: clock.now(),
       verdict: { outcome: 'failed', reason },
@@ -41,6 +41,7 @@ export async function attemptDelivery(
   if (!signature) return hopeless('its address or ids cannot be signed')
   const sent = await sender.send({
     url: claimed.url,
+    organizationId: claimed.organization_id,
     headers: { ...signature.headers, 'User-Agent': USER_AGENT },
     body,
   })
@@ -54,7 +55,7 @@ export async function attemptDelivery(
     // A receiver's developer can compare it with their own, line by line. There is nothing secret in it.
     signature_base: signature.signatureBase,
   }
-  return finished(claimed, tools, { startedAt, finishedAt, verdict, details })
+  return finished(claimed, { startedAt, finishedAt, verdict, details })
 }
 
 /** EVT-05: anew for each attempt. Undefined where no later attempt could be signed either. */
@@ -97,15 +98,15 @@ function detailsOf(
 
 function finished(
   claimed: ClaimedDelivery,
-  { worker }: AttemptTools,
   what: Pick<FinishedAttempt, 'startedAt' | 'finishedAt' | 'verdict' | 'details'>,
 ): FinishedAttempt {
   return {
     deliveryId: claimed.delivery_id,
+    claimId: claimed.claim_id,
     endpointId: claimed.webhook_endpoint_id,
     organizationId: claimed.organization_id,
     attempt: claimed.attempt,
-    worker,
+    hasAnswered: claimed.has_answered,
     ...what,
   }
 }

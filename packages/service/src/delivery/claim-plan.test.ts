@@ -1,17 +1,13 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
+import { DEFAULT_PROFILE } from '@agent-exchange/protocol'
 import { testDatabase } from '@agent-exchange/testkit'
 import { openDatabase, type Transaction } from '../db/database.ts'
 import { secondsAfter } from '../kernel/clock.ts'
 import { type FinishedAttempt, recordAttempts } from './attempt-record.ts'
-import {
-  claimDeliveries,
-  countOtherWorkers,
-  releaseDeliveries,
-  sweepLanes,
-  takeEndedClaims,
-} from './delivery-store.ts'
-import { ENDED_CLAIMS, LEASE_SECONDS, MAXIMUM_IN_FLIGHT_PER_ENDPOINT, SWEPT_LANES } from './limits.ts'
+import { otherWorkers, takeClaims } from './claim-store.ts'
+import { beginClaim, claimDeliveries, nextDueOf, releaseDeliveries, sweepLanes } from './delivery-store.ts'
+import { MAXIMUM_IN_FLIGHT_PER_ENDPOINT, SWEPT_LANES, TAKEN_CLAIMS } from './limits.ts'
 import { planOf } from './statement-plan.fixture.ts'
 
 const ENDPOINTS = 10_000
@@ -29,8 +25,9 @@ await db`insert into organization values ('org_a', 'A', null, 'active', ${NOW})`
 await db`insert into platform_key values ('key_1', 'webhook', '{}', '\\x00', ${NOW}, ${NOW}, 'active', ${NOW})`
 await db`
   insert into webhook_endpoint
-    (webhook_endpoint_id, organization_id, url, event_types, signing_key_id, status, created_at, updated_at)
-  select 'whe_' || lpad(number::text, 5, '0'), 'org_a', 'https://agent.example/', '{}', 'key_1', 'active', ${NOW}::timestamptz, ${NOW}::timestamptz
+    (webhook_endpoint_id, organization_id, url, event_types, signing_key_id, status, created_at, updated_at, answered_at)
+  select 'whe_' || lpad(number::text, 5, '0'), 'org_a', 'https://agent.example/', '{}', 'key_1', 'active',
+    ${NOW}::timestamptz, ${NOW}::timestamptz, ${NOW}::timestamptz
   from generate_series(1, ${ENDPOINTS}::integer) as number`
 await db`
   insert into delivery
@@ -44,9 +41,18 @@ await db`
   from webhook_endpoint`
 await db`analyze delivery, webhook_endpoint`
 
+const unanswered = DEFAULT_PROFILE['O-45']
+const claim = (worker: string, endpointId: string, room: number, now = NOW) =>
+  claimDeliveries(db, [{ endpointId, room }], { worker, now, finished: [], unanswered })
+const nothingClaimed = async () => {
+  await db`update delivery set claim_id = null, attempt = 0 where claim_id is not null`
+  await db`delete from delivery_claim`
+}
+
 test('a claim looks only at what it takes, beside a deep backlog and ten thousand endpoints', async () => {
+  const order = { worker: 'wrk_1', now: NOW, finished: [1, 2], unanswered }
   const wanted = [DEEP, 'whe_00002', 'whe_00003'].map((endpointId) => ({ endpointId, room: 8 }))
-  const plan = await planOf(db, (queries) => claimDeliveries(queries, wanted, { worker: 'wrk_1', now: NOW }))
+  const plan = await planOf(db, (queries) => claimDeliveries(queries, wanted, order))
   assert.match(plan, /delivery_waiting/)
   assert.doesNotMatch(plan, /Seq Scan on (?:delivery|webhook_endpoint|notification)/, plan)
   const most = Math.max(...[...plan.matchAll(/rows=([\d.]+)/g)].map(([, rows]) => Number(rows)))
@@ -54,17 +60,15 @@ test('a claim looks only at what it takes, beside a deep backlog and ten thousan
 })
 
 test('results are written by the key of each delivery, however many are under way', async () => {
-  const claimed = await claimDeliveries(db, [{ endpointId: DEEP, room: MAXIMUM_IN_FLIGHT_PER_ENDPOINT }], {
-    worker: 'wrk_1',
-    now: NOW,
-  })
+  const claimed = await claim('wrk_1', DEEP, MAXIMUM_IN_FLIGHT_PER_ENDPOINT)
   assert.equal(claimed.length, MAXIMUM_IN_FLIGHT_PER_ENDPOINT)
   const finished = claimed.map((each): FinishedAttempt => ({
     deliveryId: each.delivery_id,
     endpointId: DEEP,
     organizationId: 'org_a',
+    claimId: each.claim_id,
     attempt: each.attempt,
-    worker: 'wrk_1',
+    hasAnswered: true,
     startedAt: NOW,
     finishedAt: NOW,
     // After the other tests' times: none of them is to claim it a second time.
@@ -89,18 +93,14 @@ test('a sweep takes one look for each endpoint, however much waits there', async
 })
 
 test('[EVT-07] nothing is claimed twice or early, and each claim counts', async () => {
-  const claim = (worker: string, endpointId: string, room: number, now = NOW) =>
-    claimDeliveries(db, [{ endpointId, room }], { worker, now })
-  await db`update delivery set leased_until = null, leased_by = null, attempt = 0 where leased_by is not null`
-  await db`delete from delivery_claim`
+  await nothingClaimed()
   const first = await claim('wrk_1', DEEP, MAXIMUM_IN_FLIGHT_PER_ENDPOINT)
   const second = await claim('wrk_2', DEEP, MAXIMUM_IN_FLIGHT_PER_ENDPOINT)
   const ids = new Set([...first, ...second].map(({ delivery_id }) => delivery_id))
   assert.equal(ids.size, 2 * MAXIMUM_IN_FLIGHT_PER_ENDPOINT)
   assert.ok([...first, ...second].every(({ attempt }) => attempt === 1))
-  assert.equal(await countOtherWorkers(db, 'wrk_1', NOW), 1)
-  assert.equal(await countOtherWorkers(db, 'wrk_3', NOW), 2)
-  assert.equal(await countOtherWorkers(db, 'wrk_3', secondsAfter(NOW, LEASE_SECONDS)), 0)
+  assert.deepEqual(await otherWorkers(db, 'wrk_1'), ['wrk_2'])
+  assert.deepEqual(await otherWorkers(db, 'wrk_3'), ['wrk_1', 'wrk_2'])
   assert.equal((await claim('wrk_1', 'whe_00002', 5)).length, 0, 'not due yet')
   assert.equal((await claim('wrk_1', 'whe_00002', 5, '2026-03-02T09:00:00.000Z')).length, 1)
   await db`update webhook_endpoint set status = 'disabled' where webhook_endpoint_id = 'whe_00003'`
@@ -108,28 +108,22 @@ test('[EVT-07] nothing is claimed twice or early, and each claim counts', async 
 
   const [one] = first
   assert.ok(one)
-  const back = { deliveryId: one.delivery_id, attempt: one.attempt, nextAttemptAt: one.next_attempt_at }
-  await releaseDeliveries(db, [back], 'wrk_2')
-  const leased = async () => {
-    const [row] = await db<{ attempt: number; leased_by: string | null }[]>`
-      select attempt, leased_by from delivery where delivery_id = ${one.delivery_id}`
-    return row
+  const back = { deliveryId: one.delivery_id, claimId: one.claim_id, nextAttemptAt: one.next_attempt_at }
+  await releaseDeliveries(db, [{ ...back, claimId: second[0]?.claim_id ?? 0 }])
+  const row = async () => {
+    const [found] = await db<{ attempt: number; claim_id: number | null }[]>`
+      select attempt, claim_id from delivery where delivery_id = ${one.delivery_id}`
+    return { ...found }
   }
-  assert.deepEqual(
-    { ...(await leased()) },
-    { attempt: 1, leased_by: 'wrk_1' },
-    'only its worker gives it back',
-  )
-  await releaseDeliveries(db, [back], 'wrk_1')
-  assert.deepEqual({ ...(await leased()) }, { attempt: 0, leased_by: null })
+  assert.deepEqual(await row(), { attempt: 1, claim_id: one.claim_id }, 'only by its own claim')
+  await releaseDeliveries(db, [back])
+  assert.deepEqual(await row(), { attempt: 0, claim_id: null })
 })
 
 test('a claim changes no index: the row is written anew in its own page', async () => {
   const counts = await db.begin(async (tx) => {
-    await claimDeliveries(tx, [{ endpointId: 'whe_00004', room: 1 }], {
-      worker: 'wrk_1',
-      now: secondsAfter(NOW, 3_600),
-    })
+    const order = { worker: 'wrk_1', now: secondsAfter(NOW, 3_600), finished: [], unanswered }
+    await claimDeliveries(tx, [{ endpointId: 'whe_00004', room: 1 }], order)
     const [row] = await tx<{ updated: number; hot: number }[]>`
       select pg_stat_get_xact_tuples_updated('delivery'::regclass) as updated,
         pg_stat_get_xact_tuples_hot_updated('delivery'::regclass) as hot`
@@ -138,28 +132,96 @@ test('a claim changes no index: the row is written anew in its own page', async 
   assert.deepEqual({ ...counts }, { updated: 1, hot: 1 })
 })
 
-test('claims that have ended go, a step at a time, and hand over what is still under way', async () => {
-  await db`update delivery set leased_until = null, leased_by = null, attempt = 0 where leased_by is not null`
-  await db`delete from delivery_claim`
+test('[EVT-07] claims are taken from a worker a step at a time; it can neither begin nor record them afterwards', async () => {
+  await nothingClaimed()
   const endpoints = Array.from(
-    { length: ENDED_CLAIMS + 1 },
+    { length: TAKEN_CLAIMS + 2 },
     (_, i) => `whe_${String(i + 100).padStart(5, '0')}`,
   )
   const later = secondsAfter(NOW, 3_600)
-  for (const endpointId of endpoints)
-    await claimDeliveries(db, [{ endpointId, room: 1 }], { worker: 'wrk_1', now: later })
-  const ended = secondsAfter(later, LEASE_SECONDS)
-  const take = (now: string) => db.begin((tx) => takeEndedClaims(tx, now))
-  assert.deepEqual(await take(secondsAfter(ended, -1)), { count: 0, lost: [] }, 'the leases hold')
-  const back = { deliveryId: `dlv_${endpoints[0]}`, attempt: 1, nextAttemptAt: NOW }
-  await releaseDeliveries(db, [back], 'wrk_1')
-  const plan = await planOf(db, (queries) => takeEndedClaims(queries as Transaction, secondsAfter(ended, -1)))
+  const claimed = []
+  for (const endpointId of endpoints) claimed.push(...(await claim('wrk_1', endpointId, 1, later)))
+  const [returned, begun, kept] = claimed
+  assert.ok(returned && begun && kept)
+  await releaseDeliveries(db, [
+    { deliveryId: returned.delivery_id, claimId: returned.claim_id, nextAttemptAt: NOW },
+  ])
+  const begin = ({ claim_id: claimId }: typeof begun) =>
+    beginClaim(db, { worker: 'wrk_1', claimId, now: later })
+  assert.equal(await begin(begun), true)
+  const plan = await planOf(db, (queries) => takeClaims(queries as Transaction, 'wrk_2', { except: [] }))
   assert.doesNotMatch(plan, /Seq Scan on delivery/, plan)
-  const steps = [await take(ended), await take(ended), await take(ended)]
+
+  const take = () => db.begin((tx) => takeClaims(tx, 'wrk_1', { except: [kept.claim_id] }))
+  const steps = [await take(), await take(), await take()]
   assert.deepEqual(
     steps.map(({ count }) => count),
-    [ENDED_CLAIMS, 1, 0],
+    [TAKEN_CLAIMS, 1, 0],
   )
-  const lost = steps.flatMap((step) => step.lost).map(({ webhook_endpoint_id }) => webhook_endpoint_id)
-  assert.deepEqual(lost, endpoints.slice(1), 'not what was given back')
+  const taken = steps.flatMap(({ deliveries }) => deliveries)
+  assert.deepEqual(
+    taken.map(({ webhook_endpoint_id, begun_at }) => [webhook_endpoint_id, begun_at]),
+    claimed.slice(1).flatMap((each) => {
+      if (each === kept) return []
+      return [[each.webhook_endpoint_id, each === begun ? later : null]]
+    }),
+  )
+  assert.equal(await begin(begun), false)
+  assert.equal(await begin(kept), true)
+})
+
+const lane = (name: string, answered: string | null) => db`
+  insert into webhook_endpoint
+    (webhook_endpoint_id, organization_id, url, event_types, signing_key_id, status, created_at, updated_at, answered_at)
+  values (${name}, 'org_a', 'https://agent.example/', '{}', 'key_1', 'active', ${NOW}, ${NOW}, ${answered})`
+const backlog = (endpointId: string, count: number) => db`
+  insert into delivery
+    (delivery_id, webhook_endpoint_id, organization_id, package_id, notification_id, event_id, state, next_attempt_at, created_at)
+  select ${`dlv_${endpointId}_`} || number, ${endpointId}, 'org_a', 'pkg_1', 'ntf_1', 'evt_1', 'pending',
+    ${NOW}::timestamptz, ${NOW}::timestamptz
+  from generate_series(1, ${count}::integer) as number`
+
+test('[O-45] an endpoint that never answered yields one delivery at a time, and one a second, to all workers together', async () => {
+  await lane('whe_new', null)
+  await backlog('whe_new', 10)
+  const at = (milliseconds: number) => secondsAfter(NOW, milliseconds / 1_000)
+  const [first, ...more] = await claim('wrk_1', 'whe_new', 8)
+  assert.ok(first && more.length === 0)
+  assert.equal((await claim('wrk_2', 'whe_new', 8, at(5_000))).length, 0, 'one is under way')
+  const back = { deliveryId: first.delivery_id, claimId: first.claim_id, nextAttemptAt: at(60_000) }
+  await releaseDeliveries(db, [back])
+  assert.equal((await claim('wrk_2', 'whe_new', 8, at(999))).length, 0, 'the second is not over')
+  // Two workers that ask in the same moment: one gets it.
+  const both = await Promise.all(['wrk_1', 'wrk_2'].map((worker) => claim(worker, 'whe_new', 8, at(1_000))))
+  assert.equal(both.flat().length, 1)
+  await db`update webhook_endpoint set answered_at = ${NOW} where webhook_endpoint_id = 'whe_new'`
+  assert.equal((await claim('wrk_1', 'whe_new', 8, at(1_000))).length, 8)
+})
+
+test('[O-45] a deployment may allow more', async () => {
+  await lane('whe_trusted', null)
+  await backlog('whe_trusted', 10)
+  const wanted = [{ endpointId: 'whe_trusted', room: 8 }]
+  const order = { worker: 'wrk_1', now: NOW, finished: [] }
+  const rules = { requests_at_once: 3, seconds_between: 0 }
+  assert.equal((await claimDeliveries(db, wanted, { ...order, unanswered: rules })).length, 3)
+  assert.equal((await claimDeliveries(db, wanted, { ...order, unanswered: rules })).length, 0)
+  const many = { requests_at_once: 5, seconds_between: 0 }
+  assert.equal((await claimDeliveries(db, wanted, { ...order, unanswered: many })).length, 2)
+})
+
+test('nothing of a suspended organization is claimed, whether its endpoints have answered or not', async () => {
+  await lane('whe_old', NOW)
+  await backlog('whe_old', 2)
+  await db`update webhook_endpoint set tried_at = null, answered_at = null where webhook_endpoint_id = 'whe_new'`
+  await nothingClaimed()
+  const later = secondsAfter(NOW, 3_600)
+  await db`update organization set status = 'suspended'`
+  assert.equal((await claim('wrk_1', 'whe_old', 8, later)).length, 0)
+  assert.equal((await claim('wrk_1', 'whe_new', 8, later)).length, 0)
+  assert.equal((await nextDueOf(db, ['whe_old'])).length, 0)
+  assert.ok((await sweepLanes(db, '')).every(({ is_active }) => !is_active))
+  await db`update organization set status = 'active'`
+  assert.equal((await claim('wrk_1', 'whe_old', 8, later)).length, 2)
+  assert.equal((await claim('wrk_1', 'whe_new', 8, later)).length, 1)
 })

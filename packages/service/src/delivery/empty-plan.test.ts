@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
+import { DEFAULT_PROFILE } from '@agent-exchange/protocol'
 import { testDatabase } from '@agent-exchange/testkit'
 import { openDatabase, type Queries, type Transaction } from '../db/database.ts'
 import { recordAttempts } from './attempt-record.ts'
-import { claimDeliveries, releaseDeliveries, sweepLanes, takeEndedClaims } from './delivery-store.ts'
+import { takeClaims } from './claim-store.ts'
+import { beginClaim, claimDeliveries, releaseDeliveries, sweepLanes } from './delivery-store.ts'
 import { planOf } from './statement-plan.fixture.ts'
 
 const NOW = '2026-03-02T08:00:00.000Z'
@@ -19,8 +21,9 @@ const attempted = {
   deliveryId: 'dlv_1',
   endpointId: 'whe_1',
   organizationId: 'org_a',
+  claimId: 1,
   attempt: 1,
-  worker: 'wrk_1',
+  hasAnswered: true,
   startedAt: NOW,
   finishedAt: NOW,
   verdict: { outcome: 'delivered' },
@@ -30,11 +33,17 @@ const attempted = {
 // A plan made on an empty table is kept while it grows: it must be the one for a full table from the start.
 const STATEMENTS: Record<string, (queries: Queries) => Promise<unknown>> = {
   'a claim': (queries) =>
-    claimDeliveries(queries, [{ endpointId: 'whe_1', room: 1 }], { worker: 'wrk_1', now: NOW }),
+    claimDeliveries(queries, [{ endpointId: 'whe_1', room: 1 }], {
+      worker: 'wrk_1',
+      now: NOW,
+      finished: [1],
+      unanswered: DEFAULT_PROFILE['O-45'],
+    }),
+  'the begin of a claim': (queries) => beginClaim(queries, { worker: 'wrk_1', claimId: 1, now: NOW }),
   results: (queries) => recordAttempts(queries, [attempted]),
   'what is given back': (queries) =>
-    releaseDeliveries(queries, [{ deliveryId: 'dlv_1', attempt: 1, nextAttemptAt: NOW }], 'wrk_1'),
-  'claims that have ended': (queries) => takeEndedClaims(queries as Transaction, NOW),
+    releaseDeliveries(queries, [{ deliveryId: 'dlv_1', claimId: 1, nextAttemptAt: NOW }]),
+  'claims that are taken back': (queries) => takeClaims(queries as Transaction, 'wrk_1', { except: [2] }),
   'a sweep': (queries) => sweepLanes(queries, ''),
 }
 

@@ -61,7 +61,7 @@ test('a worker that runs out of patience at its end counts what may have left, a
     await made.until(() => receiver.received.length > 0, 'under way')
   }
   const [row] = await made.deliveries()
-  assert.deepEqual([row?.state, row?.attempt, row?.leased_until], ['pending', 1, null])
+  assert.deepEqual([row?.state, row?.attempt, row?.claim_id], ['pending', 1, null])
   assert.deepEqual(
     [row?.attempts[0]?.outcome, row?.attempts[0]?.details['error_class']],
     ['retry', 'interrupted'],

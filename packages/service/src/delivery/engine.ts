@@ -9,31 +9,26 @@ import type { NewId } from '../kernel/ids.ts'
 import type { WebhookKeys } from '../kernel/platform-keys-webhook.ts'
 import { attemptDelivery, type AttemptTools } from './attempt.ts'
 import type { FinishedAttempt } from './attempt-record.ts'
+import { createClaimer } from './claimer.ts'
 import { createDeliveryMetrics } from './delivery-metrics.ts'
-import { claimDeliveries, type ClaimedDelivery, nextDueOf, releaseDeliveries } from './delivery-store.ts'
+import { type ClaimedDelivery, nextDueOf } from './delivery-store.ts'
 import { logFailure } from './failure-log.ts'
 import type { Resolve } from './guarded-connector.ts'
-import { createLanes, type Wanted } from './lanes.ts'
-import {
-  DRAIN_MS,
-  GATHERING_FROM_IN_FLIGHT,
-  GATHERING_MS,
-  MAXIMUM_UNRECORDED,
-  SWEEP_MS,
-  TICK_MS,
-  UNSENT_PAUSE_SECONDS,
-} from './limits.ts'
+import { createLanes } from './lanes.ts'
+import { DRAIN_MS, MAXIMUM_UNRECORDED, SWEEP_MS, TICK_MS, UNSENT_PAUSE_SECONDS } from './limits.ts'
 import { watchOwnLoad } from './own-load.ts'
 import { createRecorder } from './recorder.ts'
 import { createSender } from './sender.ts'
 import { endpointKeys } from './signing-keys.ts'
 import { createStarts } from './starts.ts'
 import { startSweeping } from './sweep.ts'
+import type { ReturnedWork } from './take-back.ts'
 import { listenForDeliveries } from './wake-up.ts'
+import { watchWorkers } from './watch-workers.ts'
 
 export interface DeliverySettings {
   readonly db: Database
-  /** A connection of its own, to listen on. */
+  /** For connections of its own: to listen on, and to hold the worker's lock. */
   readonly openListener: () => Database
   readonly profile: DeploymentProfile
   readonly clock: Clock
@@ -67,39 +62,74 @@ export function startDelivery(settings: DeliverySettings): AsyncDisposable {
     random: settings.random ?? Math.random,
   }
   const metrics = createDeliveryMetrics(settings.metrics, { inFlight: lanes.inFlight, lanes: lanes.size })
-  const starts = createStarts(begin, {
-    laneOf: ({ webhook_endpoint_id }) => webhook_endpoint_id,
-    isBusy: watchOwnLoad(),
-    onRoom: pump,
-  })
   const underWay = new Set<Promise<void>>()
+  /** Organizations that were suspended while this worker listened; claims look into the database. */
+  const suspended = new Set<string>()
   let isStopping = false
-  let pumping: Promise<void> | undefined
 
+  const starts = createStarts(begin, { isBusy: watchOwnLoad(), onRoom: pump })
   const recorder = createRecorder(db, log, {
     inFlight: lanes.inFlight,
-    onRecorded: ({ endpointId, verdict }) => {
+    onRecorded({ claimId, endpointId, verdict, hasAnswered }) {
+      claimer.recorded(claimId)
       if (verdict.outcome === 'retry') lanes.schedule(endpointId, Date.parse(verdict.at))
+      if (hasAnswered) return
+      lanes.wake(endpointId)
+      pump()
     },
+    onRefused: ({ claimId }) => claimer.refused(claimId),
+  })
+  const claimer = createClaimer({
+    db,
+    tools,
+    lanes,
+    log,
+    mayClaim: () => !isStopping && lock.isHeld() && recorder.waiting() < MAXIMUM_UNRECORDED,
+    room: starts.room,
+    begin(claimed) {
+      metrics.onClaim(claimed[0] ? secondsBetween(claimed[0].next_attempt_at, clock.now()) : 0)
+      starts.add(claimed)
+    },
+    onReturned,
+    onFailure: () => sweeping.soon(),
+  })
+  const lockConnection = settings.openListener()
+  const lock = lockConnection.holdWorkerName(tools.worker, (isHeld) => {
+    if (isHeld) return pump()
+    log.warn({ worker: tools.worker }, 'the connection that holds the lock of this worker was lost')
+    workers.pause()
   })
   const wakeUp = listenForDeliveries({
     db,
     openListener: settings.openListener,
     log,
-    onWake: (endpointIds) => {
-      if (endpointIds.length === 0) sweeping.soon()
+    onWake(endpointIds) {
+      if (endpointIds.length === 0) lookEverywhere()
       else endpointIds.forEach(lanes.wake)
       pump()
+    },
+    onOrganization(organizationId, status) {
+      if (status === 'active') return lookEverywhere()
+      suspended.add(organizationId)
+      sender.recall(organizationId)
     },
   })
   const sweeping = startSweeping({
     db,
-    tools,
+    clock,
     lanes,
     log,
     everyMs: SWEEP_MS,
     onSwept: pump,
     probe: wakeUp.probe,
+  })
+  const workers = watchWorkers({
+    db,
+    worker: tools.worker,
+    tools,
+    log,
+    onCounted: lanes.shareWith,
+    onReturned,
   })
   const ticking = setInterval(tick, TICK_MS)
 
@@ -112,7 +142,7 @@ export function startDelivery(settings: DeliverySettings): AsyncDisposable {
   /** A lane remembers its earliest time only: once that has come, the next is asked for. */
   async function lookFurther(endpointIds: readonly string[]): Promise<void> {
     pump()
-    await pumping
+    await claimer.idle()
     try {
       const next = await nextDueOf(db, endpointIds)
       for (const lane of next) lanes.schedule(lane.webhook_endpoint_id, Date.parse(lane.next_attempt_at))
@@ -121,38 +151,19 @@ export function startDelivery(settings: DeliverySettings): AsyncDisposable {
     }
   }
 
-  /** Claims while there is something to claim and room for it; never twice at once. */
+  /** Something may have been missed: also that an organization is active again. */
+  function lookEverywhere(): void {
+    suspended.clear()
+    sweeping.soon()
+  }
+
+  function onReturned(work: readonly ReturnedWork[]): void {
+    for (const { endpointId, at } of work) lanes.schedule(endpointId, Date.parse(at))
+    tick()
+  }
+
   function pump(): void {
-    if (isStopping || pumping) return
-    pumping = claimAll().finally(() => (pumping = undefined))
-  }
-
-  async function claimAll(): Promise<void> {
-    while (!isStopping && recorder.waiting() < MAXIMUM_UNRECORDED) {
-      if (lanes.inFlight() >= GATHERING_FROM_IN_FLIGHT) await sleep(GATHERING_MS)
-      const wanted = lanes.take(starts.room())
-      if (wanted.length === 0) return
-      if (!(await claim(wanted))) return
-    }
-  }
-
-  async function claim(wanted: readonly Wanted[]): Promise<boolean> {
-    const now = clock.now()
-    let claimed: readonly ClaimedDelivery[] = []
-    try {
-      claimed = await claimDeliveries(db, wanted, { worker: tools.worker, now })
-    } catch (error) {
-      log.error({ err: loggableError(error) }, 'deliveries could not be claimed')
-      // The database may have done it all the same: then their leases end.
-      for (const each of wanted) lanes.claimed(each, 0)
-      sweeping.soon()
-      return false
-    }
-    const byEndpoint = Map.groupBy(claimed, ({ webhook_endpoint_id }) => webhook_endpoint_id)
-    for (const each of wanted) lanes.claimed(each, byEndpoint.get(each.endpointId)?.length ?? 0)
-    metrics.onClaim(claimed[0] ? secondsBetween(claimed[0].next_attempt_at, now) : 0)
-    starts.add(claimed)
-    return true
+    if (!isStopping) claimer.pump()
   }
 
   function begin(claimed: ClaimedDelivery): Promise<void> {
@@ -165,21 +176,16 @@ export function startDelivery(settings: DeliverySettings): AsyncDisposable {
     const from = clock.monotonicMilliseconds()
     let finished: FinishedAttempt | undefined
     try {
-      finished = isStopping ? undefined : await attemptDelivery(claimed, tools)
+      const mayLeave = !isStopping && lock.isHeld() && !suspended.has(claimed.organization_id)
+      finished = mayLeave ? await attemptDelivery(claimed, tools) : undefined
     } catch (error) {
       log.error(
         { err: loggableError(error), delivery_id: claimed.delivery_id },
         'a delivery could not be sent',
       )
-      await giveBack([claimed], secondsAfter(clock.now(), UNSENT_PAUSE_SECONDS))
-      lanes.finished(claimed.webhook_endpoint_id, undefined)
-      return
+      return claimer.giveBack([claimed], secondsAfter(clock.now(), UNSENT_PAUSE_SECONDS))
     }
-    if (!finished) {
-      await giveBack([claimed])
-      lanes.finished(claimed.webhook_endpoint_id, undefined)
-      return
-    }
+    if (!finished) return claimer.giveBack([claimed])
     const { outcome } = finished.verdict
     metrics.onAttempt(outcome, clock.monotonicMilliseconds() - from)
     if (outcome !== 'delivered') logFailure(log, finished)
@@ -188,26 +194,16 @@ export function startDelivery(settings: DeliverySettings): AsyncDisposable {
     pump()
   }
 
-  /** Without a time of their own: due as they were. */
-  async function giveBack(claimed: readonly ClaimedDelivery[], at?: string): Promise<void> {
-    const released = claimed.map(({ delivery_id: deliveryId, attempt, next_attempt_at }) => {
-      return { deliveryId, attempt, nextAttemptAt: at ?? next_attempt_at }
-    })
-    try {
-      await releaseDeliveries(db, released, tools.worker)
-    } catch (error) {
-      // Their leases end, and they count as lost.
-      const ids = claimed.map(({ delivery_id }) => delivery_id)
-      log.error({ err: loggableError(error), delivery_ids: ids }, 'deliveries could not be given back')
-    }
-  }
-
   return {
     async [Symbol.asyncDispose]() {
       isStopping = true
       clearInterval(ticking)
-      await Promise.all([sweeping[Symbol.asyncDispose](), wakeUp[Symbol.asyncDispose](), pumping])
-      await giveBack(starts.clear())
+      await Promise.all([
+        sweeping[Symbol.asyncDispose](),
+        wakeUp[Symbol.asyncDispose](),
+        workers[Symbol.asyncDispose](),
+        claimer.idle(),
+      ])
       sender.recall()
       const limit = new AbortController()
       const { signal } = limit
@@ -219,6 +215,8 @@ export function startDelivery(settings: DeliverySettings): AsyncDisposable {
       sender.interrupt()
       await Promise.all(underWay)
       await recorder.idle()
+      await claimer.removeFinished()
+      await lockConnection.end({ timeout: 0 })
       await sender.close()
     },
   }

@@ -30,6 +30,7 @@ async function failureOf(
 
 const outgoing = (url: string) => ({
   url,
+  organizationId: 'org_a',
   headers: { 'content-type': 'application/json' },
   body: Buffer.from('{}'),
 })

@@ -55,13 +55,15 @@ export interface Circumstances {
 export const JITTER_SHARE = 0.1
 export const MAXIMUM_JITTER_SECONDS = 60
 
-/** EVT-07, EVT-08, O-33: what follows from the result of an attempt. */
+/** EVT-07, EVT-08, O-33, O-44: what follows from the result of an attempt. */
 export function judge(result: AttemptResult, circumstances: Circumstances): Verdict {
   const rules = circumstances.profile['O-33']
   if (result.kind === 'error') {
     const reason = result.errorClass
     if (reason === 'blocked_address') return byRule(rules.blocked_address, reason, circumstances)
     if (reason === 'tls') return byRule(rules.tls_failure, reason, circumstances)
+    if (reason === 'lost' && circumstances.profile['O-44'].lost_attempt === 'at_once')
+      return tryAtOnce(reason, circumstances)
     return tryAgain(reason, circumstances)
   }
   const { status, retryAfter } = result
@@ -77,6 +79,13 @@ export function judge(result: AttemptResult, circumstances: Circumstances): Verd
 
 function byRule(rule: 'permanent' | 'retry', reason: string, circumstances: Circumstances): Verdict {
   return rule === 'permanent' ? { outcome: 'failed', reason } : tryAgain(reason, circumstances)
+}
+
+/** Without a delay, and all the same not after the last attempt. */
+function tryAtOnce(reason: string, { attempt, now }: Circumstances): Verdict {
+  return attempt >= MAXIMUM_DELIVERY_ATTEMPTS
+    ? { outcome: 'dead', reason }
+    : { outcome: 'retry', at: now, reason }
 }
 
 function tryAgain(reason: string, { attempt, now, jitter }: Circumstances, retryAfter?: string): Verdict {

@@ -1,11 +1,11 @@
 import {
   CLAIMED_LANES,
-  CLAIMED_ROWS,
   FIRST_WINDOW,
   MAXIMUM_IN_FLIGHT,
   MAXIMUM_IN_FLIGHT_PER_ENDPOINT,
   MAXIMUM_LANES,
   MAXIMUM_TROUBLED_IN_FLIGHT,
+  MAXIMUM_YOUNG,
   TROUBLED_WINDOW,
 } from './limits.ts'
 
@@ -90,7 +90,7 @@ export function createLanes() {
     size: () => lanes.size,
     hasReady: () => ready.size > 0,
 
-    /** Endpoints are shared with so many other processes. */
+    /** Endpoints are shared with this number of other processes. */
     shareWith(others: number): void {
       const next = Math.max(1, Math.floor(MAXIMUM_IN_FLIGHT_PER_ENDPOINT / (others + 1)))
       if (next === share) return
@@ -128,7 +128,7 @@ export function createLanes() {
     },
 
     /** Whose turn it is, within what is free. */
-    take(atMost = CLAIMED_ROWS): Wanted[] {
+    take(atMost = MAXIMUM_YOUNG): Wanted[] {
       let free = Math.min(MAXIMUM_IN_FLIGHT - inFlight, atMost)
       let freeForTroubled = MAXIMUM_TROUBLED_IN_FLIGHT - troubledInFlight
       const wanted: Wanted[] = []

@@ -15,28 +15,28 @@ export const MAXIMUM_TROUBLED_IN_FLIGHT = MAXIMUM_IN_FLIGHT / 2
  * and opening one costs more than the request itself. Those that take longer count no more, unless this process has
  * no time for their answers.
  */
-export const MAXIMUM_YOUNG = 64
+export const MAXIMUM_YOUNG = 128
 export const FIRST_YOUNG = 16
 export const YOUNG_MS = 50
+/** Nothing is claimed while less than this share of them is free. */
+export const SMALLEST_CLAIM_SHARE = 0.25
 /** The share of its time that a process works when it is called busy, over so long at least. */
 export const BUSY_UTILIZATION = 0.9
 export const LOAD_SAMPLE_MS = 40
 /** Endpoints that a process remembers; those beyond wait for the next sweep. */
 export const MAXIMUM_LANES = 100_000
 
-export const CLAIMED_LANES = 256
-export const CLAIMED_ROWS = 256
-/** When no more than this is claimed and waits for its start, the next is claimed. */
-export const CLAIMED_AHEAD = 128
+/** A claim takes no more rows than MAXIMUM_YOUNG, so this many lanes are enough. */
+export const CLAIMED_LANES = MAXIMUM_YOUNG
 export const RECORDED_ROWS = 256
 /** Results that may wait for a database that is away; then nothing more is claimed. */
 export const MAXIMUM_UNRECORDED = 4 * MAXIMUM_IN_FLIGHT
 export const SWEPT_LANES = 1_000
-/** Looked through at once for what was lost; each is as large as a claim. */
-export const ENDED_CLAIMS = 16
+/** Claims that are taken from a worker in one transaction. */
+export const TAKEN_CLAIMS = 16
+/** Claims of which nothing is under way, removed by one statement. */
+export const REMOVED_CLAIMS = 256
 
-/** Longer than an attempt can take, with room for a stalled process and clocks that differ. */
-export const LEASE_SECONDS = 30
 export const CONNECT_LIMIT_MS = 5_000
 export const HEADERS_LIMIT_MS = 10_000
 /** The status has decided by then; the rest of the answer is only read to keep the connection. */
@@ -51,8 +51,12 @@ export const LONGEST_IDLE_CONNECTION_MS = 30_000
 
 /** How often the process looks whether a retry has come due. */
 export const TICK_MS = 100
-/** How often it looks into the database without having been told: for wake-ups and workers that were lost. */
+/** How often it looks into the database without having been called: wake-up calls can get lost. */
 export const SWEEP_MS = 2_000
+/** How often it looks whether the other workers still live. One that is found gone twice in a row is dead. */
+export const WORKER_WATCH_MS = 500
+/** Looks that are skipped after this worker's own connection was lost: those of the others may have been lost with it. */
+export const WATCHES_AFTER_LOSS = 10
 /** A sweep is followed by a pause of so many times its length: looking must never be the main work. */
 export const SWEEP_REST = 20
 export const LONGEST_SWEEP_PAUSE_MS = 30_000

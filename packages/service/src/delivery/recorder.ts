@@ -20,6 +20,14 @@ import {
 /** SQLSTATE has five characters; the driver's own codes are words. */
 const SQL_STATE = /^[0-9A-Z]{5}$/
 
+interface RecorderHooks {
+  readonly inFlight: () => number
+  /** In the database, or dropped because its claim was taken back. */
+  readonly onRecorded: (finished: FinishedAttempt) => void
+  /** The database refuses it by itself. */
+  readonly onRefused: (finished: FinishedAttempt) => void
+}
+
 export interface Recorder {
   add(finished: FinishedAttempt): void
   /** What is not in the database yet. */
@@ -30,12 +38,12 @@ export interface Recorder {
 
 /**
  * Writes results in batches: those that arrive while one statement is under way form the next. While the database is
- * away they wait; if it does not come back to this process, their leases end and they count as lost.
+ * away they wait; where this process ends before it comes back, they count as lost.
  */
 export function createRecorder(
   db: Database,
   log: Logger,
-  { inFlight, onRecorded }: { inFlight: () => number; onRecorded: (finished: FinishedAttempt) => void },
+  { inFlight, onRecorded, onRefused }: RecorderHooks,
 ): Recorder {
   const queue: FinishedAttempt[] = []
   let writing = 0
@@ -65,7 +73,7 @@ export function createRecorder(
         const { deliveryId: delivery_id, attempt, verdict } = each
         log.warn(
           { delivery_id, attempt, outcome: verdict.outcome },
-          'a result came after its lease, and is dropped',
+          'a result came after its claim was taken back, and is dropped',
         )
       }
       onRecorded(each)
@@ -81,7 +89,7 @@ export function createRecorder(
     )
     if (isRefused && batch.length > 1) {
       for (const each of batch) await write([each]).catch((single: unknown) => afterFailure([each], single))
-    } else if (isRefused) batch.forEach(onRecorded)
+    } else if (isRefused) batch.forEach(onRefused)
     else {
       queue.unshift(...batch)
       await sleep(RECORDING_PAUSE_MS)

@@ -10,6 +10,7 @@ after(() => receiver[Symbol.asyncDispose]())
 const settings = { ca: receiver.authority.certificate, allowPrivate: true }
 const outgoing = (url = receiver.url) => ({
   url,
+  organizationId: 'org_a',
   headers: { 'Content-Type': 'application/json' },
   body: Buffer.from('{"a":1}'),
 })

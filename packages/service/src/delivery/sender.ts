@@ -16,6 +16,8 @@ import { type Connection, type Exchanged, Exchange } from './exchange.ts'
 
 export interface Outgoing {
   readonly url: string
+  /** Whose endpoint it is. */
+  readonly organizationId: string
   readonly headers: Readonly<Record<string, string>>
   readonly body: Uint8Array
 }
@@ -30,8 +32,8 @@ export interface Sent extends Exchanged {
 
 export interface Sender {
   send(request: Outgoing): Promise<Sent>
-  /** Ends what has not begun to leave: it comes back without a result. */
-  recall(): void
+  /** Ends what has not begun to leave, of one organization or of all: it comes back without a result. */
+  recall(organizationId?: string): void
   /** Ends the rest too, as interrupted. */
   interrupt(): void
   close(): Promise<void>
@@ -40,7 +42,7 @@ export interface Sender {
 /** Posts to receivers: over TLS, to addresses that may be reached, without following anybody anywhere else. */
 export function createSender(settings: ConnectorSettings): Sender {
   const open = guardedConnect(settings)
-  const underWay = new Set<Exchange>()
+  const underWay = new Map<Exchange, string>()
   const agent = new Agent({
     allowH2: false,
     pipelining: 1,
@@ -60,10 +62,10 @@ export function createSender(settings: ConnectorSettings): Sender {
   })
 
   return {
-    async send({ url, headers, body }) {
+    async send({ url, organizationId, headers, body }) {
       const { origin, path } = targetOf(url)
       const exchange = new Exchange()
-      underWay.add(exchange)
+      underWay.set(exchange, organizationId)
       const timer = setTimeout(() => exchange.end('timeout', 'no answer in time'), TOTAL_LIMIT_MS)
       try {
         agent.dispatch({ origin, path, method: 'POST', headers, body }, exchange)
@@ -81,8 +83,11 @@ export function createSender(settings: ConnectorSettings): Sender {
         error: failure === undefined ? undefined : describeError(failure),
       }
     },
-    recall: () => underWay.forEach((exchange) => exchange.recall()),
-    interrupt: () => underWay.forEach((exchange) => exchange.interrupt()),
+    recall(organizationId) {
+      for (const [exchange, owner] of underWay)
+        if (organizationId === undefined || owner === organizationId) exchange.recall()
+    },
+    interrupt: () => [...underWay.keys()].forEach((exchange) => exchange.interrupt()),
     close: () => agent.destroy(),
   }
 }

@@ -1,11 +1,10 @@
 import type { Logger } from 'pino'
 import type { Database } from '../db/database.ts'
 import { loggableError } from '../db/loggable-error.ts'
-import type { AttemptTools } from './attempt.ts'
-import { countOtherWorkers, sweepLanes } from './delivery-store.ts'
+import type { Clock } from '../kernel/clock.ts'
+import { sweepLanes } from './delivery-store.ts'
 import type { Lanes } from './lanes.ts'
 import { LONGEST_SWEEP_PAUSE_MS, MAXIMUM_LANES, SOON_MS, SWEEP_REST, SWEPT_LANES } from './limits.ts'
-import { recordLost } from './lost-attempts.ts'
 
 export interface Sweeping extends AsyncDisposable {
   /** Not to wait for the next turn. */
@@ -14,7 +13,7 @@ export interface Sweeping extends AsyncDisposable {
 
 interface SweepSettings {
   readonly db: Database
-  readonly tools: AttemptTools
+  readonly clock: Clock
   readonly lanes: Lanes
   readonly log: Logger
   readonly everyMs: number
@@ -24,10 +23,10 @@ interface SweepSettings {
 }
 
 /**
- * What stands behind the wake-up calls: looks through the endpoints that have something to send, now or later, takes
- * back what workers that ended had under way, and sees how many others there are. Never twice at once.
+ * What stands behind the wake-up calls: looks through the endpoints that have something to send, now or later. Never
+ * twice at once.
  */
-export function startSweeping({ db, tools, lanes, log, everyMs, onSwept, probe }: SweepSettings): Sweeping {
+export function startSweeping({ db, clock, lanes, log, everyMs, onSwept, probe }: SweepSettings): Sweeping {
   let running: Promise<void> | undefined
   let isAsked = false
   let isStopped = false
@@ -36,8 +35,6 @@ export function startSweeping({ db, tools, lanes, log, everyMs, onSwept, probe }
 
   async function sweep(): Promise<void> {
     try {
-      await takeBackLost()
-      lanes.shareWith(await countOtherWorkers(db, tools.worker, tools.clock.now()))
       await lookThroughLanes()
     } catch (error) {
       log.error({ err: loggableError(error) }, 'the sweep for deliveries failed')
@@ -45,15 +42,11 @@ export function startSweeping({ db, tools, lanes, log, everyMs, onSwept, probe }
     onSwept()
   }
 
-  async function takeBackLost(): Promise<void> {
-    for (let mayBeMore = true; mayBeMore && !isStopped;) mayBeMore = await recordLost(db, tools, log)
-  }
-
   async function lookThroughLanes(): Promise<void> {
     let after = ''
     for (let seen = 0; seen < MAXIMUM_LANES && !isStopped; seen += SWEPT_LANES) {
       const found = await sweepLanes(db, after)
-      const now = tools.clock.now()
+      const now = clock.now()
       for (const { webhook_endpoint_id: endpointId, next_attempt_at: at, is_active } of found) {
         if (!is_active) continue
         if (at <= now) lanes.wake(endpointId)
@@ -72,10 +65,10 @@ export function startSweeping({ db, tools, lanes, log, everyMs, onSwept, probe }
       isAsked = true
       return
     }
-    const from = tools.clock.monotonicMilliseconds()
+    const from = clock.monotonicMilliseconds()
     running = sweep().finally(() => {
       running = undefined
-      const took = tools.clock.monotonicMilliseconds() - from
+      const took = clock.monotonicMilliseconds() - from
       next = setTimeout(start, Math.min(Math.max(everyMs, took * SWEEP_REST), LONGEST_SWEEP_PAUSE_MS))
       if (isAsked) {
         isAsked = false

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import type { Logger } from 'pino'
 import type { Database } from '../db/database.ts'
 import { loggableError } from '../db/loggable-error.ts'
-import { DELIVERY_CHANNEL } from '../features/notifications/delivery-channel.ts'
+import { DELIVERY_CHANNEL, readOrganizationCall } from '../features/notifications/delivery-channel.ts'
 
 const PROBE = 'probe:'
 
@@ -18,19 +18,23 @@ export interface WakeUpSettings {
   readonly log: Logger
   /** Empty: look everywhere. */
   readonly onWake: (endpointIds: readonly string[]) => void
+  readonly onOrganization: (organizationId: string, status: 'active' | 'suspended') => void
 }
 
 /**
  * Hears of new deliveries by LISTEN. A listening connection that ended may not say so, and while it is away calls are
  * lost: so it is probed with a call of our own, and whoever uses it looks into the database now and then all the same.
  */
-export function listenForDeliveries({ db, openListener, log, onWake }: WakeUpSettings): WakeUp {
+export function listenForDeliveries(settings: WakeUpSettings): WakeUp {
+  const { db, openListener, log, onWake, onOrganization } = settings
   const own = `${PROBE}${randomBytes(8).toString('hex')}`
   let isHeard = true
   let listener: Database | undefined
 
   function onMessage(payload: string): void {
+    const organization = readOrganizationCall(payload)
     if (payload === own) isHeard = true
+    else if (organization) onOrganization(organization.organizationId, organization.status)
     else if (!payload.startsWith(PROBE)) onWake(payload === '' ? [] : payload.split(' '))
   }
 

@@ -3,17 +3,11 @@ import { createServer, type AddressInfo, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { after, test } from 'node:test'
 import { startWorld, deliveryWorld, type DeliveryState } from '@agent-exchange/testkit'
-import { openDatabase } from '../db/database.ts'
-import { claimDeliveries } from './delivery-store.ts'
-import { FIRST_WINDOW, LEASE_SECONDS, MAXIMUM_IN_FLIGHT_PER_ENDPOINT } from './limits.ts'
+import { FIRST_WINDOW, MAXIMUM_IN_FLIGHT_PER_ENDPOINT } from './limits.ts'
 
 const made = await deliveryWorld({ config: { role: 'api' } })
 const { world, receiver } = made
-const db = openDatabase({ target: world.databaseUrl, maximumConnections: 2, applicationName: 'test' })
-after(async () => {
-  await db.end()
-  await made[Symbol.asyncDispose]()
-})
+after(() => made[Symbol.asyncDispose]())
 const webhook = { ca: receiver.authority.certificate, allowPrivate: true }
 const startWorker = () => startWorld({ beside: world, config: { role: 'worker', webhook } })
 
@@ -83,38 +77,6 @@ test('[EVT-07] several workers share the work: each delivery is sent once, and n
   assert.ok(connections <= 3 * MAXIMUM_IN_FLIGHT_PER_ENDPOINT, `${connections} connections for 601 requests`)
 })
 
-test('an attempt whose worker is gone counts as lost: tried again after its lease and its delay', async () => {
-  const endpointId = await fresh()
-  await made.event()
-  await multiply(endpointId, 1, 6)
-  // As a worker leaves it that is killed while it waits for answers.
-  const now = world.clock.now()
-  const claimed = await claimDeliveries(db, [{ endpointId, room: 2 }], { worker: 'wrk_gone', now })
-  assert.equal(claimed.length, 2)
-  await using running = new AsyncDisposableStack()
-  running.use(await startWorker())
-  await sleep(300)
-  assert.equal(receiver.received.length, 0, 'the lease holds')
-  world.clock.advance(LEASE_SECONDS + 1)
-  const rows = await made.until((all) => all.every(({ attempts }) => attempts.length > 0), 'recorded as lost')
-  const first = rows.find(({ attempt }) => attempt === 1)
-  const seventh = rows.find(({ attempt }) => attempt === 7)
-  assert.deepEqual([first?.state, first?.attempts[0]?.outcome], ['pending', 'retry'])
-  assert.deepEqual([seventh?.state, seventh?.attempts[0]?.outcome], ['dead', 'dead'])
-  for (const row of rows) assert.equal(row.attempts[0]?.details['error_class'], 'lost')
-  const wait = (first?.next_attempt_at.getTime() ?? 0) - Date.parse(world.clock.now())
-  assert.ok(wait > 25_000 && wait <= 33_000, String(wait))
-  const alerts = await world.sql`select delivery_id from alert`
-  assert.deepEqual(
-    alerts.map(({ delivery_id }) => delivery_id as string),
-    [seventh?.delivery_id],
-  )
-  world.clock.advance(40)
-  await made.until((all) => all.some(({ state }) => state === 'delivered'), 'delivered')
-  assert.equal(receiver.received.length, 1)
-  assert.equal(receiver.received[0]?.attempt, 2)
-})
-
 test('a worker that stops lets requests under way end, and gives back what has not left: that is no attempt', async () => {
   const endpointId = await fresh()
   receiver.reply = (_, response) => void setTimeout(() => response.writeHead(204).end(), 600)
@@ -129,8 +91,7 @@ test('a worker that stops lets requests under way end, and gives back what has n
     running.use(await startWorker())
     await made.event()
     await made.until(
-      (rows) =>
-        rows.length === 2 && rows.every(({ leased_until }) => leased_until) && receiver.received.length === 1,
+      (rows) => rows.length === 2 && rows.every(({ claim_id }) => claim_id) && receiver.received.length === 1,
       'under way',
     )
   }
@@ -138,7 +99,7 @@ test('a worker that stops lets requests under way end, and gives back what has n
   for (const socket of sockets) socket.destroy()
   await new Promise((resolve) => mute.close(resolve))
   const rows = await world.sql`
-    select webhook_endpoint_id, state, attempt, leased_until, leased_by, next_attempt_at = created_at as is_as_before
+    select webhook_endpoint_id, state, attempt, claim_id, next_attempt_at = created_at as is_as_before
     from delivery order by webhook_endpoint_id = ${silent}`
   assert.deepEqual(
     rows.map((row) => ({ ...row })),
@@ -147,16 +108,14 @@ test('a worker that stops lets requests under way end, and gives back what has n
         webhook_endpoint_id: endpointId,
         state: 'delivered',
         attempt: 1,
-        leased_until: null,
-        leased_by: null,
+        claim_id: null,
         is_as_before: true,
       },
       {
         webhook_endpoint_id: silent,
         state: 'pending',
         attempt: 0,
-        leased_until: null,
-        leased_by: null,
+        claim_id: null,
         is_as_before: true,
       },
     ],

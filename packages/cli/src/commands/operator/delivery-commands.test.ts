@@ -157,7 +157,7 @@ test('a delivery that waits says when it is tried next', async () => {
   await sendPackage(sender, owner)
   const waiting = await until('one attempt', async () =>
     (await itemsOf('delivery', 'list', '--endpoint', id)).find(
-      (each) => each['attempt'] === 1 && !each['leased_until'],
+      (each) => each['attempt'] === 1 && !each['claim_id'],
     ),
   )
   const shown = await aex('delivery', 'show', String(waiting['delivery_id']))

@@ -14,7 +14,8 @@ export interface DeliveryRow {
   readonly state: DeliveryState
   readonly attempt: number
   readonly next_attempt_at: string
-  readonly leased_until: string | null
+  /** While an attempt is under way. */
+  readonly claim_id: number | null
   readonly created_at: string
   readonly finished_at: string | null
   readonly replay_of: string | null
@@ -42,7 +43,7 @@ export interface DeliveryFilter {
 
 export const deliveryColumns = (db: Queries) => db`
   delivery_id, webhook_endpoint_id, organization_id, notification_id, event_id, state, attempt, next_attempt_at,
-  leased_until, created_at, finished_at, replay_of, replay_actor, replay_reason`
+  claim_id, created_at, finished_at, replay_of, replay_actor, replay_reason`
 
 /** What a filter says beside the state. An id begins with the time of its making. */
 export const matching = (db: Queries, { organizationId, endpointId, since, until }: DeliveryFilter) => db`

@@ -4,7 +4,7 @@ import type { Transaction } from '../../db/database.ts'
 export async function endPendingOf(tx: Transaction, endpointId: string, now: string): Promise<number> {
   const { count } = await tx`
     update delivery set state = 'failed', finished_at = ${now}
-    where webhook_endpoint_id = ${endpointId} and state = 'pending' and leased_until is null`
+    where webhook_endpoint_id = ${endpointId} and state = 'pending' and claim_id is null`
   return count
 }
 
@@ -20,10 +20,10 @@ export async function endHopeless(
     update delivery set state = 'failed', finished_at = ${now}
     where delivery_id in (
       select delivery_id from delivery join webhook_endpoint as endpoint using (webhook_endpoint_id)
-      where state = 'pending' and leased_until is null
+      where state = 'pending' and claim_id is null
         and (endpoint.status = 'deleted' or delivery.created_at < ${notificationsBefore} and not exists (
           select from notification where notification.notification_id = delivery.notification_id offset 0))
       limit ${limit} for update of delivery skip locked)
-      and finished_at is null and leased_until is null`
+      and finished_at is null and claim_id is null`
   return count
 }

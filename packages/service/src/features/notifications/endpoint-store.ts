@@ -21,6 +21,20 @@ export async function disableEndpoint(
   return true
 }
 
+/** O-45: each has answered with 2xx for the first time, and gets as many requests as others from now on. */
+export async function markAnswered(
+  tx: Transaction,
+  answers: readonly { readonly endpointId: string; readonly finishedAt: string }[],
+): Promise<void> {
+  // One after the other in one order, so that two workers cannot wait for each other.
+  const byId = new Map(answers.map(({ endpointId, finishedAt }) => [endpointId, finishedAt]))
+  for (const endpointId of [...byId.keys()].toSorted()) {
+    await tx`
+      update webhook_endpoint set answered_at = ${byId.get(endpointId) ?? null}
+      where webhook_endpoint_id = ${endpointId} and answered_at is null`
+  }
+}
+
 /** EVT-13: from one signing key to another, unless somebody has moved it meanwhile. */
 export async function moveEndpointKey(
   tx: Transaction,

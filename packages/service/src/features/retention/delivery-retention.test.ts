@@ -84,11 +84,11 @@ test('[O-18] a delivery whose notification is gone, or whose endpoint was delete
     (await sql`select state from delivery where delivery_id = ${id}`)[0]?.['state'] as string
   assert.equal(await state(orphan), 'failed')
   const underWay = await delivery('pending')
-  await sql`update delivery set leased_until = ${world.clock.now()}, leased_by = 'w' where delivery_id = ${underWay}`
+  await sql`update delivery set claim_id = 1 where delivery_id = ${underWay}`
   await world.operate('POST', `/endpoints/${endpointId}/delete`, { reason: 'test' })
   await clean()
   assert.equal(await state(underWay), 'pending')
-  await sql`update delivery set leased_until = null, leased_by = null where delivery_id = ${underWay}`
+  await sql`update delivery set claim_id = null where delivery_id = ${underWay}`
   await clean()
   assert.equal(await state(underWay), 'failed')
 })

@@ -97,7 +97,7 @@ function selectionOf({ organization_id, webhook_endpoint_id, since, until }: Sel
 
 /** Members that say nothing here are left out. */
 function toDelivery(row: DeliveryRow): Partial<DeliveryRow> {
-  const onlyPending = new Set(['next_attempt_at', 'leased_until'])
+  const onlyPending = new Set(['next_attempt_at', 'claim_id'])
   const shown = Object.entries(row).filter(([name, value]) => {
     return value !== null && (!onlyPending.has(name) || row.state === 'pending')
   })

@@ -1,6 +1,7 @@
 import { organizationId } from '@agent-exchange/protocol'
 import { Type } from 'typebox'
 import type { Transaction } from '../../db/database.ts'
+import { announceStatus } from '../../features/deliveries/wake-workers.ts'
 import {
   insertOrganization,
   listOrganizations,
@@ -48,7 +49,8 @@ export const organizationRoutes: readonly Route[] = [
     ),
   ),
 
-  // Works from the next request on: the organization's status is read with every one.
+  // Works from the next request on: the organization's status is read with every one. No webhook leaves for it either;
+  // what is pending waits, and goes out when it is active again.
   change('/organizations/:organization_id/suspend', { body: input({ reason }) }, (call, tx) =>
     moveTo('suspended', 'organization.suspend', call, tx),
   ),
@@ -73,5 +75,6 @@ async function moveTo(
   if (target === context.profile['O-42'].organization_id) throw new Problem('not_permitted')
   if (organization.status === status) throw new Problem('invalid_state_transition', { state: status })
   await setOrganizationStatus(tx, target, status)
+  await announceStatus(tx, target, status)
   return { answer: { ...organization, status }, action, target }
 }

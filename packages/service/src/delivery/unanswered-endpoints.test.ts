@@ -1,0 +1,56 @@
+import assert from 'node:assert/strict'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { after, test } from 'node:test'
+import { allDelivered, deliveryWorld, startWorld } from '@agent-exchange/testkit'
+
+const made = await deliveryWorld()
+const { world, receiver } = made
+after(() => made[Symbol.asyncDispose]())
+const webhook = { ca: receiver.authority.certificate, allowPrivate: true }
+
+test('[O-45] until its first 2xx an endpoint gets one request at a time, and one a second, from all workers', async () => {
+  await using running = new AsyncDisposableStack()
+  running.use(await startWorld({ beside: world, config: { role: 'worker', webhook } }))
+  const starts: number[] = []
+  let underWay = 0
+  let most = 0
+  receiver.reply = (_, response) => {
+    starts.push(performance.now())
+    most = Math.max(most, ++underWay)
+    setTimeout(() => {
+      underWay--
+      response.writeHead(503).end()
+    }, 200)
+  }
+  await made.endpoint()
+  for (let i = 0; i < 12; i++) await made.event()
+  await sleep(3_500)
+  assert.ok(starts.length >= 2 && starts.length <= 5, `${starts.length} requests`)
+  assert.equal(most, 1)
+  const pauses = starts.slice(1).map((at, i) => at - (starts[i] ?? 0))
+  // Claims are a second apart; how long a claim takes to become a request varies.
+  assert.ok(Math.min(...pauses) > 800, String(pauses))
+
+  receiver.reply = () => 204
+  const before = receiver.received.length
+  await made.until(
+    (rows) => rows.filter(({ state }) => state === 'delivered').length >= 12 - before,
+    'the rest delivered',
+  )
+  const [endpoint] = await world.sql`select answered_at from webhook_endpoint`
+  assert.ok(endpoint?.['answered_at'])
+  world.clock.advance(60)
+  await made.until(allDelivered, 'all delivered')
+})
+
+test('[O-45] an endpoint that hangs holds one request', async () => {
+  await world.sql`update webhook_endpoint set status = 'deleted'`
+  receiver.received.length = 0
+  receiver.reply = () => undefined
+  const endpointId = await made.endpoint()
+  for (let i = 0; i < 3; i++) await made.event()
+  await sleep(2_500)
+  assert.equal(receiver.received.length, 1)
+  await world.sql`update webhook_endpoint set status = 'deleted' where webhook_endpoint_id = ${endpointId}`
+  receiver.cut()
+})
