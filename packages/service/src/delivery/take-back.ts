@@ -94,13 +94,21 @@ async function takeBack(
   return { count, released, lost }
 }
 
+/** They have been under way for different times already: less jitter is enough to bring them apart. */
+const LOST_JITTER_SHARE = 1 / 3
+
 function lostAttempt(
   row: TakenDelivery,
   begunAt: string,
   now: string,
   tools: TakeBackTools,
 ): FinishedAttempt {
-  const verdict = judged({ kind: 'error', errorClass: 'lost' }, { attempt: row.attempt, now }, tools)
+  const random = () => tools.random() * LOST_JITTER_SHARE
+  const verdict = judged(
+    { kind: 'error', errorClass: 'lost' },
+    { attempt: row.attempt, now },
+    { ...tools, random },
+  )
   return {
     deliveryId: row.delivery_id,
     claimId: row.claim_id,
