@@ -33,7 +33,7 @@ export async function startFloor({ port, issuer, jwks, keys }: ReferenceSettings
     clock: systemClock,
     newId: randomId,
     publicUrl: issuer,
-    platform: { keyId: 'none', sign: async () => ({ algorithm: 'ES256', key_id: 'none', signature: '' }) },
+    platform: { sign: async () => ({ algorithm: 'ES256', key_id: 'none', signature: '' }) },
     webhookKeys: { directory: nothing, currentKeyId: nothing },
     cursorSecret: createSecretKey(new Uint8Array(SECRET_BYTES)),
   }

@@ -146,6 +146,7 @@ async function startListeners(
     context,
     log,
     webhookKeys: platformKeys.webhook,
+    rotatingKeys: platformKeys,
     metrics: metricsOf?.(metrics.registry) ?? metrics.registry,
     isReady: () => isReady,
     connections: connections.operator,

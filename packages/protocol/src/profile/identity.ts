@@ -105,6 +105,12 @@ export const identityPoints = {
     settings: {
       organization_id: text('org_platform', 'organization of the platform', { pattern: '^org_[A-Za-z0-9]' }),
       agent_id: text('agent_platform', 'agent of the platform', { pattern: '^agent_[A-Za-z0-9]' }),
+      key_lead_seconds: integer(
+        600,
+        10,
+        2_592_000,
+        'time between publishing a statement key and signing with it',
+      ),
     },
   }),
   'O-08': openPoint({
@@ -119,6 +125,7 @@ export const identityPoints = {
       ),
       assertion_id_characters: integer(256, 36, 1_024, 'longest jti of a client assertion'),
       token_characters: integer(8_192, 1_024, 32_768, 'longest Authorization header'),
+      key_lead_seconds: integer(600, 10, 86_400, 'time between publishing a token key and signing with it'),
       clock_skew_seconds: integer(30, 0, 300, 'difference of clocks that is forgiven'),
       scope: fixed('none', 'no scope is asked for or needed'),
     },

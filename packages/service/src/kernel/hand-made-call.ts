@@ -16,7 +16,7 @@ export function handMadeContext(changes: Partial<Context> = {}): Context {
     clock: systemClock,
     newId: randomId,
     publicUrl: 'https://exchange.example',
-    platform: { keyId: 'none', sign: noPlatformKey },
+    platform: { sign: noPlatformKey },
     webhookKeys: {
       directory: () => Promise.reject(new Error('this test has no webhook keys')),
       currentKeyId: () => Promise.reject(new Error('this test has no webhook keys')),

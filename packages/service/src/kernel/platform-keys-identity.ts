@@ -1,54 +1,113 @@
-import { jwkThumbprint } from '@agent-exchange/crypto'
+import {
+  canonicalBytes,
+  encodeBase64url,
+  importPrivateJwk,
+  jwkThumbprint,
+  type PublicJwk,
+  signEs256,
+} from '@agent-exchange/crypto'
 import { type DeploymentProfile, PROTOCOL_VERSION } from '@agent-exchange/protocol'
 import type { Transaction } from '../db/database.ts'
 import type { NewId } from './ids.ts'
 import { type PlatformKeyRow, publicJwkOf } from './platform-keys-store.ts'
+import type { KeyVault } from './platform-keys-vault.ts'
 
 const NAME = 'Agent Exchange platform'
 const IMPLEMENTATION = 'agent-exchange'
 const IMPLEMENTATION_VERSION = '1'
 
-/** Who the platform is in its own directory (O-42), and since when. */
-interface Identity {
+interface DirectorySettings {
   readonly profile: DeploymentProfile
   readonly newId: NewId
-  readonly now: string
+  readonly vault: KeyVault
 }
 
 /**
- * The platform stands in the directory like everybody else, so that a skill's manifest signature verifies
- * against getAgentKeys (ID-10). Repeats do nothing.
+ * The platform is in the agents' directory like everybody else (O-42), so that its statements and the signatures of
+ * skills verify against getAgentKeys (ID-10). Earlier keys stay there with their status and history.
  */
-export async function ensurePlatformIdentity(
-  tx: Transaction,
-  statementKeys: readonly PlatformKeyRow[],
-  { profile, newId, now }: Identity,
-): Promise<void> {
+export function statementKeyDirectory({ profile, newId, vault }: DirectorySettings) {
   const { organization_id, agent_id } = profile['O-42']
-  const { initial_agent_status, initial_certification_status } = profile['O-05']
-  await tx`
-    insert into organization (organization_id, name, created_at) values (${organization_id}, ${NAME}, ${now})
-    on conflict do nothing`
-  await tx`insert into notification_stream (organization_id) values (${organization_id}) on conflict do nothing`
-  await tx`
-    insert into agent
-      (agent_id, organization_id, implementation, implementation_version, protocol_versions, skill_versions,
-       transport_modes, status, certification_status, registered_at, updated_at)
-    values
-      (${agent_id}, ${organization_id}, ${IMPLEMENTATION}, ${IMPLEMENTATION_VERSION}, ${[PROTOCOL_VERSION]}, '{}',
-       '{}', ${initial_agent_status}, ${initial_certification_status}, ${now}, ${now})
-    on conflict do nothing`
-  await requireOwnAgent(tx, organization_id, agent_id)
-  for (const key of statementKeys) {
-    const { count } = await tx`
-      insert into agent_key (agent_id, key_id, use, public_jwk, thumbprint, valid_from, status, registered_at)
-      values (${agent_id}, ${key.key_id}, 'signing', ${key.public_jwk}, ${await jwkThumbprint(publicJwkOf(key))},
-              ${key.valid_from}, 'active', ${now})
-      on conflict do nothing`
-    if (count === 0) continue
+
+  async function event(
+    tx: Transaction,
+    keyId: string,
+    kind: string,
+    now: string,
+    details = {},
+  ): Promise<void> {
     await tx`
       insert into agent_key_event (event_id, agent_id, key_id, kind, recorded_at, actor, details)
-      values (${newId('keyevent')}, ${agent_id}, ${key.key_id}, 'registered', ${now}, ${agent_id}, '{}')`
+      values (${newId('keyevent')}, ${agent_id}, ${keyId}, ${kind}, ${now}, ${agent_id}, ${JSON.stringify(details)})`
+  }
+
+  async function addKey(tx: Transaction, key: PlatformKeyRow, now: string, replaces?: string): Promise<void> {
+    const { count } = await tx`
+      insert into agent_key
+        (agent_id, key_id, use, public_jwk, thumbprint, valid_from, replaces_key_id, status, registered_at)
+      values (${agent_id}, ${key.key_id}, 'signing', ${key.public_jwk}, ${await jwkThumbprint(publicJwkOf(key))},
+              ${key.valid_from}, ${replaces ?? null}, 'active', ${now})
+      on conflict do nothing`
+    if (count > 0)
+      await event(tx, key.key_id, 'registered', now, replaces ? { replaces_key_id: replaces } : {})
+  }
+
+  return {
+    /** Repeats do nothing. */
+    async ensureIdentity(tx: Transaction, now: string): Promise<void> {
+      const { initial_agent_status, initial_certification_status } = profile['O-05']
+      await tx`
+        insert into organization (organization_id, name, created_at) values (${organization_id}, ${NAME}, ${now})
+        on conflict do nothing`
+      await tx`insert into notification_stream (organization_id) values (${organization_id}) on conflict do nothing`
+      await tx`
+        insert into agent
+          (agent_id, organization_id, implementation, implementation_version, protocol_versions, skill_versions,
+           transport_modes, status, certification_status, registered_at, updated_at)
+        values
+          (${agent_id}, ${organization_id}, ${IMPLEMENTATION}, ${IMPLEMENTATION_VERSION}, ${[PROTOCOL_VERSION]}, '{}',
+           '{}', ${initial_agent_status}, ${initial_certification_status}, ${now}, ${now})
+        on conflict do nothing`
+      await requireOwnAgent(tx, organization_id, agent_id)
+    },
+
+    /** The same for the keys. */
+    async ensureListed(tx: Transaction, keys: readonly PlatformKeyRow[], now: string): Promise<void> {
+      for (const key of keys) await addKey(tx, key, now)
+    },
+
+    /** What changes in the directory when statement keys do. */
+    hooks: {
+      async onMade(
+        tx: Transaction,
+        key: PlatformKeyRow,
+        replaced: PlatformKeyRow | undefined,
+      ): Promise<void> {
+        const now = key.created_at
+        await addKey(tx, key, now, replaced?.key_id)
+        if (!replaced || profile['O-05'].replaced_key_status !== 'retiring') return
+        await tx`
+          update agent_key set status = 'retiring'
+          where agent_id = ${agent_id} and key_id = ${replaced.key_id} and status = 'active'`
+        await event(tx, replaced.key_id, 'retiring', now, { replaced_by: key.key_id })
+      },
+      async onRevoked(tx: Transaction, keyId: string, now: string): Promise<void> {
+        await tx`
+          update agent_key set status = 'revoked', revoked_at = ${now}, invalid_from = ${now}
+          where agent_id = ${agent_id} and key_id = ${keyId}`
+        await event(tx, keyId, 'revoked', now, { invalid_from: now })
+      },
+      /** The earlier key introduces the next one in its id (decision 0014): agents that pinned the one accept the other. */
+      keyIdOf: (predecessor: PlatformKeyRow | undefined) =>
+        predecessor &&
+        (async (publicJwk: PublicJwk) => {
+          const thumbprint = await jwkThumbprint(publicJwk)
+          const purpose = 'aex-key-introduction'
+          const about = canonicalBytes({ purpose, organization_id, agent_id, use: 'signing', thumbprint })
+          const introducer = await importPrivateJwk(vault.privateJwk(predecessor), { use: 'signing' })
+          return `key_${thumbprint}.${encodeBase64url(await signEs256(introducer, about))}`
+        }),
+    },
   }
 }
 

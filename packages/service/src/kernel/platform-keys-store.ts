@@ -1,7 +1,11 @@
 import type { PublicJwk } from '@agent-exchange/crypto'
+import type { PublicKey } from '@agent-exchange/protocol'
 import type { Queries, Transaction } from '../db/database.ts'
+import { secondsBetween } from './clock.ts'
+import { Problem } from './problem.ts'
 
-export type PlatformKeyPurpose = 'token' | 'webhook' | 'statement'
+export const PLATFORM_KEY_PURPOSES = ['webhook', 'token', 'statement'] as const
+export type PlatformKeyPurpose = (typeof PLATFORM_KEY_PURPOSES)[number]
 
 /** A row of platform_key; this file is the table's owner. */
 export interface PlatformKeyRow {
@@ -13,12 +17,22 @@ export interface PlatformKeyRow {
   readonly valid_until: string
   readonly status: 'active' | 'retiring' | 'retired' | 'revoked'
   readonly created_at: string
+  readonly revoked_at: string | null
+  readonly invalid_from: string | null
+  /** Published and unused, for an emergency (ID-08). */
+  readonly standby: boolean
 }
 
-export type PlatformKeyHistory = PlatformKeyRow & { readonly revoked_at: string | null }
+/** A key as operators see it, and without `standby` as directories show it. */
+export type ListedKey = PublicKey & { readonly standby?: true }
 
-/** No purpose has more usable keys than this, or something rotates them in a loop. */
+/** No list has more keys; with MAXIMUM_PUBLISHED_KEYS there is room for those that an emergency adds. */
 const MAXIMUM_LISTED_KEYS = 100
+const MAXIMUM_PUBLISHED_KEYS = 50
+
+const columns = (queries: Queries) => queries`
+  key_id, purpose, public_jwk, private_key_encrypted, valid_from, valid_until, status, created_at, revoked_at,
+  invalid_from, standby`
 
 /** Keys that have not ended yet, the one that starts last first. */
 export async function listUsableKeys(
@@ -27,24 +41,48 @@ export async function listUsableKeys(
   now: string,
 ): Promise<PlatformKeyRow[]> {
   return queries<PlatformKeyRow[]>`
-    select key_id, purpose, public_jwk, private_key_encrypted, valid_from, valid_until, status, created_at
-    from platform_key
+    select ${columns(queries)} from platform_key
     where purpose = ${purpose} and status in ('active', 'retiring') and valid_until > ${now}
     order by valid_from desc, created_at desc, key_id
     limit ${MAXIMUM_LISTED_KEYS}`
 }
 
-/** Keys of every status, the one that starts last first. */
-export async function listAllKeys(
+/** The same with those that were revoked before their end: receivers have to see that. */
+export async function listPublishedKeys(
   queries: Queries,
   purpose: PlatformKeyPurpose,
-): Promise<PlatformKeyHistory[]> {
-  return queries<PlatformKeyHistory[]>`
-    select key_id, purpose, public_jwk, private_key_encrypted, valid_from, valid_until, status, created_at,
-      revoked_at
-    from platform_key where purpose = ${purpose}
-    order by valid_from desc, created_at desc, key_id
+  now: string,
+): Promise<PlatformKeyRow[]> {
+  return queries<PlatformKeyRow[]>`
+    select ${columns(queries)} from platform_key
+    where purpose = ${purpose} and status in ('active', 'retiring', 'revoked') and valid_until > ${now}
+    order by standby, valid_from desc, created_at desc, key_id
     limit ${MAXIMUM_LISTED_KEYS}`
+}
+
+/** Keys of every status, the one that starts last first. */
+export async function listAllKeys(queries: Queries, purpose: PlatformKeyPurpose): Promise<PlatformKeyRow[]> {
+  return queries<PlatformKeyRow[]>`
+    select ${columns(queries)} from platform_key where purpose = ${purpose}
+    order by standby, valid_from desc, created_at desc, key_id
+    limit ${MAXIMUM_LISTED_KEYS}`
+}
+
+export async function purposeOf(queries: Queries, keyId: string): Promise<PlatformKeyPurpose | undefined> {
+  const [row] = await queries<{ purpose: PlatformKeyPurpose }[]>`
+    select purpose from platform_key where key_id = ${keyId}`
+  return row?.purpose
+}
+
+/** Who rotates in a loop must not push the key in use out of the list. */
+export async function requireRoomForKey(
+  tx: Transaction,
+  purpose: PlatformKeyPurpose,
+  now: string,
+): Promise<void> {
+  const published = await listPublishedKeys(tx, purpose, now)
+  if (published.length >= MAXIMUM_PUBLISHED_KEYS)
+    throw new Problem('quota_reached', { quota: 'platform_keys', maximum: MAXIMUM_PUBLISHED_KEYS })
 }
 
 /** False where there is no such key that could still sign. */
@@ -53,7 +91,7 @@ export async function markRevoked(
   { purpose, keyId, now }: { purpose: PlatformKeyPurpose; keyId: string; now: string },
 ): Promise<boolean> {
   const { count } = await tx`
-    update platform_key set status = 'revoked', revoked_at = ${now}, invalid_from = ${now}
+    update platform_key set status = 'revoked', revoked_at = ${now}, invalid_from = ${now}, standby = false
     where key_id = ${keyId} and purpose = ${purpose} and status in ('active', 'retiring') and valid_until > ${now}`
   return count > 0
 }
@@ -61,20 +99,20 @@ export async function markRevoked(
 export async function insertKey(tx: Transaction, row: PlatformKeyRow): Promise<void> {
   await tx`
     insert into platform_key
-      (key_id, purpose, public_jwk, private_key_encrypted, valid_from, valid_until, status, created_at)
+      (key_id, purpose, public_jwk, private_key_encrypted, valid_from, valid_until, status, created_at, standby)
     values
       (${row.key_id}, ${row.purpose}, ${row.public_jwk}, ${Buffer.from(row.private_key_encrypted)}, ${row.valid_from},
-       ${row.valid_until}, ${row.status}, ${row.created_at})`
+       ${row.valid_until}, ${row.status}, ${row.created_at}, ${row.standby})`
 }
 
-/** Every active key of the purpose but one begins to retire, and ends at the given time if not earlier. */
+/** Every active key of the purpose but one, and those in standby, begins to retire, and ends at the given time if not earlier. */
 export async function retireOthers(
   tx: Transaction,
   { purpose, keep, until }: { purpose: PlatformKeyPurpose; keep: string; until: string },
 ): Promise<void> {
   await tx`
     update platform_key set status = 'retiring', valid_until = least(valid_until, ${until}::timestamptz)
-    where purpose = ${purpose} and status = 'active' and key_id <> ${keep}`
+    where purpose = ${purpose} and status = 'active' and not standby and key_id <> ${keep}`
 }
 
 /** What has ended is marked so; readers go by the time and do not wait for this. */
@@ -82,6 +120,45 @@ export async function markRetired(tx: Transaction, now: string): Promise<number>
   const { count } = await tx`
     update platform_key set status = 'retired' where status in ('active', 'retiring') and valid_until <= ${now}`
   return count
+}
+
+export async function endStandby(tx: Transaction, keyId: string): Promise<void> {
+  await tx`update platform_key set standby = false where key_id = ${keyId}`
+}
+
+/**
+ * The key that signs now: of those that have started, the newest. One that retires may have the latest start, where
+ * another took its place in an emergency.
+ */
+export function currentOf(rows: readonly PlatformKeyRow[], now: string): PlatformKeyRow | undefined {
+  return newestOf(rows.filter((row) => !row.standby && hasStarted(row, now)))
+}
+
+export function newestOf(rows: readonly PlatformKeyRow[]): PlatformKeyRow | undefined {
+  return rows.find(({ status }) => status === 'active') ?? rows[0]
+}
+
+export function hasStarted(row: PlatformKeyRow, now: string): boolean {
+  return secondsBetween(row.valid_from, now) >= 0
+}
+
+export function toPublicKey(row: PlatformKeyRow): PublicKey {
+  return {
+    key_id: row.key_id,
+    use: 'signing',
+    format: 'jwk',
+    public_key: publicJwkOf(row),
+    valid_from: row.valid_from,
+    valid_until: row.valid_until,
+    status: row.status,
+    registered_at: row.created_at,
+    ...(row.revoked_at !== null && { revoked_at: row.revoked_at }),
+    ...(row.invalid_from !== null && { invalid_from: row.invalid_from }),
+  }
+}
+
+export function toListedKey(row: PlatformKeyRow): ListedKey {
+  return { ...toPublicKey(row), ...(row.standby && { standby: true as const }) }
 }
 
 export function publicJwkOf(row: PlatformKeyRow): PublicJwk {

@@ -1,4 +1,4 @@
-import { generateKeyPair, type PrivateJwk } from '@agent-exchange/crypto'
+import { generateKeyPair, type PrivateJwk, type PublicJwk } from '@agent-exchange/crypto'
 import { secondsAfter } from './clock.ts'
 import type { NewId } from './ids.ts'
 import { decryptPrivateKey, encryptPrivateKey } from './master-key.ts'
@@ -9,6 +9,9 @@ export interface NewKey {
   readonly validFrom: string
   readonly validitySeconds: number
   readonly now: string
+  readonly standby?: boolean
+  /** Where the id says something about the key. */
+  readonly keyIdOf?: (publicJwk: PublicJwk) => Promise<string>
 }
 
 /** Makes and opens private keys; the master key stays behind it. */
@@ -19,9 +22,9 @@ export interface KeyVault {
 
 export function keyVault(masterKey: Uint8Array, newId: NewId): KeyVault {
   return {
-    async newKey({ purpose, validFrom, validitySeconds, now }) {
+    async newKey({ purpose, validFrom, validitySeconds, now, standby = false, keyIdOf }) {
       const { publicKey, privateJwk } = await generateKeyPair('signing')
-      const keyId = newId('key')
+      const keyId = (await keyIdOf?.(publicKey.jwk)) ?? newId('key')
       return {
         key_id: keyId,
         purpose,
@@ -31,6 +34,9 @@ export function keyVault(masterKey: Uint8Array, newId: NewId): KeyVault {
         valid_until: secondsAfter(validFrom, validitySeconds),
         status: 'active',
         created_at: now,
+        revoked_at: null,
+        invalid_from: null,
+        standby,
       }
     },
     privateJwk: (row) =>

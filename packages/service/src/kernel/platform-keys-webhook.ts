@@ -6,15 +6,22 @@ import type { Queries, Transaction } from '../db/database.ts'
 import { lockNames } from '../db/locks.ts'
 import { DAY_SECONDS, secondsAfter, secondsBetween } from './clock.ts'
 import {
+  currentOf,
+  endStandby,
+  hasStarted,
   insertKey,
   listAllKeys,
+  type ListedKey,
+  listPublishedKeys,
   listUsableKeys,
   markRetired,
   markRevoked,
-  type PlatformKeyHistory,
+  newestOf,
   type PlatformKeyRow,
-  publicJwkOf,
+  requireRoomForKey,
   retireOthers,
+  toListedKey,
+  toPublicKey,
 } from './platform-keys-store.ts'
 import type { KeyVault } from './platform-keys-vault.ts'
 
@@ -24,15 +31,15 @@ export const PLATFORM_KEYS_LOCK = 'platform keys'
 const MAXIMUM_CACHED_KEYS = 64
 /** The last part of a key's life in which its successor is made without being asked for. */
 const RENEWAL_SHARE = 1 / 8
+/** The lead counts for no more than this part of it: a key that lives shorter than the lead is not renewed all the time. */
+const LARGEST_LEAD_SHARE = 1 / 4
 /** A renewed key begins to sign this long before its predecessor ends: as long as a signature lives at most. */
 const RENEWAL_OVERLAP_SECONDS = 300
 const VERSION_CHARACTERS = 32
 
-/** A key as the operator sees it: also those that have ended. */
-export type ListedKey = PublicKey & { readonly revoked_at?: string }
-
 /** The keys that sign webhooks (ID-08, EVT-13). All state is in the database: every replica sees a rotation at once. */
 export interface WebhookKeys {
+  /** Also the next key, the one in standby, and those that were revoked before their end. */
   directory(queries: Queries, now: string): Promise<NotificationKeyDirectory>
   /** The key for new endpoints: the newest that is old enough to be known (O-38 lead_seconds). */
   currentKeyId(queries: Queries, now: string): Promise<string>
@@ -43,17 +50,19 @@ export interface WebhookKeys {
   /** Keys of every status, the newest first. */
   list(queries: Queries): Promise<ListedKey[]>
   /**
-   * For an emergency: this key signs nothing from now on, and leaves the directory. Where no other one may sign yet,
-   * one is made that does at once. Undefined where there is no such key that could still sign.
+   * For an emergency: this key signs nothing from now on. Where it was the current one, the key in standby takes its
+   * place at once: receivers have known it for long. Undefined where there is no such key that could still sign.
    */
   revoke(tx: Transaction, keyId: string, now: string): Promise<ListedKey | undefined>
-  /** Marks ended keys as retired and renews in time a key that nobody rotated. Run it at start and daily. */
-  maintain(tx: Transaction, now: string): Promise<{ retired: number; renewed: boolean }>
+  /** Marks ended keys as retired, renews in time a key that nobody rotated, keeps one in standby. Run it at start and daily. */
+  maintain(tx: Transaction, now: string): Promise<{ retired: number; renewed: string | undefined }>
 }
 
 export function webhookKeys(profile: DeploymentProfile, vault: KeyVault): WebhookKeys {
   const { lead_seconds, validity_days, retiring_days } = profile['O-38']
   const validitySeconds = validity_days * DAY_SECONDS
+  const renewalSeconds =
+    Math.min(lead_seconds, validitySeconds * LARGEST_LEAD_SHARE) + validitySeconds * RENEWAL_SHARE
   // The material of a key id never changes; whether it may sign is read each time.
   const opened = new LRUCache<string, SigningKey>({ max: MAXIMUM_CACHED_KEYS })
 
@@ -67,24 +76,22 @@ export function webhookKeys(profile: DeploymentProfile, vault: KeyVault): Webhoo
     return { key, keyId }
   }
 
-  async function rotate(tx: Transaction, now: string) {
-    await lockNames(tx, 'key', [PLATFORM_KEYS_LOCK])
-    const newest = newestOf(await listUsableKeys(tx, 'webhook', now))
-    return toPublicKey(await succeed(tx, startOfNext(newest, now), now))
+  async function insertNew(tx: Transaction, validFrom: string, { now, standby }: Made) {
+    const row = await vault.newKey({ purpose: 'webhook', validFrom, validitySeconds, now, standby })
+    await insertKey(tx, row)
+    return row
   }
 
   /** Makes the next key; the others retire. */
   async function succeed(tx: Transaction, validFrom: string, now: string) {
-    const next = await insertNew(tx, validFrom, now)
-    const until = secondsAfter(next.valid_from, retiring_days * DAY_SECONDS)
-    await retireOthers(tx, { purpose: 'webhook', keep: next.key_id, until })
+    const next = await insertNew(tx, validFrom, { now, standby: false })
+    await retireFor(tx, next, now)
     return next
   }
 
-  async function insertNew(tx: Transaction, validFrom: string, now: string) {
-    const row = await vault.newKey({ purpose: 'webhook', validFrom, validitySeconds, now })
-    await insertKey(tx, row)
-    return row
+  async function retireFor(tx: Transaction, next: PlatformKeyRow, now: string): Promise<void> {
+    const until = secondsAfter(hasStarted(next, now) ? now : next.valid_from, retiring_days * DAY_SECONDS)
+    await retireOthers(tx, { purpose: 'webhook', keep: next.key_id, until })
   }
 
   /** Published before it signs, but never so late that no key is left to sign with. */
@@ -97,83 +104,83 @@ export function webhookKeys(profile: DeploymentProfile, vault: KeyVault): Webhoo
    * As late as possible: whoever pinned the directory and refreshes it before valid_until, as the profile of webhooks
    * asks for, then knows the new key, however early or late that was.
    */
-  function startOfRenewal(newest: PlatformKeyRow | undefined, now: string): string {
-    const latest = newest && secondsAfter(newest.valid_until, -RENEWAL_OVERLAP_SECONDS)
-    return latest === undefined || latest < now ? startOfNext(newest, now) : latest
+  function startOfRenewal(newest: PlatformKeyRow, now: string): string {
+    const latest = secondsAfter(newest.valid_until, -RENEWAL_OVERLAP_SECONDS)
+    return latest < now ? startOfNext(newest, now) : latest
+  }
+
+  const lasts = (row: PlatformKeyRow, now: string) => secondsBetween(now, row.valid_until) > renewalSeconds
+
+  /** The key in standby becomes the current one; a successor that is on its way still takes over at its time. */
+  async function useStandby(tx: Transaction, rows: readonly PlatformKeyRow[], now: string): Promise<string> {
+    // The one that was published first is the one that most receivers know.
+    const standby = rows.findLast((row) => row.standby && hasStarted(row, now))
+    if (!standby) return (await succeed(tx, now, now)).key_id
+    await endStandby(tx, standby.key_id)
+    const successor = rows.find((row) => !row.standby && row.status === 'active' && !hasStarted(row, now))
+    await retireFor(tx, successor ?? standby, now)
+    return standby.key_id
+  }
+
+  /** There is a key that signs, a successor in time, and one in standby. Returns the key that signs by its doing. */
+  async function complete(tx: Transaction, now: string): Promise<string | undefined> {
+    let rows = await listUsableKeys(tx, 'webhook', now)
+    let begun: string | undefined
+    if (!currentOf(rows, now)) {
+      begun = await useStandby(tx, rows, now)
+      rows = await listUsableKeys(tx, 'webhook', now)
+    }
+    if (!rows.some((row) => row.standby && lasts(row, now))) await insertNew(tx, now, { now, standby: true })
+    const newest = newestOf(rows.filter((row) => !row.standby))
+    if (!newest || lasts(newest, now)) return begun
+    return (await succeed(tx, startOfRenewal(newest, now), now)).key_id
   }
 
   return {
-    rotate,
     signingKey,
+    async rotate(tx, now) {
+      await lockNames(tx, 'key', [PLATFORM_KEYS_LOCK])
+      await requireRoomForKey(tx, 'webhook', now)
+      const newest = newestOf((await listUsableKeys(tx, 'webhook', now)).filter((row) => !row.standby))
+      return toPublicKey(await succeed(tx, startOfNext(newest, now), now))
+    },
     async directory(queries, now) {
-      const rows = await listUsableKeys(queries, 'webhook', now)
-      const keys = rows.map(toPublicKey)
+      const keys = (await listPublishedKeys(queries, 'webhook', now)).map(toPublicKey)
       return { directory_version: versionOf(keys), generated_at: now, keys }
     },
     async currentKeyId(queries, now) {
-      return currentOf(await listUsableKeys(queries, 'webhook', now), now).key_id
+      const current = currentOf(await listUsableKeys(queries, 'webhook', now), now)
+      if (!current) throw new Error('No webhook key may sign now; maintain() makes one.')
+      return current.key_id
     },
     async list(queries) {
       return (await listAllKeys(queries, 'webhook')).map(toListedKey)
     },
     async revoke(tx, keyId, now) {
       await lockNames(tx, 'key', [PLATFORM_KEYS_LOCK])
+      const rows = await listUsableKeys(tx, 'webhook', now)
+      const isCurrent = currentOf(rows, now)?.key_id === keyId
       if (!(await markRevoked(tx, { purpose: 'webhook', keyId, now }))) return undefined
-      const left = await listUsableKeys(tx, 'webhook', now)
-      if (!left.some((row) => hasStarted(row, now))) await succeed(tx, now, now)
+      const left = rows.filter((row) => row.key_id !== keyId)
+      if (isCurrent) await useStandby(tx, left, now)
+      await complete(tx, now)
       return (await listAllKeys(tx, 'webhook')).map(toListedKey).find((key) => key.key_id === keyId)
     },
     async maintain(tx, now) {
       await lockNames(tx, 'key', [PLATFORM_KEYS_LOCK])
       const retired = await markRetired(tx, now)
-      const newest = newestOf(await listUsableKeys(tx, 'webhook', now))
-      if (
-        newest &&
-        secondsBetween(now, newest.valid_until) > lead_seconds + validitySeconds * RENEWAL_SHARE
-      ) {
-        return { retired, renewed: false }
-      }
-      await succeed(tx, startOfRenewal(newest, now), now)
-      return { retired, renewed: true }
+      return { retired, renewed: await complete(tx, now) }
     },
   }
 }
 
-function currentOf(rows: readonly PlatformKeyRow[], now: string): PlatformKeyRow {
-  const started = rows.filter((row) => hasStarted(row, now))
-  const current = newestOf(started)
-  if (!current) throw new Error('No webhook key may sign now; maintain() makes one.')
-  return current
-}
-
-/** A key that retires may have the latest start, where another one was made in an emergency. */
-function newestOf(rows: readonly PlatformKeyRow[]): PlatformKeyRow | undefined {
-  return rows.find(({ status }) => status === 'active') ?? rows[0]
-}
-
-function hasStarted(row: PlatformKeyRow, now: string): boolean {
-  return secondsBetween(row.valid_from, now) >= 0
-}
-
-function toPublicKey(row: PlatformKeyRow): PublicKey {
-  return {
-    key_id: row.key_id,
-    use: 'signing',
-    format: 'jwk',
-    public_key: publicJwkOf(row),
-    valid_from: row.valid_from,
-    valid_until: row.valid_until,
-    status: row.status,
-    registered_at: row.created_at,
-  }
-}
-
-function toListedKey(row: PlatformKeyHistory): ListedKey {
-  return { ...toPublicKey(row), ...(row.revoked_at !== null && { revoked_at: row.revoked_at }) }
+interface Made {
+  readonly now: string
+  readonly standby: boolean
 }
 
 /** Changes if and only if what is listed changes, and needs no counter. */
 function versionOf(keys: readonly PublicKey[]): string {
-  const listed = keys.map((key) => [key.key_id, key.status, key.valid_from, key.valid_until])
+  const listed = keys.map((key) => [key.key_id, key.status, key.valid_from, key.valid_until, key.revoked_at])
   return createHash('sha256').update(JSON.stringify(listed)).digest('hex').slice(0, VERSION_CHARACTERS)
 }

@@ -1,4 +1,10 @@
-import { verifySkillRelease, importPublicJwk } from '@agent-exchange/crypto'
+import {
+  canonicalBytes,
+  decodeBase64url,
+  importPublicJwk,
+  verifyEs256,
+  verifySkillRelease,
+} from '@agent-exchange/crypto'
 import { createProfile, DEFAULT_PROFILE, type DeploymentProfile } from '@agent-exchange/protocol'
 import { testDatabase } from '@agent-exchange/testkit'
 import assert from 'node:assert/strict'
@@ -41,12 +47,17 @@ test('processes that start at once agree on the keys, and a restart finds them a
   const db = await freshDatabase()
   const all = await Promise.all(Array.from({ length: 8 }, () => open(db)))
   const restarted = await open(db, { now: secondsAfter(START, 60) })
-  const kids = [...all, restarted].map((keys) => [keys.signer.keyId, ...keys.tokenKeys.map((k) => k.keyId)])
+  const kids = await Promise.all(
+    [...all, restarted].map(async (keys) => [
+      (await keys.signer.sign({}, 'signature')).key_id,
+      ...(await keys.tokenKeys()).keys.map((key) => key.keyId),
+    ]),
+  )
   assert.equal(new Set(kids.map((each) => each.join())).size, 1)
   const rows = await db`select purpose from platform_key order by purpose`
   assert.deepEqual(
     rows.map(({ purpose }) => purpose),
-    ['statement', 'token', 'webhook'],
+    ['statement', 'token', 'webhook', 'webhook'],
   )
 })
 
@@ -60,7 +71,7 @@ test('a wrong master key stops the start, says so, and adds nothing', async () =
     return true
   })
   const [row] = await db`select count(*)::int as count from platform_key`
-  assert.equal(row?.['count'], 2)
+  assert.equal(row?.['count'], 3)
 })
 
 test('a short master key is refused', async () => {
@@ -85,7 +96,7 @@ test('private keys are in the database under encryption only', async () => {
     { text: string; bytes: string }[]
   >`select string_agg(platform_key::text, ' ') as text,
     string_agg(encode(private_key_encrypted, 'escape'), ' ') as bytes from platform_key`
-  const secret = tokenKeys[0]?.privateJwk.d ?? ''
+  const secret = (await tokenKeys()).keys[0]?.privateJwk.d ?? ''
   assert.ok(secret.length > 40)
   assert.ok(!`${dump?.text} ${dump?.bytes}`.includes(secret))
 })
@@ -94,15 +105,16 @@ test('[ID-10] the platform stands in the directory with the key that signs its s
   const db = await freshDatabase()
   const { signer } = await open(db)
   await open(db)
+  const { key_id: keyId } = await signer.sign({}, 'signature')
   const [row] = await db`
     select public_jwk, organization_id, agent.status from agent_key join agent using (agent_id)
-    where agent_id = 'agent_platform' and key_id = ${signer.keyId} and use = 'signing'`
+    where agent_id = 'agent_platform' and key_id = ${keyId} and use = 'signing'`
   assert.equal(row?.['organization_id'], 'org_platform')
   assert.equal(row?.['status'], 'active')
   const release = { skill_id: 'skill_a', version: '1.0.0' }
   const signed = { ...release, manifest_signature: await signer.sign(release, 'manifest_signature') }
   await verifySkillRelease(signed, await importPublicJwk(JSON.parse(String(row?.['public_jwk']))))
-  const events = await db`select kind from agent_key_event where key_id = ${signer.keyId}`
+  const events = await db`select kind from agent_key_event where key_id = ${keyId}`
   assert.equal(events.length, 1)
 })
 
@@ -119,6 +131,7 @@ test('[ID-08][EVT-13] a rotated key is listed at once and signs only after its l
   const { webhook } = await open(db, { profile: profileWith({ lead_seconds: 600, retiring_days: 2 }) })
   const first = await webhook.currentKeyId(db, START)
   const before = await webhook.directory(db, START)
+  const standby = (await webhook.list(db)).find((key) => key.standby)?.key_id
   const next = await inTransaction(db, (tx) => webhook.rotate(tx, START))
 
   const published = await webhook.directory(db, START)
@@ -128,6 +141,7 @@ test('[ID-08][EVT-13] a rotated key is listed at once and signs only after its l
     [
       [next.key_id, 'active'],
       [first, 'retiring'],
+      [standby, 'active'],
     ],
   )
   assert.equal(next.valid_from, secondsAfter(START, 600))
@@ -145,12 +159,12 @@ test('[ID-08][EVT-13] a rotated key is listed at once and signs only after its l
   const remaining = await webhook.directory(db, retired)
   assert.deepEqual(
     remaining.keys.map(({ key_id }) => key_id),
-    [next.key_id],
+    [next.key_id, standby],
   )
   assert.notEqual(remaining.directory_version, published.directory_version)
   assert.deepEqual(await inTransaction(db, (tx) => webhook.maintain(tx, retired)), {
     retired: 1,
-    renewed: false,
+    renewed: undefined,
   })
 })
 
@@ -178,10 +192,10 @@ test('[EVT-13] a key that nobody rotates is renewed before it ends, without a ga
   const profile = profileWith({ lead_seconds: 3_600, validity_days: 8 })
   const { webhook } = await open(db, { profile })
   const maintainAt = (now: string) => inTransaction(db, (tx) => webhook.maintain(tx, now))
-  assert.equal((await maintainAt(secondsAfter(START, 6 * DAY_SECONDS))).renewed, false)
+  assert.equal((await maintainAt(secondsAfter(START, 6 * DAY_SECONDS))).renewed, undefined)
   const late = secondsAfter(START, 7 * DAY_SECONDS)
-  assert.equal((await maintainAt(late)).renewed, true)
-  assert.equal((await maintainAt(late)).renewed, false)
+  assert.ok((await maintainAt(late)).renewed)
+  assert.equal((await maintainAt(late)).renewed, undefined)
   for (const hours of [0, 1, 2, 12, 24, 48]) await webhook.currentKeyId(db, secondsAfter(late, hours * 3_600))
 })
 
@@ -201,6 +215,187 @@ test('after a long sleep the exchange makes a key that signs at once', async () 
   const now = secondsAfter(START, 30 * DAY_SECONDS)
   const { webhook } = await open(db, { profile, now })
   assert.ok(await webhook.signingKey(db, await webhook.currentKeyId(db, now), now))
+})
+
+const statusOf = (keys: readonly { key_id: string; status: string }[], keyId: string) =>
+  keys.find(({ key_id }) => key_id === keyId)?.status
+
+test('[ID-08] there is one unused key in standby, at the start and in a database that had none', async () => {
+  const db = await freshDatabase()
+  const { webhook } = await open(db)
+  const current = await webhook.currentKeyId(db, START)
+  const [standby, ...more] = (await webhook.list(db)).filter((key) => key.standby)
+  assert.ok(standby && more.length === 0 && standby.key_id !== current)
+  assert.deepEqual([standby.status, standby.valid_from], ['active', START])
+  assert.equal(statusOf((await webhook.directory(db, START)).keys, standby.key_id), 'active')
+  // As an earlier release left it.
+  await db`delete from platform_key where standby`
+  const upgraded = await open(db, { now: secondsAfter(START, 60) })
+  const made = (await upgraded.webhook.list(db)).filter((key) => key.standby)
+  assert.equal(made.length, 1)
+  assert.equal(await upgraded.webhook.currentKeyId(db, secondsAfter(START, 60)), current)
+})
+
+test('[ID-08] an emergency moves at once to the key in standby, and the revoked one stays listed to its end', async () => {
+  const db = await freshDatabase()
+  const { webhook } = await open(db)
+  const now = secondsAfter(START, 3 * DAY_SECONDS)
+  const first = await webhook.currentKeyId(db, now)
+  const standby = (await webhook.list(db)).find((key) => key.standby)?.key_id ?? ''
+  const before = await webhook.directory(db, now)
+  const revoked = await inTransaction(db, (tx) => webhook.revoke(tx, first, now))
+  assert.deepEqual([revoked?.status, revoked?.revoked_at, revoked?.invalid_from], ['revoked', now, now])
+  assert.equal(await webhook.currentKeyId(db, now), standby)
+  assert.equal((await webhook.signingKey(db, standby, now))?.keyId, standby)
+  assert.equal(await webhook.signingKey(db, first, now), undefined)
+
+  const { keys, directory_version } = await webhook.directory(db, now)
+  assert.notEqual(directory_version, before.directory_version)
+  const listed = keys.find(({ key_id }) => key_id === first)
+  assert.deepEqual([listed?.status, listed?.revoked_at, listed?.invalid_from], ['revoked', now, now])
+  const spare = (await webhook.list(db)).filter((key) => key.standby)
+  assert.ok(spare.length === 1 && spare[0]?.key_id !== standby, 'the next one is published at once')
+  const end = listed?.valid_until ?? ''
+  assert.equal(statusOf((await webhook.directory(db, secondsAfter(end, -1))).keys, first), 'revoked')
+  assert.equal(statusOf((await webhook.directory(db, end)).keys, first), undefined)
+})
+
+test('[ID-08] a rotation that is on its way goes on after an emergency; a standby key that is revoked is replaced', async () => {
+  const db = await freshDatabase()
+  const { webhook } = await open(db)
+  const first = await webhook.currentKeyId(db, START)
+  const standby = (await webhook.list(db)).find((key) => key.standby)?.key_id
+  const next = await inTransaction(db, (tx) => webhook.rotate(tx, START))
+  assert.equal(
+    next.valid_from,
+    secondsAfter(START, 2 * DAY_SECONDS),
+    'two days for receivers that refresh daily',
+  )
+  await inTransaction(db, (tx) => webhook.revoke(tx, first, START))
+  assert.equal(await webhook.currentKeyId(db, START), standby)
+  assert.equal(await webhook.currentKeyId(db, next.valid_from), next.key_id)
+  const spare = (await webhook.list(db)).find((key) => key.standby)?.key_id ?? ''
+  await inTransaction(db, (tx) => webhook.revoke(tx, spare, START))
+  const replaced = (await webhook.list(db)).filter((key) => key.standby)
+  assert.ok(replaced.length === 1 && replaced[0]?.key_id !== spare)
+  assert.equal(await webhook.currentKeyId(db, START), standby)
+})
+
+test('[ID-08] the key in standby is renewed before it ends', async () => {
+  const db = await freshDatabase()
+  const { webhook } = await open(db, { profile: profileWith({ validity_days: 8, lead_seconds: 3_600 }) })
+  const late = secondsAfter(START, 7.5 * DAY_SECONDS)
+  await inTransaction(db, (tx) => webhook.maintain(tx, late))
+  const lasting = (await webhook.list(db)).filter(
+    (key) => key.standby && (key.valid_until ?? '') > secondsAfter(late, DAY_SECONDS),
+  )
+  assert.equal(lasting.length, 1)
+})
+
+test('nobody can rotate the key in use out of the list', async () => {
+  const db = await freshDatabase()
+  const { webhook } = await open(db)
+  const first = await webhook.currentKeyId(db, START)
+  const rotate = () => inTransaction(db, (tx) => webhook.rotate(tx, START))
+  await assert.rejects(async () => {
+    for (let i = 0; i < 60; i++) await rotate()
+  }, /quota/)
+  assert.equal(await webhook.currentKeyId(db, START), first)
+})
+
+test('[AUTH-01] a rotated token key is listed at once and signs after its lead; the earlier one verifies until its tokens have ended', async () => {
+  const db = await freshDatabase()
+  const { key_lead_seconds, access_token_seconds } = DEFAULT_PROFILE['O-08']
+  let now = START
+  const clock: Clock = { now: () => now, monotonicMilliseconds: () => Date.parse(now) }
+  const opened = () => openPlatformKeys({ db, masterKey, profile: DEFAULT_PROFILE, clock, newId: randomId })
+  const [one, replica] = [await opened(), await opened()]
+  const ids = async (keys: typeof one) => (await keys.tokenKeys()).keys.map(({ keyId }) => keyId)
+  const [first = ''] = await ids(replica)
+  const { key_id: next } = await inTransaction(db, (tx) => one.token.rotate(tx, now))
+  now = secondsAfter(START, 5)
+  assert.deepEqual(
+    await ids(replica),
+    [first, next],
+    'a replica knows it after five seconds, without a restart',
+  )
+  now = secondsAfter(START, key_lead_seconds)
+  assert.deepEqual(await ids(replica), [next, first])
+  now = secondsAfter(START, key_lead_seconds + access_token_seconds)
+  assert.deepEqual(await ids(replica), [next, first])
+  now = secondsAfter(START, key_lead_seconds + access_token_seconds + 120)
+  assert.deepEqual(await ids(replica), [next])
+  // An unknown key id makes it look again at once.
+  const later = secondsAfter(now, 2)
+  const revoked = await inTransaction(db, (tx) => one.token.revoke(tx, next, later))
+  assert.equal(revoked?.status, 'revoked')
+  now = later
+  const [emergency] = (await one.token.list(db)).filter(({ status }) => status === 'active')
+  assert.deepEqual(
+    (await replica.tokenKeys(emergency?.key_id)).keys.map(({ keyId }) => keyId),
+    [emergency?.key_id],
+  )
+})
+
+test('[ID-07][ID-10] statement keys rotate: earlier ones stay in the directory with their status and history', async () => {
+  const db = await freshDatabase()
+  const lead = DEFAULT_PROFILE['O-42'].key_lead_seconds
+  let now = START
+  const clock: Clock = { now: () => now, monotonicMilliseconds: () => Date.parse(now) }
+  const opened = () => openPlatformKeys({ db, masterKey, profile: DEFAULT_PROFILE, clock, newId: randomId })
+  const [one, replica] = [await opened(), await opened()]
+  const sign = async () => (await replica.signer.sign({ a: 1 }, 'signature')).key_id
+  const directory = async () =>
+    (
+      await db`select key_id, status, replaces_key_id from agent_key where agent_id = 'agent_platform' order by registered_at`
+    ).map((row) => [row['key_id'], row['status'], row['replaces_key_id']])
+  const first = await sign()
+  now = secondsAfter(now, 60)
+  const { key_id: next } = await inTransaction(db, (tx) => one.statement.rotate(tx, now))
+  assert.deepEqual(await directory(), [
+    [first, 'retiring', null],
+    [next, 'active', first],
+  ])
+  now = secondsAfter(now, lead - 1)
+  assert.equal(await sign(), first)
+  now = secondsAfter(now, 6)
+  assert.equal(await sign(), next)
+  // The earlier key introduces the next one in its id: agents that pinned it accept the new one (decision 0014).
+  const [thumbprint, proof] = next.slice('key_'.length).split('.')
+  const [old] = await db<{ public_jwk: string }[]>`select public_jwk from agent_key where key_id = ${first}`
+  const introduction = canonicalBytes({
+    purpose: 'aex-key-introduction',
+    organization_id: 'org_platform',
+    agent_id: 'agent_platform',
+    use: 'signing',
+    thumbprint,
+  })
+  const introducer = await importPublicJwk(JSON.parse(old?.public_jwk ?? ''))
+  assert.ok(await verifyEs256(introducer, introduction, decodeBase64url(proof ?? '')))
+
+  await inTransaction(db, (tx) => one.statement.revoke(tx, next, now))
+  now = secondsAfter(now, 5)
+  const emergency = await sign()
+  assert.deepEqual(
+    (await directory()).map(([keyId, status]) => [keyId, status]),
+    [
+      [first, 'retiring'],
+      [next, 'revoked'],
+      [emergency, 'active'],
+    ],
+  )
+  const events = await db`
+    select key_id, kind from agent_key_event where agent_id = 'agent_platform' order by position`
+  assert.deepEqual(
+    events.map((row) => [row['key_id'], row['kind']]),
+    [
+      [first, 'registered'],
+      [next, 'registered'],
+      [first, 'retiring'],
+      [next, 'revoked'],
+      [emergency, 'registered'],
+    ],
+  )
 })
 
 test('secrets for different purposes differ', () => {

@@ -1,38 +1,29 @@
-import { importPrivateJwk, type PrivateJwk, type PublicJwk, signDetached } from '@agent-exchange/crypto'
+import { importPrivateJwk, type PrivateKey, signDetached } from '@agent-exchange/crypto'
 import type { DeploymentProfile } from '@agent-exchange/protocol'
-import type { Database, Transaction } from '../db/database.ts'
+import { LRUCache } from 'lru-cache'
+import type { Database } from '../db/database.ts'
 import { lockNames } from '../db/locks.ts'
 import { inTransaction } from '../db/transaction.ts'
-import { type Clock, DAY_SECONDS } from './clock.ts'
+import type { Clock } from './clock.ts'
 import type { NewId } from './ids.ts'
-import { ensurePlatformIdentity } from './platform-keys-identity.ts'
-import {
-  insertKey,
-  listUsableKeys,
-  type PlatformKeyPurpose,
-  type PlatformKeyRow,
-  publicJwkOf,
-} from './platform-keys-store.ts'
+import { statementKeyDirectory } from './platform-keys-identity.ts'
+import { type RotatingKeys, rotatingKeys } from './platform-keys-rotating.ts'
+import { listUsableKeys } from './platform-keys-store.ts'
+import { tokenKeySource, type TokenKeySource } from './platform-keys-token.ts'
 import { type KeyVault, keyVault } from './platform-keys-vault.ts'
 import { PLATFORM_KEYS_LOCK, type WebhookKeys, webhookKeys } from './platform-keys-webhook.ts'
 import type { PlatformSigner } from './platform-signer.ts'
 
-/** Keys for tokens and statements have no announced end; this only fills the column. */
-const LONG_VALIDITY_SECONDS = 3_650 * DAY_SECONDS
-
-/** A key of the authorization server. The private part is for its signer alone. */
-export interface TokenKey {
-  readonly keyId: string
-  readonly publicJwk: PublicJwk
-  readonly privateJwk: PrivateJwk
-}
+const MAXIMUM_OPENED_KEYS = 16
 
 export interface PlatformKeys {
   /** Signs acceptance statements and skill releases. */
   readonly signer: PlatformSigner
-  /** The first one signs, all of them verify. */
-  readonly tokenKeys: readonly TokenKey[]
+  /** For the authorization server and whoever verifies its tokens. */
+  readonly tokenKeys: TokenKeySource
   readonly webhook: WebhookKeys
+  readonly token: RotatingKeys
+  readonly statement: RotatingKeys
 }
 
 export interface PlatformKeySettings {
@@ -52,47 +43,48 @@ export async function openPlatformKeys(settings: PlatformKeySettings): Promise<P
   const now = clock.now()
   const vault = keyVault(masterKey, newId)
   const webhook = webhookKeys(profile, vault)
-  const found = await inTransaction(db, async (tx) => {
+  const { access_token_seconds, clock_skew_seconds, key_lead_seconds } = profile['O-08']
+  const common = { db, vault, clock }
+  const token = rotatingKeys({
+    ...common,
+    purpose: 'token',
+    times: { leadSeconds: key_lead_seconds, keepSeconds: access_token_seconds + clock_skew_seconds },
+  })
+  const directory = statementKeyDirectory({ profile, newId, vault })
+  const statement = rotatingKeys({
+    ...common,
+    purpose: 'statement',
+    times: { leadSeconds: profile['O-42'].key_lead_seconds, keepSeconds: 0 },
+    ...directory.hooks,
+  })
+  await inTransaction(db, async (tx) => {
     await lockNames(tx, 'key', [PLATFORM_KEYS_LOCK])
     // All that is there has to open before anything is added, or two master keys would share one database.
     for (const row of await listUsableKeys(tx, 'webhook', now)) vault.privateJwk(row)
-    const token = await findOrMake(tx, 'token', vault, now)
-    const statement = await findOrMake(tx, 'statement', vault, now)
-    await ensurePlatformIdentity(tx, statement, { profile, newId, now })
+    await directory.ensureIdentity(tx, now)
+    await token.ensure(tx, now)
+    await directory.ensureListed(tx, await statement.ensure(tx, now), now)
     await webhook.maintain(tx, now)
-    return { token, statement }
   })
   return {
-    signer: await platformSigner(found.statement, vault),
-    tokenKeys: found.token.map((row) => ({
-      keyId: row.key_id,
-      publicJwk: publicJwkOf(row),
-      privateJwk: vault.privateJwk(row),
-    })),
+    signer: platformSigner(statement, vault),
+    tokenKeys: tokenKeySource(token, vault),
     webhook,
+    token,
+    statement,
   }
 }
 
-async function findOrMake(
-  tx: Transaction,
-  purpose: PlatformKeyPurpose,
-  vault: KeyVault,
-  now: string,
-): Promise<PlatformKeyRow[]> {
-  const rows = await listUsableKeys(tx, purpose, now)
-  for (const row of rows) vault.privateJwk(row)
-  if (rows.length > 0) return rows
-  const row = await vault.newKey({ purpose, validFrom: now, validitySeconds: LONG_VALIDITY_SECONDS, now })
-  await insertKey(tx, row)
-  return [row]
-}
-
-async function platformSigner(rows: readonly PlatformKeyRow[], vault: KeyVault): Promise<PlatformSigner> {
-  const [row] = rows
-  if (!row) throw new Error('There is no statement key.')
-  const key = await importPrivateJwk(vault.privateJwk(row), { use: 'signing' })
+function platformSigner(statement: RotatingKeys, vault: KeyVault): PlatformSigner {
+  // The material of a key id never changes.
+  const opened = new LRUCache<string, Promise<PrivateKey>>({ max: MAXIMUM_OPENED_KEYS })
   return {
-    keyId: row.key_id,
-    sign: (statement, member) => signDetached(statement, { member, key, keyId: row.key_id }),
+    async sign(content, member) {
+      const [row] = (await statement.current()).keys
+      if (!row) throw new Error('There is no statement key.')
+      let key = opened.get(row.key_id)
+      if (!key) opened.set(row.key_id, (key = importPrivateJwk(vault.privateJwk(row), { use: 'signing' })))
+      return signDetached(content, { member, key: await key, keyId: row.key_id })
+    },
   }
 }

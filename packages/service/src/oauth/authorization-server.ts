@@ -2,6 +2,7 @@ import type { EventEmitter } from 'node:events'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { Provider } from 'oidc-provider'
 import { isUnavailable } from '../db/unavailable.ts'
+import type { TokenKey } from '../kernel/platform-keys-token.ts'
 import { databaseUnavailable, Problem } from '../kernel/problem.ts'
 import {
   KEYS_PATH,
@@ -47,9 +48,12 @@ const DOCUMENT_SECONDS = 300
 export function createAuthorizationServer(settings: AuthorizationServerSettings): AuthorizationServer {
   const { publicUrl, tokenKeys } = settings
   const metadata = document(authorizationServerMetadata(publicUrl))
-  const keys = document({
-    keys: tokenKeys.map(({ publicJwk, keyId }) => ({ ...publicJwk, kid: keyId, alg: 'ES256', use: 'sig' })),
-  })
+  const keys: Answer = async (request, response) => {
+    const listed = (await tokenKeys()).keys.map(({ publicJwk, keyId }) => {
+      return { ...publicJwk, kid: keyId, alg: 'ES256', use: 'sig' }
+    })
+    await document({ keys: listed })(request, response)
+  }
   const answers = new Map<string, Answer>([
     [TOKEN_PATH, tokenEndpoint(settings)],
     [KEYS_PATH, keys],
@@ -67,9 +71,21 @@ export function createAuthorizationServer(settings: AuthorizationServerSettings)
   }
 }
 
-function tokenEndpoint(settings: AuthorizationServerSettings): Answer {
-  const { publicUrl, certificateOf, onError, onRefusal } = settings
-  const provider = new Provider(publicUrl, providerConfiguration(settings))
+type ProviderCallback = ReturnType<Provider['callback']>
+
+/** oidc-provider takes its keys when it is made: so it is made again when they change. */
+function providerOf(settings: AuthorizationServerSettings): () => Promise<ProviderCallback> {
+  let made: { version: string; answer: ProviderCallback } | undefined
+  return async () => {
+    const { keys, version } = await settings.tokenKeys()
+    if (made?.version !== version) made = { version, answer: makeProvider(settings, keys) }
+    return made.answer
+  }
+}
+
+function makeProvider(settings: AuthorizationServerSettings, keys: readonly TokenKey[]): ProviderCallback {
+  const { publicUrl, onError, onRefusal } = settings
+  const provider = new Provider(publicUrl, providerConfiguration(settings, keys))
   provider.use((ctx, next) => {
     // Where the library asks for the request's own address it gets the configured one.
     Object.defineProperty(ctx, 'href', { value: oauthAddresses(publicUrl).tokenEndpoint })
@@ -89,7 +105,12 @@ function tokenEndpoint(settings: AuthorizationServerSettings): Answer {
     const clientId = ctx.oidc.client?.clientId
     onRefusal?.({ clientId, error: error.error, reason: error.error_detail ?? error.error_description })
   })
-  const answer = provider.callback()
+  return provider.callback()
+}
+
+function tokenEndpoint(settings: AuthorizationServerSettings): Answer {
+  const { certificateOf } = settings
+  const provider = providerOf(settings)
   return async (request, response) => {
     response.setHeader('Cache-Control', 'no-store')
     if (request.method !== 'POST') return refuseMethod(response, 'POST')
@@ -102,6 +123,7 @@ function tokenEndpoint(settings: AuthorizationServerSettings): Answer {
         error_description: 'Client-Cert cannot be read',
       })
     }
+    const answer = await provider()
     await answer(request, response)
   }
 }

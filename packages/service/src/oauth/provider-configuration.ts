@@ -2,7 +2,7 @@ import type { DeploymentProfile } from '@agent-exchange/protocol'
 import { type Configuration, errors, type KoaContextWithOIDC } from 'oidc-provider'
 import type { Database } from '../db/database.ts'
 import { type Clock, systemClock } from '../kernel/clock.ts'
-import type { TokenKey } from '../kernel/platform-keys.ts'
+import type { TokenKey, TokenKeySource } from '../kernel/platform-keys-token.ts'
 import { oauthAddresses, TOKEN_PATH } from './addresses.ts'
 import { requireUsableAssertion } from './assertion-rules.ts'
 import type { CertificateReader } from './client-certificate.ts'
@@ -14,13 +14,16 @@ export interface ProviderSettings {
   readonly publicUrl: string
   readonly profile: DeploymentProfile
   readonly clock: Clock
-  readonly tokenKeys: readonly TokenKey[]
+  readonly tokenKeys: TokenKeySource
   readonly certificateOf: CertificateReader
 }
 
 /** oidc-provider with everything switched off that client credentials do not need. */
-export function providerConfiguration(settings: ProviderSettings): Configuration {
-  const { profile, publicUrl, certificateOf, tokenKeys } = settings
+export function providerConfiguration(
+  settings: ProviderSettings,
+  tokenKeys: readonly TokenKey[],
+): Configuration {
+  const { profile, publicUrl, certificateOf } = settings
   const { access_token_seconds, clock_skew_seconds } = profile['O-08']
   const certificate = (ctx: KoaContextWithOIDC) => certificateOf(ctx.req)
   return {

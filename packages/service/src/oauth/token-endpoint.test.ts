@@ -53,7 +53,10 @@ test('[AUTH-01][AUTH-02][API-08] an independent client goes from discovery to a 
   assert.equal(token.token_type, 'bearer')
   assert.equal(token.expires_in, 300)
   const { typ, alg, kid } = decodeProtectedHeader(token.access_token)
-  assert.deepEqual({ typ, alg, kid }, { typ: 'at+jwt', alg: 'ES256', kid: exchange.keys.tokenKeys[0]?.keyId })
+  assert.deepEqual(
+    { typ, alg, kid },
+    { typ: 'at+jwt', alg: 'ES256', kid: (await exchange.keys.tokenKeys()).keys[0]?.keyId },
+  )
   const claims = decodeJwt(token.access_token)
   assert.equal(claims.aud, exchange.url)
   assert.equal(claims['organization_id'], 'org_a')
@@ -332,7 +335,7 @@ test('[AUTH-04][ERR-02] refusals tell the operator why, and hold no assertion, t
   assert.match(last?.reason ?? '', /audience/)
   const written = JSON.stringify([exchange.refusals, exchange.errors.map(String)])
   assert.ok(!written.includes(assertion.split('.')[2] ?? ''))
-  assert.ok(!written.includes(exchange.keys.tokenKeys[0]?.privateJwk.d ?? ''))
+  assert.ok(!written.includes((await exchange.keys.tokenKeys()).keys[0]?.privateJwk.d ?? ''))
   assert.ok(!written.includes('"d"'))
   assert.deepEqual(exchange.errors, [])
 })

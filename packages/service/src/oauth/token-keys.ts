@@ -1,6 +1,6 @@
 import { createLocalJWKSet, createRemoteJWKSet, customFetch, errors, type JWTVerifyGetKey } from 'jose'
 import type { Clock } from '../kernel/clock.ts'
-import type { TokenKey } from '../kernel/platform-keys.ts'
+import type { TokenKeySource } from '../kernel/platform-keys-token.ts'
 import { Problem } from '../kernel/problem.ts'
 import { SERVER_METADATA_PATH, OPENID_METADATA_PATH, wellKnown } from './addresses.ts'
 
@@ -9,6 +9,8 @@ export interface TokenIssuer {
   readonly issuer: string
   readonly algorithms: readonly string[]
   readonly keyOf: JWTVerifyGetKey
+  /** Another one where tokens that were verified before may no longer count: a key was rotated or revoked. */
+  readonly version?: () => Promise<string>
 }
 
 const OUTSIDE_ALGORITHMS = ['ES256', 'PS256', 'RS256', 'EdDSA', 'Ed25519']
@@ -21,9 +23,22 @@ const DISCOVERY_COOLDOWN_MS = 2_000
 const KEYS_MAXIMUM_AGE_MS = 600_000
 
 /** The embedded authorization server: its keys are ours, nothing is fetched. */
-export function embeddedIssuer(issuer: string, tokenKeys: readonly TokenKey[]): TokenIssuer {
-  const keys = tokenKeys.map(({ publicJwk, keyId }) => ({ ...publicJwk, kid: keyId, alg: 'ES256' }))
-  return { issuer, algorithms: ['ES256'], keyOf: createLocalJWKSet({ keys }) }
+export function embeddedIssuer(issuer: string, tokenKeys: TokenKeySource): TokenIssuer {
+  let known: { version: string; keyOf: ReturnType<typeof createLocalJWKSet> } | undefined
+  return {
+    issuer,
+    algorithms: ['ES256'],
+    version: async () => (await tokenKeys()).version,
+    async keyOf(header, token) {
+      // Another process may have begun to sign with a key that this one has not read yet.
+      const { keys, version } = await tokenKeys(header.kid)
+      if (known?.version !== version) {
+        const jwks = keys.map(({ publicJwk, keyId }) => ({ ...publicJwk, kid: keyId, alg: 'ES256' }))
+        known = { version, keyOf: createLocalJWKSet({ keys: jwks }) }
+      }
+      return known.keyOf(header, token)
+    },
+  }
 }
 
 /**

@@ -4,7 +4,7 @@ import { createHmac } from 'node:crypto'
 import { test } from 'node:test'
 import { importJWK, type JWTHeaderParameters, SignJWT } from 'jose'
 import type { Clock } from '../kernel/clock.ts'
-import type { TokenKey } from '../kernel/platform-keys.ts'
+import type { TokenKey } from '../kernel/platform-keys-token.ts'
 import { Problem } from '../kernel/problem.ts'
 import { bearerChallenge } from './challenge.ts'
 import { protectedResourceMetadata } from './metadata.ts'
@@ -49,7 +49,10 @@ function verifierAt(startSeconds = START) {
     now: () => new Date(seconds * 1_000).toISOString(),
     monotonicMilliseconds: () => 0,
   }
-  const issuer = embeddedIssuer(publicUrl, [key])
+  let keys = [key]
+  const issuer = embeddedIssuer(publicUrl, async () => {
+    return { keys, version: keys.map(({ keyId }) => keyId).join() }
+  })
   let lookups = 0
   const counted: typeof issuer = {
     ...issuer,
@@ -60,6 +63,7 @@ function verifierAt(startSeconds = START) {
   }
   return {
     verify: createTokenVerifier({ issuer: counted, publicUrl, profile: profileOf(), clock }),
+    setKeys: (next: TokenKey[]) => (keys = next),
     moveTo: (time: number) => {
       seconds = time
     },
@@ -180,4 +184,16 @@ test('[AUTH-01] the protected resource names the embedded or the outside issuer'
     resource: publicUrl,
     authorization_servers: ['https://login.example'],
   })
+})
+
+test('[AUTH-01] a token that was verified before ends with its key', async () => {
+  const { verify, setKeys } = verifierAt()
+  const token = `Bearer ${await tokenOf()}`
+  await verify(token, undefined)
+  const { publicKey, privateJwk } = await generateKeyPair('signing')
+  const other = { keyId: 'key_2', publicJwk: publicKey.jwk, privateJwk }
+  setKeys([other, key])
+  await verify(token, undefined)
+  setKeys([other])
+  await assert.rejects(verify(token, undefined), { code: 'access_token_invalid' })
 })

@@ -28,16 +28,21 @@ const BEARER = /^Bearer +([A-Za-z0-9._~+/-]+=*)$/i
 
 /**
  * Checks access tokens (RFC 9068 section 4). What was verified is remembered by the token's hash until the
- * token expires; what may change in between (the certificate shown, the profile's demand) is checked each time.
+ * token expires or the issuer's keys change; what may change in between (the certificate shown, the profile's demand) is
+ * checked each time.
  */
 export function createTokenVerifier(settings: TokenVerifierSettings): TokenVerifier {
   const { profile, clock } = settings
   const cache = new LRUCache<string, VerifiedToken>({ max: MAXIMUM_CACHED_TOKENS })
+  let version: string | undefined
 
   return async (authorization, certificate) => {
     const token = readBearer(authorization, profile['O-08'].token_characters)
     const now = Date.parse(clock.now())
     const name = hash('sha256', token, 'base64')
+    const latest = await settings.issuer.version?.()
+    if (latest !== version) cache.clear()
+    version = latest
     const known = cache.get(name)
     const verified = known && now < known.expires * 1_000 ? known : await verify(token, settings, now)
     if (verified !== known) cache.set(name, verified)

@@ -2,6 +2,7 @@ import type { Database } from '../db/database.ts'
 import type { BodyBudget } from '../http/body-budget.ts'
 import type { ConnectionRules } from '../http/connection-limit.ts'
 import type { Context } from '../kernel/context.ts'
+import type { RotatingKeys } from '../kernel/platform-keys-rotating.ts'
 import type { WebhookKeys } from '../kernel/platform-keys-webhook.ts'
 
 /** What the operator plane needs of the rest of the service. */
@@ -11,6 +12,10 @@ export interface OperatorDependencies {
   /** A pino logger fits. */
   readonly log: { error(fields: object, message: string): void }
   readonly webhookKeys: Pick<WebhookKeys, 'directory' | 'rotate' | 'list' | 'revoke' | 'currentKeyId'>
+  /** The keys that sign tokens and statements. */
+  readonly rotatingKeys: Readonly<
+    Record<'token' | 'statement', Pick<RotatingKeys, 'rotate' | 'list' | 'revoke'>>
+  >
   /** A prom-client registry fits. Counters are kept as things happen; nothing here scans a table. */
   readonly metrics: { readonly contentType: string; metrics(): Promise<string> }
   readonly isReady: () => boolean

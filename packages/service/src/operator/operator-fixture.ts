@@ -26,6 +26,7 @@ export const UNLIMITED: OperatorDependencies['connections'] = {
 }
 
 const notAskedFor = () => Promise.reject(new Error('not asked for here'))
+const NO_KEYS = { rotate: notAskedFor, list: notAskedFor, revoke: notAskedFor }
 
 /** For tests: a listener of its own on loopback, with an operator `admin` and a platform key. */
 export async function startOperatorPlane(db: Database, changes: Partial<OperatorDependencies> = {}) {
@@ -35,7 +36,7 @@ export async function startOperatorPlane(db: Database, changes: Partial<Operator
   const server = createOperatorServer({
     db,
     context: handMadeContext({
-      platform: { keyId, sign: (statement, member) => signDetached(statement, { keyId, key, member }) },
+      platform: { sign: (statement, member) => signDetached(statement, { keyId, key, member }) },
     }),
     log: { error: (fields) => void logged.push(fields) },
     webhookKeys: {
@@ -45,6 +46,7 @@ export async function startOperatorPlane(db: Database, changes: Partial<Operator
       revoke: notAskedFor,
       currentKeyId: notAskedFor,
     },
+    rotatingKeys: { token: NO_KEYS, statement: NO_KEYS },
     metrics: { contentType: 'text/plain; version=0.0.4', metrics: () => Promise.resolve('aex_up 1\n') },
     isReady: () => true,
     connections: UNLIMITED,

@@ -29,6 +29,7 @@ test('with a certificate the operator plane speaks TLS, and nothing else', async
     context: handMadeContext(),
     log: { error: () => undefined },
     webhookKeys: NO_KEYS,
+    rotatingKeys: { token: NO_KEYS, statement: NO_KEYS },
     metrics: { contentType: 'text/plain', metrics: () => Promise.resolve('') },
     isReady: () => true,
     connections: UNLIMITED,

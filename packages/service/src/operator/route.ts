@@ -20,6 +20,7 @@ export interface OperatorCall<Input> {
   readonly now: string
   readonly context: Context
   readonly webhookKeys: OperatorDependencies['webhookKeys']
+  readonly rotatingKeys: OperatorDependencies['rotatingKeys']
 }
 
 /** A change that was made, in the words of the operator log. */

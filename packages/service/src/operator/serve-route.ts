@@ -42,7 +42,7 @@ function callOf(
   route: Route,
   request: FastifyRequest,
   input: unknown,
-  { context, webhookKeys }: OperatorDependencies,
+  { context, webhookKeys, rotatingKeys }: OperatorDependencies,
 ): OperatorCall<never> {
   const params = request.params as Record<string, string>
   // No identifier has them, and the database would not take all of them.
@@ -58,6 +58,7 @@ function callOf(
     now: context.clock.now(),
     context,
     webhookKeys,
+    rotatingKeys,
   }
 }
 

@@ -1,34 +1,41 @@
-import type { Command } from 'commander'
+import { type Command, Option } from 'commander'
 import { change, pathOf, read } from './operator-api.ts'
 import { group, operatorCommand, optionalReasonOption, show, type OutputOptions } from './operator-command.ts'
 import { table } from './table.ts'
 
-const COLUMNS = ['key_id', 'status', 'valid_from', 'valid_until', 'endpoints', 'revoked_at']
+const COLUMNS = ['key_id', 'status', 'standby', 'valid_from', 'valid_until', 'endpoints', 'revoked_at']
+
+interface PurposeOption {
+  readonly purpose: string
+}
 
 export function keysCommand(): Command {
-  return group('keys', 'Keys that sign webhooks', [
+  return group('keys', 'Keys of the exchange: they sign webhooks, tokens and statements', [
     operatorCommand(
       'list',
-      'Show the webhook keys, also those that have ended, and how many endpoints each signs for',
-      'keys list',
-    ).action(async ({ json }: OutputOptions) => {
-      const directory = await read('/keys')
-      const keys = Array.isArray(directory['keys']) ? (directory['keys'] as object[]) : []
-      if (json) console.log(JSON.stringify(directory, undefined, 2))
-      else console.log(table(keys, COLUMNS))
-    }),
+      'Show the keys, also those that have ended, and how many endpoints each signs for',
+      'keys list --purpose token',
+    )
+      .addOption(purposeOption())
+      .action(async ({ json, purpose }: OutputOptions & PurposeOption) => {
+        const directory = await read('/keys', { purpose })
+        const keys = Array.isArray(directory['keys']) ? (directory['keys'] as object[]) : []
+        if (json) console.log(JSON.stringify(directory, undefined, 2))
+        else console.log(table(keys, COLUMNS))
+      }),
     operatorCommand(
       'rotate',
-      'Publish the next webhook key at once; it signs once receivers could see it',
+      'Publish the next key at once; it signs once everybody could see it',
       'keys rotate --reason yearly',
     )
+      .addOption(purposeOption())
       .addOption(optionalReasonOption())
-      .action(async ({ reason, ...output }: OutputOptions & { reason?: string }) => {
-        show(await change('/keys/rotate', { reason }), output)
+      .action(async ({ reason, purpose, ...output }: OutputOptions & PurposeOption & { reason?: string }) => {
+        show(await change('/keys/rotate', { reason, purpose }), output)
       }),
     operatorCommand(
       'revoke',
-      'In an emergency: stop signing with a key at once; endpoints move to another one, made where there is none',
+      'In an emergency: stop using a key at once. Endpoints move to the webhook key in standby; tokens of a token key end',
       'keys revoke key_4f… --reason "seen in a log"',
     )
       .argument('<key_id>', 'id of the key')
@@ -37,4 +44,10 @@ export function keysCommand(): Command {
         show(await change(`${pathOf('keys', id)}/revoke`, { reason }), output)
       }),
   ])
+}
+
+function purposeOption(): Option {
+  return new Option('--purpose <purpose>', 'what the keys sign')
+    .choices(['webhook', 'token', 'statement'])
+    .default('webhook')
 }

@@ -16,6 +16,7 @@ const overrides = { 'O-38': { retiring_days: 1 } }
 const created = createProfile(overrides)
 assert.ok(created.ok)
 const { profile } = created
+/** Two days, for receivers that refresh daily. */
 const LEAD = profile['O-38'].lead_seconds
 const body = Buffer.from('{"event_id":"evt_1"}')
 const url = 'https://receiver.example/hook'
@@ -91,7 +92,12 @@ function pinningAgent(directory: () => Promise<NotificationKeyDirectory>, world:
   }
 }
 
-test('[EVT-13][ID-08] through a rotation an agent that refreshes within the lead time verifies every delivery', async () => {
+async function standbyOf(world: World): Promise<string> {
+  const [row] = await world.sql`select key_id from platform_key where standby and status = 'active'`
+  return String(row?.['key_id'])
+}
+
+test('[EVT-13][ID-08] through a rotation an agent that refreshes daily verifies every delivery; endpoints keep their key until the lead has passed', async () => {
   const { world, signed, directory, maintain, keyOfEndpoint, firstKey } = await exchange()
   const agent = pinningAgent(directory, world)
   await agent.refresh()
@@ -99,21 +105,15 @@ test('[EVT-13][ID-08] through a rotation an agent that refreshes within the lead
   const rotated = await world.operate('POST', '/keys/rotate', { reason: 'yearly' })
   const next = String(rotated.body['key_id'])
   const used = new Set<string>()
-  // A day and a half, closely where it matters; the agent refreshes every fifty minutes or sooner.
-  let refreshed = 0
-  for (let minutes = 0; minutes < 36 * 60;) {
-    if (minutes - refreshed >= 40) {
-      await agent.refresh()
-      refreshed = minutes
-    }
+  // Four days: the lead, and the day for which the earlier key retires.
+  for (let hours = 0; hours < 4 * 24; hours++) {
+    if (hours % 24 === 0) await agent.refresh()
     await maintain()
     const { headers, keyId } = await signed()
     assert.equal((await agent.verify(headers)).keyId, keyId)
-    assert.equal(keyId, minutes * 60 < LEAD ? firstKey : next)
+    assert.equal(keyId, hours * HOUR < LEAD ? firstKey : next)
     used.add(keyId)
-    const step = minutes < 180 ? 10 : 45
-    minutes += step
-    world.clock.advance(step * 60)
+    world.clock.advance(HOUR)
   }
   assert.deepEqual([...used], [firstKey, next])
   assert.notEqual(agent.version(), before)
@@ -121,7 +121,7 @@ test('[EVT-13][ID-08] through a rotation an agent that refreshes within the lead
   const { keys } = await directory()
   assert.deepEqual(
     keys.map((key) => key.key_id),
-    [next],
+    [next, await standbyOf(world)],
   )
   const moves =
     await world.sql`select actor, target, details from operator_log where action = 'keys.move_endpoints'`
@@ -153,24 +153,26 @@ test('[EVT-13] when nobody rotates, an agent that refreshes only shortly before 
   )
 })
 
-test('[EVT-13] a revoked key leaves the directory and signs nothing more; endpoints have another at once', async () => {
+test('[EVT-13][ID-08] a revoked key signs nothing more and stays listed; endpoints have the standby key at once, which agents have pinned', async () => {
   const { world, signed, directory, keyOfEndpoint, firstKey, maintain } = await exchange()
   const agent = pinningAgent(directory, world)
   await agent.refresh()
   const old = await signed()
   const before = agent.version()
+  const standby = await standbyOf(world)
   const revoked = await world.operate('POST', `/keys/${firstKey}/revoke`, { reason: 'seen in a log' })
   assert.equal(revoked.status, 200, JSON.stringify(revoked.body))
-  const next = String(revoked.body['replacement_key_id'])
   assert.deepEqual(
-    [revoked.body['status'], revoked.body['moved_endpoints'], await keyOfEndpoint()],
-    ['revoked', 1, next],
+    [revoked.body['status'], revoked.body['moved_endpoints'], revoked.body['replacement_key_id']],
+    ['revoked', 1, standby],
   )
-  assert.notEqual(next, firstKey)
+  assert.equal(await keyOfEndpoint(), standby)
+  assert.equal((await agent.verify((await signed()).headers)).keyId, standby, 'without a refresh')
   await agent.refresh()
   assert.notEqual(agent.version(), before)
-  await assert.rejects(agent.verify(old.headers), { code: 'webhook_key_unknown' })
-  assert.equal((await agent.verify((await signed()).headers)).keyId, next)
+  await assert.rejects(agent.verify(old.headers), { code: 'webhook_key_revoked' })
+  const listed = (await directory()).keys.find((key) => key.key_id === firstKey)
+  assert.deepEqual([listed?.status, listed?.revoked_at], ['revoked', listed?.invalid_from])
   const [entry] =
     await world.sql`select actor, reason, details from operator_log where action = 'keys.revoke'`
   assert.deepEqual([entry?.['actor'], entry?.['reason']], ['admin', 'seen in a log'])
@@ -178,32 +180,27 @@ test('[EVT-13] a revoked key leaves the directory and signs nothing more; endpoi
   const again = await world.operate('POST', `/keys/${firstKey}/revoke`, { reason: 'x' })
   assert.deepEqual([again.status, again.body['code']], [409, 'invalid_state_transition'])
   assert.equal((await world.operate('POST', '/keys/key_none/revoke', { reason: 'x' })).status, 404)
-  assert.equal((await world.operate('POST', `/keys/${next}/revoke`, {})).status, 422)
-  // Keys that sign tokens and statements are not meant.
-  const [token] = await world.sql`select key_id from platform_key where purpose = 'token'`
-  assert.equal(
-    (await world.operate('POST', `/keys/${String(token?.['key_id'])}/revoke`, { reason: 'x' })).status,
-    404,
-  )
-
-  // The emergency key stays in charge, also when the successor that it replaced would have started.
+  assert.equal((await world.operate('POST', `/keys/${standby}/revoke`, {})).status, 422)
   world.clock.advance(2 * LEAD)
   await maintain()
-  assert.equal(await keyOfEndpoint(), next)
+  assert.equal(await keyOfEndpoint(), standby)
 })
 
-test('[EVT-13] revoking while the successor is not known yet makes a key of its own; one that signs already is used', async () => {
+test('[EVT-13] after an emergency a successor that is on its way takes over at its time', async () => {
   const { world, keyOfEndpoint, firstKey, maintain } = await exchange()
+  const standby = await standbyOf(world)
   const successor = String((await world.operate('POST', '/keys/rotate', {})).body['key_id'])
   const emergency = await world.operate('POST', `/keys/${firstKey}/revoke`, { reason: 'lost' })
-  const made = String(emergency.body['replacement_key_id'])
-  assert.ok(made !== successor && made !== firstKey)
-  world.clock.advance(LEAD + 60)
+  assert.equal(emergency.body['replacement_key_id'], standby)
+  world.clock.advance(LEAD - 60)
   await maintain()
-  assert.equal(await keyOfEndpoint(), made)
-  // Both sign by now; the retiring one is there to step in.
-  const second = await world.operate('POST', `/keys/${made}/revoke`, { reason: 'lost too' })
-  assert.equal(second.body['replacement_key_id'], successor)
+  assert.equal(await keyOfEndpoint(), standby)
+  world.clock.advance(120)
+  await maintain()
+  assert.equal(await keyOfEndpoint(), successor)
+  const second = await world.operate('POST', `/keys/${successor}/revoke`, { reason: 'lost too' })
+  assert.notEqual(second.body['replacement_key_id'], successor)
+  assert.equal(await keyOfEndpoint(), second.body['replacement_key_id'])
 })
 
 test('keys are listed with their status and how many endpoints each signs for', async () => {
@@ -216,6 +213,7 @@ test('keys are listed with their status and how many endpoints each signs for', 
     [
       [rotated.body['key_id'], 'active', 0],
       [firstKey, 'retiring', 1],
+      [await standbyOf(world), 'active', 0],
     ],
   )
   assert.ok(keys.every((key) => key['valid_from'] && key['valid_until']))
@@ -227,4 +225,46 @@ test('keys are listed with their status and how many endpoints each signs for', 
     ['revoked', 0, 'string'],
   )
   assert.doesNotMatch(JSON.stringify(later), /private|"d":/)
+})
+
+test('[AUTH-01][AUTH-02] token keys rotate and are revoked without a restart; tokens of the earlier key stay valid', async () => {
+  const { world } = await exchange()
+  const owner = await world.organization('rotating')
+  const lead = profile['O-08'].key_lead_seconds
+  const jwks = async () => {
+    const answer = (await (await fetch(`${world.url}/oauth/jwks`)).json()) as { keys: { kid: string }[] }
+    return answer.keys.map(({ kid }) => kid)
+  }
+  const kidOf = (token: string) =>
+    JSON.parse(Buffer.from(token.split('.')[0] ?? '', 'base64url').toString()).kid as string
+  const ask = async (token: string) => {
+    const headers = { authorization: `Bearer ${token}`, 'x-correlation-id': 'corr_1' }
+    return (await fetch(`${world.url}/v1/notifications`, { headers })).status
+  }
+  const first = await owner.token()
+  const rotated = await world.operate('POST', '/keys/rotate', { purpose: 'token' })
+  assert.equal(rotated.status, 200, JSON.stringify(rotated.body))
+  const next = String(rotated.body['key_id'])
+  world.clock.advance(6)
+  assert.deepEqual(await jwks(), [kidOf(first), next])
+  world.clock.advance(lead - 60)
+  const last = await owner.token()
+  assert.equal(kidOf(last), kidOf(first))
+  world.clock.advance(60)
+  assert.deepEqual(await jwks(), [next, kidOf(first)])
+  assert.equal(await ask(last), 200, 'the earlier key verifies until its tokens have ended')
+  world.clock.advance(200)
+  const second = await owner.token()
+  assert.equal(kidOf(second), next)
+
+  const listed = (await world.operate('GET', '/keys?purpose=token')).body['keys'] as { key_id: string }[]
+  assert.equal(listed.length, 2)
+  assert.equal(await ask(second), 200)
+  assert.equal((await world.operate('POST', `/keys/${next}/revoke`, { reason: 'stolen' })).status, 200)
+  world.clock.advance(6)
+  assert.equal(await ask(second), 401)
+  assert.ok(!(await jwks()).includes(next))
+  world.clock.advance(300)
+  assert.equal(await ask(await owner.token()), 200)
+  assert.equal((await world.operate('POST', '/keys/rotate', { purpose: 'other' })).status, 422)
 })

@@ -3,24 +3,22 @@ import { inTransaction } from '../../db/transaction.ts'
 import type { WebhookKeys } from '../../kernel/platform-keys-webhook.ts'
 import { appendToLog } from '../organizations/operator-log-store.ts'
 
-/** Retires and renews webhook keys in time; a key that nobody asked for stands in the log as well. */
+/** Retires and renews webhook keys in time; a key that nobody asked for has an entry in the log as well. */
 export async function maintainKeys(
   db: Database,
   webhookKeys: Pick<WebhookKeys, 'maintain' | 'list'>,
   now: string,
-): Promise<{ retired: number; renewed: boolean }> {
+): Promise<{ retired: number; renewed: string | undefined }> {
   return inTransaction(db, async (tx) => {
     const done = await webhookKeys.maintain(tx, now)
-    if (!done.renewed) return done
-    const [made] = await webhookKeys.list(tx)
-    const { key_id: target = '', valid_from } = made ?? {}
-    const reason = 'the one in use ends soon'
+    if (done.renewed === undefined) return done
+    const made = (await webhookKeys.list(tx)).find(({ key_id }) => key_id === done.renewed)
     await appendToLog(tx, {
       actor: 'service',
       action: 'keys.renew',
-      target,
-      reason,
-      details: { valid_from },
+      target: done.renewed,
+      reason: 'the one in use ends soon',
+      details: { valid_from: made?.valid_from },
       now,
     })
     return done

@@ -29,7 +29,6 @@ after(async () => {
 const { publicKey, privateKey } = await generateKeyPair('signing')
 const context = handMadeContext({
   platform: {
-    keyId: 'statement-1',
     sign: (statement, member) => signDetached(statement, { keyId: 'statement-1', key: privateKey, member }),
   },
 })

@@ -1,42 +1,72 @@
+import { Type } from 'typebox'
+import type { Queries } from '../../db/database.ts'
 import { countEndpointsByKey, moveEndpoints } from '../../features/deliveries/move-endpoints.ts'
+import { PLATFORM_KEY_PURPOSES, purposeOf } from '../../kernel/platform-keys-store.ts'
 import { Problem } from '../../kernel/problem.ts'
-import { change, input, optionalReason, read, reason, type Route } from '../route.ts'
+import { change, input, optionalReason, read, reason, type OperatorCall, type Route } from '../route.ts'
+
+const purpose = Type.Optional(Type.Enum([...PLATFORM_KEY_PURPOSES]))
 
 export const keyRoutes: readonly Route[] = [
   // The directory that agents see, and beside it the keys that have left it.
-  read('/keys', input({}), async ({ webhookKeys, now }, db) => {
+  read('/keys', input({ purpose }), async ({ input: query, webhookKeys, rotatingKeys, now }, db) => {
+    if (query.purpose === 'token' || query.purpose === 'statement')
+      return { purpose: query.purpose, keys: await rotatingKeys[query.purpose].list(db) }
     const [{ directory_version, generated_at }, keys, counts] = await Promise.all([
       webhookKeys.directory(db, now),
       webhookKeys.list(db),
       countEndpointsByKey(db),
     ])
     return {
+      purpose: 'webhook',
       directory_version,
       generated_at,
       keys: keys.map((key) => ({ ...key, endpoints: counts.get(key.key_id) ?? 0 })),
     }
   }),
 
-  // Published at once; it signs once receivers had the time to see it (O-38).
-  change('/keys/rotate', { body: input({ reason: optionalReason }) }, async ({ webhookKeys, now }, tx) => {
-    const key = await webhookKeys.rotate(tx, now)
-    const { key_id: target, valid_from } = key
-    return { answer: key, action: 'keys.rotate', target, details: { valid_from } }
-  }),
+  // Published at once; it signs once everybody had the time to see it (O-38, O-08, O-42).
+  change(
+    '/keys/rotate',
+    { body: input({ reason: optionalReason, purpose }) },
+    async ({ input: body, webhookKeys, rotatingKeys, now }, tx) => {
+      const wanted = body.purpose ?? 'webhook'
+      const keys = wanted === 'webhook' ? webhookKeys : rotatingKeys[wanted]
+      const key = await keys.rotate(tx, now)
+      const { key_id: target, valid_from } = key
+      return { answer: key, action: 'keys.rotate', target, details: { purpose: wanted, valid_from } }
+    },
+  ),
 
-  change('/keys/:key_id/revoke', { body: input({ reason }) }, async ({ webhookKeys, params, now }, tx) => {
+  change('/keys/:key_id/revoke', { body: input({ reason }) }, async (call, tx) => {
+    const { webhookKeys, rotatingKeys, params, now } = call
     const target = params['key_id'] ?? ''
+    const of = await purposeOf(tx, target)
+    if (of === 'token' || of === 'statement') {
+      const key = await rotatingKeys[of].revoke(tx, target, now)
+      if (!key) throw await whyNot(call, rotatingKeys[of], tx)
+      return { answer: key, action: 'keys.revoke', target, details: { purpose: of } }
+    }
     const key = await webhookKeys.revoke(tx, target, now)
-    if (!key) throw await whyNot(target, () => webhookKeys.list(tx))
+    if (!key) throw await whyNot(call, webhookKeys, tx)
     const replacement = await webhookKeys.currentKeyId(tx, now)
     const moved = await moveEndpoints(tx, { from: target, to: replacement })
     const details = { replacement_key_id: replacement, moved_endpoints: moved }
-    return { answer: { ...key, ...details }, action: 'keys.revoke', target, details }
+    return {
+      answer: { ...key, ...details },
+      action: 'keys.revoke',
+      target,
+      details: { purpose: 'webhook', ...details },
+    }
   }),
 ]
 
-async function whyNot(keyId: string, list: () => Promise<{ key_id: string; status: string }[]>) {
-  const key = (await list()).find((each) => each.key_id === keyId)
+interface KeyList {
+  list(queries: Queries): Promise<{ key_id: string; status: string }[]>
+}
+
+async function whyNot({ params }: OperatorCall<unknown>, keys: KeyList, queries: Queries): Promise<Problem> {
+  const key = (await keys.list(queries)).find((each) => each.key_id === params['key_id'])
   if (!key) return new Problem('resource_not_found')
   const state = key.status === 'revoked' ? 'revoked' : 'retired'
   return new Problem('invalid_state_transition', { state })
