@@ -109,6 +109,22 @@ test('[EVT-14] a revocation is noticed within the interval, and is final', async
   assert.equal((await keys.find('key_1'))?.status, 'revoked')
 })
 
+test('[EVT-14][ID-08] a standby key is pinned with the others: an emergency needs no refresh, and the revoked key is refused after one', async () => {
+  const standby = await testKey('key_standby')
+  const { state, start } = exchange(directoryOf([first, standby]))
+  const keys = start()
+  await keys.refresh()
+  assert.equal((await keys.find('key_standby'))?.status, 'active')
+  assert.equal(state.asked, 1)
+  const at = new Date(START).toISOString()
+  const revoked = { ...first.entry, status: 'revoked', revoked_at: at, invalid_from: at }
+  state.directory = { ...directoryOf([standby], 'v2'), keys: [standby.entry, revoked] }
+  state.time += RECEIVE_LIMITS.keyRefreshMs
+  assert.equal((await keys.find('key_1'))?.status, 'revoked')
+  assert.equal((await keys.find('key_standby'))?.status, 'active')
+  assert.equal(state.asked, 2)
+})
+
 test('other material under a pinned id is refused, and the pinned key stays', async () => {
   const { state, start, store } = exchange()
   const keys = start()

@@ -3,7 +3,7 @@ import { change, pathOf, read } from './operator-api.ts'
 import { group, operatorCommand, optionalReasonOption, show, type OutputOptions } from './operator-command.ts'
 import { table } from './table.ts'
 
-const COLUMNS = ['key_id', 'status', 'standby', 'valid_from', 'valid_until', 'endpoints', 'revoked_at']
+const COLUMNS = ['key_id', 'status', 'valid_from', 'valid_until', 'endpoints', 'revoked_at', 'standby']
 
 interface PurposeOption {
   readonly purpose: string

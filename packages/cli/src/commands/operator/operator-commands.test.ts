@@ -218,9 +218,24 @@ test('agents, keys, endpoints, deliveries and operators', async () => {
   const keys = (await json('keys', 'list'))['keys'] as Record<string, unknown>[]
   assert.equal(keys.length, before.length + 1)
   assert.ok(keys.some((key) => key['key_id'] === rotated['key_id']))
+  for (const purpose of ['token', 'statement']) {
+    const next = await json('keys', 'rotate', '--purpose', purpose)
+    const listed = (await json('keys', 'list', '--purpose', purpose))['keys'] as Record<string, unknown>[]
+    assert.deepEqual(
+      listed.map((key) => [key['key_id'] === next['key_id'], key['status']]),
+      [
+        [true, 'active'],
+        [false, 'retiring'],
+      ],
+    )
+    assert.equal(
+      (await json('keys', 'revoke', String(next['key_id']), '--reason', 'drill'))['status'],
+      'revoked',
+    )
+  }
   assert.match(
     (await aex('keys', 'list')).stdout,
-    /^KEY_ID +STATUS +VALID_FROM +VALID_UNTIL +ENDPOINTS +REVOKED_AT\n/,
+    /^KEY_ID +STATUS +VALID_FROM +VALID_UNTIL +ENDPOINTS +REVOKED_AT +STANDBY\n/,
   )
 
   await world.sql`
