@@ -73,7 +73,7 @@ async function start(
     return { config, service: await runService(config, { progress: announcements.progress }) }
   } catch (error) {
     announcements.say(asFailure(error, config).message)
-    process.exit(1)
+    return process.exit(1)
   }
 }
 

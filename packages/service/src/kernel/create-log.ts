@@ -30,7 +30,7 @@ export function createLog(level: string, output: LogOutput = process.stdout): Lo
 }
 
 /** Time, level, message, then the other members as name=value. */
-export function readable(line: string): string {
+function readable(line: string): string {
   const entry = JSON.parse(line) as Record<string, unknown> & { level: number; time: number; msg?: string }
   const [name, style] = LEVELS[entry.level] ?? [String(entry.level), 'reset']
   const time = styleText('dim', new Date(entry.time).toISOString().slice(11, 23))

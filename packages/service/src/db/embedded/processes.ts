@@ -82,7 +82,7 @@ function workingFolder(pid: number): string | undefined {
 function run(program: string, args: readonly string[]): string {
   const { error, stdout } = spawnSync(program, args, {
     encoding: 'utf8',
-    env: { ...process.env, LC_ALL: 'C', TZ: 'UTC' },
+    env: { PATH: '/usr/bin:/bin:/usr/sbin:/sbin', LC_ALL: 'C', TZ: 'UTC' },
     timeout: LIST_LIMIT_MS,
   })
   if (error) throw new Error(`${program} is needed to find PostgreSQL's processes: ${error.message}`)

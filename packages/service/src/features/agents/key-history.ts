@@ -35,9 +35,6 @@ export async function historyOf(
   }))
 }
 
-const nameOf = ({ agent_id, key_id }: { readonly agent_id: string; readonly key_id: string }) =>
-  `${agent_id}\0${key_id}`
-
 /** What a revocation says about validity; why it happened stays with the organization. */
 function publicPart(details: string): { invalid_from?: string } {
   const { invalid_from } = JSON.parse(details) as { invalid_from?: string }
