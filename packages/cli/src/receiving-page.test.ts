@@ -12,7 +12,7 @@ import { residentAex } from './resident-aex.fixture.ts'
 import { blocksOf, COMMANDS, scriptOf } from './running-exchange.fixture.ts'
 
 const run = promisify(execFile)
-const skip = spawnSync('openssl', ['version']).status === 0 ? false : 'there is no openssl here'
+const skip = spawnSync('bash', ['-c', 'command -v openssl']).status === 0 ? false : 'there is no openssl here'
 
 // The programs of the page are run by packages/sdk/src/documentation.test.ts.
 test(

@@ -152,7 +152,7 @@ function firstFailure([first, ...others]: readonly Failure[]): string | undefine
 /** The exchange's own words; a problem never repeats content (ERR-02). */
 function problemText(problem: ProblemDetails | undefined): string | undefined {
   if (!problem) return undefined
-  const { code, title, details = {}, correlation_id } = problem
+  const { code, title, details, correlation_id } = problem
   const members =
     Object.keys(details).length === 0 ? '' : ` ${JSON.stringify(details).slice(0, LONGEST_DETAILS)}`
   return `The exchange says ${code}: ${title}${members} (correlation id ${correlation_id}).`

@@ -90,9 +90,9 @@ const LARGEST_SLIP = 2
 /** Levenshtein: how many letters have to be added, left out or replaced. */
 function distance(left: string, right: string): number {
   let row = Array.from({ length: right.length + 1 }, (_, index) => index)
-  for (const [at, letter] of [...left].entries()) {
+  for (const [at, letter] of left.split('').entries()) {
     const next = [at + 1]
-    for (const [index, other] of [...right].entries()) {
+    for (const [index, other] of right.split('').entries()) {
       const [above = 0, diagonal = 0, beside = 0] = [row[index + 1], row[index], next[index]]
       next.push(Math.min(above + 1, beside + 1, diagonal + (letter === other ? 0 : 1)))
     }

@@ -6,7 +6,6 @@ import { startWorld } from '@agent-exchange/testkit'
 import { startAgent } from '../agents.fixture.ts'
 import { ExchangeError } from '../errors.ts'
 import { envelope } from './delivery.fixture.ts'
-import { rememberedUrl } from './endpoint.ts'
 import { MemoryInbox } from './memory-inbox.ts'
 import { incoming } from './notification.ts'
 import type { HandlerCall } from './process-events.ts'
@@ -317,41 +316,6 @@ test('[EVT-15] the endpoint is registered once over restarts and lost answers, a
   assert.equal(new Set([first, filtered, again].map((each) => each.webhook_endpoint_id)).size, 3)
   assert.equal((await endpoints()).length, 3)
   await assert.rejects(receiver.ensureEndpoint('/hooks'), { code: 'input_invalid' })
-})
-
-test('[EVT-15] an address that is refused, or another one in between, makes no endpoint be forgotten', async () => {
-  const { agent } = await startStream(world)
-  const { options } = observed()
-  const receiver = createReceiver(agent, options)
-  const [here, there] = ['https://agent.example/here', 'https://agent.example/there']
-  const first = await receiver.ensureEndpoint(here)
-  await assert.rejects(receiver.ensureEndpoint('http://agent.example/clear'), { code: 'exchange_refused' })
-  // The address of deliveries is still the one that was registered, also for a receiver that is started anew.
-  assert.equal(await rememberedUrl(options.inbox), here)
-  await receiver.ensureEndpoint(there)
-  assert.equal(await rememberedUrl(options.inbox), there)
-  assert.deepEqual(await createReceiver(agent, options).ensureEndpoint(here), first)
-  assert.equal(await rememberedUrl(options.inbox), here)
-  const rows = await world.sql`
-    select url from webhook_endpoint where organization_id = ${agent.identity.organizationId} order by url`
-  assert.deepEqual(
-    rows.map(({ url }) => String(url)),
-    [here, there],
-  )
-})
-
-test('an endpoint that the first release remembered is known', async () => {
-  const { agent } = await startStream(world)
-  const { options } = observed()
-  const receiver = createReceiver(agent, options)
-  const url = 'https://agent.example/hooks'
-  const endpoint = await receiver.ensureEndpoint(url)
-  const stored = { generation: 1, url, eventTypes: [], endpoint }
-  await options.inbox.writeValue('webhook_endpoint', JSON.stringify(stored))
-  assert.deepEqual(await createReceiver(agent, options).ensureEndpoint(url), endpoint)
-  const rows = await world.sql`
-    select from webhook_endpoint where organization_id = ${agent.identity.organizationId}`
-  assert.equal(rows.length, 1)
 })
 
 test('an inbox of another agent’s stream is not touched', async () => {

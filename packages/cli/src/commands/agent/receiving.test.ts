@@ -187,10 +187,10 @@ test('what cannot be listened on is said in a sentence', async () => {
   assert.match(said, /not a certificate and its private key/)
   assert.doesNotMatch(said, /BEGIN/)
   const clear = ['--public-url', 'http://localhost/events', '--port', String(port), '--dir', bolt]
-  const before = await endpointsOf('org_bolt')
+  const registered = await endpointsOf('org_bolt')
   assert.match(await fails('agent', 'listen', ...clear), /https/)
   // What was refused has not made the folder forget the address that it had.
-  const [url = ''] = before
+  const [url = ''] = registered
   const { port: free } = new URL(url)
   await using again = aexRunning(
     'agent',
@@ -204,5 +204,5 @@ test('what cannot be listened on is said in a sentence', async () => {
     bolt,
   )
   await again.until(/Listening for webhooks/)
-  assert.deepEqual(await endpointsOf('org_bolt'), before)
+  assert.deepEqual(await endpointsOf('org_bolt'), registered)
 })
