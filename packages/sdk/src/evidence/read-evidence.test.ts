@@ -15,28 +15,44 @@ const evidence = await readEvidence(bolt, { threadId })
 
 type Answer = Readonly<Record<string, unknown>>
 
+type Options = { readonly query?: object }
+
+/** The same agent, whose questions and answers somebody changes. */
+function altered(
+  agent: AgentContext,
+  ask: (operation: string, options: Options) => Options,
+  answer: (operation: string, given: Answer) => Answer,
+): AgentContext {
+  const call = async (operation: string, options: Options) => {
+    const given: unknown = await agent.connection.call(
+      operation as 'getThread',
+      ask(operation, options) as never,
+    )
+    return answer(operation, given as Answer)
+  }
+  return { ...agent, connection: { ...agent.connection, call: call as AgentContext['connection']['call'] } }
+}
+
 /** The real exchange in small pages, with lists that go on from page to page. */
 function inSmallPages(agent: AgentContext): AgentContext {
   let page = 0
-  const call = async (operation: string, options: { query?: object }): Promise<Answer> => {
-    const isEvidence = operation.endsWith('AuditEvidence')
-    const asked = isEvidence ? { ...options, query: { ...options.query, limit: 2 } } : options
-    const answer = (await agent.connection.call(
-      operation as 'getThread',
-      asked as never,
-    )) as unknown as Answer
-    page++
-    const attempt = {
-      delivery_id: `delivery_${page}`,
-      attempt: 1,
-      attempted_at: world.clock.now(),
-      outcome: 'ok',
-    }
-    const unlinked = { proof: { kind: 'policy_receipt_accepted', recorded_at: `page ${page}` } }
-    if (operation === 'getPackageAuditEvidence') return { ...answer, delivery_attempts: [attempt, attempt] }
-    return operation === 'getThreadAuditEvidence' ? { ...answer, unlinked_entries: [unlinked] } : answer
-  }
-  return { ...agent, connection: { ...agent.connection, call: call as AgentContext['connection']['call'] } }
+  return altered(
+    agent,
+    (operation, options) =>
+      operation.endsWith('AuditEvidence') ? { ...options, query: { ...options.query, limit: 2 } } : options,
+    (operation, given) => {
+      page++
+      const attempt = {
+        delivery_id: `delivery_${page}`,
+        attempt: 1,
+        attempted_at: world.clock.now(),
+        outcome: 'ok',
+      }
+      const unlinked = { proof: { kind: 'policy_receipt_accepted', recorded_at: `page ${page}` } }
+      if (operation === 'getPackageAuditEvidence') return { ...given, delivery_attempts: [attempt, attempt] }
+      return operation === 'getThreadAuditEvidence' ? { ...given, unlinked_entries: [unlinked] } : given
+    },
+  )
 }
 
 test('[AUD-01] evidence on many pages is collected whole, each item of its lists once', async () => {
@@ -44,8 +60,8 @@ test('[AUD-01] evidence on many pages is collected whole, each item of its lists
   assert.deepEqual(bundle.entries, evidence.entries)
   assert.deepEqual(bundle.keys, evidence.keys)
   assert.deepEqual(
-    bundle.packages.map(({ delivery_attempts: _, ...record }) => record),
-    evidence.packages,
+    bundle.packages.map(({ metadata, positions }) => [metadata, positions]),
+    evidence.packages.map(({ metadata, positions }) => [metadata, positions]),
   )
   const [first] = bundle.packages
   assert.ok(first)
@@ -59,17 +75,16 @@ test('[AUD-01] evidence on many pages is collected whole, each item of its lists
 })
 
 test('[AUD-01] an exchange that shows a thread and its packages differently is found', async () => {
-  const call = async (operation: string, options: object): Promise<Answer> => {
-    const answer = (await bolt.connection.call(
-      operation as 'getThread',
-      options as never,
-    )) as unknown as Answer
-    if (operation !== 'getPackageAuditEvidence') return answer
-    const [first, ...rest] = answer['entries'] as EvidenceBundle['entries']
-    return { ...answer, entries: [{ ...first, proof: { ...first?.proof, note: 'another' } }, ...rest] }
-  }
-  const connection = { ...bolt.connection, call: call as AgentContext['connection']['call'] }
-  const bundle = await readEvidence({ ...bolt, connection }, { threadId })
+  const lying = altered(
+    bolt,
+    (_, options) => options,
+    (operation, given) => {
+      if (operation !== 'getPackageAuditEvidence') return given
+      const [first, ...rest] = given['entries'] as EvidenceBundle['entries']
+      return { ...given, entries: [{ ...first, proof: { ...first?.proof, note: 'another' } }, ...rest] }
+    },
+  )
+  const bundle = await readEvidence(lying, { threadId })
   assert.equal((await verifyEvidence(bundle)).verdict, 'broken')
 })
 
