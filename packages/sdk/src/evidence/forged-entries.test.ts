@@ -19,6 +19,7 @@ after(() => world[Symbol.asyncDispose]())
 const acme = await startAgent(world, 'acme')
 const bolt = await startAgent(world, 'bolt')
 const colleague = await startAgent(world, 'colleague', { colleagueOf: bolt })
+const another = await startAgent(world, 'another', { colleagueOf: acme })
 const mallory = await startAgent(world, 'mallory')
 
 /** Two packages: the first was opened, of the second nobody has said anything. */
@@ -174,7 +175,13 @@ test('[PKG-08] a receipt is judged at its arrival, and counts once', async () =>
   const report = await verifyEvidence(await forged([receipt]))
   assert.deepEqual(failing(report), [])
   assert.match(report.checks.find(({ position }) => position === 10)?.detail ?? '', /dated \S+, arrived \S+$/)
-  await assertCopied(await forged([receipt, { kind: 'content_fetched' }, receipt]))
+  const fetched = { kind: 'content_fetched' }
+  await assertCopied(await forged([receipt, fetched, receipt]))
+  // The same bytes in another alphabet are the same signature.
+  const signature = receipt['signature'] as { readonly signature: string }
+  const text = signature.signature.replaceAll('-', '+').replaceAll('_', '/')
+  const again = { ...receipt, signature: { ...signature, signature: `${text}==` } }
+  await assertCopied(await forged([receipt, fetched, again]))
 
   async function assertCopied(bundle: EvidenceBundle) {
     const { checks } = await verifyEvidence(bundle)
@@ -226,6 +233,14 @@ test('[PKG-10] a revocation needs the signature of the sender’s organization',
   const bound = { ...revocation, signature: await signBy(acme) }
   const held = await verifyEvidence(await forged([bound]))
   assert.deepEqual([failing(held), held.states[1]?.signedState], [[], 'revoked'])
+  const byAnother = await forged(
+    [{ ...revocation, signature: await signBy(another) }],
+    await recordOf(another),
+  )
+  const named = await verifyEvidence(byAnother)
+  assert.deepEqual(failing(named), [])
+  const proved = `${another.identity.agentId} signed the revocation for the sender`
+  assert.ok(named.checks.some(({ what }) => what === proved))
   const receipt = await signedReceipt(bolt, bolt, 'received')
   assert.match(
     failing(await verifyEvidence(await forged([bound, receipt]))).join(),

@@ -6,10 +6,15 @@ export class SignatureRegister {
 
   /** A fault where the signature belongs to an earlier entry. */
   use(entry: EntryClaims): string | undefined {
-    const signature = entry.textAt('proof/signature/signature') ?? ''
+    const signature = inOneAlphabet(entry.textAt('proof/signature/signature') ?? '')
     const { position } = entry.value
     const first = this.#uses.get(signature) ?? position
     this.#uses.set(signature, first)
     return first === position ? undefined : `the signature was copied from entry ${first}`
   }
+}
+
+/** Signatures may be written in base64 or base64url, padded or not: the bytes count. */
+function inOneAlphabet(text: string): string {
+  return text.replaceAll('-', '+').replaceAll('_', '/').replace(/=+$/, '')
 }

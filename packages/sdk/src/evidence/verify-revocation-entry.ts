@@ -3,6 +3,7 @@ import { bodyOf, refuse, verifyStatementEntry } from './verify-statement-entry.t
 
 const MEMBERS = ['requested_at', 'reason_code', 'reason_detail', 'signature']
 const WHAT = 'the sender signed the revocation'
+const whatBy = (agentId: string) => `${agentId} signed the revocation for the sender`
 
 /** PKG-10: the sending agent, or another one of its organization (O-46), withdrew the package. */
 export async function verifyRevocationEntry(subject: EntryCase): Promise<EntryVerdict> {
@@ -35,5 +36,11 @@ async function verifySignature(subject: EntryCase) {
   if (keys.length === 0) return refuse(subject, WHAT, 'the signature names no key of the sender')
   const saidAt = entry.textAt('proof/requested_at') ?? 'never'
   const body = bodyOf(subject, MEMBERS)
-  return verifyStatementEntry(subject, { what: WHAT, body, keys, saidAt, isDatedByClaim: true })
+  return verifyStatementEntry(subject, {
+    what: (key) => (key && key !== own ? whatBy(key.signer.agentId) : WHAT),
+    body,
+    keys,
+    saidAt,
+    isDatedByClaim: true,
+  })
 }

@@ -5,7 +5,8 @@ import { judgeKey } from './key-verdict.ts'
 import { isSigned, reportSignature } from './package-case.ts'
 
 export interface Statement {
-  readonly what: string
+  /** What is proved, by the key that signed where that is known. */
+  readonly what: (key?: RingKey) => string
   /** The body as it was signed, `signature` among its members. */
   readonly body: Readonly<Record<string, unknown>>
   /** Keys that may have signed it, in the order in which they are tried. */
@@ -31,7 +32,7 @@ export async function verifyStatementEntry(
   const { position, proof } = entry.value
   const arrivedAt = entry.textAt('proof/accepted_at') ?? proof.recorded_at
   const copied = register.use(entry)
-  if (copied !== undefined) return refuse(subject, what, copied)
+  if (copied !== undefined) return refuse(subject, what(), copied)
   let form: StatementForm | undefined
   for (const key of keys) {
     const holds = await isSigned(async ({ publicKey }) => {
@@ -44,7 +45,7 @@ export async function verifyStatementEntry(
     const detail = `${verdict.detail}; dated ${saidAt}, arrived ${arrivedAt}${unbound}`
     const isValid = reportSignature(
       subject,
-      what,
+      what(key),
       true,
       { ...verdict, detail },
       { signer: key.signer, position },
@@ -54,7 +55,7 @@ export async function verifyStatementEntry(
     entry.expectIfPresent('proof/signature_form', form)
     return { key, form }
   }
-  return refuse(subject, what, 'the signature does not cover this statement about this package')
+  return refuse(subject, what(), 'the signature does not cover this statement about this package')
 }
 
 export function refuse({ findings, packageId, entry }: EntryCase, what: string, detail: string): undefined {
