@@ -163,7 +163,7 @@ async function cutLastAttempts({ api, workers, receiver, report }: Scene, to: Or
   return endpointId
 }
 
-async function settled({ api, report }: Scene): Promise<void> {
+async function settled({ api }: Scene): Promise<void> {
   const from = performance.now()
   for (;;) {
     const [row] = await api.sql<{ pending: number; late: number }[]>`

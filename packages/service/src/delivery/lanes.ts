@@ -1,5 +1,4 @@
 import {
-  CLAIMED_LANES,
   FIRST_WINDOW,
   MAXIMUM_IN_FLIGHT,
   MAXIMUM_IN_FLIGHT_PER_ENDPOINT,
@@ -132,9 +131,9 @@ export function createLanes() {
       let free = Math.min(MAXIMUM_IN_FLIGHT - inFlight, atMost)
       let freeForTroubled = MAXIMUM_TROUBLED_IN_FLIGHT - troubledInFlight
       const wanted: Wanted[] = []
-      const waiting = Math.min(ready.size, CLAIMED_LANES)
+      const waiting = Math.min(ready.size, MAXIMUM_YOUNG)
       for (const lane of ready) {
-        if (free <= 0 || wanted.length >= CLAIMED_LANES) break
+        if (free <= 0 || wanted.length >= MAXIMUM_YOUNG) break
         if (lane.isTroubled && freeForTroubled <= 0) continue
         const fairShare = Math.max(1, Math.floor(free / Math.max(1, waiting - wanted.length)))
         const room = Math.min(windowOf(lane) - lane.inFlight, fairShare)

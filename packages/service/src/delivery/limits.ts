@@ -26,8 +26,6 @@ export const LOAD_SAMPLE_MS = 40
 /** Endpoints that a process remembers; those beyond wait for the next sweep. */
 export const MAXIMUM_LANES = 100_000
 
-/** A claim takes no more rows than MAXIMUM_YOUNG, so this many lanes are enough. */
-export const CLAIMED_LANES = MAXIMUM_YOUNG
 export const RECORDED_ROWS = 256
 /** Results that may wait for a database that is away; then nothing more is claimed. */
 export const MAXIMUM_UNRECORDED = 4 * MAXIMUM_IN_FLIGHT

@@ -20,7 +20,7 @@ import { PLATFORM_KEYS_LOCK } from './platform-keys-webhook.ts'
 /** Keys for tokens and statements have no announced end before they are rotated; this only fills the column. */
 const LONG_VALIDITY_SECONDS = 3_650 * DAY_SECONDS
 /** Every process reads the keys again after this time: so long after a rotation or revocation all of them know of it. */
-export const KEYS_FRESH_MS = 5_000
+const KEYS_FRESH_MS = 5_000
 /** Not even a stranger's token with an unknown key id makes it read them more often. */
 const KEYS_COOLDOWN_MS = 1_000
 
