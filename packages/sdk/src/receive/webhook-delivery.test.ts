@@ -7,6 +7,7 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
+import { DEFAULT_PROFILE } from '@agent-exchange/protocol'
 import { startWorld, testAuthority } from '@agent-exchange/testkit'
 import { toNodeListener } from '../node/http-handler.ts'
 import { openSqliteInbox } from '../node/sqlite-inbox.ts'
@@ -19,7 +20,7 @@ const cleanup = new AsyncDisposableStack()
 after(() => cleanup.disposeAsync())
 const authority = await testAuthority()
 const identity = await authority.server()
-const LEAD_SECONDS = 3_600
+const LEAD_SECONDS = DEFAULT_PROFILE['O-38'].lead_seconds
 const world = cleanup.use(
   await startWorld({ config: { role: 'all', webhook: { ca: authority.certificate, allowPrivate: true } } }),
 )
@@ -127,7 +128,7 @@ test('[EVT-13][EVT-14] through a rotation of keys every delivery verifies; a rev
   assert.deepEqual(keyIds(), new Set([firstKey, nextKey]))
   await until('three events', () => seen.length === 3)
 
-  // In an emergency another key signs at once: it is found although it was never pinned.
+  // In an emergency the key in standby signs at once: it is pinned already.
   const revoked = await world.operate('POST', `/keys/${nextKey}/revoke`, { reason: 'seen in a log' })
   const emergency = String(revoked.body['replacement_key_id'])
   await send(1)
@@ -142,7 +143,7 @@ test('[EVT-13][EVT-14] through a rotation of keys every delivery verifies; a rev
   const stolen = deliveries.find(({ keyId }) => keyId === nextKey)
   const response = await receiver.handler(new Request(place.url, { method: 'POST', ...stolen }))
   assert.equal(response.status, 401)
-  assert.equal(rejected()[0]?.error.details['code'], 'webhook_key_retired')
+  assert.equal(rejected()[0]?.error.details['code'], 'webhook_key_revoked')
 })
 
 test('[EVT-12] an operator’s replay of what is already processed has no second effect', async () => {

@@ -39,6 +39,7 @@ export function watchWorkers(settings: WatchSettings): WorkerWatch {
     onCounted(others.length - dead.length)
     for (const each of dead) {
       const returned = await takeBackFrom(db, each, tools, log)
+      if (returned.length === 0) continue
       log.warn(
         { worker: each, deliveries: returned.length },
         'a delivery worker died; its deliveries were taken back',
