@@ -52,7 +52,7 @@ const COMMANDS: readonly Entry[] = [
     (await import('./commands/operator/connector.ts')).connectorCommand(),
   ),
   entry('skill', 'Skill releases', async () => (await import('./commands/operator/skill.ts')).skillCommand()),
-  entry('keys', 'Keys that sign webhooks', async () =>
+  entry('keys', 'Keys of the exchange: they sign webhooks, tokens and statements', async () =>
     (await import('./commands/operator/keys.ts')).keysCommand(),
   ),
   entry('endpoint', 'Webhook endpoints', async () =>

@@ -13,12 +13,12 @@ export const identityPoints = {
         'certification status until an operator says otherwise',
       ),
       agent_statuses: texts(
-        ['active', 'suspended', 'retired'],
+        ['active', 'suspended', 'paused', 'disabled', 'retired'],
         'what an operator may set the status of an agent to; only active agents send and receive',
         1,
       ),
       certification_statuses: texts(
-        ['uncertified', 'certified', 'revoked'],
+        ['uncertified', 'pending', 'certified', 'expired', 'revoked'],
         'what an operator may set the certification status of an agent to',
         1,
       ),

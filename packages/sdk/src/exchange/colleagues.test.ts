@@ -90,7 +90,8 @@ test('[PKG-08][PKG-10][O-46] agents that took over receipt and revoke', { skip }
   const resource = await boltNext.connection.call('getPackage', { path: { package_id: sent.packageId } })
   const receipt = await sendPackageReceipt(boltNext, resource, 'received')
   assert.equal(receipt.actor_agent_id, boltNext.identity.agentId)
-  assert.deepEqual(await sendPackageReceipt(boltNext, resource, 'received'), receipt)
+  // The earlier one comes from evidence, which says more about it.
+  assert.partialDeepStrictEqual(await sendPackageReceipt(boltNext, resource, 'received'), receipt)
   const { revocation } = await revokePackage(acmeNext, sent.packageId, REASON)
   assert.equal(revocation.state, 'revoked')
 })

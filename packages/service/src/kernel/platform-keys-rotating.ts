@@ -24,6 +24,9 @@ const KEYS_FRESH_MS = 5_000
 /** Not even a stranger's token with an unknown key id makes it read them more often. */
 const KEYS_COOLDOWN_MS = 1_000
 
+/** A key that has to sign at once is valid a little earlier, since the clocks of processes differ. */
+const CLOCK_TOLERANCE_SECONDS = 60
+
 export interface RotationTimes {
   /** Between publishing a key and signing with it. */
   readonly leadSeconds: number
@@ -112,7 +115,7 @@ export function rotatingKeys(settings: RotatingKeySettings): RotatingKeys {
       const isCurrent = currentOf(await listUsableKeys(tx, purpose, now), now)?.key_id === keyId
       if (!(await markRevoked(tx, { purpose, keyId, now }))) return undefined
       await onRevoked?.(tx, keyId, now)
-      if (isCurrent) await make(tx, now, now)
+      if (isCurrent) await make(tx, tolerant(now), now)
       return (await listAllKeys(tx, purpose)).map(toListedKey).find((key) => key.key_id === keyId)
     },
     async list(queries) {
@@ -121,9 +124,13 @@ export function rotatingKeys(settings: RotatingKeySettings): RotatingKeys {
     async ensure(tx, now) {
       const rows = await listUsableKeys(tx, purpose, now)
       for (const row of rows) vault.privateJwk(row)
-      return rows.length > 0 ? rows : [await make(tx, now, now)]
+      return rows.length > 0 ? rows : [await make(tx, tolerant(now), now)]
     },
   }
+}
+
+function tolerant(now: string): string {
+  return secondsAfter(now, -CLOCK_TOLERANCE_SECONDS)
 }
 
 function keySetOf(rows: readonly PlatformKeyRow[], now: string): KeySet {

@@ -283,9 +283,9 @@ test('agents are listed and moved; the platform itself is not', async () => {
   ])
   const misspelled = await plane.post('/agents/agent_b/status', { status: 'actve', reason: 'typing error' })
   assert.deepEqual(codeOf(misspelled), [422, 'validation_failed'])
-  assert.match(JSON.stringify(misspelled.body['details']), /Use one of active, suspended, retired/u)
+  assert.match(JSON.stringify(misspelled.body['details']), /Use one of active, suspended, paused/u)
   const unknown = await plane.post('/agents/agent_b/certification', { status: 'gold' })
-  assert.match(JSON.stringify(unknown.body['details']), /Use one of uncertified, certified, revoked/u)
+  assert.match(JSON.stringify(unknown.body['details']), /Use one of uncertified, pending, certified/u)
   const retired = { status: 'retired', reason: 'x' }
   assert.deepEqual(codeOf(await plane.post('/agents/agent_none/status', retired)), [
     404,

@@ -30,7 +30,7 @@ export function agentAdminCommands(): Command[] {
       'agent set-status agent_planner active --reason "incident closed"',
     )
       .argument('<agent_id>', 'id of the agent')
-      .argument('<status>', 'active, suspended, retired, or what the profile lists (O-05)')
+      .argument('<status>', 'active, suspended, paused, disabled, retired, or what the profile lists (O-05)')
       .addOption(reasonOption())
       .action(async (id: string, status: string, { reason, ...output }: Reasoned) => {
         show(await change(`${pathOf('agents', id)}/status`, { status, reason }), output)
@@ -41,7 +41,11 @@ export function agentAdminCommands(): Command[] {
       'agent certify agent_planner certified',
     )
       .argument('<agent_id>', 'id of the agent')
-      .argument('[status]', 'certified, uncertified, revoked, or what the profile lists (O-05)', 'certified')
+      .argument(
+        '[status]',
+        'uncertified, pending, certified, expired, revoked, or what the profile lists (O-05)',
+        'certified',
+      )
       .addOption(optionalReasonOption())
       .action(async (id: string, status: string, { reason, ...output }: Partial<Reasoned>) => {
         show(await change(`${pathOf('agents', id)}/certification`, { status, reason }), output)
