@@ -1,4 +1,5 @@
 import { Command } from 'commander'
+import { unknownVariables } from './agent/client-variables.ts'
 
 interface Entry {
   readonly name: string
@@ -77,6 +78,7 @@ export async function program(args?: readonly string[]): Promise<Command> {
     )
     .version('0.1.0')
     .showHelpAfterError('Run with --help to see how it is used.')
+    .hook('preAction', nameUnknownVariables)
   const called = args?.[0] === 'help' ? args[1] : args?.[0]
   for (const { name, summary, load } of COMMANDS) {
     const isWanted = args === undefined || name === called
@@ -84,4 +86,10 @@ export async function program(args?: readonly string[]): Promise<Command> {
     aex.addCommand(command.copyInheritedSettings(aex))
   }
   return aex
+}
+
+/** On standard error, where nothing else reads it; `serve` says it in the form of its log. */
+async function nameUnknownVariables(_program: Command, called: Command): Promise<void> {
+  if (called.name() === 'serve') return
+  for (const sentence of await unknownVariables(process.env)) console.error(sentence)
 }

@@ -1,5 +1,5 @@
 import { Command, Option } from 'commander'
-import { AGENT_VARIABLES, DEFAULT_DIR, unknownVariables } from './client-variables.ts'
+import { AGENT_VARIABLES, DEFAULT_DIR } from './client-variables.ts'
 
 /** What every command of an agent may be told. What is left out comes from the agent's folder. */
 export interface AgentOptions {
@@ -40,9 +40,6 @@ export function folderCommandOf(name: string, summary: string, ...examples: stri
       ['', 'Examples:', ...examples.map((example) => `  $ aex agent ${example}`)].join('\n'),
     )
     .addHelpText('after', ({ command }) => variablesOf(command))
-    .hook('preAction', async () => {
-      for (const sentence of await unknownVariables(process.env)) console.error(sentence)
-    })
 }
 
 /** A command that speaks to the exchange as an agent. */

@@ -1,3 +1,4 @@
+import { aexCommand, shellQuoted } from '../next-step.ts'
 import type { AgentOptions } from './agent-options.ts'
 import { DEFAULT_DIR } from './client-variables.ts'
 
@@ -16,10 +17,5 @@ export function nextStep(place: Place, ...words: readonly string[]): string {
   ]
   const given = options.filter(([name]) => !words.includes(name))
   const all = [...words, ...given.flatMap(([name, value]) => (value === undefined ? [] : [name, value]))]
-  return `npx aex agent ${all.map(quoted).join(' ')}`
-}
-
-/** As a POSIX shell reads one word. */
-export function quoted(word: string): string {
-  return /^[\w@%+=:,./-]+$/u.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`
+  return `${aexCommand()} agent ${all.map(shellQuoted).join(' ')}`
 }

@@ -2,6 +2,7 @@ import { resolve } from 'node:path'
 import type { RunningService } from '@agent-exchange/service'
 import type { Config } from '@agent-exchange/service/config'
 import { Command } from 'commander'
+import { unknownVariables } from '../agent/client-variables.ts'
 import { createAnnouncements, type Announcements } from '../announce.ts'
 import { requireFreePorts, type Listener } from '../free-port-check.ts'
 import { aexCommand, shellQuoted } from '../next-step.ts'
@@ -25,6 +26,7 @@ export function serveCommand(): Command {
 async function serve(): Promise<void> {
   const announcements = createAnnouncements()
   const stopping = stopSignal()
+  for (const sentence of await unknownVariables(process.env)) announcements.say(sentence)
   const { config, service } = await start(announcements)
   const shown = directions(config, service)
   announcements.say('Agent Exchange is running.', shown)

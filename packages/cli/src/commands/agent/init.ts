@@ -3,9 +3,10 @@ import type { Command } from 'commander'
 import { explained } from '../../agent/agent-failure.ts'
 import { folderCommandOf, passphraseOption, urlOption } from '../../agent/agent-options.ts'
 import { LOCAL_EXCHANGE } from '../../agent/client-variables.ts'
-import { nextStep, quoted } from '../../agent/next-step.ts'
+import { nextStep } from '../../agent/next-step.ts'
 import { passphraseFrom } from '../../agent/passphrase.ts'
 import { visibleJson } from '../../visible.ts'
+import { aexCommand, shellQuoted } from '../../next-step.ts'
 
 interface InitOptions {
   readonly org: string
@@ -60,7 +61,9 @@ async function init({ org, agent, dir, url, passphraseFile, json }: InitOptions)
   console.log(`Made ${agent} in ${dir}`)
   for (const [role, keyId] of keyIds) console.log(`  ${role.padEnd(10)} ${keyId}`)
   console.log('\nNext, the operator of the exchange lets it in:')
-  console.log(`  npx aex client create --org ${org} --agent ${agent} --jwk ${quoted(files.clientPublicKey)}`)
+  console.log(
+    `  ${aexCommand()} client create --org ${org} --agent ${agent} --jwk ${shellQuoted(files.clientPublicKey)}`,
+  )
   console.log('Then, with the client id that this prints:')
   console.log(`  ${nextStep(place, 'register', '--client', 'CLIENT_ID')}`)
 }

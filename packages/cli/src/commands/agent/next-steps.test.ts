@@ -5,7 +5,6 @@ import { after, before, test } from 'node:test'
 import { startWorld, type World } from '@agent-exchange/testkit'
 import { aexAt, aexHere, fails, succeeds } from '../../aex-here.fixture.ts'
 import { AGENT_VARIABLES, OPERATOR_VARIABLES } from '../../agent/client-variables.ts'
-import { quoted } from '../../agent/next-step.ts'
 import { ROOT } from '../../running-exchange.fixture.ts'
 import { letIn, madeAgent, packageBetween, temporaryFolder } from './agents.fixture.ts'
 
@@ -118,11 +117,4 @@ test('docs/client-variables.md lists every client variable with its option and d
       meaning: variable.meaning.replaceAll('"', ''),
     })),
   )
-})
-
-test('words are quoted as a shell reads them', () => {
-  assert.equal(quoted('./aex-agent'), './aex-agent')
-  assert.equal(quoted('the planner'), "'the planner'")
-  assert.equal(quoted("it's $HOME"), `'it'\\''s $HOME'`)
-  assert.equal(quoted(''), "''")
 })
