@@ -1,0 +1,70 @@
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { signPackageStatement } from '@agent-exchange/crypto'
+import { startWorld } from '@agent-exchange/testkit'
+import { revokeKey } from '../agent-keys/revoke-key.ts'
+import { startAgent } from '../agents.fixture.ts'
+import { inputFor } from '../exchange/drafts.fixture.ts'
+import { createMemoryOutbox } from '../exchange/memory-outbox.ts'
+import { currentSigningKey } from '../exchange/own-keys.ts'
+import { sendPackageReceipt } from '../exchange/package-receipts.ts'
+import { sendPackage } from '../exchange/send-package.ts'
+import { failing } from './evidence.fixture.ts'
+import { readEvidence } from './read-evidence.ts'
+import { verifyEvidence } from './verify-evidence.ts'
+
+const world = await startWorld()
+after(() => world[Symbol.asyncDispose]())
+const acme = await startAgent(world, 'acme')
+const bolt = await startAgent(world, 'bolt')
+
+test('[PKG-08][PKG-10] evidence names other agents of the parties that signed, with the keys that prove it', async () => {
+  const [forAcme, forBolt] = [
+    await startAgent(world, 'acme_two', { colleagueOf: acme }),
+    await startAgent(world, 'bolt_two', { colleagueOf: bolt }),
+  ]
+  const { packageId } = await sendPackage(acme, inputFor(acme, bolt), { outbox: createMemoryOutbox() })
+  const path = { package_id: packageId }
+  const resource = await forBolt.connection.call('getPackage', { path })
+  await sendPackageReceipt(forBolt, resource, 'received')
+  const body = { requested_at: world.clock.now(), reason_code: 'superseded', reason_detail: 'Newer.' }
+  const signature = await signPackageStatement(body, { ...(await currentSigningKey(forAcme)), packageId })
+  await forAcme.connection.call('revokePackage', { path, body: { ...body, signature } })
+
+  const report = await verifyEvidence(await readEvidence(bolt, { packageId }))
+  assert.deepEqual(failing(report), [])
+  assert.deepEqual(report.states, [{ packageId, state: 'revoked', signedState: 'revoked' }])
+  const proved = new Set(report.checks.map(({ what }) => what))
+  assert.ok(proved.has(`${forBolt.identity.agentId} signed the receipt "received" for the recipient`))
+  assert.ok(proved.has(`${forAcme.identity.agentId} signed the revocation for the sender`))
+  const words = report.exchangeWord.filter(({ what }) => what.includes('belongs to the organization'))
+  assert.deepEqual(
+    words.map(({ value }) => value),
+    [forBolt, forAcme].map(({ identity }) => ({
+      agent_id: identity.agentId,
+      organization_id: identity.organizationId,
+    })),
+  )
+})
+
+test('[ID-04][ID-05] of a planned and an emergency revocation evidence shows both, and the earlier cutoff counts', async () => {
+  const carl = await startAgent(world, 'carl')
+  const stolen = new Date(world.clock.now())
+  world.clock.advance(10)
+  const { packageId } = await sendPackage(carl, inputFor(carl, bolt), { outbox: createMemoryOutbox() })
+  const { keyId } = await currentSigningKey(carl)
+  const why = { reasonCode: 'retirement', evidenceReference: 'case_1' }
+  const planned = new Date(stolen.getTime() + 86_400_000)
+  await revokeKey(carl, keyId, { ...why, invalidFrom: planned })
+  const before = await verifyEvidence(await readEvidence(bolt, { packageId }))
+  assert.equal(before.verdict, 'holds')
+  assert.match(JSON.stringify(before.checks), /disowned afterwards/)
+  await revokeKey(carl, keyId, { ...why, invalidFrom: stolen })
+  const later = await verifyEvidence(await readEvidence(bolt, { packageId }))
+  assert.deepEqual(failing(later), [])
+  assert.equal(later.verdict, 'doubtful')
+  const record = JSON.stringify(
+    later.exchangeWord.filter(({ what }) => what === 'the record of a signing key'),
+  )
+  for (const time of [planned, stolen]) assert.ok(record.includes(time.toISOString()), record)
+})
