@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
 import { importPublicJwk, openPackage, sealPackage } from '@agent-exchange/crypto'
 import { startAgent } from '../agents.fixture.ts'
+import { createContext } from '../create-context.ts'
 import { ExchangeError } from '../errors.ts'
 import type { KeyStore } from '../keys/key-store.ts'
 import { startProxiedWorld, type ProxiedWorld } from '../meddling-proxy.fixture.ts'
@@ -146,6 +147,30 @@ test('[ID-04] a key is revoked from a time on, under an id that carries a proof 
   assert.equal(revoked.invalid_from, invalidFrom.toISOString())
   await assert.rejects(
     revokeKey(acme, previous.keyId, why),
+    (error) => error instanceof ExchangeError && error.problem?.code === 'invalid_state_transition',
+  )
+})
+
+test('[ID-04][ID-05] a planned retirement becomes an emergency, and a peer follows', async () => {
+  const [acme, bolt] = [await start(), await start()]
+  const { keyId } = await currentKey(acme.keys, 'encryption')
+  const now = Date.parse(proxied.world.clock.now())
+  const revoke = (from: number) =>
+    revokeKey(acme, keyId, {
+      invalidFrom: new Date(from),
+      reasonCode: 'retirement',
+      evidenceReference: 'case_2',
+    })
+  const sealedFor = () => createContext(bolt.options).peers.encryptionKey(acme.identity.agentId)
+  await revoke(now + 3_600_000)
+  assert.equal((await sealedFor()).keyId, keyId, 'its end is in the future')
+  assert.equal((await revoke(now - 60_000)).invalid_from, new Date(now - 60_000).toISOString())
+  await assert.rejects(
+    sealedFor(),
+    (error) => error instanceof ExchangeError && error.code === 'peer_key_missing',
+  )
+  await assert.rejects(
+    revoke(now),
     (error) => error instanceof ExchangeError && error.problem?.code === 'invalid_state_transition',
   )
 })

@@ -299,7 +299,12 @@ test('[PKG-10] revocation blocks the data address, in one go or resumed, and say
   assert.equal(whole.revocation.future_access_blocked, false)
   assert.equal(whole.futureAccessBlocked, true)
   assert.deepEqual(whole.withdrawal?.problems, [])
-  await assert.rejects(open(sent.packageId), codeIs('content_unavailable'))
+  const shown = await bolt.agent.connection.call('getPackage', { path: { package_id: sent.packageId } })
+  assert.deepEqual([shown.edc, shown.sender_signature], [undefined, undefined])
+  await assert.rejects(open(sent.packageId), (error: unknown) => {
+    codeIs('content_unavailable')(error)
+    return (error as ExchangeError).details['reason'] === 'revoked'
+  })
 })
 
 test('[PKG-10] a holder of an agreement finds nothing any more', async () => {
