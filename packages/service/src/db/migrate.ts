@@ -23,11 +23,9 @@ export function readMigrations(folder: URL = FOLDER): Migration[] {
   const files = readdirSync(folder)
     .filter((name) => name.endsWith('.sql'))
     .toSorted()
-  let previous = 0
-  return files.map((name) => {
+  return files.map((name, index) => {
     const number = Number(FILE_NAME.exec(name)?.[1])
-    if (!(number > previous)) throw new Error(`${name}: migrations are numbered in ascending order from 0001`)
-    previous = number
+    if (number !== index + 1) throw new Error(`${name}: migrations are numbered from 0001 without a gap`)
     const sql = readFileSync(new URL(name, folder), 'utf8')
     return { number, name, sql, checksum: createHash('sha256').update(sql).digest('hex') }
   })
