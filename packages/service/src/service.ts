@@ -124,6 +124,7 @@ async function startListeners(
     publicUrl,
     platform: platformKeys.signer,
     webhookKeys: platformKeys.webhook,
+    allowPrivateReceivers: webhook.allowPrivate,
     cursorSecret: createSecretKey(deriveSecret(masterKey, 'cursors')),
   }
   const operatorTokenFile = join(config.dataDirectory, 'operator-token')

@@ -47,7 +47,11 @@ export const eventPoints = {
     settings: {
       redirect: oneOf(['permanent', 'retry'], 'permanent', 'a 3xx answer'),
       tls_failure: oneOf(['permanent', 'retry'], 'retry', 'a handshake or certificate that fails'),
-      blocked_address: oneOf(['permanent', 'retry'], 'permanent', 'an address that is not global unicast'),
+      blocked_address: oneOf(
+        ['permanent', 'retry'],
+        'permanent',
+        'an address that is not global unicast; one that the registration of an endpoint names itself is refused there',
+      ),
     },
   }),
   'O-44': openPoint({

@@ -50,6 +50,10 @@ export const objectPoints = {
         1,
       ),
       inner_object: fixed('response_object', 'what our SDK seals into a response'),
+      inner_members: fixed(
+        'thread, author, sender, recipients, policy',
+        'what our SDK compares between the object inside and the metadata when it opens; id and created_at may differ',
+      ),
     },
   }),
   'O-41': openPoint({

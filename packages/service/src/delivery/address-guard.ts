@@ -31,6 +31,19 @@ export function isGlobalUnicast(address: string): boolean {
   return parsed.range() === 'unicast' && parsed.match(GLOBAL_IPV6)
 }
 
+/**
+ * Whether a receiver can be reached at all, as far as its name alone tells: an address that is blocked, or a name for
+ * this machine (RFC 6761 section 6.3), never will be. Other names are resolved, and judged, at each connection.
+ */
+export function isReachableHost(hostname: string): boolean {
+  const name = hostname
+    .replace(/^\[|\]$/gu, '')
+    .toLowerCase()
+    .replace(/\.$/u, '')
+  if (isIP(name) !== 0) return isGlobalUnicast(name)
+  return name !== 'localhost' && !name.endsWith('.localhost')
+}
+
 function isGlobalIpv4(address: ipaddr.IPv4): boolean {
   return address.range() === 'unicast' && !HOST_SERVICES.some((range) => address.match(range))
 }

@@ -16,6 +16,8 @@ export interface Context {
   readonly platform: PlatformSigner
   /** The keys that sign webhooks: their directory, and the one for new endpoints. */
   readonly webhookKeys: Pick<WebhookKeys, 'directory' | 'currentKeyId'>
+  /** Whether webhooks may go to private and loopback addresses (development, tests). */
+  readonly allowPrivateReceivers: boolean
   /** Makes cursors that no client can make (API-06). */
   readonly cursorSecret: KeyObject
 }

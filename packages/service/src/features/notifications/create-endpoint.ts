@@ -1,4 +1,5 @@
 import type { Transaction } from '../../db/database.ts'
+import { isReachableHost } from '../../delivery/address-guard.ts'
 import type { Mutation } from '../../kernel/call.ts'
 import { Problem } from '../../kernel/problem.ts'
 import { requireEndpointAccess } from './stream-access.ts'
@@ -8,6 +9,7 @@ export const createWebhookEndpoint: Mutation<'createWebhookEndpoint'> = {
   authorize({ caller, body, context }) {
     requireEndpointAccess(caller, context)
     requireHttps(body.url)
+    if (!context.allowPrivateReceivers) requireReachable(body.url)
   },
 
   async run({ caller, body, now, context }, tx) {
@@ -40,6 +42,15 @@ function requireHttps(text: string): void {
   const message = 'Use an https address without user information or fragment.'
   const rule = text.includes('#') ? 'O-33' : 'EVT-15'
   throw new Problem('validation_failed', { failures: [{ pointer: '/url', rule, message }] })
+}
+
+/** O-33: found at registration instead of at the first event. */
+function requireReachable(text: string): void {
+  if (isReachableHost(new URL(text).hostname)) return
+  const message =
+    'Use an address that is reachable from the exchange: webhooks go to public addresses only. For receivers on this ' +
+    'machine or network, the operator sets AEX_WEBHOOK_ALLOW_PRIVATE=true.'
+  throw new Problem('validation_failed', { failures: [{ pointer: '/url', rule: 'O-33', message }] })
 }
 
 async function requireRoom(tx: Transaction, organizationId: string, maximum: number): Promise<void> {

@@ -53,6 +53,30 @@ const BAD = [
   `https://agent.example/${'a'.repeat(4_100)}`,
 ]
 
+test('[EVT-15][O-33] an address that webhooks never reach is refused at registration, unless the operator allows it', async () => {
+  await using strict = await startWorld({
+    config: { role: 'api', webhook: { ca: undefined, allowPrivate: false } },
+  })
+  const org = await strict.organization('strict')
+  const hosts = [
+    'localhost:3000',
+    'a.localhost',
+    'LOCALHOST.',
+    '127.0.0.1',
+    '2130706433',
+    '10.1.2.3',
+    '169.254.169.254',
+  ]
+  for (const host of [...hosts, '168.63.129.16', '[::1]', '[::ffff:10.0.0.1]', '[fd00::1]']) {
+    const answer = await register(org, `https://${host}/hook`)
+    assertProblem(answer, 'validation_failed')
+    assert.match(answer.text, /O-33.*AEX_WEBHOOK_ALLOW_PRIVATE/u)
+    assert.equal((await register(seats, `https://${host}/hook`)).status, 201)
+  }
+  for (const host of ['8.8.8.8', 'agent.example', '[2606:4700::1111]'])
+    assert.equal((await register(org, `https://${host}/hook`)).status, 201, host)
+})
+
 test('[EVT-15][EVT-06] an https address without user information is taken as it is; the answer names a listed key', async () => {
   const { body: directory } = await seats.get('/v1/directory/notification-keys')
   const known = new Set((directory['keys'] as { key_id: string }[]).map(({ key_id }) => key_id))
