@@ -120,7 +120,7 @@ async function run(
 }
 
 /** On a terminal, the runner of the tests asks for colours; the rest is of the tests or of their owner. */
-const NOT_FOR_TESTS = { FORCE_COLOR: undefined, AEX_PROFILE: undefined, AEX_TEST_POSTGRES: undefined }
+const NOT_FOR_TESTS = { FORCE_COLOR: undefined, AEX_PROFILE: undefined, TESTKIT_POSTGRES: undefined }
 
 /** Goes there until the result is called. */
 function goTo({ env = {}, folder }: Place): () => void {

@@ -35,7 +35,7 @@ async function runSuite(url: string, report: Report): Promise<string | undefined
   const suite = report.quick ? QUICK_SUITE : SUITE
   const child = spawn(process.execPath, ['-C', 'source', '--test', '--test-reporter=tap', suite], {
     cwd: ROOT,
-    env: { ...process.env, AEX_TEST_POSTGRES: url },
+    env: { ...process.env, TESTKIT_POSTGRES: url },
     stdio: ['ignore', 'pipe', 'inherit'],
     timeout: SUITE_LIMIT_MS,
   })

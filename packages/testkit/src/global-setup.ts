@@ -1,12 +1,12 @@
 import { startTestServer, type TestServer } from './test-server.ts'
 
-/** For `node --test --test-global-setup`: one server for the whole run, unless AEX_TEST_POSTGRES names one. */
+/** For `node --test --test-global-setup`: one server for the whole run, unless TESTKIT_POSTGRES names one. */
 let server: TestServer | undefined
 
 export async function globalSetup(): Promise<void> {
-  if (process.env['AEX_TEST_POSTGRES']) return
+  if (process.env['TESTKIT_POSTGRES']) return
   server = await startTestServer()
-  process.env['AEX_TEST_POSTGRES'] = server.url
+  process.env['TESTKIT_POSTGRES'] = server.url
   process.once('exit', server.abandon)
 }
 

@@ -12,7 +12,7 @@ export interface TestDatabase extends AsyncDisposable {
 
 /**
  * A database of its own for a test file, cloned from a template that is migrated once per server. The server is
- * named by AEX_TEST_POSTGRES, which `npm test` sets; a test file that runs alone starts one for itself.
+ * named by TESTKIT_POSTGRES, which `npm test` sets; a test file that runs alone starts one for itself.
  */
 export async function testDatabase(): Promise<TestDatabase> {
   const server = await testServerUrl()
@@ -39,7 +39,7 @@ let ownServer: Promise<string> | undefined
 
 /** The server of this run. One that was started here ends with this process. */
 export function testServerUrl(): Promise<string> {
-  const given = process.env['AEX_TEST_POSTGRES']
+  const given = process.env['TESTKIT_POSTGRES']
   if (given) return Promise.resolve(given)
   ownServer ??= startTestServer().then(({ url, abandon }) => {
     process.once('exit', abandon)

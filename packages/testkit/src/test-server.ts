@@ -5,7 +5,7 @@ import { startEmbedded, type EmbeddedDatabase } from '@agent-exchange/service/da
 import { freePorts } from './free-ports.ts'
 
 export interface TestServer extends AsyncDisposable {
-  /** Address of its administrative database, for AEX_TEST_POSTGRES. */
+  /** Address of its administrative database, for TESTKIT_POSTGRES. */
   readonly url: string
   /** For a process that is ending: stops it and removes its files without waiting for anything. */
   readonly abandon: () => void

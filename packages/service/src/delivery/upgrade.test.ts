@@ -6,7 +6,7 @@ import { openDatabase } from '../db/database.ts'
 import { migrate, readMigrations } from '../db/migrate.ts'
 
 const NOW = '2026-03-02T08:00:00.000Z'
-const MIGRATION = 6
+const MIGRATION = '0005-worker-locks-and-standby-keys.sql'
 const open = (target: string) => openDatabase({ target, maximumConnections: 2, applicationName: 'test' })
 
 test('a database with deliveries, claims, endpoints and keys is upgraded: what was under way counts as begun', async () => {
@@ -19,7 +19,7 @@ test('a database with deliveries, claims, endpoints and keys is upgraded: what w
     const migrations = readMigrations()
     await migrate(
       db,
-      migrations.filter(({ number }) => number < MIGRATION),
+      migrations.filter((migration) => migration.name < MIGRATION),
     )
     await db.unsafe(`
       insert into organization values ('org_a', 'A', null, 'active', '${NOW}');
