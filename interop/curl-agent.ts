@@ -19,7 +19,7 @@ import { findTools } from './curl-agent/trial/tools.ts'
 
 const tools = findTools()
 if ('missing' in tools) {
-  console.log(`\nSkipped: there is no ${tools.missing} here, so the agent of curl and openssl cannot run.`)
+  console.log(`\nskipped: there is no ${tools.missing} here, so the agent of curl and openssl cannot run.`)
   console.log('To run it (on Debian): apt-get install bash curl openssl python3-jwcrypto, and try again.')
 } else {
   const folder = mkdtempSync(join(tmpdir(), 'aex-curl-agent-'))

@@ -25,7 +25,7 @@ const INTERPRETERS = ['python3', '/usr/bin/python3']
 
 const python = INTERPRETERS.find((name) => spawnSync(name, ['-c', 'import jwcrypto']).status === 0)
 if (python === undefined) {
-  console.log('Skipped: no Python with jwcrypto here, so no second implementation to compare with.')
+  console.log('skipped: no Python with jwcrypto here, so no second implementation to compare with.')
   console.log('To run it, install the package (on Debian: apt-get install python3-jwcrypto) and try again.')
 } else if ((await disagreements(python)) > 0) process.exitCode = 1
 
