@@ -110,7 +110,7 @@ function directions(config: Config, { urls, operatorTokenFile }: RunningService)
     'Next, in another terminal:',
     ...settingsFor(config, urls.operator).map((setting) => `  export ${setting}`),
     `  ${aex} org create org_acme --name "Acme"`,
-    `  ${aex} agent init --org org_acme --agent agent_planner    (it says how to go on)`,
+    `  ${aex} agent init --org org_acme --agent agent_planner`,
     `  ${aex} config`,
     '',
   ]
