@@ -10,6 +10,7 @@ import {
   type World,
 } from '@agent-exchange/testkit'
 import { addressOf, openDatabase, type SocketTarget } from '../src/db/database.ts'
+import { SUPERUSER } from '../src/db/embedded/cluster.ts'
 import { readServerFile, stopServer } from '../src/db/embedded/leftover-server.ts'
 import { processesIn } from '../src/db/embedded/processes.ts'
 import { killed, spawnServe, untilReady, type ServeProcess } from './serve-process.ts'
@@ -102,11 +103,12 @@ export async function startExchange(options: ExchangeOptions = {}): Promise<Exch
   return exchange
 }
 
+/** As superuser: a trial looks at everything. */
 function embeddedTarget(dataDirectory: string): SocketTarget {
   return {
     socketDirectory: join(dataDirectory, 'postgres', 'run'),
     port: 5432,
-    user: 'agent_exchange',
+    user: SUPERUSER,
     password: readFileSync(join(dataDirectory, 'postgres-password'), 'utf8').trim(),
     database: 'agent_exchange',
   }
