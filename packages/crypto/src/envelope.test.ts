@@ -1,4 +1,5 @@
 import { test } from 'node:test'
+import { exchangeEnvelope, nativePackageBody, operationExamples, validatorOf } from '@agent-exchange/protocol'
 import fc from 'fast-check'
 import { flattenedVerify } from 'jose'
 import { contentDigests, matchContentDigest, sealedContentDigest } from './content-digest.ts'
@@ -7,6 +8,7 @@ import { parseEnvelope, signEnvelope, verifyEnvelope } from './envelope.ts'
 import { derFromRaw } from './es256-der.ts'
 import { signEs256 } from './es256.ts'
 import { generateKeyPair } from './keys.ts'
+import { readSealedPackage } from './sealed-package-shape.ts'
 import { sealPackage } from './sealed-package.ts'
 
 const signing = await generateKeyPair('signing')
@@ -178,4 +180,23 @@ test('signing refuses what could not be read back', async (t) => {
     code: 'json_not_representable',
   })
   await t.assert.rejects(signEnvelope({ metadata, jwe }, { ...key, kid: '' }), { code: 'envelope_key_id' })
+})
+
+test('[PKG-01][PKG-02][API-02] the published forms are those that are made and read here', (t) => {
+  const published = validatorOf(exchangeEnvelope)
+  const { native } = operationExamples.createPackageTransfer.requests ?? {}
+  const example = parseEnvelope(JSON.stringify(native))
+  t.assert.deepEqual(published({ metadata: example.metadata, jwe: example.jwe }), [])
+  t.assert.deepEqual(validatorOf(nativePackageBody)(envelope), [])
+
+  const made = { metadata: example.metadata, jwe }
+  t.assert.deepEqual(published(made), [])
+  for (const member of ['aad', 'ciphertext', 'iv', 'tag'] as const) {
+    const longer = { ...jwe, [member]: `${jwe[member]}=` }
+    t.assert.throws(() => readSealedPackage(longer), member)
+    t.assert.notDeepEqual(published({ ...made, jwe: longer }), [], member)
+  }
+  const alone = { ...jwe, recipients: jwe.recipients.slice(0, 1) }
+  t.assert.throws(() => readSealedPackage(alone))
+  t.assert.notDeepEqual(published({ ...made, jwe: alone }), [])
 })

@@ -390,7 +390,7 @@ export const problemDetails = define(
     code: Type.String({ ...fills('O-11'), ...inUse(...PROBLEM_CODES) }),
     correlation_id: Type.String(),
     retryable: Type.Boolean(),
-    details: Type.Object({}),
+    details: Type.Object({}, { additionalProperties: true }),
   }),
 )
 

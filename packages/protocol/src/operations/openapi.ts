@@ -1,17 +1,16 @@
-import { problems, problemDetails, type ProblemCode } from '../problems.ts'
+import { problems } from '../problems.ts'
 import { DEFAULT_PROFILE, type DeploymentProfile } from '../profile/profile.ts'
 import { OPEN_POINT, ours } from '../schema/annotations.ts'
-import {
-  namesReachedFrom,
-  nameOf,
-  schemaNamed,
-  toJson,
-  type Json,
-  type JsonObject,
-} from '../schema/define.ts'
-import { API_DESCRIPTION_VERSION, HEADER, MEDIA_TYPE, PROTOCOL_VERSION } from '../wire.ts'
-import { pathParameters, problemsOf, type Operation } from './operation.ts'
-import { OPERATION_IDS, operations } from './operations.ts'
+import { nameOf, type JsonObject } from '../schema/define.ts'
+import { API_DESCRIPTION_VERSION, PROTOCOL_VERSION } from '../wire.ts'
+import { EXAMPLE_EXCHANGE } from './examples/story.ts'
+import { operationExamples } from './examples/index.ts'
+import { headerParameters, parametersOf } from './openapi-parameters.ts'
+import { problemExamples, problemResponse } from './openapi-problems.ts'
+import { componentSchemas, jsonContent, reference } from './openapi-schemas.ts'
+import { webhook } from './openapi-webhooks.ts'
+import { problemsOf, type Operation } from './operation.ts'
+import { OPERATION_IDS, operations, type OperationId } from './operations.ts'
 
 export interface OpenApiOptions {
   /** The address of a running exchange, {base_url}. Without it the document stays relative. */
@@ -24,10 +23,17 @@ export interface OpenApiOptions {
 
 /** The OpenAPI 3.1.1 document, from the operations table and the named schemas alone. */
 export function openApiDocument(options: OpenApiOptions = {}): JsonObject {
+  const profile = options.profile ?? DEFAULT_PROFILE
+  const exchange = options.baseUrl ?? EXAMPLE_EXCHANGE
   const paths: Record<string, JsonObject> = {}
   for (const id of OPERATION_IDS) {
     const operation: Operation = operations[id]
-    ;(paths[operation.path] ??= {})[operation.method.toLowerCase()] = describe(id, operation)
+    ;(paths[operation.path] ??= {})[operation.method.toLowerCase()] = describe(
+      id,
+      operation,
+      profile,
+      exchange,
+    )
   }
   return {
     openapi: '3.1.1',
@@ -40,12 +46,18 @@ export function openApiDocument(options: OpenApiOptions = {}): JsonObject {
     },
     servers: [{ url: options.baseUrl ?? '/' }],
     security: [{ oauth2: [], mutualTLS: [] }, { oauth2: [] }],
-    tags: Object.entries(AREAS).map(([name, description]) => ({ name, description })),
+    tags: Object.entries({ ...AREAS, webhooks: 'What the exchange sends to registered endpoints' }).map(
+      ([name, description]) => ({ name, description }),
+    ),
     paths,
+    // By reference: generators of clients would make operations of what stands here itself.
+    webhooks: { packageNotification: reference('packageNotification', 'pathItems') },
     components: {
       securitySchemes: securitySchemes(options.tokenUrl ?? '/oauth/token'),
-      parameters: headerParameters(options.profile ?? DEFAULT_PROFILE),
-      schemas: componentSchemas(),
+      parameters: headerParameters(profile),
+      examples: problemExamples(profile['O-11'].problem_base ?? `${exchange}/problems`),
+      pathItems: { packageNotification: webhook(profile) },
+      schemas: componentSchemas(profile),
     },
   }
 }
@@ -64,73 +76,52 @@ const INTRODUCTION = [
   'Agents of different organizations exchange client-encrypted, signed reasoning packages and track them.',
   'The exchange never receives plaintext or a private key.',
   `Whatever carries \`${OPEN_POINT}\` fills a point that the specification leaves open: the choice is this`,
-  "project's, it is named by the id of the point, and a deployment may set it otherwise.",
+  "project's, it is named by the id of the point, and a deployment may set it otherwise. The longest texts,",
+  'lists and objects of requests (`maxLength`, `maxItems`, `maxProperties`) are those of O-14.',
 ].join(' ')
 
-function describe(id: string, operation: Operation): JsonObject {
+function describe(
+  id: OperationId,
+  operation: Operation,
+  profile: DeploymentProfile,
+  exchange: string,
+): JsonObject {
   const { request, success } = operation
+  const examples = operationExamples[id]
   const codes = problemsOf(operation)
   const statuses = [...new Set(codes.map((code) => problems[code].status))].toSorted((a, b) => a - b)
   return {
     operationId: id,
     summary: operation.summary,
     tags: [operation.area],
-    parameters: parametersOf(operation),
-    ...(request && { requestBody: { required: true, content: jsonContent(reference(nameOf(request))) } }),
+    parameters: parametersOf(operation, profile),
+    ...(request && {
+      requestBody: {
+        required: true,
+        description: `At most ${profile['O-14'].request_bytes} bytes of JSON.`,
+        content: jsonContent(reference(nameOf(request)), at(exchange, examples.requests ?? {})),
+        ...ours('O-14'),
+      },
+    }),
     responses: {
       [success.status]: {
         description: `${operation.summary}: done`,
-        content: jsonContent(reference(nameOf(success.body))),
+        content: jsonContent(reference(nameOf(success.body)), at(exchange, { example: examples.response })),
       },
       ...Object.fromEntries(
-        statuses.map((status) => [String(status), problemResponse(withStatus(codes, status))]),
+        statuses.map((status) => [
+          String(status),
+          problemResponse(codes.filter((code) => problems[code].status === status)),
+        ]),
       ),
     },
   }
 }
 
-function parametersOf(operation: Operation): Json[] {
-  const inPath = pathParameters(operation.path).map((name) => ({
-    name,
-    in: 'path',
-    required: true,
-    schema: { type: 'string', minLength: 1 },
-  }))
-  const inQuery = Object.entries(operation.query?.properties ?? {}).map(([name, schema]) => ({
-    name,
-    in: 'query',
-    required: false,
-    schema: toComponentReferences(toJson(schema)),
-  }))
-  const headers = [reference('correlationId', 'parameters')]
-  if (operation.mutation) headers.push(reference('idempotencyKey', 'parameters'))
-  return [...headers, ...inPath, ...inQuery]
-}
-
-function headerParameters(profile: DeploymentProfile): JsonObject {
-  const schema = {
-    type: 'string',
-    minLength: 1,
-    maxLength: profile['O-39'].header_characters,
-    ...ours('O-39'),
-  }
-  const header = (name: string, description: string) => ({
-    name,
-    in: 'header',
-    required: true,
-    description,
-    schema,
-  })
-  return {
-    correlationId: header(
-      HEADER.correlationId,
-      'Opaque id of the request, without business plaintext; problems repeat it.',
-    ),
-    idempotencyKey: header(
-      HEADER.idempotencyKey,
-      'Opaque key: the same key with the same content gives the original answer, with other content a problem.',
-    ),
-  }
+/** Examples with the addresses of this exchange. */
+function at(exchange: string, examples: Readonly<Record<string, object>>): JsonObject {
+  const text = JSON.stringify(examples).replaceAll(EXAMPLE_EXCHANGE, exchange)
+  return JSON.parse(text) as JsonObject
 }
 
 function securitySchemes(tokenUrl: string): JsonObject {
@@ -148,63 +139,4 @@ function securitySchemes(tokenUrl: string): JsonObject {
       ...ours('O-30'),
     },
   }
-}
-
-function withStatus(codes: readonly ProblemCode[], status: number): ProblemCode[] {
-  return codes.filter((code) => problems[code].status === status)
-}
-
-/** Problems whose answer carries Retry-After. */
-const WAITS: ReadonlySet<ProblemCode> = new Set([
-  'rate_limited',
-  'service_overloaded',
-  'database_unavailable',
-])
-
-function problemResponse(codes: readonly ProblemCode[]): JsonObject {
-  const isOurs = codes.some((code) => problems[code].basis === 'profile')
-  const waits = codes.some((code) => WAITS.has(code))
-  const seconds = { description: 'Seconds to wait', schema: { type: 'integer', minimum: 0 } }
-  return {
-    description: codes.map((code) => `\`${code}\`: ${problems[code].title}.`).join(' '),
-    ...(isOurs && ours('O-11')),
-    ...(waits && { headers: { 'Retry-After': seconds } }),
-    content: {
-      [MEDIA_TYPE.problem]: {
-        schema: { ...reference(nameOf(problemDetails)), properties: { code: { enum: [...codes] } } },
-      },
-    },
-  }
-}
-
-function componentSchemas(): JsonObject {
-  const used = OPERATION_IDS.flatMap((id) => {
-    const { request, success }: Operation = operations[id]
-    return [success.body, ...(request ? [request] : [])]
-  })
-  const names = new Set([problemDetails, ...used].flatMap((schema) => namesReachedFrom(schema)))
-  return Object.fromEntries(
-    [...names].toSorted().map((name) => [name, toComponentReferences(toJson(schemaNamed(name)))]),
-  )
-}
-
-function jsonContent(schema: JsonObject): JsonObject {
-  return { [MEDIA_TYPE.json]: { schema } }
-}
-
-function reference(name: string, section = 'schemas'): JsonObject {
-  return { $ref: `#/components/${section}/${name}` }
-}
-
-/** The named schemas refer to each other as `#/$defs/…`; in OpenAPI they live under components. */
-function toComponentReferences(value: Json): Json {
-  if (Array.isArray(value)) return value.map(toComponentReferences)
-  if (value === null || typeof value !== 'object') return value
-  return Object.fromEntries(
-    Object.entries(value).map(([member, inner]) =>
-      member === '$ref' && typeof inner === 'string'
-        ? [member, inner.replace('#/$defs/', '#/components/schemas/')]
-        : [member, toComponentReferences(inner)],
-    ),
-  )
 }

@@ -32,10 +32,7 @@ import type { Operation } from './operation.ts'
 
 /** Paging where the specification shows no parameters: ours, and optional. */
 const pagedBy = (id: 'O-07' | 'O-40') =>
-  Type.Object(
-    { after: pageParameters.after, limit: Type.Optional(Type.Integer({ minimum: 1, ...ours(id) })) },
-    { additionalProperties: false, ...ours(id) },
-  )
+  Type.Object(pageParameters(id), { additionalProperties: false, ...ours(id) })
 
 const PACKAGE_PROBLEMS = [
   'protocol_version_incompatible',
@@ -117,7 +114,7 @@ export const operations = {
     summary: 'List signed skill releases, optionally those that fit a protocol version',
     mutation: false,
     query: Type.Object(
-      { protocol_version: Type.Optional(Type.String({ minLength: 1 })), ...pageParameters },
+      { protocol_version: Type.Optional(Type.String({ minLength: 1 })), ...pageParameters('O-15') },
       { additionalProperties: false },
     ),
     success: { status: 200, body: skillReleasePage },
@@ -259,7 +256,7 @@ export const operations = {
     area: 'notifications',
     summary: 'Read the notification stream of the organization in ascending sequence',
     mutation: false,
-    query: Type.Object(pageParameters, { additionalProperties: false }),
+    query: Type.Object(pageParameters('O-15'), { additionalProperties: false }),
     success: { status: 200, body: notificationPage },
     problems: ['cursor_invalid', 'cursor_expired'],
   },

@@ -2,9 +2,12 @@ import { Type, type Static } from 'typebox'
 import { inUse, ours, proves } from '../schema/annotations.ts'
 import { define } from '../schema/define.ts'
 import { agentId, organizationId, timestamp } from '../schema/shared.ts'
-import { base64url, name, request, resource, text } from './forms.ts'
+import { name, request, resource, text } from './forms.ts'
 
-const coordinate = base64url('a coordinate in base64url without padding (RFC 7518 section 6.2.1)')
+const coordinate = Type.String({
+  pattern: '^[A-Za-z0-9_-]+$',
+  description: 'a coordinate in base64url without padding (RFC 7518 section 6.2.1)',
+})
 const point = {
   kty: Type.Literal('EC'),
   crv: Type.String({ ...ours('O-28'), ...inUse('P-256'), description: 'the name of the curve, P-256' }),

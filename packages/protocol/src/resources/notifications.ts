@@ -13,9 +13,21 @@ import {
 } from '../schema/shared.ts'
 import { cursor, name, request, resource, strings, text, uri } from './forms.ts'
 
+/** RFC 3986 section 3: scheme, slashes and an authority without user information. */
+const httpsAddress = Type.String({
+  format: 'uri',
+  pattern: '^[Hh][Tt][Tt][Pp][Ss]://[^/?#@\\\\]+(?:[/?][^\\\\]*)?$',
+  not: { pattern: '#' },
+  description: 'an https address without user information or fragment',
+  ...proves({ default: 'EVT-15', not: 'O-33' }),
+})
+
 export const webhookEndpointRequest = define(
   'WebhookEndpointRequest',
-  request({ url: uri, event_types: strings }, proves({ default: 'EVT-15', additionalProperties: 'O-29' })),
+  request(
+    { url: httpsAddress, event_types: strings },
+    proves({ default: 'EVT-15', additionalProperties: 'O-29' }),
+  ),
 )
 
 export const webhookEndpointResource = define(
@@ -63,7 +75,10 @@ export const notificationPage = define(
 
 const sequenceMark = Type.Integer({
   minimum: 0,
+  // RFC 7493 section 2.2: beyond it, integers do not survive as doubles.
+  maximum: Number.MAX_SAFE_INTEGER,
   description: 'the highest sequence up to which nothing is missing',
+  ...proves({ maximum: 'O-14' }),
 })
 
 export const acknowledgementRequest = define(

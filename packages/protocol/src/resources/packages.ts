@@ -13,7 +13,9 @@ import {
   timestamp,
   transportMode,
 } from '../schema/shared.ts'
-import { base64url, name, request, resource, text, uri } from './forms.ts'
+import { base64url, base64urlOf, name, request, resource, text, uri } from './forms.ts'
+import { sealedPackage } from './sealed-package.ts'
+import { MEDIA_TYPE } from '../wire.ts'
 
 /** Readable routing data. It says which policy receipt covers the package, and nothing of what is inside. */
 export const packageMetadata = define(
@@ -40,14 +42,25 @@ export const packageMetadata = define(
   }),
 )
 
+/** What the payload of a native package decodes to. */
+export const exchangeEnvelope = define(
+  'ExchangeEnvelope',
+  request({ metadata: packageMetadata, jwe: sealedPackage }, proves('PKG-01')),
+)
+
 /** A Flattened JWS (RFC 7515 section 7.2.2). What its payload holds is checked after the signature's own form. */
 export const nativePackageBody = define(
   'NativePackageBody',
   request(
     {
-      protected: base64url('the JWS protected header in base64url'),
-      payload: base64url('the exchange envelope (metadata and jwe) in base64url'),
-      signature: base64url('the ES256 signature in base64url'),
+      protected: base64url('the JWS protected header: alg, cty, kid, syv, typ', {
+        contentMediaType: MEDIA_TYPE.json,
+      }),
+      payload: base64url('the exchange envelope: metadata and jwe', {
+        contentMediaType: MEDIA_TYPE.exchangeEnvelope,
+        contentSchema: exchangeEnvelope,
+      }),
+      signature: base64urlOf(64, 'the 64 bytes r||s of the ES256 signature in base64url'),
     },
     proves({ default: 'PKG-01', additionalProperties: 'PKG-01' }),
   ),

@@ -58,11 +58,15 @@ export const agentId = define('agentId', identifier('agent'))
 export const humanId = define('humanId', identifier('user'))
 export const threadId = define('threadId', identifier('thread'))
 
+const MONTH_AND_DAY =
+  '(?:(?:0[13578]|1[02])-(?:0[1-9]|[12][0-9]|3[01])|(?:0[469]|11)-(?:0[1-9]|[12][0-9]|30)|02-(?:0[1-9]|[12][0-9]))'
+const TIME_OF_DAY = '(?:(?:[01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]|23:59:60)'
+
 export const timestamp = define(
   'timestamp',
   Type.String({
     format: 'date-time',
-    pattern: '^[^Tt]+T[^Zz+-]+(Z|\\+00:00)$',
+    pattern: `^[0-9]{4}-${MONTH_AND_DAY}T${TIME_OF_DAY}(?:\\.[0-9]+)?(?:Z|\\+00:00)$`,
     description: 'a UTC time such as 2026-03-01T09:30:00Z (RFC 3339, with T, ending in Z or +00:00)',
     ...proves('OBJ-19'),
   }),

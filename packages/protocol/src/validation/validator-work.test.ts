@@ -3,7 +3,9 @@ import { test } from 'node:test'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import fc from 'fast-check'
 import { exampleObjects } from '../objects/examples.ts'
+import { openPoints } from '../profile/open-points.ts'
 import { agentRegistration } from '../resources/agents.ts'
+import { nativePackageBody } from '../resources/packages.ts'
 import { policyReceipt } from '../resources/policy-receipts.ts'
 import { uniqueItems } from './unique-items.ts'
 import { validateObject } from './validate-object.ts'
@@ -103,3 +105,11 @@ function closedThread(allowed_next_phases: string[]): object {
   const { lifecycle, ...thread } = exampleObjects.loop_thread
   return { ...thread, phase: 'closed', lifecycle: { ...lifecycle, allowed_next_phases } }
 }
+
+test('[O-14][PKG-01] a payload may be as long as any profile allows', () => {
+  const longest: unknown = Reflect.get(openPoints['O-14'].settings.properties.request_bytes, 'maximum')
+  assert.ok(typeof longest === 'number')
+  const body = { protected: 'e30', payload: 'A'.repeat(longest), signature: 'A'.repeat(86) }
+  assert.deepEqual(validatorOf(nativePackageBody)(body), [])
+  assert.equal(validatorOf(nativePackageBody)({ ...body, payload: `${body.payload}*` }).length, 1)
+})

@@ -1,5 +1,12 @@
 import type { JsonValue } from '@agent-exchange/crypto'
-import { MAXIMUM_FAILURES, pointerTo, type DeploymentProfile, type Failure } from '@agent-exchange/protocol'
+import {
+  KEPT_OF_JWK,
+  LONG_TEXTS,
+  MAXIMUM_FAILURES,
+  pointerTo,
+  type DeploymentProfile,
+  type Failure,
+} from '@agent-exchange/protocol'
 import { Problem } from './problem.ts'
 
 type Limits = DeploymentProfile['O-14']
@@ -26,12 +33,8 @@ export function assertBounds(profile: DeploymentProfile, { identifiers, texts, l
   if (failures.length > 0) throw new Problem('validation_failed', { failures })
 }
 
-/** Members that hold a sentence or an address rather than a name. */
-const LONG_TEXTS = new Set(['statement', 'reason_detail', 'evidence_reference', 'url'])
 /** Members whose own members have names of the caller's choice: content, and not repeated in an answer. */
 const MAPS = new Set(['skill_versions'])
-/** Of a JWK only these are kept (ID-06); whatever else it holds is neither stored nor judged. */
-const KEPT_OF_JWK = new Set(['kty', 'crv', 'x', 'y'])
 
 /** O-14 for a whole document whose members are known: every text in it has an end. Its lists were judged before. */
 export function boundFailures(value: JsonValue, profile: DeploymentProfile, pointer = ''): Failure[] {
@@ -67,6 +70,12 @@ function collect(value: JsonValue, pointer: string, limits: Limits, found: Failu
   }
 }
 
+/** In characters as JSON Schema counts them: code points, of which the language's own length counts some twice. */
+export function isLongerThan(text: string, maximum: number): boolean {
+  if (text.length <= maximum) return false
+  return text.length > 2 * maximum || Array.from(text).length > maximum
+}
+
 /** PostgreSQL keeps any text but the null character. */
 export function isStorable(text: string): boolean {
   return !text.includes('\0')
@@ -74,7 +83,7 @@ export function isStorable(text: string): boolean {
 
 function textFailures(pointer: string, text: string | undefined, maximum: number): Failure[] {
   if (text === undefined) return []
-  if (text.length > maximum) return [failure(pointer, `Use at most ${maximum} characters.`)]
+  if (isLongerThan(text, maximum)) return [failure(pointer, `Use at most ${maximum} characters.`)]
   return isStorable(text) ? [] : [failure(pointer, 'Leave out the null character.')]
 }
 

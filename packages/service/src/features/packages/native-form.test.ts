@@ -93,9 +93,9 @@ test('[PKG-01][ERR-02] only the three members, canonical base64url, and a payloa
     [{ payload: body.payload, signatures: [] }, 'validation_failed'],
     [{ ...body, signature: `${body.signature}=` }, 'validation_failed'],
     [{ ...body, payload: '' }, 'validation_failed'],
-    [{ ...body, payload: 'A' }, 'envelope_invalid'],
-    [{ ...body, signature: body.signature.slice(0, -2) }, 'envelope_invalid'],
-    [{ ...body, signature: `${body.signature.slice(0, -1)}B` }, 'envelope_invalid'],
+    [{ ...body, payload: 'A' }, 'validation_failed'],
+    [{ ...body, signature: body.signature.slice(0, -2) }, 'validation_failed'],
+    [{ ...body, signature: `${body.signature.slice(0, -1)}B` }, 'validation_failed'],
     [await envelopeOf(HEADER, { metadata, jwe, plaintext: 'CANARY' }), 'envelope_invalid'],
     [await envelopeOf(HEADER, { metadata }), 'envelope_invalid'],
     [await envelopeOf(HEADER, [metadata, jwe]), 'envelope_invalid'],
@@ -220,8 +220,12 @@ test('[PKG-01][O-14][O-29] lists without end inside an envelope are refused befo
   const cases: [object, string][] = [
     [{ metadata: { ...metadata, skill_id: long, CANARY: 1 }, jwe }, '/payload/metadata/skill_id'],
     [{ metadata: { ...metadata, CANARY: { x: long } }, jwe }, '/payload/metadata'],
-    [{ metadata, jwe: { ...jwe, recipients: [inKey, other] } }, '/payload'],
-    [{ metadata, jwe: { ...jwe, recipients: long } }, '/payload'],
+    [
+      { metadata, jwe: { ...jwe, recipients: [inKey, other] } },
+      '/payload/jwe/recipients/0/header/epk/key_ops',
+    ],
+    [{ metadata, jwe: { ...jwe, recipients: long, CANARY: 1 } }, '/payload/jwe/recipients'],
+    [{ metadata, CANARY: long }, '/payload'],
   ]
   for (const [payload, pointer] of cases) {
     const answer = await seats.post('/v1/packages', await unsigned(payload))

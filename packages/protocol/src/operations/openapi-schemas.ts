@@ -1,0 +1,60 @@
+import { problemDetails } from '../problems.ts'
+import type { DeploymentProfile } from '../profile/profile.ts'
+import { notificationEnvelope } from '../resources/notifications.ts'
+import { namesReachedFrom, schemaNamed, toJson, type Json, type JsonObject } from '../schema/define.ts'
+import { MEDIA_TYPE } from '../wire.ts'
+import type { Operation } from './operation.ts'
+import { OPERATION_IDS, operations } from './operations.ts'
+import { withRequestLimits } from './request-limits.ts'
+
+/** Every schema that the document refers to; those of requests with the limits of this deployment. */
+export function componentSchemas(profile: DeploymentProfile): JsonObject {
+  const rows: Operation[] = OPERATION_IDS.map((id) => operations[id])
+  const requests = rows.flatMap(({ request }) => (request ? [request] : []))
+  const answers = [problemDetails, notificationEnvelope, ...rows.map(({ success }) => success.body)]
+  const sent = new Set(requests.flatMap((schema) => namesReachedFrom(schema)))
+  const names = new Set([...sent, ...answers.flatMap((schema) => namesReachedFrom(schema))])
+  return Object.fromEntries(
+    [...names].toSorted().map((name) => {
+      const schema = toJson(schemaNamed(name))
+      const limited = sent.has(name) ? withRequestLimits(name, schema, profile['O-14']) : schema
+      return [name, toComponentReferences(asText(limited))]
+    }),
+  )
+}
+
+/**
+ * A time is signed as it is written, and a generated client would make a date of its language of it: where a pattern
+ * says the same, the format is left out.
+ */
+function asText(schema: JsonObject): JsonObject {
+  if (schema['format'] !== 'date-time' || !('pattern' in schema)) return schema
+  const { format: _format, ...text } = schema
+  return text
+}
+
+/** `examples` are values by name. */
+export function jsonContent(schema: JsonObject, examples: JsonObject): JsonObject {
+  const named = Object.entries(examples).map(([name, value]) => [name, { value }] as const)
+  return { [MEDIA_TYPE.json]: { schema, examples: Object.fromEntries(named) } }
+}
+
+export function reference(name: string, section = 'schemas'): JsonObject {
+  return { $ref: `#/components/${section}/${name}` }
+}
+
+/**
+ * The named schemas refer to each other as `#/$defs/…`; in OpenAPI they live under components. Rules and notes beside a
+ * reference move around it, since generators of clients ignore them there.
+ */
+export function toComponentReferences(value: Json): Json {
+  if (Array.isArray(value)) return value.map(toComponentReferences)
+  if (value === null || typeof value !== 'object') return value
+  const { $ref: target, ...beside } = value
+  const rest = Object.fromEntries(
+    Object.entries(beside).map(([member, inner]) => [member, toComponentReferences(inner)]),
+  )
+  if (typeof target !== 'string') return rest
+  const moved = { $ref: target.replace('#/$defs/', '#/components/schemas/') }
+  return Object.keys(rest).length === 0 ? moved : { allOf: [moved], ...rest }
+}

@@ -1,0 +1,82 @@
+import type { DeploymentProfile } from '../profile/profile.ts'
+import type { Json, JsonObject } from '../schema/define.ts'
+
+/** Members that hold a sentence or an address rather than a name; they may be longer (O-14). */
+export const LONG_TEXTS: ReadonlySet<string> = new Set([
+  'statement',
+  'reason_detail',
+  'evidence_reference',
+  'url',
+])
+
+/** Of a public JWK only these are kept (ID-06); the limits of texts do not apply to other members. */
+export const KEPT_OF_JWK: ReadonlySet<string> = new Set(['kty', 'crv', 'x', 'y'])
+
+/** The one list with a limit of its own: reading a key costs as much as verifying a signature. */
+const KEYS = 'keys'
+const PUBLIC_JWK_INPUT = 'PublicJwkInput'
+/** The database cannot keep the null character. */
+const STORABLE = '^[^\\u0000]*$'
+
+type Limits = DeploymentProfile['O-14']
+
+/** O-14: a named schema with the lengths that this deployment takes in a request. */
+export function withRequestLimits(name: string, schema: JsonObject, limits: Limits): JsonObject {
+  return limited(schema, { limits, isJwk: name === PUBLIC_JWK_INPUT }, '')
+}
+
+interface Place {
+  readonly limits: Limits
+  readonly isJwk: boolean
+}
+
+function limited(schema: JsonObject, place: Place, member: string): JsonObject {
+  return { ...schema, ...rules(schema, place, member) }
+}
+
+function within(schema: Json | undefined, place: Place, member: string): Json {
+  const isObject = typeof schema === 'object' && schema !== null && !Array.isArray(schema)
+  return isObject ? limited(schema, place, member) : (schema ?? true)
+}
+
+function rules(schema: JsonObject, place: Place, member: string): JsonObject {
+  const { limits, isJwk } = place
+  if ('const' in schema || 'enum' in schema) return {}
+  if (schema['type'] === 'string')
+    return isJwk && !KEPT_OF_JWK.has(member) ? {} : text(schema, member, limits)
+  if (schema['type'] === 'array') {
+    const most = member === KEYS ? limits.registration_keys : limits.list_items
+    const items = within(schema['items'], place, member)
+    return { maxItems: Math.min(Number(schema['maxItems'] ?? most), most), items }
+  }
+  return schema['type'] === 'object' ? object(schema, place) : {}
+}
+
+function text(schema: JsonObject, member: string, limits: Limits): JsonObject {
+  const hasForm = 'pattern' in schema || 'format' in schema
+  return {
+    maxLength: longest(schema, member, limits),
+    ...(!hasForm && { pattern: STORABLE }),
+  }
+}
+
+function longest(schema: JsonObject, member: string, limits: Limits): number {
+  if ('contentEncoding' in schema) return limits.request_bytes
+  return LONG_TEXTS.has(member) ? limits.text_characters : limits.identifier_characters
+}
+
+function object(schema: JsonObject, place: Place): JsonObject {
+  const { limits } = place
+  const properties = Object.entries((schema['properties'] ?? {}) as JsonObject).map(
+    ([name, inner]) => [name, within(inner, place, name)] as const,
+  )
+  const map = schema['additionalProperties']
+  return {
+    ...('properties' in schema && { properties: Object.fromEntries(properties) }),
+    ...(map !== false && { maxProperties: limits.object_members }),
+    ...(typeof map === 'object' && {
+      additionalProperties: within(map, place, ''),
+      propertyNames: { maxLength: limits.identifier_characters, pattern: STORABLE },
+    }),
+  }
+}
