@@ -5,6 +5,7 @@ import type { Context } from '../kernel/context.ts'
 import { pathOf, RESOURCE_METADATA_PATH } from '../oauth/addresses.ts'
 import type { AuthorizationServer } from '../oauth/authorization-server.ts'
 import { protectedResourceMetadata } from '../oauth/metadata.ts'
+import { notFound, refuseUnknownRoutes } from './allowed-methods.ts'
 import { registerArtifacts } from './artifact-routes.ts'
 import { limitConnections } from './connection-limit.ts'
 import { registerContent } from './content-routes.ts'
@@ -12,7 +13,7 @@ import type { AgentServerDependencies } from './dependencies.ts'
 import { listenerOptions } from './listener-options.ts'
 import { answerOddRequests } from './odd-requests.ts'
 import { registerOperations } from './operation-routes.ts'
-import { answerBrokenRequest, notFound, sendProblem, toProblem } from './problem-replies.ts'
+import { answerBrokenRequest, sendProblem, toProblem } from './problem-replies.ts'
 import { factsOf, noteFacts, prepareFacts } from './request-facts.ts'
 
 const KEEP_ALIVE_MS = 72_000
@@ -72,6 +73,7 @@ export function createAgentServer(dependencies: AgentServerDependencies): Fastif
     )
   }
   if (authorizationServer) mountAuthorizationServer(app, authorizationServer)
+  refuseUnknownRoutes(app)
   registerOperations(app, dependencies)
   registerContent(app, dependencies)
   registerArtifacts(app, dependencies)

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
+import { once } from 'node:events'
+import { METHODS, request as httpRequest, type IncomingMessage } from 'node:http'
 import { after, test } from 'node:test'
 import {
   OPERATION_IDS,
@@ -101,6 +103,37 @@ test('[API-08][AUTH-01][ERR-03] without a usable token nothing is reached, and t
       }
     })
   }
+})
+
+const TEXT = { 'content-type': 'text/plain', 'content-length': '4', connection: 'close' }
+
+/** Any method that Node's parser knows; fetch refuses some of them. */
+async function methodAt(path: string, method: string, headers: Record<string, string> = {}) {
+  const outgoing = httpRequest(world.url + path, { method, headers })
+  outgoing.end(headers['content-type'] === undefined ? undefined : 'text')
+  const [answer] = (await once(outgoing, 'response')) as [IncomingMessage]
+  answer.resume()
+  return [answer.statusCode, answer.headers['allow']]
+}
+
+test('[API-01][API-02] every method that a path does not have is 405, whatever its body is, with exactly those it has', async () => {
+  const unusual = METHODS.filter((method) => method !== 'CONNECT')
+  const declared = Map.groupBy(
+    OPERATION_IDS.map((id) => operations[id]),
+    ({ path }) => path,
+  )
+  for (const [template, found] of declared) {
+    const allowed = found.map(({ method }) => method)
+    const path = template.replaceAll(/\{\w+\}/g, 'x')
+    for (const method of unusual) {
+      if ((allowed as string[]).includes(method)) continue
+      const label = `${method} ${path}`
+      assert.deepEqual(await methodAt(path, method), [405, allowed.join(', ')], label)
+      const withBody = await methodAt(path, method, TEXT)
+      assert.deepEqual(withBody, [405, allowed.join(', ')], `${label} with a body`)
+    }
+  }
+  assert.deepEqual(await methodAt('/v1/nothing', 'QUERY'), [404, undefined])
 })
 
 test('[API-01] a wrong method is 405 with what is allowed, and no other path exists under /v1', async () => {

@@ -1,9 +1,11 @@
 import { HEADER, MEDIA_TYPE, OPERATION_IDS, operations, type OperationId } from '@agent-exchange/protocol'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { RecordedAnswer } from '../db/idempotency.ts'
+import { isLongerThan } from '../kernel/bounds.ts'
 import type { Call, Caller } from '../kernel/call.ts'
 import { Problem } from '../kernel/problem.ts'
 import type { AgentServerDependencies } from './dependencies.ts'
+import { requireUnshadowed, shadowedPaths } from './allowed-methods.ts'
 import { authenticate } from './authentication.ts'
 import { holdBody } from './body-budget.ts'
 import { handlers, type Handler } from './handlers.ts'
@@ -27,11 +29,13 @@ export function registerOperations(app: FastifyInstance, dependencies: AgentServ
   app.decorateRequest(ADMISSION, undefined)
   for (const id of OPERATION_IDS) {
     const { method, path } = operations[id]
+    const shadowed = shadowedPaths(id)
     app.route({
       method,
       url: path.replaceAll(/\{(\w+)\}/g, ':$1'),
       // Before the body is read: a stranger's body is not worth reading.
       onRequest: async (request, reply) => {
+        requireUnshadowed(shadowed, request, reply)
         const admission = await admit(id, request, dependencies)
         ;(request as Admitted)[ADMISSION] = admission
         if (operations[id].mutation)
@@ -92,7 +96,7 @@ async function run(
 /** An id that is too long or cannot be stored names nothing. */
 function readParams(params: Record<string, string>, maximum: number): Record<string, string> {
   for (const value of Object.values(params)) {
-    if (value.length > maximum || value.includes('\0') || !value.isWellFormed())
+    if (isLongerThan(value, maximum) || value.includes('\0') || !value.isWellFormed())
       throw new Problem('resource_not_found')
   }
   // The router's object has no prototype; a plain one can be canonicalized.

@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net'
-import { MEDIA_TYPE, operations, OPERATION_IDS, problems, type ProblemCode } from '@agent-exchange/protocol'
+import { MEDIA_TYPE, problems, type ProblemCode } from '@agent-exchange/protocol'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { isUnavailable } from '../db/unavailable.ts'
 import { bearerChallenge } from '../oauth/challenge.ts'
@@ -53,25 +53,6 @@ export function sendProblem(
   const wait = problem.details['retry_after_seconds']
   if (typeof wait === 'number') reply.header('retry-after', String(wait))
   return reply.send(JSON.stringify(problemDocument(problem, problemBase(context), correlationId)))
-}
-
-/** A path that exists with another method says so; all others look alike. */
-export function notFound(request: FastifyRequest, reply: FastifyReply): Problem {
-  const path = request.url.split('?', 1)[0] ?? ''
-  const allowed = OPERATION_IDS.map((id) => operations[id])
-    .filter((operation) => matches(operation.path, path))
-    .map(({ method }) => method)
-  if (allowed.length === 0) return new Problem('resource_not_found')
-  reply.header('allow', [...new Set(allowed)].join(', '))
-  return new Problem('method_not_allowed')
-}
-
-function matches(template: string, path: string): boolean {
-  const [expected, given] = [template.split('/'), path.split('/')]
-  return (
-    expected.length === given.length &&
-    expected.every((part, index) => part.startsWith('{') || part === given[index])
-  )
 }
 
 const CLIENT_PROBLEMS: Readonly<Record<string, ProblemCode>> = {
