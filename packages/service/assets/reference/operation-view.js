@@ -1,11 +1,12 @@
 import { badges, disclosure, el } from './elements.js'
+import { examplesOf } from './examples.js'
 import { resolve, nameOf } from './schema-facts.js'
-import { schemaView } from './schema-view.js'
+import { rulesView, schemaView } from './schema-view.js'
 import { tryForm } from './try-form.js'
 
 /** Everything about one operation, made when it is opened. */
 export function operationView(context, entry) {
-  const { method, path, operation } = entry
+  const { id, method, path, operation } = entry
   const head = [
     el('span', { class: `method ${method.toLowerCase()}` }, method),
     ' ',
@@ -13,24 +14,47 @@ export function operationView(context, entry) {
     ' ',
     el('span', { class: 'what' }, operation.summary),
   ]
-  return disclosure(head, () => inside(context, entry), { class: 'operation', id: operation.operationId })
+  return disclosure(head, () => inside(context, entry), { class: 'operation', id })
 }
 
 function inside(context, entry) {
-  const { operation } = entry
-  const body = operation.requestBody?.content['application/json'].schema
+  const { id, operation, isWebhook } = entry
+  const body = operation.requestBody?.content['application/json']
+  const about = operation.description
+    ? el('p', {}, operation.description)
+    : el('p', { class: 'quiet' }, 'Operation ', el('code', {}, id))
   return [
-    el('p', { class: 'quiet' }, 'Operation ', el('code', {}, operation.operationId)),
+    about,
     el('h3', {}, 'Parameters'),
     parametersView(context, entry.parameters),
-    ...(body ? [el('h3', {}, 'Request body'), namedSchema(context, body)] : []),
-    el('h3', {}, 'Answers'),
+    ...(body ? bodyView(context, body, operation.requestBody) : []),
+    el('h3', {}, isWebhook ? 'What to answer' : 'Answers'),
     ...Object.entries(operation.responses).map(([status, response]) =>
       responseView(context, status, response),
     ),
-    el('h3', {}, 'Try it'),
-    tryForm(context, entry),
+    ...(isWebhook ? [] : [el('h3', {}, 'Try it'), tryForm(context, entry)]),
   ]
+}
+
+function bodyView(context, body, { description: limit }) {
+  return [
+    el('h3', {}, 'Request body'),
+    ...(limit ? [el('p', { class: 'quiet' }, limit)] : []),
+    namedSchema(context, body.schema),
+    ...exampleViews(context, body),
+  ]
+}
+
+/** Each example behind a line of its own: most are longer than what surrounds them. */
+function exampleViews({ description }, content) {
+  const examples = examplesOf(description, content)
+  return examples.map(({ name, text }) =>
+    disclosure([examples.length > 1 ? `Example: ${name}` : 'Example'], () => [exampleText(name, text)]),
+  )
+}
+
+function exampleText(name, text) {
+  return el('pre', { tabindex: '0', 'aria-label': `Example ${name}` }, text)
 }
 
 function parametersView(context, parameters) {
@@ -45,6 +69,7 @@ function parametersView(context, parameters) {
         'td',
         {},
         el('p', {}, parameter.description ?? parameter.schema.description ?? ''),
+        ...rulesView(parameter.schema),
         ...badges(parameter.schema['x-open-point'], context.meanings),
       ),
     ),
@@ -64,19 +89,36 @@ function namedSchema(context, schema) {
 }
 
 function responseView(context, status, response) {
-  const problem = response.content['application/problem+json']
-  const head = [el('strong', { class: problem ? 'bad' : 'good' }, status), ' ']
-  if (!problem) {
-    const { schema } = response.content['application/json']
-    const own = badges(resolve(context.description, schema)['x-open-point'], context.meanings)
-    return disclosure([...head, el('code', {}, nameOf(schema) ?? ''), ' ', ...own], () => [
-      schemaView(context, schema),
-    ])
-  }
-  const codes = problem.schema.properties.code.enum
+  const problem = response.content?.['application/problem+json']
+  const answer = response.content?.['application/json']
   const note = badges(response['x-open-point'], context.meanings)
+  const tone = status.startsWith('2') ? 'good' : 'bad'
+  const head = [el('strong', { class: tone }, status), ' ']
+  if (problem) return problemsView(context, problem, { head, note, response })
+  if (!answer) return el('p', {}, ...head, response.description, ' ', ...note)
+  const own = badges(resolve(context.description, answer.schema)['x-open-point'], context.meanings)
+  return disclosure([...head, el('code', {}, nameOf(answer.schema) ?? ''), ' ', ...own], () => [
+    schemaView(context, answer.schema),
+    ...exampleViews(context, answer),
+  ])
+}
+
+function problemsView(context, problem, { head, note, response }) {
+  const codes = resolve(context.description, problem.schema).properties.code.enum
+  const examples = new Map(examplesOf(context.description, problem).map(({ name, text }) => [name, text]))
   return disclosure([...head, codes.join(', '), ' ', ...note], () => [
-    el('ul', {}, ...codes.map((code) => el('li', {}, ...problemView(context, code)))),
+    el(
+      'ul',
+      {},
+      ...codes.map((code) =>
+        el(
+          'li',
+          {},
+          ...problemView(context, code),
+          disclosure(['Example'], () => [exampleText(code, examples.get(code) ?? '')]),
+        ),
+      ),
+    ),
     ...Object.entries(response.headers ?? {}).map(([name, { description }]) =>
       el('p', {}, 'Header ', el('code', {}, name), `: ${description}`),
     ),

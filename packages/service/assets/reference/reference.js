@@ -10,36 +10,33 @@ async function read(address) {
   return await response.json()
 }
 
-/** The operations of the description, in its order. */
+/** The operations of the description, in its order, then what it sends by itself. */
 function operationsOf(description) {
-  return Object.entries(description.paths).flatMap(([path, methods]) =>
-    Object.entries(methods).map(([method, operation]) => ({
-      path,
-      method: method.toUpperCase(),
-      operation,
-      parameters: operation.parameters.map((parameter) => resolve(description, parameter)),
-    })),
-  )
+  const entriesOf = (items, isWebhook) =>
+    Object.entries(items).flatMap(([path, item]) =>
+      Object.entries(resolve(description, item)).map(([method, operation]) => ({
+        id: operation.operationId ?? path,
+        path: isWebhook ? 'the url of your endpoint' : path,
+        method: method.toUpperCase(),
+        operation,
+        isWebhook,
+        parameters: operation.parameters.map((parameter) => resolve(description, parameter)),
+      })),
+    )
+  return [...entriesOf(description.paths, false), ...entriesOf(description.webhooks ?? {}, true)]
 }
 
 /** One group in the contents and one on the page; what belongs to an operation is hidden and shown together. */
 function group(context, { name, description }, entries) {
   const rows = entries.map((entry) => {
-    const { operation, method, path, parameters } = entry
-    const words = [
-      operation.operationId,
-      method,
-      path,
-      operation.summary,
-      name,
-      ...parameters.map((p) => p.name),
-    ]
-    const link = el(
-      'a',
-      { href: `#${operation.operationId}`, title: `${method} ${path}` },
-      operation.operationId,
-    )
-    return { text: words.join(' ').toLowerCase(), parts: [el('li', {}, link), operationView(context, entry)] }
+    const { id, operation, method, path, parameters } = entry
+    const words = [id, method, path, operation.summary, name, ...parameters.map((p) => p.name)]
+    const link = el('a', { href: `#${id}`, title: `${method} ${path}` }, id)
+    return {
+      text: words.join(' ').toLowerCase(),
+      isWebhook: entry.isWebhook,
+      parts: [el('li', {}, link), operationView(context, entry)],
+    }
   })
   const heading = name.charAt(0).toUpperCase() + name.slice(1).replaceAll('-', ' ')
   const contents = el('div', {}, el('h2', {}, heading), el('ul', {}, ...rows.map(({ parts }) => parts[0])))
@@ -63,7 +60,7 @@ function search(groups, query) {
       return matches
     })
     contents.hidden = section.hidden = shown.length === 0
-    found += shown.length
+    found += shown.filter(({ isWebhook }) => !isWebhook).length
   }
   byId('found').textContent = `${found} ${found === 1 ? 'operation' : 'operations'}`
 }

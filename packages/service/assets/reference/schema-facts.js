@@ -2,9 +2,10 @@
 
 const COMPONENT = '#/components/'
 
-/** The name behind a reference, or undefined. */
+/** The name behind a reference, also where rules stand around it, or undefined. */
 export function nameOf(schema) {
-  return schema.$ref?.split('/').at(-1)
+  const reference = schema.$ref ?? (schema.type === undefined ? schema.allOf?.[0]?.$ref : undefined)
+  return reference?.split('/').at(-1)
 }
 
 /** The thing behind a reference, with the rules beside the reference (2020-12 allows them) applied to it. */
@@ -42,6 +43,9 @@ export function typeOf(description, schema) {
   return format ? `${type}, ${format}` : type
 }
 
+/** A longer one tells a reader less than the description beside it. */
+const LONGEST_SHOWN_PATTERN = 80
+
 const LIMITS = [
   ['minLength', 'at least', 'characters'],
   ['maxLength', 'at most', 'characters'],
@@ -49,6 +53,8 @@ const LIMITS = [
   ['maxItems', 'at most', 'entries'],
   ['minimum', 'at least', ''],
   ['maximum', 'at most', ''],
+  ['maxProperties', 'at most', 'members'],
+  ['default', 'default', ''],
 ]
 
 /** Everything else that a value must fulfil, as short texts. `code` marks what is to be read letter by letter. */
@@ -61,7 +67,8 @@ export function rulesOf(schema) {
   if (schema.enum) rules.push({ text: 'one of', code: schema.enum.map(String) })
   if (schema['x-values-in-use'])
     rules.push({ text: 'in use, not a closed list:', code: schema['x-values-in-use'] })
-  if (schema.pattern) rules.push({ text: 'pattern', code: [schema.pattern] })
+  const isInWords = schema.description && schema.pattern?.length > LONGEST_SHOWN_PATTERN
+  if (schema.pattern && !isInWords) rules.push({ text: 'pattern', code: [schema.pattern] })
   if (schema.uniqueItems) rules.push({ text: 'no duplicates' })
   if (schema.additionalProperties === false) rules.push({ text: 'no other members' })
   for (const part of schema.allOf ?? []) if (part.description) rules.push({ text: `has ${part.description}` })
@@ -70,7 +77,14 @@ export function rulesOf(schema) {
 
 /** The members of an object, or what an array or a choice is made of, as rows with a name. */
 export function partsOf(description, schema) {
-  const { properties = {}, required = [], additionalProperties, items, anyOf } = resolve(description, schema)
+  const {
+    properties = {},
+    required = [],
+    additionalProperties,
+    items,
+    anyOf,
+    contentSchema,
+  } = resolve(description, schema)
   const rows = Object.entries(properties).map(([name, inner]) => ({
     name,
     schema: inner,
@@ -82,6 +96,7 @@ export function partsOf(description, schema) {
     rows.push(
       ...anyOf.map((choice, index) => ({ name: `choice ${index + 1}`, schema: choice, required: false })),
     )
+  if (contentSchema) rows.push({ name: 'decoded', schema: contentSchema, required: false })
   if (items && isNested(description, items)) rows.push({ name: 'each entry', schema: items, required: false })
   return rows
 }

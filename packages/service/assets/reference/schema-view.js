@@ -35,9 +35,13 @@ function partView(context, { name, schema, required }, depth) {
 
 function factsOf(schema) {
   const facts = schema.description ? [el('p', { class: 'quiet' }, sentence(schema.description))] : []
+  return [...facts, ...rulesView(schema)]
+}
+
+/** What a value must fulfil, as one paragraph, or nothing. */
+export function rulesView(schema) {
   const rules = rulesOf(schema)
-  if (rules.length > 0) facts.push(el('p', { class: 'rules' }, ...rules.flatMap(ruleView)))
-  return facts
+  return rules.length > 0 ? [el('p', { class: 'rules' }, ...rules.flatMap(ruleView))] : []
 }
 
 function ruleView({ text, code = [] }) {

@@ -1,12 +1,10 @@
 import { el } from './elements.js'
+import { examplesOf } from './examples.js'
 import { addressOf, curlLine, headersOf, randomUuid } from './request.js'
-import { nameOf, resolve } from './schema-facts.js'
-import { skeleton } from './skeleton.js'
 
 const TIMEOUT_MS = 30_000
 /** More than this helps nobody on a page. */
 const MAXIMUM_SHOWN_CHARACTERS = 200_000
-const WEEK_MS = 7 * 86_400_000
 
 /** A form that sends one operation with what is typed in, and shows the answer and the same call for a shell. */
 export function tryForm(context, { method, path, operation, parameters }) {
@@ -76,36 +74,28 @@ function field(operation, parameter, values, update) {
   )
 }
 
-/** Starts with the smallest valid body; where a body has several forms, each of them can be chosen. */
+/** Starts with the example; where a body has several forms, each of them can be chosen. */
 function bodyEditor({ description }, operation, update) {
-  const schema = operation.requestBody?.content['application/json'].schema
-  if (!schema) return undefined
-  const forms = resolve(description, schema).anyOf ?? [schema]
+  const examples = examplesOf(description, operation.requestBody?.content['application/json'])
+  if (examples.length === 0) return undefined
   const id = `${operation.operationId}-body`
   const area = el('textarea', { id, rows: '14', spellcheck: 'false', autocomplete: 'off', input: update })
-  const start = (form) => {
-    const now = new Date()
-    const later = new Date(now.getTime() + WEEK_MS).toISOString()
-    const members = { protocol_version: description.components.schemas.protocolVersion.const }
-    const known = { now: now.toISOString(), later, address: `${location.origin}/`, members }
-    area.value = JSON.stringify(skeleton(description, form, known), undefined, 2)
-  }
-  start(forms[0])
+  area.value = examples[0].text
   const choose = el('select', {
     'aria-label': 'Form of the body',
     change: () => {
-      start(forms[choose.selectedIndex])
+      area.value = examples[choose.selectedIndex].text
       update()
     },
   })
-  choose.append(...forms.map((form) => el('option', {}, nameOf(form) ?? 'body')))
+  choose.append(...examples.map(({ name }) => el('option', {}, name)))
   const label = el(
     'label',
     { for: id },
     'Body ',
-    el('span', { class: 'quiet' }, '(required members, to be filled in)'),
+    el('span', { class: 'quiet' }, '(the example: put in your own ids, times and signatures)'),
   )
-  const element = el('div', { class: 'field' }, label, ...(forms.length > 1 ? [choose] : []), area)
+  const element = el('div', { class: 'field' }, label, ...(examples.length > 1 ? [choose] : []), area)
   return { element, value: () => area.value }
 }
 

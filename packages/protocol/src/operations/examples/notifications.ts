@@ -30,7 +30,7 @@ export const notification: NotificationEnvelope = {
   organization_id: MANUFACTURER.organization_id,
   package_id: PACKAGE,
   thread_id: THREAD,
-  state: 'encrypted_available',
+  state: 'accepted',
   transport_mode: 'native',
   content_digest: DIGEST.content,
   correlation_id: 'corr_seat_rails_w12',

@@ -16,8 +16,13 @@ export function registerOpenPoints(app: FastifyInstance, profile: DeploymentProf
   const points = OPEN_POINT_IDS.map((id) => describe(id, profile))
   const main = html`<p class="lead">
       The specification leaves these questions open. What is said here is the choice of this project and of
-      this deployment, not protocol.
+      this deployment, not protocol. What this deployment set otherwise is marked.
     </p>
+    <nav aria-label="Open points">
+      <ul class="contents">
+        ${points.map(entry)}
+      </ul>
+    </nav>
     ${points.map(section)}`
   serveEither(app, '/open-points/', {
     html: htmlPage({ title: 'Open points', main, root: '../' }),
@@ -41,7 +46,19 @@ function describe(id: OpenPointId, profile: DeploymentProfile) {
   }
 }
 
-function section({ id, meaning, why, settings }: ReturnType<typeof describe>): Html {
+type Described = ReturnType<typeof describe>
+
+function entry({ id, meaning, settings }: Described): Html {
+  const isChanged = settings.some(
+    ({ value, default: usual }) => JSON.stringify(value) !== JSON.stringify(usual),
+  )
+  return html`<li>
+    <a href="#${id.toLowerCase()}">${id}</a> ${meaning}
+    ${isChanged ? html`<strong>set here</strong>` : html``}
+  </li>`
+}
+
+function section({ id, meaning, why, settings }: Described): Html {
   const rows = settings.map(({ name, meaning: what, value, default: fallback }) => {
     const [here, usual] = [JSON.stringify(value), JSON.stringify(fallback)]
     const note = here === usual ? html`` : html` <small>default <code>${usual}</code></small>`
@@ -52,9 +69,8 @@ function section({ id, meaning, why, settings }: ReturnType<typeof describe>): H
     </tr>`
   })
   return html`<section id="${id.toLowerCase()}">
-    <h2>${id}</h2>
-    <p>${meaning}</p>
-    <p><strong>Ours:</strong> ${why}</p>
+    <h2>${id}: ${meaning.replace(/\.$/u, '')}</h2>
+    <p>${why}</p>
     <table>
       <thead>
         <tr>

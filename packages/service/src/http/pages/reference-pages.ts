@@ -25,7 +25,7 @@ const FILES: readonly (readonly [name: string, mediaType: string])[] = [
   ['operation-view.js', SCRIPT],
   ['schema-view.js', SCRIPT],
   ['schema-facts.js', SCRIPT],
-  ['skeleton.js', SCRIPT],
+  ['examples.js', SCRIPT],
   ['request.js', SCRIPT],
   ['try-form.js', SCRIPT],
 ]

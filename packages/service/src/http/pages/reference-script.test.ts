@@ -20,13 +20,14 @@ type Call = { path: string; parameters: Parameter[]; values: Map<string, string>
 
 const facts = await load<{
   resolve(description: JsonObject, schema: Schema): Schema
+  nameOf(schema: Schema): string | undefined
   typeOf(description: JsonObject, schema: Schema): string
   rulesOf(schema: Schema): { text: string; code?: string[] }[]
   partsOf(description: JsonObject, schema: Schema): { name: string; schema: Schema; required: boolean }[]
 }>('schema-facts.js')
-const { skeleton } = await load<{
-  skeleton: (description: JsonObject, schema: Schema, known: typeof KNOWN) => unknown
-}>('skeleton.js')
+const { examplesOf } = await load<{
+  examplesOf(description: JsonObject, content: Schema | undefined): { name: string; text: string }[]
+}>('examples.js')
 const request = await load<{
   addressOf(call: Call): string
   headersOf(call: Call): [string, string][]
@@ -35,39 +36,51 @@ const request = await load<{
 }>('request.js')
 
 const description = openApiDocument()
-const KNOWN = {
-  now: '2026-03-01T09:30:00.000Z',
-  later: '2026-03-08T09:30:00.000Z',
-  address: 'https://agent.example/',
-  members: { protocol_version: 'svc/1.0' },
+interface Described {
+  requestBody?: { content: Record<string, Schema> }
+  responses: Record<string, { content: Record<string, Schema> }>
 }
+const paths = description['paths'] as unknown as Record<string, Record<string, Described>>
 
 test('the body that a form starts with is valid for every operation, in every form of it', () => {
   let tried = 0 // ten mutations, two of them with two forms
   for (const id of OPERATION_IDS) {
-    const { request: body }: Operation = operations[id]
-    if (!body) continue
-    const schema = { $ref: body.$ref.replace('#/$defs/', '#/components/schemas/') }
-    const forms = (facts.resolve(description, schema)['anyOf'] as Schema[] | undefined) ?? [schema]
-    for (const form of forms) {
-      assert.deepEqual(validatorOf(body)(skeleton(description, form, KNOWN)), [], id)
+    const { request: body, path, method }: Operation = operations[id]
+    const content = paths[path]?.[method.toLowerCase()]?.requestBody?.content['application/json']
+    for (const { text } of examplesOf(description, content)) {
+      assert.ok(body, id)
+      assert.deepEqual(validatorOf(body)(JSON.parse(text)), [], id)
       tried += 1
     }
   }
   assert.equal(tried, 12)
+  assert.deepEqual(examplesOf(description, undefined), [])
 })
 
-test('what is fixed outside is the same inside', () => {
-  const body = skeleton(description, { $ref: '#/components/schemas/DsxPackageBody' }, KNOWN)
-  const { transport_mode, metadata } = body as { transport_mode: string; metadata: Record<string, string> }
-  assert.deepEqual(
-    [transport_mode, metadata['transport_mode'], metadata['protocol_version'], metadata['expires_at']],
-    ['ds_x', 'ds_x', 'svc/1.0', KNOWN.later],
-  )
+test('an example of a problem is found behind its reference', () => {
+  const answers = paths['/v1/agents/{agent_id}']?.['get']?.responses['404']?.content
+  const [example] = examplesOf(description, answers?.['application/problem+json'])
+  assert.equal(example?.name, 'resource_not_found')
+  assert.equal((JSON.parse(example.text) as { status: number }).status, 404)
 })
 
-test('what stands beside a reference is laid over what it refers to', () => {
-  const schema = { $ref: '#/components/schemas/Problem', properties: { code: { enum: ['rate_limited'] } } }
+test('a reference keeps its name and its rules where a note stands around it', () => {
+  const noted = { allOf: [{ $ref: '#/components/schemas/digest' }], 'x-open-point': 'O-23' }
+  assert.equal(facts.nameOf(noted), 'digest')
+  const digest = facts.resolve(description, noted)
+  assert.deepEqual([digest['type'], digest['x-open-point']], ['string', 'O-23'])
+})
+
+test('what a text decodes to can be unfolded', () => {
+  const body = { $ref: '#/components/schemas/NativePackageBody' }
+  const payload = facts.partsOf(description, body).find(({ name }) => name === 'payload')
+  const [decoded] = facts.partsOf(description, payload?.schema ?? {})
+  assert.deepEqual([decoded?.name, facts.nameOf(decoded?.schema ?? {})], ['decoded', 'ExchangeEnvelope'])
+})
+
+test('what narrows a reference is laid over what it refers to', () => {
+  const narrower = { type: 'object', properties: { code: { enum: ['rate_limited'] } } }
+  const schema = { allOf: [{ $ref: '#/components/schemas/Problem' }, narrower] }
   const code = facts.partsOf(description, schema).find(({ name }) => name === 'code')
   assert.deepEqual(code?.schema['enum'], ['rate_limited'])
   assert.equal(code?.schema['x-open-point'], 'O-11')
@@ -83,6 +96,14 @@ test('a schema is put in words', () => {
     { text: 'not empty' },
     { text: 'in use, not a closed list:', code: ['active'] },
   ])
+  assert.deepEqual(facts.rulesOf({ type: 'integer', minimum: 1, maximum: 9, default: 5 }), [
+    { text: 'at least 1' },
+    { text: 'at most 9' },
+    { text: 'default 5' },
+  ])
+  const described = { pattern: 'a'.repeat(81), description: 'in words' }
+  assert.deepEqual(facts.rulesOf(described), [])
+  assert.equal(facts.rulesOf({ ...described, pattern: 'a' }).length, 1)
 })
 
 const call: Call & { method: string; base: string } = {

@@ -48,10 +48,10 @@ const get = (path: string, headers: Record<string, string> = {}, method = 'GET')
 const compile = (schema: JsonObject) => validatorFor(schema, 'OBJ-18').accepts({})
 const asJson = { accept: 'application/json' }
 
-const HTML_PATHS = ['/', '/docs', '/problems/', '/open-points/', '/problems/package-revoked']
+const HTML_PATHS = ['/', '/docs', '/problems/', '/open-points/', '/schemas/', '/problems/package-revoked']
 const REFERENCE_FILES = readdirSync(new URL('reference/', ASSETS)).filter((name) => name !== 'index.html')
 const ASSET_PATHS = ['page.css', ...REFERENCE_FILES].map((name) => `/docs/${name}`)
-const JSON_PATHS = ['/openapi.json', '/schemas/', '/schemas/reasoning_package.schema.json']
+const JSON_PATHS = ['/openapi.json', '/schemas/reasoning_package.schema.json']
 const EVERY_PATH = [...HTML_PATHS, ...ASSET_PATHS, ...JSON_PATHS]
 
 const MEDIA_TYPES: Record<string, string> = {
@@ -172,7 +172,7 @@ test('[ERR-01] the type of every problem leads to a page that explains it, for p
 })
 
 test('[OBJ-18] every schema is served as it is published, and each is a valid 2020-12 schema', async () => {
-  const addresses = (await (await get('/schemas/')).json()) as string[]
+  const addresses = (await (await get('/schemas/', asJson)).json()) as string[]
   assert.equal(addresses.length, publishedSchemas().length)
   const names = readdirSync(SCHEMA_FILES, { recursive: true, encoding: 'utf8' })
   assert.deepEqual(
@@ -191,6 +191,33 @@ test('[OBJ-18] every schema is served as it is published, and each is a valid 20
     assert.equal(schema['$schema'], 'https://json-schema.org/draft/2020-12/schema')
     assert.doesNotThrow(() => compile(schema), address)
   }
+})
+
+test('[OBJ-18] the index of schemas is a page that names each with its members', async () => {
+  const text = await (await get('/schemas/')).text()
+  assert.match(text, /<h1>Schemas<\/h1>/u)
+  for (const [path, { properties }] of publishedSchemas()) {
+    assert.ok(text.includes(`href="${path}"`), path)
+    for (const name of Object.keys((properties ?? {}) as JsonObject))
+      assert.ok(text.includes(name), `${path} ${name}`)
+  }
+  assert.match(text, /replaces_key_id \(optional\)/u)
+  assert.match(text, /NativePackageBody or DsxPackageBody/u)
+})
+
+test('the page of open points has contents that lead to each, and marks what is set here', async () => {
+  const text = await (await get('/open-points/')).text()
+  const contents = text.slice(text.indexOf('<nav aria-label="Open points">'), text.indexOf('<section'))
+  for (const id of OPEN_POINT_IDS) assert.ok(contents.includes(`href="#${id.toLowerCase()}"`), id)
+  assert.equal(contents.match(/set here/gu)?.length, 1)
+  assert.match(contents, /href="#o-15">O-15<\/a>[^<]*<strong>set here/u)
+})
+
+test('the reference says how to get a token, and where the guides are', async () => {
+  const text = (await (await get('/docs')).text()).replaceAll(/\s+/gu, ' ')
+  for (const words of ['npx aex agent token', '/.well-known/oauth-authorization-server', 'quickstart.md'])
+    assert.ok(text.includes(words), words)
+  assert.match(text, /href=".well-known\/oauth-protected-resource"/u)
 })
 
 test('[API-02] the document names this exchange and its token endpoint', async () => {

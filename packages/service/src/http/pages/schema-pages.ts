@@ -1,13 +1,87 @@
-import { publishedSchemas } from '@agent-exchange/protocol'
+import { publishedSchemas, type JsonObject } from '@agent-exchange/protocol'
 import type { FastifyInstance } from 'fastify'
+import { html, type Html } from './html.ts'
+import { htmlPage } from './html-page.ts'
 import { jsonPage } from './page.ts'
-import { redirectTo, serveFolder, servePage } from './serve.ts'
+import { redirectTo, serveEither, serveFolder } from './serve.ts'
+
+type Published = readonly [path: string, schema: JsonObject]
 
 /** OBJ-18: the schemas as they are published, byte for byte, and a list of their addresses. */
 export function registerSchemas(app: FastifyInstance, publicUrl: string): void {
   const schemas = publishedSchemas()
-  const addresses = schemas.map(([path]) => `${publicUrl}/schemas/${path}`)
-  servePage(app, '/schemas/', jsonPage(addresses))
+  serveEither(app, '/schemas/', {
+    html: htmlPage({ title: 'Schemas', main: index(schemas), root: '../' }),
+    json: jsonPage(schemas.map(([path]) => `${publicUrl}/schemas/${path}`)),
+  })
   redirectTo(app, '/schemas', '/schemas/')
   serveFolder(app, '/schemas/', new Map(schemas.map(([path, schema]) => [path, jsonPage(schema)])))
+}
+
+const SECTIONS: readonly (readonly [title: string, what: string, has: (path: string) => boolean])[] = [
+  [
+    'Protocol objects',
+    'What agents seal into packages. The exchange never sees these objects, except audit events.',
+    (path) => !path.startsWith('api/') && !path.startsWith('deployment'),
+  ],
+  [
+    'Requests and answers',
+    'What the operations of the API take and give.',
+    (path) => path.startsWith('api/'),
+  ],
+  [
+    'Deployment profile',
+    'What a deployment may set otherwise, by open point.',
+    (path) => path.startsWith('deployment'),
+  ],
+]
+
+function index(schemas: readonly Published[]): Html {
+  return html`<p class="lead">
+      JSON Schema Draft 2020-12, one self-contained file each. The limits of this deployment are in the
+      <a href="../openapi.json">OpenAPI document</a>.
+    </p>
+    ${SECTIONS.map(([title, what, has]) =>
+      section(
+        title,
+        what,
+        schemas.filter(([path]) => has(path)),
+      ),
+    )}`
+}
+
+function section(title: string, what: string, schemas: readonly Published[]): Html {
+  return html`<h2>${title}</h2>
+    <p>${what}</p>
+    <table>
+      <thead>
+        <tr>
+          <th>Schema</th>
+          <th>Members</th>
+        </tr>
+      </thead>
+      <tbody>
+        ${schemas.map(row)}
+      </tbody>
+    </table>`
+}
+
+function row([path, schema]: Published): Html {
+  const name = path.replace(/^api\//u, '').replace(/\.schema\.json$/u, '')
+  return html`<tr>
+    <td>
+      <a href="${path}"><code>${name}</code></a>
+    </td>
+    <td>${contentsOf(schema)}</td>
+  </tr>`
+}
+
+/** Required members first, as they come; where there is a choice, what there is to choose from. */
+function contentsOf(schema: JsonObject): string {
+  const choices = (schema['anyOf'] ?? []) as JsonObject[]
+  if (choices.length > 0)
+    return choices.map((choice) => String(choice['$ref']).split('/').at(-1)).join(' or ')
+  const required = new Set(schema['required'] as string[])
+  const names = Object.keys(schema['properties'] as JsonObject)
+  return names.map((name) => (required.has(name) ? name : `${name} (optional)`)).join(', ')
 }

@@ -24,7 +24,11 @@ export function registerStart(app: FastifyInstance, publicUrl: string): void {
     </p>
     <ul>
       ${items}
-    </ul>`
+    </ul>
+    <p>
+      Guides come with the source, in its folder <code>docs</code>: <code>quickstart.md</code> leads to a
+      first sealed round trip.
+    </p>`
   serveEither(app, '/', {
     html: htmlPage({ title: 'Agent Exchange', main, root: './' }),
     json: jsonPage({
