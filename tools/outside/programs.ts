@@ -1,0 +1,113 @@
+import { spawn, spawnSync, type ChildProcess } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { homedir } from 'node:os'
+import { join } from 'node:path'
+import { Skipped } from './report.ts'
+
+/** Tools are kept here between runs: outside the repository. */
+export const CACHE = join(
+  process.env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache'),
+  'agent-exchange-outside',
+)
+
+const DOWNLOAD_MS = 120_000
+const MAXIMUM_SHOWN = 6_000
+const OFFLINE =
+  /ENOTFOUND|EAI_AGAIN|ECONNREFUSED|NewConnectionError|No matching distribution|Could not find a version|dial tcp|no such host|i\/o timeout/u
+
+export interface RunOptions {
+  readonly cwd?: string
+  readonly env?: NodeJS.ProcessEnv
+  /** The program is killed after this time. */
+  readonly limitMs: number
+}
+
+export interface Ended {
+  readonly code: number | null
+  readonly output: string
+}
+
+/** Ended with this process, also where it is interrupted. */
+const running = new Set<ChildProcess>()
+process.once('exit', () => running.forEach((child) => child.kill('SIGKILL')))
+
+/** Runs a program to its end, both streams as one text. Ended by its own process id where it takes too long. */
+export function run(program: string, args: readonly string[], options: RunOptions): Promise<Ended> {
+  const child = spawn(program, args, {
+    cwd: options.cwd,
+    env: { ...process.env, ...options.env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  running.add(child)
+  let output = ''
+  for (const stream of [child.stdout, child.stderr])
+    stream.setEncoding('utf8').on('data', (text: string) => (output += text))
+  const timer = setTimeout(() => {
+    output += `\n${program} took longer than ${options.limitMs / 1_000} s and was ended\n`
+    child.kill('SIGKILL')
+  }, options.limitMs)
+  return new Promise((resolve, reject) => {
+    child.on('error', reject)
+    child.on('close', (code) => {
+      clearTimeout(timer)
+      running.delete(child)
+      resolve({ code, output })
+    })
+  })
+}
+
+/** As `run`, for a program that has to succeed. */
+export async function mustRun(
+  program: string,
+  args: readonly string[],
+  options: RunOptions,
+): Promise<string> {
+  const { code, output } = await run(program, args, options)
+  if (code !== 0)
+    throw new Error(`${program} ${args[0] ?? ''} ended with ${code}\n${output.slice(-MAXIMUM_SHOWN)}`)
+  return output
+}
+
+/** As `mustRun`, for a program that fetches something: a registry that cannot be reached is a reason to skip. */
+export async function mustFetch(what: string, program: string, args: readonly string[], options: RunOptions) {
+  const { code, output } = await run(program, args, options)
+  if (code === 0) return output
+  if (OFFLINE.test(output)) throw new Skipped(`${what} cannot be fetched here`)
+  throw new Error(`${program} ended with ${code}\n${output.slice(-MAXIMUM_SHOWN)}`)
+}
+
+export function requireProgram(name: string, ...probe: string[]): void {
+  if (spawnSync(name, probe).status !== 0) throw new Skipped(`there is no ${name} here`)
+}
+
+export interface Artifact {
+  readonly name: string
+  readonly url: string
+  readonly sha256: string
+}
+
+/** A file with a known digest, fetched once. */
+export async function fetched({ name, url, sha256 }: Artifact): Promise<string> {
+  const path = join(CACHE, name)
+  if (existsSync(path) && digestOf(readFileSync(path)) === sha256) return path
+  const bytes = await download(url)
+  if (digestOf(bytes) !== sha256) throw new Error(`${url} is not the file that was expected`)
+  mkdirSync(CACHE, { recursive: true })
+  const partial = `${path}.${process.pid}`
+  writeFileSync(partial, bytes)
+  renameSync(partial, path)
+  return path
+}
+
+async function download(url: string): Promise<Buffer> {
+  const response = await fetch(url, { signal: AbortSignal.timeout(DOWNLOAD_MS) }).catch((error: unknown) => {
+    throw new Skipped(`${new URL(url).host} cannot be reached`, { cause: error })
+  })
+  if (!response.ok) throw new Skipped(`${new URL(url).host} answered ${response.status}`)
+  return Buffer.from(await response.arrayBuffer())
+}
+
+function digestOf(bytes: Uint8Array): string {
+  return createHash('sha256').update(bytes).digest('hex')
+}

@@ -1,0 +1,23 @@
+import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { CACHE, mustFetch, mustRun, requireProgram } from './programs.ts'
+
+const INSTALL_MS = 180_000
+const COMPLETE = 'complete'
+
+/** A virtual environment with these packages, kept between runs; the interpreter of it. */
+export async function pythonWith(name: string, packages: readonly string[]): Promise<string> {
+  requireProgram('python3', '-c', 'import venv, ensurepip')
+  const folder = join(CACHE, name)
+  const python = join(folder, 'bin/python')
+  if (existsSync(join(folder, COMPLETE))) return python
+  // One that was not finished is begun again.
+  rmSync(folder, { recursive: true, force: true })
+  mkdirSync(CACHE, { recursive: true })
+  await mustRun('python3', ['-m', 'venv', folder], { limitMs: INSTALL_MS })
+  await mustFetch(packages.join(' '), python, ['-m', 'pip', 'install', '--quiet', ...packages], {
+    limitMs: INSTALL_MS,
+  })
+  writeFileSync(join(folder, COMPLETE), packages.join('\n'))
+  return python
+}

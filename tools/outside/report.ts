@@ -1,0 +1,56 @@
+/** What was tried, and what came of it. */
+export interface Report {
+  /** Runs a step; what it returns is its finding. A `Skipped` is no failure. */
+  step(tool: string, what: string, attempt: () => Promise<string>): Promise<boolean>
+  print(): void
+  failed(): boolean
+}
+
+/** Thrown where a tool cannot be had here. */
+export class Skipped extends Error {}
+
+const SIGN = { passed: '✔', failed: '✖', skipped: '–' } as const
+
+interface Row {
+  readonly outcome: keyof typeof SIGN
+  readonly tool: string
+  readonly what: string
+  readonly seconds: number
+  readonly finding: string
+}
+
+export function createReport(): Report {
+  const rows: Row[] = []
+  const add = (row: Row, long: string) => {
+    rows.push(row)
+    console.log(lineOf(row))
+    if (row.outcome === 'failed') console.log(`\n${long.trimEnd()}\n`)
+  }
+  return {
+    async step(tool, what, attempt) {
+      const started = performance.now()
+      const row = (outcome: Row['outcome'], finding: string): Row => {
+        const seconds = (performance.now() - started) / 1_000
+        return { outcome, tool, what, seconds, finding: finding.split('\n', 1)[0] ?? '' }
+      }
+      try {
+        add(row('passed', await attempt()), '')
+        return true
+      } catch (error) {
+        const message = error instanceof Error ? error.message : String(error)
+        const isSkip = error instanceof Skipped
+        add(row(isSkip ? 'skipped' : 'failed', isSkip ? `skipped: ${message}` : message), message)
+        return false
+      }
+    },
+    print() {
+      console.log(`\n${rows.map(lineOf).join('\n')}`)
+    },
+    failed: () => rows.some(({ outcome }) => outcome === 'failed'),
+  }
+}
+
+function lineOf({ outcome, tool, what, seconds, finding }: Row): string {
+  const time = `${seconds.toFixed(1).padStart(6)} s`
+  return `${SIGN[outcome]} ${tool.padEnd(18)} ${what.padEnd(44)} ${time}  ${finding}`
+}
