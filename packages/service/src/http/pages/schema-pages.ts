@@ -80,7 +80,7 @@ function row([path, schema]: Published): Html {
 function contentsOf(schema: JsonObject): string {
   const choices = (schema['anyOf'] ?? []) as JsonObject[]
   if (choices.length > 0)
-    return choices.map((choice) => String(choice['$ref']).split('/').at(-1)).join(' or ')
+    return choices.map((choice) => (choice['$ref'] as string).split('/').at(-1)).join(' or ')
   const required = new Set(schema['required'] as string[])
   const names = Object.keys(schema['properties'] as JsonObject)
   return names.map((name) => (required.has(name) ? name : `${name} (optional)`)).join(', ')
