@@ -4,7 +4,7 @@ import { ExchangeError, type ExchangeErrorCode } from '@agent-exchange/sdk'
 import { CommandFailure } from '../failure.ts'
 import { visible } from '../visible.ts'
 import { changeOf, linesOfChange } from './key-change.ts'
-import { nextStep, type Place } from './next-step.ts'
+import { folderStep, nextStep, type Place } from './next-step.ts'
 import { failureLine } from './object-file.ts'
 
 /** What a code means to somebody at the command line. */
@@ -16,6 +16,8 @@ const ADVICE: Readonly<Partial<Record<ExchangeErrorCode, (place: Place) => strin
   agent_folder_missing: ({ dir }) =>
     `Name its folder with --dir, or make one: ${nextStep(dir === undefined ? {} : { dir }, 'init', '--org', 'ORG_ID', '--agent', 'AGENT_ID')}`,
   agent_folder_unregistered: (place) => `Run: ${nextStep(place, 'register', ...REGISTRATION)}`,
+  connector_missing: (place) =>
+    `Set the connector: ${folderStep(place, 'connector', 'set', '--help')}; or name the other organization: ${folderStep(place, 'connector', 'partner', '--help')}`,
   agent_folder_occupied: () => 'Choose another folder with --dir.',
 }
 

@@ -52,7 +52,7 @@ export const OPERATOR_VARIABLES: readonly ClientVariable[] = [
   {
     name: 'AEX_CONNECTOR_API_KEY',
     option: '--api-key-file',
-    meaning: 'key of the management API, for "aex connector doctor"',
+    meaning: 'key of the management API, for "aex connector doctor" and "aex agent connector set"',
     default: 'none',
   },
 ]

@@ -1,6 +1,7 @@
 import { ExchangeError, rememberedUrl, type Fetch } from '@agent-exchange/sdk'
 import type { FolderAgent } from '@agent-exchange/sdk/node'
 import { CommandFailure } from '../failure.ts'
+import { examineConnectorOf } from './check-connector.ts'
 import { examineOwnKeys } from './examine-keys.ts'
 import { nextStep, type Place } from './next-step.ts'
 import { reach, reachAnywhere } from './reach.ts'
@@ -35,6 +36,7 @@ export const EXAMINATIONS: readonly Examination[] = [
   { name: 'event stream', examine: stream },
   { name: 'outbox', examine: outbox },
   { name: 'webhook', examine: webhook },
+  { name: 'connector', examine: examineConnectorOf },
 ]
 
 async function clock({ agent, exchangeFetch }: Subject): Promise<string> {

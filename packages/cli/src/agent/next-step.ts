@@ -19,3 +19,8 @@ export function nextStep(place: Place, ...words: readonly string[]): string {
   const all = [...words, ...given.flatMap(([name, value]) => (value === undefined ? [] : [name, value]))]
   return `${aexCommand()} agent ${all.map(shellQuoted).join(' ')}`
 }
+
+/** The same for a command that needs the folder alone. */
+export function folderStep({ dir }: Place, ...words: readonly string[]): string {
+  return nextStep(dir === undefined ? {} : { dir }, ...words)
+}

@@ -1,9 +1,10 @@
 import type { Approve, Fetch, KeyChange } from '@agent-exchange/sdk'
-import { connectFolder, createTlsFetch, type FolderAgent } from '@agent-exchange/sdk/node'
+import { connectFolder, createTlsFetch, openAgentFolder, type FolderAgent } from '@agent-exchange/sdk/node'
 import { readPem } from '../pem-file.ts'
 import { explained } from './agent-failure.ts'
 import type { AgentOptions } from './agent-options.ts'
 import { ask } from './ask.ts'
+import { dataSpaceOf } from './folder-connector.ts'
 import { linesOfChange } from './key-change.ts'
 import type { Place } from './next-step.ts'
 import { passphraseFrom } from './passphrase.ts'
@@ -18,6 +19,7 @@ export async function withAgent<T>(
   const tls = ca === undefined ? undefined : createTlsFetch({ ca: readPem(ca) })
   return explained(options, async () => {
     try {
+      const dataSpace = await dataSpaceOf(await openAgentFolder(dir), options)
       await using agent = await connectFolder(dir, {
         confirmKey: (change) => confirmKey(change, options),
         lazily,
@@ -26,6 +28,7 @@ export async function withAgent<T>(
         ...(passphrase !== undefined && { passphrase }),
         ...(tls && { fetch: tls.fetch }),
         ...(approve && { approve }),
+        ...(dataSpace && { dataSpace }),
       })
       return await work(agent, tls?.fetch ?? fetch)
     } finally {

@@ -3,17 +3,15 @@ import { createServer as createTlsServer } from 'node:https'
 import { BlockList, isIP, type AddressInfo } from 'node:net'
 import { isLoopback } from './addresses.ts'
 import { ConnectorError } from './connector-error.ts'
+import { hostOf, SECRET_HEADER } from './data-address-host.ts'
 import { folderStore, memoryStore, type DataAddressStore } from './data-address-store.ts'
-import type { DataAddressHost, HostedAddress } from './data-address.ts'
+import type { DataAddressHost } from './data-address.ts'
 import { sameSecret } from './same-secret.ts'
 
-/** The header in which the data plane shows its secret. EDC sends one header of our choice with each request. */
-const SECRET_HEADER = 'x-data-address-key'
 const CONNECTIONS = 64
 const HEADERS_MS = 5_000
 const REQUEST_MS = 10_000
 const HEADER_BYTES = 8_192
-const LARGEST_ASSET = 32_000_000
 
 export interface DataAddressServerOptions {
   readonly host?: string
@@ -62,20 +60,7 @@ export async function startDataAddressServer(
   const close = () => stop(server)
   return {
     url,
-    put: async (assetId, bytes): Promise<HostedAddress> => {
-      if (bytes.length > LARGEST_ASSET)
-        throw new ConnectorError('too_large', {
-          assetId,
-          what: `At most ${LARGEST_ASSET} bytes can be offered.`,
-        })
-      await store.put(assetId, bytes)
-      return {
-        url: `${url}/assets/${encodeURIComponent(assetId)}`,
-        headerName: SECRET_HEADER,
-        headerValue: secret,
-      }
-    },
-    withdraw: (assetId) => store.withdraw(assetId),
+    ...hostOf(store, secret, url),
     close,
     [Symbol.asyncDispose]: close,
   }

@@ -4,6 +4,7 @@
  */
 export { CONNECTOR_ERROR_CODES, ConnectorError } from './connector-error.ts'
 export type { ConnectorCircumstances, ConnectorErrorCode } from './connector-error.ts'
+export { openDataAddressFolder } from './data-address-host.ts'
 export { startDataAddressServer } from './data-address-server.ts'
 export type { DataAddressServer, DataAddressServerOptions } from './data-address-server.ts'
 export { examineConnector } from './doctor.ts'

@@ -23,6 +23,10 @@ export const AGENT_FILES = {
   outbox: 'outbox.db',
   inbox: 'inbox.db',
   gitignore: '.gitignore',
+  /** Settings of the data-space connector, its key among them. */
+  connector: 'connector.json',
+  /** What the data address serves. */
+  outgoing: 'outgoing',
 } as const
 
 const FORMAT = 'aex-agent'
@@ -237,6 +241,8 @@ function filesIn(folder: string): AgentFolder['files'] {
     outbox: join(folder, AGENT_FILES.outbox),
     inbox: join(folder, AGENT_FILES.inbox),
     gitignore: join(folder, AGENT_FILES.gitignore),
+    connector: join(folder, AGENT_FILES.connector),
+    outgoing: join(folder, AGENT_FILES.outgoing),
   }
 }
 

@@ -53,7 +53,7 @@ const losing =
 test('everything is looked at in order, and what is right says so', async () => {
   const { code, stdout } = await aexHere('agent', 'doctor', '--dir', acme)
   assert.equal(code, 0, stdout)
-  assert.equal(stdout.match(/✔/g)?.length, 8)
+  assert.equal(stdout.match(/✔/g)?.length, 9)
   assert.match(stdout, /clocks agree[^]*agent_acme is active[^]*nothing is waiting[^]*Everything is as it/)
 })
 

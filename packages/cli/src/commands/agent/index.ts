@@ -1,6 +1,8 @@
 import type { Command } from 'commander'
 import { agentAdminCommands } from '../operator/agent-admin.ts'
 import { group } from '../operator/operator-command.ts'
+import { agentConnectorCommand } from './connector.ts'
+import { agentDataAddressCommand } from './data-address.ts'
 import { agentDoctorCommand } from './doctor.ts'
 import { agentEvidenceCommand } from './evidence.ts'
 import { agentFingerprintCommand } from './fingerprint.ts'
@@ -41,6 +43,8 @@ export function agentCommand(): Command {
     agentPeersCommand(),
     agentKeysCommand(),
     agentTokenCommand(),
+    agentConnectorCommand(),
+    agentDataAddressCommand(),
     ...agentAdminCommands(),
   ])
 }

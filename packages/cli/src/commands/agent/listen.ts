@@ -3,6 +3,7 @@ import type { Receiver } from '@agent-exchange/sdk'
 import { Option, type Command } from 'commander'
 import { agentCommandOf, type AgentOptions } from '../../agent/agent-options.ts'
 import { eventLine, receiverOf } from '../../agent/event-receiver.ts'
+import { interruption } from '../../agent/interruption.ts'
 import { withAgent } from '../../agent/open-agent.ts'
 import { arrivalWatch, selfCheck } from '../../agent/webhook-arrival.ts'
 import { startWebhookServer } from '../../agent/webhook-server.ts'
@@ -88,17 +89,4 @@ async function announce(
   const { webhook_endpoint_id: id } = await receiver.ensureEndpoint(url, { again: registerAgain })
   console.error(await selfCheck(url))
   return `Listening for webhooks at ${url} (${id})`
-}
-
-/** Resolves at Ctrl-C, at SIGTERM, and when nobody reads what is printed any more; a second signal ends the process. */
-function interruption(): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<void>()
-  const stop = () => {
-    process.off('SIGINT', stop).off('SIGTERM', stop)
-    process.stdout.off('error', stop)
-    resolve()
-  }
-  process.on('SIGINT', stop).on('SIGTERM', stop)
-  process.stdout.on('error', stop)
-  return promise
 }

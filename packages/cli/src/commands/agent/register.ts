@@ -2,6 +2,7 @@ import { openAgentFolder, setExchangeAccess } from '@agent-exchange/sdk/node'
 import { Option, type Command } from 'commander'
 import { explained } from '../../agent/agent-failure.ts'
 import { agentCommandOf, type AgentOptions } from '../../agent/agent-options.ts'
+import { readConnector } from '../../agent/connector-settings.ts'
 import { LOCAL_EXCHANGE } from '../../agent/client-variables.ts'
 import { nextStep } from '../../agent/next-step.ts'
 import { withAgent } from '../../agent/open-agent.ts'
@@ -28,17 +29,20 @@ export function agentRegisterCommand(): Command {
         .argParser(collectSkill)
         .default(DEFAULT_SKILLS, DEFAULT_SKILL_TEXT),
     )
+    .addHelpText('after', '\nAn agent with a connector (aex agent connector set) takes packages by ds_x too.')
     .action(register)
 }
 
 async function register(options: RegisterOptions): Promise<void> {
   const known = await explained(options, () => openAgentFolder(options.dir))
   const url = options.url ?? known.baseUrl ?? LOCAL_EXCHANGE
+  const hasConnector = (await readConnector(known)) !== undefined
   await withAgent({ ...options, url }, async (agent) => {
     const resource = await agent.register({
       implementation: 'aex',
       implementationVersion: '0.1.0',
       skillVersions: options.skill,
+      transportModes: hasConnector ? ['native', 'ds_x'] : ['native'],
     })
     const clientId = options.client ?? known.clientId
     await setExchangeAccess(options.dir, { baseUrl: url, ...(clientId !== undefined && { clientId }) })

@@ -1,10 +1,10 @@
-import { styleText } from 'node:util'
 import type { DataAddressServerOptions, DoctorCheck, EdcV3Options } from '@agent-exchange/sdk/connectors'
 import { Option, type Command } from 'commander'
+import { showConnectorChecks } from '../../connector-report.ts'
 import { CommandFailure } from '../../failure.ts'
 import { readPem } from '../../pem-file.ts'
 import { secretFrom } from '../../secret-file.ts'
-import { visible, visibleJson } from '../../visible.ts'
+import { visible } from '../../visible.ts'
 import { wholeNumber } from '../../whole-number.ts'
 import { operatorCommand } from './operator-command.ts'
 
@@ -73,14 +73,7 @@ export function connectorDoctorCommand(): Command {
 }
 
 async function doctor(options: DoctorOptions): Promise<void> {
-  const checks = await examine(options)
-  const wrong = checks.find(({ ok }) => !ok)
-  if (options.json) console.log(visibleJson({ ok: wrong === undefined, checks }))
-  else {
-    for (const check of checks) print(check)
-    console.log(wrong ? `\nMend this first: ${wrong.name}.` : '\nThe connector can carry packages.')
-  }
-  if (wrong) process.exitCode = 1
+  showConnectorChecks(await examine(options), options)
 }
 
 async function examine(options: DoctorOptions): Promise<readonly DoctorCheck[]> {
@@ -143,11 +136,4 @@ function dataAddressOf({
     ...(dataCert !== undefined &&
       dataKey !== undefined && { tls: { cert: readPem(dataCert), key: readPem(dataKey) } }),
   }
-}
-
-function print({ name, ok, detail, hint }: DoctorCheck): void {
-  const mark = ok ? styleText('green', '✔') : styleText('red', '✖')
-  console.log(`${mark} ${name.replaceAll('_', ' ')}: ${visible(detail)}`)
-  // The details of a failure often end with the hint already.
-  if (!ok && hint !== '' && !detail.includes(hint)) console.log(`    ${hint}`)
 }

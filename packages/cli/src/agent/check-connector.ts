@@ -1,0 +1,55 @@
+import type { DoctorCheck, ProbeOptions } from '@agent-exchange/sdk/connectors'
+import type { AgentFolder } from '@agent-exchange/sdk/node'
+import { CommandFailure } from '../failure.ts'
+import { readConnector, type ConnectorSettings } from './connector-settings.ts'
+import { dataAddressUrl, isServing, startDataAddress } from './data-address.ts'
+import type { Subject } from './examine.ts'
+import { connectorExplained, connectorOf } from './folder-connector.ts'
+import { folderStep, nextStep } from './next-step.ts'
+
+const DOCTOR_MS = 30_000
+
+/**
+ * Every check of the connector. The dry run needs the data address: the one that runs, or one that is started for as
+ * long as the check lasts.
+ */
+export async function checkConnector(
+  { files }: AgentFolder,
+  settings: ConnectorSettings,
+  probe: ProbeOptions,
+): Promise<readonly DoctorCheck[]> {
+  const { data_address: place } = settings
+  return connectorExplained(async (sdk) => {
+    if (probe.dryRun === false) return sdk.examineConnector(await connectorOf(settings), probe)
+    await using server = await startDataAddress(place, files.outgoing)
+    const host = server ?? (await sdk.openDataAddressFolder(files.outgoing, dataAddressUrl(place)))
+    return await sdk.examineConnector(await connectorOf(settings, host), probe)
+  })
+}
+
+/** For the doctor of an agent, who publishes nothing. */
+export async function examineConnectorOf({ agent, place }: Subject): Promise<string> {
+  const settings = await readConnector(agent.folder)
+  if (!settings) return 'none is set; packages travel through the exchange'
+  const { connector_id, partners, data_address } = settings
+  const checks = await checkConnector(agent.folder, settings, { dryRun: false, deadlineMs: DOCTOR_MS })
+  const wrong = checks.find(({ ok }) => !ok)
+  if (wrong) {
+    const hint = wrong.detail.includes(wrong.hint) ? '' : ` ${wrong.hint}`
+    throw new CommandFailure(
+      `${wrong.name}: ${wrong.detail}${hint} Look at all of it: ${folderStep(place, 'connector', 'check')}`,
+    )
+  }
+  const { transport_modes: modes } = await agent.context.connection.call('getAgent', {
+    path: { agent_id: agent.identity.agentId },
+  })
+  if (!modes.includes('ds_x'))
+    throw new CommandFailure(
+      `A connector is set, and the agent is registered without ds_x. Run: ${nextStep(place, 'register')}`,
+    )
+  if (!(await isServing(data_address)))
+    throw new CommandFailure(
+      `Nothing serves the data address, so nobody can fetch what this agent sends. Keep this running: ${folderStep(place, 'data-address')}`,
+    )
+  return `${connector_id} can be used; ${Object.keys(partners).length} partner(s)`
+}

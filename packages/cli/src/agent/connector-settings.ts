@@ -1,0 +1,141 @@
+import { renameSync, rmSync, statSync } from 'node:fs'
+import { validatorFor } from '@agent-exchange/protocol'
+import type { AgentFolder } from '@agent-exchange/sdk/node'
+import { CommandFailure } from '../failure.ts'
+import { readJson } from '../read-json.ts'
+import { writeContent } from './content-file.ts'
+import { folderStep, type Place } from './next-step.ts'
+
+/** Organizations whose place in the data space a folder can hold. */
+export const MOST_PARTNERS = 1_000
+const MOST_ALLOWED = 100
+const OTHERS = 0o077
+
+/** The server from which the agent's own data plane fetches. */
+export interface DataAddressSettings {
+  readonly host: string
+  readonly port: number
+  /** As the data plane reaches it, where that differs. */
+  readonly url?: string
+  readonly cert_file?: string
+  readonly key_file?: string
+  readonly allow?: readonly string[]
+}
+
+export interface Partner {
+  readonly participant_id: string
+  readonly protocol_url: string
+}
+
+/** What the folder of an agent says about its connector. It holds the key of the management API. */
+export interface ConnectorSettings {
+  readonly version: 1
+  readonly connector_id: string
+  readonly participant_id: string
+  readonly management_url: string
+  readonly protocol_url: string
+  readonly api_key: string
+  readonly api_key_header: string
+  readonly version_url?: string
+  readonly protocol?: string
+  readonly access_property?: string
+  readonly ca_file?: string
+  readonly data_address: DataAddressSettings
+  /** By organization id. */
+  readonly partners: Readonly<Record<string, Partner>>
+}
+
+const text = { type: 'string', minLength: 1, maxLength: 4_096 }
+const settings = validatorFor<ConnectorSettings>(
+  {
+    type: 'object',
+    additionalProperties: false,
+    required: [
+      'version',
+      'connector_id',
+      'participant_id',
+      'management_url',
+      'protocol_url',
+      'api_key',
+      'api_key_header',
+      'data_address',
+      'partners',
+    ],
+    properties: {
+      version: { const: 1 },
+      connector_id: text,
+      participant_id: text,
+      management_url: text,
+      protocol_url: text,
+      api_key: text,
+      api_key_header: text,
+      version_url: text,
+      protocol: text,
+      access_property: text,
+      ca_file: text,
+      data_address: {
+        type: 'object',
+        additionalProperties: false,
+        required: ['host', 'port'],
+        properties: {
+          host: text,
+          port: { type: 'integer', minimum: 1, maximum: 65_535 },
+          url: text,
+          cert_file: text,
+          key_file: text,
+          allow: { type: 'array', maxItems: MOST_ALLOWED, items: text },
+        },
+      },
+      partners: {
+        type: 'object',
+        maxProperties: MOST_PARTNERS,
+        additionalProperties: {
+          type: 'object',
+          additionalProperties: false,
+          required: ['participant_id', 'protocol_url'],
+          properties: { participant_id: text, protocol_url: text },
+        },
+      },
+    },
+  },
+  'CLI',
+)
+
+/** Undefined where no connector is set. */
+export async function readConnector({ files }: AgentFolder): Promise<ConnectorSettings | undefined> {
+  const file = files.connector
+  const found = statSync(file, { throwIfNoEntry: false })
+  if (!found) return undefined
+  if (process.platform !== 'win32' && (found.mode & OTHERS) !== 0)
+    throw new CommandFailure(
+      `${file} holds a key, and others can reach it. Run: chmod 600 ${file}; and change the key.`,
+    )
+  const read = await readJson(file)
+  if (!read.ok) throw new CommandFailure(`${file} ${read.reason}`)
+  if (settings.accepts(read.value)) return read.value
+  throw new CommandFailure(`${file} does not hold the settings of a connector. Set it again.`)
+}
+
+/** The file has the old settings or the new ones, whatever the moment of a crash; only its owner reads it. */
+export function writeConnector({ files }: AgentFolder, value: ConnectorSettings): void {
+  if (!settings.accepts(value))
+    throw new CommandFailure(
+      `A value is empty or too long, or there are more than ${MOST_PARTNERS} partners or ${MOST_ALLOWED} allowed addresses.`,
+    )
+  const draft = `${files.connector}.new`
+  writeContent(draft, JSON.stringify(value, undefined, 2))
+  renameSync(draft, files.connector)
+}
+
+export function removeConnector({ files }: AgentFolder): void {
+  rmSync(files.connector, { force: true })
+}
+
+/** The settings, for a command that cannot do without. */
+export async function requireConnector(folder: AgentFolder, place: Place): Promise<ConnectorSettings> {
+  const found = await readConnector(folder)
+  if (found) return found
+  throw new CommandFailure(
+    `No connector is set in ${folder.folder}. See: ${folderStep(place, 'connector', 'set', '--help')}`,
+  )
+}
