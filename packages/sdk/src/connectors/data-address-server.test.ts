@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
 import { rejectsWith } from './contract-suite.fixture.ts'
+import { openDataAddressFolder } from './data-address-host.ts'
 import { startDataAddressServer } from './data-address-server.ts'
 import type { HostedAddress } from './data-address.ts'
 
@@ -41,6 +42,18 @@ for (const kind of ['memory', 'folder'])
     await server.withdraw('never-put')
     await rejectsWith('withdrawn', server.put('never-put', bytes))
   })
+
+test('a program that only has the folder publishes and withdraws through a server that runs elsewhere', async (t) => {
+  const path = await folder(t)
+  await using server = await startDataAddressServer({ folder: path })
+  const host = await openDataAddressFolder(path, `${server.url}/`)
+  const bytes = randomBytes(900)
+  const address = await host.put('asset-1', bytes)
+  assert.deepEqual(Buffer.from(await (await get(address)).arrayBuffer()), bytes)
+  assert.equal(await host.withdraw('asset-1'), true)
+  assert.equal((await get(address)).status, 410)
+  await rejectsWith('too_large', host.put('asset-2', new Uint8Array(32_000_001)))
+})
 
 test('strangers get nothing, and are not told what there is', async () => {
   await using server = await startDataAddressServer()

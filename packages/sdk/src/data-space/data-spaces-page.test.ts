@@ -12,7 +12,10 @@ import { linkPackages, snippetsOf } from '../documentation.fixture.ts'
 import { createAgentFolder, setExchangeAccess } from '../node/agent-folder.ts'
 import { connectFolder } from '../node/connect-folder.ts'
 
-/** docs/data-spaces.md: its programs run as they stand there, and its table has every failure. */
+/**
+ * docs/data-spaces.md: its programs run as written, and its table has every failure. The commands of the page, with
+ * the program of the simulator, are run by packages/cli/src/data-spaces-page.test.ts.
+ */
 const PAGE = 'data-spaces.md'
 const folder = mkdtempSync(join(tmpdir(), 'aex-data-spaces-'))
 const startedIn = process.cwd()
@@ -59,13 +62,13 @@ test('[PKG-05] docs/data-spaces.md: the program with the simulator', { timeout: 
       implementation: 'docs',
       implementationVersion: '1.0.0',
       skillVersions: { skill_alignment: '1.0.0' },
-      // As `aex agent register --ds-x` does.
+      // As `aex agent register` does where a connector is set.
       transportModes: ['native', 'ds_x'],
     })
     const connection = { connector_id: connector, participant_id: participant, endpoint }
     await provision(world, '/connectors', { ...organization, ...connection })
   }
-  assert.deepEqual(await run(t, 'Try it with the simulator'), [
+  assert.deepEqual(await run(t, 'The same in TypeScript'), [
     'seats validated',
     'seats checked',
     'seats sealed',
@@ -92,7 +95,9 @@ test('docs/data-spaces.md: the program for your own connector', { timeout: 120_0
     EDC_PROTOCOL_URL: protocolEndpoint,
   }
   Object.assign(process.env, settings)
-  const lines = await run(t, 'Your own connector', (code) => code.replace('8085', String(port)))
+  const lines = await run(t, 'Check your own connector in TypeScript', (code) =>
+    code.replace('8085', String(port)),
+  )
   assert.deepEqual(
     lines.map((line) => line.split(' ', 2).join(' ')),
     [
@@ -107,6 +112,13 @@ test('docs/data-spaces.md: the program for your own connector', { timeout: 120_0
     ],
   )
   assert.ok(!lines.join('\n').includes(apiKey))
+})
+
+test('docs/data-spaces.md: no program is left out', () => {
+  assert.deepEqual(
+    snippetsOf(PAGE, 'ts').map(({ heading }) => heading),
+    ['Before you start', 'The same in TypeScript', 'Check your own connector in TypeScript'],
+  )
 })
 
 test('docs/data-spaces.md: the table of failures has each of them once', () => {
