@@ -4,7 +4,7 @@ import { CommandFailure } from '../failure.ts'
 import { readConnector, type ConnectorSettings } from './connector-settings.ts'
 import { dataAddressUrl, isServing, startDataAddress } from './data-address.ts'
 import type { Subject } from './examine.ts'
-import { connectorExplained, connectorOf } from './folder-connector.ts'
+import { connectorOf } from './folder-connector.ts'
 import { folderStep, nextStep } from './next-step.ts'
 
 const DOCTOR_MS = 30_000
@@ -19,12 +19,11 @@ export async function checkConnector(
   probe: ProbeOptions,
 ): Promise<readonly DoctorCheck[]> {
   const { data_address: place } = settings
-  return connectorExplained(async (sdk) => {
-    if (probe.dryRun === false) return sdk.examineConnector(await connectorOf(settings), probe)
-    await using server = await startDataAddress(place, files.outgoing)
-    const host = server ?? (await sdk.openDataAddressFolder(files.outgoing, dataAddressUrl(place)))
-    return await sdk.examineConnector(await connectorOf(settings, host), probe)
-  })
+  const { examineConnector, openDataAddressFolder } = await import('@agent-exchange/sdk/connectors')
+  if (probe.dryRun === false) return examineConnector(await connectorOf(settings), probe)
+  await using server = await startDataAddress(place, files.outgoing)
+  const host = server ?? (await openDataAddressFolder(files.outgoing, dataAddressUrl(place)))
+  return await examineConnector(await connectorOf(settings, host), probe)
 }
 
 /** For the doctor of an agent, who publishes nothing. */

@@ -7,7 +7,7 @@ import { writeContent } from './content-file.ts'
 import { folderStep, type Place } from './next-step.ts'
 
 /** Organizations whose place in the data space a folder can hold. */
-export const MOST_PARTNERS = 1_000
+const MOST_PARTNERS = 1_000
 const MOST_ALLOWED = 100
 const OTHERS = 0o077
 

@@ -53,19 +53,10 @@ export async function connectorOf(
   settings: ConnectorSettings,
   dataAddress?: DataAddressHost,
 ): Promise<EdcV3Connector> {
-  return connectorExplained(
-    async ({ EdcV3Connector }) =>
-      new EdcV3Connector({ ...optionsOf(settings), ...(dataAddress && { dataAddress }) }),
-  )
-}
-
-/** Work with the connectors of the SDK, which are loaded only where one is used. */
-export async function connectorExplained<T>(
-  work: (sdk: typeof import('@agent-exchange/sdk/connectors')) => Promise<T>,
-): Promise<T> {
+  // Loaded here, so that agents without a connector do not wait for it.
   const sdk = await import('@agent-exchange/sdk/connectors')
   try {
-    return await work(sdk)
+    return new sdk.EdcV3Connector({ ...optionsOf(settings), ...(dataAddress && { dataAddress }) })
   } catch (error) {
     if (error instanceof sdk.ConnectorError) throw new CommandFailure(visible(error.message))
     throw error

@@ -121,13 +121,14 @@ async function show({ dir, json }: AgentOptions): Promise<void> {
   if (json) return console.log(visibleJson(settings))
   const { data_address, partners, ...members } = settings
   for (const [name, value] of Object.entries({ ...members, data_address: JSON.stringify(data_address) }))
-    console.log(`${name.padEnd(17)} ${visible(String(value))}`)
+    console.log(`${name.padEnd(17)} ${visible(value)}`)
   for (const [id, { participant_id, protocol_url }] of Object.entries(partners))
     console.log(`${'partner'.padEnd(17)} ${visible(`${id}  ${participant_id}  ${protocol_url}`)}`)
 }
 
 /** Everything but the key. */
-function shownOf({ api_key: _, version: __, ...shown }: ConnectorSettings) {
+function shownOf(settings: ConnectorSettings) {
+  const { api_key: _, version: __, ...shown } = settings
   return shown
 }
 

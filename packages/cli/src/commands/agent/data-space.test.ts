@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { chmodSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
-import { aexHere, aexRunning, documentOf, fails, succeeds, type Running } from '../../aex-here.fixture.ts'
+import { aexHere, aexRunning, documentOf, fails, succeeds } from '../../aex-here.fixture.ts'
 import {
   API_KEY,
   companiesInDataSpace,
@@ -20,11 +20,14 @@ after(() => space[Symbol.asyncDispose]())
 
 const at = ({ dir }: Company, ...words: string[]) => ['agent', ...words, '--dir', dir]
 
-/** Serves what a company offers until the test ends. */
-async function serving(company: Company): Promise<Running> {
-  const server = aexRunning(...at(company, 'data-address'))
-  await server.until(/Serving the data address at/)
-  return server
+/** Serves what these companies offer until the test ends. */
+async function serving(...companies: readonly Company[]): Promise<AsyncDisposable> {
+  const servers = new AsyncDisposableStack()
+  for (const company of companies) {
+    const server = servers.use(aexRunning(...at(company, 'data-address')))
+    await server.until(/Serving the data address at/)
+  }
+  return servers
 }
 
 interface Sent {
@@ -62,8 +65,7 @@ async function open(by: Company, packageId: string): Promise<string> {
 
 test('[PKG-05] send, open, several answers in a row, and a revocation by ds_x, all by the command line', async () => {
   const { acme, bolt } = space
-  await using _ = await serving(acme)
-  await using __ = await serving(bolt)
+  await using _ = await serving(acme, bolt)
   const first = await send(acme, bolt)
   assert.equal(await open(bolt, first.package_id), 'ds_x')
 
@@ -134,7 +136,7 @@ test('the check of a connector starts the data address if need be, and asks the 
     await fails(...at(acme, 'connector', 'check', '--partner', 'org_none')),
     /org_none is not among the partners\. Run: \S*(?:npx )?aex agent connector partner org_none /,
   )
-  acme.edc.faults = { managementAnswer: { status: 401, body: {} } }
+  acme.edc.faults = { managementAnswer: { status: 401, body: '{}' } }
   const doctor = await aexHere(...at(acme, 'doctor', '--json'))
   acme.edc.faults = {}
   assert.equal(doctor.code, 1)
@@ -163,7 +165,7 @@ test('settings are private, keep the partners, and are shown without the key', a
 test('settings that cannot be used are refused in a sentence, and nothing is kept', async () => {
   const { acme } = space
   const file = join(acme.dir, 'connector.json')
-  const before = readFileSync(file, 'utf8')
+  const kept = readFileSync(file, 'utf8')
   const set = settingOf(acme, space.path('key'))
   const cases: readonly [words: readonly string[], sentence: RegExp][] = [
     [['--management-url', 'http://edc.example/management'], /must be https/],
@@ -179,10 +181,10 @@ test('settings that cannot be used are refused in a sentence, and nothing is kep
   for (const [words, sentence] of cases) assert.match(await fails(...set, ...words), sentence)
   assert.match(await fails(...at(acme, 'connector', 'partner', 'acme', '--remove')), /starts with "org_"/)
   assert.match(await fails(...at(acme, 'connector', 'partner', 'org_bolt')), /Give both --participant and/)
-  assert.equal(readFileSync(file, 'utf8'), before)
+  assert.equal(readFileSync(file, 'utf8'), kept)
   writeFileSync(file, '{}')
   assert.match(await fails(...at(acme, 'open', 'pkg_1')), /does not hold the settings of a connector/)
-  writeFileSync(file, before)
+  writeFileSync(file, kept)
 })
 
 test('without a connector, or without the partner, a ds_x thread says what to set', async () => {
