@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { createSecretKey } from 'node:crypto'
 import { test } from 'node:test'
+import { DEFAULT_PROFILE } from '@agent-exchange/protocol'
 import fc from 'fast-check'
 import { makeCursor, readCursor } from './cursor.ts'
 import { pageLimit, toPage } from './page.ts'
@@ -46,14 +47,17 @@ test('[API-06] a cursor of another listing, of another exchange, or of nobody is
   assert.throws(() => readCursor(secret, 'listA', 'A'.repeat(1_000_000)), isInvalid)
 })
 
-test('[API-06] a page that is asked to be too large is refused with the maximum', () => {
-  const limits = { default_limit: 10, maximum_limit: 20 }
-  assert.equal(pageLimit(undefined, limits), 10)
-  assert.equal(pageLimit(20, limits), 20)
-  assert.throws(
-    () => pageLimit(21, limits),
-    (error) => error instanceof Problem && error.details['maximum_limit'] === 20,
-  )
+test('[API-06] a page that is asked to be too large is refused with the maximum, by the rule of its listing', () => {
+  for (const point of ['O-07', 'O-15', 'O-40'] as const) {
+    const { default_limit, maximum_limit } = DEFAULT_PROFILE[point]
+    assert.equal(pageLimit(undefined, DEFAULT_PROFILE, point), default_limit)
+    assert.equal(pageLimit(maximum_limit, DEFAULT_PROFILE, point), maximum_limit)
+    assert.throws(
+      () => pageLimit(maximum_limit + 1, DEFAULT_PROFILE, point),
+      ({ details }: Problem) =>
+        details['maximum_limit'] === maximum_limit && JSON.stringify(details).includes(`"${point}"`),
+    )
+  }
 })
 
 test('[API-06] a page ends where the rows end, and says so', () => {

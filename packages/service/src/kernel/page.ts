@@ -1,17 +1,17 @@
+import type { DeploymentProfile } from '@agent-exchange/protocol'
 import { Problem } from './problem.ts'
 
-export interface PageLimits {
-  readonly default_limit: number
-  readonly maximum_limit: number
-}
+/** The open points that say how large the pages of a listing are. */
+type PagePoint = 'O-07' | 'O-15' | 'O-40'
 
-/** How many items a page holds (O-15). Too large a wish is refused with the maximum, never cut in silence. */
-export function pageLimit(wanted: number | undefined, { default_limit, maximum_limit }: PageLimits): number {
+/** How many items a page holds. Too large a number is refused with the maximum, never cut silently. */
+export function pageLimit(wanted: number | undefined, profile: DeploymentProfile, point: PagePoint): number {
+  const { default_limit, maximum_limit } = profile[point]
   if (wanted === undefined) return default_limit
   if (wanted <= maximum_limit) return wanted
   const message = `Use a number of at most ${maximum_limit}.`
   throw new Problem('validation_failed', {
-    failures: [{ pointer: '/limit', rule: 'O-15', message }],
+    failures: [{ pointer: '/limit', rule: point, message }],
     maximum_limit,
   })
 }

@@ -34,7 +34,7 @@ export async function listPage<Row, Item>(
   item: (row: Row) => Item,
 ): Promise<Page<Item>> {
   const { cursorSecret, profile } = context
-  const limit = pageLimit(wanted, profile['O-15'])
+  const limit = pageLimit(wanted, profile, 'O-15')
   const listing = JSON.stringify(['operator', ...name])
   const start = after === undefined ? undefined : readCursor(cursorSecret, listing, after)
   return toPage(await rows(start, limit + 1), limit, {

@@ -37,7 +37,7 @@ export interface Listed<Item, End> {
  * `limit` items on a page. Whichever has ended is empty on the pages that follow.
  */
 export function pagingOf({ query, context, ...request }: EvidenceRequest) {
-  const limit = pageLimit(query.limit, context.profile['O-07'])
+  const limit = pageLimit(query.limit, context.profile, 'O-07')
   const listing = ['evidence lists', request.organizationId, request.threadId, request.packageId ?? '']
   const name = listing.join(' ')
   const [position, ...mark] =

@@ -13,7 +13,7 @@ import { requireStreamAccess } from './stream-access.ts'
 export const listNotifications: Read<'listNotifications'> = async ({ caller, query, context }, db) => {
   requireStreamAccess(caller, context)
   const { organizationId } = caller
-  const limit = pageLimit(query.limit, context.profile['O-15'])
+  const limit = pageLimit(query.limit, context.profile, 'O-15')
   const listing = `listNotifications ${organizationId}`
   const after = query.after === undefined ? 0 : Number(readCursor(context.cursorSecret, listing, query.after))
   const rows = await db<{ sequence: number; body: string }[]>`

@@ -13,7 +13,7 @@ const SCAN_STEP = 500
 export const listSkillReleases: Read<'listSkillReleases'> = async ({ query, context }, db) => {
   const { profile, cursorSecret } = context
   const version = query.protocol_version
-  const limit = pageLimit(query.limit, profile['O-15'])
+  const limit = pageLimit(query.limit, profile, 'O-15')
   // The filter is part of the listing: a cursor goes on with the filter it began with, or not at all.
   const listing = `listSkillReleases ${version ?? ''}`
   const start = query.after === undefined ? 0 : Number(readCursor(cursorSecret, listing, query.after))

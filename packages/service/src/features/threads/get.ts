@@ -18,7 +18,7 @@ export const getThread: Read<'getThread'> = async ({ caller, params, query, cont
   const { organizationId } = caller
   const thread = await findThreadOfParty(db, params.thread_id, organizationId)
   if (!thread) throw new Problem('resource_not_found')
-  const limit = pageLimit(query.limit, context.profile['O-40'])
+  const limit = pageLimit(query.limit, context.profile, 'O-40')
   const listing = `getThread ${organizationId} ${thread.thread_id}`
   const after = query.after === undefined ? 0 : Number(readCursor(context.cursorSecret, listing, query.after))
   const rows = await packagesAfter(db, {
