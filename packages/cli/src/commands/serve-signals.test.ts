@@ -21,7 +21,7 @@ const env = {
 }
 
 for (const AEX_WORKERS of ['1', '2']) {
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) {
     test(`${signal} twice at once stops ${AEX_WORKERS} API process(es) cleanly, with exit code 0`, async () => {
       await using service = await serveProcess({ ...env, AEX_WORKERS })
       // As npm does it: the process group gets the signal, and npm forwards it to its child.

@@ -50,7 +50,8 @@ const SAME_SIGNAL_MS = 2_000
 function stopSignal(): Promise<string> {
   const { promise, resolve: settle } = Promise.withResolvers<string>()
   let isImpatient = false
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+  // SIGHUP: the terminal was closed; without a stop the embedded database would be left running.
+  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) {
     process.on(signal, () => {
       if (signal === 'SIGINT' && isImpatient) process.exit(1)
       settle(signal)

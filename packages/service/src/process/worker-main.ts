@@ -42,4 +42,4 @@ process.on('message', (message: ToWorker) => {
 // Where the first process is gone, the embedded database is going too.
 process.on('disconnect', () => void stop())
 // A terminal and a service manager signal the whole group: the first process decides when we stop.
-for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => undefined)
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => undefined)
