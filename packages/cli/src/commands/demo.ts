@@ -101,7 +101,7 @@ function summarize({ outcome }: Demo): void {
   for (const { count, what } of outcome.counts) console.log(`${String(count).padStart(5)} ${what}`)
 }
 
-/** Found out before the story is told, not after it. */
+/** Checked before the demo runs, not after it. */
 function requireWritable(file: string): void {
   const isNew = !existsSync(file)
   try {

@@ -16,7 +16,7 @@ test('[EVT-15] an address that is refused, or another one in between, makes no e
   const [here, there] = ['https://agent.example/here', 'https://agent.example/there']
   const first = await receiver.ensureEndpoint(here)
   await assert.rejects(receiver.ensureEndpoint('http://agent.example/clear'), { code: 'exchange_refused' })
-  // The address of deliveries is still the one that was registered, also for a receiver that is started anew.
+  // The address of deliveries is still the one that was registered, also for a receiver that was restarted.
   assert.equal(await rememberedUrl(options.inbox), here)
   await receiver.ensureEndpoint(there)
   assert.equal(await rememberedUrl(options.inbox), there)

@@ -14,7 +14,7 @@ const world = await startWorld({
 after(() => world[Symbol.asyncDispose]())
 const BODY = JSON.stringify({ url: 'https://agent.example/hook', event_types: [] })
 
-/** Sends the headers of a request, and its body when it is told to. */
+/** Sends the headers of a request, and its body on demand. */
 async function begin(by: Organization, framing: string) {
   const socket: Socket = connect(Number(new URL(world.url).port), '127.0.0.1')
   await once(socket, 'connect')

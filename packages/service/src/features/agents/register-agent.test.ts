@@ -267,7 +267,7 @@ test('[ID-01][O-14] a registration with too many keys is refused before one of t
   assert.equal(looks, 0)
 })
 
-/** How many statements a registration with so many keys sends. */
+/** Number of statements that a registration with this many keys sends. */
 async function statementsFor(count: number): Promise<number> {
   const keys = await Promise.all(Array.from({ length: count }, (_, index) => keyRequest(`k${index}`)))
   const body = registration({ agent_id: `agent_with_${count}`, keys })

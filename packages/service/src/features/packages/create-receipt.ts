@@ -118,7 +118,7 @@ function requireActor(
     throw new Problem('not_permitted', { reason: 'agent_not_active' })
 }
 
-/** O-13: each state has a limit of its own, so many "rejected" never keep an "opened" out. */
+/** O-13: each state has its own limit, so that many "rejected" receipts never block an "opened" one. */
 function countIn(row: PackageRow, { body, context }: Call<'createPackageReceipt'>, { counts }: Known): void {
   const group = receiptGroup(row.package_id, body.state, row.recipient_agent_id === body.actor_agent_id)
   const wanted = (counts.get(group) ?? 0) + 1

@@ -8,7 +8,7 @@ const TASK = 'unused_policy_receipts'
 
 /**
  * O-18: takes the bodies of policy receipts that no package refers to. Whoever sends a package holds its thread, and so
- * does this: a receipt is used or its body is taken, never both. Each receipt is looked at once: those in use stay.
+ * does this: a receipt is used or its body is taken, never both. Each receipt is examined once; receipts in use keep their body.
  */
 export async function takeUnusedBodies(
   tx: Transaction,
