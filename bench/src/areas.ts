@@ -7,10 +7,9 @@ import { growthArea } from './growth/growth.ts'
 import { packagesArea } from './packages/packages.ts'
 import { peersArea } from './peers/peers.ts'
 import { requestsArea } from './requests/requests.ts'
-import { simulationArea } from './simulation/simulation.ts'
 import { startupArea } from './startup/startup.ts'
 
-/** In the order in which they run: the simulation uses what the others measured. */
+/** In the order in which they run: the peers are compared with figures of earlier areas. */
 export const AREAS: readonly Area[] = [
   cryptoArea,
   es256WaysArea,
@@ -20,6 +19,5 @@ export const AREAS: readonly Area[] = [
   endToEndArea,
   startupArea,
   peersArea,
-  simulationArea,
   growthArea,
 ]

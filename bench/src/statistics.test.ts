@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { seeded } from './simulation/random.ts'
+import { seeded } from './random.ts'
 import {
   median,
   percentile,

@@ -3,7 +3,7 @@
 import type { Party } from '../exchange/parties.ts'
 import { answerCalls } from '../processes/calls.ts'
 import { openAll, type Address, type Connection, type Outgoing } from './connection.ts'
-import { seeded } from '../simulation/random.ts'
+import { seeded } from '../random.ts'
 import { sharedTime } from '../processes/shared-clock.ts'
 import { closedLoop, openLoop, type Next, type OnSend, type Span } from './loops.ts'
 import type { Outcome } from './outcome.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { seeded } from '../simulation/random.ts'
+import { seeded } from '../random.ts'
 import { poissonSchedule, steadySchedule, type Schedule } from './schedule.ts'
 
 function firstOf(schedule: Schedule, count: number): number[] {

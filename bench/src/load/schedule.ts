@@ -1,4 +1,4 @@
-import { exponential, type Random } from '../simulation/random.ts'
+import { exponential, type Random } from '../random.ts'
 
 /** When requests are due, in milliseconds from the start of a run: ascending, without end. */
 export type Schedule = Iterable<number>

@@ -1,16 +1,16 @@
-/** Virtual time: what is due next, happens next. Equal times happen in the order in which they were asked for. */
+/** Virtual time: a binary heap of callbacks, ordered by due time and then by insertion. */
 export class Timeline {
   now = 0
   readonly #heap: { readonly at: number; readonly order: number; readonly act: () => void }[] = []
   #order = 0
 
-  /** Does it after so many milliseconds. */
+  /** Schedules `act` this many milliseconds from now. */
   after(milliseconds: number, act: () => void): void {
     this.#heap.push({ at: this.now + milliseconds, order: this.#order++, act })
     this.#rise(this.#heap.length - 1)
   }
 
-  /** Lets time pass until nothing is left to do, or until this time. */
+  /** Advances time until the heap is empty or `until` is reached. */
   run(until = Number.POSITIVE_INFINITY): void {
     for (let next = this.#heap[0]; next && next.at <= until; next = this.#heap[0]) {
       this.#removeFirst()

@@ -1,6 +1,6 @@
 export type Random = () => number
 
-/** Numbers from 0 to 1 that are the same for the same seed (mulberry32). */
+/** A seeded pseudo-random generator (mulberry32) with values in [0, 1). */
 export function seeded(seed: number): Random {
   let state = seed >>> 0
   return () => {
@@ -11,7 +11,7 @@ export function seeded(seed: number): Random {
   }
 }
 
-/** The time to the next of events that come independently of each other, so many in a unit of time. */
+/** An interval of a Poisson process with this rate. */
 export function exponential(random: Random, rate: number): number {
   return -Math.log(1 - random()) / rate
 }
