@@ -13,7 +13,6 @@ import type { Context } from '../../../packages/service/src/kernel/context.ts'
 import { randomId } from '../../../packages/service/src/kernel/ids.ts'
 import { createCertificateReader } from '../../../packages/service/src/oauth/client-certificate.ts'
 import { createTokenVerifier } from '../../../packages/service/src/oauth/token-verifier.ts'
-import { tuneHeap } from '../../../packages/service/src/process/heap.ts'
 import { resourceOf, type KeyList } from './checked-package.ts'
 import type { ReferenceSettings } from './reference-settings.ts'
 
@@ -24,10 +23,9 @@ const nothing = () => Promise.reject(new Error('the floor only takes packages'))
 
 /**
  * The service's own agent server with nothing behind it: tokens, headers, limits, parsing, schemas, signature, digest,
- * request log and heap settings are the real ones. It asks no database, signs no statement and keeps nothing.
+ * and request log are the real ones. It asks no database, signs no statement and keeps nothing.
  */
 export async function startFloor({ port, issuer, jwks, keys }: ReferenceSettings): Promise<void> {
-  tuneHeap()
   const context: Context = {
     profile: DEFAULT_PROFILE,
     clock: systemClock,

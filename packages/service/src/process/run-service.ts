@@ -1,7 +1,6 @@
 import { masterKeyOf, type Config } from '../config/index.ts'
 import { addressOf, startEmbedded } from '../db/index.ts'
 import type { RunningService, ServiceOptions } from '../service.ts'
-import { giveBackMemory, tuneHeap } from './heap.ts'
 import { startWorkerPool } from './worker-pool.ts'
 
 /** A little more than the pool of one service, and some for backups and people. */
@@ -13,12 +12,9 @@ const SPARE_CONNECTIONS = 50
  * share both ports, while this one has the embedded database and replaces workers that die.
  */
 export async function runService(config: Config, options: ServiceOptions = {}): Promise<RunningService> {
-  tuneHeap()
   // Before the database: a key is made only where there is no data yet.
   const complete = { ...config, masterKey: masterKeyOf(config) }
-  const running = await (config.workers === 1 ? runHere(complete, options) : runWorkers(complete, options))
-  setImmediate(giveBackMemory)
-  return running
+  return config.workers === 1 ? runHere(complete, options) : runWorkers(complete, options)
 }
 
 /** The database starts in processes of its own, so everything else is loaded meanwhile. */
@@ -28,7 +24,7 @@ async function runHere(config: Config, options: ServiceOptions): Promise<Running
     databaseUrl === undefined
       ? startEmbedded({ dataDirectory, log: options.progress ?? (() => undefined) })
       : undefined
-  // It is looked at below; until then its failure is not unheard.
+  // Awaited below; this avoids an unhandled rejection.
   starting?.catch(() => undefined)
   const { startService } = await import('../service.ts')
   const embedded = await starting

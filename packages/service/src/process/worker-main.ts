@@ -1,11 +1,9 @@
 /** A process of its own on the shared ports. Started by `startWorkerPool`, never by hand. */
 
 import { startService, type RunningService } from '../service.ts'
-import { giveBackMemory, tuneHeap } from './heap.ts'
 import { createSharedMetrics } from './shared-metrics.ts'
 import type { FromWorker, ToWorker } from './worker-messages.ts'
 
-tuneHeap()
 let running: Promise<RunningService> | undefined
 
 // Where nobody listens any more, the end of the channel says so: it stops us.
@@ -17,7 +15,6 @@ async function start({ config }: Extract<ToWorker, { kind: 'start' }>): Promise<
     running = startService(config, { metricsOf: metrics.metricsOf })
     const { urls, operatorTokenFile } = await running
     tell({ kind: 'ready', urls, operatorTokenFile })
-    setImmediate(giveBackMemory)
   } catch (error) {
     process.exitCode = 1
     tell({ kind: 'failed', message: error instanceof Error ? error.message : String(error) })
