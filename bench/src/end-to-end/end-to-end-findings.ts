@@ -59,8 +59,8 @@ export function endToEndResult(
       ...(takeover
         ? [
             `The worker was killed with ${takeover.remaining} of ${takeover.deliveries} deliveries left; another one was started at ` +
-              `once, as a service manager does, and was ready after ${takeover.restartSeconds.toFixed(1)} s. What the killed ` +
-              'one had claimed waits for the end of its lease and for the delay before the next attempt.',
+              `once, as a service manager does, and was ready after ${takeover.restartSeconds.toFixed(1)} s. It ` +
+              "took over the killed worker's unsent claims when PostgreSQL had released that worker's session lock.",
           ]
         : []),
     ],
