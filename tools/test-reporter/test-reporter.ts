@@ -10,15 +10,55 @@ import { inspect } from 'node:util'
 const MILLISECONDS = 1000
 
 export default async function* report(events: AsyncIterable<TestEvent>): AsyncGenerator<string> {
+  // Node reports one process after the other, so the tests since the last file are those of this one.
+  let counts = NO_TESTS
   for await (const event of events) {
-    const text = textOf(event)
-    if (text !== '') yield text
+    if (isGroupedFile(event)) {
+      yield groupedFileText(event, counts)
+      counts = NO_TESTS
+    } else {
+      counts = counted(counts, event)
+      const text = textOf(event)
+      if (text !== '') yield text
+    }
   }
+}
+
+interface Counts {
+  readonly tests: number
+  readonly passed: number
+}
+
+const NO_TESTS: Counts = { tests: 0, passed: 0 }
+
+type Result = Extract<TestEvent, { type: 'test:pass' | 'test:fail' }>
+
+const isResult = (event: TestEvent): event is Result =>
+  event.type === 'test:pass' || event.type === 'test:fail'
+
+const isTestFile = (path: string) => /\.test\.\w+$/u.test(path)
+
+/** Where files share a process, each is a suite whose name is its path (tools/tests/shared-process.ts). */
+function isGroupedFile(event: TestEvent): event is Result {
+  if (!isResult(event) || event.data.details.type !== 'suite') return false
+  return event.data.nesting === 0 && isTestFile(event.data.name)
+}
+
+function groupedFileText(event: Result, counts: Counts): string {
+  const { name, details } = event.data
+  const success = event.type === 'test:pass'
+  return textOf(event) + fileLine(name, { success, duration_ms: details.duration_ms, counts })
+}
+
+function counted({ tests, passed }: Counts, event: TestEvent): Counts {
+  if (!isResult(event) || event.data.details.type === 'suite') return { tests, passed }
+  return { tests: tests + 1, passed: passed + Number(event.type === 'test:pass') }
 }
 
 function textOf({ type, data }: TestEvent): string {
   if (type === 'test:stdout' || type === 'test:stderr') return data.message
-  if (type === 'test:summary') return data.file === undefined ? '' : fileLine(data.file, data)
+  if (type === 'test:summary')
+    return data.file !== undefined && isTestFile(data.file) ? fileLine(data.file, data) : ''
   if (type === 'test:pass')
     return data.skip === undefined ? '' : `– ${place(data)}  ${data.name}: ${reason(data.skip)}\n`
   // node's totals have no file; what a test says by t.diagnostic has one.

@@ -7,6 +7,7 @@ import { killCycles } from './kill-cycles.ts'
 import { lostAnswers } from './lost-answers.ts'
 import { postgresVersions } from './postgres-versions.ts'
 import { startTogether } from './start-together.ts'
+import { testTrials } from './test-trials.ts'
 import type { Trial } from './trial.ts'
 import { twoProcesses } from './two-processes.ts'
 import { webhookKill } from './webhook-kill.ts'
@@ -19,6 +20,7 @@ const HELP = `Kills, cuts off and multiplies the real service; exits 1 if a tria
   npm run test:faults -- --quick                   fewer repetitions`
 
 const TRIALS: readonly Trial[] = [
+  testTrials,
   startTogether,
   lostAnswers,
   twoProcesses,

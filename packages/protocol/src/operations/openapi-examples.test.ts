@@ -4,7 +4,7 @@ import { receiptDifferences } from '../policy-binding.ts'
 import { PROBLEM_CODES, problemDetails, problems, type ProblemDetails } from '../problems.ts'
 import { createProfile } from '../profile/profile.ts'
 import type { Json, JsonObject, Named } from '../schema/define.ts'
-import { validatorFor, validatorOf } from '../validation/validator.ts'
+import { validatorFor, validatorOf, type Validator } from '../validation/validator.ts'
 import { metadata, nativeResponse } from './examples/packages.ts'
 import { policyReceipt } from './examples/policy-receipts.ts'
 import { openApiDocument } from './openapi.ts'
@@ -39,11 +39,20 @@ function describedAs(id: (typeof OPERATION_IDS)[number]): Described {
   return described
 }
 
+const compiled = new Map<string, Validator<unknown>>()
+
 /** By the schema of the document itself, with the limits of the deployment in it. */
 function fitsDocument({ schema }: Content, value: Json): boolean {
+  const key = JSON.stringify(schema)
+  const validator = compiled.get(key) ?? compile(schema)
+  compiled.set(key, validator)
+  return validator.accepts(value)
+}
+
+function compile(schema: JsonObject): Validator<unknown> {
   const text = JSON.stringify({ ...schema, $defs: document.components.schemas })
   const standalone = JSON.parse(text.replaceAll('#/components/schemas/', '#/$defs/')) as JsonObject
-  return validatorFor(standalone, 'API-02').accepts(value)
+  return validatorFor(standalone, 'API-02')
 }
 
 function assertExample(content: Content | undefined, schema: Named<unknown>, label: string): void {

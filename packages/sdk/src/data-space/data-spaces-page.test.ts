@@ -14,7 +14,7 @@ import { connectFolder } from '../node/connect-folder.ts'
 
 /**
  * docs/data-spaces.md: its programs run as written, and its table has every failure. The commands of the page, with
- * the program of the simulator, are run by packages/cli/src/data-spaces-page.test.ts.
+ * the program of the simulator, are run by packages/cli/src/data-spaces-page.trial.test.ts.
  */
 const PAGE = 'data-spaces.md'
 const folder = mkdtempSync(join(tmpdir(), 'aex-data-spaces-'))

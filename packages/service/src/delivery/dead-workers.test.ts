@@ -200,7 +200,7 @@ test('[O-44] a worker that lost its lock starts nothing, and what was taken from
   assert.equal(receiver.received.length, 1, 'nothing begins without the lock')
   // What was begun waits; the second event may have been claimed too, and is due as before.
   await world.sql`
-    update delivery set claim_id = null, next_attempt_at = now() + interval '30 seconds'
+    update delivery set claim_id = null, next_attempt_at = ${world.clock.now()}::timestamptz + interval '30 seconds'
     where claim_id in (select claim_id from delivery_claim where begun_at is not null)`
   await world.sql`update delivery set claim_id = null where claim_id is not null`
   await world.sql`delete from delivery_claim`

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { secondsAfter } from '../kernel/clock.ts'
 import { PURGE_BATCH, purgeAssertions, useAssertion } from './assertion-use.ts'
-import { openTestDatabase } from './oauth-world.test.ts'
+import { openTestDatabase } from './oauth-world.fixture.ts'
 
 const NOW = '2026-03-02T08:00:00.000Z'
 let database: Awaited<ReturnType<typeof openTestDatabase>>

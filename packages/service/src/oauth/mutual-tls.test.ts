@@ -21,7 +21,7 @@ import {
   openTestDatabase,
   postToken,
   startExchange,
-} from './oauth-world.test.ts'
+} from './oauth-world.fixture.ts'
 
 let database: Awaited<ReturnType<typeof openTestDatabase>>
 let authority: TestAuthority

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { after, before, test } from 'node:test'
 import { exportJWK, generateKeyPair, SignJWT } from 'jose'
 import { type Clock, systemClock } from '../kernel/clock.ts'
-import { callWith, type Exchange, openTestDatabase, seconds, startExchange } from './oauth-world.test.ts'
+import { callWith, type Exchange, openTestDatabase, seconds, startExchange } from './oauth-world.fixture.ts'
 import { outsideIssuer } from './token-keys.ts'
 
 type KeyPair = Awaited<ReturnType<typeof generateKeyPair>>

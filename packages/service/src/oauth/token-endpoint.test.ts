@@ -14,7 +14,7 @@ import {
   startExchange,
   type TestClient,
   withAssertion,
-} from './oauth-world.test.ts'
+} from './oauth-world.fixture.ts'
 
 let database: Awaited<ReturnType<typeof openTestDatabase>>
 let exchange: Exchange

@@ -8,7 +8,7 @@ import type { TokenKey } from '../kernel/platform-keys-token.ts'
 import { Problem } from '../kernel/problem.ts'
 import { bearerChallenge } from './challenge.ts'
 import { protectedResourceMetadata } from './metadata.ts'
-import { profileOf } from './oauth-world.test.ts'
+import { profileOf } from './oauth-world.fixture.ts'
 import { embeddedIssuer } from './token-keys.ts'
 import { createTokenVerifier } from './token-verifier.ts'
 
