@@ -34,7 +34,7 @@ export async function startFloor({ port, issuer, jwks, keys }: ReferenceSettings
     platform: { sign: async () => ({ algorithm: 'ES256', key_id: 'none', signature: '' }) },
     webhookKeys: { directory: nothing, currentKeyId: nothing },
     allowPrivateReceivers: true,
-    cursorSecret: createSecretKey(new Uint8Array(SECRET_BYTES)),
+    macKey: createSecretKey(new Uint8Array(SECRET_BYTES)),
   }
   const app = createAgentServer({
     db: keysOnly(keys),

@@ -125,7 +125,7 @@ async function startListeners(
     platform: platformKeys.signer,
     webhookKeys: platformKeys.webhook,
     allowPrivateReceivers: webhook.allowPrivate,
-    cursorSecret: createSecretKey(deriveSecret(masterKey, 'cursors')),
+    macKey: createSecretKey(deriveSecret(masterKey, 'cursors')),
   }
   const operatorTokenFile = join(config.dataDirectory, 'operator-token')
   await ensureFirstOperator(db, operatorTokenFile, { clock })

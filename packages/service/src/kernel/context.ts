@@ -18,6 +18,6 @@ export interface Context {
   readonly webhookKeys: Pick<WebhookKeys, 'directory' | 'currentKeyId'>
   /** Whether webhooks may go to private and loopback addresses (development, tests). */
   readonly allowPrivateReceivers: boolean
-  /** Makes cursors that no client can make (API-06). */
-  readonly cursorSecret: KeyObject
+  /** HMAC key of cursors (API-06) and of the idempotency ids in audit events. */
+  readonly macKey: KeyObject
 }

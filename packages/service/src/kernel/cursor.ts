@@ -11,7 +11,7 @@ const MAXIMUM_CURSOR_CHARACTERS = 4_096
  * listed and for whom or by which filter, so that a cursor of one listing is worth nothing in another.
  *
  * @example
- * const next = makeCursor(context.cursorSecret, `listNotifications ${organizationId}`, lastSequence)
+ * const next = makeCursor(context.macKey, `listNotifications ${organizationId}`, lastSequence)
  */
 export function makeCursor(secret: KeyObject, listing: string, position: string | number): string {
   const text = String(position)

@@ -22,7 +22,7 @@ export function handMadeContext(changes: Partial<Context> = {}): Context {
       currentKeyId: () => Promise.reject(new Error('this test has no webhook keys')),
     },
     allowPrivateReceivers: false,
-    cursorSecret: createSecretKey(new Uint8Array(32).fill(7)),
+    macKey: createSecretKey(new Uint8Array(32).fill(7)),
     ...changes,
   }
 }

@@ -33,12 +33,12 @@ export async function listPage<Row, Item>(
   { name, rows, position }: Listing<Row>,
   item: (row: Row) => Item,
 ): Promise<Page<Item>> {
-  const { cursorSecret, profile } = context
+  const { macKey, profile } = context
   const limit = pageLimit(wanted, profile, 'O-15')
   const listing = JSON.stringify(['operator', ...name])
-  const start = after === undefined ? undefined : readCursor(cursorSecret, listing, after)
+  const start = after === undefined ? undefined : readCursor(macKey, listing, after)
   return toPage(await rows(start, limit + 1), limit, {
-    cursorAfter: (row) => makeCursor(cursorSecret, listing, position(row)),
+    cursorAfter: (row) => makeCursor(macKey, listing, position(row)),
     item,
   })
 }

@@ -39,7 +39,7 @@ const AUDIT_SCHEMA_VERSION = '1.0.0'
 export function traceOf({ caller, correlationId, idempotencyKey, context }: Cause): AuditEvent['trace'] {
   return {
     correlation_id: correlationIdFor(correlationId),
-    idempotency_key: idempotencyIdFor(caller.organizationId, idempotencyKey, context.cursorSecret),
+    idempotency_key: idempotencyIdFor(caller.organizationId, idempotencyKey, context.macKey),
   }
 }
 

@@ -43,7 +43,7 @@ export function pagingOf({ query, context, ...request }: EvidenceRequest) {
   const [position, ...mark] =
     query.after === undefined
       ? [0, ...START]
-      : (JSON.parse(readCursor(context.cursorSecret, name, query.after)) as [number, string, string])
+      : (JSON.parse(readCursor(context.macKey, name, query.after)) as [number, string, string])
   return {
     limit,
     position,
@@ -54,7 +54,7 @@ export function pagingOf({ query, context, ...request }: EvidenceRequest) {
       const hasMore = chain.hasMore || beside.hasMore
       const place = JSON.stringify([chain.end, ...beside.end])
       return {
-        next_cursor: hasMore ? makeCursor(context.cursorSecret, name, place) : null,
+        next_cursor: hasMore ? makeCursor(context.macKey, name, place) : null,
         has_more: hasMore,
       }
     },

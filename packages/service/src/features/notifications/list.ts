@@ -15,7 +15,7 @@ export const listNotifications: Read<'listNotifications'> = async ({ caller, que
   const { organizationId } = caller
   const limit = pageLimit(query.limit, context.profile, 'O-15')
   const listing = `listNotifications ${organizationId}`
-  const after = query.after === undefined ? 0 : Number(readCursor(context.cursorSecret, listing, query.after))
+  const after = query.after === undefined ? 0 : Number(readCursor(context.macKey, listing, query.after))
   const rows = await db<{ sequence: number; body: string }[]>`
     select sequence, body from notification
     where organization_id = ${organizationId} and sequence > ${after} order by sequence limit ${limit + 1}`
@@ -28,7 +28,7 @@ export const listNotifications: Read<'listNotifications'> = async ({ caller, que
   const reached = page.at(-1)?.sequence ?? Math.max(after, earliest - 1)
   return {
     items: page.map(({ body }) => JSON.parse(body) as NotificationEnvelope),
-    next_cursor: makeCursor(context.cursorSecret, listing, reached),
+    next_cursor: makeCursor(context.macKey, listing, reached),
     has_more: rows.length > limit,
   }
 }

@@ -56,7 +56,7 @@ test('[EVT-10] a reader whom retention overtakes gets what it asked for or is to
   await sendPackage(from, to)
   const context = handMadeContext()
   const { organizationId } = to
-  const cursor = makeCursor(context.cursorSecret, `listNotifications ${organizationId}`, 1)
+  const cursor = makeCursor(context.macKey, `listNotifications ${organizationId}`, 1)
   // Retention runs between the reader's first query and whatever it asks next.
   let overtaken = false
   const racing = new Proxy(db, {

@@ -11,17 +11,17 @@ const SCAN_STEP = 500
 
 /** ID-09, API-06: in the order of publication, only those that fit where a protocol version is named. */
 export const listSkillReleases: Read<'listSkillReleases'> = async ({ query, context }, db) => {
-  const { profile, cursorSecret } = context
+  const { profile, macKey } = context
   const version = query.protocol_version
   const limit = pageLimit(query.limit, profile, 'O-15')
   // The filter is part of the listing: a cursor goes on with the filter it began with, or not at all.
   const listing = `listSkillReleases ${version ?? ''}`
-  const start = query.after === undefined ? 0 : Number(readCursor(cursorSecret, listing, query.after))
+  const start = query.after === undefined ? 0 : Number(readCursor(macKey, listing, query.after))
 
   const { found, position, more } = await collect(db, { start, limit, fits: fitting(version, profile) })
   return {
     items: found.map(({ body }) => JSON.parse(body) as SkillRelease),
-    next_cursor: more ? makeCursor(cursorSecret, listing, position) : null,
+    next_cursor: more ? makeCursor(macKey, listing, position) : null,
     has_more: more,
   }
 }

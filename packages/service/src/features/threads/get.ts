@@ -20,7 +20,7 @@ export const getThread: Read<'getThread'> = async ({ caller, params, query, cont
   if (!thread) throw new Problem('resource_not_found')
   const limit = pageLimit(query.limit, context.profile, 'O-40')
   const listing = `getThread ${organizationId} ${thread.thread_id}`
-  const after = query.after === undefined ? 0 : Number(readCursor(context.cursorSecret, listing, query.after))
+  const after = query.after === undefined ? 0 : Number(readCursor(context.macKey, listing, query.after))
   const rows = await packagesAfter(db, {
     threadId: thread.thread_id,
     organizationId,
@@ -38,7 +38,7 @@ export const getThread: Read<'getThread'> = async ({ caller, params, query, cont
     participants: [...thread.participants],
     packages: page.map((row) => toPackageResource(row, context, organizationId)),
     state: context.profile['O-05'].thread_state,
-    ...(hasMore && { next_cursor: makeCursor(context.cursorSecret, listing, end), has_more: true }),
+    ...(hasMore && { next_cursor: makeCursor(context.macKey, listing, end), has_more: true }),
   }
 }
 
