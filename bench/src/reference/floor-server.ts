@@ -3,7 +3,6 @@ import { createLocalJWKSet } from 'jose'
 import { destination, pino } from 'pino'
 import { DEFAULT_PROFILE } from '@agent-exchange/protocol'
 import type { Database } from '@agent-exchange/service/database'
-import type { RecordedAnswer } from '../../../packages/service/src/db/idempotency.ts'
 import type { Submission } from '../../../packages/service/src/features/packages/submission.ts'
 import { createAgentServer } from '../../../packages/service/src/http/agent-server.ts'
 import { createConcurrencyLimit } from '../../../packages/service/src/http/concurrency-limit.ts'
@@ -11,6 +10,7 @@ import { createRateLimit } from '../../../packages/service/src/http/rate-limit.t
 import { systemClock } from '../../../packages/service/src/kernel/clock.ts'
 import type { Context } from '../../../packages/service/src/kernel/context.ts'
 import { randomId } from '../../../packages/service/src/kernel/ids.ts'
+import type { MutationPipeline } from '../../../packages/service/src/kernel/mutation-pipeline.ts'
 import { createCertificateReader } from '../../../packages/service/src/oauth/client-certificate.ts'
 import { createTokenVerifier } from '../../../packages/service/src/oauth/token-verifier.ts'
 import { resourceOf, type KeyList } from './checked-package.ts'
@@ -36,11 +36,11 @@ export async function startFloor({ port, issuer, jwks, keys }: ReferenceSettings
     allowPrivateReceivers: true,
     macKey: createSecretKey(new Uint8Array(SECRET_BYTES)),
   }
+  const db = keysOnly(keys)
   const app = createAgentServer({
-    db: keysOnly(keys),
+    db,
     context,
-    acceptance: { submit: async (submission) => answerTo(submission, issuer), idle: async () => undefined },
-    mutationGroups: { submit: nothing, idle: async () => undefined },
+    mutations: floorPipeline(db, issuer),
     authorizationServer: undefined,
     outsideIssuer: undefined,
     limitRate: createRateLimit(DEFAULT_PROFILE, systemClock),
@@ -70,8 +70,15 @@ export async function startFloor({ port, issuer, jwks, keys }: ReferenceSettings
   await app.listen({ host: '127.0.0.1', port })
 }
 
-function answerTo({ metadata, now }: Submission, base: string): RecordedAnswer {
-  return { status: ACCEPTED, body: JSON.stringify(resourceOf(metadata, now, base)) }
+/** Packages are verified and answered; nothing is committed. */
+function floorPipeline(db: Database, base: string): MutationPipeline {
+  return {
+    async submit(_operation, mutation, call) {
+      const { metadata, now } = (await mutation.authorize(call, db)) as Submission
+      return { status: ACCEPTED, body: JSON.stringify(resourceOf(metadata, now, base)) }
+    },
+    idle: async () => undefined,
+  }
 }
 
 /** Public keys are read once, and then remembered: the only thing that the way to the signature check asks for. */

@@ -16,7 +16,6 @@ import { startDelivery } from './delivery/engine.ts'
 import { alertTask } from './features/alerts/alert-outbox.ts'
 import { maintainKeys } from './features/deliveries/maintain-keys.ts'
 import { moveToCurrentKey } from './features/deliveries/move-endpoints.ts'
-import { createAcceptance } from './features/packages/acceptance.ts'
 import { removeExpired } from './features/retention/retention.ts'
 import { createAgentServer } from './http/agent-server.ts'
 import { createBodyBudget } from './http/body-budget.ts'
@@ -24,14 +23,15 @@ import { createConcurrencyLimit } from './http/concurrency-limit.ts'
 import { connectionRules } from './http/connection-rules.ts'
 import type { AgentServerDependencies } from './http/dependencies.ts'
 import { createMetrics } from './http/metrics.ts'
-import { createMutationGroups } from './http/mutation-groups.ts'
 import { registerPages } from './http/pages/register-pages.ts'
 import { createRateLimit } from './http/rate-limit.ts'
+import { toAnswer } from './http/to-answer.ts'
 import { systemClock, type Clock } from './kernel/clock.ts'
 import type { Context } from './kernel/context.ts'
 import { createLog } from './kernel/create-log.ts'
 import { randomId } from './kernel/ids.ts'
 import { deriveSecret } from './kernel/master-key.ts'
+import { createMutationPipeline } from './kernel/mutation-pipeline.ts'
 import { startPeriodic, type PeriodicTask } from './kernel/periodic.ts'
 import { openPlatformKeys, type PlatformKeys } from './kernel/platform-keys.ts'
 import { oauthAddresses } from './oauth/addresses.ts'
@@ -211,14 +211,12 @@ function agentServer(
     config.issuer === undefined
       ? embeddedIssuer(addresses.issuer, tokenKeys)
       : outsideIssuer(config.issuer, clock)
-  const acceptance = createAcceptance(db)
-  const mutationGroups = createMutationGroups(db)
+  const mutations = createMutationPipeline(db, toAnswer)
   const app = createAgentServer({
     ...given,
     db,
     context,
-    acceptance,
-    mutationGroups,
+    mutations,
     tls: config.tls,
     outsideIssuer: config.issuer,
     limitRate: createRateLimit(profile, clock),
@@ -243,10 +241,7 @@ function agentServer(
         : undefined,
   })
   registerPages(app, { publicUrl, profile, tokenUrl: addresses.tokenEndpoint })
-  const idle = async () => {
-    await Promise.all([acceptance.idle(), mutationGroups.idle()])
-  }
-  return { app, idle }
+  return { app, idle: mutations.idle }
 }
 
 /** Loaded where there is a mail server: most exchanges have none, and it is a tenth of all we load. */

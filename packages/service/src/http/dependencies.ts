@@ -1,16 +1,13 @@
 import type { Logger } from 'pino'
 import type { TlsConfig } from '../config/config.ts'
 import type { Database } from '../db/database.ts'
-import type { RecordedAnswer } from '../db/idempotency.ts'
-import type { Submission } from '../features/packages/submission.ts'
 import type { Context } from '../kernel/context.ts'
-import type { GroupCommit } from '../kernel/group-commit.ts'
+import type { MutationPipeline } from '../kernel/mutation-pipeline.ts'
 import type { AuthorizationServer } from '../oauth/authorization-server.ts'
 import type { Authentication } from './authentication.ts'
 import type { BodyBudget } from './body-budget.ts'
 import type { ConcurrencyLimit } from './concurrency-limit.ts'
 import type { ConnectionRules } from './connection-limit.ts'
-import type { MutationGroups } from './mutation-groups.ts'
 
 /** What the agent listener needs of the rest of the service. */
 export interface AgentServerDependencies {
@@ -20,8 +17,7 @@ export interface AgentServerDependencies {
   /** Undefined where an outside issuer gives the tokens. */
   readonly authorizationServer: AuthorizationServer | undefined
   readonly outsideIssuer: string | undefined
-  readonly acceptance: GroupCommit<Submission, RecordedAnswer>
-  readonly mutationGroups: MutationGroups
+  readonly mutations: MutationPipeline
   readonly limitRate: (organizationId: string) => void
   readonly limitConcurrency: ConcurrencyLimit
   readonly tls: TlsConfig | undefined

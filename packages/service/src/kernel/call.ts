@@ -33,46 +33,51 @@ export interface Call<Id extends OperationId> {
   readonly params: ParamsOf<Id>
   readonly query: QueryOf<Id>
   readonly body: BodyOf<Id>
-  /** The body as it was received: it was UTF-8 without byte order mark, so this is what its bytes say and no other's. */
+  /** The body as received. It was UTF-8 without a byte order mark, so encoding the text gives back the same bytes. */
   readonly text: string
   readonly correlationId: string
   /** Empty for reads. */
   readonly idempotencyKey: string
-  /** The time of this request; the same wherever it is asked for. */
+  /** The time of the request: one value for everything that the request does. */
   readonly now: string
   readonly context: Context
 }
 
-/** Reads run without a transaction unless they open one. */
+/** A read has no transaction unless it opens one. */
 export type Read<Id extends OperationId> = (call: Call<Id>, db: Database) => Promise<AnswerOf<Id>>
 
-/**
- * A mutation in two steps. `authorize` comes before the idempotency record is looked up: who may do this, and is
- * the signature good; it changes nothing, and what it found out goes on to `run`. `run` is inside the one
- * transaction that also records the answer.
- */
-export interface Mutation<Id extends OperationId, Found = void> {
-  /** Looks at the parsed body before its schema does: for what a schema failure would hide (ID-06). */
+interface AuthorizedMutation<Id extends OperationId, Found> {
+  /** Reads the parsed body before its schema is checked, for what a schema failure would hide (ID-06). */
   readonly inspect?: (body: unknown, profile: DeploymentProfile) => void | Promise<void>
+  /** Runs before the idempotency record is read: permission and signature. It writes nothing; its result goes to the run. */
   readonly authorize: (call: Call<Id>, db: Database) => Found | Promise<Found>
+  /** API-05: identifies the content that a retry must repeat. Defaults to a hash of path parameters and body. */
+  readonly contentHash?: (call: Call<Id>, found: Found) => Uint8Array
+}
+
+/** A mutation that runs in a transaction of its own, which also records the answer. */
+export interface Mutation<Id extends OperationId, Found = void> extends AuthorizedMutation<Id, Found> {
   readonly run: (call: Call<Id>, tx: Transaction, found: Found) => Promise<AnswerOf<Id>>
 }
 
-/** One of the calls that a group mutation carries out together. */
 export interface AuthorizedCall<Id extends OperationId, Found = void> {
   readonly call: Call<Id>
   readonly found: Found
 }
 
-/**
- * A mutation that is asked for so often that its calls share transactions: those that arrive while a commit is under
- * way make up the next one. `runAll` gives an answer or a problem for each, in their order, and writes nothing for
- * those that have a problem: their neighbours are committed.
- */
-export interface GroupMutation<Id extends OperationId, Found = void> {
-  readonly authorize: (call: Call<Id>, db: Database) => Found | Promise<Found>
-  readonly runAll: (
+/** A frequent mutation: calls that arrive together share a transaction. */
+export interface BatchMutation<Id extends OperationId, Found = void, State = void> extends AuthorizedMutation<
+  Id,
+  Found
+> {
+  /** Minimum size of a batch that starts while another one runs. Defaults to a full batch. */
+  readonly minConcurrentBatch?: number
+  /** Reads what `runBatch` needs, in the same round trip as the idempotency records; some of the calls may be retries. */
+  readonly readBatch?: (calls: readonly AuthorizedCall<Id, Found>[], tx: Transaction) => Promise<State>
+  /** One answer or problem for each call, in order. It writes nothing for a call that has a problem. */
+  readonly runBatch: (
     calls: readonly AuthorizedCall<Id, Found>[],
     tx: Transaction,
+    state: State,
   ) => Promise<readonly (AnswerOf<Id> | Problem)[]>
 }

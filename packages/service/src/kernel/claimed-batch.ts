@@ -1,3 +1,4 @@
+import type { OperationId } from '@agent-exchange/protocol'
 import type { Transaction } from '../db/database.ts'
 import {
   claimName,
@@ -5,84 +6,84 @@ import {
   insertRecords,
   type Claim,
   type FoundRecord,
+  type IdempotencyRecord,
   type RecordedAnswer,
 } from '../db/idempotency.ts'
 import { lockNames, tryNames } from '../db/locks.ts'
 import { leaveToCommit } from '../db/transaction-lines.ts'
-import type { BatchResult } from './group-commit.ts'
+import type { BatchResult } from './batcher.ts'
+import type { AuthorizedCall, BatchMutation } from './call.ts'
 import { sameContent } from './idempotency.ts'
 import { Problem } from './problem.ts'
 
-/** A request, with what its idempotency record is made of. */
-export interface Claimed {
+/** An authorized call with its idempotency claim. */
+export interface ClaimedCall extends AuthorizedCall<OperationId, unknown> {
+  readonly operation: OperationId
   readonly claim: Claim
   readonly contentHash: Uint8Array
-  readonly now: string
 }
+
+export type BatchSteps = Pick<BatchMutation<OperationId, unknown, unknown>, 'readBatch' | 'runBatch'>
+
+/** Encodes the resource that an operation returned as the answer to record and to send. */
+export type ToAnswer = (operation: OperationId, resource: unknown) => RecordedAnswer
 
 type Result = BatchResult<RecordedAnswer>
 
-/** What is done with a batch under its claims. */
-export interface ClaimedWork<Item, State> {
-  /** Reads what `run` will need. It is sent right behind the claims, of which nobody knows yet whose they are. */
-  readonly read: () => Promise<State>
-  /** An answer or a problem for each. */
-  readonly run: (fresh: readonly Item[], state: State) => Promise<readonly (RecordedAnswer | Problem)[]>
-}
-
 /**
- * API-04, API-05 for a batch: repeats get the recorded answer, what somebody else is working on is put off, and the
- * rest is carried out and recorded. A problem records nothing.
+ * API-04, API-05: a retry gets the recorded answer, a call whose claim another transaction holds leaves the batch, and
+ * the others run and are recorded. A problem records nothing. `readBatch` is sent together with the claims.
  */
-export async function runClaimed<Item extends Claimed, State>(
+export async function runClaimed(
   tx: Transaction,
-  items: readonly Item[],
-  { read, run }: ClaimedWork<Item, State>,
+  calls: readonly ClaimedCall[],
+  { readBatch, runBatch }: BatchSteps,
+  toAnswer: ToAnswer,
 ): Promise<Result[]> {
-  const [results, state] = await Promise.all([claim(tx, items), read()])
-  const fresh = items.filter((item) => !results.has(item))
-  const outcomes = fresh.length > 0 ? await run(fresh, state) : []
-  const done = fresh.flatMap((item, index) => {
+  const [results, state] = await Promise.all([claimAll(tx, calls), readBatch?.(calls, tx)])
+  const fresh = calls.filter((call) => !results.has(call))
+  const outcomes = fresh.length > 0 ? await runBatch(fresh, tx, state) : []
+  const records: IdempotencyRecord[] = []
+  fresh.forEach((each, index) => {
     const outcome = outcomes[index] ?? new Error('a batch has too few outcomes')
-    results.set(item, outcome instanceof Error ? { failed: outcome } : { done: outcome })
-    return outcome instanceof Error ? [] : [{ ...outcome, ...recordOf(item) }]
+    if (outcome instanceof Error) {
+      results.set(each, { failed: outcome })
+      return
+    }
+    const { operation, claim, contentHash, call } = each
+    const answer = toAnswer(operation, outcome)
+    results.set(each, { done: answer })
+    records.push({ ...answer, claim, contentHash, recordedAt: call.now })
   })
-  leaveToCommit(tx, insertRecords(tx, done))
-  return items.map((item) => results.get(item) ?? 'alone')
+  leaveToCommit(tx, insertRecords(tx, records))
+  return calls.map((call) => results.get(call) ?? 'retrySingly')
 }
 
-function recordOf({ claim: own, contentHash, now }: Claimed) {
-  return { claim: own, contentHash, recordedAt: now }
-}
-
-/** One alone may wait for whoever holds its claim. In a batch nobody waits: it would hold up all the others. */
-async function claim<Item extends Claimed>(
-  tx: Transaction,
-  items: readonly Item[],
-): Promise<Map<Item, Result>> {
-  const names = items.map((item) => claimName(item.claim))
+/** A batch of one may wait for the holder of its claim. In a larger batch that wait would delay the other calls. */
+async function claimAll(tx: Transaction, calls: readonly ClaimedCall[]): Promise<Map<ClaimedCall, Result>> {
+  const names = calls.map(({ claim }) => claimName(claim))
   const locking =
-    items.length === 1
+    calls.length === 1
       ? lockNames(tx, 'claim', names).then(() => new Set<string>())
       : tryNames(tx, 'claim', names)
   const finding = findRecords(
     tx,
-    items.map((item) => item.claim),
+    calls.map(({ claim }) => claim),
   )
   const [held, records] = await Promise.all([locking, finding])
-  const results = new Map<Item, Result>()
+  const results = new Map<ClaimedCall, Result>()
   const seen = new Set<string>()
-  items.forEach((item, index) => {
+  calls.forEach((call, index) => {
     const name = names[index] ?? ''
     const record = records.get(name)
-    if (held.has(name) || seen.has(name)) results.set(item, 'alone')
-    else if (record) results.set(item, again(record, item))
+    if (held.has(name) || seen.has(name)) results.set(call, 'retrySingly')
+    else if (record) results.set(call, replayRecorded(record, call))
     seen.add(name)
   })
   return results
 }
 
-function again(record: FoundRecord, { contentHash }: Claimed): Result {
+function replayRecorded(record: FoundRecord, { contentHash }: ClaimedCall): Result {
   return sameContent(record.contentHash, contentHash)
     ? { done: record }
     : { failed: new Problem('idempotency_key_reuse') }

@@ -1,6 +1,6 @@
 import type { Queries } from '../db/database.ts'
 import type { Caller } from '../kernel/call.ts'
-import { createGroupCommit, type BatchResult } from '../kernel/group-commit.ts'
+import { createBatcher, type BatchResult } from '../kernel/batcher.ts'
 import { Problem } from '../kernel/problem.ts'
 import type { VerifiedToken } from './token-claims.ts'
 
@@ -22,17 +22,17 @@ const MAXIMUM_WAITING = 10_000
  * together, so each is answered by a look that began after it had arrived.
  */
 export function createCallerStatus(db: Queries, issuer: IssuerKind): CallerStatus {
-  const questions = createGroupCommit<Claimed, void>({
-    lanes: 1,
+  const questions = createBatcher<Claimed, void>({
+    concurrency: 1,
     maximumBatch: MAXIMUM_ASKED_AT_ONCE,
     maximumQueue: MAXIMUM_WAITING,
-    commit: (tokens) => judge(db, tokens, issuer),
+    run: (tokens) => checkCallers(db, tokens, issuer),
   })
   return ({ caller, credentialVersion }) => questions.submit({ caller, credentialVersion })
 }
 
 /** Clients of an outside issuer have no row here; for them the organization alone decides. */
-async function judge(
+async function checkCallers(
   db: Queries,
   tokens: readonly Claimed[],
   issuer: IssuerKind,

@@ -1,14 +1,14 @@
 import type { Acknowledgement } from '@agent-exchange/protocol'
 import type { Transaction } from '../../db/database.ts'
-import type { Call, GroupMutation } from '../../kernel/call.ts'
+import type { BatchMutation, Call } from '../../kernel/call.ts'
 import { Problem, resultOrProblem } from '../../kernel/problem.ts'
 import { requireStreamAccess } from './stream-access.ts'
 
 /** EVT-11: a consumer says that it has stored a notification. The first word counts; it is never taken back. */
-export const acknowledgeNotification: GroupMutation<'acknowledgeNotification'> = {
+export const acknowledgeNotification: BatchMutation<'acknowledgeNotification'> = {
   authorize: ({ caller, context }) => requireStreamAccess(caller, context),
 
-  async runAll(calls, tx) {
+  async runBatch(calls, tx) {
     const known = await findNotifications(
       tx,
       calls.map(({ call }) => call.params.notification_id),

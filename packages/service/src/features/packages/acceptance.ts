@@ -1,59 +1,44 @@
-import type { Database, Transaction } from '../../db/database.ts'
-import type { RecordedAnswer } from '../../db/idempotency.ts'
-import { inTransaction } from '../../db/transaction.ts'
-import { runClaimed } from '../../kernel/claimed-batch.ts'
-import { createGroupCommit, type GroupCommit } from '../../kernel/group-commit.ts'
+import type { PackageResource } from '@agent-exchange/protocol'
+import type { Transaction } from '../../db/database.ts'
 import { Problem, resultOrProblem } from '../../kernel/problem.ts'
 import { pairName } from '../threads/store.ts'
 import { decide } from './acceptance-decision.ts'
 import { loadAcceptanceState, type AcceptanceState } from './acceptance-state.ts'
 import { bytesOf, toAccepted, writeAccepted, type Accepted } from './acceptance-write.ts'
 import { toPackageResource } from './store.ts'
-import type { Submission } from './submission.ts'
+import { readSubmission, type Submission } from './submission.ts'
 
-const LANES = 2
-const MAXIMUM_BATCH = 32
-/** Small batches cost more for each package; for a full one, those would be missing whose clients wait for the first. */
-const LEAST_BESIDE = 24
-const MAXIMUM_QUEUE = 2_048
-const ACCEPTED = 202
-
-/** The one way into the exchange: submissions that arrive together share a transaction and a commit. */
-export function createAcceptance(db: Database): GroupCommit<Submission, RecordedAnswer> {
-  return createGroupCommit({
-    lanes: LANES,
-    maximumBatch: MAXIMUM_BATCH,
-    leastBeside: LEAST_BESIDE,
-    maximumQueue: MAXIMUM_QUEUE,
-    commit: (submissions) =>
-      inTransaction(db, (tx) =>
-        runClaimed(tx, submissions, {
-          read: () => loadAcceptanceState(tx, submissions),
-          run: async (fresh, state) => acceptFresh(tx, fresh, state),
-        }),
-      ),
-  })
+interface SubmittedCall {
+  readonly found: Submission
 }
 
-function acceptFresh(
-  tx: Transaction,
-  submissions: readonly Submission[],
-  state: AcceptanceState,
-): (RecordedAnswer | Problem)[] {
-  const outcomes = submissions.map((submission) => resultOrProblem(() => accept(submission, state)))
-  const accepted = outcomes.flatMap((outcome) => (outcome instanceof Problem ? [] : [outcome]))
-  if (accepted.length > 0) writeAccepted(tx, accepted, state)
-  return outcomes.map((outcome) => (outcome instanceof Problem ? outcome : answerOf(outcome)))
+/** Both operations that submit a package: they share batches, so that a response can answer a package of its own batch. */
+export const packageSubmission = {
+  authorize: readSubmission,
+  contentHash: (_call: unknown, { contentHash }: Submission) => contentHash,
+  /** Small batches cost more per package. A full batch would wait for clients that the running batch has not answered. */
+  minConcurrentBatch: 24,
+  readBatch: (calls: readonly SubmittedCall[], tx: Transaction) =>
+    loadAcceptanceState(
+      tx,
+      calls.map(({ found }) => found),
+    ),
+  runBatch: async (calls: readonly SubmittedCall[], tx: Transaction, state: AcceptanceState) => {
+    const outcomes = calls.map(({ found }) => resultOrProblem(() => accept(found, state)))
+    const accepted = outcomes.flatMap((outcome) => (outcome instanceof Problem ? [] : [outcome]))
+    if (accepted.length > 0) writeAccepted(tx, accepted, state)
+    return outcomes.map((outcome) => (outcome instanceof Problem ? outcome : toResource(outcome)))
+  },
 }
 
 function accept(submission: Submission, state: AcceptanceState): Accepted {
   const accepted = toAccepted(submission, decide(submission, state))
-  buildOn(accepted, state)
+  applyToState(accepted, state)
   return accepted
 }
 
-/** The next submission of the batch is judged by a world that holds this one. */
-function buildOn({ submission, row, decision, answered }: Accepted, state: AcceptanceState): void {
+/** The next submission of the batch is decided on a state that includes this one. */
+function applyToState({ submission, row, decision, answered }: Accepted, state: AcceptanceState): void {
   const { thread, newPairs } = decision
   state.threads.set(row.thread_id, {
     ...thread,
@@ -67,8 +52,7 @@ function buildOn({ submission, row, decision, answered }: Accepted, state: Accep
   state.storedBytes.set(row.sender_org_id, stored + bytesOf(submission))
 }
 
-function answerOf({ submission, row }: Accepted): RecordedAnswer {
+function toResource({ submission, row }: Accepted): PackageResource {
   const { context, metadata } = submission
-  const resource = toPackageResource({ ...row, state: 'accepted' }, context, row.sender_org_id, metadata)
-  return { status: ACCEPTED, body: JSON.stringify(resource) }
+  return toPackageResource({ ...row, state: 'accepted' }, context, row.sender_org_id, metadata)
 }

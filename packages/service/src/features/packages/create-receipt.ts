@@ -6,7 +6,7 @@ import {
   type ReceiptState,
 } from '@agent-exchange/protocol'
 import type { Transaction } from '../../db/database.ts'
-import type { AuthorizedCall, Call, GroupMutation } from '../../kernel/call.ts'
+import type { AuthorizedCall, BatchMutation, Call } from '../../kernel/call.ts'
 import { secondsAfter } from '../../kernel/clock.ts'
 import { Problem, resultOrProblem } from '../../kernel/problem.ts'
 import { agentStatuses } from '../agents/agent-store.ts'
@@ -27,10 +27,10 @@ const TRIGGERS: Partial<Record<ReceiptState, PackageTrigger>> = {
 type ReceiptCall = AuthorizedCall<'createPackageReceipt', StatementForm>
 
 /** PKG-08: signed by an agent of the recipient's organization (O-46). */
-export const createPackageReceipt: GroupMutation<'createPackageReceipt', StatementForm> = {
+export const createPackageReceipt: BatchMutation<'createPackageReceipt', StatementForm> = {
   authorize: (call, db) => verifyStatement(call, call.body.actor_agent_id, db),
 
-  async runAll(calls, tx) {
+  async runBatch(calls, tx) {
     const state = await loadState(tx, calls)
     const results = new Map(
       calls.map((each) => [each, resultOrProblem(() => requireReceivable(each.call, state))]),

@@ -1,6 +1,8 @@
-import type { PackageIntake } from './intake.ts'
-import { readSubmission } from './submission.ts'
+import type { BatchMutation } from '../../kernel/call.ts'
+import type { AcceptanceState } from './acceptance-state.ts'
+import { packageSubmission } from './acceptance.ts'
+import type { Submission } from './submission.ts'
 
-/** PKG-01 to PKG-06: native or ds_x, into a new or a running thread. */
-export const createPackageTransfer: PackageIntake<'createPackageTransfer'> = (call, db) =>
-  readSubmission('createPackageTransfer', call, db)
+/** PKG-01 to PKG-06: a native or ds_x package, in a new or an existing thread. */
+export const createPackageTransfer: BatchMutation<'createPackageTransfer', Submission, AcceptanceState> =
+  packageSubmission

@@ -1,6 +1,8 @@
-import type { PackageIntake } from './intake.ts'
-import { readSubmission } from './submission.ts'
+import type { BatchMutation } from '../../kernel/call.ts'
+import type { AcceptanceState } from './acceptance-state.ts'
+import { packageSubmission } from './acceptance.ts'
+import type { Submission } from './submission.ts'
 
-/** PKG-09: an independent package in the same thread that answers the one in the path. */
-export const createPackageResponse: PackageIntake<'createPackageResponse'> = (call, db) =>
-  readSubmission('createPackageResponse', call, db)
+/** PKG-09: an independent package in the same thread that answers the package in the path. */
+export const createPackageResponse: BatchMutation<'createPackageResponse', Submission, AcceptanceState> =
+  packageSubmission

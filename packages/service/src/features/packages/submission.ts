@@ -20,11 +20,9 @@ import {
   type Signature,
 } from '@agent-exchange/protocol'
 import type { Database } from '../../db/database.ts'
-import { toClaim } from '../../db/idempotency.ts'
 import { boundFailures } from '../../kernel/bounds.ts'
 import type { Call } from '../../kernel/call.ts'
-import type { Claimed } from '../../kernel/claimed-batch.ts'
-import { contentHash, envelopeHash, idempotencyScope } from '../../kernel/idempotency.ts'
+import { contentHash, envelopeHash } from '../../kernel/idempotency.ts'
 import { assertListLimits } from '../../kernel/list-limits.ts'
 import { Problem } from '../../kernel/problem.ts'
 import { requireActingAs } from '../../kernel/roles.ts'
@@ -33,24 +31,23 @@ import { publicKeyOf, verified } from '../keys/public-keys.ts'
 import { signAcceptance, type AcceptanceStatement } from './acceptance-statement.ts'
 import { partsLength, toParts, type ContentPart } from './content-parts.ts'
 
-export type PackageOperation = 'createPackageTransfer' | 'createPackageResponse'
-
-/** A package that somebody handed in: well-formed, signed by its sender, and not judged any further yet. */
-export interface Submission extends Cause, Claimed {
+/** A submitted package: well-formed and signed by its sender, not yet decided on. */
+export interface Submission extends Cause {
   /** The package in the path of a response. */
   readonly respondsTo: string | undefined
   readonly metadata: PackageMetadata
   readonly signingKeyId: string
   readonly content: NativeContent | DsxContent
-  /** True once the submission is committed. */
+  readonly contentHash: Uint8Array
+  /** Valid only once the submission is committed. */
   readonly acceptance: AcceptanceStatement
 }
 
 interface NativeContent {
   readonly transport: 'native'
-  /** The body as it was handed in. */
+  /** The body as submitted. */
   readonly parts: readonly ContentPart[]
-  /** What they take in the database (O-13). */
+  /** Their size in the database (O-13). */
   readonly bytes: number
   readonly digestRule: ContentDigestRule
   readonly recipientKeyIds: readonly [string, string]
@@ -64,19 +61,14 @@ interface DsxContent {
 
 type PackageCall = Call<'createPackageTransfer'> | Call<'createPackageResponse'>
 
-/** PKG-01 to PKG-03, in the order of the specification; nothing is written and no key status is judged here. */
-export async function readSubmission(
-  operation: PackageOperation,
-  call: PackageCall,
-  db: Database,
-): Promise<Submission> {
+/** PKG-01 to PKG-03, in the order of the specification. It writes nothing; key status is checked in the transaction. */
+export async function readSubmission(call: PackageCall, db: Database): Promise<Submission> {
   const respondsTo = 'package_id' in call.params ? call.params.package_id : undefined
   const read =
     'transport_mode' in call.body
       ? await readManifest(call.body, call, db, respondsTo !== undefined)
       : await readNative(call, db, respondsTo !== undefined)
-  const { caller, correlationId, idempotencyKey, now, context, params } = call
-  const scope = idempotencyScope(operation, params, context.profile)
+  const { caller, correlationId, idempotencyKey, now, context } = call
   return {
     caller,
     correlationId,
@@ -85,7 +77,6 @@ export async function readSubmission(
     context,
     ...read,
     respondsTo,
-    claim: toClaim(caller.organizationId, scope, idempotencyKey),
     acceptance: await signAcceptance(read.metadata, read.signingKeyId, call),
   }
 }
@@ -94,7 +85,7 @@ async function readNative(call: PackageCall, db: Database, isResponse: boolean) 
   const { profile } = call.context
   const body = call.body as Envelope
   const envelope = structureOf(body, () =>
-    // The body was read strictly before.
+    // The body has already passed the strict JSON parser.
     readEnvelope(
       { ...body },
       {
@@ -140,7 +131,7 @@ async function readManifest(body: DsxPackageBody, call: PackageCall, db: Databas
   return { metadata, signingKeyId: senderSignature.key_id, content, contentHash: contentHash(call) }
 }
 
-/** What the payload holds is bounded like any body (O-14): the schema of the body saw only base64url. */
+/** The limits of O-14 apply to the payload too: the schema of the body saw only base64url. */
 function readMetadata(envelope: ParsedEnvelope, call: PackageCall, isResponse: boolean): PackageMetadata {
   const validate = validatorOf(packageMetadata)
   const { metadata, kid, jwe } = envelope
@@ -167,7 +158,7 @@ function readMetadata(envelope: ParsedEnvelope, call: PackageCall, isResponse: b
   return metadata
 }
 
-/** An envelope is the native form; the schema of a manifest says the same of ds_x. */
+/** An envelope is the native form; the schema of a manifest requires ds_x in the same way. */
 function requireNative({ transport_mode }: PackageMetadata, place: string): void {
   if (transport_mode === 'native') return
   const message = 'Use exactly "native", or hand in a ds_x manifest: an envelope is sent in native mode.'
@@ -175,7 +166,7 @@ function requireNative({ transport_mode }: PackageMetadata, place: string): void
   throw new Problem('validation_failed', { failures })
 }
 
-/** What `cty` of the sealed content may be, and content_type by the same rule (O-35). */
+/** O-35: accepted values of `cty` in the sealed content, and of `content_type`. */
 function contentTypes(profile: DeploymentProfile, isResponse: boolean): readonly string[] {
   return isResponse ? profile['O-35'].content_types : [MEDIA_TYPE.reasoningPackage]
 }
@@ -191,7 +182,7 @@ function requireContentType(
   throw new Problem('validation_failed', { failures })
 }
 
-/** Where the body is not even what its schema asks for, the schema says so in more detail. */
+/** A body that also breaks its schema gets the schema's failures: they are more precise. */
 function structureOf(body: Envelope, parse: () => ParsedEnvelope): ParsedEnvelope {
   try {
     return parse()

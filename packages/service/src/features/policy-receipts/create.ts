@@ -1,7 +1,7 @@
 import { verifyPolicyReceipt } from '@agent-exchange/crypto'
 import type { DeploymentProfile, PolicyReceipt } from '@agent-exchange/protocol'
 import { leaveToCommit } from '../../db/transaction-lines.ts'
-import type { Call, GroupMutation } from '../../kernel/call.ts'
+import type { BatchMutation, Call } from '../../kernel/call.ts'
 import { Problem, resultOrProblem } from '../../kernel/problem.ts'
 import { requireActingAs } from '../../kernel/roles.ts'
 import { packageTarget, toAuditEvent, traceOf } from '../audit/audit-event.ts'
@@ -17,14 +17,14 @@ import {
 import { insertPolicyReceipts, toPolicyReceiptResource, type PolicyReceiptRow } from './store.ts'
 
 /** POL-01 to POL-03: a signed claim is kept; whether it lets a package pass is said beside it. */
-export const createPolicyReceipt: GroupMutation<'createPolicyReceipt'> = {
+export const createPolicyReceipt: BatchMutation<'createPolicyReceipt'> = {
   async authorize({ caller, body }, db) {
     requireActingAs(caller, body.sender_org_id, body.sender_agent_id)
     const key = await publicKeyOf(db, body.sender_org_id, signingKeyOf(body))
     await verified(verifyPolicyReceipt(body, key))
   },
 
-  async runAll(calls, tx) {
+  async runBatch(calls, tx) {
     const [keys, unused] = await Promise.all([
       holdKeys(
         tx,

@@ -1,40 +1,42 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createGroupCommit, type BatchResult } from './group-commit.ts'
+import { createBatcher, type BatchResult } from './batcher.ts'
 import { Problem } from './problem.ts'
 
 const nextTurn = () => new Promise((resolve) => setImmediate(resolve))
 
-function recorder(judge: (item: number, size: number) => BatchResult<number> = (item) => ({ done: item })) {
+function recorder(
+  resultOf: (item: number, size: number) => BatchResult<number> = (item) => ({ done: item }),
+) {
   const batches: number[][] = []
-  const commit = async (items: readonly number[]) => {
+  const run = async (items: readonly number[]) => {
     batches.push([...items])
     await nextTurn()
-    return items.map((item) => judge(item, items.length))
+    return items.map((item) => resultOf(item, items.length))
   }
-  return { batches, commit }
+  return { batches, run }
 }
 
 test('what arrives together is one batch; what arrives during its commit forms the next, within the limit', async () => {
-  const { batches, commit } = recorder()
-  const group = createGroupCommit({ lanes: 1, maximumBatch: 3, maximumQueue: 100, commit })
-  const submitted = [1, 2].map((item) => group.submit(item))
+  const { batches, run } = recorder()
+  const batcher = createBatcher({ concurrency: 1, maximumBatch: 3, maximumQueue: 100, run })
+  const submitted = [1, 2].map((item) => batcher.submit(item))
   assert.deepEqual(batches, [])
   await nextTurn()
   assert.deepEqual(batches, [[1, 2]])
-  submitted.push(...[3, 4, 5, 6].map((item) => group.submit(item)))
+  submitted.push(...[3, 4, 5, 6].map((item) => batcher.submit(item)))
   assert.deepEqual(await Promise.all(submitted), [1, 2, 3, 4, 5, 6])
   assert.deepEqual(batches, [[1, 2], [3, 4, 5], [6]])
 })
 
 test('beside the batch under way only a full one is begun', async () => {
-  const { batches, commit } = recorder()
-  const group = createGroupCommit({ lanes: 2, maximumBatch: 3, maximumQueue: 100, commit })
-  const submitted = [group.submit(1)]
+  const { batches, run } = recorder()
+  const batcher = createBatcher({ concurrency: 2, maximumBatch: 3, maximumQueue: 100, run })
+  const submitted = [batcher.submit(1)]
   await nextTurn()
-  submitted.push(...[2, 3].map((item) => group.submit(item)))
+  submitted.push(...[2, 3].map((item) => batcher.submit(item)))
   assert.deepEqual(batches, [[1]])
-  submitted.push(...[4, 5, 6, 7].map((item) => group.submit(item)))
+  submitted.push(...[4, 5, 6, 7].map((item) => batcher.submit(item)))
   assert.deepEqual(batches, [[1], [2, 3, 4]])
   await Promise.all(submitted)
   assert.deepEqual(batches, [[1], [2, 3, 4], [5, 6, 7]])
@@ -43,19 +45,19 @@ test('beside the batch under way only a full one is begun', async () => {
 test('beside the batch under way one is begun in the next turn once it has enough', async () => {
   const held = Promise.withResolvers<void>()
   const batches: number[][] = []
-  const commit = async (items: readonly number[]) => {
+  const run = async (items: readonly number[]) => {
     batches.push([...items])
     await held.promise
     return items.map((item) => ({ done: item }))
   }
-  const options = { lanes: 2, maximumBatch: 9, leastBeside: 3, maximumQueue: 100, commit }
-  const group = createGroupCommit<number, number>(options)
-  const submitted = [group.submit(1)]
+  const options = { concurrency: 2, maximumBatch: 9, minConcurrentBatch: 3, maximumQueue: 100, run }
+  const batcher = createBatcher<number, number>(options)
+  const submitted = [batcher.submit(1)]
   await nextTurn()
-  submitted.push(...[2, 3].map((item) => group.submit(item)))
+  submitted.push(...[2, 3].map((item) => batcher.submit(item)))
   await nextTurn()
   assert.deepEqual(batches, [[1]])
-  submitted.push(...[4, 5].map((item) => group.submit(item)))
+  submitted.push(...[4, 5].map((item) => batcher.submit(item)))
   await nextTurn()
   assert.deepEqual(batches, [[1], [2, 3, 4, 5]])
   held.resolve()
@@ -63,13 +65,13 @@ test('beside the batch under way one is begun in the next turn once it has enoug
 })
 
 test('an item that makes its batch fail fails alone, and its neighbours pass', async () => {
-  const commit = async (items: readonly number[]) => {
+  const run = async (items: readonly number[]) => {
     await nextTurn()
     if (items.includes(13)) throw new Error('poison')
     return items.map((item) => ({ done: item }))
   }
-  const group = createGroupCommit({ lanes: 1, maximumBatch: 10, maximumQueue: 100, commit })
-  const settled = await Promise.allSettled([1, 2, 13, 4].map((item) => group.submit(item)))
+  const batcher = createBatcher({ concurrency: 1, maximumBatch: 10, maximumQueue: 100, run })
+  const settled = await Promise.allSettled([1, 2, 13, 4].map((item) => batcher.submit(item)))
   assert.deepEqual(
     settled.map(({ status }) => status),
     ['fulfilled', 'fulfilled', 'rejected', 'fulfilled'],
@@ -77,12 +79,16 @@ test('an item that makes its batch fail fails alone, and its neighbours pass', a
 })
 
 test('an item put off runs by itself; one that fails is refused; the others are not held up', async () => {
-  const { batches, commit } = recorder((item, size) => {
-    if (item === 2 && size > 1) return 'alone'
+  const { batches, run } = recorder((item, size) => {
+    if (item === 2 && size > 1) return 'retrySingly'
     return item === 3 ? { failed: new Problem('package_expired') } : { done: item }
   })
-  const group = createGroupCommit({ lanes: 1, maximumBatch: 10, maximumQueue: 100, commit })
-  const [one, two, three] = await Promise.allSettled([group.submit(1), group.submit(2), group.submit(3)])
+  const batcher = createBatcher({ concurrency: 1, maximumBatch: 10, maximumQueue: 100, run })
+  const [one, two, three] = await Promise.allSettled([
+    batcher.submit(1),
+    batcher.submit(2),
+    batcher.submit(3),
+  ])
   assert.deepEqual([one?.status, two?.status, three?.status], ['fulfilled', 'fulfilled', 'rejected'])
   assert.deepEqual(batches, [[1, 2, 3], [2]])
 })
@@ -90,18 +96,18 @@ test('an item put off runs by itself; one that fails is refused; the others are 
 test('[ERR-03] a full queue refuses the next item with a problem that says when to come back', async () => {
   let release = () => undefined as void
   const gate = new Promise<void>((resolve) => (release = resolve))
-  const commit = async (items: readonly number[]) => {
+  const run = async (items: readonly number[]) => {
     await gate
     return items.map((item) => ({ done: item }))
   }
-  const group = createGroupCommit({ lanes: 1, maximumBatch: 1, maximumQueue: 2, commit })
-  const accepted = [1, 2, 3].map((item) => group.submit(item))
+  const batcher = createBatcher({ concurrency: 1, maximumBatch: 1, maximumQueue: 2, run })
+  const accepted = [1, 2, 3].map((item) => batcher.submit(item))
   await assert.rejects(
-    group.submit(4),
+    batcher.submit(4),
     (error) => error instanceof Problem && error.code === 'service_overloaded',
   )
   let idle = false
-  const waiting = group.idle().then(() => (idle = true))
+  const waiting = batcher.idle().then(() => (idle = true))
   assert.equal(idle, false)
   release()
   assert.deepEqual(await Promise.all(accepted), [1, 2, 3])

@@ -1,0 +1,77 @@
+import type { OperationId } from '@agent-exchange/protocol'
+import type { Database } from '../db/database.ts'
+import { toClaim, type RecordedAnswer } from '../db/idempotency.ts'
+import { inTransaction } from '../db/transaction.ts'
+import { createBatcher, runSingly, type Batcher } from './batcher.ts'
+import type { BatchMutation, Call, Mutation } from './call.ts'
+import { runClaimed, type BatchSteps, type ClaimedCall, type ToAnswer } from './claimed-batch.ts'
+import { contentHash, idempotencyScope } from './idempotency.ts'
+
+const CONCURRENT_BATCHES = 2
+const MAXIMUM_BATCH = 32
+const MAXIMUM_QUEUE = 2_048
+
+/** The only way to change something on behalf of a caller. */
+export interface MutationPipeline {
+  submit<Id extends OperationId, Found, State>(
+    operation: Id,
+    mutation: Mutation<Id, Found> | BatchMutation<Id, Found, State>,
+    call: Call<Id>,
+  ): Promise<RecordedAnswer>
+  /** Resolves when no batch waits or runs. */
+  idle(): Promise<void>
+}
+
+type AnyBatchMutation = BatchMutation<OperationId, unknown, unknown>
+type AnyMutation = Mutation<OperationId, unknown> | AnyBatchMutation
+
+/** API-04, API-05: authorize; then claim, read, run and record in one transaction, for one call or for a batch. */
+export function createMutationPipeline(db: Database, toAnswer: ToAnswer): MutationPipeline {
+  const batchers = new Map<AnyBatchMutation['runBatch'], Batcher<ClaimedCall, RecordedAnswer>>()
+
+  const commit = (steps: BatchSteps) => (calls: readonly ClaimedCall[]) =>
+    inTransaction(db, (tx) => runClaimed(tx, calls, steps, toAnswer))
+
+  /** Mutations with the same `runBatch` share batches. */
+  function batcherOf(mutation: AnyBatchMutation): Batcher<ClaimedCall, RecordedAnswer> {
+    let batcher = batchers.get(mutation.runBatch)
+    if (!batcher) {
+      batcher = createBatcher({
+        concurrency: CONCURRENT_BATCHES,
+        maximumBatch: MAXIMUM_BATCH,
+        minConcurrentBatch: mutation.minConcurrentBatch,
+        maximumQueue: MAXIMUM_QUEUE,
+        run: commit(mutation),
+      })
+      batchers.set(mutation.runBatch, batcher)
+    }
+    return batcher
+  }
+
+  async function submit(operation: OperationId, mutation: AnyMutation, call: Call<OperationId>) {
+    const found = await mutation.authorize(call, db)
+    const scope = idempotencyScope(operation, call.params, call.context.profile)
+    const claimed: ClaimedCall = {
+      operation,
+      call,
+      found,
+      claim: toClaim(call.caller.organizationId, scope, call.idempotencyKey),
+      contentHash: mutation.contentHash?.(call, found) ?? contentHash(call),
+    }
+    if ('runBatch' in mutation) return batcherOf(mutation).submit(claimed)
+    return runSingly(commit(asBatch(mutation)), claimed)
+  }
+
+  return {
+    // The type parameters tie mutation and call together; a batch holds only calls of mutations that share `runBatch`.
+    submit: submit as MutationPipeline['submit'],
+    idle: async () => {
+      await Promise.all([...batchers.values()].map((batcher) => batcher.idle()))
+    },
+  }
+}
+
+/** A problem that `run` throws rolls the transaction back, so `run` may write before it knows of one. */
+function asBatch({ run }: Mutation<OperationId, unknown>): BatchSteps {
+  return { runBatch: (calls, tx) => Promise.all(calls.map(({ call, found }) => run(call, tx, found))) }
+}
