@@ -1,4 +1,4 @@
-import { eventTypeFor, movePackage, parseInstant, type PackageState } from '@agent-exchange/protocol'
+import { movePackage, parseInstant, type PackageState } from '@agent-exchange/protocol'
 import type { Transaction } from '../../db/database.ts'
 import { leaveToCommit } from '../../db/transaction-lines.ts'
 import { randomId } from '../../kernel/ids.ts'
@@ -17,36 +17,37 @@ import type { PolicyReceiptRow } from '../policy-receipts/store.ts'
 import { pairName, saveThreads, type ThreadRow } from '../threads/store.ts'
 import type { Decision } from './acceptance-decision.ts'
 import type { AcceptanceState } from './acceptance-state.ts'
-import { draftFor, toDraft, toEvent } from './facts.ts'
+import { applyTransition, type AppliedTransition } from './apply-transition.ts'
+import { draftFor, toDraft, toEvent } from './package-events.ts'
 import { insertContents, insertPackages, setStates, type PackageRow } from './store.ts'
 import type { Submission } from './submission.ts'
 
-/** A submission that was decided for, with its place in the thread. */
+/** An accepted submission with its place in the thread. */
 export interface Accepted {
   readonly submission: Submission
   readonly decision: Decision
   readonly row: PackageRow
-  /** States reached at once, the last of them stored. */
+  /** States that acceptance reaches; the last one is stored. */
   readonly states: readonly PackageState[]
-  /** Where the package that is answered moves, if it does. */
-  readonly answered: PackageRow | undefined
+  /** The transition of the package that a response answers. */
+  readonly answered: AppliedTransition | undefined
 }
 
 export function toAccepted(submission: Submission, decision: Decision): Accepted {
-  const states = statesAtOnce(submission)
+  const states = statesOnAcceptance(submission)
   const row = toRow(submission, decision, states.at(-1) ?? 'accepted')
-  return { submission, decision, states, row, answered: answeredPackage(submission, decision) }
+  return { submission, decision, states, row, answered: answerOriginal(submission, row, decision) }
 }
 
 /**
- * Writes all of them in the transaction of the batch. Statements are sent one behind the other, and nobody waits for them
- * before the commit; the streams' counters, which everybody needs, are locked by the last of them.
+ * Writes all of them in the transaction of the batch. No statement is awaited before the commit. The last one locks the
+ * counters of the streams, which every batch needs.
  */
 export function writeAccepted(tx: Transaction, accepted: readonly Accepted[], state: AcceptanceState): void {
   const drafts = accepted.flatMap((each) => auditDrafts(each, state))
   const before = new Map(accepted.map(({ row, decision }) => [row.thread_id, decision.thread.chain]))
   const { records, ends } = linkEntries(before, drafts)
-  const events = accepted.flatMap((each) => [acceptedEvent(each), ...answeredEvents(each)])
+  const events = accepted.flatMap((each) => [acceptedEvent(each), ...(each.answered?.events ?? [])])
   const contents = accepted.flatMap(({ submission: { content }, row }) =>
     content.transport === 'native'
       ? [{ package_id: row.package_id, expires_at: row.expires_at, parts: content.parts }]
@@ -60,16 +61,16 @@ export function writeAccepted(tx: Transaction, accepted: readonly Accepted[], st
     insertContents(tx, contents),
     insertAuditRecords(tx, records),
     addUsage(tx, accepted.map(usageOf)),
-    // After them: what is answered may have come with the same batch.
+    // After the insert: the answered package may belong to the same batch.
     setStates(
       tx,
-      accepted.flatMap(({ answered }) => answered ?? []),
+      accepted.flatMap(({ answered }) => answered?.moved ?? []),
     ),
   )
   emitEvents(tx, events, accepted[0]?.submission.context.newId ?? randomId)
 }
 
-/** O-13: its content is stored now, and its policy receipt is used. */
+/** O-13: the content counts as stored, and the policy receipt as used. */
 function usageOf({ submission, row }: Accepted): UsageChange {
   return { organizationId: row.sender_org_id, policyReceipts: -1, storedBytes: bytesOf(submission) }
 }
@@ -78,7 +79,7 @@ export function bytesOf({ content }: Submission): number {
   return content.transport === 'native' ? content.bytes : 0
 }
 
-/** The last package of each thread says how many there are, and each who joins with it. */
+/** The last package of a thread has its package count; every package may add pairs. */
 function threadRows(accepted: readonly Accepted[], ends: ReadonlyMap<string, ChainEnd>): ThreadRow[] {
   return [...Map.groupBy(accepted, ({ row }) => row.thread_id).values()].flatMap((ofThread) =>
     ofThread.slice(-1).map(({ row }) => ({
@@ -93,8 +94,8 @@ function threadRows(accepted: readonly Accepted[], ends: ReadonlyMap<string, Cha
   )
 }
 
-/** What is true as soon as the package is: its content is stored, or its transfer has begun. */
-function statesAtOnce({ content, context }: Submission): PackageState[] {
+/** Acceptance itself stores native content, and may reference a ds_x transfer. */
+function statesOnAcceptance({ content, context }: Submission): PackageState[] {
   const hasTransfer = content.transport === 'ds_x' && content.edc.transfer_process_id !== undefined
   const trigger =
     content.transport === 'native' ? 'content_stored' : hasTransfer ? 'transfer_referenced' : undefined
@@ -133,8 +134,8 @@ function toRow(submission: Submission, { thread }: Decision, state: PackageState
 const LATEST_MILLISECOND = Date.parse('9999-12-31T23:59:59.999Z')
 
 /**
- * PKG-12: the next whole millisecond, which is what our clock counts in. The metadata keep the time as it was
- * written, with digits and leap seconds that the database does not take.
+ * PKG-12: rounded up to the millisecond, the resolution of our clock. The metadata keep the time as written, with
+ * digits and leap seconds that PostgreSQL does not store.
  */
 function inMilliseconds(time: string): string {
   const { seconds, fraction } = parseInstant(time) ?? { seconds: 0, fraction: '' }
@@ -143,7 +144,7 @@ function inMilliseconds(time: string): string {
   return new Date(Math.min(milliseconds, LATEST_MILLISECOND)).toISOString()
 }
 
-/** The policy receipt's entries, then the package's own with the signed acceptance, then the answer to another one. */
+/** Entries of the policy receipt, of the package with its signed acceptance, and of the package that it answers. */
 function auditDrafts(accepted: Accepted, { policyReceipts }: AcceptanceState): AuditDraft[] {
   const { submission, row } = accepted
   const { context } = submission
@@ -165,33 +166,14 @@ function auditDrafts(accepted: Accepted, { policyReceipts }: AcceptanceState): A
         ? proof
         : { kind: 'package_accepted', content_digest: row.content_digest },
   }))
-  const unaccompanied = (own.length > 0 ? own : [{ proof }]).map((entry) => toDraft(row, entry, now))
-  return [...receiptDrafts(receipt?.row, row, now), ...unaccompanied, ...answerDrafts(accepted)]
+  const ownDrafts = (own.length > 0 ? own : [{ proof }]).map((entry) => toDraft(row, entry, now))
+  return [...receiptDrafts(receipt?.row, row, now), ...ownDrafts, ...(accepted.answered?.drafts ?? [])]
 }
 
 function receiptDrafts(receipt: PolicyReceiptRow | undefined, row: PackageRow, now: string): AuditDraft[] {
   if (!receipt) return []
   const policyReceiptId = receipt.policy_receipt_id
   return fromLines(receipt.audit_entries).map((text) => ({ ...draftFor(row, text, now), policyReceiptId }))
-}
-
-function answerDrafts({ submission, row, decision: { original } }: Accepted): AuditDraft[] {
-  if (!original) return []
-  const proof = {
-    kind: 'response_accepted',
-    response_package_id: row.package_id,
-    content_digest: row.content_digest,
-    // The evidence of the package that is answered has no other entry of its response.
-    acceptance: submission.acceptance,
-  }
-  const isResponse = original.responds_to_package_id !== null
-  const target = packageTarget(original.package_id, submission.context, isResponse)
-  const fact = { threadId: row.thread_id, agentId: row.sender_agent_id, target }
-  const kinds = submission.context.profile['O-26'].response_accepted
-  const events = kinds.map((eventType) => ({ event: toAuditEvent({ ...fact, eventType }, submission) }))
-  return (events.length > 0 ? events : [{}]).map((event) =>
-    toDraft(original, { ...event, proof }, submission.now),
-  )
 }
 
 function acceptanceProof({ submission, row, states }: Accepted) {
@@ -209,19 +191,24 @@ function acceptedEvent({ submission, row }: Accepted): LifecycleEvent {
   return toEvent({ ...row, state: 'accepted' }, 'package.accepted', submission)
 }
 
-function answeredPackage(submission: Submission, { original }: Decision): PackageRow | undefined {
+/** PKG-09: the response moves the package that it answers. */
+function answerOriginal(
+  submission: Submission,
+  row: PackageRow,
+  { original }: Decision,
+): AppliedTransition | undefined {
   if (!original) return undefined
-  const move = movePackage(
-    original.state,
-    'response_accepted',
-    original.transport_mode,
-    submission.context.profile,
-  )
-  return move.outcome === 'moved' ? { ...original, state: move.to, updated_at: submission.now } : undefined
-}
-
-function answeredEvents({ answered, submission }: Accepted): LifecycleEvent[] {
-  if (!answered) return []
-  const eventType = eventTypeFor(answered.state, submission.context.profile)
-  return eventType === undefined ? [] : [toEvent(answered, eventType, submission)]
+  const transition = {
+    trigger: 'response_accepted',
+    kind: 'response_accepted',
+    proof: {
+      response_package_id: row.package_id,
+      content_digest: row.content_digest,
+      // Evidence of the answered package has no other entry of its response.
+      acceptance: submission.acceptance,
+    },
+    auditKinds: submission.context.profile['O-26'].response_accepted,
+    agentId: row.sender_agent_id,
+  } as const
+  return applyTransition({ row: original, transition, cause: submission })
 }

@@ -47,7 +47,7 @@ function applyToState({ submission, row, decision, answered }: Accepted, state: 
     packageCount: row.thread_position,
   })
   state.packages.set(row.package_id, row)
-  if (answered) state.packages.set(answered.package_id, answered)
+  if (answered?.moved) state.packages.set(answered.moved.package_id, answered.moved)
   const stored = state.storedBytes.get(row.sender_org_id) ?? 0
   state.storedBytes.set(row.sender_org_id, stored + bytesOf(submission))
 }

@@ -13,7 +13,8 @@ import { agentStatuses } from '../agents/agent-store.ts'
 import { holdKeys, lockNameOf } from '../keys/public-keys.ts'
 import { requireSigningKeyAtArrival, type KeyState } from '../keys/signing-key.ts'
 import { requireWithin } from '../organizations/usage-store.ts'
-import { lockPackages, recordFacts, requireParty, type FactReport } from './move.ts'
+import type { CausedTransition } from './apply-transition.ts'
+import { lockPackages, recordTransitions, requireParty } from './record-transitions.ts'
 import { countReceipts, findReceipts, insertReceipts, receiptGroup, receiptName } from './receipt-store.ts'
 import { keepSignatures, statementKey, verifyStatement } from './statements.ts'
 import type { PackageRow } from './store.ts'
@@ -36,17 +37,15 @@ export const createPackageReceipt: BatchMutation<'createPackageReceipt', Stateme
       calls.map((each) => [each, resultOrProblem(() => requireReceivable(each.call, state))]),
     )
     await refuseReused(tx, results)
-    const reports = [...results].flatMap(([each, row]) =>
-      row instanceof Problem ? [] : [{ each, report: toReport(each, row) }],
-    )
-    if (reports.length > 0) {
+    const received = [...results].flatMap(([each, row]) => (row instanceof Problem ? [] : [{ each, row }]))
+    if (received.length > 0) {
       await insertReceipts(
         tx,
-        reports.map(({ each }) => each),
+        received.map(({ each }) => each),
       )
-      await recordFacts(
+      await recordTransitions(
         tx,
-        reports.map(({ report }) => report),
+        received.map(({ each, row }) => toTransition(each, row)),
       )
     }
     return [...results].map(([{ call }, row]) =>
@@ -152,9 +151,9 @@ async function refuseReused(tx: Transaction, results: Map<ReceiptCall, PackageRo
   }
 }
 
-function toReport({ call, found: form }: ReceiptCall, row: PackageRow): FactReport {
+function toTransition({ call, found: form }: ReceiptCall, row: PackageRow): CausedTransition {
   const { state, ...statement } = call.body
-  const fact = {
+  const transition = {
     trigger: isColleagueWhoOpened(call, row) ? undefined : TRIGGERS[state],
     kind: `receipt_${state}`,
     // All that was signed (the kind says the state), or nobody else could verify it.
@@ -162,7 +161,7 @@ function toReport({ call, found: form }: ReceiptCall, row: PackageRow): FactRepo
     auditKinds: state === 'received' ? call.context.profile['O-26'].receipt_received : [],
     agentId: call.body.actor_agent_id,
   }
-  return { row, fact, cause: call }
+  return { row, transition, cause: call }
 }
 
 /** O-46: by default only the recipient agent itself can say that the package was accessed. */

@@ -3,7 +3,7 @@ import type { Database, Transaction } from '../../db/database.ts'
 import { inTransaction } from '../../db/transaction.ts'
 import { Problem } from '../../kernel/problem.ts'
 import type { Cause } from '../audit/audit-event.ts'
-import { lockPackage, recordFact } from './move.ts'
+import { lockPackage, recordTransition } from './record-transitions.ts'
 import { findPackageOfParty, readContent, type PackageRow } from './store.ts'
 
 /** Who asks for which package's content. */
@@ -54,7 +54,7 @@ async function recordFetch(download: Download, db: Database): Promise<void> {
     // Revoked between the look and the lock: the content does not leave.
     if (row.state === 'revoked') throw new Problem('package_revoked')
     if (!(await isFirstOfClient(tx, download))) return
-    const fact = {
+    const transition = {
       trigger: 'content_fetched',
       kind: 'content_fetched',
       proof: {
@@ -65,7 +65,7 @@ async function recordFetch(download: Download, db: Database): Promise<void> {
       auditKinds: [],
       agentId: caller.agentId,
     } as const
-    await recordFact(tx, { row, fact, cause: download })
+    await recordTransition(tx, { row, transition, cause: download })
   })
 }
 

@@ -4,7 +4,7 @@ import { Problem } from '../../kernel/problem.ts'
 import { agentStatuses } from '../agents/agent-store.ts'
 import { holdKeys, lockNameOf } from '../keys/public-keys.ts'
 import { requireSigningKey } from '../keys/signing-key.ts'
-import { lockPackage, recordFact } from './move.ts'
+import { lockPackage, recordTransition } from './record-transitions.ts'
 import { findRevocationSigner, type RevocationSigner } from './revocation-signer.ts'
 import { keepSignatures, statementKey } from './statements.ts'
 import { findPackageOfParty, type PackageRow } from './store.ts'
@@ -23,7 +23,7 @@ export const revokePackage: Mutation<'revokePackage', RevocationSigner> = {
     if (statuses.get(agentId) !== 'active') throw new Problem('not_permitted', { reason: 'agent_not_active' })
     requireSigningKey(keys.get(lockNameOf(key)), body.requested_at, now)
     const row = await lockPackage(tx, params.package_id, caller.organizationId)
-    const fact = {
+    const transition = {
       trigger: 'revocation',
       kind: 'package_revoked',
       // All that was signed, or nobody else could verify it.
@@ -31,7 +31,7 @@ export const revokePackage: Mutation<'revokePackage', RevocationSigner> = {
       auditKinds: context.profile['O-26'].package_revoked,
       agentId,
     } as const
-    const [auditEvent] = await recordFact(tx, { row, fact, cause: call })
+    const [auditEvent] = await recordTransition(tx, { row, transition, cause: call })
     const [owner] = await keepSignatures(tx, [call])
     if (owner !== row.package_id) throw new Problem('signature_reused')
     if (!auditEvent) throw new Error('a revocation without its audit event')

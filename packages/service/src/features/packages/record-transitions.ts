@@ -1,0 +1,80 @@
+import type { AuditEvent } from '@agent-exchange/protocol'
+import type { Transaction } from '../../db/database.ts'
+import { lockNames } from '../../db/locks.ts'
+import { leaveToCommit } from '../../db/transaction-lines.ts'
+import { randomId } from '../../kernel/ids.ts'
+import { Problem } from '../../kernel/problem.ts'
+import { insertAuditRecords, linkEntries } from '../audit/chain.ts'
+import { emitEvents } from '../notifications/emit-events.ts'
+import { chainEnds, moveChainEnds } from '../threads/store.ts'
+import { applyTransition, type CausedTransition } from './apply-transition.ts'
+import { loadPackages, setStates, type PackageRow } from './store.ts'
+
+/** Locks the threads of packages, so that transitions of a package are serialized, and reads the packages. */
+export async function lockPackages(
+  tx: Transaction,
+  ids: readonly string[],
+): Promise<Map<string, PackageRow>> {
+  const seen = await loadPackages(tx, ids)
+  const threads = [...seen.values()].map((row) => row.thread_id)
+  const [, rows] = await Promise.all([lockNames(tx, 'thread', threads), loadPackages(tx, [...seen.keys()])])
+  return rows
+}
+
+/** PKG-07: the package in the path, locked. One that does not exist and one of other parties get the same answer. */
+export async function lockPackage(
+  tx: Transaction,
+  packageId: string,
+  organizationId: string,
+): Promise<PackageRow> {
+  return requireParty((await lockPackages(tx, [packageId])).get(packageId), organizationId)
+}
+
+export function requireParty(row: PackageRow | undefined, organizationId: string): PackageRow {
+  const isParty = row && [row.sender_org_id, row.recipient_org_id].includes(organizationId)
+  if (!isParty) throw new Problem('resource_not_found')
+  return row
+}
+
+/** Records one transition and returns its audit events; see {@link recordTransitions}. */
+export async function recordTransition(
+  tx: Transaction,
+  transition: CausedTransition,
+): Promise<readonly AuditEvent[]> {
+  const [events] = await recordTransitions(tx, [transition])
+  return events ?? []
+}
+
+/**
+ * Applies transitions of locked packages in order: writes the new states, appends to the audit chains and emits the
+ * events of the new states. Returns the audit events of each transition.
+ */
+export async function recordTransitions(
+  tx: Transaction,
+  transitions: readonly CausedTransition[],
+): Promise<(readonly AuditEvent[])[]> {
+  const ends = await chainEnds(tx, [...new Set(transitions.map(({ row }) => row.thread_id))])
+  // A second transition of a package starts from the result of the first.
+  const current = new Map<string, PackageRow>()
+  const applied = transitions.map((each) => {
+    const one = applyTransition({ ...each, row: current.get(each.row.package_id) ?? each.row })
+    if (one.moved) current.set(one.moved.package_id, one.moved)
+    return one
+  })
+  const linked = linkEntries(
+    ends,
+    applied.flatMap(({ drafts }) => drafts),
+  )
+  leaveToCommit(
+    tx,
+    setStates(tx, [...current.values()]),
+    insertAuditRecords(tx, linked.records),
+    moveChainEnds(tx, linked.ends),
+  )
+  emitEvents(
+    tx,
+    applied.flatMap(({ events }) => events),
+    transitions[0]?.cause.context.newId ?? randomId,
+  )
+  return applied.map(({ auditEvents }) => auditEvents)
+}
