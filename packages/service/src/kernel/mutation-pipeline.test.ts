@@ -1,123 +1,183 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import type { NotificationPage, PackageResource } from '@agent-exchange/protocol'
-import {
-  brokenLinks,
-  draftPackage,
-  freshId,
-  receiptBody,
-  sendPackage,
-  startWorld,
-  type Answer,
-} from '@agent-exchange/testkit'
+import { testDatabase } from '@agent-exchange/testkit'
+import { openDatabase, type Transaction } from '../db/database.ts'
+import type { AnswerOf, BatchMutation, Call, Mutation } from './call.ts'
+import { handMadeCall } from './hand-made-call.ts'
+import { createMutationPipeline } from './mutation-pipeline.ts'
+import { Problem } from './problem.ts'
 
-const world = await startWorld()
-after(() => world[Symbol.asyncDispose]())
-const [seats, cars] = [await world.organization('seats'), await world.organization('cars')]
-
-const outcomes = (answers: readonly Answer[]) =>
-  answers.map(({ status, body }) => (status < 300 ? status : body['code']))
-
-test('[POL-01][API-04] policy receipts that arrive together: a problem of one is no problem of its neighbours', async () => {
-  const drafts = await Promise.all(Array.from({ length: 12 }, () => draftPackage(seats, cars)))
-  const receipts = drafts.map(({ receipt }) => receipt)
-  const [first] = receipts
-  assert.ok(first)
-  const broken = { ...first, statement: 'altered' }
-  const future = (await draftPackage(seats, cars, { receipt: { evaluated_at: '2020-01-01T00:00:00Z' } }))
-    .receipt
-  const bodies = [...receipts, broken, future, first]
-  const answers = await Promise.all(bodies.map((body) => seats.post('/v1/policy-receipts', body)))
-  const found = outcomes(answers)
-  assert.deepEqual(found.slice(1, 14), [
-    ...Array.from({ length: 11 }, () => 201),
-    'signature_invalid',
-    'signing_key_unusable',
-  ])
-  // The same receipt under two keys: one of them came first.
-  assert.deepEqual(new Set([found[0], found[14]]), new Set([201, 'identifier_conflict']))
-  const rows = await world.sql`
-    select from policy_receipt where policy_receipt_id = any(${receipts.map((each) => each.policy_receipt_id)})`
-  assert.equal(rows.length, 12)
+const database = await testDatabase()
+const db = openDatabase({ target: database.url, maximumConnections: 8, applicationName: 'test' })
+await db`create table effect (name text primary key)`
+after(async () => {
+  await db.end()
+  await database[Symbol.asyncDispose]()
 })
 
-test('[API-04][API-05] the same key many times at once has one effect, and other content under it none', async () => {
-  const { receipt } = await draftPackage(seats, cars)
-  const other = (await draftPackage(seats, cars)).receipt
-  const idempotencyKey = freshId('key')
-  const post = (body: object) => seats.post('/v1/policy-receipts', body, { idempotencyKey })
-  const [original] = [await post(receipt)]
-  const again = await Promise.all(Array.from({ length: 10 }, (_, index) => post(index % 2 ? other : receipt)))
-  for (const [index, answer] of again.entries()) {
-    if (index % 2) assert.equal(answer.body['code'], 'idempotency_key_reuse')
-    else assert.equal(answer.text, original?.text)
-  }
-  const rows =
-    await world.sql`select from policy_receipt where policy_receipt_id = ${other.policy_receipt_id}`
-  assert.equal(rows.length, 0)
-})
-
-test('[PKG-08][PKG-11][EVT-04] receipts that arrive together build on each other: one chain, no gap, the furthest state', async () => {
-  const threadId = freshId('thread')
-  const packages = []
-  for (let count = 0; count < 4; count++)
-    packages.push((await sendPackage(seats, cars, { threadId })).metadata)
-  const [first] = packages
-  assert.ok(first)
-  const bodies = await Promise.all(
-    packages.flatMap((metadata) =>
-      ['received', 'opened', 'rejected'].map(async (state) => ({
-        path: `/v1/packages/${metadata.package_id}/receipts`,
-        body: await receiptBody(cars, metadata, state),
-      })),
-    ),
-  )
-  const wrong = { path: bodies[0]?.path ?? '', body: { ...bodies[1]?.body, state: 'received' } }
-  // A statement that names no package, under two of them.
-  const plain = await receiptBody(cars, first, 'received', { form: 'plain' })
-  const elsewhere = packages.slice(0, 2).map(({ package_id }) => ({
-    path: `/v1/packages/${package_id}/receipts`,
-    body: { ...plain },
+const STATUS = 299
+const open = () =>
+  createMutationPipeline(db, (operation, resource) => ({
+    status: STATUS,
+    body: JSON.stringify([operation, resource]),
   }))
-  const answers = await Promise.all(
-    [...bodies, wrong, ...elsewhere].map(({ path, body }) => cars.post(path, body)),
+
+type Ack = Call<'acknowledgeNotification'>
+/** What a call does is in the test's hands; its path parameter names the effect. */
+const callOf = (name: string, idempotencyKey: string): Ack =>
+  handMadeCall('acknowledgeNotification', {
+    params: { notification_id: name },
+    query: {},
+    body: {
+      event_id: 'evt_a',
+      disposition: 'stored',
+      stored_at: '2026-03-02T08:00:00Z',
+      last_contiguous_sequence: 1,
+    },
+    idempotencyKey,
+  })
+
+const answerTo = (call: Ack) =>
+  ({ name: call.params.notification_id }) as unknown as AnswerOf<'acknowledgeNotification'>
+
+async function write(tx: Transaction, name: string): Promise<void> {
+  await tx`insert into effect (name) values (${name})`
+}
+
+const effects = async (prefix: string) =>
+  (await db<{ name: string }[]>`select name from effect where name like ${`${prefix}%`} order by name`).map(
+    ({ name }) => name,
   )
-  const found = outcomes(answers)
-  assert.deepEqual(found.slice(0, 13), [...Array.from({ length: 12 }, () => 201), 'signature_invalid'])
-  // Of another package its digest is wrong already.
-  assert.deepEqual(found.slice(13), [201, 'digest_mismatch'])
-  for (const { package_id } of packages) {
-    const { state } = (await seats.get(`/v1/packages/${package_id}`)).body as unknown as PackageResource
-    assert.equal(state, 'opened')
+
+const single: Mutation<'acknowledgeNotification'> = {
+  authorize: () => undefined,
+  async run(call, tx) {
+    await write(tx, call.params.notification_id)
+    if (call.params.notification_id.endsWith('refused')) throw new Problem('package_expired')
+    return answerTo(call)
+  },
+}
+
+function batchMutation() {
+  const sizes: number[] = []
+  const mutation: BatchMutation<'acknowledgeNotification', void, number> = {
+    authorize: () => undefined,
+    readBatch: async (calls) => calls.length,
+    async runBatch(calls, tx, size) {
+      sizes.push(size)
+      const outcomes = []
+      for (const { call } of calls) {
+        const { notification_id: name } = call.params
+        if (name.endsWith('refused')) {
+          outcomes.push(new Problem('package_expired'))
+          continue
+        }
+        // A poisoned request: PostgreSQL refuses the statement, and with it the transaction.
+        await (name.endsWith('poison') ? tx`select 1 / 0` : write(tx, name))
+        outcomes.push(answerTo(call))
+      }
+      return outcomes
+    },
   }
-  assert.equal(await brokenLinks(world, threadId), 0)
-  const page = (await cars.get('/v1/notifications?limit=100')).body as unknown as NotificationPage
+  return { mutation, sizes }
+}
+
+const isProblem = (code: string) => (error: unknown) => error instanceof Problem && error.code === code
+
+test('[API-04][API-05] a single mutation is recorded once; its problem rolls everything back and leaves the key free', async () => {
+  const pipeline = open()
+  const submit = (name: string, key: string) =>
+    pipeline.submit('acknowledgeNotification', single, callOf(name, key))
+  await assert.rejects(submit('one-refused', 'one'), isProblem('package_expired'))
+  const [first, retry] = await Promise.all([submit('one-done', 'one'), submit('one-done', 'one')])
+  for (const { status, body } of [first, retry])
+    assert.deepEqual([status, body], [STATUS, '["acknowledgeNotification",{"name":"one-done"}]'])
+  await assert.rejects(submit('one-other', 'one'), isProblem('idempotency_key_reuse'))
+  assert.deepEqual(await effects('one'), ['one-done'])
+})
+
+test('[API-04][API-05] in a batch a problem, a poisoned request and a repeated key affect no other call', async () => {
+  const pipeline = open()
+  const { mutation, sizes } = batchMutation()
+  const submit = (name: string, key: string) =>
+    pipeline.submit('acknowledgeNotification', mutation, callOf(name, key))
+  const [a, refused, repeated, b] = await Promise.allSettled([
+    submit('two-a', 'a'),
+    submit('two-refused', 'r'),
+    submit('two-a', 'a'),
+    submit('two-b', 'b'),
+  ])
+  // The repeated key leaves the batch and finds the record of the first call.
+  assert.deepEqual(sizes, [4])
+  assert.ok(a.status === 'fulfilled' && repeated.status === 'fulfilled' && b.status === 'fulfilled')
+  assert.equal(repeated.value.body, a.value.body)
+  assert.ok(refused.status === 'rejected' && isProblem('package_expired')(refused.reason))
+  const settled = await Promise.allSettled(['c', 'poison', 'd'].map((name) => submit(`two-${name}`, name)))
   assert.deepEqual(
-    page.items.map(({ sequence }) => sequence),
-    page.items.map((_, index) => index + 1),
+    settled.map(({ status }) => status),
+    ['fulfilled', 'rejected', 'fulfilled'],
+  )
+  assert.deepEqual(sizes, [4, 3, 1, 1, 1])
+  assert.deepEqual(await effects('two'), ['two-a', 'two-b', 'two-c', 'two-d'])
+  const [{ count } = { count: 0 }] = await db<{ count: number }[]>`
+    select count(*)::int as count from idempotency_record where body like '%two-%'`
+  assert.equal(count, 4)
+  assert.equal((await submit('two-refused2', 'r')).status, STATUS)
+})
+
+test('[API-04] a claim that another process holds leaves the batch, which commits without it', async () => {
+  const { mutation } = batchMutation()
+  const held = Promise.withResolvers<void>()
+  const waiting = Promise.withResolvers<void>()
+  const slow: typeof mutation = {
+    ...mutation,
+    async runBatch(calls, tx, size) {
+      waiting.resolve()
+      await held.promise
+      return mutation.runBatch(calls, tx, size)
+    },
+  }
+  const other = open().submit('acknowledgeNotification', slow, callOf('three-a', 'three'))
+  await waiting.promise
+  const pipeline = open()
+  const submit = (name: string, key: string) =>
+    pipeline.submit('acknowledgeNotification', mutation, callOf(name, key))
+  const [same, neighbour] = [submit('three-a', 'three'), submit('three-b', 'three-b')]
+  assert.equal((await neighbour).status, STATUS)
+  held.resolve()
+  assert.equal((await same).body, (await other).body)
+  assert.deepEqual(await effects('three'), ['three-a', 'three-b'])
+})
+
+test('mutations with the same runBatch share a batch, and each is recorded under its own operation', async () => {
+  const pipeline = open()
+  const { mutation, sizes } = batchMutation()
+  const answers = await Promise.all([
+    pipeline.submit('acknowledgeNotification', mutation, callOf('four-a', 'four')),
+    pipeline.submit(
+      'createPackageResponse',
+      mutation as unknown as BatchMutation<'createPackageResponse'>,
+      callOf('four-b', 'four') as unknown as Call<'createPackageResponse'>,
+    ),
+  ])
+  assert.deepEqual(sizes, [2])
+  assert.deepEqual(
+    answers.map(({ body }) => body),
+    ['["acknowledgeNotification",{"name":"four-a"}]', '["createPackageResponse",{"name":"four-b"}]'],
   )
 })
 
-test('[EVT-11] acknowledgements that arrive together: the first word about each counts, strangers get nothing', async () => {
-  await sendPackage(seats, cars)
-  const { items } = (await cars.get('/v1/notifications?limit=5')).body as unknown as NotificationPage
-  const word = (index: number, mark: number) => {
-    const { notification_id, event_id } = items[index] ?? { notification_id: '', event_id: '' }
-    const body = {
-      event_id,
-      disposition: 'stored',
-      stored_at: world.clock.now(),
-      last_contiguous_sequence: mark,
-    }
-    return { path: `/v1/notifications/${notification_id}/ack`, body }
+test('[AUTH-03] a caller without permission learns nothing of a recorded answer', async () => {
+  const pipeline = open()
+  await pipeline.submit('acknowledgeNotification', single, callOf('five', 'five'))
+  const refusing = {
+    ...single,
+    authorize: () => {
+      throw new Problem('not_permitted')
+    },
   }
-  const words = [word(0, 1), word(1, 2), word(0, 3), word(2, 4)]
-  const answers = await Promise.all([
-    ...words.map(({ path, body }) => cars.post(path, body)),
-    seats.post(word(0, 9).path, word(0, 9).body),
-    cars.post(word(3, 1).path, { ...word(3, 1).body, event_id: 'evt_other' }),
-  ])
-  assert.deepEqual(outcomes(answers), [200, 200, 200, 200, 'resource_not_found', 'acknowledgement_mismatch'])
-  // Whichever of the two came first is what both were told.
-  assert.equal(answers[2]?.text, answers[0]?.text)
+  await assert.rejects(
+    pipeline.submit('acknowledgeNotification', refusing, callOf('five', 'five')),
+    isProblem('not_permitted'),
+  )
 })
