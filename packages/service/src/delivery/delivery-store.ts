@@ -1,3 +1,4 @@
+import { MAXIMUM_DELIVERY_ATTEMPTS } from '@agent-exchange/protocol'
 import type { Queries } from '../db/database.ts'
 import { secondsAfter } from '../kernel/clock.ts'
 import type { Wanted } from './lanes.ts'
@@ -77,7 +78,7 @@ export function claimDeliveries(
       ) as lane cross join lateral (
         select delivery_id from delivery
         where delivery.webhook_endpoint_id = lane.webhook_endpoint_id and state = 'pending'
-          and claim_id is null and next_attempt_at <= ${now} and attempt < 7
+          and claim_id is null and next_attempt_at <= ${now} and attempt < ${MAXIMUM_DELIVERY_ATTEMPTS}
         order by next_attempt_at limit lane.room
         for update skip locked) as picked
     ), claim as materialized (

@@ -1,24 +1,25 @@
 import { randomFillSync } from 'node:crypto'
 
-/** Makes identifiers with 128 random bits, which fit the protocol's tail pattern. */
+/** Makes identifiers with 128 random bits, in the form that the protocol requires. */
 export type NewId = (prefix: string) => string
 
 const ID_BYTES = 16
-/** Drawn at once: a draw of its own would cost most of what an id costs, and a package needs several. */
+/** Random bytes for many ids: one system call per id would be most of the cost of an id. */
 const pool = Buffer.alloc(256 * ID_BYTES)
 let used = pool.length
 
 export const randomId: NewId = (prefix) => `${prefix}_${drawHex(ID_BYTES)}`
 
-const TIME_DIGITS = 12
-const TAIL_BYTES = ID_BYTES - TIME_DIGITS / 2
+/** Hexadecimal digits of an ordered id: milliseconds since 1970, then random ones. SQL that derives ids uses them too. */
+export const TIME_DIGITS = 12
+export const RANDOM_DIGITS = 2 * ID_BYTES - TIME_DIGITS
 
-/** The time and 80 random bits: what is made together lies together in an index, which is written less for it. */
+/** The time and 80 random bits: new ids are adjacent in an index, so inserts touch few of its pages. */
 export function orderedId(prefix: string, time: string): string {
-  return startOfIds(prefix, time) + drawHex(TAIL_BYTES)
+  return startOfIds(prefix, time) + drawHex(RANDOM_DIGITS / 2)
 }
 
-/** All ordered ids of that time and later are greater, all of earlier times smaller. */
+/** Lower bound of the ordered ids of that time and later. */
 export function startOfIds(prefix: string, time: string): string {
   return `${prefix}_${Date.parse(time).toString(16).padStart(TIME_DIGITS, '0')}`
 }

@@ -7,7 +7,7 @@ import {
 import { columnsOf } from '../../db/columns.ts'
 import type { Transaction } from '../../db/database.ts'
 import { leaveToCommit } from '../../db/transaction-lines.ts'
-import { orderedId, type NewId } from '../../kernel/ids.ts'
+import { orderedId, RANDOM_DIGITS, TIME_DIGITS, type NewId } from '../../kernel/ids.ts'
 import { DELIVERY_CHANNEL, MAXIMUM_NAMED_ENDPOINTS } from './delivery-channel.ts'
 
 /** One immutable fact about a package, told to the streams of the organizations it concerns. */
@@ -37,6 +37,10 @@ export function emitEvents(tx: Transaction, events: readonly LifecycleEvent[], n
   leaveToCommit(tx, moveStreams(tx, rows), writeNotifications(tx, rows))
 }
 
+const PREFIX = 'ntf'
+/** Where the time begins in a notification id; SQL counts from 1, and an underscore ends the prefix. */
+const TIME_START = PREFIX.length + 2
+
 /** A notification without its number. */
 interface NotificationRow {
   readonly organization_id: string
@@ -52,7 +56,7 @@ interface NotificationRow {
 
 function toRow(event: LifecycleEvent, organizationId: string, eventId: string): NotificationRow {
   const first = {
-    notification_id: orderedId('ntf', event.occurredAt),
+    notification_id: orderedId(PREFIX, event.occurredAt),
     event_id: eventId,
     event_type: event.eventType,
     protocol_version: PROTOCOL_VERSION,
@@ -123,7 +127,8 @@ async function writeNotifications(tx: Transaction, rows: readonly NotificationRo
     ), due as (
       insert into delivery (delivery_id, webhook_endpoint_id, organization_id, package_id, notification_id, event_id,
         state, next_attempt_at, created_at)
-      select 'dlv_' || substr(notification_id, 5, 12) || right(replace(gen_random_uuid()::text, '-', ''), 20),
+      select 'dlv_' || substr(notification_id, ${TIME_START}, ${TIME_DIGITS})
+          || right(replace(gen_random_uuid()::text, '-', ''), ${RANDOM_DIGITS}),
         webhook_endpoint_id, organization_id, package_id, notification_id, event_id, 'pending', occurred_at, occurred_at
       from told join webhook_endpoint using (organization_id)
       where status = 'active' and (event_types = '{}' or event_type = any(event_types))
