@@ -4,7 +4,7 @@ import type { BatchMutation, Call } from '../../kernel/call.ts'
 import { Problem, resultOrProblem } from '../../kernel/problem.ts'
 import { requireStreamAccess } from './stream-access.ts'
 
-/** EVT-11: a consumer says that it has stored a notification. The first word counts; it is never taken back. */
+/** EVT-11: a consumer says that it has stored a notification. The first acknowledgement wins and is immutable. */
 export const acknowledgeNotification: BatchMutation<'acknowledgeNotification'> = {
   authorize: ({ caller, context }) => requireStreamAccess(caller, context),
 
@@ -17,16 +17,16 @@ export const acknowledgeNotification: BatchMutation<'acknowledgeNotification'> =
       resultOrProblem(() => toRow(call, known.get(call.params.notification_id))),
     )
     const rows = results.flatMap((row) => (row instanceof Problem ? [] : [row]))
-    await insertFirstWords(tx, rows)
-    const words = await findWords(
+    await insertAcknowledgements(tx, rows)
+    const acknowledgements = await findAcknowledgements(
       tx,
       rows.map((row) => row.notification_id),
     )
     return results.map((row) => {
       if (row instanceof Problem) return row
-      const word = words.get(row.notification_id)
-      if (!word) throw new Error('an acknowledgement that was written is gone')
-      return word
+      const acknowledgement = acknowledgements.get(row.notification_id)
+      if (!acknowledgement) throw new Error('an inserted acknowledgement is missing')
+      return acknowledgement
     })
   },
 }
@@ -76,7 +76,7 @@ async function findNotifications(
   return new Map(rows.map((row) => [row.notification_id, row]))
 }
 
-async function insertFirstWords(tx: Transaction, rows: readonly Acknowledged[]): Promise<void> {
+async function insertAcknowledgements(tx: Transaction, rows: readonly Acknowledged[]): Promise<void> {
   if (rows.length === 0) return
   // Sorted, so that two batches with the same notifications wait for each other in one order.
   const sorted = rows.toSorted((a, b) => (a.notification_id < b.notification_id ? -1 : 1))
@@ -88,7 +88,10 @@ async function insertFirstWords(tx: Transaction, rows: readonly Acknowledged[]):
     on conflict (notification_id) do nothing`
 }
 
-async function findWords(tx: Transaction, ids: readonly string[]): Promise<Map<string, Acknowledgement>> {
+async function findAcknowledgements(
+  tx: Transaction,
+  ids: readonly string[],
+): Promise<Map<string, Acknowledgement>> {
   const rows = await tx<{ notification_id: string; body: string }[]>`
     select notification_id, body from notification_acknowledgement where notification_id = any(${[...ids]})`
   return new Map(rows.map((row) => [row.notification_id, JSON.parse(row.body) as Acknowledgement]))
