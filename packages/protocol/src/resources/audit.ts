@@ -37,7 +37,7 @@ const proof = Type.Object(
       'package_accepted: acceptance, which is the statement that the platform signed, in the first of its entries.',
       'receipt_*: all that was signed but state, which is in the kind; accepted_at, signature_form, and state where the package moved.',
       'package_revoked: requested_at, reason_code, reason_detail, signature, accepted_at, signature_form.',
-      'response_accepted: response_package_id, content_digest and the acceptance of the response.',
+      'response_accepted: response_package_id, content_digest and the acceptance of the response, and state where the package moved.',
       'content_fetched: organization_id, client_id and, where the token names one, agent_id; once for each client.',
       'delivery_replayed: delivery_id, replay_of, notification_id, event_id, webhook_endpoint_id, actor, reason; only for the organization whose delivery it is.',
     ].join(' '),

@@ -73,6 +73,22 @@ test('[PKG-09] several responses to one package, one after the other and at once
   assert.equal(await stateOf(metadata), 'responded')
 })
 
+test('[PKG-11][AUD-01] evidence of an answered package names its new state and the states that the response implies', async () => {
+  const metadata = await sent()
+  await respond(metadata)
+  await respond(metadata)
+  const { body } = await seats.get(`/v1/audit/packages/${metadata.package_id}`)
+  const entries = body['entries'] as { proof: { kind: string; state?: string; implied_states?: string[] } }[]
+  const moves = entries.map(({ proof }) => proof).filter(({ kind }) => kind === 'response_accepted')
+  assert.deepEqual(
+    moves.map(({ state, implied_states }) => [state, implied_states]),
+    [
+      ['responded', ['delivered', 'received', 'opened']],
+      [undefined, undefined],
+    ],
+  )
+})
+
 const named = (...members: string[]) => ({ members })
 
 test('[PKG-09] thread, path and parties fit the original, and what does not is named', async () => {
