@@ -17,7 +17,7 @@ function recorder(
   return { batches, run }
 }
 
-test('what arrives together is one batch; what arrives during its commit forms the next, within the limit', async () => {
+test('items that arrive together form a batch; items that arrive while it runs form the next one, up to the limit', async () => {
   const { batches, run } = recorder()
   const batcher = createBatcher({ concurrency: 1, maximumBatch: 3, maximumQueue: 100, run })
   const submitted = [1, 2].map((item) => batcher.submit(item))
@@ -29,7 +29,7 @@ test('what arrives together is one batch; what arrives during its commit forms t
   assert.deepEqual(batches, [[1, 2], [3, 4, 5], [6]])
 })
 
-test('beside the batch under way only a full one is begun', async () => {
+test('while a batch runs, only a full batch starts by default', async () => {
   const { batches, run } = recorder()
   const batcher = createBatcher({ concurrency: 2, maximumBatch: 3, maximumQueue: 100, run })
   const submitted = [batcher.submit(1)]
@@ -42,7 +42,7 @@ test('beside the batch under way only a full one is begun', async () => {
   assert.deepEqual(batches, [[1], [2, 3, 4], [5, 6, 7]])
 })
 
-test('beside the batch under way one is begun in the next turn once it has enough', async () => {
+test('while a batch runs, a batch of minConcurrentBatch items starts in the next event loop turn', async () => {
   const held = Promise.withResolvers<void>()
   const batches: number[][] = []
   const run = async (items: readonly number[]) => {
@@ -64,7 +64,7 @@ test('beside the batch under way one is begun in the next turn once it has enoug
   await Promise.all(submitted)
 })
 
-test('an item that makes its batch fail fails alone, and its neighbours pass', async () => {
+test('an item that makes its batch fail is rejected, and the others succeed', async () => {
   const run = async (items: readonly number[]) => {
     await nextTurn()
     if (items.includes(13)) throw new Error('poison')
@@ -78,7 +78,7 @@ test('an item that makes its batch fail fails alone, and its neighbours pass', a
   )
 })
 
-test('an item put off runs by itself; one that fails is refused; the others are not held up', async () => {
+test('an item to retry runs singly, a failed item is rejected, and neither delays the others', async () => {
   const { batches, run } = recorder((item, size) => {
     if (item === 2 && size > 1) return 'retrySingly'
     return item === 3 ? { failed: new Problem('package_expired') } : { done: item }
@@ -93,7 +93,7 @@ test('an item put off runs by itself; one that fails is refused; the others are 
   assert.deepEqual(batches, [[1, 2, 3], [2]])
 })
 
-test('[ERR-03] a full queue refuses the next item with a problem that says when to come back', async () => {
+test('[ERR-03] a full queue refuses the next item with a problem that says when to retry', async () => {
   let release = () => undefined as void
   const gate = new Promise<void>((resolve) => (release = resolve))
   const run = async (items: readonly number[]) => {

@@ -19,7 +19,7 @@ const { profile } = created
 const { schemas } = (openApiDocument({ profile }) as { components: { schemas: Record<string, JsonObject> } })
   .components
 
-/** The schema behind references, alone or in `allOf`. */
+/** Resolves references, direct or in `allOf`. */
 function resolved(schema: JsonObject): JsonObject {
   const [first] = (schema['allOf'] ?? []) as JsonObject[]
   const target = schema['$ref'] ?? first?.['$ref']
@@ -28,7 +28,7 @@ function resolved(schema: JsonObject): JsonObject {
 
 type Leaf = { readonly path: readonly string[]; readonly limit: number | undefined }
 
-/** Every text of a body, with the longest that the document allows there. */
+/** Every string of a body, with the maximum length that the OpenAPI document states for it. */
 function* textsIn(value: JsonValue, given: JsonObject, path: readonly string[] = []): Generator<Leaf> {
   const schema = resolved(given)
   if ('const' in schema || 'enum' in schema) return
@@ -48,11 +48,11 @@ function replaced(body: JsonValue, [name, ...rest]: readonly string[], text: str
   return copy
 }
 
-test('[O-14][API-02] the document and the service draw the same line for every text of a request', () => {
+test('[O-14][API-02] the OpenAPI document and the service have the same limit for every string of a request', () => {
   let tried = 0
   for (const id of OPERATION_IDS) {
     const { request }: Operation = operations[id]
-    // A native envelope is read by its own rules; the size of the request ends it.
+    // A native envelope has its own rules; the size of the request limits it.
     const forms = Object.entries(operationExamples[id].requests ?? {}).filter(([name]) => name !== 'native')
     for (const [form, example] of request ? forms : []) {
       const body = example as JsonValue
@@ -76,7 +76,7 @@ test('[O-14][API-02] the document and the service draw the same line for every t
   assert.ok(tried > 60, String(tried))
 })
 
-test('[O-14] a text is as long as its code points', () => {
+test('[O-14] the length of a string is its number of code points', () => {
   for (const [text, maximum, longer] of [
     ['abc', 3, false],
     ['abcd', 3, true],

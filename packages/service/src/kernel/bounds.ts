@@ -11,7 +11,7 @@ import { Problem } from './problem.ts'
 
 type Limits = DeploymentProfile['O-14']
 
-/** RFC 6901 pointers, each with what stands there. */
+/** RFC 6901 pointers and their values. */
 type Placed<Value> = readonly (readonly [pointer: string, value: Value])[]
 
 interface Bounded {
@@ -20,7 +20,7 @@ interface Bounded {
   readonly lists?: Placed<number>
 }
 
-/** O-14: names, texts and lists have an end, and hold nothing that the database cannot keep. */
+/** O-14: limits of identifiers, strings and lists, and no character that PostgreSQL cannot store. */
 export function assertBounds(profile: DeploymentProfile, { identifiers, texts, lists }: Bounded): void {
   const { identifier_characters, text_characters, list_items } = profile['O-14']
   const failures: Failure[] = [
@@ -33,19 +33,19 @@ export function assertBounds(profile: DeploymentProfile, { identifiers, texts, l
   if (failures.length > 0) throw new Problem('validation_failed', { failures })
 }
 
-/** Members whose own members have names of the caller's choice: content, and not repeated in an answer. */
+/** Members whose member names the caller chooses. Such a name is content and never appears in an answer. */
 const MAPS = new Set(['skill_versions'])
 
-/** O-14 for a whole document whose members are known: every text in it has an end. Its lists were judged before. */
+/** O-14 for every string of a document that passed its schema. `assertListLimits` has checked its lists. */
 export function boundFailures(value: JsonValue, profile: DeploymentProfile, pointer = ''): Failure[] {
-  // Almost every document is within all bounds: where each text stands is worked out for the others only.
+  // Almost every document passes: pointers are computed only for the others.
   if (isSmall(value, profile['O-14'])) return []
   const found: Failure[] = []
   collect(value, pointer, profile['O-14'], found)
   return found
 }
 
-/** Whether nothing in it comes near any bound. */
+/** Whether every string is within the smallest limit. */
 function isSmall(value: JsonValue, limits: Limits): boolean {
   if (typeof value === 'string')
     return value.length <= Math.min(limits.identifier_characters, limits.text_characters) && isStorable(value)
@@ -70,13 +70,13 @@ function collect(value: JsonValue, pointer: string, limits: Limits, found: Failu
   }
 }
 
-/** In characters as JSON Schema counts them: code points, of which the language's own length counts some twice. */
+/** Length in code points, as JSON Schema counts it; `length` counts UTF-16 code units. */
 export function isLongerThan(text: string, maximum: number): boolean {
   if (text.length <= maximum) return false
   return text.length > 2 * maximum || Array.from(text).length > maximum
 }
 
-/** PostgreSQL keeps any text but the null character. */
+/** PostgreSQL stores every character but NUL. */
 export function isStorable(text: string): boolean {
   return !text.includes('\0')
 }

@@ -4,7 +4,7 @@ import type { Database, Transaction } from '../db/database.ts'
 import type { Context } from './context.ts'
 import type { Problem } from './problem.ts'
 
-/** On whose behalf a request speaks: one organization, and one agent where the client belongs to one. */
+/** Who a request acts for: one organization, and one agent where the client belongs to one. */
 export interface Caller {
   readonly organizationId: string
   readonly agentId: string | undefined
@@ -49,7 +49,7 @@ export type Read<Id extends OperationId> = (call: Call<Id>, db: Database) => Pro
 interface AuthorizedMutation<Id extends OperationId, Found> {
   /** Reads the parsed body before its schema is checked, for what a schema failure would hide (ID-06). */
   readonly inspect?: (body: unknown, profile: DeploymentProfile) => void | Promise<void>
-  /** Runs before the idempotency record is read: permission and signature. It writes nothing; its result goes to the run. */
+  /** Checks permission and signature before the idempotency record is read. It writes nothing. */
   readonly authorize: (call: Call<Id>, db: Database) => Found | Promise<Found>
   /** API-05: identifies the content that a retry must repeat. Defaults to a hash of path parameters and body. */
   readonly contentHash?: (call: Call<Id>, found: Found) => Uint8Array

@@ -1,12 +1,12 @@
-/** The one place that reads the time. Everything else is told what time it is. */
+/** Only this file reads the time; everything else gets it as an argument. */
 export interface Clock {
   /** UTC in milliseconds, such as 2026-03-02T08:00:00.000Z. */
   now(): string
-  /** For measuring how long something took; unrelated to the calendar. */
+  /** For durations; unrelated to the calendar. */
   monotonicMilliseconds(): number
 }
 
-/** The text is made once a millisecond: under load it is asked for many times in each. */
+/** Formatted once per millisecond: under load `now` is called many times in each. */
 let latest = { at: 0, text: '' }
 
 export const systemClock: Clock = {
@@ -18,7 +18,6 @@ export const systemClock: Clock = {
   monotonicMilliseconds: () => performance.now(),
 }
 
-/** An instant that lies so many seconds after another one. */
 export function secondsAfter(time: string, seconds: number): string {
   return new Date(Date.parse(time) + seconds * 1_000).toISOString()
 }

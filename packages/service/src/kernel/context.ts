@@ -5,16 +5,16 @@ import type { NewId } from './ids.ts'
 import type { WebhookKeys } from './platform-keys-webhook.ts'
 import type { PlatformSigner } from './platform-signer.ts'
 
-/** What every feature may rely on. Small on purpose: a feature that needs more asks for it by argument. */
+/** What every feature needs. Small on purpose: anything else is an argument of the feature that needs it. */
 export interface Context {
   readonly profile: DeploymentProfile
   readonly clock: Clock
   readonly newId: NewId
   /** {base_url}, without a final slash. */
   readonly publicUrl: string
-  /** Signs in the platform's own name: acceptance statements, skill releases. */
+  /** Signs acceptance statements and skill releases as the platform. */
   readonly platform: PlatformSigner
-  /** The keys that sign webhooks: their directory, and the one for new endpoints. */
+  /** Webhook signing keys: their directory, and the key for new endpoints. */
   readonly webhookKeys: Pick<WebhookKeys, 'directory' | 'currentKeyId'>
   /** Whether webhooks may go to private and loopback addresses (development, tests). */
   readonly allowPrivateReceivers: boolean

@@ -11,14 +11,14 @@ function logged(isTTY: boolean, level = 'info') {
   return lines
 }
 
-test('elsewhere than on a terminal each line is one JSON object', () => {
+test('without a terminal each line is one JSON object', () => {
   const [line = '', ...others] = logged(false)
   assert.deepEqual(others, [])
   const { msg, status } = JSON.parse(line) as Record<string, unknown>
   assert.deepEqual([msg, status], ['request', 202])
 })
 
-test('on a terminal a line is readable, and obeys nothing that a caller sent', () => {
+test('on a terminal a line is readable, and control characters from a caller are escaped', () => {
   const [line = ''] = logged(true)
   assert.match(
     stripVTControlCharacters(line),

@@ -11,7 +11,7 @@ const LEVELS: Readonly<Record<number, readonly [name: string, style: Style]>> = 
   50: ['error', 'red'],
   60: ['fatal', 'red'],
 }
-/** Said in the line's own form, or of no use to a person. */
+/** Shown in another form, or of no use to a person. */
 const LEFT_OUT = new Set(['level', 'time', 'pid', 'hostname', 'msg', 'err'])
 
 export interface LogOutput {
@@ -40,7 +40,7 @@ function readable(line: string): string {
   return `${[time, styleText(style, name.padEnd(5)), entry.msg ?? '', ...shown].join(' ')}\n${stack ? `${stack}\n` : ''}`
 }
 
-/** JSON escapes whatever a terminal would obey, but for U+007F to U+009F. */
+/** JSON escapes all control characters but U+007F to U+009F. */
 function text(value: unknown): string {
   const json = JSON.stringify(value) ?? ''
   const plain = /^"[!#-[\]-~]*"$/u.test(json) ? json.slice(1, -1) : json

@@ -10,7 +10,7 @@ import { Problem } from './problem.ts'
 const secret = createSecretKey(new Uint8Array(32).fill(1))
 const isInvalid = (error: unknown) => error instanceof Problem && error.code === 'cursor_invalid'
 
-test('[API-06] a cursor gives its position back, whatever it is', () => {
+test('[API-06] a cursor returns its position, whatever the position is', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary' }), fc.string(), (position, listing) => {
       fc.pre(position.isWellFormed() && listing.isWellFormed())
@@ -35,7 +35,7 @@ test('[API-06] a cursor with any one character changed, added or removed is refu
   }
 })
 
-test('[API-06] a cursor of another listing, of another exchange, or of nobody is refused', () => {
+test('[API-06] a cursor of another listing or another exchange, and one without a valid MAC, is refused', () => {
   const cursor = makeCursor(secret, 'listA', 'B5')
   assert.throws(() => readCursor(secret, 'list', cursor), isInvalid)
   assert.throws(() => readCursor(createSecretKey(new Uint8Array(32).fill(2)), 'listA', cursor), isInvalid)
@@ -47,7 +47,7 @@ test('[API-06] a cursor of another listing, of another exchange, or of nobody is
   assert.throws(() => readCursor(secret, 'listA', 'A'.repeat(1_000_000)), isInvalid)
 })
 
-test('[API-06] a page that is asked to be too large is refused with the maximum, by the rule of its listing', () => {
+test('[API-06] a limit that is too large is refused, with the maximum of its listing', () => {
   for (const point of ['O-07', 'O-15', 'O-40'] as const) {
     const { default_limit, maximum_limit } = DEFAULT_PROFILE[point]
     assert.equal(pageLimit(undefined, DEFAULT_PROFILE, point), default_limit)
@@ -60,7 +60,7 @@ test('[API-06] a page that is asked to be too large is refused with the maximum,
   }
 })
 
-test('[API-06] a page ends where the rows end, and says so', () => {
+test('[API-06] the last page has no next cursor', () => {
   const shape = { cursorAfter: String, item: (row: number) => row * 2 }
   assert.deepEqual(toPage([1, 2, 3], 2, shape), { items: [2, 4], next_cursor: '2', has_more: true })
   assert.deepEqual(toPage([1, 2], 2, shape), { items: [2, 4], next_cursor: null, has_more: false })

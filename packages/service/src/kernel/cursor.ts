@@ -7,8 +7,8 @@ const MAC_BYTES = 16
 const MAXIMUM_CURSOR_CHARACTERS = 4_096
 
 /**
- * A cursor: where a page ended, sealed so that no client can make or alter one (API-06). `listing` names what is
- * listed and for whom or by which filter, so that a cursor of one listing is worth nothing in another.
+ * A cursor is the end of a page with a MAC, so that no client can make or alter one (API-06). `listing` names the list,
+ * its reader and its filter: a cursor of one listing is invalid in another.
  *
  * @example
  * const next = makeCursor(context.macKey, `listNotifications ${organizationId}`, lastSequence)
@@ -18,7 +18,7 @@ export function makeCursor(secret: KeyObject, listing: string, position: string 
   return encodeBase64url(Buffer.concat([macOf(secret, listing, text), Buffer.from(text)]))
 }
 
-/** The position inside a cursor of this very listing; anything else is `cursor_invalid`. */
+/** The position in a cursor of this listing; anything else is `cursor_invalid`. */
 export function readCursor(secret: KeyObject, listing: string, cursor: string): string {
   const bytes = decode(cursor)
   const position = Buffer.from(bytes.subarray(MAC_BYTES)).toString()
@@ -29,7 +29,7 @@ export function readCursor(secret: KeyObject, listing: string, cursor: string): 
 }
 
 function macOf(secret: KeyObject, listing: string, position: string): Buffer {
-  // As JSON, so that no listing's end can pass for a position's beginning.
+  // As JSON, so that listing and position cannot run into each other.
   const message = JSON.stringify([listing, position])
   return createHmac('sha256', secret).update(message).digest().subarray(0, MAC_BYTES)
 }

@@ -9,7 +9,7 @@ import { randomId } from './ids.ts'
 
 const noPlatformKey = () => Promise.reject(new Error('this test has no platform key'))
 
-/** For tests: a context without a platform key; give what the test needs instead. */
+/** For tests: a context without platform keys; `changes` adds what the test needs. */
 export function handMadeContext(changes: Partial<Context> = {}): Context {
   return {
     profile: DEFAULT_PROFILE,
@@ -27,7 +27,7 @@ export function handMadeContext(changes: Partial<Context> = {}): Context {
   }
 }
 
-/** For tests: a request as the HTTP layer would hand it over, from org_acme unless told otherwise. */
+/** For tests: a call as the HTTP layer passes it on. The caller defaults to org_acme. */
 export function handMadeCall<Id extends OperationId>(
   _operation: Id,
   given: Partial<Call<Id>> & Pick<Call<Id>, 'params' | 'body' | 'query'>,
@@ -43,7 +43,7 @@ export function handMadeCall<Id extends OperationId>(
   }
 }
 
-/** For tests: a mutation as it runs, without the idempotency record around it. */
+/** For tests: authorizes and runs a mutation without an idempotency record. */
 export async function perform<Id extends OperationId, Found>(
   mutation: Mutation<Id, Found>,
   call: Call<Id>,

@@ -15,7 +15,7 @@ function hashOf(given: object, text: Text): Uint8Array {
   return envelopeHash(given, { text, signingInput: Buffer.from(`${text.protected}.${text.payload}`) })
 }
 
-test('[API-05] envelopes have the same content hash where parameters and members are the same, and only there', () => {
+test('[API-05] envelopes have the same content hash if and only if parameters and members are equal', () => {
   fc.assert(
     fc.property(params, envelope, (given, text) => {
       const expected = hashOf(given, text)
@@ -28,7 +28,7 @@ test('[API-05] envelopes have the same content hash where parameters and members
   )
 })
 
-test('[API-05] a character that moves from one member to the next is another content', () => {
+test('[API-05] a character that moves from one member to the next changes the hash', () => {
   const text = { protected: 'AB', payload: 'CD', signature: 'EF' }
   assert.notDeepEqual(hashOf({}, text), hashOf({}, { ...text, protected: 'ABC', payload: 'D' }))
   assert.notDeepEqual(hashOf({}, text), hashOf({}, { ...text, payload: 'CDE', signature: 'F' }))

@@ -2,7 +2,7 @@ import { hash, timingSafeEqual } from 'node:crypto'
 import { canonicalize, type ParsedEnvelope } from '@agent-exchange/crypto'
 import type { DeploymentProfile, OperationId } from '@agent-exchange/protocol'
 
-/** O-21: what an idempotency key is unique within, beside the organization. */
+/** O-21: within its organization, an idempotency key is unique per scope. */
 export function idempotencyScope(operation: OperationId, params: object, profile: DeploymentProfile): string {
   if (profile['O-21'].scope === 'operation') return operation
   return [operation, ...Object.values(params).map((value) => encodeURIComponent(String(value)))].join('/')
@@ -20,8 +20,8 @@ export function contentHash({
 }
 
 /**
- * The same for an envelope that was read. Its three members are base64url, so two of them are equal where what was
- * signed and the signature are: these bytes are there already, and the long text need not be put together once more.
+ * The same for a parsed envelope: the signing input covers two of its three members, the signature is the third. The
+ * signing input already exists as bytes, so that the long body need not be canonicalized.
  */
 export function envelopeHash(
   params: unknown,

@@ -2,15 +2,15 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { orderedId, randomId } from './ids.ts'
 
-test('[OBJ-01] ids have their prefix and 128 random bits, and never come twice, also across draws', () => {
+test('[OBJ-01] ids have their prefix and 128 random bits, and are unique, also across refills of the pool', () => {
   const ids = Array.from({ length: 2_000 }, () => randomId('pkg'))
   for (const id of ids) assert.match(id, /^pkg_[0-9a-f]{32}$/)
   assert.equal(new Set(ids).size, ids.length)
-  // Nor do two share a half: no byte of the pool is used for two ids.
+  // No two share a half: no byte of the pool is used for two ids.
   assert.equal(new Set(ids.flatMap((id) => [id.slice(4, 20), id.slice(20)])).size, 2 * ids.length)
 })
 
-test('[OBJ-01] ordered ids sort by their time, have 80 random bits, and never come twice', () => {
+test('[OBJ-01] ordered ids sort by their time, have 80 random bits, and are unique', () => {
   const times = ['1970-01-01T00:00:00.001Z', '2026-11-15T12:00:00.000Z', '2026-11-15T12:00:00.001Z']
   const ids = times.flatMap((time) => Array.from({ length: 1_000 }, () => orderedId('ntf', time)))
   for (const id of ids) assert.match(id, /^ntf_[0-9a-f]{32}$/)

@@ -10,8 +10,8 @@ interface Walk {
 }
 
 /**
- * O-14: lists and objects have an end. Asked of a document before anything else reads it: what comes after takes time
- * for each entry, or even for each pair of them.
+ * O-14: limits of lists and objects. Checked before anything else reads the document, because later checks take time
+ * per entry or even per pair of entries.
  */
 export function assertListLimits(document: unknown, profile: DeploymentProfile, place = ''): void {
   const limits = profile['O-14']
@@ -23,10 +23,10 @@ export function assertListLimits(document: unknown, profile: DeploymentProfile, 
   throw new Problem('validation_failed', { failures })
 }
 
-/** Where the first list or object is that holds too much. */
+/** The path to the first list or object that is too large. */
 function pathToExcess(value: unknown, depth: number, walk: Walk): Path | undefined {
   if (++walk.values > walk.limits.json_values) return []
-  // What nests too deep is refused for that, and not walked through.
+  // Another check refuses documents that nest too deep: they are not walked.
   if (typeof value !== 'object' || value === null || depth >= walk.limits.json_depth) return undefined
   const { list_items, object_members } = walk.limits
   const isList = Array.isArray(value)
@@ -40,7 +40,7 @@ function pathToExcess(value: unknown, depth: number, walk: Walk): Path | undefin
   return undefined
 }
 
-/** No schema has been asked yet, so that a name may be content: the pointer ends before one that is not ours (O-29). */
+/** O-29: no schema was checked yet, so a name may be content. The pointer ends before the first unknown name. */
 function pointerOf(path: Path, place: string): string {
   const end = path.findIndex((name) => typeof name === 'string' && !isMemberName(name))
   return (end < 0 ? path : path.slice(0, end)).reduce<string>(pointerTo, place)

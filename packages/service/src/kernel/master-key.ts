@@ -8,14 +8,14 @@ const NONCE_BYTES = 12
 const TAG_BYTES = 16
 const PRIVATE_KEYS = 'platform private keys'
 
-/** The master key is not the one that the stored keys were encrypted under. */
+/** The stored keys were encrypted with another master key, or the given one is too short. */
 export class MasterKeyError extends Error {
   override readonly name = 'MasterKeyError'
 }
 
 /**
- * A secret for one purpose. Purposes are independent (RFC 5869 section 3.2): whoever learns one secret learns
- * neither the master key nor another secret.
+ * Derives a secret for one purpose (RFC 5869 section 3.2): it reveals neither the master key nor the secret of another
+ * purpose.
  */
 export function deriveSecret(masterKey: Uint8Array, purpose: string): Uint8Array {
   if (masterKey.length < MASTER_KEY_BYTES) {
@@ -24,7 +24,7 @@ export function deriveSecret(masterKey: Uint8Array, purpose: string): Uint8Array
   return new Uint8Array(hkdfSync('sha256', masterKey, '', `agent-exchange ${purpose}`, MASTER_KEY_BYTES))
 }
 
-/** AES-256-GCM with the key id as associated data, so that a ciphertext cannot be moved to another row. */
+/** AES-256-GCM with the key id as additional data, so that a ciphertext cannot be moved to another row. */
 export function encryptPrivateKey(masterKey: Uint8Array, keyId: string, plaintext: string): Uint8Array {
   const nonce = randomBytes(NONCE_BYTES)
   const cipher = createCipheriv('aes-256-gcm', deriveSecret(masterKey, PRIVATE_KEYS), nonce)

@@ -1,10 +1,10 @@
 import type { DeploymentProfile } from '@agent-exchange/protocol'
 import { Problem } from './problem.ts'
 
-/** The open points that say how large the pages of a listing are. */
+/** Open points that set page sizes. */
 type PagePoint = 'O-07' | 'O-15' | 'O-40'
 
-/** How many items a page holds. Too large a number is refused with the maximum, never cut silently. */
+/** Number of items in a page. Too large a number is refused with the maximum, never reduced silently. */
 export function pageLimit(wanted: number | undefined, profile: DeploymentProfile, point: PagePoint): number {
   const { default_limit, maximum_limit } = profile[point]
   if (wanted === undefined) return default_limit
@@ -18,12 +18,12 @@ export function pageLimit(wanted: number | undefined, profile: DeploymentProfile
 
 export interface Page<Item> {
   readonly items: Item[]
-  /** Where the next page begins, or null at the end. */
+  /** Null on the last page. */
   readonly next_cursor: string | null
   readonly has_more: boolean
 }
 
-/** Makes a page from up to `limit + 1` rows: the one too many only shows that there is more. */
+/** Makes a page from up to `limit + 1` rows: the extra row only shows that there is a next page. */
 export function toPage<Row, Item>(
   rows: readonly Row[],
   limit: number,

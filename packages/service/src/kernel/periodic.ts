@@ -1,14 +1,14 @@
 import type { Logger } from 'pino'
 
-/** A task that runs now and then, never twice at once; its failure is logged and tried again next time. */
+/** A task that runs at an interval and never overlaps itself. A failure is logged; the next run tries again. */
 export interface PeriodicTask {
   readonly name: string
   readonly everySeconds: number
-  /** Long work looks at the signal between its steps: it says that the process is about to end. */
+  /** Aborted at shutdown; long work checks it between steps. */
   readonly run: (signal: AbortSignal) => Promise<unknown>
 }
 
-/** Starts the tasks; disposing of the result stops them and waits for those under way. */
+/** Starts the tasks. Disposal stops them and waits for running ones. */
 export function startPeriodic(tasks: readonly PeriodicTask[], log: Logger): AsyncDisposable {
   const underWay = new Set<Promise<void>>()
   const stop = new AbortController()

@@ -23,8 +23,8 @@ interface DirectorySettings {
 }
 
 /**
- * The platform is in the agents' directory like everybody else (O-42), so that its statements and the signatures of
- * skills verify against getAgentKeys (ID-10). Earlier keys stay there with their status and history.
+ * The platform is an agent in the directory (O-42), so that its statements and the signatures of skills verify with
+ * getAgentKeys (ID-10). Earlier keys remain there with status and history.
  */
 export function statementKeyDirectory({ profile, newId, vault }: DirectorySettings) {
   const { organization_id, agent_id } = profile['O-42']
@@ -53,7 +53,7 @@ export function statementKeyDirectory({ profile, newId, vault }: DirectorySettin
   }
 
   return {
-    /** Repeats do nothing. */
+    /** Idempotent. */
     async ensureIdentity(tx: Transaction, now: string): Promise<void> {
       const { initial_agent_status, initial_certification_status } = profile['O-05']
       await tx`
@@ -71,12 +71,12 @@ export function statementKeyDirectory({ profile, newId, vault }: DirectorySettin
       await requireOwnAgent(tx, organization_id, agent_id)
     },
 
-    /** The same for the keys. */
+    /** Idempotent. */
     async ensureListed(tx: Transaction, keys: readonly PlatformKeyRow[], now: string): Promise<void> {
       for (const key of keys) await addKey(tx, key, now)
     },
 
-    /** What changes in the directory when statement keys do. */
+    /** Directory changes that go with changes of statement keys. */
     hooks: {
       async onMade(
         tx: Transaction,
@@ -97,7 +97,7 @@ export function statementKeyDirectory({ profile, newId, vault }: DirectorySettin
           where agent_id = ${agent_id} and key_id = ${keyId}`
         await event(tx, keyId, 'revoked', now, { invalid_from: now })
       },
-      /** The earlier key introduces the next one in its id (decision 0014): agents that pinned the one accept the other. */
+      /** Decision 0014: the id carries a signature by the predecessor, so agents that pinned it accept the key. */
       keyIdOf: (predecessor: PlatformKeyRow | undefined) =>
         predecessor &&
         (async (publicJwk: PublicJwk) => {
@@ -111,7 +111,7 @@ export function statementKeyDirectory({ profile, newId, vault }: DirectorySettin
   }
 }
 
-/** A customer who took the id first would otherwise be handed the platform's voice. */
+/** Otherwise an organization that registered the id first could sign as the platform. */
 async function requireOwnAgent(tx: Transaction, organizationId: string, agentId: string): Promise<void> {
   const [agent] = await tx<{ organization_id: string }[]>`
     select organization_id from agent where agent_id = ${agentId}`

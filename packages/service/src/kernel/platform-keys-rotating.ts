@@ -17,20 +17,20 @@ import {
 import type { KeyVault, NewKey } from './platform-keys-vault.ts'
 import { PLATFORM_KEYS_LOCK } from './platform-keys-webhook.ts'
 
-/** Keys for tokens and statements have no announced end before they are rotated; this only fills the column. */
+/** Token and statement keys have no announced end before their rotation; this value only fills the column. */
 const LONG_VALIDITY_SECONDS = 3_650 * DAY_SECONDS
-/** Every process reads the keys again after this time: so long after a rotation or revocation all of them know of it. */
+/** Maximum age of the cached keys: after this time every process knows of a rotation or revocation. */
 const KEYS_FRESH_MS = 5_000
-/** Not even a stranger's token with an unknown key id makes it read them more often. */
+/** Minimum time between two reads, also when tokens name unknown key ids. */
 const KEYS_COOLDOWN_MS = 1_000
 
-/** A key that has to sign at once is valid a little earlier, since the clocks of processes differ. */
+/** A key that must sign at once is backdated, because the clocks of processes differ. */
 const CLOCK_TOLERANCE_SECONDS = 60
 
 export interface RotationTimes {
-  /** Between publishing a key and signing with it. */
+  /** Time between publishing a key and signing with it. */
   readonly leadSeconds: number
-  /** How long the earlier key is kept after that, for what it has signed. */
+  /** Time after which the earlier key no longer verifies. */
   readonly keepSeconds: number
 }
 
@@ -40,7 +40,7 @@ interface RotatingKeySettings {
   readonly vault: KeyVault
   readonly clock: Clock
   readonly times: RotationTimes
-  /** What else has to change with them, in the same transaction. */
+  /** Changes in the same transaction. */
   readonly onMade?: (
     tx: Transaction,
     key: PlatformKeyRow,
@@ -50,24 +50,24 @@ interface RotatingKeySettings {
   readonly keyIdOf?: (predecessor: PlatformKeyRow | undefined) => NewKey['keyIdOf']
 }
 
-/** The keys of one purpose as they are now. */
+/** The usable keys of one purpose. */
 export interface KeySet {
-  /** The one that signs now comes first. */
+  /** The signing key comes first. */
   readonly keys: readonly PlatformKeyRow[]
-  /** Another one whenever what it holds, or which one signs, has changed. */
+  /** Changes whenever the keys or the signing key change. */
   readonly version: string
 }
 
-/** Keys of which one signs at a time, and earlier ones verify for a while: those for tokens and for statements. */
+/** Token or statement keys: one signs, and earlier ones still verify for a time. */
 export interface RotatingKeys {
-  /** As read a few seconds ago at most; `atLeast`: where this key is not among them, they are read again. */
+  /** Cached for a few seconds. If the key `atLeast` is not among them, they are read again. */
   current(atLeast?: string): Promise<KeySet>
   /** Publishes the next key at once. */
   rotate(tx: Transaction, now: string): Promise<ListedKey>
-  /** This key neither signs nor verifies any more. Where it was the one in use, another takes its place at once. */
+  /** Ends signing and verification with this key. If it was the signing key, a new one replaces it at once. */
   revoke(tx: Transaction, keyId: string, now: string): Promise<ListedKey | undefined>
   list(queries: Queries): Promise<ListedKey[]>
-  /** At the start: there is one. */
+  /** Makes the first key at start. */
   ensure(tx: Transaction, now: string): Promise<readonly PlatformKeyRow[]>
 }
 

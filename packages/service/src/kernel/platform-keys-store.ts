@@ -7,7 +7,7 @@ import { Problem } from './problem.ts'
 export const PLATFORM_KEY_PURPOSES = ['webhook', 'token', 'statement'] as const
 export type PlatformKeyPurpose = (typeof PLATFORM_KEY_PURPOSES)[number]
 
-/** A row of platform_key; this file is the table's owner. */
+/** A row of platform_key; this file owns the table. */
 export interface PlatformKeyRow {
   readonly key_id: string
   readonly purpose: PlatformKeyPurpose
@@ -23,10 +23,10 @@ export interface PlatformKeyRow {
   readonly standby: boolean
 }
 
-/** A key as operators see it, and without `standby` as directories show it. */
+/** A key as operators see it; directories show it without `standby`. */
 export type ListedKey = PublicKey & { readonly standby?: true }
 
-/** No list has more keys; with MAXIMUM_PUBLISHED_KEYS there is room for those that an emergency adds. */
+/** Limit of every list. Rotation stops at MAXIMUM_PUBLISHED_KEYS, which leaves room for emergency keys. */
 const MAXIMUM_LISTED_KEYS = 100
 const MAXIMUM_PUBLISHED_KEYS = 50
 
@@ -34,7 +34,7 @@ const columns = (queries: Queries) => queries`
   key_id, purpose, public_jwk, private_key_encrypted, valid_from, valid_until, status, created_at, revoked_at,
   invalid_from, standby`
 
-/** Keys that have not ended yet, the one that starts last first. */
+/** Keys that have not ended, latest start first. */
 export async function listUsableKeys(
   queries: Queries,
   purpose: PlatformKeyPurpose,
@@ -47,7 +47,7 @@ export async function listUsableKeys(
     limit ${MAXIMUM_LISTED_KEYS}`
 }
 
-/** The same with those that were revoked before their end: receivers have to see that. */
+/** Usable keys, and keys that were revoked before their end: receivers must see the revocation. */
 export async function listPublishedKeys(
   queries: Queries,
   purpose: PlatformKeyPurpose,
@@ -60,7 +60,7 @@ export async function listPublishedKeys(
     limit ${MAXIMUM_LISTED_KEYS}`
 }
 
-/** Keys of every status, the one that starts last first. */
+/** Keys of every status, latest start first. */
 export async function listAllKeys(queries: Queries, purpose: PlatformKeyPurpose): Promise<PlatformKeyRow[]> {
   return queries<PlatformKeyRow[]>`
     select ${columns(queries)} from platform_key where purpose = ${purpose}
@@ -74,7 +74,7 @@ export async function purposeOf(queries: Queries, keyId: string): Promise<Platfo
   return row?.purpose
 }
 
-/** Who rotates in a loop must not push the key in use out of the list. */
+/** Repeated rotation must not push the signing key out of the list. */
 export async function requireRoomForKey(
   tx: Transaction,
   purpose: PlatformKeyPurpose,
@@ -85,7 +85,7 @@ export async function requireRoomForKey(
     throw new Problem('quota_reached', { quota: 'platform_keys', maximum: MAXIMUM_PUBLISHED_KEYS })
 }
 
-/** False where there is no such key that could still sign. */
+/** False if no such key could still sign. */
 export async function markRevoked(
   tx: Transaction,
   { purpose, keyId, now }: { purpose: PlatformKeyPurpose; keyId: string; now: string },
@@ -105,7 +105,7 @@ export async function insertKey(tx: Transaction, row: PlatformKeyRow): Promise<v
        ${row.valid_until}, ${row.status}, ${row.created_at}, ${row.standby})`
 }
 
-/** Every active key of the purpose but one, and those in standby, begins to retire, and ends at the given time if not earlier. */
+/** Active keys but `keep` and standby keys become retiring, and end at the given time or earlier. */
 export async function retireOthers(
   tx: Transaction,
   { purpose, keep, until }: { purpose: PlatformKeyPurpose; keep: string; until: string },
@@ -115,7 +115,7 @@ export async function retireOthers(
     where purpose = ${purpose} and status = 'active' and not standby and key_id <> ${keep}`
 }
 
-/** What has ended is marked so; readers go by the time and do not wait for this. */
+/** Marks ended keys. Readers compare times and do not depend on the mark. */
 export async function markRetired(tx: Transaction, now: string): Promise<number> {
   const { count } = await tx`
     update platform_key set status = 'retired' where status in ('active', 'retiring') and valid_until <= ${now}`
@@ -127,8 +127,8 @@ export async function endStandby(tx: Transaction, keyId: string): Promise<void> 
 }
 
 /**
- * The key that signs now: of those that have started, the newest. One that retires may have the latest start, where
- * another took its place in an emergency.
+ * The signing key: the newest one that has started. A retiring key may have the latest start, if a standby key replaced
+ * it in an emergency.
  */
 export function currentOf(rows: readonly PlatformKeyRow[], now: string): PlatformKeyRow | undefined {
   return newestOf(rows.filter((row) => !row.standby && hasStarted(row, now)))

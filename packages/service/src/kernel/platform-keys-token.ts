@@ -3,7 +3,7 @@ import type { RotatingKeys } from './platform-keys-rotating.ts'
 import { publicJwkOf } from './platform-keys-store.ts'
 import type { KeyVault } from './platform-keys-vault.ts'
 
-/** A key of the authorization server. The private part is for its signer alone. */
+/** A key of the authorization server. Only its signer uses the private part. */
 export interface TokenKey {
   readonly keyId: string
   readonly publicJwk: PublicJwk
@@ -13,11 +13,11 @@ export interface TokenKey {
 export interface TokenKeySet {
   /** The first one signs, all of them verify. */
   readonly keys: readonly TokenKey[]
-  /** Another one whenever they change. */
+  /** Changes whenever the keys change. */
   readonly version: string
 }
 
-/** The keys as they are now; where `keyId` is not among them, they are looked up again. */
+/** The current keys. If `keyId` is not among them, they are read again. */
 export type TokenKeySource = (keyId?: string) => Promise<TokenKeySet>
 
 export function tokenKeySource(token: RotatingKeys, vault: KeyVault): TokenKeySource {

@@ -10,11 +10,11 @@ export interface NewKey {
   readonly validitySeconds: number
   readonly now: string
   readonly standby?: boolean
-  /** Where the id says something about the key. */
+  /** Derives the key id from the key. */
   readonly keyIdOf?: (publicJwk: PublicJwk) => Promise<string>
 }
 
-/** Makes and opens private keys; the master key stays behind it. */
+/** Makes and decrypts private keys. It alone holds the master key. */
 export interface KeyVault {
   newKey(wanted: NewKey): Promise<PlatformKeyRow>
   privateJwk(row: PlatformKeyRow): PrivateJwk

@@ -25,36 +25,36 @@ import {
 } from './platform-keys-store.ts'
 import type { KeyVault } from './platform-keys-vault.ts'
 
-/** The lock under which platform keys are made; one process at a time. */
+/** Lock for making platform keys: one process at a time. */
 export const PLATFORM_KEYS_LOCK = 'platform keys'
 
 const MAXIMUM_CACHED_KEYS = 64
-/** The last part of a key's life in which its successor is made without being asked for. */
+/** A key is renewed automatically in this last part of its lifetime. */
 const RENEWAL_SHARE = 1 / 8
-/** The lead counts for no more than this part of it: a key that lives shorter than the lead is not renewed all the time. */
+/** Maximum lead as a part of the lifetime, so that a key shorter than the lead is not renewed continuously. */
 const LARGEST_LEAD_SHARE = 1 / 4
-/** A renewed key begins to sign this long before its predecessor ends: as long as a signature lives at most. */
+/** A renewed key starts this long before its predecessor ends: the maximum lifetime of a signature. */
 const RENEWAL_OVERLAP_SECONDS = 300
 const VERSION_CHARACTERS = 32
 
-/** The keys that sign webhooks (ID-08, EVT-13). All state is in the database: every replica sees a rotation at once. */
+/** Webhook signing keys (ID-08, EVT-13). All state is in the database, so every replica sees a rotation at once. */
 export interface WebhookKeys {
-  /** Also the next key, the one in standby, and those that were revoked before their end. */
+  /** Includes the next key, the standby key, and keys that were revoked before their end. */
   directory(queries: Queries, now: string): Promise<NotificationKeyDirectory>
-  /** The key for new endpoints: the newest that is old enough to be known (O-38 lead_seconds). */
+  /** The key for new endpoints: the newest one that was published long enough ago (O-38 lead_seconds). */
   currentKeyId(queries: Queries, now: string): Promise<string>
-  /** Undefined where the key may not sign now: unknown, too new, ended or revoked. */
+  /** Undefined if the key may not sign now: unknown, too new, ended or revoked. */
   signingKey(queries: Queries, keyId: string, now: string): Promise<SigningKey | undefined>
-  /** Publishes the next key at once. In the caller's transaction, so that a log entry can share it. */
+  /** Publishes the next key at once, in the caller's transaction together with its log entry. */
   rotate(tx: Transaction, now: string): Promise<PublicKey>
   /** Keys of every status, the newest first. */
   list(queries: Queries): Promise<ListedKey[]>
   /**
-   * For an emergency: this key signs nothing from now on. Where it was the current one, the key in standby takes its
-   * place at once: receivers have known it for long. Undefined where there is no such key that could still sign.
+   * Emergency: the key signs nothing from now on. If it was the current one, the standby key, which receivers already
+   * know, replaces it at once. Undefined if no such key could still sign.
    */
   revoke(tx: Transaction, keyId: string, now: string): Promise<ListedKey | undefined>
-  /** Marks ended keys as retired, renews in time a key that nobody rotated, keeps one in standby. Run it at start and daily. */
+  /** Retires ended keys, renews the current key before its end, keeps a standby key. Run it at start and daily. */
   maintain(tx: Transaction, now: string): Promise<{ retired: number; renewed: string | undefined }>
 }
 
@@ -63,7 +63,7 @@ export function webhookKeys(profile: DeploymentProfile, vault: KeyVault): Webhoo
   const validitySeconds = validity_days * DAY_SECONDS
   const renewalSeconds =
     Math.min(lead_seconds, validitySeconds * LARGEST_LEAD_SHARE) + validitySeconds * RENEWAL_SHARE
-  // The material of a key id never changes; whether it may sign is read each time.
+  // The key material of an id never changes; whether it may sign is read each time.
   const opened = new LRUCache<string, SigningKey>({ max: MAXIMUM_CACHED_KEYS })
 
   async function signingKey(queries: Queries, keyId: string, now: string) {
@@ -82,7 +82,7 @@ export function webhookKeys(profile: DeploymentProfile, vault: KeyVault): Webhoo
     return row
   }
 
-  /** Makes the next key; the others retire. */
+  /** Makes the next key; the others become retiring. */
   async function succeed(tx: Transaction, validFrom: string, now: string) {
     const next = await insertNew(tx, validFrom, { now, standby: false })
     await retireFor(tx, next, now)
@@ -94,15 +94,15 @@ export function webhookKeys(profile: DeploymentProfile, vault: KeyVault): Webhoo
     await retireOthers(tx, { purpose: 'webhook', keep: next.key_id, until })
   }
 
-  /** Published before it signs, but never so late that no key is left to sign with. */
+  /** Starts after the lead time, but no later than the current key ends. */
   function startOfNext(newest: PlatformKeyRow | undefined, now: string): string {
     if (!newest) return now
     return secondsAfter(now, Math.min(lead_seconds, secondsBetween(now, newest.valid_until)))
   }
 
   /**
-   * As late as possible: whoever pinned the directory and refreshes it before valid_until, as the profile of webhooks
-   * asks for, then knows the new key, however early or late that was.
+   * As late as possible: a receiver that refreshes its pinned directory before valid_until, as the webhook profile
+   * requires, then knows the new key.
    */
   function startOfRenewal(newest: PlatformKeyRow, now: string): string {
     const latest = secondsAfter(newest.valid_until, -RENEWAL_OVERLAP_SECONDS)
@@ -111,9 +111,9 @@ export function webhookKeys(profile: DeploymentProfile, vault: KeyVault): Webhoo
 
   const lasts = (row: PlatformKeyRow, now: string) => secondsBetween(now, row.valid_until) > renewalSeconds
 
-  /** The key in standby becomes the current one; a successor that is on its way still takes over at its time. */
+  /** The standby key becomes the current one. A successor that is already published still starts at its time. */
   async function useStandby(tx: Transaction, rows: readonly PlatformKeyRow[], now: string): Promise<string> {
-    // The one that was published first is the one that most receivers know.
+    // Most receivers know the standby key that was published first.
     const standby = rows.findLast((row) => row.standby && hasStarted(row, now))
     if (!standby) return (await succeed(tx, now, now)).key_id
     await endStandby(tx, standby.key_id)
@@ -122,7 +122,7 @@ export function webhookKeys(profile: DeploymentProfile, vault: KeyVault): Webhoo
     return standby.key_id
   }
 
-  /** There is a key that signs, a successor in time, and one in standby. Returns the key that signs by its doing. */
+  /** Ensures a signing key, a successor in time, and a standby key. Returns the signing key if it made one. */
   async function complete(tx: Transaction, now: string): Promise<string | undefined> {
     let rows = await listUsableKeys(tx, 'webhook', now)
     let begun: string | undefined
@@ -179,7 +179,7 @@ interface Made {
   readonly standby: boolean
 }
 
-/** Changes if and only if what is listed changes, and needs no counter. */
+/** Changes if and only if the listed keys change, without a counter. */
 function versionOf(keys: readonly PublicKey[]): string {
   const listed = keys.map((key) => [key.key_id, key.status, key.valid_from, key.valid_until, key.revoked_at])
   return createHash('sha256').update(JSON.stringify(listed)).digest('hex').slice(0, VERSION_CHARACTERS)

@@ -37,7 +37,7 @@ function profileWith(rotation: Partial<DeploymentProfile['O-38']>): DeploymentPr
   return result.profile
 }
 
-test('processes that start at once agree on the keys, and a restart finds them again', async () => {
+test('processes that start together agree on the keys, and a restart finds the same keys', async () => {
   const db = await freshDatabase()
   const all = await Promise.all(Array.from({ length: 8 }, () => open(db)))
   const restarted = await open(db, { now: secondsAfter(START, 60) })
@@ -55,7 +55,7 @@ test('processes that start at once agree on the keys, and a restart finds them a
   )
 })
 
-test('a wrong master key stops the start, says so, and adds nothing', async () => {
+test('a wrong master key stops the start with a clear error and adds no key', async () => {
   const db = await freshDatabase()
   await open(db)
   await db`delete from platform_key where purpose = 'token'`
@@ -73,7 +73,7 @@ test('a short master key is refused', async () => {
   await assert.rejects(open(db, { key: randomBytes(16) }), MasterKeyError)
 })
 
-test('a private key that was moved to another row does not open', async () => {
+test('a private key that was moved to another row cannot be decrypted', async () => {
   const db = await freshDatabase()
   await open(db)
   await db`
@@ -83,7 +83,7 @@ test('a private key that was moved to another row does not open', async () => {
   await assert.rejects(open(db), MasterKeyError)
 })
 
-test('private keys are in the database under encryption only', async () => {
+test('private keys are stored encrypted only', async () => {
   const db = await freshDatabase()
   const { tokenKeys } = await open(db)
   const [dump] = await db<
@@ -95,7 +95,7 @@ test('private keys are in the database under encryption only', async () => {
   assert.ok(!`${dump?.text} ${dump?.bytes}`.includes(secret))
 })
 
-test('[ID-10] the platform stands in the directory with the key that signs its statements', async () => {
+test('[ID-10] the directory lists the platform with the key that signs its statements', async () => {
   const db = await freshDatabase()
   const { signer } = await open(db)
   await open(db)
@@ -112,7 +112,7 @@ test('[ID-10] the platform stands in the directory with the key that signs its s
   assert.equal(events.length, 1)
 })
 
-test('the start is refused where a customer already has the agent id of the platform', async () => {
+test('the start is refused if an organization already has the platform’s agent id', async () => {
   const db = await freshDatabase()
   await db`insert into organization (organization_id, name, created_at) values ('org_a', 'A', ${START})`
   await db`
@@ -162,7 +162,7 @@ test('[ID-08][EVT-13] a rotated key is listed at once and signs only after its l
   })
 })
 
-test('[ID-08] directory_version stays as long as the keys stay', async () => {
+test('[ID-08] directory_version changes only when the keys change', async () => {
   const db = await freshDatabase()
   const { webhook } = await open(db)
   const [a, b] = [
@@ -173,7 +173,7 @@ test('[ID-08] directory_version stays as long as the keys stay', async () => {
   assert.notEqual(a.generated_at, b.generated_at)
 })
 
-test('a rotation by one process is what another one signs with', async () => {
+test('after a rotation by one process another process signs with the new key', async () => {
   const db = await freshDatabase()
   const profile = profileWith({ lead_seconds: 0 })
   const [one, other] = [await open(db, { profile }), await open(db, { profile })]
@@ -181,7 +181,7 @@ test('a rotation by one process is what another one signs with', async () => {
   assert.equal(await other.webhook.currentKeyId(db, secondsAfter(START, 1)), next.key_id)
 })
 
-test('[EVT-13] a key that nobody rotates is renewed before it ends, without a gap', async () => {
+test('[EVT-13] a key that is not rotated is renewed before it ends, without a gap', async () => {
   const db = await freshDatabase()
   const profile = profileWith({ lead_seconds: 3_600, validity_days: 8 })
   const { webhook } = await open(db, { profile })
@@ -193,7 +193,7 @@ test('[EVT-13] a key that nobody rotates is renewed before it ends, without a ga
   for (const hours of [0, 1, 2, 12, 24, 48]) await webhook.currentKeyId(db, secondsAfter(late, hours * 3_600))
 })
 
-test('[EVT-13] a successor made in the last moment starts where the old key ends', async () => {
+test('[EVT-13] a successor made just before the end starts when the old key ends', async () => {
   const db = await freshDatabase()
   const profile = profileWith({ lead_seconds: 3_600, validity_days: 1 })
   const { webhook } = await open(db, { profile })
@@ -202,7 +202,7 @@ test('[EVT-13] a successor made in the last moment starts where the old key ends
   assert.equal(next.valid_from, end)
 })
 
-test('after a long sleep the exchange makes a key that signs at once', async () => {
+test('after a long downtime the exchange makes a key that signs at once', async () => {
   const db = await freshDatabase()
   const profile = profileWith({ validity_days: 1 })
   await open(db, { profile })

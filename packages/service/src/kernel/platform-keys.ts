@@ -19,7 +19,7 @@ const MAXIMUM_OPENED_KEYS = 16
 export interface PlatformKeys {
   /** Signs acceptance statements and skill releases. */
   readonly signer: PlatformSigner
-  /** For the authorization server and whoever verifies its tokens. */
+  /** For the authorization server and the token verifier. */
   readonly tokenKeys: TokenKeySource
   readonly webhook: WebhookKeys
   readonly token: RotatingKeys
@@ -35,8 +35,8 @@ export interface PlatformKeySettings {
 }
 
 /**
- * Opens the platform's keys, and makes those that are missing. Processes that start together wait for each
- * other and end up with the same keys; a wrong master key is a MasterKeyError.
+ * Decrypts the platform's keys and makes missing ones. Processes that start together are serialized and get the same
+ * keys; a wrong master key is a MasterKeyError.
  */
 export async function openPlatformKeys(settings: PlatformKeySettings): Promise<PlatformKeys> {
   const { db, masterKey, profile, clock, newId } = settings
@@ -59,7 +59,7 @@ export async function openPlatformKeys(settings: PlatformKeySettings): Promise<P
   })
   await inTransaction(db, async (tx) => {
     await lockNames(tx, 'key', [PLATFORM_KEYS_LOCK])
-    // All that is there has to open before anything is added, or two master keys would share one database.
+    // Every stored key must decrypt before a key is added, or one database would hold keys of two master keys.
     for (const row of await listUsableKeys(tx, 'webhook', now)) vault.privateJwk(row)
     await directory.ensureIdentity(tx, now)
     await token.ensure(tx, now)
@@ -76,7 +76,7 @@ export async function openPlatformKeys(settings: PlatformKeySettings): Promise<P
 }
 
 function platformSigner(statement: RotatingKeys, vault: KeyVault): PlatformSigner {
-  // The material of a key id never changes.
+  // The key material of an id never changes.
   const opened = new LRUCache<string, Promise<PrivateKey>>({ max: MAXIMUM_OPENED_KEYS })
   return {
     async sign(content, member) {

@@ -1,7 +1,7 @@
 import type { Signature } from '@agent-exchange/protocol'
 
-/** The platform's statement key, ready to sign. The private part stays inside. */
+/** Signs with the platform's statement key and never exposes its private part. */
 export interface PlatformSigner {
-  /** A detached signature over RFC 8785 of the object, without the named member, by the key that signs now. */
+  /** A detached signature over RFC 8785 of the object, without the named member, by the current key. */
   sign(statement: object, member: 'signature' | 'manifest_signature'): Promise<Signature>
 }

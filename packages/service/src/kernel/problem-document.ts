@@ -2,7 +2,7 @@ import { problems, problemSlug, type ProblemDetails } from '@agent-exchange/prot
 import type { Context } from './context.ts'
 import type { Problem } from './problem.ts'
 
-/** The base of problem types: the profile's, or pages that this exchange serves itself (O-11). */
+/** O-11: the base of problem types. Defaults to pages that this exchange serves. */
 export function problemBase({ profile, publicUrl }: Pick<Context, 'profile' | 'publicUrl'>): string {
   return profile['O-11'].problem_base ?? `${publicUrl}/problems`
 }

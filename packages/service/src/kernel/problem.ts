@@ -2,11 +2,11 @@ import { problems, type ProblemCode } from '@agent-exchange/protocol'
 
 export type ProblemDetails = Readonly<Record<string, unknown>>
 
-/** An expected failure: one code of the closed union. Only `http/` and `operator/` turn it into an answer. */
+/** An expected failure with a code of the closed union. Only `http/` and `operator/` map it to an answer. */
 export class Problem extends Error {
   override readonly name = 'Problem'
   readonly code: ProblemCode
-  /** Never content, a token or a key. */
+  /** Never contains content, a token or a key. */
   readonly details: ProblemDetails
 
   constructor(code: ProblemCode, details: ProblemDetails = {}, options?: ErrorOptions) {
@@ -18,12 +18,12 @@ export class Problem extends Error {
 
 const DATABASE_RETRY_SECONDS = 1
 
-/** The same request may pass in a moment, on whichever listener it arrived. */
+/** The request may succeed in a moment, on either listener. */
 export function databaseUnavailable(cause: unknown): Problem {
   return new Problem('database_unavailable', { retry_after_seconds: DATABASE_RETRY_SECONDS }, { cause })
 }
 
-/** What the work gives, or the problem that stood in its way, for those who go on with others. */
+/** Returns a thrown problem as a value, so that a batch can continue with its other items. */
 export function resultOrProblem<T>(work: () => T): T | Problem {
   try {
     return work()

@@ -22,7 +22,7 @@ async function freshDatabase(): Promise<Database> {
   return db
 }
 
-/** Two processes with one clock, which is moved by hand. */
+/** Two processes with one clock that the test moves. */
 async function replicas(db: Database) {
   const time = { now: START }
   const clock: Clock = { now: () => time.now, monotonicMilliseconds: () => Date.parse(time.now) }
@@ -30,7 +30,7 @@ async function replicas(db: Database) {
   return { time, one: await open(), replica: await open() }
 }
 
-test('[AUTH-01] a rotated token key is listed at once and signs after its lead; the earlier one verifies until its tokens have ended', async () => {
+test('[AUTH-01] a rotated token key is listed at once and signs after its lead time; the earlier one verifies until its tokens expire', async () => {
   const db = await freshDatabase()
   const { key_lead_seconds, access_token_seconds } = DEFAULT_PROFILE['O-08']
   const { time, one, replica } = await replicas(db)
@@ -49,7 +49,7 @@ test('[AUTH-01] a rotated token key is listed at once and signs after its lead; 
   assert.deepEqual(await ids(replica), [next, first])
   time.now = secondsAfter(START, key_lead_seconds + access_token_seconds + 120)
   assert.deepEqual(await ids(replica), [next])
-  // An unknown key id makes it look again at once.
+  // An unknown key id causes a new read at once.
   const later = secondsAfter(time.now, 2)
   const revoked = await inTransaction(db, (tx) => one.token.revoke(tx, next, later))
   assert.equal(revoked?.status, 'revoked')
@@ -61,7 +61,7 @@ test('[AUTH-01] a rotated token key is listed at once and signs after its lead; 
   )
 })
 
-test('[ID-07][ID-10] statement keys rotate: earlier ones stay in the directory with their status and history', async () => {
+test('[ID-07][ID-10] after a rotation the directory keeps earlier statement keys with status and history', async () => {
   const db = await freshDatabase()
   const lead = DEFAULT_PROFILE['O-42'].key_lead_seconds
   const { time, one, replica } = await replicas(db)
@@ -81,7 +81,7 @@ test('[ID-07][ID-10] statement keys rotate: earlier ones stay in the directory w
   assert.equal(await sign(), first)
   time.now = secondsAfter(time.now, 6)
   assert.equal(await sign(), next)
-  // The earlier key introduces the next one in its id: agents that pinned it accept the new one (decision 0014).
+  // Decision 0014: the new id carries a signature by the earlier key, so agents that pinned that one accept it.
   const [thumbprint, proof] = next.slice('key_'.length).split('.')
   const [old] = await db<{ public_jwk: string }[]>`select public_jwk from agent_key where key_id = ${first}`
   const introduction = canonicalBytes({

@@ -35,7 +35,7 @@ function profileWith(rotation: Partial<DeploymentProfile['O-38']>): DeploymentPr
 const statusOf = (keys: readonly { key_id: string; status: string }[], keyId: string) =>
   keys.find(({ key_id }) => key_id === keyId)?.status
 
-test('[ID-08] there is one unused key in standby, at the start and in a database that had none', async () => {
+test('[ID-08] there is one unused standby key at the start, also in a database that had none', async () => {
   const db = await freshDatabase()
   const { webhook } = await open(db)
   const current = await webhook.currentKeyId(db, START)
@@ -43,7 +43,7 @@ test('[ID-08] there is one unused key in standby, at the start and in a database
   assert.ok(standby && more.length === 0 && standby.key_id !== current)
   assert.deepEqual([standby.status, standby.valid_from], ['active', START])
   assert.equal(statusOf((await webhook.directory(db, START)).keys, standby.key_id), 'active')
-  // As an earlier release left it.
+  // The state that an earlier release left.
   await db`delete from platform_key where standby`
   const upgraded = await open(db, { now: secondsAfter(START, 60) })
   const made = (await upgraded.webhook.list(db)).filter((key) => key.standby)
@@ -51,7 +51,7 @@ test('[ID-08] there is one unused key in standby, at the start and in a database
   assert.equal(await upgraded.webhook.currentKeyId(db, secondsAfter(START, 60)), current)
 })
 
-test('[ID-08] an emergency moves at once to the key in standby, and the revoked one stays listed to its end', async () => {
+test('[ID-08] an emergency revocation switches to the standby key at once, and the revoked key remains listed until its end', async () => {
   const db = await freshDatabase()
   const { webhook } = await open(db)
   const now = secondsAfter(START, 3 * DAY_SECONDS)
@@ -75,7 +75,7 @@ test('[ID-08] an emergency moves at once to the key in standby, and the revoked 
   assert.equal(statusOf((await webhook.directory(db, end)).keys, first), undefined)
 })
 
-test('[ID-08] a rotation that is on its way goes on after an emergency; a standby key that is revoked is replaced', async () => {
+test('[ID-08] a rotation in progress continues after an emergency revocation; a revoked standby key is replaced', async () => {
   const db = await freshDatabase()
   const { webhook } = await open(db)
   const first = await webhook.currentKeyId(db, START)
@@ -96,7 +96,7 @@ test('[ID-08] a rotation that is on its way goes on after an emergency; a standb
   assert.equal(await webhook.currentKeyId(db, START), standby)
 })
 
-test('[ID-08] the key in standby is renewed before it ends', async () => {
+test('[ID-08] the standby key is renewed before it ends', async () => {
   const db = await freshDatabase()
   const { webhook } = await open(db, { profile: profileWith({ validity_days: 8, lead_seconds: 3_600 }) })
   const late = secondsAfter(START, 7.5 * DAY_SECONDS)
@@ -107,7 +107,7 @@ test('[ID-08] the key in standby is renewed before it ends', async () => {
   assert.equal(lasting.length, 1)
 })
 
-test('nobody can rotate the key in use out of the list', async () => {
+test('repeated rotation cannot push the signing key out of the list', async () => {
   const db = await freshDatabase()
   const { webhook } = await open(db)
   const first = await webhook.currentKeyId(db, START)

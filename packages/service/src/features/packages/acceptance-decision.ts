@@ -16,16 +16,16 @@ import type { AcceptanceState, AgentState, ThreadState } from './acceptance-stat
 import type { PackageRow } from './store.ts'
 import type { Submission } from './submission.ts'
 
-/** What accepting a submission means for its thread. */
+/** The effect of an accepted submission on its thread. */
 export interface Decision {
   readonly thread: ThreadState
-  /** Organizations that exchange packages in this thread for the first time, each seen from the first. */
+  /** Pairs of organizations that exchange packages in this thread for the first time. */
   readonly newPairs: readonly (readonly [organization: string, counterparty: string])[]
-  /** The package that is answered. */
+  /** The package that a response answers. */
   readonly original: PackageRow | undefined
 }
 
-/** Judges one submission by what was read; throws the problem that stands in its way. Pure: no clock, no database. */
+/** Decides on one submission from the state that was read, or throws a problem. Pure: no clock, no database. */
 export function decide(submission: Submission, state: AcceptanceState): Decision {
   const { metadata } = submission
   requireFreshId(metadata, state)
@@ -55,7 +55,7 @@ function requireTimes({ metadata, now }: Submission): void {
   if (!isEarlier(now, metadata.expires_at)) throw new Problem('package_expired')
 }
 
-/** ID-05. The key was found under the sender's organization; here its status counts. */
+/** ID-05. The signature was verified before; this checks the status of agent and key. */
 function requireSenderKey(
   { metadata, signingKeyId, now }: Submission,
   { keys, agents }: AcceptanceState,
@@ -66,7 +66,7 @@ function requireSenderKey(
   requireSigningKey(keys.get(lockNameOf({ agentId, keyId: signingKeyId })), metadata.created_at, now)
 }
 
-/** PKG-09: a response answers the package in the path, from its recipient's side to its sender's (O-46). */
+/** PKG-09, O-46: a response answers the package in the path, from its recipient to its sender. */
 function requireOriginal(submission: Submission, state: AcceptanceState): PackageRow | undefined {
   const { metadata, respondsTo, now, caller, context } = submission
   if (respondsTo === undefined) {
@@ -89,7 +89,7 @@ function requireOriginal(submission: Submission, state: AcceptanceState): Packag
   return original
 }
 
-/** That each agent belongs to its organization and is active is required of every package. */
+/** Other checks require, for every package, that each agent is active and belongs to its organization. */
 function differingParties(
   metadata: PackageMetadata,
   original: PackageRow,
@@ -110,7 +110,7 @@ function differingParties(
 /** POL-04. */
 function requirePolicyReceipt({ metadata }: Submission, { policyReceipts }: AcceptanceState): void {
   const known = policyReceipts.get(metadata.policy_receipt_id)
-  // Somebody else's receipt and none at all answer alike.
+  // A receipt of another organization and a missing one get the same answer.
   if (known?.row.sender_org_id !== metadata.sender_org_id) throw new Problem('policy_receipt_missing')
   const { row, receipt } = known
   const differing = receiptDifferences(receipt, metadata)
@@ -132,7 +132,7 @@ function requireRecipient(metadata: PackageMetadata, { agents }: AcceptanceState
   return recipient
 }
 
-/** The first package makes the thread; only participants post to it; one that is addressed joins. */
+/** The first package creates the thread. Only participants post to it; the recipient becomes one. */
 function requireThread({ metadata, context }: Submission, state: AcceptanceState) {
   const { thread_id, sender_org_id, recipient_org_id } = metadata
   const parties = [...new Set([sender_org_id, recipient_org_id])]
@@ -149,7 +149,7 @@ function requireThread({ metadata, context }: Submission, state: AcceptanceState
   return { thread: thread ?? newThread(parties, state), newPairs }
 }
 
-/** PKG-05: where both organizations have an approved connector, the thread is ds_x from its first package on. */
+/** PKG-05: if both organizations have an approved connector, the thread is ds_x from its first package on. */
 function newThread(parties: readonly string[], { connectors }: AcceptanceState): ThreadState {
   const connected = parties.every((organization) => connectors.has(organization))
   return {
@@ -173,7 +173,7 @@ function requireTransport(
   if (content.transport === 'native') return
   const own = connectors.get(metadata.sender_org_id)
   if (!own?.has(content.edc.connector_id)) throw new Problem('connector_not_approved', { party: 'sender' })
-  // A connection suspended in the middle of a thread refuses new packages and changes no mode.
+  // After a connector is suspended, its ds_x threads refuse new packages and keep their mode.
   if (!connectors.has(metadata.recipient_org_id))
     throw new Problem('connector_not_approved', { party: 'recipient' })
 }
@@ -189,7 +189,7 @@ function requireSealedToParties(
   const sealedTo = (senderKeyId: string, recipientKeyId: string) =>
     encryptionKeyFault(keyOf(metadata.sender_agent_id, senderKeyId, state), metadata.created_at) ??
     encryptionKeyFault(keyOf(metadata.recipient_agent_id, recipientKeyId, state), metadata.created_at)
-  // Ids are unique within one agent only, so both orders are tried before one is found at fault.
+  // Key ids are unique only within an agent, so both orders are tried before a key is reported.
   const [sendersFirst, sendersLast] = [sealedTo(first, second), sealedTo(second, first)]
   if (!sendersFirst || !sendersLast) return
   if (!recipient.has_encryption_key) throw incapable('encryption_key')
@@ -197,7 +197,7 @@ function requireSealedToParties(
   throw new Problem('encryption_key_unusable', { reason })
 }
 
-/** O-13: content is counted for the organization that sends it. */
+/** O-13: content counts for the sending organization. */
 function requireStorage({ metadata, content, context }: Submission, { storedBytes }: AcceptanceState): void {
   if (content.transport !== 'native') return
   const stored = storedBytes.get(metadata.sender_org_id) ?? 0

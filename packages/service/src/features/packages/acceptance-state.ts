@@ -9,21 +9,21 @@ import { organizationsIn } from '../threads/store.ts'
 import { loadPackages, type PackageRow } from './store.ts'
 import type { Submission } from './submission.ts'
 
-/** Everything that the decision about a batch of submissions depends on, read under lock. */
+/** Everything that the decisions on a batch depend on, read under lock. */
 export interface AcceptanceState {
   readonly agents: ReadonlyMap<string, AgentState>
   readonly keys: ReadonlyMap<string, KeyState>
   readonly policyReceipts: ReadonlyMap<string, KnownReceipt>
   /** Approved connectors by organization. */
   readonly connectors: ReadonlyMap<string, ReadonlySet<string>>
-  /** These three change as the batch is decided: the next submission builds on the one before. */
+  /** These three change with each decision of the batch. */
   readonly threads: Map<string, ThreadState>
   readonly packages: Map<string, PackageRow>
   /** Bytes of content by sending organization (O-13). */
   readonly storedBytes: Map<string, number>
 }
 
-/** A policy receipt as it is stored, and read. */
+/** A policy receipt as stored, and parsed. */
 export interface KnownReceipt {
   readonly row: PolicyReceiptRow
   readonly receipt: PolicyReceipt
@@ -37,14 +37,14 @@ export interface AgentState {
   readonly protocol_versions: readonly string[]
   readonly transport_modes: readonly string[]
   readonly has_encryption_key: boolean
-  /** Of its organization; null where nothing was counted yet. */
+  /** Of its organization; null if nothing was counted yet. */
   readonly stored_bytes: number | null
 }
 
 export interface ThreadState {
   readonly transportMode: TransportMode
   readonly participants: ReadonlySet<string>
-  /** Who has exchanged packages with whom, as `pairName` writes it. */
+  /** Pairs that have exchanged packages, as `pairName` writes them. */
   readonly pairs: ReadonlySet<string>
   readonly packageCount: number
   /** The end of the audit chain before this batch. */
@@ -52,8 +52,8 @@ export interface ThreadState {
 }
 
 /**
- * Locks are taken in the one global order: claims (before this), keys, threads; counters come last. All of it is sent
- * at once and in this order: the server reads under locks that it has taken, and we wait for it only once.
+ * Locks follow the global order: claims (before this), keys, threads; counters come last. All statements are sent in this
+ * order and awaited once, so that the reads run under the locks.
  */
 export async function loadAcceptanceState(
   tx: Transaction,
@@ -89,7 +89,7 @@ export async function loadAcceptanceState(
   return { agents, keys, policyReceipts, connectors, threads, packages, storedBytes }
 }
 
-/** The signing key, and each recipient key id under both parties: either of them may stand first. */
+/** The signing key, and each recipient key id for both parties: their order is free. */
 function namedKeys({ metadata, signingKeyId, content }: Submission): KeyName[] {
   const agents = [metadata.sender_agent_id, metadata.recipient_agent_id]
   const sealedTo = content.transport === 'native' ? content.recipientKeyIds : []
@@ -100,8 +100,8 @@ function namedKeys({ metadata, signingKeyId, content }: Submission): KeyName[] {
 }
 
 /**
- * With `offset 0` the server looks for a key of each agent, and does not gather those of all agents first. Times of keys
- * are text in UTC, compared here to the second: each key that a package names is judged exactly (ID-05).
+ * `offset 0` keeps the subquery per agent: otherwise PostgreSQL may read the keys of all agents. Key times are UTC text,
+ * compared to the second; the keys that a package names are checked exactly later (ID-05).
  */
 async function loadAgents(
   tx: Transaction,

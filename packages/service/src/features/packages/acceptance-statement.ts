@@ -1,7 +1,7 @@
 import type { PackageMetadata, Signature } from '@agent-exchange/protocol'
 import type { Cause } from '../audit/audit-event.ts'
 
-/** The platform's own word that it accepted this digest under this key at this time. */
+/** The platform's signed statement that it accepted this digest, under this key, at this time. */
 export interface AcceptanceStatement {
   readonly statement: 'package_accepted'
   readonly package_id: string
@@ -13,15 +13,15 @@ export interface AcceptanceStatement {
 }
 
 /**
- * Signed before the batch, where no lock waits for it. It becomes true, and leaves this process, only with the commit;
- * that of a submission that is refused is thrown away.
+ * Signed before the batch, when no lock is held. It leaves this process only after the commit; the statement of a refused
+ * submission is discarded.
  */
 export async function signAcceptance(
   { package_id, thread_id, content_digest }: PackageMetadata,
   signingKeyId: string,
   { now, context }: Pick<Cause, 'now' | 'context'>,
 ): Promise<AcceptanceStatement> {
-  // In the order of RFC 8785, in which it is signed.
+  // Members in RFC 8785 order, the order that is signed.
   const statement = {
     accepted_at: now,
     content_digest,

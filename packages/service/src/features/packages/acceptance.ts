@@ -12,7 +12,7 @@ interface SubmittedCall {
   readonly found: Submission
 }
 
-/** Both operations that submit a package: they share batches, so that a response can answer a package of its own batch. */
+/** Both operations that submit a package. They share batches: a response may answer a package of its own batch. */
 export const packageSubmission = {
   authorize: readSubmission,
   contentHash: (_call: unknown, { contentHash }: Submission) => contentHash,

@@ -26,7 +26,7 @@ const [neighbour, boundSeats, boundCars] = [
 ]
 const boundNeighbour = await boundToAgent(neighbour)
 
-test('[AUTH-03][PKG-01] nobody hands in a package in another organization’s or agent’s name', async () => {
+test('[AUTH-03][PKG-01] nobody submits a package in another organization’s or agent’s name', async () => {
   const draft = await draftPackage(seats, cars)
   await seats.post('/v1/policy-receipts', draft.receipt)
   assertProblem(await submitPackage(cars, draft), 'not_permitted')
@@ -34,7 +34,7 @@ test('[AUTH-03][PKG-01] nobody hands in a package in another organization’s or
   assertSuccess(await submitPackage(boundSeats, draft), 'createPackageTransfer')
 })
 
-test('[AUTH-03][PKG-01] an agent id of another organization under one’s own organization id does not help', async () => {
+test('[AUTH-03][PKG-01] an agent id of another organization with one’s own organization id is refused', async () => {
   const disguised = { ...seats, organizationId: cars.organizationId }
   const { receipt, body } = await draftPackage(disguised, cars)
   assertProblem(await cars.post('/v1/policy-receipts', receipt), 'signing_key_unusable', {
@@ -46,7 +46,7 @@ test('[AUTH-03][PKG-01] an agent id of another organization under one’s own or
   assertProblem(await seats.post('/v1/packages', own.body), 'signing_key_unusable', { reason: 'unknown' })
 })
 
-test('[AUTH-03] a client of one agent sends, receipts, responds and revokes as it, and as no other', async () => {
+test('[AUTH-03] a client of one agent sends, receipts, responds and revokes only as that agent', async () => {
   const { metadata } = await sendPackage(boundSeats, cars)
   const path = `/v1/packages/${metadata.package_id}`
   assertSuccess(
@@ -70,7 +70,7 @@ test('[AUTH-03] a client of one agent sends, receipts, responds and revokes as i
     await revokeKey({ ...boundNeighbour, agentId: seats.agentId }, seats.signing.keyId, world.clock.now()),
     'not_permitted',
   )
-  // Reading is the organization's.
+  // Reads are open to the whole organization.
   for (const read of [
     path,
     `/v1/threads/${metadata.thread_id}`,
@@ -80,7 +80,7 @@ test('[AUTH-03] a client of one agent sends, receipts, responds and revokes as i
   }
 })
 
-test('[API-05][O-21] one key for two packages is reuse: the path belongs to the content', async () => {
+test('[API-05][O-21] one idempotency key for two packages is reuse: the path is part of the content', async () => {
   const [first, second] = [
     (await sendPackage(seats, cars)).metadata,
     (await sendPackage(seats, cars)).metadata,
@@ -94,7 +94,7 @@ test('[API-05][O-21] one key for two packages is reuse: the path belongs to the 
   assertProblem(await send(second, await receiptBody(cars, second, 'received')), 'idempotency_key_reuse')
 })
 
-test('[PKG-04] in a group, a package that cannot be accepted fails alone', async () => {
+test('[PKG-04] in a batch, a package that cannot be accepted fails without the others', async () => {
   const drafts = await Promise.all(
     Array.from({ length: 12 }, async (_, index) => {
       const draft = await draftPackage(seats, cars, index % 3 === 0 ? { receipt: { skill_id: 'other' } } : {})
@@ -109,7 +109,7 @@ test('[PKG-04] in a group, a package that cannot be accepted fails alone', async
   )
 })
 
-test('[PKG-13][AUD-03] many packages into one thread at once: one order, one unbroken chain', async () => {
+test('[PKG-13][AUD-03] concurrent packages in one thread get one order and one unbroken chain', async () => {
   const { metadata } = await sendPackage(seats, cars)
   const { thread_id: threadId } = metadata
   const drafts = await Promise.all(Array.from({ length: 12 }, () => draftPackage(seats, cars, { threadId })))

@@ -7,7 +7,7 @@ const envelope = (payload: string, space = '') =>
   `{${space}"protected":"e30","payload"${space}:${space}"${payload}",${space}"signature":"AA"}`
 const LARGEST_PART = 3_900
 
-test('[PKG-14] content comes back byte for byte, whatever its length and spacing', () => {
+test('[PKG-14] content is restored byte for byte, whatever its length and spacing', () => {
   for (const length of [0, 1, 2, 3, 3_886, 3_887, 3_888, 3_889, 7_774, 7_775, 9_300, 100_001]) {
     for (const space of ['', '\n  ', ' '.repeat(4_000)]) {
       const payload = randomBytes(length)
@@ -23,7 +23,7 @@ test('[PKG-14] content comes back byte for byte, whatever its length and spacing
   }
 })
 
-test('[PKG-14] a payload that is written in escapes stays as it was written', () => {
+test('[PKG-14] a payload with escapes is restored as written', () => {
   const payload = randomBytes(4_000)
   const encoded = payload.toString('base64url')
   const text = envelope(`\\u00${encoded.charCodeAt(0).toString(16)}${encoded.slice(1)}`)

@@ -1,8 +1,8 @@
 import { encodeBase64url } from '@agent-exchange/crypto'
 
 /**
- * A piece of an envelope as it was handed in: text, then what stood there in base64url, then text again. Nearly all of an
- * envelope is its payload, and its bytes take a quarter less than their base64url.
+ * A part of an envelope as submitted: text, decoded base64url, text. Nearly all of an envelope is its payload, and its
+ * decoded bytes take a quarter less space.
  */
 export interface ContentPart {
   readonly before: string
@@ -10,18 +10,17 @@ export interface ContentPart {
   readonly after: string
 }
 
-/** Two of them fit into a page of the database as they are, with an id of up to 128 bytes. */
+/** Two parts, with an id of up to 128 bytes, fit into a page of PostgreSQL. */
 const PART_BYTES = 3_900
-/** What one group of base64 stands for: payloads are cut between groups only. */
+/** Bytes of one base64 group: payloads are cut only between groups. */
 const GROUP_BYTES = 3
 
-/** No value of an envelope is that word: it stands in one place. */
+/** Every value is base64url, which has no quotation mark: only the member name matches. */
 const PAYLOAD = /"payload"[\t\n\r ]*:[\t\n\r ]*"/u
 
 /**
- * An envelope in pieces. `payload` are the bytes of its member of that name, which has so many characters; where anything is
- * written in escapes, all of it is kept as text. There is one byte for each character: three members of base64url, and JSON
- * around them.
+ * Cuts an envelope into parts. `characters` is the length of the payload member, `payload` its decoded bytes. A text with
+ * escapes is kept as it is. The text is ASCII, base64url members in JSON, so that characters count as bytes.
  */
 export function toParts(text: string, characters: number, payload: Uint8Array): ContentPart[] {
   const member = text.includes('\\') ? null : PAYLOAD.exec(text)
@@ -47,7 +46,7 @@ function cut({ before, payload, after }: ContentPart): ContentPart[] {
   return parts
 }
 
-/** In bytes, as they are stored. */
+/** Stored size in bytes. */
 export function partsLength(parts: readonly ContentPart[]): number {
   return parts.reduce((sum, part) => sum + part.before.length + part.payload.length + part.after.length, 0)
 }
@@ -56,7 +55,7 @@ function wholeGroups(bytes: number): number {
   return bytes - (bytes % GROUP_BYTES)
 }
 
-/** The exact bytes again. */
+/** Restores the exact bytes. */
 export function fromParts(parts: readonly ContentPart[]): Buffer {
   const text = parts.map(({ before, payload, after }) => `${before}${encodeBase64url(payload)}${after}`)
   return Buffer.from(text.join(''))

@@ -19,7 +19,7 @@ import { countReceipts, findReceipts, insertReceipts, receiptGroup, receiptName 
 import { keepSignatures, statementKey, verifyStatement } from './statements.ts'
 import type { PackageRow } from './store.ts'
 
-/** What the recipient says moves the package; that it rejected or failed is recorded and moves nothing. */
+/** "rejected" and "failed" receipts are recorded and move nothing. */
 const TRIGGERS: Partial<Record<ReceiptState, PackageTrigger>> = {
   received: 'receipt_received',
   opened: 'receipt_opened',
@@ -54,16 +54,16 @@ export const createPackageReceipt: BatchMutation<'createPackageReceipt', Stateme
   },
 }
 
-interface Known {
+interface BatchState {
   readonly keys: ReadonlyMap<string, KeyState>
   readonly packages: ReadonlyMap<string, PackageRow>
   readonly agentStatuses: ReadonlyMap<string, string>
-  /** Ids and numbers of the receipts that exist, and of those of this batch as they are judged. */
+  /** Names and counts of existing receipts; each accepted receipt of the batch is added. */
   readonly taken: Set<string>
   readonly counts: Map<string, number>
 }
 
-async function loadState(tx: Transaction, calls: readonly ReceiptCall[]): Promise<Known> {
+async function loadState(tx: Transaction, calls: readonly ReceiptCall[]): Promise<BatchState> {
   const packageIds = calls.map(({ call }) => call.params.package_id)
   const [keys, statuses] = await Promise.all([
     holdKeys(
@@ -80,7 +80,7 @@ async function loadState(tx: Transaction, calls: readonly ReceiptCall[]): Promis
   return { keys, packages, agentStatuses: statuses, taken, counts }
 }
 
-function requireReceivable(call: Call<'createPackageReceipt'>, state: Known): PackageRow {
+function requireReceivable(call: Call<'createPackageReceipt'>, state: BatchState): PackageRow {
   const { body, caller, now, params } = call
   const key = statementKey(call, body.actor_agent_id)
   requireSigningKeyAtArrival(state.keys.get(lockNameOf(key)), now)
@@ -95,7 +95,7 @@ function requireReceivable(call: Call<'createPackageReceipt'>, state: Known): Pa
   return row
 }
 
-/** ID-05: when it happened is the recipient's claim, and not later than now by any clock that we forgive (O-08). */
+/** ID-05: `occurred_at` is the recipient's claim. It is not later than now plus the clock skew (O-08). */
 function requireNotAhead({ body, now, context }: Call<'createPackageReceipt'>): void {
   const latest = secondsAfter(now, context.profile['O-08'].clock_skew_seconds)
   if (!isEarlier(latest, body.occurred_at)) return
@@ -103,11 +103,11 @@ function requireNotAhead({ body, now, context }: Call<'createPackageReceipt'>): 
   throw new Problem('validation_failed', { failures: [{ pointer: '/occurred_at', rule: 'ID-05', message }] })
 }
 
-/** PKG-08, O-46. The signing key was found under the caller's organization, and so the agent belongs to it. */
+/** PKG-08, O-46. The signing key was found in the caller's organization, so the agent belongs to it. */
 function requireActor(
   row: PackageRow,
   { body, caller, context }: Call<'createPackageReceipt'>,
-  { agentStatuses: statuses }: Known,
+  { agentStatuses: statuses }: BatchState,
 ): void {
   const isRecipient =
     row.recipient_org_id === caller.organizationId &&
@@ -118,14 +118,18 @@ function requireActor(
 }
 
 /** O-13: each state has its own limit, so that many "rejected" receipts never block an "opened" one. */
-function countIn(row: PackageRow, { body, context }: Call<'createPackageReceipt'>, { counts }: Known): void {
+function countIn(
+  row: PackageRow,
+  { body, context }: Call<'createPackageReceipt'>,
+  { counts }: BatchState,
+): void {
   const group = receiptGroup(row.package_id, body.state, row.recipient_agent_id === body.actor_agent_id)
   const wanted = (counts.get(group) ?? 0) + 1
   requireWithin(context.profile, 'receipts_per_state', wanted)
   counts.set(group, wanted)
 }
 
-/** O-23: the receipt names what was received by its digest. */
+/** O-23: the receipt identifies the received content by its digest. */
 function requireDigest(row: PackageRow, { body, context }: Call<'createPackageReceipt'>): void {
   const known = { content_digest: row.content_digest, asset_digest: assetDigest(row) }
   const accepted =
@@ -139,7 +143,7 @@ function assetDigest({ edc }: PackageRow): string | undefined {
   return edc === null ? undefined : (JSON.parse(edc) as EdcReferences).asset_digest
 }
 
-/** Keeps the signatures of those that nothing else stands against, and refuses those that belong elsewhere. */
+/** Stores the signatures of receipts without a problem, and refuses those that belong to another package. */
 async function refuseReused(tx: Transaction, results: Map<ReceiptCall, PackageRow | Problem>): Promise<void> {
   const sound = [...results].flatMap(([each, row]) => (row instanceof Problem ? [] : [{ each, row }]))
   const owners = await keepSignatures(
@@ -156,7 +160,7 @@ function toTransition({ call, found: form }: ReceiptCall, row: PackageRow): Caus
   const transition = {
     trigger: isColleagueWhoOpened(call, row) ? undefined : TRIGGERS[state],
     kind: `receipt_${state}`,
-    // All that was signed (the kind says the state), or nobody else could verify it.
+    // Every signed member, so that others can verify the signature; `kind` has the state.
     proof: { ...statement, signature_form: form },
     auditKinds: state === 'received' ? call.context.profile['O-26'].receipt_received : [],
     agentId: call.body.actor_agent_id,
@@ -164,7 +168,7 @@ function toTransition({ call, found: form }: ReceiptCall, row: PackageRow): Caus
   return { row, transition, cause: call }
 }
 
-/** O-46: by default only the recipient agent itself can say that the package was accessed. */
+/** O-46: by default only a receipt of the recipient agent itself proves access. */
 function isColleagueWhoOpened({ body, context }: Call<'createPackageReceipt'>, row: PackageRow): boolean {
   const isColleague = body.actor_agent_id !== row.recipient_agent_id
   return isColleague && body.state === 'opened' && context.profile['O-46'].opened_by === 'recipient_agent'

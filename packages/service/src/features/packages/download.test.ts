@@ -35,7 +35,7 @@ const deliveredEvents = async ({ package_id }: PackageMetadata) =>
     await world.sql`select from notification where package_id = ${package_id} and event_type = 'package.delivered'`
   ).length
 
-/** What evidence says of who fetched. */
+/** The fetches that evidence records. */
 async function fetches({ package_id }: PackageMetadata) {
   const { body } = await seats.get(`/v1/audit/packages/${package_id}`)
   const entries = (body['entries'] ??
@@ -53,7 +53,7 @@ interface Fetch {
   readonly proof: Readonly<Record<string, unknown>>
 }
 
-/** Exactly what is asked for, with the body as bytes. */
+/** Sends the request as given and returns the body as bytes. */
 async function request(by: Organization, method: string, metadata: PackageMetadata, range?: string) {
   const response = await fetch(`${world.url}${pathOf(metadata)}`, {
     method,
@@ -62,7 +62,7 @@ async function request(by: Organization, method: string, metadata: PackageMetada
   return { response, bytes: Buffer.from(await response.arrayBuffer()) }
 }
 
-test('[PKG-04][O-36] the exact submitted bytes, however they were written', async () => {
+test('[PKG-04][O-36] a download returns the exact submitted bytes, however they were written', async () => {
   const draft = await draftPackage(seats, cars)
   await seats.post('/v1/policy-receipts', draft.receipt)
   const { protected: head, payload, signature } = draft.body as Envelope
@@ -77,7 +77,7 @@ test('[PKG-04][O-36] the exact submitted bytes, however they were written', asyn
   assert.equal(answer.body['ciphertext_download_url'], `${world.url}${pathOf(draft.metadata)}`)
 })
 
-test('[PKG-07][AUTH-03] the parties only; without a token nobody', async () => {
+test('[PKG-07][AUTH-03] only the parties download, and nobody without a token', async () => {
   const metadata = await sent()
   for (const party of [seats, cars, await secondAgent(cars)]) {
     assert.equal((await request(party, 'GET', metadata)).response.status, 200)
@@ -108,7 +108,7 @@ test('[PKG-11][O-03] only a GET by the recipient delivers: HEAD and the sender m
   assert.equal(await deliveredEvents(metadata), 2)
 })
 
-test('[PKG-11][AUD-01][O-36] Range is ignored: no part is handed over without evidence', async () => {
+test('[PKG-11][AUD-01][O-36] Range is ignored: no part is sent without evidence', async () => {
   for (const range of [
     'bytes=0-',
     'bytes=10-19',
@@ -130,7 +130,7 @@ test('[PKG-11][AUD-01][O-36] Range is ignored: no part is handed over without ev
   }
 })
 
-test('[AUD-01] the first fetch of each client is evidence: organization, client, and agent only where the token names one', async () => {
+test('[AUD-01] the first fetch of each client is evidence: organization, client, and agent if the token names one', async () => {
   const metadata = await sent()
   const bound = await boundToAgent(cars)
   for (let round = 0; round < 2; round++) {
@@ -173,7 +173,7 @@ test('[PKG-07][PKG-11] within one organization the sending agent’s own client 
   assert.equal((await fetches(metadata)).length, 1)
 })
 
-test('[PKG-11][EVT-01] many fetches at once deliver once', async () => {
+test('[PKG-11][EVT-01] concurrent fetches deliver once', async () => {
   const metadata = await sent()
   const fetched = await Promise.all(Array.from({ length: 10 }, () => request(cars, 'GET', metadata)))
   for (const { response } of fetched) assert.equal(response.status, 200)
@@ -183,10 +183,10 @@ test('[PKG-11][EVT-01] many fetches at once deliver once', async () => {
   assert.equal(entries.length, 1)
 })
 
-test('[PKG-10][PKG-11] content that is revoked while a fetch is under way does not leave', async () => {
+test('[PKG-10][PKG-11] content that is revoked during a fetch is not sent', async () => {
   const metadata = await sent()
   const pending: Promise<Answer>[] = []
-  // By the name that the service gives the thread's lock: both have seen the package, and the revocation comes first.
+  // Holds the thread's lock by the name that the service uses: both have read the package, and the revocation comes first.
   const name = createHash('sha256').update(`thread\0${metadata.thread_id}`).digest()
   await world.sql.begin(async (tx) => {
     await tx`select pg_advisory_xact_lock(${name.readBigInt64BE().toString()}::bigint)`
@@ -210,7 +210,7 @@ test('[PKG-11] a fetch after the receipt moves nothing back', async () => {
   assert.equal(await deliveredEvents(metadata), 0)
 })
 
-test('[PKG-12][O-27] after expires_at the content is gone, for both; record, thread and evidence stay', async () => {
+test('[PKG-12][O-27] after expires_at neither party gets the content; package, thread and evidence remain', async () => {
   const expires_at = new Date(Date.parse(world.clock.now()) + 60_000).toISOString()
   const { metadata } = await sendPackage(seats, cars, { metadata: { expires_at } })
   world.clock.advance(61)

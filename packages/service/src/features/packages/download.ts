@@ -6,16 +6,16 @@ import type { Cause } from '../audit/audit-event.ts'
 import { lockPackage, recordTransition } from './record-transitions.ts'
 import { findPackageOfParty, readContent, type PackageRow } from './store.ts'
 
-/** Who asks for which package's content. */
+/** A request for the content of a package. */
 export interface Download extends Cause {
   readonly packageId: string
-  /** False for HEAD, which hands over nothing and moves nothing. */
+  /** False for HEAD, which sends no content and moves nothing. */
   readonly isFetch: boolean
 }
 
 /**
- * O-36: the exact submitted bytes, for the parties. A fetch by the recipient's organization counts as delivery, and the
- * first one of each of its clients is evidence: committed before the first byte leaves.
+ * O-36: the exact submitted bytes, for the parties. A fetch by the recipient's organization counts as delivery. The first
+ * fetch of each of its clients is evidence, committed before the first byte is sent.
  */
 export async function downloadContent(download: Download, db: Database): Promise<Buffer> {
   const { caller, packageId, context } = download
@@ -31,7 +31,7 @@ export async function downloadContent(download: Download, db: Database): Promise
   return content
 }
 
-/** As which party the caller may have it. A client of one agent has only what that agent sent or was sent. */
+/** The party that the caller acts as. A client of one agent downloads only what that agent sent or was sent. */
 function partyOf(row: PackageRow, { caller, context }: Download): 'recipient' | 'sender' | undefined {
   const { parties, agent_clients } = context.profile['O-36']
   const isOwn = (agentId: string) =>
@@ -40,7 +40,7 @@ function partyOf(row: PackageRow, { caller, context }: Download): 'recipient' | 
     recipient: row.recipient_org_id === caller.organizationId && isOwn(row.recipient_agent_id),
     sender: row.sender_org_id === caller.organizationId && isOwn(row.sender_agent_id),
   }
-  // Within one organization, whoever may be either is the recipient: its fetch is evidence.
+  // Within one organization a caller may be both: it counts as the recipient, so that its fetch is evidence.
   return (['recipient', 'sender'] as const).find((party) => may[party] && parties.includes(party))
 }
 
@@ -51,7 +51,7 @@ async function recordFetch(download: Download, db: Database): Promise<void> {
   if (known) return
   await inTransaction(db, async (tx) => {
     const row = await lockPackage(tx, packageId, caller.organizationId)
-    // Revoked between the look and the lock: the content does not leave.
+    // Revoked between the read and the lock: the content is not sent.
     if (row.state === 'revoked') throw new Problem('package_revoked')
     if (!(await isFirstOfClient(tx, download))) return
     const transition = {

@@ -37,7 +37,7 @@ const HEADER = {
 const encode = (part: object | string) =>
   encodeBase64url(typeof part === 'string' ? Buffer.from(part) : canonicalBytes(part))
 
-/** An envelope with any header and payload text, with a signature that is good. */
+/** An envelope with any header and payload text and a valid signature. */
 async function envelopeOf(header: object | string, payload: object | string): Promise<Envelope> {
   const [head, body] = [encode(header), encode(payload)]
   const signature = await signEs256(seats.signing.pair.privateKey, Buffer.from(`${head}.${body}`))
@@ -55,7 +55,7 @@ async function partsOf(options?: DraftOptions) {
 
 const packageCount = async () => Number((await world.sql`select count(*) from package`)[0]?.['count'])
 
-test('[PKG-01] only the five header parameters, each with its one value', async () => {
+test('[PKG-01] the header has exactly its five parameters, each with its only value', async () => {
   const { metadata, jwe } = await partsOf()
   const { typ: _typ, ...withoutTyp } = HEADER
   const changes: [object, string][] = [
@@ -86,7 +86,7 @@ test('[PKG-01] only the five header parameters, each with its one value', async 
   assert.equal(await packageCount(), 0)
 })
 
-test('[PKG-01][ERR-02] only the three members, canonical base64url, and a payload of metadata and jwe', async () => {
+test('[PKG-01][ERR-02] an envelope has exactly three members in canonical base64url and a payload of metadata and jwe', async () => {
   const { metadata, jwe, body } = await partsOf()
   const malformed: [unknown, 'validation_failed' | 'envelope_invalid'][] = [
     [{ ...body, header: { kid: 'x' } }, 'validation_failed'],
@@ -121,7 +121,7 @@ test('[PKG-01][ERR-02] only the three members, canonical base64url, and a payloa
   }
 })
 
-test('[PKG-01] a flipped signature, header or payload does not verify', async () => {
+test('[PKG-01] a changed signature, header or payload does not verify', async () => {
   const { body } = await partsOf()
   const { body: other } = await partsOf()
   const flipped = (body.signature.startsWith('A') ? 'B' : 'A') + body.signature.slice(1)
@@ -140,7 +140,7 @@ const inProtected = (change: object) => (jwe: SealedPackage) => {
   return { ...jwe, protected: encodeBase64url(canonicalBytes({ ...header, ...change })) }
 }
 
-test('[PKG-02] the sealed content has exactly the one form', async () => {
+test('[PKG-02] the sealed content has exactly one form', async () => {
   type Recipient = SealedPackage['recipients'][number]
   const first = (change: (recipient: Recipient) => object) => (jwe: SealedPackage) => ({
     ...jwe,
@@ -208,7 +208,7 @@ test('[PKG-01][O-35] content_type follows the rule of cty: one type, and in resp
   }
 })
 
-test('[PKG-01][O-14][O-29] lists without end inside an envelope are refused before its metadata and its signature', async () => {
+test('[PKG-01][O-14][O-29] lists that are too long inside an envelope are refused before its metadata and signature are checked', async () => {
   const { metadata, jwe } = await partsOf()
   const long = Array.from({ length: 1_001 }, () => 0)
   const unsigned = async (payload: object) => ({
@@ -266,7 +266,7 @@ test('[PKG-04][O-17] the digest is recomputed by each of the three rules, and ev
   assertProblem(await submit(seats, wrong), 'digest_mismatch', { member: 'content_digest' })
 })
 
-test('[PKG-04] of two packages with one id at once, in threads of their own, one is accepted', async () => {
+test('[PKG-04] of two concurrent packages with one id in different threads one is accepted', async () => {
   const metadata = { package_id: 'pkg_contended' }
   const drafts = [
     await draftPackage(seats, cars, { metadata }),
@@ -274,7 +274,7 @@ test('[PKG-04] of two packages with one id at once, in threads of their own, one
   ]
   await using other = await startWorld({ beside: world })
   const pending: Promise<Answer>[] = []
-  // Both look for the id, find it free, and wait to write: in processes of their own, or they might share a batch.
+  // Both find the id free and wait to write. Two processes, because in one they might share a batch.
   await world.sql.begin(async (tx) => {
     await tx`lock table package in share mode`
     for (const draft of drafts) {
@@ -288,7 +288,7 @@ test('[PKG-04] of two packages with one id at once, in threads of their own, one
   assertProblem(lost, 'identifier_conflict', {})
 })
 
-test('[PKG-04] a package id is taken once across organizations, also where the other is not its party', async () => {
+test('[PKG-04] a package id is unique across organizations, also for an organization that is not a party', async () => {
   const { metadata } = await sendPackage(seats, cars)
   const steel = await world.organization('steel')
   const taken = await draftPackage(steel, cars, { metadata: { package_id: metadata.package_id } })

@@ -42,19 +42,19 @@ const answering = ({ thread_id, package_id }: PackageMetadata) => ({
 const NOT_RECIPIENT = { reason: 'not_the_recipient' }
 const NOT_ACTIVE = { reason: 'agent_not_active' }
 
-test('[PKG-09] any active agents of the two organizations answer, also to an agent that replaced the sender', async () => {
+test('[PKG-09] any active agent of the recipient’s organization responds, also to an agent that replaced the sender', async () => {
   const metadata = await sent()
   const answer = await submit(otherCars, await draftPackage(otherCars, otherSeats, answering(metadata)))
   assertSuccess(answer, 'createPackageResponse')
   assert.equal(await stateOf(metadata), 'responded')
-  // A token of one agent still speaks for that agent alone.
+  // A token of one agent still acts only as that agent.
   const draft = await draftPackage(otherCars, seats, answering(metadata))
   await cars.post('/v1/policy-receipts', draft.receipt)
   assertProblem(await submitPackage(await boundToAgent(cars), draft), 'not_permitted')
   assertSuccess(await submitPackage(await boundToAgent(otherCars), draft), 'createPackageResponse')
 })
 
-test('[PKG-08] another active agent receives; only the recipient agent’s own "opened" is access', async () => {
+test('[PKG-08] another active agent sends receipts; only "opened" of the recipient agent itself is access', async () => {
   const metadata = await sent()
   assertSuccess(await sendReceipt(otherCars, metadata, 'opened'), 'createPackageReceipt')
   assert.equal(await stateOf(metadata), 'encrypted_available')
@@ -64,7 +64,7 @@ test('[PKG-08] another active agent receives; only the recipient agent’s own "
   const path = `/v1/packages/${metadata.package_id}/receipts`
   assertProblem(await (await boundToAgent(cars)).post(path, body), 'not_permitted')
   assertSuccess(await (await boundToAgent(otherCars)).post(path, body), 'createPackageReceipt')
-  // What a colleague opened does not take the sender's right to revoke.
+  // "opened" of a colleague does not end the sender's right to revoke.
   assertSuccess(await sendRevocation(seats, metadata), 'revokePackage')
   const opened = await sent()
   await sendReceipt(cars, opened, 'opened')
@@ -77,7 +77,7 @@ test('[PKG-10] another active agent revokes; a key id is looked up at the sendin
   const path = `/v1/packages/${metadata.package_id}/revoke`
   const body = await revocationBody(otherSeats, metadata)
   assertProblem(await (await boundToAgent(seats)).post(path, body), 'not_permitted')
-  // One key id, two agents: whoever's key verifies has signed, and evidence names that agent.
+  // One key id, two agents: evidence names the agent whose key verifies.
   const keyId = 'sig_of_both'
   await addKey(seats, 'signing', { keyId })
   const shared = { ...otherSeats, signing: await addKey(otherSeats, 'signing', { keyId }) }
@@ -89,7 +89,7 @@ test('[PKG-10] another active agent revokes; a key id is looked up at the sendin
   assert.equal(event?.actor.agent_id, otherSeats.agentId)
 })
 
-test('[PKG-08][PKG-09][PKG-10] an agent that is not active does none of it, whoever it is', async () => {
+test('[PKG-08][PKG-09][PKG-10] an inactive agent can neither receipt, respond nor revoke', async () => {
   const [oldSeats, oldCars] = [await secondAgent(seats, 'old'), await secondAgent(cars, 'old')]
   const { metadata } = await sendPackage(oldSeats, oldCars)
   const draft = await draftPackage(oldCars, seats, answering(metadata))
@@ -99,13 +99,13 @@ test('[PKG-08][PKG-09][PKG-10] an agent that is not active does none of it, whoe
   assertProblem(await sendReceipt(oldCars, metadata, 'received'), 'not_permitted', NOT_ACTIVE)
   assertProblem(await submitPackage(cars, draft), 'not_permitted', NOT_ACTIVE)
   assertProblem(await sendRevocation(oldSeats, metadata), 'not_permitted', NOT_ACTIVE)
-  // Those that replaced them do, also under the same key id.
+  // Their replacements can, also with the same key id.
   const successor = { ...seats, signing: await addKey(seats, 'signing', { keyId: oldSeats.signing.keyId }) }
   assertSuccess(await sendReceipt(otherCars, metadata, 'received'), 'createPackageReceipt')
   assertSuccess(await sendRevocation(successor, metadata), 'revokePackage')
 })
 
-test('[ID-05][AUD-01] evidence has the keys of every agent that signed, and flags those that were bad', async () => {
+test('[ID-05][AUD-01] evidence has the keys of every agent that signed, and marks unusable ones', async () => {
   const [receiver, revoker] = [await secondAgent(cars, 'receiver'), await secondAgent(seats, 'revoker')]
   const unused = await addKey(receiver, 'signing')
   const metadata = await sent()
@@ -127,7 +127,7 @@ test('[ID-05][AUD-01] evidence has the keys of every agent that signed, and flag
   assert.ok(key_history.some(({ agent_id }) => agent_id === seats.agentId))
 })
 
-test('[PKG-08][PKG-09][PKG-10] a deployment may keep to the package’s own two agents', async () => {
+test('[PKG-08][PKG-09][PKG-10] a deployment may restrict all of it to the package’s two agents', async () => {
   const [from, to] = [await narrow.organization('from'), await narrow.organization('to')]
   const [otherFrom, otherTo] = [await secondAgent(from), await secondAgent(to)]
   const { metadata } = await sendPackage(from, to)
@@ -141,7 +141,7 @@ test('[PKG-08][PKG-09][PKG-10] a deployment may keep to the package’s own two 
   assertSuccess(await sendRevocation(from, metadata), 'revokePackage')
 })
 
-test('[PKG-08] a deployment may take a colleague’s "opened" as access', async () => {
+test('[PKG-08] a deployment may count "opened" of a colleague as access', async () => {
   const trusting = await startWorld({ profile: { 'O-46': { opened_by: 'organization' } } })
   await using _ = trusting
   const [from, to] = [await trusting.organization('from'), await trusting.organization('to')]

@@ -4,7 +4,7 @@ import { toEntryText, type EntryDraft, type EntryText } from '../audit/entry-tex
 import type { LifecycleEvent } from '../notifications/emit-events.ts'
 import type { PackageRow } from './store.ts'
 
-/** An audit entry that belongs to the package, of a request at that time. */
+/** An audit entry of the package, caused by a request at that time. */
 export function draftFor(row: PackageRow, text: EntryText, now: string): AuditDraft {
   return {
     threadId: row.thread_id,
@@ -22,7 +22,7 @@ export function toDraft(row: PackageRow, entry: EntryDraft, now: string): AuditD
 
 type Request = Pick<Call<'getPackage'>, 'context' | 'correlationId' | 'now'>
 
-/** The event that a package has arrived in its state, for the parties that are told of it (O-25). */
+/** The lifecycle event of a package in its new state, for the parties that O-25 lists. */
 export function toEvent(
   row: PackageRow,
   eventType: string,

@@ -41,7 +41,7 @@ test('[POL-04] a receipt that differs from the metadata in any bound member is r
     const answer = await submit(seats, await draftPackage(seats, cars, { receipt }))
     assertProblem(answer, 'policy_receipt_mismatch', { members: Object.keys(receipt) })
   }
-  // Of another agent of the same organization, signed by that agent.
+  // A receipt of another agent of the same organization, signed by that agent.
   const draft = await draftPackage(seats, cars)
   const { receipt } = await draftPackage(other, cars, {
     metadata: { ...draft.metadata, sender_agent_id: other.agentId },
@@ -51,7 +51,7 @@ test('[POL-04] a receipt that differs from the metadata in any bound member is r
   assertProblem(answer, 'policy_receipt_mismatch', { members: ['sender_agent_id'] })
 })
 
-test('[POL-04] a missing receipt and one of another organization answer alike', async () => {
+test('[POL-04] a missing receipt and one of another organization get the same answer', async () => {
   const draft = await draftPackage(seats, cars)
   const missing = await submitPackage(seats, draft)
   assertProblem(missing, 'policy_receipt_missing', {})
@@ -61,7 +61,7 @@ test('[POL-04] a missing receipt and one of another organization answer alike', 
     metadata: { policy_receipt_id: foreign.metadata.policy_receipt_id },
   })
   assertProblem(await submitPackage(seats, taken), 'policy_receipt_missing', {})
-  // The counterparty's receipt about the very same exchange is not the sender's either.
+  // Nor may the sender use the counterparty's receipt for the same exchange.
   const theirs = await draftPackage(cars, seats)
   await cars.post('/v1/policy-receipts', theirs.receipt)
   const borrowed = await draftPackage(seats, cars, {
@@ -87,13 +87,13 @@ test('[POL-04][OBJ-19] evaluated_at and approved_at may equal created_at as inst
   assertProblem(await answerTo(equal, later), 'policy_receipt_mismatch', { members: ['approved_at'] })
 })
 
-test('[POL-04] an approval that was not required still may not follow the package', async () => {
+test('[POL-04] an approval must not be later than the package, even if it was not required', async () => {
   const human_approval = { required: false, outcome: 'approved', approved_at: '2026-03-01T09:30:01Z' }
   const draft = await draftPackage(seats, cars, { ...at(moment), receipt: { human_approval } })
   assertProblem(await submit(seats, draft), 'policy_receipt_mismatch', { members: ['approved_at'] })
 })
 
-test('[POL-04] one receipt covers one package: the second use fails on the package id', async () => {
+test('[POL-04] a receipt covers one package: a second use fails because of the package id', async () => {
   const first = await sendPackage(seats, cars)
   const again = await draftPackage(seats, cars, {
     metadata: { policy_receipt_id: first.metadata.policy_receipt_id },
@@ -103,7 +103,7 @@ test('[POL-04] one receipt covers one package: the second use fails on the packa
   assert.ok((answer.body['details'] as { members: string[] }).members.includes('package_id'))
 })
 
-test('[POL-04][PKG-09] a response needs a receipt of its own, too', async () => {
+test('[POL-04][PKG-09] a response needs its own receipt', async () => {
   const { metadata } = await sendPackage(seats, cars)
   const answering = { threadId: metadata.thread_id, respondsTo: metadata.package_id }
   assertProblem(

@@ -34,7 +34,7 @@ const STATES = [
   'responded',
 ]
 
-/** A deployment that is stricter than ours wherever it may be. */
+/** A deployment that is stricter than the default wherever possible. */
 const strict = await startWorld({
   profile: {
     'O-04': { access_states: ['delivered'] },
@@ -49,7 +49,7 @@ const strict = await startWorld({
     'O-36': { parties: ['recipient'] },
   },
 })
-/** And one that moves, blocks and records less. */
+/** A deployment that moves, blocks and records less. */
 const lenient = await startWorld({
   profile: {
     'O-03': {
@@ -84,7 +84,7 @@ const [seats, cars, steel] = [
 ]
 const [paint, glass] = [await lenient.organization('paint'), await lenient.organization('glass')]
 
-/** O-17: sends by the one rule that the strict deployment has. */
+/** O-17: sends with the only digest rule of the strict deployment. */
 async function sendStrictly(from: Organization, to: Organization, threadId?: string) {
   const probe = await draftPackage(from, to)
   const { jwe } = JSON.parse(
@@ -107,13 +107,13 @@ const eventsOf = async ({ organizationId, world }: Organization, { package_id }:
 const stateOf = async (by: Organization, { package_id }: PackageMetadata) =>
   (await by.get(`/v1/packages/${package_id}`)).body['state']
 
-test('[O-17] only the digest rules that the profile lists', async () => {
+test('[O-17] only the digest rules of the profile are accepted', async () => {
   assertSuccess((await sendStrictly(seats, cars)).answer, 'createPackageTransfer')
   const other = await submit(seats, await draftPackage(seats, cars))
   assertProblem(other, 'digest_mismatch', { member: 'content_digest' })
 })
 
-test('[O-22] bound signatures only', async () => {
+test('[O-22] a profile may accept bound signatures only', async () => {
   const metadata = await sent()
   assertProblem(await sendReceipt(cars, metadata, 'received', { form: 'plain' }), 'signature_invalid')
   assertProblem(await sendRevocation(seats, metadata, { form: 'plain' }), 'signature_invalid')
@@ -131,7 +131,7 @@ test('[O-04][PKG-10] access that begins at delivered covers every later state', 
   }
 })
 
-test('[O-10][O-25][EVT-01] events of every state, to the recipient alone; implied states emit none', async () => {
+test('[O-10][O-25][EVT-01] events of every state go to the recipient alone; implied states emit none', async () => {
   const metadata = await sent()
   await sendReceipt(cars, metadata, 'opened')
   assert.deepEqual(await eventsOf(cars, metadata), ['package.accepted', 'package.opened'])
@@ -141,7 +141,7 @@ test('[O-10][O-25][EVT-01] events of every state, to the recipient alone; implie
   assert.deepEqual([await eventsOf(seats, metadata), await eventsOf(seats, revoked)], [[], []])
 })
 
-test('[O-21][API-05] with paths as scope one key serves each package once', async () => {
+test('[O-21][API-05] with paths as scope one idempotency key works once per package', async () => {
   const packages = [await sent(), await sent()]
   for (const metadata of packages) {
     const body = await receiptBody(cars, metadata, 'received')
@@ -153,21 +153,21 @@ test('[O-21][API-05] with paths as scope one key serves each package once', asyn
   }
 })
 
-test('[O-31] no more organizations in a thread than the profile lets in', async () => {
+test('[O-31] a thread has no more organizations than the profile allows', async () => {
   const { thread_id: threadId } = await sent()
   const { answer } = await sendStrictly(cars, steel, threadId)
   assertProblem(answer, 'quota_reached', { quota: 'maximum_organizations', maximum: 2 })
   assertSuccess((await sendStrictly(cars, seats, threadId)).answer, 'createPackageTransfer')
 })
 
-test('[O-36] the recipient alone downloads', async () => {
+test('[O-36] a profile may let only the recipient download', async () => {
   const metadata = await sent()
   const path = `/content/packages/${metadata.package_id}`
   assertProblem(await seats.get(path), 'resource_not_found', {})
   assert.equal((await cars.get(path)).status, 200)
 })
 
-test('[O-23][O-24] ds_x without references, receipted by the asset’s digest alone', async () => {
+test('[O-23][O-24] in ds_x a profile may hide references and accept receipts by the asset’s digest only', async () => {
   const connectorId = await approveConnector(seats)
   await approveConnector(steel)
   const draft = await sendPackage(seats, steel, { dsx: { connectorId } })
@@ -185,7 +185,7 @@ const waived = {
 }
 const approved = { human_approval: waived.human_approval }
 
-test('[O-03][O-10] facts that move nothing are recorded, and only acceptance tells', async () => {
+test('[O-03][O-10] transitions that move nothing are recorded, and only acceptance emits an event', async () => {
   const { metadata } = await sendPackage(paint, glass, { receipt: approved })
   assert.equal(await stateOf(paint, metadata), 'accepted')
   await glass.get(`/content/packages/${metadata.package_id}`)
@@ -205,7 +205,7 @@ test('[O-36] a deployment may let a client of one agent download for its whole o
   assert.equal(Reflect.get(fetched ?? {}, 'agent_id'), colleague.agentId)
 })
 
-test('[O-26][AUD-02] steps without a kind stay as proof; the two that the specification names keep theirs', async () => {
+test('[O-26][AUD-02] steps without an audit event remain as proof; the two that the specification names keep their events', async () => {
   const { metadata } = await sendPackage(paint, glass, { receipt: approved })
   await sendReceipt(glass, metadata, 'received')
   const contentType = 'application/svc.response-object+json'
@@ -235,7 +235,7 @@ test('[O-26][AUD-02] steps without a kind stay as proof; the two that the specif
   assert.ok(entries.some(({ event }) => event?.id === revoked.body['audit_event_id']))
 })
 
-test('[O-26][AUD-02] a profile cannot take away the audit events that answers have to name', () => {
+test('[O-26][AUD-02] a profile cannot remove the audit events that answers must name', () => {
   for (const step of ['policy_receipt_accepted', 'package_revoked']) {
     assert.equal(createProfile({ 'O-26': { [step]: [] } }).ok, false)
   }
@@ -251,7 +251,7 @@ test('[O-27][PKG-12] expiry may block neither content nor responses', async () =
   await sendPackage(glass, paint, { ...answering, receipt: approved })
 })
 
-test('[O-34][O-35] outcomes and content types are the profile’s', async () => {
+test('[O-34][O-35] outcomes and content types come from the profile', async () => {
   const { metadata } = await sendPackage(paint, glass, { receipt: waived })
   const usual = await submit(paint, await draftPackage(paint, glass))
   assertProblem(usual, 'policy_receipt_ineligible')

@@ -2,7 +2,7 @@ import type { StatementForm } from '@agent-exchange/crypto'
 import type { Transaction } from '../../db/database.ts'
 import type { AuthorizedCall, Call } from '../../kernel/call.ts'
 
-/** The owner of the table package_receipt. */
+/** This file owns the table package_receipt. */
 
 type ReceiptCall = AuthorizedCall<'createPackageReceipt', StatementForm>
 
@@ -11,7 +11,7 @@ export function receiptName({ params, body }: Call<'createPackageReceipt'>): str
   return `${params.package_id}\0${body.receipt_id}`
 }
 
-/** Those of the receipts that exist already, by name. Nobody adds one while its package's thread is locked. */
+/** Names of the receipts that already exist. The lock of the thread keeps others from adding any. */
 export async function findReceipts(tx: Transaction, calls: readonly ReceiptCall[]): Promise<Set<string>> {
   const rows = await tx<{ package_id: string; receipt_id: string }[]>`
     select package_id, receipt_id from package_receipt
@@ -21,12 +21,12 @@ export async function findReceipts(tx: Transaction, calls: readonly ReceiptCall[
   return new Set(rows.map((row) => `${row.package_id}\0${row.receipt_id}`))
 }
 
-/** What the quota of receipts is counted by: the recipient agent's own receipts never compete with its colleagues'. */
+/** The quota counts the recipient agent's own receipts apart from those of its colleagues. */
 export function receiptGroup(packageId: string, state: string, byRecipient: boolean): string {
   return [packageId, state, byRecipient ? 'recipient' : 'others'].join(' ')
 }
 
-/** How many receipts there are in each group of these packages. */
+/** Receipts of these packages by group. */
 export async function countReceipts(
   tx: Transaction,
   packageIds: readonly string[],

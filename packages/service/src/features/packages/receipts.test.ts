@@ -34,7 +34,7 @@ const eventsOf = async ({ package_id }: PackageMetadata) =>
       where package_id = ${package_id} and organization_id = ${seats.organizationId} order by sequence`
   ).map((row) => String(row['event_type']))
 
-test('[PKG-08][PKG-11] received, then opened: each moves the package, and is answered as it was sent', async () => {
+test('[PKG-08][PKG-11] received and then opened move the package, and each answer repeats the receipt', async () => {
   const metadata = await sent()
   const body = (await receiptBody(cars, metadata, 'received')) as Record<string, unknown>
   const answer = await cars.post(`/v1/packages/${metadata.package_id}/receipts`, body)
@@ -49,7 +49,7 @@ test('[PKG-08][PKG-11] received, then opened: each moves the package, and is ans
   assert.deepEqual(await eventsOf(metadata), ['package.accepted', 'package.received'])
 })
 
-test('[PKG-08][PKG-11] a receipt behind the state is recorded, moves nothing and tells nobody', async () => {
+test('[PKG-08][PKG-11] a receipt behind the current state is recorded, moves nothing and emits no event', async () => {
   const metadata = await sent()
   await sendReceipt(cars, metadata, 'opened')
   assert.equal(await stateOf(metadata), 'opened')
@@ -65,7 +65,7 @@ test('[PKG-08][PKG-11] a receipt behind the state is recorded, moves nothing and
   )
 })
 
-test('[PKG-08] rejected and failed leave the state alone, and the recipient may try again', async () => {
+test('[PKG-08] rejected and failed leave the state unchanged, and the recipient may try again', async () => {
   const metadata = await sent()
   for (const state of ['failed', 'rejected', 'failed']) {
     assertSuccess(await sendReceipt(cars, metadata, state), 'createPackageReceipt')
@@ -75,7 +75,7 @@ test('[PKG-08] rejected and failed leave the state alone, and the recipient may 
   assert.equal(await stateOf(metadata), 'received')
 })
 
-test('[PKG-08] any other state is no receipt', async () => {
+test('[PKG-08] any other state is refused', async () => {
   const metadata = await sent()
   for (const state of ['accepted', 'delivered', 'responded', 'revoked', 'Received', '']) {
     assertProblem(await sendReceipt(cars, metadata, state), 'validation_failed')
@@ -93,7 +93,7 @@ test('[PKG-08][PKG-11][ERR-03] on a revoked package every receipt is an invalid 
   assert.equal(rows.length, 0)
 })
 
-test('[PKG-08][O-13] receipts of each state are limited, and many "rejected" keep no "opened" out', async () => {
+test('[PKG-08][O-13] receipts of each state are limited, and many "rejected" do not block "opened"', async () => {
   const small = await startWorld({ profile: { 'O-13': { receipts_per_state: 3 } } })
   await using _ = small
   const [from, to] = [await small.organization('from'), await small.organization('to')]
@@ -121,7 +121,7 @@ test('[PKG-08][O-13] receipts of each state are limited, and many "rejected" kee
   assert.equal((await from.get(`/v1/packages/${metadata.package_id}`)).body['state'], 'opened')
 })
 
-test('[PKG-08] receipt_id is unique per package, not beyond', async () => {
+test('[PKG-08] receipt_id is unique only within a package', async () => {
   const [first, second] = [await sent(), await sent()]
   const change = { receipt_id: 'rcpt_1' }
   assertSuccess(await sendReceipt(cars, first, 'received', { change }), 'createPackageReceipt')
@@ -130,7 +130,7 @@ test('[PKG-08] receipt_id is unique per package, not beyond', async () => {
   assertSuccess(await sendReceipt(cars, second, 'received', { change }), 'createPackageReceipt')
 })
 
-test('[PKG-08][AUTH-03] only the recipient’s organization speaks, each agent with its own key', async () => {
+test('[PKG-08][AUTH-03] only the recipient’s organization sends receipts, each agent with its own key', async () => {
   const metadata = await sent()
   const neighbour = await secondAgent(cars)
   for (const [who, refusal] of [
@@ -139,7 +139,7 @@ test('[PKG-08][AUTH-03] only the recipient’s organization speaks, each agent w
   ] as const) {
     assertProblem(await sendReceipt(who, metadata, 'received'), refusal)
   }
-  // In the recipient's name, by somebody else's client or key.
+  // In the recipient's name, by another client or with another key.
   const body = await receiptBody(cars, metadata, 'received')
   const path = `/v1/packages/${metadata.package_id}/receipts`
   assertProblem(await seats.post(path, body), 'signing_key_unusable', { reason: 'unknown' })
@@ -152,14 +152,14 @@ test('[PKG-08][AUTH-03] only the recipient’s organization speaks, each agent w
   assert.equal(await stateOf(metadata), 'encrypted_available')
 })
 
-test('[PKG-08][O-23] the digest is that of the package', async () => {
+test('[PKG-08][O-23] the digest must be that of the package', async () => {
   const metadata = await sent()
   const change = { package_digest: await sha256Digest(Buffer.from('other')) }
   const answer = await sendReceipt(cars, metadata, 'received', { change })
   assertProblem(answer, 'digest_mismatch', { member: 'package_digest' })
 })
 
-test('[PKG-08] every signed member counts', async () => {
+test('[PKG-08] a change of any signed member is refused', async () => {
   const metadata = await sent()
   const path = `/v1/packages/${metadata.package_id}/receipts`
   for (const form of ['bound', 'plain'] as const) {
@@ -176,7 +176,7 @@ test('[PKG-08] every signed member counts', async () => {
   }
 })
 
-/** The same ECDSA signature in its other form: (r, n - s) holds where (r, s) does. */
+/** The same ECDSA signature in its other form: (r, n - s) verifies if (r, s) does. */
 function mirrored<T extends object>(body: T): T {
   const { signature } = body as { signature: Signature }
   const bytes = Buffer.from(decodeBase64url(signature.signature))
@@ -186,7 +186,7 @@ function mirrored<T extends object>(body: T): T {
   return { ...body, signature: { ...signature, signature: encodeBase64url(bytes) } }
 }
 
-test('[PKG-08][PKG-10][O-22] a signature serves one package, in whatever form it is shown again', async () => {
+test('[PKG-08][PKG-10][O-22] a signature counts for one package, in whatever form it is sent again', async () => {
   const [first, second] = [await sent(), await sent()]
   const bound = await revocationBody(seats, first)
   const elsewhere = await seats.post(`/v1/packages/${second.package_id}/revoke`, bound)
@@ -201,7 +201,7 @@ test('[PKG-08][PKG-10][O-22] a signature serves one package, in whatever form it
   assert.equal(await stateOf(second), 'encrypted_available')
 })
 
-/** The same signature in the other ways to write it. */
+/** The same signature in its other encodings. */
 function respelled<T extends object>(body: T): T[] {
   const { signature } = body as { signature: Signature }
   const bytes = Buffer.from(signature.signature, 'base64url')
@@ -225,7 +225,7 @@ test('[PKG-08][PKG-10][O-22] a signature may be written in base64 or base64url, 
   }
 })
 
-test('[PKG-08][PKG-10][O-22] a signature in another spelling is still the same one', async () => {
+test('[PKG-08][PKG-10][O-22] a signature in another encoding is the same signature', async () => {
   const [first, second] = [await sent(), await sent()]
   const plain = await revocationBody(seats, first, { form: 'plain' })
   assertSuccess(await seats.post(`/v1/packages/${first.package_id}/revoke`, plain), 'revokePackage')
@@ -236,7 +236,7 @@ test('[PKG-08][PKG-10][O-22] a signature in another spelling is still the same o
   assert.equal(await stateOf(second), 'encrypted_available')
 })
 
-test('[PKG-08][O-22] a plain receipt cannot move on to a package of equal content', async () => {
+test('[PKG-08][O-22] a plain receipt cannot be reused for a package with the same content', async () => {
   const draft = await sendPackage(seats, cars)
   const { jwe } = JSON.parse(
     Buffer.from((draft.body as { payload: string }).payload, 'base64url').toString(),
@@ -250,14 +250,14 @@ test('[PKG-08][O-22] a plain receipt cannot move on to a package of equal conten
   assertProblem(await post(twin.metadata.package_id, mirrored(body)), 'signature_reused')
 })
 
-test('[PKG-08][PKG-12][O-27] expiry ends no receipt: what happened may still be said', async () => {
+test('[PKG-08][PKG-12][O-27] receipts are accepted after expiry', async () => {
   const expires_at = new Date(Date.parse(world.clock.now()) + 60_000).toISOString()
   const { metadata } = await sendPackage(seats, cars, { metadata: { expires_at } })
   world.clock.advance(61)
   assertSuccess(await sendReceipt(cars, metadata, 'received'), 'createPackageReceipt')
 })
 
-test('[PKG-11] receipts and a revocation at once: one order, and nothing after revoked', async () => {
+test('[PKG-11] concurrent receipts and revocation get one order, and nothing follows revoked', async () => {
   const metadata = await sent()
   const answers = await Promise.all([
     sendReceipt(cars, metadata, 'opened'),

@@ -29,14 +29,14 @@ async function answerTo(to: Organization, options?: DraftOptions) {
 const incapable = async (to: Organization, reason: string, options?: DraftOptions) =>
   assertProblem(await answerTo(to, options), 'recipient_not_capable', { reason })
 
-test('[PKG-15][ERR-03] a recipient that is unknown or of another organization', async () => {
+test('[PKG-15][ERR-03] a recipient that is unknown or belongs to another organization is refused', async () => {
   await incapable({ ...cars, agentId: freshId('agent') }, 'agent_unknown')
   await incapable({ ...cars, organizationId: steel.organizationId }, 'agent_unknown')
   await incapable({ ...cars, organizationId: freshId('org') }, 'agent_unknown')
   await incapable({ ...cars, agentId: 'agent_platform', organizationId: 'org_platform' }, 'transport_mode')
 })
 
-test('[PKG-15] a recipient that is not active, or whose organization is suspended', async () => {
+test('[PKG-15] a recipient that is not active, or whose organization is suspended, is refused', async () => {
   const [agent, organization] = [await secondAgent(cars), await world.organization('dormant')]
   await world.operate('POST', `/agents/${agent.agentId}/status`, { status: 'paused', reason: 'test' })
   await incapable(agent, 'agent_not_active')
@@ -46,7 +46,7 @@ test('[PKG-15] a recipient that is not active, or whose organization is suspende
   await incapable(organization, 'agent_not_active')
 })
 
-test('[PKG-15] a sending agent that is not active', async () => {
+test('[PKG-15] a sending agent that is not active is refused', async () => {
   const agent = await secondAgent(seats)
   const draft = await draftPackage(agent, cars)
   await seats.post('/v1/policy-receipts', draft.receipt)
@@ -56,18 +56,18 @@ test('[PKG-15] a sending agent that is not active', async () => {
   })
 })
 
-test('[PKG-15] a recipient without a usable encryption key', async () => {
+test('[PKG-15] a recipient without a usable encryption key is refused', async () => {
   const keyless = await secondAgent(cars)
   await revokeKey(keyless, keyless.encryption.keyId, '2026-01-02T00:00:00Z')
   await incapable(keyless, 'encryption_key')
 })
 
-test('[PKG-15] a recipient without the transport mode', async () => {
+test('[PKG-15] a recipient without the transport mode is refused', async () => {
   await incapable(await world.organization('connected', { transportModes: ['ds_x'] }), 'transport_mode')
   await incapable(await world.organization('nowhere', { transportModes: [] }), 'transport_mode')
 })
 
-test('[PKG-06][ERR-03] versions: what the recipient supports is said', async () => {
+test('[PKG-06][ERR-03] an incompatible version is refused with the versions that the recipient supports', async () => {
   const incompatible = async (to: Organization, supported_versions: string[], version?: string) => {
     const options = version === undefined ? {} : { metadata: { protocol_version: version } }
     assertProblem(await answerTo(to, options), 'protocol_version_incompatible', { supported_versions })
@@ -82,7 +82,7 @@ test('[PKG-06][ERR-03] versions: what the recipient supports is said', async () 
   assertSuccess(await answerTo(both), 'createPackageTransfer')
 })
 
-test('[PKG-12][ERR-03] expires_at is later than created_at, and than now', async () => {
+test('[PKG-12][ERR-03] expires_at must be later than created_at and than now', async () => {
   const [created_at, same] = ['2026-03-01T09:30:00.5Z', '2026-03-01T09:30:00.500+00:00']
   for (const expires_at of [same, '2026-03-01T09:30:00.4Z', '2025-03-01T09:30:00Z']) {
     const answer = await answerTo(cars, { metadata: { created_at, expires_at } })
@@ -98,7 +98,7 @@ test('[PKG-12][ERR-03] expires_at is later than created_at, and than now', async
   )
 })
 
-test('[PKG-12][OBJ-19] times with many digits, a leap second or a distant year are no failure of ours', async () => {
+test('[PKG-12][OBJ-19] times with many digits, a leap second or a distant year are accepted', async () => {
   const digits = '1'.repeat(200)
   const metadata = [
     { created_at: `2026-03-01T09:30:00.${digits}Z` },
@@ -119,7 +119,7 @@ test('[PKG-12][OBJ-19] times with many digits, a leap second or a distant year a
   }
 })
 
-test('[ID-05][OBJ-19] a key from the year 0, and a package as old', async () => {
+test('[ID-05][OBJ-19] a key and a package from the year 0 are accepted', async () => {
   const old = await addKey(seats, 'signing', { validFrom: '0000-01-01T00:00:00Z' })
   const encryption = await addKey(seats, 'encryption', { validFrom: '0000-01-01T00:00:00Z' })
   const theirs = await addKey(cars, 'encryption', { validFrom: '0000-01-01T00:00:00Z' })
@@ -133,7 +133,7 @@ test('[ID-05][OBJ-19] a key from the year 0, and a package as old', async () => 
   assertSuccess(await submit(seats, draft), 'createPackageTransfer')
 })
 
-test('[PKG-04][PKG-15] an agent may send to itself and to a neighbour of its own organization', async () => {
+test('[PKG-04][PKG-15] an agent may send to itself and to another agent of its organization', async () => {
   assertSuccess(await answerTo(seats), 'createPackageTransfer')
   assertSuccess(await answerTo(await secondAgent(seats)), 'createPackageTransfer')
 })

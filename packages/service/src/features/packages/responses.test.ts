@@ -39,14 +39,14 @@ async function respond(
   return submit(from, await draftPackage(from, recipient, answering))
 }
 
-/** Hands a draft in at the responses of a package, whatever it says of itself. */
+/** Submits a draft as a response to a package, whatever the draft names. */
 async function respondAt(packageId: string, from: Organization, to: Organization, options: DraftOptions) {
   const { receipt, body } = await draftPackage(from, to, options)
   await from.post('/v1/policy-receipts', receipt)
   return from.post(`/v1/packages/${packageId}/responses`, body)
 }
 
-test('[PKG-09] a response is a package of its own in the same thread; the original is responded', async () => {
+test('[PKG-09] a response is an independent package in the same thread and moves the original to responded', async () => {
   const metadata = await sent()
   const answer = await respond(metadata)
   assertSuccess(answer, 'createPackageResponse')
@@ -55,14 +55,14 @@ test('[PKG-09] a response is a package of its own in the same thread; the origin
   assert.equal(await stateOf(metadata), 'responded')
   const own = answer.body['metadata'] as PackageMetadata
   assert.equal(own.responds_to_package_id, metadata.package_id)
-  // It is fetched, receipted, answered and revoked like any other.
+  // It is fetched, receipted and answered like any other package.
   const content = await seats.get(String(answer.body['ciphertext_download_url']))
   assert.equal(content.status, 200)
   assertSuccess(await sendReceipt(seats, own, 'received'), 'createPackageReceipt')
   assertSuccess(await respond(own, {}, { from: seats, recipient: cars }), 'createPackageResponse')
 })
 
-test('[PKG-09] several responses to one package, one after the other and at once', async () => {
+test('[PKG-09] one package takes several responses, sequential and concurrent', async () => {
   const metadata = await sent()
   const answers = await Promise.all([respond(metadata), respond(metadata), respond(metadata)])
   for (const answer of [...answers, await respond(metadata)]) assertSuccess(answer, 'createPackageResponse')
@@ -91,7 +91,7 @@ test('[PKG-11][AUD-01] evidence of an answered package names its new state and t
 
 const named = (...members: string[]) => ({ members })
 
-test('[PKG-09] thread, path and parties fit the original, and what does not is named', async () => {
+test('[PKG-09] thread, path and parties must match the original, and the problem names the members that do not', async () => {
   const [metadata, other] = [await sent(), await sent()]
   const inThread = { threadId: metadata.thread_id }
   const mismatch = async (answer: ReturnType<typeof respondAt>, details: object) =>
@@ -103,7 +103,7 @@ test('[PKG-09] thread, path and parties fit the original, and what does not is n
     named('responds_to_package_id'),
   )
   await mismatch(respondAt(id, cars, seats, { respondsTo: id }), named('thread_id'))
-  // The sender cannot answer itself in the recipient's place.
+  // The sender cannot respond in the recipient's place.
   await mismatch(
     respondAt(id, seats, cars, { ...inThread, respondsTo: id }),
     named('sender_org_id', 'recipient_org_id'),
@@ -123,7 +123,7 @@ test('[PKG-09] responds_to_package_id at POST /v1/packages is refused', async ()
   assertProblem(answer, 'response_mismatch', { members: ['responds_to_package_id'] })
 })
 
-test('[PKG-09][AUTH-03] a stranger’s response finds nothing, like one to a package that is not there', async () => {
+test('[PKG-09][AUTH-03] a stranger’s response and one to a missing package get the same answer', async () => {
   const metadata = await sent()
   const foreign = await respond(metadata, {}, { from: steel, recipient: seats })
   const missing = await respond(
@@ -174,7 +174,7 @@ test('[PKG-09][O-35] a response may be sealed as a response object, a package ma
   assertProblem(asPackage, 'envelope_invalid', { reason: 'sealed_content_type' })
 })
 
-test('[PKG-09] a response and a revocation at once: one of them wins', async () => {
+test('[PKG-09] of a concurrent response and revocation one wins', async () => {
   const metadata = await sent()
   const [response, revocation] = await Promise.all([respond(metadata), sendRevocation(seats, metadata)])
   const state = await stateOf(metadata)

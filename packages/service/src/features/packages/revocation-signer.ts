@@ -5,7 +5,7 @@ import { Problem } from '../../kernel/problem.ts'
 import type { PackageRow } from './store.ts'
 import { verifyStatement } from './statements.ts'
 
-/** Agents of one organization that have a key of the same id: this many are tried. */
+/** Limit of agents of one organization whose keys share an id. */
 const MAXIMUM_CANDIDATES = 16
 
 /** Who signed a revocation, and what the signature covers (O-22). */
@@ -15,8 +15,8 @@ export interface RevocationSigner {
 }
 
 /**
- * PKG-10, O-46: a revocation names a key and no agent, and key ids are unique only within an agent. The sending agent
- * comes first, then the organization's other active agents; the first whose key verifies has signed.
+ * PKG-10, O-46: a revocation names a key but no agent, and key ids are unique only within an agent. The sending agent is
+ * tried first, then the other active agents of the organization; the first one whose key verifies is the signer.
  */
 export async function findRevocationSigner(
   call: Call<'revokePackage'>,

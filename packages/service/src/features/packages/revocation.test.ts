@@ -28,7 +28,7 @@ const fetchContent = ({ package_id }: PackageMetadata, by = cars) => by.get(`/co
 const stateOf = async ({ package_id }: PackageMetadata) =>
   (await seats.get(`/v1/packages/${package_id}`)).body['state']
 
-test('[PKG-10][AUD-02] the sender withdraws a package: retrieval ends, the record stays, the event is findable', async () => {
+test('[PKG-10][AUD-02] a revocation ends retrieval, keeps the package record and names its audit event', async () => {
   const metadata = await sent()
   const answer = await sendRevocation(seats, metadata)
   assertSuccess(answer, 'revokePackage')
@@ -48,7 +48,7 @@ test('[PKG-10][AUD-02] the sender withdraws a package: retrieval ends, the recor
   }
 })
 
-test('[PKG-10][AUD-01] evidence holds all that a reader needs to verify the revocation', async () => {
+test('[PKG-10][AUD-01] evidence is sufficient to verify the revocation', async () => {
   for (const form of ['bound', 'plain'] as const) {
     const metadata = await sent()
     await sendRevocation(seats, metadata, { form })
@@ -64,7 +64,7 @@ test('[PKG-10][AUD-01] evidence holds all that a reader needs to verify the revo
   }
 })
 
-test('[PKG-10][PKG-11][O-04] in every state before access, and in none after it', async () => {
+test('[PKG-10][PKG-11][O-04] a revocation is accepted in every state before access, and in none after it', async () => {
   const before: ((metadata: PackageMetadata) => Promise<unknown>)[] = [
     () => Promise.resolve(),
     (metadata) => fetchContent(metadata),
@@ -85,7 +85,7 @@ test('[PKG-10][PKG-11][O-04] in every state before access, and in none after it'
   assertProblem(await sendRevocation(seats, responded), 'invalid_state_transition', { state: 'responded' })
 })
 
-test('[PKG-10][ERR-03] once', async () => {
+test('[PKG-10][ERR-03] a package is revoked once', async () => {
   const metadata = await sent()
   const answers = await Promise.all(Array.from({ length: 4 }, () => sendRevocation(seats, metadata)))
   assert.deepEqual(
@@ -97,7 +97,7 @@ test('[PKG-10][ERR-03] once', async () => {
   assert.equal(rows.length, 1)
 })
 
-test('[PKG-10][AUTH-03] by the sender’s organization only, each agent with its own key', async () => {
+test('[PKG-10][AUTH-03] only the sender’s organization revokes, each agent with its own key', async () => {
   const metadata = await sent()
   const neighbour = await secondAgent(seats)
   const path = `/v1/packages/${metadata.package_id}/revoke`
@@ -106,19 +106,19 @@ test('[PKG-10][AUTH-03] by the sender’s organization only, each agent with its
   assertProblem(foreign, 'resource_not_found', {})
   const missing = await sendRevocation(seats, { ...metadata, package_id: freshId('pkg') })
   assertProblem(missing, 'resource_not_found', {})
-  // By a client of the organization's other agent, or by that agent under the sender's key id.
+  // By a client of another agent of the organization, or by that agent with the sender's key id.
   const bound = await boundToAgent(neighbour)
   assertProblem(await bound.post(path, await revocationBody(seats, metadata)), 'not_permitted', {})
   const forged = { ...seats, signing: { ...neighbour.signing, keyId: seats.signing.keyId } }
   assertProblem(await sendRevocation(forged, metadata), 'signature_invalid')
-  // The true statement, handed in by the recipient.
+  // The valid statement, submitted by the recipient.
   assertProblem(await cars.post(path, await revocationBody(seats, metadata)), 'not_permitted')
   assert.equal(await stateOf(metadata), 'encrypted_available')
   const own = await boundToAgent(seats)
   assertSuccess(await own.post(path, await revocationBody(seats, metadata)), 'revokePackage')
 })
 
-test('[PKG-10] every signed member counts, and has its bounds', async () => {
+test('[PKG-10] a change of any signed member is refused, and members have limits', async () => {
   const metadata = await sent()
   const body = await revocationBody(seats, metadata)
   const path = `/v1/packages/${metadata.package_id}/revoke`
@@ -134,7 +134,7 @@ test('[PKG-10] every signed member counts, and has its bounds', async () => {
   assertProblem(await seats.post(path, { ...body, reason_detail: 'x'.repeat(4_097) }), 'validation_failed')
 })
 
-test('[PKG-10][PKG-12] an expired package may still be withdrawn', async () => {
+test('[PKG-10][PKG-12] an expired package may still be revoked', async () => {
   const expires_at = new Date(Date.parse(world.clock.now()) + 60_000).toISOString()
   const { metadata } = await sendPackage(seats, cars, { metadata: { expires_at } })
   world.clock.advance(61)

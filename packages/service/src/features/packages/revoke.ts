@@ -10,7 +10,7 @@ import { keepSignatures, statementKey } from './statements.ts'
 import { findPackageOfParty, type PackageRow } from './store.ts'
 
 /**
- * PKG-10: the sender's organization withdraws a package before access. In ds_x the content is not ours to block, and
+ * PKG-10: the sender's organization withdraws a package before access. In ds_x the exchange cannot block the content, and
  * the answer does not claim it.
  */
 export const revokePackage: Mutation<'revokePackage', RevocationSigner> = {
@@ -26,7 +26,7 @@ export const revokePackage: Mutation<'revokePackage', RevocationSigner> = {
     const transition = {
       trigger: 'revocation',
       kind: 'package_revoked',
-      // All that was signed, or nobody else could verify it.
+      // Every signed member, so that others can verify the signature.
       proof: { ...body, signature_form: form },
       auditKinds: context.profile['O-26'].package_revoked,
       agentId,
@@ -52,7 +52,7 @@ export const revokePackage: Mutation<'revokePackage', RevocationSigner> = {
   },
 }
 
-/** Only the sender's organization may try; its recipient knows the package, and is told that it may not. */
+/** The recipient knows that the package exists, so it gets `not_permitted` and not `resource_not_found`. */
 async function ownPackage({ caller, params }: Call<'revokePackage'>, db: Database): Promise<PackageRow> {
   const row = await findPackageOfParty(db, params.package_id, caller.organizationId)
   if (!row) throw new Problem('resource_not_found')

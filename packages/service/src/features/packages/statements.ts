@@ -5,12 +5,12 @@ import type { Call } from '../../kernel/call.ts'
 import { requireAgent } from '../../kernel/roles.ts'
 import { publicKeyOf, verified, type KeyName } from '../keys/public-keys.ts'
 
-/** The first half of r||s on P-256. */
+/** Length of r in the P-256 signature r || s. */
 const R_BYTES = 32
 
 type StatementCall = Call<'createPackageReceipt'> | Call<'revokePackage'>
 
-/** Checks the signature of a receipt or revocation by an agent of the caller's; returns what it covers (O-22). */
+/** Verifies a receipt or revocation signed by an agent of the caller; returns what the signature covers (O-22). */
 export async function verifyStatement(
   call: StatementCall,
   agentId: string,
@@ -23,15 +23,14 @@ export async function verifyStatement(
   return verified(verifyPackageStatement(call.body, { packageId: call.params.package_id, publicKey, accept }))
 }
 
-/** Who is said to have signed a statement. */
+/** The key that a statement claims. */
 export function statementKey({ body }: StatementCall, agentId: string): KeyName {
   return { agentId, keyId: body.signature.key_id }
 }
 
 /**
- * The same signature under a second package is refused: a plain one names no package by itself. Anyone can turn
- * an ECDSA signature (r, s) into (r, n - s), which holds too, so that r alone stands for it. Keeps those that are
- * new, and returns the package that each signature belongs to.
+ * Stores new signatures and returns the package that each belongs to: a plain signature names no package, so its reuse
+ * for another one is refused. Only r identifies it, because (r, n - s) is valid whenever (r, s) is.
  */
 export async function keepSignatures(
   tx: Transaction,
@@ -54,7 +53,7 @@ export async function keepSignatures(
 }
 
 function signatureHash({ body }: StatementCall): string {
-  // The bytes, since one signature has several spellings.
+  // The decoded bytes, because a signature has several encodings.
   const r = signatureBytes(body.signature).subarray(0, R_BYTES)
   return hash('sha256', r, 'hex')
 }

@@ -11,7 +11,7 @@ import type { Queries, Transaction } from '../../db/database.ts'
 import type { Context } from '../../kernel/context.ts'
 import { fromParts, type ContentPart } from './content-parts.ts'
 
-/** The owner of the tables package and package_content. */
+/** This file owns the tables package and package_content. */
 export interface PackageRow {
   readonly package_id: string
   readonly thread_id: string
@@ -46,14 +46,14 @@ export async function loadPackages(
   return new Map(rows.map((row) => [row.package_id, row]))
 }
 
-/** By package. */
+/** Thread ids by package id. */
 export async function threadsOf(queries: Queries, ids: readonly string[]): Promise<Map<string, string>> {
   const rows = await queries<{ package_id: string; thread_id: string }[]>`
     select package_id, thread_id from package where package_id = any(${[...ids]})`
   return new Map(rows.map(({ package_id, thread_id }) => [package_id, thread_id]))
 }
 
-/** PKG-07: a package that is not yours and one that does not exist look alike. */
+/** PKG-07: undefined for a package of other parties, as for one that does not exist. */
 export async function findPackageOfParty(
   queries: Queries,
   packageId: string,
@@ -94,7 +94,7 @@ export function insertPackages(tx: Transaction, rows: readonly PackageRow[]): Pr
   return tx.copy(PACKAGES, rows)
 }
 
-/** What was handed in as a package. */
+/** The submitted body of a package. */
 interface PackageContent {
   readonly package_id: string
   readonly expires_at: string
@@ -141,8 +141,8 @@ export async function setStates(tx: Transaction, rows: readonly PackageRow[]): P
 }
 
 /**
- * The package as one of its parties sees it. PKG-10: in ds_x only the connector can block access, so after a revocation
- * the recipient at least learns no references from us.
+ * The package as one of its parties sees it. PKG-10: in ds_x only the connector can block access, so the exchange hides
+ * the references from the recipient after a revocation.
  */
 export function toPackageResource(
   row: PackageRow,

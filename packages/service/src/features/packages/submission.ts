@@ -161,7 +161,7 @@ function readMetadata(envelope: ParsedEnvelope, call: PackageCall, isResponse: b
 /** An envelope is the native form; the schema of a manifest requires ds_x in the same way. */
 function requireNative({ transport_mode }: PackageMetadata, place: string): void {
   if (transport_mode === 'native') return
-  const message = 'Use exactly "native", or hand in a ds_x manifest: an envelope is sent in native mode.'
+  const message = 'Use exactly "native", or submit a ds_x manifest: an envelope is sent in native mode.'
   const failures = [{ pointer: `${place}/transport_mode`, rule: 'PKG-01', message }]
   throw new Problem('validation_failed', { failures })
 }

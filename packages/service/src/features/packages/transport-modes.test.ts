@@ -32,7 +32,7 @@ const setConnector = (organization: Organization, connector: string, verb: strin
     reason: 'test',
   })
 
-test('[PKG-03][PKG-04][O-24] a manifest is accepted without content, and the parties can read and verify it', async () => {
+test('[PKG-03][PKG-04][O-24] a manifest is accepted without content, and the parties read and verify it', async () => {
   const draft = await draftPackage(seats, cars, { dsx })
   const answer = await submit(seats, draft)
   assertSuccess(answer, 'createPackageTransfer')
@@ -53,7 +53,7 @@ test('[PKG-03][PKG-04][O-24] a manifest is accepted without content, and the par
   assertProblem(await plain.get(`/v1/packages/${id}`), 'resource_not_found')
 })
 
-test('[PKG-03] contract_agreement_id and transfer_process_id are optional; the latter says that the transfer began', async () => {
+test('[PKG-03] contract_agreement_id and transfer_process_id are optional; the latter means that the transfer has started', async () => {
   const { metadata } = await sendPackage(seats, cars, {
     dsx: { connectorId, contractAgreementId: 'agreement_1', transferProcessId: 'process_1' },
   })
@@ -63,7 +63,7 @@ test('[PKG-03] contract_agreement_id and transfer_process_id are optional; the l
   assert.deepEqual([edc.contract_agreement_id, edc.transfer_process_id], ['agreement_1', 'process_1'])
 })
 
-test('[PKG-03] every member of the manifest is signed, and there is no other', async () => {
+test('[PKG-03] every member of the manifest is signed, and unknown members are refused', async () => {
   const { body, receipt } = await draftPackage(seats, cars, { dsx })
   await seats.post('/v1/policy-receipts', receipt)
   const manifest = body as DsxPackageBody
@@ -96,14 +96,14 @@ test('[PKG-03] every member of the manifest is signed, and there is no other', a
   assertSuccess(await seats.post('/v1/packages', manifest), 'createPackageTransfer')
 })
 
-test('[PKG-03] the connector is an approved one of the sender’s organization', async () => {
+test('[PKG-03] the connector must be an approved one of the sender’s organization', async () => {
   for (const connector of ['connector_unknown', theirs]) {
     const answer = await submit(seats, await draftPackage(seats, cars, { dsx: { connectorId: connector } }))
     assertProblem(answer, 'connector_not_approved', { party: 'sender' })
   }
 })
 
-test('[PKG-05][ERR-03] both approved: native is refused; otherwise ds_x is', async () => {
+test('[PKG-05][ERR-03] if both connectors are approved native is refused, otherwise ds_x', async () => {
   const native = await submit(seats, await draftPackage(seats, cars))
   assertProblem(native, 'transport_mode_mismatch', { required_mode: 'ds_x' })
   const connected = await submit(seats, await draftPackage(seats, plain, { dsx }))
@@ -111,7 +111,7 @@ test('[PKG-05][ERR-03] both approved: native is refused; otherwise ds_x is', asy
   assertSuccess(await submit(seats, await draftPackage(seats, plain)), 'createPackageTransfer')
 })
 
-test('[PKG-01][PKG-03] a body whose metadata name the other mode is invalid, whatever mode its thread has', async () => {
+test('[PKG-01][PKG-03] a body whose metadata name the other mode is invalid, whatever the mode of its thread', async () => {
   const placesOf = (answer: Answer) => {
     assertProblem(answer, 'validation_failed')
     assert.equal(answer.status, 422)
@@ -124,7 +124,7 @@ test('[PKG-01][PKG-03] a body whose metadata name the other mode is invalid, wha
   assert.deepEqual(placesOf(await submit(seats, asNative)), [['/metadata/transport_mode', 'PKG-03']])
 })
 
-test('[PKG-03][O-35] the content type of a manifest is the one shown, and of a response one of the profile', async () => {
+test('[PKG-03][O-35] a manifest has the content type of the specification, a response one of the profile', async () => {
   const refused = { dsx, metadata: { content_type: 'text/plain' } }
   const answer = await submit(seats, await draftPackage(seats, cars, refused))
   assertProblem(answer, 'validation_failed')
@@ -156,7 +156,7 @@ test('[PKG-05][O-37] connectors approved later change new threads only', async (
   assert.equal((await late.get(`/v1/threads/${threadId}`)).body['transport_mode'], 'native')
 })
 
-test('[PKG-05] suspended in the middle: the running thread refuses, changes no mode, and goes on when approved again', async () => {
+test('[PKG-05] after a suspension a ds_x thread refuses packages and keeps its mode; after a new approval it continues', async () => {
   const partner = await world.organization('partner')
   const connector = await approveConnector(partner)
   const { metadata } = await sendPackage(seats, partner, { dsx })
@@ -169,7 +169,7 @@ test('[PKG-05] suspended in the middle: the running thread refuses, changes no m
   const answering = { dsx: { connectorId: connector }, respondsTo: metadata.package_id, ...inThread }
   const response = await submit(partner, await draftPackage(partner, seats, answering))
   assertProblem(response, 'connector_not_approved', { party: 'sender' })
-  // A new thread of the two is native now.
+  // A new thread of the two organizations is native.
   await sendPackage(seats, partner)
   await setConnector(partner, connector, 'revoke')
   const gone = await submit(seats, await draftPackage(seats, partner, { dsx, ...inThread }))
@@ -184,7 +184,7 @@ test('[PKG-05] suspended in the middle: the running thread refuses, changes no m
   await sendPackage(partner, seats, answering)
 })
 
-test('[PKG-08][O-03][O-23] in ds_x the signed receipt proves the transfer, by either digest', async () => {
+test('[PKG-08][O-03][O-23] in ds_x a signed receipt with either digest proves the transfer', async () => {
   const draft = await sendPackage(seats, cars, { dsx })
   const { metadata } = draft
   const { asset_digest } = (draft.body as DsxPackageBody).edc
@@ -202,7 +202,7 @@ test('[PKG-08][O-03][O-23] in ds_x the signed receipt proves the transfer, by ei
   assertProblem(asset, 'digest_mismatch', { member: 'package_digest' })
 })
 
-test('[PKG-10][O-34] in ds_x a revocation does not claim what the exchange cannot do', async () => {
+test('[PKG-10][O-34] in ds_x a revocation does not claim to block access', async () => {
   const { metadata } = await sendPackage(seats, cars, { dsx })
   const revoked = await sendRevocation(seats, metadata)
   assertSuccess(revoked, 'revokePackage')
@@ -215,13 +215,13 @@ test('[PKG-10][O-34] in ds_x a revocation does not claim what the exchange canno
     ((await reader.get(`/v1/threads/${thread_id}`)).body['packages'] as Shown[])[0] ?? {},
     (await reader.get(`/v1/audit/packages/${id}`)).body['package'] as Shown,
   ]
-  // The exchange cannot block the connector, and no longer tells the recipient what to ask it for.
+  // The exchange cannot block the connector, and hides the references from the recipient.
   for (const { edc, sender_signature } of await shownTo(cars))
     assert.deepEqual([edc, sender_signature], [undefined, undefined])
   for (const { edc, sender_signature } of await shownTo(seats)) assert.ok(edc && sender_signature)
 })
 
-test('[ID-05][PKG-03] a manifest signed by another party’s key is refused', async () => {
+test('[ID-05][PKG-03] a manifest signed with another party’s key is refused', async () => {
   const { body } = await draftPackage(seats, cars, { dsx })
   const { sender_signature: _signature, ...manifest } = body as DsxPackageBody
   const { pair, keyId } = cars.signing
