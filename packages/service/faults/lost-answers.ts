@@ -10,7 +10,7 @@ import {
   type Organization,
   type RequestOptions,
 } from '@agent-exchange/testkit'
-import { openDatabase, type Database } from '../src/db/database.ts'
+import { identifier, openDatabase, type Database } from '../src/db/database.ts'
 import { startCommitProxy, type CommitProxy } from './commit-proxy.ts'
 import { startExchange, type Exchange } from './exchange.ts'
 import { killed } from './serve-process.ts'
@@ -88,7 +88,7 @@ async function rows(sql: Database): Promise<unknown> {
   const counts = await Promise.all(
     tables.map(async ({ name }) => [
       name,
-      (await sql`select count(*)::int as rows from ${sql(name)}`)[0]?.['rows'],
+      (await sql`select count(*)::int as rows from ${identifier(name)}`)[0]?.['rows'],
     ]),
   )
   return Object.fromEntries(counts) as unknown

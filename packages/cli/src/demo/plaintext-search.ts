@@ -28,7 +28,7 @@ export async function searchForPlaintext(
   }
   let rows = 0
   for (const table of await tableNames(database)) {
-    const texts = await database<{ row: string }[]>`select t::text as row from ${database(table)} t`
+    const texts = await database.unsafe<{ row: string }[]>(`select t::text as row from "${table}" t`, [])
     rows += texts.length
     if (texts.some(({ row }) => spellings.some((spelling) => row.includes(spelling)))) found.push(table)
   }

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import type { Transaction } from './database.ts'
-import { column, copyTarget } from './wire/copy.ts'
+import { column, copyTarget } from './copy.ts'
 
 /** The owner of the table idempotency_record. */
 
@@ -39,14 +39,14 @@ export async function findRecords(
   tx: Transaction,
   claims: readonly Claim[],
 ): Promise<Map<string, FoundRecord>> {
-  const rows = await tx<(Claim & FoundRecord)[]>`
+  const rows = await tx.byIndex<(Claim & FoundRecord)[]>`
     select claimed.*, record.* from unnest(
         ${claims.map((claim) => claim.organizationId)}::text[], ${claims.map((claim) => claim.scope)}::text[],
         ${claims.map((claim) => claim.keyHash)}::text[]) as claimed ("organizationId", scope, "keyHash"),
       lateral (
         select content_hash as "contentHash", status, body from idempotency_record
         where organization_id = claimed."organizationId" and idempotency_record.scope = claimed.scope
-          and key_hash = decode(claimed."keyHash", 'hex') limit 1) as record`.execute()
+          and key_hash = decode(claimed."keyHash", 'hex') limit 1) as record`
   return new Map(
     rows.map(({ status, body, contentHash, ...claim }) => [claimName(claim), { status, body, contentHash }]),
   )

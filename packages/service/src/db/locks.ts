@@ -17,7 +17,7 @@ export type LockSpace = (typeof LOCK_SPACES)[number]
 export async function lockNames(tx: Transaction, space: LockSpace, names: readonly string[]): Promise<void> {
   if (names.length === 0) return
   await tx`
-    select pg_advisory_xact_lock(number) from unnest(${numbers(space, names)}::text[]::bigint[]) as number`.execute()
+    select pg_advisory_xact_lock(number) from unnest(${numbers(space, names)}::text[]::bigint[]) as number`
 }
 
 /** Waits until nobody holds any of the names exclusively; others may share them. */
@@ -25,7 +25,7 @@ export async function shareNames(tx: Transaction, space: LockSpace, names: reado
   if (names.length === 0) return
   await tx`
     select pg_advisory_xact_lock_shared(number)
-    from unnest(${numbers(space, names)}::text[]::bigint[]) as number`.execute()
+    from unnest(${numbers(space, names)}::text[]::bigint[]) as number`
 }
 
 /** Takes what is free and returns the names that somebody else holds. */
@@ -37,7 +37,7 @@ export async function tryNames(
   const byNumber = new Map(names.map((name) => [numberOf(space, name), name]))
   const held = await tx<{ number: string }[]>`
     select number::text from unnest(${sorted([...byNumber.keys()])}::text[]::bigint[]) as number
-    where not pg_try_advisory_xact_lock(number)`.execute()
+    where not pg_try_advisory_xact_lock(number)`
   return new Set(held.map(({ number }) => byNumber.get(number) ?? ''))
 }
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { testDatabase } from '@agent-exchange/testkit'
-import { openDatabase } from './database.ts'
+import { openDatabase, type Queries } from './database.ts'
 
 const database = await testDatabase()
 const db = openDatabase({ target: database.url, maximumConnections: 2, applicationName: 'test' })
@@ -10,9 +10,13 @@ after(async () => {
   await database[Symbol.asyncDispose]()
 })
 
-async function planOf(text: string): Promise<string> {
-  const rows = await db.unsafe<{ 'QUERY PLAN': string }[]>(`explain ${text}`)
-  return rows.map((row) => row['QUERY PLAN']).join('\n')
+/** As planned in a transaction that sends a statement by index, or without the settings. */
+async function planOf(text: string, { isByIndex = true } = {}): Promise<string> {
+  return db.begin(async (tx) => {
+    if (isByIndex) await tx.byIndex`select 1`
+    const rows = await tx.unsafe<{ 'QUERY PLAN': string }[]>(`explain ${text}`)
+    return rows.map((row) => row['QUERY PLAN']).join('\n')
+  })
 }
 
 // A plan made on an empty table is kept while it grows: it must be the one for a full table from the start.
@@ -100,10 +104,29 @@ test('[EVT-04] streams are moved on by index, and locked in the order of their n
   assert.doesNotMatch(plan, /Seq Scan|Bitmap|Hash Join|Merge Join/, plan)
 })
 
-test('a plan is made once for a statement, and kept', async () => {
-  for (let i = 0; i < 8; i++) await db`select from package where package_id = any(${[`p${i}`]})`
-  const [plans] = await db<{ made_anew: number; kept: number }[]>`
-    select custom_plans as made_anew, generic_plans as kept from pg_prepared_statements
+test('a plan is made once for a statement that is sent by index, and kept', async () => {
+  for (let i = 0; i < 8; i++) await db.byIndex`select from package where package_id = any(${[`p${i}`]})`
+  const [plans] = await db<{ custom: number; generic: number }[]>`
+    select custom_plans as custom, generic_plans as generic from pg_prepared_statements
     where statement like 'select from package %'`
-  assert.deepEqual({ ...plans }, { made_anew: 0, kept: 8 })
+  assert.deepEqual({ ...plans }, { custom: 0, generic: 8 })
+})
+
+test('the planner settings end with their transaction, or with the pipeline of a single statement', async () => {
+  const setting = async (queries: Queries) =>
+    (await queries<{ value: string }[]>`select current_setting('enable_seqscan') as value`)[0]?.value
+  const single = openDatabase({ target: database.url, maximumConnections: 1, applicationName: 'test' })
+  const [row] = await single.byIndex<{ value: string }[]>`select current_setting('enable_seqscan') as value`
+  assert.deepEqual([row?.value, await setting(single)], ['off', 'on'])
+  const inside = await single.begin(async (tx) => [
+    await setting(tx),
+    await tx.byIndex`select 1`.then(() => setting(tx)),
+  ])
+  assert.deepEqual([...inside, await single.begin(setting)], ['on', 'off', 'on'])
+  await single.end()
+})
+
+test('statements that are not sent by index read no whole table either', async () => {
+  for (const name of ['packages by their ids', 'receipts of a package', 'usage of organizations'] as const)
+    assert.doesNotMatch(await planOf(STATEMENTS[name], { isByIndex: false }), /Seq Scan/, name)
 })

@@ -73,7 +73,7 @@ export async function recordAttempts(
     details: JSON.stringify(details),
   }))
   const column = columnsOf(rows)
-  const written = await db<{ delivery_id: string }[]>`
+  const written = await db.byIndex<{ delivery_id: string }[]>`
     with row as materialized (
       select delivery_id, attempt::integer, claim_id::bigint, state, nullif(next_attempt_at, '')::timestamptz as next_attempt_at,
         nullif(finished_at, '')::timestamptz as finished_at, started_at::timestamptz, outcome, details

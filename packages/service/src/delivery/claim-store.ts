@@ -35,7 +35,7 @@ export async function takeClaims(
   worker: string,
   { except }: { except: readonly number[] },
 ): Promise<TakenClaims> {
-  const rows = await tx<
+  const rows = await tx.byIndex<
     ({ count: number } & { [Name in keyof TakenDelivery]: TakenDelivery[Name] | null })[]
   >`
     with taken as (

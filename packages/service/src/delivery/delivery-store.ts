@@ -1,5 +1,5 @@
 import { MAXIMUM_DELIVERY_ATTEMPTS } from '@agent-exchange/protocol'
-import type { Queries } from '../db/database.ts'
+import { fragment, type Fragment, type Queries } from '../db/database.ts'
 import { secondsAfter } from '../kernel/clock.ts'
 import type { Wanted } from './lanes.ts'
 import { SWEPT_LANES } from './limits.ts'
@@ -49,13 +49,13 @@ export function claimDeliveries(
   { worker, now, finished, unanswered }: ClaimOrder,
 ): Promise<ClaimedDelivery[]> {
   const { requests_at_once: atOnce, seconds_between: pause } = unanswered
-  return db<ClaimedDelivery[]>`
+  return db.byIndex<ClaimedDelivery[]>`
     with wanted as materialized (
       select lane.webhook_endpoint_id, lane.room
       from unnest(${wanted.map(({ endpointId }) => endpointId)}::text[], ${wanted.map(({ room }) => String(room))}::text[]::integer[])
         as lane (webhook_endpoint_id, room)
     ), unanswered as materialized (
-      select endpoint.webhook_endpoint_id, least(wanted.room, ${pause === 0 ? db`${atOnce} - under_way.count` : db`1`}) as room
+      select endpoint.webhook_endpoint_id, least(wanted.room, ${pause === 0 ? fragment`${atOnce} - under_way.count` : fragment`1`}) as room
       from wanted join webhook_endpoint as endpoint on endpoint.webhook_endpoint_id = wanted.webhook_endpoint_id
       join organization on organization.organization_id = endpoint.organization_id
       cross join lateral (
@@ -128,7 +128,7 @@ export async function releaseDeliveries(db: Queries, released: readonly Released
     claim_id: claimId,
     next_attempt_at: nextAttemptAt,
   }))
-  await db`
+  await db.byIndex`
     update delivery set attempt = delivery.attempt - 1, claim_id = null, next_attempt_at = row.next_attempt_at
     from json_to_recordset(${JSON.stringify(rows)}::text::json) as row (
       delivery_id text, claim_id bigint, next_attempt_at timestamptz)
@@ -147,16 +147,16 @@ export interface SweptLane {
  * index for each of them, however much waits behind it.
  */
 export function sweepLanes(db: Queries, after: string): Promise<SweptLane[]> {
-  const next = (previous: unknown) => db`
+  const next = (previous: string | Fragment) => fragment`
     select webhook_endpoint_id, next_attempt_at from delivery
-    where state = 'pending' and claim_id is null and webhook_endpoint_id > ${previous as string}
+    where state = 'pending' and claim_id is null and webhook_endpoint_id > ${previous}
     order by webhook_endpoint_id, next_attempt_at limit 1`
-  return db<SweptLane[]>`
+  return db.byIndex<SweptLane[]>`
     with recursive lane as (
       (${next(after)})
       union all
       select following.webhook_endpoint_id, following.next_attempt_at
-      from lane cross join lateral (${next(db`lane.webhook_endpoint_id`)}) as following
+      from lane cross join lateral (${next(fragment`lane.webhook_endpoint_id`)}) as following
     ), first as (select * from lane limit ${SWEPT_LANES})
     select first.webhook_endpoint_id, first.next_attempt_at,
       endpoint.status = 'active' and organization.status = 'active' as is_active
@@ -166,7 +166,7 @@ export function sweepLanes(db: Queries, after: string): Promise<SweptLane[]> {
 
 /** The same for endpoints by name, without those that are not active or whose pace is not that of the ladder (O-45). */
 export function nextDueOf(db: Queries, endpoints: readonly string[]): Promise<SweptLane[]> {
-  return db<SweptLane[]>`
+  return db.byIndex<SweptLane[]>`
     select lane.webhook_endpoint_id, first.next_attempt_at, true as is_active
     from unnest(${[...endpoints]}::text[]) as lane (webhook_endpoint_id)
     join webhook_endpoint as endpoint on endpoint.webhook_endpoint_id = lane.webhook_endpoint_id

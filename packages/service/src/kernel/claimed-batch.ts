@@ -10,7 +10,7 @@ import {
   type RecordedAnswer,
 } from '../db/idempotency.ts'
 import { lockNames, tryNames } from '../db/locks.ts'
-import { leaveToCommit } from '../db/transaction-lines.ts'
+import { deferToCommit } from '../db/transaction-pool.ts'
 import type { BatchResult } from './batcher.ts'
 import type { AuthorizedCall, BatchMutation } from './call.ts'
 import { sameContent } from './idempotency.ts'
@@ -55,7 +55,7 @@ export async function runClaimed(
     results.set(each, { done: answer })
     records.push({ ...answer, claim, contentHash, recordedAt: call.now })
   })
-  leaveToCommit(tx, insertRecords(tx, records))
+  deferToCommit(tx, insertRecords(tx, records))
   return calls.map((call) => results.get(call) ?? 'retrySingly')
 }
 

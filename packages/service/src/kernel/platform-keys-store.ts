@@ -1,6 +1,6 @@
 import type { PublicJwk } from '@agent-exchange/crypto'
 import type { PublicKey } from '@agent-exchange/protocol'
-import type { Queries, Transaction } from '../db/database.ts'
+import { fragment, type Queries, type Transaction } from '../db/database.ts'
 import { secondsBetween } from './clock.ts'
 import { Problem } from './problem.ts'
 
@@ -30,7 +30,7 @@ export type ListedKey = PublicKey & { readonly standby?: true }
 const MAXIMUM_LISTED_KEYS = 100
 const MAXIMUM_PUBLISHED_KEYS = 50
 
-const columns = (queries: Queries) => queries`
+const COLUMNS = fragment`
   key_id, purpose, public_jwk, private_key_encrypted, valid_from, valid_until, status, created_at, revoked_at,
   invalid_from, standby`
 
@@ -41,7 +41,7 @@ export async function listUsableKeys(
   now: string,
 ): Promise<PlatformKeyRow[]> {
   return queries<PlatformKeyRow[]>`
-    select ${columns(queries)} from platform_key
+    select ${COLUMNS} from platform_key
     where purpose = ${purpose} and status in ('active', 'retiring') and valid_until > ${now}
     order by valid_from desc, created_at desc, key_id
     limit ${MAXIMUM_LISTED_KEYS}`
@@ -54,7 +54,7 @@ export async function listPublishedKeys(
   now: string,
 ): Promise<PlatformKeyRow[]> {
   return queries<PlatformKeyRow[]>`
-    select ${columns(queries)} from platform_key
+    select ${COLUMNS} from platform_key
     where purpose = ${purpose} and status in ('active', 'retiring', 'revoked') and valid_until > ${now}
     order by standby, valid_from desc, created_at desc, key_id
     limit ${MAXIMUM_LISTED_KEYS}`
@@ -63,7 +63,7 @@ export async function listPublishedKeys(
 /** Keys of every status, latest start first. */
 export async function listAllKeys(queries: Queries, purpose: PlatformKeyPurpose): Promise<PlatformKeyRow[]> {
   return queries<PlatformKeyRow[]>`
-    select ${columns(queries)} from platform_key where purpose = ${purpose}
+    select ${COLUMNS} from platform_key where purpose = ${purpose}
     order by standby, valid_from desc, created_at desc, key_id
     limit ${MAXIMUM_LISTED_KEYS}`
 }

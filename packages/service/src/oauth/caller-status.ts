@@ -38,7 +38,7 @@ async function checkCallers(
   issuer: IssuerKind,
 ): Promise<BatchResult<void>[]> {
   const asked = [...new Map(tokens.map(({ caller }) => [nameOf(caller), caller])).values()]
-  const rows = await db<{ name: string; version: number | null }[]>`
+  const rows = await db.byIndex<{ name: string; version: number | null }[]>`
     select organization_id || ' ' || asked.client_id as name, credential_version as version
     from unnest(${asked.map(({ organizationId }) => organizationId)}::text[],
                 ${asked.map(({ clientId }) => clientId)}::text[]) as asked (organization_id, client_id)

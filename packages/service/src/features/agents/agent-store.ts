@@ -37,7 +37,7 @@ export async function agentStatuses(
   agentIds: readonly string[],
 ): Promise<Map<string, string>> {
   const rows = await queries<{ agent_id: string; status: string }[]>`
-    select agent_id, status from agent where agent_id = any(${[...new Set(agentIds)]})`.execute()
+    select agent_id, status from agent where agent_id = any(${[...new Set(agentIds)]})`
   return new Map(rows.map((row) => [row.agent_id, row.status]))
 }
 

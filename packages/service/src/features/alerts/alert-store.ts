@@ -1,4 +1,4 @@
-import type { Queries, Transaction } from '../../db/database.ts'
+import { fragment, type Queries, type Transaction } from '../../db/database.ts'
 import type { AlertKind } from './raise-alert.ts'
 
 export type MailState = 'new' | 'waiting' | 'sent' | 'failed' | 'off' | 'no_contact'
@@ -18,7 +18,7 @@ export interface AlertRow {
   readonly mail_error: string | null
 }
 
-const columns = (db: Queries) => db`
+const COLUMNS = fragment`
   alert_id, raised_at, organization_id, webhook_endpoint_id, delivery_id, kind, reason, mail_state, mail_tries,
   mailed_at, mail_error`
 
@@ -36,11 +36,11 @@ export async function listAlerts(
   { organizationId, endpointId, kind, before, limit }: AlertFilter,
 ): Promise<AlertRow[]> {
   return db<AlertRow[]>`
-    select ${columns(db)} from alert
-    where true ${organizationId === undefined ? db`` : db`and organization_id = ${organizationId}`}
-      ${endpointId === undefined ? db`` : db`and webhook_endpoint_id = ${endpointId}`}
-      ${kind === undefined ? db`` : db`and kind = ${kind}`}
-      ${before === undefined ? db`` : db`and alert_id < ${before}`}
+    select ${COLUMNS} from alert
+    where true ${organizationId === undefined ? fragment`` : fragment`and organization_id = ${organizationId}`}
+      ${endpointId === undefined ? fragment`` : fragment`and webhook_endpoint_id = ${endpointId}`}
+      ${kind === undefined ? fragment`` : fragment`and kind = ${kind}`}
+      ${before === undefined ? fragment`` : fragment`and alert_id < ${before}`}
     order by alert_id desc limit ${limit}`
 }
 
@@ -80,7 +80,7 @@ export interface MailPace {
 }
 
 /** Of `endpoint`: nothing about it is being sent or waits for another try, and its last mail is long enough ago. */
-const mayBeMailed = (tx: Transaction, { now, quietSince }: MailPace) => tx`
+const mayBeMailed = ({ now, quietSince }: MailPace) => fragment`
   not exists (
     select from alert where alert.webhook_endpoint_id = endpoint.webhook_endpoint_id
       and mail_state = 'waiting' and mail_tries > 0 and mail_next_at > ${now})
@@ -96,7 +96,7 @@ export async function nextMail(tx: Transaction, pace: MailPace): Promise<MailOrd
     where contact is not null
       and webhook_endpoint_id in (
         select webhook_endpoint_id from alert where mail_state = 'waiting' and mail_next_at <= ${pace.now})
-      and ${mayBeMailed(tx, pace)}
+      and ${mayBeMailed(pace)}
     order by webhook_endpoint_id limit 1 for no key update of endpoint skip locked`
   return order
 }
@@ -110,9 +110,9 @@ export async function claimAlerts(tx: Transaction, endpointId: string, pace: Mai
     update alert set mail_tries = mail_tries + 1, mail_next_at = ${pace.leasedUntil}
     where alert_id in (
       select alert_id from alert join webhook_endpoint as endpoint using (webhook_endpoint_id)
-      where webhook_endpoint_id = ${endpointId} and mail_state = 'waiting' and ${mayBeMailed(tx, pace)}
+      where webhook_endpoint_id = ${endpointId} and mail_state = 'waiting' and ${mayBeMailed(pace)}
       order by alert_id limit ${pace.limit})
-    returning ${columns(tx)}`
+    returning ${COLUMNS}`
   return rows.toSorted((a, b) => a.alert_id - b.alert_id)
 }
 

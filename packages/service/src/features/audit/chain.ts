@@ -1,5 +1,5 @@
 import { hash as digest } from 'node:crypto'
-import { column, copyTarget } from '../../db/wire/copy.ts'
+import { column, copyTarget } from '../../db/copy.ts'
 import type { Transaction } from '../../db/database.ts'
 import { linkedText, quoted, type EntryText, type Link } from './entry-text.ts'
 

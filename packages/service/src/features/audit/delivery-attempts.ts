@@ -19,7 +19,7 @@ export async function attemptsOf(
 ): Promise<Listed<Attempt, Mark>> {
   const [time, rest] = paging.mark
   const [deliveryId = '', attempt = '0'] = rest.split(':')
-  const rows = await db<AttemptRow[]>`
+  const rows = await db.byIndex<AttemptRow[]>`
     select delivery_id, delivery_attempt.attempt, started_at, outcome
     from delivery join delivery_attempt using (delivery_id)
     where package_id = ${packageId} and organization_id = ${organizationId}

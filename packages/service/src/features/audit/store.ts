@@ -1,5 +1,5 @@
 import type { EvidenceEntry } from '@agent-exchange/protocol'
-import type { Queries } from '../../db/database.ts'
+import { fragment, type Queries } from '../../db/database.ts'
 import { fromLines, linkedText, type EntryText } from './entry-text.ts'
 
 /** An entry as it was hashed, and its hash. */
@@ -42,9 +42,9 @@ export async function entriesAfter(queries: Queries, query: EntryQuery): Promise
   const { threadId, packageId, organizationId, after, until, limit } = query
   // Each way has its index: a record is found by its thread or by its package.
   const place =
-    packageId === undefined ? queries`thread_id = ${threadId}` : queries`package_id = ${packageId}`
+    packageId === undefined ? fragment`thread_id = ${threadId}` : fragment`package_id = ${packageId}`
   // A record holds at least one entry, and may have begun on the page before.
-  const records = await queries<StoredRecord[]>`
+  const records = await queries.byIndex<StoredRecord[]>`
     select entries, (
       select audit_entries from policy_receipt
       where policy_receipt.policy_receipt_id = audit_record.policy_receipt_id) as kept
@@ -66,7 +66,7 @@ export async function nextRecordAfter(
   threadId: string,
   position: number,
 ): Promise<number | undefined> {
-  const [next] = await queries<{ first_position: number }[]>`
+  const [next] = await queries.byIndex<{ first_position: number }[]>`
     select first_position from audit_record where thread_id = ${threadId} and last_position > ${position}
     order by last_position limit 1`
   return next?.first_position

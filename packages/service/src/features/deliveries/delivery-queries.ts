@@ -1,4 +1,4 @@
-import type { Queries } from '../../db/database.ts'
+import { fragment, type Fragment, type Queries } from '../../db/database.ts'
 import { startOfIds } from '../../kernel/ids.ts'
 
 export const DELIVERY_STATES = ['pending', 'delivered', 'failed', 'dead'] as const
@@ -41,26 +41,25 @@ export interface DeliveryFilter {
   readonly until?: string | undefined
 }
 
-export const deliveryColumns = (db: Queries) => db`
+export const DELIVERY_COLUMNS = fragment`
   delivery_id, webhook_endpoint_id, organization_id, notification_id, event_id, state, attempt, next_attempt_at,
   claim_id, created_at, finished_at, replay_of, replay_actor, replay_reason`
 
 /** What a filter says beside the state. An id begins with the time of its making. */
-export const matching = (db: Queries, { organizationId, endpointId, since, until }: DeliveryFilter) => db`
-  ${organizationId === undefined ? db`` : db`and organization_id = ${organizationId}`}
-  ${endpointId === undefined ? db`` : db`and webhook_endpoint_id = ${endpointId}`}
-  ${since === undefined ? db`` : db`and delivery_id >= ${startOfIds('dlv', since)}`}
-  ${until === undefined ? db`` : db`and delivery_id < ${startOfIds('dlv', until)}`}`
+export const matching = ({ organizationId, endpointId, since, until }: DeliveryFilter) => fragment`
+  ${organizationId === undefined ? fragment`` : fragment`and organization_id = ${organizationId}`}
+  ${endpointId === undefined ? fragment`` : fragment`and webhook_endpoint_id = ${endpointId}`}
+  ${since === undefined ? fragment`` : fragment`and delivery_id >= ${startOfIds('dlv', since)}`}
+  ${until === undefined ? fragment`` : fragment`and delivery_id < ${startOfIds('dlv', until)}`}`
 
 /** As literals: the planner cannot match a parameter with the condition of a partial index. */
 const IN_STATE = {
-  pending: (db: Queries) => db`state = 'pending'`,
-  delivered: (db: Queries) => db`state = 'delivered'`,
-  failed: (db: Queries) => db`state in ('failed', 'dead') and state = 'failed'`,
-  dead: (db: Queries) => db`state in ('failed', 'dead') and state = 'dead'`,
-} as const
-type InState = (typeof IN_STATE)[DeliveryState]
-const inTrouble: InState = (db) => db`state in ('failed', 'dead')`
+  pending: fragment`state = 'pending'`,
+  delivered: fragment`state = 'delivered'`,
+  failed: fragment`state in ('failed', 'dead') and state = 'failed'`,
+  dead: fragment`state in ('failed', 'dead') and state = 'dead'`,
+} as const satisfies Record<DeliveryState, Fragment>
+const IN_TROUBLE = fragment`state in ('failed', 'dead')`
 
 interface Page {
   readonly after: string | undefined
@@ -74,50 +73,49 @@ export async function listDeliveries(
   page: Page,
 ): Promise<DeliveryRow[]> {
   const { state, organizationId, endpointId } = filter
-  if (organizationId !== undefined || endpointId !== undefined) return newestOfEndpoints(db, filter, page)
-  return newest(db, state === undefined ? () => db`true` : IN_STATE[state], filter, page)
+  const isOfEndpoints = organizationId !== undefined || endpointId !== undefined
+  if (isOfEndpoints) return db.byIndex<DeliveryRow[]>`${newestOfEndpoints(filter, page)}`
+  return db.byIndex<
+    DeliveryRow[]
+  >`${newest(state === undefined ? fragment`true` : IN_STATE[state], filter, page)}`
 }
 
-function newest(db: Queries, inState: InState, filter: DeliveryFilter, { after, limit }: Page) {
-  return db<DeliveryRow[]>`
-    select ${deliveryColumns(db)} from delivery
-    where ${inState(db)} ${matching(db, filter)} ${after === undefined ? db`` : db`and delivery_id < ${after}`}
+function newest(inState: Fragment, filter: DeliveryFilter, { after, limit }: Page): Fragment {
+  return fragment`
+    select ${DELIVERY_COLUMNS} from delivery
+    where ${inState} ${matching(filter)} ${after === undefined ? fragment`` : fragment`and delivery_id < ${after}`}
     order by delivery_id desc limit ${limit}`
 }
 
 /**
- * A page of each endpoint, and of these the newest: an endpoint with few is not looked for among those of the others.
- * Each group of states has its own index by endpoint.
+ * A page of each endpoint, and of these the newest: the deliveries of an endpoint that has few are not searched for
+ * among those of the others. Each group of states has its own index by endpoint.
  */
-function newestOfEndpoints(db: Queries, filter: DeliveryFilter, page: Page) {
+function newestOfEndpoints(filter: DeliveryFilter, page: Page): Fragment {
   const { state, organizationId, endpointId, since, until } = filter
-  const groups = state === undefined ? [IN_STATE.pending, IN_STATE.delivered, inTrouble] : [IN_STATE[state]]
+  const groups = state === undefined ? [IN_STATE.pending, IN_STATE.delivered, IN_TROUBLE] : [IN_STATE[state]]
   const pages = groups
-    .map(
-      (inState): InState =>
-        (of) =>
-          of`webhook_endpoint_id = endpoint.webhook_endpoint_id and ${inState(of)}`,
-    )
-    .map((inGroup) => db`(${newest(db, inGroup, { since, until }, page)})`)
-    .reduce((all, next) => db`${all} union all ${next}`)
-  return db<DeliveryRow[]>`
-    select each.* from (${endpointsOf(db, { organizationId, endpointId })}) as endpoint cross join lateral (${pages}) as each
+    .map((inState) => fragment`webhook_endpoint_id = endpoint.webhook_endpoint_id and ${inState}`)
+    .map((inGroup) => fragment`(${newest(inGroup, { since, until }, page)})`)
+    .reduce((all, next) => fragment`${all} union all ${next}`)
+  return fragment`
+    select each.* from (${endpointsOf({ organizationId, endpointId })}) as endpoint cross join lateral (${pages}) as each
     order by delivery_id desc limit ${page.limit}`
 }
 
 /** Those that are in use and those that were deleted are indexed apart. */
-function endpointsOf(db: Queries, { organizationId, endpointId }: DeliveryFilter) {
-  const byId = endpointId === undefined ? db`` : db`and webhook_endpoint_id = ${endpointId}`
+function endpointsOf({ organizationId, endpointId }: DeliveryFilter): Fragment {
+  const byId = endpointId === undefined ? fragment`` : fragment`and webhook_endpoint_id = ${endpointId}`
   if (organizationId === undefined)
-    return db`select webhook_endpoint_id from webhook_endpoint where true ${byId}`
-  const ofOrganization = db`
+    return fragment`select webhook_endpoint_id from webhook_endpoint where true ${byId}`
+  const ofOrganization = fragment`
     select webhook_endpoint_id from webhook_endpoint where organization_id = ${organizationId} ${byId}`
-  return db`${ofOrganization} and status <> 'deleted' union all ${ofOrganization} and status = 'deleted'`
+  return fragment`${ofOrganization} and status <> 'deleted' union all ${ofOrganization} and status = 'deleted'`
 }
 
 export async function findDelivery(db: Queries, id: string): Promise<DeliveryRow | undefined> {
   const [row] = await db<DeliveryRow[]>`
-    select ${deliveryColumns(db)} from delivery where delivery_id = ${id}`
+    select ${DELIVERY_COLUMNS} from delivery where delivery_id = ${id}`
   return row
 }
 
@@ -130,6 +128,6 @@ export async function attemptsOf(db: Queries, id: string): Promise<AttemptRow[]>
 /** Deliveries that repeat this one on an operator's word. */
 export async function replaysOf(db: Queries, id: string, limit: number): Promise<DeliveryRow[]> {
   return db<DeliveryRow[]>`
-    select ${deliveryColumns(db)} from delivery where replay_of = ${id}
+    select ${DELIVERY_COLUMNS} from delivery where replay_of = ${id}
     order by delivery_id limit ${limit}`
 }

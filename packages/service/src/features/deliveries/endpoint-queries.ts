@@ -1,4 +1,4 @@
-import type { Queries, Transaction } from '../../db/database.ts'
+import { fragment, type Queries, type Transaction } from '../../db/database.ts'
 
 export type EndpointStatus = 'active' | 'disabled' | 'deleted'
 
@@ -19,7 +19,7 @@ export interface EndpointRow {
   readonly missed_until: number | null
 }
 
-const columns = (db: Queries) => db`
+const COLUMNS = fragment`
   webhook_endpoint_id, organization_id, url, event_types, signing_key_id, status, status_reason, created_at,
   updated_at, disabled_at, enabled_at, missed_after, missed_until`
 
@@ -35,23 +35,23 @@ export async function listEndpoints(
   { organizationId, status, after, limit }: EndpointFilter,
 ): Promise<EndpointRow[]> {
   return db<EndpointRow[]>`
-    select ${columns(db)} from webhook_endpoint
+    select ${COLUMNS} from webhook_endpoint
     where webhook_endpoint_id > ${after ?? ''}
-      ${organizationId === undefined ? db`` : db`and organization_id = ${organizationId}`}
-      ${status === undefined ? db`` : db`and status = ${status}`}
+      ${organizationId === undefined ? fragment`` : fragment`and organization_id = ${organizationId}`}
+      ${status === undefined ? fragment`` : fragment`and status = ${status}`}
     order by webhook_endpoint_id limit ${limit}`
 }
 
 export async function findEndpoint(db: Queries, id: string): Promise<EndpointRow | undefined> {
   const [row] = await db<EndpointRow[]>`
-    select ${columns(db)} from webhook_endpoint where webhook_endpoint_id = ${id}`
+    select ${COLUMNS} from webhook_endpoint where webhook_endpoint_id = ${id}`
   return row
 }
 
 /** Held against other changes of it, not against deliveries that refer to it. */
 export async function lockEndpoint(tx: Transaction, id: string): Promise<EndpointRow | undefined> {
   const [row] = await tx<EndpointRow[]>`
-    select ${columns(tx)} from webhook_endpoint where webhook_endpoint_id = ${id} for no key update`
+    select ${COLUMNS} from webhook_endpoint where webhook_endpoint_id = ${id} for no key update`
   return row
 }
 
@@ -80,7 +80,7 @@ export async function markEnabled(
   const [row] = await tx<EndpointRow[]>`
     update webhook_endpoint set status = 'active', status_reason = null, updated_at = ${now}, enabled_at = ${now},
       missed_until = ${lastSequence}
-    where webhook_endpoint_id = ${id} returning ${columns(tx)}`
+    where webhook_endpoint_id = ${id} returning ${COLUMNS}`
   return row
 }
 
@@ -93,7 +93,7 @@ export async function markDisabled(
     update webhook_endpoint set status = 'disabled', status_reason = ${reason}, updated_at = ${now},
       disabled_at = coalesce(disabled_at, ${now}), enabled_at = null,
       missed_after = coalesce(missed_after, ${lastSequence}), missed_until = null
-    where webhook_endpoint_id = ${id} returning ${columns(tx)}`
+    where webhook_endpoint_id = ${id} returning ${COLUMNS}`
   return row
 }
 
@@ -104,7 +104,7 @@ export async function markDeleted(
 ): Promise<EndpointRow | undefined> {
   const [row] = await tx<EndpointRow[]>`
     update webhook_endpoint set status = 'deleted', status_reason = ${reason}, updated_at = ${now}
-    where webhook_endpoint_id = ${id} returning ${columns(tx)}`
+    where webhook_endpoint_id = ${id} returning ${COLUMNS}`
   return row
 }
 

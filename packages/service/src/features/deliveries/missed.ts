@@ -1,8 +1,8 @@
-import type { Queries, Transaction } from '../../db/database.ts'
+import { fragment, type Queries, type Transaction } from '../../db/database.ts'
 import { findEndpoint, forgetMissed, type EndpointRow } from './endpoint-queries.ts'
 import { holdThreads } from './replay-evidence.ts'
 import { insertReplays, type Replayable, type ReplayOrder, type Replayed } from './replay-insert.ts'
-import { canBeReplayed, MAXIMUM_COUNTED, MAXIMUM_REPLAYS } from './replay-many.ts'
+import { CAN_BE_REPLAYED, MAXIMUM_COUNTED, MAXIMUM_REPLAYS } from './replay-many.ts'
 import { requireActiveEndpoint } from './replay.ts'
 
 /** What an endpoint missed while it was disabled. */
@@ -14,13 +14,13 @@ export interface Missed {
 }
 
 /** Notifications of the time it was disabled that it would have got. */
-const undelivered = (db: Queries, endpoint: EndpointRow, limit: number) => db`
+const undelivered = (endpoint: EndpointRow, limit: number) => fragment`
   select notification_id, event_id, package_id, ${endpoint.organization_id}::text as organization_id,
     ${endpoint.webhook_endpoint_id}::text as webhook_endpoint_id, null::text as replay_of
   from notification
   where organization_id = ${endpoint.organization_id} and sequence > ${endpoint.missed_after}
-    ${endpoint.missed_until === null ? db`` : db`and sequence <= ${endpoint.missed_until}`}
-    ${endpoint.event_types.length === 0 ? db`` : db`and event_type = any(${endpoint.event_types})`}
+    ${endpoint.missed_until === null ? fragment`` : fragment`and sequence <= ${endpoint.missed_until}`}
+    ${endpoint.event_types.length === 0 ? fragment`` : fragment`and event_type = any(${endpoint.event_types})`}
     and not exists (
       select from delivery where delivery.package_id = notification.package_id
         and delivery.notification_id = notification.notification_id
@@ -28,22 +28,22 @@ const undelivered = (db: Queries, endpoint: EndpointRow, limit: number) => db`
   order by sequence limit ${limit}`
 
 /** Deliveries to it that failed in that time, where replaying them makes sense. */
-const failed = (db: Queries, endpoint: EndpointRow, limit: number) => db`
+const failed = (endpoint: EndpointRow, limit: number) => fragment`
   select notification_id, event_id, package_id, organization_id, webhook_endpoint_id, delivery_id as replay_of
   from delivery as failed
   where webhook_endpoint_id = ${endpoint.webhook_endpoint_id} and state in ('failed', 'dead')
     and finished_at >= ${endpoint.disabled_at}
-    ${endpoint.enabled_at === null ? db`` : db`and finished_at <= ${endpoint.enabled_at}`}
-    and ${canBeReplayed(db)}
+    ${endpoint.enabled_at === null ? fragment`` : fragment`and finished_at <= ${endpoint.enabled_at}`}
+    and ${CAN_BE_REPLAYED}
   order by delivery_id limit ${limit}`
 
 /** At most MAXIMUM_COUNTED of each kind are counted. */
 export async function countMissed(db: Queries, endpoint: EndpointRow): Promise<Missed> {
   if (endpoint.missed_after === null || endpoint.status === 'deleted')
     return { notifications: 0, deliveries: 0 }
-  const [row] = await db<Missed[]>`
-    select (select count(*) from (${undelivered(db, endpoint, MAXIMUM_COUNTED)}) as each) as notifications,
-      (select count(*) from (${failed(db, endpoint, MAXIMUM_COUNTED)}) as each) as deliveries`
+  const [row] = await db.byIndex<Missed[]>`
+    select (select count(*) from (${undelivered(endpoint, MAXIMUM_COUNTED)}) as each) as notifications,
+      (select count(*) from (${failed(endpoint, MAXIMUM_COUNTED)}) as each) as deliveries`
   return row ?? { notifications: 0, deliveries: 0 }
 }
 
@@ -65,8 +65,8 @@ export async function replayMissed(
 
 async function allMissed(tx: Transaction, endpoint: EndpointRow): Promise<Replayable[]> {
   if (endpoint.missed_after === null) return []
-  const older = await tx<Replayable[]>`${failed(tx, endpoint, MAXIMUM_REPLAYS)}`
+  const older = await tx.byIndex<Replayable[]>`${failed(endpoint, MAXIMUM_REPLAYS)}`
   const room = MAXIMUM_REPLAYS - older.length
-  const never = room === 0 ? [] : await tx<Replayable[]>`${undelivered(tx, endpoint, room)}`
+  const never = room === 0 ? [] : await tx.byIndex<Replayable[]>`${undelivered(endpoint, room)}`
   return [...older, ...never]
 }

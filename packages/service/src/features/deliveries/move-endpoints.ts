@@ -1,4 +1,4 @@
-import type { Database, Queries, Transaction } from '../../db/database.ts'
+import { fragment, type Database, type Queries, type Transaction } from '../../db/database.ts'
 import { inTransaction } from '../../db/transaction.ts'
 import type { WebhookKeys } from '../../kernel/platform-keys-webhook.ts'
 import { appendToLog } from '../organizations/operator-log-store.ts'
@@ -23,8 +23,8 @@ export async function moveEndpoints(
     update webhook_endpoint set signing_key_id = ${to}
     where webhook_endpoint_id in (
       select webhook_endpoint_id from webhook_endpoint
-      where status <> 'deleted' and ${from === undefined ? tx`signing_key_id <> ${to}` : tx`signing_key_id = ${from}`}
-      order by webhook_endpoint_id ${limit === undefined ? tx`` : tx`limit ${limit}`} for no key update)`
+      where status <> 'deleted' and ${from === undefined ? fragment`signing_key_id <> ${to}` : fragment`signing_key_id = ${from}`}
+      order by webhook_endpoint_id ${limit === undefined ? fragment`` : fragment`limit ${limit}`} for no key update)`
   return count
 }
 

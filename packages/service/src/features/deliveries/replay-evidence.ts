@@ -1,6 +1,6 @@
 import type { Transaction } from '../../db/database.ts'
 import { lockNames } from '../../db/locks.ts'
-import { leaveToCommit } from '../../db/transaction-lines.ts'
+import { deferToCommit } from '../../db/transaction-pool.ts'
 import { insertAuditRecords, linkEntries } from '../audit/chain.ts'
 import { toEntryText } from '../audit/entry-text.ts'
 import { threadsOf } from '../packages/store.ts'
@@ -59,5 +59,5 @@ export async function recordReplays(
     }
   })
   const linked = linkEntries(ends, drafts)
-  leaveToCommit(tx, insertAuditRecords(tx, linked.records), moveChainEnds(tx, linked.ends))
+  deferToCommit(tx, insertAuditRecords(tx, linked.records), moveChainEnds(tx, linked.ends))
 }

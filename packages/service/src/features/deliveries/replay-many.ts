@@ -1,4 +1,4 @@
-import type { Queries, Transaction } from '../../db/database.ts'
+import { fragment, type Queries, type Transaction } from '../../db/database.ts'
 import { matching, type DeliveryFilter } from './delivery-queries.ts'
 import type { EndpointStatus } from './endpoint-queries.ts'
 import { holdThreads } from './replay-evidence.ts'
@@ -27,7 +27,7 @@ export interface ReplayCount {
  * Of `delivery as failed`: its notification is still there, and is neither on its way to the same endpoint nor has
  * reached it. Of several that failed one after the other only the last counts.
  */
-export const canBeReplayed = (db: Queries) => db`
+export const CAN_BE_REPLAYED = fragment`
   exists (select from notification where notification.notification_id = failed.notification_id)
   and not exists (
     select from delivery as other
@@ -36,19 +36,19 @@ export const canBeReplayed = (db: Queries) => db`
       and other.delivery_id <> failed.delivery_id
       and (other.state in ('pending', 'delivered') or other.delivery_id > failed.delivery_id))`
 
-const replayable = (db: Queries, filter: ReplayFilter, limit: number) => db`
+const replayable = (filter: ReplayFilter, limit: number) => fragment`
   select delivery_id, webhook_endpoint_id, organization_id, package_id, notification_id, event_id
   from delivery as failed
-  where state in ('failed', 'dead') ${filter.state === undefined ? db`` : db`and state = ${filter.state}`}
-    ${matching(db, filter)}
-    and ${canBeReplayed(db)}
+  where state in ('failed', 'dead') ${filter.state === undefined ? fragment`` : fragment`and state = ${filter.state}`}
+    ${matching(filter)}
+    and ${CAN_BE_REPLAYED}
   order by delivery_id limit ${limit}`
 
 /** What a replay by this filter would do; at most MAXIMUM_COUNTED are counted. */
 export async function countReplays(db: Queries, filter: ReplayFilter): Promise<ReplayCount[]> {
-  return db<ReplayCount[]>`
+  return db.byIndex<ReplayCount[]>`
     select webhook_endpoint_id, found.organization_id, status, count(*) as count
-    from (${replayable(db, filter, MAXIMUM_COUNTED)}) as found join webhook_endpoint using (webhook_endpoint_id)
+    from (${replayable(filter, MAXIMUM_COUNTED)}) as found join webhook_endpoint using (webhook_endpoint_id)
     group by webhook_endpoint_id, found.organization_id, status order by webhook_endpoint_id`
 }
 
@@ -61,8 +61,8 @@ export async function replayMany(
   filter: ReplayFilter & { readonly endpointId: string },
   order: ReplayOrder,
 ): Promise<Replayed[]> {
-  const read = () => tx<(Omit<Replayable, 'replay_of'> & { delivery_id: string })[]>`
-    ${replayable(tx, filter, MAXIMUM_REPLAYS)}`
+  const read = () => tx.byIndex<(Omit<Replayable, 'replay_of'> & { delivery_id: string })[]>`
+    ${replayable(filter, MAXIMUM_REPLAYS)}`
   // Read again under the endpoint's lock; what came in between belongs to the next call.
   const threads = await holdThreads(tx, await read())
   await requireActiveEndpoint(tx, filter.endpointId)

@@ -1,6 +1,6 @@
 import type { Transaction } from '../../db/database.ts'
 import { Problem } from '../../kernel/problem.ts'
-import { deliveryColumns, findDelivery, type DeliveryRow } from './delivery-queries.ts'
+import { DELIVERY_COLUMNS, findDelivery, type DeliveryRow } from './delivery-queries.ts'
 import { lockEndpoint } from './endpoint-queries.ts'
 import { holdThreads } from './replay-evidence.ts'
 import { insertReplays, type ReplayOrder } from './replay-insert.ts'
@@ -20,7 +20,7 @@ export async function replayDelivery(tx: Transaction, id: string, order: ReplayO
   await requireActiveEndpoint(tx, found.webhook_endpoint_id)
   // Under the endpoint's lock, so that of two replays at once the second sees the first.
   const siblings = await tx<DeliveryRow[]>`
-    select ${deliveryColumns(tx)} from delivery
+    select ${DELIVERY_COLUMNS} from delivery
     where package_id = ${place.package_id}
       and notification_id = ${found.notification_id} and webhook_endpoint_id = ${found.webhook_endpoint_id}
     order by delivery_id`

@@ -40,7 +40,7 @@ export async function holdKeys(tx: Transaction, names: readonly KeyName[]): Prom
   const read = tx<(KeyState & { agent_id: string; key_id: string })[]>`
     select agent_id, key_id, use, status, valid_from, invalid_from from agent_key
     join unnest(${distinct.map(({ agentId }) => agentId)}::text[], ${distinct.map(({ keyId }) => keyId)}::text[])
-      as named (agent_id, key_id) using (agent_id, key_id)`.execute()
+      as named (agent_id, key_id) using (agent_id, key_id)`
   const [, rows] = await Promise.all([locked, read])
   return new Map(rows.map((row) => [lockNameOf({ agentId: row.agent_id, keyId: row.key_id }), row]))
 }

@@ -6,7 +6,7 @@ import {
 } from '@agent-exchange/protocol'
 import { columnsOf } from '../../db/columns.ts'
 import type { Transaction } from '../../db/database.ts'
-import { leaveToCommit } from '../../db/transaction-lines.ts'
+import { deferToCommit } from '../../db/transaction-pool.ts'
 import { orderedId, RANDOM_DIGITS, TIME_DIGITS, type NewId } from '../../kernel/ids.ts'
 import { DELIVERY_CHANNEL, MAXIMUM_NAMED_ENDPOINTS } from './delivery-channel.ts'
 
@@ -34,7 +34,7 @@ export function emitEvents(tx: Transaction, events: readonly LifecycleEvent[], n
     const eventId = newId('evt')
     return [...new Set(event.organizations)].map((organizationId) => toRow(event, organizationId, eventId))
   })
-  leaveToCommit(tx, moveStreams(tx, rows), writeNotifications(tx, rows))
+  deferToCommit(tx, moveStreams(tx, rows), writeNotifications(tx, rows))
 }
 
 const PREFIX = 'ntf'
@@ -95,7 +95,7 @@ async function moveStreams(tx: Transaction, rows: readonly NotificationRow[]): P
       select * from unnest(${told.map(([organizationId]) => organizationId)}::text[],
         ${told.map(([, own]) => String(own.length))}::text[]::bigint[]) as row (organization_id, count)
       order by organization_id) as told
-    where notification_stream.organization_id = told.organization_id`.execute()
+    where notification_stream.organization_id = told.organization_id`
 }
 
 /**
@@ -136,7 +136,7 @@ async function writeNotifications(tx: Transaction, rows: readonly NotificationRo
     )
     select pg_notify(${DELIVERY_CHANNEL}, case when count(distinct webhook_endpoint_id) > ${MAXIMUM_NAMED_ENDPOINTS}
       then '' else string_agg(distinct webhook_endpoint_id, ' ') end)
-    from due having count(*) > 0`.execute()
+    from due having count(*) > 0`
 }
 
 /** How many of the same stream come after each. */

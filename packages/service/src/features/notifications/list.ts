@@ -16,7 +16,7 @@ export const listNotifications: Read<'listNotifications'> = async ({ caller, que
   const limit = pageLimit(query.limit, context.profile, 'O-15')
   const listing = `listNotifications ${organizationId}`
   const after = query.after === undefined ? 0 : Number(readCursor(context.macKey, listing, query.after))
-  const rows = await db<{ sequence: number; body: string }[]>`
+  const rows = await db.byIndex<{ sequence: number; body: string }[]>`
     select sequence, body from notification
     where organization_id = ${organizationId} and sequence > ${after} order by sequence limit ${limit + 1}`
   // Asked for after the rows: what retention removed meanwhile is missing from them, and known by now.

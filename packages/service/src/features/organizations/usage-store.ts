@@ -38,7 +38,7 @@ export async function unusedPolicyReceipts(
 ): Promise<Map<string, number>> {
   const rows = await queries<{ organization_id: string; policy_receipts: number }[]>`
     select organization_id, policy_receipts from organization_usage
-    where organization_id = any(${[...new Set(organizations)]})`.execute()
+    where organization_id = any(${[...new Set(organizations)]})`
   return new Map(rows.map((row) => [row.organization_id, row.policy_receipts]))
 }
 
@@ -66,5 +66,5 @@ export async function addUsage(tx: Transaction, changes: readonly UsageChange[])
     order by organization_id
     on conflict (organization_id) do update set
       policy_receipts = greatest(0, used.policy_receipts + excluded.policy_receipts),
-      stored_bytes = greatest(0, used.stored_bytes + excluded.stored_bytes)`.execute()
+      stored_bytes = greatest(0, used.stored_bytes + excluded.stored_bytes)`
 }

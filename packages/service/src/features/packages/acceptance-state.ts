@@ -115,7 +115,7 @@ async function loadAgents(
           and (agent_key.status in ('active', 'retiring') or invalid_from collate "C" > ${now}) offset 0)
         as has_encryption_key, stored_bytes
     from agent join organization using (organization_id) left join organization_usage using (organization_id)
-    where agent_id = any(${[...ids]})`.execute()
+    where agent_id = any(${[...ids]})`
   return new Map(rows.map((row) => [row.agent_id, row]))
 }
 
@@ -130,7 +130,7 @@ async function loadConnectors(
 ): Promise<Map<string, Set<string>>> {
   const rows = await tx<{ organization_id: string; connector_id: string }[]>`
     select organization_id, connector_id from connector_connection
-    where organization_id = any(${[...organizations]}) and status = 'approved'`.execute()
+    where organization_id = any(${[...organizations]}) and status = 'approved'`
   const connectors = new Map<string, Set<string>>()
   for (const { organization_id, connector_id } of rows) {
     const known = connectors.get(organization_id) ?? new Set()
@@ -152,7 +152,7 @@ async function loadThreads(tx: Transaction, ids: readonly string[]): Promise<Map
     }[]
   >`
     select thread_id, transport_mode, package_count, audit_count, audit_hash, audit_recorded_at, pairs
-    from thread where thread_id = any(${[...ids]})`.execute()
+    from thread where thread_id = any(${[...ids]})`
   return new Map(
     rows.map((row) => [
       row.thread_id,

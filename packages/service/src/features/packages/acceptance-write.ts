@@ -1,6 +1,6 @@
 import { movePackage, parseInstant, type PackageState } from '@agent-exchange/protocol'
 import type { Transaction } from '../../db/database.ts'
-import { leaveToCommit } from '../../db/transaction-lines.ts'
+import { deferToCommit } from '../../db/transaction-pool.ts'
 import { randomId } from '../../kernel/ids.ts'
 import { packageTarget, toAuditEvent, traceOf } from '../audit/audit-event.ts'
 import {
@@ -54,7 +54,7 @@ export function writeAccepted(tx: Transaction, accepted: readonly Accepted[], st
       : [],
   )
   const rows = accepted.map(({ row }) => row)
-  leaveToCommit(
+  deferToCommit(
     tx,
     saveThreads(tx, threadRows(accepted, ends)),
     insertPackages(tx, rows),

@@ -17,7 +17,7 @@ export async function findReceipts(tx: Transaction, calls: readonly ReceiptCall[
     select package_id, receipt_id from package_receipt
     join unnest(${calls.map(({ call }) => call.params.package_id)}::text[],
                 ${calls.map(({ call }) => call.body.receipt_id)}::text[])
-      as named (package_id, receipt_id) using (package_id, receipt_id)`.execute()
+      as named (package_id, receipt_id) using (package_id, receipt_id)`
   return new Set(rows.map((row) => `${row.package_id}\0${row.receipt_id}`))
 }
 
@@ -34,7 +34,7 @@ export async function countReceipts(
   const rows = await tx<{ package_id: string; state: string; by_recipient: boolean; count: number }[]>`
     select package_id, package_receipt.state, actor_agent_id = recipient_agent_id as by_recipient, count(*) as count
     from package join package_receipt using (package_id) where package_id = any(${[...new Set(packageIds)]})
-    group by package_id, package_receipt.state, by_recipient`.execute()
+    group by package_id, package_receipt.state, by_recipient`
   return new Map(rows.map((row) => [receiptGroup(row.package_id, row.state, row.by_recipient), row.count]))
 }
 

@@ -1,7 +1,7 @@
 import type { AuditEvent } from '@agent-exchange/protocol'
 import type { Transaction } from '../../db/database.ts'
 import { lockNames } from '../../db/locks.ts'
-import { leaveToCommit } from '../../db/transaction-lines.ts'
+import { deferToCommit } from '../../db/transaction-pool.ts'
 import { randomId } from '../../kernel/ids.ts'
 import { Problem } from '../../kernel/problem.ts'
 import { insertAuditRecords, linkEntries } from '../audit/chain.ts'
@@ -65,7 +65,7 @@ export async function recordTransitions(
     ends,
     applied.flatMap(({ drafts }) => drafts),
   )
-  leaveToCommit(
+  deferToCommit(
     tx,
     setStates(tx, [...current.values()]),
     insertAuditRecords(tx, linked.records),

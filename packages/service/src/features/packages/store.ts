@@ -6,7 +6,7 @@ import type {
   Signature,
   TransportMode,
 } from '@agent-exchange/protocol'
-import { column, copyTarget } from '../../db/wire/copy.ts'
+import { column, copyTarget } from '../../db/copy.ts'
 import type { Queries, Transaction } from '../../db/database.ts'
 import type { Context } from '../../kernel/context.ts'
 import { fromParts, type ContentPart } from './content-parts.ts'
@@ -42,7 +42,7 @@ export async function loadPackages(
   ids: readonly string[],
 ): Promise<Map<string, PackageRow>> {
   const rows = await queries<PackageRow[]>`
-    select * from package where package_id = any(${[...ids]})`.execute()
+    select * from package where package_id = any(${[...ids]})`
   return new Map(rows.map((row) => [row.package_id, row]))
 }
 
@@ -133,11 +133,11 @@ export async function readContent(
 export async function setStates(tx: Transaction, rows: readonly PackageRow[]): Promise<void> {
   if (rows.length === 0) return
   const changes = rows.map(({ package_id, state, updated_at }) => ({ package_id, state, updated_at }))
-  await tx`
+  await tx.byIndex`
     update package set state = change.state, updated_at = change.updated_at
     from json_to_recordset(${JSON.stringify(changes)}::text::json)
       as change (package_id text, state text, updated_at timestamptz)
-    where package.package_id = change.package_id`.execute()
+    where package.package_id = change.package_id`
 }
 
 /**

@@ -1,6 +1,6 @@
 import { verifyPolicyReceipt } from '@agent-exchange/crypto'
 import type { DeploymentProfile, PolicyReceipt } from '@agent-exchange/protocol'
-import { leaveToCommit } from '../../db/transaction-lines.ts'
+import { deferToCommit } from '../../db/transaction-pool.ts'
 import type { BatchMutation, Call } from '../../kernel/call.ts'
 import { Problem, resultOrProblem } from '../../kernel/problem.ts'
 import { requireActingAs } from '../../kernel/roles.ts'
@@ -56,7 +56,7 @@ export const createPolicyReceipt: BatchMutation<'createPolicyReceipt'> = {
       return isInserted ? row : new Problem('identifier_conflict')
     })
     const kept = results.flatMap((row) => (row instanceof Problem ? [] : [row]))
-    leaveToCommit(tx, addUsage(tx, kept.map(usageOf)))
+    deferToCommit(tx, addUsage(tx, kept.map(usageOf)))
     return results.map((row) => (row instanceof Problem ? row : toPolicyReceiptResource(row)))
   },
 }

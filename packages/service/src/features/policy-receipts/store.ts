@@ -37,7 +37,7 @@ export async function loadPolicyReceipts(
   ids: readonly string[],
 ): Promise<Map<string, PolicyReceiptRow>> {
   const rows = await queries<PolicyReceiptRow[]>`
-    select * from policy_receipt where policy_receipt_id = any(${[...ids]}) and body is not null`.execute()
+    select * from policy_receipt where policy_receipt_id = any(${[...ids]}) and body is not null`
   return new Map(rows.map((row) => [row.policy_receipt_id, row]))
 }
 
@@ -80,7 +80,7 @@ export async function findUnusedReceipts(
   queries: Queries,
   { threadId, organizationId, from, limit }: UnusedQuery,
 ): Promise<{ receipts: UnusedReceipt[]; lookedUntil: UnusedReceipt | undefined }> {
-  const rows = await queries<(UnusedReceipt & { is_end: boolean })[]>`
+  const rows = await queries.byIndex<(UnusedReceipt & { is_end: boolean })[]>`
     with looked as materialized (
       select policy_receipt_id, package_id, accepted_at, audit_event_id from policy_receipt
       where thread_id = ${threadId} and sender_org_id = ${organizationId}

@@ -67,7 +67,8 @@ function inOneStep(db: Database, task: Task): Promise<Step> {
   return db.begin(async (tx) => {
     const [lock] = await tx<{ free: boolean }[]>`select pg_try_advisory_xact_lock(${RETENTION_LOCK}) as free`
     if (!lock?.free) return { removed: 0, hasMore: false }
-    await tx`select set_config('aex.retention', 'on', true)`
+    // All statements of the task are planned by index, too.
+    await tx.byIndex`select set_config('aex.retention', 'on', true)`
     const done = await task(tx)
     return typeof done === 'number' ? { removed: done, hasMore: done >= STEP_ROWS } : done
   })

@@ -50,7 +50,7 @@ interface PackageQuery {
 }
 
 function packagesAfter(db: Database, { threadId, organizationId, after, limit }: PackageQuery) {
-  return db<PackageRow[]>`
+  return db.byIndex<PackageRow[]>`
     select * from package
     where thread_id = ${threadId} and thread_position > ${after} and thread_position <= ${after + MAXIMUM_LOOKED_AT}
       and (sender_org_id = ${organizationId} or recipient_org_id = ${organizationId})

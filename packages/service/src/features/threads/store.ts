@@ -1,7 +1,7 @@
 import { PROTOCOL_VERSION, type TransportMode } from '@agent-exchange/protocol'
 import { columnsOf } from '../../db/columns.ts'
 import type { Queries, Transaction } from '../../db/database.ts'
-import { column, copyTarget } from '../../db/wire/copy.ts'
+import { column, copyTarget } from '../../db/copy.ts'
 import type { ChainEnd } from '../audit/chain.ts'
 
 /** The owner of the table thread. */
@@ -86,7 +86,7 @@ async function moveThreads(tx: Transaction, threads: readonly ThreadRow[]): Prom
       string_to_array(${sent('audit_count')}, mark), string_to_array(${sent('audit_hash')}, mark),
       string_to_array(${sent('audit_recorded_at')}, mark), string_to_array(${sent('joining')}, mark)) as moved (
       thread_id, package_count, audit_count, audit_hash, audit_recorded_at, joining)
-    where thread.thread_id = moved.thread_id`.execute()
+    where thread.thread_id = moved.thread_id`
 }
 
 export interface ThreadOfParty {
@@ -118,7 +118,7 @@ export async function findThreadOfParty(
 export async function chainEnds(tx: Transaction, ids: readonly string[]): Promise<Map<string, ChainEnd>> {
   const rows = await tx<{ thread_id: string; count: number; hash: string | null; recorded_at: string }[]>`
     select thread_id, audit_count as count, audit_hash as hash, audit_recorded_at as recorded_at
-    from thread where thread_id = any(${[...ids]})`.execute()
+    from thread where thread_id = any(${[...ids]})`
   return new Map(
     rows.map(({ thread_id, count, hash, recorded_at: recordedAt }) => [
       thread_id,
@@ -138,5 +138,5 @@ export async function moveChainEnds(tx: Transaction, ends: ReadonlyMap<string, C
     update thread set audit_count = moved.count, audit_hash = moved.hash, audit_recorded_at = moved.recorded_at
     from json_to_recordset(${JSON.stringify(rows)}::text::json)
       as moved (thread_id text, count bigint, hash text, recorded_at timestamptz)
-    where thread.thread_id = moved.thread_id`.execute()
+    where thread.thread_id = moved.thread_id`
 }

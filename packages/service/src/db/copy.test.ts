@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { testDatabase } from '@agent-exchange/testkit'
-import { openDatabase } from '../database.ts'
-import { leaveToCommit } from '../transaction-lines.ts'
+import { openDatabase } from './database.ts'
+import { deferToCommit } from './transaction-pool.ts'
 import { column, copyTarget } from './copy.ts'
 
 const database = await testDatabase()
@@ -62,9 +62,9 @@ test('none, and more than one message holds', async () => {
   await db.begin(async (tx) => {
     // What is sent before it and behind it goes on as if nothing had happened.
     const [first, , last] = await Promise.all([
-      tx<{ count: number }[]>`select count(*)::integer as count from copied`.execute(),
+      tx<{ count: number }[]>`select count(*)::integer as count from copied`,
       tx.copy(COPIED, many),
-      tx<{ count: number }[]>`select count(*)::integer as count from copied`.execute(),
+      tx<{ count: number }[]>`select count(*)::integer as count from copied`,
     ])
     assert.deepEqual([first[0]?.count, last[0]?.count], [0, many.length])
   })
@@ -75,8 +75,8 @@ test('none, and more than one message holds', async () => {
 test('a copy that the server refuses fails the transaction with its own error; the connection is as good as before', async () => {
   await db.begin(async (tx) => tx.copy(COPIED, [row(1)]))
   const work = db.begin(async (tx) => {
-    leaveToCommit(tx, tx`insert into copied (key) values (7)`.execute(), tx.copy(COPIED, [row(2), row(1)]))
-    leaveToCommit(tx, tx.copy(COPIED, [row(3)]))
+    deferToCommit(tx, tx`insert into copied (key) values (7)`, tx.copy(COPIED, [row(2), row(1)]))
+    deferToCommit(tx, tx.copy(COPIED, [row(3)]))
   })
   await assert.rejects(work, { code: '23505', table: 'copied' })
   assert.deepEqual(await keys(), [1])
@@ -87,8 +87,8 @@ test('a copy that the server refuses fails the transaction with its own error; t
 
 test('rows that cannot be written are not sent, and nothing of their transaction is kept', async () => {
   const work = db.begin(async (tx) => {
-    leaveToCommit(tx, tx`insert into copied (key) values (7)`.execute())
-    leaveToCommit(tx, tx.copy(COPIED, [row(1), { ...row(2), time: 'yesterday' }]))
+    deferToCommit(tx, tx`insert into copied (key) values (7)`)
+    deferToCommit(tx, tx.copy(COPIED, [row(1), { ...row(2), time: 'yesterday' }]))
   })
   await assert.rejects(work, RangeError)
   assert.deepEqual(await keys(), [])

@@ -4,7 +4,7 @@ import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
 import { after, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { testDatabase } from '@agent-exchange/testkit'
-import { openDatabase } from '../database.ts'
+import { openDatabase } from './database.ts'
 
 const database = await testDatabase()
 const server = new URL(database.url)
@@ -40,7 +40,7 @@ const LIMIT_MS = 5_000
 
 test('what comes behind a large statement is sent before that is answered', async () => {
   const lengths = await db.begin(async (tx) => {
-    const ask = (text: string) => tx<{ length: number }[]>`select length(${text}::text)`.execute()
+    const ask = (text: string) => tx<{ length: number }[]>`select length(${text}::text)`
     // The connection itself has to be waited for.
     await ask('first')
     for (const upstream of answering) upstream.pause()

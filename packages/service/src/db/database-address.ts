@@ -1,0 +1,109 @@
+import type pg from 'pg'
+import { parse, toClientConfig } from 'pg-connection-string'
+import { DatabaseFailure } from './database-failure.ts'
+
+/** A postgres:// address, or where the embedded server listens. */
+export type ConnectionTarget = string | SocketTarget
+
+export interface SocketTarget {
+  readonly socketDirectory: string
+  readonly port: number
+  readonly user: string
+  readonly password: string
+  readonly database: string
+}
+
+type Host = Required<Pick<pg.ClientConfig, 'host' | 'port'>>
+
+export interface ConnectionOptions {
+  /** Tried in order. */
+  readonly hosts: readonly Host[]
+  readonly role: 'any' | 'primary' | 'standby'
+  readonly client: pg.ClientConfig
+  /** Settings of the session. */
+  readonly settings: Readonly<Record<string, string>>
+  readonly hasNamedStatements: boolean
+}
+
+const DEFAULT_PORT = '5432'
+const KEEP_ALIVE_AFTER_MS = 60_000
+const TLS_MODES = { disable: 0, require: 0, 'verify-ca': 0, 'verify-full': 0 }
+const ROLES = {
+  any: 'any',
+  'read-write': 'primary',
+  primary: 'primary',
+  'read-only': 'standby',
+  standby: 'standby',
+} as const
+const ADDRESS = /^(?<before>postgres(?:ql)?:\/\/(?:[^@/?]*@)?)(?<hosts>[^/?]*)(?<after>.*)$/su
+
+interface Session {
+  readonly applicationName: string
+  readonly settings: Readonly<Record<string, string>>
+}
+
+/**
+ * Reads an address as libpq does: several hosts, `target_session_attrs`, `sslmode` and the certificate files. Only
+ * `prepare=false` is our own parameter.
+ *
+ * @throws {DatabaseFailure}
+ */
+export function connectionOptionsOf(target: ConnectionTarget, session: Session): ConnectionOptions {
+  const {
+    before = '',
+    hosts = '',
+    after = '',
+  } = ADDRESS.exec(typeof target === 'string' ? target : addressOf(target))?.groups ?? {}
+  // The parser reads addresses with a single host.
+  const each = hosts.split(',').map((host) => parsed(`${before}${host}${after}`))
+  const [{ host: _, port: __, ...first } = { host: '', database: '' }] = each
+  if (first['sslmode'] !== undefined) chosen('sslmode', first['sslmode'], TLS_MODES)
+  const client = toClientConfig({ ...first, host: null })
+  return {
+    hosts: each.flatMap(hostsOf),
+    role: chosen('target_session_attrs', first['target_session_attrs'] ?? 'any', ROLES),
+    client: {
+      ...client,
+      // Where it is undefined, pg reads the environment.
+      ssl: client.ssl ?? false,
+      application_name: client.application_name ?? session.applicationName,
+      keepAlive: true,
+      keepAliveInitialDelayMillis: KEEP_ALIVE_AFTER_MS,
+    },
+    settings: session.settings,
+    hasNamedStatements: first['prepare'] !== 'false',
+  }
+}
+
+type Parsed = ReturnType<typeof parse>
+
+function parsed(address: string): Parsed {
+  try {
+    return parse(address, { useLibpqCompat: true })
+  } catch (error) {
+    // Not the cause: it may hold the password.
+    const reason = error instanceof Error && !('input' in error) ? `: ${error.message}` : ''
+    throw new DatabaseFailure(`The address of the database cannot be used${reason}.`)
+  }
+}
+
+/** `?host=a,b&port=1,2` names several too; a single port is that of all hosts. */
+function hostsOf({ host, port }: Parsed): Host[] {
+  const ports = (port || DEFAULT_PORT).split(',')
+  return (host ?? '')
+    .split(',')
+    .map((name, index) => ({ host: name, port: Number(ports[index] ?? ports[0]) }))
+}
+
+function chosen<T>(name: string, value: unknown, choices: Readonly<Record<string, T>>): T {
+  const choice = Object.entries(choices).find(([each]) => each === value)
+  if (choice) return choice[1]
+  throw new DatabaseFailure(`${name}=${String(value)} is not known. Use ${Object.keys(choices).join(', ')}.`)
+}
+
+/** The same target as an address, for another process. */
+export function addressOf({ socketDirectory, port, user, password, database }: SocketTarget): string {
+  const credentials = `${encodeURIComponent(user)}:${encodeURIComponent(password)}`
+  const host = encodeURIComponent(socketDirectory)
+  return `postgres://${credentials}@localhost:${port}/${encodeURIComponent(database)}?host=${host}`
+}

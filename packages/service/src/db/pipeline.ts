@@ -1,0 +1,120 @@
+import type pg from 'pg'
+import { serialize } from 'pg-protocol'
+import { lossOr } from './connection-lost.ts'
+import type { Answer, Statement, Value } from './queries.ts'
+import { PLAN_OUTDATED, sqlState } from './sql-state.ts'
+import { createResultReader, toParameter, type ResultReader } from './value-types.ts'
+
+export interface Request {
+  readonly statement: Statement
+  readonly resolve: (answer: Answer) => void
+  readonly reject: (error: unknown) => void
+}
+
+/** A statement that the server has parsed. Only the first answer describes the rows, so their reader is kept. */
+export interface Prepared {
+  readonly name: string
+  readonly reader: ResultReader
+}
+
+/** The prepared statements of one connection by their texts. */
+export type PreparedStatements = Map<string, Prepared>
+
+interface Sent extends Request {
+  readonly prepared: Prepared
+  readonly isNew: boolean
+}
+
+let lastName = 0
+
+/**
+ * Statements that are sent together with one sync at the end. PostgreSQL answers them in order; where one of them
+ * fails, it skips those behind it. pg calls the handlers, as it does those of its own queries.
+ */
+export class Pipeline implements pg.Submittable {
+  readonly #requests: readonly Request[]
+  /** Undefined: no statement gets a name, and each is parsed each time. */
+  readonly #known: PreparedStatements | undefined
+  readonly #sent: Sent[] = []
+  #at = 0
+  #unreadable: unknown
+
+  constructor(requests: readonly Request[], known: PreparedStatements | undefined) {
+    this.#requests = requests
+    this.#known = known
+  }
+
+  submit({ stream }: pg.Connection): void {
+    stream.cork()
+    for (const request of this.#requests) this.#write(request, stream)
+    stream.write(serialize.sync())
+    stream.uncork()
+  }
+
+  #write(request: Request, stream: pg.Connection['stream']): void {
+    const { text, values, copyData } = request.statement
+    const known = this.#known?.get(text)
+    const prepared = known ?? { name: this.#known ? `s${++lastName}` : '', reader: createResultReader() }
+    this.#sent.push({ ...request, prepared, isNew: !known })
+    if (!known) {
+      this.#known?.set(text, prepared)
+      stream.write(serialize.parse({ name: prepared.name, text }))
+      stream.write(serialize.describe({ type: 'S', name: prepared.name }))
+    }
+    stream.write(
+      serialize.bind({ statement: prepared.name, values: values as Value[], valueMapper: toParameter }),
+    )
+    stream.write(serialize.execute())
+    // Without waiting for CopyInResponse: the server reads the rows right behind the statement.
+    for (const message of copyData ?? []) stream.write(message)
+    if (copyData) stream.write(serialize.copyDone())
+  }
+
+  handleRowDescription({ fields }: { readonly fields: pg.FieldDef[] }): void {
+    this.#sent[this.#at]?.prepared.reader.addFields(fields)
+  }
+
+  handleDataRow({ fields }: { readonly fields: (string | null)[] }): void {
+    const reader = this.#sent[this.#at]?.prepared.reader
+    try {
+      reader?.rows.push(reader.parseRow(fields))
+    } catch (error) {
+      this.#unreadable ??= error
+    }
+  }
+
+  handleCommandComplete(message: { readonly text: string }): void {
+    const sent = this.#sent[this.#at++]
+    if (!sent) return
+    const answer = takeAnswer(sent.prepared.reader, message)
+    if (this.#unreadable === undefined) return sent.resolve(answer)
+    sent.reject(this.#unreadable)
+    this.#unreadable = undefined
+  }
+
+  handleEmptyQuery(): void {
+    this.handleCommandComplete({ text: '' })
+  }
+
+  handleCopyInResponse(): void {}
+
+  handleReadyForQuery(): void {}
+
+  handleError(error: unknown): void {
+    if (sqlState(error) === PLAN_OUTDATED) this.#known?.clear()
+    for (const { statement, prepared, isNew, reject } of this.#sent.slice(this.#at)) {
+      prepared.reader.rows = []
+      // Whether the server has parsed it is unknown.
+      if (isNew) this.#known?.delete(statement.text)
+      reject(lossOr(error))
+    }
+  }
+}
+
+/** Leaves the reader ready for the next answer to the same statement. */
+function takeAnswer(reader: ResultReader, message: { readonly text: string }): Answer {
+  const { rows } = reader
+  Object.assign(reader, { rows: [], command: '', rowCount: 0 })
+  reader.addCommandComplete(message)
+  return Object.assign(rows, { count: reader.rowCount ?? 0, command: reader.command ?? '' })
+}

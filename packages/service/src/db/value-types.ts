@@ -1,0 +1,35 @@
+import pg from 'pg'
+import type { Row, Value } from './queries.ts'
+
+/** Times as ISO 8601 text in UTC, 64-bit integers as numbers, dates as text; everything else as pg reads it. */
+export const valueTypes = new pg.TypeOverrides()
+
+const { builtins } = pg.types
+const readTime = pg.types.getTypeParser(builtins.TIMESTAMPTZ) as (text: string) => Date
+
+valueTypes.setTypeParser(builtins.TIMESTAMPTZ, (text) => readTime(text).toISOString())
+valueTypes.setTypeParser(builtins.DATE, (text) => text)
+valueTypes.setTypeParser(builtins.INT8, (text) => {
+  const value = Number(text)
+  if (!Number.isSafeInteger(value)) throw new RangeError('an integer from the database is too large')
+  return value
+})
+
+/** A parameter in the form in which pg sends it. pg's types do not name its function. */
+export const { prepareValue: toParameter } = (
+  pg as unknown as { readonly utils: { readonly prepareValue: (value: Value) => string | Buffer | null } }
+).utils
+
+/** What `pg.Result` can do beside what its types name. */
+export interface ResultReader {
+  rows: Row[]
+  command: string | null
+  rowCount: number | null
+  addFields(fields: readonly pg.FieldDef[]): void
+  parseRow(values: readonly (string | null)[]): Row
+  addCommandComplete(message: { readonly text: string }): void
+}
+
+export function createResultReader(): ResultReader {
+  return new pg.Result('object', valueTypes as never) as pg.Result & ResultReader
+}
