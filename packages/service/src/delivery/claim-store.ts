@@ -4,7 +4,7 @@ import { TAKEN_CLAIMS } from './limits.ts'
 /** Workers that have claimed something, this one left out. */
 export async function otherWorkers(db: Queries, worker: string): Promise<string[]> {
   const rows = await db<{ worker: string }[]>`
-    select distinct worker from delivery_claim where worker <> ${worker}`
+    select distinct worker from delivery_claim where worker <> ${worker} order by worker`
   return rows.map((row) => row.worker)
 }
 

@@ -89,7 +89,7 @@ function toRow(event: LifecycleEvent, organizationId: string, eventId: string): 
  */
 async function moveStreams(tx: Transaction, rows: readonly NotificationRow[]): Promise<void> {
   const told = [...Map.groupBy(rows, (row) => row.organization_id)]
-  await tx`
+  await tx.byIndex`
     update notification_stream set last_sequence = last_sequence + told.count
     from (
       select * from unnest(${told.map(([organizationId]) => organizationId)}::text[],
