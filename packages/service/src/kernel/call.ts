@@ -74,7 +74,10 @@ export interface BatchMutation<Id extends OperationId, Found = void, State = voi
   readonly minConcurrentBatch?: number
   /** Reads what `runBatch` needs, in the same round trip as the idempotency records; some of the calls may be retries. */
   readonly readBatch?: (calls: readonly AuthorizedCall<Id, Found>[], tx: Transaction) => Promise<State>
-  /** One answer or problem for each call, in order. It writes nothing for a call that has a problem. */
+  /**
+   * One answer or problem for each call, in order. It writes nothing for a call that has a problem. Mutations with the
+   * same `runBatch` share batches.
+   */
   readonly runBatch: (
     calls: readonly AuthorizedCall<Id, Found>[],
     tx: Transaction,

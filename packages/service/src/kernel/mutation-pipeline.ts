@@ -32,7 +32,6 @@ export function createMutationPipeline(db: Database, toAnswer: ToAnswer): Mutati
   const commit = (steps: BatchSteps) => (calls: readonly ClaimedCall[]) =>
     inTransaction(db, (tx) => runClaimed(tx, calls, steps, toAnswer))
 
-  /** Mutations with the same `runBatch` share batches. */
   function batcherOf(mutation: AnyBatchMutation): Batcher<ClaimedCall, RecordedAnswer> {
     let batcher = batchers.get(mutation.runBatch)
     if (!batcher) {
