@@ -10,7 +10,7 @@ import {
   type Organization,
   type WebhookReceiver,
 } from '@agent-exchange/testkit'
-import { TOTAL_LIMIT_MS } from '../src/delivery/limits.ts'
+import { TOTAL_TIMEOUT_MS } from '../src/delivery/webhook-limits.ts'
 import { startExchange, type Exchange } from './exchange.ts'
 import { killed } from './serve-process.ts'
 import type { Report, Trial } from './trial.ts'
@@ -33,7 +33,7 @@ const MEASURED_AFTER_MS = 3_000
 /** The delay before attempt 3, with its jitter, for a delivery that was caught twice. */
 const SETTLED_LIMIT_MS = (120 + 12 + 30) * 1_000
 /** Nothing is late by more: an attempt, and the time until a death is noticed. */
-const LATE_SECONDS = TOTAL_LIMIT_MS / 1_000 + 5
+const LATE_SECONDS = TOTAL_TIMEOUT_MS / 1_000 + 5
 const POLL_MS = 100
 
 export const webhookKill: Trial = {

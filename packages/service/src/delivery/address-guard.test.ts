@@ -75,15 +75,15 @@ const OTHER = [
   '1.1.1',
 ]
 
-test('[EVT-06] global unicast addresses may be reached, alone or wrapped', () => {
+test('[EVT-06] global unicast addresses are permitted, plain or embedded in IPv6', () => {
   for (const address of GLOBAL) assert.equal(isGlobalUnicast(address), true, address)
 })
 
-test('[EVT-06] no other address may be reached, however it is wrapped', () => {
+test('[EVT-06] every other address is refused, plain or embedded in IPv6', () => {
   for (const address of OTHER) assert.equal(isGlobalUnicast(address), false, address)
 })
 
-test('[EVT-06] services of the host are no receivers, also where their addresses look public', () => {
+test('[EVT-06] host services of cloud providers are refused even at public addresses', () => {
   const services = [
     '168.63.129.16',
     '::ffff:168.63.129.16',
@@ -104,7 +104,7 @@ test('[EVT-06] services of the host are no receivers, also where their addresses
     assert.equal(isGlobalUnicast(neighbour), true, neighbour)
 })
 
-test('[EVT-06] a wrapped IPv4 address is as good as the address itself', () => {
+test('[EVT-06] an embedded IPv4 address gets the same verdict as the plain one', () => {
   fc.assert(
     fc.property(fc.ipV4(), (address) => {
       const [a = 0, b = 0, c = 0, d = 0] = address.split('.').map(Number)

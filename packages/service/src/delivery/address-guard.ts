@@ -1,12 +1,12 @@
 import { isIP } from 'node:net'
 import ipaddr from 'ipaddr.js'
 
-/** The part of the IPv6 space that is handed out for global unicast (RFC 4291 section 2.4, IANA). */
+/** The IPv6 global unicast space assigned by IANA (RFC 4291 section 2.4). */
 const GLOBAL_IPV6 = ipaddr.IPv6.parseCIDR('2000::/3')
-/** RFC 8215: NAT64 for use inside a network. What it leads to is for that network to say, so it is nowhere global. */
+/** RFC 8215: local-use NAT64. Each network defines its own translation, so it is never global. */
 const LOCAL_NAT64 = ipaddr.IPv6.parseCIDR('64:ff9b:1::/48')
 
-/** Services of the machine that we run on, at addresses that look public: documented by their clouds. */
+/** Host services of cloud providers at addresses from the public range, as documented by the providers. */
 const HOST_SERVICES = [
   // Azure: wire server, DNS
   '168.63.129.16/32',
@@ -18,22 +18,22 @@ const HOST_SERVICES = [
 ].map((range) => ipaddr.IPv4.parseCIDR(range))
 
 /**
- * Whether webhooks may go to this address: global unicast alone, an allow-list. Forms that wrap an IPv4 address are
- * as good as what they wrap; Teredo leads to hosts behind somebody's NAT, and is refused whatever it wraps.
+ * Whether webhooks may be sent to this address: an allow-list of global unicast. An IPv6 address that embeds an IPv4
+ * address is checked by the embedded one. Teredo is always refused, since it leads to hosts behind a NAT.
  */
 export function isGlobalUnicast(address: string): boolean {
   const family = isIP(address)
   if (family === 0 || address.includes('%')) return false
   const parsed = ipaddr.parse(family === 6 ? inHexadecimal(address) : address)
   if (parsed instanceof ipaddr.IPv4) return isGlobalIpv4(parsed)
-  const wrapped = wrappedIpv4(parsed)
-  if (wrapped) return isGlobalIpv4(wrapped)
+  const embedded = embeddedIpv4(parsed)
+  if (embedded) return isGlobalIpv4(embedded)
   return parsed.range() === 'unicast' && parsed.match(GLOBAL_IPV6)
 }
 
 /**
- * Whether a receiver can be reached at all, as far as its name alone tells: an address that is blocked, or a name for
- * this machine (RFC 6761 section 6.3), never will be. Other names are resolved, and judged, at each connection.
+ * Early check of a receiver's host: blocked addresses and names of this machine (RFC 6761 section 6.3) are refused.
+ * Other names are resolved and checked at each connection.
  */
 export function isReachableHost(hostname: string): boolean {
   const name = hostname
@@ -48,13 +48,13 @@ function isGlobalIpv4(address: ipaddr.IPv4): boolean {
   return address.range() === 'unicast' && !HOST_SERVICES.some((range) => address.match(range))
 }
 
-/** `::8.8.8.8` is no mapped address, though the library reads it as one. */
+/** The library parses `::8.8.8.8` as an IPv4-mapped address, which it is not; hexadecimal notation avoids that. */
 function inHexadecimal(address: string): string {
   return new URL(`http://[${address}]`).hostname.slice(1, -1)
 }
 
-/** The IPv4 address that packets really go to. */
-function wrappedIpv4(address: ipaddr.IPv6): ipaddr.IPv4 | undefined {
+/** The IPv4 address that packets are translated or tunnelled to. */
+function embeddedIpv4(address: ipaddr.IPv6): ipaddr.IPv4 | undefined {
   const bytes = address.toByteArray()
   const range = address.range()
   if (range === 'ipv4Mapped') return new ipaddr.IPv4(bytes.slice(12))

@@ -5,7 +5,7 @@ import { testDatabase } from '@agent-exchange/testkit'
 import { openDatabase } from '../db/database.ts'
 import { type FinishedAttempt, recordAttempts } from './attempt-record.ts'
 import { claimDeliveries } from './delivery-store.ts'
-import type { Verdict } from './judge.ts'
+import type { Verdict } from './classify-attempt.ts'
 
 const NOW = '2026-03-02T08:00:00.000Z'
 const database = await testDatabase()
@@ -46,7 +46,7 @@ const claim = (worker: string) =>
     unanswered: DEFAULT_PROFILE['O-45'],
   })
 
-test('[EVT-07] a result is taken once, for the claim under which it was sent', async () => {
+test('[EVT-07] a result is recorded once, and only for the claim it was sent under', async () => {
   const [first] = await claim('wrk_1')
   assert.ok(first)
   const retry: Verdict = { outcome: 'retry', at: NOW, reason: 'status 500' }
@@ -72,7 +72,7 @@ test('[EVT-07] a result is taken once, for the claim under which it was sent', a
   assert.equal((await claim('wrk_3')).length, 0)
 })
 
-test('attempts leave with their delivery', async () => {
+test('attempts are deleted with their delivery', async () => {
   await db`delete from delivery`
   assert.equal((await db`select from delivery_attempt`).length, 0)
 })

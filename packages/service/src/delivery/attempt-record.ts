@@ -3,9 +3,9 @@ import type { Queries, Transaction } from '../db/database.ts'
 import { raiseAlerts, type NewAlert } from '../features/alerts/raise-alert.ts'
 import { disableEndpoint, markAnswered } from '../features/notifications/endpoint-store.ts'
 import { appendToLog } from '../features/organizations/operator-log-store.ts'
-import type { ErrorClass, Verdict } from './judge.ts'
+import type { ErrorClass, Verdict } from './classify-attempt.ts'
 
-/** What is kept of an attempt for whoever has to find out why. No bodies, and nothing secret. */
+/** Diagnostic details of an attempt. They contain no body and no secret. */
 export interface AttemptDetails {
   readonly duration_ms?: number
   readonly address?: string | undefined
@@ -18,7 +18,7 @@ export interface AttemptDetails {
   readonly signature_base?: string
 }
 
-/** The end of one attempt. */
+/** A finished attempt. */
 export interface FinishedAttempt {
   readonly deliveryId: string
   readonly claimId: number
@@ -41,8 +41,8 @@ const STATES = {
   dead: 'dead',
 } as const
 
-/** Whether more than the two delivery tables changes. */
-export function hasConsequences(finished: FinishedAttempt): boolean {
+/** Whether recording the result changes more than the two delivery tables. */
+export function hasSideEffects(finished: FinishedAttempt): boolean {
   const { outcome } = finished.verdict
   return outcome === 'dead' || outcome === 'endpoint_gone' || isFirstAnswer(finished)
 }
@@ -52,10 +52,8 @@ function isFirstAnswer({ verdict, hasAnswered }: FinishedAttempt): boolean {
 }
 
 /**
- * Writes what became of attempts, in one statement. A result that comes after its claim was taken back changes nothing.
- * Returns the deliveries that were written.
- *
- * By the key of each: a condition on the state would let the server look for them in the index of all that waits.
+ * Records results in one statement and returns the ids of the recorded deliveries. A result whose claim was reclaimed
+ * changes nothing. No condition on `state`: the planner would then scan the index of pending deliveries.
  */
 export async function recordAttempts(
   db: Queries,
@@ -99,17 +97,14 @@ export async function recordAttempts(
   return new Set(written.map(({ delivery_id }) => delivery_id))
 }
 
-/**
- * The same where owners have to be alerted (dead letters), endpoints disabled (410) or marked as answering: all of it, or
- * nothing.
- */
-export async function recordWithConsequences(
+/** Records results together with their alerts (dead letters), disabled endpoints (410) and first 2xx responses. */
+export async function recordWithSideEffects(
   tx: Transaction,
   finished: readonly FinishedAttempt[],
 ): Promise<ReadonlySet<string>> {
   const written = await recordAttempts(tx, finished)
   const alerts: NewAlert[] = []
-  // Streams are held one after the other, in the order in which writers hold them.
+  // Notification streams are locked in organization order, as all writers do.
   for (const each of finished.toSorted((a, b) => (a.organizationId < b.organizationId ? -1 : 1))) {
     if (!written.has(each.deliveryId)) continue
     const { endpointId, organizationId, deliveryId, attempt, finishedAt: now, verdict } = each

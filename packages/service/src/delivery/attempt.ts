@@ -3,8 +3,8 @@ import type { DeploymentProfile } from '@agent-exchange/protocol'
 import type { Clock } from '../kernel/clock.ts'
 import type { AttemptDetails, FinishedAttempt } from './attempt-record.ts'
 import type { ClaimedDelivery } from './delivery-store.ts'
-import { type AttemptResult, judge, type Verdict } from './judge.ts'
-import type { Sender, Sent } from './sender.ts'
+import { type AttemptResult, classifyAttempt, type Verdict } from './classify-attempt.ts'
+import type { Sender, SendResult } from './sender.ts'
 import type { KeyFor } from './signing-keys.ts'
 
 const USER_AGENT = 'agent-exchange/1.0 (webhook)'
@@ -19,7 +19,7 @@ export interface AttemptTools {
   readonly random: () => number
 }
 
-/** Undefined: nothing has left because it was recalled; the delivery is to be given back. */
+/** Undefined: the request was cancelled before it was sent, so the delivery must be released. */
 export async function attemptDelivery(
   claimed: ClaimedDelivery,
   tools: AttemptTools,
@@ -27,18 +27,18 @@ export async function attemptDelivery(
   const { clock, sender } = tools
   const startedAt = clock.now()
   const from = clock.monotonicMilliseconds()
-  const hopeless = (reason: string) =>
+  const failPermanently = (reason: string) =>
     finished(claimed, {
       startedAt,
       finishedAt: clock.now(),
       verdict: { outcome: 'failed', reason },
       details: { error: reason },
     })
-  if (claimed.body === null) return hopeless('the notification is no longer kept')
+  if (claimed.body === null) return failPermanently('the notification was deleted by retention')
   const key = await tools.keyFor(claimed)
   const body = Buffer.from(claimed.body)
-  const signature = await signed(claimed, body, key, startedAt)
-  if (!signature) return hopeless('its address or ids cannot be signed')
+  const signature = await signAttempt(claimed, body, key, startedAt)
+  if (!signature) return failPermanently('the URL or the ids cannot be signed')
   const sent = await sender.send({
     url: claimed.url,
     organizationId: claimed.organization_id,
@@ -48,18 +48,23 @@ export async function attemptDelivery(
   if (sent.result === undefined) return undefined
   const duration = clock.monotonicMilliseconds() - from
   const finishedAt = clock.now()
-  const verdict = judged(sent.result, { attempt: claimed.attempt, now: finishedAt }, tools)
+  const verdict = verdictOf(sent.result, { attempt: claimed.attempt, now: finishedAt }, tools)
   const details = {
     ...detailsOf(sent, verdict, duration),
     key_id: key.keyId,
-    // A receiver's developer can compare it with their own, line by line. There is nothing secret in it.
+    // Lets the receiver's developer compare signature bases line by line. It contains no secret.
     signature_base: signature.signatureBase,
   }
   return finished(claimed, { startedAt, finishedAt, verdict, details })
 }
 
-/** EVT-05: anew for each attempt. Undefined where no later attempt could be signed either. */
-async function signed(claimed: ClaimedDelivery, body: Uint8Array, { key, keyId }: SigningKey, now: string) {
+/** EVT-05: each attempt has its own signature. Undefined if the delivery can never be signed. */
+async function signAttempt(
+  claimed: ClaimedDelivery,
+  body: Uint8Array,
+  { key, keyId }: SigningKey,
+  now: string,
+) {
   const { url, delivery_id: deliveryId, event_id: eventId, attempt } = claimed
   try {
     return await signWebhookBase(
@@ -72,16 +77,16 @@ async function signed(claimed: ClaimedDelivery, body: Uint8Array, { key, keyId }
   }
 }
 
-export function judged(
+export function verdictOf(
   result: AttemptResult,
   { attempt, now }: { attempt: number; now: string },
   { profile, random }: Pick<AttemptTools, 'profile' | 'random'>,
 ): Verdict {
-  return judge(result, { attempt, now, profile, jitter: random() })
+  return classifyAttempt(result, { attempt, now, profile, jitter: random() })
 }
 
 function detailsOf(
-  { result, address, tlsVersion, error }: Sent,
+  { result, address, tlsVersion, error }: SendResult,
   verdict: Verdict,
   duration: number,
 ): AttemptDetails {
@@ -98,7 +103,7 @@ function detailsOf(
 
 function finished(
   claimed: ClaimedDelivery,
-  what: Pick<FinishedAttempt, 'startedAt' | 'finishedAt' | 'verdict' | 'details'>,
+  result: Pick<FinishedAttempt, 'startedAt' | 'finishedAt' | 'verdict' | 'details'>,
 ): FinishedAttempt {
   return {
     deliveryId: claimed.delivery_id,
@@ -107,6 +112,6 @@ function finished(
     organizationId: claimed.organization_id,
     attempt: claimed.attempt,
     hasAnswered: claimed.has_answered,
-    ...what,
+    ...result,
   }
 }

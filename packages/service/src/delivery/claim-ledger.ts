@@ -1,28 +1,29 @@
-import { REMOVED_CLAIMS } from './limits.ts'
+import { CLAIM_REMOVAL_BATCH_SIZE } from './webhook-limits.ts'
 
-/** Which of this worker's claims have something under way, and which can be removed. */
+/** Tracks which of this worker's claims still have unfinished deliveries and which can be removed. */
 export function createClaimLedger() {
-  const open = new Map<number, { left: number; isWhole: boolean }>()
+  const open = new Map<number, { unfinished: number; isComplete: boolean }>()
   const finished: number[] = []
 
-  function settle(claimId: number, isWhole: boolean): void {
+  function settle(claimId: number, isComplete: boolean): void {
     const claim = open.get(claimId)
     if (!claim) return
-    claim.left--
-    claim.isWhole &&= isWhole
-    if (claim.left > 0) return
+    claim.unfinished--
+    claim.isComplete &&= isComplete
+    if (claim.unfinished > 0) return
     open.delete(claimId)
-    // One with a delivery that could not be recorded stays in the table, and is taken back from there.
-    if (claim.isWhole) finished.push(claimId)
+    // A claim with an unrecorded delivery stays in the table until it is reclaimed.
+    if (claim.isComplete) finished.push(claimId)
   }
 
   return {
-    open: (claimId: number, deliveries: number) => open.set(claimId, { left: deliveries, isWhole: true }),
+    open: (claimId: number, deliveries: number) =>
+      open.set(claimId, { unfinished: deliveries, isComplete: true }),
     openIds: () => [...open.keys()],
-    /** One of its deliveries was recorded or given back. */
+    /** One of its deliveries was recorded or released. */
     settled: (claimId: number) => settle(claimId, true),
-    /** One of them was not, and will not be. */
+    /** One of its deliveries cannot be recorded. */
     dropped: (claimId: number) => settle(claimId, false),
-    takeFinished: () => finished.splice(0, REMOVED_CLAIMS),
+    takeFinished: () => finished.splice(0, CLAIM_REMOVAL_BATCH_SIZE),
   }
 }

@@ -7,7 +7,7 @@ import { secondsAfter } from '../kernel/clock.ts'
 import { type FinishedAttempt, recordAttempts } from './attempt-record.ts'
 import { otherWorkers, takeClaims } from './claim-store.ts'
 import { beginClaim, claimDeliveries, nextDueOf, releaseDeliveries, sweepLanes } from './delivery-store.ts'
-import { MAXIMUM_IN_FLIGHT_PER_ENDPOINT, SWEPT_LANES, TAKEN_CLAIMS } from './limits.ts'
+import { MAXIMUM_IN_FLIGHT_PER_ENDPOINT, SWEEP_PAGE_SIZE, RECLAIM_BATCH_SIZE } from './webhook-limits.ts'
 import { planOf } from './statement-plan.fixture.ts'
 
 const ENDPOINTS = 10_000
@@ -49,7 +49,7 @@ const nothingClaimed = async () => {
   await db`delete from delivery_claim`
 }
 
-test('a claim looks only at what it takes, beside a deep backlog and ten thousand endpoints', async () => {
+test('a claim reads only the rows it takes, despite a deep backlog and ten thousand endpoints', async () => {
   const order = { worker: 'wrk_1', now: NOW, finished: [1, 2], unanswered }
   const wanted = [DEEP, 'whe_00002', 'whe_00003'].map((endpointId) => ({ endpointId, room: 8 }))
   const plan = await planOf(db, (queries) => claimDeliveries(queries, wanted, order))
@@ -59,7 +59,7 @@ test('a claim looks only at what it takes, beside a deep backlog and ten thousan
   assert.ok(most <= 100, plan)
 })
 
-test('results are written by the key of each delivery, however many are under way', async () => {
+test('results are written by primary key, however many deliveries are claimed', async () => {
   const claimed = await claim('wrk_1', DEEP, MAXIMUM_IN_FLIGHT_PER_ENDPOINT)
   assert.equal(claimed.length, MAXIMUM_IN_FLIGHT_PER_ENDPOINT)
   const finished = claimed.map((each): FinishedAttempt => ({
@@ -71,7 +71,7 @@ test('results are written by the key of each delivery, however many are under wa
     hasAnswered: true,
     startedAt: NOW,
     finishedAt: NOW,
-    // After the other tests' times: none of them is to claim it a second time.
+    // Later than the other tests' clocks, so that none of them claims it again.
     verdict: { outcome: 'retry', at: '2026-03-03T08:00:00.000Z', reason: 'status 500' },
     details: {},
   }))
@@ -82,17 +82,17 @@ test('results are written by the key of each delivery, however many are under wa
   assert.equal(count, finished.length)
 })
 
-test('a sweep takes one look for each endpoint, however much waits there', async () => {
+test('a sweep needs one index lookup per endpoint, whatever its backlog', async () => {
   const plan = await planOf(db, (queries) => sweepLanes(queries, ''))
   assert.doesNotMatch(plan, /Seq Scan on delivery/, plan)
   const found = await sweepLanes(db, '')
-  assert.equal(found.length, SWEPT_LANES)
+  assert.equal(found.length, SWEEP_PAGE_SIZE)
   assert.deepEqual(found[0], { webhook_endpoint_id: DEEP, next_attempt_at: NOW, is_active: true })
   const rest = await sweepLanes(db, found.at(-1)?.webhook_endpoint_id ?? '')
   assert.equal(rest[0]?.webhook_endpoint_id, 'whe_01001')
 })
 
-test('[EVT-07] nothing is claimed twice or early, and each claim counts', async () => {
+test('[EVT-07] no delivery is claimed twice or early, and each claim counts an attempt', async () => {
   await nothingClaimed()
   const first = await claim('wrk_1', DEEP, MAXIMUM_IN_FLIGHT_PER_ENDPOINT)
   const second = await claim('wrk_2', DEEP, MAXIMUM_IN_FLIGHT_PER_ENDPOINT)
@@ -120,7 +120,7 @@ test('[EVT-07] nothing is claimed twice or early, and each claim counts', async 
   assert.deepEqual(await row(), { attempt: 0, claim_id: null })
 })
 
-test('a claim changes no index: the row is written anew in its own page', async () => {
+test('a claim is a heap-only (HOT) update: no index changes', async () => {
   const counts = await db.begin(async (tx) => {
     const order = { worker: 'wrk_1', now: secondsAfter(NOW, 3_600), finished: [], unanswered }
     await claimDeliveries(tx, [{ endpointId: 'whe_00004', room: 1 }], order)
@@ -132,10 +132,10 @@ test('a claim changes no index: the row is written anew in its own page', async 
   assert.deepEqual({ ...counts }, { updated: 1, hot: 1 })
 })
 
-test('[EVT-07] claims are taken from a worker a step at a time; it can neither begin nor record them afterwards', async () => {
+test('[EVT-07] claims are reclaimed in batches; afterwards their worker can neither start nor record them', async () => {
   await nothingClaimed()
   const endpoints = Array.from(
-    { length: TAKEN_CLAIMS + 2 },
+    { length: RECLAIM_BATCH_SIZE + 2 },
     (_, i) => `whe_${String(i + 100).padStart(5, '0')}`,
   )
   const later = secondsAfter(NOW, 3_600)
@@ -156,7 +156,7 @@ test('[EVT-07] claims are taken from a worker a step at a time; it can neither b
   const steps = [await take(), await take(), await take()]
   assert.deepEqual(
     steps.map(({ count }) => count),
-    [TAKEN_CLAIMS, 1, 0],
+    [RECLAIM_BATCH_SIZE, 1, 0],
   )
   const taken = steps.flatMap(({ deliveries }) => deliveries)
   assert.deepEqual(
@@ -181,7 +181,7 @@ const backlog = (endpointId: string, count: number) => db`
     ${NOW}::timestamptz, ${NOW}::timestamptz
   from generate_series(1, ${count}::integer) as number`
 
-test('[O-45] an endpoint that never answered yields one delivery at a time, and one a second, to all workers together', async () => {
+test('[O-45] an endpoint without a 2xx response yields one delivery at a time and one per second, across all workers', async () => {
   await lane('whe_new', null)
   await backlog('whe_new', 10)
   const at = (milliseconds: number) => secondsAfter(NOW, milliseconds / 1_000)
@@ -191,14 +191,14 @@ test('[O-45] an endpoint that never answered yields one delivery at a time, and 
   const back = { deliveryId: first.delivery_id, claimId: first.claim_id, nextAttemptAt: at(60_000) }
   await releaseDeliveries(db, [back])
   assert.equal((await claim('wrk_2', 'whe_new', 8, at(999))).length, 0, 'the second is not over')
-  // Two workers that ask in the same moment: one gets it.
+  // Of two workers that claim concurrently, one gets it.
   const both = await Promise.all(['wrk_1', 'wrk_2'].map((worker) => claim(worker, 'whe_new', 8, at(1_000))))
   assert.equal(both.flat().length, 1)
   await db`update webhook_endpoint set answered_at = ${NOW} where webhook_endpoint_id = 'whe_new'`
   assert.equal((await claim('wrk_1', 'whe_new', 8, at(1_000))).length, 8)
 })
 
-test('[O-45] a deployment may allow more', async () => {
+test('[O-45] a deployment may permit more concurrent requests', async () => {
   await lane('whe_trusted', null)
   await backlog('whe_trusted', 10)
   const wanted = [{ endpointId: 'whe_trusted', room: 8 }]
@@ -210,7 +210,7 @@ test('[O-45] a deployment may allow more', async () => {
   assert.equal((await claimDeliveries(db, wanted, { ...order, unanswered: many })).length, 2)
 })
 
-test('nothing of a suspended organization is claimed, whether its endpoints have answered or not', async () => {
+test('deliveries of a suspended organization are not claimed, whether its endpoints have responded or not', async () => {
   await lane('whe_old', NOW)
   await backlog('whe_old', 2)
   await db`update webhook_endpoint set tried_at = null, answered_at = null where webhook_endpoint_id = 'whe_new'`

@@ -1,14 +1,14 @@
 import type { Queries, Transaction } from '../db/database.ts'
-import { TAKEN_CLAIMS } from './limits.ts'
+import { RECLAIM_BATCH_SIZE } from './webhook-limits.ts'
 
-/** Workers that have claimed something, this one left out. */
+/** The other workers that hold claims. */
 export async function otherWorkers(db: Queries, worker: string): Promise<string[]> {
   const rows = await db<{ worker: string }[]>`
     select distinct worker from delivery_claim where worker <> ${worker} order by worker`
   return rows.map((row) => row.worker)
 }
 
-/** A delivery of a claim that is taken from its worker. */
+/** An unfinished delivery of a claim that was taken from its worker. */
 export interface TakenDelivery {
   readonly delivery_id: string
   readonly claim_id: number
@@ -16,19 +16,19 @@ export interface TakenDelivery {
   readonly organization_id: string
   readonly attempt: number
   readonly next_attempt_at: string
-  /** Null: no request has left, and there was no attempt. */
+  /** Null: no request was sent, so there was no attempt. */
   readonly begun_at: string | null
 }
 
 export interface TakenClaims {
-  /** At most TAKEN_CLAIMS; then there may be more. */
+  /** At most RECLAIM_BATCH_SIZE; there may be more if it equals that limit. */
   readonly count: number
   readonly deliveries: readonly TakenDelivery[]
 }
 
 /**
- * Removes claims of a worker and returns what of them is still under way, held for the caller's transaction. The worker
- * can begin nothing of it any more, and record no result.
+ * Removes claims of a worker and returns their unfinished deliveries, locked until the end of the transaction. After
+ * that the worker can neither start nor record them.
  */
 export async function takeClaims(
   tx: Transaction,
@@ -42,7 +42,7 @@ export async function takeClaims(
       delete from delivery_claim where worker = ${worker} and claim_id = any(array(
         select claim_id from delivery_claim
         where worker = ${worker} and claim_id <> all(${except.map(String)}::text[]::bigint[])
-        order by claim_id limit ${TAKEN_CLAIMS} for update))
+        order by claim_id limit ${RECLAIM_BATCH_SIZE} for update))
       returning claim_id, begun_at, delivery_ids)
     select (select count(*) from taken) as count, held.*
     from (values (true)) as once left join (
@@ -55,7 +55,7 @@ export async function takeClaims(
   return { count: rows[0]?.count ?? 0, deliveries }
 }
 
-/** Claims of which nothing is under way. */
+/** Removes claims without unfinished deliveries. */
 export async function removeClaims(db: Queries, worker: string, claimIds: readonly number[]): Promise<void> {
   await db`
     delete from delivery_claim

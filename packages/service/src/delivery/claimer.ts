@@ -7,35 +7,34 @@ import type { AttemptTools } from './attempt.ts'
 import { createClaimLedger } from './claim-ledger.ts'
 import { removeClaims } from './claim-store.ts'
 import { beginClaim, claimDeliveries, type ClaimedDelivery, releaseDeliveries } from './delivery-store.ts'
-import type { Lanes, Wanted } from './lanes.ts'
-import { GATHERING_FROM_IN_FLIGHT, GATHERING_MS } from './limits.ts'
-import { type ReturnedWork, takeBackUnknown } from './take-back.ts'
+import type { Lanes, ClaimRequest } from './lanes.ts'
+import { BATCHING_THRESHOLD, CLAIM_BATCH_DELAY_MS } from './webhook-limits.ts'
+import { type ReclaimedWork, reclaimUnknown } from './reclaim.ts'
 
 interface ClaimerSettings {
   readonly db: Database
   readonly tools: AttemptTools
   readonly lanes: Lanes
   readonly log: Logger
-  /** Whether this worker may claim and begin now. */
+  /** Whether this worker may claim deliveries and start requests now. */
   readonly mayClaim: () => boolean
-  /** How many more can begin at once. */
+  /** How many more requests can start now. */
   readonly room: () => number
   readonly begin: (claimed: readonly ClaimedDelivery[]) => void
-  readonly onReturned: (work: readonly ReturnedWork[]) => void
-  /** The database failed: somebody should call `pump` a little later. */
+  readonly onReclaimed: (work: readonly ReclaimedWork[]) => void
+  /** The database failed: call `pump` again later. */
   readonly onFailure: () => void
 }
 
 /**
- * Claims while there is something to claim and room for it, and begins at once what it has claimed. After a failure of
- * the database it is not known what was claimed: then it first takes back what the table has under this worker's name
- * and the worker knows nothing of.
+ * Claims due deliveries while there is capacity and starts them at once. After a database failure the outcome of the
+ * last claim is unknown, so this worker's unknown claims are reclaimed before it claims more.
  */
 export function createClaimer(settings: ClaimerSettings) {
-  const { db, tools, lanes, log, mayClaim, room, begin, onReturned, onFailure } = settings
+  const { db, tools, lanes, log, mayClaim, room, begin, onReclaimed, onFailure } = settings
   const { worker, clock, profile } = tools
   const ledger = createClaimLedger()
-  const unreturned: { claimed: ClaimedDelivery; at: string }[] = []
+  const unreleased: { claimed: ClaimedDelivery; at: string }[] = []
   let isUncertain = false
   let pumping: Promise<void> | undefined
 
@@ -43,19 +42,19 @@ export function createClaimer(settings: ClaimerSettings) {
     try {
       if (isUncertain) await reconcile()
       while (mayClaim()) {
-        if (lanes.inFlight() >= GATHERING_FROM_IN_FLIGHT) await sleep(GATHERING_MS)
+        if (lanes.inFlight() >= BATCHING_THRESHOLD) await sleep(CLAIM_BATCH_DELAY_MS)
         const wanted = lanes.take(room())
         if (wanted.length === 0) return
         await claim(wanted)
       }
     } catch (error) {
-      log.error({ err: loggableError(error) }, 'deliveries could not be claimed')
+      log.error({ err: loggableError(error) }, 'claiming deliveries failed')
       isUncertain = true
       onFailure()
     }
   }
 
-  async function claim(wanted: readonly Wanted[]): Promise<void> {
+  async function claim(wanted: readonly ClaimRequest[]): Promise<void> {
     const now = clock.now()
     let claimed: readonly ClaimedDelivery[] = []
     try {
@@ -72,34 +71,34 @@ export function createClaimer(settings: ClaimerSettings) {
       if (has_answered) continue
       lanes.schedule(webhook_endpoint_id, Date.parse(secondsAfter(now, profile['O-45'].seconds_between)))
     }
-    if (await hasBegun(first.claim_id, claimed)) begin(claimed)
-    else await giveBack(claimed)
+    if (await markBegun(first.claim_id, claimed)) begin(claimed)
+    else await release(claimed)
   }
 
-  async function hasBegun(claimId: number, claimed: readonly ClaimedDelivery[]): Promise<boolean> {
+  async function markBegun(claimId: number, claimed: readonly ClaimedDelivery[]): Promise<boolean> {
     try {
       return mayClaim() && (await beginClaim(db, { worker, claimId, now: clock.now() }))
     } catch (error) {
-      await giveBack(claimed)
+      await release(claimed)
       throw error
     }
   }
 
-  /** Without a time of their own: due as they were. They count as no attempt. */
-  async function giveBack(claimed: readonly ClaimedDelivery[], at?: string): Promise<void> {
-    unreturned.push(...claimed.map((each) => ({ claimed: each, at: at ?? each.next_attempt_at })))
+  /** Releases deliveries without counting an attempt. Without `at` they keep their due time. */
+  async function release(claimed: readonly ClaimedDelivery[], at?: string): Promise<void> {
+    unreleased.push(...claimed.map((each) => ({ claimed: each, at: at ?? each.next_attempt_at })))
     for (const { webhook_endpoint_id } of claimed) lanes.finished(webhook_endpoint_id, undefined)
     try {
-      await returnAll()
+      await releaseAll()
     } catch (error) {
-      log.error({ err: loggableError(error) }, 'deliveries could not be given back')
+      log.error({ err: loggableError(error) }, 'releasing deliveries failed')
       isUncertain = true
       onFailure()
     }
   }
 
-  async function returnAll(): Promise<void> {
-    const released = unreturned.splice(0)
+  async function releaseAll(): Promise<void> {
+    const released = unreleased.splice(0)
     try {
       await releaseDeliveries(
         db,
@@ -108,38 +107,41 @@ export function createClaimer(settings: ClaimerSettings) {
         }),
       )
     } catch (error) {
-      unreturned.push(...released)
+      unreleased.push(...released)
       throw error
     }
     for (const { claimed } of released) ledger.settled(claimed.claim_id)
   }
 
   async function reconcile(): Promise<void> {
-    await returnAll()
-    onReturned(await takeBackUnknown(db, worker, { except: ledger.openIds(), tools, log }))
+    await releaseAll()
+    onReclaimed(await reclaimUnknown(db, worker, { except: ledger.openIds(), tools, log }))
     isUncertain = false
   }
 
   return {
-    /** Never twice at once. */
+    /** Starts claiming unless it is already running. */
     pump(): void {
       pumping ??= claimAll().finally(() => (pumping = undefined))
     },
     idle: async () => pumping,
-    giveBack,
-    /** A result is in the database, or came too late for it. */
+    release,
+    /** A result was recorded, or dropped because its claim was reclaimed. */
     recorded: (claimId: number) => ledger.settled(claimId),
-    /** A result that the database refuses: the attempt counts as lost. */
+    /** The database rejected a result: the attempt counts as lost. */
     refused(claimId: number): void {
       ledger.dropped(claimId)
       isUncertain = true
     },
-    /** At the end of the worker: nothing is left for others to take back. */
+    /** Call at shutdown, so that other workers have nothing to reclaim. */
     async removeFinished(): Promise<void> {
       try {
         await removeClaims(db, worker, ledger.takeFinished())
       } catch (error) {
-        log.warn({ err: loggableError(error) }, 'finished claims were left to the other workers')
+        log.warn(
+          { err: loggableError(error) },
+          'removing finished claims failed; other workers will remove them',
+        )
       }
     },
   }

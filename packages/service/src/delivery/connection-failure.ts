@@ -1,7 +1,7 @@
-import type { ErrorClass } from './judge.ts'
-import { MAXIMUM_ERROR_CHARACTERS } from './limits.ts'
+import type { ErrorClass } from './classify-attempt.ts'
+import { MAXIMUM_ERROR_CHARACTERS } from './webhook-limits.ts'
 
-/** A connection that did not come about, with what is known of it. */
+/** A failed connection, with its error class and the remote address if known. */
 export class ConnectionFailure extends Error {
   readonly code = 'CONNECTION_FAILURE'
   readonly errorClass: ErrorClass
@@ -40,14 +40,14 @@ const CLASSES: Readonly<Record<string, ErrorClass>> = {
 }
 const TLS_CODES = /^(?:ERR_SSL_|ERR_TLS_|CERT_|UNABLE_TO_|DEPTH_ZERO_|SELF_SIGNED_|EPROTO$)/
 
-/** Names the kind of failure; what nobody foresaw is a receiver that does not speak the protocol. */
+/** Unknown errors count as protocol errors of the receiver. */
 export function errorClassOf(error: unknown): ErrorClass {
   if (error instanceof ConnectionFailure) return error.errorClass
   const code = error instanceof Error && 'code' in error ? String(error.code) : ''
   return CLASSES[code] ?? (TLS_CODES.test(code) ? 'tls' : 'protocol')
 }
 
-/** One line for an operator: the message with its code, without anything that breaks a line. */
+/** One line for an operator: the code and the message, without control characters. */
 export function describeError(error: unknown): string {
   const message = error instanceof Error ? error.message : String(error)
   const code =

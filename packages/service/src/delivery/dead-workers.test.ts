@@ -21,10 +21,10 @@ after(async () => {
   await made[Symbol.asyncDispose]()
 })
 const webhook = { ca: receiver.authority.certificate, allowPrivate: true }
-/** "A dead worker is noticed within two seconds", and its work starts at once. */
+/** A dead worker must be detected within two seconds; its deliveries start immediately after that. */
 const NOTICED_MS = 2_000
 
-async function fresh(): Promise<string> {
+async function freshEndpoint(): Promise<string> {
   await world.sql`delete from delivery`
   await world.sql`delete from delivery_claim`
   await world.sql`update webhook_endpoint set status = 'deleted'`
@@ -36,7 +36,7 @@ async function fresh(): Promise<string> {
   return endpointId
 }
 
-/** An engine by itself, whose connections have its worker's name. */
+/** A delivery engine whose database connections carry the worker's name. */
 async function startWorker(worker: string, overrides: Parameters<typeof createProfile>[0] = {}) {
   const created = createProfile(overrides)
   assert.ok(created.ok)
@@ -64,7 +64,7 @@ async function startWorker(worker: string, overrides: Parameters<typeof createPr
   }
 }
 
-/** As a worker leaves it that is killed: with its claims and without its lock. */
+/** The state that a killed worker leaves behind: claims, but no lock. */
 async function claimAs(worker: string, endpointId: string, { isBegun }: { isBegun: boolean }) {
   const now = world.clock.now()
   const order = { worker, now, finished: [], unanswered: DEFAULT_PROFILE['O-45'] }
@@ -94,8 +94,8 @@ async function until(
   return performance.now() - from
 }
 
-test('[O-44] what a dead worker had claimed and not begun is no attempt, and starts at once elsewhere', async () => {
-  const endpointId = await fresh()
+test('[O-44] a delivery that a dead worker claimed but did not start is no attempt, and another worker sends it at once', async () => {
+  const endpointId = await freshEndpoint()
   await made.event()
   await claimAs('wrk_dead', endpointId, { isBegun: false })
   await using running = new AsyncDisposableStack()
@@ -105,8 +105,8 @@ test('[O-44] what a dead worker had claimed and not begun is no attempt, and sta
   assert.deepEqual([row?.attempt, row?.attempts.length, receiver.received[0]?.attempt], [1, 1, 1])
 })
 
-test('[O-44][EVT-07] what it had begun counts as lost, and waits for the delay of the ladder; a seventh is dead', async () => {
-  const endpointId = await fresh()
+test('[O-44][EVT-07] a started delivery counts as lost and waits for its backoff; a seventh attempt is a dead letter', async () => {
+  const endpointId = await freshEndpoint()
   await made.event()
   await world.sql`
     insert into delivery (delivery_id, webhook_endpoint_id, organization_id, package_id, notification_id, event_id,
@@ -135,8 +135,8 @@ test('[O-44][EVT-07] what it had begun counts as lost, and waits for the delay o
   assert.deepEqual([receiver.received.length, receiver.received[0]?.attempt], [1, 2])
 })
 
-test('[O-44] at_once: the attempt after a lost one starts as soon as the loss is noticed', async () => {
-  const endpointId = await fresh()
+test('[O-44] at_once: the attempt after a lost one starts as soon as the loss is detected', async () => {
+  const endpointId = await freshEndpoint()
   await made.event()
   await claimAs('wrk_dead', endpointId, { isBegun: true })
   await using running = new AsyncDisposableStack()
@@ -145,8 +145,8 @@ test('[O-44] at_once: the attempt after a lost one starts as soon as the loss is
   assert.deepEqual([row?.attempt, row?.attempts.map(({ outcome }) => outcome)], [2, ['retry', 'delivered']])
 })
 
-test('[O-44] a worker that is slow keeps what it has claimed; its death is noticed within two seconds', async () => {
-  const endpointId = await fresh()
+test('[O-44] a slow worker keeps its claims; its death is detected within two seconds', async () => {
+  const endpointId = await freshEndpoint()
   await made.event()
   const slow = open()
   await new Promise<void>((resolve) => slow.holdWorkerName('wrk_slow', (isHeld) => isHeld && resolve()))
@@ -156,13 +156,13 @@ test('[O-44] a worker that is slow keeps what it has claimed; its death is notic
   await sleep(2_500)
   const [held] = await made.deliveries()
   assert.deepEqual([Number(held?.claim_id), receiver.received.length], [claimed?.claim_id, 0])
-  // As a kill does: its connections end.
+  // A killed process loses its connections.
   await slow.end({ timeout: 0 })
   await until(() => receiver.received.length > 0, 'sent', NOTICED_MS)
 })
 
-test('[O-44] a worker whose lock connection was cut takes the lock again, and nothing is sent twice', async () => {
-  await fresh()
+test('[O-44] a worker whose lock connection was cut reacquires the lock, and nothing is sent twice', async () => {
+  await freshEndpoint()
   let answer = () => undefined as unknown
   receiver.reply = (_, response) => void (answer = () => response.writeHead(204).end())
   await using running = new AsyncDisposableStack()
@@ -181,8 +181,8 @@ test('[O-44] a worker whose lock connection was cut takes the lock again, and no
   assert.deepEqual([row?.attempt, row?.attempts.length, receiver.received.length], [1, 1, 1])
 })
 
-test('[O-44] a worker that lost its lock starts nothing, and what was taken from it is not recorded by it', async () => {
-  await fresh()
+test('[O-44] a worker that lost its lock sends nothing and cannot record reclaimed deliveries', async () => {
+  await freshEndpoint()
   let answer = () => undefined as unknown
   receiver.reply = (_, response) => void (answer = () => response.writeHead(204).end())
   await using running = new AsyncDisposableStack()
@@ -190,7 +190,7 @@ test('[O-44] a worker that lost its lock starts nothing, and what was taken from
   await until(async () => (await lockHolder('wrk_1')) !== undefined, 'held')
   await made.event()
   await until(() => receiver.received.length === 1, 'under way')
-  // Another worker finds the lock free and holds it while it takes back what was claimed.
+  // Another worker acquires the free lock and holds it while it reclaims.
   const other = open('wrk_other')
   const held = new Promise<void>((resolve) => other.holdWorkerName('wrk_1', (isHeld) => isHeld && resolve()))
   await world.sql`select pg_terminate_backend(${(await lockHolder('wrk_1')) ?? 0})`
@@ -198,7 +198,7 @@ test('[O-44] a worker that lost its lock starts nothing, and what was taken from
   await made.event()
   await sleep(700)
   assert.equal(receiver.received.length, 1, 'nothing begins without the lock')
-  // What was begun waits; the second event may have been claimed too, and is due as before.
+  // The started delivery waits for its backoff. The second event may have been claimed too; its due time is unchanged.
   await world.sql`
     update delivery set claim_id = null, next_attempt_at = ${world.clock.now()}::timestamptz + interval '30 seconds'
     where claim_id in (select claim_id from delivery_claim where begun_at is not null)`
@@ -213,14 +213,14 @@ test('[O-44] a worker that lost its lock starts nothing, and what was taken from
   await until(() => receiver.received.length === 2, 'the second event delivered')
 })
 
-test('[EVT-07] after a failure of the database a worker gives back the claims that it knows nothing of', async () => {
-  const endpointId = await fresh()
+test('[EVT-07] after a database failure a worker reclaims its own unknown claims', async () => {
+  const endpointId = await freshEndpoint()
   await using running = new AsyncDisposableStack()
   running.use(await startWorker('wrk_1'))
   await until(async () => (await lockHolder('wrk_1')) !== undefined, 'held')
   await made.event()
   await made.until(([row]) => row?.state === 'delivered', 'delivered')
-  // As if the answer to a claim had been lost: the table has it, the worker has not.
+  // Simulates a lost reply to a claim: the table has the claim, the worker does not know it.
   await world.sql`
     with claim as (
       insert into delivery_claim (worker, delivery_ids) select 'wrk_1', array_agg(delivery_id) from delivery

@@ -2,7 +2,7 @@ import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
 
 const SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15]
 
-/** Counted as things happen; no table is read for it. */
+/** Updated by events; scraping reads no table. */
 export function createDeliveryMetrics(
   registry: Registry,
   read: { inFlight: () => number; lanes: () => number },

@@ -1,52 +1,48 @@
 import { MAXIMUM_DELIVERY_ATTEMPTS } from '@agent-exchange/protocol'
 import { fragment, type Fragment, type Queries } from '../db/database.ts'
 import { secondsAfter } from '../kernel/clock.ts'
-import type { Wanted } from './lanes.ts'
-import { SWEPT_LANES } from './limits.ts'
+import type { ClaimRequest } from './lanes.ts'
+import { SWEEP_PAGE_SIZE } from './webhook-limits.ts'
 
-/** A delivery that this worker may send now, with all that it takes. */
+/** A delivery that this worker may send now, with everything the request needs. */
 export interface ClaimedDelivery {
   readonly delivery_id: string
   readonly claim_id: number
   readonly webhook_endpoint_id: string
   readonly organization_id: string
   readonly event_id: string
-  /** Counted already. */
+  /** The number of this attempt, from 1. */
   readonly attempt: number
-  /** When it came due. */
+  /** When the delivery became due. */
   readonly next_attempt_at: string
   readonly url: string
   readonly signing_key_id: string
   /** Whether the endpoint has ever answered with 2xx (O-45). */
   readonly has_answered: boolean
-  /** Null where the notification is no longer kept. */
+  /** Null after the notification has passed its retention period. */
   readonly body: string | null
 }
 
-export interface ClaimOrder {
+export interface ClaimOptions {
   readonly worker: string
   readonly now: string
-  /** Earlier claims of the worker of which nothing is under way: they are removed. */
+  /** Finished claims of this worker, to be removed by the same statement. */
   readonly finished: readonly number[]
   /** O-45: for endpoints that have never answered with 2xx. */
   readonly unanswered: { readonly requests_at_once: number; readonly seconds_between: number }
 }
 
 /**
- * EVT-07: takes what is due in these lanes. The attempt is counted here, before anything is sent, so that no crash can
- * make an eighth. Rows that another worker is taking are passed over. What is under way lies before what waits, never
- * more than a few: no index changes, only the row.
+ * EVT-07: claims due deliveries. The attempt is counted before the request is sent, so that no crash can cause an eighth
+ * attempt. The update touches no indexed column (HOT). Rows are looked up by primary key through lateral joins, because
+ * the planner overestimates the row count of a lane and would scan whole tables.
  *
- * The endpoints of a suspended organization yield nothing. One that has never answered yields one at a time, and its
- * row is locked so that no other worker claims for it in the same moment.
- *
- * How many rows a lane yields the planner cannot know. So each row is looked up by its key, one by one: joins of what
- * was found would be planned for thousands, and read whole tables.
+ * O-45: the row of an endpoint without a 2xx response is locked, so that only one worker at a time claims for it.
  */
 export function claimDeliveries(
   db: Queries,
-  wanted: readonly Wanted[],
-  { worker, now, finished, unanswered }: ClaimOrder,
+  wanted: readonly ClaimRequest[],
+  { worker, now, finished, unanswered }: ClaimOptions,
 ): Promise<ClaimedDelivery[]> {
   const { requests_at_once: atOnce, seconds_between: pause } = unanswered
   return db.byIndex<ClaimedDelivery[]>`
@@ -103,7 +99,7 @@ export function claimDeliveries(
     order by next_attempt_at`
 }
 
-/** From here on its requests may have left. False where the claim was taken from this worker: nothing may leave then. */
+/** Marks the claim as started. False if the claim was reclaimed by another worker: then no request may be sent. */
 export async function beginClaim(
   db: Queries,
   { worker, claimId, now }: { worker: string; claimId: number; now: string },
@@ -116,11 +112,11 @@ export async function beginClaim(
 export interface ReleasedDelivery {
   readonly deliveryId: string
   readonly claimId: number
-  /** When it is due then. */
+  /** The new due time. */
   readonly nextAttemptAt: string
 }
 
-/** Gives back what was claimed and never left: it counts as no attempt. */
+/** Releases claimed deliveries that were not sent. Their attempt is not counted. */
 export async function releaseDeliveries(db: Queries, released: readonly ReleasedDelivery[]): Promise<void> {
   if (released.length === 0) return
   const rows = released.map(({ deliveryId, claimId, nextAttemptAt }) => ({
@@ -138,13 +134,13 @@ export async function releaseDeliveries(db: Queries, released: readonly Released
 export interface SweptLane {
   readonly webhook_endpoint_id: string
   readonly next_attempt_at: string
-  /** Both the endpoint and its organization. */
+  /** Whether both the endpoint and its organization are active. */
   readonly is_active: boolean
 }
 
 /**
- * The endpoints after the given one that have something to send, each with its earliest time. One look into the
- * index for each of them, however much waits behind it.
+ * One page of the endpoints with pending deliveries, each with its earliest due time. A loose index scan: one index
+ * lookup per endpoint, whatever the length of its backlog.
  */
 export function sweepLanes(db: Queries, after: string): Promise<SweptLane[]> {
   const next = (previous: string | Fragment) => fragment`
@@ -157,14 +153,14 @@ export function sweepLanes(db: Queries, after: string): Promise<SweptLane[]> {
       union all
       select following.webhook_endpoint_id, following.next_attempt_at
       from lane cross join lateral (${next(fragment`lane.webhook_endpoint_id`)}) as following
-    ), first as (select * from lane limit ${SWEPT_LANES})
+    ), first as (select * from lane limit ${SWEEP_PAGE_SIZE})
     select first.webhook_endpoint_id, first.next_attempt_at,
       endpoint.status = 'active' and organization.status = 'active' as is_active
     from first join webhook_endpoint as endpoint using (webhook_endpoint_id) join organization using (organization_id)
     order by first.webhook_endpoint_id`
 }
 
-/** The same for endpoints by name, without those that are not active or whose pace is not that of the ladder (O-45). */
+/** The earliest due time of the given endpoints. Leaves out inactive ones and those paced by O-45. */
 export function nextDueOf(db: Queries, endpoints: readonly string[]): Promise<SweptLane[]> {
   return db.byIndex<SweptLane[]>`
     select lane.webhook_endpoint_id, first.next_attempt_at, true as is_active

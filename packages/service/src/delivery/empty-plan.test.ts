@@ -30,7 +30,7 @@ const attempted = {
   details: {},
 } as const
 
-// A plan made on an empty table is kept while it grows: it must be the one for a full table from the start.
+// A plan cached on an empty table is kept while the table grows, so it must suit a full table from the start.
 const STATEMENTS: Record<string, (queries: Queries) => Promise<unknown>> = {
   'a claim': (queries) =>
     claimDeliveries(queries, [{ endpointId: 'whe_1', room: 1 }], {
@@ -39,23 +39,23 @@ const STATEMENTS: Record<string, (queries: Queries) => Promise<unknown>> = {
       finished: [1],
       unanswered: DEFAULT_PROFILE['O-45'],
     }),
-  'the begin of a claim': (queries) => beginClaim(queries, { worker: 'wrk_1', claimId: 1, now: NOW }),
-  results: (queries) => recordAttempts(queries, [attempted]),
-  'what is given back': (queries) =>
+  'the start of a claim': (queries) => beginClaim(queries, { worker: 'wrk_1', claimId: 1, now: NOW }),
+  'recording results': (queries) => recordAttempts(queries, [attempted]),
+  'releasing deliveries': (queries) =>
     releaseDeliveries(queries, [{ deliveryId: 'dlv_1', claimId: 1, nextAttemptAt: NOW }]),
-  'claims that are taken back': (queries) => takeClaims(queries as Transaction, 'wrk_1', { except: [2] }),
+  'reclaiming deliveries': (queries) => takeClaims(queries as Transaction, 'wrk_1', { except: [2] }),
   'a sweep': (queries) => sweepLanes(queries, ''),
 }
 
 for (const [name, run] of Object.entries(STATEMENTS)) {
-  test(`${name}: each row by its key, on an empty database already`, async () => {
+  test(`${name} finds each row by its key, even when planned on an empty database`, async () => {
     const plan = await planOf(db, run)
     assert.match(plan, /Index Scan/)
     assert.doesNotMatch(plan, /Seq Scan|Join Filter/, plan)
-    // Every look into an index is for something.
-    const looks = plan
+    // An index scan without a condition would read the whole index.
+    const conditions = plan
       .split('\n')
       .flatMap((line, i, lines) => (/Index Scan/.test(line) ? [lines[i + 1] ?? ''] : []))
-    for (const look of looks) assert.match(look, /Index Cond/, plan)
+    for (const condition of conditions) assert.match(condition, /Index Cond/, plan)
   })
 }

@@ -16,7 +16,7 @@ after(() => made[Symbol.asyncDispose]())
 const { world, receiver } = made
 const webhook = { ca: receiver.authority.certificate, allowPrivate: true }
 
-async function fresh(): Promise<string> {
+async function freshEndpoint(): Promise<string> {
   await world.sql`delete from delivery`
   await world.sql`update webhook_endpoint set status = 'deleted'`
   receiver.received.length = 0
@@ -24,7 +24,7 @@ async function fresh(): Promise<string> {
   return made.endpoint()
 }
 
-/** The engine alone, with little patience at its end. */
+/** The delivery engine alone, with a short grace period. */
 async function startEngine(drainMs: number) {
   const open = () =>
     openDatabase({ target: world.databaseUrl, maximumConnections: 4, applicationName: 'engine' })
@@ -51,8 +51,8 @@ async function startEngine(drainMs: number) {
   }
 }
 
-test('a worker that runs out of patience at its end counts what may have left, as interrupted', async () => {
-  await fresh()
+test('after the grace period, requests that may have been sent count as interrupted attempts', async () => {
+  await freshEndpoint()
   receiver.reply = () => undefined
   await made.event()
   {
@@ -68,8 +68,8 @@ test('a worker that runs out of patience at its end counts what may have left, a
   )
 })
 
-test('[EVT-13] an endpoint whose key has ended is moved to the current key, and signed for with that', async () => {
-  const endpointId = await fresh()
+test('[EVT-13] an endpoint whose key has expired is moved to the current key, which signs its webhooks', async () => {
+  const endpointId = await freshEndpoint()
   const former = `key_${randomBytes(8).toString('hex')}`
   await world.sql`
     insert into platform_key (key_id, purpose, public_jwk, private_key_encrypted, valid_from, valid_until, status, created_at)
@@ -85,8 +85,8 @@ test('[EVT-13] an endpoint whose key has ended is moved to the current key, and 
   assert.ok(receiver.received[0]?.headers['signature-input']?.includes(endpoint.signing_key_id))
 })
 
-test('deliveries to a disabled endpoint rest, and go on when it is enabled', async () => {
-  const endpointId = await fresh()
+test('deliveries to a disabled endpoint pause and resume when it is enabled', async () => {
+  const endpointId = await freshEndpoint()
   await using running = new AsyncDisposableStack()
   running.use(await startEngine(1_000))
   receiver.reply = () => 503
@@ -108,8 +108,8 @@ test('deliveries to a disabled endpoint rest, and go on when it is enabled', asy
   assert.equal(row?.attempt, 2)
 })
 
-test('wake-ups come back after the database cut every connection', async () => {
-  await fresh()
+test('wake-ups work again after the database closed every connection', async () => {
+  await freshEndpoint()
   await using running = new AsyncDisposableStack()
   running.use(await startWorld({ beside: world, config: { role: 'worker', webhook } }))
   await sleep(100)
@@ -124,6 +124,6 @@ test('wake-ups come back after the database cut every connection', async () => {
     await made.until((rows) => rows.length === events && allDelivered(rows), 'delivered')
     waited += performance.now() - from
   }
-  // By sweeps alone each would come about two seconds after the one before.
+  // With sweeps alone, each would arrive about two seconds after the previous one.
   assert.ok(waited < 3_000, `${waited} ms`)
 })

@@ -15,20 +15,20 @@ import { type ClaimedDelivery, nextDueOf } from './delivery-store.ts'
 import { logFailure } from './failure-log.ts'
 import type { Resolve } from './guarded-connector.ts'
 import { createLanes } from './lanes.ts'
-import { DRAIN_MS, MAXIMUM_UNRECORDED, SWEEP_MS, TICK_MS, UNSENT_PAUSE_SECONDS } from './limits.ts'
-import { watchOwnLoad } from './own-load.ts'
+import { DRAIN_MS, MAXIMUM_UNRECORDED, SWEEP_MS, TICK_MS, SIGNING_RETRY_SECONDS } from './webhook-limits.ts'
+import { watchEventLoopLoad } from './event-loop-load.ts'
 import { createRecorder } from './recorder.ts'
 import { createSender } from './sender.ts'
 import { endpointKeys } from './signing-keys.ts'
-import { createStarts } from './starts.ts'
-import { startSweeping } from './sweep.ts'
-import type { ReturnedWork } from './take-back.ts'
+import { createConcurrencyRamp } from './concurrency-ramp.ts'
+import { startSweeper } from './sweep.ts'
+import type { ReclaimedWork } from './reclaim.ts'
 import { listenForDeliveries } from './wake-up.ts'
 import { watchWorkers } from './watch-workers.ts'
 
 export interface DeliverySettings {
   readonly db: Database
-  /** For connections of its own: to listen on, and to hold the worker's lock. */
+  /** Opens dedicated connections: one for LISTEN, one for the worker's session lock. */
   readonly openListener: () => Database
   readonly profile: DeploymentProfile
   readonly clock: Clock
@@ -37,17 +37,17 @@ export interface DeliverySettings {
   readonly webhookKeys: Pick<WebhookKeys, 'signingKey' | 'currentKeyId'>
   readonly webhook: { readonly ca: string | undefined; readonly allowPrivate: boolean }
   readonly metrics: Registry
-  /** Instead of the system's resolver. */
+  /** Replaces the system's DNS resolver. */
   readonly resolve?: Resolve
   /** From 0 to 1, for jitter. */
   readonly random?: () => number
-  /** Time for requests under way when it stops. */
+  /** Grace period for requests in flight at shutdown. */
   readonly drainMs?: number
 }
 
 /**
- * Sends what is due, in any number of processes. Disposing of it drains: nothing more is claimed, what was begun
- * gets its time, and what has not left by then is given back without counting as an attempt.
+ * Sends due deliveries; any number of processes may run it. Disposing drains: claiming stops, requests in flight get
+ * a grace period, and unsent deliveries are released without counting as attempts.
  */
 export function startDelivery(settings: DeliverySettings): AsyncDisposable {
   const { db, clock, log, newId, webhook, resolve } = settings
@@ -62,12 +62,12 @@ export function startDelivery(settings: DeliverySettings): AsyncDisposable {
     random: settings.random ?? Math.random,
   }
   const metrics = createDeliveryMetrics(settings.metrics, { inFlight: lanes.inFlight, lanes: lanes.size })
-  const underWay = new Set<Promise<void>>()
-  /** Organizations that were suspended while this worker listened; claims look into the database. */
+  const inFlight = new Set<Promise<void>>()
+  /** Organizations suspended after their deliveries were claimed. Claims themselves check the database. */
   const suspended = new Set<string>()
   let isStopping = false
 
-  const starts = createStarts(begin, { isBusy: watchOwnLoad(), onRoom: pump })
+  const ramp = createConcurrencyRamp(begin, { isBusy: watchEventLoopLoad(), onRoom: pump })
   const recorder = createRecorder(db, log, {
     inFlight: lanes.inFlight,
     onRecorded({ claimId, endpointId, verdict, hasAnswered }) {
@@ -85,18 +85,18 @@ export function startDelivery(settings: DeliverySettings): AsyncDisposable {
     lanes,
     log,
     mayClaim: () => !isStopping && lock.isHeld() && recorder.waiting() < MAXIMUM_UNRECORDED,
-    room: starts.room,
+    room: ramp.room,
     begin(claimed) {
       metrics.onClaim(claimed[0] ? secondsBetween(claimed[0].next_attempt_at, clock.now()) : 0)
-      starts.add(claimed)
+      ramp.add(claimed)
     },
-    onReturned,
-    onFailure: () => sweeping.soon(),
+    onReclaimed,
+    onFailure: () => sweeper.requestSweep(),
   })
   const lockConnection = settings.openListener()
   const lock = lockConnection.holdWorkerName(tools.worker, (isHeld) => {
     if (isHeld) return pump()
-    log.warn({ worker: tools.worker }, 'the connection that holds the lock of this worker was lost')
+    log.warn({ worker: tools.worker }, 'lost the connection that holds the worker lock')
     workers.pause()
   })
   const wakeUp = listenForDeliveries({
@@ -104,17 +104,17 @@ export function startDelivery(settings: DeliverySettings): AsyncDisposable {
     openListener: settings.openListener,
     log,
     onWake(endpointIds) {
-      if (endpointIds.length === 0) lookEverywhere()
+      if (endpointIds.length === 0) resync()
       else endpointIds.forEach(lanes.wake)
       pump()
     },
     onOrganization(organizationId, status) {
-      if (status === 'active') return lookEverywhere()
+      if (status === 'active') return resync()
       suspended.add(organizationId)
-      sender.recall(organizationId)
+      sender.cancelUnsent(organizationId)
     },
   })
-  const sweeping = startSweeping({
+  const sweeper = startSweeper({
     db,
     clock,
     lanes,
@@ -129,35 +129,35 @@ export function startDelivery(settings: DeliverySettings): AsyncDisposable {
     tools,
     log,
     onCounted: lanes.shareWith,
-    onReturned,
+    onReclaimed,
   })
   const ticking = setInterval(tick, TICK_MS)
 
   function tick(): void {
     const due = lanes.wakeDue(Date.parse(clock.now()))
-    if (due.length > 0) void lookFurther(due)
+    if (due.length > 0) void scheduleNextDue(due)
     if (lanes.hasReady()) pump()
   }
 
-  /** A lane remembers its earliest time only: once that has come, the next is asked for. */
-  async function lookFurther(endpointIds: readonly string[]): Promise<void> {
+  /** A lane knows only its earliest due time, so the next one is queried after that has passed. */
+  async function scheduleNextDue(endpointIds: readonly string[]): Promise<void> {
     pump()
     await claimer.idle()
     try {
       const next = await nextDueOf(db, endpointIds)
       for (const lane of next) lanes.schedule(lane.webhook_endpoint_id, Date.parse(lane.next_attempt_at))
     } catch {
-      sweeping.soon()
+      sweeper.requestSweep()
     }
   }
 
-  /** Something may have been missed: also that an organization is active again. */
-  function lookEverywhere(): void {
+  /** Notifications may have been missed, including one that reactivated an organization. */
+  function resync(): void {
     suspended.clear()
-    sweeping.soon()
+    sweeper.requestSweep()
   }
 
-  function onReturned(work: readonly ReturnedWork[]): void {
+  function onReclaimed(work: readonly ReclaimedWork[]): void {
     for (const { endpointId, at } of work) lanes.schedule(endpointId, Date.parse(at))
     tick()
   }
@@ -167,27 +167,24 @@ export function startDelivery(settings: DeliverySettings): AsyncDisposable {
   }
 
   function begin(claimed: ClaimedDelivery): Promise<void> {
-    const done = run(claimed).finally(() => underWay.delete(done))
-    underWay.add(done)
+    const done = run(claimed).finally(() => inFlight.delete(done))
+    inFlight.add(done)
     return done
   }
 
   async function run(claimed: ClaimedDelivery): Promise<void> {
-    const from = clock.monotonicMilliseconds()
+    const startedAt = clock.monotonicMilliseconds()
     let finished: FinishedAttempt | undefined
     try {
-      const mayLeave = !isStopping && lock.isHeld() && !suspended.has(claimed.organization_id)
-      finished = mayLeave ? await attemptDelivery(claimed, tools) : undefined
+      const maySend = !isStopping && lock.isHeld() && !suspended.has(claimed.organization_id)
+      finished = maySend ? await attemptDelivery(claimed, tools) : undefined
     } catch (error) {
-      log.error(
-        { err: loggableError(error), delivery_id: claimed.delivery_id },
-        'a delivery could not be sent',
-      )
-      return claimer.giveBack([claimed], secondsAfter(clock.now(), UNSENT_PAUSE_SECONDS))
+      log.error({ err: loggableError(error), delivery_id: claimed.delivery_id }, 'sending a delivery failed')
+      return claimer.release([claimed], secondsAfter(clock.now(), SIGNING_RETRY_SECONDS))
     }
-    if (!finished) return claimer.giveBack([claimed])
+    if (!finished) return claimer.release([claimed])
     const { outcome } = finished.verdict
-    metrics.onAttempt(outcome, clock.monotonicMilliseconds() - from)
+    metrics.onAttempt(outcome, clock.monotonicMilliseconds() - startedAt)
     if (outcome !== 'delivered') logFailure(log, finished)
     recorder.add(finished)
     lanes.finished(claimed.webhook_endpoint_id, outcome === 'delivered' || outcome === 'failed')
@@ -199,21 +196,21 @@ export function startDelivery(settings: DeliverySettings): AsyncDisposable {
       isStopping = true
       clearInterval(ticking)
       await Promise.all([
-        sweeping[Symbol.asyncDispose](),
+        sweeper[Symbol.asyncDispose](),
         wakeUp[Symbol.asyncDispose](),
         workers[Symbol.asyncDispose](),
         claimer.idle(),
       ])
-      sender.recall()
+      sender.cancelUnsent()
       const limit = new AbortController()
       const { signal } = limit
       await Promise.race([
-        Promise.all(underWay),
+        Promise.all(inFlight),
         sleep(settings.drainMs ?? DRAIN_MS, undefined, { signal }).catch(() => undefined),
       ])
       limit.abort()
       sender.interrupt()
-      await Promise.all(underWay)
+      await Promise.all(inFlight)
       await recorder.idle()
       await claimer.removeFinished()
       await lockConnection.end({ timeout: 0 })

@@ -1,7 +1,7 @@
 import type { Logger } from 'pino'
 import type { FinishedAttempt } from './attempt-record.ts'
 
-/** One line for each attempt that failed. What was sent and what was signed stay out of it. */
+/** Logs one line per failed attempt, without body and signature base. */
 export function logFailure(log: Logger, finished: FinishedAttempt): void {
   const { deliveryId, endpointId, organizationId, attempt, verdict, details } = finished
   const { status, error_class, error, address, duration_ms, next_attempt_at } = details

@@ -35,7 +35,7 @@ const outgoing = (url: string) => ({
   body: Buffer.from('{}'),
 })
 
-test('[EVT-06] a literal address is judged in every notation that the URL parser takes', async () => {
+test('[EVT-06] a literal IP address is checked in every notation that the URL parser accepts', async () => {
   const sender = createSender(guarded)
   const before = receiver.connections()
   for (const host of [
@@ -63,17 +63,17 @@ test('[EVT-06] a literal address is judged in every notation that the URL parser
   await sender.close()
 })
 
-test('[EVT-06] a name that turns to a private address between two questions is asked once, and pinned', async () => {
+test('[EVT-06] DNS rebinding to a private address fails: a name is resolved once per connection and pinned', async () => {
   let asked = 0
   const rebinding = async () => (asked++ === 0 ? ['192.0.2.1', '10.0.0.7'] : ['127.0.0.1'])
   const failure = await failureOf({ ...guarded, resolve: rebinding }, 'rebind.example')
   assert.deepEqual([failure.errorClass, asked], ['blocked_address', 1])
-  // Asked again for the next connection, and judged again.
+  // Resolved and checked again for the next connection.
   const second = await failureOf({ ...guarded, resolve: rebinding }, 'rebind.example')
   assert.deepEqual([second.errorClass, second.address], ['blocked_address', '127.0.0.1'])
 })
 
-test('[EVT-06] the certificate is for the name, whatever address it has', async () => {
+test('[EVT-06] the certificate must match the name, whatever address it resolves to', async () => {
   const toLoopback = async () => ['127.0.0.1']
   const reached = await guardedConnect({ ...trusting, resolve: toLoopback })({ hostname: 'localhost', port })
   assert.equal(reached.authorized, true)
@@ -83,14 +83,14 @@ test('[EVT-06] the certificate is for the name, whatever address it has', async 
   assert.equal(other.errorClass, 'tls')
 })
 
-test('[EVT-06] a certificate that nobody vouches for is refused; more authorities do not replace the usual ones', async () => {
+test('[EVT-06] an untrusted certificate is refused; additional authorities do not replace the default ones', async () => {
   assert.equal((await failureOf({ ca: undefined, allowPrivate: true }, '127.0.0.1')).errorClass, 'tls')
   const stranger = await testAuthority('Stranger')
   const failure = await failureOf({ ca: stranger.certificate, allowPrivate: true }, '127.0.0.1')
   assert.equal(failure.errorClass, 'tls')
 })
 
-test('[EVT-08] what fails before and in the handshake has its own class', async () => {
+test('[EVT-08] failures before and during the handshake have different error classes', async () => {
   const silent = createTcpServer((socket) =>
     socket
       .resume()
@@ -109,14 +109,14 @@ test('[EVT-08] what fails before and in the handshake has its own class', async 
   assert.equal((await failureOf({ ...trusting, resolve: async () => [] }, 'empty.example')).errorClass, 'dns')
 })
 
-test('another address of the name is tried when the first does not answer', async () => {
+test('the next address of a name is tried when the first does not respond', async () => {
   const resolve = async () => ['127.0.0.2', '127.0.0.1']
   const socket = await guardedConnect({ ...trusting, resolve })({ hostname: 'localhost', port })
   assert.equal(socket.remoteAddress, '127.0.0.1')
   socket.destroy()
 })
 
-test('a further connection to the same name and address resumes the session of the first', async () => {
+test('a second connection to the same name and address resumes the TLS session', async () => {
   const open = guardedConnect({ ...trusting, resolve: async () => ['127.0.0.1'] })
   const first = await open({ hostname: 'localhost', port })
   await once(first, 'session')

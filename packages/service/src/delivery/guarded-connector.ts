@@ -5,23 +5,20 @@ import { LRUCache } from 'lru-cache'
 import type { buildConnector } from 'undici'
 import { isGlobalUnicast } from './address-guard.ts'
 import { ConnectionFailure, describeError, errorClassOf } from './connection-failure.ts'
-import { CONNECT_LIMIT_MS, MAXIMUM_ADDRESSES_TRIED } from './limits.ts'
+import { CONNECT_TIMEOUT_MS, MAXIMUM_ADDRESSES_TRIED } from './webhook-limits.ts'
 
-/** All addresses of a name. */
+/** Resolves a host name to all its addresses. */
 export type Resolve = (hostname: string) => Promise<readonly string[]>
 
 export interface ConnectorSettings {
-  /** Further authorities, PEM. */
+  /** Additional certificate authorities, PEM. */
   readonly ca: string | undefined
-  /** Private and loopback receivers too: for development and tests. */
+  /** Permits private and loopback receivers, for development and tests. */
   readonly allowPrivate: boolean
   readonly resolve?: Resolve
 }
 
-/**
- * TLS sessions of receivers, by name, port and address: a further connection to somebody whose certificate has just been
- * checked costs a fraction of the first. A session ends with its ticket, after hours at most.
- */
+/** Cached TLS sessions by name, port and address. Resumption costs a fraction of a full handshake. */
 const MAXIMUM_SESSIONS = 10_000
 
 export interface Target {
@@ -33,13 +30,12 @@ const systemResolve: Resolve = async (hostname) =>
   (await lookup(hostname, { all: true, order: 'verbatim' })).map(({ address }) => address)
 
 /**
- * Opens TLS connections to addresses that were looked at: the name is resolved here, each address is judged, and the
- * socket is opened to the judged address itself, so that a second answer of the name server cannot move it. An
- * address in the URL passes no resolver, and is judged all the same.
+ * Opens TLS connections to permitted addresses only. The name is resolved once and the socket is opened to the checked
+ * address, which prevents DNS rebinding. IP addresses in the URL are checked too.
  */
 export function guardedConnect(settings: ConnectorSettings): (target: Target) => Promise<TLSSocket> {
   const { allowPrivate, resolve = systemResolve } = settings
-  // One for all connections: reading the authorities takes longer than a handshake.
+  // Shared by all connections, because parsing the authorities takes longer than a handshake.
   const secureContext = createSecureContext({
     minVersion: 'TLSv1.2',
     ...(settings.ca !== undefined && { ca: [...rootCertificates, settings.ca] }),
@@ -48,13 +44,13 @@ export function guardedConnect(settings: ConnectorSettings): (target: Target) =>
   const isAllowed = (address: string) => allowPrivate || isGlobalUnicast(address)
 
   return async ({ hostname, port }) => {
-    const found = isIP(hostname) === 0 ? await resolved(resolve, hostname) : [hostname]
+    const found = isIP(hostname) === 0 ? await resolveInTime(resolve, hostname) : [hostname]
     const allowed = found.filter(isAllowed).slice(0, MAXIMUM_ADDRESSES_TRIED)
     if (allowed.length === 0) {
       const message = 'the address is not a public one'
       throw new ConnectionFailure('blocked_address', message, found[0])
     }
-    const limit = CONNECT_LIMIT_MS / allowed.length
+    const limit = CONNECT_TIMEOUT_MS / allowed.length
     let failure: unknown
     for (const address of allowed) {
       try {
@@ -64,7 +60,7 @@ export function guardedConnect(settings: ConnectorSettings): (target: Target) =>
         throw new ConnectionFailure('blocked_address', 'the connected address is not a public one', address)
       } catch (error) {
         failure = error
-        // Another address may answer; another certificate it will hardly have.
+        // All addresses of a name usually present the same certificate, so another one would fail too.
         if (error instanceof ConnectionFailure && error.errorClass === 'tls') break
       }
     }
@@ -72,10 +68,10 @@ export function guardedConnect(settings: ConnectorSettings): (target: Target) =>
   }
 }
 
-async function resolved(resolve: Resolve, hostname: string): Promise<readonly string[]> {
+async function resolveInTime(resolve: Resolve, hostname: string): Promise<readonly string[]> {
   try {
     const { promise, reject } = Promise.withResolvers<never>()
-    const timer = setTimeout(() => reject(new Error('the name server took too long')), CONNECT_LIMIT_MS)
+    const timer = setTimeout(() => reject(new Error('the name server took too long')), CONNECT_TIMEOUT_MS)
     const addresses = await Promise.race([resolve(hostname), promise]).finally(() => clearTimeout(timer))
     if (addresses.length > 0) return addresses
   } catch (error) {
@@ -84,14 +80,14 @@ async function resolved(resolve: Resolve, hostname: string): Promise<readonly st
   throw new ConnectionFailure('dns', 'the name has no address')
 }
 
-interface Opening extends Target {
+interface TlsTarget extends Target {
   readonly address: string
   readonly secureContext: SecureContext
   readonly sessions: LRUCache<string, Buffer>
   readonly limit: number
 }
 
-function openTls({ address, hostname, port, secureContext, sessions, limit }: Opening): Promise<TLSSocket> {
+function openTls({ address, hostname, port, secureContext, sessions, limit }: TlsTarget): Promise<TLSSocket> {
   const { promise, resolve, reject } = Promise.withResolvers<TLSSocket>()
   const name = `${hostname} ${port} ${address}`
   const session = sessions.get(name)
@@ -99,7 +95,7 @@ function openTls({ address, hostname, port, secureContext, sessions, limit }: Op
   const socket = connect({
     host: address,
     port,
-    // By name, whatever the address: SNI and the certificate. An address has no SNI (RFC 6066 section 3).
+    // The certificate is checked against the name. An IP address must not be sent as SNI (RFC 6066 section 3).
     ...(isIP(hostname) === 0 && { servername: hostname }),
     secureContext,
     ...(session && { session }),
@@ -131,14 +127,14 @@ function openTls({ address, hostname, port, secureContext, sessions, limit }: Op
   return promise
 }
 
-/** The same in the form that undici wants. */
+/** Adapts the connector to undici's interface. */
 export function undiciConnector(
   open: (target: Target) => Promise<TLSSocket>,
   onOpen: (socket: TLSSocket) => void,
 ): buildConnector.connector {
   return ({ hostname, protocol, port }, callback) => {
     if (protocol !== 'https:') {
-      callback(new ConnectionFailure('blocked_address', 'only https is spoken'), null)
+      callback(new ConnectionFailure('blocked_address', 'only https is supported'), null)
       return
     }
     open({ hostname, port: port === '' ? 443 : Number(port) }).then(

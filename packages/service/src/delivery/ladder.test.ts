@@ -3,12 +3,12 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { after, test } from 'node:test'
 import { RETRY_DELAYS_SECONDS } from '@agent-exchange/protocol'
 import { type ReceivedWebhook, deliveryWorld } from '@agent-exchange/testkit'
-import { JITTER_SHARE, MAXIMUM_JITTER_SECONDS } from './judge.ts'
-import { TICK_MS } from './limits.ts'
+import { JITTER_SHARE, MAXIMUM_JITTER_SECONDS } from './classify-attempt.ts'
+import { TICK_MS } from './webhook-limits.ts'
 
-/** How late an attempt may be, beyond its jitter, on a machine that has other things to do. */
+/** How late an attempt may be, in addition to its jitter, on a busy machine. */
 const SLACK_SECONDS = 3
-/** Enough for a worker to look twice. */
+/** Long enough for a worker to check twice. */
 const QUIET_MS = 2.5 * TICK_MS
 
 const made = await deliveryWorld()
@@ -16,7 +16,7 @@ after(() => made[Symbol.asyncDispose]())
 const { world, receiver } = made
 const { clock } = world
 
-/** When each request came in, by the service's clock. */
+/** Arrival time of each request, by the service's clock. */
 const arrivals: { at: number; webhook: ReceivedWebhook }[] = []
 let answerWith: (webhook: ReceivedWebhook) => { status: number; retryAfter?: string } = () => ({
   status: 500,
@@ -48,7 +48,7 @@ async function close(endpointId: string): Promise<void> {
   await world.operate('POST', `/endpoints/${endpointId}/delete`, { reason: 'done' })
 }
 
-test('[EVT-07][EVT-08] the whole ladder: seven attempts, none early, none late, then a dead letter and an alert', async () => {
+test('[EVT-07][EVT-08] the complete retry schedule: seven attempts, none early, none late, then a dead letter and an alert', async () => {
   answerWith = () => ({ status: 500 })
   const endpointId = await startOne()
   for (const [index, delay] of RETRY_DELAYS_SECONDS.entries()) {
@@ -56,11 +56,11 @@ test('[EVT-07][EVT-08] the whole ladder: seven attempts, none early, none late, 
     const delivery = await settled(attempt)
     assert.deepEqual([delivery.state, delivery.attempt], ['pending', attempt])
     const failedAt = arrivals[index]?.at ?? Number.NaN
-    // A second before its minimum there is nothing.
+    // One second before the minimum delay no request is sent.
     clock.advance((failedAt + delay * 1_000 - 1_000 - Date.parse(clock.now())) / 1_000)
     await sleep(QUIET_MS)
     assert.equal(arrivals.length, attempt, `attempt ${attempt + 1} came early`)
-    // Nor is there up to the moment that was noted; then there is, at once.
+    // No request until the recorded due time, then one immediately.
     const due = delivery.next_attempt_at.getTime()
     const jitter = Math.min(delay * JITTER_SHARE, MAXIMUM_JITTER_SECONDS)
     const wait = (due - failedAt) / 1_000
@@ -94,7 +94,7 @@ test('[EVT-07][EVT-08] the whole ladder: seven attempts, none early, none late, 
   await sleep(QUIET_MS)
   assert.equal(arrivals.length, 7, 'nothing comes after a dead letter')
 
-  // One delivery, one event, the same bytes; each attempt signed anew.
+  // The same delivery, event and bytes, with a new signature for each attempt.
   const webhooks = arrivals.map(({ webhook }) => webhook)
   assert.deepEqual(
     webhooks.map(({ attempt }) => attempt),
@@ -123,7 +123,7 @@ for (const [name, retryAfter, expected] of WAITS) {
     const endpointId = await startOne()
     const { next_attempt_at: at } = await settled(1)
     const wait = (at.getTime() - (arrivals[0]?.at ?? 0)) / 1_000
-    // A date has whole seconds.
+    // An HTTP date has a resolution of one second.
     assert.ok(wait >= expected - 1 && wait <= expected * (1 + JITTER_SHARE) + SLACK_SECONDS, String(wait))
     clock.set(new Date(at.getTime() - 1_000).toISOString())
     await sleep(QUIET_MS)

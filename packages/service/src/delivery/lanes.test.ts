@@ -2,13 +2,13 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createLanes } from './lanes.ts'
 import {
-  FIRST_WINDOW,
+  INITIAL_WINDOW,
   MAXIMUM_IN_FLIGHT,
   MAXIMUM_IN_FLIGHT_PER_ENDPOINT,
-  MAXIMUM_TROUBLED_IN_FLIGHT,
-} from './limits.ts'
+  MAXIMUM_FAILING_IN_FLIGHT,
+} from './webhook-limits.ts'
 
-/** Claims for everybody whose turn it is; each has endless work. */
+/** Claims for each ready lane; every lane has unlimited work. */
 function claimAll(lanes: ReturnType<typeof createLanes>): string[] {
   const claimed: string[] = []
   for (let wanted = lanes.take(); wanted.length > 0; wanted = lanes.take()) {
@@ -20,10 +20,10 @@ function claimAll(lanes: ReturnType<typeof createLanes>): string[] {
   return claimed
 }
 
-test('an endpoint gets little at first, more with each success up to the cap, and one after a failure', () => {
+test('the window of an endpoint starts small, grows with each success up to the limit, and falls to one after a failure', () => {
   const lanes = createLanes()
   lanes.wake('a')
-  assert.equal(claimAll(lanes).length, FIRST_WINDOW)
+  assert.equal(claimAll(lanes).length, INITIAL_WINDOW)
   for (let i = 0; i < 100; i++) {
     lanes.finished('a', true)
     claimAll(lanes)
@@ -33,7 +33,7 @@ test('an endpoint gets little at first, more with each success up to the cap, an
   assert.equal(claimAll(lanes).length, 1)
 })
 
-test('workers share what an endpoint gets, and each has at least one', () => {
+test('workers divide the per-endpoint limit, and each gets at least one', () => {
   const lanes = createLanes()
   lanes.wake('a')
   for (let i = 0; i < 100; i++) {
@@ -51,25 +51,25 @@ test('workers share what an endpoint gets, and each has at least one', () => {
   assert.deepEqual([1, 2, 3, 100, 0].map(heldBeside), [8, 5, 4, 1, MAXIMUM_IN_FLIGHT_PER_ENDPOINT])
 })
 
-test('endpoints that hang hold at most their share, and those that work keep going', () => {
+test('hanging endpoints hold at most their share, and healthy ones continue', () => {
   const lanes = createLanes()
   const hanging = Array.from({ length: 3 * MAXIMUM_IN_FLIGHT }, (_, i) => `hanging ${i}`)
-  // Each of them has failed once, with one request still under way.
+  // Each of them has failed once and has one request in flight.
   for (const id of hanging) lanes.wake(id)
   for (let round = 0; round < 20; round++) {
     const claimed = claimAll(lanes)
     claimed.forEach((id) => lanes.finished(id, false))
   }
   claimAll(lanes)
-  assert.equal(lanes.inFlight(), MAXIMUM_TROUBLED_IN_FLIGHT)
+  assert.equal(lanes.inFlight(), MAXIMUM_FAILING_IN_FLIGHT)
   lanes.wake('well')
   assert.deepEqual(
     claimAll(lanes),
-    Array.from({ length: FIRST_WINDOW }, () => 'well'),
+    Array.from({ length: INITIAL_WINDOW }, () => 'well'),
   )
 })
 
-test('a call that comes while an endpoint is being claimed for is not lost', () => {
+test('a wake-up during a claim for the same endpoint is not lost', () => {
   const lanes = createLanes()
   lanes.wake('a')
   const [wanted] = lanes.take()
@@ -79,7 +79,7 @@ test('a call that comes while an endpoint is being claimed for is not lost', () 
   assert.equal(lanes.take().length, 1)
 })
 
-test('an endpoint without work is forgotten; one with a time is looked at then, and not before', () => {
+test('an idle lane is removed; a scheduled one wakes at its time and not before', () => {
   const lanes = createLanes()
   lanes.schedule('a', 2_000)
   lanes.schedule('a', 1_000)
@@ -92,7 +92,7 @@ test('an endpoint without work is forgotten; one with a time is looked at then, 
   assert.equal(lanes.size(), 0)
 })
 
-test('endpoints share what is free: a deep backlog of one leaves room for all others', () => {
+test('endpoints share the free capacity: the deep backlog of one leaves room for all others', () => {
   const lanes = createLanes()
   lanes.wake('deep')
   claimAll(lanes)

@@ -1,15 +1,15 @@
 import {
-  FIRST_WINDOW,
+  INITIAL_WINDOW,
   MAXIMUM_IN_FLIGHT,
   MAXIMUM_IN_FLIGHT_PER_ENDPOINT,
   MAXIMUM_LANES,
-  MAXIMUM_TROUBLED_IN_FLIGHT,
-  MAXIMUM_YOUNG,
-  TROUBLED_WINDOW,
-} from './limits.ts'
+  MAXIMUM_FAILING_IN_FLIGHT,
+  MAXIMUM_RAMP,
+  FAILING_WINDOW,
+} from './webhook-limits.ts'
 
-/** How many deliveries to claim for an endpoint. */
-export interface Wanted {
+/** The number of deliveries to claim for an endpoint. */
+export interface ClaimRequest {
   readonly endpointId: string
   readonly room: number
 }
@@ -18,28 +18,27 @@ interface Lane {
   readonly endpointId: string
   window: number
   inFlight: number
-  isTroubled: boolean
-  /** There may be something due. */
+  isFailing: boolean
+  /** Deliveries may be due. */
   hasWork: boolean
   isBeingClaimed: boolean
-  /** The earliest known time at which something becomes due, in milliseconds. */
+  /** The earliest known time at which a delivery becomes due, in milliseconds. */
   dueAt: number | undefined
 }
 
 /**
- * One lane per endpoint with work, kept in memory: who has something due, and how much of it may be under way. An
- * endpoint's share grows with what it takes and falls to one when it fails, so that a receiver that hangs holds
- * little and delays only itself. Endpoints take turns.
+ * In-memory scheduler with one lane per endpoint that has pending deliveries. The concurrency window of an endpoint
+ * grows with each success and falls to one after a failure, so a hanging receiver delays only itself. Lanes take turns.
  */
 export function createLanes() {
   const lanes = new Map<string, Lane>()
-  /** Lanes that can take something now, those that waited longest first. */
+  /** Lanes with due deliveries and a free window, longest waiting first. */
   const ready = new Set<Lane>()
-  /** Lanes with a time at which to look again. */
+  /** Lanes with a known due time. */
   const scheduled = new Set<Lane>()
   let inFlight = 0
-  let troubledInFlight = 0
-  /** This process's share of what an endpoint gets from all of them. */
+  let failingInFlight = 0
+  /** This process's share of MAXIMUM_IN_FLIGHT_PER_ENDPOINT. */
   let share = MAXIMUM_IN_FLIGHT_PER_ENDPOINT
 
   function laneOf(endpointId: string): Lane | undefined {
@@ -47,9 +46,9 @@ export function createLanes() {
     if (known || lanes.size >= MAXIMUM_LANES) return known
     const lane: Lane = {
       endpointId,
-      window: FIRST_WINDOW,
+      window: INITIAL_WINDOW,
       inFlight: 0,
-      isTroubled: false,
+      isFailing: false,
       hasWork: false,
       isBeingClaimed: false,
       dueAt: undefined,
@@ -58,7 +57,7 @@ export function createLanes() {
     return lane
   }
 
-  /** Puts the lane where it belongs after a change. */
+  /** Updates the sets after a change of the lane; forgets an idle lane. */
   function place(lane: Lane): void {
     if (lane.hasWork && !lane.isBeingClaimed && lane.inFlight < windowOf(lane)) ready.add(lane)
     else ready.delete(lane)
@@ -72,16 +71,16 @@ export function createLanes() {
     return Math.min(lane.window, share)
   }
 
-  function setTroubled(lane: Lane, isTroubled: boolean): void {
-    if (lane.isTroubled === isTroubled) return
-    lane.isTroubled = isTroubled
-    troubledInFlight += isTroubled ? lane.inFlight : -lane.inFlight
+  function setFailing(lane: Lane, isFailing: boolean): void {
+    if (lane.isFailing === isFailing) return
+    lane.isFailing = isFailing
+    failingInFlight += isFailing ? lane.inFlight : -lane.inFlight
   }
 
   function addInFlight(lane: Lane, count: number): void {
     lane.inFlight += count
     inFlight += count
-    if (lane.isTroubled) troubledInFlight += count
+    if (lane.isFailing) failingInFlight += count
   }
 
   return {
@@ -89,7 +88,7 @@ export function createLanes() {
     size: () => lanes.size,
     hasReady: () => ready.size > 0,
 
-    /** Endpoints are shared with this number of other processes. */
+    /** Divides the per-endpoint limit among this process and the other ones. */
     shareWith(others: number): void {
       const next = Math.max(1, Math.floor(MAXIMUM_IN_FLIGHT_PER_ENDPOINT / (others + 1)))
       if (next === share) return
@@ -97,7 +96,7 @@ export function createLanes() {
       for (const lane of lanes.values()) place(lane)
     },
 
-    /** Something may be due now. */
+    /** A delivery may be due now. */
     wake(endpointId: string): void {
       const lane = laneOf(endpointId)
       if (!lane) return
@@ -105,7 +104,7 @@ export function createLanes() {
       place(lane)
     },
 
-    /** Something becomes due then. */
+    /** A delivery becomes due at this time. */
     schedule(endpointId: string, at: number): void {
       const lane = laneOf(endpointId)
       if (!lane) return
@@ -113,7 +112,7 @@ export function createLanes() {
       place(lane)
     },
 
-    /** Wakes those whose time has come; they may have more to do later, which nobody remembers. */
+    /** Wakes the lanes that have become due. The caller has to find out the next due time of each. */
     wakeDue(now: number): string[] {
       const due: string[] = []
       for (const lane of scheduled) {
@@ -126,21 +125,21 @@ export function createLanes() {
       return due
     },
 
-    /** Whose turn it is, within what is free. */
-    take(atMost = MAXIMUM_YOUNG): Wanted[] {
+    /** Picks the next lanes to claim for, within the free capacity. */
+    take(atMost = MAXIMUM_RAMP): ClaimRequest[] {
       let free = Math.min(MAXIMUM_IN_FLIGHT - inFlight, atMost)
-      let freeForTroubled = MAXIMUM_TROUBLED_IN_FLIGHT - troubledInFlight
-      const wanted: Wanted[] = []
-      const waiting = Math.min(ready.size, MAXIMUM_YOUNG)
+      let freeForFailing = MAXIMUM_FAILING_IN_FLIGHT - failingInFlight
+      const wanted: ClaimRequest[] = []
+      const waiting = Math.min(ready.size, MAXIMUM_RAMP)
       for (const lane of ready) {
-        if (free <= 0 || wanted.length >= MAXIMUM_YOUNG) break
-        if (lane.isTroubled && freeForTroubled <= 0) continue
+        if (free <= 0 || wanted.length >= MAXIMUM_RAMP) break
+        if (lane.isFailing && freeForFailing <= 0) continue
         const fairShare = Math.max(1, Math.floor(free / Math.max(1, waiting - wanted.length)))
         const room = Math.min(windowOf(lane) - lane.inFlight, fairShare)
         free -= room
-        if (lane.isTroubled) freeForTroubled -= room
+        if (lane.isFailing) freeForFailing -= room
         lane.isBeingClaimed = true
-        // What is reported from here on may come too late for the claim.
+        // A wake-up from here on may come too late for this claim, so it sets the flag again.
         lane.hasWork = false
         wanted.push({ endpointId: lane.endpointId, room })
       }
@@ -151,8 +150,8 @@ export function createLanes() {
       return wanted
     },
 
-    /** What came of it; a lane that got all it wanted may have more. */
-    claimed({ endpointId, room }: Wanted, got: number): void {
+    /** Reports the result of a claim. A lane that got all it requested may have more work. */
+    claimed({ endpointId, room }: ClaimRequest, got: number): void {
       const lane = lanes.get(endpointId)
       if (!lane) return
       lane.isBeingClaimed = false
@@ -161,14 +160,14 @@ export function createLanes() {
       place(lane)
     },
 
-    /** One request less. `isWell`: undefined where it says nothing about the receiver. */
-    finished(endpointId: string, isWell: boolean | undefined): void {
+    /** Reports the end of one request. `isHealthy` is undefined if the result says nothing about the receiver. */
+    finished(endpointId: string, isHealthy: boolean | undefined): void {
       const lane = lanes.get(endpointId)
       if (!lane) return
       addInFlight(lane, -1)
-      if (isWell !== undefined) {
-        setTroubled(lane, !isWell)
-        lane.window = isWell ? Math.min(lane.window + 1, MAXIMUM_IN_FLIGHT_PER_ENDPOINT) : TROUBLED_WINDOW
+      if (isHealthy !== undefined) {
+        setFailing(lane, !isHealthy)
+        lane.window = isHealthy ? Math.min(lane.window + 1, MAXIMUM_IN_FLIGHT_PER_ENDPOINT) : FAILING_WINDOW
       }
       place(lane)
     },

@@ -6,39 +6,39 @@ import { sqlState } from '../db/sql-state.ts'
 import { inTransaction } from '../db/transaction.ts'
 import {
   type FinishedAttempt,
-  hasConsequences,
+  hasSideEffects,
   recordAttempts,
-  recordWithConsequences,
+  recordWithSideEffects,
 } from './attempt-record.ts'
 import {
-  GATHERING_FROM_IN_FLIGHT,
-  GATHERING_RESULTS_MS,
-  RECORDED_ROWS,
-  RECORDING_PAUSE_MS,
-} from './limits.ts'
+  BATCHING_THRESHOLD,
+  RESULT_BATCH_DELAY_MS,
+  RESULT_BATCH_SIZE,
+  RECORDING_RETRY_MS,
+} from './webhook-limits.ts'
 
-/** SQLSTATE has five characters; the driver's own codes are words. */
+/** A SQLSTATE has exactly five characters; the driver's own error codes are longer. */
 const SQL_STATE = /^[0-9A-Z]{5}$/
 
 interface RecorderHooks {
   readonly inFlight: () => number
-  /** In the database, or dropped because its claim was taken back. */
+  /** The result is in the database, or was dropped because its claim was reclaimed. */
   readonly onRecorded: (finished: FinishedAttempt) => void
-  /** The database refuses it by itself. */
+  /** The database rejects this result. */
   readonly onRefused: (finished: FinishedAttempt) => void
 }
 
 export interface Recorder {
   add(finished: FinishedAttempt): void
-  /** What is not in the database yet. */
+  /** The number of results that are not in the database yet. */
   waiting(): number
-  /** Resolves when all is written. */
+  /** Resolves when all results are written. */
   idle(): Promise<void>
 }
 
 /**
- * Writes results in batches: those that arrive while one statement is under way form the next. While the database is
- * away they wait; where this process ends before it comes back, they count as lost.
+ * Writes results in batches: results that arrive during one statement form the next batch. They wait while the database
+ * is unavailable; if this process ends before that, their attempts count as lost.
  */
 export function createRecorder(
   db: Database,
@@ -51,9 +51,9 @@ export function createRecorder(
 
   async function run(): Promise<void> {
     while (queue.length > 0) {
-      if (queue.length < RECORDED_ROWS && inFlight() >= GATHERING_FROM_IN_FLIGHT)
-        await sleep(GATHERING_RESULTS_MS)
-      const batch = queue.splice(0, RECORDED_ROWS)
+      if (queue.length < RESULT_BATCH_SIZE && inFlight() >= BATCHING_THRESHOLD)
+        await sleep(RESULT_BATCH_DELAY_MS)
+      const batch = queue.splice(0, RESULT_BATCH_SIZE)
       writing = batch.length
       try {
         await write(batch)
@@ -65,34 +65,31 @@ export function createRecorder(
   }
 
   async function write(batch: readonly FinishedAttempt[]): Promise<void> {
-    const written = batch.some(hasConsequences)
-      ? await inTransaction(db, (tx) => recordWithConsequences(tx, batch))
+    const written = batch.some(hasSideEffects)
+      ? await inTransaction(db, (tx) => recordWithSideEffects(tx, batch))
       : await recordAttempts(db, batch)
     for (const each of batch) {
       if (!written.has(each.deliveryId)) {
         const { deliveryId: delivery_id, attempt, verdict } = each
         log.warn(
           { delivery_id, attempt, outcome: verdict.outcome },
-          'a result came after its claim was taken back, and is dropped',
+          'dropped a delivery result because its claim was reclaimed',
         )
       }
       onRecorded(each)
     }
   }
 
-  /** One that the database refuses must not hold up the others; a database that is away is waited for. */
+  /** A rejected result must not block the others, so each is retried alone. An unavailable database is waited for. */
   async function afterFailure(batch: readonly FinishedAttempt[], error: unknown): Promise<void> {
     const isRefused = SQL_STATE.test(sqlState(error) ?? '')
-    log.error(
-      { err: loggableError(error), results: batch.length },
-      'results of deliveries could not be written',
-    )
+    log.error({ err: loggableError(error), results: batch.length }, 'writing delivery results failed')
     if (isRefused && batch.length > 1) {
       for (const each of batch) await write([each]).catch((single: unknown) => afterFailure([each], single))
     } else if (isRefused) batch.forEach(onRefused)
     else {
       queue.unshift(...batch)
-      await sleep(RECORDING_PAUSE_MS)
+      await sleep(RECORDING_RETRY_MS)
     }
   }
 

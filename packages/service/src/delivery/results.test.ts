@@ -2,13 +2,13 @@ import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { after, test } from 'node:test'
 import { sendPackage, type Reply, deliveryWorld, type DeliveryState } from '@agent-exchange/testkit'
-import { MAXIMUM_ANSWER_BYTES } from './limits.ts'
+import { MAXIMUM_RESPONSE_BYTES } from './webhook-limits.ts'
 
 const made = await deliveryWorld({ profile: { 'O-13': { webhook_endpoints: 100 } } })
 after(() => made[Symbol.asyncDispose]())
 const { world, receiver, sender, owner } = made
 
-/** One event to an endpoint of its own; resolves when its first attempt is recorded. */
+/** Sends one event to a new endpoint; resolves when its first attempt is recorded. */
 async function deliver(reply: Reply, url?: string): Promise<{ endpointId: string; delivery: DeliveryState }> {
   receiver.reply = reply
   const endpointId = await made.endpoint(url ?? `${receiver.url}/${randomBytes(4).toString('hex')}`)
@@ -87,7 +87,7 @@ const RESULTS: readonly (readonly [string, Reply, string, Record<string, unknown
   ],
   [
     'a 500 with a long body',
-    (_, response) => void response.writeHead(500).end(Buffer.alloc(4 * MAXIMUM_ANSWER_BYTES)),
+    (_, response) => void response.writeHead(500).end(Buffer.alloc(4 * MAXIMUM_RESPONSE_BYTES)),
     'retry',
     { status: 500 },
   ],
@@ -109,7 +109,7 @@ for (const [name, reply, outcome, details] of RESULTS) {
   })
 }
 
-test('[EVT-08] nothing was sent to where a redirect pointed', () => {
+test('[EVT-08] redirects are not followed', () => {
   assert.equal(
     receiver.received.some(({ path }) => path.includes('elsewhere')),
     false,
@@ -121,14 +121,14 @@ const FAILURES: readonly (readonly [string, string, string])[] = [
   ['nobody listening', 'https://127.0.0.1:9/hook', 'refused'],
 ]
 for (const [name, url, errorClass] of FAILURES) {
-  test(`[EVT-08] ${name}: tried again`, async () => {
+  test(`[EVT-08] ${name}: retried`, async () => {
     const { delivery } = await deliver(() => 204, url)
     const [attempt] = delivery.attempts
     assert.deepEqual([attempt?.outcome, attempt?.details['error_class']], ['retry', errorClass])
   })
 }
 
-test('[EVT-08] 410 disables the endpoint and tells its owner; nothing more is sent to it', async () => {
+test('[EVT-08] 410 disables the endpoint and alerts its owner; nothing more is sent to it', async () => {
   receiver.reply = () => 410
   const endpointId = await made.endpoint(`${receiver.url}/gone`)
   await made.event()
@@ -155,7 +155,7 @@ test('[EVT-08] 410 disables the endpoint and tells its owner; nothing more is se
   assert.ok(Array.isArray(last) && last.length > 0, 'the stream goes on')
 })
 
-test('[EVT-09] whatever happens to webhooks, package, evidence and stream are as without them', async () => {
+test('[EVT-09] webhook failures change neither the package nor its evidence nor the notification stream', async () => {
   const before = receiver.received.length
   receiver.reply = (_, response) => void response.destroy()
   const endpointId = await made.endpoint(`${receiver.url}/broken`)
@@ -167,7 +167,7 @@ test('[EVT-09] whatever happens to webhooks, package, evidence and stream are as
       sender.get(`/v1/audit/packages/${id}`),
       owner.get('/v1/notifications?limit=100'),
     ])
-    // When the evidence was asked for is the one thing that may differ.
+    // Only the time of the evidence request may differ.
     return answers.map(({ status, body }) => ({ status, body: { ...body, generated_at: undefined } }))
   }
   const first = await facts()
@@ -186,7 +186,7 @@ test('[EVT-09] whatever happens to webhooks, package, evidence and stream are as
   await world.operate('POST', `/endpoints/${endpointId}/delete`, { reason: 'done' })
 })
 
-test('no line of the log holds a body, and each failed attempt has one line', async () => {
+test('no log line contains a body, and each failed attempt has one line', async () => {
   const lines = world.logged.filter((line) => line.includes('webhook delivery failed'))
   const [row] = await world.sql<{ count: string }[]>`
     select count(*) as count from delivery_attempt where outcome <> 'delivered'`

@@ -45,7 +45,7 @@ for (const [value, expected] of CASES) {
   })
 }
 
-test('[EVT-08] every HTTP date within a day is read to the second, in its preferred form', () => {
+test('[EVT-08] every IMF-fixdate within a day is parsed to the second', () => {
   fc.assert(
     fc.property(fc.integer({ min: 0, max: 86_400 }), (seconds) => {
       const date = new Date(Date.parse(NOW) + seconds * 1_000).toUTCString()
@@ -54,7 +54,7 @@ test('[EVT-08] every HTTP date within a day is read to the second, in its prefer
   )
 })
 
-test('[EVT-08] no text makes a wait outside nothing and 24 hours', () => {
+test('[EVT-08] no value yields a negative delay or one above 24 hours', () => {
   fc.assert(
     fc.property(fc.string(), (text) => {
       const seconds = retryAfterSeconds(text, NOW)

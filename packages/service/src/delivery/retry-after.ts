@@ -13,8 +13,8 @@ const RFC_850 = new RegExp(`^${LONG_DAY}, (\\d\\d)-${MONTH}-(\\d\\d) ${TIME} GMT
 const ASCTIME = new RegExp(`^${SHORT_DAY} ${MONTH} ([ \\d]\\d) ${TIME} (\\d{4})$`)
 
 /**
- * The wait that a Retry-After field asks for (RFC 9110 section 10.2.3), in seconds from now, between nothing and the
- * protocol's 24 hours. Undefined where it says nothing that can be read.
+ * The delay of a Retry-After field (RFC 9110 section 10.2.3) in seconds, limited to the protocol's 24 hours.
+ * Undefined if the field cannot be parsed.
  */
 export function retryAfterSeconds(value: string | undefined, now: string): number | undefined {
   const text = value?.trim() ?? ''
@@ -43,7 +43,7 @@ function httpDate(text: string, now: number): number | undefined {
   return matched === undefined ? undefined : instant(year, month, day, [hours, minutes, seconds])
 }
 
-/** Two digits mean the nearest such year that is at most 50 years ahead. */
+/** RFC 9110 section 5.6.7: a two-digit year more than 50 years ahead belongs to the previous century. */
 function fullYear(lastDigits: number, now: number): number {
   const thisYear = new Date(now).getUTCFullYear()
   const year = thisYear - (thisYear % 100) + lastDigits
@@ -60,7 +60,7 @@ function instant(
   const monthIndex = MONTHS.indexOf(month ?? '')
   const dayNumber = Number(day)
   const date = new Date(Date.UTC(Number(year), monthIndex, dayNumber, hours, minutes, seconds))
-  // The calendar has no 31 February, and what rolls over was never a date. A leap second is.
+  // A date that rolls over into another month, such as 31 February, is invalid. A leap second may roll over.
   const isReal = date.getUTCMonth() === monthIndex || seconds === 60
   return isReal && dayNumber > 0 && (hours ?? 0) < 24 && (minutes ?? 0) < 60 ? date.getTime() : undefined
 }

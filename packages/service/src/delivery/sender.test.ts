@@ -15,7 +15,7 @@ const outgoing = (url = receiver.url) => ({
   body: Buffer.from('{"a":1}'),
 })
 
-test('connections are used again, and no more are opened than requests run side by side', async () => {
+test('connections are reused, and no more are opened than there are concurrent requests', async () => {
   const sender = createSender(settings)
   const before = receiver.connections()
   for (let i = 0; i < 5; i++) {
@@ -23,14 +23,14 @@ test('connections are used again, and no more are opened than requests run side 
     assert.deepEqual(sent.result, { kind: 'answer', status: 204, retryAfter: undefined })
     assert.deepEqual([sent.address, sent.tlsVersion], ['127.0.0.1', 'TLSv1.3'])
   }
-  // The first may still be at its end when the next begins.
+  // The first connection may still be closing when the next request starts.
   assert.ok(receiver.connections() - before <= 2)
   await Promise.all(Array.from({ length: 10 }, () => sender.send(outgoing())))
   assert.ok(receiver.connections() - before <= 12)
   await sender.close()
 })
 
-test('requests side by side are told of their own connections', async () => {
+test('each concurrent request reports the address of its own connection', async () => {
   const other = await startReceiver({ authority: receiver.authority })
   const sender = createSender({
     ...settings,
@@ -48,8 +48,8 @@ test('requests side by side are told of their own connections', async () => {
   await other[Symbol.asyncDispose]()
 })
 
-test('recalling ends what has not left, without a result; interrupting ends the rest with one', async () => {
-  // Takes connections, and never says a word.
+test('cancelling ends unsent requests without a result; interrupting ends the others with one', async () => {
+  // Accepts connections and never responds.
   const sockets: Socket[] = []
   const mute = createServer((socket) => sockets.push(socket.on('error', () => undefined)))
   await new Promise<void>((resolve) => mute.listen(0, '127.0.0.1', resolve))
@@ -59,7 +59,7 @@ test('recalling ends what has not left, without a result; interrupting ends the 
   const underWay = sender.send(outgoing())
   for (let i = 0; i < 200 && receiver.received.at(-1)?.path !== '/hook'; i++) await sleep(10)
   await sleep(50)
-  sender.recall()
+  sender.cancelUnsent()
   const recalled = await waiting
   assert.deepEqual([recalled.result, recalled.hasStarted], [undefined, false])
   sender.interrupt()
@@ -67,13 +67,13 @@ test('recalling ends what has not left, without a result; interrupting ends the 
   assert.deepEqual(interrupted.result, { kind: 'error', errorClass: 'interrupted' })
   assert.equal(interrupted.hasStarted, true)
   await sender.close()
-  // Nobody reads from them, so that they would not notice their end: the process could not exit.
+  // Unread sockets never see the end of the connection, and would keep the process alive.
   for (const socket of sockets) socket.destroy()
   await new Promise((resolve) => mute.close(resolve))
   receiver.reply = () => 204
 })
 
-test('an address that cannot be sent to is an error of the attempt, not of the process', async () => {
+test('a URL that cannot be used fails the attempt, not the process', async () => {
   const sender = createSender(settings)
   for (const url of ['https://127.0.0.1:1/', 'http://127.0.0.1/']) {
     const sent = await sender.send(outgoing(url))

@@ -4,54 +4,54 @@ import type { TLSSocket } from 'node:tls'
 import { ConnectionFailure, describeError } from './connection-failure.ts'
 import { type ConnectorSettings, guardedConnect, undiciConnector } from './guarded-connector.ts'
 import {
-  BODY_LIMIT_MS,
-  HEADERS_LIMIT_MS,
+  BODY_TIMEOUT_MS,
+  HEADERS_TIMEOUT_MS,
   IDLE_CONNECTION_MS,
-  LONGEST_IDLE_CONNECTION_MS,
-  MAXIMUM_ANSWER_HEADER_BYTES,
+  MAXIMUM_IDLE_CONNECTION_MS,
+  MAXIMUM_RESPONSE_HEADER_BYTES,
   MAXIMUM_IN_FLIGHT,
-  TOTAL_LIMIT_MS,
-} from './limits.ts'
-import { type Connection, type Exchanged, Exchange } from './exchange.ts'
+  TOTAL_TIMEOUT_MS,
+} from './webhook-limits.ts'
+import { type Connection, type RequestOutcome, WebhookRequest } from './webhook-request.ts'
 
-export interface Outgoing {
+export interface OutgoingWebhook {
   readonly url: string
-  /** Whose endpoint it is. */
+  /** The owner of the endpoint. */
   readonly organizationId: string
   readonly headers: Readonly<Record<string, string>>
   readonly body: Uint8Array
 }
 
-/** What was seen of one request, for the record. */
-export interface Sent extends Exchanged {
+/** The outcome of one request, with details for the attempt record. */
+export interface SendResult extends RequestOutcome {
   readonly address: string | undefined
   readonly tlsVersion: string | undefined
-  /** One line, where there was no answer. */
+  /** One line; undefined if there was a response. */
   readonly error: string | undefined
 }
 
 export interface Sender {
-  send(request: Outgoing): Promise<Sent>
-  /** Ends what has not begun to leave, of one organization or of all: it comes back without a result. */
-  recall(organizationId?: string): void
-  /** Ends the rest too, as interrupted. */
+  send(request: OutgoingWebhook): Promise<SendResult>
+  /** Cancels requests that have not been sent, of one organization or of all. They end without a result. */
+  cancelUnsent(organizationId?: string): void
+  /** Ends all requests. Those already sent get the error class `interrupted`. */
   interrupt(): void
   close(): Promise<void>
 }
 
-/** Posts to receivers: over TLS, to addresses that may be reached, without following anybody anywhere else. */
+/** Posts webhooks over TLS to permitted addresses only. Redirects are not followed. */
 export function createSender(settings: ConnectorSettings): Sender {
   const open = guardedConnect(settings)
-  const underWay = new Map<Exchange, string>()
+  const inFlight = new Map<WebhookRequest, string>()
   const agent = new Agent({
     allowH2: false,
     pipelining: 1,
     connections: MAXIMUM_IN_FLIGHT,
-    headersTimeout: HEADERS_LIMIT_MS,
-    bodyTimeout: BODY_LIMIT_MS,
-    maxHeaderSize: MAXIMUM_ANSWER_HEADER_BYTES,
+    headersTimeout: HEADERS_TIMEOUT_MS,
+    bodyTimeout: BODY_TIMEOUT_MS,
+    maxHeaderSize: MAXIMUM_RESPONSE_HEADER_BYTES,
     keepAliveTimeout: IDLE_CONNECTION_MS,
-    keepAliveMaxTimeout: LONGEST_IDLE_CONNECTION_MS,
+    keepAliveMaxTimeout: MAXIMUM_IDLE_CONNECTION_MS,
     factory: (origin, options) =>
       new Pool(origin, {
         ...(options as Pool.Options),
@@ -64,37 +64,37 @@ export function createSender(settings: ConnectorSettings): Sender {
   return {
     async send({ url, organizationId, headers, body }) {
       const { origin, path } = targetOf(url)
-      const exchange = new Exchange()
-      underWay.set(exchange, organizationId)
-      const timer = setTimeout(() => exchange.end('timeout', 'no answer in time'), TOTAL_LIMIT_MS)
+      const request = new WebhookRequest()
+      inFlight.set(request, organizationId)
+      const timer = setTimeout(() => request.end('timeout', 'no response in time'), TOTAL_TIMEOUT_MS)
       try {
-        agent.dispatch({ origin, path, method: 'POST', headers, body }, exchange)
+        agent.dispatch({ origin, path, method: 'POST', headers, body }, request)
       } catch (error) {
-        exchange.fail(error)
+        request.fail(error)
       }
-      const { failure, ...exchanged } = await exchange.done
+      const { failure, ...outcome } = await request.done
       clearTimeout(timer)
-      underWay.delete(exchange)
-      const { socket } = exchange.connection ?? {}
+      inFlight.delete(request)
+      const { socket } = request.connection ?? {}
       return {
-        ...exchanged,
+        ...outcome,
         address: failure instanceof ConnectionFailure ? failure.address : socket?.remoteAddress,
-        tlsVersion: exchanged.hasStarted ? (socket?.getProtocol() ?? undefined) : undefined,
+        tlsVersion: outcome.hasStarted ? (socket?.getProtocol() ?? undefined) : undefined,
         error: failure === undefined ? undefined : describeError(failure),
       }
     },
-    recall(organizationId) {
-      for (const [exchange, owner] of underWay)
-        if (organizationId === undefined || owner === organizationId) exchange.recall()
+    cancelUnsent(organizationId) {
+      for (const [request, owner] of inFlight)
+        if (organizationId === undefined || owner === organizationId) request.cancelUnsent()
     },
-    interrupt: () => [...underWay.keys()].forEach((exchange) => exchange.interrupt()),
+    interrupt: () => [...inFlight.keys()].forEach((request) => request.interrupt()),
     close: () => agent.destroy(),
   }
 }
 
 const MAXIMUM_REMEMBERED_TARGETS = 10_000
 
-/** Endpoints are few, and sent to again and again. */
+/** Parsed URLs, cached because the same endpoints are used again and again. */
 const targets = new LRUCache<string, { readonly origin: string; readonly path: string }>({
   max: MAXIMUM_REMEMBERED_TARGETS,
 })
@@ -108,7 +108,7 @@ function targetOf(address: string) {
   return target
 }
 
-/** A connection that tells each exchange over which socket it goes. */
+/** An undici client that gives each request access to its socket. */
 class ObservedClient extends Client {
   readonly #connection: Connection
 
@@ -123,7 +123,7 @@ class ObservedClient extends Client {
   }
 
   override dispatch(options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): boolean {
-    if (handler instanceof Exchange) handler.connection = this.#connection
+    if (handler instanceof WebhookRequest) handler.connection = this.#connection
     return super.dispatch(options, handler)
   }
 }

@@ -24,7 +24,7 @@ interface Listed {
   readonly public_key: JsonWebKey
 }
 
-/** By http-message-signatures and node:crypto: none of our own code takes part. */
+/** Uses http-message-signatures and node:crypto, and none of our own code. */
 async function verifies(webhook: ReceivedWebhook, url: string, body = webhook.body): Promise<boolean> {
   const digest = `sha-256=:${createHash('sha256').update(body).digest('base64')}:`
   if (webhook.headers['content-digest'] !== digest) return false
@@ -79,7 +79,7 @@ test('[EVT-05][EVT-03] an independent RFC 9421 implementation verifies what the 
   const envelope = JSON.parse(webhook.body.toString()) as Record<string, unknown>
   assert.equal(webhook.eventId, envelope['event_id'])
 
-  // The flight recorder.
+  // The recorded attempt.
   const [attempt] = delivery.attempts
   assert.ok(attempt)
   const { details } = attempt

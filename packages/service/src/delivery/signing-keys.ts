@@ -4,7 +4,7 @@ import type { Database } from '../db/database.ts'
 import { moveEndpointKey } from '../features/notifications/endpoint-store.ts'
 import type { Clock } from '../kernel/clock.ts'
 import type { WebhookKeys } from '../kernel/platform-keys-webhook.ts'
-import { KEY_FRESH_MS } from './limits.ts'
+import { KEY_CACHE_MS } from './webhook-limits.ts'
 
 const MAXIMUM_REMEMBERED_KEYS = 100
 
@@ -14,26 +14,26 @@ export type KeyFor = (endpoint: {
 }) => Promise<SigningKey>
 
 /**
- * EVT-13: the endpoint's own key. Endpoints are moved when keys are rotated; one that was left with a key that has
- * ended or was revoked is moved here, to the current key, rather than signed for with a key that receivers refuse.
+ * EVT-13: the endpoint's own key. A rotation moves endpoints to the new key; an endpoint that still has an expired or
+ * revoked key is moved here, because receivers would refuse that signature.
  */
 export function endpointKeys(
   db: Database,
   webhookKeys: Pick<WebhookKeys, 'signingKey' | 'currentKeyId'>,
   clock: Clock,
 ): KeyFor {
-  // Whether a key may sign is asked about once a second, and not for every delivery.
-  const asked = new LRUCache<string, { at: number; key: Promise<SigningKey | undefined> }>({
+  // A key's validity is queried once per KEY_CACHE_MS rather than for each delivery.
+  const cache = new LRUCache<string, { at: number; key: Promise<SigningKey | undefined> }>({
     max: MAXIMUM_REMEMBERED_KEYS,
   })
 
   function usable(keyId: string): Promise<SigningKey | undefined> {
     const at = clock.monotonicMilliseconds()
-    const known = asked.get(keyId)
-    if (known && at - known.at < KEY_FRESH_MS) return known.key
+    const known = cache.get(keyId)
+    if (known && at - known.at < KEY_CACHE_MS) return known.key
     const key = webhookKeys.signingKey(db, keyId, clock.now())
-    asked.set(keyId, { at, key })
-    key.catch(() => asked.delete(keyId))
+    cache.set(keyId, { at, key })
+    key.catch(() => cache.delete(keyId))
     return key
   }
 
@@ -43,7 +43,7 @@ export function endpointKeys(
     const now = clock.now()
     const current = await webhookKeys.currentKeyId(db, now)
     const key = await usable(current)
-    if (!key) throw new Error('no webhook key may sign now')
+    if (!key) throw new Error('there is no valid webhook signing key')
     await db.begin((tx) =>
       moveEndpointKey(tx, webhook_endpoint_id, { from: signing_key_id, to: current, now }),
     )

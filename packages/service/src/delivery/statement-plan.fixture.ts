@@ -1,9 +1,6 @@
 import type { Database, Queries } from '../db/database.ts'
 
-/**
- * The plans of the statements that `run` sends, for the values that it sends with them, as text, with the rows that
- * each step produced.
- */
+/** Runs statements under EXPLAIN ANALYZE and returns their plans as text. */
 export async function planOf(db: Database, run: (queries: Queries) => PromiseLike<unknown>): Promise<string> {
   const plans: PromiseLike<readonly Record<string, string>[]>[] = []
   const explaining =

@@ -15,7 +15,7 @@ const move = async (action: 'suspend' | 'activate') => {
   assert.equal(answer.status, 200, JSON.stringify(answer.body))
 }
 
-async function fresh(url?: string): Promise<string> {
+async function freshEndpoint(url?: string): Promise<string> {
   await world.sql`delete from delivery`
   await world.sql`update webhook_endpoint set status = 'deleted'`
   receiver.received.length = 0
@@ -23,15 +23,15 @@ async function fresh(url?: string): Promise<string> {
   return made.endpoint(url)
 }
 
-test('[EVT-01] a suspended organization gets no webhook: neither what is due for a retry nor what is new; all of it goes out when it is active again', async () => {
+test('[EVT-01] a suspended organization gets neither retries nor new webhooks; all are sent when it is active again', async () => {
   const own = await sendPackage(owner, sender)
-  await fresh()
+  await freshEndpoint()
   receiver.reply = () => 503
   await made.event()
   await made.until(([row]) => row?.attempts.length === 1, 'tried')
   receiver.reply = () => 204
   await move('suspend')
-  // What the others do with its packages is an event for it all the same.
+  // Actions of others on its packages still create events for it.
   assert.equal((await sendReceipt(sender, own.metadata, 'received')).status, 201)
   world.clock.advance(120)
   await sleep(2_500)
@@ -56,13 +56,13 @@ test('[EVT-01] a suspended organization gets no webhook: neither what is due for
   assert.deepEqual(sequences, [1, 2, 3], 'the stream has all')
 })
 
-test('[EVT-01] a request that was claimed and has not left when its organization is suspended is recalled, and is no attempt', async () => {
-  // Takes connections, and never says a word: no request leaves before the handshake.
+test('[EVT-01] suspending an organization cancels its unsent requests, which do not count as attempts', async () => {
+  // Accepts connections and never responds, so no request is sent before the TLS handshake.
   const sockets: Socket[] = []
   const mute = createServer((socket) => sockets.push(socket.on('error', () => undefined)))
   await new Promise<void>((resolve) => mute.listen(0, '127.0.0.1', resolve))
   try {
-    await fresh(`https://127.0.0.1:${(mute.address() as AddressInfo).port}/`)
+    await freshEndpoint(`https://127.0.0.1:${(mute.address() as AddressInfo).port}/`)
     await made.event()
     await made.until(([row]) => row?.claim_id !== null && sockets.length > 0, 'under way')
     await move('suspend')

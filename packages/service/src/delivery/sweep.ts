@@ -4,11 +4,17 @@ import { loggableError } from '../db/loggable-error.ts'
 import type { Clock } from '../kernel/clock.ts'
 import { sweepLanes } from './delivery-store.ts'
 import type { Lanes } from './lanes.ts'
-import { LONGEST_SWEEP_PAUSE_MS, MAXIMUM_LANES, SOON_MS, SWEEP_REST, SWEPT_LANES } from './limits.ts'
+import {
+  MAXIMUM_SWEEP_PAUSE_MS,
+  MAXIMUM_LANES,
+  SWEEP_DEBOUNCE_MS,
+  SWEEP_PAUSE_FACTOR,
+  SWEEP_PAGE_SIZE,
+} from './webhook-limits.ts'
 
-export interface Sweeping extends AsyncDisposable {
-  /** Not to wait for the next turn. */
-  soon(): void
+export interface Sweeper extends AsyncDisposable {
+  /** Starts the next sweep without waiting for its interval. */
+  requestSweep(): void
 }
 
 interface SweepSettings {
@@ -18,33 +24,30 @@ interface SweepSettings {
   readonly log: Logger
   readonly everyMs: number
   readonly onSwept: () => void
-  /** Keeps the wake-up calls coming. */
+  /** Checks that the LISTEN connection still receives notifications. */
   readonly probe: () => Promise<void>
 }
 
-/**
- * What stands behind the wake-up calls: looks through the endpoints that have something to send, now or later. Never
- * twice at once.
- */
-export function startSweeping({ db, clock, lanes, log, everyMs, onSwept, probe }: SweepSettings): Sweeping {
+/** Finds pending deliveries whose NOTIFY was lost, by reading all endpoints with pending deliveries. */
+export function startSweeper({ db, clock, lanes, log, everyMs, onSwept, probe }: SweepSettings): Sweeper {
   let running: Promise<void> | undefined
-  let isAsked = false
+  let isRequested = false
   let isStopped = false
-  let soonTimer: NodeJS.Timeout | undefined
+  let debounceTimer: NodeJS.Timeout | undefined
   let next: NodeJS.Timeout | undefined
 
   async function sweep(): Promise<void> {
     try {
-      await lookThroughLanes()
+      await sweepAllLanes()
     } catch (error) {
-      log.error({ err: loggableError(error) }, 'the sweep for deliveries failed')
+      log.error({ err: loggableError(error) }, 'delivery sweep failed')
     }
     onSwept()
   }
 
-  async function lookThroughLanes(): Promise<void> {
+  async function sweepAllLanes(): Promise<void> {
     let after = ''
-    for (let seen = 0; seen < MAXIMUM_LANES && !isStopped; seen += SWEPT_LANES) {
+    for (let seen = 0; seen < MAXIMUM_LANES && !isStopped; seen += SWEEP_PAGE_SIZE) {
       const found = await sweepLanes(db, after)
       const now = clock.now()
       for (const { webhook_endpoint_id: endpointId, next_attempt_at: at, is_active } of found) {
@@ -54,7 +57,7 @@ export function startSweeping({ db, clock, lanes, log, everyMs, onSwept, probe }
       }
       onSwept()
       after = found.at(-1)?.webhook_endpoint_id ?? ''
-      if (found.length < SWEPT_LANES) return
+      if (found.length < SWEEP_PAGE_SIZE) return
     }
   }
 
@@ -62,16 +65,17 @@ export function startSweeping({ db, clock, lanes, log, everyMs, onSwept, probe }
     clearTimeout(next)
     if (isStopped) return
     if (running) {
-      isAsked = true
+      isRequested = true
       return
     }
-    const from = clock.monotonicMilliseconds()
+    const startedAt = clock.monotonicMilliseconds()
     running = sweep().finally(() => {
       running = undefined
-      const took = clock.monotonicMilliseconds() - from
-      next = setTimeout(start, Math.min(Math.max(everyMs, took * SWEEP_REST), LONGEST_SWEEP_PAUSE_MS))
-      if (isAsked) {
-        isAsked = false
+      const duration = clock.monotonicMilliseconds() - startedAt
+      const pause = Math.min(Math.max(everyMs, duration * SWEEP_PAUSE_FACTOR), MAXIMUM_SWEEP_PAUSE_MS)
+      next = setTimeout(start, pause)
+      if (isRequested) {
+        isRequested = false
         start()
       }
     })
@@ -81,17 +85,17 @@ export function startSweeping({ db, clock, lanes, log, everyMs, onSwept, probe }
   start()
 
   return {
-    soon() {
-      soonTimer ??= setTimeout(() => {
-        soonTimer = undefined
+    requestSweep() {
+      debounceTimer ??= setTimeout(() => {
+        debounceTimer = undefined
         start()
-      }, SOON_MS)
+      }, SWEEP_DEBOUNCE_MS)
     },
     async [Symbol.asyncDispose]() {
       isStopped = true
       clearInterval(probing)
       clearTimeout(next)
-      clearTimeout(soonTimer)
+      clearTimeout(debounceTimer)
       await running
       clearTimeout(next)
     },

@@ -8,7 +8,7 @@ const { world, receiver } = made
 after(() => made[Symbol.asyncDispose]())
 const webhook = { ca: receiver.authority.certificate, allowPrivate: true }
 
-test('[O-45] until its first 2xx an endpoint gets one request at a time, and one a second, from all workers', async () => {
+test('[O-45] until its first 2xx response an endpoint gets one request at a time and one per second, across all workers', async () => {
   await using running = new AsyncDisposableStack()
   running.use(await startWorld({ beside: world, config: { role: 'worker', webhook } }))
   const starts: number[] = []
@@ -28,7 +28,7 @@ test('[O-45] until its first 2xx an endpoint gets one request at a time, and one
   assert.ok(starts.length >= 2 && starts.length <= 5, `${starts.length} requests`)
   assert.equal(most, 1)
   const pauses = starts.slice(1).map((at, i) => at - (starts[i] ?? 0))
-  // Claims are a second apart; how long a claim takes to become a request varies.
+  // Claims are one second apart; the delay from claim to request varies.
   assert.ok(Math.min(...pauses) > 800, String(pauses))
 
   receiver.reply = () => 204
@@ -43,7 +43,7 @@ test('[O-45] until its first 2xx an endpoint gets one request at a time, and one
   await made.until(allDelivered, 'all delivered')
 })
 
-test('[O-45] an endpoint that hangs holds one request', async () => {
+test('[O-45] a hanging endpoint holds one request', async () => {
   await world.sql`update webhook_endpoint set status = 'deleted'`
   receiver.received.length = 0
   receiver.reply = () => undefined

@@ -9,7 +9,7 @@ const NOW = '2026-03-02T08:00:00.000Z'
 const MIGRATION = '0005-worker-locks-and-standby-keys.sql'
 const open = (target: string) => openDatabase({ target, maximumConnections: 2, applicationName: 'test' })
 
-test('a database with deliveries, claims, endpoints and keys is upgraded: what was under way counts as begun', async () => {
+test('the upgrade of a database with deliveries, claims, endpoints and keys treats claimed deliveries as started', async () => {
   const server = await testServerUrl()
   const name = `aex_test_${randomBytes(8).toString('hex')}`
   const administrator = open(server)

@@ -7,59 +7,59 @@ import { DELIVERY_CHANNEL, readOrganizationCall } from '../features/notification
 const PROBE = 'probe:'
 
 export interface WakeUp extends AsyncDisposable {
-  /** Asks whether it still hears; listens anew where the last question was never heard. Call it now and then. */
+  /** Sends a notification to itself; reconnects if the previous one never arrived. Call it at intervals. */
   probe(): Promise<void>
 }
 
 export interface WakeUpSettings {
   readonly db: Database
-  /** A connection to listen on. */
+  /** Opens a connection for LISTEN. */
   readonly openListener: () => Database
   readonly log: Logger
-  /** Empty: look everywhere. */
+  /** Empty: any endpoint may have due deliveries. */
   readonly onWake: (endpointIds: readonly string[]) => void
   readonly onOrganization: (organizationId: string, status: 'active' | 'suspended') => void
 }
 
 /**
- * Hears of new deliveries by LISTEN. A listening connection that ended may not say so, and while it is away calls are
- * lost: so it is probed with a call of our own, and whoever uses it looks into the database now and then all the same.
+ * Receives wake-ups for new deliveries by LISTEN. A broken connection may go unnoticed and notifications are lost
+ * meanwhile, so the connection is probed; callers must also sweep the database at intervals.
  */
 export function listenForDeliveries(settings: WakeUpSettings): WakeUp {
   const { db, openListener, log, onWake, onOrganization } = settings
   const own = `${PROBE}${randomBytes(8).toString('hex')}`
-  let isHeard = true
+  let isProbeAnswered = true
   let listener: Database | undefined
 
   function onMessage(payload: string): void {
     const organization = readOrganizationCall(payload)
-    if (payload === own) isHeard = true
+    if (payload === own) isProbeAnswered = true
     else if (organization) onOrganization(organization.organizationId, organization.status)
     else if (!payload.startsWith(PROBE)) onWake(payload === '' ? [] : payload.split(' '))
   }
 
   async function listen(): Promise<void> {
-    const former = listener
+    const previous = listener
     const next = openListener()
     listener = next
-    await former?.end({ timeout: 0 })
-    // Each time it begins to listen, something may have been missed.
+    await previous?.end({ timeout: 0 })
+    // Notifications may have been missed before LISTEN took effect.
     await next.listen(DELIVERY_CHANNEL, onMessage, () => onWake([]))
-    isHeard = true
+    isProbeAnswered = true
   }
 
-  const failed = (error: unknown) =>
-    log.warn({ err: loggableError(error) }, 'cannot listen for deliveries now')
-  const started = listen().catch(failed)
+  const logFailure = (error: unknown) =>
+    log.warn({ err: loggableError(error) }, 'cannot listen for delivery notifications')
+  const started = listen().catch(logFailure)
 
   return {
     async probe() {
       try {
-        if (!isHeard) await listen()
-        isHeard = false
+        if (!isProbeAnswered) await listen()
+        isProbeAnswered = false
         await db`select pg_notify(${DELIVERY_CHANNEL}, ${own})`
       } catch (error) {
-        failed(error)
+        logFailure(error)
       }
     },
     async [Symbol.asyncDispose]() {

@@ -3,66 +3,61 @@ import type { Database } from '../db/database.ts'
 import { freeNames } from '../db/locks.ts'
 import { loggableError } from '../db/loggable-error.ts'
 import { otherWorkers } from './claim-store.ts'
-import { WATCHES_AFTER_LOSS, WORKER_WATCH_MS } from './limits.ts'
-import { type ReturnedWork, takeBackFrom, type TakeBackTools } from './take-back.ts'
+import { CHECKS_SKIPPED_AFTER_LOSS, WORKER_CHECK_MS } from './webhook-limits.ts'
+import { type ReclaimedWork, reclaimFromDeadWorker, type ReclaimTools } from './reclaim.ts'
 
 export interface WorkerWatch extends AsyncDisposable {
-  /** This worker's own connection was lost: those of the others may have been too, and get time to come back. */
+  /** Call when this worker lost its own connection: the others may have lost theirs too and need time to reconnect. */
   pause(): void
 }
 
 interface WatchSettings {
   readonly db: Database
   readonly worker: string
-  readonly tools: TakeBackTools
+  readonly tools: ReclaimTools
   readonly log: Logger
-  /** How many other workers have claims. */
+  /** Receives the number of live workers that hold claims. */
   readonly onCounted: (others: number) => void
-  readonly onReturned: (work: readonly ReturnedWork[]) => void
+  readonly onReclaimed: (work: readonly ReclaimedWork[]) => void
 }
 
 /**
- * Notices within a second that another worker died, by its session lock: a slow one keeps it, and one whose connection
- * was cut has until the second look to take it again. What a dead worker had claimed is taken back.
+ * Detects dead workers by their session locks and reclaims their deliveries. A slow worker keeps its lock; a worker that
+ * lost its connection has until the second check to acquire the lock again.
  */
 export function watchWorkers(settings: WatchSettings): WorkerWatch {
-  const { db, worker, tools, log, onCounted, onReturned } = settings
+  const { db, worker, tools, log, onCounted, onReclaimed } = settings
   let suspects: readonly string[] = []
   let skips = 0
   let running: Promise<void> | undefined
 
-  async function look(): Promise<void> {
+  async function checkWorkers(): Promise<void> {
     const others = await otherWorkers(db, worker)
     const free = others.length === 0 ? [] : await freeNames(db, 'worker', others)
     const dead = free.filter((each) => suspects.includes(each))
     suspects = free
     onCounted(others.length - dead.length)
     for (const each of dead) {
-      const returned = await takeBackFrom(db, each, tools, log)
-      if (returned.length === 0) continue
-      log.warn(
-        { worker: each, deliveries: returned.length },
-        'a delivery worker died; its deliveries were taken back',
-      )
-      onReturned(returned)
+      const reclaimed = await reclaimFromDeadWorker(db, each, tools, log)
+      if (reclaimed.length === 0) continue
+      log.warn({ worker: each, deliveries: reclaimed.length }, 'reclaimed the deliveries of a dead worker')
+      onReclaimed(reclaimed)
     }
   }
 
   const timer = setInterval(() => {
     if (skips > 0) skips--
     else {
-      running ??= look()
-        .catch((error: unknown) =>
-          log.error({ err: loggableError(error) }, 'the other workers could not be watched'),
-        )
+      running ??= checkWorkers()
+        .catch((error: unknown) => log.error({ err: loggableError(error) }, 'worker check failed'))
         .finally(() => (running = undefined))
     }
-  }, WORKER_WATCH_MS)
+  }, WORKER_CHECK_MS)
 
   return {
     pause() {
       suspects = []
-      skips = WATCHES_AFTER_LOSS
+      skips = CHECKS_SKIPPED_AFTER_LOSS
     },
     async [Symbol.asyncDispose]() {
       clearInterval(timer)

@@ -3,7 +3,7 @@ import { createServer, type AddressInfo, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { after, test } from 'node:test'
 import { startWorld, deliveryWorld, type DeliveryState } from '@agent-exchange/testkit'
-import { FIRST_WINDOW, MAXIMUM_IN_FLIGHT_PER_ENDPOINT } from './limits.ts'
+import { INITIAL_WINDOW, MAXIMUM_IN_FLIGHT_PER_ENDPOINT } from './webhook-limits.ts'
 
 const made = await deliveryWorld({ config: { role: 'api' } })
 const { world, receiver } = made
@@ -11,7 +11,7 @@ after(() => made[Symbol.asyncDispose]())
 const webhook = { ca: receiver.authority.certificate, allowPrivate: true }
 const startWorker = () => startWorld({ beside: world, config: { role: 'worker', webhook } })
 
-async function fresh(): Promise<string> {
+async function freshEndpoint(): Promise<string> {
   await world.sql`delete from delivery`
   await world.sql`update webhook_endpoint set status = 'deleted'`
   receiver.received.length = 0
@@ -19,7 +19,7 @@ async function fresh(): Promise<string> {
   return made.endpoint()
 }
 
-/** So many more deliveries of the latest notification, without a package for each. */
+/** Inserts further deliveries of the latest notification, without a package for each. */
 async function multiply(endpointId: string, count: number, attempt = 0): Promise<void> {
   await world.sql`
     insert into delivery (delivery_id, webhook_endpoint_id, organization_id, package_id, notification_id, event_id,
@@ -32,8 +32,8 @@ async function multiply(endpointId: string, count: number, attempt = 0): Promise
 
 const finished = (rows: readonly DeliveryState[]) => rows.every(({ state }) => state !== 'pending')
 
-test('an api process delivers nothing; a worker has no agent API, and is ready on the operator port', async () => {
-  await fresh()
+test('an api process delivers nothing; a worker has no agent API and is ready on the operator port', async () => {
+  await freshEndpoint()
   await made.event()
   await sleep(300)
   assert.equal(receiver.received.length, 0)
@@ -47,8 +47,8 @@ test('an api process delivers nothing; a worker has no agent API, and is ready o
   assert.match(metrics, /aex_delivery_oldest_due_seconds /)
 })
 
-test('[EVT-07] several workers share the work: each delivery is sent once, and never too many at once', async () => {
-  const endpointId = await fresh()
+test('[EVT-07] several workers share the work: each delivery is sent once, within the concurrency limit', async () => {
+  const endpointId = await freshEndpoint()
   let underWay = 0
   let most = 0
   receiver.reply = (_, response) => {
@@ -71,16 +71,16 @@ test('[EVT-07] several workers share the work: each delivery is sent once, and n
   )
   assert.equal(receiver.received.length, 601)
   assert.equal(new Set(receiver.received.map(({ deliveryId }) => deliveryId)).size, 601)
-  // A worker learns of others when it sweeps; until then each may take all that an endpoint gets.
+  // Until a worker has detected the others, it may use the whole per-endpoint limit.
   assert.ok(most <= 3 * MAXIMUM_IN_FLIGHT_PER_ENDPOINT, `${most} at once`)
   const connections = new Set(receiver.received.map(({ connection }) => connection)).size
   assert.ok(connections <= 3 * MAXIMUM_IN_FLIGHT_PER_ENDPOINT, `${connections} connections for 601 requests`)
 })
 
-test('a worker that stops lets requests under way end, and gives back what has not left: that is no attempt', async () => {
-  const endpointId = await fresh()
+test('a stopping worker lets requests in flight finish and releases unsent ones without counting an attempt', async () => {
+  const endpointId = await freshEndpoint()
   receiver.reply = (_, response) => void setTimeout(() => response.writeHead(204).end(), 600)
-  // Takes connections, and never says a word: no request leaves.
+  // Accepts connections and never responds, so no request is sent.
   const sockets: Socket[] = []
   const mute = createServer((socket) => sockets.push(socket.on('error', () => undefined)))
   await new Promise<void>((resolve) => mute.listen(0, '127.0.0.1', resolve))
@@ -124,8 +124,8 @@ test('a worker that stops lets requests under way end, and gives back what has n
   assert.equal(attempts.length, 1)
 })
 
-test('a receiver that hangs delays only itself, however much waits for it', async () => {
-  const healthy = await fresh()
+test('a hanging receiver delays only its own deliveries, whatever its backlog', async () => {
+  const healthy = await freshEndpoint()
   const hanging = await made.endpoint(`${receiver.url}/hanging`)
   receiver.reply = ({ path }) => (path.endsWith('/hanging') ? undefined : 204)
   await made.event()
@@ -137,8 +137,8 @@ test('a receiver that hangs delays only itself, however much waits for it', asyn
   const isDelivered = ({ state }: DeliveryState) => state === 'delivered'
   await made.until((rows) => rows.filter(isDelivered).length === 51, 'the others delivered')
   assert.ok(performance.now() - from < 3_000)
-  assert.ok(receiver.received.filter(({ path }) => path.endsWith('/hanging')).length <= FIRST_WINDOW)
-  // So that the worker need not wait for it at its end.
+  assert.ok(receiver.received.filter(({ path }) => path.endsWith('/hanging')).length <= INITIAL_WINDOW)
+  // The worker would otherwise wait for this request at shutdown.
   receiver.received.length = 0
   await world.sql`update webhook_endpoint set status = 'deleted' where webhook_endpoint_id = ${hanging}`
   receiver.cut()

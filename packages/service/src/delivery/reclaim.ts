@@ -1,81 +1,81 @@
 import type { Logger } from 'pino'
 import type { Database, Transaction } from '../db/database.ts'
 import { tryNames } from '../db/locks.ts'
-import { type AttemptTools, judged } from './attempt.ts'
-import { type FinishedAttempt, recordWithConsequences } from './attempt-record.ts'
+import { type AttemptTools, verdictOf } from './attempt.ts'
+import { type FinishedAttempt, recordWithSideEffects } from './attempt-record.ts'
 import { takeClaims, type TakenDelivery } from './claim-store.ts'
 import { releaseDeliveries } from './delivery-store.ts'
 import { logFailure } from './failure-log.ts'
-import { TAKEN_CLAIMS } from './limits.ts'
+import { RECLAIM_BATCH_SIZE } from './webhook-limits.ts'
 
-export type TakeBackTools = Pick<AttemptTools, 'clock' | 'profile' | 'random'>
+export type ReclaimTools = Pick<AttemptTools, 'clock' | 'profile' | 'random'>
 
-/** When an endpoint has something to send again. */
-export interface ReturnedWork {
+/** An endpoint and the time at which its reclaimed delivery is due. */
+export interface ReclaimedWork {
   readonly endpointId: string
   readonly at: string
 }
 
 /**
- * Takes back what a dead worker has claimed. Its lock is held meanwhile: a worker that lives after all, and comes back
- * for its lock, waits until the claims are gone, and cannot begin them.
+ * Reclaims the deliveries of a dead worker while holding its lock. If that worker is alive after all, it waits for the
+ * lock and then finds its claims gone, so it cannot start them.
  */
-export function takeBackFrom(
+export function reclaimFromDeadWorker(
   db: Database,
   worker: string,
-  tools: TakeBackTools,
+  tools: ReclaimTools,
   log: Logger,
-): Promise<ReturnedWork[]> {
-  return takeBackAll(db, log, async (tx) => {
+): Promise<ReclaimedWork[]> {
+  return reclaimAll(db, log, async (tx) => {
     const held = await tryNames(tx, 'worker', [worker])
-    return held.size > 0 ? undefined : takeBack(tx, worker, { except: [], tools })
+    return held.size > 0 ? undefined : reclaim(tx, worker, { except: [], tools })
   })
 }
 
-/** The same for claims of this worker that it knows nothing of: the answer to the claim was lost, or a result refused. */
-export function takeBackUnknown(
+/** Reclaims deliveries of this worker that it does not know: the reply to a claim was lost, or a result was rejected. */
+export function reclaimUnknown(
   db: Database,
   worker: string,
-  { except, tools, log }: { except: readonly number[]; tools: TakeBackTools; log: Logger },
-): Promise<ReturnedWork[]> {
-  return takeBackAll(db, log, (tx) => takeBack(tx, worker, { except, tools }))
+  { except, tools, log }: { except: readonly number[]; tools: ReclaimTools; log: Logger },
+): Promise<ReclaimedWork[]> {
+  return reclaimAll(db, log, (tx) => reclaim(tx, worker, { except, tools }))
 }
 
-interface TakenBack {
+interface ReclaimStep {
   readonly count: number
   readonly released: readonly TakenDelivery[]
   readonly lost: readonly FinishedAttempt[]
 }
 
-async function takeBackAll(
+async function reclaimAll(
   db: Database,
   log: Logger,
-  step: (tx: Transaction) => Promise<TakenBack | undefined>,
-): Promise<ReturnedWork[]> {
-  const returned: ReturnedWork[] = []
+  step: (tx: Transaction) => Promise<ReclaimStep | undefined>,
+): Promise<ReclaimedWork[]> {
+  const reclaimed: ReclaimedWork[] = []
   for (;;) {
     const taken = await db.begin(step)
-    if (!taken) return returned
+    if (!taken) return reclaimed
     for (const each of taken.lost) logFailure(log, each)
-    returned.push(
+    reclaimed.push(
       ...taken.released.map((each) => ({ endpointId: each.webhook_endpoint_id, at: each.next_attempt_at })),
       ...taken.lost.flatMap(({ endpointId, verdict }) =>
         verdict.outcome === 'retry' ? [{ endpointId, at: verdict.at }] : [],
       ),
     )
-    if (taken.count < TAKEN_CLAIMS) return returned
+    if (taken.count < RECLAIM_BATCH_SIZE) return reclaimed
   }
 }
 
 /**
- * O-44: what was claimed and not begun is no attempt, and due as before. Of what was begun nobody knows whether the
- * receiver got it: it counts, as a failure of this moment, so that there is none after the seventh.
+ * O-44: a delivery that was not started is no attempt and keeps its due time. A started one may have reached the
+ * receiver, so it counts as an attempt that failed now; otherwise there could be an eighth attempt.
  */
-async function takeBack(
+async function reclaim(
   tx: Transaction,
   worker: string,
-  { except, tools }: { except: readonly number[]; tools: TakeBackTools },
-): Promise<TakenBack> {
+  { except, tools }: { except: readonly number[]; tools: ReclaimTools },
+): Promise<ReclaimStep> {
   const now = tools.clock.now()
   const { count, deliveries } = await takeClaims(tx, worker, { except })
   const released = deliveries.filter(({ begun_at }) => begun_at === null)
@@ -90,21 +90,16 @@ async function takeBack(
       nextAttemptAt: each.next_attempt_at,
     })),
   )
-  if (lost.length > 0) await recordWithConsequences(tx, lost)
+  if (lost.length > 0) await recordWithSideEffects(tx, lost)
   return { count, released, lost }
 }
 
-/** They have been under way for different times already: less jitter is enough to bring them apart. */
+/** Lost attempts started at different times, so less jitter is enough to spread their retries. */
 const LOST_JITTER_SHARE = 1 / 3
 
-function lostAttempt(
-  row: TakenDelivery,
-  begunAt: string,
-  now: string,
-  tools: TakeBackTools,
-): FinishedAttempt {
+function lostAttempt(row: TakenDelivery, begunAt: string, now: string, tools: ReclaimTools): FinishedAttempt {
   const random = () => tools.random() * LOST_JITTER_SHARE
-  const verdict = judged(
+  const verdict = verdictOf(
     { kind: 'error', errorClass: 'lost' },
     { attempt: row.attempt, now },
     { ...tools, random },
@@ -121,7 +116,7 @@ function lostAttempt(
     verdict,
     details: {
       error_class: 'lost',
-      error: 'the worker ended before it could record the result of the attempt',
+      error: 'the worker died before it recorded the result of the attempt',
       next_attempt_at: verdict.outcome === 'retry' ? verdict.at : undefined,
     },
   }

@@ -2,35 +2,35 @@ import type { IncomingHttpHeaders } from 'node:http'
 import type { TLSSocket } from 'node:tls'
 import type { Dispatcher } from 'undici'
 import { ConnectionFailure, errorClassOf } from './connection-failure.ts'
-import type { AttemptResult, ErrorClass } from './judge.ts'
-import { MAXIMUM_ANSWER_BYTES } from './limits.ts'
+import type { AttemptResult, ErrorClass } from './classify-attempt.ts'
+import { MAXIMUM_RESPONSE_BYTES } from './webhook-limits.ts'
 
-/** The socket that a client has just now; another after each reconnect. */
+/** The current socket of a client; replaced at each reconnect. */
 export interface Connection {
   socket: TLSSocket | undefined
 }
 
-export interface Exchanged {
-  /** Undefined: nothing has left, and somebody asked to stop. The attempt was none. */
+export interface RequestOutcome {
+  /** Undefined: the request was cancelled before it was sent, so there was no attempt. */
   readonly result: AttemptResult | undefined
-  /** Whether a byte of the request may have left. */
+  /** Whether any byte of the request may have been sent. */
   readonly hasStarted: boolean
 }
 
-type Ended = Exchanged & { readonly failure: unknown }
+type SettledRequest = RequestOutcome & { readonly failure: unknown }
 
-/** One request and its answer, as undici reports them. The first thing that decides the result ends it. */
-export class Exchange implements Dispatcher.DispatchHandler {
-  readonly done: Promise<Ended>
+/** One webhook request as a handler of undici's events. The first decisive event settles it. */
+export class WebhookRequest implements Dispatcher.DispatchHandler {
+  readonly done: Promise<SettledRequest>
   connection: Connection | undefined
-  readonly #settle: (ended: Ended) => void
+  readonly #settle: (ended: SettledRequest) => void
   #controller: Dispatcher.DispatchController | undefined
-  #answer: AttemptResult | undefined
+  #response: AttemptResult | undefined
   #isOver = false
   #bytes = 0
 
   constructor() {
-    const { promise, resolve } = Promise.withResolvers<Ended>()
+    const { promise, resolve } = Promise.withResolvers<SettledRequest>()
     this.done = promise
     this.#settle = resolve
   }
@@ -41,7 +41,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   }
 
   onRequestUpgrade(): void {
-    this.end('protocol', 'the receiver changed the protocol')
+    this.end('protocol', 'the receiver switched protocols')
   }
 
   onResponseStart(
@@ -49,14 +49,14 @@ export class Exchange implements Dispatcher.DispatchHandler {
     status: number,
     headers: IncomingHttpHeaders,
   ): void {
-    // 1xx announce an answer and are none.
+    // 1xx responses are interim (RFC 9110 section 15.2).
     if (status < 200) return
-    this.#answer = { kind: 'answer', status, retryAfter: headers['retry-after'] }
+    this.#response = { kind: 'answer', status, retryAfter: headers['retry-after'] }
   }
 
   onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
     this.#bytes += chunk.length
-    if (this.#bytes > MAXIMUM_ANSWER_BYTES) this.end('protocol', 'the answer is too long')
+    if (this.#bytes > MAXIMUM_RESPONSE_BYTES) this.end('protocol', 'the response is too long')
   }
 
   onResponseEnd(): void {
@@ -71,21 +71,21 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.#finish(error)
   }
 
-  /** Ends it from our side. A status that has arrived still counts. */
+  /** Aborts the request. A status that has already arrived still counts. */
   end(errorClass: ErrorClass, message: string): void {
     this.#finish(new ConnectionFailure(errorClass, message, this.connection?.socket?.remoteAddress))
     this.#controller?.abort(new Error(message))
   }
 
-  /** Ends it without a result, if nothing has left yet. */
-  recall(): void {
+  /** Settles the request without a result unless sending has started. */
+  cancelUnsent(): void {
     if (this.#controller || this.#isOver) return
     this.#isOver = true
     this.#settle({ result: undefined, hasStarted: false, failure: undefined })
   }
 
   interrupt(): void {
-    this.recall()
+    this.cancelUnsent()
     if (!this.#isOver) this.end('interrupted', 'the worker was stopped')
   }
 
@@ -93,7 +93,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     if (this.#isOver) return
     this.#isOver = true
     const hasStarted = this.#controller !== undefined
-    if (this.#answer) this.#settle({ result: this.#answer, hasStarted, failure: undefined })
+    if (this.#response) this.#settle({ result: this.#response, hasStarted, failure: undefined })
     else this.#settle({ result: { kind: 'error', errorClass: errorClassOf(failure) }, hasStarted, failure })
   }
 }

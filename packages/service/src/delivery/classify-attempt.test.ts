@@ -5,13 +5,13 @@ import fc from 'fast-check'
 import { secondsBetween } from '../kernel/clock.ts'
 import {
   type AttemptResult,
-  type Circumstances,
+  type AttemptContext,
   ERROR_CLASSES,
   type ErrorClass,
-  judge,
+  classifyAttempt,
   JITTER_SHARE,
   MAXIMUM_JITTER_SECONDS,
-} from './judge.ts'
+} from './classify-attempt.ts'
 
 const NOW = '2026-03-02T08:00:00.000Z'
 
@@ -21,7 +21,7 @@ function profileWith(rules: Record<string, string> = {}) {
   return created.profile
 }
 const profile = profileWith()
-const circumstances = (changes: Partial<Circumstances> = {}): Circumstances => ({
+const context = (changes: Partial<AttemptContext> = {}): AttemptContext => ({
   attempt: 1,
   now: NOW,
   profile,
@@ -34,15 +34,15 @@ const answer = (status: number, retryAfter?: string): AttemptResult => ({
   retryAfter,
 })
 const error = (errorClass: ErrorClass): AttemptResult => ({ kind: 'error', errorClass })
-const outcome = (result: AttemptResult, changes?: Partial<Circumstances>) =>
-  judge(result, circumstances(changes)).outcome
-function waitOf(result: AttemptResult, changes?: Partial<Circumstances>): number {
-  const verdict = judge(result, circumstances(changes))
+const outcome = (result: AttemptResult, changes?: Partial<AttemptContext>) =>
+  classifyAttempt(result, context(changes)).outcome
+function waitOf(result: AttemptResult, changes?: Partial<AttemptContext>): number {
+  const verdict = classifyAttempt(result, context(changes))
   assert.equal(verdict.outcome, 'retry')
   return verdict.outcome === 'retry' ? secondsBetween(NOW, verdict.at) : Number.NaN
 }
 
-test('[EVT-08] every status has its place in the table', () => {
+test('[EVT-08] every status gets the outcome of the table', () => {
   const retried = new Set([408, 425, 429])
   for (let status = 100; status < 1_000; status++) {
     const expected =
@@ -57,7 +57,7 @@ test('[EVT-08] every status has its place in the table', () => {
   }
 })
 
-test('[EVT-08] a connection that fails is tried again; a blocked address is not (O-33)', () => {
+test('[EVT-08] a failed connection is retried; a blocked address is not (O-33)', () => {
   for (const errorClass of ERROR_CLASSES) {
     assert.equal(
       outcome(error(errorClass)),
@@ -75,7 +75,7 @@ test('[EVT-08] redirects, TLS failures and blocked addresses follow the profile 
   assert.equal(outcome(answer(302), { profile: other, attempt: 7 }), 'dead')
 })
 
-test('[EVT-07][EVT-08] attempt 7 is the last: what would be tried again is dead, all else is as before', () => {
+test('[EVT-07][EVT-08] attempt 7 is the last: a retryable failure becomes dead, all other outcomes stay the same', () => {
   for (const result of [answer(500), answer(429, '1'), answer(408), error('timeout'), error('lost')]) {
     assert.equal(outcome(result, { attempt: 7 }), 'dead')
   }
@@ -85,7 +85,7 @@ test('[EVT-07][EVT-08] attempt 7 is the last: what would be tried again is dead,
   )
 })
 
-test('[EVT-07] each delay is at least its minimum after the failure, and jitter only adds a bounded bit', () => {
+test('[EVT-07] each delay is at least its minimum, and jitter adds a bounded amount', () => {
   for (const [index, delay] of RETRY_DELAYS_SECONDS.entries()) {
     const attempt = index + 1
     assert.equal(waitOf(answer(500), { attempt }), delay)
@@ -102,7 +102,7 @@ test('[EVT-07] each delay is at least its minimum after the failure, and jitter 
   )
 })
 
-test('[EVT-08] Retry-After: the later of it and the backoff, at most 24 hours, on 429 and 503 only', () => {
+test('[EVT-08] Retry-After on 429 and 503: the later of it and the backoff, at most 24 hours', () => {
   const inAnHour = 'Mon, 02 Mar 2026 09:00:00 GMT'
   for (const status of [429, 503]) {
     assert.equal(waitOf(answer(status, '10')), 30, 'earlier than the backoff')

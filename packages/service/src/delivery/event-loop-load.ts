@@ -1,0 +1,16 @@
+import { eventLoopUtilization } from 'node:perf_hooks'
+import { BUSY_UTILIZATION, LOAD_SAMPLE_MS } from './webhook-limits.ts'
+
+/** Tells whether the event loop is saturated. Slow responses may then be the fault of this process. */
+export function watchEventLoopLoad(): () => boolean {
+  let sampleStart = eventLoopUtilization()
+  let utilization = 0
+  return () => {
+    const sample = eventLoopUtilization(sampleStart)
+    if (sample.active + sample.idle >= LOAD_SAMPLE_MS) {
+      utilization = sample.utilization
+      sampleStart = eventLoopUtilization()
+    }
+    return utilization > BUSY_UTILIZATION
+  }
+}
