@@ -11,18 +11,18 @@ import { limitConnections } from './connection-limit.ts'
 import { registerContent } from './content-routes.ts'
 import type { AgentServerDependencies } from './dependencies.ts'
 import { listenerOptions } from './listener-options.ts'
-import { answerOddRequests } from './odd-requests.ts'
+import { handleEdgeCases } from './http-edge-cases.ts'
 import { registerOperations } from './operation-routes.ts'
-import { answerBrokenRequest, sendProblem, toProblem } from './problem-replies.ts'
-import { factsOf, noteFacts, prepareFacts } from './request-facts.ts'
+import { answerUnparsedRequest, sendProblem, toProblem } from './problem-replies.ts'
+import { logFieldsOf, addLogFields, prepareLogFields } from './request-log-fields.ts'
 
 const KEEP_ALIVE_MS = 72_000
-/** Longer than a request may take to be answered, shorter than an operator waits. */
+/** Grace period for open requests at shutdown. */
 const DRAIN_MS = 10_000
-/** Path parameters are as long as the longest identifier, percent-encoded. */
+/** Fits the longest identifier, percent-encoded. */
 const MAXIMUM_PARAMETER_CHARACTERS = 3_072
 
-/** The agent listener: 21 operations, downloads, tokens and discovery. */
+/** The agent API: 21 operations, downloads, tokens and discovery. */
 export function createAgentServer(dependencies: AgentServerDependencies): FastifyInstance {
   const { context, authorizationServer, outsideIssuer, log } = dependencies
   const app = Fastify({
@@ -32,7 +32,7 @@ export function createAgentServer(dependencies: AgentServerDependencies): Fastif
     forceCloseConnections: 'idle',
     exposeHeadRoutes: false,
     routerOptions: { maxParamLength: MAXIMUM_PARAMETER_CHARACTERS },
-    clientErrorHandler: (error, socket) => answerBrokenRequest(error, socket, context),
+    clientErrorHandler: (error, socket) => answerUnparsedRequest(error, socket, context),
     frameworkErrors: (error, request, reply) => {
       void sendProblem(toProblem(error, context), request, reply, context)
     },
@@ -40,8 +40,8 @@ export function createAgentServer(dependencies: AgentServerDependencies): Fastif
   }) as FastifyInstance
 
   limitConnections(app.server, dependencies.connections)
-  prepareFacts(app)
-  // Bodies arrive as bytes: signatures are checked, and content is stored, as it was received.
+  prepareLogFields(app)
+  // Bodies stay bytes: signatures are verified over, and content is stored as, the bytes received.
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, body, done) =>
     done(null, body),
@@ -50,23 +50,23 @@ export function createAgentServer(dependencies: AgentServerDependencies): Fastif
     const problem = toProblem(error, context)
     const answer = sendProblem(problem, request, reply, context)
     if (problem.code === 'internal_error')
-      log.error({ err: loggableError(problem.cause ?? error), ...factsOf(request) }, 'request failed')
+      log.error({ err: loggableError(problem.cause ?? error), ...logFieldsOf(request) }, 'request failed')
     return answer
   })
   app.setNotFoundHandler((request, reply) => sendProblem(notFound(request, reply), request, reply, context))
   app.addHook('onResponse', (request, reply, done) => {
     const { method } = request
-    const facts = factsOf(request)
+    const fields = logFieldsOf(request)
     const { statusCode: status, elapsedTime: milliseconds } = reply
-    dependencies.onAnswer({ route: facts.route, method, status, milliseconds })
-    log.info({ method, status, milliseconds: Math.round(milliseconds * 10) / 10, ...facts }, 'request')
+    dependencies.onAnswer({ route: fields.route, method, status, milliseconds })
+    log.info({ method, status, milliseconds: Math.round(milliseconds * 10) / 10, ...fields }, 'request')
     done()
   })
-  answerOddRequests(app, context)
-  announceEnd(app, context)
+  handleEdgeCases(app, context)
+  announceDeprecation(app, context)
   drainOnClose(app)
 
-  // RFC 9728 section 3.1: a resource with a path has it appended to the well-known one.
+  // RFC 9728 section 3.1: the path of the resource is appended to the well-known path.
   for (const url of new Set([RESOURCE_METADATA_PATH, RESOURCE_METADATA_PATH + pathOf(context.publicUrl)])) {
     app.get(url, (_request, reply) =>
       reply.send(protectedResourceMetadata({ publicUrl: context.publicUrl, issuer: outsideIssuer })),
@@ -80,7 +80,7 @@ export function createAgentServer(dependencies: AgentServerDependencies): Fastif
   return app
 }
 
-/** With a client CA, certificates are asked for and optional; who needs which is decided per request (AUTH-02). */
+/** With a client CA, client certificates are requested but optional. AUTH-02 is enforced for each request. */
 function serverOptions(tls: TlsConfig | undefined, maxHeaderSize: number) {
   const { connectionTimeout, http, https } = listenerOptions(tls)
   if (!https) return { connectionTimeout, http: { ...http, maxHeaderSize } }
@@ -89,26 +89,26 @@ function serverOptions(tls: TlsConfig | undefined, maxHeaderSize: number) {
   return { connectionTimeout, https: { ...https, maxHeaderSize, ...client } }
 }
 
-/** Its requests never reach the framework's body parser: the authorization server reads them itself. */
+/** The authorization server parses its request bodies itself, so the framework must not read them. */
 function mountAuthorizationServer(app: FastifyInstance, server: AuthorizationServer): void {
   app.addHook('onRequest', (request, reply, done) => {
     if (!server.handles(request.url.split('?', 1)[0] ?? '')) {
       done()
       return
     }
-    noteFacts(request, { route: 'authorization server' })
+    addLogFields(request, { route: 'authorization server' })
     reply.hijack()
     server.handle(request.raw, reply.raw).catch(() => reply.raw.destroy())
   })
 }
 
-/** While closing, each connection ends with the answer it waits for; what still hangs on after a while is cut. */
+/** At shutdown, connections close after their current response; those that remain after DRAIN_MS are closed forcibly. */
 function drainOnClose(app: FastifyInstance): void {
   let isClosing = false
   app.addHook('preClose', (done) => {
     isClosing = true
-    const cut = setTimeout(() => app.server.closeAllConnections(), DRAIN_MS).unref()
-    app.server.once('close', () => clearTimeout(cut))
+    const deadline = setTimeout(() => app.server.closeAllConnections(), DRAIN_MS).unref()
+    app.server.once('close', () => clearTimeout(deadline))
     done()
   })
   app.addHook('onSend', (_request, reply, _payload, done) => {
@@ -117,8 +117,8 @@ function drainOnClose(app: FastifyInstance): void {
   })
 }
 
-/** O-16: RFC 9745 and RFC 8594, once a deployment sets them. */
-function announceEnd(app: FastifyInstance, { profile }: Context): void {
+/** O-16: Deprecation (RFC 9745) and Sunset (RFC 8594) headers, if the deployment sets them. */
+function announceDeprecation(app: FastifyInstance, { profile }: Context): void {
   const { deprecated_at, sunset_at } = profile['O-16']
   if (deprecated_at === null && sunset_at === null) return
   app.addHook('onSend', async (_request, reply) => {

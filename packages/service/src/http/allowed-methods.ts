@@ -3,8 +3,8 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { Problem } from '../kernel/problem.ts'
 
 /**
- * Answers what leads nowhere before its body is read: the framework would judge the media type first, and asks a QUERY
- * for one. A path that exists with another method says so; all others look alike.
+ * Refuses unknown routes before the body is read; the framework would check the media type first. A path that exists
+ * with another method gets 405, all others 404.
  */
 export function refuseUnknownRoutes(app: FastifyInstance): void {
   app.addHook('onRequest', async (request, reply) => {
@@ -15,7 +15,7 @@ export function refuseUnknownRoutes(app: FastifyInstance): void {
 export function notFound(request: FastifyRequest, reply: FastifyReply): Problem {
   const path = pathOf(request)
   const found = OPERATION_IDS.map((id) => operations[id]).filter((operation) => matches(operation.path, path))
-  // OpenAPI section 4.8.8.2: a concrete path goes before a template that fits it too.
+  // OpenAPI section 4.8.8.2: a concrete path takes precedence over a matching template.
   const concrete = found.filter((operation) => operation.path === path)
   const allowed = new Set((concrete.length > 0 ? concrete : found).map(({ method }) => method))
   if (allowed.size === 0) return new Problem('resource_not_found')
@@ -23,12 +23,12 @@ export function notFound(request: FastifyRequest, reply: FastifyReply): Problem 
   return new Problem('method_not_allowed')
 }
 
-/** Concrete paths that the template of an operation fits too, and that do not take its method. */
+/** Concrete paths that match an operation's template but do not support its method. */
 export function shadowedPaths(id: OperationId): ReadonlySet<string> {
   const { path: template, method } = operations[id]
   const others = OPERATION_IDS.map((other) => operations[other])
-  const taken = others.filter((other) => other.path !== template && matches(template, other.path))
-  const paths = taken.map(({ path }) => path).filter((path) => !path.includes('{'))
+  const matching = others.filter((other) => other.path !== template && matches(template, other.path))
+  const paths = matching.map(({ path }) => path).filter((path) => !path.includes('{'))
   return new Set(
     paths.filter((path) => !others.some((other) => other.path === path && other.method === method)),
   )

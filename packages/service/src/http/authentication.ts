@@ -3,8 +3,8 @@ import type { Caller } from '../kernel/call.ts'
 import type { CallerStatus } from '../oauth/caller-status.ts'
 import type { CertificateReader } from '../oauth/client-certificate.ts'
 import type { TokenVerifier } from '../oauth/token-verifier.ts'
-import { noteAuthenticated } from './connection-limit.ts'
-import { noteFacts } from './request-facts.ts'
+import { markAuthenticated } from './connection-limit.ts'
+import { addLogFields } from './request-log-fields.ts'
 import { authorizationHeader } from './request-headers.ts'
 
 export interface Authentication {
@@ -13,15 +13,15 @@ export interface Authentication {
   readonly requireActive: CallerStatus
 }
 
-/** API-08, AUTH-01: the token, the certificate it is bound to, and whether its owner may still act. */
+/** API-08, AUTH-01: verifies the token and its certificate binding, and that organization and client are active. */
 export async function authenticate(
   request: FastifyRequest,
   { verifyToken, certificateOf, requireActive }: Authentication,
 ): Promise<Caller> {
   const token = await verifyToken(authorizationHeader(request.raw), certificateOf(request.raw))
   const { caller } = token
-  noteFacts(request, { organization_id: caller.organizationId })
+  addLogFields(request, { organization_id: caller.organizationId })
   await requireActive(token)
-  noteAuthenticated(request.raw.socket)
+  markAuthenticated(request.raw.socket)
   return caller
 }

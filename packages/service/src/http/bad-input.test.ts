@@ -82,7 +82,7 @@ const BAD: Bad[] = [
   ['identity and gzip', 'media_type_unsupported', header('content-encoding', 'identity, gzip')],
 ]
 
-test('[API-07][ERR-01][ERR-02] a body of a wrong kind is a problem of its own, changes nothing and is not echoed', async (t) => {
+test('[API-07][ERR-01][ERR-02] each kind of invalid body gets its problem, changes nothing and is not echoed', async (t) => {
   for (const id of MUTATIONS) {
     await t.test(id, async () => {
       const { body, path, by } = await scene.make(id)
@@ -99,7 +99,7 @@ test('[API-07][ERR-01][ERR-02] a body of a wrong kind is a problem of its own, c
   assert.equal(world.logged.join('').includes(CANARY), false)
 })
 
-test('[API-07] white space, escapes, parameters of the media type, identity as encoding and the very largest body pass', async () => {
+test('[API-07] white space, escapes, media type parameters, identity encoding and the largest permitted body are accepted', async () => {
   const good: Record<string, (text: string) => RequestOptions> = {
     'white space': raw((text) => ` \r\n\t${text}\n`),
     escapes: raw((text) => text.replace('"event_id"', String.raw`"\u0065vent_id"`)),
@@ -116,7 +116,7 @@ test('[API-07] white space, escapes, parameters of the media type, identity as e
   }
 })
 
-test('[ERR-02][O-29] names inside a map are content, and are not echoed either', async () => {
+test('[ERR-02][O-29] member names inside a map are content and are not echoed', async () => {
   const { body, path, by } = await scene.make('registerAgent')
   for (const value of [7, 'x'.repeat(300), 'a\0b']) {
     const answer = await by.post(path, { ...body, skill_versions: { [CANARY]: value } })
@@ -125,7 +125,7 @@ test('[ERR-02][O-29] names inside a map are content, and are not echoed either',
   }
 })
 
-test('[API-07][ID-06] null characters and texts past the limit are refused wherever a text stands', async (t) => {
+test('[API-07][ID-06] NUL characters and texts above the limit are refused in every string member', async (t) => {
   for (const id of MUTATIONS) {
     await t.test(id, async () => {
       const { body, path, by } = await scene.make(id)
@@ -146,7 +146,7 @@ test('[API-07][ID-06] null characters and texts past the limit are refused where
   }
 })
 
-test('[PKG-01][PKG-02] null characters and endless texts inside a signed envelope are refused like outside', async () => {
+test('[PKG-01][PKG-02] NUL characters and texts above the limit are refused inside a signed envelope too', async () => {
   const { sender, recipient } = scene
   for (const odd of ['a\0b', 'x'.repeat(5_000)]) {
     for (const member of [
@@ -183,7 +183,7 @@ test('[PKG-01][PKG-02] null characters and endless texts inside a signed envelop
 
 const longest = (prefix: string) => `${prefix}_${freshId('').slice(1).padEnd(128, 'Z-')}`
 
-test('[OBJ-01] identifiers with the longest tails work in bodies and in paths', async () => {
+test('[OBJ-01] identifiers of maximum length work in bodies and in paths', async () => {
   const { sender, recipient } = scene
   const draft = await draftPackage(sender, recipient, {
     threadId: longest('thread'),
@@ -219,7 +219,7 @@ const ODD_IDS = [
   '%0d%0aX-Injected:%201',
 ]
 
-test('[ERR-01][API-01] an id in a path that names nothing is not found, whatever it is made of', async (t) => {
+test('[ERR-01][API-01] an unknown id in a path is not found, whatever characters it contains', async (t) => {
   for (const id of OPERATION_IDS.filter((each) => pathParameters(operations[each].path).length > 0)) {
     await t.test(id, async () => {
       const { by, body } = await scene.make(id)
@@ -247,7 +247,7 @@ async function everything(): Promise<unknown> {
   )
 }
 
-/** Where texts stand in a body. */
+/** The paths of all string members of a body. */
 function texts(value: unknown, path: string[] = []): string[][] {
   if (typeof value === 'string') return [path]
   if (typeof value !== 'object' || value === null) return []

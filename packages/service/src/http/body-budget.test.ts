@@ -14,7 +14,7 @@ const world = await startWorld({
 after(() => world[Symbol.asyncDispose]())
 const BODY = JSON.stringify({ url: 'https://agent.example/hook', event_types: [] })
 
-/** Sends the headers of a request, and its body on demand. */
+/** Sends the headers of a request and its body on demand. */
 async function begin(by: Organization, framing: string) {
   const socket: Socket = connect(Number(new URL(world.url).port), '127.0.0.1')
   await once(socket, 'connect')
@@ -40,13 +40,13 @@ async function begin(by: Organization, framing: string) {
 const largest = `Content-Length: ${REQUEST_BYTES}`
 const small = (by: Organization) => by.post('/v1/webhook-endpoints', JSON.parse(BODY))
 
-test('[ERR-01] bodies that are being read have a total: beyond it a body is not read, and others still have room', async () => {
+test('[ERR-01] the bodies in memory have a total limit; beyond it a body is refused unread, and other organizations still have room', async () => {
   const [greedy, other, third] = [
     await world.organization('greedy'),
     await world.organization('other'),
     await world.organization('third'),
   ]
-  // Announced, and never sent.
+  // Announced by Content-Length and never sent.
   const held = [await begin(greedy, largest), await begin(greedy, 'Transfer-Encoding: chunked')]
   await sleep(200)
   const refused = await begin(greedy, largest)
@@ -54,7 +54,7 @@ test('[ERR-01] bodies that are being read have a total: beyond it a body is not 
   assert.match(answer, /^HTTP\/1\.1 503 [^]*retry-after: 1\r\n[^]*"service_overloaded"/i)
   refused.socket.destroy()
 
-  // One organization has half of the total; the other half takes two more.
+  // One organization holds half of the total; the other half fits two more bodies.
   held.push(await begin(other, largest))
   assert.equal((await small(other)).status, 201)
   held.push(await begin(other, largest))
@@ -65,7 +65,7 @@ test('[ERR-01] bodies that are being read have a total: beyond it a body is not 
     [503, 'service_overloaded', '1'],
   )
 
-  // Room is given back by an answer as well as by a caller who leaves.
+  // A response and a disconnect both release the memory.
   const [first, ...rest] = held
   first?.socket.write(BODY.padEnd(REQUEST_BYTES))
   assert.match((await first?.answered()) ?? '', /^HTTP\/1\.1 201 /)
@@ -75,7 +75,7 @@ test('[ERR-01] bodies that are being read have a total: beyond it a body is not 
   for (const { socket } of held) socket.destroy()
 })
 
-test('the only body has room whatever its size, and what was given back can be taken again', () => {
+test('a single body is accepted whatever its size, and released memory can be reserved again', () => {
   const created = createProfile({ 'O-14': { request_bytes: 524_288, request_bytes_in_flight: 1_048_576 } })
   assert.ok(created.ok)
   const budget = createBodyBudget(created.profile)
@@ -90,7 +90,7 @@ test('the only body has room whatever its size, and what was given back can be t
   budget('org_c', 524_288)
 })
 
-test('[O-14] room for less than two of the largest bodies is a contradiction', () => {
+test('[O-14] a total below two bodies of maximum size is refused as a contradiction', () => {
   const created = createProfile({ 'O-14': { request_bytes: 1_048_576, request_bytes_in_flight: 2_097_151 } })
   assert.ok(!created.ok)
   assert.equal(created.failures[0]?.pointer, '/O-14/request_bytes_in_flight')

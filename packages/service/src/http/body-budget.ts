@@ -2,12 +2,12 @@ import type { DeploymentProfile } from '@agent-exchange/protocol'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Problem } from '../kernel/problem.ts'
 
-/** Takes room for a body that is about to be read, or throws; what is returned gives the room back. */
+/** Reserves memory for a request body, or throws if none is left. Returns the function that releases it. */
 export type BodyBudget = (holder: string, bytes: number) => () => void
 
 const RETRY_SECONDS = 1
 
-/** O-14: request bodies of all connections together, of which one organization may use half. */
+/** O-14: limits the request bodies held in memory; one organization may use half of the total. */
 export function createBodyBudget({
   'O-14': { request_bytes_in_flight: total },
 }: DeploymentProfile): BodyBudget {
@@ -15,21 +15,21 @@ export function createBodyBudget({
   let used = 0
   return (holder, bytes) => {
     const own = held.get(holder) ?? 0
-    // The only body always has room: an operator's publication may be larger than what agents are limited to.
-    const isTooMuch = (used > 0 && used + bytes > total) || (own > 0 && own + bytes > total / 2)
-    if (isTooMuch) throw new Problem('service_overloaded', { retry_after_seconds: RETRY_SECONDS })
+    // A single body is always accepted: a skill publication may be larger than the limit for agents.
+    const isExceeded = (used > 0 && used + bytes > total) || (own > 0 && own + bytes > total / 2)
+    if (isExceeded) throw new Problem('service_overloaded', { retry_after_seconds: RETRY_SECONDS })
     used += bytes
     held.set(holder, own + bytes)
     return () => {
       used -= bytes
-      const left = (held.get(holder) ?? 0) - bytes
-      if (left > 0) held.set(holder, left)
+      const remaining = (held.get(holder) ?? 0) - bytes
+      if (remaining > 0) held.set(holder, remaining)
       else held.delete(holder)
     }
   }
 }
 
-/** Takes room for the body of a request until it has been answered: what was read is held until then. */
+/** Reserves memory for the body of a request until its response is closed. */
 export function holdBody(
   budget: BodyBudget,
   holder: string,
@@ -40,7 +40,7 @@ export function holdBody(
   if (bytes > 0) reply.raw.once('close', budget(holder, bytes))
 }
 
-/** A body in chunks may become as large as any; one that is announced as too large is refused unread. */
+/** A chunked body may reach the limit. A Content-Length above the limit is refused before the body is read. */
 function announcedBytes({ headers, routeOptions }: FastifyRequest): number {
   const { 'content-length': length, 'transfer-encoding': encoding } = headers
   const limit = routeOptions.bodyLimit ?? Infinity

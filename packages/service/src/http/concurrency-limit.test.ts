@@ -17,7 +17,7 @@ const created = createProfile({ 'O-13': { concurrent_changes: 2 } })
 assert.ok(created.ok)
 const { profile } = created
 
-/** Work that ends when it is asked to. */
+/** Work that ends on request. */
 function work() {
   const ends: (() => void)[] = []
   let most = 0
@@ -34,7 +34,7 @@ function work() {
 
 const turn = () => new Promise((resolve) => setImmediate(resolve))
 
-test('[O-13] so many of one organization at once, in the order of arrival; another does not wait for them', async () => {
+test('[O-13] the changes of one organization are limited and run in order of arrival; others do not wait for them', async () => {
   const limit = createConcurrencyLimit(profile)
   const { ends, start } = work()
   const order: number[] = []
@@ -55,7 +55,7 @@ test('[O-13] so many of one organization at once, in the order of arrival; anoth
   await Promise.all(running)
 })
 
-test('[O-13][ERR-03] a wait has an end, and so has the line; what fails gives its place back', async () => {
+test('[O-13][ERR-03] waiting time and queue length are limited; failed work releases its slot', async () => {
   const limit = createConcurrencyLimit(profile, 20)
   const { ends, start } = work()
   const busy = [limit('org_a', start), limit('org_a', start)]
@@ -81,12 +81,12 @@ test('[O-13][ERR-03] a wait has an end, and so has the line; what fails gives it
 const world = await startWorld()
 after(() => world[Symbol.asyncDispose]())
 
-test('[O-13] an organization whose changes all wait for the database leaves connections to the others', async () => {
+test('[O-13] an organization whose changes all wait for the database leaves connections for the others', async () => {
   const [busy, other] = [await world.organization('busy'), await world.organization('other')]
   const keys = await Promise.all(Array.from({ length: 20 }, () => addKey(busy, 'signing')))
   const pending: Promise<Answer>[] = []
   await world.sql.begin(async (tx) => {
-    // Each revocation waits here, with its transaction open.
+    // Each revocation waits for this lock with its transaction open.
     await tx`lock table agent_key_event in share mode`
     pending.push(...keys.map(({ keyId }) => revokeKey(busy, keyId, world.clock.now())))
     await untilBlocked(world, 4)
@@ -98,7 +98,7 @@ test('[O-13] an organization whose changes all wait for the database leaves conn
   for (const answer of await Promise.all(pending)) assertSuccess(answer, 'revokeAgentKey')
 })
 
-test('[ID-01][O-14] a registration of many keys is refused at the door', async () => {
+test('[ID-01][O-14] a registration with too many keys is refused before the keys are parsed', async () => {
   const organization = await world.organization('many', { unregistered: true })
   const [key] = organization.registration().keys
   const keys = Array.from({ length: 900 }, (_, index) => ({ ...key, key_id: `k${index}` }))

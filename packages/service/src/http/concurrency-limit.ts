@@ -2,31 +2,28 @@ import type { DeploymentProfile } from '@agent-exchange/protocol'
 import { Problem } from '../kernel/problem.ts'
 
 const WAIT_MILLISECONDS = 5_000
-/** Requests of one organization that may wait. */
+/** Maximum queue length per organization. */
 const MAXIMUM_WAITING = 256
 const RETRY_AFTER_SECONDS = 1
 
-/** Runs the work when it is the organization's turn. */
+/** Runs the work as soon as the organization is below its limit. */
 export type ConcurrencyLimit = <T>(organizationId: string, work: () => Promise<T>) => Promise<T>
 
-interface Line {
+interface Queue {
   running: number
-  /** In the order of arrival. */
+  /** In order of arrival. */
   readonly waiting: Set<() => void>
 }
 
-/**
- * O-13: mutations that take a transaction each run a few at a time per organization and process, so that one
- * organization cannot occupy all database connections.
- */
+/** O-13: limits concurrent mutations per organization, so that no organization can occupy all database connections. */
 export function createConcurrencyLimit(
   profile: DeploymentProfile,
   waitMilliseconds = WAIT_MILLISECONDS,
 ): ConcurrencyLimit {
   const maximum = profile['O-13'].concurrent_changes
-  const lines = new Map<string, Line>()
+  const queues = new Map<string, Queue>()
 
-  function waitForTurn({ waiting }: Line): Promise<void> {
+  function waitForTurn({ waiting }: Queue): Promise<void> {
     if (waiting.size >= MAXIMUM_WAITING) throw tooMany(maximum)
     return new Promise((resolve, reject) => {
       const start = () => {
@@ -42,23 +39,23 @@ export function createConcurrencyLimit(
     })
   }
 
-  function release(organizationId: string, line: Line): void {
-    const [next] = line.waiting
-    // The place passes on: whoever arrives now does not overtake.
+  function release(organizationId: string, queue: Queue): void {
+    const [next] = queue.waiting
+    // The slot goes directly to the next waiter, so that a new request cannot overtake it.
     if (next) return next()
-    line.running -= 1
-    if (line.running === 0) lines.delete(organizationId)
+    queue.running -= 1
+    if (queue.running === 0) queues.delete(organizationId)
   }
 
   return async (organizationId, work) => {
-    const line = lines.get(organizationId) ?? { running: 0, waiting: new Set() }
-    lines.set(organizationId, line)
-    if (line.running < maximum) line.running += 1
-    else await waitForTurn(line)
+    const queue = queues.get(organizationId) ?? { running: 0, waiting: new Set() }
+    queues.set(organizationId, queue)
+    if (queue.running < maximum) queue.running += 1
+    else await waitForTurn(queue)
     try {
       return await work()
     } finally {
-      release(organizationId, line)
+      release(organizationId, queue)
     }
   }
 }

@@ -9,7 +9,7 @@ import { connect as connectTls } from 'node:tls'
 import { testAuthority } from '@agent-exchange/testkit'
 import {
   limitConnections,
-  noteAuthenticated,
+  markAuthenticated,
   type ConnectionRules,
   type LimitOutcome,
 } from './connection-limit.ts'
@@ -17,12 +17,12 @@ import {
 const authority = await testAuthority()
 const { certificate: cert, key } = await authority.server()
 
-/** Answers what `/hold` waits for when it is told to; `/known` is an authenticated caller's. */
+/** `/hold` responds on request; `/known` counts as authenticated. */
 async function startListener(kind: 'http' | 'https', rules: Partial<ConnectionRules>) {
   const outcomes: LimitOutcome[] = []
   const { promise: released, resolve: release } = Promise.withResolvers<void>()
   const answer: RequestListener = ({ url, socket }, response) => {
-    if (url?.includes('known')) noteAuthenticated(socket)
+    if (url?.includes('known')) markAuthenticated(socket)
     void (url?.includes('hold') ? released : Promise.resolve()).then(() => response.end('answered'))
   }
   const server = kind === 'http' ? createServer(answer) : createTlsServer({ cert, key }, answer)
@@ -45,7 +45,7 @@ async function startListener(kind: 'http' | 'https', rules: Partial<ConnectionRu
     await once(socket, 'connect')
     return socket
   }
-  /** The connection after it has sent a request. */
+  /** Opens a connection and sends a request. */
   const ask = async (path: string, localAddress?: string) => {
     const raw = await dial(localAddress)
     const socket =
@@ -68,7 +68,7 @@ async function startListener(kind: 'http' | 'https', rules: Partial<ConnectionRu
   return { dial, ask, count, outcomes, release }
 }
 
-/** True as soon as it is, false if it is not in time. */
+/** True as soon as the condition holds, false after a timeout. */
 async function becomes(condition: () => boolean | Promise<boolean>): Promise<boolean> {
   for (let tries = 0; tries < 200; tries++) {
     if (await condition()) return true
@@ -78,20 +78,20 @@ async function becomes(condition: () => boolean | Promise<boolean>): Promise<boo
 }
 
 for (const kind of ['http', 'https'] as const) {
-  test(`${kind}: a flood of silent sockets from one address keeps nobody out`, async () => {
+  test(`${kind}: a flood of silent sockets from one address locks nobody out`, async () => {
     const listener = await startListener(kind, {})
     for (let i = 0; i < 40; i++) await listener.dial()
     assert.ok(await becomes(async () => (await listener.count()) === 4))
     const caller = await listener.ask('/known')
     assert.ok(await becomes(caller.isAnswered))
     assert.equal(listener.outcomes.filter((outcome) => outcome === 'closed_for_another').length, 37)
-    // The next ones take the place of the silent, not that of the caller who is idle now.
+    // New connections evict silent ones, not the idle authenticated caller.
     for (let i = 0; i < 40; i++) await listener.dial()
     assert.ok(await becomes(async () => (await listener.count()) === 4))
     assert.equal(caller.socket.closed, false)
   })
 
-  test(`${kind}: a flood from many addresses keeps nobody out either`, async () => {
+  test(`${kind}: a flood from many addresses locks nobody out`, async () => {
     const listener = await startListener(kind, {})
     for (let i = 2; i < 42; i++) await listener.dial(`127.0.1.${i}`)
     assert.ok(await becomes(async () => (await listener.count()) === 6))
@@ -99,7 +99,7 @@ for (const kind of ['http', 'https'] as const) {
     assert.ok(await becomes(caller.isAnswered))
   })
 
-  test(`${kind}: a request of an authenticated caller is never cut off: then the newcomer is refused`, async () => {
+  test(`${kind}: a connection with an authenticated request is never evicted; the new one is refused instead`, async () => {
     const listener = await startListener(kind, {})
     const callers = []
     for (let i = 0; i < 4; i++) callers.push(await listener.ask('/known/hold'))
@@ -107,7 +107,7 @@ for (const kind of ['http', 'https'] as const) {
     const newcomer = await listener.dial()
     assert.ok(await becomes(() => newcomer.closed))
     assert.deepEqual(listener.outcomes, ['refused'])
-    // Another address still has room, and strangers who ask there give way to each other.
+    // Another address still has room, and its unauthenticated connections evict each other.
     const strangers = [
       await listener.ask('/hold', '127.0.0.9'),
       await listener.ask('/hold', '127.0.0.9'),
@@ -119,7 +119,7 @@ for (const kind of ['http', 'https'] as const) {
   })
 }
 
-test('trusted proxies hold the connections of many; with them alone, others are not answered', async () => {
+test('trusted proxies are exempt from the limit per address; with proxiesOnly all other peers are refused', async () => {
   const isProxy = (address: string | undefined) => address === '127.0.0.7'
   const shared = await startListener('http', { isProxy })
   for (let i = 0; i < 6; i++) await shared.dial('127.0.0.7')

@@ -1,41 +1,41 @@
 import type { Server } from 'node:http'
 import type { Socket } from 'node:net'
 import ipaddr from 'ipaddr.js'
-import { createConnectionQueue, type ConnectionQueue, type Standing } from './connection-queue.ts'
+import { createConnectionQueue, type ConnectionQueue, type ConnectionPriority } from './connection-queue.ts'
 
 export interface ConnectionRules {
   readonly total: number
   readonly perAddress: number
-  /** Peers that hold the connections of many clients: only the total limits them. */
+  /** Proxies carry the connections of many clients, so only the total limit applies to them. */
   readonly isProxy: (address: string | undefined) => boolean
-  /** Others than these proxies are not answered: between them and us nothing is encrypted. */
+  /** Refuses all peers but the proxies, because this listener does not use TLS itself. */
   readonly proxiesOnly: boolean
   readonly onLimit: (outcome: LimitOutcome) => void
 }
 
-/** A connection was closed for a newcomer; no connection was worth less than the newcomer; the peer is no proxy. */
+/** An existing connection was evicted for a new one; the new one was refused; the peer is not a trusted proxy. */
 export type LimitOutcome = 'closed_for_another' | 'refused' | 'not_a_proxy'
 
 interface Connection {
   readonly socket: Socket
-  /** Undefined: a proxy's. */
+  /** Undefined for a proxy. */
   readonly address: string | undefined
   isAuthenticated: boolean
   requests: number
-  standing: Standing
+  priority: ConnectionPriority
   readonly authenticate: () => void
 }
 
 const connections = new WeakMap<Socket, Connection>()
 
-/** From now on the connection of this socket is an authenticated caller's. */
-export function noteAuthenticated(socket: Socket): void {
+/** Raises the priority of the connection: its caller is authenticated. */
+export function markAuthenticated(socket: Socket): void {
   connections.get(socket)?.authenticate()
 }
 
 /**
- * O-13: when the limit is reached, a newcomer takes the place of the connection that is worth least, so that silent
- * sockets, however many, keep nobody out. A request of an authenticated caller is never cut off.
+ * O-13: at the limit, a new connection evicts the one with the lowest priority, so that silent sockets cannot lock out
+ * others. A connection with an authenticated request in progress is never evicted.
  */
 export function limitConnections(server: Server, rules: ConnectionRules): void {
   const all = createConnectionQueue<Connection>()
@@ -48,26 +48,26 @@ export function limitConnections(server: Server, rules: ConnectionRules): void {
   }
   const move = (connection: Connection) => {
     if (connection.socket.destroyed) return
-    const standing = standingOf(connection)
+    const priority = priorityOf(connection)
     for (const queue of queuesOf(connection)) {
-      queue.remove(connection, connection.standing)
-      queue.add(connection, standing)
+      queue.remove(connection, connection.priority)
+      queue.add(connection, priority)
     }
-    connection.standing = standing
+    connection.priority = priority
   }
   const remove = (connection: Connection) => {
-    for (const queue of queuesOf(connection)) queue.remove(connection, connection.standing)
+    for (const queue of queuesOf(connection)) queue.remove(connection, connection.priority)
     if (connection.address !== undefined && byAddress.get(connection.address)?.size() === 0)
       byAddress.delete(connection.address)
   }
-  /** True where the queue has room now. */
+  /** Evicts a connection if the queue is full. False if none can be evicted. */
   const makeRoom = (queue: ConnectionQueue<Connection>, limit: number): boolean => {
     if (queue.size() < limit) return true
-    const closed = queue.leastWorth()
-    if (!closed) return false
-    // Not only when it has closed: newcomers that arrive together must not all close the same one.
-    remove(closed)
-    closed.socket.destroy()
+    const evicted = queue.evictionCandidate()
+    if (!evicted) return false
+    // Removed at once, so that simultaneous new connections do not all evict the same one.
+    remove(evicted)
+    evicted.socket.destroy()
     rules.onLimit('closed_for_another')
     return true
   }
@@ -89,7 +89,7 @@ export function limitConnections(server: Server, rules: ConnectionRules): void {
       address,
       isAuthenticated: false,
       requests: 0,
-      standing: 'silent',
+      priority: 'silent',
       authenticate() {
         if (connection.isAuthenticated) return
         connection.isAuthenticated = true
@@ -106,7 +106,7 @@ export function limitConnections(server: Server, rules: ConnectionRules): void {
   })
 
   server.prependListener('request', ({ socket }, response) => {
-    // Under TLS this is another socket object than the one that connected, with the same addresses.
+    // Under TLS this socket object differs from that of the 'connection' event; its addresses are the same.
     const connection = connections.get(socket) ?? open.get(nameOf(socket))
     if (!connection) return
     connections.set(socket, connection)
@@ -119,7 +119,7 @@ export function limitConnections(server: Server, rules: ConnectionRules): void {
   })
 }
 
-function standingOf({ isAuthenticated, requests }: Connection): Standing {
+function priorityOf({ isAuthenticated, requests }: Connection): ConnectionPriority {
   if (isAuthenticated) return requests > 0 ? 'busy' : 'idle'
   return requests > 0 ? 'asking' : 'silent'
 }
@@ -130,7 +130,7 @@ function nameOf({ remoteAddress, remotePort, localAddress }: Socket): string {
 
 const NETWORK_PARTS = 4
 
-/** IPv6 by /64: whoever has one such address has them all. */
+/** IPv6 addresses are limited by /64, because one host usually controls the whole prefix. */
 function limitedAddress(address = ''): string {
   if (!ipaddr.isValid(address)) return address
   const parsed = ipaddr.process(address)

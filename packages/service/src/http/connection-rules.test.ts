@@ -12,13 +12,13 @@ function rulesWith(descriptors: number | undefined) {
   return { ...connectionRules(config, log, descriptors), warned }
 }
 
-test('connections are limited by the profile where the process may open enough files', () => {
+test('the profile limits connections if the process may open enough files', () => {
   const { agent, operator, warned } = rulesWith(1_000_000)
   assert.deepEqual([agent.total, agent.perAddress, operator.total], [4_096, 1_024, 128])
   assert.deepEqual(warned, [])
 })
 
-test('a low limit of open files leaves descriptors for the database and for webhooks, and is said', () => {
+test('a low open files limit keeps descriptors for the database and webhooks, and is logged', () => {
   for (const descriptors of [200, 256, 400, 1_024, 4_096]) {
     const { agent, operator, warned } = rulesWith(descriptors)
     assert.ok(agent.total + operator.total <= descriptors * 0.75 - 60, String(descriptors))
@@ -36,7 +36,7 @@ test(
   },
 )
 
-test('without TLS, peers that are not trusted proxies are not answered; with TLS they are', () => {
+test('with trusted proxies and without TLS, all other peers are refused; with TLS they are accepted', () => {
   const log = { warn: () => undefined }
   const trustedProxies = ['10.0.0.5', '192.168.0.0/24']
   const { agent, operator } = connectionRules({ ...config, trustedProxies }, log)

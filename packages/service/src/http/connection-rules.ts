@@ -3,18 +3,18 @@ import type { Config } from '../config/config.ts'
 import { descriptorLimit } from '../config/descriptor-limit.ts'
 import { trustedPeers } from '../oauth/trusted-peers.ts'
 import type { ConnectionRules, LimitOutcome } from './connection-limit.ts'
-import { connectionRoom } from './connection-room.ts'
+import { connectionBudget } from './connection-budget.ts'
 
-/** Outcomes are counted this long before a line says how many there were: a flood must not fill the log. */
+/** Outcomes are logged as one summary per interval, so that a flood cannot fill the log. */
 const SUMMARY_MS = 1_000
 
-/** The limits of both listeners of this process. */
+/** Connection rules of both listeners. */
 export function connectionRules(
   { profile, tls, trustedProxies }: Pick<Config, 'profile' | 'tls' | 'trustedProxies'>,
   log: Pick<Logger, 'warn'>,
   descriptors = descriptorLimit(),
 ): { readonly agent: ConnectionRules; readonly operator: ConnectionRules } {
-  const { agent, operator, perAddress } = connectionRoom(profile, descriptors)
+  const { agent, operator, perAddress } = connectionBudget(profile, descriptors)
   if (agent < profile['O-13'].connections || operator < profile['O-13'].operator_connections) {
     log.warn(
       {
@@ -23,7 +23,7 @@ export function connectionRules(
         operator_connections: operator,
         connections_per_address: perAddress,
       },
-      'fewer connections than the profile allows (O-13): raise the limit of open files (ulimit -n)',
+      'the open files limit (ulimit -n) permits fewer connections than the profile (O-13)',
     )
   }
   return {
@@ -32,24 +32,24 @@ export function connectionRules(
       perAddress,
       isProxy: trustedPeers(trustedProxies),
       proxiesOnly: trustedProxies.length > 0 && tls === undefined,
-      onLimit: summaries(log, 'agent'),
+      onLimit: logSummaries(log, 'agent'),
     },
     operator: {
       total: operator,
       perAddress: operator,
       isProxy: () => false,
       proxiesOnly: false,
-      onLimit: summaries(log, 'operator'),
+      onLimit: logSummaries(log, 'operator'),
     },
   }
 }
 
-function summaries(log: Pick<Logger, 'warn'>, listener: string): (outcome: LimitOutcome) => void {
+function logSummaries(log: Pick<Logger, 'warn'>, listener: string): (outcome: LimitOutcome) => void {
   let counts: Partial<Record<LimitOutcome, number>> | undefined
   return (outcome) => {
     if (!counts) {
       setTimeout(() => {
-        log.warn({ listener, ...counts }, 'connections were closed by a limit')
+        log.warn({ listener, ...counts }, 'closed connections at a connection limit')
         counts = undefined
       }, SUMMARY_MS).unref()
     }

@@ -5,12 +5,12 @@ import { DOWNLOAD_PATH } from '../features/packages/store.ts'
 import { Problem } from '../kernel/problem.ts'
 import type { AgentServerDependencies } from './dependencies.ts'
 import { authenticate } from './authentication.ts'
-import { noteFacts } from './request-facts.ts'
+import { addLogFields } from './request-log-fields.ts'
 import { optionalHeader } from './request-headers.ts'
 
 /**
- * PKG-04, O-36: the exact bytes of a native package, for its parties, outside `/v1`. Range is ignored (RFC 9110 section
- * 14.2 lets a server do so): whoever asks for a part is given all of it, which counts as delivery.
+ * PKG-04, O-36: the exact bytes of a native package, for its parties, outside `/v1`. Range is ignored, as RFC 9110
+ * section 14.2 permits, so that every fetch is complete and counts as delivery.
  */
 export function registerContent(app: FastifyInstance, dependencies: AgentServerDependencies): void {
   const { context, db, authentication, limitRate, limitConcurrency } = dependencies
@@ -22,7 +22,7 @@ export function registerContent(app: FastifyInstance, dependencies: AgentServerD
       limitRate(caller.organizationId)
       const correlationId =
         optionalHeader(request.raw, HEADER.correlationId, context.profile) ?? context.newId('corr')
-      noteFacts(request, { correlation_id: correlationId })
+      addLogFields(request, { correlation_id: correlationId })
       const packageId = (request.params as { package_id: string }).package_id
       if (packageId.includes('\0')) throw new Problem('resource_not_found')
       const download = {
@@ -34,7 +34,7 @@ export function registerContent(app: FastifyInstance, dependencies: AgentServerD
         now: context.clock.now(),
         context,
       }
-      // A first fetch takes a transaction of its own.
+      // The first fetch needs a transaction.
       const content = await limitConcurrency(caller.organizationId, () => downloadContent(download, db))
       reply.header('content-type', MEDIA_TYPE.json).header('cache-control', 'no-store')
       return reply.header('x-correlation-id', correlationId).send(content)

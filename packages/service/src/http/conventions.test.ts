@@ -21,7 +21,7 @@ const world = await startWorld({
 after(() => world[Symbol.asyncDispose]())
 const scene = await setScene(world)
 
-test('[API-01][API-02][API-07] each operation succeeds with its status and a body that its schema describes', async (t) => {
+test('[API-01][API-02][API-07] each operation succeeds with its status and a body that matches its schema', async (t) => {
   for (const id of OPERATION_IDS) {
     await t.test(id, async () => {
       const correlationId = randomUUID()
@@ -39,7 +39,7 @@ test('[API-01][API-02][API-07] each operation succeeds with its status and a bod
 
 const BAD_VALUES = ['', ' ', 'a b', 'ü', 'x'.repeat(257), 'a\tb']
 
-test('[API-03][O-39][ERR-01] a missing, empty, repeated or unusable header is named, before any effect', async (t) => {
+test('[API-03][O-39][ERR-01] a missing, empty, repeated or invalid header is refused by name, before any effect', async (t) => {
   for (const id of OPERATION_IDS) {
     const names = operations[id].mutation ? ['X-Correlation-ID', 'Idempotency-Key'] : ['X-Correlation-ID']
     await t.test(id, async () => {
@@ -70,7 +70,7 @@ test('[API-03][O-39][ERR-01] a missing, empty, repeated or unusable header is na
   }
 })
 
-test('[API-08][AUTH-01][ERR-03] without a usable token nothing is reached, and the challenge says where to get one', async (t) => {
+test('[API-08][AUTH-01][ERR-03] without a valid token every operation is refused, and the challenge says where to get one', async (t) => {
   const token = await scene.sender.token()
   const [head = '', claims = '', signature = ''] = token.split('.')
   const flipped = `${signature[0] === 'A' ? 'B' : 'A'}${signature.slice(1)}`
@@ -107,7 +107,7 @@ test('[API-08][AUTH-01][ERR-03] without a usable token nothing is reached, and t
 
 const TEXT = { 'content-type': 'text/plain', 'content-length': '4', connection: 'close' }
 
-/** Any method that Node's parser knows; fetch refuses some of them. */
+/** Sends any method that Node's parser knows; fetch refuses some of them. */
 async function methodAt(path: string, method: string, headers: Record<string, string> = {}) {
   const outgoing = httpRequest(world.url + path, { method, headers })
   outgoing.end(headers['content-type'] === undefined ? undefined : 'text')
@@ -116,7 +116,7 @@ async function methodAt(path: string, method: string, headers: Record<string, st
   return [answer.statusCode, answer.headers['allow']]
 }
 
-test('[API-01][API-02] every method that a path does not have is 405, whatever its body is, with exactly those it has', async () => {
+test('[API-01][API-02] an unsupported method is 405, whatever its body, and Allow lists exactly the supported ones', async () => {
   const unusual = METHODS.filter((method) => method !== 'CONNECT')
   const declared = Map.groupBy(
     OPERATION_IDS.map((id) => operations[id]),
@@ -136,7 +136,7 @@ test('[API-01][API-02] every method that a path does not have is 405, whatever i
   assert.deepEqual(await methodAt('/v1/nothing', 'QUERY'), [404, undefined])
 })
 
-test('[API-01] a wrong method is 405 with what is allowed, and no other path exists under /v1', async () => {
+test('[API-01] a wrong method is 405 with an Allow header, and no other path exists under /v1', async () => {
   for (const id of OPERATION_IDS) {
     const { path } = await scene.make(id)
     for (const method of ['PUT', 'DELETE', 'PATCH', 'OPTIONS']) {
@@ -168,7 +168,7 @@ test('[API-01] a wrong method is 405 with what is allowed, and no other path exi
   }
 })
 
-test('[ERR-01] the type of every problem leads to a page that explains it', async () => {
+test('[ERR-01] the type of every problem resolves to a page that explains it', async () => {
   for (const [code, { title }] of Object.entries(problems)) {
     const page = await fetch(`${world.url}/problems/${problemSlug(code as ProblemCode)}`)
     assert.equal(page.status, 200, code)
@@ -176,7 +176,7 @@ test('[ERR-01] the type of every problem leads to a page that explains it', asyn
   }
 })
 
-test('[API-08][AUTH-01] an expired token is refused, also one that was accepted a moment ago', async () => {
+test('[API-08][AUTH-01] an expired token is refused, even if it was just accepted', async () => {
   await using own = await startWorld()
   const organization = await own.organization('late')
   const headers = { authorization: `Bearer ${await organization.token()}` }
@@ -189,7 +189,7 @@ test('[API-08][AUTH-01] an expired token is refused, also one that was accepted 
   )
 })
 
-test('[API-08][ERR-03] suspension and disabling work from the next request on, for every operation', async (t) => {
+test('[API-08][ERR-03] suspension and disabling take effect with the next request, for every operation', async (t) => {
   const { sender, recipient } = scene
   const requests = await Promise.all(OPERATION_IDS.map((id) => scene.make(id)))
   const organization = `/organizations/${sender.organizationId}`
@@ -219,7 +219,7 @@ async function call(method: string, path: string, headers: Record<string, string
   }
 }
 
-/** How much there is of everything that a mutation could leave behind. */
+/** Row counts of everything that a mutation could create. */
 async function effects(): Promise<unknown> {
   const tables = [
     'agent',

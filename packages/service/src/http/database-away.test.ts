@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { problemDetails, validatorOf } from '@agent-exchange/protocol'
 import { requestToken, startWorld, testDatabase } from '@agent-exchange/testkit'
 
-/** A way to the database that can be cut and mended. */
+/** A TCP proxy to the database that can be cut and restored. */
 async function breakableWay(databaseUrl: string) {
   const target = new URL(databaseUrl)
   const sockets = new Set<Socket>()
@@ -44,7 +44,7 @@ async function breakableWay(databaseUrl: string) {
   }
 }
 
-test('[ERR-01][ERR-03] a database that cannot be reached is a problem of its own on every listener, and passes', async () => {
+test('[ERR-01][ERR-03] an unreachable database is a retryable problem on every listener, and requests succeed once it is back', async () => {
   await using database = await testDatabase()
   await using way = await breakableWay(database.url)
   await using world = await startWorld({ config: { databaseUrl: way.url } })

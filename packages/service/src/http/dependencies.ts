@@ -9,12 +9,12 @@ import type { BodyBudget } from './body-budget.ts'
 import type { ConcurrencyLimit } from './concurrency-limit.ts'
 import type { ConnectionRules } from './connection-limit.ts'
 
-/** What the agent listener needs of the rest of the service. */
+/** Dependencies of the agent API. */
 export interface AgentServerDependencies {
   readonly db: Database
   readonly context: Context
   readonly authentication: Authentication
-  /** Undefined where an outside issuer gives the tokens. */
+  /** Undefined if an external issuer is configured. */
   readonly authorizationServer: AuthorizationServer | undefined
   readonly outsideIssuer: string | undefined
   readonly mutations: MutationPipeline
@@ -24,6 +24,6 @@ export interface AgentServerDependencies {
   readonly connections: ConnectionRules
   readonly bodies: BodyBudget
   readonly log: Logger
-  /** Told of every answer, for metrics. */
+  /** Called for every response, for metrics. */
   readonly onAnswer: (answer: { route: string; method: string; status: number; milliseconds: number }) => void
 }

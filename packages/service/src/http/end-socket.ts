@@ -1,18 +1,18 @@
 import type { Socket } from 'node:net'
 
-/** Time for the peer to read the answer before the connection is reset (RFC 9112 section 9.6). */
+/** Time for the peer to read the response before the connection is reset (RFC 9112 section 9.6). */
 const LINGER_MS = 1_000
 
-/** Answers and closes. `end` alone closes one direction only: a silent peer would keep the descriptor for ever. */
+/** Sends a response and closes. `end` alone half-closes: a silent peer would hold the file descriptor forever. */
 export function endSocket(socket: Socket, answer: string): void {
-  // The runtime has taken its listeners off a socket that asked for a tunnel: a reset would end the process.
+  // Node removes its listeners from the socket of a CONNECT request, so a reset would crash the process.
   socket.on('error', () => socket.destroy())
   socket.end(answer)
-  const cut = setTimeout(() => socket.destroy(), LINGER_MS).unref()
-  socket.once('close', () => clearTimeout(cut))
+  const deadline = setTimeout(() => socket.destroy(), LINGER_MS).unref()
+  socket.once('close', () => clearTimeout(deadline))
 }
 
-/** A TLS handshake that failed or took too long: nobody there could read an answer. */
+/** After a failed TLS handshake the peer cannot read a response. */
 export function isHandshakeFailure({ code = '' }: NodeJS.ErrnoException): boolean {
   return code.startsWith('ERR_SSL_') || code.startsWith('ERR_TLS_')
 }

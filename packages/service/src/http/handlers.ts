@@ -27,8 +27,9 @@ import { toAnswer } from './to-answer.ts'
 
 type Services = Pick<AgentServerDependencies, 'db' | 'mutations' | 'limitConcurrency'>
 
+/** Executes one operation. */
 export interface Handler<Id extends OperationId> {
-  /** Reads the parsed body before its schema is checked. */
+  /** Checks the body before schema validation. */
   readonly inspect?: ((body: unknown, profile: DeploymentProfile) => void | Promise<void>) | undefined
   readonly run: (call: Call<Id>, services: Services) => Promise<RecordedAnswer>
 }
@@ -56,7 +57,7 @@ function mutatesInBatches<Id extends OperationId, Found, State>(
   }
 }
 
-/** One handler for each operation: a missing one does not compile. */
+/** One handler per operation; a missing handler is a compile error. */
 export const handlers: { readonly [Id in OperationId]: Handler<Id> } = {
   registerAgent: mutates('registerAgent', registerAgent),
   getAgent: reads('getAgent', getAgent),

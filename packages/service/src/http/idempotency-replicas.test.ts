@@ -12,7 +12,7 @@ after(async () => {
 const scene = await setScene(first)
 const TIMES = 50
 
-/** The same request, many times at once, spread over both processes. */
+/** Sends the same request many times concurrently to both processes. */
 function storm(request: OperationRequest, keys: (index: number) => string): Promise<Answer[]> {
   const at = [first.url, second.url]
   return Promise.all(
@@ -33,7 +33,7 @@ const COUNTED: [id: OperationId, table: string][] = [
   ['createWebhookEndpoint', 'webhook_endpoint'],
 ]
 
-test(`[API-04] ${TIMES} equal requests at once over two processes: one effect, ${TIMES} equal answers`, async (t) => {
+test(`[API-04] ${TIMES} concurrent equal requests to two processes: one effect, ${TIMES} equal responses`, async (t) => {
   for (const [id, table] of COUNTED) {
     await t.test(id, async () => {
       const request = await scene.make(id)
@@ -46,7 +46,7 @@ test(`[API-04] ${TIMES} equal requests at once over two processes: one effect, $
   }
 })
 
-test('[API-04] equal requests with different keys are different requests: one is accepted, the others conflict', async () => {
+test('[API-04] equal requests with different keys are distinct: one is accepted, the others conflict', async () => {
   const request = await scene.make('createPackageTransfer')
   const before = await count('package')
   const answers = await storm(request, (index) => `apart-${index}`)
@@ -55,7 +55,7 @@ test('[API-04] equal requests with different keys are different requests: one is
   for (const { status, text } of answers) assert.ok(status === 202 || status === 409, text)
 })
 
-test('[API-05] two contents under one key at once: one is accepted, the other is told', async () => {
+test('[API-05] two concurrent requests with one key and different content: one is accepted, the other is refused', async () => {
   for (let round = 0; round < 5; round++) {
     const requests = [await scene.make('createPackageTransfer'), await scene.make('createPackageTransfer')]
     const answers = await Promise.all(

@@ -20,7 +20,7 @@ const scene = await setScene(world)
 const { sender, recipient, standing } = scene
 const MUTATIONS = OPERATION_IDS.filter((id) => operations[id].mutation)
 
-/** Rows that a second effect would add to or change. */
+/** Rows that a second effect would add or change. */
 async function effects(): Promise<unknown> {
   const tables = [
     'agent',
@@ -46,7 +46,7 @@ async function effects(): Promise<unknown> {
   )
 }
 
-test('[API-04] an exact retry gives the very bytes of the first answer and has no second effect', async (t) => {
+test('[API-04] an exact retry returns the bytes of the first response and has no second effect', async (t) => {
   for (const id of MUTATIONS) {
     await t.test(id, async () => {
       const request = await scene.make(id)
@@ -57,7 +57,7 @@ test('[API-04] an exact retry gives the very bytes of the first answer and has n
       const again = await request.send({ idempotencyKey: `retry-${id}`, correlationId: 'second' })
       assert.deepEqual([again.status, again.text], [first.status, first.text])
       assert.equal(again.headers.get('x-correlation-id'), 'second')
-      // The content is what JSON says, not how it is written.
+      // Requests are compared as JSON values, not as text.
       const rewritten = JSON.stringify(
         Object.fromEntries(Object.entries(request.body ?? {}).toReversed()),
         null,
@@ -73,7 +73,7 @@ test('[API-04] an exact retry gives the very bytes of the first answer and has n
   }
 })
 
-test('[API-05] the same key with other content is refused, whatever the operation', async (t) => {
+test('[API-05] every operation refuses the same key with different content', async (t) => {
   for (const id of MUTATIONS) {
     await t.test(id, async () => {
       const [first, other] = [await scene.make(id), await scene.make(id)]
@@ -97,7 +97,7 @@ function differing(id: string): object {
   return id === 'createWebhookEndpoint' ? { event_types: ['other'] } : { last_contiguous_sequence: 2 }
 }
 
-test('[API-04][O-21] one key under each operation, and under two organizations, stands for as many requests', async () => {
+test('[API-04][O-21] the scope of a key is one operation of one organization', async () => {
   const idempotencyKey = freshId('shared')
   for (const id of MUTATIONS) {
     const answer = await (await scene.make(id)).send({ idempotencyKey })
@@ -108,7 +108,7 @@ test('[API-04][O-21] one key under each operation, and under two organizations, 
   assert.equal(answer.status, 201, answer.text)
 })
 
-test('[API-05][O-21] by default a key for one package is taken for another; by path it is free', async () => {
+test('[API-05][O-21] by default a key used for one package conflicts with another package; with scope by path it does not', async () => {
   await using byPath = await startWorld({ profile: { 'O-21': { scope: 'path' } } })
   for (const [exchange, expected] of [
     [world, 409],
@@ -128,7 +128,7 @@ test('[API-05][O-21] by default a key for one package is taken for another; by p
   }
 })
 
-test('[API-04] a problem leaves the key free for the request that was meant', async (t) => {
+test('[API-04] a refused request does not use up its key', async (t) => {
   for (const id of MUTATIONS) {
     await t.test(id, async () => {
       const request = await scene.make(id)
@@ -141,7 +141,7 @@ test('[API-04] a problem leaves the key free for the request that was meant', as
       assert.equal(answer.status, operations[id].success.status, answer.text)
     })
   }
-  // Refused inside the transaction, after the claim.
+  // Refused inside the transaction, after the key was claimed.
   const draft = await draftPackage(sender, recipient)
   const options = { idempotencyKey: 'free-inside' }
   assertProblem(await sender.post('/v1/packages', draft.body, options), 'policy_receipt_missing')
@@ -149,7 +149,7 @@ test('[API-04] a problem leaves the key free for the request that was meant', as
   assert.equal((await sender.post('/v1/packages', draft.body, options)).status, 202)
 })
 
-test('[API-04] an answer comes back after its key was revoked, its package revoked, answered or expired', async () => {
+test('[API-04] a retry gets the recorded response even after the signing key or the package was revoked, answered or expired', async () => {
   await using own = await startWorld()
   const [from, to] = await Promise.all([own.organization('from'), own.organization('to')])
   const draft = await draftPackage(from, to)
@@ -173,7 +173,7 @@ test('[API-04] an answer comes back after its key was revoked, its package revok
   assert.equal((await to.post(receiptPath, receipt, { idempotencyKey: 'k' })).text, received.text)
 })
 
-test('[API-04][AUTH-03] a retry by somebody else, or by a client that may no longer act, learns nothing', async () => {
+test('[API-04][AUTH-03] a retry by another organization or by a disabled client reveals nothing', async () => {
   const request = await scene.make('createPackageReceipt')
   const options = { idempotencyKey: freshId('mine') }
   const first = await request.send(options)

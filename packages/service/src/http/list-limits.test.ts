@@ -24,12 +24,12 @@ const failuresOf = (answer: Answer) => {
   return failures.map(({ rule, pointer }) => [rule, pointer])
 }
 
-test('[O-14][ID-06] a list without end is refused before keys and schemas are looked at', async () => {
+test('[O-14][ID-06] an oversized list is refused before keys and schemas are checked', async () => {
   const register = await scene.make('registerAgent')
   const receipt = await scene.make('createPolicyReceipt')
   const endpoint = await scene.make('createWebhookEndpoint')
   const cases: [Answer, string][] = [
-    // The first key is private and all are wrong, which would be the answer if anybody had looked.
+    // The first key is private and all are invalid, so a check of the keys would give another problem.
     [await register.by.post(register.path, { keys: repeated(1_001, { public_key: { d: 1 } }) }), '/keys'],
     [await receipt.by.post(receipt.path, { ...receipt.body, checks: repeated(1_001, {}) }), '/checks'],
     [
@@ -46,7 +46,7 @@ test('[O-14][ID-06] a list without end is refused before keys and schemas are lo
   for (const [answer, pointer] of cases) assert.deepEqual(failuresOf(answer), [['O-14', pointer]])
 })
 
-test('[O-14] values are counted at all depths together', async () => {
+test('[O-14] the limit counts values at all depths together', async () => {
   const { by, path, body } = await scene.make('registerAgent')
   const answer = await by.post(path, { ...body, keys: repeated(500, repeated(500, 0)) })
   assert.deepEqual(
@@ -55,14 +55,14 @@ test('[O-14] values are counted at all depths together', async () => {
   )
 })
 
-test('[O-14][O-29][ERR-02] where a list is too long is said without names of the caller', async () => {
+test('[O-14][O-29][ERR-02] the pointer to an oversized list contains no member name of the caller', async () => {
   const { by, path, body } = await scene.make('registerAgent')
   const answer = await by.post(path, { ...body, [CANARY]: { keys: repeated(1_001, CANARY) } })
   assert.deepEqual(failuresOf(answer), [['O-14', '']])
   assert.equal(answer.text.includes(CANARY), false)
 })
 
-test('[O-14] as many entries and members as allowed are taken', async () => {
+test('[O-14] the maximum number of entries and members is accepted', async () => {
   const { by, path, body } = await scene.make('registerAgent')
   const full = { ...body, skill_versions: members(1_000), protocol_versions: repeated(1_000, 'svc/1.0') }
   assertSuccess(await by.post(path, full), 'registerAgent')

@@ -1,16 +1,16 @@
-/** A silent socket, a TLS handshake that does not go on, headers that arrive byte by byte. */
+/** Limits silent sockets, stalled TLS handshakes and slow headers (slowloris). */
 const HEADERS_TIMEOUT_MS = 10_000
-/** How often the runtime looks for those; its default would let them stay for another half minute. */
+/** Interval of Node's timeout checks; its default of 30 seconds would keep such sockets open too long. */
 const CHECK_MS = 1_000
-/** A connection on which nothing moves, such as that of a peer that does not read its answer. */
+/** Closes connections without traffic, such as that of a peer that does not read its response. */
 const INACTIVITY_MS = 120_000
 
-/** What both listeners ask of their peers, with TLS or without. */
+/** Server options that both listeners share, with and without TLS. */
 export function listenerOptions(tls: { readonly certificate: string; readonly key: string } | undefined) {
   const http = {
     headersTimeout: HEADERS_TIMEOUT_MS,
     connectionsCheckingInterval: CHECK_MS,
-    // Checked by us: the runtime's own answer is empty.
+    // requireSingleHost checks it instead, because Node's own 400 response has no problem document.
     requireHostHeader: false,
   }
   return {

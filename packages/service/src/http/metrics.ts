@@ -2,7 +2,7 @@ import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom
 
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 
-/** Counted as things happen; nothing is read from the database for it. */
+/** Updated by events; scraping does not query the database. */
 export function createMetrics() {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry })

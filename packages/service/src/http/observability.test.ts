@@ -28,7 +28,7 @@ test('[ERR-02] each request is one JSON line: route, status, time, correlation i
   assert.equal(world.logged.join('').includes('agent_nobody'), false)
 })
 
-test('[ERR-02] an unexpected failure is an empty internal error for the caller, and a trace without values for us', async () => {
+test('[ERR-02] an unexpected failure is a bare internal error for the caller and a stack trace without values in the log', async () => {
   await using broken = await startWorld()
   const caller = await broken.organization('unlucky')
   await broken.sql`alter table webhook_endpoint add constraint no_endpoints check (url = '')`
@@ -48,7 +48,7 @@ test('[ERR-02] an unexpected failure is an empty internal error for the caller, 
   assert.equal(broken.logged.join('').includes('canary-value'), false)
 })
 
-test('[API-08] metrics are on the operator listener only, and move with requests', async () => {
+test('[API-08] metrics are on the operator listener only, and count requests', async () => {
   const before = await count()
   for (let index = 0; index < 3; index++) await organization.get('/v1/skills')
   assert.equal((await count()) - before, 3)
@@ -59,7 +59,7 @@ test('[API-08] metrics are on the operator listener only, and move with requests
     assert.equal((await fetch(world.operatorUrl + path)).status, 200)
 })
 
-test('[O-13][ERR-03] a rate limit is per organization, names the wait, and passes with time', async () => {
+test('[O-13][ERR-03] the rate limit applies per organization, states the delay, and ends after it', async () => {
   await using small = await startWorld({ profile: { 'O-13': { requests_per_second: 1, burst: 5 } } })
   const [busy, calm] = await Promise.all([small.organization('busy'), small.organization('calm')])
   const answers = await Promise.all(Array.from({ length: 8 }, () => busy.get('/v1/skills')))
@@ -72,7 +72,7 @@ test('[O-13][ERR-03] a rate limit is per organization, names the wait, and passe
   assert.deepEqual(first.body['details'], { retry_after_seconds: wait })
   assert.ok(Number.isInteger(wait) && wait >= 1)
   assert.equal((await calm.get('/v1/skills')).status, 200)
-  // A refused mutation has no effect and leaves its key free.
+  // A refused mutation has no effect and does not use up its key.
   const endpoint = { url: 'https://agent.example/hook', event_types: [] }
   const options = { idempotencyKey: 'later' }
   assertProblem(await busy.post('/v1/webhook-endpoints', endpoint, options), 'rate_limited')
@@ -83,7 +83,7 @@ test('[O-13][ERR-03] a rate limit is per organization, names the wait, and passe
   assert.ok(burst.filter(({ status }) => status === 200).length <= 6)
 })
 
-/** How many requests the metrics have seen. */
+/** The number of requests in the metrics. */
 async function count(): Promise<number> {
   const text = await (await fetch(`${world.operatorUrl}/metrics`)).text()
   const line = text

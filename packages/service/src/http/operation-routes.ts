@@ -10,11 +10,11 @@ import { authenticate } from './authentication.ts'
 import { holdBody } from './body-budget.ts'
 import { handlers, type Handler } from './handlers.ts'
 import { checkBody, parseBody } from './request-body.ts'
-import { noteFacts } from './request-facts.ts'
+import { addLogFields } from './request-log-fields.ts'
 import { requiredHeader, requireReadableEncoding } from './request-headers.ts'
 import { readQuery } from './request-query.ts'
 
-/** What was found out about a request before its body was read. */
+/** The checks that passed before the body was read. */
 interface Admission {
   readonly caller: Caller
   readonly correlationId: string
@@ -24,7 +24,7 @@ interface Admission {
 const ADMISSION = 'aexAdmission'
 type Admitted = FastifyRequest & { [ADMISSION]: Admission | undefined }
 
-/** One route per operation, from the table. */
+/** Registers one route per operation of the contract. */
 export function registerOperations(app: FastifyInstance, dependencies: AgentServerDependencies): void {
   app.decorateRequest(ADMISSION, undefined)
   for (const id of OPERATION_IDS) {
@@ -33,7 +33,7 @@ export function registerOperations(app: FastifyInstance, dependencies: AgentServ
     app.route({
       method,
       url: path.replaceAll(/\{(\w+)\}/g, ':$1'),
-      // Before the body is read: a stranger's body is not worth reading.
+      // Before the body is read, so that an unauthenticated caller cannot make us read one.
       onRequest: async (request, reply) => {
         requireUnshadowed(shadowed, request, reply)
         const admission = await admit(id, request, dependencies)
@@ -54,7 +54,7 @@ async function admit(
   const { context, authentication, limitRate } = dependencies
   const { profile } = context
   const correlationId = requiredHeader(request.raw, HEADER.correlationId, profile)
-  noteFacts(request, { correlation_id: correlationId })
+  addLogFields(request, { correlation_id: correlationId })
   const caller = await authenticate(request, authentication)
   limitRate(caller.organizationId)
   requireReadableEncoding(request.raw)
@@ -69,10 +69,10 @@ async function run(
   dependencies: AgentServerDependencies,
 ): Promise<RecordedAnswer> {
   const { context } = dependencies
-  // One of 21 types; its call is made below by the same row of the table.
+  // The compiler cannot correlate the 21 handler types with the call that is built below.
   const handler = handlers[id] as Handler<OperationId>
   const admission = (request as Admitted)[ADMISSION]
-  if (!admission) throw new Error('a request that nobody admitted')
+  if (!admission) throw new Error('the request was not admitted')
   const bytes = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0)
   const parsed = operations[id].mutation ? parseBody(bytes, context.profile) : undefined
   if (parsed) await handler.inspect?.(parsed.value, context.profile)
@@ -89,17 +89,17 @@ async function run(
     now: context.clock.now(),
     context,
   }
-  // The table's schemas have just been checked; the compiler cannot follow that.
+  // Validated above against the schemas of the operation, which the compiler cannot infer.
   return handler.run(call as unknown as Call<OperationId>, dependencies)
 }
 
-/** An id that is too long or cannot be stored names nothing. */
+/** An id that is too long or cannot be stored cannot exist. */
 function readParams(params: Record<string, string>, maximum: number): Record<string, string> {
   for (const value of Object.values(params)) {
     if (isLongerThan(value, maximum) || value.includes('\0') || !value.isWellFormed())
       throw new Problem('resource_not_found')
   }
-  // The router's object has no prototype; a plain one can be canonicalized.
+  // Canonicalization needs a plain object; the router's has no prototype.
   return { ...params }
 }
 

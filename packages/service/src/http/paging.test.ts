@@ -40,7 +40,7 @@ const BAD_QUERIES = [
   'limit[]=1',
 ]
 
-test('[API-06][O-15] a limit that is no usable number is refused, and not echoed', async (t) => {
+test('[API-06][O-15] an invalid limit is refused and not echoed', async (t) => {
   for (const id of LISTINGS) {
     await t.test(id, async () => {
       const { path, by } = await scene.make(id)
@@ -56,7 +56,7 @@ test('[API-06][O-15] a limit that is no usable number is refused, and not echoed
   }
 })
 
-test('[API-06] walking by cursor, one at a time, gives every item once and in the order of one large page', async (t) => {
+test('[API-06] following the cursor with one item per page gives every item once, in the order of one large page', async (t) => {
   for (const id of LISTINGS) {
     await t.test(id, async () => {
       const { path, by } = await scene.make(id)
@@ -76,7 +76,7 @@ test('[API-06] walking by cursor, one at a time, gives every item once and in th
   }
 })
 
-test('[API-06] a cursor that is altered, foreign, or of another listing is refused', async () => {
+test('[API-06] an altered cursor and one of another organization or listing are refused', async () => {
   const cursors = new Map<OperationId, string>()
   for (const id of LISTINGS) cursors.set(id, await cursorOf(id))
   for (const id of LISTINGS) {
@@ -107,7 +107,7 @@ test('[API-06] a cursor that is altered, foreign, or of another listing is refus
   }
 })
 
-test('[API-06][EVT-10] a cursor of one organization, thread or filter is worth nothing in another', async () => {
+test('[API-06][EVT-10] a cursor is valid only for its organization, thread and filter', async () => {
   const { path } = await scene.make('listNotifications')
   const mine = await cursorOf('listNotifications')
   assertProblem(await sender.get(`${path}?after=${mine}`), 'cursor_invalid')
@@ -120,7 +120,7 @@ test('[API-06][EVT-10] a cursor of one organization, thread or filter is worth n
     await recipient.get(`/v1/threads/${other.metadata.thread_id}?after=${thread}`),
     'cursor_invalid',
   )
-  // Both are parties of one thread, and still each has a view of its own.
+  // Both are parties of the thread, but each has its own view of it.
   assertProblem(
     await sender.get(`/v1/threads/${standing.metadata.thread_id}?after=${thread}`),
     'cursor_invalid',

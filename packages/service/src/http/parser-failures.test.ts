@@ -5,7 +5,7 @@ import { after, test } from 'node:test'
 import { problemDetails, validatorOf } from '@agent-exchange/protocol'
 import { startWorld } from '@agent-exchange/testkit'
 import { handMadeContext } from '../kernel/hand-made-call.ts'
-import { answerBrokenRequest } from './problem-replies.ts'
+import { answerUnparsedRequest } from './problem-replies.ts'
 
 const world = await startWorld()
 after(() => world[Symbol.asyncDispose]())
@@ -15,7 +15,7 @@ const CANARY = 'canary5512'
 const END = '\r\n\r\n'
 const host = 'Host: exchange.example'
 
-/** Sends bytes as they are and returns everything that comes back. */
+/** Sends raw bytes and returns the whole response. */
 async function send(bytes: string | Buffer, { half = false } = {}): Promise<string> {
   const socket = connect(Number(new URL(world.url).port), '127.0.0.1')
   return read(socket, bytes, half)
@@ -81,7 +81,7 @@ const BROKEN: Record<string, [text: string | Buffer, code: string]> = {
   'a tunnel': [`CONNECT ${CANARY}:443 HTTP/1.1\r\n${host}${END}`, 'malformed_request'],
 }
 
-test('[ERR-01][ERR-02] what is so broken that no request comes of it is still answered by a problem', async (t) => {
+test('[ERR-01][ERR-02] input that cannot be parsed as a request still gets a problem document', async (t) => {
   for (const [name, [bytes, code]] of Object.entries(BROKEN)) {
     await t.test(name, async () => assert.equal(problemIn(await send(bytes))['code'], code))
   }
@@ -90,7 +90,7 @@ test('[ERR-01][ERR-02] what is so broken that no request comes of it is still an
 
 const withToken = (...lines: string[]) => get(host, authorization, ...lines)
 
-test('[API-03] a header that is repeated is refused, even with equal values', async () => {
+test('[API-03] a repeated header is refused, even with equal values', async () => {
   const twice = ['X-Correlation-ID: one', 'X-Correlation-ID: one']
   assert.equal(problemIn(await send(withToken(...twice)))['code'], 'header_invalid')
   const keys = ['X-Correlation-ID: one', 'Idempotency-Key: k', 'idempotency-key: k', 'Content-Length: 2']
@@ -104,7 +104,7 @@ test('[API-03] a header that is repeated is refused, even with equal values', as
   assert.deepEqual([tokens['code'], tokens['details']], ['header_invalid', { header: 'Authorization' }])
 })
 
-test('[ERR-01] an expectation that nobody knows, and an upgrade, are requests like others', async () => {
+test('[ERR-01] an unknown expectation and an upgrade are handled like any other request', async () => {
   for (const header of [
     'Expect: 200-maybe',
     'Upgrade: websocket',
@@ -120,7 +120,7 @@ function post(...lines: string[]): string {
   return withToken(...headers, ...lines).replace('GET /v1/skills', 'POST /v1/webhook-endpoints')
 }
 
-test('[API-04][ERR-01] a body that ends too early, or lies about its size, has no effect', async () => {
+test('[API-04][ERR-01] a truncated body, or one with a wrong length, has no effect', async () => {
   const body = '{"url":"https://agent.example/hook","event_types":[]}'
   const cases: Record<string, string> = {
     'cut off': `${post(`Content-Length: ${body.length + 10}`)}${body}`,
@@ -138,16 +138,16 @@ test('[API-04][ERR-01] a body that ends too early, or lies about its size, has n
   assert.match(whole, /^HTTP\/1\.1 201 /)
 })
 
-test('[ERR-01] endless chunks end at the limit', async () => {
+test('[ERR-01] a chunked body ends at the limit', async () => {
   const chunk = `10000\r\n${' '.repeat(65_536)}\r\n`
   const answer = await send(`${post('Transfer-Encoding: chunked')}${chunk.repeat(40)}`)
   assert.equal(problemIn(answer)['code'], 'payload_too_large')
 })
 
-test('[ERR-01] a request that takes too long to arrive is told so', async () => {
+test('[ERR-01] a request that arrives too slowly gets a timeout problem', async () => {
   const context = handMadeContext({})
   const server = createServer((socket) => {
-    answerBrokenRequest(
+    answerUnparsedRequest(
       Object.assign(new Error('slow'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' }),
       socket,
       context,

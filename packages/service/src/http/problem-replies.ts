@@ -7,10 +7,10 @@ import type { Context } from '../kernel/context.ts'
 import { problemBase, problemDocument } from '../kernel/problem-document.ts'
 import { databaseUnavailable, Problem } from '../kernel/problem.ts'
 import { endSocket, isHandshakeFailure } from './end-socket.ts'
-import { noteFacts } from './request-facts.ts'
+import { addLogFields } from './request-log-fields.ts'
 import { correlationIdOf } from './request-headers.ts'
 
-/** What the web framework itself refuses, in our words. */
+/** Problem codes for the framework's own errors. */
 const FRAMEWORK_PROBLEMS: Readonly<Record<string, ProblemCode>> = {
   FST_ERR_CTP_BODY_TOO_LARGE: 'payload_too_large',
   FST_ERR_CTP_INVALID_MEDIA_TYPE: 'media_type_unsupported',
@@ -21,22 +21,22 @@ const FRAMEWORK_PROBLEMS: Readonly<Record<string, ProblemCode>> = {
   ECONNRESET: 'malformed_request',
 }
 
-/** The problem that an error is. Anything unexpected is an internal error, whose text stays with us. */
+/** Maps an error to a problem. The text of an unexpected error is never sent. */
 export function toProblem(error: unknown, context: Context): Problem {
   if (error instanceof Problem) return error
   const { code = '', statusCode = 500 } = error instanceof Error ? (error as Partial<FastifyError>) : {}
-  // The framework gives its own errors a status. Without one, a reset connection was the database's, not the caller's.
+  // The framework's own errors have a status. An ECONNRESET without one came from the database, not from the caller.
   const known = statusCode < 500 ? FRAMEWORK_PROBLEMS[code] : undefined
   if (known === 'payload_too_large') {
     return new Problem(known, { maximum_bytes: context.profile['O-14'].request_bytes }, { cause: error })
   }
   if (known) return new Problem(known, {}, { cause: error })
-  // The database is away: nothing was committed, or its retry gets the recorded answer.
+  // Safe to retry: either nothing was committed, or the retry gets the recorded response.
   if (isUnavailable(error)) return databaseUnavailable(error)
   return new Problem('internal_error', {}, { cause: error })
 }
 
-/** ERR-01: one place turns every failure into its answer. */
+/** ERR-01: sends the problem document of a failure. */
 export function sendProblem(
   problem: Problem,
   request: FastifyRequest,
@@ -44,7 +44,7 @@ export function sendProblem(
   context: Context,
 ): FastifyReply {
   const correlationId = correlationIdOf(request.raw, context.profile) ?? context.newId('corr')
-  noteFacts(request, { correlation_id: correlationId, problem: problem.code })
+  addLogFields(request, { correlation_id: correlationId, problem: problem.code })
   const { status, category } = problems[problem.code]
   reply.code(status).header('content-type', MEDIA_TYPE.problem).header('cache-control', 'no-store')
   reply.header('x-correlation-id', correlationId)
@@ -60,8 +60,8 @@ const CLIENT_PROBLEMS: Readonly<Record<string, ProblemCode>> = {
   ERR_HTTP_REQUEST_TIMEOUT: 'request_timeout',
 }
 
-/** What is so broken that no request comes of it: answered on the bare socket, in the same form. */
-export function answerBrokenRequest(error: NodeJS.ErrnoException, socket: Socket, context: Context): void {
+/** Answers input that Node cannot parse as a request, with a problem document on the raw socket. */
+export function answerUnparsedRequest(error: NodeJS.ErrnoException, socket: Socket, context: Context): void {
   if (!socket.writable || error.code === 'ECONNRESET' || isHandshakeFailure(error)) {
     socket.destroy()
     return

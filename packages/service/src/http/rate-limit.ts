@@ -10,7 +10,7 @@ interface Bucket {
   filledAt: number
 }
 
-/** O-13: a token bucket per organization and process: a burst at once, then a steady rate. */
+/** O-13: a token bucket per organization and process. */
 export function createRateLimit(profile: DeploymentProfile, clock: Clock): (organizationId: string) => void {
   const { requests_per_second: rate, burst } = profile['O-13']
   const buckets = new LRUCache<string, Bucket>({ max: MAXIMUM_ORGANIZATIONS })

@@ -21,10 +21,7 @@ import { boundFailures } from '../kernel/bounds.ts'
 import { assertListLimits } from '../kernel/list-limits.ts'
 import { Problem } from '../kernel/problem.ts'
 
-/**
- * Strict JSON, and its text: whatever two readers could understand differently is refused. So are lists without end,
- * before keys, schemas or signatures are looked at.
- */
+/** Parses strict JSON, which rules out ambiguous input. List limits are checked before keys, schemas and signatures. */
 export function parseBody(bytes: Uint8Array, profile: DeploymentProfile): ParsedJson {
   try {
     return parseWithSpans(bytes, {
@@ -39,10 +36,10 @@ export function parseBody(bytes: Uint8Array, profile: DeploymentProfile): Parsed
 }
 
 /**
- * Bodies that are read member by member, so that one may be passed over (O-29). The others are signed as they were
- * sent: a member left out would break the signature, and one left in would be a place for content.
+ * Operations whose body may contain unknown members (O-29). All other bodies are signed as sent: removing a member
+ * would break the signature, and keeping it would let content through.
  */
-const RESERIALIZED: ReadonlySet<OperationId> = new Set<OperationId>([
+const UNSIGNED_BODIES: ReadonlySet<OperationId> = new Set<OperationId>([
   'registerAgent',
   'registerAgentKey',
   'revokeAgentKey',
@@ -50,14 +47,14 @@ const RESERIALIZED: ReadonlySet<OperationId> = new Set<OperationId>([
   'acknowledgeNotification',
 ])
 
-/** Checks the body against its schema and its bounds; what passes has the operation's request type. */
+/** Validates the body against its schema and the limits of the profile. The result has the operation's request type. */
 export function checkBody(id: OperationId, body: JsonValue, profile: DeploymentProfile): JsonValue {
   const { request }: Operation = operations[id]
   if (!request) return body
-  const schema = chosen(request, body)
-  // An envelope is read next, which refuses whatever its schema would: readNative asks the schema for the reasons.
+  const schema = schemaFor(request, body)
+  // readNative parses the envelope next and refuses whatever the schema would; it uses the schema only to explain.
   if (schema === nativePackageBody && isObject(body)) return body
-  const ignoresUnknown = profile['O-29'].unknown_members === 'ignored' && RESERIALIZED.has(id)
+  const ignoresUnknown = profile['O-29'].unknown_members === 'ignored' && UNSIGNED_BODIES.has(id)
   const checked = ignoresUnknown ? (withoutUnknownMembers(schema, body) as JsonValue) : body
   const failures = validatorOf(schema)(checked)
   if (failures.length === 0) failures.push(...boundFailures(checked, profile))
@@ -65,8 +62,8 @@ export function checkBody(id: OperationId, body: JsonValue, profile: DeploymentP
   return checked
 }
 
-/** A package body is a manifest where it says so, and otherwise a signature; each is judged by its own schema. */
-function chosen(request: Named<unknown>, body: JsonValue): Named<unknown> {
+/** A package body with `transport_mode` is a ds_x manifest, any other a signed envelope. Each has its own schema. */
+function schemaFor(request: Named<unknown>, body: JsonValue): Named<unknown> {
   if (request !== packageBody) return request
   const isManifest = isObject(body) && Object.hasOwn(body, 'transport_mode')
   return isManifest ? dsxPackageBody : nativePackageBody

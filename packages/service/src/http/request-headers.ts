@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import { HEADER, type DeploymentProfile } from '@agent-exchange/protocol'
 import { Problem } from '../kernel/problem.ts'
 
-/** API-03: the value of a required header; opaque, visible ASCII, given once (O-39). */
+/** API-03, O-39: the value of a required header: opaque, visible ASCII, not repeated. */
 export function requiredHeader(request: IncomingMessage, name: string, profile: DeploymentProfile): string {
   const value = optionalHeader(request, name, profile)
   if (value === undefined) throw new Problem('header_missing', { header: name })
@@ -23,21 +23,21 @@ export function optionalHeader(
   return value
 }
 
-/** Two Authorization headers are two callers; neither is believed. */
+/** Repeated Authorization headers are refused, because they may name different callers. */
 export function authorizationHeader(request: IncomingMessage): string | undefined {
   const values = request.headersDistinct['authorization'] ?? []
   if (values.length > 1) throw new Problem('header_invalid', { header: 'Authorization' })
   return values[0]
 }
 
-/** RFC 9110 section 8.4.1: `identity` says that nothing was encoded. */
+/** RFC 9110 section 8.4.1: `identity` means no encoding; every other encoding is refused. */
 export function requireReadableEncoding({ headers }: IncomingMessage): void {
   const codings = headers['content-encoding']?.split(',').map((coding) => coding.trim().toLowerCase()) ?? []
   if (codings.some((coding) => coding !== 'identity'))
     throw new Problem('media_type_unsupported', { reason: 'content_encoding' })
 }
 
-/** What a failure is reported under: the caller's correlation id where it is usable. */
+/** The caller's correlation id, or undefined if it is missing or invalid. */
 export function correlationIdOf(request: IncomingMessage, profile: DeploymentProfile): string | undefined {
   try {
     return optionalHeader(request, HEADER.correlationId, profile)

@@ -12,13 +12,11 @@ import { Problem } from '../kernel/problem.ts'
 const INTEGER = /^-?\d{1,15}$/
 const validators = new Map<OperationId, Validator<unknown>>()
 
-/** Query parameters by the operation's table; text becomes a number only where a number is asked for. */
+/** Parses and validates the query parameters of an operation. Integers are converted where the schema expects one. */
 export function readQuery(id: OperationId, given: Record<string, unknown>): Record<string, unknown> {
   const { query }: Operation = operations[id]
-  if (!query) {
-    // Unknown parameters change nothing and are not read; a caller may add its own for its proxies.
-    return {}
-  }
+  // Unknown parameters are ignored.
+  if (!query) return {}
   const schema = toJson(query) as JsonObject & { properties: Record<string, JsonObject> }
   const read = Object.fromEntries(
     Object.keys(schema.properties)

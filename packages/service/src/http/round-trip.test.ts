@@ -20,7 +20,7 @@ import {
   type Answer,
 } from '@agent-exchange/testkit'
 
-/** API-02: the answer is what the description says. */
+/** API-02: checks the response against the OpenAPI document. */
 function matches(id: OperationId, answer: Answer): void {
   assert.equal(answer.status, operations[id].success.status, answer.text)
   assert.match(answer.headers.get('content-type') ?? '', /^application\/json/)

@@ -19,7 +19,7 @@ const scene = await setScene(world)
 const { sender, recipient } = scene
 const CANARY = 'plaintext-canary-90c1b7'
 
-/** Every form in which a text could hide. */
+/** Every encoding in which the bytes could appear. */
 function forms(bytes: Buffer): string[] {
   return [
     bytes.toString('base64url'),
@@ -36,7 +36,7 @@ function privateKeys({ clientKey, signing, encryption }: Organization): string[]
   ])
 }
 
-/** All that the database holds, as text, and bytes as hexadecimal. */
+/** The whole database as text, with bytea in hexadecimal. */
 async function database(): Promise<string> {
   const tables = await world.sql<{ name: string }[]>`
     select relname as name from pg_class where relkind = 'r' and relnamespace = 'public'::regnamespace`
@@ -45,7 +45,7 @@ async function database(): Promise<string> {
       ({ name }) => world.sql<{ text: string }[]>`select t::text as text from ${world.sql(name)} as t`,
     ),
   )
-  // Stored in parts: nothing may hide where one ends and the next begins.
+  // Content is stored in chunks, so chunks are joined before the search.
   const contents = await world.sql<{ text: string }[]>`
     select encode(string_agg(payload, '' order by part), 'hex') as text from package_content group by package_id`
   return [...dumps.flat(), ...contents].map(({ text }) => text).join('\n')
@@ -82,7 +82,7 @@ test('[PKG-14][ERR-02] neither the plaintext nor any private key is anywhere in 
   answers.push(await sender.get(`/v1/audit/packages/${metadata.package_id}`))
   assert.ok(answers.every(({ status }) => status < 300))
   const places = await everywhere(answers)
-  // The search works: what has to be there is found in the same way.
+  // Control: the same search finds data that must be there.
   assert.ok(
     places['database']?.includes(metadata.package_id) && places['answers']?.includes(metadata.package_id),
   )
@@ -98,7 +98,7 @@ test('[PKG-14][ERR-02] neither the plaintext nor any private key is anywhere in 
   ])
 })
 
-test('[ID-06][PKG-14][ERR-02] a private key that is sent by mistake is refused, and kept nowhere', async () => {
+test('[ID-06][PKG-14][ERR-02] a private key that is sent by mistake is refused and stored nowhere', async () => {
   const { privateJwk } = await generateKeyPair('signing')
   const key = {
     key_id: 'k',
@@ -123,7 +123,7 @@ test('[ID-06][PKG-14][ERR-02] a private key that is sent by mistake is refused, 
 
 const canary = (name: string) => `canary-${name}-41ff`
 
-test('[ERR-02] tokens, keys of requests, paths, queries and bodies are in no problem and in no log line', async () => {
+test('[ERR-02] tokens, idempotency keys, paths, queries and bodies appear in no problem and no log line', async () => {
   const token = await sender.token()
   const draft = await draftPackage(sender, recipient)
   const answers = [

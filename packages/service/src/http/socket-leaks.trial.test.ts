@@ -22,7 +22,7 @@ const LISTENERS = {
 
 const descriptors = () => readdirSync('/proc/self/fd').length
 
-/** Never closes its side, whatever the other one does. */
+/** A client that never closes its side. */
 async function dial(url: string): Promise<Socket> {
   const socket = connect({ port: Number(new URL(url).port), host: '127.0.0.1', allowHalfOpen: true })
   socket.on('error', () => undefined).resume()
@@ -30,7 +30,7 @@ async function dial(url: string): Promise<Socket> {
   return socket
 }
 
-/** Opens clients that never close and waits until only their own descriptors are left of the connections. */
+/** Opens clients that never close and waits until the server has closed its side of the connections. */
 async function leftBehind(urls: readonly string[], bytes: string, limitSeconds: number): Promise<number> {
   const before = descriptors()
   const clients: Socket[] = []
@@ -57,7 +57,7 @@ for (const [name, url] of Object.entries(LISTENERS)) {
   })
 }
 
-test('a peer that resets its connection after a broken request takes nobody along', async () => {
+test('a peer that resets its connection after a broken request does not affect others', async () => {
   for (const start of ['CONNECT a:443 HTTP/1.1\r\nHost: a\r\n\r\n', 'nonsense\r\n\r\n']) {
     for (let i = 0; i < CLIENTS; i++) {
       const client = await dial(world.url)
@@ -72,7 +72,7 @@ test('a peer that resets its connection after a broken request takes nobody alon
   assert.equal((await fetch(`${world.url}/openapi.json`)).status, 200)
 })
 
-test('silent sockets are ended soon on all listeners', isLinux, async () => {
+test('silent sockets are closed soon on all listeners', isLinux, async () => {
   const left = await leftBehind(Object.values(LISTENERS), '', 16)
   assert.ok(left <= 2, `${left} sockets are still open`)
 })

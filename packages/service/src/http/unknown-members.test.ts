@@ -24,7 +24,7 @@ const SIGNED = OPERATION_IDS.filter(
   (id) => operations[id].mutation && !(IGNORED as readonly string[]).includes(id),
 )
 
-test('[O-29] where a deployment ignores unknown members, they change nothing and are not kept', async () => {
+test('[O-29] if a deployment ignores unknown members, they have no effect and are not stored', async () => {
   for (const id of IGNORED) {
     const { by, path, body } = await scene.make(id)
     assertSuccess(await by.post(path, { [CANARY]: { [CANARY]: [CANARY] }, ...body }), id)
@@ -37,13 +37,13 @@ test('[O-29] where a deployment ignores unknown members, they change nothing and
   assert.equal(world.logged.join('').includes(CANARY), false)
 })
 
-test('[O-29] what the schema asks for is still asked for', async () => {
+test('[O-29] required members are still required', async () => {
   const { by, path, body } = await scene.make('createWebhookEndpoint')
   const answer = await by.post(path, { ...body, url: undefined, [CANARY]: 'https://receiver.example/' })
   assertProblem(answer, 'validation_failed')
 })
 
-test('[O-29][POL-02][PKG-01] signed bodies never have an unknown member, whatever the deployment says', async () => {
+test('[O-29][POL-02][PKG-01] unknown members in signed bodies are always refused', async () => {
   assert.deepEqual(SIGNED, [
     'createPolicyReceipt',
     'createPackageTransfer',
@@ -59,7 +59,7 @@ test('[O-29][POL-02][PKG-01] signed bodies never have an unknown member, whateve
   }
 })
 
-test('[ID-06][O-29] private parts are refused also where unknown members are ignored', async () => {
+test('[ID-06][O-29] private key parts are refused even if unknown members are ignored', async () => {
   const { by, path, body } = await scene.make('registerAgentKey')
   const { public_key } = body as { public_key: object }
   const exposed = [
@@ -73,7 +73,7 @@ test('[ID-06][O-29] private parts are refused also where unknown members are ign
   }
 })
 
-test('[ID-06] other public members of a JWK are accepted, not kept, and no address in them is fetched', async () => {
+test('[ID-06] other public members of a JWK are accepted but not stored, and no URL in them is fetched', async () => {
   let requests = 0
   await using server = createServer((_request, response) => {
     requests++

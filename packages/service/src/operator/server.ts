@@ -3,10 +3,10 @@ import { parseStrictJson } from '@agent-exchange/crypto'
 import { MEDIA_TYPE } from '@agent-exchange/protocol'
 import fastify, { type FastifyInstance } from 'fastify'
 import { holdBody } from '../http/body-budget.ts'
-import { limitConnections, noteAuthenticated } from '../http/connection-limit.ts'
+import { limitConnections, markAuthenticated } from '../http/connection-limit.ts'
 import { endSocket, isHandshakeFailure } from '../http/end-socket.ts'
 import { listenerOptions } from '../http/listener-options.ts'
-import { requireOneHost } from '../http/odd-requests.ts'
+import { requireSingleHost } from '../http/http-edge-cases.ts'
 import { requireReadableEncoding } from '../http/request-headers.ts'
 import { Problem } from '../kernel/problem.ts'
 import type { OperatorDependencies } from './dependencies.ts'
@@ -50,7 +50,7 @@ export function createOperatorServer(dependencies: OperatorDependencies): Fastif
   limitConnections(server.server, dependencies.connections)
   server.decorateRequest('operatorName', '')
   answerFailures(server, dependencies)
-  requireOneHost(server)
+  requireSingleHost(server)
   readJsonOnly(server, context.profile['O-14'].json_depth)
   health(server, dependencies)
   server.register(
@@ -58,7 +58,7 @@ export function createOperatorServer(dependencies: OperatorDependencies): Fastif
       // Before the body is read: a stranger's bytes are not worth parsing.
       api.addHook('onRequest', async (request, reply) => {
         request.operatorName = await authenticateOperator(db, request.headers.authorization)
-        noteAuthenticated(request.raw.socket)
+        markAuthenticated(request.raw.socket)
         requireReadableEncoding(request.raw)
         holdBody(dependencies.bodies, `operator ${request.operatorName}`, request, reply)
       })

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 
-/** Beside `src` and `dist` alike, as the migrations are: what a browser gets is not compiled. */
+/** A sibling of `src` and `dist`, because assets are not compiled. */
 const FOLDER = new URL('../../../assets/', import.meta.url)
 
 export function readAsset(path: string): string {

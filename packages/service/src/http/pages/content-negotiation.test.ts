@@ -19,6 +19,6 @@ const CASES: readonly [accept: string | undefined, json: boolean][] = [
   ['text/html;q=0, */*', true],
 ]
 
-test('a client gets JSON only where it asks for it more than for HTML', () => {
+test('a client gets JSON only if it prefers it to HTML', () => {
   for (const [accept, json] of CASES) assert.equal(prefersJson(accept), json, String(accept))
 })

@@ -1,7 +1,7 @@
 const JSON_TYPE = 'application/json'
 const HTML_TYPE = 'text/html'
 
-/** RFC 9110 section 12.5.1. Pages are for people unless a client asks for JSON more than for HTML. */
+/** RFC 9110 section 12.5.1: JSON only if the client prefers it to HTML. */
 export function prefersJson(accept: string | undefined): boolean {
   if (accept === undefined) return false
   const ranges = accept.split(',').map(parseRange)
@@ -19,7 +19,7 @@ function parseRange(text: string): MediaRange {
   return { name, quality: weight === undefined ? 1 : Number(weight.slice(2)) || 0 }
 }
 
-/** The most specific range that covers a type decides. */
+/** RFC 9110 section 12.5.1: the most specific matching range applies. */
 function quality(ranges: readonly MediaRange[], type: string): number {
   const covering = [type, `${type.split('/', 1)[0]}/*`, '*/*']
   for (const name of covering) {

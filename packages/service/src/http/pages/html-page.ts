@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto'
 import { readAsset } from './assets.ts'
 import { Html, html } from './html.ts'
-import { NOTHING_ALLOWED, page, type Page } from './page.ts'
+import { DENY_ALL_POLICY, page, type Page } from './page.ts'
 
-/** Inside the page, so that it needs no second request and can be saved; allowed by its hash and nothing else. */
+/** Inlined, so that a page is one self-contained file. The policy permits it by its hash. */
 const STYLE = readAsset('page.css')
 const STYLE_HASH = createHash('sha256').update(STYLE).digest('base64')
 const STYLE_ELEMENT = new Html(`<style>${STYLE}</style>`)
@@ -11,11 +11,11 @@ const STYLE_ELEMENT = new Html(`<style>${STYLE}</style>`)
 export interface HtmlPageContent {
   readonly title: string
   readonly main: Html
-  /** Where this page lies below the root: how links find their way back, whatever the host is called. */
+  /** The relative path to the root, so that links do not depend on the host name. */
   readonly root: './' | '../'
 }
 
-/** A page without script, without a request of its own, readable in light and dark. */
+/** A page without scripts and subresources, in light and dark colors. */
 export function htmlPage({ title, main, root }: HtmlPageContent): Page {
   const text = html`<!doctype html>
     <html lang="en">
@@ -41,6 +41,6 @@ export function htmlPage({ title, main, root }: HtmlPageContent): Page {
       </body>
     </html> `.text
   return page(text, 'text/html; charset=utf-8', {
-    contentSecurityPolicy: `${NOTHING_ALLOWED}; style-src 'sha256-${STYLE_HASH}'`,
+    contentSecurityPolicy: `${DENY_ALL_POLICY}; style-src 'sha256-${STYLE_HASH}'`,
   })
 }

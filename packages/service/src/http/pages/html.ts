@@ -1,4 +1,4 @@
-/** Text that is already HTML. Everything else is escaped when it enters a template. */
+/** Trusted HTML. Template parts of any other type are escaped. */
 export class Html {
   readonly text: string
 
@@ -17,7 +17,7 @@ const ESCAPES: Readonly<Record<string, string>> = {
   "'": '&#39;',
 }
 
-/** Safe between tags and inside quoted attributes. */
+/** Escapes for use between tags and in quoted attributes. */
 export function html(strings: TemplateStringsArray, ...parts: Part[]): Html {
   return new Html(strings.reduce((text, string, index) => text + render(parts[index - 1] ?? '') + string))
 }

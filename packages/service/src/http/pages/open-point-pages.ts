@@ -11,12 +11,12 @@ import { htmlPage } from './html-page.ts'
 import { jsonPage } from './page.ts'
 import { redirectTo, serveEither } from './serve.ts'
 
-/** What every `x-open-point` leads to: the question, our answer, and what this deployment has set. */
+/** The page that `x-open-point` refers to: each open point with our choice and the value in this deployment. */
 export function registerOpenPoints(app: FastifyInstance, profile: DeploymentProfile): void {
   const points = OPEN_POINT_IDS.map((id) => describe(id, profile))
   const main = html`<p class="lead">
-      The specification leaves these questions open. What is said here is the choice of this project and of
-      this deployment, not protocol. What this deployment set otherwise is marked.
+      The specification leaves these questions open. The answers are choices of this project and of this
+      deployment, not part of the protocol. Values that differ from the default are marked.
     </p>
     <nav aria-label="Open points">
       <ul class="contents">
@@ -53,8 +53,7 @@ function entry({ id, meaning, settings }: Described): Html {
     ({ value, default: usual }) => JSON.stringify(value) !== JSON.stringify(usual),
   )
   return html`<li>
-    <a href="#${id.toLowerCase()}">${id}</a> ${meaning}
-    ${isChanged ? html`<strong>set here</strong>` : html``}
+    <a href="#${id.toLowerCase()}">${id}</a> ${meaning} ${isChanged ? html`<strong>changed</strong>` : html``}
   </li>`
 }
 
@@ -75,7 +74,7 @@ function section({ id, meaning, why, settings }: Described): Html {
       <thead>
         <tr>
           <th>Setting</th>
-          <th>Here</th>
+          <th>Value</th>
           <th>Meaning</th>
         </tr>
       </thead>

@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify'
 import { compactJsonPage } from './page.ts'
 import { servePage } from './serve.ts'
 
-/** API-02: the description of what runs, with the addresses of this exchange. */
+/** API-02: the OpenAPI document with the URLs and limits of this deployment. */
 export function registerOpenApi(
   app: FastifyInstance,
   deployment: { publicUrl: string; tokenUrl: string; profile: DeploymentProfile },

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 
-/** One thing that can be served as it is: made once, when the listener is built. */
+/** A static page, rendered once at startup. */
 export interface Page {
   readonly body: string
   readonly mediaType: string
@@ -10,22 +10,22 @@ export interface Page {
   readonly cacheControl: string
 }
 
-/** For what changes only with a release or a new profile. */
+/** For pages that change only with a release or a new profile. */
 const FIVE_MINUTES = 'public, max-age=300'
-/** Where one file needs others of the same release: kept, but asked about each time. */
+/** For files that depend on others of the same release: cached, but always revalidated. */
 export const REVALIDATE = 'public, no-cache'
 
-/** Nothing may be loaded, run, sent or framed. */
-export const NOTHING_ALLOWED =
+/** Content-Security-Policy that forbids loading, running, sending and framing anything. */
+export const DENY_ALL_POLICY =
   "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
 export function page(body: string, mediaType: string, options: Partial<Page> = {}): Page {
   return {
     body,
     mediaType,
-    // RFC 9110 section 8.8.3: the same bytes, the same tag, on every replica.
+    // RFC 9110 section 8.8.3: derived from the content, so that all replicas send the same tag.
     etag: `"${createHash('sha256').update(body).digest('base64url')}"`,
-    contentSecurityPolicy: NOTHING_ALLOWED,
+    contentSecurityPolicy: DENY_ALL_POLICY,
     cacheControl: FIVE_MINUTES,
     ...options,
   }
@@ -33,12 +33,12 @@ export function page(body: string, mediaType: string, options: Partial<Page> = {
 
 const JSON_TYPE = 'application/json; charset=utf-8'
 
-/** Laid out for reading, as the published files are. */
+/** Indented, like the published files. */
 export function jsonPage(value: unknown): Page {
   return page(`${JSON.stringify(value, undefined, 2)}\n`, JSON_TYPE)
 }
 
-/** For what is large and read by programs. */
+/** For large documents that programs read. */
 export function compactJsonPage(value: unknown): Page {
   return page(JSON.stringify(value), JSON_TYPE)
 }
@@ -54,7 +54,7 @@ export function sendPage(request: FastifyRequest, reply: FastifyReply, shown: Pa
   return reply.header('content-type', shown.mediaType).send(shown.body)
 }
 
-/** RFC 9110 section 13.1.2: a list of tags, compared weakly, or anything at all. */
+/** RFC 9110 section 13.1.2: `*` or a list of tags, compared weakly. */
 function isKnown(ifNoneMatch: string | undefined, etag: string): boolean {
   if (ifNoneMatch === undefined) return false
   return ifNoneMatch.split(',').some((tag) => ['*', etag].includes(tag.trim().replace(/^W\//u, '')))

@@ -19,7 +19,7 @@ interface ProblemPagesOptions {
   readonly profile: DeploymentProfile
 }
 
-/** ERR-01: what the `type` of a problem leads to. */
+/** ERR-01: the pages that the `type` of a problem resolves to. */
 export function registerProblems(app: FastifyInstance, options: ProblemPagesOptions): void {
   const base = problemBase(options)
   serveEither(app, '/problems/', index(base))
@@ -40,26 +40,26 @@ function explanation(code: ProblemCode, base: string): TwoForms {
       <dd><code>${code}</code></dd>
       <dt>Status</dt>
       <dd>${status}</dd>
-      <dt>Repeat the request?</dt>
+      <dt>Retry</dt>
       <dd>${retryable ? RETRYABLE : NOT_RETRYABLE}</dd>
       <dt>Category</dt>
       <dd><code>${category}</code></dd>
-      <dt>Fixed by</dt>
+      <dt>Defined by</dt>
       <dd>${basis(code)}</dd>
       <dt>Type</dt>
       <dd><code>${base}/${problemSlug(code)}</code></dd>
     </dl>
     <p>
-      The answer is <code>application/problem+json</code> (RFC 9457). Its <code>details</code> say more where
-      there is more to say; it never repeats content, a token or a key. Give the operator the
-      <code>correlation_id</code> when you ask about it.
+      The response is <code>application/problem+json</code> (RFC 9457). Its <code>details</code> may give the
+      cause; they never contain content, a token or a key. Give the operator the
+      <code>correlation_id</code> if you need help.
     </p>
     <p><a href="./">All problems</a></p>`
   return { html: htmlPage({ title, main, root: '../' }), json: jsonPage(describe(code, base)) }
 }
 
-const RETRYABLE = 'Yes, unchanged, and with the same Idempotency-Key where there was one (retryable: true).'
-const NOT_RETRYABLE = 'Not as it is: it would fail again (retryable: false).'
+const RETRYABLE = 'Yes, unchanged and with the same Idempotency-Key, if any (retryable: true).'
+const NOT_RETRYABLE = 'No, the unchanged request would fail again (retryable: false).'
 
 function basis(code: ProblemCode): Html {
   return problems[code].basis === 'specification'
@@ -69,8 +69,8 @@ function basis(code: ProblemCode): Html {
 
 function index(base: string): TwoForms {
   const main = html`<p class="lead">
-      Every failure names one of these ${PROBLEM_CODES.length} problems in its <code>code</code>, and leads
-      here by its <code>type</code>.
+      Every failure has one of these ${PROBLEM_CODES.length} codes. Its <code>type</code> is the address of
+      the page that explains it.
     </p>
     ${PROBLEM_CATEGORIES.map(section)}`
   return {
@@ -98,7 +98,7 @@ function section(category: ProblemCategory): Html {
           <th>Status</th>
           <th>Code</th>
           <th>Meaning</th>
-          <th>Repeat</th>
+          <th>Retry</th>
         </tr>
       </thead>
       <tbody>

@@ -1,11 +1,11 @@
 import type { FastifyInstance } from 'fastify'
 import { readAsset } from './assets.ts'
-import { NOTHING_ALLOWED, page, REVALIDATE, type Page } from './page.ts'
+import { DENY_ALL_POLICY, page, REVALIDATE, type Page } from './page.ts'
 import { redirectTo, serveFolder, servePage } from './serve.ts'
 
-/** Own files only, no inline script or style; requests go to this exchange alone; markup never comes from text. */
+/** Own files only, no inline scripts or styles, requests to this origin only, no HTML from strings (Trusted Types). */
 const POLICY = [
-  NOTHING_ALLOWED,
+  DENY_ALL_POLICY,
   "script-src 'self'",
   "style-src 'self'",
   "connect-src 'self'",
@@ -30,7 +30,7 @@ const FILES: readonly (readonly [name: string, mediaType: string])[] = [
   ['try-form.js', SCRIPT],
 ]
 
-/** The interactive reference: it reads /openapi.json in the browser, so it shows what runs. */
+/** The interactive API reference. It loads /openapi.json in the browser. */
 export function registerReference(app: FastifyInstance): void {
   servePage(app, '/docs', asset('reference/index.html', 'text/html; charset=utf-8'))
   redirectTo(app, '/docs/', '/docs')

@@ -9,7 +9,7 @@ import {
   type Operation,
 } from '@agent-exchange/protocol'
 
-/** The browser's own files, without a build between: what has no document tree in it runs here too. */
+/** Loads a browser module directly; modules that do not touch the DOM run in Node too. */
 async function load<T>(name: string): Promise<T> {
   return (await import(new URL(`../../../assets/reference/${name}`, import.meta.url).href)) as T
 }
@@ -42,7 +42,7 @@ interface Described {
 }
 const paths = description['paths'] as unknown as Record<string, Record<string, Described>>
 
-test('the body that a form starts with is valid for every operation, in every form of it', () => {
+test('the initial body of a form is valid for every operation and each of its variants', () => {
   let tried = 0 // ten mutations, two of them with two forms
   for (const id of OPERATION_IDS) {
     const { request: body, path, method }: Operation = operations[id]
@@ -57,28 +57,28 @@ test('the body that a form starts with is valid for every operation, in every fo
   assert.deepEqual(examplesOf(description, undefined), [])
 })
 
-test('an example of a problem is found behind its reference', () => {
+test('the example of a problem is found through its reference', () => {
   const answers = paths['/v1/agents/{agent_id}']?.['get']?.responses['404']?.content
   const [example] = examplesOf(description, answers?.['application/problem+json'])
   assert.equal(example?.name, 'resource_not_found')
   assert.equal((JSON.parse(example.text) as { status: number }).status, 404)
 })
 
-test('a reference keeps its name and its rules where a note stands around it', () => {
+test('a reference inside an annotation keeps its name and its rules', () => {
   const noted = { allOf: [{ $ref: '#/components/schemas/digest' }], 'x-open-point': 'O-23' }
   assert.equal(facts.nameOf(noted), 'digest')
   const digest = facts.resolve(description, noted)
   assert.deepEqual([digest['type'], digest['x-open-point']], ['string', 'O-23'])
 })
 
-test('what a text decodes to can be unfolded', () => {
+test('the schema of encoded content can be expanded', () => {
   const body = { $ref: '#/components/schemas/NativePackageBody' }
   const payload = facts.partsOf(description, body).find(({ name }) => name === 'payload')
   const [decoded] = facts.partsOf(description, payload?.schema ?? {})
   assert.deepEqual([decoded?.name, facts.nameOf(decoded?.schema ?? {})], ['decoded', 'ExchangeEnvelope'])
 })
 
-test('what narrows a reference is laid over what it refers to', () => {
+test('keywords beside a reference are merged into the referenced schema', () => {
   const narrower = { type: 'object', properties: { code: { enum: ['rate_limited'] } } }
   const schema = { allOf: [{ $ref: '#/components/schemas/Problem' }, narrower] }
   const code = facts.partsOf(description, schema).find(({ name }) => name === 'code')
@@ -87,7 +87,7 @@ test('what narrows a reference is laid over what it refers to', () => {
   assert.ok(facts.partsOf(description, schema).some(({ name }) => name === 'correlation_id'))
 })
 
-test('a schema is put in words', () => {
+test('a schema is described in words', () => {
   const keys = { type: 'array', minItems: 1, items: { $ref: '#/components/schemas/PublicKey' } }
   assert.equal(facts.typeOf(description, keys), 'array of PublicKey')
   assert.equal(facts.typeOf(description, { anyOf: [{ type: 'string' }, { type: 'null' }] }), 'string or null')
@@ -125,13 +125,13 @@ const call: Call & { method: string; base: string } = {
   body: `{"text":"it's"}`,
 }
 
-test('a call fills in its path and leaves out what is empty', () => {
+test('a request fills in its path and leaves out empty parameters', () => {
   assert.equal(request.addressOf(call), `/v1/agents/a%2Fb%3Fc'/keys?after=x%26y`)
   const json = ['Content-Type', 'application/json']
   assert.deepEqual(request.headersOf(call), [['X-Correlation-ID', 'c-1'], json])
 })
 
-test('[ERR-02] the line for a shell is quoted, and has $TOKEN where the token goes', () => {
+test('[ERR-02] the curl command is quoted and uses $TOKEN instead of the token', () => {
   assert.equal(
     request.curlLine(call),
     [
@@ -144,7 +144,7 @@ test('[ERR-02] the line for a shell is quoted, and has $TOKEN where the token go
   )
 })
 
-test('ids are random UUIDs of version 4', () => {
+test('ids are version 4 UUIDs', () => {
   const made = Array.from({ length: 100 }, () => request.randomUuid())
   assert.equal(new Set(made).size, made.length)
   for (const id of made) assert.match(id, /^[\da-f]{8}-[\da-f]{4}-4[\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/u)

@@ -26,7 +26,7 @@ let origin: string
 before(async () => {
   const result = createProfile({ 'O-15': { maximum_limit: 321 } })
   assert.ok(result.ok)
-  // As the agent listener is made: without parsers and without routes for HEAD that nobody asked for.
+  // Same options as the agent API: no body parsers and no automatic HEAD routes.
   app = Fastify({ exposeHeadRoutes: false, forceCloseConnections: true })
   app.removeAllContentTypeParsers()
   app.setErrorHandler((error, _request, reply) => {
@@ -44,7 +44,7 @@ after(() => app.close())
 
 const get = (path: string, headers: Record<string, string> = {}, method = 'GET') =>
   fetch(origin + path, { headers, method, redirect: 'manual' })
-/** Throws where it is no Draft 2020-12 schema. */
+/** Throws if the schema is not valid under Draft 2020-12. */
 const compile = ({ $id: _, ...schema }: JsonObject) => validatorFor(schema, 'OBJ-18').accepts({})
 const asJson = { accept: 'application/json' }
 
@@ -60,7 +60,7 @@ const MEDIA_TYPES: Record<string, string> = {
   json: 'application/json',
 }
 
-test('every page says what it is, may load nothing from elsewhere, and is not sniffed', async () => {
+test('every page has a media type, a policy against foreign resources, and nosniff', async () => {
   for (const path of EVERY_PATH) {
     const response = await get(path)
     const expected = HTML_PATHS.includes(path)
@@ -80,7 +80,7 @@ test('every page says what it is, may load nothing from elsewhere, and is not sn
   }
 })
 
-test('HEAD answers as GET does, without a body', async () => {
+test('HEAD responds like GET without a body', async () => {
   for (const path of EVERY_PATH) {
     const [full, head] = [await get(path), await get(path, {}, 'HEAD')]
     const body = await full.arrayBuffer()
@@ -91,7 +91,7 @@ test('HEAD answers as GET does, without a body', async () => {
   }
 })
 
-test('who has a page already is told so', async () => {
+test('a conditional request for a cached page gets 304', async () => {
   for (const path of EVERY_PATH) {
     const etag = (await get(path)).headers.get('etag') ?? ''
     assert.match(etag, /^"[\w-]{43}"$/u)
@@ -104,7 +104,7 @@ test('who has a page already is told so', async () => {
   }
 })
 
-test('pages without script carry one style, which their policy names by its hash', async () => {
+test('pages without scripts have one inline style, which their policy permits by its hash', async () => {
   for (const path of HTML_PATHS.filter((name) => name !== '/docs')) {
     const response = await get(path)
     const text = await response.text()
@@ -119,7 +119,7 @@ test('pages without script carry one style, which their policy names by its hash
   }
 })
 
-test('the reference has no inline script or style, and its files refer to nothing outside', async () => {
+test('the reference has no inline scripts or styles, and its files refer to no other origin', async () => {
   const response = await get('/docs')
   const policy = response.headers.get('content-security-policy') ?? ''
   for (const rule of ["script-src 'self'", "style-src 'self'", "connect-src 'self'", 'img-src data:'])
@@ -137,7 +137,7 @@ test('the reference has no inline script or style, and its files refer to nothin
   }
 })
 
-test('every link of a page leads somewhere', async () => {
+test('no page has a broken link', async () => {
   for (const path of HTML_PATHS) {
     const text = await (await get(path)).text()
     const links = [...text.matchAll(/(?:href|src)="([^"]*)"/gu)].map((match) => match[1] ?? '')
@@ -145,14 +145,14 @@ test('every link of a page leads somewhere', async () => {
     for (const link of new Set(links.filter((to) => !elsewhere.some((start) => to.startsWith(start))))) {
       const target = new URL(link, origin + path)
       assert.equal(target.origin, origin, `${path} ${link}`)
-      // Discovery is the authorization part's, not a page.
+      // The discovery document is not a page.
       if (target.pathname === '/.well-known/oauth-protected-resource') continue
       assert.equal((await get(target.pathname)).status, 200, `${path} ${link}`)
     }
   }
 })
 
-test('[ERR-01] the type of every problem leads to a page that explains it, for people and for programs', async () => {
+test('[ERR-01] the type of every problem resolves to a page that explains it, as HTML and as JSON', async () => {
   for (const code of PROBLEM_CODES) {
     const path = `/problems/${problemSlug(code)}`
     const text = await (await get(path, { accept: 'text/html' })).text()
@@ -171,7 +171,7 @@ test('[ERR-01] the type of every problem leads to a page that explains it, for p
   )
 })
 
-test('[OBJ-18] every schema is served as it is published, and each is a valid 2020-12 schema', async () => {
+test('[OBJ-18] every published schema is served unchanged and is valid under Draft 2020-12', async () => {
   const addresses = (await (await get('/schemas/', asJson)).json()) as string[]
   assert.equal(addresses.length, publishedSchemas().length)
   const names = readdirSync(SCHEMA_FILES, { recursive: true, encoding: 'utf8' })
@@ -193,7 +193,7 @@ test('[OBJ-18] every schema is served as it is published, and each is a valid 20
   }
 })
 
-test('[OBJ-18] the index of schemas is a page that names each with its members', async () => {
+test('[OBJ-18] the schema index lists each schema with its members', async () => {
   const text = await (await get('/schemas/')).text()
   assert.match(text, /<h1>Schemas<\/h1>/u)
   for (const [path, { properties }] of publishedSchemas()) {
@@ -205,22 +205,22 @@ test('[OBJ-18] the index of schemas is a page that names each with its members',
   assert.match(text, /NativePackageBody or DsxPackageBody/u)
 })
 
-test('the page of open points has contents that lead to each, and marks what is set here', async () => {
+test('the page of open points has a table of contents and marks changed values', async () => {
   const text = await (await get('/open-points/')).text()
   const contents = text.slice(text.indexOf('<nav aria-label="Open points">'), text.indexOf('<section'))
   for (const id of OPEN_POINT_IDS) assert.ok(contents.includes(`href="#${id.toLowerCase()}"`), id)
-  assert.equal(contents.match(/set here/gu)?.length, 1)
-  assert.match(contents, /href="#o-15">O-15<\/a>[^<]*<strong>set here/u)
+  assert.equal(contents.match(/changed/gu)?.length, 1)
+  assert.match(contents, /href="#o-15">O-15<\/a>[^<]*<strong>changed/u)
 })
 
-test('the reference says how to get a token, and where the guides are', async () => {
+test('the reference says how to get a token and where the guides are', async () => {
   const text = (await (await get('/docs')).text()).replaceAll(/\s+/gu, ' ')
   for (const words of ['npx aex agent token', '/.well-known/oauth-authorization-server', 'quickstart.md'])
     assert.ok(text.includes(words), words)
   assert.match(text, /href=".well-known\/oauth-protected-resource"/u)
 })
 
-test('[API-02] the document names this exchange and its token endpoint', async () => {
+test('[API-02] the OpenAPI document names this exchange and its token endpoint', async () => {
   const document = (await (await get('/openapi.json')).json()) as {
     openapi: string
     servers: unknown
@@ -232,7 +232,7 @@ test('[API-02] the document names this exchange and its token endpoint', async (
   assert.equal(tokenUrl, `${PUBLIC_URL}/oauth/token`)
 })
 
-test('every open point has its place, with what this deployment has set', async () => {
+test('every open point is listed with the values of this deployment', async () => {
   const text = await (await get('/open-points/')).text()
   for (const id of OPEN_POINT_IDS) assert.ok(text.includes(`id="${id.toLowerCase()}"`), id)
   assert.match(text, /<code>321<\/code>\s*<small>default <code>1000<\/code>/u)
@@ -252,7 +252,7 @@ test('every open point has its place, with what this deployment has set', async 
   })
 })
 
-test('what is not there is a problem, also by ways around', async () => {
+test('unknown paths are a problem, also with path traversal', async () => {
   const paths = [
     '/problems/no-such-problem',
     '/problems/rate_limited',
@@ -267,7 +267,7 @@ test('what is not there is a problem, also by ways around', async () => {
   for (const path of paths) assert.equal((await get(path)).status, 404, path)
 })
 
-test('an index has one address, the one that its links count from', async () => {
+test('an index has one URL, to which all variants redirect', async () => {
   for (const [from, to] of [
     ['/problems', '/problems/'],
     ['/open-points', '/open-points/'],

@@ -14,7 +14,7 @@ export interface PagesOptions {
   readonly tokenUrl: string
 }
 
-/** What the agent listener shows to anybody: descriptions, never data. All of it is made once, here. */
+/** The public pages of the agent API: documentation, never data. Rendered once at startup. */
 export function registerPages(app: FastifyInstance, options: PagesOptions): void {
   registerStart(app, options.publicUrl)
   registerOpenApi(app, options)

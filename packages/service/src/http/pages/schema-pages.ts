@@ -7,7 +7,7 @@ import { redirectTo, serveEither, serveFolder } from './serve.ts'
 
 type Published = readonly [path: string, schema: JsonObject]
 
-/** OBJ-18: the schemas as they are published, byte for byte, and a list of their addresses. */
+/** OBJ-18: the published schemas, byte for byte, and their index. */
 export function registerSchemas(app: FastifyInstance, publicUrl: string): void {
   const schemas = publishedSchemas()
   serveEither(app, '/schemas/', {
@@ -21,17 +21,17 @@ export function registerSchemas(app: FastifyInstance, publicUrl: string): void {
 const SECTIONS: readonly (readonly [title: string, what: string, has: (path: string) => boolean])[] = [
   [
     'Protocol objects',
-    'What agents seal into packages. The exchange never sees these objects, except audit events.',
+    'Objects that agents seal into packages. The exchange never sees them, except audit events.',
     (path) => !path.startsWith('api/') && !path.startsWith('deployment'),
   ],
   [
-    'Requests and answers',
-    'What the operations of the API take and give.',
+    'Requests and responses',
+    'Request and response bodies of the API operations.',
     (path) => path.startsWith('api/'),
   ],
   [
     'Deployment profile',
-    'What a deployment may set otherwise, by open point.',
+    'Settings that a deployment may change, by open point.',
     (path) => path.startsWith('deployment'),
   ],
 ]
@@ -76,7 +76,7 @@ function row([path, schema]: Published): Html {
   </tr>`
 }
 
-/** Required members first, as they come; where there is a choice, what there is to choose from. */
+/** The member names of a schema, or the names of its alternatives. */
 function contentsOf(schema: JsonObject): string {
   const choices = (schema['anyOf'] ?? []) as JsonObject[]
   if (choices.length > 0)

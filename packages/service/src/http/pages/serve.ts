@@ -3,7 +3,7 @@ import { Problem } from '../../kernel/problem.ts'
 import { prefersJson } from './content-negotiation.ts'
 import { sendPage, type Page } from './page.ts'
 
-/** The same thing for people and for programs. */
+/** The same content as HTML and as JSON. */
 export interface TwoForms {
   readonly html: Page
   readonly json: Page
@@ -23,7 +23,7 @@ export function serveEither(app: FastifyInstance, url: string, forms: TwoForms):
   route(app, url, (request, reply) => sendEither(request, reply, forms))
 }
 
-/** A folder of fixed pages: what is not in the map is not there. */
+/** Serves the pages of a map below one path; every other path is not found. */
 export function serveFolder(app: FastifyInstance, url: string, pages: ReadonlyMap<string, Page>): void {
   route(app, `${url}*`, (request, reply) => sendPage(request, reply, named(request, pages)))
 }
@@ -36,7 +36,7 @@ export function serveFolderOfEither(
   route(app, `${url}*`, (request, reply) => sendEither(request, reply, named(request, pages)))
 }
 
-/** Relative links count from the last slash, so an index has one address: the one that ends in it. */
+/** An index has one URL with a final slash, because relative links are resolved from the last slash. */
 export function redirectTo(app: FastifyInstance, from: string, location: string): void {
   route(app, from, (_request, reply) => reply.redirect(location, 308))
 }

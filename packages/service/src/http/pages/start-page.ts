@@ -5,15 +5,15 @@ import { jsonPage } from './page.ts'
 import { serveEither } from './serve.ts'
 
 const PLACES = [
-  ['docs', 'API reference', 'every operation, its schemas and problems, and a form to try it'],
-  ['openapi.json', 'OpenAPI document', 'the same for programs'],
-  ['schemas/', 'JSON Schemas', 'the six protocol objects, and what operations send and answer'],
+  ['docs', 'API reference', 'every operation with its schemas and problems, and a form to try it'],
+  ['openapi.json', 'OpenAPI document', 'the machine-readable description of the API'],
+  ['schemas/', 'JSON Schemas', 'the six protocol objects, and the request and response bodies'],
   ['problems/', 'Problems', 'what each failure means and what to do about it'],
-  ['open-points/', 'Open points', 'what the specification leaves open and this exchange decided'],
-  ['.well-known/oauth-protected-resource', 'Authorization', 'where tokens come from (RFC 9728)'],
+  ['open-points/', 'Open points', 'choices of this exchange where the specification is silent'],
+  ['.well-known/oauth-protected-resource', 'Authorization', 'the authorization server to use (RFC 9728)'],
 ] as const
 
-/** For somebody who has only the address. */
+/** The entry page, for a visitor who knows only the base URL. */
 export function registerStart(app: FastifyInstance, publicUrl: string): void {
   const items = PLACES.map(
     ([path, name, what]) => html`<li><a href="./${path}">${name}</a>: ${what} (<code>/${path}</code>)</li>`,
@@ -26,8 +26,8 @@ export function registerStart(app: FastifyInstance, publicUrl: string): void {
       ${items}
     </ul>
     <p>
-      Guides come with the source, in its folder <code>docs</code>: <code>quickstart.md</code> leads to a
-      first sealed round trip.
+      The guides are in the folder <code>docs</code> of the source. Start with <code>quickstart.md</code>: it
+      sends a first sealed package and its answer.
     </p>`
   serveEither(app, '/', {
     html: htmlPage({ title: 'Agent Exchange', main, root: './' }),
