@@ -42,7 +42,7 @@ export async function startFloor({ port, issuer, jwks, keys }: ReferenceSettings
     context,
     mutations: floorPipeline(db, issuer),
     authorizationServer: undefined,
-    outsideIssuer: undefined,
+    externalIssuer: undefined,
     limitRate: createRateLimit(DEFAULT_PROFILE, systemClock),
     limitConcurrency: createConcurrencyLimit(DEFAULT_PROFILE),
     authentication: {

@@ -34,12 +34,12 @@ import { deriveSecret } from './kernel/master-key.ts'
 import { createMutationPipeline } from './kernel/mutation-pipeline.ts'
 import { startPeriodic, type PeriodicTask } from './kernel/periodic.ts'
 import { openPlatformKeys, type PlatformKeys } from './kernel/platform-keys.ts'
-import { oauthAddresses } from './oauth/addresses.ts'
+import { oauthUrls } from './oauth/oauth-urls.ts'
 import { purgeAssertions } from './oauth/assertion-use.ts'
 import { createAuthorizationServer } from './oauth/authorization-server.ts'
 import { createCallerStatus } from './oauth/caller-status.ts'
 import { createCertificateReader } from './oauth/client-certificate.ts'
-import { embeddedIssuer, outsideIssuer } from './oauth/token-keys.ts'
+import { embeddedIssuer, externalIssuer } from './oauth/token-keys.ts'
 import { createTokenVerifier } from './oauth/token-verifier.ts'
 import { ensureFirstOperator } from './operator/first-operator.ts'
 import type { OperatorDependencies } from './operator/dependencies.ts'
@@ -206,11 +206,11 @@ function agentServer(
   const { profile, clock, publicUrl } = context
   const { log } = given
   const certificateOf = createCertificateReader({ trustedProxies: config.trustedProxies })
-  const addresses = oauthAddresses(publicUrl)
+  const addresses = oauthUrls(publicUrl)
   const issuer =
     config.issuer === undefined
       ? embeddedIssuer(addresses.issuer, tokenKeys)
-      : outsideIssuer(config.issuer, clock)
+      : externalIssuer(config.issuer, clock)
   const mutations = createMutationPipeline(db, toAnswer)
   const app = createAgentServer({
     ...given,
@@ -218,12 +218,12 @@ function agentServer(
     context,
     mutations,
     tls: config.tls,
-    outsideIssuer: config.issuer,
+    externalIssuer: config.issuer,
     limitRate: createRateLimit(profile, clock),
     limitConcurrency: createConcurrencyLimit(profile),
     authentication: {
       certificateOf,
-      requireActive: createCallerStatus(db, config.issuer === undefined ? 'embedded' : 'outside'),
+      requireActive: createCallerStatus(db, config.issuer === undefined ? 'embedded' : 'external'),
       verifyToken: createTokenVerifier({ issuer, publicUrl, profile, clock }),
     },
     authorizationServer:

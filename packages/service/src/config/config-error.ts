@@ -1,16 +1,16 @@
-/** One setting that cannot stand, and what to set instead. */
-export interface WrongSetting {
+/** An invalid setting and how to correct it. */
+export interface InvalidSetting {
   readonly variable: string
   /** A sentence. It never repeats a secret. */
   readonly message: string
 }
 
-/** Every wrong setting at once, so that nobody has to start ten times to find ten mistakes. */
+/** Reports all invalid settings at once. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError'
-  readonly settings: readonly WrongSetting[]
+  readonly settings: readonly InvalidSetting[]
 
-  constructor(settings: readonly WrongSetting[]) {
+  constructor(settings: readonly InvalidSetting[]) {
     super(settings.map(({ variable, message }) => `${variable}: ${message}`).join('\n'))
     this.settings = settings
   }

@@ -6,7 +6,7 @@ export type Role = (typeof ROLES)[number]
 export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const
 export type LogLevel = (typeof LOG_LEVELS)[number]
 
-/** What the process was told, checked and complete. Nothing later reads the environment. */
+/** The complete, validated configuration. No other code reads the environment. */
 export interface Config {
   readonly host: string
   readonly port: number
@@ -27,7 +27,7 @@ export interface Config {
   readonly webhook: WebhookConfig
   readonly role: Role
   readonly workers: number
-  /** 32 bytes. Undefined: `masterKeyOf` finds or makes the one in the data folder. */
+  /** 32 bytes. Undefined: `masterKeyOf` reads or generates the one in the data directory. */
   readonly masterKey: Uint8Array | undefined
   readonly smtp: SmtpConfig | undefined
   readonly logLevel: LogLevel
@@ -37,7 +37,7 @@ export interface Config {
 export interface TlsConfig {
   readonly certificate: string
   readonly key: string
-  /** Undefined: no client certificate is asked for. */
+  /** Undefined: no client certificate is requested. */
   readonly clientCa: string | undefined
 }
 

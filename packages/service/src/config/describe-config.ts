@@ -1,4 +1,4 @@
-import { ConfigError, type WrongSetting } from './config-error.ts'
+import { ConfigError, type InvalidSetting } from './config-error.ts'
 import { readConfig } from './read-config.ts'
 import { hidePassword } from './urls.ts'
 import { VARIABLES, valueOf, type Environment, type Variable } from './variables.ts'
@@ -8,16 +8,16 @@ export interface ConfigRow {
   readonly name: string
   readonly meaning: string
   readonly default: string
-  /** What holds now, with secrets hidden. */
+  /** The effective value, with secrets hidden. */
   readonly effective: string
   readonly set: boolean
-  /** What is wrong with it, one sentence each. */
+  /** The errors of this setting, one sentence each. */
   readonly wrong: readonly string[]
 }
 
-const HOLDS_PASSWORD = new Set(['DATABASE_URL', 'AEX_SMTP_URL'])
+const URLS_WITH_PASSWORD = new Set(['DATABASE_URL', 'AEX_SMTP_URL'])
 
-/** Every variable with its meaning and what holds now; wrong settings are marked, never thrown. */
+/** Every variable with its meaning and effective value. Invalid settings are reported, not thrown. */
 export function describeConfig(env: Environment): ConfigRow[] {
   const { publicUrl, wrong } = check(env)
   return VARIABLES.map((variable: Variable) => {
@@ -36,10 +36,10 @@ export function describeConfig(env: Environment): ConfigRow[] {
 
 function shown({ name, secret }: Variable, value: string): string {
   if (secret) return '(hidden)'
-  return HOLDS_PASSWORD.has(name) ? hidePassword(value) : value
+  return URLS_WITH_PASSWORD.has(name) ? hidePassword(value) : value
 }
 
-function check(env: Environment): { publicUrl?: string; wrong: readonly WrongSetting[] } {
+function check(env: Environment): { publicUrl?: string; wrong: readonly InvalidSetting[] } {
   try {
     return { publicUrl: readConfig(env).publicUrl, wrong: [] }
   } catch (error) {

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 
-/** How many files and sockets this process may have open (ulimit -n); undefined where the system does not say. */
+/** The open files limit of this process (ulimit -n); undefined if the system does not report it. */
 export function descriptorLimit(limits = '/proc/self/limits'): number | undefined {
   try {
     const found = /^Max open files\s+(\d+)/mu.exec(readFileSync(limits, 'utf8'))

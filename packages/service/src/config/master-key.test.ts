@@ -10,7 +10,7 @@ function dataFolder(): Disposable & { path: string } {
   return { path: join(parent, 'data'), [Symbol.dispose]: () => rmSync(parent, { recursive: true }) }
 }
 
-test('the embedded master key is made once, for its owner alone', () => {
+test('the embedded master key is generated once and readable by its owner only', () => {
   using data = dataFolder()
   const config = readConfig({ AEX_DATA_DIR: data.path })
   const key = masterKeyOf(config)
@@ -19,7 +19,7 @@ test('the embedded master key is made once, for its owner alone', () => {
   assert.equal(statSync(masterKeyFile(data.path)).mode & 0o777, 0o600)
 })
 
-test('a key that is lost, open to others or damaged is refused, never replaced', () => {
+test('a missing, world-readable or damaged key is refused and never replaced', () => {
   using data = dataFolder()
   const config = readConfig({ AEX_DATA_DIR: data.path })
   const file = masterKeyFile(data.path)
@@ -35,7 +35,7 @@ test('a key that is lost, open to others or damaged is refused, never replaced',
   assert.throws(() => readFileSync(file), /ENOENT/u)
 })
 
-test('a configured key wins and touches no folder', () => {
+test('a configured key takes precedence and creates no directory', () => {
   using data = dataFolder()
   const config = readConfig({ AEX_DATA_DIR: data.path, AEX_MASTER_KEY: '01'.repeat(32) })
   assert.deepEqual(masterKeyOf(config), new Uint8Array(32).fill(1))

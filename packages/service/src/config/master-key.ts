@@ -6,16 +6,15 @@ import { makeDataDirectory } from '../db/embedded/start-lock.ts'
 import { ConfigError } from './config-error.ts'
 import type { Config } from './config.ts'
 import { parseMasterKey } from './master-key-text.ts'
-import { Refusal } from './settings-reader.ts'
+import { SettingError } from './settings-reader.ts'
 
 export function masterKeyFile(dataDirectory: string): string {
   return join(dataDirectory, 'master-key')
 }
 
 /**
- * The key that encrypts the platform's private keys: as configured, or from the data folder. It is generated
- * only before there is a database; a new key beside old data would open nothing. Call it before the embedded
- * database starts.
+ * The key that encrypts the platform's private keys, from the configuration or the data directory. It is generated only
+ * if there is no database yet, because a new key cannot decrypt old data. Call before the embedded database starts.
  */
 export function masterKeyOf({ masterKey, dataDirectory }: Config): Uint8Array {
   if (masterKey) return masterKey
@@ -36,12 +35,12 @@ export function masterKeyOf({ masterKey, dataDirectory }: Config): Uint8Array {
   try {
     return parseMasterKey(readFileSync(file, 'utf8').trim())
   } catch (error) {
-    if (!(error instanceof Refusal)) throw error
+    if (!(error instanceof SettingError)) throw error
     throw refused(`The file ${file} holds no usable key. ${error.message}`)
   }
 }
 
-/** Two processes may start at once: the first one's key counts. */
+/** If two processes start at once, the key of the first one is used. */
 function createKey(file: string): void {
   try {
     writeFileSync(file, `${randomBytes(32).toString('base64url')}\n`, { mode: 0o600, flag: 'wx' })

@@ -1,18 +1,18 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto'
 import type { TlsConfig } from './config.ts'
-import { readNamedFile, Refusal, type SettingsReader } from './settings-reader.ts'
+import { readNamedFile, SettingError, type SettingsReader } from './settings-reader.ts'
 
 const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/gu
 
-/** Certificates of a PEM file; at least one, and each readable. */
+/** Reads a PEM file with at least one certificate, all of them valid. */
 export function readCertificates(path: string): string {
   const text = readNamedFile(path)
   const blocks = text.match(CERTIFICATE) ?? []
-  if (blocks.length === 0) throw new Refusal(`The file ${path} holds no PEM certificate.`)
+  if (blocks.length === 0) throw new SettingError(`The file ${path} contains no PEM certificate.`)
   try {
     blocks.map((block) => new X509Certificate(block))
   } catch {
-    throw new Refusal(`The file ${path} holds a certificate that cannot be read.`)
+    throw new SettingError(`The file ${path} contains an invalid certificate.`)
   }
   return text
 }
@@ -22,29 +22,29 @@ function readPrivateKey(path: string): string {
   try {
     createPrivateKey(text)
   } catch {
-    throw new Refusal(`The file ${path} holds no PEM private key that can be used without a passphrase.`)
+    throw new SettingError(`The file ${path} contains no PEM private key without a passphrase.`)
   }
   return text
 }
 
-/** The three TLS settings belong together: none, certificate and key, or all. */
+/** Valid combinations of the three TLS settings: none, certificate and key, or all. */
 export function readTls(settings: SettingsReader): TlsConfig | undefined {
   const certificate = settings.checked('AEX_TLS_CERT', readCertificates)
   const key = settings.checked('AEX_TLS_KEY', readPrivateKey)
   const clientCa = settings.checked('AEX_TLS_CLIENT_CA', readCertificates)
   const [hasCertificate, hasKey] = [settings.value('AEX_TLS_CERT'), settings.value('AEX_TLS_KEY')]
   if (hasCertificate && !hasKey) {
-    settings.refuse('AEX_TLS_KEY', 'Set it to the private key of AEX_TLS_CERT, or unset both.')
+    settings.reject('AEX_TLS_KEY', 'Set it to the private key of AEX_TLS_CERT, or unset both.')
   }
   if (hasKey && !hasCertificate) {
-    settings.refuse('AEX_TLS_CERT', 'Set it to the certificate of AEX_TLS_KEY, or unset both.')
+    settings.reject('AEX_TLS_CERT', 'Set it to the certificate of AEX_TLS_KEY, or unset both.')
   }
   if (settings.value('AEX_TLS_CLIENT_CA') && !hasCertificate && !hasKey) {
-    settings.refuse('AEX_TLS_CLIENT_CA', 'Set AEX_TLS_CERT and AEX_TLS_KEY too: mutual TLS needs TLS.')
+    settings.reject('AEX_TLS_CLIENT_CA', 'Set AEX_TLS_CERT and AEX_TLS_KEY too: mutual TLS needs TLS.')
   }
   if (certificate === undefined || key === undefined) return undefined
   if (!new X509Certificate(certificate).checkPrivateKey(createPrivateKey(key))) {
-    return settings.refuse('AEX_TLS_KEY', 'Use the private key of the first certificate in AEX_TLS_CERT.')
+    return settings.reject('AEX_TLS_KEY', 'Use the private key of the first certificate in AEX_TLS_CERT.')
   }
   return { certificate, key, clientCa }
 }

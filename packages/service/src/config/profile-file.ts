@@ -1,23 +1,23 @@
 import { CryptoError, parseStrictJson } from '@agent-exchange/crypto'
 import { createProfile, type DeploymentProfile } from '@agent-exchange/protocol'
-import { readNamedFile, Refusal } from './settings-reader.ts'
+import { readNamedFile, SettingError } from './settings-reader.ts'
 
-const DEEPEST = 100
+const MAXIMUM_DEPTH = 100
 
-/** The effective profile of an override file; every fault in it is named with its place. */
+/** The effective profile of an override file. The error lists every invalid value with its JSON pointer. */
 export function readProfile(path: string): DeploymentProfile {
   const result = createProfile(readJson(path))
   if (result.ok) return result.profile
-  const faults = result.failures.map(({ pointer, message }) => `\n    ${pointer || '(the file)'}  ${message}`)
-  throw new Refusal(`The profile ${path} cannot be used:${faults.join('')}`)
+  const errors = result.failures.map(({ pointer, message }) => `\n    ${pointer || '(the file)'}  ${message}`)
+  throw new SettingError(`The profile ${path} cannot be used:${errors.join('')}`)
 }
 
 function readJson(path: string): unknown {
   const text = readNamedFile(path)
   try {
-    return parseStrictJson(Buffer.from(text), { maxDepth: DEEPEST })
+    return parseStrictJson(Buffer.from(text), { maxDepth: MAXIMUM_DEPTH })
   } catch (error) {
     if (!(error instanceof CryptoError)) throw error
-    throw new Refusal(`The file ${path} is not usable JSON: ${error.message}.`)
+    throw new SettingError(`The file ${path} is not usable JSON: ${error.message}.`)
   }
 }

@@ -57,7 +57,7 @@ test('an empty environment gives the documented defaults', () => {
   })
 })
 
-test('a full environment is read whole, files included', () => {
+test('every variable is read, including the files that it names', () => {
   const config = readConfig({
     AEX_HOST: '::',
     AEX_PORT: '443',
@@ -146,7 +146,7 @@ for (const [title, env, variable, says] of refusals) {
   })
 }
 
-test('listening beyond loopback needs TLS, or a declared proxy, which is one for the agent API only', () => {
+test('listening beyond loopback needs TLS or, for the agent API only, a declared proxy', () => {
   const open = { AEX_HOST: '0.0.0.0', AEX_OPERATOR_HOST: 'exchange.example' }
   assert.deepEqual(Object.keys(wrongIn(open)), ['AEX_HOST', 'AEX_OPERATOR_HOST'])
   const proxied = wrongIn({ ...open, AEX_TRUSTED_PROXIES: '10.0.0.1' })
@@ -158,7 +158,7 @@ test('listening beyond loopback needs TLS, or a declared proxy, which is one for
     assert.deepEqual(wrongIn({ AEX_HOST }), {})
 })
 
-test('every wrong setting is named at once', () => {
+test('all invalid settings are reported at once', () => {
   const wrong = wrongIn({
     AEX_PORT: 'x',
     AEX_ROLE: 'x',
@@ -175,7 +175,7 @@ test('every wrong setting is named at once', () => {
   ])
 })
 
-test('a master key reads alike from hex and base64url, padded or not', () => {
+test('a master key may be hex or base64url, padded or not', () => {
   fc.assert(
     fc.property(fc.uint8Array({ minLength: 32, maxLength: 32 }), (bytes) => {
       const buffer = Buffer.from(bytes)
@@ -189,7 +189,7 @@ test('a master key reads alike from hex and base64url, padded or not', () => {
   )
 })
 
-test('whatever a variable holds, the answer is a config or a list of wrong settings', () => {
+test('any value of a variable yields a config or a list of invalid settings', () => {
   const names = describeConfig({}).map(({ name }) => name)
   fc.assert(
     fc.property(fc.dictionary(fc.constantFrom(...names), fc.string({ unit: 'binary' })), (env) => {
@@ -198,7 +198,7 @@ test('whatever a variable holds, the answer is a config or a list of wrong setti
   )
 })
 
-test('aex config shows what holds and hides secrets', () => {
+test('aex config shows effective values and hides secrets', () => {
   const rows = describeConfig({
     AEX_MASTER_KEY: MASTER_KEY,
     DATABASE_URL: 'postgres://u:sesame@db.example/exchange?password=sesame',

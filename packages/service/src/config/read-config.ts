@@ -1,22 +1,22 @@
 import { resolve } from 'node:path'
 import { DEFAULT_PROFILE } from '@agent-exchange/protocol'
-import { addressOf, isLoopback, parseHost, parsePort, parseProxies } from './addresses.ts'
+import { listenerUrl, isLoopback, parseHost, parsePort, parseProxies } from './listener-addresses.ts'
 import { ConfigError } from './config-error.ts'
 import { LOG_LEVELS, ROLES, type Config, type SmtpConfig } from './config.ts'
 import { parseMasterKey } from './master-key-text.ts'
 import { readCertificates, readTls } from './pem-files.ts'
 import { readProfile } from './profile-file.ts'
-import { Refusal, settingsReader, type SettingsReader } from './settings-reader.ts'
+import { SettingError, settingsReader, type SettingsReader } from './settings-reader.ts'
 import { parseDatabaseUrl, parseIssuer, parseMailbox, parsePublicUrl, parseSmtpUrl } from './urls.ts'
 import { defaultOf, type Environment } from './variables.ts'
 
-/** More processes than any one machine should give to one service; beyond it, run replicas. */
+/** Processes on one machine. For more, run replicas. */
 const MAXIMUM_WORKERS = 64
 
 /**
- * The environment as one checked object. Files that variables name are read here, once.
+ * Reads and validates the environment, including the files that variables name.
  *
- * @throws {ConfigError} that lists every wrong setting
+ * @throws {ConfigError} with every invalid setting
  */
 export function readConfig(env: Environment): Config {
   const settings = settingsReader(env)
@@ -33,7 +33,7 @@ export function readConfig(env: Environment): Config {
     operatorHost,
     operatorPort,
     publicUrl:
-      checked('AEX_PUBLIC_URL', (text) => parsePublicUrl(text, usesTls)) ?? addressOf(host, port, usesTls),
+      checked('AEX_PUBLIC_URL', (text) => parsePublicUrl(text, usesTls)) ?? listenerUrl(host, port, usesTls),
     dataDirectory: resolve(value('AEX_DATA_DIR') ?? defaultOf('AEX_DATA_DIR')),
     databaseUrl: checked('DATABASE_URL', parseDatabaseUrl),
     tls,
@@ -50,12 +50,12 @@ export function readConfig(env: Environment): Config {
     smtp: readSmtp(settings),
     logLevel: checked('AEX_LOG_LEVEL', oneOf(LOG_LEVELS)) ?? 'info',
   }
-  refuseOpenListeners(config, settings)
-  refuseSharedListener(config, settings)
+  rejectOpenListeners(config, settings)
+  rejectSharedListener(config, settings)
   if (value('DATABASE_URL') && !value('AEX_MASTER_KEY')) {
-    settings.refuse(
+    settings.reject(
       'AEX_MASTER_KEY',
-      'Set it, as DATABASE_URL is set: every replica needs the same 32 bytes, as base64url or hex.',
+      'Set it together with DATABASE_URL: every replica needs the same 32 bytes, as base64url or hex.',
     )
   }
   if (settings.wrong.length > 0) throw new ConfigError(settings.wrong)
@@ -63,45 +63,45 @@ export function readConfig(env: Environment): Config {
 }
 
 /**
- * Tokens and packages' metadata never cross a network in the clear. A proxy that ends TLS is one for the agent API
- * only: an operator's token goes over TLS or stays on this machine.
+ * Tokens and package metadata never cross a network unencrypted. A TLS-terminating proxy serves the agent API only: an
+ * operator's token is sent over TLS or stays on this machine.
  */
-function refuseOpenListeners({ host, operatorHost }: Config, { value, refuse }: SettingsReader): void {
+function rejectOpenListeners({ host, operatorHost }: Config, { value, reject }: SettingsReader): void {
   if (value('AEX_TLS_CERT') || value('AEX_TLS_KEY')) return
   if (!isLoopback(host) && !value('AEX_TRUSTED_PROXIES')) {
-    refuse(
+    reject(
       'AEX_HOST',
-      'Listening beyond this machine needs TLS: set AEX_TLS_CERT and AEX_TLS_KEY, or name the proxy that ' +
-        'ends TLS in AEX_TRUSTED_PROXIES, or use 127.0.0.1.',
+      'Listening beyond this machine needs TLS: set AEX_TLS_CERT and AEX_TLS_KEY, or name the ' +
+        'TLS-terminating proxy in AEX_TRUSTED_PROXIES, or use 127.0.0.1.',
     )
   }
   if (!isLoopback(operatorHost)) {
-    refuse(
+    reject(
       'AEX_OPERATOR_HOST',
       'Listening beyond this machine needs TLS: set AEX_TLS_CERT and AEX_TLS_KEY, or use 127.0.0.1. ' +
-        'A proxy in AEX_TRUSTED_PROXIES is for the agent API only.',
+        'AEX_TRUSTED_PROXIES is for the agent API only.',
     )
   }
 }
 
-function refuseSharedListener(
+function rejectSharedListener(
   { host, port, operatorHost, operatorPort }: Config,
-  { refuse }: SettingsReader,
+  { reject }: SettingsReader,
 ): void {
   const wildcard = [host, operatorHost].some((address) => address === '0.0.0.0' || address === '::')
   if (port === operatorPort && (host === operatorHost || wildcard)) {
-    refuse('AEX_OPERATOR_PORT', 'Use another port than AEX_PORT: the operator API has a listener of its own.')
+    reject('AEX_OPERATOR_PORT', 'Use another port than AEX_PORT: the operator API has its own listener.')
   }
 }
 
-function readSmtp({ checked, value, refuse }: SettingsReader): SmtpConfig | undefined {
+function readSmtp({ checked, value, reject }: SettingsReader): SmtpConfig | undefined {
   const url = checked('AEX_SMTP_URL', parseSmtpUrl)
   const from = checked('AEX_ALERT_FROM', parseMailbox)
   if (value('AEX_SMTP_URL') && !value('AEX_ALERT_FROM')) {
-    refuse('AEX_ALERT_FROM', 'Set it to the sender of alert mail, or unset AEX_SMTP_URL.')
+    reject('AEX_ALERT_FROM', 'Set it to the sender of alert mail, or unset AEX_SMTP_URL.')
   }
   if (value('AEX_ALERT_FROM') && !value('AEX_SMTP_URL')) {
-    refuse('AEX_SMTP_URL', 'Set it to the mail server, or unset AEX_ALERT_FROM.')
+    reject('AEX_SMTP_URL', 'Set it to the mail server, or unset AEX_ALERT_FROM.')
   }
   return url === undefined || from === undefined ? undefined : { url, from }
 }
@@ -109,13 +109,13 @@ function readSmtp({ checked, value, refuse }: SettingsReader): SmtpConfig | unde
 function parseFlag(text: string): boolean {
   if (text === 'true' || text === '1') return true
   if (text === 'false' || text === '0') return false
-  throw new Refusal('Use true or false.')
+  throw new SettingError('Use true or false.')
 }
 
 function oneOf<Value extends string>(values: readonly Value[]): (text: string) => Value {
   return (text) => {
     const value = values.find((each) => each === text)
-    if (value === undefined) throw new Refusal(`Use one of ${values.join(', ')}.`)
+    if (value === undefined) throw new SettingError(`Use one of ${values.join(', ')}.`)
     return value
   }
 }
@@ -123,7 +123,7 @@ function oneOf<Value extends string>(values: readonly Value[]): (text: string) =
 function parseWorkers(text: string): number {
   const workers = /^\d{1,3}$/u.test(text) ? Number(text) : 0
   if (workers < 1 || workers > MAXIMUM_WORKERS) {
-    throw new Refusal(`Use a number of processes from 1 to ${MAXIMUM_WORKERS}.`)
+    throw new SettingError(`Use a number of processes from 1 to ${MAXIMUM_WORKERS}.`)
   }
   return workers
 }

@@ -1,34 +1,34 @@
 import { readFileSync } from 'node:fs'
-import type { WrongSetting } from './config-error.ts'
+import type { InvalidSetting } from './config-error.ts'
 import { valueOf, type Environment, type VariableName } from './variables.ts'
 
-/** Reads settings one by one and collects what is wrong with them. */
+/** Reads settings and collects their errors. */
 export interface SettingsReader {
   readonly value: (name: VariableName) => string | undefined
-  readonly refuse: (name: VariableName, message: string) => undefined
-  /** Runs the check where the variable is set; a thrown `Refusal` is collected. */
+  readonly reject: (name: VariableName, message: string) => undefined
+  /** Runs the check if the variable is set, and collects a thrown `SettingError`. */
   readonly checked: <T>(name: VariableName, check: (value: string) => T) => T | undefined
-  readonly wrong: readonly WrongSetting[]
+  readonly wrong: readonly InvalidSetting[]
 }
 
-/** Thrown by a check: the sentence says what to set. */
-export class Refusal extends Error {}
+/** Thrown by a check. The message says what to set. */
+export class SettingError extends Error {}
 
 export function settingsReader(env: Environment): SettingsReader {
-  const wrong: WrongSetting[] = []
+  const wrong: InvalidSetting[] = []
   const value = (name: VariableName) => valueOf(env, name)
-  const refuse = (variable: VariableName, message: string) => void wrong.push({ variable, message })
+  const reject = (variable: VariableName, message: string) => void wrong.push({ variable, message })
   return {
     value,
-    refuse,
+    reject,
     checked: (name, check) => {
       const given = value(name)
       if (given === undefined) return undefined
       try {
         return check(given)
       } catch (error) {
-        if (!(error instanceof Refusal)) throw error
-        return refuse(name, error.message)
+        if (!(error instanceof SettingError)) throw error
+        return reject(name, error.message)
       }
     },
     wrong,
@@ -41,12 +41,12 @@ const REASONS: Readonly<Record<string, string>> = {
   EACCES: 'this user may not read it',
 }
 
-/** Text of a file that a variable names. */
+/** Reads the file that a variable names. */
 export function readNamedFile(path: string): string {
   try {
     return readFileSync(path, 'utf8')
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? String(error.code) : ''
-    throw new Refusal(`The file ${path} cannot be read: ${REASONS[code] ?? 'it could not be opened'}.`)
+    throw new SettingError(`The file ${path} cannot be read: ${REASONS[code] ?? 'it could not be opened'}.`)
   }
 }

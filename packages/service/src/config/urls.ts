@@ -1,34 +1,35 @@
-import { isLoopback } from './addresses.ts'
-import { Refusal } from './settings-reader.ts'
+import { isLoopback } from './listener-addresses.ts'
+import { SettingError } from './settings-reader.ts'
 
 function parse(text: string, example: string): URL {
   const url = URL.parse(text)
-  if (url === null) throw new Refusal(`Use an absolute address such as ${example}.`)
+  if (url === null) throw new SettingError(`Use an absolute URL such as ${example}.`)
   return url
 }
 
-/** {base_url}: an origin. A path would have to go into every address that the protocol fixes. */
+/** {base_url}: an origin without a path, because the protocol defines its paths from the root. */
 export function parsePublicUrl(text: string, usesTls: boolean): string {
   const url = parse(text, 'https://exchange.example')
-  if (url.protocol !== 'https:' && url.protocol !== 'http:') throw new Refusal('Use https:// or http://.')
+  if (url.protocol !== 'https:' && url.protocol !== 'http:')
+    throw new SettingError('Use https:// or http://.')
   if (usesTls && url.protocol === 'http:') {
-    throw new Refusal('Use https://, as AEX_TLS_CERT makes the listener speak TLS.')
+    throw new SettingError('Use https://, because AEX_TLS_CERT enables TLS.')
   }
   if (url.pathname !== '/' || url.search !== '' || url.hash !== '' || url.username !== '') {
-    throw new Refusal('Use scheme, host and port only, such as https://exchange.example.')
+    throw new SettingError('Use scheme, host and port only, such as https://exchange.example.')
   }
   return url.origin
 }
 
-/** RFC 8414 section 2: https, no query, no fragment. Plain http is for a developer's own machine. */
+/** RFC 8414 section 2: https, no query, no fragment. Plain http is accepted for loopback, for development. */
 export function parseIssuer(text: string): string {
   const url = parse(text, 'https://login.example')
   const isLocal = url.protocol === 'http:' && isLoopback(url.hostname.replace(/^\[|\]$/gu, ''))
-  if (url.protocol !== 'https:' && !isLocal) throw new Refusal('Use an https:// address.')
+  if (url.protocol !== 'https:' && !isLocal) throw new SettingError('Use an https:// URL.')
   if (url.search !== '' || url.hash !== '' || url.username !== '') {
-    throw new Refusal('Leave out user information, query and fragment (RFC 8414 section 2).')
+    throw new SettingError('Leave out user information, query and fragment (RFC 8414 section 2).')
   }
-  // An issuer is compared character by character, so it stays as it was written.
+  // Issuers are compared as strings, so the text is not normalized.
   return text
 }
 
@@ -36,7 +37,7 @@ export function parseDatabaseUrl(text: string): string {
   const url = URL.parse(text)
   const isPostgres = url !== null && ['postgres:', 'postgresql:'].includes(url.protocol)
   if (!isPostgres || url.hostname === '' || url.pathname.length < 2) {
-    throw new Refusal('Use postgres://user:password@host:5432/database.')
+    throw new SettingError('Use postgres://user:password@host:5432/database.')
   }
   return text
 }
@@ -44,25 +45,25 @@ export function parseDatabaseUrl(text: string): string {
 export function parseSmtpUrl(text: string): string {
   const url = URL.parse(text)
   if (url === null || !['smtp:', 'smtps:'].includes(url.protocol) || url.hostname === '') {
-    throw new Refusal('Use smtps://user:password@host:465 or smtp://host:25.')
+    throw new SettingError('Use smtps://user:password@host:465 or smtp://host:25.')
   }
   return text
 }
 
-/** The address, or a name before it in angle brackets. */
+/** A mail address, or a display name followed by one in angle brackets. */
 export function parseMailbox(text: string): string {
   if (!/^(?:[^<>\r\n]+ )?<[^<>\s@]+@[^<>\s@]+>$|^[^<>\s@]+@[^<>\s@]+$/u.test(text)) {
-    throw new Refusal('Use a mail address such as alerts@exchange.example.')
+    throw new SettingError('Use a mail address such as alerts@exchange.example.')
   }
   return text
 }
 
-/** The same address with its password hidden, for people to read. */
+/** The URL with its password hidden, for display. */
 export function hidePassword(text: string): string {
   const url = URL.parse(text)
   if (url === null) return '(hidden)'
   if (url.password !== '') url.password = 'hidden'
-  // Drivers also take the password as a parameter.
+  // Drivers also accept the password as a query parameter.
   for (const name of url.searchParams.keys()) {
     if (/pass|secret|key/iu.test(name)) url.searchParams.set(name, 'hidden')
   }

@@ -2,13 +2,13 @@
 export interface Variable {
   readonly name: string
   readonly meaning: string
-  /** What holds while it is unset, in words where it is no value. */
+  /** The default, or its description where it is not a fixed value. */
   readonly default: string
-  /** Hidden: shown as set or unset, never as itself. */
+  /** The value is never shown. */
   readonly secret?: true
 }
 
-/** Every variable the service reads, in the order of the operations guide. There is no other. */
+/** Every variable that the service reads, in the order of the operations guide. */
 export const VARIABLES = [
   { name: 'AEX_HOST', meaning: 'address of the agent API', default: '127.0.0.1' },
   { name: 'AEX_PORT', meaning: 'port of the agent API', default: '8080' },
@@ -16,12 +16,12 @@ export const VARIABLES = [
   { name: 'AEX_OPERATOR_PORT', meaning: 'port of the operator API', default: '8081' },
   {
     name: 'AEX_PUBLIC_URL',
-    meaning: 'base address that agents use; audience of access tokens',
+    meaning: 'base URL for agents; audience of access tokens',
     default: 'from host, port and TLS',
   },
   {
     name: 'AEX_DATA_DIR',
-    meaning: 'folder of the embedded database, generated keys and the operator token',
+    meaning: 'directory of the embedded database, generated keys and the operator token',
     default: './data',
   },
   {
@@ -33,19 +33,19 @@ export const VARIABLES = [
   { name: 'AEX_TLS_KEY', meaning: 'private key of AEX_TLS_CERT (PEM file)', default: 'no TLS' },
   {
     name: 'AEX_TLS_CLIENT_CA',
-    meaning: 'authorities of client certificates (PEM file); turns on mutual TLS',
+    meaning: 'certificate authorities of client certificates (PEM file); enables mutual TLS',
     default: 'no client certificates',
   },
   {
     name: 'AEX_TRUSTED_PROXIES',
     meaning:
-      'addresses or networks that end TLS for the agent API and may hand over Client-Cert, comma-separated; ' +
-      'without AEX_TLS_CERT nobody else is answered there',
-    default: 'nobody',
+      'addresses or networks of proxies that terminate TLS for the agent API and may send Client-Cert, ' +
+      'comma-separated; without AEX_TLS_CERT all other peers are refused there',
+    default: 'none',
   },
   {
     name: 'AEX_ISSUER',
-    meaning: 'outside OAuth 2.0 issuer whose access tokens are accepted',
+    meaning: 'external OAuth 2.0 issuer whose access tokens are accepted',
     default: 'the embedded authorization server',
   },
   {
@@ -55,7 +55,7 @@ export const VARIABLES = [
   },
   {
     name: 'AEX_WEBHOOK_CA',
-    meaning: 'further authorities of webhook receivers (PEM file)',
+    meaning: 'additional certificate authorities of webhook receivers (PEM file)',
     default: "Node's own",
   },
   {
@@ -79,14 +79,14 @@ export const VARIABLES = [
   { name: 'AEX_ALERT_FROM', meaning: 'sender address of owner alerts', default: 'no mail' },
   {
     name: 'AEX_LOG_LEVEL',
-    meaning: 'what is logged: trace, debug, info, warn, error, fatal or silent',
+    meaning: 'minimum level of log lines: trace, debug, info, warn, error, fatal or silent',
     default: 'info',
   },
 ] as const satisfies readonly Variable[]
 
 export type VariableName = (typeof VARIABLES)[number]['name']
 
-/** What a process was started with. An empty value counts as unset. */
+/** The environment of a process. An empty value counts as unset. */
 export type Environment = Readonly<Record<string, string | undefined>>
 
 export function valueOf(env: Environment, name: VariableName): string | undefined {

@@ -2,7 +2,7 @@ import Fastify, { type FastifyInstance } from 'fastify'
 import type { TlsConfig } from '../config/config.ts'
 import { loggableError } from '../db/loggable-error.ts'
 import type { Context } from '../kernel/context.ts'
-import { pathOf, RESOURCE_METADATA_PATH } from '../oauth/addresses.ts'
+import { pathOf, RESOURCE_METADATA_PATH } from '../oauth/oauth-urls.ts'
 import type { AuthorizationServer } from '../oauth/authorization-server.ts'
 import { protectedResourceMetadata } from '../oauth/metadata.ts'
 import { notFound, refuseUnknownRoutes } from './allowed-methods.ts'
@@ -24,7 +24,7 @@ const MAXIMUM_PARAMETER_CHARACTERS = 3_072
 
 /** The agent API: 21 operations, downloads, tokens and discovery. */
 export function createAgentServer(dependencies: AgentServerDependencies): FastifyInstance {
-  const { context, authorizationServer, outsideIssuer, log } = dependencies
+  const { context, authorizationServer, externalIssuer, log } = dependencies
   const app = Fastify({
     bodyLimit: context.profile['O-14'].request_bytes,
     requestTimeout: context.profile['O-14'].request_seconds * 1_000,
@@ -69,7 +69,7 @@ export function createAgentServer(dependencies: AgentServerDependencies): Fastif
   // RFC 9728 section 3.1: the path of the resource is appended to the well-known path.
   for (const url of new Set([RESOURCE_METADATA_PATH, RESOURCE_METADATA_PATH + pathOf(context.publicUrl)])) {
     app.get(url, (_request, reply) =>
-      reply.send(protectedResourceMetadata({ publicUrl: context.publicUrl, issuer: outsideIssuer })),
+      reply.send(protectedResourceMetadata({ publicUrl: context.publicUrl, issuer: externalIssuer })),
     )
   }
   if (authorizationServer) mountAuthorizationServer(app, authorizationServer)

@@ -16,7 +16,7 @@ export interface AgentServerDependencies {
   readonly authentication: Authentication
   /** Undefined if an external issuer is configured. */
   readonly authorizationServer: AuthorizationServer | undefined
-  readonly outsideIssuer: string | undefined
+  readonly externalIssuer: string | undefined
   readonly mutations: MutationPipeline
   readonly limitRate: (organizationId: string) => void
   readonly limitConcurrency: ConcurrencyLimit

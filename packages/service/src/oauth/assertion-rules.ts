@@ -9,10 +9,7 @@ interface AssertionRules {
   readonly now: number
 }
 
-/**
- * What oidc-provider leaves to the deployment about a client assertion whose signature and expiry it has
- * already checked.
- */
+/** Checks that oidc-provider leaves to the deployment. It has already verified signature and expiry. */
 export function requireUsableAssertion(
   claims: Readonly<Record<string, unknown>>,
   rules: AssertionRules,
@@ -20,7 +17,7 @@ export function requireUsableAssertion(
   const { assertion_seconds, assertion_id_characters, clock_skew_seconds } = rules.profile['O-08']
   const { aud, exp, iat, jti } = claims
 
-  // An assertion that is good at several places could be passed on by one of them to another.
+  // With several audiences, one of them could replay the assertion to another.
   const audience: unknown = Array.isArray(aud) && aud.length === 1 ? aud[0] : aud
   if (typeof audience !== 'string' || !rules.audiences.includes(audience)) throw refused('audience')
 
@@ -33,7 +30,7 @@ export function requireUsableAssertion(
   if (exp - iat > assertion_seconds) throw refused('lifetime')
 }
 
-/** Every failed authentication looks the same to the client; the detail is for the operator's log. */
+/** The client gets the same response for every failure; the detail is for the operator's log. */
 function refused(detail: string): Error {
   return new errors.InvalidClientAuth(`client assertion: ${detail}`)
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { secondsAfter } from '../kernel/clock.ts'
-import { PURGE_BATCH, purgeAssertions, useAssertion } from './assertion-use.ts'
+import { PURGE_BATCH, purgeAssertions, recordAssertion } from './assertion-use.ts'
 import { openTestDatabase } from './oauth-world.fixture.ts'
 
 const NOW = '2026-03-02T08:00:00.000Z'
@@ -12,20 +12,20 @@ before(async () => {
 after(() => database[Symbol.asyncDispose]())
 
 const use = (clientId: string, assertionId: string, expiresAt = NOW) =>
-  useAssertion(database.db, { clientId, assertionId, expiresAt })
+  recordAssertion(database.db, { clientId, assertionId, expiresAt })
 
-test('[AUTH-02] an assertion id counts once for each client', async () => {
+test('[AUTH-02] an assertion id is accepted once per client', async () => {
   assert.deepEqual([await use('a', '1'), await use('a', '1'), await use('b', '1')], [true, false, true])
-  // Joined without a mark between them, these two would be the same.
+  // Without a separator these two would hash to the same value.
   assert.deepEqual([await use('ab', 'c'), await use('a', 'bc')], [true, true])
 })
 
-test('[AUTH-02] of 50 concurrent uses one wins', async () => {
+test('[AUTH-02] of 50 concurrent uses exactly one is accepted', async () => {
   const results = await Promise.all(Array.from({ length: 50 }, () => use('c', 'same')))
   assert.equal(results.filter(Boolean).length, 1)
 })
 
-test('[AUTH-02] expired ids are purged in steps, the others stay', async () => {
+test('[AUTH-02] expired ids are purged in batches, the others are kept', async () => {
   await database.db`delete from assertion_use`
   const expired = PURGE_BATCH * 2 + 5
   await database.db`

@@ -1,15 +1,15 @@
 import { createHash } from 'node:crypto'
 import type { Database, Queries } from '../db/database.ts'
 
-/** Rows deleted by one statement, and statements of one run: a purge never holds much for long. */
+/** Rows deleted per statement, and statements per run, so that locks stay short. */
 export const PURGE_BATCH = 1_000
 const PURGE_BATCHES = 100
 
 /**
- * Records an assertion's id; false if it was there before. One statement decides, so of any number of
- * processes that see the same assertion at once exactly one gets true (RFC 7523 section 3, item 7).
+ * Records an assertion's id; false if it was used before. A single insert decides, so exactly one of several concurrent
+ * processes gets true (RFC 7523 section 3, item 7).
  */
-export async function useAssertion(
+export async function recordAssertion(
   queries: Queries,
   { clientId, assertionId, expiresAt }: { clientId: string; assertionId: string; expiresAt: string },
 ): Promise<boolean> {
@@ -20,7 +20,7 @@ export async function useAssertion(
   return count === 1
 }
 
-/** Forgets assertions that would be refused as expired anyway. Returns how many. */
+/** Deletes expired assertion ids and returns how many. */
 export async function purgeAssertions(db: Database, now: string): Promise<number> {
   let purged = 0
   for (let batch = 0; batch < PURGE_BATCHES; batch++) {

@@ -6,44 +6,44 @@ import type { TokenKey } from '../kernel/platform-keys-token.ts'
 import { databaseUnavailable, Problem } from '../kernel/problem.ts'
 import {
   KEYS_PATH,
-  oauthAddresses,
+  oauthUrls,
   OPENID_METADATA_PATH,
   pathOf,
   SERVER_METADATA_PATH,
   TOKEN_PATH,
-} from './addresses.ts'
+} from './oauth-urls.ts'
 import { authorizationServerMetadata } from './metadata.ts'
 import { providerConfiguration, type ProviderSettings } from './provider-configuration.ts'
 
 export interface AuthorizationServerSettings extends ProviderSettings {
   /** Unexpected failures, for the log. */
   readonly onError: (error: unknown) => void
-  /** Why a token was refused: for the operator, never for the client. Holds no secret. */
-  readonly onRefusal?: (refusal: Refusal) => void
+  /** Receives the reason of a refusal, for the operator and never for the client. Contains no secret. */
+  readonly onRefusal?: (refusal: TokenRefusal) => void
 }
 
-export interface Refusal {
-  /** Only of clients that exist. */
+export interface TokenRefusal {
+  /** Undefined for unknown clients. */
   readonly clientId: string | undefined
   readonly error: string
   readonly reason: string | undefined
 }
 
 export interface AuthorizationServer {
-  /** Whether a path (without its query) is the authorization server's. */
+  /** Whether the authorization server serves this path (without its query). */
   handles(path: string): boolean
-  /** Answers a request whose body nobody has read yet. */
+  /** Answers a request whose body has not been read. */
   handle(request: IncomingMessage, response: ServerResponse): Promise<void>
 }
 
 type Answer = (request: IncomingMessage, response: ServerResponse) => Promise<void> | void
 
-/** How long clients may keep keys and metadata; short, since both are cheap. */
+/** How long clients may cache keys and metadata. */
 const DOCUMENT_SECONDS = 300
 
 /**
- * The embedded authorization server: tokens for clients that have credentials, and the documents by which
- * they find it. Addresses come from {base_url}, never from the request's headers, so it works behind a proxy.
+ * The embedded authorization server: token endpoint and discovery documents. URLs are derived from {base_url}, never
+ * from request headers, so that it works behind a proxy.
  */
 export function createAuthorizationServer(settings: AuthorizationServerSettings): AuthorizationServer {
   const { publicUrl, tokenKeys } = settings
@@ -73,22 +73,22 @@ export function createAuthorizationServer(settings: AuthorizationServerSettings)
 
 type ProviderCallback = ReturnType<Provider['callback']>
 
-/** oidc-provider takes its keys when it is made: so it is made again when they change. */
+/** oidc-provider takes its keys at construction, so it is recreated when they change. */
 function providerOf(settings: AuthorizationServerSettings): () => Promise<ProviderCallback> {
-  let made: { version: string; answer: ProviderCallback } | undefined
+  let current: { version: string; answer: ProviderCallback } | undefined
   return async () => {
     const { keys, version } = await settings.tokenKeys()
-    if (made?.version !== version) made = { version, answer: makeProvider(settings, keys) }
-    return made.answer
+    if (current?.version !== version) current = { version, answer: createProvider(settings, keys) }
+    return current.answer
   }
 }
 
-function makeProvider(settings: AuthorizationServerSettings, keys: readonly TokenKey[]): ProviderCallback {
+function createProvider(settings: AuthorizationServerSettings, keys: readonly TokenKey[]): ProviderCallback {
   const { publicUrl, onError, onRefusal } = settings
   const provider = new Provider(publicUrl, providerConfiguration(settings, keys))
   provider.use((ctx, next) => {
-    // Where the library asks for the request's own address it gets the configured one.
-    Object.defineProperty(ctx, 'href', { value: oauthAddresses(publicUrl).tokenEndpoint })
+    // The library derives URLs from the request; it must use the configured ones.
+    Object.defineProperty(ctx, 'href', { value: oauthUrls(publicUrl).tokenEndpoint })
     ctx['mountPath'] = pathOf(publicUrl)
     return next()
   })
@@ -96,9 +96,9 @@ function makeProvider(settings: AuthorizationServerSettings, keys: readonly Toke
     if (!isUnavailable(error)) return onError(error)
     ctx.status = 503
     ctx.set('Retry-After', String(databaseUnavailable(error).details['retry_after_seconds']))
-    ctx.body = { error: 'temporarily_unavailable', error_description: 'the database cannot be reached' }
+    ctx.body = { error: 'temporarily_unavailable', error_description: 'the database is unavailable' }
   })
-  // Koa prints errors itself unless somebody listens; its types know only the library's own events.
+  // Koa prints errors unless there is a listener. Its types lack this event.
   const koa: EventEmitter = provider
   koa.on('error', onError)
   provider.on('grant.error', (ctx, error) => {
@@ -120,7 +120,7 @@ function tokenEndpoint(settings: AuthorizationServerSettings): Answer {
       if (!(error instanceof Problem)) throw error
       return send(response, 400, {
         error: 'invalid_request',
-        error_description: 'Client-Cert cannot be read',
+        error_description: 'Client-Cert is invalid',
       })
     }
     const answer = await provider()

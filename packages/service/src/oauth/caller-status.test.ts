@@ -33,13 +33,13 @@ const outcome = (check: Promise<void>) =>
     (error: { code: string }) => error.code,
   )
 
-test('[AUTH-01] callers who ask together are each judged by their own status', async () => {
+test('[AUTH-01] callers in one batch are each checked by their own status', async () => {
   const [fine, suspended, disabled] = [
     await provision('fine'),
     await provision('suspended', 'suspended'),
     await provision('disabled', 'active', 'disabled'),
   ]
-  // Another organization's client, and none at all, under a name that has both ids in it.
+  // Another organization's client, and a forged name that contains both ids.
   const mixed = [caller('fine', 'client_disabled'), caller('nobody'), caller('fine', 'fine client_fine')]
   const asked = [fine, suspended, fine, disabled, ...mixed, fine]
   const embedded = createCallerStatus(db, 'embedded')
@@ -54,8 +54,8 @@ test('[AUTH-01] callers who ask together are each judged by their own status', a
     no,
     'passes',
   ])
-  // An outside issuer's clients have no row: the organization alone decides.
-  const outside = createCallerStatus(db, 'outside')
+  // Clients of an external issuer have no row; only the organization is checked.
+  const outside = createCallerStatus(db, 'external')
   assert.deepEqual(await Promise.all(asked.map((each) => outcome(outside(tokenOf(each))))), [
     'passes',
     no,
@@ -68,7 +68,7 @@ test('[AUTH-01] callers who ask together are each judged by their own status', a
   ])
 })
 
-test('[AUTH-01] a suspension counts from the next request on, also while others are being answered', async () => {
+test('[AUTH-01] a suspension takes effect with the next request, even while a batch is in progress', async () => {
   const acme = await provision('acme')
   const requireActive = createCallerStatus(db, 'embedded')
   let isSuspended = false
@@ -86,13 +86,13 @@ test('[AUTH-01] a suspension counts from the next request on, also while others 
   await Promise.all(stream)
 })
 
-test('[AUTH-02] a rotation ends the tokens of every credential before it, also of those that ask together', async () => {
+test('[AUTH-02] a rotation invalidates the tokens of all earlier credentials, also within one batch', async () => {
   const rotating = await provision('rotating')
   const embedded = createCallerStatus(db, 'embedded')
   await db`update oauth_client set credential_version = 2 where client_id = ${rotating.clientId}`
   const asked = [0, 1, 2, 3].map((version) => outcome(embedded(tokenOf(rotating, version))))
   const no = 'access_token_invalid'
   assert.deepEqual(await Promise.all(asked), [no, no, 'passes', no])
-  // Credentials of an outside issuer's clients are its own business.
-  assert.equal(await outcome(createCallerStatus(db, 'outside')(tokenOf(rotating))), 'passes')
+  // An external issuer manages the credentials of its clients itself.
+  assert.equal(await outcome(createCallerStatus(db, 'external')(tokenOf(rotating))), 'passes')
 })

@@ -20,19 +20,19 @@ function requestFrom(remoteAddress: string, clientCert: string | undefined): Inc
 
 const der = async (name: string) => new X509Certificate((await selfSignedCertificate(name)).certificate).raw
 
-test('[AUTH-02] a trusted proxy hands over a certificate as one byte sequence', async () => {
+test('[AUTH-02] a trusted proxy forwards a certificate as one byte sequence', async () => {
   const certificate = new X509Certificate((await (await testAuthority()).client('a.example')).certificate)
   const found = read(requestFrom('10.1.2.3', `:${certificate.raw.toString('base64')}:`))
   assert.equal(found?.thumbprint, certificateThumbprint(certificate))
   assert.equal(found?.authorized, true)
 })
 
-test('[AUTH-02] a self-signed certificate by a proxy is read, and nobody vouches for it', async () => {
+test('[AUTH-02] a forwarded self-signed certificate is read but not authorized', async () => {
   const found = read(requestFrom('::1', `:${(await der('a')).toString('base64')}:`))
   assert.equal(found?.authorized, false)
 })
 
-test('[AUTH-02] the header of anybody else is not looked at, not even a damaged one', async () => {
+test('[AUTH-02] the header of any other peer is ignored, even if it is malformed', async () => {
   const value = `:${(await der('a')).toString('base64')}:`
   for (const peer of ['192.0.2.1', '11.0.0.1', '::2', '']) {
     assert.equal(read(requestFrom(peer, value)), undefined)
@@ -64,7 +64,7 @@ test('[AUTH-02] a header that is not exactly one certificate is refused', async 
   }
 })
 
-test('[AUTH-02] whatever a proxy sends, the answer is a certificate or a problem', () => {
+test('[AUTH-02] any header of a proxy yields a certificate or a problem', () => {
   const values = fc.oneof(
     fc.string(),
     fc.uint8Array().map((bytes) => `:${Buffer.from(bytes).toString('base64')}:`),
@@ -76,7 +76,7 @@ test('[AUTH-02] whatever a proxy sends, the answer is a certificate or a problem
   )
 })
 
-test('peers are compared as addresses, also where IPv4 is written as IPv6', () => {
+test('peers are compared as addresses, including IPv4-mapped IPv6 addresses', () => {
   const isOurs = trustedPeers(['10.0.0.0/8', '192.0.2.7', 'fd00::/8'])
   for (const ours of ['10.255.0.1', '192.0.2.7', '::ffff:10.0.0.1', 'fd12::1']) assert.ok(isOurs(ours), ours)
   for (const other of ['11.0.0.1', '192.0.2.8', '::ffff:11.0.0.1', 'fe80::1', 'x', undefined]) {

@@ -13,7 +13,7 @@ async function callWith(token: string) {
   return { status: response.status, challenge: response.headers.get('www-authenticate'), body }
 }
 
-test('[AUTH-01][AUTH-02] rotating a client ends its issued tokens at once, and those issued after it work at once', async () => {
+test('[AUTH-01][AUTH-02] rotating a client invalidates its tokens at once, and new tokens work at once', async () => {
   const { clientId, clientKey } = await world.organization('rotating')
   const bystander = await world.organization('bystander')
   let key = clientKey
@@ -22,7 +22,7 @@ test('[AUTH-01][AUTH-02] rotating a client ends its issued tokens at once, and t
     const credential = { method: 'private_key_jwt' as const, key: key.privateJwk }
     const client = { baseUrl: world.url, clientId, credential }
     const { access_token: token } = await requestToken(client)
-    // Twice: the second time the token is found in the cache.
+    // Twice, because the second call finds the token in the cache.
     assert.deepEqual([(await callWith(token)).status, (await callWith(token)).status], [200, 200])
 
     key = await generateKeyPair('signing')

@@ -1,6 +1,6 @@
 import type { Queries } from '../db/database.ts'
 
-/** What the authorization server has to know of a client. */
+/** An active client with its credential. */
 export interface ActiveClient {
   readonly client_id: string
   readonly organization_id: string
@@ -9,14 +9,14 @@ export interface ActiveClient {
   readonly public_jwk: string | null
   readonly certificate: string | null
   readonly tls_san_dns: string | null
-  /** Read together with the credential: a token says by which of them its client was authenticated. */
+  /** Becomes a claim of the token, which names the credential that the client authenticated with. */
   readonly credential_version: number
 }
 
-/** Visible ASCII (RFC 6749 appendix A.1); anything else is nobody's id and not worth a query. */
+/** Visible ASCII (RFC 6749 appendix A.1). Anything else cannot be a client id and is not queried. */
 const CLIENT_ID = /^[\x21-\x7e]{1,256}$/
 
-/** Read for each request, so that disabling a client or suspending an organization works from the next one on. */
+/** Queried for each request, so that disabling a client or suspending an organization takes effect immediately. */
 export async function findActiveClient(
   queries: Queries,
   clientId: string,

@@ -1,4 +1,4 @@
-import { oauthAddresses } from './addresses.ts'
+import { oauthUrls } from './oauth-urls.ts'
 
 export const AUTHENTICATION_METHODS = [
   'private_key_jwt',
@@ -7,15 +7,15 @@ export const AUTHENTICATION_METHODS = [
 ] as const
 export const ASSERTION_ALGORITHMS = ['ES256'] as const
 
-/** RFC 8414: what the embedded authorization server can do. */
+/** RFC 8414: metadata of the embedded authorization server. */
 export function authorizationServerMetadata(publicUrl: string): object {
-  const { issuer, tokenEndpoint, keys } = oauthAddresses(publicUrl)
+  const { issuer, tokenEndpoint, keys } = oauthUrls(publicUrl)
   return {
     issuer,
     token_endpoint: tokenEndpoint,
     jwks_uri: keys,
     grant_types_supported: ['client_credentials'],
-    // Required by the RFC, and empty: there is no authorization endpoint.
+    // Required by RFC 8414, but empty because there is no authorization endpoint.
     response_types_supported: [],
     token_endpoint_auth_methods_supported: AUTHENTICATION_METHODS,
     token_endpoint_auth_signing_alg_values_supported: ASSERTION_ALGORITHMS,
@@ -25,13 +25,13 @@ export function authorizationServerMetadata(publicUrl: string): object {
   }
 }
 
-/** RFC 9728: which authorization server to ask, and how to present a token. */
+/** RFC 9728: names the authorization server and how to present a token. */
 export function protectedResourceMetadata({
   publicUrl,
-  issuer = oauthAddresses(publicUrl).issuer,
+  issuer = oauthUrls(publicUrl).issuer,
 }: {
   readonly publicUrl: string
-  /** The outside issuer, where there is one. */
+  /** The external issuer, if configured. */
   readonly issuer?: string | undefined
 }): object {
   return {

@@ -46,7 +46,7 @@ function connectionsOf(identity?: Identity): Agent {
   return agent
 }
 
-/** As a proxy hands the certificate over (RFC 9440). */
+/** The Client-Cert header of a proxy (RFC 9440). */
 const header = (each: Identity) => ({
   'client-cert': `:${new X509Certificate(each.certificate).raw.toString('base64')}:`,
 })
@@ -59,7 +59,7 @@ async function call(token: string, dispatcher: Agent, url = exchange.url) {
   return { status: response.status, body: (await response.json()) as Record<string, unknown> }
 }
 
-test('[AUTH-02] tls_client_auth: a certificate of the authority with the registered name', async () => {
+test('[AUTH-02] tls_client_auth: a certificate of the CA with the registered name is accepted', async () => {
   const identity = await authority.client('agent.supplier.example')
   const dispatcher = connectionsOf(identity)
   const clientId = await addNamedClient(database.db, 'agent.supplier.example')
@@ -100,7 +100,7 @@ test('[AUTH-02] tls_client_auth: other names, wildcards, other authorities and n
   }
 })
 
-test('[AUTH-02] self_signed_tls_client_auth: the exact certificate, and no other of the same name', async () => {
+test('[AUTH-02] self_signed_tls_client_auth: only the exact certificate is accepted, no other of the same name', async () => {
   const identity = await selfSignedCertificate('agent')
   const clientId = await addCertificateClient(database.db, identity)
   const credential = { method: 'self_signed_tls_client_auth' as const }
@@ -115,13 +115,13 @@ test('[AUTH-02] self_signed_tls_client_auth: the exact certificate, and no other
   }
 })
 
-test('[AUTH-02] a bound token is refused with another certificate and with none, every time', async () => {
+test('[AUTH-02] a bound token is always refused with another certificate or none', async () => {
   const identity = await selfSignedCertificate('agent')
   const clientId = await addCertificateClient(database.db, identity)
   const dispatcher = connectionsOf(identity)
   const credential = { method: 'self_signed_tls_client_auth' as const }
   const { access_token } = await requestToken({ baseUrl: exchange.url, clientId, dispatcher, credential })
-  // The first call fills the token cache: the certificate has to be looked at in spite of it.
+  // The first call fills the token cache; the certificate must be checked nevertheless.
   assert.equal((await call(access_token, dispatcher)).status, 200)
   for (const thief of [await selfSignedCertificate('agent'), await authority.client('agent'), undefined]) {
     const { status, body } = await call(access_token, connectionsOf(thief))
@@ -130,7 +130,7 @@ test('[AUTH-02] a bound token is refused with another certificate and with none,
   assert.equal((await call(access_token, dispatcher)).status, 200)
 })
 
-test('[AUTH-02] private_key_jwt over TLS: without a certificate unbound, with one bound to it', async () => {
+test('[AUTH-02] private_key_jwt over TLS: the token is bound to the client certificate, if any', async () => {
   const client = await addKeyClient(database.db)
   const credential = { method: 'private_key_jwt' as const, key: client.key }
   const request = { baseUrl: exchange.url, clientId: client.clientId, credential }
@@ -144,7 +144,7 @@ test('[AUTH-02] private_key_jwt over TLS: without a certificate unbound, with on
   assert.equal((await call(bound.access_token, connectionsOf())).body['code'], 'client_certificate_mismatch')
 })
 
-test('[AUTH-02] a deployment may demand mutual TLS (O-30)', async () => {
+test('[AUTH-02] a deployment may require mutual TLS (O-30)', async () => {
   const strict = await startExchange(database.db, {
     authority,
     profile: { 'O-30': { require_mutual_tls: true } },
@@ -164,7 +164,7 @@ test('[AUTH-02] a deployment may demand mutual TLS (O-30)', async () => {
   }
 })
 
-test('[AUTH-02] behind a trusted proxy the certificate comes by Client-Cert; from others the header is nothing', async () => {
+test('[AUTH-02] Client-Cert of a trusted proxy is used; that of any other peer is ignored', async () => {
   const publicUrl = 'https://exchange.example'
   const proxied = await startExchange(database.db, { publicUrl, trustedProxies: ['127.0.0.1'] })
   const open = await startExchange(database.db, { publicUrl, trustedProxies: ['192.0.2.0/24'] })
@@ -178,7 +178,7 @@ test('[AUTH-02] behind a trusted proxy the certificate comes by Client-Cert; fro
     assert.equal((await callWith(proxied.listenUrl, token, header(identity))).status, 200)
     assert.equal((await callWith(proxied.listenUrl, token)).body['code'], 'client_certificate_mismatch')
 
-    // Nobody but the proxy can say it: the same header from another peer is not looked at.
+    // The same header from another peer is ignored.
     assert.equal((await postToken(open.listenUrl, { client_id: clientId }, header(identity))).status, 401)
     const spoofed = await callWith(open.listenUrl, token, header(identity))
     assert.equal(spoofed.body['code'], 'client_certificate_mismatch')
@@ -196,7 +196,7 @@ test('[AUTH-02] behind a trusted proxy the certificate comes by Client-Cert; fro
   }
 })
 
-test('[AUTH-02] on a TLS listener a Client-Cert header does not stand in for a certificate', async () => {
+test('[AUTH-02] on a TLS listener a Client-Cert header does not replace a certificate', async () => {
   const identity = await selfSignedCertificate('agent')
   const clientId = await addCertificateClient(database.db, identity)
   const response = await fetchThrough(connectionsOf())(`${exchange.url}/oauth/token`, {

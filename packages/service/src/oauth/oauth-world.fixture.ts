@@ -13,8 +13,8 @@ import { type Clock, systemClock } from '../kernel/clock.ts'
 import { randomId } from '../kernel/ids.ts'
 import { openPlatformKeys, type PlatformKeys } from '../kernel/platform-keys.ts'
 import { Problem } from '../kernel/problem.ts'
-import { RESOURCE_METADATA_PATH } from './addresses.ts'
-import { createAuthorizationServer, type Refusal } from './authorization-server.ts'
+import { RESOURCE_METADATA_PATH } from './oauth-urls.ts'
+import { createAuthorizationServer, type TokenRefusal } from './authorization-server.ts'
 import { createCallerStatus } from './caller-status.ts'
 import { bearerChallenge } from './challenge.ts'
 import { createCertificateReader } from './client-certificate.ts'
@@ -28,11 +28,11 @@ export const MASTER_KEY = Buffer.alloc(32, 7)
 export interface Exchange extends AsyncDisposable {
   /** {base_url} */
   readonly url: string
-  /** Where the server really listens. */
+  /** The URL that the server listens on. */
   readonly listenUrl: string
   readonly db: Database
   readonly keys: PlatformKeys
-  readonly refusals: Refusal[]
+  readonly refusals: TokenRefusal[]
   readonly errors: unknown[]
 }
 
@@ -41,9 +41,9 @@ export interface ExchangeOptions {
   readonly trustedProxies?: readonly string[]
   readonly profile?: Parameters<typeof createProfile>[0]
   readonly clock?: Clock
-  /** An outside issuer instead of the embedded one. */
+  /** An external issuer instead of the embedded one. */
   readonly issuer?: TokenIssuer
-  /** A fixed {base_url}, where it is not the address the server listens on. */
+  /** A fixed {base_url} that differs from the URL the server listens on. */
   readonly publicUrl?: string
 }
 
@@ -70,7 +70,7 @@ export async function openTestDatabase(): Promise<{ db: Database } & AsyncDispos
   }
 }
 
-/** The authorization server and one protected address, GET /v1/caller, on a real listener. */
+/** The authorization server and one protected route, GET /v1/caller, on a real listener. */
 export async function startExchange(db: Database, options: ExchangeOptions = {}): Promise<Exchange> {
   const { authority, clock = systemClock, trustedProxies = [] } = options
   const profile = profileOf(options.profile)
@@ -78,7 +78,7 @@ export async function startExchange(db: Database, options: ExchangeOptions = {})
   const publicUrl = options.publicUrl ?? listener.url
   const keys = await openPlatformKeys({ db, masterKey: MASTER_KEY, profile, clock, newId: randomId })
   const certificateOf = createCertificateReader({ trustedProxies })
-  const refusals: Refusal[] = []
+  const refusals: TokenRefusal[] = []
   const failures: unknown[] = []
   const server = createAuthorizationServer({
     db,
@@ -92,7 +92,7 @@ export async function startExchange(db: Database, options: ExchangeOptions = {})
   })
   const issuer = options.issuer ?? embeddedIssuer(publicUrl, keys.tokenKeys)
   const verify = createTokenVerifier({ issuer, publicUrl, profile, clock })
-  const requireActive = createCallerStatus(db, options.issuer ? 'outside' : 'embedded')
+  const requireActive = createCallerStatus(db, options.issuer ? 'external' : 'embedded')
   const callerOf = async (request: IncomingMessage) => {
     const token = await verify(request.headers.authorization, certificateOf(request))
     await requireActive(token)
@@ -193,7 +193,7 @@ export async function addNamedClient(db: Database, name: string): Promise<string
 
 export const seconds = () => Math.floor(Date.now() / 1_000)
 
-/** A client assertion as RFC 7523 has it; members given replace the good ones, undefined leaves them out. */
+/** A client assertion (RFC 7523). Given claims replace the valid ones; undefined removes them. */
 export async function assertionOf(
   client: TestClient,
   audience: string,
@@ -219,7 +219,7 @@ export interface TokenAnswer {
   readonly body: Record<string, string>
 }
 
-/** Posts to the token endpoint by hand, where a proper client would refuse to. */
+/** Posts to the token endpoint directly, for requests that a client library would refuse to send. */
 export async function postToken(
   url: string,
   parameters: Record<string, string>,
@@ -245,7 +245,7 @@ export function withAssertion(assertion: string): Record<string, string> {
   }
 }
 
-/** Calls the protected address. */
+/** Calls the protected route. */
 export async function callWith(url: string, token: string | undefined, headers: Record<string, string> = {}) {
   const authorization: Record<string, string> =
     token === undefined ? {} : { authorization: `Bearer ${token}` }

@@ -3,14 +3,14 @@ import type { PublicJwk } from '@agent-exchange/crypto'
 import { decodeProtectedHeader } from 'jose'
 import { type Adapter, type AdapterPayload, errors, Provider } from 'oidc-provider'
 import type { Database } from '../db/database.ts'
-import { useAssertion } from './assertion-use.ts'
+import { recordAssertion } from './assertion-use.ts'
 import { type ActiveClient, findActiveClient } from './client-store.ts'
 import { ASSERTION_ALGORITHMS } from './metadata.ts'
 
-/** Names of our own members in a client's metadata; they become claims. */
+/** Our own members of the client metadata, which become claims. */
 export const CLAIMS = ['organization_id', 'agent_id', 'credential_version'] as const
 
-/** oidc-provider's storage. Client credentials need two of its kinds; all others stay unused. */
+/** Storage adapter of oidc-provider. The client credentials grant needs two of its models only. */
 export function providerAdapter(db: Database): (kind: string) => Adapter {
   return (kind) => {
     if (kind === 'Client') return { ...unused(kind), find: (id) => findClient(db, id) }
@@ -24,17 +24,14 @@ async function findClient(db: Database, id: string): Promise<AdapterPayload | un
   return client && clientMetadata(client)
 }
 
-/**
- * `find` and `upsert` are two steps, and between them others pass: 4 of 8 concurrent uses of one assertion did.
- * So `find` never finds, and the insert decides.
- */
+/** A separate `find` and `upsert` would be a race between concurrent uses of an assertion, so the insert alone decides. */
 function replayDetection(db: Database): Adapter {
   return {
     ...unused('ReplayDetection'),
     find: () => Promise.resolve(undefined),
     async upsert(id, payload) {
       const expiresAt = new Date((payload.exp ?? 0) * 1_000).toISOString()
-      const fresh = await useAssertion(db, { clientId: payload.iss ?? '', assertionId: id, expiresAt })
+      const fresh = await recordAssertion(db, { clientId: payload.iss ?? '', assertionId: id, expiresAt })
       if (!fresh) throw new errors.InvalidClientAuth('client assertion was used before')
     },
   }
@@ -64,8 +61,8 @@ const CREDENTIALS: Record<ActiveClient['authentication'], (client: ActiveClient)
 }
 
 /**
- * A client has one key, so a key id in its assertion chooses nothing (RFC 7515 section 4.1.4: it is a hint). The
- * library would look for it all the same, and libraries of clients name their keys as they please.
+ * A client has one key, so its key id in the assertion is only a hint (RFC 7515 section 4.1.4). The library would
+ * require a match, so the stored key gets the asserted id.
  */
 function assertionKey(stored: string) {
   const { kty, crv, x, y } = JSON.parse(stored) as PublicJwk
@@ -82,7 +79,7 @@ function assertedKeyId(assertion: unknown): string | undefined {
   }
 }
 
-/** RFC 8705 section 2.2.2: the exact certificate, as x5c beside its key. */
+/** RFC 8705 section 2.2.2: the exact certificate as the x5c member of its JWK. */
 function certificateJwk(pem: string) {
   const certificate = new X509Certificate(pem)
   const jwk = certificate.publicKey.export({ format: 'jwk' })

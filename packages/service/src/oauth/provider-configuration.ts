@@ -3,7 +3,7 @@ import { type Configuration, errors, type KoaContextWithOIDC } from 'oidc-provid
 import type { Database } from '../db/database.ts'
 import { type Clock, systemClock } from '../kernel/clock.ts'
 import type { TokenKey, TokenKeySource } from '../kernel/platform-keys-token.ts'
-import { oauthAddresses, TOKEN_PATH } from './addresses.ts'
+import { oauthUrls, TOKEN_PATH } from './oauth-urls.ts'
 import { requireUsableAssertion } from './assertion-rules.ts'
 import type { CertificateReader } from './client-certificate.ts'
 import { ASSERTION_ALGORITHMS, AUTHENTICATION_METHODS } from './metadata.ts'
@@ -18,7 +18,7 @@ export interface ProviderSettings {
   readonly certificateOf: CertificateReader
 }
 
-/** oidc-provider with everything switched off that client credentials do not need. */
+/** oidc-provider with only the client credentials grant enabled. */
 export function providerConfiguration(
   settings: ProviderSettings,
   tokenKeys: readonly TokenKey[],
@@ -55,8 +55,8 @@ export function providerConfiguration(
     },
     findAccount: () => undefined,
     assertJwtClientAuthClaimsAndHeader: (_ctx, claims) => {
-      const { issuer, tokenEndpoint } = oauthAddresses(publicUrl)
-      // The library judges an assertion's expiry by the system's clock; what it leaves to us goes by the same one.
+      const { issuer, tokenEndpoint } = oauthUrls(publicUrl)
+      // The library checks expiry against the system clock, so these checks must use it too.
       const now = Math.floor(Date.parse(systemClock.now()) / 1_000)
       requireUsableAssertion(claims, { profile, audiences: [issuer, tokenEndpoint], now })
     },
@@ -67,7 +67,7 @@ export function providerConfiguration(
       clientCredentials: { enabled: true },
       resourceIndicators: {
         enabled: true,
-        // Who names no resource means the only one there is.
+        // A request without a resource means the only one.
         defaultResource: () => publicUrl,
         getResourceServerInfo: (_ctx, resource) => {
           if (resource !== publicUrl && resource !== `${publicUrl}/`) throw new errors.InvalidTarget()
@@ -89,7 +89,7 @@ export function providerConfiguration(
         certificateAuthorized: (ctx) => certificate(ctx)?.authorized ?? false,
         certificateSubjectMatches: (ctx, property, expected) =>
           property === 'tls_client_auth_san_dns' &&
-          // RFC 8705 section 2.1.2: the very name, not one that a wildcard would cover.
+          // RFC 8705 section 2.1.2: the exact name, without wildcards.
           certificate(ctx)?.certificate.checkHost(expected, { subject: 'never', wildcards: false }) !==
             undefined,
       },
@@ -104,7 +104,7 @@ export function providerConfiguration(
             iat: now,
             exp: now + access_token_seconds,
             ...Object.fromEntries(CLAIMS.map((name) => [name, client?.[name]])),
-            // O-30: a certificate that was shown binds the token, however the client authenticated.
+            // O-30: a presented certificate binds the token, whatever the authentication method.
             ...(thumbprint !== undefined && { cnf: { 'x5t#S256': thumbprint } }),
           })
         },

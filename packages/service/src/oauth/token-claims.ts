@@ -1,12 +1,12 @@
 import { type JWTPayload, errors } from 'jose'
 import type { Caller } from '../kernel/call.ts'
 
-/** What remains of a token once it has been verified. */
+/** The claims of a verified token. */
 export interface VerifiedToken {
   readonly caller: Caller
-  /** Which of the client's credentials it was issued to, counted from 0. */
+  /** The version of the credential it was issued to, from 0. */
   readonly credentialVersion: number
-  /** The certificate that the token is bound to. */
+  /** Thumbprint of the certificate that the token is bound to. */
   readonly boundTo: string | undefined
   /** Seconds since 1970. */
   readonly expires: number
@@ -16,7 +16,7 @@ const ORGANIZATION_ID = /^org_[A-Za-z0-9][A-Za-z0-9_-]{0,127}$/
 const AGENT_ID = /^agent_[A-Za-z0-9][A-Za-z0-9_-]{0,127}$/
 const THUMBPRINT = /^[A-Za-z0-9_-]{43}$/
 
-/** On whose behalf a verified token speaks. */
+/** Reads the caller and the certificate binding from a verified token. */
 export function readClaims(claims: JWTPayload): VerifiedToken {
   const { organization_id, agent_id, client_id, exp, credential_version } = claims
   if (typeof organization_id !== 'string' || !ORGANIZATION_ID.test(organization_id)) {
@@ -29,14 +29,14 @@ export function readClaims(claims: JWTPayload): VerifiedToken {
   if (exp === undefined) throw refused(claims, 'exp')
   return {
     caller: { organizationId: organization_id, agentId: agent_id, clientId: client_id },
-    // Tokens of outside issuers, and those from before this claim, have none.
+    // Tokens of external issuers and of earlier releases lack this claim.
     credentialVersion: typeof credential_version === 'number' ? credential_version : 0,
     boundTo: readConfirmation(claims),
     expires: exp,
   }
 }
 
-/** RFC 7800 section 3.1: a confirmation that we cannot check must not pass for none at all. */
+/** RFC 7800 section 3.1: an unsupported confirmation method must not be ignored. */
 function readConfirmation(claims: JWTPayload): string | undefined {
   const { cnf } = claims
   if (cnf === undefined) return undefined
@@ -49,5 +49,5 @@ function readConfirmation(claims: JWTPayload): string | undefined {
 }
 
 function refused(claims: JWTPayload, claim: string): Error {
-  return new errors.JWTClaimValidationFailed(`unusable ${claim}`, claims, claim, 'check_failed')
+  return new errors.JWTClaimValidationFailed(`invalid ${claim}`, claims, claim, 'check_failed')
 }

@@ -38,7 +38,7 @@ async function tokenFor(who: TestClient, url = exchange.url): Promise<string> {
   return answer.body['access_token'] ?? ''
 }
 
-test('[AUTH-01][AUTH-02][API-08] an independent client goes from discovery to a call by private_key_jwt', async () => {
+test('[AUTH-01][AUTH-02][API-08] an independent client library works from discovery to a call with private_key_jwt', async () => {
   const agentClient = await addKeyClient(database.db, { agentId: 'agent_one' })
   const { server, resourceServer } = await discover({ baseUrl: exchange.url })
   assert.equal(resourceServer.resource, exchange.url)
@@ -74,7 +74,7 @@ test('[AUTH-01][AUTH-02][API-08] an independent client goes from discovery to a 
   })
 })
 
-test('[AUTH-01] the resource may be left out, and any other one is refused', async () => {
+test('[AUTH-01] the resource parameter is optional, and any other resource is refused', async () => {
   const request = { baseUrl: exchange.url, clientId: client.clientId, credential: credential(client) }
   const { access_token } = await requestToken({ ...request, resource: null })
   assert.equal(decodeJwt(access_token).aud, exchange.url)
@@ -83,7 +83,7 @@ test('[AUTH-01] the resource may be left out, and any other one is refused', asy
   })
 })
 
-test('metadata is found at every well-known address, and the keys hold nothing private', async () => {
+test('metadata is served at every well-known URL, and the JWKS contains no private parts', async () => {
   const paths = ['oauth-authorization-server', 'openid-configuration']
   const documents = await Promise.all(
     paths.map(async (path) => (await fetch(`${exchange.url}/.well-known/${path}`)).json()),
@@ -94,24 +94,24 @@ test('metadata is found at every well-known address, and the keys hold nothing p
   assert.deepEqual(Object.keys(keys[0] ?? {}).toSorted(), ['alg', 'crv', 'kid', 'kty', 'use', 'x', 'y'])
 })
 
-test('[AUTH-02] the assertion may name the issuer or the token endpoint as its audience', async () => {
+test('[AUTH-02] the audience of an assertion may be the issuer or the token endpoint', async () => {
   for (const audience of [exchange.url, `${exchange.url}/oauth/token`, [exchange.url]]) {
     const assertion = await assertionOf(client, exchange.url, { aud: audience })
     assert.equal((await postToken(exchange.url, withAssertion(assertion))).status, 200)
   }
 })
 
-test('[AUTH-02] a client may name its key as it likes, since it has only one', async () => {
+test('[AUTH-02] a client may use any key id, because it has only one key', async () => {
   const named = { ...credential(client), kid: 'any name' }
   const request = { baseUrl: exchange.url, clientId: client.clientId, credential: named }
   assert.ok((await requestToken(request)).access_token)
 })
 
-test('[AUTH-01] addresses come from the configuration, not from the Host header', async () => {
+test('[AUTH-01] URLs are derived from the configuration, not from the Host header', async () => {
   const publicUrl = 'https://exchange.example'
   const behind = await startExchange(database.db, { publicUrl })
   try {
-    // The listener's own address is not an audience: only the public one is.
+    // Only the public URL is an audience, not the listener's own.
     const local = behind.listenUrl
     const own = await assertionOf(client, `${local}/oauth/token`)
     assert.equal((await postToken(local, withAssertion(own))).status, 401)
@@ -123,7 +123,7 @@ test('[AUTH-01] addresses come from the configuration, not from the Host header'
   }
 })
 
-test('[AUTH-01] a {base_url} with a path is found where RFC 8414 puts it', async () => {
+test('[AUTH-01] metadata of a {base_url} with a path is at the URL of RFC 8414', async () => {
   const publicUrl = 'https://exchange.example/base'
   const behind = await startExchange(database.db, { publicUrl })
   try {
@@ -138,7 +138,7 @@ test('[AUTH-01] a {base_url} with a path is found where RFC 8414 puts it', async
   }
 })
 
-test('[AUTH-01] tokens are dated by the clock of the exchange', async () => {
+test('[AUTH-01] iat and exp of tokens use the clock of the exchange', async () => {
   let now = '2031-05-06T07:08:09.000Z'
   const clock = { now: () => now, monotonicMilliseconds: () => 0 }
   const later = await startExchange(database.db, { clock })
@@ -153,7 +153,7 @@ test('[AUTH-01] tokens are dated by the clock of the exchange', async () => {
   }
 })
 
-test('[AUTH-01] answers are not stored, good or bad', async () => {
+test('[AUTH-01] success and error responses are no-store', async () => {
   const good = await postToken(exchange.url, withAssertion(await assertionOf(client, exchange.url)))
   const bad = await postToken(exchange.url, { client_id: 'nobody' })
   for (const { headers } of [good, bad]) {
@@ -162,7 +162,7 @@ test('[AUTH-01] answers are not stored, good or bad', async () => {
   }
 })
 
-test('[AUTH-02] of many concurrent uses of one assertion, over two servers, exactly one is accepted', async () => {
+test('[AUTH-02] of many concurrent uses of one assertion on two servers exactly one is accepted', async () => {
   const second = await startExchange(database.db, { publicUrl: exchange.url })
   try {
     for (let round = 0; round < 3; round++) {
@@ -178,7 +178,7 @@ test('[AUTH-02] of many concurrent uses of one assertion, over two servers, exac
   }
 })
 
-test('[AUTH-02] a replayed assertion is refused later too; two clients may use the same id', async () => {
+test('[AUTH-02] a later replay of an assertion is refused too; two clients may use the same id', async () => {
   const jti = randomUUID()
   const other = await addKeyClient(database.db, { organizationId: 'org_b' })
   const assertion = await assertionOf(client, exchange.url, { jti })
@@ -188,7 +188,7 @@ test('[AUTH-02] a replayed assertion is refused later too; two clients may use t
   assert.equal((await postToken(exchange.url, withAssertion(others))).status, 200)
 })
 
-test('[AUTH-02] every flaw of an assertion gets one and the same answer', async (t) => {
+test('[AUTH-02] every invalid assertion gets the same response', async (t) => {
   const other = await addKeyClient(database.db)
   const disabled = await addKeyClient(database.db)
   await database.db`update oauth_client set status = 'disabled' where client_id = ${disabled.clientId}`
@@ -241,7 +241,7 @@ test('[AUTH-02] every flaw of an assertion gets one and the same answer', async 
   )
 })
 
-test('[AUTH-02] clocks may differ a little', async () => {
+test('[AUTH-02] clock skew within the limit is tolerated', async () => {
   const early = await assertionOf(client, exchange.url, { iat: seconds() + 20, exp: seconds() + 80 })
   const late = await assertionOf(client, exchange.url, { iat: seconds() - 80, exp: seconds() - 20 })
   for (const assertion of [early, late]) {
@@ -249,7 +249,7 @@ test('[AUTH-02] clocks may differ a little', async () => {
   }
 })
 
-test('[AUTH-02] damaged, oversized and foreign requests are refused as JSON', async (t) => {
+test('[AUTH-02] malformed, oversized and unsupported requests get a JSON error', async (t) => {
   const requests: Record<string, [Record<string, string>, number]> = {
     'no credentials': [{}, 400],
     'a client id alone': [{ client_id: client.clientId }, 401],
@@ -275,7 +275,7 @@ test('[AUTH-02] damaged, oversized and foreign requests are refused as JSON', as
   }
 })
 
-test('there is a token endpoint and nothing else', async () => {
+test('only the token endpoint of the provider is exposed', async () => {
   const token = await fetch(`${exchange.url}/oauth/token`, { headers: { accept: 'text/html' } })
   assert.equal(token.status, 405)
   assert.equal(token.headers.get('allow'), 'POST')
@@ -292,12 +292,12 @@ test('there is a token endpoint and nothing else', async () => {
     '/token',
   ]) {
     const response = await fetch(exchange.url + path, { headers: { accept: 'text/html' } })
-    // The address falls through to the protected resource, which asks for a token.
+    // The request falls through to the protected resource, which requires a token.
     assert.equal(response.status, 401, path)
   }
 })
 
-test('[AUTH-03] a disabled client and a suspended organization stop at the next request', async () => {
+test('[AUTH-03] disabling a client and suspending an organization take effect with the next request', async () => {
   const disabled = await addKeyClient(database.db)
   const suspended = await addKeyClient(database.db, { organizationId: 'org_b' })
   const tokens = [await tokenFor(disabled), await tokenFor(suspended)]
@@ -327,7 +327,7 @@ test('[AUTH-01] tokens and keys survive a restart', async () => {
   }
 })
 
-test('[AUTH-04][ERR-02] refusals tell the operator why, and hold no assertion, token or key', async () => {
+test('[AUTH-04][ERR-02] refusals are logged with their reason and without assertion, token or key', async () => {
   const assertion = await assertionOf(client, 'https://elsewhere.example')
   await postToken(exchange.url, withAssertion(assertion))
   const last = exchange.refusals.at(-1)

@@ -2,27 +2,27 @@ import { createLocalJWKSet, createRemoteJWKSet, customFetch, errors, type JWTVer
 import type { Clock } from '../kernel/clock.ts'
 import type { TokenKeySource } from '../kernel/platform-keys-token.ts'
 import { Problem } from '../kernel/problem.ts'
-import { SERVER_METADATA_PATH, OPENID_METADATA_PATH, wellKnown } from './addresses.ts'
+import { SERVER_METADATA_PATH, OPENID_METADATA_PATH, wellKnownUrl } from './oauth-urls.ts'
 
-/** How tokens of one issuer are checked. */
+/** An issuer with its algorithms and keys. */
 export interface TokenIssuer {
   readonly issuer: string
   readonly algorithms: readonly string[]
   readonly keyOf: JWTVerifyGetKey
-  /** Another one where tokens that were verified before may no longer count: a key was rotated or revoked. */
+  /** Changes when a key is rotated or revoked, which invalidates cached tokens. */
   readonly version?: () => Promise<string>
 }
 
-const OUTSIDE_ALGORITHMS = ['ES256', 'PS256', 'RS256', 'EdDSA', 'Ed25519']
+const EXTERNAL_ALGORITHMS = ['ES256', 'PS256', 'RS256', 'EdDSA', 'Ed25519']
 const FETCH_TIMEOUT_MS = 5_000
 const MAXIMUM_DOCUMENT_BYTES = 262_144
-/** A stranger's token with an unknown key id makes us fetch keys at most this often. */
+/** Minimum interval between key fetches caused by unknown key ids. */
 const KEYS_COOLDOWN_MS = 30_000
-/** And it makes us look for an issuer that is down at most this often. */
+/** Minimum interval between discovery attempts while the issuer is down. */
 const DISCOVERY_COOLDOWN_MS = 2_000
 const KEYS_MAXIMUM_AGE_MS = 600_000
 
-/** The embedded authorization server: its keys are ours, nothing is fetched. */
+/** The embedded authorization server. Its keys are in the database, so nothing is fetched. */
 export function embeddedIssuer(issuer: string, tokenKeys: TokenKeySource): TokenIssuer {
   let known: { version: string; keyOf: ReturnType<typeof createLocalJWKSet> } | undefined
   return {
@@ -30,7 +30,7 @@ export function embeddedIssuer(issuer: string, tokenKeys: TokenKeySource): Token
     algorithms: ['ES256'],
     version: async () => (await tokenKeys()).version,
     async keyOf(header, token) {
-      // Another process may have begun to sign with a key that this one has not read yet.
+      // Another process may sign with a key that this one has not loaded yet.
       const { keys, version } = await tokenKeys(header.kid)
       if (known?.version !== version) {
         const jwks = keys.map(({ publicJwk, keyId }) => ({ ...publicJwk, kid: keyId, alg: 'ES256' }))
@@ -42,15 +42,15 @@ export function embeddedIssuer(issuer: string, tokenKeys: TokenKeySource): Token
 }
 
 /**
- * An outside issuer, found when its first token arrives, so that the exchange starts while it is down. Its
- * keys are fetched from the address in its metadata (RFC 8414, or OpenID Connect discovery).
+ * An external issuer. Discovery (RFC 8414 or OpenID Connect) is deferred to its first token, so that the exchange can
+ * start while the issuer is down.
  */
-export function outsideIssuer(issuer: string, clock: Clock): TokenIssuer {
+export function externalIssuer(issuer: string, clock: Clock): TokenIssuer {
   let found: Promise<JWTVerifyGetKey> | undefined
   let failedAt: number | undefined
   return {
     issuer,
-    algorithms: OUTSIDE_ALGORITHMS,
+    algorithms: EXTERNAL_ALGORITHMS,
     async keyOf(header, token) {
       const now = clock.monotonicMilliseconds()
       if (failedAt !== undefined && now - failedAt >= DISCOVERY_COOLDOWN_MS) found = failedAt = undefined
@@ -74,14 +74,14 @@ class DiscoveryError extends Error {
 
 async function discoverKeys(issuer: string): Promise<JWTVerifyGetKey> {
   const addresses = [
-    wellKnown(issuer, SERVER_METADATA_PATH),
+    wellKnownUrl(issuer, SERVER_METADATA_PATH),
     issuer.replace(/\/$/, '') + OPENID_METADATA_PATH,
   ]
   const failures: unknown[] = []
   for (const address of addresses) {
     try {
       const metadata = (await (await fetchBounded(address)).json()) as Record<string, unknown>
-      // RFC 8414 section 3.3: metadata that speaks for somebody else must not be used.
+      // RFC 8414 section 3.3: metadata of another issuer must not be used.
       if (metadata['issuer'] !== issuer) throw new Error(`${address} is the metadata of another issuer`)
       const keys = new URL(String(metadata['jwks_uri']))
       return createRemoteJWKSet(keys, {
@@ -97,7 +97,7 @@ async function discoverKeys(issuer: string): Promise<JWTVerifyGetKey> {
   throw new DiscoveryError(`${issuer} could not be discovered`, { cause: new AggregateError(failures) })
 }
 
-/** TLS unless on this machine, no redirect, and an end to time and size. */
+/** Fetches JSON over TLS (or loopback), without redirects, with limits on time and size. */
 async function fetchBounded(address: string): Promise<Response> {
   const { protocol, hostname } = new URL(address)
   const loopback = hostname === 'localhost' || hostname === '[::1]' || hostname.startsWith('127.')
@@ -110,7 +110,7 @@ async function fetchBounded(address: string): Promise<Response> {
   let size = 0
   for await (const chunk of response.body ?? []) {
     size += chunk.length
-    if (size > MAXIMUM_DOCUMENT_BYTES) throw new Error(`${address} answered too much`)
+    if (size > MAXIMUM_DOCUMENT_BYTES) throw new Error(`${address} sent too large a response`)
     chunks.push(chunk)
   }
   return new Response(Buffer.concat(chunks), { status: 200, headers: { 'content-type': 'application/json' } })

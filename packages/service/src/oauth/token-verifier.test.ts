@@ -113,7 +113,7 @@ test('[AUTH-01][API-08] a missing token and a malformed header are two problems'
   assert.deepEqual(await problemOf(verify(long, undefined)), ['access_token_invalid', 'too_long'])
 })
 
-test('[AUTH-01] whatever is wrong with a token, it is refused with a word that says what', async (t) => {
+test('[AUTH-01] every invalid token is refused with its reason', async (t) => {
   const { verify } = verifierAt()
   const [, payload = ''] = (await tokenOf()).split('.')
   const forged = (header: object, sign: (input: string) => string) => {
@@ -152,7 +152,7 @@ test('[AUTH-01] whatever is wrong with a token, it is refused with a word that s
   }
 })
 
-test('[AUTH-01] a known token is not verified again, and is not known beyond its end', async () => {
+test('[AUTH-01] a cached token is not verified again, and is refused after it expires', async () => {
   const { verify, moveTo, lookups } = verifierAt()
   const header = `Bearer ${await tokenOf()}`
   for (let i = 0; i < 5; i++) await verify(header, undefined)
@@ -167,7 +167,7 @@ test('[AUTH-01] a known token is not verified again, and is not known beyond its
   assert.deepEqual(await problemOf(verify(header, undefined)), ['access_token_invalid', 'expired'])
 })
 
-test('[AUTH-01][API-08] the challenge leads to the metadata, and names an error only where a token was sent', () => {
+test('[AUTH-01][API-08] the challenge names the metadata, and an error only if a token was sent', () => {
   const metadata = 'resource_metadata="https://exchange.example/.well-known/oauth-protected-resource"'
   assert.equal(bearerChallenge('access_token_missing', publicUrl), `Bearer ${metadata}`)
   assert.equal(
@@ -176,7 +176,7 @@ test('[AUTH-01][API-08] the challenge leads to the metadata, and names an error 
   )
 })
 
-test('[AUTH-01] the protected resource names the embedded or the outside issuer', () => {
+test('[AUTH-01] the protected resource metadata names the embedded or the external issuer', () => {
   const own: unknown = protectedResourceMetadata({ publicUrl })
   const outside: unknown = protectedResourceMetadata({ publicUrl, issuer: 'https://login.example' })
   assert.partialDeepStrictEqual(own, { resource: publicUrl, authorization_servers: [publicUrl] })
@@ -186,7 +186,7 @@ test('[AUTH-01] the protected resource names the embedded or the outside issuer'
   })
 })
 
-test('[AUTH-01] a token that was verified before ends with its key', async () => {
+test('[AUTH-01] a cached token is refused after its key was revoked', async () => {
   const { verify, setKeys } = verifierAt()
   const token = `Bearer ${await tokenOf()}`
   await verify(token, undefined)

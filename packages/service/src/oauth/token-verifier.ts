@@ -10,13 +10,13 @@ import type { TokenIssuer } from './token-keys.ts'
 
 export interface TokenVerifierSettings {
   readonly issuer: TokenIssuer
-  /** {base_url}: the only audience that counts. */
+  /** {base_url}: the only accepted audience. */
   readonly publicUrl: string
   readonly profile: DeploymentProfile
   readonly clock: Clock
 }
 
-/** From the Authorization header and the client's certificate to the token with its caller, or a Problem. */
+/** Verifies the Authorization header and the certificate binding; throws a Problem on failure. */
 export type TokenVerifier = (
   authorization: string | undefined,
   certificate: ClientCertificate | undefined,
@@ -27,9 +27,8 @@ const MAXIMUM_CACHED_TOKENS = 20_000
 const BEARER = /^Bearer +([A-Za-z0-9._~+/-]+=*)$/i
 
 /**
- * Checks access tokens (RFC 9068 section 4). What was verified is remembered by the token's hash until the
- * token expires or the issuer's keys change; what may change in between (the certificate shown, the profile's demand) is
- * checked each time.
+ * Verifies access tokens (RFC 9068 section 4). Results are cached by the token's hash until the token expires or the
+ * issuer's keys change. The certificate binding is checked for each request.
  */
 export function createTokenVerifier(settings: TokenVerifierSettings): TokenVerifier {
   const { profile, clock } = settings
@@ -39,19 +38,19 @@ export function createTokenVerifier(settings: TokenVerifierSettings): TokenVerif
   return async (authorization, certificate) => {
     const token = readBearer(authorization, profile['O-08'].token_characters)
     const now = Date.parse(clock.now())
-    const name = hash('sha256', token, 'base64')
+    const cacheKey = hash('sha256', token, 'base64')
     const latest = await settings.issuer.version?.()
     if (latest !== version) cache.clear()
     version = latest
-    const known = cache.get(name)
+    const known = cache.get(cacheKey)
     const verified = known && now < known.expires * 1_000 ? known : await verify(token, settings, now)
-    if (verified !== known) cache.set(name, verified)
+    if (verified !== known) cache.set(cacheKey, verified)
     requireBinding(verified, certificate, profile)
     return verified
   }
 }
 
-/** Our tokens have about 700 characters; those of outside issuers may have more. */
+/** Our tokens have about 700 characters; those of external issuers may be longer. */
 function readBearer(authorization: string | undefined, longest: number): string {
   if (authorization === undefined || authorization === '') throw new Problem('access_token_missing')
   if (authorization.length > longest) throw invalid('too_long')
@@ -82,7 +81,7 @@ async function verify(
   }
 }
 
-/** RFC 8705 section 3: a bound token is worth something only on a connection of its certificate's owner. */
+/** RFC 8705 section 3: a bound token is valid only with its certificate. */
 function requireBinding(
   { boundTo }: VerifiedToken,
   certificate: ClientCertificate | undefined,
@@ -98,7 +97,7 @@ function invalid(reason: string, cause?: unknown): Problem {
   return new Problem('access_token_invalid', { reason }, { cause })
 }
 
-/** A word for the developer on the other side, who cannot see our log. */
+/** A short reason for the client's developer, who cannot see our log. */
 function reasonOf(error: unknown): string {
   if (error instanceof errors.JWTExpired) return 'expired'
   if (error instanceof errors.JWTClaimValidationFailed) return `claim_${error.claim}`

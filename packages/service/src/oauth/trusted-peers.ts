@@ -1,6 +1,6 @@
 import { BlockList, isIP } from 'node:net'
 
-/** Whether an address is one of ours. Ranges are written as 10.0.0.0/8 or fd00::/8, single addresses without length. */
+/** Tests addresses against a list of CIDR ranges and single addresses. */
 export function trustedPeers(ranges: readonly string[]): (address: string | undefined) => boolean {
   const list = new BlockList()
   for (const range of ranges) {
@@ -12,7 +12,7 @@ export function trustedPeers(ranges: readonly string[]): (address: string | unde
   }
   return (address) => {
     const family = familyOf(address ?? '')
-    // Node compares an IPv4 address in IPv6 form (::ffff:10.0.0.1) with IPv4 ranges by itself.
+    // BlockList matches IPv4-mapped IPv6 addresses (::ffff:10.0.0.1) against IPv4 ranges.
     return address !== undefined && family !== undefined && list.check(address, family)
   }
 }

@@ -7,12 +7,12 @@ import { databaseUnavailable, Problem } from '../kernel/problem.ts'
 import { problemBase, problemDocument } from '../kernel/problem-document.ts'
 import type { OperatorDependencies } from './dependencies.ts'
 
-/** Every failure of the operator plane leaves as a problem, and nothing else about it leaves. */
+/** Answers every failure with a problem document and nothing else. */
 export function answerFailures(server: FastifyInstance, { context, log }: OperatorDependencies): void {
   server.setErrorHandler((error, request, reply) => {
     const problem = asProblem(error, request.routeOptions.bodyLimit)
     if (problems[problem.code].category === 'availability')
-      log.error(traceOf(error, request), 'an operator request failed')
+      log.error(traceOf(error, request), 'operator request failed')
     return sendProblem(reply, problem, context, request.id)
   })
   server.setNotFoundHandler((request, reply) =>
@@ -27,7 +27,7 @@ export function sendProblem(
   correlationId: string,
 ): FastifyReply {
   const { status, category } = problems[problem.code]
-  // RFC 6750 section 3: a 401 says which scheme it wants.
+  // RFC 6750 section 3: a 401 response names the authentication scheme.
   if (category === 'authentication') reply.header('www-authenticate', 'Bearer realm="operator"')
   const wait = problem.details['retry_after_seconds']
   if (typeof wait === 'number') reply.header('retry-after', String(wait))
@@ -48,13 +48,13 @@ function asProblem(error: unknown, maximumBytes: number | undefined): Problem {
     return new Problem('payload_too_large', { maximum_bytes: maximumBytes ?? 0 })
   }
   if (code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE') return new Problem('media_type_unsupported')
-  const isTheirs = typeof statusCode === 'number' && statusCode >= 400 && statusCode < 500
-  return new Problem(isTheirs ? 'malformed_request' : 'internal_error')
+  const isClientError = typeof statusCode === 'number' && statusCode >= 400 && statusCode < 500
+  return new Problem(isClientError ? 'malformed_request' : 'internal_error')
 }
 
-/** For us alone, and still without values: a database error's `detail` would quote them. */
+/** Log fields of a failure. The `detail` of a database error is left out, because it quotes values. */
 function traceOf(error: unknown, request: FastifyRequest): object {
-  const known = error instanceof Error ? error : new Error('something that is no error was thrown')
+  const known = error instanceof Error ? error : new Error('a value that is not an Error was thrown')
   return {
     correlation_id: request.id,
     route: request.routeOptions.url,

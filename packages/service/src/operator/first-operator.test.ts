@@ -18,13 +18,13 @@ after(async () => {
   await database[Symbol.asyncDispose]()
 })
 
-test('a file that cannot be written leaves no operator behind', async () => {
+test('if the token file cannot be written, no operator is created', async () => {
   await writeFile(join(folder, 'a-file'), '')
   await assert.rejects(ensureFirstOperator(db, join(folder, 'a-file', 'operator-token'), { clock }))
   assert.equal((await db`select 1 from operator`).length, 0)
 })
 
-test('of many first starts at once, one makes the operator, and its token is in the file for its owner alone', async () => {
+test('of many concurrent first starts one creates the operator, and only its owner can read the token file', async () => {
   const file = join(folder, 'data', 'operator-token')
   const results = await Promise.all(Array.from({ length: 8 }, () => ensureFirstOperator(db, file, { clock })))
   assert.equal(results.filter(({ created }) => created).length, 1)

@@ -6,13 +6,13 @@ import { inTransaction } from '../db/transaction.ts'
 import { appendToLog } from '../features/organizations/operator-log-store.ts'
 import { insertOperator, lockOperators } from '../features/organizations/operator-store.ts'
 import type { Clock } from '../kernel/clock.ts'
-import { hashOfToken, newOperatorToken } from './operator-token.ts'
+import { hashToken, newOperatorToken } from './operator-token.ts'
 
 const FIRST_OPERATOR = 'admin'
 
 /**
- * Where nobody may operate the exchange yet, makes the operator `admin` and leaves its token in the file, readable
- * by its owner alone. Of several processes that start together one does it; later starts do nothing.
+ * Creates the operator `admin` if there is none, and writes its token to a file that only its owner can read. If several
+ * processes start at once, one of them does this.
  */
 export async function ensureFirstOperator(
   db: Database,
@@ -24,7 +24,7 @@ export async function ensureFirstOperator(
     if (!none) return { created: false }
     const token = newOperatorToken()
     const now = clock.now()
-    await insertOperator(tx, { name: FIRST_OPERATOR, tokenHash: hashOfToken(token), now })
+    await insertOperator(tx, { name: FIRST_OPERATOR, tokenHash: hashToken(token), now })
     await appendToLog(tx, {
       actor: 'service',
       action: 'operator.create',
@@ -33,13 +33,13 @@ export async function ensureFirstOperator(
       details: {},
       now,
     })
-    // Before the commit: a token without an operator is worth nothing, an operator without a token cannot be helped.
+    // Before the commit: a token without an operator is useless, but an operator without a token cannot be recovered.
     await writePrivately(tokenFile, `${token}\n`)
     return { created: true }
   })
 }
 
-/** The whole file or none of it, never readable by others, also where an older one was. */
+/** Writes atomically with mode 0600, replacing an older file. */
 async function writePrivately(file: string, content: string): Promise<void> {
   await mkdir(dirname(file), { recursive: true })
   const draft = `${file}.${randomBytes(6).toString('hex')}`

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import type { OperatorDependencies } from './dependencies.ts'
 
-/** For whoever watches the process; none of it tells anything about customers, so none of it asks for a token. */
+/** Health, readiness and metrics. They contain no customer data and need no token. */
 export function health(server: FastifyInstance, { isReady, metrics }: OperatorDependencies): void {
   server.get('/healthz', (_request, reply) =>
     reply.header('cache-control', 'no-store').send({ status: 'ok' }),

@@ -7,7 +7,7 @@ import { insertOperator } from '../features/organizations/operator-store.ts'
 import { createBodyBudget } from '../http/body-budget.ts'
 import { handMadeContext } from '../kernel/hand-made-call.ts'
 import type { OperatorDependencies } from './dependencies.ts'
-import { hashOfToken, newOperatorToken } from './operator-token.ts'
+import { hashToken, newOperatorToken } from './operator-token.ts'
 import { createOperatorServer, OPERATOR_BASE_PATH } from './server.ts'
 
 export interface Answer {
@@ -16,7 +16,7 @@ export interface Answer {
   readonly body: Record<string, unknown> & { readonly items?: Record<string, unknown>[] }
 }
 
-/** For tests that are not about connections. */
+/** For tests without connection limits. */
 export const UNLIMITED: OperatorDependencies['connections'] = {
   total: Infinity,
   perAddress: Infinity,
@@ -25,10 +25,10 @@ export const UNLIMITED: OperatorDependencies['connections'] = {
   onLimit: () => undefined,
 }
 
-const notAskedFor = () => Promise.reject(new Error('not asked for here'))
-const NO_KEYS = { rotate: notAskedFor, list: notAskedFor, revoke: notAskedFor }
+const notUsed = () => Promise.reject(new Error('not used in this test'))
+const NO_KEYS = { rotate: notUsed, list: notUsed, revoke: notUsed }
 
-/** For tests: a listener of its own on loopback, with an operator `admin` and a platform key. */
+/** For tests: the operator API on a loopback port, with an operator `admin` and a platform key. */
 export async function startOperatorPlane(db: Database, changes: Partial<OperatorDependencies> = {}) {
   const { publicKey, privateKey: key } = await generateKeyPair('signing')
   const keyId = 'statement-1'
@@ -40,11 +40,11 @@ export async function startOperatorPlane(db: Database, changes: Partial<Operator
     }),
     log: { error: (fields) => void logged.push(fields) },
     webhookKeys: {
-      directory: notAskedFor,
-      rotate: notAskedFor,
-      list: notAskedFor,
-      revoke: notAskedFor,
-      currentKeyId: notAskedFor,
+      directory: notUsed,
+      rotate: notUsed,
+      list: notUsed,
+      revoke: notUsed,
+      currentKeyId: notUsed,
     },
     rotatingKeys: { token: NO_KEYS, statement: NO_KEYS },
     metrics: { contentType: 'text/plain; version=0.0.4', metrics: () => Promise.resolve('aex_up 1\n') },
@@ -83,10 +83,10 @@ export async function startOperatorPlane(db: Database, changes: Partial<Operator
   }
 }
 
-/** For tests: one more operator, with its token. */
+/** For tests: creates an operator and returns its token. */
 export async function addOperator(db: Database, name: string): Promise<string> {
   const token = newOperatorToken()
   const now = '2026-03-02T08:00:00.000Z'
-  await inTransaction(db, (tx) => insertOperator(tx, { name, tokenHash: hashOfToken(token), now }))
+  await inTransaction(db, (tx) => insertOperator(tx, { name, tokenHash: hashToken(token), now }))
   return token
 }

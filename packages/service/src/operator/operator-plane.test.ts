@@ -28,7 +28,7 @@ function assertProblem({ status, headers, body }: Answer, expected: number, code
 const bearer = (token: string) => ({ authorization: `Bearer ${token}` })
 const ORGANIZATION = { organization_id: 'org_one', name: 'One' }
 
-test('[AUTH-01] without a token, with a wrong, a malformed or a disabled one, nothing is done', async () => {
+test('[AUTH-01] a missing, wrong, malformed or disabled token is refused', async () => {
   const other = await addOperator(db, 'other')
   const anonymous = await fetch(`${plane.url}/operator/v1/organizations`)
   assert.equal(anonymous.status, 401)
@@ -48,14 +48,14 @@ test('[AUTH-01] without a token, with a wrong, a malformed or a disabled one, no
   assert.equal((await db`select 1 from organization`).length, 0)
 })
 
-test('a wrong token is refused before its body is read, however broken or large that is', async () => {
+test('a wrong token is refused before the body is read, however malformed or large it is', async () => {
   for (const body of ['{"broken', 'x'.repeat(100_000)]) {
     const answer = await plane.post('/organizations', body, { authorization: 'Bearer no' })
     assertProblem(answer, 401, 'access_token_invalid')
   }
 })
 
-test('tokens are stored as hashes only, and a new one is shown once', async () => {
+test('tokens are stored as hashes only, and a new token is shown once', async () => {
   const created = await plane.post('/operators', { name: 'second' })
   assert.equal(created.status, 201)
   const token = String(created.body['token'])
@@ -67,13 +67,13 @@ test('tokens are stored as hashes only, and a new one is shown once', async () =
   assertProblem(await plane.post('/operators', { name: 'second' }), 409, 'identifier_conflict')
 })
 
-test('the last operator who can act stays, also when two disable each other at once', async () => {
+test('the last active operator cannot be disabled, even if two disable each other concurrently', async () => {
   await plane.post('/operators/second/disable', { reason: 'test' })
   const alone = await plane.post('/operators/admin/disable', { reason: 'test' })
   assertProblem(alone, 409, 'invalid_state_transition')
   const rival = { authorization: `Bearer ${await addOperator(db, 'rival')}` }
   let both: Promise<Answer[]> = Promise.resolve([])
-  // Both wait at the same door, so that each has seen the other active.
+  // Both requests wait for the same lock, so that each has seen the other operator active.
   await db.begin(async (tx) => {
     await tx`select 1 from operator where disabled_at is null for update`
     both = Promise.all([
@@ -87,7 +87,7 @@ test('the last operator who can act stays, also when two disable each other at o
   await db`update operator set disabled_at = null where name = 'admin'`
 })
 
-test('health and readiness need no token, and readiness follows the service', async () => {
+test('health and readiness need no token, and readiness reflects the service state', async () => {
   assert.equal((await fetch(`${plane.url}/healthz`)).status, 200)
   assert.equal((await fetch(`${plane.url}/readyz`)).status, 200)
   ready = false
@@ -99,7 +99,7 @@ test('health and readiness need no token, and readiness follows the service', as
   assert.equal(await metrics.text(), 'aex_up 1\n')
 })
 
-test('[ERR-01] bad input of every kind is a problem with seven members, and repeats nothing of it', async () => {
+test('[ERR-01] every kind of bad input gets a problem with seven members and is not echoed', async () => {
   const canary = 'canary-7f3a'
   const json = { 'content-type': 'application/json' }
   const cases: [Answer, number, string][] = [
@@ -159,7 +159,7 @@ test('[ERR-01] bad input of every kind is a problem with seven members, and repe
   assert.deepEqual(plane.logged, [])
 })
 
-test('bytes that are no HTTP are refused without a word about the inside', async () => {
+test('bytes that are not HTTP are refused without internal details', async () => {
   const socket = connect(Number(new URL(plane.url).port), '127.0.0.1')
   socket.end('nonsense\r\n\r\n')
   const chunks: Buffer[] = []
@@ -168,7 +168,7 @@ test('bytes that are no HTTP are refused without a word about the inside', async
   assert.match(Buffer.concat(chunks).toString(), /^HTTP\/1\.1 400 Bad Request\r\nContent-Length: 0\r\n/)
 })
 
-test('[ERR-01] two Host headers, and none, are 400 with a problem document', async () => {
+test('[ERR-01] a repeated or missing Host header is 400 with a problem document', async () => {
   for (const hosts of ['Host: a\r\nHost: b\r\n', '']) {
     const socket = connect(Number(new URL(plane.url).port), '127.0.0.1')
     socket.end(`GET /readyz HTTP/1.1\r\n${hosts}Connection: close\r\n\r\n`)
@@ -180,19 +180,19 @@ test('[ERR-01] two Host headers, and none, are 400 with a problem document', asy
   }
 })
 
-test('`Content-Encoding: identity` says that nothing was encoded', async () => {
+test('`Content-Encoding: identity` is accepted', async () => {
   const answer = await plane.post('/organizations', {}, { 'content-encoding': 'identity' })
   assertProblem(answer, 422, 'validation_failed')
 })
 
-test('an unexpected failure is an empty sentence to the caller and a trace for us', async () => {
+test('an unexpected failure is a generic problem for the caller and a stack trace in the log', async () => {
   const answer = await plane.get('/keys')
   assertProblem(answer, 500, 'internal_error')
-  assert.ok(!JSON.stringify(answer.body).includes('not asked for here'))
-  assert.match(JSON.stringify(plane.logged), /not asked for here/)
+  assert.ok(!JSON.stringify(answer.body).includes('not used in this test'))
+  assert.match(JSON.stringify(plane.logged), /not used in this test/)
 })
 
-test('a correlation id is taken over where it can be used, made where not, and answered', async () => {
+test('a valid correlation id is used, an invalid one replaced, and the response carries it', async () => {
   const given = await plane.get('/organizations', { 'x-correlation-id': 'corr_mine' })
   assert.equal(given.headers.get('x-correlation-id'), 'corr_mine')
   const refused = await plane.get('/none', { 'x-correlation-id': 'with space' })

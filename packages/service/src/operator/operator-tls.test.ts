@@ -11,16 +11,16 @@ import { handMadeContext } from '../kernel/hand-made-call.ts'
 import { UNLIMITED } from './operator-fixture.ts'
 import { createOperatorServer } from './server.ts'
 
-const notAskedFor = () => Promise.reject(new Error('not asked for here'))
+const notUsed = () => Promise.reject(new Error('not used in this test'))
 const NO_KEYS = {
-  directory: notAskedFor,
-  rotate: notAskedFor,
-  list: notAskedFor,
-  revoke: notAskedFor,
-  currentKeyId: notAskedFor,
+  directory: notUsed,
+  rotate: notUsed,
+  list: notUsed,
+  revoke: notUsed,
+  currentKeyId: notUsed,
 }
 
-test('with a certificate the operator plane speaks TLS, and nothing else', async () => {
+test('with a certificate the operator API accepts TLS only', async () => {
   await using database = await testDatabase()
   const db = openDatabase({ target: database.url, maximumConnections: 2, applicationName: 'test' })
   const authority = await testAuthority()

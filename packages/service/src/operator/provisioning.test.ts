@@ -134,7 +134,7 @@ test('[AUTH-02] a client has exactly one credential, which can be rotated until 
   ])
 })
 
-test('[AUTH-04] private keys are refused in every form and stored nowhere', async () => {
+test('[AUTH-04] private keys are refused in every format and stored nowhere', async () => {
   const pem = '-----BEGIN PRIVATE KEY-----\nMIGH\n-----END PRIVATE KEY-----\n'
   for (const credential of [{ public_jwk: privateJwk }, { certificate: pem }]) {
     const answer = await plane.post('/clients', { organization_id: 'org_race', ...credential })
@@ -149,7 +149,7 @@ test('[AUTH-04] private keys are refused in every form and stored nowhere', asyn
   assert.ok(!dump.includes(privateJwk.d) && !dump.includes('PRIVATE'))
 })
 
-test('[AUTH-02] credentials that cannot be used, and clients of nobody or of the platform, are refused', async () => {
+test('[AUTH-02] invalid credentials, and clients of an unknown organization or of the platform, are refused', async () => {
   await db`insert into organization (organization_id, name, created_at) values ('org_platform', 'p', now()), ('org_b', 'b', now())`
   await db`insert into agent values ('agent_b', 'org_b', 'i', '1', '{}', '{}', '{}', 'active', 'none', now(), now())`
   const cases: [object, number, string][] = [
@@ -176,7 +176,7 @@ test('[AUTH-02] credentials that cannot be used, and clients of nobody or of the
   assert.deepEqual(await db`select count(*) as n from oauth_client`.then(([row]) => row), before)
 })
 
-test('[PKG-05] connectors are approved, suspended, revoked; a revoked one comes back only with a reason', async () => {
+test('[PKG-05] connectors are approved, suspended and revoked; approving a revoked one again needs a reason', async () => {
   const body = {
     organization_id: 'org_race',
     connector_id: 'urn:connector/ä b',
@@ -263,7 +263,7 @@ test('[ID-10] a skill is published once, signed by the platform, with its artifa
   assert.equal((await db`select 1 from skill_release`).length, 1)
 })
 
-test('agents are listed and moved; the platform itself is not', async () => {
+test('agents are listed and change status, except the platform itself', async () => {
   const listed = (await plane.get('/agents?organization_id=org_b')).body.items ?? []
   assert.deepEqual(
     listed.map((agent) => agent['agent_id']),
@@ -304,7 +304,7 @@ test('[EVT-13] webhook keys are listed and rotated, with an entry in the log', a
   )
 })
 
-test('endpoints and deliveries: why one was disabled, which failed, every attempt', async () => {
+test('endpoints show why they were disabled; deliveries show their state and every attempt', async () => {
   await db`
     insert into platform_key (key_id, purpose, public_jwk, private_key_encrypted, valid_from, valid_until, status, created_at)
     values ('wk', 'webhook', '{}', '', now(), now(), 'active', now())`

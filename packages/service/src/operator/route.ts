@@ -11,9 +11,9 @@ import type { Database, Transaction } from '../db/database.ts'
 import type { Context } from '../kernel/context.ts'
 import type { OperatorDependencies } from './dependencies.ts'
 
-/** A request of a named operator, checked against its schema. */
+/** A validated request of an authenticated operator. */
 export interface OperatorCall<Input> {
-  /** The operator's name: what the log will say. */
+  /** The operator's name, for the operator log. */
   readonly actor: string
   readonly params: Readonly<Record<string, string>>
   readonly input: Input
@@ -23,7 +23,7 @@ export interface OperatorCall<Input> {
   readonly rotatingKeys: OperatorDependencies['rotatingKeys']
 }
 
-/** A change that was made, in the words of the operator log. */
+/** A change with its entry for the operator log. */
 export interface LoggedChange {
   readonly answer: object
   readonly action: string
@@ -31,7 +31,7 @@ export interface LoggedChange {
   readonly details?: object
 }
 
-/** One that has written its own entries into the log, where it is about several things. */
+/** A change that has already written its log entries, because it has several. */
 export interface SelfLoggedChange {
   readonly answer: object
   readonly logged: true
@@ -68,7 +68,7 @@ export function read<Query extends TObject>(
   return { method: 'GET', path, validate: validatorOfInput(query), run }
 }
 
-/** What is written inside `run` and the log entry about it commit together, or neither does. */
+/** The change of `run` and its log entry commit in one transaction. */
 export function change<Body extends TObject>(
   path: string,
   { body, status = 200, maximumBytes = MAXIMUM_BODY_BYTES }: ChangeOptions<Body>,
@@ -83,12 +83,12 @@ interface ChangeOptions<Body extends TObject> {
   readonly maximumBytes?: number
 }
 
-/** Closed, as every request is. */
+/** An object schema that refuses unknown members. */
 export function input<P extends TProperties>(properties: P) {
   return Type.Object(properties, { additionalProperties: false })
 }
 
-/** Text for people: bounded, without control characters. */
+/** Free text with a maximum length and without control characters. */
 export const text = (maxLength: number) =>
   Type.String({
     minLength: 1,
@@ -98,7 +98,7 @@ export const text = (maxLength: number) =>
   })
 
 const MAXIMUM_REASON_CHARACTERS = 1_000
-/** Why, for the log. Needed where somebody loses access by it. */
+/** The reason for the operator log. Required for changes that take away access. */
 export const reason = text(MAXIMUM_REASON_CHARACTERS)
 export const optionalReason = Type.Optional(reason)
 

@@ -45,7 +45,7 @@ function callOf(
   { context, webhookKeys, rotatingKeys }: OperatorDependencies,
 ): OperatorCall<never> {
   const params = request.params as Record<string, string>
-  // No identifier has them, and the database would not take all of them.
+  // No identifier contains control characters, and PostgreSQL rejects NUL.
   if (Object.values(params).some((value) => CONTROL_CHARACTER.test(value))) {
     throw new Problem('resource_not_found')
   }
@@ -62,7 +62,7 @@ function callOf(
   }
 }
 
-/** A query holds text; a number in it is read as one, and everything else is left to the schema. */
+/** Converts `limit` to a number; the schema validates the rest. */
 function queryOf({ query }: FastifyRequest): Record<string, unknown> {
   const members = { ...(query as Record<string, unknown>) }
   const { limit } = members

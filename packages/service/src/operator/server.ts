@@ -18,7 +18,7 @@ import { routes } from './routes/index.ts'
 
 export const OPERATOR_BASE_PATH = '/operator/v1'
 
-/** Room for identifiers of any form, percent-encoded. */
+/** Fits identifiers of any form, percent-encoded. */
 const MAXIMUM_PARAMETER_CHARACTERS = 4_096
 const REQUEST_TIMEOUT_MS = 60_000
 const KEEP_ALIVE_MS = 10_000
@@ -26,16 +26,16 @@ const CORRELATION_ID = /^[\x21-\x7e]{1,256}$/
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** The operator who asks; empty where nobody has to say who they are. */
+    /** The authenticated operator; empty on routes without authentication. */
     operatorName: string
   }
 }
 
-/** The operator API, with health and metrics beside it. Never on the agent API's listener. */
+/** The operator API with health and metrics. It never shares the listener of the agent API. */
 export function createOperatorServer(dependencies: OperatorDependencies): FastifyInstance {
   const { context, db } = dependencies
   const { connectionTimeout, http, https } = listenerOptions(dependencies.tls)
-  // A server without TLS to the compiler, whichever it is: both have the same methods and hooks.
+  // Typed as the server without TLS, because both have the same methods and hooks.
   const server = fastify({
     connectionTimeout,
     ...(https ? { https } : { http }),
@@ -55,7 +55,7 @@ export function createOperatorServer(dependencies: OperatorDependencies): Fastif
   health(server, dependencies)
   server.register(
     (api, _options, done) => {
-      // Before the body is read: a stranger's bytes are not worth parsing.
+      // Before the body is read, so that an unauthenticated caller cannot make us parse one.
       api.addHook('onRequest', async (request, reply) => {
         request.operatorName = await authenticateOperator(db, request.headers.authorization)
         markAuthenticated(request.raw.socket)
@@ -85,7 +85,7 @@ function correlationIdOf(header: string | string[] | undefined): string | undefi
   return typeof header === 'string' && CORRELATION_ID.test(header) ? header : undefined
 }
 
-/** What is no HTTP at all never reaches a handler. */
+/** Answers input that Node cannot parse as HTTP; it never reaches a handler. */
 function refuseUnreadable(error: NodeJS.ErrnoException, socket: Socket): void {
   if (socket.writable && !isHandshakeFailure(error))
     endSocket(socket, 'HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\nConnection: close\r\n\r\n')

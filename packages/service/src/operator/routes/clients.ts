@@ -19,7 +19,7 @@ import { change, input, optionalReason, read, reason, text, type Route } from '.
 const MAXIMUM_CERTIFICATE_CHARACTERS = 32_768
 const MAXIMUM_DNS_NAME_CHARACTERS = 253
 
-/** Exactly one of the three; a JWK is judged by its own rules, which name what is wrong better than a schema. */
+/** Exactly one of the three. readCredential validates the JWK, with better messages than a schema. */
 const credentialFields = {
   public_jwk: Type.Optional(Type.Object({})),
   certificate: Type.Optional(Type.String({ minLength: 1, maxLength: MAXIMUM_CERTIFICATE_CHARACTERS })),
@@ -56,7 +56,7 @@ export const clientRoutes: readonly Route[] = [
     )
   }),
 
-  // Works from the next request on, for tokens that were already issued too.
+  // Takes effect with the next request, including for issued tokens.
   change('/clients/:client_id/disable', { body: input({ reason }) }, async ({ params }, tx) => {
     const client = await requireActive(tx, params['client_id'])
     await disableClient(tx, client.client_id)
@@ -77,7 +77,7 @@ async function requireOwner(
   body: Static<typeof newClient>,
   platform: string,
 ): Promise<void> {
-  // A client of the platform's organization could register keys that sign in the platform's name.
+  // A client of the platform's organization could register keys that sign on behalf of the platform.
   if (body.organization_id === platform) throw new Problem('not_permitted')
   if (!(await lockOrganization(tx, body.organization_id))) throw new Problem('resource_not_found')
   const agent = body.agent_id === undefined ? undefined : await findAgent(tx, body.agent_id)

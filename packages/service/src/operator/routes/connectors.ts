@@ -37,16 +37,16 @@ export const connectorRoutes: readonly Route[] = [
     async ({ input: { reason: why, ...body }, now }, tx) => {
       const { organization_id, connector_id, participant_id, endpoint } = body
       requireAddress(endpoint)
-      // Holds the organization, so that two approvals of one connector come one after the other.
+      // Locks the organization, which serializes approvals of one connector.
       if (!(await lockOrganization(tx, organization_id))) throw new Problem('resource_not_found')
-      const former = await lockConnector(tx, organization_id, connector_id)
-      if (former?.status === 'revoked' && why === undefined) throw reasonNeeded()
+      const previous = await lockConnector(tx, organization_id, connector_id)
+      if (previous?.status === 'revoked' && why === undefined) throw reasonRequired()
       await approveConnector(tx, { ...body, now })
       return {
         answer: (await lockConnector(tx, organization_id, connector_id)) ?? {},
         action: 'connector.approve',
         target: `${organization_id}/${connector_id}`,
-        details: { participant_id, endpoint, ...(former && { former_status: former.status }) },
+        details: { participant_id, endpoint, ...(previous && { former_status: previous.status }) },
       }
     },
   ),
@@ -85,7 +85,7 @@ async function moveTo(status: ConnectorStatus, action: string, call: OperatorCal
   const { organization_id: organizationId = '', connector_id: connectorId = '' } = call.params
   const connector = await lockConnector(tx, organizationId, connectorId)
   if (!connector) throw new Problem('resource_not_found')
-  // Suspending what is revoked would loosen it.
+  // Suspending a revoked connector would weaken the revocation.
   if (connector.status === status || connector.status === 'revoked') {
     throw new Problem('invalid_state_transition', { state: connector.status })
   }
@@ -100,11 +100,11 @@ async function moveTo(status: ConnectorStatus, action: string, call: OperatorCal
 function requireAddress(endpoint: string): void {
   const url = URL.canParse(endpoint) ? new URL(endpoint) : undefined
   if (url && url.username === '' && url.password === '') return
-  const message = 'Give an http(s) address without user information.'
+  const message = 'Use an http(s) URL without user information.'
   throw new Problem('validation_failed', { failures: [{ pointer: '/endpoint', rule: 'PKG-03', message }] })
 }
 
-function reasonNeeded(): Problem {
-  const message = 'This connector was revoked; say why it is approved again.'
+function reasonRequired(): Problem {
+  const message = 'This connector was revoked. Give a reason for approving it again.'
   return new Problem('validation_failed', { failures: [{ pointer: '/reason', rule: 'O-20', message }] })
 }

@@ -65,14 +65,14 @@ export const deliveryRoutes: readonly Route[] = [
     return { answer: toDelivery(replay), logged: true }
   }),
 
-  // What a replay in bulk would do.
+  // Preview of a bulk replay.
   read('/replays', input({ ...selection, state: replayState }), async ({ input: wanted }, db) => {
     const endpoints = await countReplays(db, { ...selectionOf(wanted), state: wanted.state })
     const count = endpoints.reduce((sum, each) => sum + each.count, 0)
     return { count, more: count >= MAXIMUM_COUNTED, endpoints }
   }),
 
-  // One step of a replay in bulk; none replayed means that it is done.
+  // One batch of a bulk replay. The replay is complete when a batch is empty.
   change(
     '/replays',
     { body: input({ ...selection, webhook_endpoint_id: Type.String(), state: replayState, reason }) },
@@ -95,7 +95,7 @@ function selectionOf({ organization_id, webhook_endpoint_id, since, until }: Sel
   return { organizationId: organization_id, endpointId: webhook_endpoint_id, since, until }
 }
 
-/** Members that say nothing here are left out. */
+/** Leaves out members without a value, and those that apply to pending deliveries only. */
 function toDelivery(row: DeliveryRow): Partial<DeliveryRow> {
   const onlyPending = new Set(['next_attempt_at', 'claim_id'])
   const shown = Object.entries(row).filter(([name, value]) => {

@@ -45,10 +45,10 @@ export const endpointRoutes: readonly Route[] = [
     '/endpoints/:webhook_endpoint_id/enable',
     { body: input({ reason: optionalReason }) },
     async (call, tx) => {
-      const { endpoint, lastSequence } = await hold(call, tx, ['disabled'])
+      const { endpoint, lastSequence } = await lockWithStream(call, tx, ['disabled'])
       const id = endpoint.webhook_endpoint_id
       const enabled = await markEnabled(tx, id, { now: call.now, lastSequence })
-      // What was waiting for it goes on.
+      // Pending deliveries resume.
       await wakeWorkers(tx, id)
       const missed = enabled && (await countMissed(tx, enabled))
       return changed('endpoint.enable', endpoint, enabled, { missed })
@@ -56,7 +56,7 @@ export const endpointRoutes: readonly Route[] = [
   ),
 
   change('/endpoints/:webhook_endpoint_id/disable', { body: input({ reason }) }, async (call, tx) => {
-    const { endpoint, lastSequence } = await hold(call, tx, ['active'])
+    const { endpoint, lastSequence } = await lockWithStream(call, tx, ['active'])
     const { webhook_endpoint_id: endpointId, organization_id: organizationId } = endpoint
     const why = `operator: ${call.input.reason}`
     const { now } = call
@@ -65,12 +65,12 @@ export const endpointRoutes: readonly Route[] = [
     return changed('endpoint.disable', endpoint, disabled)
   }),
 
-  // The row stays, for the deliveries that refer to it; those that are still waiting will never be sent.
+  // The row is kept for the deliveries that refer to it. Pending deliveries end unsent.
   change(
     '/endpoints/:webhook_endpoint_id/delete',
     { body: input({ reason: optionalReason }) },
     async (call, tx) => {
-      const { endpoint } = await hold(call, tx, ['active', 'disabled'])
+      const { endpoint } = await lockWithStream(call, tx, ['active', 'disabled'])
       const why = `operator: ${call.input.reason ?? 'no reason given'}`
       const id = endpoint.webhook_endpoint_id
       const deleted = await markDeleted(tx, id, { reason: why, now: call.now })
@@ -79,15 +79,19 @@ export const endpointRoutes: readonly Route[] = [
     },
   ),
 
-  // One step; none replayed means that it is done.
+  // One batch. The replay is complete when a batch is empty.
   change('/endpoints/:webhook_endpoint_id/replay-missed', { body: input({ reason }) }, async (call, tx) => {
     const id = call.params['webhook_endpoint_id'] ?? ''
     return { answer: replayAnswer(await replayMissed(tx, id, replayOrder(call))), logged: true }
   }),
 ]
 
-/** The endpoint in one of these states, and the end of its organization's stream, both held. */
-async function hold({ params }: OperatorCall<unknown>, tx: Transaction, from: readonly EndpointStatus[]) {
+/** Locks the organization's stream and the endpoint, which must be in one of these states. */
+async function lockWithStream(
+  { params }: OperatorCall<unknown>,
+  tx: Transaction,
+  from: readonly EndpointStatus[],
+) {
   const id = params['webhook_endpoint_id'] ?? ''
   const found = await findEndpoint(tx, id)
   if (!found) throw new Problem('resource_not_found')
@@ -108,7 +112,7 @@ function changed(action: string, before: EndpointRow, after: EndpointRow | undef
   }
 }
 
-/** Where its gap in the stream lies is ours to know. */
+/** Leaves out internal columns. */
 function toEndpoint({
   missed_after: _after,
   missed_until: _until,

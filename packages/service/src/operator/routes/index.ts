@@ -11,7 +11,7 @@ import { operatorRoutes } from './operators.ts'
 import { organizationRoutes } from './organizations.ts'
 import { skillRoutes } from './skills.ts'
 
-/** Everything an operator can do. */
+/** All routes of the operator API. */
 export const routes: readonly Route[] = [
   ...organizationRoutes,
   ...clientRoutes,

@@ -8,7 +8,7 @@ import { change, input, optionalReason, read, reason, type OperatorCall, type Ro
 const purpose = Type.Optional(Type.Enum([...PLATFORM_KEY_PURPOSES]))
 
 export const keyRoutes: readonly Route[] = [
-  // The directory that agents see, and beside it the keys that have left it.
+  // The directory that agents see, plus the keys that are no longer in it.
   read('/keys', input({ purpose }), async ({ input: query, webhookKeys, rotatingKeys, now }, db) => {
     if (query.purpose === 'token' || query.purpose === 'statement')
       return { purpose: query.purpose, keys: await rotatingKeys[query.purpose].list(db) }
@@ -25,7 +25,7 @@ export const keyRoutes: readonly Route[] = [
     }
   }),
 
-  // Published at once; it signs once everybody had the time to see it (O-38, O-08, O-42).
+  // The new key is published at once and starts signing after the propagation delay (O-38, O-08, O-42).
   change(
     '/keys/rotate',
     { body: input({ reason: optionalReason, purpose }) },
@@ -41,14 +41,14 @@ export const keyRoutes: readonly Route[] = [
   change('/keys/:key_id/revoke', { body: input({ reason }) }, async (call, tx) => {
     const { webhookKeys, rotatingKeys, params, now } = call
     const target = params['key_id'] ?? ''
-    const of = await purposeOf(tx, target)
-    if (of === 'token' || of === 'statement') {
-      const key = await rotatingKeys[of].revoke(tx, target, now)
-      if (!key) throw await whyNot(call, rotatingKeys[of], tx)
-      return { answer: key, action: 'keys.revoke', target, details: { purpose: of } }
+    const keyPurpose = await purposeOf(tx, target)
+    if (keyPurpose === 'token' || keyPurpose === 'statement') {
+      const key = await rotatingKeys[keyPurpose].revoke(tx, target, now)
+      if (!key) throw await revocationProblem(call, rotatingKeys[keyPurpose], tx)
+      return { answer: key, action: 'keys.revoke', target, details: { purpose: keyPurpose } }
     }
     const key = await webhookKeys.revoke(tx, target, now)
-    if (!key) throw await whyNot(call, webhookKeys, tx)
+    if (!key) throw await revocationProblem(call, webhookKeys, tx)
     const replacement = await webhookKeys.currentKeyId(tx, now)
     const moved = await moveEndpoints(tx, { from: target, to: replacement })
     const details = { replacement_key_id: replacement, moved_endpoints: moved }
@@ -65,7 +65,11 @@ interface KeyList {
   list(queries: Queries): Promise<{ key_id: string; status: string }[]>
 }
 
-async function whyNot({ params }: OperatorCall<unknown>, keys: KeyList, queries: Queries): Promise<Problem> {
+async function revocationProblem(
+  { params }: OperatorCall<unknown>,
+  keys: KeyList,
+  queries: Queries,
+): Promise<Problem> {
   const key = (await keys.list(queries)).find((each) => each.key_id === params['key_id'])
   if (!key) return new Problem('resource_not_found')
   const state = key.status === 'revoked' ? 'revoked' : 'retired'

@@ -9,7 +9,7 @@ import {
 } from '../../features/organizations/operator-store.ts'
 import { Problem } from '../../kernel/problem.ts'
 import { listPage, page } from '../listing.ts'
-import { hashOfToken, newOperatorToken } from '../operator-token.ts'
+import { hashToken, newOperatorToken } from '../operator-token.ts'
 import { change, input, optionalReason, read, reason, type Route } from '../route.ts'
 
 const newOperator = input({
@@ -21,10 +21,10 @@ const newOperator = input({
 })
 
 export const operatorRoutes: readonly Route[] = [
-  // The answer is the only place where the token ever shows.
+  // The token is shown only in this response.
   change('/operators', { body: newOperator, status: 201 }, async ({ input: { name }, now }, tx) => {
     const token = newOperatorToken()
-    const isNew = await insertOperator(tx, { name, tokenHash: hashOfToken(token), now })
+    const isNew = await insertOperator(tx, { name, tokenHash: hashToken(token), now })
     if (!isNew) throw new Problem('identifier_conflict', { exists: name })
     return { answer: { name, token, created_at: now }, action: 'operator.create', target: name }
   }),
@@ -47,7 +47,7 @@ export const operatorRoutes: readonly Route[] = [
     if (!operator) throw new Problem('resource_not_found')
     const active = await lockActiveOperators(tx)
     if (!active.includes(name)) throw new Problem('invalid_state_transition', { state: 'disabled' })
-    // Nobody could make another one.
+    // Without an active operator nobody could create another one.
     if (active.length === 1) throw new Problem('invalid_state_transition', { state: 'last_active_operator' })
     await disableOperator(tx, name, now)
     return { answer: toOperator({ ...operator, disabled_at: now }), action: 'operator.disable', target: name }

@@ -49,8 +49,8 @@ export const organizationRoutes: readonly Route[] = [
     ),
   ),
 
-  // Works from the next request on: the organization's status is read with every one. No webhook leaves for it either;
-  // what is pending waits, and goes out when it is active again.
+  // Takes effect with the next request, because each request checks the status. Pending webhooks wait until the
+  // organization is active again.
   change('/organizations/:organization_id/suspend', { body: input({ reason }) }, (call, tx) =>
     moveTo('suspended', 'organization.suspend', call, tx),
   ),
@@ -71,7 +71,7 @@ async function moveTo(
   const target = params['organization_id'] ?? ''
   const organization = await lockOrganization(tx, target)
   if (!organization) throw new Problem('resource_not_found')
-  // The platform signs in this organization's name; without it nothing verifies.
+  // The platform signs as this organization; without it no signature of the platform verifies.
   if (target === context.profile['O-42'].organization_id) throw new Problem('not_permitted')
   if (organization.status === status) throw new Problem('invalid_state_transition', { state: status })
   await setOrganizationStatus(tx, target, status)

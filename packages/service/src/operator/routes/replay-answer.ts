@@ -1,7 +1,7 @@
 import type { Replayed, ReplayOrder } from '../../features/deliveries/replay-insert.ts'
 import type { OperatorCall } from '../route.ts'
 
-/** Who replays, and why. */
+/** The actor and reason of a replay. */
 export function replayOrder({ actor, input, now }: OperatorCall<{ reason: string }>): ReplayOrder {
   return { actor, reason: input.reason, now }
 }

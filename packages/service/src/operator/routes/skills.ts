@@ -34,8 +34,8 @@ export const skillRoutes: readonly Route[] = [
 
 function decodeArtifact(base64: string): Uint8Array {
   const bytes = Buffer.from(base64, 'base64')
-  // Node skips what is no base64; what comes back the same was.
+  // Node ignores invalid base64 characters, so the text must survive a round trip.
   if (bytes.length > 0 && bytes.toString('base64') === base64) return bytes
-  const message = 'Give the bytes of the artifact, at least one, in base64 with padding.'
+  const message = 'Use the non-empty artifact in base64 with padding.'
   throw new Problem('validation_failed', { failures: [{ pointer: '/artifact', rule: 'ID-10', message }] })
 }

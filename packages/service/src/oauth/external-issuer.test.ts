@@ -5,11 +5,11 @@ import { after, before, test } from 'node:test'
 import { exportJWK, generateKeyPair, SignJWT } from 'jose'
 import { type Clock, systemClock } from '../kernel/clock.ts'
 import { callWith, type Exchange, openTestDatabase, seconds, startExchange } from './oauth-world.fixture.ts'
-import { outsideIssuer } from './token-keys.ts'
+import { externalIssuer } from './token-keys.ts'
 
 type KeyPair = Awaited<ReturnType<typeof generateKeyPair>>
 
-/** An issuer of somebody else, as small as it can be. */
+/** A minimal external issuer. */
 async function startIssuer(path: string) {
   let documents = new Map<string, object>()
   const asked: string[] = []
@@ -54,7 +54,7 @@ async function keySet(): Promise<object> {
   return { keys: await Promise.all(keys) }
 }
 
-/** What an issuer without a path publishes. */
+/** The documents of an issuer without a path. */
 async function usualDocuments({ issuer, origin }: { issuer: string; origin: string }) {
   return new Map<string, object>([
     ['/.well-known/oauth-authorization-server', { issuer, jwks_uri: `${origin}/keys` }],
@@ -73,7 +73,7 @@ let monotonic = 0
 const clock: Clock = { ...systemClock, monotonicMilliseconds: () => monotonic }
 
 async function withExchange(issuer: string, work: (exchange: Exchange) => Promise<void>): Promise<void> {
-  const exchange = await startExchange(database.db, { issuer: outsideIssuer(issuer, clock) })
+  const exchange = await startExchange(database.db, { issuer: externalIssuer(issuer, clock) })
   try {
     await work(exchange)
   } finally {
@@ -85,7 +85,7 @@ for (const [form, path, address] of [
   ['RFC 8414', '/realms/a', '/.well-known/oauth-authorization-server/realms/a'],
   ['OpenID Connect', '/realms/a', '/realms/a/.well-known/openid-configuration'],
 ] as const) {
-  test(`[AUTH-01] tokens of an outside issuer, found by ${form} discovery`, async () => {
+  test(`[AUTH-01] tokens of an external issuer are accepted after ${form} discovery`, async () => {
     const outside = await startIssuer(path)
     outside.publish(
       new Map<string, object>([
@@ -110,7 +110,7 @@ for (const [form, path, address] of [
   })
 }
 
-test('[AUTH-01] unknown key ids do not make us fetch keys again and again', async () => {
+test('[AUTH-01] unknown key ids do not cause repeated key fetches', async () => {
   const outside = await startIssuer('')
   outside.publish(await usualDocuments(outside))
   await withExchange(outside.issuer, async ({ url }) => {
@@ -123,7 +123,7 @@ test('[AUTH-01] unknown key ids do not make us fetch keys again and again', asyn
   await outside.close()
 })
 
-test('[AUTH-01] an issuer that is down makes us unavailable, and works once it is back', async () => {
+test('[AUTH-01] while the issuer is down requests are refused as unavailable; they succeed once it is back', async () => {
   const outside = await startIssuer('')
   await withExchange(outside.issuer, async ({ url }) => {
     const token = await tokenBy('ES256', { iss: outside.issuer, aud: url })
@@ -138,7 +138,7 @@ test('[AUTH-01] an issuer that is down makes us unavailable, and works once it i
   await outside.close()
 })
 
-test('[AUTH-01] metadata that speaks for another issuer is not used', async () => {
+test('[AUTH-01] metadata of another issuer is not used', async () => {
   const outside = await startIssuer('')
   outside.publish(await usualDocuments({ ...outside, issuer: 'https://honest.example' }))
   await withExchange(outside.issuer, async ({ url }) => {
@@ -149,7 +149,7 @@ test('[AUTH-01] metadata that speaks for another issuer is not used', async () =
   await outside.close()
 })
 
-test('[AUTH-03] of an outside client only the organization counts, and an unknown one is refused', async () => {
+test('[AUTH-03] for a client of an external issuer only the organization is checked, and an unknown one is refused', async () => {
   const outside = await startIssuer('')
   outside.publish(await usualDocuments(outside))
   await withExchange(outside.issuer, async ({ url }) => {
