@@ -2,14 +2,14 @@ import { generateKeyPair } from '@agent-exchange/crypto'
 import type { AgentRegistration, PublicKeyRequest } from '@agent-exchange/protocol'
 import type { Database } from '../../db/database.ts'
 
-/** For tests: organizations without anything around them. */
+/** For tests: inserts bare organizations. */
 export async function seedOrganizations(db: Database, ...ids: string[]): Promise<void> {
   for (const id of ids) {
     await db`insert into organization (organization_id, name, created_at) values (${id}, ${id}, now())`
   }
 }
 
-/** For tests: a key request with fresh material. */
+/** For tests: a key request with a new key pair. */
 export async function keyRequest(
   key_id: string,
   changes: Partial<PublicKeyRequest> = {},

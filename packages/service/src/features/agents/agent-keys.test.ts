@@ -64,7 +64,7 @@ function directory(agent_id: string, caller = other) {
 
 const problem = (code: string) => (error: unknown) => error instanceof Problem && error.code === code
 
-test('[ID-03][ID-07] a replacement becomes active, the replaced key retiring, and the version moves', async () => {
+test('[ID-03][ID-07] a replacement becomes active, the replaced key retiring, and the version changes', async () => {
   await agentWith('agent_rotate', await keyRequest('old'))
   const before = await directory('agent_rotate')
   assert.deepEqual(validatorOf(keyDirectory)(before), [])
@@ -94,7 +94,7 @@ test('[ID-03][ID-07] a replacement becomes active, the replaced key retiring, an
   )
 })
 
-test('[ID-03] a replacement that is not distinct in id or in material is refused', async () => {
+test('[ID-03] a replacement with the same id or material is refused', async () => {
   const old = await keyRequest('old')
   await agentWith('agent_distinct', old)
   const refused = [
@@ -109,7 +109,7 @@ test('[ID-03] a replacement that is not distinct in id or in material is refused
   assert.equal((await directory('agent_distinct')).keys.length, 2)
 })
 
-test('[ID-03] a replacement names a key of the same agent and use', async () => {
+test('[ID-03] a replacement must name a key of the same agent and use', async () => {
   await agentWith('agent_names', await keyRequest('sign'))
   await agentWith('agent_neighbour', await keyRequest('theirs'))
   const wrong = [
@@ -146,7 +146,7 @@ test('[ID-04] a revocation is recorded once, with both times, and its event cann
   await assert.rejects(db`truncate agent_key_event`, /append-only/)
 })
 
-test('[ID-04] revoked material does not come back under another id or use, and a revoked key may be replaced', async () => {
+test('[ID-04] revoked material is refused under another id or use, and a revoked key may be replaced', async () => {
   const stolen = await keyRequest('stolen')
   await agentWith('agent_stolen', stolen)
   await revoke('agent_stolen', 'stolen')
@@ -161,7 +161,7 @@ test('[ID-04] revoked material does not come back under another id or use, and a
   assert.deepEqual(keys.map(({ status }) => status).toSorted(), ['active', 'revoked'])
 })
 
-test('[ID-03][ID-04][AUTH-03] the keys of others look like keys that are not there', async () => {
+test('[ID-03][ID-04][AUTH-03] keys of other organizations look like unknown keys', async () => {
   await agentWith('agent_mine', await keyRequest('k'))
   const fresh = await keyRequest('n')
   await assert.rejects(addKey('agent_mine', fresh, { caller: other }), problem('resource_not_found'))
@@ -180,7 +180,7 @@ test('[ID-03][ID-04][AUTH-03] the keys of others look like keys that are not the
   await assert.rejects(directory('agent_\0'), problem('resource_not_found'))
 })
 
-test('[ID-06] private material in a new key is refused before its schema is asked', async () => {
+test('[ID-06] private material in a new key is refused before schema validation', async () => {
   const { privateJwk } = await generateKeyPair('signing')
   const body = { key_id: 7, public_key: { ...privateJwk, crv: 'nonsense' }, extra: true }
   await assert.rejects(
@@ -189,11 +189,11 @@ test('[ID-06] private material in a new key is refused before its schema is aske
   )
 })
 
-test('[ID-03] of many registrations of one id, or of one material, at once, one wins and the others are told', async () => {
+test('[ID-03] of many concurrent registrations of one id or one material one succeeds and the others conflict', async () => {
   await agentWith('agent_race')
   const key = await keyRequest('k')
   let race: Promise<PromiseSettledResult<unknown>[]> = Promise.resolve([])
-  // All wait at the same door, so that none has seen another's key.
+  // All wait for the same lock, so that none has seen another's key.
   await inTransaction(db, async (tx) => {
     await lockAgent(tx, 'agent_race')
     const same = Array.from({ length: 3 }, () => addKey('agent_race', key))
@@ -212,7 +212,7 @@ test('[ID-03] of many registrations of one id, or of one material, at once, one 
   assert.equal((await db`select 1 from agent_key_event where agent_id = 'agent_race'`).length, 1)
 })
 
-test('[ID-05] a revocation waits for whoever is using the key, and they see it or finish first', async () => {
+test('[ID-05] a revocation waits for transactions that use the key; these finish first or see it', async () => {
   await agentWith('agent_lock', await keyRequest('k'))
   const order: string[] = []
   let revocation: Promise<unknown> = Promise.resolve()
@@ -243,7 +243,7 @@ const quota = (name: string, maximum: number) => (error: unknown) => {
   return true
 }
 
-test('[ID-03][O-13] an agent has no more keys than its quota, revoked ones included', async () => {
+test('[ID-03][O-13] the key quota of an agent includes revoked keys', async () => {
   const context = withQuotas({ keys_per_agent: 3 })
   await agentWith('agent_full', await keyRequest('k0'), await keyRequest('k1'))
   await revoke('agent_full', 'k0')
@@ -261,7 +261,7 @@ const endingAt = (invalid_from: string, now = '2026-03-02T08:00:00.000Z') => ({
   now,
 })
 
-test('[ID-04] a further revocation moves invalid_from earlier, never later, each an event of its own', async () => {
+test('[ID-04] a further revocation moves invalid_from earlier, never later, and adds its own event', async () => {
   await agentWith('agent_emergency', await keyRequest('k'))
   await revoke('agent_emergency', 'k', endingAt('2026-12-31T00:00:00Z'))
   const planned = await directory('agent_emergency')
@@ -293,7 +293,7 @@ test('[ID-04] a further revocation moves invalid_from earlier, never later, each
   )
 })
 
-test('[ID-04][O-13] revocations of a key are limited, and the limit never keeps a usable key alive', async () => {
+test('[ID-04][O-13] revocations of a key are limited, but the limit never prevents ending a usable key', async () => {
   const context = withQuotas({ revocations_per_key: 2 })
   const again = (time: string) => revoke('agent_flood', 'k', { ...endingAt(time), context })
   await agentWith('agent_flood', await keyRequest('k'))
@@ -304,7 +304,7 @@ test('[ID-04][O-13] revocations of a key are limited, and the limit never keeps 
   await assert.rejects(again('2026-03-02T07:00:00Z'), quota('revocations_per_key', 2))
 })
 
-test('[ID-04] of revocations at once each earlier one counts, and the earliest is left', async () => {
+test('[ID-04] of concurrent revocations the earliest invalid_from wins', async () => {
   await agentWith('agent_at_once', await keyRequest('k'))
   const times = Array.from({ length: 8 }, (_, index) => `2026-02-0${index + 1}T00:00:00Z`)
   const results = await Promise.allSettled(times.map((time) => revoke('agent_at_once', 'k', endingAt(time))))

@@ -8,7 +8,7 @@ export interface AgentRow {
   readonly implementation: string
   readonly implementation_version: string
   readonly protocol_versions: string[]
-  /** JSON text: the map as it was registered. */
+  /** JSON text of the map as registered. */
   readonly skill_versions: string
   readonly transport_modes: TransportMode[]
   readonly status: string
@@ -31,7 +31,7 @@ export async function findAgent(db: Queries, agentId: string): Promise<AgentRow 
   return row
 }
 
-/** By agent id. */
+/** Maps agent ids to statuses. */
 export async function agentStatuses(
   queries: Queries,
   agentIds: readonly string[],
@@ -41,7 +41,7 @@ export async function agentStatuses(
   return new Map(rows.map((row) => [row.agent_id, row.status]))
 }
 
-/** As findAgent, holding the agent against other changes of it and of its set of keys. */
+/** Like findAgent, but locks the agent and its set of keys against concurrent changes. */
 export async function lockAgent(tx: Transaction, agentId: string): Promise<AgentRow | undefined> {
   const [row] = await tx<AgentRow[]>`
     select agent_id, organization_id, implementation, implementation_version, protocol_versions, skill_versions,
@@ -50,7 +50,7 @@ export async function lockAgent(tx: Transaction, agentId: string): Promise<Agent
   return row
 }
 
-/** False where the id is taken; a concurrent registration is waited for. */
+/** False if the id is taken. Waits for a concurrent registration. */
 export async function insertAgent(tx: Transaction, agent: NewAgent): Promise<boolean> {
   const { registration: body, status, certificationStatus, now } = agent
   const rows = await tx`
@@ -72,7 +72,7 @@ export async function updateAgent(tx: Transaction, body: AgentRegistration, now:
     where agent_id = ${body.agent_id}`
 }
 
-/** False where there is no such agent. */
+/** False if there is no such agent. */
 export async function setAgentStatus(
   tx: Transaction,
   agentId: string,

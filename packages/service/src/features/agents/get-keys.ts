@@ -4,7 +4,7 @@ import { Problem } from '../../kernel/problem.ts'
 import { readDirectory } from './key-store.ts'
 import { toPublicKey } from './resources.ts'
 
-/** ID-07. Retiring and revoked keys stay listed: history needs them. The version moves with every key event. */
+/** ID-07. Retiring and revoked keys stay listed, for later verification. Every key event changes the version. */
 export const getAgentKeys: Read<'getAgentKeys'> = async ({ params, now }, db) => {
   const agentId = params.agent_id
   const directory = isStorable(agentId) ? await readDirectory(db, agentId) : undefined

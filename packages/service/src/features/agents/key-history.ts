@@ -12,7 +12,7 @@ interface EventRow {
   readonly details: string
 }
 
-/** Keys with everything that happened to them, for verification long afterwards (ID-05); each once. */
+/** The given keys, each once, with all their events, for verification long afterwards (ID-05). */
 export async function historyOf(
   queries: Queries,
   uses: readonly KeyName[],
@@ -35,7 +35,7 @@ export async function historyOf(
   }))
 }
 
-/** What a revocation says about validity; why it happened stays with the organization. */
+/** The time of invalidity is public; the reason of a revocation is visible to the organization only. */
 function publicPart(details: string): { invalid_from?: string } {
   const { invalid_from } = JSON.parse(details) as { invalid_from?: string }
   return invalid_from === undefined ? {} : { invalid_from }

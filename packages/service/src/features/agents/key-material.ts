@@ -2,13 +2,13 @@ import { CryptoError, holdsPrivateMember, importPublicJwk, jwkThumbprint } from 
 import type { DeploymentProfile, PublicKeyRequest } from '@agent-exchange/protocol'
 import { Problem } from '../../kernel/problem.ts'
 
-/** A registered key's point and nothing else, with its RFC 7638 name. */
+/** The public point of a key and its RFC 7638 thumbprint. */
 export interface KeyMaterial {
   readonly publicJwk: string
   readonly thumbprint: string
 }
 
-/** ID-06: a public point on an allowed curve (O-28), fit for the use it is registered for. */
+/** ID-06: validates a public key: a point on a permitted curve (O-28) for the registered use. */
 export async function readKeyMaterial(
   { public_key, use }: PublicKeyRequest,
   pointer: string,
@@ -23,35 +23,35 @@ export async function readKeyMaterial(
   }
 }
 
-/** Where a body holds keys: looks at them before its schema does. */
+/** Checks the keys of a body before schema validation. */
 export function inspectKeys(body: unknown, profile: DeploymentProfile): void {
   requireFewKeys(body, profile)
   refusePrivateKeys(body)
 }
 
-/** O-14: reading a key costs as much as verifying a signature, so there are few in one request. */
+/** O-14: parsing a key costs as much as verifying a signature, so their number is limited. */
 function requireFewKeys(body: unknown, profile: DeploymentProfile): void {
   const keys = memberOf(body, 'keys')
   const maximum = profile['O-14'].registration_keys
   if (!Array.isArray(keys) || keys.length <= maximum) return
-  const message = `List at most ${maximum} keys, and add others one by one.`
+  const message = `Use at most ${maximum} keys, and register further keys one by one.`
   throw new Problem('validation_failed', { failures: [{ pointer: '/keys', rule: 'O-14', message }] })
 }
 
 /**
- * ID-06: private parts are refused for what they are, before a schema failure could hide it: their owner has to
- * learn that the key is exposed. Anything else about the body is left to its schema.
+ * ID-06: private key parts get their own problem before schema validation could hide them, because the owner must learn
+ * that the key is exposed.
  */
 function refusePrivateKeys(body: unknown): void {
   for (const [pointer, key] of keysIn(body)) {
     if (holdsPrivateMember(memberOf(key, 'public_key')))
       throw new Problem('private_key_refused', { pointer: `${pointer}/public_key` })
-    // Beside the public key no member has such a name either.
+    // Private members next to `public_key` are refused too.
     if (holdsPrivateMember(key)) throw new Problem('private_key_refused', { pointer })
   }
 }
 
-/** A body is a key, or lists them. */
+/** A body is a single key or contains a list of keys. */
 function keysIn(body: unknown): [pointer: string, key: unknown][] {
   const keys = memberOf(body, 'keys')
   if (!Array.isArray(keys)) return [['', body]]
@@ -70,7 +70,7 @@ function isPrivate(error: unknown): boolean {
 
 function asProblem(error: unknown, pointer: string): unknown {
   if (!(error instanceof CryptoError)) return error
-  // Not the error itself as a cause: nothing that was read out of a key goes further than here.
+  // The error is not passed on as cause, so that no part of a private key can reach the log.
   if (isPrivate(error)) return new Problem('private_key_refused', { pointer })
   return new Problem('public_key_invalid', { pointer, reason: error.code })
 }

@@ -7,11 +7,11 @@ import { readKeyMaterial, type KeyMaterial } from './key-material.ts'
 import { appendKeyEvents, insertKeys, setKeyStatus, type KeyEvent, type KeyRow } from './key-store.ts'
 import { inZulu } from './resources.ts'
 
-/** A key as it was asked for, with the material that was read out of it. */
+/** A requested key with its parsed material. */
 export interface RequestedKey {
   readonly request: PublicKeyRequest
   readonly material: KeyMaterial
-  /** Where it stands in the body. */
+  /** JSON pointer to the key in the body. */
   readonly pointer: string
 }
 
@@ -23,17 +23,17 @@ export async function readRequestedKey(
   return { request, pointer, material: await readKeyMaterial(request, `${pointer}/public_key`, profile) }
 }
 
-/** What adding keys to an agent comes to. */
+/** The rows and events of adding keys to an agent. */
 interface KeyPlan {
   readonly added: readonly KeyRow[]
-  /** The key that the agent had and that one of them replaces, as it is afterwards. */
+  /** Existing keys that are replaced, with their new status. */
   readonly retired: readonly KeyRow[]
   readonly events: readonly KeyEvent[]
 }
 
 /**
- * Adds keys to those that the agent has; the caller holds the agent's lock. Material is registered once per use, and
- * never again after its revocation: revoking an id has to end the material behind it.
+ * Adds keys to an agent that the caller has locked. Key material is registered once per use, and never again after a
+ * revocation, because revoking an id must revoke its material.
  */
 export async function addKeys(
   tx: Transaction,
@@ -123,7 +123,7 @@ function isSameKey(other: KeyRow, request: PublicKeyRequest, material: KeyMateri
   return other.use === request.use || other.status === 'revoked' || other.key_id === request.replaces_key_id
 }
 
-/** ID-03, O-05. A revoked key may be replaced: that is what follows a compromise. A retiring one already was. */
+/** ID-03, O-05. A revoked key may be replaced, as after a compromise. A retiring key has already been replaced. */
 function replacedKey(
   known: ReadonlyMap<string, KeyRow>,
   { request, pointer }: RequestedKey,
@@ -149,7 +149,7 @@ function unusableReplacement(pointer: string, message: string): Problem {
   return new Problem('validation_failed', { failures })
 }
 
-/** What all key events of a request have in common. */
+/** The common members of all key events of a request. */
 export function eventBy(
   { caller, now, context }: Pick<Call<'revokeAgentKey'>, 'caller' | 'now' | 'context'>,
   agentId: string,

@@ -3,7 +3,7 @@ import type { KeyName } from '../keys/public-keys.ts'
 
 export type KeyStatus = 'active' | 'retiring' | 'retired' | 'revoked'
 
-/** Table agent_key: what the key is now. */
+/** Table agent_key: the current state of a key. */
 export interface KeyRow {
   readonly agent_id: string
   readonly key_id: string
@@ -19,7 +19,7 @@ export interface KeyRow {
   readonly invalid_from: string | null
 }
 
-/** Table agent_key_event: how it came to be so. Never changed, never deleted (ID-04). */
+/** Table agent_key_event: the append-only history of a key (ID-04). */
 export interface KeyEvent {
   readonly eventId: string
   readonly agentId: string
@@ -30,7 +30,7 @@ export interface KeyEvent {
   readonly details: object
 }
 
-/** All keys of an agent, revoked ones too, in the order of their registration. */
+/** All keys of an agent, including revoked ones, in order of registration. */
 export async function keysOf(db: Queries, agentId: string): Promise<KeyRow[]> {
   return db<KeyRow[]>`
     select agent_id, key_id, use, public_jwk, thumbprint, valid_from, replaces_key_id, status, registered_at,
@@ -38,7 +38,7 @@ export async function keysOf(db: Queries, agentId: string): Promise<KeyRow[]> {
     from agent_key where agent_id = ${agentId} order by registered_at, key_id`
 }
 
-/** Keys of any agents, by names that are all different. */
+/** Keys of any agents. The names must be distinct. */
 export async function keysNamed(db: Queries, names: readonly KeyName[]): Promise<KeyRow[]> {
   return db<KeyRow[]>`
     select agent_id, key_id, use, public_jwk, thumbprint, valid_from, replaces_key_id, status, registered_at,
@@ -49,7 +49,7 @@ export async function keysNamed(db: Queries, names: readonly KeyName[]): Promise
     order by registered_at, agent_id, key_id`
 }
 
-/** The key, for whoever changes it. Who signs with it is held off by the lock of its name (ID-05, locks.ts). */
+/** Locks a key for a change. The advisory lock of its name excludes signers (ID-05, locks.ts). */
 export async function lockKey(tx: Transaction, agentId: string, keyId: string): Promise<KeyRow | undefined> {
   const [row] = await tx<KeyRow[]>`
     select agent_id, key_id, use, public_jwk, thumbprint, valid_from, replaces_key_id, status, registered_at,
@@ -58,7 +58,7 @@ export async function lockKey(tx: Transaction, agentId: string, keyId: string): 
   return row
 }
 
-/** All of them in one statement. */
+/** Inserts all keys in one statement. */
 export async function insertKeys(tx: Transaction, keys: readonly KeyRow[]): Promise<void> {
   await tx`
     insert into agent_key (agent_id, key_id, use, public_jwk, thumbprint, valid_from, replaces_key_id, status,
@@ -81,7 +81,7 @@ export async function markRevoked(
     where agent_id = ${agent_id} and key_id = ${key_id}`
 }
 
-/** All of them in one statement, in their order. */
+/** Appends all events in one statement, in order. */
 export async function appendKeyEvents(tx: Transaction, events: readonly KeyEvent[]): Promise<void> {
   const rows = events.map((event, place) => ({
     place,
@@ -111,10 +111,7 @@ export async function countRevocations(tx: Transaction, { agent_id, key_id }: Ke
 
 type DirectoryRow = KeyRow & { readonly organization_id: string; readonly changes: number }
 
-/**
- * Whose agent it is, how often its keys have changed, and the keys: one statement, so that all three are of one
- * moment. Undefined where there is no such agent.
- */
+/** Owner, change count and keys of an agent, from one snapshot. Undefined if there is no such agent. */
 export async function readDirectory(db: Queries, agentId: string) {
   const rows = await db<(DirectoryRow | (DirectoryRow & { readonly key_id: null }))[]>`
     select agent.organization_id, key.*,
@@ -122,7 +119,7 @@ export async function readDirectory(db: Queries, agentId: string) {
     from agent left join agent_key as key using (agent_id)
     where agent.agent_id = ${agentId} order by key.registered_at, key.key_id`
   const [first] = rows
-  // An agent without keys is one row without a key.
+  // An agent without keys yields one row whose key columns are null.
   return first && { organizationId: first.organization_id, changes: first.changes, keys: rows.filter(hasKey) }
 }
 

@@ -36,7 +36,7 @@ const problem = (code: string) => (error: unknown) => error instanceof Problem &
 const fixed = (code: string) => (error: unknown) =>
   problem(code)(error) && Object.keys((error as Problem).details).length === 0
 
-test('[ID-01][ID-02] a registration is stored with its keys and read back by anybody', async () => {
+test('[ID-01][ID-02] a registration is stored with its keys, and every caller can read it', async () => {
   const keys = [await keyRequest('sign-1'), await keyRequest('enc-1', { use: 'encryption' })]
   const body = registration({ keys, transport_modes: ['native', 'ds_x'] })
   const answer = await register(body)
@@ -65,14 +65,14 @@ test('[ID-01][ID-02] a registration is stored with its keys and read back by any
   )
 })
 
-test('[ID-02] an agent that is not there, however it is named, is not found', async () => {
+test('[ID-02] an unknown agent is not found, whatever its id', async () => {
   for (const agent_id of ['agent_none', "agent_x' or '1'='1", 'agent_\0', 'a'.repeat(5_000)]) {
     const call = handMadeCall('getAgent', { params: { agent_id }, query: {}, body: undefined })
     await assert.rejects(getAgent(call, db), fixed('resource_not_found'), agent_id)
   }
 })
 
-test('[ID-01][AUTH-03] only for the own organization, and with a client of one agent only that agent', async () => {
+test('[ID-01][AUTH-03] a caller registers agents of its own organization only, and an agent client only its own agent', async () => {
   const body = registration({ agent_id: 'agent_bound' })
   const bound = { organizationId: 'org_acme', agentId: 'agent_else', clientId: 'client_bound' }
   await assert.rejects(register(body, { caller: otherOrganization }), problem('not_permitted'))
@@ -83,7 +83,7 @@ test('[ID-01][AUTH-03] only for the own organization, and with a client of one a
   )
 })
 
-test('[ID-01] registering again updates everything but keys, and keeps what the operator decided', async () => {
+test('[ID-01] a second registration updates everything but the keys and the status set by the operator', async () => {
   const key = await keyRequest('k')
   const body = registration({ agent_id: 'agent_again', keys: [key] })
   const first = await register(body)
@@ -108,7 +108,7 @@ test('[ID-01] registering again updates everything but keys, and keeps what the 
   assert.equal(events?.['count'], 1)
 })
 
-test('[ID-01] registering again with other keys is one fixed conflict and changes nothing', async () => {
+test('[ID-01] a second registration with other keys is one fixed conflict and changes nothing', async () => {
   const key = await keyRequest('k')
   const body = registration({ agent_id: 'agent_fixed', keys: [key] })
   const first = await register(body)
@@ -148,7 +148,7 @@ test('[ID-01] a deployment may refuse a second registration', async () => {
   await assert.rejects(register(body, { context }), fixed('identifier_conflict'))
 })
 
-test('[ID-06] private material is refused for what it is, never stored, never repeated', async () => {
+test('[ID-06] private material gets its own problem and is neither stored nor echoed', async () => {
   const { privateJwk } = await generateKeyPair('signing')
   const key = { ...(await keyRequest('k')), public_key: privateJwk }
   const broken = {
@@ -170,7 +170,7 @@ test('[ID-06] private material is refused for what it is, never stored, never re
   assert.equal((await db`select 1 from agent where agent_id = 'agent_leak'`).length, 0)
 })
 
-test('[ID-06] a body of any other shape is left to its schema', async () => {
+test('[ID-06] a body of any other shape is left to schema validation', async () => {
   for (const body of [
     null,
     7,
@@ -183,7 +183,7 @@ test('[ID-06] a body of any other shape is left to its schema', async () => {
   }
 })
 
-test('[ID-06] points off the curve, other curves and contradicting uses are refused with their place', async () => {
+test('[ID-06] points off the curve, other curves and contradicting uses are refused with their pointer', async () => {
   const good = await keyRequest('k')
   const jwk = good.public_key
   const cases: [object, string][] = [
@@ -208,7 +208,7 @@ test('[ID-06] points off the curve, other curves and contradicting uses are refu
   assert.deepEqual(answer.keys[0]?.public_key, jwk)
 })
 
-test('[ID-06] another curve for encryption is taken where the profile allows it, never for signing', async () => {
+test('[ID-06] another curve is accepted for encryption if the profile permits it, never for signing', async () => {
   const result = createProfile({ 'O-28': { encryption_curves: ['P-256', 'P-384'] } })
   assert.ok(result.ok)
   const context = handMadeContext({ profile: result.profile })
@@ -224,7 +224,7 @@ test('[ID-06] another curve for encryption is taken where the profile allows it,
   await assert.rejects(register(signing, { context }), problem('public_key_invalid'))
 })
 
-test('[ID-03] within one registration ids and material are distinct, and a successor follows its predecessor', async () => {
+test('[ID-03] ids and material within one registration must be distinct, and a replacement may precede its predecessor', async () => {
   const key = await keyRequest('a')
   const sameId = registration({ agent_id: 'agent_twins', keys: [key, await keyRequest('a')] })
   await assert.rejects(register(sameId), problem('identifier_conflict'))
@@ -241,14 +241,14 @@ test('[ID-03] within one registration ids and material are distinct, and a succe
   )
 })
 
-test('[ID-01] 20 registrations of one new agent at once make one agent and one event per key', async () => {
+test('[ID-01] 20 concurrent registrations of one new agent create one agent and one event per key', async () => {
   const body = registration({ agent_id: 'agent_race', keys: [await keyRequest('k')] })
   const answers = await Promise.all(Array.from({ length: 20 }, () => register(body)))
   for (const answer of answers) assert.deepEqual(answer, answers[0])
   assert.equal((await db`select 1 from agent_key_event where agent_id = 'agent_race'`).length, 1)
 })
 
-test('[ID-01][O-14] a registration with too many keys is refused before one of them is looked at', async () => {
+test('[ID-01][O-14] a registration with too many keys is refused before any key is parsed', async () => {
   let looks = 0
   const key = new Proxy({}, { get: () => looks++, has: () => looks++ > -1, ownKeys: () => [`${looks++}`] })
   const keys = Array.from({ length: 17 }, () => key)
@@ -267,7 +267,7 @@ test('[ID-01][O-14] a registration with too many keys is refused before one of t
   assert.equal(looks, 0)
 })
 
-/** Number of statements that a registration with this many keys sends. */
+/** The number of statements that a registration with `count` keys sends. */
 async function statementsFor(count: number): Promise<number> {
   const keys = await Promise.all(Array.from({ length: count }, (_, index) => keyRequest(`k${index}`)))
   const body = registration({ agent_id: `agent_with_${count}`, keys })
@@ -292,11 +292,11 @@ async function statementsFor(count: number): Promise<number> {
   return statements
 }
 
-test('[ID-01] sixteen keys are written by as many statements as two', async () => {
+test('[ID-01] registering sixteen keys takes as many statements as registering two', async () => {
   assert.equal(await statementsFor(16), await statementsFor(2))
 })
 
-test('[ID-01][O-13] agents have a quota, exact also when they arrive at once, and registering again costs nothing', async () => {
+test('[ID-01][O-13] the agent quota is exact under concurrency, and a second registration does not count', async () => {
   await seedOrganizations(db, 'org_small')
   const result = createProfile({ 'O-13': { agents: 3 } })
   assert.ok(result.ok)

@@ -10,7 +10,7 @@ import { addKeys, readRequestedKey, type RequestedKey } from './key-registration
 import { keysOf, type KeyRow } from './key-store.ts'
 import { toAgent } from './resources.ts'
 
-/** ID-01. The first registration brings the keys; a later one updates everything else (O-32). */
+/** ID-01. The first registration includes the keys; a later one updates everything else (O-32). */
 export const registerAgent: Mutation<'registerAgent', readonly RequestedKey[]> = {
   inspect: inspectKeys,
 
@@ -31,11 +31,11 @@ export const registerAgent: Mutation<'registerAgent', readonly RequestedKey[]> =
       certificationStatus: initial_certification_status,
       now: call.now,
     })
-    return isNew ? registerFirst(call, tx, keys) : registerAgain(call, tx, keys)
+    return isNew ? completeRegistration(call, tx, keys) : updateRegistration(call, tx, keys)
   },
 }
 
-async function registerFirst(
+async function completeRegistration(
   call: Call<'registerAgent'>,
   tx: Transaction,
   keys: readonly RequestedKey[],
@@ -46,7 +46,7 @@ async function registerFirst(
   return answer(tx, agentId)
 }
 
-/** A key that replaces another of the same body follows it, in whatever order they were listed. */
+/** Moves replacement keys behind the keys that they replace. */
 function successorsLast(keys: readonly RequestedKey[]): RequestedKey[] {
   const [first, successors] = [false, true].map((successor) =>
     keys.filter(({ request }) => (request.replaces_key_id !== undefined) === successor),
@@ -54,14 +54,14 @@ function successorsLast(keys: readonly RequestedKey[]): RequestedKey[] {
   return [...(first ?? []), ...(successors ?? [])]
 }
 
-async function registerAgain(
+async function updateRegistration(
   call: Call<'registerAgent'>,
   tx: Transaction,
   keys: readonly RequestedKey[],
 ): Promise<AnswerOf<'registerAgent'>> {
   const { body, caller, context, now } = call
   const agent = await lockAgent(tx, body.agent_id)
-  // One fixed conflict: whose agent it is, and which key differs, stays unsaid.
+  // One fixed conflict, which reveals neither the owner of the agent nor the differing key.
   if (agent?.organization_id !== caller.organizationId) throw new Problem('identifier_conflict')
   if (context.profile['O-32'].second_registration === 'refuse') throw new Problem('identifier_conflict')
   const present = await keysOf(tx, body.agent_id)
@@ -89,6 +89,6 @@ function isSameInstant(a: string, b: string): boolean {
 
 async function answer(tx: Transaction, agentId: string): Promise<AnswerOf<'registerAgent'>> {
   const agent = await lockAgent(tx, agentId)
-  if (!agent) throw new Error('an agent that was just written is missing')
+  if (!agent) throw new Error('the agent that was just written is missing')
   return toAgent(agent, await keysOf(tx, agentId))
 }

@@ -8,7 +8,7 @@ import { addKeys, readRequestedKey, type RequestedKey } from './key-registration
 import { keysOf } from './key-store.ts'
 import { toPublicKey } from './resources.ts'
 
-/** ID-03. A key id is unique within its agent, for ever: material never changes behind an id. */
+/** ID-03. A key id is never reused within its agent, so its material never changes. */
 export const registerAgentKey: Mutation<'registerAgentKey', RequestedKey> = {
   inspect: inspectKeys,
 
@@ -24,7 +24,7 @@ export const registerAgentKey: Mutation<'registerAgentKey', RequestedKey> = {
     if (agent?.organization_id !== caller.organizationId) throw new Problem('resource_not_found')
     const present = await keysOf(tx, agentId)
     const [added] = await addKeys(tx, call, agentId, { present, keys: [key] })
-    if (!added) throw new Error('a key that was just written is missing')
+    if (!added) throw new Error('the key that was just written is missing')
     return toPublicKey(added)
   },
 }

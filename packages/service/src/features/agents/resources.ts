@@ -2,7 +2,7 @@ import type { AgentResource, PublicJwk, PublicKey } from '@agent-exchange/protoc
 import type { AgentRow } from './agent-store.ts'
 import type { KeyRow } from './key-store.ts'
 
-/** A key as directories show it. */
+/** A key as published in directories. */
 export function toPublicKey(row: KeyRow): PublicKey {
   return {
     key_id: row.key_id,
@@ -34,7 +34,7 @@ export function toAgent(row: AgentRow, keys: readonly KeyRow[]): AgentResource {
   }
 }
 
-/** OBJ-19: a UTC time may come with +00:00; what we write ends in Z, with every digit that was given. */
+/** OBJ-19: writes a UTC offset of +00:00 as Z and keeps all fractional digits. */
 export function inZulu(timestamp: string): string {
   return timestamp.replace(/\+00:00$/, 'Z')
 }

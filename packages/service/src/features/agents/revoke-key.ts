@@ -13,8 +13,8 @@ import { appendKeyEvents, countRevocations, lockKey, markRevoked, type KeyRow } 
 import { inZulu, toPublicKey } from './resources.ts'
 
 /**
- * ID-04. `invalid_from` dates the end of the key, in the past or ahead; `revoked_at` is when we recorded it. A further
- * revocation may move `invalid_from` earlier, never later: a planned retirement can become an emergency.
+ * ID-04. `invalid_from` is the end of the key's validity, in the past or future; `revoked_at` is the time of recording.
+ * A further revocation may only move `invalid_from` earlier: a planned retirement can become an emergency.
  */
 export const revokeAgentKey: Mutation<'revokeAgentKey'> = {
   authorize({ caller, params }) {
@@ -26,9 +26,9 @@ export const revokeAgentKey: Mutation<'revokeAgentKey'> = {
     const { agent_id: agentId, key_id: keyId } = params
     if (!isStorable(agentId) || !isStorable(keyId)) throw new Problem('resource_not_found')
     const agent = await findAgent(tx, agentId)
-    // Another organization's key and an unknown one answer alike.
+    // The same problem as for an unknown key, so that ids cannot be probed.
     if (agent?.organization_id !== caller.organizationId) throw new Problem('resource_not_found')
-    // Whoever signs shares this lock (ID-05): a package is accepted before the revocation or refused after it.
+    // Signers share this lock (ID-05): a package is accepted before the revocation or refused after it.
     await lockNames(tx, 'key', [lockNameOf({ agentId, keyId })])
     const key = await lockKey(tx, agentId, keyId)
     if (!key) throw new Problem('resource_not_found')
@@ -61,7 +61,7 @@ async function requireEarlier(
   if (isEarlier(body.invalid_from, current) !== true) {
     throw new Problem('invalid_state_transition', { state: key.status, invalid_from: current })
   }
-  // Whoever used up the quota with dates ahead must not keep the owner from ending the key now.
+  // The quota must never prevent the owner from ending a key that is still usable.
   const endsUsableKey = isEarlier(now, current) === true && isEarlier(now, body.invalid_from) !== true
   if (endsUsableKey) return
   requireWithin(context.profile, 'revocations_per_key', (await countRevocations(tx, key)) + 1)

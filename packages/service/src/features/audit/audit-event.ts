@@ -23,8 +23,8 @@ export interface AuditFact {
 }
 
 /**
- * O-26: a package as the target of an audit event. The exchange never sees the object inside: an id with the prefix of a
- * reasoning package is taken for one, unless the package is known to answer another.
+ * O-26: a package as the target of an audit event. The exchange never sees the sealed object, so it derives the type
+ * from the id prefix, except for responses.
  */
 export function packageTarget(packageId: string, { profile }: Context, isResponse = false) {
   const isReasoning = packageId.startsWith('pkg_') && !isResponse
@@ -32,10 +32,10 @@ export function packageTarget(packageId: string, { profile }: Context, isRespons
   return { object_id: packageId, object_type: type }
 }
 
-/** The schema version that our audit events follow. */
+/** Schema version of our audit events. */
 const AUDIT_SCHEMA_VERSION = '1.0.0'
 
-/** What ties audit events to the request that caused them: the same in all of them, so made once. */
+/** The trace member that all audit events of one request share. */
 export function traceOf({ caller, correlationId, idempotencyKey, context }: Cause): AuditEvent['trace'] {
   return {
     correlation_id: correlationIdFor(correlationId),
@@ -43,11 +43,11 @@ export function traceOf({ caller, correlationId, idempotencyKey, context }: Caus
   }
 }
 
-/** AUD-01: a complete audit_event for something that a caller's request did. */
+/** AUD-01: a complete audit_event for an effect of a caller's request. */
 export function toAuditEvent(fact: AuditFact, cause: Cause, trace = traceOf(cause)): AuditEvent {
   const { caller, context, now } = cause
   const actor = { agent_id: fact.agentId, organization_id: caller.organizationId }
-  // Members in the order of RFC 8785, in which they are hashed: nothing is left to sort.
+  // Members are already in the order of RFC 8785, which saves sorting them.
   return {
     actor,
     created_at: now,
@@ -57,7 +57,7 @@ export function toAuditEvent(fact: AuditFact, cause: Cause, trace = traceOf(caus
     id: context.newId('audit'),
     object_type: 'audit_event',
     occurred_at: now,
-    // An audit event's policy_id has the prefix pol_; a receipt may name its policy otherwise.
+    // policy_id of an audit event must start with pol_; a policy receipt may use other ids.
     ...(fact.policyId?.startsWith('pol_') && { policy_id: fact.policyId }),
     protocol_version: PROTOCOL_VERSION,
     schema_version: AUDIT_SCHEMA_VERSION,

@@ -3,31 +3,31 @@ import { column, copyTarget } from '../../db/copy.ts'
 import type { Transaction } from '../../db/database.ts'
 import { linkedText, quoted, type EntryText, type Link } from './entry-text.ts'
 
-/** What is about to be written into the audit of a thread. */
+/** A new entry for the audit chain of a thread. */
 export interface AuditDraft {
   readonly threadId: string
   readonly packageId: string
   readonly senderOrgId: string
   readonly recipientOrgId: string
   readonly text: EntryText
-  /** The time of the request. The chain records a later one where its previous entry has one. */
+  /** The time of the request. The chain records the time of its previous entry if that is later. */
   readonly now: string
-  /** The policy receipt whose first, second, … entry this is: it keeps the text. */
+  /** Set for entries of a policy receipt, whose row stores their text. */
   readonly policyReceiptId?: string
 }
 
-/** Where the chain of a thread ends. */
+/** The end of a thread's audit chain. */
 export interface ChainEnd {
   readonly count: number
   readonly hash: string | null
-  /** Of the last entry; empty where there is none. */
+  /** Time of the last entry; empty for an empty chain. */
   readonly recordedAt: string
 }
 
 /** The end of a chain without entries. */
 export const EMPTY_CHAIN: ChainEnd = { count: 0, hash: null, recordedAt: '' }
 
-/** Entries about one package, for the same organizations, that follow each other: most packages come with four. */
+/** A row of consecutive entries about one package with the same parties; most packages have four. */
 interface AuditRecord {
   readonly thread_id: string
   readonly first_position: number
@@ -40,29 +40,26 @@ interface AuditRecord {
 }
 
 /**
- * Links drafts to the ends of their threads' chains. The hash of an entry is SHA-256 over RFC 8785 of the entry
- * as evidence shows it, without the hash itself; the previous entry's hash is part of that. What was hashed is stored, or
- * all that was added to what a policy receipt keeps of it.
- *
- * O-43: requests wait for a thread's lock in another order than they arrived, and processes have clocks of their own. So
- * an entry is recorded at the time of its request or at that of the previous entry, whichever is later.
+ * Links drafts to the ends of their chains. The hash of an entry is SHA-256 over RFC 8785 of the entry as shown in
+ * evidence, including the previous hash but not its own. O-43: the recorded time never precedes that of the previous
+ * entry, although processes have different clocks and get the thread's lock in any order.
  */
 export function linkEntries(ends: ReadonlyMap<string, ChainEnd>, drafts: readonly AuditDraft[]) {
   const latest = new Map(ends)
   const records: AuditRecord[] = []
   for (const draft of drafts) {
     const end = latest.get(draft.threadId) ?? EMPTY_CHAIN
-    // Both are UTC in milliseconds: as texts they compare like the times.
+    // Both are UTC with milliseconds, so they compare as strings.
     const recordedAt = end.recordedAt > draft.now ? end.recordedAt : draft.now
     const link = { position: end.count + 1, previous: end.hash, recordedAt }
     const text = linkedText(draft.text, link)
     const own = digest('sha256', text, 'hex')
     latest.set(draft.threadId, { count: link.position, hash: own, recordedAt })
-    const entry = draft.policyReceiptId === undefined ? wholeEntry(text, own) : keptEntry(link, own)
-    const before = records.at(-1)
-    if (before && continues(before, draft)) {
-      before.last_position = link.position
-      before.entries.push(entry)
+    const entry = draft.policyReceiptId === undefined ? fullEntry(text, own) : linkOnlyEntry(link, own)
+    const last = records.at(-1)
+    if (last && continues(last, draft)) {
+      last.last_position = link.position
+      last.entries.push(entry)
     } else {
       records.push(startRecord(draft, link.position, entry))
     }
@@ -70,12 +67,12 @@ export function linkEntries(ends: ReadonlyMap<string, ChainEnd>, drafts: readonl
   return { records, ends: latest }
 }
 
-/** See `StoredEntry`, which is what comes out again. */
-function wholeEntry(text: string, hash: string): string {
+/** The format that `StoredEntry` reads. */
+function fullEntry(text: string, hash: string): string {
   return `{"entry":${text},"hash":"${hash}"}`
 }
 
-function keptEntry({ position, previous, recordedAt }: Link, hash: string): string {
+function linkOnlyEntry({ position, previous, recordedAt }: Link, hash: string): string {
   return `{"position":${position},"previous_hash":${quoted(previous)},"recorded_at":"${recordedAt}","hash":"${hash}"}`
 }
 
@@ -114,7 +111,7 @@ const RECORDS = copyTarget<StoredRecord>('audit_record', {
   entries: column.text,
 })
 
-/** For entries that were linked to the ends of chains which the caller has locked; the ends move with them. */
+/** Inserts linked entries. The caller has locked the chains and must save their new ends. */
 export function insertAuditRecords(tx: Transaction, records: readonly AuditRecord[]): Promise<void> {
   return tx.copy(
     RECORDS,

@@ -11,7 +11,7 @@ interface AttemptRow {
 
 type Attempt = PackageEvidence['delivery_attempts'][number]
 
-/** Attempts to reach the caller's own endpoints; how the other side is reached is its own affair. */
+/** Delivery attempts to the caller's own endpoints. Those of the counterparty are private to it. */
 export async function attemptsOf(
   db: Database,
   { packageId, organizationId }: { readonly packageId: string; readonly organizationId: string },

@@ -1,27 +1,27 @@
 import { canonicalize } from '@agent-exchange/crypto'
 import type { AuditEvent } from '@agent-exchange/protocol'
 
-/** What an entry says, before it has a place in a chain. */
+/** The content of an entry that is not linked into a chain yet. */
 export interface EntryDraft {
   readonly event?: AuditEvent
   readonly proof: { readonly kind: string; readonly [member: string]: unknown }
 }
 
 /**
- * The same in RFC 8785, in which it will be hashed. The previous entry's hash and the time of recording are known only
- * when the entry is linked, and both are in the middle of its proof: here is the text around the two.
+ * The canonical text (RFC 8785) of an entry in parts. The previous hash and the recording time are inserted between the
+ * parts when the entry is linked.
  */
 export interface EntryText {
-  /** Empty for a proof without an audit event. */
+  /** Empty if the entry has no audit event. */
   readonly event: string
   readonly before: string
   readonly between: string
   readonly after: string
-  /** Kept by the first release, which did not wait for the link: an entry that it linked was hashed with this time. */
+  /** Set for entries of the first release, which were hashed with this time. */
   readonly recordedAt?: string
 }
 
-/** The place of an entry in its chain. */
+/** Position, previous hash and time of an entry in its chain. */
 export interface Link {
   readonly position: number
   readonly previous: string | null
@@ -41,10 +41,10 @@ export function toEntryText({ event, proof }: EntryDraft): EntryText {
   }
   return {
     event: event ? canonicalize(event) : '',
-    // Never empty: its kind is in it.
+    // Never empty, because it contains `kind`.
     before: `{${members(before)},"${PREVIOUS_HASH}":`,
-    between: `${followed(between)},"${RECORDED_AT}":`,
-    after: `${followed(after)}}`,
+    between: `${withLeadingComma(between)},"${RECORDED_AT}":`,
+    after: `${withLeadingComma(after)}}`,
   }
 }
 
@@ -52,12 +52,12 @@ function members(part: object): string {
   return canonicalize(part).slice(1, -1)
 }
 
-function followed(part: object): string {
+function withLeadingComma(part: object): string {
   const text = members(part)
   return text === '' ? '' : `,${text}`
 }
 
-/** RFC 8785 of the entry as evidence shows it, without its own hash. */
+/** The canonical text (RFC 8785) of the entry as shown in evidence, without its own hash. */
 export function linkedText(
   { event, before, between, after }: EntryText,
   { position, previous, recordedAt }: Link,
@@ -66,38 +66,38 @@ export function linkedText(
   return `${start}"position":${position},"proof":${before}${quoted(previous)}${between}${quoted(recordedAt)}${after}}`
 }
 
-/** A hash or one of our times, as JSON: there is nothing in it to escape. */
+/** A hash or a time as JSON. Neither needs escaping. */
 export function quoted(text: string | null): string {
   return text === null ? 'null' : `"${text}"`
 }
 
-const LINES_OF_AN_ENTRY = 3
-/** RFC 8785 writes neither line breaks nor tabs as they are. */
-const TIME_GOES_HERE = '\t'
-const KEPT_TIME = /^(.*?,"recorded_at":)"([^"]+)"(.*)$/u
+const LINES_PER_ENTRY = 3
+/** Canonical JSON (RFC 8785) contains no raw tabs or line breaks, so both can serve as separators. */
+const TIME_PLACEHOLDER = '\t'
+const EMBEDDED_TIME = /^(.*?,"recorded_at":)"([^"]+)"(.*)$/u
 
-/** For keeping until they are linked. */
+/** Serializes entries for storage until they are linked. */
 export function toLines(entries: readonly EntryText[]): string {
   return entries
-    .flatMap(({ event, before, between, after }) => [event, before, `${between}${TIME_GOES_HERE}${after}`])
+    .flatMap(({ event, before, between, after }) => [event, before, `${between}${TIME_PLACEHOLDER}${after}`])
     .join('\n')
 }
 
 export function fromLines(text: string): EntryText[] {
   const lines = text.split('\n')
-  return Array.from({ length: lines.length / LINES_OF_AN_ENTRY }, (_, index) => {
+  return Array.from({ length: lines.length / LINES_PER_ENTRY }, (_, index) => {
     const [event = '', before = '', rest = ''] = lines.slice(
-      index * LINES_OF_AN_ENTRY,
-      (index + 1) * LINES_OF_AN_ENTRY,
+      index * LINES_PER_ENTRY,
+      (index + 1) * LINES_PER_ENTRY,
     )
-    const [between = '', after] = rest.split(TIME_GOES_HERE)
-    return after === undefined ? withKeptTime(event, before, rest) : { event, before, between, after }
+    const [between = '', after] = rest.split(TIME_PLACEHOLDER)
+    return after === undefined ? parseFirstRelease(event, before, rest) : { event, before, between, after }
   })
 }
 
-function withKeptTime(event: string, before: string, rest: string): EntryText {
-  const [, between, recordedAt, after] = KEPT_TIME.exec(rest) ?? []
+function parseFirstRelease(event: string, before: string, rest: string): EntryText {
+  const [, between, recordedAt, after] = EMBEDDED_TIME.exec(rest) ?? []
   if (between === undefined || recordedAt === undefined || after === undefined)
-    throw new Error('an audit entry that was kept cannot be read')
+    throw new Error('a stored audit entry cannot be parsed')
   return { event, before, between, after, recordedAt }
 }

@@ -29,7 +29,7 @@ async function pagesOf(by: Organization, packageId: string, limit = LIMIT): Prom
   return pages
 }
 
-test('[AUD-01][O-07] many receipts hide none: a list that is cut says so, and the cursor leads to the rest', async () => {
+test('[AUD-01][O-07] a truncated list of receipts says so, and the cursor leads to the rest', async () => {
   const { metadata } = await sendPackage(seats, cars)
   for (let index = 0; index < 13; index++) await sendReceipt(cars, metadata, 'rejected')
   await sendReceipt(cars, metadata, 'opened')
@@ -43,7 +43,7 @@ test('[AUD-01][O-07] many receipts hide none: a list that is cut says so, and th
       [...Array(13).fill('rejected'), 'opened'],
     )
     assert.equal(new Set(receipts.map(({ receipt_id }) => receipt_id)).size, 14)
-    // Each is on the page of its entry in the chain.
+    // Each receipt is on the same page as its chain entry.
     for (const page of pages) {
       const recorded = page.entries.filter(({ proof }) => proof.kind.startsWith('receipt_'))
       assert.deepEqual(
@@ -55,7 +55,7 @@ test('[AUD-01][O-07] many receipts hide none: a list that is cut says so, and th
   assertProblem(await seats.get(`/v1/audit/packages/${metadata.package_id}?limit=11`), 'validation_failed')
 })
 
-/** Deliveries of the package's events with seven attempts each, several at the same moment. */
+/** Adds deliveries of the package's events with seven attempts each, several at the same time. */
 async function addAttempts(owner: Organization, packageId: string, deliveries: number): Promise<void> {
   const endpoint = await owner.post('/v1/webhook-endpoints', { url: 'https://a.example/h', event_types: [] })
   const endpointId = String(endpoint.body['webhook_endpoint_id'])
@@ -70,7 +70,7 @@ async function addAttempts(owner: Organization, packageId: string, deliveries: n
       'retry', '{}' from generate_series(1, ${deliveries}) as n, generate_series(1, 7) as attempt`
 }
 
-test('[AUD-01][O-07] delivery attempts are paged with the same cursor, in order, each once, to their owner alone', async () => {
+test('[AUD-01][O-07] delivery attempts are paged with the same cursor, in order, each once, for their owner only', async () => {
   const { metadata } = await sendPackage(seats, cars)
   await addAttempts(cars, metadata.package_id, 5)
   const pages = await pagesOf(cars, metadata.package_id)
@@ -80,7 +80,7 @@ test('[AUD-01][O-07] delivery attempts are paged with the same cursor, in order,
   assert.equal(new Set(attempts.map(({ delivery_id, attempt }) => `${delivery_id} ${attempt}`)).size, 35)
   const times = attempts.map(({ attempted_at }) => attempted_at)
   assert.deepEqual(times, times.toSorted())
-  // The chain was complete on the first page, and is not shown again.
+  // The chain was complete on the first page and is empty on the following ones.
   assert.deepEqual(
     pages.map(({ entries }) => entries.length),
     [4, 0, 0, 0],

@@ -15,7 +15,7 @@ import {
 
 const world = await startWorld()
 after(() => world[Symbol.asyncDispose]())
-// A second process of the same exchange, whose clock is behind.
+// A second process of the same exchange with a slow clock.
 const late = runningClock()
 late.advance(-4)
 const other = await startWorld({ beside: world, clock: late })
@@ -31,7 +31,7 @@ async function entriesOf(by: Organization, threadId: string): Promise<Entry[]> {
   return body['entries'] as Entry[]
 }
 
-/** How often the time of recording runs backwards; the chain has to hold all the same. */
+/** Counts entries recorded before their predecessor, and verifies the chain. */
 function backwards(entries: readonly Entry[]): number {
   let previous: Entry | undefined
   let count = 0
@@ -49,7 +49,7 @@ function backwards(entries: readonly Entry[]): number {
 const WRITERS = 12
 const ROUNDS = 4
 
-test('[AUD-01][O-43] twelve writers on one thread through two processes: the time of recording never runs backwards', async () => {
+test('[AUD-01][O-43] twelve writers on one thread in two processes: the recorded time never runs backwards', async () => {
   const first = (await sendPackage(seats, cars)).metadata
   const { thread_id: threadId } = first
   const places = [world.url, other.url]
@@ -74,13 +74,13 @@ test('[AUD-01][O-43] twelve writers on one thread through two processes: the tim
   const entries = await entriesOf(seats, threadId)
   assert.equal(entries.length, 4 + (WRITERS / 3) * ROUNDS + ((WRITERS * 2) / 3) * ROUNDS * 4)
   assert.equal(backwards(entries), 0)
-  // What arrived keeps its own time beside that of its recording.
+  // An entry has its own acceptance time in addition to the recorded time.
   const times = entries.map(({ proof }) => [proof['accepted_at'] as string | undefined, proof.recorded_at])
   assert.ok(times.some(([accepted, recorded]) => accepted !== undefined && accepted !== recorded))
   assert.ok(times.every(([accepted, recorded]) => accepted === undefined || accepted <= String(recorded)))
 })
 
-test('[AUD-01][O-43] the signed acceptance, the package and its answer name one time, whenever it was recorded', async () => {
+test('[AUD-01][O-43] signed acceptance, package and response have the same acceptance time, whatever the recorded time', async () => {
   const { thread_id: threadId } = (await sendPackage(seats, cars)).metadata
   const draft = await draftPackage(seats, cars, { threadId, metadata: { created_at: late.now() } })
   assert.equal((await seats.post('/v1/policy-receipts', draft.receipt, { at: other.url })).status, 201)
@@ -94,11 +94,11 @@ test('[AUD-01][O-43] the signed acceptance, the package and its answer name one 
     .body as unknown as PackageResource
   assert.equal(accepted.acceptance.accepted_at, answer.body['created_at'])
   assert.equal(read.created_at, accepted.acceptance.accepted_at)
-  // The process was behind by seconds: the entry before it was recorded later than that.
+  // The clock of this process is seconds slow, so the previous entry has a later recorded time.
   assert.ok(accepted.recorded_at > accepted.acceptance.accepted_at)
 })
 
-test('[AUD-01][O-43] a policy receipt is recorded in the chain with its package, and says when it was accepted', async () => {
+test('[AUD-01][O-43] a policy receipt is recorded in the chain with its package and states its acceptance time', async () => {
   const draft = await draftPackage(seats, cars)
   const policy = await seats.post('/v1/policy-receipts', draft.receipt)
   world.clock.advance(60)

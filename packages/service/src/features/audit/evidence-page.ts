@@ -6,10 +6,10 @@ import { pageLimit } from '../../kernel/page.ts'
 import { entriesAfter, nextRecordAfter } from './store.ts'
 
 /**
- * Positions that one page covers. Where many organizations share a thread, most entries may be none of the caller's:
- * a page then ends before it is full, and its cursor says where to go on.
+ * Positions that one page scans. In a thread of many organizations few entries may be visible to the caller, so a page
+ * may end before it is full.
  */
-const MAXIMUM_LOOKED_AT = 5_000
+const MAXIMUM_SCANNED = 5_000
 
 export interface EvidenceRequest {
   readonly threadId: string
@@ -19,13 +19,13 @@ export interface EvidenceRequest {
   readonly context: Context
 }
 
-/** A time and a text that tells items of the same time apart: where a list beside the chain goes on. */
+/** The cursor position in a list next to the chain: a time, and a text to distinguish items of the same time. */
 export type Mark = readonly [time: string, rest: string]
 
-/** Before every item. */
+/** Precedes every item. */
 const START: Mark = ['1970-01-01T00:00:00.000Z', '']
 
-/** One page of one list, where it ended, and whether there is more of it. */
+/** One page of a list, its end position, and whether more items follow. */
 export interface Listed<Item, End> {
   readonly items: readonly Item[]
   readonly end: End
@@ -33,8 +33,8 @@ export interface Listed<Item, End> {
 }
 
 /**
- * Paging of an evidence answer (O-07): the chain and one list beside it go on from the same cursor, each with at most
- * `limit` items on a page. Whichever has ended is empty on the pages that follow.
+ * Paging of evidence (O-07): the chain and a second list share one cursor, each with at most `limit` items per page. A
+ * list that has ended is empty on the following pages.
  */
 export function pagingOf({ query, context, ...request }: EvidenceRequest) {
   const limit = pageLimit(query.limit, context.profile, 'O-07')
@@ -49,10 +49,10 @@ export function pagingOf({ query, context, ...request }: EvidenceRequest) {
     position,
     mark: mark as Mark,
     isFirst: query.after === undefined,
-    /** What the answer says about the next page. */
-    after(chain: Listed<unknown, number>, beside: Listed<unknown, Mark>) {
-      const hasMore = chain.hasMore || beside.hasMore
-      const place = JSON.stringify([chain.end, ...beside.end])
+    /** The members of the response that lead to the next page. */
+    after(chain: Listed<unknown, number>, second: Listed<unknown, Mark>) {
+      const hasMore = chain.hasMore || second.hasMore
+      const place = JSON.stringify([chain.end, ...second.end])
       return {
         next_cursor: hasMore ? makeCursor(context.macKey, name, place) : null,
         has_more: hasMore,
@@ -63,7 +63,7 @@ export function pagingOf({ query, context, ...request }: EvidenceRequest) {
 
 export type Paging = ReturnType<typeof pagingOf>
 
-/** Up to `limit` items of a list that was read with one too many, which only shows that there is more. */
+/** The first `limit` items of rows that were queried with `limit + 1`. */
 export function listed<Row, Item>(
   rows: readonly Row[],
   { limit, mark }: Paging,
@@ -74,14 +74,14 @@ export function listed<Row, Item>(
   return { items: shown.map(item), end: last ? markOf(last) : mark, hasMore: rows.length > limit }
 }
 
-/** The chain of a thread, or the entries about one package in it. */
+/** One page of a thread's chain, or of its entries about one package. */
 export async function chainPage(
   queries: Queries,
   { threadId, packageId, organizationId }: EvidenceRequest,
   { position: after, limit }: Paging,
 ): Promise<Listed<EvidenceEntry, number>> {
   const isThread = packageId === undefined
-  const until = isThread ? after + MAXIMUM_LOOKED_AT : Number.MAX_SAFE_INTEGER
+  const until = isThread ? after + MAXIMUM_SCANNED : Number.MAX_SAFE_INTEGER
   const entries = await entriesAfter(queries, {
     threadId,
     organizationId,

@@ -12,7 +12,7 @@ const [seats, cars] = [await world.organization('seats'), await world.organizati
 const entriesOf = async (threadId: string) =>
   (await seats.get(`/v1/audit/threads/${threadId}`)).body['entries'] as EvidenceEntry[]
 
-/** As the first release kept a receipt: the time of recording in the text, and not with the link. */
+/** Rewrites a receipt in the format of the first release, with the recorded time in the text. */
 async function asFirstRelease(policyReceiptId: string, recordedAt: string): Promise<void> {
   await world.sql.begin(async (tx) => {
     await tx`set local session_replication_role = replica`
@@ -26,7 +26,7 @@ async function asFirstRelease(policyReceiptId: string, recordedAt: string): Prom
   })
 }
 
-test('[AUD-01][AUD-03] a chain that the first release linked reads as it was hashed', async () => {
+test('[AUD-01][AUD-03] a chain of the first release still verifies', async () => {
   const { metadata } = await sendPackage(seats, cars)
   const before = await entriesOf(metadata.thread_id)
   await asFirstRelease(metadata.policy_receipt_id, before[0]?.proof.recorded_at ?? '')
@@ -36,7 +36,7 @@ test('[AUD-01][AUD-03] a chain that the first release linked reads as it was has
   assert.deepEqual(await entriesOf(metadata.thread_id), before)
 })
 
-test('[AUD-01][O-43] a receipt of the first release joins the chain at the time of its package', async () => {
+test('[AUD-01][O-43] a receipt of the first release is recorded in the chain at the time of its package', async () => {
   const draft = await draftPackage(seats, cars)
   const policy = await seats.post('/v1/policy-receipts', draft.receipt)
   await asFirstRelease(draft.metadata.policy_receipt_id, String(policy.body['accepted_at']))

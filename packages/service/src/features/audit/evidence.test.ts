@@ -47,7 +47,7 @@ async function packageEvidence(by: Organization, packageId: string): Promise<Pac
   return answer.body as unknown as PackageEvidence
 }
 
-/** Everything that can happen in one thread. */
+/** A thread with every kind of event. */
 async function fullThread() {
   const first = (await sendPackage(seats, cars)).metadata
   const { thread_id: threadId } = first
@@ -63,7 +63,7 @@ async function fullThread() {
 
 const thread = await fullThread()
 
-test('[AUD-01][AUD-02][O-26] what happened, in order, as valid audit events with their proof', async () => {
+test('[AUD-01][AUD-02][O-26] evidence lists all events in order, as valid audit events with their proof', async () => {
   const { entries } = await threadEntries(seats, thread.threadId)
   const accepted = ['policy_evaluated', 'human_approved', 'package_created', 'package_sent']
   const kinds = ['policy_receipt_accepted', 'approval_recorded', 'package_accepted', 'package_accepted']
@@ -92,7 +92,7 @@ test('[AUD-01][AUD-02][O-26] what happened, in order, as valid audit events with
   assert.equal(responded?.actor.agent_id, cars.agentId)
 })
 
-test('[AUD-01][AUD-03] the hash chain can be recomputed from what is shown, by either party', async () => {
+test('[AUD-01][AUD-03] either party can recompute the hash chain from its evidence', async () => {
   const [mine, theirs] = [
     await threadEntries(seats, thread.threadId),
     await threadEntries(cars, thread.threadId),
@@ -111,7 +111,7 @@ test('[AUD-01][AUD-03] the hash chain can be recomputed from what is shown, by e
   }
 })
 
-test('[AUD-01] a policy receipt keeps the text of its entries, and no record keeps it again', async () => {
+test('[AUD-01] the entry text of a policy receipt is stored once, with the receipt', async () => {
   const [record] = await world.sql`
     select entries, policy_receipt_id from audit_record where package_id = ${thread.first.package_id}
     order by last_position limit 1`
@@ -126,7 +126,7 @@ test('[AUD-01] a policy receipt keeps the text of its entries, and no record kee
   assert.equal(approval?.proof.previous_hash, policy?.proof.hash)
 })
 
-test('[AUD-01][ID-05] the platform’s signed word of acceptance verifies with its key in the directory', async () => {
+test('[AUD-01][ID-05] the platform’s signed acceptance verifies with its key in the directory', async () => {
   const { first } = thread
   const { entries } = await packageEvidence(cars, first.package_id)
   const proof = entries.find(({ event }) => event?.event_type === 'package_created')?.proof as Proof
@@ -154,13 +154,13 @@ test('[AUD-01][ID-05] the platform’s signed word of acceptance verifies with i
   await assert.rejects(verifyDetached(altered, { member: 'signature', publicKey }))
 })
 
-test('[AUD-01] a package’s evidence: its own entries, the policy receipt, the receipts as signed, and nothing of others', async () => {
+test('[AUD-01] the evidence of a package contains its entries, policy receipt and signed receipts, and nothing of other packages', async () => {
   const { first, second, answer } = thread
   for (const by of [seats, cars]) {
     const evidence = await packageEvidence(by, first.package_id)
     const text = JSON.stringify(evidence)
     assert.ok(!text.includes(second.package_id) && !text.includes(second.policy_receipt_id))
-    // The answer is named as such, and its own evidence stays with it.
+    // The response is named, but its entries belong to its own evidence.
     assert.ok(text.includes(answer.package_id) && !text.includes(answer.policy_receipt_id))
     const events = evidence.entries.flatMap(({ event }) => (event ? [event] : []))
     assert.ok(events.some(({ id }) => id === evidence.policy_receipt.audit_event_id))
@@ -184,7 +184,7 @@ test('[AUD-01] a package’s evidence: its own entries, the policy receipt, the 
   }
 })
 
-test('[AUD-01][PKG-14] metadata only: no ciphertext, no idempotency key, no reason of a key’s revocation', async () => {
+test('[AUD-01][PKG-14] evidence is metadata only: no ciphertext, idempotency key or reason of a key revocation', async () => {
   const draft = await draftPackage(seats, cars)
   await revokeKey(seats, (await addKey(seats, 'signing')).keyId, world.clock.now())
   await submit(seats, draft, { idempotencyKey: 'SECRET-IDEMPOTENCY', correlationId: 'corr_visible' })
@@ -200,7 +200,7 @@ test('[AUD-01][PKG-14] metadata only: no ciphertext, no idempotency key, no reas
   }
 })
 
-test('[API-06][O-07] evidence pages by cursor, and a cursor serves only the listing that it came from', async () => {
+test('[API-06][O-07] evidence is paged by cursor, and a cursor is valid only for its listing', async () => {
   const { threadId, first } = thread
   const whole = (await threadEntries(seats, threadId)).entries
   const found: EvidenceEntry[] = []
@@ -248,9 +248,9 @@ test('[AUD-01] the entry of a response carries the platform’s signed acceptanc
   await verifyDetached(acceptance, { member: 'signature', publicKey })
 })
 
-test('[AUD-02][OBJ-10][O-26] only a package that the exchange can take for one is called a reasoning_package', async () => {
+test('[AUD-02][OBJ-10][O-26] only a package with the id prefix of one is called a reasoning_package', async () => {
   const { first, answer, threadId } = thread
-  // A response may have any identifier, and is not known to hold a reasoning_package.
+  // A response may have any id and does not necessarily contain a reasoning_package.
   const named = (
     await sendPackage(cars, seats, {
       threadId,
@@ -273,7 +273,7 @@ test('[AUD-02][OBJ-10][O-26] only a package that the exchange can take for one i
   for (const { event } of entries) if (event) assert.deepEqual(validateObject(event).failures, [])
 })
 
-test('[AUD-01] evidence says when a signed statement arrived, and holds no address of content', async () => {
+test('[AUD-01] evidence states the arrival time of a signed statement and contains no download URL', async () => {
   const evidence = await packageEvidence(cars, thread.first.package_id)
   assert.equal(evidence.package.ciphertext_download_url, undefined)
   const signed = evidence.entries.filter(({ proof }) => /^receipt_|^policy_receipt/.test(proof.kind))
@@ -283,7 +283,7 @@ test('[AUD-01] evidence says when a signed statement arrived, and holds no addre
   assert.equal(Reflect.get(signed[0]?.proof ?? {}, 'accepted_at'), policyReceipt.accepted_at)
 })
 
-test('[AUD-03] what evidence rests on cannot be changed, deleted or truncated', async () => {
+test('[AUD-03] the tables behind evidence cannot be changed, deleted from or truncated', async () => {
   for (const table of [
     'audit_record',
     'agent_key_event',

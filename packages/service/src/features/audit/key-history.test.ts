@@ -24,7 +24,7 @@ async function packageEvidence(by: Organization, packageId: string, query = ''):
   return answer.body as unknown as PackageEvidence
 }
 
-test('[ID-05] key history, and the flag of a package accepted between invalid_from and its recording', async () => {
+test('[ID-05] key history flags a package accepted between invalid_from and the recording of the revocation', async () => {
   const signing = await addKey(seats, 'signing')
   const { metadata: before } = await sendPackage({ ...seats, signing }, cars)
   world.clock.advance(10)
@@ -47,11 +47,11 @@ test('[ID-05] key history, and the flag of a package accepted between invalid_fr
     ],
   )
   assert.equal(shown?.key.status, 'revoked')
-  // A key that signed nothing about a package is no evidence of it.
+  // A key that signed nothing about the package is not in its evidence.
   assert.equal(await history(unconcerned.package_id), undefined)
 })
 
-test('[ID-05][AUD-01] the keys that signed the package or a statement about it, on every page, and no others', async () => {
+test('[ID-05][AUD-01] every page lists exactly the keys that signed the package or a statement about it', async () => {
   const { metadata } = await sendPackage(seats, cars)
   const keysIn = async (query = '') =>
     (await packageEvidence(seats, metadata.package_id, query)).key_history.map(
@@ -70,7 +70,7 @@ const flagged = async (by: Organization, id: string) =>
     accepted_after_invalid_from ? [key.key_id] : [],
   )
 
-test('[ID-05] the flag speaks of every signature about the package', async () => {
+test('[ID-05] the flag covers every signature about the package', async () => {
   const [forReceipt, forRevocation, forPolicy] = [
     await addKey(cars, 'signing'),
     await addKey(seats, 'signing'),

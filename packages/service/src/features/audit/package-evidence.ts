@@ -7,7 +7,7 @@ import { attemptsOf } from './delivery-attempts.ts'
 import { chainPage, pagingOf } from './evidence-page.ts'
 import { signingKeysOf } from './signing-keys.ts'
 
-/** AUD-01, ID-05: everything about one package that a verifier needs, also long after its keys have changed. */
+/** AUD-01, ID-05: everything that a verifier needs about one package, even long after key changes. */
 export const getPackageAuditEvidence: Read<'getPackageAuditEvidence'> = async (call, db) => {
   const { caller, params, query, now, context } = call
   const { organizationId } = caller
@@ -17,13 +17,13 @@ export const getPackageAuditEvidence: Read<'getPackageAuditEvidence'> = async (c
   const request = { threadId, packageId, organizationId, query, context }
   const paging = pagingOf(request)
   const policyReceipt = (await loadPolicyReceipts(db, [row.policy_receipt_id])).get(row.policy_receipt_id)
-  if (!policyReceipt) throw new Error('a package without its policy receipt')
+  if (!policyReceipt) throw new Error('the policy receipt of the package is missing')
   const [chain, attempts, keys] = await Promise.all([
     chainPage(db, request, paging),
     attemptsOf(db, { packageId, organizationId }, paging),
     signingKeysOf(db, row, policyReceipt),
   ])
-  // Where content is fetched is no evidence.
+  // The download URL is not evidence.
   const { ciphertext_download_url: _address, ...shown } = toPackageResource(row, context, organizationId)
   return {
     package_id: packageId,
@@ -43,7 +43,7 @@ type Receipt = PackageEvidence['receipts'][number] & { readonly signature_form: 
 
 const RECEIPT_KIND = 'receipt_'
 
-/** The receipts whose entries are on this page, as they were signed: an entry has all of it, its kind the state. */
+/** The signed receipts, rebuilt from the entries of this page. The kind of an entry contains the state. */
 function receiptsIn(entries: readonly EvidenceEntry[], packageId: string): Receipt[] {
   const receipts = entries.flatMap(({ proof }) => {
     if (!proof.kind.startsWith(RECEIPT_KIND)) return []
@@ -59,9 +59,9 @@ function receiptsIn(entries: readonly EvidenceEntry[], packageId: string): Recei
     const state = proof.kind.slice(RECEIPT_KIND.length) as Receipt['state']
     const signed = { receipt_id, state, occurred_at, actor_agent_id, package_digest, signature }
     // The first release recorded a receipt at the time of its acceptance.
-    const ours = { accepted_at: accepted_at ?? proof.recorded_at, signature_form }
-    return [{ ...signed, package_id: packageId, ...ours }]
+    const added = { accepted_at: accepted_at ?? proof.recorded_at, signature_form }
+    return [{ ...signed, package_id: packageId, ...added }]
   })
-  // One receipt may leave several audit events (O-26).
+  // One receipt may have several audit events (O-26).
   return [...new Map(receipts.map((receipt) => [receipt.receipt_id, receipt])).values()]
 }

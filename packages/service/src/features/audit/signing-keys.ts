@@ -4,14 +4,14 @@ import { historyOf } from '../agents/key-history.ts'
 import type { PackageRow } from '../packages/store.ts'
 import type { PolicyReceiptRow } from '../policy-receipts/store.ts'
 
-/** A signature about the package: the package's own, its policy receipt's, a receipt's or the revocation's. */
+/** A key that signed the package, its policy receipt, a receipt or the revocation. */
 interface KeyUse {
   readonly agentId: string
   readonly keyId: string
   readonly acceptedAt: string
 }
 
-/** ID-05: the keys that signed the package or anything about it, with all that happened to them; and no other key. */
+/** ID-05: the history of exactly those keys that signed the package or a statement about it. */
 export async function signingKeysOf(
   db: Database,
   row: PackageRow,
@@ -24,11 +24,11 @@ export async function signingKeysOf(
     ...(await statementUses(db, row)),
   ]
   const keys = await historyOf(db, uses)
-  return keys.map((history) => ({ ...history, ...suspicion(history, uses) }))
+  return keys.map((history) => ({ ...history, ...invalidityFlag(history, uses) }))
 }
 
-/** Accepted although the key was already bad, because nobody had said so yet. */
-function suspicion({ agent_id, key }: PackageEvidence['key_history'][number], uses: readonly KeyUse[]) {
+/** Flags signatures accepted after `invalid_from`, before the revocation was recorded. */
+function invalidityFlag({ agent_id, key }: PackageEvidence['key_history'][number], uses: readonly KeyUse[]) {
   if (key.invalid_from === undefined) return {}
   const own = uses.filter(({ agentId, keyId }) => agentId === agent_id && keyId === key.key_id)
   return {
@@ -38,7 +38,7 @@ function suspicion({ agent_id, key }: PackageEvidence['key_history'][number], us
   }
 }
 
-/** Of each key its last use in a receipt or the revocation, whoever's it is (O-46) and whatever page it is on. */
+/** The last use of each key in a receipt or the revocation, by any agent (O-46) and on any page. */
 function statementUses(db: Database, { package_id }: PackageRow): Promise<KeyUse[]> {
   return db<KeyUse[]>`
     select actor_agent_id as "agentId", signing_key_id as "keyId", max(accepted_at) as "acceptedAt"

@@ -2,54 +2,54 @@ import type { EvidenceEntry } from '@agent-exchange/protocol'
 import { fragment, type Queries } from '../../db/database.ts'
 import { fromLines, linkedText, type EntryText } from './entry-text.ts'
 
-/** An entry as it was hashed, and its hash. */
-interface WholeEntry {
+/** An entry as hashed, and its hash. */
+interface FullEntry {
   readonly entry: EvidenceEntry
   readonly hash: string
 }
 
-/** One whose text the policy receipt keeps: where it was linked, and its hash. */
-interface KeptEntry {
+/** An entry whose text is stored with its policy receipt: its link and hash. */
+interface LinkOnlyEntry {
   readonly position: number
   readonly previous_hash: string | null
-  /** Not in entries that the first release linked: the time is then in the text. */
+  /** Missing in entries of the first release, whose text contains the time. */
   readonly recorded_at?: string
   readonly hash: string
 }
 
-type StoredEntry = WholeEntry | KeptEntry
+type StoredEntry = FullEntry | LinkOnlyEntry
 
 interface StoredRecord {
   readonly entries: string
-  /** Of the policy receipt, for the first of them. */
-  readonly kept: string | null
+  /** The text of the first entries, from the policy receipt. */
+  readonly receipt_entries: string | null
 }
 
-/** Which entries are asked for, on whose behalf. */
+/** Selects the entries that an organization may see. */
 export interface EntryQuery {
   readonly threadId: string
-  /** Only those of one package. */
+  /** Only entries of this package. */
   readonly packageId?: string
   readonly organizationId: string
   readonly after: number
-  /** Records that end after this are not looked at. */
+  /** Records that end after this position are not read. */
   readonly until: number
   readonly limit: number
 }
 
-/** AUD-01: entries of packages that the organization is a party to, in the order they were recorded. */
+/** AUD-01: entries of packages that the organization is a party to, in order of recording. */
 export async function entriesAfter(queries: Queries, query: EntryQuery): Promise<EvidenceEntry[]> {
   const { threadId, packageId, organizationId, after, until, limit } = query
-  // Each way has its index: a record is found by its thread or by its package.
-  const place =
+  // There is one index per thread and one per package.
+  const filter =
     packageId === undefined ? fragment`thread_id = ${threadId}` : fragment`package_id = ${packageId}`
-  // A record holds at least one entry, and may have begun on the page before.
+  // A record contains at least one entry and may have started on the previous page.
   const records = await queries.byIndex<StoredRecord[]>`
     select entries, (
       select audit_entries from policy_receipt
-      where policy_receipt.policy_receipt_id = audit_record.policy_receipt_id) as kept
+      where policy_receipt.policy_receipt_id = audit_record.policy_receipt_id) as receipt_entries
     from audit_record
-    where ${place} and last_position > ${after} and last_position <= ${until}
+    where ${filter} and last_position > ${after} and last_position <= ${until}
       and (sender_org_id = ${organizationId} or recipient_org_id = ${organizationId})
     order by last_position limit ${limit}`
   const found: EvidenceEntry[] = []
@@ -60,7 +60,7 @@ export async function entriesAfter(queries: Queries, query: EntryQuery): Promise
   return found.slice(0, limit)
 }
 
-/** Where the first record of a thread begins that ends after a position. Positions have no gap. */
+/** The first position of the next record that ends after the given position. Positions have no gaps. */
 export async function nextRecordAfter(
   queries: Queries,
   threadId: string,
@@ -72,18 +72,18 @@ export async function nextRecordAfter(
   return next?.first_position
 }
 
-function entriesOf({ entries, kept }: StoredRecord): EvidenceEntry[] {
-  const texts = kept === null ? [] : fromLines(kept)
+function entriesOf({ entries, receipt_entries }: StoredRecord): EvidenceEntry[] {
+  const texts = receipt_entries === null ? [] : fromLines(receipt_entries)
   return (JSON.parse(entries) as StoredEntry[]).map((stored, index) => {
     const entry = 'entry' in stored ? stored.entry : linked(texts[index], stored)
     return { ...entry, proof: { ...entry.proof, hash: stored.hash } }
   })
 }
 
-function linked(text: EntryText | undefined, kept: KeptEntry): EvidenceEntry {
-  const { position, previous_hash: previous, recorded_at } = kept
+function linked(text: EntryText | undefined, link: LinkOnlyEntry): EvidenceEntry {
+  const { position, previous_hash: previous, recorded_at } = link
   const recordedAt = recorded_at ?? text?.recordedAt
   if (!text || recordedAt === undefined)
-    throw new Error('an audit record has more entries of its policy receipt than that has')
+    throw new Error('the policy receipt of an audit record has fewer entries than the record')
   return JSON.parse(linkedText(text, { position, previous, recordedAt })) as EvidenceEntry
 }

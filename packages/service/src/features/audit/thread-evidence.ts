@@ -5,8 +5,8 @@ import { chainPage, pagingOf } from './evidence-page.ts'
 import { unlinkedEntries } from './unlinked-entries.ts'
 
 /**
- * AUD-01: what happened in a thread, as far as the caller is a party to it. A sender also finds what became of policy
- * receipts that no package refers to (AUD-02): where none ever did, the thread itself may not exist.
+ * AUD-01: the audit entries of a thread that the caller is a party to. A sender also gets those of its policy receipts
+ * that no package refers to (AUD-02), even if the thread does not exist.
  */
 export const getThreadAuditEvidence: Read<'getThreadAuditEvidence'> = async (call, db) => {
   const { caller, params, query, now, context } = call
@@ -15,7 +15,7 @@ export const getThreadAuditEvidence: Read<'getThreadAuditEvidence'> = async (cal
   const paging = pagingOf(request)
   const thread = await findThreadOfParty(db, params.thread_id, organizationId)
   const [chain, unlinked] = await Promise.all([
-    // A thread of others is as if there were none.
+    // A thread of other organizations is treated as unknown.
     thread ? chainPage(db, request, paging) : { items: [], end: paging.position, hasMore: false },
     unlinkedEntries(db, request, paging),
   ])

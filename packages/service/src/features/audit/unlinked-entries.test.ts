@@ -34,7 +34,7 @@ async function evidence(by: Organization, threadId: string, query = ''): Promise
 const unlinkedIds = ({ unlinked_entries: entries = [] }: ThreadEvidence) =>
   entries.map(({ event }) => event?.id)
 
-/** Hands in a receipt, and no package. */
+/** Submits a receipt without a package. */
 async function receiptOnly(threadId: string, receipt?: Partial<PolicyReceipt>) {
   const draft = await draftPackage(seats, cars, { threadId, ...(receipt && { receipt }) })
   const answer = await seats.post('/v1/policy-receipts', draft.receipt)
@@ -46,7 +46,7 @@ async function receiptOnly(threadId: string, receipt?: Partial<PolicyReceipt>) {
   }
 }
 
-test('[AUD-02][POL-03] an ineligible receipt’s audit event is in the sender’s evidence, though no thread exists', async () => {
+test('[AUD-02][POL-03] the audit event of an ineligible receipt is in the sender’s evidence, although no thread exists', async () => {
   const threadId = freshId('thread')
   const { draft, auditEventId, acceptedAt } = await receiptOnly(threadId, refused)
   const { entries, unlinked_entries: unlinked = [], has_more } = await evidence(seats, threadId)
@@ -64,12 +64,12 @@ test('[AUD-02][POL-03] an ineligible receipt’s audit event is in the sender’
     assert.deepEqual(Reflect.get(proof, 'signature'), draft.receipt.signature)
     for (const name of ['previous_hash', 'hash', 'position']) assert.ok(!(name in proof))
   }
-  // Nobody else learns of it: to the recipient there is no such thread.
+  // For the recipient the thread does not exist.
   assertProblem(await cars.get(`/v1/audit/threads/${threadId}`), 'resource_not_found', {})
   assertProblem(await seats.get(`/v1/audit/threads/${freshId('thread')}`), 'resource_not_found', {})
 })
 
-test('[AUD-02] a receipt is in no chain until its package comes, and then in no other list', async () => {
+test('[AUD-02] a receipt is unlinked until its package arrives, and then only in the chain', async () => {
   const { metadata: first } = await sendPackage(seats, cars)
   const { thread_id: threadId } = first
   assert.deepEqual((await evidence(seats, threadId)).unlinked_entries, [])
@@ -85,7 +85,7 @@ test('[AUD-02] a receipt is in no chain until its package comes, and then in no 
   assert.ok(linked.entries.some(({ event }) => event?.id === auditEventId))
 })
 
-test('[AUD-02][O-31] a receipt for a thread of others shows nothing of that thread', async () => {
+test('[AUD-02][O-31] a receipt for a thread of other organizations reveals nothing about that thread', async () => {
   const { thread_id: threadId } = (await sendPackage(cars, cars)).metadata
   const { auditEventId } = await receiptOnly(threadId, refused)
   const seen = await evidence(seats, threadId)
@@ -94,11 +94,11 @@ test('[AUD-02][O-31] a receipt for a thread of others shows nothing of that thre
   assert.deepEqual((await evidence(cars, threadId)).unlinked_entries, [])
 })
 
-test('[AUD-01][API-06][O-07] unlinked entries are paged with the chain, in the order of their times, each once', async () => {
+test('[AUD-01][API-06][O-07] unlinked entries are paged with the chain, in order of time, each once', async () => {
   const { thread_id: threadId } = (await sendPackage(seats, cars)).metadata
   const expected: string[] = []
   for (let index = 0; index < 5; index++) expected.push((await receiptOnly(threadId, refused)).auditEventId)
-  // Several of the same moment.
+  // Several with the same time.
   await Promise.all(Array.from({ length: 4 }, () => receiptOnly(threadId, refused)))
   const whole = await evidence(seats, threadId)
   assert.equal(whole.unlinked_entries?.length, 18)
@@ -125,10 +125,10 @@ test('[AUD-01][API-06][O-07] unlinked entries are paged with the chain, in the o
   )
 })
 
-test('[AUD-02] in a thread with more receipts than one look goes through, pages lead to the unused one', async () => {
+test('[AUD-02] in a thread with more receipts than one query scans, the next pages find the unused one', async () => {
   const { metadata } = await sendPackage(seats, cars)
   const { thread_id: threadId, policy_receipt_id: used } = metadata
-  // Of a thousand and more that are used, each is the receipt of a package.
+  // More than a thousand used receipts, each with its package.
   await world.sql`
     insert into package select (json_populate_record(package, json_build_object('package_id', 'pkg_filler_' || number,
       'thread_position', number, 'policy_receipt_id', 'receipt_filler_' || number))).*

@@ -5,8 +5,8 @@ import { fromLines, linkedText } from './entry-text.ts'
 import { listed, type EvidenceRequest, type Listed, type Mark, type Paging } from './evidence-page.ts'
 
 /**
- * AUD-02: the audit entries of the sender's policy receipts that no package refers to. They are in no chain, and were
- * recorded when the receipt was accepted.
+ * AUD-02: audit entries of the sender's policy receipts that no package refers to. They are not in a chain; their
+ * recording time is the acceptance of the receipt.
  */
 export async function unlinkedEntries(
   queries: Queries,
@@ -15,11 +15,11 @@ export async function unlinkedEntries(
 ): Promise<Listed<UnlinkedEntry, Mark>> {
   const [acceptedAt, rest] = paging.mark
   const [auditEventId = '', shown = '0'] = rest.split(':')
-  const { receipts, lookedUntil } = await findUnusedReceipts(queries, {
+  const { receipts, scannedUntil } = await findUnusedReceipts(queries, {
     threadId,
     organizationId,
     from: { acceptedAt, auditEventId },
-    // One of them may have been shown, and one shows that there is more.
+    // One may already be on the previous page, and one shows that more follow.
     limit: paging.limit + 2,
   })
   const entries = receipts.flatMap(({ audit_entries, accepted_at, audit_event_id }) =>
@@ -28,13 +28,13 @@ export async function unlinkedEntries(
       .slice(audit_event_id === auditEventId ? Number(shown) : 0),
   )
   const page = listed(entries, paging, { item: ({ entry }) => entry, markOf: ({ mark }) => mark })
-  if (page.hasMore || !lookedUntil) return page
-  // Most receipts of a long thread are in use: a page then ends before it is full.
-  const end = markOf(lookedUntil.accepted_at, lookedUntil.audit_event_id, Infinity)
+  if (page.hasMore || !scannedUntil) return page
+  // Most receipts of a long thread are used, so a page may end before it is full.
+  const end = markOf(scannedUntil.accepted_at, scannedUntil.audit_event_id, Infinity)
   return { ...page, end, hasMore: true }
 }
 
-/** Behind so many entries of a receipt. */
+/** The position after the first `shown` entries of a receipt. */
 function markOf(acceptedAt: string, auditEventId: string, shown: number): Mark {
   return [acceptedAt, `${auditEventId}:${shown}`]
 }

@@ -25,7 +25,7 @@ async function notification() {
   }
 }
 
-test('[EVT-11] an acknowledgement names what it acknowledges; an exact retry gives the original', async () => {
+test('[EVT-11] an acknowledgement names its notification; an exact retry returns the original', async () => {
   const { path, body, notification: told } = await notification()
   const first = await cars.post(path, body, { idempotencyKey: 'a' })
   assert.equal(first.status, 200, first.text)
@@ -47,7 +47,7 @@ test('[EVT-11] an acknowledgement names what it acknowledges; an exact retry giv
   )
 })
 
-test('[EVT-11] the first acknowledgement stands: a later one under another key is answered with it', async () => {
+test('[EVT-11] the first acknowledgement wins: a later one with another key returns it', async () => {
   const { path, body } = await notification()
   const first = await cars.post(path, body)
   world.clock.advance(5)
@@ -70,7 +70,7 @@ test('[EVT-11] an acknowledgement changes neither the stream nor the package', a
   )
 })
 
-test('[EVT-11][AUTH-03] a foreign notification and one that does not exist answer alike', async () => {
+test('[EVT-11][AUTH-03] a notification of another organization gets the same problem as an unknown one', async () => {
   const { path, body } = await notification()
   const foreign = await seats.post(path, body, { correlationId: 'c' })
   const unknown = await seats.post('/v1/notifications/ntf_unknown/ack', body, { correlationId: 'c' })
@@ -78,7 +78,7 @@ test('[EVT-11][AUTH-03] a foreign notification and one that does not exist answe
   assert.equal(foreign.text, unknown.text)
 })
 
-test('[EVT-11] another event id is a mismatch, and values of a wrong form are refused', async () => {
+test('[EVT-11] another event id is a mismatch, and malformed values are refused', async () => {
   const { path, body } = await notification()
   assertProblem(await cars.post(path, { ...body, event_id: 'evt_other' }), 'acknowledgement_mismatch')
   const wrong = [

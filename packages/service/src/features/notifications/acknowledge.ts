@@ -4,7 +4,7 @@ import type { BatchMutation, Call } from '../../kernel/call.ts'
 import { Problem, resultOrProblem } from '../../kernel/problem.ts'
 import { requireStreamAccess } from './stream-access.ts'
 
-/** EVT-11: a consumer says that it has stored a notification. The first acknowledgement wins and is immutable. */
+/** EVT-11: a consumer confirms that it stored a notification. The first acknowledgement wins and is immutable. */
 export const acknowledgeNotification: BatchMutation<'acknowledgeNotification'> = {
   authorize: ({ caller, context }) => requireStreamAccess(caller, context),
 
@@ -25,20 +25,20 @@ export const acknowledgeNotification: BatchMutation<'acknowledgeNotification'> =
     return results.map((row) => {
       if (row instanceof Problem) return row
       const acknowledgement = acknowledgements.get(row.notification_id)
-      if (!acknowledgement) throw new Error('an inserted acknowledgement is missing')
+      if (!acknowledgement) throw new Error('the acknowledgement that was just written is missing')
       return acknowledgement
     })
   },
 }
 
-interface Acknowledged {
+interface AcknowledgementRow {
   readonly notification_id: string
   readonly organization_id: string
   readonly body: Acknowledgement
   readonly acknowledged_at: string
 }
 
-interface Acknowledgeable {
+interface NotificationRow {
   readonly notification_id: string
   readonly organization_id: string
   readonly event_id: string
@@ -46,9 +46,9 @@ interface Acknowledgeable {
 
 function toRow(
   { caller, params, body, now }: Call<'acknowledgeNotification'>,
-  notification: Acknowledgeable | undefined,
-): Acknowledged {
-  // Somebody else's notification and none at all answer alike.
+  notification: NotificationRow | undefined,
+): AcknowledgementRow {
+  // The same problem as for an unknown notification, so that ids cannot be probed.
   if (notification?.organization_id !== caller.organizationId) throw new Problem('resource_not_found')
   if (notification.event_id !== body.event_id)
     throw new Problem('acknowledgement_mismatch', { members: ['event_id'] })
@@ -70,15 +70,15 @@ function toRow(
 async function findNotifications(
   tx: Transaction,
   ids: readonly string[],
-): Promise<Map<string, Acknowledgeable>> {
-  const rows = await tx<Acknowledgeable[]>`
+): Promise<Map<string, NotificationRow>> {
+  const rows = await tx<NotificationRow[]>`
     select notification_id, organization_id, event_id from notification where notification_id = any(${[...ids]})`
   return new Map(rows.map((row) => [row.notification_id, row]))
 }
 
-async function insertAcknowledgements(tx: Transaction, rows: readonly Acknowledged[]): Promise<void> {
+async function insertAcknowledgements(tx: Transaction, rows: readonly AcknowledgementRow[]): Promise<void> {
   if (rows.length === 0) return
-  // Sorted, so that two batches with the same notifications wait for each other in one order.
+  // Sorted, so that concurrent batches lock rows in the same order and cannot deadlock.
   const sorted = rows.toSorted((a, b) => (a.notification_id < b.notification_id ? -1 : 1))
   await tx`
     insert into notification_acknowledgement (notification_id, organization_id, body, acknowledged_at)

@@ -4,7 +4,7 @@ import type { Mutation } from '../../kernel/call.ts'
 import { Problem } from '../../kernel/problem.ts'
 import { requireEndpointAccess } from './stream-access.ts'
 
-/** EVT-15: an https address for signed webhooks; the answer names the key that will sign. */
+/** EVT-15: registers an https URL for signed webhooks. The response names the signing key. */
 export const createWebhookEndpoint: Mutation<'createWebhookEndpoint'> = {
   authorize({ caller, body, context }) {
     requireEndpointAccess(caller, context)
@@ -13,7 +13,7 @@ export const createWebhookEndpoint: Mutation<'createWebhookEndpoint'> = {
   },
 
   async run({ caller, body, now, context }, tx) {
-    await requireRoom(tx, caller.organizationId, context.profile['O-13'].webhook_endpoints)
+    await requireQuota(tx, caller.organizationId, context.profile['O-13'].webhook_endpoints)
     const endpointId = context.newId('whe')
     const signingKeyId = await context.webhookKeys.currentKeyId(tx, now)
     await tx`
@@ -30,31 +30,31 @@ export const createWebhookEndpoint: Mutation<'createWebhookEndpoint'> = {
   },
 }
 
-/** RFC 3986 section 3: scheme, slashes and an authority without user information; no fragment, not even an empty one. */
+/** RFC 3986 section 3: an https URL with an authority, without user information and without a fragment, even empty. */
 const HTTPS_ADDRESS = /^https:\/\/[^/?#@\\]+(?:[/?][^#\\]*)?$/i
 
 /**
- * EVT-06. User information would travel in logs and headers; a fragment means nothing to a server. The parser of
- * the platform mends what is not quite an address, so the text is judged too: it is what the owner reads.
+ * EVT-06. User information would leak into logs and headers, and a fragment has no meaning for a server. The text is
+ * checked as well, because the URL parser silently corrects malformed input.
  */
 function requireHttps(text: string): void {
   if (HTTPS_ADDRESS.test(text) && URL.canParse(text)) return
-  const message = 'Use an https address without user information or fragment.'
+  const message = 'Use an https URL without user information or fragment.'
   const rule = text.includes('#') ? 'O-33' : 'EVT-15'
   throw new Problem('validation_failed', { failures: [{ pointer: '/url', rule, message }] })
 }
 
-/** O-33: found at registration instead of at the first event. */
+/** O-33: fails at registration instead of at the first delivery. */
 function requireReachable(text: string): void {
   if (isReachableHost(new URL(text).hostname)) return
   const message =
-    'Use an address that is reachable from the exchange: webhooks go to public addresses only. For receivers on this ' +
+    'Use a URL with a public address: webhooks are sent to public addresses only. To permit receivers on this ' +
     'machine or network, the operator sets AEX_WEBHOOK_ALLOW_PRIVATE=true.'
   throw new Problem('validation_failed', { failures: [{ pointer: '/url', rule: 'O-33', message }] })
 }
 
-async function requireRoom(tx: Transaction, organizationId: string, maximum: number): Promise<void> {
-  // The organization's row is held, so that two registrations cannot both take the last place.
+async function requireQuota(tx: Transaction, organizationId: string, maximum: number): Promise<void> {
+  // Locks the organization, so that concurrent registrations cannot exceed the quota.
   await tx`select from organization where organization_id = ${organizationId} for no key update`
   const [row] = await tx<{ count: number }[]>`
     select count(*) as count from webhook_endpoint where organization_id = ${organizationId} and status <> 'deleted'`

@@ -1,11 +1,11 @@
-/** The wake-up call for delivery workers, with the endpoints that have something; they also look by themselves. */
+/** NOTIFY channel for delivery workers. The payload lists endpoints with new deliveries. */
 export const DELIVERY_CHANNEL = 'aex_delivery'
-/** A payload of PostgreSQL has less than 8,000 bytes. An empty one says: look everywhere. */
+/** A NOTIFY payload is limited to 8,000 bytes. An empty payload means: any endpoint may have new deliveries. */
 export const MAXIMUM_NAMED_ENDPOINTS = 150
 
 type OrganizationStatus = 'active' | 'suspended'
 
-/** The payload that says that an organization was suspended, or is active again. */
+/** The payload that announces the new status of an organization. */
 export const organizationCall = (organizationId: string, status: OrganizationStatus) =>
   `${status}:${organizationId}`
 

@@ -10,7 +10,7 @@ import { deferToCommit } from '../../db/transaction-pool.ts'
 import { orderedId, RANDOM_DIGITS, TIME_DIGITS, type NewId } from '../../kernel/ids.ts'
 import { DELIVERY_CHANNEL, MAXIMUM_NAMED_ENDPOINTS } from './delivery-channel.ts'
 
-/** One immutable fact about a package, told to the streams of the organizations it concerns. */
+/** An immutable event of a package, for the notification streams of the organizations concerned. */
 export interface LifecycleEvent {
   readonly eventType: string
   readonly packageId: string
@@ -24,9 +24,8 @@ export interface LifecycleEvent {
 }
 
 /**
- * EVT-01, EVT-04: writes the events in the transaction that caused them. The streams' counter rows are locked in one
- * order and to the end of the transaction, so that numbers are used without gap and seen in order. It is left to the
- * commit: the server gives the numbers, so nobody holds a stream for longer than the server takes to write.
+ * EVT-01, EVT-04: writes the events in the transaction that caused them. Stream counters are locked in one order until
+ * the commit, so sequence numbers have no gaps and become visible in order. Deferred to the commit to keep locks short.
  */
 export function emitEvents(tx: Transaction, events: readonly LifecycleEvent[], newId: NewId): void {
   if (events.length === 0) return
@@ -34,14 +33,14 @@ export function emitEvents(tx: Transaction, events: readonly LifecycleEvent[], n
     const eventId = newId('evt')
     return [...new Set(event.organizations)].map((organizationId) => toRow(event, organizationId, eventId))
   })
-  deferToCommit(tx, moveStreams(tx, rows), writeNotifications(tx, rows))
+  deferToCommit(tx, advanceStreams(tx, rows), writeNotifications(tx, rows))
 }
 
 const PREFIX = 'ntf'
 /** Where the time begins in a notification id; SQL counts from 1, and an underscore ends the prefix. */
 const TIME_START = PREFIX.length + 2
 
-/** A notification without its number. */
+/** A notification without its sequence number. */
 interface NotificationRow {
   readonly organization_id: string
   readonly notification_id: string
@@ -49,7 +48,7 @@ interface NotificationRow {
   readonly event_type: string
   readonly package_id: string
   readonly occurred_at: string
-  /** Of the body, what stands before the number, and after it. */
+  /** The body before and after its sequence number. */
   readonly before: string
   readonly after: string
 }
@@ -84,30 +83,28 @@ function toRow(event: LifecycleEvent, organizationId: string, eventId: string): 
 }
 
 /**
- * Moves the streams on, by as many as each is told, and so locks them. By itself: a statement sees what was committed before it
- * began, and the next one is to see where all of these streams now stand.
+ * Advances and locks the streams. A separate statement, because the snapshot of the next one must include the counters
+ * that concurrent transactions committed while this one waited for its locks.
  */
-async function moveStreams(tx: Transaction, rows: readonly NotificationRow[]): Promise<void> {
-  const told = [...Map.groupBy(rows, (row) => row.organization_id)]
+async function advanceStreams(tx: Transaction, rows: readonly NotificationRow[]): Promise<void> {
+  const streams = [...Map.groupBy(rows, (row) => row.organization_id)]
   await tx.byIndex`
-    update notification_stream set last_sequence = last_sequence + told.count
+    update notification_stream set last_sequence = last_sequence + added.count
     from (
-      select * from unnest(${told.map(([organizationId]) => organizationId)}::text[],
-        ${told.map(([, own]) => String(own.length))}::text[]::bigint[]) as row (organization_id, count)
-      order by organization_id) as told
-    where notification_stream.organization_id = told.organization_id`
+      select * from unnest(${streams.map(([organizationId]) => organizationId)}::text[],
+        ${streams.map(([, own]) => String(own.length))}::text[]::bigint[]) as row (organization_id, count)
+      order by organization_id) as added
+    where notification_stream.organization_id = added.organization_id`
 }
 
 /**
- * The notifications with the last numbers of their streams, which have moved on by as many; and a delivery for each active
- * endpoint that wants the event, of which the workers are told; its id begins with the notification's time. An endpoint's
- * status changes only under its stream's lock, and one without a filter wants all. Without a stream there is no number, and
- * the statement fails.
+ * Inserts the notifications with the sequence numbers that `advanceStreams` reserved, a delivery for each subscribed
+ * endpoint, and notifies the workers. An endpoint's status changes only under the lock of its stream.
  */
 async function writeNotifications(tx: Transaction, rows: readonly NotificationRow[]): Promise<void> {
-  const column = columnsOf(withPlaces(rows))
+  const column = columnsOf(withOffsets(rows))
   await tx`
-    with told as (
+    with numbered as (
       select organization_id, notification_id, event_id, event_type, package_id, occurred_at::timestamptz, before, after,
         last_sequence - behind::bigint as sequence
       from (select ${column.separator}::text as mark) as sent, unnest(
@@ -123,14 +120,14 @@ async function writeNotifications(tx: Transaction, rows: readonly NotificationRo
         (organization_id, sequence, notification_id, event_id, event_type, package_id, body, occurred_at)
       select organization_id, sequence, notification_id, event_id, event_type, package_id, before || sequence || after,
         occurred_at
-      from told
+      from numbered
     ), due as (
       insert into delivery (delivery_id, webhook_endpoint_id, organization_id, package_id, notification_id, event_id,
         state, next_attempt_at, created_at)
       select 'dlv_' || substr(notification_id, ${TIME_START}, ${TIME_DIGITS})
           || right(replace(gen_random_uuid()::text, '-', ''), ${RANDOM_DIGITS}),
         webhook_endpoint_id, organization_id, package_id, notification_id, event_id, 'pending', occurred_at, occurred_at
-      from told join webhook_endpoint using (organization_id)
+      from numbered join webhook_endpoint using (organization_id)
       where status = 'active' and (event_types = '{}' or event_type = any(event_types))
       returning webhook_endpoint_id
     )
@@ -139,13 +136,14 @@ async function writeNotifications(tx: Transaction, rows: readonly NotificationRo
     from due having count(*) > 0`
 }
 
-/** How many of the same stream come after each. */
-function withPlaces(rows: readonly NotificationRow[]) {
-  const left = new Map<string, number>()
-  for (const { organization_id } of rows) left.set(organization_id, (left.get(organization_id) ?? 0) + 1)
+/** Adds to each row how many rows of the same stream follow it. */
+function withOffsets(rows: readonly NotificationRow[]) {
+  const remaining = new Map<string, number>()
+  for (const { organization_id } of rows)
+    remaining.set(organization_id, (remaining.get(organization_id) ?? 0) + 1)
   return rows.map((row) => {
-    const behind = (left.get(row.organization_id) ?? 0) - 1
-    left.set(row.organization_id, behind)
+    const behind = (remaining.get(row.organization_id) ?? 0) - 1
+    remaining.set(row.organization_id, behind)
     return { ...row, behind }
   })
 }

@@ -1,10 +1,7 @@
 import type { Transaction } from '../../db/database.ts'
 import { holdStream, lockEndpoint, markDisabled } from '../deliveries/endpoint-queries.ts'
 
-/**
- * EVT-08: no more deliveries to it until an operator enables it; what it misses stays in the stream. Returns whether
- * this call did it, and nobody before.
- */
+/** EVT-08: disables an endpoint until an operator enables it. Returns false if it was not active. */
 export async function disableEndpoint(
   tx: Transaction,
   endpointId: string,
@@ -21,12 +18,12 @@ export async function disableEndpoint(
   return true
 }
 
-/** O-45: each has answered with 2xx for the first time, and gets as many requests as others from now on. */
+/** O-45: records the first 2xx response of each endpoint, which lifts its pacing. */
 export async function markAnswered(
   tx: Transaction,
   answers: readonly { readonly endpointId: string; readonly finishedAt: string }[],
 ): Promise<void> {
-  // One after the other in one order, so that two workers cannot wait for each other.
+  // In sorted order, so that concurrent workers cannot deadlock.
   const byId = new Map(answers.map(({ endpointId, finishedAt }) => [endpointId, finishedAt]))
   for (const endpointId of [...byId.keys()].toSorted()) {
     await tx`
@@ -35,7 +32,7 @@ export async function markAnswered(
   }
 }
 
-/** EVT-13: from one signing key to another, unless somebody has moved it meanwhile. */
+/** EVT-13: changes the signing key of an endpoint unless it has already changed. */
 export async function moveEndpointKey(
   tx: Transaction,
   endpointId: string,

@@ -8,7 +8,7 @@ import {
   type Organization,
 } from '@agent-exchange/testkit'
 
-// Without a worker, deliveries stay as they were written.
+// Without a worker, deliveries stay pending.
 const world = await startWorld({ profile: { 'O-13': { webhook_endpoints: 60 } }, config: { role: 'api' } })
 after(() => world[Symbol.asyncDispose]())
 const [seats, cars] = await Promise.all([world.organization('seats'), world.organization('cars')])
@@ -53,7 +53,7 @@ const BAD = [
   `https://agent.example/${'a'.repeat(4_100)}`,
 ]
 
-test('[EVT-15][O-33] an address that webhooks never reach is refused at registration, unless the operator allows it', async () => {
+test('[EVT-15][O-33] a private address is refused at registration unless the operator permits it', async () => {
   await using strict = await startWorld({
     config: { role: 'api', webhook: { ca: undefined, allowPrivate: false } },
   })
@@ -77,7 +77,7 @@ test('[EVT-15][O-33] an address that webhooks never reach is refused at registra
     assert.equal((await register(org, `https://${host}/hook`)).status, 201, host)
 })
 
-test('[EVT-15][EVT-06] an https address without user information is taken as it is; the answer names a listed key', async () => {
+test('[EVT-15][EVT-06] an https URL without user information is stored unchanged; the response names a published key', async () => {
   const { body: directory } = await seats.get('/v1/directory/notification-keys')
   const known = new Set((directory['keys'] as { key_id: string }[]).map(({ key_id }) => key_id))
   for (const url of GOOD) {
@@ -98,7 +98,7 @@ test('[EVT-15][EVT-06] an https address without user information is taken as it 
   }
 })
 
-test('[EVT-15][EVT-06] any other address is refused and not echoed', async () => {
+test('[EVT-15][EVT-06] any other URL is refused and not echoed', async () => {
   for (const url of BAD) {
     const answer = await register(seats, url)
     assertProblem(answer, 'validation_failed', undefined, url)
@@ -106,7 +106,7 @@ test('[EVT-15][EVT-06] any other address is refused and not echoed', async () =>
   }
 })
 
-test('[EVT-15][O-13] the quota ends registration, deleting makes room, and a race takes the last place once', async () => {
+test('[EVT-15][O-13] the endpoint quota is exact under concurrency, and deleting an endpoint frees it', async () => {
   await using small = await startWorld({ profile: { 'O-13': { webhook_endpoints: 2 } } })
   const organization = await small.organization('few')
   const answers = await Promise.all(GOOD.map((url) => register(organization, url)))
@@ -120,7 +120,7 @@ test('[EVT-15][O-13] the quota ends registration, deleting makes room, and a rac
   assertProblem(await register(organization, 'https://agent.example/newer'), 'quota_reached')
 })
 
-test('[EVT-01][EVT-15] deliveries are written for the endpoints that want the event, and for no others', async () => {
+test('[EVT-01][EVT-15] deliveries are created for subscribed endpoints only', async () => {
   const to = await world.organization('to')
   const endpoints = {
     all: await endpoint(to, []),

@@ -7,8 +7,8 @@ import { Problem } from '../../kernel/problem.ts'
 import { requireStreamAccess } from './stream-access.ts'
 
 /**
- * EVT-10: the organization's stream in ascending sequence. A number becomes visible only with its commit, and only
- * after all lower ones, so a reader who follows the cursor misses nothing.
+ * EVT-10: the organization's stream in ascending sequence. Sequence numbers become visible in order, so a reader who
+ * follows the cursor misses nothing.
  */
 export const listNotifications: Read<'listNotifications'> = async ({ caller, query, context }, db) => {
   requireStreamAccess(caller, context)
@@ -19,16 +19,16 @@ export const listNotifications: Read<'listNotifications'> = async ({ caller, que
   const rows = await db.byIndex<{ sequence: number; body: string }[]>`
     select sequence, body from notification
     where organization_id = ${organizationId} and sequence > ${after} order by sequence limit ${limit + 1}`
-  // Asked for after the rows: what retention removed meanwhile is missing from them, and known by now.
+  // Queried after the rows, so that it reflects what retention has removed from them meanwhile.
   const earliest = rows[0]?.sequence ?? (await firstRetained(db, organizationId))
-  // What lay between is gone: a silent skip would look like a complete stream.
+  // Retention deleted notifications in between; skipping them silently would look like a complete stream.
   if (query.after !== undefined && after + 1 < earliest) throw new Problem('cursor_expired')
   const page = rows.slice(0, limit)
-  // Without a single event, the cursor still says where reading goes on.
-  const reached = page.at(-1)?.sequence ?? Math.max(after, earliest - 1)
+  // An empty page still needs a cursor to continue from.
+  const position = page.at(-1)?.sequence ?? Math.max(after, earliest - 1)
   return {
     items: page.map(({ body }) => JSON.parse(body) as NotificationEnvelope),
-    next_cursor: makeCursor(context.macKey, listing, reached),
+    next_cursor: makeCursor(context.macKey, listing, position),
     has_more: rows.length > limit,
   }
 }

@@ -12,7 +12,7 @@ after(async () => {
 const senders = await Promise.all(['s1', 's2', 's3', 's4'].map((name) => first.organization(name)))
 const CREATIONS = 60
 
-/** Follows the cursor until it has seen so many, and returns what it saw. */
+/** Follows the cursor until it has read the wanted number of notifications. */
 async function follow(reader: Organization, wanted: number): Promise<NotificationEnvelope[]> {
   const seen: NotificationEnvelope[] = []
   const deadline = Date.now() + 20_000
@@ -65,16 +65,16 @@ async function trial(to: readonly Organization[]): Promise<void> {
   }
 }
 
-test('[EVT-04][EVT-10] one receiver, writers in two processes, a reader meanwhile: no gap, no repeat, none missed', async () => {
+test('[EVT-04][EVT-10] one recipient, writers in two processes, a concurrent reader: no gap, no duplicate, none missed', async () => {
   await trial([await first.organization('one')])
 })
 
-test('[EVT-04][EVT-10] twenty receivers, writers in two processes, readers meanwhile: no gap, no repeat, none missed', async () => {
+test('[EVT-04][EVT-10] twenty recipients, writers in two processes, concurrent readers: no gap, no duplicate, none missed', async () => {
   const names = Array.from({ length: 20 }, (_, index) => `many${index}`)
   await trial(await Promise.all(names.map((name) => first.organization(name))))
 })
 
-test('[EVT-04] the senders, who are told of every one of theirs, have streams without gap too', async () => {
+test('[EVT-04] the streams of the senders have no gaps either', async () => {
   const rows = await first.sql`
     select stream.organization_id from notification_stream as stream left join notification using (organization_id)
     group by stream.organization_id, last_sequence

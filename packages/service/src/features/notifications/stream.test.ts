@@ -36,7 +36,7 @@ async function read(organization: Organization, query = '') {
   return body as { items: NotificationEnvelope[]; next_cursor: string; has_more: boolean }
 }
 
-test('[EVT-10] an empty stream has a cursor too, and what comes later is found behind it', async () => {
+test('[EVT-10] an empty stream has a cursor, and later notifications follow it', async () => {
   const [from, to] = await Promise.all([world.organization('from'), world.organization('to')])
   const empty = await read(to)
   assert.deepEqual([empty.items, empty.has_more, typeof empty.next_cursor], [[], false, 'string'])
@@ -51,7 +51,7 @@ test('[EVT-10] an empty stream has a cursor too, and what comes later is found b
   assert.deepEqual((await read(to, `?after=${page.next_cursor}`)).items, [])
 })
 
-test('[EVT-01][EVT-02][EVT-03] an acceptance is one event in both streams, metadata only, under the causing correlation id', async () => {
+test('[EVT-01][EVT-02][EVT-03] an acceptance is one event in both streams, metadata only, with the causing correlation id', async () => {
   const draft = await sendPackage(seats, cars)
   const { metadata } = draft
   const [sent, received] = await Promise.all([read(seats), read(cars)])
@@ -71,14 +71,14 @@ test('[EVT-01][EVT-02][EVT-03] an acceptance is one event in both streams, metad
     [fact.state, fact.transport_mode, fact.content_digest, fact.protocol_version, fact.event_type],
     ['accepted', 'native', metadata.content_digest, 'svc/1.0', 'package.accepted'],
   )
-  // Polling again shows the same record.
+  // Polling again returns the same record.
   assert.deepEqual(
     (await read(seats)).items.find(({ sequence }) => sequence === mine.sequence),
     mine,
   )
 })
 
-test('[EVT-01][O-25] where both parties are one organization, it is told once', async () => {
+test('[EVT-01][O-25] if both parties are one organization, its stream gets one notification', async () => {
   const alone = await world.organization('alone')
   await sendPackage(alone, alone)
   assert.deepEqual(
@@ -87,7 +87,7 @@ test('[EVT-01][O-25] where both parties are one organization, it is told once', 
   )
 })
 
-test('[EVT-01] what is refused leaves no event, and what is repeated no second one', async () => {
+test('[EVT-01] a refused request creates no event, and a retry no second one', async () => {
   const { metadata } = await sendPackage(seats, cars)
   const before = (await read(cars, '?limit=1000')).items.length
   assert.equal(
@@ -110,7 +110,7 @@ test('[EVT-01] what is refused leaves no event, and what is repeated no second o
   )
 })
 
-test('[EVT-10][O-15] limit bounds a page, and has_more says whether another one follows at once', async () => {
+test('[EVT-10][O-15] limit bounds a page, and has_more says whether another page follows', async () => {
   const [from, to] = await Promise.all([world.organization('from'), world.organization('to')])
   for (let index = 0; index < 3; index++) await sendPackage(from, to)
   const pages = await Promise.all([1, 2, 3, 1000].map((limit) => read(to, `?limit=${limit}`)))
@@ -167,7 +167,7 @@ test('[O-10] the profile adds events for further states, one per request', async
   )
 })
 
-test('[AUTH-03][O-09] a client of one agent reads the stream of its organization, unless the profile says no', async () => {
+test('[AUTH-03][O-09] a client of one agent can read the stream of its organization unless the profile forbids it', async () => {
   const bound = await world.organization('bound', { agentBound: true })
   assert.equal((await bound.get('/v1/notifications')).status, 200)
   await using strict = await startWorld({

@@ -17,14 +17,14 @@ await listener.listen(
   () => undefined,
 )
 
-/** The calls of the package that was sent last: the server hands them out in the order of commits. */
+/** The notifications up to the last package; the server delivers them in commit order. */
 async function callsSoFar(): Promise<string[]> {
   await world.sql`select pg_notify(${DELIVERY_CHANNEL}, 'last')`
   while (heard.at(-1) !== 'last') await new Promise(setImmediate)
   return heard.splice(0).slice(0, -1)
 }
 
-test('[EVT-01] workers are told which endpoints have something, and to look everywhere when those are many', async () => {
+test('[EVT-01] NOTIFY names the endpoints with new deliveries, or none if there are too many', async () => {
   const [seats, cars] = [await world.organization('seats'), await world.organization('cars')]
   await sendPackage(seats, cars)
   assert.deepEqual(await callsSoFar(), [], 'nobody listens')
@@ -35,7 +35,7 @@ test('[EVT-01] workers are told which endpoints have something, and to look ever
   await sendPackage(seats, cars)
   assert.deepEqual(await callsSoFar(), [id])
 
-  // More than an organization may register; a batch may reach as many of different ones.
+  // More than one organization may register; a batch of several organizations can reach this number.
   await world.sql`
     insert into webhook_endpoint
     select (json_populate_record(webhook_endpoint, json_build_object('webhook_endpoint_id', ${id}::text || number))).*

@@ -16,7 +16,7 @@ import {
 } from '../organizations/usage-store.ts'
 import { insertPolicyReceipts, toPolicyReceiptResource, type PolicyReceiptRow } from './store.ts'
 
-/** POL-01 to POL-03: a signed claim is kept; whether it lets a package pass is said beside it. */
+/** POL-01 to POL-03: every validly signed receipt is stored; `package_authorization` says whether it is eligible. */
 export const createPolicyReceipt: BatchMutation<'createPolicyReceipt'> = {
   async authorize({ caller, body }, db) {
     requireActingAs(caller, body.sender_org_id, body.sender_agent_id)
@@ -39,9 +39,9 @@ export const createPolicyReceipt: BatchMutation<'createPolicyReceipt'> = {
       resultOrProblem(() => {
         const { body, now, context } = call
         requireSigningKey(keys.get(lockNameOf(signingKeyOf(body))), body.evaluated_at, now)
-        const wanted = (unused.get(body.sender_org_id) ?? 0) + 1
-        requireWithin(context.profile, 'unused_policy_receipts', wanted)
-        unused.set(body.sender_org_id, wanted)
+        const count = (unused.get(body.sender_org_id) ?? 0) + 1
+        requireWithin(context.profile, 'unused_policy_receipts', count)
+        unused.set(body.sender_org_id, count)
         return toRow(call)
       }),
     )
@@ -51,12 +51,12 @@ export const createPolicyReceipt: BatchMutation<'createPolicyReceipt'> = {
     )
     const results = rows.map((row) => {
       if (row instanceof Problem) return row
-      // Of two in one batch the first was inserted.
+      // Of two with the same id in one batch, the first was inserted.
       const isInserted = inserted.delete(row.policy_receipt_id)
       return isInserted ? row : new Problem('identifier_conflict')
     })
-    const kept = results.flatMap((row) => (row instanceof Problem ? [] : [row]))
-    deferToCommit(tx, addUsage(tx, kept.map(usageOf)))
+    const stored = results.flatMap((row) => (row instanceof Problem ? [] : [row]))
+    deferToCommit(tx, addUsage(tx, stored.map(usageOf)))
     return results.map((row) => (row instanceof Problem ? row : toPolicyReceiptResource(row)))
   },
 }
@@ -87,7 +87,7 @@ function signingKeyOf(receipt: PolicyReceipt) {
   return { agentId: receipt.sender_agent_id, keyId: receipt.signature.key_id }
 }
 
-/** POL-03: all five checks passed, and a required approval is there. Unknown outcomes do not count as a pass. */
+/** POL-03: all five checks passed, and a required approval is present. Unknown outcomes do not count as passed. */
 function isEligible(receipt: PolicyReceipt, profile: DeploymentProfile): boolean {
   const passed = receipt.checks.every(({ outcome }) => profile['O-34'].passing_outcomes.includes(outcome))
   return passed && (!receipt.human_approval.required || isApproved(receipt, profile))
@@ -109,7 +109,7 @@ function auditEntries(call: Call<'createPolicyReceipt'>): EntryDraft[] {
     policyId: body.policy_id,
   }
   const proof = {
-    // The entries join a chain with a package, and are recorded then.
+    // The entries are recorded later, when a package links them into a chain.
     accepted_at: now,
     policy_receipt_id: body.policy_receipt_id,
     content_digest: body.content_digest,

@@ -33,7 +33,7 @@ async function receiptOf(change: object = {}, by = seats): Promise<PolicyReceipt
 const countOf = async (id: string) =>
   (await world.sql`select from policy_receipt where policy_receipt_id = ${id}`).length
 
-test('[POL-01][POL-03] a verified receipt is kept as it came, eligible, and can be read back', async () => {
+test('[POL-01][POL-03] a verified receipt is stored unchanged, is eligible, and can be read back', async () => {
   const receipt = await receiptOf()
   const created = await seats.post(PATH, receipt)
   assertSuccess(created, 'createPolicyReceipt')
@@ -46,7 +46,7 @@ test('[POL-01][POL-03] a verified receipt is kept as it came, eligible, and can 
   assert.deepEqual(read.body, created.body)
 })
 
-test('[POL-01] every signed member counts: a change after signing is a signature that does not verify', async () => {
+test('[POL-01] the signature covers every member: any change after signing is refused', async () => {
   const receipt = await receiptOf()
   const changes: Record<string, unknown> = {
     receipt_version: '1.1',
@@ -74,7 +74,7 @@ test('[POL-01] every signed member counts: a change after signing is a signature
   assert.equal(await countOf(receipt.policy_receipt_id), 0)
 })
 
-test('[POL-01][AUTH-03] only for the caller’s own organization and agent, with a signing key of that agent', async () => {
+test('[POL-01][AUTH-03] a receipt must name the caller’s own organization and agent and use a signing key of that agent', async () => {
   const receipt = await receiptOf()
   assertProblem(await cars.post(PATH, receipt), 'not_permitted')
 
@@ -92,7 +92,7 @@ test('[POL-01][AUTH-03] only for the caller’s own organization and agent, with
 const unsigned = ({ signature: _signature, ...rest }: PolicyReceipt) => rest
 const keyOf = ({ signing }: Organization) => ({ key: signing.pair.privateKey, keyId: signing.keyId })
 
-test('[ID-05][POL-01] the key had to be valid when the policy was evaluated', async () => {
+test('[ID-05][POL-01] the key must have been valid when the policy was evaluated', async () => {
   const late = await addKey(seats, 'signing', { validFrom: '2030-01-01T00:00:00Z' })
   const receipt = await receiptOf({}, { ...seats, signing: late })
   assertProblem(await seats.post(PATH, receipt), 'signing_key_unusable', { reason: 'not_yet_valid' })
@@ -100,7 +100,7 @@ test('[ID-05][POL-01] the key had to be valid when the policy was evaluated', as
 
 const passed = (ids: readonly string[]) => ids.map((check_id) => ({ check_id, outcome: 'passed' }))
 
-test('[POL-02] exactly the five checks, once each, and nothing beside the named members', async () => {
+test('[POL-02] a receipt contains exactly the five checks, once each, and no unknown members', async () => {
   const [first, ...others] = POLICY_CHECK_IDS
   const wrong: Record<string, unknown>[] = [
     { checks: passed(others) },
@@ -123,7 +123,7 @@ test('[POL-02] exactly the five checks, once each, and nothing beside the named 
   }
 })
 
-test('[POL-03][O-34] signed but not passed, or not approved: kept, and not eligible', async () => {
+test('[POL-03][O-34] a signed receipt that did not pass or was not approved is stored as ineligible', async () => {
   const checks = passed(POLICY_CHECK_IDS)
   const approval = {
     required: true,
@@ -155,7 +155,7 @@ test('[POL-03][O-34] signed but not passed, or not approved: kept, and not eligi
   assert.equal(unrequired.body['package_authorization'], 'eligible')
 })
 
-test('[POL-05][AUTH-03] the sender reads it, the recipient once a package refers to it, nobody else ever', async () => {
+test('[POL-05][AUTH-03] the sender can read a receipt, the recipient once a package refers to it, others never', async () => {
   const draft = await draftPackage(seats, cars)
   const path = `${PATH}/${draft.receipt.policy_receipt_id}`
   await seats.post(PATH, draft.receipt)
@@ -168,7 +168,7 @@ test('[POL-05][AUTH-03] the sender reads it, the recipient once a package refers
   assert.deepEqual({ ...foreign.body, correlation_id: '' }, { ...none.body, correlation_id: '' })
 })
 
-test('[POL-01] an id is taken once, whoever took it', async () => {
+test('[POL-01] a receipt id is unique across organizations', async () => {
   const receipt = await receiptOf()
   await seats.post(PATH, receipt)
   assertProblem(await seats.post(PATH, receipt), 'identifier_conflict', {})

@@ -8,17 +8,17 @@ export interface PolicyReceiptRow {
   readonly thread_id: string
   readonly sender_org_id: string
   readonly recipient_org_id: string
-  /** The receipt as it was received. */
+  /** The receipt exactly as received. */
   readonly body: string
   readonly accepted_at: string
   readonly eligible: boolean
   readonly audit_event_id: string
-  /** They join the thread's chain with the package: `toLines`. */
+  /** Audit entries in the format of `toLines`; the package links them into the thread's chain. */
   readonly audit_entries: string
   readonly signing_key_id: string
 }
 
-/** The ids of those that were inserted: one that is taken stays as it is. */
+/** Returns the ids of the inserted receipts. An existing receipt is never changed. */
 export async function insertPolicyReceipts(
   tx: Transaction,
   rows: readonly PolicyReceiptRow[],
@@ -31,7 +31,7 @@ export async function insertPolicyReceipts(
   return new Set(inserted.map((row) => row.policy_receipt_id))
 }
 
-/** Those whose body retention took are gone, but for their audit entries and their ids. */
+/** Leaves out receipts whose body was deleted by retention. */
 export async function loadPolicyReceipts(
   queries: Queries,
   ids: readonly string[],
@@ -42,8 +42,8 @@ export async function loadPolicyReceipts(
 }
 
 /**
- * POL-05: the sender's organization reads it, and the recipient's once its package (POL-04) refers to it. With `offset
- * 0` the server looks for that package, and does not gather all packages first.
+ * POL-05: readable by the sender's organization, and by the recipient's once the package (POL-04) refers to it.
+ * `offset 0` is an optimization fence: it makes the planner look up that one package.
  */
 export async function findReadableBy(
   queries: Queries,
@@ -59,13 +59,13 @@ export async function findReadableBy(
   return row
 }
 
-/** Receipts that one look goes through, used or not. */
-const MAXIMUM_LOOKED_AT = 1_000
+/** Receipts that one query scans, used or not. */
+const MAXIMUM_SCANNED = 1_000
 
 interface UnusedQuery {
   readonly threadId: string
   readonly organizationId: string
-  /** The first that counts. */
+  /** The first receipt of the page. */
   readonly from: { readonly acceptedAt: string; readonly auditEventId: string }
   readonly limit: number
 }
@@ -73,31 +73,31 @@ interface UnusedQuery {
 type UnusedReceipt = Pick<PolicyReceiptRow, 'accepted_at' | 'audit_event_id' | 'audit_entries'>
 
 /**
- * AUD-02: receipts of a sender for a thread that no package refers to, in the order of acceptance. `lookedUntil` is the last
- * one that was looked at, where there may be more.
+ * AUD-02: a sender's receipts for a thread that no package refers to, in order of acceptance. `scannedUntil` is the last
+ * scanned receipt, if there may be more.
  */
 export async function findUnusedReceipts(
   queries: Queries,
   { threadId, organizationId, from, limit }: UnusedQuery,
-): Promise<{ receipts: UnusedReceipt[]; lookedUntil: UnusedReceipt | undefined }> {
+): Promise<{ receipts: UnusedReceipt[]; scannedUntil: UnusedReceipt | undefined }> {
   const rows = await queries.byIndex<(UnusedReceipt & { is_end: boolean })[]>`
-    with looked as materialized (
+    with scanned as materialized (
       select policy_receipt_id, package_id, accepted_at, audit_event_id from policy_receipt
       where thread_id = ${threadId} and sender_org_id = ${organizationId}
         and (accepted_at, audit_event_id) >= (${from.acceptedAt}::timestamptz, ${from.auditEventId})
-      order by accepted_at, audit_event_id limit ${MAXIMUM_LOOKED_AT})
+      order by accepted_at, audit_event_id limit ${MAXIMUM_SCANNED})
     (select accepted_at, audit_event_id, false as is_end, (
-        select audit_entries from policy_receipt where policy_receipt.policy_receipt_id = looked.policy_receipt_id)
-      from looked where not exists (
-        select from package where package.package_id = looked.package_id
-          and package.policy_receipt_id = looked.policy_receipt_id offset 0)
+        select audit_entries from policy_receipt where policy_receipt.policy_receipt_id = scanned.policy_receipt_id)
+      from scanned where not exists (
+        select from package where package.package_id = scanned.package_id
+          and package.policy_receipt_id = scanned.policy_receipt_id offset 0)
       order by accepted_at, audit_event_id limit ${limit})
     union all
-    (select accepted_at, audit_event_id, true, '' from looked
-      order by accepted_at, audit_event_id offset ${MAXIMUM_LOOKED_AT - 1} limit 1)`
+    (select accepted_at, audit_event_id, true, '' from scanned
+      order by accepted_at, audit_event_id offset ${MAXIMUM_SCANNED - 1} limit 1)`
   return {
     receipts: rows.filter(({ is_end }) => !is_end),
-    lookedUntil: rows.find(({ is_end }) => is_end),
+    scannedUntil: rows.find(({ is_end }) => is_end),
   }
 }
 

@@ -5,20 +5,24 @@ import { makeCursor, readCursor } from '../../kernel/cursor.ts'
 import { pageLimit } from '../../kernel/page.ts'
 import { releasesAfter, type ReleaseRow } from './skill-store.ts'
 
-/** Past so many releases that do not fit, a page ends early; its cursor leads on. */
+/** A page ends early after this many scanned releases; its cursor continues there. */
 const MAXIMUM_SCANNED = 5_000
 const SCAN_STEP = 500
 
-/** ID-09, API-06: in the order of publication, only those that fit where a protocol version is named. */
+/** ID-09, API-06: releases in order of publication, optionally those compatible with one protocol version. */
 export const listSkillReleases: Read<'listSkillReleases'> = async ({ query, context }, db) => {
   const { profile, macKey } = context
   const version = query.protocol_version
   const limit = pageLimit(query.limit, profile, 'O-15')
-  // The filter is part of the listing: a cursor goes on with the filter it began with, or not at all.
+  // A cursor is valid only with the filter that it was created with.
   const listing = `listSkillReleases ${version ?? ''}`
   const start = query.after === undefined ? 0 : Number(readCursor(macKey, listing, query.after))
 
-  const { found, position, more } = await collect(db, { start, limit, fits: fitting(version, profile) })
+  const { found, position, more } = await collect(db, {
+    start,
+    limit,
+    isCompatible: compatibleWith(version, profile),
+  })
   return {
     items: found.map(({ body }) => JSON.parse(body) as SkillRelease),
     next_cursor: more ? makeCursor(macKey, listing, position) : null,
@@ -26,24 +30,27 @@ export const listSkillReleases: Read<'listSkillReleases'> = async ({ query, cont
   }
 }
 
-type Fits = (range: string) => boolean
+type IsCompatible = (range: string) => boolean
 
-/** O-06. A version that cannot be read fits nothing. Ranges are checked at publishing; the profile judges older ones. */
-function fitting(version: string | undefined, profile: DeploymentProfile): Fits {
+/** O-06. An invalid version matches nothing. Ranges are validated at publication; the profile decides about older ones. */
+function compatibleWith(version: string | undefined, profile: DeploymentProfile): IsCompatible {
   if (version === undefined) return () => true
   if (protocolRangeIncludes(version, version) === undefined) return () => false
-  const otherwise = profile['O-06'].unreadable_range === 'compatible'
-  return (range) => protocolRangeIncludes(range, version) ?? otherwise
+  const fallback = profile['O-06'].unreadable_range === 'compatible'
+  return (range) => protocolRangeIncludes(range, version) ?? fallback
 }
 
-/** The next releases that fit, how far was read, and whether another one that fits may follow. */
-async function collect(db: Database, { start, limit, fits }: { start: number; limit: number; fits: Fits }) {
+/** The next compatible releases, the last position read, and whether more may follow. */
+async function collect(
+  db: Database,
+  { start, limit, isCompatible }: { start: number; limit: number; isCompatible: IsCompatible },
+) {
   const found: ReleaseRow[] = []
   let position = start
   for (let scanned = 0; scanned < MAXIMUM_SCANNED; scanned += SCAN_STEP) {
     const rows = await releasesAfter(db, position, SCAN_STEP)
     for (const row of rows) {
-      if (!fits(row.protocol_range)) {
+      if (!isCompatible(row.protocol_range)) {
         position = row.position
         continue
       }

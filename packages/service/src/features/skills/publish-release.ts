@@ -9,7 +9,7 @@ import { insertArtifact, insertRelease } from './skill-store.ts'
 
 export const MAXIMUM_ARTIFACT_BYTES = 16 * 1_024 * 1_024
 
-/** ID-10: a release as it will be published for ever, signed by the platform; nothing is stored yet. */
+/** ID-10: builds the immutable release and signs it with the platform key. Stores nothing. */
 export async function signRelease(
   manifest: SkillManifest,
   artifact: Uint8Array,

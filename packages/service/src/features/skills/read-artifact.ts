@@ -4,14 +4,14 @@ import { Problem } from '../../kernel/problem.ts'
 import { findArtifact } from './skill-store.ts'
 
 export const ARTIFACT_PATH = '/skills/artifacts'
-/** A SHA-256 in lower-case hex: one name for one content. */
+/** SHA-256 in lower-case hex, so that each artifact has exactly one name. */
 const ARTIFACT_NAME = /^[0-9a-f]{64}$/
 
 export function artifactAddress(publicUrl: string, digest: string): string {
   return `${publicUrl}${ARTIFACT_PATH}/${Buffer.from(parseDigest(digest)).toString('hex')}`
 }
 
-/** The bytes behind the last part of an artifact_url, with the digest they are known by. */
+/** Reads an artifact by the last path segment of its artifact_url. */
 export async function readArtifact(
   db: Queries,
   name: string,

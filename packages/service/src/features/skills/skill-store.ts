@@ -2,7 +2,7 @@ import type { Queries, Transaction } from '../../db/database.ts'
 
 /** Tables skill_release and skill_artifact. */
 export interface ReleaseRow {
-  /** Grows in the order of publication. */
+  /** Ascending in order of publication. */
   readonly position: number
   readonly protocol_range: string
   /** JSON text: the signed release. */
@@ -35,9 +35,9 @@ export interface NewRelease {
   readonly now: string
 }
 
-/** False where that version is published already: a release is never replaced. */
+/** False if that version exists; a release is never replaced. */
 export async function insertRelease(tx: Transaction, release: NewRelease): Promise<boolean> {
-  // One publisher at a time, so that positions appear in their order and a reader's cursor misses none.
+  // Serializes publishers, so that positions become visible in order and a cursor misses none.
   await tx`lock table skill_release in share row exclusive mode`
   const rows = await tx`
     insert into skill_release (skill_id, version, protocol_range, body, artifact_digest, published_at)
@@ -47,7 +47,7 @@ export async function insertRelease(tx: Transaction, release: NewRelease): Promi
   return rows.length > 0
 }
 
-/** Content-addressed: the same bytes are kept once. */
+/** Content-addressed: equal artifacts are stored once. */
 export async function insertArtifact(
   tx: Transaction,
   { digest, content, now }: { digest: string; content: Uint8Array; now: string },

@@ -52,7 +52,7 @@ function manifest(changes: Partial<SkillManifest> = {}): SkillManifest {
   }
 }
 
-/** Releases published before ranges were checked are still there. */
+/** Inserts a release without validation, like those of earlier versions. */
 async function publishUnchecked(changes: Partial<SkillManifest>) {
   const release = await signRelease(manifest({ ...changes, protocol_range: 'svc/1.0' }), Buffer.from('a'), {
     context,
@@ -99,7 +99,7 @@ test('[ID-10] a published release verifies: signature over the release, digest o
   assert.equal(stored.digest, read.artifact_digest)
 })
 
-test('[ID-10] a published version is never replaced, also when several publish it at once', async () => {
+test('[ID-10] a published version is never replaced, even by concurrent publications', async () => {
   const results = await Promise.allSettled(
     Array.from({ length: 6 }, (_, index) =>
       publish({ skill_id: 'skill_once' }, Buffer.from(`artifact ${index}`)),
@@ -115,13 +115,13 @@ test('[ID-10] a published version is never replaced, also when several publish i
   assert.notDeepEqual(await publish({ skill_id: 'skill_once', version: '1.0.1' }), before)
 })
 
-test('[ID-10] an artifact beyond the limit and names that are too long are refused', async () => {
+test('[ID-10] an oversized artifact and oversized names are refused', async () => {
   await assert.rejects(publish({}, new Uint8Array(MAXIMUM_ARTIFACT_BYTES + 1)), problem('payload_too_large'))
   await assert.rejects(publish({ skill_id: 's'.repeat(257) }), problem('validation_failed'))
   await assert.rejects(publish({ version: '1\0' }), problem('validation_failed'))
 })
 
-test('[ID-09][ID-10][O-06] a range that cannot be read is refused at publishing, with an example of one that can', async () => {
+test('[ID-09][ID-10][O-06] an invalid range is refused at publication, with a valid example', async () => {
   for (const protocol_range of ['one point oh', '^1.0', '>= svc/1.0', 'svc/1.0 ||']) {
     await assert.rejects(publish({ skill_id: 'skill_unreadable', protocol_range }), (error) => {
       assert.ok(problem('validation_failed')(error))
@@ -134,7 +134,7 @@ test('[ID-09][ID-10][O-06] a range that cannot be read is refused at publishing,
   await assert.rejects(get('skill_unreadable', '1.0.0'), problem('resource_not_found'))
 })
 
-test('[ID-09] what is not there is not found, however it is named', async () => {
+test('[ID-09] an unknown release is not found, whatever its id', async () => {
   for (const id of ['none', "x' or '1'='1", 'x\0', 's'.repeat(3_000)]) {
     await assert.rejects(get(id, '1.0.0'), problem('resource_not_found'))
     await assert.rejects(get('skill_once', id), problem('resource_not_found'))
@@ -143,7 +143,7 @@ test('[ID-09] what is not there is not found, however it is named', async () => 
   await assert.rejects(readArtifact(db, '0'.repeat(64)), problem('resource_not_found'))
 })
 
-test('[ID-09][API-06] pages hold only what fits the version, in order, each once', async () => {
+test('[ID-09][API-06] pages contain only compatible releases, in order, each once', async () => {
   await db`truncate skill_release`
   const ranges = ['svc/1.0', '>=svc/2.0', '>=svc/1.0 <svc/2.0', 'one point oh', 'svc/1.0 || svc/3.0']
   for (let index = 0; index < 25; index++) {
@@ -181,7 +181,7 @@ test('[ID-09][API-06] pages hold only what fits the version, in order, each once
   assert.deepEqual((await list({ protocol_version: 'nonsense' }, result.profile)).items, [])
 })
 
-test('[API-06] a cursor that is altered, or goes with another filter, and a limit too large are refused', async () => {
+test('[API-06] an altered cursor, one of another filter and a limit above the maximum are refused', async () => {
   const { next_cursor } = await list({ limit: 1 })
   assert.ok(next_cursor)
   await assert.rejects(list({ after: `${next_cursor}A` }), problem('cursor_invalid'))
@@ -189,7 +189,7 @@ test('[API-06] a cursor that is altered, or goes with another filter, and a limi
   await assert.rejects(list({ limit: 1_001 }), problem('validation_failed'))
 })
 
-test('[API-06] releases appear in the order of their positions, so that a cursor misses none', async () => {
+test('[API-06] releases become visible in order of position, so that a cursor misses none', async () => {
   await db`truncate skill_release`
   const slow = await signRelease(manifest({ skill_id: 'skill_slow' }), Buffer.from('a'), { context, now })
   let quick: Promise<unknown> = Promise.resolve()

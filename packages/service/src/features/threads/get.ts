@@ -7,12 +7,12 @@ import { Problem } from '../../kernel/problem.ts'
 import { toPackageResource, type PackageRow } from '../packages/store.ts'
 import { findThreadOfParty } from './store.ts'
 
-/** Positions that one page covers; in a thread of many organizations most may be none of the caller's. */
-const MAXIMUM_LOOKED_AT = 5_000
+/** Positions that one page scans. In a thread of many organizations few of them may be visible to the caller. */
+const MAXIMUM_SCANNED = 5_000
 
 /**
- * PKG-13: the packages that the caller's organization is a party to, in the order of acceptance, and as participants
- * itself and its counterparties in them (O-31).
+ * PKG-13: the packages that the caller's organization is a party to, in order of acceptance. Participants are the
+ * organization and its counterparties in these packages (O-31).
  */
 export const getThread: Read<'getThread'> = async ({ caller, params, query, context }, db) => {
   const { organizationId } = caller
@@ -29,8 +29,8 @@ export const getThread: Read<'getThread'> = async ({ caller, params, query, cont
   })
   const page = rows.slice(0, limit)
   const isFull = rows.length > limit
-  const hasMore = isFull || thread.package_count > after + MAXIMUM_LOOKED_AT
-  const end = isFull ? (page.at(-1)?.thread_position ?? after) : after + MAXIMUM_LOOKED_AT
+  const hasMore = isFull || thread.package_count > after + MAXIMUM_SCANNED
+  const end = isFull ? (page.at(-1)?.thread_position ?? after) : after + MAXIMUM_SCANNED
   return {
     thread_id: thread.thread_id,
     protocol_version: PROTOCOL_VERSION,
@@ -52,7 +52,7 @@ interface PackageQuery {
 function packagesAfter(db: Database, { threadId, organizationId, after, limit }: PackageQuery) {
   return db.byIndex<PackageRow[]>`
     select * from package
-    where thread_id = ${threadId} and thread_position > ${after} and thread_position <= ${after + MAXIMUM_LOOKED_AT}
+    where thread_id = ${threadId} and thread_position > ${after} and thread_position <= ${after + MAXIMUM_SCANNED}
       and (sender_org_id = ${organizationId} or recipient_org_id = ${organizationId})
     order by thread_position limit ${limit}`
 }

@@ -6,23 +6,23 @@ import type { ChainEnd } from '../audit/chain.ts'
 
 /** The owner of the table thread. */
 
-/** A thread as it is after what is about to be committed. */
+/** The state of a thread after the current transaction. */
 export interface ThreadRow {
   readonly thread_id: string
   readonly transport_mode: TransportMode
   readonly created_at: string
   readonly package_count: number
   readonly chain: ChainEnd
-  /** It comes with these packages. */
+  /** Whether this transaction creates it. */
   readonly isNew: boolean
-  /** Pairs that are new in it, as `pairName` writes them. */
+  /** New pairs, in the format of `pairName`. */
   readonly joining: readonly string[]
 }
 
-/** Two organizations that exchange packages in a thread, seen from the first; their ids have no space and no comma. */
+/** A pair of organizations that exchange packages in a thread. Ids contain neither spaces nor commas. */
 export const pairName = (organization: string, counterparty: string) => `${organization} ${counterparty}`
 
-/** Who stands in pairs, in the order of joining. */
+/** The organizations of the pairs, in order of joining. */
 export function organizationsIn(pairs: readonly string[]): string[] {
   return [...new Set(pairs.flatMap((pair) => pair.split(' ')))]
 }
@@ -47,11 +47,11 @@ const THREADS = copyTarget<NewThread>('thread', {
   pairs: column.textArray,
 })
 
-/** Makes those that are new, and brings the others to where they are now. The threads are locked. */
+/** Inserts new threads and updates existing ones. The caller has locked all of them. */
 export async function saveThreads(tx: Transaction, threads: readonly ThreadRow[]): Promise<void> {
-  const fresh = threads.filter(({ isNew }) => isNew)
-  const known = threads.filter(({ isNew }) => !isNew)
-  await Promise.all([tx.copy(THREADS, fresh.map(toNewThread)), moveThreads(tx, known)])
+  const created = threads.filter(({ isNew }) => isNew)
+  const existing = threads.filter(({ isNew }) => !isNew)
+  await Promise.all([tx.copy(THREADS, created.map(toNewThread)), updateThreads(tx, existing)])
 }
 
 function toNewThread({ chain, joining, ...row }: ThreadRow): NewThread {
@@ -65,7 +65,7 @@ function toNewThread({ chain, joining, ...row }: ThreadRow): NewThread {
   }
 }
 
-async function moveThreads(tx: Transaction, threads: readonly ThreadRow[]): Promise<void> {
+async function updateThreads(tx: Transaction, threads: readonly ThreadRow[]): Promise<void> {
   if (threads.length === 0) return
   const rows = threads.map(({ thread_id, package_count, chain, joining }) => ({
     thread_id,
@@ -76,7 +76,7 @@ async function moveThreads(tx: Transaction, threads: readonly ThreadRow[]): Prom
     joining: joining.length > 0 ? joining.join(',') : null,
   }))
   const sent = columnsOf(rows)
-  // Where nobody joins, the pairs stay as they are: a long list of them is not written again.
+  // Pairs are rewritten only if one is added, because the list may be long.
   await tx`
     update thread set package_count = moved.package_count::bigint, audit_count = moved.audit_count::bigint,
       audit_hash = nullif(moved.audit_hash, ''), audit_recorded_at = moved.audit_recorded_at::timestamptz,
@@ -93,11 +93,11 @@ export interface ThreadOfParty {
   readonly thread_id: string
   readonly transport_mode: TransportMode
   readonly package_count: number
-  /** The organization itself and those it has exchanged packages with, in the order of joining (O-31). */
+  /** The organization and its counterparties, in order of joining (O-31). */
   readonly participants: readonly string[]
 }
 
-/** A thread that the organization takes part in. */
+/** Undefined if the thread does not exist or the organization is not a party to it. */
 export async function findThreadOfParty(
   queries: Queries,
   threadId: string,
@@ -114,7 +114,7 @@ export async function findThreadOfParty(
   return { ...thread, participants: organizationsIn(pairs).filter((organization) => seen.has(organization)) }
 }
 
-/** The ends of the audit chains of threads that the caller has locked. */
+/** The ends of the audit chains of the given threads, which the caller has locked. */
 export async function chainEnds(tx: Transaction, ids: readonly string[]): Promise<Map<string, ChainEnd>> {
   const rows = await tx<{ thread_id: string; count: number; hash: string | null; recorded_at: string }[]>`
     select thread_id, audit_count as count, audit_hash as hash, audit_recorded_at as recorded_at

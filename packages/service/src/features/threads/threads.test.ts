@@ -28,10 +28,10 @@ async function threadOf(by: Organization, threadId: string, query = '') {
 }
 const idsOf = ({ packages }: Pick<ThreadResource, 'packages'>) => packages.map(({ package_id }) => package_id)
 
-test('[PKG-13] packages in the order of acceptance, both participants, one transport mode', async () => {
+test('[PKG-13] a thread lists its packages in order of acceptance, both participants and one transport mode', async () => {
   const first = (await sendPackage(seats, cars)).metadata
   const { thread_id: threadId } = first
-  // An earlier created_at does not come first.
+  // The order does not depend on created_at.
   const second = (
     await sendPackage(cars, seats, { threadId, metadata: { created_at: '2026-02-01T00:00:00Z' } })
   ).metadata
@@ -58,7 +58,7 @@ const paths = (threadId: string, packageId: string) => [
   `/content/packages/${packageId}`,
 ]
 
-test('[PKG-07][AUTH-03] a stranger’s look and one at nothing are answered alike', async () => {
+test('[PKG-07][AUTH-03] a thread of other organizations gets the same problem as an unknown one', async () => {
   const { metadata } = await sendPackage(seats, cars)
   const foreign = paths(metadata.thread_id, metadata.package_id)
   const nothing = paths(freshId('thread'), freshId('pkg'))
@@ -73,7 +73,7 @@ test('[PKG-07][AUTH-03] a stranger’s look and one at nothing are answered alik
   }
 })
 
-test('[O-31][AUTH-03] a stranger cannot post into a thread, whoever it addresses, and learns nothing of it', async () => {
+test('[O-31][AUTH-03] an outsider cannot post into a thread, whatever the recipient, and learns nothing about it', async () => {
   const { metadata } = await sendPackage(seats, cars)
   const { thread_id: threadId } = metadata
   for (const to of [seats, cars, steel, stranger]) {
@@ -84,7 +84,7 @@ test('[O-31][AUTH-03] a stranger cannot post into a thread, whoever it addresses
   assert.deepEqual(idsOf(await threadOf(seats, threadId)), [metadata.package_id])
 })
 
-test('[O-31] two who take one thread id at once: one gets it', async () => {
+test('[O-31] of two organizations that create one thread id concurrently one succeeds', async () => {
   const threadId = freshId('thread')
   const mine = await draftPackage(seats, cars, { threadId })
   const theirs = await draftPackage(steel, stranger, { threadId })
@@ -95,7 +95,7 @@ test('[O-31] two who take one thread id at once: one gets it', async () => {
   )
 })
 
-test('[O-31][PKG-07][AUD-01] whoever is addressed joins, and sees only its own packages and counterparties', async () => {
+test('[O-31][PKG-07][AUD-01] a new recipient joins the thread and sees only its own packages and counterparties', async () => {
   const first = (await sendPackage(seats, cars)).metadata
   const { thread_id: threadId } = first
   const second = (await sendPackage(cars, steel, { threadId })).metadata
@@ -126,16 +126,16 @@ test('[O-31][PKG-07][AUD-01] whoever is addressed joins, and sees only its own p
   }
   assertProblem(await steel.get(`/v1/packages/${first.package_id}`), 'resource_not_found')
   assertProblem(await seats.get(`/v1/audit/packages/${second.package_id}`), 'resource_not_found')
-  // One that joined may go on to address a third.
+  // A participant that joined may address a third organization.
   await sendPackage(steel, stranger, { threadId })
   assert.equal(idsOf(await threadOf(stranger, threadId)).length, 1)
 })
 
-test('[API-06][O-31][O-40] in a thread full of others, a page ends before it is full and the next ones find the rest', async () => {
+test('[API-06][O-31][O-40] in a thread with many packages of others a page may end early, and the next pages find the rest', async () => {
   const first = (await sendPackage(seats, cars)).metadata
   const { thread_id: threadId } = first
   await sendPackage(cars, steel, { threadId })
-  // As many between the two of them that one page looks no further, and of evidence ends amid the last one's entries.
+  // More packages between the two than one page scans; a page of evidence ends within the entries of the last one.
   await world.sql`
     insert into package select (json_populate_record(package, json_build_object(
       'package_id', 'pkg_filler_' || thread_id || number, 'thread_position', number))).*
@@ -169,7 +169,7 @@ test('[API-06][O-31][O-40] in a thread full of others, a page ends before it is 
   assert.deepEqual(targets, [...about(first.package_id, 1), ...about(last.package_id, 4_999)])
 })
 
-test('[API-06][O-40] pages by cursor; an altered one, another thread’s or another organization’s is refused', async () => {
+test('[API-06][O-40] threads are paged by cursor; an altered cursor and one of another thread or organization are refused', async () => {
   const first = (await sendPackage(seats, cars)).metadata
   const { thread_id: threadId } = first
   const all = [first.package_id]
