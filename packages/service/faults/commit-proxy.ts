@@ -2,18 +2,18 @@ import { once } from 'node:events'
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
 import { OPERATION_IDS, operations } from '@agent-exchange/protocol'
 
-/** PostgreSQL protocol, CommandComplete (section 53.7): type C, length 11, the tag and its zero. */
+/** CommandComplete of the PostgreSQL protocol (section 53.7): type C, length 11, the tag, NUL. */
 const COMMIT_CONFIRMED = Buffer.from('C\0\0\0\x0bCOMMIT\0', 'latin1')
 
-/** Stand in the parameters of the statement that claims a mutation's key; other work commits too. */
+/** Operation names, which occur in the statement that claims an idempotency key. Other work commits too. */
 const MUTATIONS = OPERATION_IDS.filter((id) => operations[id].mutation).map((id) => Buffer.from(id))
 
-/** A way to the database on which the confirmation of a commit can be lost. */
+/** A proxy to the database that can swallow the confirmation of a commit. */
 export interface CommitProxy extends AsyncDisposable {
   readonly url: string
-  /** The next confirmation of a mutation is swallowed, with all that follows it. Resolves when that has happened. */
+  /** Swallows the next commit confirmation of a mutation and all later bytes. Resolves when that has happened. */
   loseNextCommit(): Promise<void>
-  /** Cuts every connection, and lets new ones through. */
+  /** Closes every connection; new ones are forwarded. */
   cut(): void
 }
 
@@ -23,7 +23,7 @@ export async function startCommitProxy(databaseUrl: string): Promise<CommitProxy
   let onCommit: (() => void) | undefined
   const server = createServer((near) => {
     const far = connect(Number(target.port), target.hostname)
-    let isDeaf = false
+    let isSwallowing = false
     let isMutation = false
     for (const socket of [near, far]) {
       sockets.add(socket)
@@ -41,12 +41,12 @@ export async function startCommitProxy(databaseUrl: string): Promise<CommitProxy
     far.on('data', (chunk) => {
       const isCommit = chunk.includes(COMMIT_CONFIRMED)
       if (isCommit && isMutation && onCommit) {
-        isDeaf = true
+        isSwallowing = true
         onCommit()
         onCommit = undefined
       }
       if (isCommit) isMutation = false
-      if (!isDeaf) near.write(chunk)
+      if (!isSwallowing) near.write(chunk)
     })
   }).listen(0, '127.0.0.1')
   await once(server, 'listening')

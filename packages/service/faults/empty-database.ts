@@ -6,7 +6,7 @@ export interface EmptyDatabase extends AsyncDisposable {
   readonly url: string
 }
 
-/** A database without a table, on the server that the tests use. */
+/** A database without tables on the test server. */
 export async function emptyDatabase(): Promise<EmptyDatabase> {
   const server = await testServerUrl()
   const name = `aex_fault_${randomBytes(8).toString('hex')}`

@@ -18,24 +18,24 @@ import { killed, spawnServe, untilReady, type ServeProcess } from './serve-proce
 export interface ExchangeOptions {
   /** PostgreSQL to use instead of the embedded one. */
   readonly databaseUrl?: string
-  /** Another process of the same exchange. */
+  /** An exchange whose database this process shares. */
   readonly beside?: Exchange
-  /** More settings. */
+  /** Additional environment variables. */
   readonly env?: Readonly<Record<string, string>>
 }
 
-/** An exchange as an operator runs it: `aex serve` in a process that can be killed and started again. */
+/** An exchange as an operator runs it: `aex serve` in a process that can be killed and restarted. */
 export interface Exchange extends World {
   readonly dataDirectory: string
-  /** The run that is under way, or was last. */
+  /** The current or last process. */
   current(): ServeProcess
-  /** The embedded server's first process. */
+  /** The pid of the embedded postmaster. */
   postmaster(): number
-  /** Whether it takes connections: not while it recovers. */
+  /** Whether the embedded server accepts connections; false during recovery. */
   databaseIsReady(): boolean
-  /** Everything that works in the embedded database's folder. */
+  /** All processes of the embedded server. */
   databaseProcesses(): number[]
-  /** Starts `aex serve` again, with the same settings, or with these from now on; returns when it is ready. */
+  /** Restarts `aex serve`, with changed settings if given; resolves when it is ready. */
   start(change?: Readonly<Record<string, string>>): Promise<void>
 }
 
@@ -43,7 +43,7 @@ export async function startExchange(options: ExchangeOptions = {}): Promise<Exch
   const { beside } = options
   const databaseUrl = beside ? beside.databaseUrl : options.databaseUrl
   const dataDirectory = mkdtempSync(join(tmpdir(), 'aex-fault-'))
-  // PostgreSQL runs as another user where we are root.
+  // As root, PostgreSQL runs as another user.
   chmodSync(dataDirectory, 0o711)
   const cluster = join(dataDirectory, 'postgres', 'cluster')
   const [port, operatorPort] = await freePorts(2)
@@ -103,7 +103,7 @@ export async function startExchange(options: ExchangeOptions = {}): Promise<Exch
   return exchange
 }
 
-/** As superuser: a trial looks at everything. */
+/** Connects as superuser, because trials inspect everything. */
 function embeddedTarget(dataDirectory: string): SocketTarget {
   return {
     socketDirectory: join(dataDirectory, 'postgres', 'run'),

@@ -7,30 +7,28 @@ import { each } from './ledger-checks.ts'
 import { newAttempt, sendPackage, sendReceipt, startClients, type Attempt, type Ledger } from './ledger.ts'
 
 /**
- * The load that `npm run bench` measures the acceptance of packages with. Mirrored, since nothing here may depend on
- * the benchmark: CLIENTS and RECEIVERS of bench/src/exchange/market.ts, each client an organization of its own;
- * PLAINTEXT_BYTES of bench/src/samples/package-parts.ts; the pairs of bench/src/load/package-maker.ts; and, as in
- * bench/src/packages/contenders.ts, policy receipts that are there beforehand, so that clients send packages only.
+ * The load of `npm run bench` for packages. Its constants are copied, because this package must not import bench: see
+ * bench/src/exchange/market.ts, samples/package-parts.ts and load/package-maker.ts. Policy receipts are sent beforehand.
  */
 export const CLIENTS = 64
-/** Making them takes as long as everything else of a quick run. */
+/** Fewer in a quick run, because creating organizations is slow. */
 export const RECEIVERS = { full: 100, quick: 20 }
 const PLAINTEXT_BYTES = 5_900
 const PAIRS = 200
 const PACKAGE_BYTES = { atLeast: 12_000, atMost: 13_000 }
 
-/** A client without an answer repeats its request, after a pause. */
-const PATIENCE_MS = 5_000
-const PAUSE_MS = 50
-/** Nobody waits longer for the first answers. */
-const BEGIN_LIMIT_MS = 30_000
+/** A client retries a request without a response after this timeout and pause. */
+const RESPONSE_LIMIT_MS = 5_000
+const RETRY_PAUSE_MS = 50
+/** Limit for the first responses. */
+const START_LIMIT_MS = 30_000
 
 export interface Market {
   readonly senders: readonly Organization[]
   readonly receivers: readonly Organization[]
-  /** Ready to be sent: their policy receipts were accepted. */
+  /** Packages that are ready to send: their policy receipts were accepted. */
   readonly stock: Ledger
-  /** Sent at least once. */
+  /** Packages that were sent at least once. */
   readonly ledger: Ledger
 }
 
@@ -45,7 +43,7 @@ export async function openMarket(exchange: Exchange, receiving: number): Promise
   return { senders, receivers: await make('receiver', receiving), stock: [], ledger: [] }
 }
 
-/** Makes as many packages as are missing, and hands in their receipts. Returns the bytes of one. */
+/** Fills the stock up to `count` packages and submits their receipts. Returns the size of a package. */
 export async function fillStock({ senders, receivers, stock }: Market, count: number): Promise<number> {
   let bytes = 0
   const missing = Array.from({ length: count - stock.length }, (_, number) => number % PAIRS)
@@ -55,14 +53,14 @@ export async function fillStock({ senders, receivers, stock }: Market, count: nu
     const attempt = await newAttempt(from, to, { plaintext: randomBytes(PLAINTEXT_BYTES) })
     bytes = Buffer.byteLength(JSON.stringify(attempt.draft.body))
     assert.ok(bytes >= PACKAGE_BYTES.atLeast && bytes <= PACKAGE_BYTES.atMost, `${bytes} bytes`)
-    assert.ok(await sendReceipt(attempt), attempt.troubles.join())
+    assert.ok(await sendReceipt(attempt), attempt.failures.join())
     stock.push(attempt)
   }
   await each(missing, prepare, CLIENTS)
   return bytes
 }
 
-/** Each client sends the next package when it has its answer, and repeats a request that got none. */
+/** Each client sends its next package after a response, and retries a request that got none. */
 export function startFullLoad({ stock, ledger }: Market) {
   const unanswered = new Map<number, Attempt>()
   const milestone = { answers: Infinity, ...Promise.withResolvers<void>() }
@@ -76,21 +74,21 @@ export function startFullLoad({ stock, ledger }: Market) {
     const attempt = unanswered.get(client) ?? takeNext()
     if (!attempt) return false
     unanswered.set(client, attempt)
-    if (await sendPackage(attempt, { limitMs: PATIENCE_MS })) {
+    if (await sendPackage(attempt, { limitMs: RESPONSE_LIMIT_MS })) {
       unanswered.delete(client)
       if (++answered === milestone.answers) milestone.resolve()
-    } else await sleep(PAUSE_MS)
+    } else await sleep(RETRY_PAUSE_MS)
     return true
   })
   return {
     stop,
-    underWay: () => unanswered.size,
-    /** Resolves in the moment of so many answers. */
+    inFlight: () => unanswered.size,
+    /** Resolves after this number of responses. */
     answers: async (count: number) => {
       milestone.answers = count
-      const limit = sleep(BEGIN_LIMIT_MS, undefined, { ref: false })
+      const limit = sleep(START_LIMIT_MS, undefined, { ref: false })
       await Promise.race([milestone.promise, finished, limit])
-      assert.ok(answered >= count, `${answered} answers instead of ${count}`)
+      assert.ok(answered >= count, `${answered} responses instead of ${count}`)
     },
   }
 }

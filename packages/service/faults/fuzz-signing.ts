@@ -9,12 +9,12 @@ import {
 import type { OperationId } from '@agent-exchange/protocol'
 import type { OperationRequest } from '@agent-exchange/testkit'
 
-/** Applied to what a signature covers, before it is signed anew: so that a change gets past the signature check. */
+/** A change to the signed content before it is signed again, so that it passes signature verification. */
 export type Change = (document: object) => unknown
 
 type Resign = (request: OperationRequest, change: Change) => Promise<unknown>
 
-/** For each operation with a signature in its body: the changed body with a signature that fits. */
+/** Changes and re-signs the body, for each operation with a signature in its body. */
 export const RESIGNED: Partial<Record<OperationId, Resign>> = {
   createPolicyReceipt: async ({ by, body }, change) => {
     const { signature: _signature, ...receipt } = body as Record<string, unknown>
@@ -51,7 +51,7 @@ async function resignStatement({ by, body, path }: OperationRequest, change: Cha
   return { ...changed, signature: await signPackageStatement(changed, { ...keyOf(by), packageId }) }
 }
 
-/** A JWS whose protected header was changed; its signature fits no more, but much is looked at before it. */
+/** A JWS with a changed protected header. Its signature is invalid, but many checks precede verification. */
 export function withHeader(body: object, change: Change): object {
   const { protected: header } = body as { protected?: string }
   if (header === undefined) return body

@@ -1,6 +1,6 @@
-/** Numbers that look random and come back for the same seed (mulberry32). */
+/** A seeded pseudo-random number generator (mulberry32). */
 export interface Chance {
-  /** A whole number below the limit. */
+  /** An integer from 0 to below the limit. */
   below(limit: number): number
   pick<T>(list: readonly T[]): T
   isLikely(percent: number): boolean
@@ -19,7 +19,7 @@ export function chanceOf(seed: number): Chance {
     below,
     pick<T>(list: readonly T[]) {
       const item = list[below(list.length)]
-      if (item === undefined) throw new Error('there is nothing to choose from')
+      if (item === undefined) throw new Error('the list is empty')
       return item
     },
     isLikely: (percent) => next() * 100 < percent,
@@ -29,7 +29,7 @@ export function chanceOf(seed: number): Chance {
 const TAIL = 'A'.repeat(128)
 const lengths = [1, 36, 127, 128, 129, 134, 255, 256, 257, 1_024, 4_096, 4_097, 70_000]
 
-/** Texts that have broken programs before. */
+/** Strings that are known to break programs. */
 export const ODD_TEXTS: readonly string[] = [
   '',
   ' ',
@@ -107,7 +107,7 @@ function deep(levels: number): unknown {
   return levels === 0 ? 1 : [deep(levels - 1)]
 }
 
-/** Changes one place of a document: another value, another length, a member less, more, or twice. */
+/** Changes one value of a document: replaces, resizes, removes or adds a member. */
 export function mutated(document: unknown, chance: Chance): unknown {
   const places = placesIn(document)
   const place = chance.pick(places)

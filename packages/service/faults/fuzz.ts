@@ -20,99 +20,98 @@ import { RESIGNED, withHeader } from './fuzz-signing.ts'
 import { chanceOf, mutated, ODD_TEXTS, type Chance } from './fuzz-values.ts'
 import type { Report, Trial } from './trial.ts'
 
-const AT_ONCE = 4
+const GROUP_SIZE = 4
 const REQUESTS = 6_000
 const QUICK_REQUESTS = 1_000
-const LONGEST_MS = 60_000
+const MAXIMUM_MS = 60_000
 const MAXIMUM_FINDINGS = 10
 const SHOWN_CHARACTERS = 600
 const MUTATIONS = OPERATION_IDS.filter((id) => operations[id].mutation)
 const PROBLEM_MEMBERS = 'code correlation_id details retryable status title type'
 
-/** A request that was bent, and what came of it. */
+/** A mutated request and its response. */
 interface Shot {
   readonly id: OperationId
   readonly path: string
-  /** False where the address was bent too, and may have led elsewhere. */
+  /** False if the path was mutated too, so that another route may have answered. */
   readonly isRouted: boolean
   readonly raw: string | Uint8Array | undefined
   readonly answer: Answer
 }
 
-/** The same requests each time, so that a failure is news; hunt with others through AEX_FUZZ_SEED. */
-const USUAL_SEED = 20_260_302
+/** Fixed, so that a new failure is caused by a change of the code. AEX_FUZZ_SEED selects another seed. */
+const DEFAULT_SEED = 20_260_302
 
-/**
- * Requests made from the table of operations and valid bodies, then bent in places. AEX_FUZZ_SEED repeats a run as far
- * as identifiers and keys, which are new each time, let it.
- */
+/** Mutates valid requests of all operations. A seed does not reproduce a run exactly, because ids and keys are random. */
 export const fuzz: Trial = {
   name: 'fuzz',
-  what: '[ERR-01][API-02] no bent request gets a 5xx; all but successes get a listed problem and change nothing',
+  what: '[ERR-01][API-02] no mutated request gets a 5xx; every refused one gets a documented problem and changes nothing',
   async run(report) {
-    const seed = Number(process.env['AEX_FUZZ_SEED'] ?? USUAL_SEED)
+    const seed = Number(process.env['AEX_FUZZ_SEED'] ?? DEFAULT_SEED)
     report.line(`seed ${seed}`)
     await using world = await startWorld({
       profile: { 'O-13': { webhook_endpoints: 1_000 } },
-      // No deliveries, which would write on their own.
+      // Without deliveries, which would write to the tables too.
       config: { role: 'api' },
     })
     const scenes = [await setScene(world), await setScene(world, { dsx: true })]
-    await bombard(world, scenes, seed, report)
+    await sendAll(world, scenes, seed, report)
   },
 }
 
-async function bombard(world: World, scenes: readonly Scene[], seed: number, report: Report): Promise<void> {
+async function sendAll(world: World, scenes: readonly Scene[], seed: number, report: Report): Promise<void> {
   const chance = chanceOf(seed)
   const wanted = report.quick ? QUICK_REQUESTS : REQUESTS
   const started = performance.now()
   const stocks = scenes.map(({ make }) => ({ make, ready: new Map<OperationId, OperationRequest>() }))
   const statuses = new Map<number, number>()
   const findings: string[] = []
-  let [sent, groups, stillGroups] = [0, 0, 0]
-  while (sent < wanted && performance.now() - started < LONGEST_MS && findings.length < MAXIMUM_FINDINGS) {
-    const ids = Array.from({ length: AT_ONCE }, () =>
+  let [sent, groups, unchangedGroups] = [0, 0, 0]
+  while (sent < wanted && performance.now() - started < MAXIMUM_MS && findings.length < MAXIMUM_FINDINGS) {
+    const ids = Array.from({ length: GROUP_SIZE }, () =>
       chance.pick(chance.isLikely(80) ? MUTATIONS : OPERATION_IDS),
     )
     const { make, ready } = chance.pick(stocks)
     for (const id of ids) if (!ready.has(id)) ready.set(id, await make(id))
     const shots = []
-    for (const id of ids) shots.push(await bend(ready.get(id) as OperationRequest, chance))
+    for (const id of ids) shots.push(await mutateRequest(ready.get(id) as OperationRequest, chance))
     const before = await fingerprint(world)
     const fired = await Promise.all(shots.map((fire) => fire()))
     for (const { id, answer } of fired) {
       statuses.set(answer.status, (statuses.get(answer.status) ?? 0) + 1)
-      // It may have been used up.
+      // A successful request may not be repeatable.
       if (answer.status < 300) ready.delete(id)
     }
-    findings.push(...fired.flatMap(judge))
+    findings.push(...fired.flatMap(findingsOf))
     groups += 1
     sent += fired.length
     if (fired.every(({ answer, raw }) => answer.status >= 300 || raw === undefined)) {
-      stillGroups += 1
+      unchangedGroups += 1
       if ((await fingerprint(world)) !== before)
         findings.push(`a table changed:\n${fired.map(show).join('\n')}`)
     }
   }
   const tally = [...statuses].toSorted(([a], [b]) => a - b).map(([status, count]) => `${status}: ${count}`)
-  report.line(`${sent} requests, ${tally.join(', ')}; tables unchanged in ${stillGroups} of ${groups} groups`)
-  assert.ok(stillGroups > 0, 'no group was without an effect that was meant')
+  report.line(
+    `${sent} requests, ${tally.join(', ')}; tables unchanged in ${unchangedGroups} of ${groups} groups`,
+  )
+  assert.ok(unchangedGroups > 0, 'every group contained a successful mutation')
   assert.deepEqual(findings, [], `seed ${seed}`)
 }
 
-/** One bent request, ready to be sent. */
-async function bend(request: OperationRequest, chance: Chance): Promise<() => Promise<Shot>> {
+/** A mutated request, ready to be sent. */
+async function mutateRequest(request: OperationRequest, chance: Chance): Promise<() => Promise<Shot>> {
   const { id, by } = request
   const isRouted = chance.isLikely(85)
-  const path = isRouted ? withQuery(request.path, chance) : bentPath(request, chance)
+  const path = isRouted ? withQuery(request.path, chance) : mutatedPath(request, chance)
   if (request.body === undefined) {
     return async () => ({ id, path, isRouted, raw: undefined, answer: await by.get(path) })
   }
-  const raw = bentText(await bentBody(request, chance), chance)
+  const raw = mutatedText(await mutatedBody(request, chance), chance)
   return async () => ({ id, path, isRouted, raw, answer: await by.post(path, undefined, { raw }) })
 }
 
-async function bentBody(request: OperationRequest, chance: Chance): Promise<unknown> {
+async function mutatedBody(request: OperationRequest, chance: Chance): Promise<unknown> {
   const change = (document: unknown) => {
     let changed = document
     for (let more = true; more; more = chance.isLikely(25)) changed = mutated(changed, chance)
@@ -124,15 +123,15 @@ async function bentBody(request: OperationRequest, chance: Chance): Promise<unkn
     try {
       return await resign(request, change)
     } catch {
-      // What cannot be canonicalized cannot be signed; the service has to cope with it unsigned.
+      // Content that cannot be canonicalized cannot be signed, so it is sent with the old signature.
       return change(body)
     }
   }
   return chance.isLikely(20) ? withHeader(body, change) : change(body)
 }
 
-/** Mostly the JSON of it; now and then with bytes lost, changed or added. */
-function bentText(body: unknown, chance: Chance): string | Uint8Array {
+/** The JSON text, sometimes with bytes removed, changed or added. */
+function mutatedText(body: unknown, chance: Chance): string | Uint8Array {
   const text = JSON.stringify(body) ?? ''
   if (!chance.isLikely(12)) return text
   const bytes = Buffer.from(text)
@@ -154,7 +153,7 @@ function bentText(body: unknown, chance: Chance): string | Uint8Array {
   }
 }
 
-function bentPath({ path }: OperationRequest, chance: Chance): string {
+function mutatedPath({ path }: OperationRequest, chance: Chance): string {
   const parts = path.split('/')
   const at = 2 + chance.below(Math.max(parts.length - 2, 1))
   const odd = chance.pick(ODD_TEXTS).slice(0, 4_000).toWellFormed()
@@ -171,14 +170,14 @@ function withQuery(path: string, chance: Chance): string {
   return `${path}?${name}=${value}`
 }
 
-/** What is wrong with an answer, if anything is. */
-function judge(shot: Shot): string[] {
+/** Checks a response and returns its defects. */
+function findingsOf(shot: Shot): string[] {
   const { answer, id, isRouted } = shot
   const wrong: string[] = []
-  if (answer.status >= 500 && answer.status !== 503) wrong.push('a failure of ours')
+  if (answer.status >= 500 && answer.status !== 503) wrong.push('an internal failure')
   if (answer.status < 300) {
     const validate = validatorOf(operations[id].success.body as Named<unknown>)
-    if (validate(answer.body).length > 0) wrong.push('a success that its schema does not describe')
+    if (validate(answer.body).length > 0) wrong.push('a success that does not match its schema')
   } else {
     const isProblem =
       (answer.headers.get('content-type') ?? '').startsWith('application/problem+json') &&
@@ -187,7 +186,7 @@ function judge(shot: Shot): string[] {
     if (!isProblem) wrong.push('no problem document')
     const described: readonly string[] = problemsOf(operations[id])
     if (isRouted && !described.includes(String(answer.body['code'])))
-      wrong.push('a problem that the description of the operation does not list')
+      wrong.push('a problem that the operation does not document')
   }
   return wrong.map((reason) => `${reason}: ${show(shot)}`)
 }
@@ -197,7 +196,7 @@ function show({ id, path, raw, answer }: Shot): string {
   return `${id} ${path.slice(0, SHOWN_CHARACTERS)} ${body} → ${answer.status} ${answer.text.slice(0, SHOWN_CHARACTERS)}`
 }
 
-/** Changes with every row that is written anywhere. Used assertions are written by asking for tokens. */
+/** Changes with every row written, except in assertion_use, which token requests write to. */
 async function fingerprint({ sql }: World): Promise<string> {
   const tables = await sql<{ name: string }[]>`
     select relname as name from pg_class where relkind = 'r' and relnamespace = 'public'::regnamespace

@@ -11,16 +11,16 @@ import { waitUntil } from '../src/db/embedded/wait-until.ts'
 
 const run = promisify(execFile)
 const READY_LIMIT_MS = 30_000
-/** As the tests' own server has it: nothing in it has to survive. */
-const FAST = ['fsync=off', 'full_page_writes=off', 'synchronous_commit=off', 'max_connections=400']
+/** Durability is off, as on the test server, because the data is temporary. */
+const FAST_SETTINGS = ['fsync=off', 'full_page_writes=off', 'synchronous_commit=off', 'max_connections=400']
 
 export interface InstalledPostgres {
   readonly bin: string
-  /** Such as 15.18. */
+  /** For example 15.18. */
   readonly version: string
 }
 
-/** PostgreSQL 15 of the distribution, or any other on PATH. */
+/** Prefers Debian's PostgreSQL 15 to one on PATH. */
 export async function findInstalledPostgres(): Promise<InstalledPostgres | undefined> {
   const onPath = (process.env['PATH'] ?? '').split(delimiter).map((folder) => join(folder, 'postgres'))
   for (const program of ['/usr/lib/postgresql/15/bin/postgres', ...onPath]) {
@@ -33,7 +33,7 @@ export async function findInstalledPostgres(): Promise<InstalledPostgres | undef
   return undefined
 }
 
-/** A throw-away server on a loopback port; as another user where we are root. */
+/** A temporary server on a loopback port; as root it runs as another user. */
 export async function startInstalledPostgres({
   bin,
 }: InstalledPostgres): Promise<AsyncDisposable & { url: string }> {
@@ -49,7 +49,10 @@ export async function startInstalledPostgres({
     options,
   )
   const [port = 0] = await freePorts(1)
-  const settings = [...FAST, 'listen_addresses=127.0.0.1', `port=${port}`].flatMap((each) => ['-c', each])
+  const settings = [...FAST_SETTINGS, 'listen_addresses=127.0.0.1', `port=${port}`].flatMap((each) => [
+    '-c',
+    each,
+  ])
   const child = spawn(join(bin, 'postgres'), ['-D', cluster, '-k', folder, ...settings], {
     ...options,
     stdio: 'ignore',

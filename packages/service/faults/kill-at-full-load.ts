@@ -3,7 +3,7 @@ import { randomInt } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isAlive, signal } from '../src/db/embedded/processes.ts'
 import { waitUntil } from '../src/db/embedded/wait-until.ts'
-import { BACK_LIMIT_MS, databaseBack, serviceBack } from './back-again.ts'
+import { RECOVERY_LIMIT_MS, awaitDatabaseRestart, restartService } from './recovery.ts'
 import { startExchange, type Exchange } from './exchange.ts'
 import { CLIENTS, fillStock, openMarket, RECEIVERS, startFullLoad, type Market } from './full-load.ts'
 import {
@@ -18,12 +18,12 @@ import {
 import { summarize } from './ledger.ts'
 import type { Report, Trial } from './trial.ts'
 
-/** Packages that wait when the clients start. */
+/** Packages in stock when the clients start. */
 const STOCK = { full: CLIENTS * 12, quick: CLIENTS * 4 }
 const ROUNDS = 3
 const SCRAPE_LIMIT_MS = 5_000
 const POLL_MS = 50
-/** Of the embedded PostgreSQL, by default. */
+/** Defaults of the embedded PostgreSQL. */
 const DURABLE = { fsync: 'on', full_page_writes: 'on', synchronous_commit: 'on' }
 
 type Victim =
@@ -33,7 +33,7 @@ type Victim =
   | 'PostgreSQL with all its sessions'
   | 'PostgreSQL by immediate stop'
 
-/** For each value of AEX_WORKERS that is tried: who is killed, in turns, and how many of them by a quick run. */
+/** The processes to kill in turn for each value of AEX_WORKERS, and how many of them in a quick run. */
 const PLAN: readonly { readonly workers: number; readonly victims: readonly Victim[]; quick: number }[] = [
   {
     workers: 1,
@@ -55,7 +55,7 @@ const PLAN: readonly { readonly workers: number; readonly victims: readonly Vict
 
 export const killAtFullLoad: Trial = {
   name: 'kill-at-full-load',
-  what: "[PKG-04][API-04][EVT-01][EVT-04][AUD-03] kill -9 in the benchmark's own configuration, with one process and with two, loses no 202",
+  what: '[PKG-04][API-04][EVT-01][EVT-04][AUD-03] kill -9 under the load of the benchmark, with one and two processes, loses no package answered with 202',
   async run(report) {
     await using exchange = await startExchange()
     await checkSettings(exchange)
@@ -86,53 +86,57 @@ async function cycle({ exchange, market, workers, victim, report }: Cycle): Prom
   if (workers > 1) await allWorkersAnswer(exchange)
   const before = ledger.length
   const load = startFullLoad(market)
-  // Whenever that is, everybody is sending and somebody still has something to send.
+  // At this point every client is sending and the stock is not empty.
   await load.answers(randomInt(CLIENTS, stock.length - CLIENTS))
   assert.ok(stock.length > 0)
-  const underWay = load.underWay()
-  const seconds = await strike(exchange, victim, load.stop)
+  const inFlight = load.inFlight()
+  const seconds = await killAndRecover(exchange, victim, load.stop)
   const mine = ledger.slice(before)
-  const troubles = summarize(mine)
-  const kept = await checkAnswered(exchange, mine)
+  const failures = summarize(mine)
+  const stored = await checkAnswered(exchange, mine)
   await checkAttempts(mine)
   report.line(
-    `AEX_WORKERS=${workers}, ${victim}: ${underWay} packages of ${bytes} bytes were under way; back after ` +
-      `${seconds.toFixed(1)} s; ${mine.length} sent, ${kept} answered and kept; troubles: ${troubles}`,
+    `AEX_WORKERS=${workers}, ${victim}: ${inFlight} packages of ${bytes} bytes in flight; recovered after ` +
+      `${seconds.toFixed(1)} s; ${mine.length} sent, ${stored} answered and stored; failures: ${failures}`,
   )
 }
 
-/** Kills, waits for the end of the load and for the exchange to be back. Returns the seconds without it. */
-async function strike(exchange: Exchange, victim: Victim, stopLoad: () => Promise<void>): Promise<number> {
+/** Kills the victim, stops the load and waits for recovery. Returns the outage in seconds. */
+async function killAndRecover(
+  exchange: Exchange,
+  victim: Victim,
+  stopLoad: () => Promise<void>,
+): Promise<number> {
   const served = exchange.current()
   const workers = served.workers()
-  if (victim === 'one worker') return workerBack(exchange, workers, stopLoad)
+  if (victim === 'one worker') return awaitWorkerRestart(exchange, workers, stopLoad)
   if (victim === 'PostgreSQL by immediate stop')
-    return databaseBack(exchange, () => signal(exchange.postmaster(), 'SIGQUIT'), stopLoad)
+    return awaitDatabaseRestart(exchange, () => signal(exchange.postmaster(), 'SIGQUIT'), stopLoad)
   if (victim === 'PostgreSQL with all its sessions') {
-    // Each session is a process group of its own: a signal to the server's would leave them.
+    // Each session has its own process group, so a signal to that of the postmaster would not reach it.
     const killDatabase = () => killAll([exchange.postmaster(), ...exchange.databaseProcesses()])
-    return databaseBack(exchange, killDatabase, stopLoad)
+    return awaitDatabaseRestart(exchange, killDatabase, stopLoad)
   }
   killAll(victim === 'service' ? [served.pid, ...workers] : [served.pid])
-  const seconds = await serviceBack(exchange, stopLoad)
+  const seconds = await restartService(exchange, stopLoad)
   const areGone = () => !workers.some(isAlive)
-  assert.ok(await waitUntil(areGone, BACK_LIMIT_MS), 'workers end without their first process')
+  assert.ok(await waitUntil(areGone, RECOVERY_LIMIT_MS), 'workers must end without their primary process')
   return seconds
 }
 
 const killAll = (pids: readonly number[]) => pids.forEach((pid) => signal(pid, 'SIGKILL'))
 
-/** The other one goes on, and the first process brings another. */
-async function workerBack(
+/** The other workers continue, and the primary process starts a new one. */
+async function awaitWorkerRestart(
   exchange: Exchange,
   [victim, ...others]: readonly number[],
   stopLoad: () => Promise<void>,
 ): Promise<number> {
-  assert.ok(victim !== undefined && others.length > 0, 'there is more than one worker')
-  const struck = performance.now()
+  assert.ok(victim !== undefined && others.length > 0, 'more than one worker is needed')
+  const killedAt = performance.now()
   signal(victim, 'SIGKILL')
   await allWorkersAnswer(exchange)
-  const seconds = (performance.now() - struck) / 1_000
+  const seconds = (performance.now() - killedAt) / 1_000
   await stopLoad()
   assert.ok(!exchange.current().workers().includes(victim))
   return seconds
@@ -140,23 +144,23 @@ async function workerBack(
 
 async function restartWith(exchange: Exchange, workers: number): Promise<void> {
   exchange.current().kill('SIGTERM')
-  assert.equal(await exchange.current().end(), 0, exchange.current().said.join('\n'))
+  assert.equal(await exchange.current().end(), 0, exchange.current().messages.join('\n'))
   await exchange.start({ AEX_WORKERS: String(workers) })
 }
 
-/** Ready is the first process when its first worker is; only the metrics speak for all of them. */
+/** `/readyz` needs only one ready worker; the metrics cover all of them. */
 async function allWorkersAnswer({ operatorUrl }: Exchange): Promise<void> {
-  for (let waited = 0; waited < BACK_LIMIT_MS; waited += POLL_MS) {
-    // A connection may be given to a worker that has just died.
-    const patience = { signal: AbortSignal.timeout(SCRAPE_LIMIT_MS) }
-    const metrics = await fetch(`${operatorUrl}/metrics`, patience).then(
+  for (let waited = 0; waited < RECOVERY_LIMIT_MS; waited += POLL_MS) {
+    // The connection may go to a worker that has just died.
+    const options = { signal: AbortSignal.timeout(SCRAPE_LIMIT_MS) }
+    const metrics = await fetch(`${operatorUrl}/metrics`, options).then(
       (answer) => answer.text(),
       () => '',
     )
     if (/^aex_workers_unanswered 0$/mu.test(metrics)) return
     await sleep(POLL_MS)
   }
-  assert.fail('some workers do not answer')
+  assert.fail('some workers do not respond')
 }
 
 async function checkSettings({ sql }: Exchange): Promise<void> {
@@ -165,10 +169,10 @@ async function checkSettings({ sql }: Exchange): Promise<void> {
   assert.deepEqual(Object.fromEntries(rows.map(({ name, setting }) => [name, setting])), DURABLE)
 }
 
-/** Everything that was ever sent: once, with content, in streams without gap and in unbroken chains. */
+/** Checks that every package exists once, with content, in gapless streams and unbroken chains. */
 async function checkLedger(exchange: Exchange, market: Market, report: Report): Promise<void> {
   const { senders, receivers, ledger, stock } = market
-  // What was prepared and never sent is as good as any request that was lost on its way.
+  // An unsent package is equivalent to a request that was lost on its way.
   await checkAttempts(stock)
   ledger.push(...stock.splice(0))
   const readers = new Map([...senders, ...receivers].map((party) => [party, streamReader(party)]))
@@ -177,7 +181,7 @@ async function checkLedger(exchange: Exchange, market: Market, report: Report): 
   const entries = await checkChains(ledger)
   await checkTables(exchange, ledger)
   report.line(
-    `all ${ledger.length} packages are there, once, with content; ${readers.size} streams without gap, ` +
-      `${entries} entries of evidence in unbroken chains`,
+    `all ${ledger.length} packages exist once, with content; ${readers.size} gapless streams, ` +
+      `${entries} evidence entries in unbroken chains`,
   )
 }

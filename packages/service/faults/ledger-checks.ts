@@ -5,16 +5,16 @@ import type { EvidenceEntry, NotificationEnvelope } from '@agent-exchange/protoc
 import type { Organization, World } from '@agent-exchange/testkit'
 import { send, type Attempt, type Ledger } from './ledger.ts'
 
-const AT_ONCE = 8
+const CONCURRENCY = 8
 const MAXIMUM_PAGES = 10_000
 
-/** What became of the attempts: all that were answered are there, all that were not can be repeated. */
+/** Checks that every answered package exists and that every unanswered request can be retried. */
 export async function checkAttempts(attempts: readonly Attempt[]): Promise<void> {
   await each(attempts, async (attempt) => {
     const { draft, from, to } = attempt
-    // [API-04] Twice: where the first answer was lost, the second must repeat the one before (`send` compares).
-    for (let repeats = attempt.answer === undefined ? 2 : 1; repeats > 0; repeats--) {
-      assert.ok(await send(attempt), `no answer to the repeat: ${attempt.troubles.join(', ')}`)
+    // [API-04] Twice if the first response was lost, because `send` compares a response with the previous one.
+    for (let retries = attempt.answer === undefined ? 2 : 1; retries > 0; retries--) {
+      assert.ok(await send(attempt), `no response to the retry: ${attempt.failures.join(', ')}`)
     }
     const path = `/v1/packages/${draft.metadata.package_id}`
     const found = await to.get(path)
@@ -24,11 +24,11 @@ export async function checkAttempts(attempts: readonly Attempt[]): Promise<void>
   })
 }
 
-/** Follows an organization's stream from where it was left, and holds it against what was sent. */
+/** Follows the notification stream of an organization from its last position. */
 export interface StreamReader {
-  /** Reads what is there; each event must carry the next number. */
+  /** Reads all new notifications; sequence numbers must be consecutive. */
   read(): Promise<void>
-  /** Packages by number of their package.accepted events. */
+  /** The number of package.accepted events per package. */
   readonly accepted: ReadonlyMap<string, number>
   readonly last: () => number
 }
@@ -47,7 +47,7 @@ export function streamReader(organization: Organization, at?: string): StreamRea
         const page = await organization.get(`/v1/notifications?${query}`, at === undefined ? {} : { at })
         assert.equal(page.status, 200, page.text)
         for (const { sequence, event_type, package_id } of page.body['items'] as NotificationEnvelope[]) {
-          assert.equal(sequence, last + 1, `gap or repeat in the stream of ${organization.organizationId}`)
+          assert.equal(sequence, last + 1, `gap or duplicate in the stream of ${organization.organizationId}`)
           last = sequence
           if (event_type === 'package.accepted') accepted.set(package_id, (accepted.get(package_id) ?? 0) + 1)
         }
@@ -59,16 +59,16 @@ export function streamReader(organization: Organization, at?: string): StreamRea
   }
 }
 
-/** Every package once in the streams of both parties, and nothing in them that nobody sent. */
+/** Every package occurs exactly once in the streams of both parties, and no other package does. */
 export function checkStreams(ledger: Ledger, readers: ReadonlyMap<Organization, StreamReader>): void {
   for (const [organization, { accepted }] of readers) {
     const own = ledger.filter(({ from, to }) => from === organization || to === organization)
-    // Maps are compared without regard to order.
+    // deepEqual ignores the order of maps.
     assert.deepEqual(accepted, new Map(own.map(({ draft }) => [draft.metadata.package_id, 1])))
   }
 }
 
-/** [AUD-03] The chain of each thread, recomputed from what evidence shows to a party. */
+/** [AUD-03] Recomputes the chain of each thread from the evidence of a party. */
 export async function checkChains(attempts: readonly Attempt[]): Promise<number> {
   const threads = Map.groupBy(attempts, ({ draft }) => draft.metadata.thread_id)
   let entries = 0
@@ -91,14 +91,14 @@ export async function checkChains(attempts: readonly Attempt[]): Promise<number>
       )
       previous = hash
     }
-    const expected = packages.length * ENTRIES_OF_A_PACKAGE
+    const expected = packages.length * ENTRIES_PER_PACKAGE
     assert.equal(position, expected, `entries of ${packages.length} packages in ${threadId}`)
   })
   return entries
 }
 
 /** policy_evaluated, human_approved, package_created, package_sent. */
-const ENTRIES_OF_A_PACKAGE = 4
+const ENTRIES_PER_PACKAGE = 4
 
 async function* evidenceOf(reader: Organization, threadId: string): AsyncGenerator<EvidenceEntry> {
   let after = ''
@@ -111,7 +111,7 @@ async function* evidenceOf(reader: Organization, threadId: string): AsyncGenerat
   }
 }
 
-/** The tables themselves: one row of each kind per package, counters where the rows end, no content without package. */
+/** Checks the tables: one row of each kind per package, and counters and chain ends that match the rows. */
 export async function checkTables({ sql }: World, ledger: Ledger): Promise<void> {
   const [counts] = await sql`
     select (select count(*) from package)::int as packages,
@@ -140,7 +140,7 @@ export async function checkTables({ sql }: World, ledger: Ledger): Promise<void>
   )
 }
 
-/** Before anything is repeated: what was answered is in the tables, with its content. */
+/** Call before any retry: every answered package must be in the tables with its content. */
 export async function checkAnswered({ sql }: World, attempts: readonly Attempt[]): Promise<number> {
   const answered = attempts.filter(({ answer }) => answer !== undefined)
   const ids = answered.map(({ draft }) => draft.metadata.package_id)
@@ -151,15 +151,15 @@ export async function checkAnswered({ sql }: World, attempts: readonly Attempt[]
   return ids.length
 }
 
-/** Does the work for all of them, a few at a time. */
+/** Runs the work for all items with limited concurrency. */
 export async function each<T>(
   items: readonly T[],
   work: (item: T) => Promise<void>,
-  atOnce = AT_ONCE,
+  concurrency = CONCURRENCY,
 ): Promise<void> {
   const queue = [...items]
   const lane = async () => {
     for (let item = queue.shift(); item !== undefined; item = queue.shift()) await work(item)
   }
-  await Promise.all(Array.from({ length: atOnce }, lane))
+  await Promise.all(Array.from({ length: concurrency }, lane))
 }

@@ -10,26 +10,26 @@ import {
   type RequestOptions,
 } from '@agent-exchange/testkit'
 
-/** Nobody waits for an answer longer. */
+/** Timeout of a request. */
 const ANSWER_LIMIT_MS = 45_000
-const SAME_BYTES = 'an exact retry gives the same bytes'
+const SAME_BYTES = 'an exact retry must return the same bytes'
 
-/** One package that somebody tried to send, with the keys that make its requests repeatable. */
+/** A package with the idempotency keys of its requests, so that they can be retried. */
 export interface Attempt {
   readonly from: Organization
   readonly to: Organization
   readonly draft: PackageDraft
   readonly receiptKey: string
   readonly packageKey: string
-  /** The bytes of the 201, once there was one. */
+  /** The body of the first 201 response. */
   receiptAnswer: string | undefined
-  /** The bytes of the 202, once there was one. */
+  /** The body of the first 202 response. */
   answer: string | undefined
-  /** How requests ended that got no 2xx: a status, or the failure of the connection. */
-  readonly troubles: string[]
+  /** The failed requests: status and code, or the connection error. */
+  readonly failures: string[]
 }
 
-/** Every attempt that was made, in order. */
+/** All attempts in order. */
 export type Ledger = Attempt[]
 
 export async function newAttempt(
@@ -45,24 +45,24 @@ export async function newAttempt(
     packageKey: randomUUID(),
     receiptAnswer: undefined,
     answer: undefined,
-    troubles: [],
+    failures: [],
   }
 }
 
 interface SendOptions {
-  /** Another replica. */
+  /** The URL of another replica. */
   readonly at?: string | undefined
   readonly limitMs?: number
 }
 
-/** Sends receipt and package as they are, under their keys: the first time, or again. Undefined: no answer. */
+/** Sends or retries receipt and package with their idempotency keys. Undefined: no success. */
 export async function send(attempt: Attempt, at?: string): Promise<Answer | undefined> {
   return (await sendReceipt(attempt, { at })) && sendPackage(attempt, { at })
 }
 
 export async function sendReceipt(attempt: Attempt, options: SendOptions = {}): Promise<Answer | undefined> {
   const { from, draft, receiptKey: idempotencyKey } = attempt
-  const answer = await trying(attempt, options, (more) =>
+  const answer = await tryRequest(attempt, options, (more) =>
     from.post('/v1/policy-receipts', draft.receipt, { idempotencyKey, ...more }),
   )
   if (answer?.status !== 201) return undefined
@@ -73,7 +73,7 @@ export async function sendReceipt(attempt: Attempt, options: SendOptions = {}): 
 
 export async function sendPackage(attempt: Attempt, options: SendOptions = {}): Promise<Answer | undefined> {
   const { from, draft, packageKey: idempotencyKey } = attempt
-  const answer = await trying(attempt, options, (more) =>
+  const answer = await tryRequest(attempt, options, (more) =>
     from.post('/v1/packages', draft.body, { idempotencyKey, ...more }),
   )
   if (answer?.status !== 202) return undefined
@@ -82,20 +82,20 @@ export async function sendPackage(attempt: Attempt, options: SendOptions = {}): 
   return answer
 }
 
-async function trying(
+async function tryRequest(
   attempt: Attempt,
   { at, limitMs = ANSWER_LIMIT_MS }: SendOptions,
   request: (options: RequestOptions) => Promise<Answer>,
 ): Promise<Answer | undefined> {
   try {
     const answer = await request({ signal: AbortSignal.timeout(limitMs), ...(at && { at }) })
-    if (answer.status >= 300) attempt.troubles.push(`${answer.status} ${String(answer.body['code'])}`)
-    // A fault of ours must never look like a fault of the caller's.
+    if (answer.status >= 300) attempt.failures.push(`${answer.status} ${String(answer.body['code'])}`)
+    // An internal failure must never be reported as an error of the caller.
     if (answer.status >= 400 && answer.status < 500) throw new Refused(answer.text)
     return answer
   } catch (error) {
     if (error instanceof Refused) throw error
-    attempt.troubles.push(reasonOf(error))
+    attempt.failures.push(reasonOf(error))
     return undefined
   }
 }
@@ -108,32 +108,32 @@ function reasonOf(error: unknown): string {
   return 'code' in cause && typeof cause.code === 'string' ? cause.code : cause.name
 }
 
-/** How often each kind of trouble was met: `3 ECONNRESET, 1 500 internal_error`. */
+/** Counts the failures by kind: `3 ECONNRESET, 1 500 internal_error`. */
 export function summarize(attempts: readonly Attempt[]): string {
   const counts = new Map<string, number>()
-  for (const trouble of attempts.flatMap(({ troubles }) => troubles))
-    counts.set(trouble, (counts.get(trouble) ?? 0) + 1)
-  return [...counts].map(([trouble, count]) => `${count} ${trouble}`).join(', ') || 'none'
+  for (const failure of attempts.flatMap(({ failures }) => failures))
+    counts.set(failure, (counts.get(failure) ?? 0) + 1)
+  return [...counts].map(([failure, count]) => `${count} ${failure}`).join(', ') || 'none'
 }
 
 export interface LoadOptions {
   readonly pairs: readonly (readonly [from: Organization, to: Organization])[]
   readonly clients: number
-  /** Most attempts of one client. */
+  /** Maximum number of attempts per client. */
   readonly attempts: number
-  /** Other replicas to spread over. */
+  /** URLs of replicas to spread the requests over. */
   readonly at?: readonly string[]
-  /** Each attempt goes to the next pair, in a thread of its own; otherwise a client keeps its pair and thread. */
+  /** Each attempt uses the next pair and a new thread; otherwise a client keeps its pair and thread. */
   readonly eachAttempt?: boolean
 }
 
 export interface Load {
-  /** Resolves when every client has sent its share. */
+  /** Resolves when every client has finished. */
   readonly finished: Promise<unknown>
   stop(): Promise<void>
 }
 
-/** Several clients that send one package after the other until they are stopped or have sent their share. */
+/** Starts concurrent clients, each of which sends one package after the other. */
 export function startLoad(ledger: Ledger, options: LoadOptions): Load {
   const threads = Array.from({ length: options.clients }, () => freshId('thread'))
   return startClients(options.clients, async (number, turn) => {
@@ -149,7 +149,7 @@ export function startLoad(ledger: Ledger, options: LoadOptions): Load {
   })
 }
 
-/** Clients at once, each of which takes its next turn after the last, until it has no more or all are stopped. */
+/** Starts concurrent clients that take turns until `takeTurn` returns false or the load is stopped. */
 export function startClients(
   count: number,
   takeTurn: (client: number, turn: number) => Promise<boolean>,
@@ -159,7 +159,7 @@ export function startClients(
     for (let turn = 0; !isStopped; turn++) if (!(await takeTurn(number, turn))) return
   }
   const clients = Promise.all(Array.from({ length: count }, (_, number) => client(number)))
-  // A failure is told to whoever stops the load, however much later that is.
+  // Awaited by `stop`; this avoids an unhandled rejection until then.
   clients.catch(() => undefined)
   return {
     finished: clients,

@@ -27,7 +27,7 @@ type Mutation = readonly [name: string, send: (options: RequestOptions) => Promi
 
 export const lostAnswers: Trial = {
   name: 'lost-answers',
-  what: '[API-04] the commit is done and nobody hears of it, then kill -9 or a cut connection: a retry gets the original answer',
+  what: '[API-04] the confirmation of a commit is lost, then kill -9 or a closed connection: a retry gets the original response',
   async run(report) {
     await using database = await testDatabase()
     await using proxy = await startCommitProxy(database.url)
@@ -49,15 +49,15 @@ export const lostAnswers: Trial = {
         assert.ok(first.status < 300, `${name} after ${ending}: ${first.text}`)
         assert.equal(second.text, first.text)
         assert.equal(second.status, first.status)
-        assert.notDeepEqual(after, before, `${name}: the lost request had its effect`)
-        assert.deepEqual(await rows(sql), after, `${name}: the retry had none`)
+        assert.notDeepEqual(after, before, `${name}: the lost request must have an effect`)
+        assert.deepEqual(await rows(sql), after, `${name}: the retry must have none`)
         report.line(`${ending}: ${name} ${first.status}`)
       }
     }
   },
 }
 
-/** The request's commit is confirmed to nobody; then the process dies, or only its connections do. */
+/** Swallows the confirmation of the request's commit, then kills the process or closes its connections. */
 async function loseAnswer(
   exchange: Exchange,
   proxy: CommitProxy,
@@ -69,17 +69,17 @@ async function loseAnswer(
   await lost
   if (ending === 'kill -9') await killed(exchange.current())
   proxy.cut()
-  const heard = await answer
+  const response = await answer
   if (ending === 'kill -9') {
-    assert.equal(heard, undefined)
+    assert.equal(response, undefined)
     await exchange.start()
     return
   }
-  // It may have found its own commit on another connection; it must not blame the caller.
-  assert.ok(heard && (heard.status < 300 || heard.status >= 500), heard?.text)
+  // It may have found its commit over another connection; it must not report an error of the caller.
+  assert.ok(response && (response.status < 300 || response.status >= 500), response?.text)
 }
 
-/** Rows of every table that a mutation writes to. */
+/** Row counts of every table that a mutation writes to. */
 async function rows(sql: Database): Promise<unknown> {
   const tables = await sql<{ name: string }[]>`
     select table_name as name from information_schema.tables
@@ -94,7 +94,7 @@ async function rows(sql: Database): Promise<unknown> {
   return Object.fromEntries(counts) as unknown
 }
 
-/** One of each kind, ready to be sent as often as one likes. */
+/** One repeatable request per mutation. */
 async function mutations(seats: Organization, cars: Organization): Promise<Mutation[]> {
   const draft = await draftPackage(seats, cars)
   const sent = await draftPackage(seats, cars)

@@ -1,4 +1,4 @@
-/** `npm run test:faults`: the long trials, one after the other. */
+/** `npm run test:faults`: runs the long trials in sequence. */
 
 import { parseArgs } from 'node:util'
 import { fuzz } from './fuzz.ts'
@@ -12,11 +12,11 @@ import type { Trial } from './trial.ts'
 import { twoProcesses } from './two-processes.ts'
 import { webhookKill } from './webhook-kill.ts'
 
-const HELP = `Kills, cuts off and multiplies the real service; exits 1 if a trial fails.
+const HELP = `Runs fault-injection trials against the real service; exits 1 if a trial fails.
 
   npm run test:faults                              all trials
-  npm run test:faults -- --list                    what there is
-  npm run test:faults -- --only kill-cycles        some of them
+  npm run test:faults -- --list                    list the trials
+  npm run test:faults -- --only kill-cycles        selected trials (repeatable)
   npm run test:faults -- --quick                   fewer repetitions`
 
 const TRIALS: readonly Trial[] = [
@@ -53,7 +53,7 @@ else if (unknown.length > 0) {
   for (const trial of wanted) if (!(await passes(trial))) failed.push(trial.name)
   if (failed.length > 0) console.log(`\nfailed: ${failed.join(', ')}`)
   console.log(`\n${wanted.length - failed.length} passed, ${failed.length} failed`)
-  // A trial that failed may have left a connection open; its processes were ended.
+  // A failed trial may have left a connection open; its processes have ended.
   process.exit(failed.length > 0 ? 1 : 0)
 }
 

@@ -8,7 +8,7 @@ import { findInstalledPostgres, startInstalledPostgres } from './installed-postg
 import type { Report, Trial } from './trial.ts'
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url))
-/** The tests that write SQL of every kind; all of them twice would take longer than the other trials together. */
+/** Tests that cover every kind of SQL; running all tests twice would take too long. */
 const SUITE = ['db', 'http', 'oauth', 'features/packages', 'features/notifications', 'features/audit']
 const QUICK_SUITE = ['db', 'http']
 const SUITE_LIMIT_MS = 180_000
@@ -22,13 +22,13 @@ export const postgresVersions: Trial = {
     if (installed) {
       await using server = await startInstalledPostgres(installed)
       faults.push(await runSuite(server.url, report))
-    } else report.line('no PostgreSQL is installed on this machine: the second half was LEFT OUT')
+    } else report.line('skipped: no PostgreSQL is installed on this machine, so the second half did not run')
     const failed = faults.filter((fault) => fault !== undefined)
     if (failed.length > 0) throw new Error(failed.join('; '))
   },
 }
 
-/** Returns what went wrong. */
+/** Returns the failure, if any. */
 async function runSuite(url: string, report: Report): Promise<string | undefined> {
   const version = await versionOf(url)
   const suite = report.quick ? QUICK_SUITE : SUITE

@@ -3,10 +3,10 @@ import { isAlive } from '../src/db/embedded/processes.ts'
 import { waitUntil } from '../src/db/embedded/wait-until.ts'
 import type { Exchange } from './exchange.ts'
 
-export const BACK_LIMIT_MS = 20_000
+export const RECOVERY_LIMIT_MS = 20_000
 
-/** The service was killed: it ends, the load too, and it is started again. Returns the seconds that this took. */
-export async function serviceBack(exchange: Exchange, stopLoad: () => Promise<void>): Promise<number> {
+/** Restarts a killed service after the load has stopped. Returns the restart time in seconds. */
+export async function restartService(exchange: Exchange, stopLoad: () => Promise<void>): Promise<number> {
   await exchange.current().end()
   await stopLoad()
   const started = performance.now()
@@ -14,8 +14,8 @@ export async function serviceBack(exchange: Exchange, stopLoad: () => Promise<vo
   return (performance.now() - started) / 1_000
 }
 
-/** The service brings its database back by itself, under load. Returns the seconds without one. */
-export async function databaseBack(
+/** Waits until the service has restarted its killed database under load. Returns the outage in seconds. */
+export async function awaitDatabaseRestart(
   exchange: Exchange,
   strike: () => void,
   stopLoad: () => Promise<void>,
@@ -23,12 +23,15 @@ export async function databaseBack(
   const served = exchange.current()
   const processes = [served.pid, ...served.workers()]
   const postmaster = exchange.postmaster()
-  const struck = performance.now()
+  const killedAt = performance.now()
   strike()
   const isBack = () => exchange.postmaster() !== postmaster && exchange.databaseIsReady()
-  assert.ok(await waitUntil(isBack, BACK_LIMIT_MS), 'PostgreSQL was not started again')
-  const seconds = (performance.now() - struck) / 1_000
+  assert.ok(await waitUntil(isBack, RECOVERY_LIMIT_MS), 'PostgreSQL was not restarted')
+  const seconds = (performance.now() - killedAt) / 1_000
   await stopLoad()
-  assert.ok(processes.every(isAlive), `the service outlives its database:\n${served.said.join('\n')}`)
+  assert.ok(
+    processes.every(isAlive),
+    `the service must survive the loss of its database:\n${served.messages.join('\n')}`,
+  )
   return seconds
 }

@@ -13,24 +13,24 @@ const REMEMBERED_LINES = 400
 /** One run of `aex serve`. */
 export interface ServeProcess {
   readonly pid: number
-  /** What it told the person in front of it. */
-  readonly said: readonly string[]
-  /** What it logged. */
+  /** The lines on stderr. */
+  readonly messages: readonly string[]
+  /** The log lines on stdout. */
   readonly logged: readonly string[]
-  /** Resolves at its end with the exit code, or the signal. */
+  /** Resolves with the exit code or the signal. */
   readonly ended: Promise<number | NodeJS.Signals>
   hasEnded(): boolean
-  /** The processes that share its ports, where AEX_WORKERS is above one. */
+  /** Pids of the worker processes, if AEX_WORKERS is above one. */
   workers(): number[]
   kill(signal: NodeJS.Signals): void
-  /** Waits for the end, within a limit. */
+  /** Waits for the end; throws after a timeout. */
   end(): Promise<number | NodeJS.Signals>
 }
 
 const running = new Set<ChildProcess>()
 process.once('exit', () => running.forEach((child) => child.kill('SIGKILL')))
 
-/** The real command with these settings and none from outside. */
+/** Runs the real command with these environment variables only. */
 export function spawnServe(env: Readonly<Record<string, string>>): ServeProcess {
   const child = spawn(process.execPath, [AEX, 'serve'], {
     env: { PATH: process.env['PATH'], NO_COLOR: '1', ...env },
@@ -46,7 +46,7 @@ export function spawnServe(env: Readonly<Record<string, string>>): ServeProcess 
   const hasEnded = () => child.exitCode !== null || child.signalCode !== null
   return {
     pid: child.pid ?? 0,
-    said: linesOf(child.stderr),
+    messages: linesOf(child.stderr),
     logged: linesOf(child.stdout),
     ended,
     hasEnded,
@@ -60,7 +60,7 @@ export function spawnServe(env: Readonly<Record<string, string>>): ServeProcess 
   }
 }
 
-/** One look may miss a child that is just being made or collected (proc(5)). */
+/** May miss a child that is just being created or reaped (proc(5)). */
 function workersOf(pid: number): number[] {
   const children = contentOf(`/proc/${pid}/task/${pid}/children`).split(' ').filter(Boolean)
   return children.filter((child) => contentOf(`/proc/${child}/cmdline`).includes('worker-main')).map(Number)
@@ -74,16 +74,16 @@ function contentOf(file: string): string {
   }
 }
 
-/** Waits for `/readyz`; a process that ends instead says why. */
+/** Waits for `/readyz`; throws with the messages of a process that ends instead. */
 export async function untilReady(served: ServeProcess, operatorUrl: string): Promise<void> {
   for (let waited = 0; waited < READY_LIMIT_MS; waited += POLL_MS) {
-    if (served.hasEnded()) throw new Error(`aex serve ended:\n${served.said.join('\n')}`)
+    if (served.hasEnded()) throw new Error(`aex serve ended:\n${served.messages.join('\n')}`)
     const answer = await fetch(`${operatorUrl}/readyz`).catch(() => undefined)
     await answer?.body?.cancel()
     if (answer?.status === 200) return
     await sleep(POLL_MS)
   }
-  throw new Error(`aex serve was not ready in ${READY_LIMIT_MS} ms:\n${served.said.join('\n')}`)
+  throw new Error(`aex serve was not ready in ${READY_LIMIT_MS} ms:\n${served.messages.join('\n')}`)
 }
 
 function linesOf(stream: NodeJS.ReadableStream): string[] {
@@ -95,7 +95,7 @@ function linesOf(stream: NodeJS.ReadableStream): string[] {
   return lines
 }
 
-/** Resolves when the process has ended by this signal. */
+/** Sends the signal and waits for the end of the process. */
 export async function killed(served: ServeProcess, signal: NodeJS.Signals = 'SIGKILL'): Promise<void> {
   served.kill(signal)
   await served.end()

@@ -8,7 +8,7 @@ const PROCESSES = 5
 
 export const startTogether: Trial = {
   name: 'start-together',
-  what: `[API-04] ${PROCESSES} processes start at once on an empty database: migrated once, one set of keys, one exchange`,
+  what: `[API-04] ${PROCESSES} processes start concurrently on an empty database: one migration, one set of keys, one exchange`,
   async run(report) {
     await using database = await emptyDatabase()
     await using cleanup = new AsyncDisposableStack()
@@ -44,6 +44,6 @@ export const startTogether: Trial = {
       ),
     )
     assert.ok(keys[0]?.keys.length)
-    for (const each of keys) assert.deepEqual(each, keys[0], 'every process publishes the same token keys')
+    for (const each of keys) assert.deepEqual(each, keys[0], 'all processes must publish the same token keys')
   },
 }

@@ -1,13 +1,13 @@
 import { signPackageStatement } from '@agent-exchange/crypto'
 import { freshId, type Organization, type PackageDraft } from '@agent-exchange/testkit'
 
-/** Bodies that stay the same however often they are sent. */
+/** Signed bodies that can be sent repeatedly. */
 export interface Statements {
   readonly receipt: object
   readonly revocation: object
 }
 
-/** What the recipient signs about one package, and the sender about another. */
+/** A receipt by the recipient of one package, and a revocation by the sender of another. */
 export async function signedStatements(
   sent: PackageDraft & { readonly to: Organization },
   doomed: PackageDraft & { readonly from: Organization },

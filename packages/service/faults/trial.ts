@@ -1,15 +1,15 @@
-/** What a trial may say while it runs. */
+/** The options and the output of a trial. */
 export interface Report {
-  /** Fewer repetitions of the same thing. */
+  /** Run fewer repetitions. */
   readonly quick: boolean
-  /** One line of progress, or of what was measured. */
+  /** Prints one line of progress or results. */
   line(text: string): void
 }
 
-/** One long trial of the real processes. It passes unless it throws. */
+/** A long-running test of the real processes. It passes unless it throws. */
 export interface Trial {
   readonly name: string
-  /** What holds when it passes, with the ids of the requirements. */
+  /** What it proves, with requirement ids. */
   readonly what: string
   run(report: Report): Promise<void>
 }

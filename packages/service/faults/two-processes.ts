@@ -13,7 +13,7 @@ const POLL_MS = 5
 
 export const twoProcesses: Trial = {
   name: 'two-processes',
-  what: '[API-04][EVT-04][EVT-10] two processes on one database: equal answers, gapless streams, readers that miss nothing',
+  what: '[API-04][EVT-04][EVT-10] two processes on one database: equal responses, gapless streams, readers that miss nothing',
   async run(report) {
     await using database = await testDatabase()
     await using one = await startExchange({ databaseUrl: database.url })
@@ -26,7 +26,7 @@ export const twoProcesses: Trial = {
   },
 }
 
-/** Fifty times the same creation, at once, spread over both. */
+/** Sends fifty concurrent identical requests to both processes. */
 async function identical(one: Exchange, two: Exchange, ledger: Ledger, report: Report): Promise<void> {
   const [from, to] = await Promise.all([one.organization('seats'), one.organization('cars')])
   const attempt = await newAttempt(from, to)
@@ -50,11 +50,11 @@ async function identical(one: Exchange, two: Exchange, ledger: Ledger, report: R
   }
   ledger.push(attempt)
   report.line(
-    `${IDENTICAL} identical receipts and ${IDENTICAL} identical packages: one of each, equal answers`,
+    `${IDENTICAL} identical receipts and ${IDENTICAL} identical packages: one of each, equal responses`,
   )
 }
 
-/** Writers on both processes, and readers that follow the streams meanwhile, at either of them. */
+/** Writers on both processes, with concurrent readers on either of them. */
 async function stream(
   one: Exchange,
   two: Exchange,
@@ -75,7 +75,7 @@ async function stream(
   const load = startLoad(mine, { ...LOAD, ...spread, at })
   const parties = [...senders, ...receiving]
   const readers = new Map(parties.map((party, number) => [party, streamReader(party, at[number % 2])]))
-  // The senders' streams see every event; with one receiver, so does its own.
+  // The streams of the senders contain every event; so does that of a single receiver.
   const followed = [...senders, ...receiving.slice(0, 4)].flatMap((party) => readers.get(party) ?? [])
   let isOver = false
   let polls = 0
@@ -97,7 +97,7 @@ async function stream(
   await checkChains(mine)
   ledger.push(...mine)
   report.line(
-    `${receivers} receiving: ${mine.length} packages over both, ${readers.size} streams without gap, ` +
-      `${polls} polls meanwhile missed none`,
+    `${receivers} receivers: ${mine.length} packages through both processes, ${readers.size} gapless streams, ` +
+      `${polls} concurrent polls missed none`,
   )
 }

@@ -16,29 +16,29 @@ import { killed } from './serve-process.ts'
 import type { Report, Trial } from './trial.ts'
 
 const ENDPOINTS = 6
-/** Packages are sent until the last kill. */
+/** Upper limit; sending stops at the last kill. */
 const MAXIMUM_PACKAGES = 300
 const BETWEEN_PACKAGES_MS = 100
 const KILLS = { full: 10, quick: 4 }
 const LAST_ATTEMPTS = 8
 const BETWEEN_KILLS_MS = 700
-/** Before most second attempts: whoever loses two of them waits for minutes. */
+/** Ends before most second attempts, because a delivery that is lost twice waits for minutes. */
 const KILLING_LIMIT_MS = 25_000
-/** A receiver that takes its time is often caught in the middle. */
+/** A slow receiver makes it likely that a kill hits a request in flight. */
 const ANSWER_AFTER_MS = 400
 const HANGING_MS = 60_000
-/** From a kill to the last delivery: the delay before attempt 2, its jitter, and the time until the kill is noticed. */
+/** From a kill to the last delivery: the backoff before attempt 2, its jitter, and the detection time. */
 const RECOVERED_LIMIT_SECONDS = 35
 const MEASURED_AFTER_MS = 3_000
-/** The delay before attempt 3, with its jitter, for a delivery that was caught twice. */
+/** The backoff before attempt 3 with its jitter, for a delivery that was lost twice. */
 const SETTLED_LIMIT_MS = (120 + 12 + 30) * 1_000
-/** Nothing is late by more: an attempt, and the time until a death is noticed. */
+/** Maximum lateness of a delivery: one attempt plus the detection time of a dead worker. */
 const LATE_SECONDS = TOTAL_TIMEOUT_MS / 1_000 + 5
 const POLL_MS = 100
 
 export const webhookKill: Trial = {
   name: 'webhook-kill',
-  what: '[EVT-03][EVT-07][EVT-08][O-44] kill -9 of two delivery workers: every event arrives, no attempt is made twice, none is an eighth, nothing is stuck; what a killed worker held is delivered within 35 seconds',
+  what: '[EVT-03][EVT-07][EVT-08][O-44] kill -9 of two delivery workers: every event arrives, no attempt is repeated, there is no eighth attempt, no delivery is stuck; deliveries of a killed worker arrive within 35 seconds',
   async run(report) {
     await using database = await testDatabase()
     await using receiver = await startReceiver({ reply: unsteady })
@@ -65,7 +65,7 @@ interface Scene {
   readonly report: Report
 }
 
-/** Most are stored, after a while; every tenth first attempt is turned away. */
+/** Accepts most webhooks after a delay; answers every tenth first attempt with 503. */
 const unsteady: WebhookReceiver['reply'] = (webhook, response) => {
   const status = webhook.attempt === 1 && webhook.deliveryId.endsWith('7') ? 503 : 204
   const wait = webhook.path.includes('last') ? HANGING_MS : ANSWER_AFTER_MS
@@ -79,7 +79,7 @@ async function runWith(scene: Scene): Promise<void> {
   const first = await recoverFromOneKill(scene, from, to)
   const over = new AbortController()
   const [kills, packages] = await Promise.all([
-    killAgainAndAgain(scene).finally(() => over.abort()),
+    killRepeatedly(scene).finally(() => over.abort()),
     send(from, to, over.signal),
   ])
   report.line(`${packages} packages sent while workers were killed ${kills} times`)
@@ -87,7 +87,9 @@ async function runWith(scene: Scene): Promise<void> {
   await Promise.all(workers.map((worker) => worker.start()))
   const at = performance.now()
   await settled(scene)
-  report.line(`nothing was pending ${((performance.now() - at) / 1_000).toFixed(0)} s after the last kill`)
+  report.line(
+    `no delivery was pending ${((performance.now() - at) / 1_000).toFixed(0)} s after the last kill`,
+  )
   await check(scene, { events: first + packages, last })
 }
 
@@ -106,7 +108,7 @@ async function send(from: Organization, to: Organization, over: AbortSignal): Pr
   return sent
 }
 
-/** One worker dies in the middle of its work, the other one lives: how long does the last delivery take? */
+/** Kills one of two workers under load and measures the time to the last delivery. */
 async function recoverFromOneKill(scene: Scene, from: Organization, to: Organization): Promise<number> {
   const { workers, report } = scene
   const [victim] = workers
@@ -126,7 +128,7 @@ async function recoverFromOneKill(scene: Scene, from: Organization, to: Organiza
   return sent
 }
 
-async function killAgainAndAgain({ workers, report }: Scene): Promise<number> {
+async function killRepeatedly({ workers, report }: Scene): Promise<number> {
   const kills = report.quick ? KILLS.quick : KILLS.full
   const from = performance.now()
   for (let i = 0; i < kills; i++) {
@@ -140,10 +142,10 @@ async function killAgainAndAgain({ workers, report }: Scene): Promise<number> {
   return kills
 }
 
-/** Deliveries at their seventh attempt, and both workers killed while the receiver has them. */
+/** Kills both workers during seventh attempts. */
 async function cutLastAttempts({ api, workers, receiver, report }: Scene, to: Organization): Promise<string> {
   const endpointId = await register(to, `${receiver.url}/last`)
-  // Otherwise it would get one request at a time (O-45).
+  // Lifts the pacing of a new endpoint (O-45).
   await api.sql`update webhook_endpoint set answered_at = now() where webhook_endpoint_id = ${endpointId}`
   await api.sql`
     insert into delivery (delivery_id, webhook_endpoint_id, organization_id, package_id, notification_id, event_id,
@@ -155,10 +157,10 @@ async function cutLastAttempts({ api, workers, receiver, report }: Scene, to: Or
   await api.sql`select pg_notify('aex_delivery', ${endpointId})`
   const arrived = () => receiver.received.filter(({ path }) => path.includes('last')).length
   for (let waited = 0; arrived() === 0 && waited < 10_000; waited += 20) await sleep(20)
-  assert.ok(arrived() > 0, 'a seventh attempt is under way')
+  assert.ok(arrived() > 0, 'a seventh attempt must be in flight')
   await Promise.all(workers.map((worker) => killed(worker.current())))
   report.line(`${arrived()} seventh attempts were cut off by killing both workers`)
-  // Those that nobody had claimed yet have no need to be.
+  // Removes those that were not claimed before the kill.
   await api.sql`delete from delivery where delivery_id like 'dlv_last_%' and attempt = 6`
   return endpointId
 }
@@ -224,9 +226,9 @@ async function check(
   const alerts = await api.sql`select from alert where webhook_endpoint_id = ${expected.last}`
   const dead = rows.filter(({ state }) => state === 'dead')
   assert.ok(dead.length > 0)
-  assert.equal(alerts.length, dead.length, 'each dead letter is told')
+  assert.equal(alerts.length, dead.length, 'each dead letter must have an alert')
   const lost = rows.reduce((sum, row) => sum + row.lost, 0)
-  assert.ok(lost > dead.length, 'kills caught deliveries in the middle')
+  assert.ok(lost > dead.length, 'kills must have hit requests in flight')
   report.line(
     `${rows.length} deliveries, ${receiver.received.length} requests, ${lost} attempts lost, ${dead.length} dead`,
   )
