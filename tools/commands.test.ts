@@ -6,7 +6,7 @@ import { test } from 'node:test'
 const run = (tool: string, ...args: string[]) =>
   spawnSync(process.execPath, [join(import.meta.dirname, tool), ...args], { encoding: 'utf8' })
 
-test('check lists its steps, runs one alone, and knows what was meant by a wrong name', () => {
+test('check lists its steps, runs a single one, and suggests a name for an unknown one', () => {
   assert.match(run('check/check.ts', '--list').stdout, /^types .*\n(?:.*\n)*links /u)
 
   const one = run('check/check.ts', '--only', 'requirements')
@@ -18,7 +18,7 @@ test('check lists its steps, runs one alone, and knows what was meant by a wrong
   assert.match(wrong.stderr, /no check lnit; did you mean lint\?/u)
 })
 
-test('requirements prints one JSON document whose counts agree', () => {
+test('requirements prints one JSON document with consistent counts', () => {
   const { requirements, areas, total } = JSON.parse(run('requirements/requirements.ts', '--json').stdout)
   assert.equal(requirements.length, total.all)
   assert.equal(
@@ -27,7 +27,7 @@ test('requirements prints one JSON document whose counts agree', () => {
   )
 })
 
-test('requirements lists the gaps alone, each with its meaning', () => {
+test('requirements lists only the unproved ids, each with its meaning', () => {
   const { requirements } = JSON.parse(run('requirements/requirements.ts', '--json').stdout)
   const gaps = requirements.filter(({ tests }: { tests: unknown[] }) => tests.length === 0)
   const lines = run('requirements/requirements.ts', '--unproved').stdout.split('\n').filter(Boolean)

@@ -12,7 +12,7 @@ const imports = (name: string) => `import x from '@agent-exchange/${name}'`
 const at = (inService: string) => `packages/service/src/${inService}`
 const isAllowed = (path: string, text: string) => assert.deepEqual(faults(path, text), [], `${path}: ${text}`)
 
-test('every form of import is seen, and nothing else', () => {
+test('every form of import is found, and nothing else', () => {
   const found = findImports(`
 import a from 'one'
 import type { B } from "two"
@@ -32,7 +32,7 @@ Array.from('not-an-import')
   )
 })
 
-test('packages import along the graph only', () => {
+test('packages import only along the dependency graph', () => {
   isAllowed('packages/crypto/src/a.ts', imports('protocol'))
   isAllowed('packages/cli/src/a.ts', imports('sdk'))
   isAllowed('bench/src/main.ts', imports('crypto'))
@@ -47,7 +47,7 @@ test('packages import along the graph only', () => {
   isRefused('packages/crypto/src/a.ts', imports('cli/deep'), /not cli/u)
 })
 
-test('another package is never reached by a path', () => {
+test('another package is never imported by a relative path', () => {
   isRefused('packages/cli/src/a.ts', "import x from '../../protocol/src/wire.ts'", /by its name/u)
 })
 
@@ -69,7 +69,7 @@ test('the service is layered', () => {
   isAllowed(at('delivery/claim.ts'), "import x from '../features/notifications/list.ts'")
 })
 
-test('drivers, frameworks and node: modules stay in their places', () => {
+test('drivers, frameworks and node: modules are imported in their places only', () => {
   isAllowed('packages/service/src/db/wire/connection.ts', "import pg from 'pg'")
   isRefused('packages/service/src/features/a.ts', "import { Client } from 'pg'", /database driver/u)
   isRefused('packages/service/src/features/a.ts', "import type { Sql } from 'postgres'", /database driver/u)
@@ -81,7 +81,7 @@ test('drivers, frameworks and node: modules stay in their places', () => {
   isAllowed('packages/protocol/src/index.test.ts', "import { test } from 'node:test'")
 })
 
-test('the clock and the environment have one reader each', () => {
+test('only one place each reads the clock and the environment', () => {
   const clock = /reads the clock/u
   for (const text of [
     'Date.now()',

@@ -1,4 +1,4 @@
-/** Holds source files against the table of boundary-rules.ts. Pure: text in, findings out. */
+/** Checks source files against the rules of boundary-rules.ts. A pure function from text to findings. */
 
 import { posix } from 'node:path'
 import {
@@ -41,7 +41,7 @@ export function checkBoundaries({ path, text }: RepositoryFile): Finding[] {
   return [...imports, ...reads]
 }
 
-/** Tests are held to the package graph only: they may start servers, read clocks and open files. */
+/** Only the package graph applies to tests: they may start servers, read clocks and open files. */
 function importFaults(path: string, specifier: string): string[] {
   const target = specifier.startsWith('.') ? posix.join(posix.dirname(path), specifier) : specifier
   const faults = [packageFault(path, target)]

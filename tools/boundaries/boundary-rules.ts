@@ -1,13 +1,13 @@
-/** Who may import what, and who may touch the outside world: the architecture as a table. */
+/** The architecture as a table: permitted imports, and permitted access to clock and environment. */
 
 const SCOPE = '@agent-exchange/'
 
-/** Package name in an import specifier, or undefined for anything that is not ours. */
+/** The workspace package of an import specifier, or undefined for any other module. */
 export function workspaceOf(specifier: string): string | undefined {
   return specifier.startsWith(SCOPE) ? specifier.slice(SCOPE.length).split('/')[0] : undefined
 }
 
-/** protocol ← crypto ← { service, sdk } ← cli. Service and SDK meet only on the wire. */
+/** protocol ← crypto ← { service, sdk } ← cli. Service and SDK share only the network protocol. */
 export const PACKAGE_IMPORTS: Readonly<Record<string, readonly string[]>> = {
   protocol: [],
   crypto: ['protocol'],
@@ -17,10 +17,10 @@ export const PACKAGE_IMPORTS: Readonly<Record<string, readonly string[]>> = {
   testkit: ['protocol', 'crypto', 'service', 'sdk', 'cli'],
 }
 
-/** Imported by tests alone, whatever the package. */
+/** Only tests may import this package. */
 export const TEST_ONLY_PACKAGE = 'testkit'
 
-/** Inside the service, a layer imports from its own row and from those before it. */
+/** A layer of the service imports only from its own row and from earlier rows. */
 export const SERVICE_LAYERS: readonly (readonly string[])[] = [
   ['config', 'kernel', 'db'],
   ['features', 'oauth', 'delivery'],
@@ -30,14 +30,14 @@ export const SERVICE_LAYERS: readonly (readonly string[])[] = [
 ]
 
 interface Reserved {
-  /** Folders (with a trailing slash) or files that the rule governs. */
+  /** Folders (with a trailing slash) or files that the rule applies to. */
   readonly within: readonly string[]
-  /** Where, of those, it is allowed all the same. */
+  /** Exceptions within these. */
   readonly except: readonly string[]
   readonly why: string
 }
 
-/** Modules kept to a few places. `path` is what a relative import resolves to. */
+/** Modules that only a few places may import. Relative imports are resolved first. */
 export const RESERVED_IMPORTS: readonly (Reserved & { readonly imports: RegExp })[] = [
   {
     imports: /^node:/u,
@@ -77,7 +77,7 @@ export const RESERVED_IMPORTS: readonly (Reserved & { readonly imports: RegExp }
   },
 ]
 
-/** Reads of the outside world kept to one place each, so that tests can stand in for it. */
+/** Access to clock and environment, each limited to one place so that tests can replace it. */
 export const RESERVED_CODE: readonly (Reserved & { readonly code: RegExp })[] = [
   {
     code: /\bprocess\s*\.\s*env\b|\bimport\.meta\.env\b/gu,

@@ -1,15 +1,15 @@
-/** The checks of `npm run check`, in the order they start. One line adds one. */
+/** The checks of `npm run check`, in starting order. */
 
 export interface Step {
   readonly name: string
   readonly what: string
-  /** Run one after the other; the first that fails ends the step. */
+  /** Run in sequence; the first failure ends the step. */
   readonly commands: readonly (readonly [string, ...string[]])[]
-  /** Left out, with a word about it, where this file does not exist. */
+  /** The step is skipped with a note if this file does not exist. */
   readonly needs?: string
 }
 
-/** Copies among tests are often clearer than a shared abstraction, so theirs may be longer. */
+/** Duplication in tests is often clearer than a shared abstraction, so the limit is higher there. */
 const DUPLICATES_IN_TESTS = [
   '--pattern',
   '**/*.test.ts',
@@ -21,7 +21,7 @@ const DUPLICATES_IN_TESTS = [
   '300',
 ]
 
-/** The slow ones first: two run at a time. */
+/** Slow steps first, because two steps run at a time. */
 export const STEPS: readonly Step[] = [
   {
     name: 'types',

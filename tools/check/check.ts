@@ -1,4 +1,4 @@
-/** `npm run check`: everything that must hold before a change goes in, apart from the tests. */
+/** `npm run check`: all checks that a change must pass, except the tests. */
 
 import { parseArgs } from 'node:util'
 import { STEPS } from './check-steps.ts'
@@ -8,12 +8,12 @@ import { runSteps } from './run-steps.ts'
 
 const HELP = `Runs the checks of this repository, two at a time; exits 1 if one fails.
 
-  npm run check                                 all of them
-  npm run check -- --list                       what there is
-  npm run check -- --only lint --only types     some of them`
+  npm run check                                 all checks
+  npm run check -- --list                       list the checks
+  npm run check -- --only lint --only types     selected checks`
 
 const LANES = 2
-const SIGN = { passed: '✔', failed: '✖', 'left out': '–' } as const
+const SIGN = { passed: '✔', failed: '✖', skipped: '–' } as const
 
 const { values: options } = parseArgs({
   options: {
@@ -45,9 +45,9 @@ else if (unknown !== undefined) {
   if (failed.length > 0) process.exitCode = 1
 }
 
-/** One line each; what a failing one printed follows. */
+/** One line per check, followed by the output of a failed one. */
 function print({ step, outcome, seconds, output }: StepResult): void {
-  const note = outcome === 'left out' ? output : step.what
+  const note = outcome === 'skipped' ? output : step.what
   console.log(`${SIGN[outcome]} ${step.name.padEnd(14)}${seconds.toFixed(1).padStart(5)} s  ${note}`)
   if (outcome === 'failed') console.log(`\n${output.trimEnd()}\n`)
 }

@@ -21,7 +21,7 @@ test('a step passes when all its commands do', async () => {
   assert.equal(outcome, 'passed')
 })
 
-test('the first command that fails ends its step and gives its output, both streams', async () => {
+test('the first failing command ends its step and reports both output streams', async () => {
   const { outcome, output } = await runOne(
     step(
       'three',
@@ -36,25 +36,25 @@ test('the first command that fails ends its step and gives its output, both stre
   assert.doesNotMatch(output, /fine|no/u)
 })
 
-test('a program that does not exist fails its step and names itself', async () => {
+test('a missing program fails its step and is named', async () => {
   const { outcome, output } = await runOne({ name: 'x', what: 'x', commands: [['no-such-program']] })
   assert.equal(outcome, 'failed')
   assert.match(output, /no-such-program/u)
 })
 
-test('a step whose file is missing is left out, not passed', async () => {
+test('a step whose file is missing is skipped, not passed', async () => {
   const { outcome, output } = await runOne({
     ...step('x', 'process.exit(1)'),
     needs: 'tools/no-such-file.ts',
   })
-  assert.equal(outcome, 'left out')
+  assert.equal(outcome, 'skipped')
   assert.match(output, /no-such-file/u)
 })
 
-test('steps share the lanes, and each result is handed over as it comes', async () => {
+test('steps share the lanes, and each result is reported as soon as it is available', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'aex-steps-'))
   const mark = JSON.stringify(join(folder, 'mark'))
-  // Ends once the third step has run, so it passes only beside another lane; on its own it gives up.
+  // Ends after the third step has run, so it passes only if another lane runs in parallel.
   const waiting = `setInterval(() => fs.existsSync(${mark}) && process.exit(0), 10); setTimeout(() => process.exit(1), 20000)`
   const steps = [
     step('waiting', waiting),
@@ -71,6 +71,6 @@ test('steps share the lanes, and each result is handed over as it comes', async 
   assert.deepEqual(seen.toSorted(), ['marking passed', 'quick passed', 'waiting passed'])
 })
 
-test('names of checks are unique, since --only goes by them', () => {
+test('names of checks are unique, because --only selects by name', () => {
   assert.equal(new Set(STEPS.map(({ name }) => name)).size, STEPS.length)
 })

@@ -1,4 +1,4 @@
-/** Runs steps, a few at a time, and hands over each result as it comes. */
+/** Runs steps with limited concurrency and reports each result as soon as it is available. */
 
 import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
@@ -8,12 +8,12 @@ import { ROOT } from '../repository/repository-files.ts'
 
 export interface StepResult {
   readonly step: Step
-  readonly outcome: 'passed' | 'failed' | 'left out'
+  readonly outcome: 'passed' | 'failed' | 'skipped'
   readonly seconds: number
   readonly output: string
 }
 
-/** `lanes` steps run at a time. Rejects only where the handler of results throws. */
+/** Runs `lanes` steps at a time. Rejects only if `onResult` throws. */
 export async function runSteps(
   steps: readonly Step[],
   lanes: number,
@@ -34,7 +34,7 @@ export async function runSteps(
 
 async function runStep(step: Step): Promise<StepResult> {
   if (step.needs && !existsSync(join(ROOT, step.needs))) {
-    return { step, outcome: 'left out', seconds: 0, output: `${step.needs} does not exist` }
+    return { step, outcome: 'skipped', seconds: 0, output: `${step.needs} does not exist` }
   }
   const started = process.hrtime.bigint()
   let output = ''
@@ -48,9 +48,9 @@ async function runStep(step: Step): Promise<StepResult> {
   return { step, outcome: code === 0 ? 'passed' : 'failed', seconds, output }
 }
 
-/** Exit code of the program; 127, as in a shell, where it could not be started. */
+/** The exit code of the program; 127, as in a shell, if it could not be started. */
 function run(program: string, args: readonly string[], onOutput: (text: string) => void): Promise<number> {
-  // The tools of node_modules come first, also where this was not started by npm.
+  // The programs of node_modules come first, even if npm did not start this process.
   const path = [join(ROOT, 'node_modules', '.bin'), process.env['PATH']].join(delimiter)
   const child = spawn(program === 'node' ? process.execPath : program, args, {
     cwd: ROOT,

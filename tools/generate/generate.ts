@@ -1,4 +1,4 @@
-/** Writes every file that is made from the contract; with --check, says which of them are out of date. */
+/** Writes all files generated from the contract; with --check, lists those that are out of date. */
 
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -20,8 +20,8 @@ function generatedFiles(): Map<string, string> {
   return files
 }
 
-/** Schema files that no schema makes any more. */
-function leftovers(files: ReadonlyMap<string, string>): string[] {
+/** Schema files that are no longer generated. */
+function staleFiles(files: ReadonlyMap<string, string>): string[] {
   return readdirSync(join(ROOT, SCHEMAS), { recursive: true, encoding: 'utf8' })
     .map((name) => `${SCHEMAS}/${name}`)
     .filter((path) => path.endsWith('.json') && !files.has(path))
@@ -38,13 +38,13 @@ function current(path: string): string | undefined {
 const files = generatedFiles()
 mkdirSync(join(ROOT, SCHEMAS), { recursive: true })
 const changed = [...files].filter(([path, text]) => current(path) !== text)
-const stale = leftovers(files)
+const stale = staleFiles(files)
 
 if (process.argv.includes('--check')) {
   for (const [path] of changed) console.error(`${path} is out of date`)
-  for (const path of stale) console.error(`${path} is made by nothing any more`)
+  for (const path of stale) console.error(`${path} is no longer generated`)
   if (changed.length + stale.length > 0) {
-    console.error('Run `npm run generate` and commit what it changes.')
+    console.error('Run `npm run generate` and commit the changes.')
     process.exitCode = 1
   } else console.log(`${files.size} generated files are up to date`)
 } else {

@@ -2,12 +2,11 @@ import { OPEN_POINT_IDS, openPoints, type OpenPoint, type OpenPointId } from '@a
 
 const INTRODUCTION = `# Open points
 
-The specification leaves some questions open on purpose. The exchange has to do something there, so it does the
-least surprising thing, in one place: the deployment profile. Nothing on this page is protocol. Each entry is
-our choice, named by the id of the point; input is never judged more narrowly than the specification does, and a
-deployment may choose otherwise.
+The specification leaves some questions open on purpose. The deployment profile answers each of them with the least
+surprising choice. Nothing on this page is part of the protocol. Each entry is our choice, under the id of the open
+point. Input is never restricted more than the specification does, and a deployment may change every setting.
 
-Point \`AEX_PROFILE\` at a JSON file that holds only what differs, by id and setting:
+Set \`AEX_PROFILE\` to a JSON file with the settings that differ, by id:
 
 \`\`\`json
 { "O-15": { "maximum_limit": 200 }, "O-28": { "encryption_curves": ["P-256", "P-384"] } }
@@ -15,7 +14,7 @@ Point \`AEX_PROFILE\` at a JSON file that holds only what differs, by id and set
 
 \`aex profile FILE\` checks such a file and prints the effective profile; \`aex profile --explain O-15\` explains
 one point. The schema of the file is \`packages/protocol/schemas/deployment-profile.schema.json\`. In
-\`openapi.json\` whatever fills an open point carries \`x-open-point\` with the id.
+\`openapi.json\`, \`x-open-point\` marks every choice for an open point with its id.
 
 This page is generated from \`packages/protocol/src/profile/\` by \`npm run generate\`.
 `

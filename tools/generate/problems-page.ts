@@ -9,10 +9,10 @@ import {
 const INTRODUCTION = `# Problems
 
 Every failure is \`application/problem+json\` (RFC 9457) with seven members: \`type\`, \`title\`, \`status\`, \`code\`,
-\`correlation_id\`, \`retryable\`, \`details\`. A problem never repeats content, a token or a key.
+\`correlation_id\`, \`retryable\`, \`details\`. A problem never contains content, a token or a key.
 
-Two codes are shown by the specification, *${specified()}*. The others, and all
-categories after \`transport_failure\`, are ours ([O-11](open-points.md#o-11)). \`type\` ends in the slug.
+The specification shows two codes, *${specified()}*. The others, and all
+categories after \`transport_failure\`, are our choice ([O-11](open-points.md#o-11)). \`type\` ends with the slug.
 
 This page is generated from \`packages/protocol/src/problems.ts\` by \`npm run generate\`.
 `

@@ -11,10 +11,10 @@ const finds = (path: string, text: string, expected: RegExp) => {
 }
 const findsNothing = (path: string, text: string) => assert.deepEqual(messages(path, text), [], text)
 
-// Joined at run time, so that this file passes the check it tests.
+// Built at run time, so that this file passes the check that it tests.
 const slashed = (...parts: string[]) => `/${parts.join('/')}`
 
-test('paths of one machine are found, ordinary ones are not', () => {
+test('machine-specific paths are found, ordinary paths are not', () => {
   for (const path of [
     slashed('work', 'x'),
     slashed('root', 'x'),
@@ -32,7 +32,7 @@ test('registry hosts are found', () => {
   findsNothing('docs/a.md', 'the registry. It is elsewhere')
 })
 
-test('notes to finish later are found, words that hold them are not', () => {
+test('markers of unfinished work are found, words that contain them are not', () => {
   for (const mark of ['DO', 'XX'].map((end) => (end === 'DO' ? 'TO' : 'X') + end)) {
     finds('src/a.ts', `// ${mark}: later`, /unfinished/u)
     findsNothing('src/a.ts', `// ${mark}S and MY${mark}`)
@@ -40,7 +40,7 @@ test('notes to finish later are found, words that hold them are not', () => {
   }
 })
 
-test('a test that runs alone or never is found, a reasoned skip is not', () => {
+test('only and skip without a reason are found, a skip with a reason is not', () => {
   for (const text of ["test.only('a')", "test('a', { only: true })"]) finds('a.test.ts', text, /\(only\)/u)
   const skipped = ["test.skip('a')", "describe.todo('a')", "test('a', { skip: true })", 't.skip()']
   for (const text of skipped) finds('a.test.ts', `\n${text}`, /^2 .*\(skip\)/u)
@@ -49,7 +49,7 @@ test('a test that runs alone or never is found, a reasoned skip is not', () => {
   findsNothing('src/a.ts', 'list.only')
 })
 
-test('versions are exact in every group, nested overrides included', () => {
+test('versions must be exact in every group, including nested overrides', () => {
   const text = JSON.stringify(
     {
       dependencies: { a: '1.2.3', b: '^1.2.3' },
@@ -67,7 +67,7 @@ test('versions are exact in every group, nested overrides included', () => {
   ])
 })
 
-test('the lock file names folders of the workspace but no address', () => {
+test('the lock file may contain workspace folders but no URLs', () => {
   findsNothing('package-lock.json', '"resolved": "packages/cli", "link": true')
   finds('package-lock.json', '"resolved": "https://example.org/a.tgz"', /lock-address/u)
 })

@@ -1,4 +1,4 @@
-/** Holds a file against the table of hygiene-rules.ts. Pure: text in, findings out. */
+/** Checks a file against the rules of hygiene-rules.ts. A pure function from text to findings. */
 
 import type { Finding } from '../repository/findings.ts'
 import { HYGIENE_ALLOWED, HYGIENE_RULES, PINNED_GROUPS } from './hygiene-rules.ts'
@@ -31,7 +31,7 @@ function isAllowed(path: string, rule: string): boolean {
   )
 }
 
-/** npm resolves a range to what its own Node can run, so two machines would install two things. */
+/** npm resolves a range depending on the local Node version, so machines would install different packages. */
 function openVersions({ path, text }: RepositoryFile): Finding[] {
   if (path !== 'package.json' && !path.endsWith('/package.json')) return []
   const manifest: unknown = JSON.parse(text)
@@ -46,7 +46,7 @@ function openVersions({ path, text }: RepositoryFile): Finding[] {
   )
 }
 
-/** Name and version pairs; overrides nest. */
+/** Pairs of name and version; overrides may be nested. */
 function versionsIn(group: unknown): [string, string][] {
   if (!isRecord(group)) return []
   return Object.entries(group).flatMap(([name, value]): [string, string][] =>

@@ -1,11 +1,11 @@
-/** What no file of the repository may hold. Patterns are written so that this file passes them itself. */
+/** Text that no file of the repository may contain. The patterns do not match this file. */
 
 export interface HygieneRule {
   readonly name: string
   readonly applies: (path: string) => boolean
   readonly pattern: RegExp
   readonly why: string
-  /** Look at code alone, with comments and strings blanked (TypeScript only). */
+  /** Search code only, without comments and strings (TypeScript). */
   readonly codeOnly?: true
 }
 
@@ -19,25 +19,25 @@ export const HYGIENE_RULES: readonly HygieneRule[] = [
     name: 'machine-path',
     applies: everywhere,
     pattern: /(?<![\w.:-])\/(?:work|root|Users|home\/[\w-]+)\/|\/tmp\/bash|file:\/{3}/gu,
-    why: 'a path of one machine: use one relative to the repository',
+    why: 'a machine-specific path: use a path relative to the repository',
   },
   {
     name: 'registry-host',
     applies: everywhere,
     pattern: /\bregistry\.(?:[\w-]+\.)+[a-z]{2,}|\bnpm\.pkg\.[a-z]+\.com|_auth[T]oken\b/giu,
-    why: 'a package registry: which one to use is for the machine to say',
+    why: 'a package registry: each machine configures its own',
   },
   {
     name: 'unfinished',
     applies: notInLock,
     pattern: /\b(?:TO[D]O|FIX[M]E|X{3})\b/gu,
-    why: 'a note to finish later: finish it, or open an issue',
+    why: 'unfinished work: finish it, or open an issue',
   },
   {
     name: 'only',
     applies: inTests,
     pattern: /\.only\b|\bonly:\s*true/gu,
-    why: 'keeps every other test from running',
+    why: 'prevents all other tests from running',
     codeOnly: true,
   },
   {
@@ -45,21 +45,21 @@ export const HYGIENE_RULES: readonly HygieneRule[] = [
     applies: inTests,
     pattern:
       /(?:^|[^\w$])(?:(?:test|it|describe|suite)\.(?:skip|todo)\b|\w+\.(?:skip|todo)\(\s*\)|(?:skip|todo):\s*true)/gu,
-    why: "a test that never runs: decide inside it and say why, t.skip('reason')",
+    why: "a test that never runs: skip inside the test and give the reason, t.skip('reason')",
     codeOnly: true,
   },
   {
     name: 'lock-address',
     applies: inLock,
     pattern: /"resolved":\s*"[a-z+]+:/gu,
-    why: 'an address in the lock file: integrity alone pins a package',
+    why: 'a URL in the lock file: the integrity hash alone pins a package',
   },
 ]
 
 /** Exceptions, each with its reason. `path` is a file, or a folder with a trailing slash. */
 export const HYGIENE_ALLOWED: readonly { path: string; rule: string; because: string }[] = [
-  { path: 'interop/vectors/', rule: 'unfinished', because: 'random base64 may spell anything' },
+  { path: 'interop/vectors/', rule: 'unfinished', because: 'random base64 may contain any word' },
 ]
 
-/** Groups of package.json whose versions are exact. Peer ranges are promises to others, so they may be open. */
+/** Groups of package.json that need exact versions. Peer dependencies may be ranges. */
 export const PINNED_GROUPS = ['dependencies', 'devDependencies', 'optionalDependencies', 'overrides'] as const

@@ -1,4 +1,4 @@
-/** `npm run check -- --only hygiene`: nothing machine-bound, unfinished, disabled or unpinned is left in a file. */
+/** `npm run check -- --only hygiene`: no machine-specific paths, unfinished work, disabled tests or version ranges. */
 
 import { reportFindings } from '../repository/findings.ts'
 import { checkHygiene } from './hygiene-check.ts'

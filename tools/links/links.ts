@@ -1,4 +1,4 @@
-/** `npm run check -- --only links`: every relative link and anchor of every Markdown page leads somewhere. */
+/** `npm run check -- --only links`: every relative link and anchor of every Markdown page resolves. */
 
 import { reportFindings } from '../repository/findings.ts'
 import { checkLinks, withFolders } from './markdown-links.ts'

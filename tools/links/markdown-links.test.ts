@@ -24,11 +24,11 @@ test('inline links, images, reference definitions and HTML are found with their 
   )
 })
 
-test('code and comments hold no links', () => {
+test('links in code and comments are ignored', () => {
   assert.deepEqual(findLinks('`[a](b.md)` ``[c](`d.md)``\n\n```md\n[e](f.md)\n```\n<!-- [g](h.md) -->'), [])
 })
 
-test('anchors are slugs as GitHub makes them', () => {
+test('anchors match the slugs of GitHub', () => {
   const anchors = anchorsOf(
     '# Two words\n## `aex config`, & more!\n## [Linked](x.md) title\n## Same\n## Same\n' +
       '```sh\n# not a heading\n```\n<a id="by-hand"></a>\n### snake_case 1.2\n',
@@ -39,7 +39,7 @@ test('anchors are slugs as GitHub makes them', () => {
   )
 })
 
-test('a link resolves to a file, a folder or a heading, or is reported', () => {
+test('a link that resolves to no file, folder or heading is reported', () => {
   const pages = [
     {
       path: 'README.md',
@@ -57,6 +57,6 @@ test('a link resolves to a file, a folder or a heading, or is reported', () => {
   ])
 })
 
-test('folders of a file are all there, also the nested ones', () => {
+test('all parent folders of a file are included', () => {
   assert.deepEqual(withFolders(['a/b/c.md']), new Set(['.', 'a/b/c.md', 'a/b', 'a']))
 })

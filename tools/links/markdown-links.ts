@@ -1,4 +1,4 @@
-/** Links and anchors of Markdown text. Pure: the caller says what exists. */
+/** Links and anchors of Markdown text. Pure functions: the caller passes the existing files. */
 
 import { posix } from 'node:path'
 import type { Finding } from '../repository/findings.ts'
@@ -11,7 +11,7 @@ const COMMENT = /<!--[\s\S]*?-->/gu
 const HEADING = /^#{1,6}[ \t]+(?<title>.+?)[ \t]*#*$/gmu
 const NAMED_ANCHOR = /<[a-z]+\b[^>]*?\b(?:id|name)="(?<name>[^"]+)"/gu
 const LINKS = [
-  // [text](target "title") and ![alt](target); the target may stand in angle brackets
+  // [text](target "title") and ![alt](target); the target may be in angle brackets
   /\]\(\s*<?(?<target>[^\s()<>]+(?:\([^\s()]*\)[^\s()<>]*)*)>?(?:\s+["'(][^\n]*?["')])?\s*\)/gu,
   // [label]: target
   /^ {0,3}\[[^\]\n]+\]:[ \t]*<?(?<target>[^\s<>]+)>?/gmu,
@@ -19,7 +19,7 @@ const LINKS = [
 ]
 const OUTSIDE = /^(?:[a-z][a-z0-9+.-]*:|\/\/)/iu
 
-/** Code is no prose: what looks like a link or a heading inside it is blanked, offsets stay. */
+/** Blanks code and comments, so that their content is not parsed. Offsets are preserved. */
 function withoutCode(markdown: string, patterns = [FENCE, COMMENT, INLINE_CODE]): string {
   return patterns.reduce(
     (text, pattern) => text.replace(pattern, (match) => match.replace(/[^\n]/gu, ' ')),
@@ -34,7 +34,7 @@ export function findLinks(markdown: string): { target: string; line: number }[] 
     .map((match) => ({ target: match.groups?.['target'] ?? '', line: lineOf(prose, match.index) }))
 }
 
-/** The fragment ids that GitHub gives the headings of a page, plus those written as HTML. */
+/** The anchors of a page: GitHub's heading slugs and HTML ids. */
 export function anchorsOf(markdown: string): Set<string> {
   const prose = withoutCode(markdown, [FENCE, COMMENT])
   const seen = new Map<string, number>()
@@ -57,7 +57,7 @@ function slugOf(title: string): string {
     .replaceAll(' ', '-')
 }
 
-/** Holds the relative links of all pages against the files and folders that exist, and against headings. */
+/** Checks the relative links of all pages against existing files, folders and headings. */
 export function checkLinks(pages: readonly RepositoryFile[], existing: ReadonlySet<string>): Finding[] {
   const anchors = new Map(pages.map(({ path, text }) => [path, anchorsOf(text)]))
   return pages.flatMap(({ path, text }) =>
@@ -75,7 +75,7 @@ export function checkLinks(pages: readonly RepositoryFile[], existing: ReadonlyS
   )
 }
 
-/** Every file and every folder that holds one. */
+/** All files and their parent folders. */
 export function withFolders(files: readonly string[]): Set<string> {
   const all = new Set(['.', ...files])
   for (const file of files) {

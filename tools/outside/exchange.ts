@@ -8,13 +8,13 @@ export interface OutsideExchange extends AsyncDisposable {
   readonly url: string
   readonly scene: Scene
   readonly organization: Organization
-  /** The OpenAPI document as it is served, in a file. */
+  /** Path of a file with the served OpenAPI document. */
   readonly document: string
-  /** Values of path parameters that exist, by operation. */
+  /** Valid path parameters by operation. */
   readonly known: Readonly<Record<string, Readonly<Record<string, string>>>>
 }
 
-/** Longer than a trial takes, so that no answer depends on how busy the machine is. */
+/** Longer than a trial, so that no token expires on a slow machine. */
 const PROFILE = { 'O-08': { access_token_seconds: 3_600 } }
 
 export async function startOutsideExchange(folder: string): Promise<OutsideExchange> {
@@ -37,7 +37,7 @@ export async function startOutsideExchange(folder: string): Promise<OutsideExcha
   }
 }
 
-/** What the path of a request that succeeds has in place of each parameter. */
+/** Extracts the path parameters of successful requests. */
 async function knownParameters(scene: Scene): Promise<OutsideExchange['known']> {
   const known: Record<string, Record<string, string>> = {}
   for (const id of OPERATION_IDS) {

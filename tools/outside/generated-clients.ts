@@ -13,7 +13,7 @@ const GENERATOR = {
 const TOOL = 'openapi-generator'
 const STEP_MS = 180_000
 
-/** What the generated Python client needs, and jwcrypto for the keys and signatures of the agent. */
+/** Dependencies of the generated Python client, and jwcrypto for keys and signatures. */
 const PYTHON_PACKAGES = [
   'urllib3==2.5.0',
   'python-dateutil==2.9.0.post0',
@@ -22,11 +22,11 @@ const PYTHON_PACKAGES = [
   'jwcrypto==1.5.6',
 ]
 
-/** Dropped by the generator: it knows the tokens, and not the certificates that bind them. */
+/** Known limitations of the generator, which does not support mutualTLS. */
 const KNOWN_COMPLAINTS =
   /mutualTLS|OpenAPI 3\.1 support is still in beta|Failed to get the schema name: null/u
 
-/** Clients in three languages, made from the document alone. */
+/** Generates clients in three languages from the OpenAPI document. */
 export async function tryGeneratedClients(trial: Trial): Promise<void> {
   const { folder, report } = trial
   let jar = ''
@@ -75,7 +75,7 @@ const TSCONFIG = {
   include: ['**/*.ts'],
 }
 
-/** The generator ends well with complaints too; those that are not known are counted. */
+/** The generator exits with 0 despite errors, so its output is checked. */
 async function generated(jar: string, language: string, { exchange, folder }: Trial) {
   const place = join(folder, language)
   const args = ['-jar', jar, 'generate', '-i', exchange.document, '-g', language, '-o', place]
@@ -83,7 +83,7 @@ async function generated(jar: string, language: string, { exchange, folder }: Tr
   const complaints = output
     .split('\n')
     .filter((line) => /\b(?:ERROR|sibling)\b/u.test(line) && !KNOWN_COMPLAINTS.test(line))
-  if (complaints.length > 0) throw new Error(`complains of the document\n${complaints.join('\n')}`)
+  if (complaints.length > 0) throw new Error(`reports errors in the document\n${complaints.join('\n')}`)
   const warnings = output.split('\n').filter((line) => /\bWARN\b/u.test(line) && !KNOWN_COMPLAINTS.test(line))
   return { place, complaints: warnings.length > 0 ? `, ${warnings.length} warnings` : '' }
 }

@@ -1,4 +1,4 @@
-"""Schemathesis hooks: requests meet what exists, and a body that fits its schema is not called invalid."""
+"""Schemathesis hooks: use existing resources, and check that no schema-valid body is refused as invalid."""
 
 import json
 import os
@@ -8,7 +8,7 @@ import schemathesis
 
 with open(os.environ["OUTSIDE_SETTINGS"], encoding="utf-8") as file:
     SETTINGS = json.load(file)
-# Codes that say that a request has not the described form.
+# Problem codes for requests that do not match the document.
 FORM = {"validation_failed", "malformed_request", "header_invalid", "header_missing"}
 
 
@@ -17,7 +17,7 @@ def is_positive(case):
 
 
 def own(body):
-    """The same body, from the organization and the agent of the caller: all others may not send it."""
+    """Replaces organization and agent by those of the caller, because others would not be permitted."""
     named = {name: value for name, value in SETTINGS["own"].items() if name in body}
     inner = {"metadata": own(body["metadata"])} if isinstance(body.get("metadata"), dict) else {}
     return {**body, **named, **inner}
@@ -25,7 +25,7 @@ def own(body):
 
 @schemathesis.hook
 def before_call(context, case, kwargs):
-    """Half of the well-formed requests name things that exist; the other half keeps what was invented."""
+    """Half of the valid requests name existing resources; the others keep the generated ids."""
     if not is_positive(case):
         return
     known = SETTINGS["known"].get(case.operation.definition.raw.get("operationId"))
@@ -52,7 +52,7 @@ def value_at(body, pointer):
 
 @schemathesis.check
 def described_form_is_taken(ctx, response, case):
-    """API-02: what the document describes is refused for what it says, never for its form."""
+    """API-02: a request that matches the document is never refused as malformed or invalid."""
     if not is_positive(case) or response.status_code not in (400, 422):
         return
     problem = response.json()
@@ -61,4 +61,4 @@ def described_form_is_taken(ctx, response, case):
     failures = problem["details"].get("failures", [])
     unlisted = [failure for failure in failures if not is_excused(failure, case.body)]
     if unlisted or not failures:
-        raise AssertionError(f"{problem['code']} for a request that fits the document: {unlisted}")
+        raise AssertionError(f"{problem['code']} for a request that matches the document: {unlisted}")

@@ -1,4 +1,4 @@
-/** `npm run test:outside`: tools that nobody here wrote, against a running exchange and its OpenAPI document. */
+/** `npm run test:outside`: runs third-party tools against a running exchange and its OpenAPI document. */
 
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -8,9 +8,9 @@ import { tryGeneratedClients } from './generated-clients.ts'
 import { createReport } from './report.ts'
 import { trySchemathesis } from './schemathesis.ts'
 
-const HELP = `Runs schemathesis and openapi-generator against an exchange of its own; exits 1 if one finds a fault.
+const HELP = `Runs schemathesis and openapi-generator against a new exchange; exits 1 if one finds a defect.
 
-  npm run test:outside                 both; what cannot be had here is skipped, and says why
+  npm run test:outside                 both; a missing tool is skipped with its reason
   npm run test:outside -- schemathesis
   npm run test:outside -- clients`
 
@@ -27,7 +27,7 @@ if (unknown !== undefined) {
 async function run(): Promise<void> {
   const report = createReport()
   const folder = mkdtempSync(join(tmpdir(), 'aex-outside-'))
-  // An exit runs the handlers that end programs, the database among them; a signal alone would not.
+  // A signal alone would not run the exit handlers, which end child processes such as the database.
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1))
   process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
   try {

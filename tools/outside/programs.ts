@@ -5,7 +5,7 @@ import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { Skipped } from './report.ts'
 
-/** Tools are kept here between runs: outside the repository. */
+/** Tools are cached here between runs, outside the repository. */
 export const CACHE = join(
   process.env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache'),
   'agent-exchange-outside',
@@ -28,11 +28,11 @@ export interface Ended {
   readonly output: string
 }
 
-/** Ended with this process, also where it is interrupted. */
+/** Child processes, which are killed when this process exits. */
 const running = new Set<ChildProcess>()
 process.once('exit', () => running.forEach((child) => child.kill('SIGKILL')))
 
-/** Runs a program to its end, both streams as one text. Ended by its own process id where it takes too long. */
+/** Runs a program and collects both output streams. It is killed after `limitMs`. */
 export function run(program: string, args: readonly string[], options: RunOptions): Promise<Ended> {
   const child = spawn(program, args, {
     cwd: options.cwd,
@@ -57,7 +57,7 @@ export function run(program: string, args: readonly string[], options: RunOption
   })
 }
 
-/** As `run`, for a program that has to succeed. */
+/** Like `run`, but throws if the program fails. */
 export async function mustRun(
   program: string,
   args: readonly string[],
@@ -69,16 +69,16 @@ export async function mustRun(
   return output
 }
 
-/** As `mustRun`, for a program that fetches something: a registry that cannot be reached is a reason to skip. */
+/** Like `mustRun`, for downloads: throws `Skipped` if a registry cannot be reached. */
 export async function mustFetch(what: string, program: string, args: readonly string[], options: RunOptions) {
   const { code, output } = await run(program, args, options)
   if (code === 0) return output
-  if (OFFLINE.test(output)) throw new Skipped(`${what} cannot be fetched here`)
+  if (OFFLINE.test(output)) throw new Skipped(`${what} cannot be downloaded`)
   throw new Error(`${program} ended with ${code}\n${output.slice(-MAXIMUM_SHOWN)}`)
 }
 
 export function requireProgram(name: string, ...probe: string[]): void {
-  if (spawnSync(name, probe).status !== 0) throw new Skipped(`there is no ${name} here`)
+  if (spawnSync(name, probe).status !== 0) throw new Skipped(`${name} is not installed`)
 }
 
 export interface Artifact {
@@ -87,12 +87,12 @@ export interface Artifact {
   readonly sha256: string
 }
 
-/** A file with a known digest, fetched once. */
+/** Downloads a file once and checks its digest. */
 export async function fetched({ name, url, sha256 }: Artifact): Promise<string> {
   const path = join(CACHE, name)
   if (existsSync(path) && digestOf(readFileSync(path)) === sha256) return path
   const bytes = await download(url)
-  if (digestOf(bytes) !== sha256) throw new Error(`${url} is not the file that was expected`)
+  if (digestOf(bytes) !== sha256) throw new Error(`${url} has an unexpected digest`)
   mkdirSync(CACHE, { recursive: true })
   const partial = `${path}.${process.pid}`
   writeFileSync(partial, bytes)

@@ -5,13 +5,13 @@ import { CACHE, mustFetch, mustRun, requireProgram } from './programs.ts'
 const INSTALL_MS = 180_000
 const COMPLETE = 'complete'
 
-/** A virtual environment with these packages, kept between runs; the interpreter of it. */
+/** Creates a cached virtual environment with these packages and returns its interpreter. */
 export async function pythonWith(name: string, packages: readonly string[]): Promise<string> {
   requireProgram('python3', '-c', 'import venv, ensurepip')
   const folder = join(CACHE, name)
   const python = join(folder, 'bin/python')
   if (existsSync(join(folder, COMPLETE))) return python
-  // One that was not finished is begun again.
+  // An incomplete environment is recreated.
   rmSync(folder, { recursive: true, force: true })
   mkdirSync(CACHE, { recursive: true })
   await mustRun('python3', ['-m', 'venv', folder], { limitMs: INSTALL_MS })

@@ -1,4 +1,4 @@
-"""An agent made of the generated client and jwcrypto: it registers, signs a policy receipt, and pages through its stream."""
+"""An agent with the generated client and jwcrypto: it registers, signs a policy receipt, and pages through its stream."""
 
 import base64
 import hashlib
@@ -41,7 +41,7 @@ def new_key(key_id, use):
 
 
 def sign(pair, key_id, statement):
-    """ES256 over RFC 8785, which for these ASCII texts is sorted JSON without blanks."""
+    """ES256 over RFC 8785, which for ASCII strings is sorted JSON without white space."""
     text = json.dumps(statement, sort_keys=True, separators=(",", ":"))
     r, s = decode_dss_signature(pair.get_op_key("sign").sign(text.encode(), ec.ECDSA(hashes.SHA256())))
     raw = r.to_bytes(32, "big") + s.to_bytes(32, "big")

@@ -1,12 +1,12 @@
 /**
- * Why a body that fits its schema may still be refused with `validation_failed`: rules that compare several members, or
- * a member with the time or with what is stored. Everything else belongs into the schema.
+ * Reasons to refuse a schema-valid body with `validation_failed`: rules that compare several members, or a member with
+ * the time or stored data. Everything else belongs in the schema.
  */
 export interface Refusal {
   readonly rule: string
-  /** Where the failure points to; a regular expression. */
+  /** Regular expression for the pointer of the failure. */
   readonly pointer: string
-  /** What the refused value looks like, where that says more than its place; a regular expression. */
+  /** Regular expression for the refused value, if the pointer is not specific enough. */
   readonly value?: string
   readonly reason: string
 }
@@ -16,7 +16,7 @@ export const REFUSALS: readonly Refusal[] = [
     rule: 'OBJ-19',
     pointer: '_(?:at|from)$',
     value: '^[0-9]{4}-02-29T',
-    reason: 'whether a year has a 29 February is no regular expression',
+    reason: 'a regular expression cannot express leap years',
   },
   {
     rule: 'PKG-12',
@@ -26,12 +26,12 @@ export const REFUSALS: readonly Refusal[] = [
   {
     rule: 'O-35',
     pointer: '^/metadata/content_type$',
-    reason: 'which content types are taken depends on the operation',
+    reason: 'the accepted content types depend on the operation',
   },
   {
     rule: 'ID-05',
     pointer: '^/occurred_at$',
-    reason: 'occurred_at is compared with the time now',
+    reason: 'occurred_at is compared with the current time',
   },
   {
     rule: 'O-05',

@@ -6,7 +6,7 @@ import { parseRequirements } from '../requirements/requirement-coverage.ts'
 import { REFUSALS } from './refusals.ts'
 import { createReport, Skipped } from './report.ts'
 
-test('a tool that is missing is skipped with its reason, and only a fault fails the run', async (t) => {
+test('a missing tool is skipped with its reason, and only a defect fails the run', async (t) => {
   const lines: string[] = []
   t.mock.method(console, 'log', (line: string) => void lines.push(line))
   const report = createReport()
@@ -27,13 +27,13 @@ test('a tool that is missing is skipped with its reason, and only a fault fails 
   assert.match(lines.at(-1) ?? '', /✖ c .* a fault$/u)
 })
 
-test('every refusal that is excused names a requirement or an open point, and a place', () => {
+test('every excused refusal names a requirement or an open point, and a pointer', () => {
   const page = readFileSync(new URL('../../docs/requirements.md', import.meta.url), 'utf8')
   const known = new Set<string>([...parseRequirements(page).map(({ id }) => id), ...OPEN_POINT_IDS])
   for (const { rule, pointer, reason } of REFUSALS) {
     assert.ok(known.has(rule), rule)
     assert.doesNotThrow(() => new RegExp(pointer, 'u'))
-    assert.ok(!new RegExp(pointer, 'u').test(''), `${rule} excuses every place`)
+    assert.ok(!new RegExp(pointer, 'u').test(''), `${rule} excuses every pointer`)
     assert.ok(reason.length > 0)
   }
 })

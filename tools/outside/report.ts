@@ -1,12 +1,12 @@
-/** What was tried, and what came of it. */
+/** Collects and prints the results of the trials. */
 export interface Report {
-  /** Runs a step; what it returns is its finding. A `Skipped` is no failure. */
+  /** Runs a step and reports its return value. `Skipped` does not count as a failure. */
   step(tool: string, what: string, attempt: () => Promise<string>): Promise<boolean>
   print(): void
   failed(): boolean
 }
 
-/** Thrown where a tool cannot be had here. */
+/** Thrown if a tool is not available. */
 export class Skipped extends Error {}
 
 const SIGN = { passed: '✔', failed: '✖', skipped: '–' } as const

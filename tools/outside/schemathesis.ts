@@ -8,7 +8,7 @@ import type { Report } from './report.ts'
 
 const VERSION = '4.32.5'
 const LIMIT_MS = 240_000
-/** Cases for each operation and phase, so that all of it takes at most three minutes on two cores. */
+/** Cases per operation and phase; the run takes at most three minutes on two cores. */
 const MAX_EXAMPLES = 40
 const MAXIMUM_LINE = 1_000
 const MAXIMUM_LINES = 300
@@ -21,7 +21,7 @@ export interface Trial {
   readonly report: Report
 }
 
-/** Requests that a tool invents from the document, and what it thinks of the answers. */
+/** Generates requests from the document and checks the responses. */
 export async function trySchemathesis({ exchange, folder, report }: Trial): Promise<void> {
   await report.step(`schemathesis ${VERSION}`, 'all checks, on every operation', async () => {
     const python = await pythonWith(`schemathesis-${VERSION}`, [`schemathesis==${VERSION}`])
@@ -62,20 +62,20 @@ export async function trySchemathesis({ exchange, folder, report }: Trial): Prom
         limitMs: LIMIT_MS,
       },
     )
-    if (code !== 0) throw new Error(`found faults\n${shown(output)}`)
+    if (code !== 0) throw new Error(`found defects\n${shown(output)}`)
     return summaryOf(output)
   })
 }
 
-/** Without the long lines of a stack trace that quotes its sources. */
+/** Truncates long lines, such as stack traces that quote source code. */
 function shown(output: string): string {
   const lines = output.split('\n').map((line) => line.slice(0, MAXIMUM_LINE))
   return lines.slice(-MAXIMUM_LINES).join('\n')
 }
 
-/** How many requests were made. */
+/** The number of generated requests. */
 function summaryOf(output: string): string {
   const generated = /^ *(?<count>\d+) generated/mu.exec(output)?.groups?.['count']
-  if (generated === undefined) throw new Error(`its report cannot be read\n${shown(output)}`)
-  return `${generated} requests, no fault`
+  if (generated === undefined) throw new Error(`cannot parse its report\n${shown(output)}`)
+  return `${generated} requests, no defect`
 }

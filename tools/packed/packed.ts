@@ -1,4 +1,4 @@
-/** `npm run test:packed`: packs the packages as published ones, installs them in an empty project, runs the quickstart. */
+/** `npm run test:packed`: packs the packages, installs them in an empty project and runs the quickstart. */
 
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'

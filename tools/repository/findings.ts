@@ -1,4 +1,4 @@
-/** What a check found, and the one way all checks of this folder report it. */
+/** Findings of the checks, and how they are reported. */
 
 export interface Finding {
   readonly path: string
@@ -6,7 +6,7 @@ export interface Finding {
   readonly message: string
 }
 
-/** Prints findings as `path:line  message`, which editors and terminals turn into links; sets the exit code. */
+/** Prints findings as `path:line  message`, which editors recognize as links, and sets the exit code. */
 export function reportFindings(findings: readonly Finding[], allWell: string): void {
   if (findings.length === 0) {
     console.log(allWell)

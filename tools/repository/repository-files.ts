@@ -1,11 +1,11 @@
-/** What belongs to the repository, found by walking it: works in a plain copy as well as in a git checkout. */
+/** Lists the files of the repository by walking it, so that it works without git too. */
 
 import { readdirSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 
 export const ROOT = resolve(import.meta.dirname, '../..')
 
-/** As in .gitignore, plus git's own folder. */
+/** The entries of .gitignore, plus .git itself. */
 const LEFT_OUT = new Set(['.git', 'node_modules', 'dist', 'data', '.DS_Store'])
 const LEFT_OUT_ENDINGS = ['.tsbuildinfo', '.cpuprofile']
 
@@ -32,6 +32,6 @@ export function readFiles(wanted: (path: string) => boolean): RepositoryFile[] {
     .map((path) => ({ path, text: readFileSync(join(ROOT, path), 'utf8') }))
 }
 
-/** Tests, what they share, and the long trials: what no user installs. */
+/** Tests, fixtures and trials, which are not published. */
 export const isTest = (path: string) =>
   /\.(?:test|fixture)\.ts$/u.test(path) || path.includes('/faults/') || path.includes('/edc/')

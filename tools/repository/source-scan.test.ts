@@ -5,12 +5,12 @@ import { lineOf, scanSource } from './source-scan.ts'
 
 const texts = (source: string) => scanSource(source).literals.map(({ text }) => text)
 
-test('comments are blanked, their lines stay', () => {
+test('comments are blanked and line breaks are kept', () => {
   const { code } = scanSource("a // 'x'\n/* `y`\n */ b")
   assert.equal(code, 'a       \n      \n    b')
 })
 
-test('literals of every kind are found in order, with their contents out of the code', () => {
+test('literals of every kind are found in order, and their contents are blanked', () => {
   const { code, literals } = scanSource(`f('one', "t'wo", \`three\`)`)
   assert.deepEqual(
     literals.map(({ text }) => text),
@@ -19,7 +19,7 @@ test('literals of every kind are found in order, with their contents out of the 
   assert.equal(code, `f('   ', "    ", \`     \`)`)
 })
 
-test('an expression inside a template is code, also with braces and templates of its own', () => {
+test('an expression inside a template is code, even with nested braces and templates', () => {
   const source = '`a ${ { b: `c ${now()}` }.b } d` + e'
   const { code } = scanSource(source)
   assert.match(code, /now\(\)/u)
@@ -28,7 +28,7 @@ test('an expression inside a template is code, also with braces and templates of
   assert.deepEqual(texts(source), ['a ${ { b: `c ${now()}` }.b } d', 'c ${now()}'])
 })
 
-test('a quote or a comment opener inside a regular expression opens nothing', () => {
+test('a quote or a comment opener inside a regular expression is ignored', () => {
   const { code, literals } = scanSource(
     String.raw`const r = /['"/*]\/\/x/gu; return /'/.test(a) ? 'yes' : b / c / 'd'`,
   )
@@ -44,7 +44,7 @@ test('an escaped quote does not close its string, an unclosed string ends with i
   assert.deepEqual(texts("'open\n'next'"), ['open', 'next'])
 })
 
-test('whatever the input, code has its length and its lines', () => {
+test('code has the length and the lines of any input', () => {
   const fragment = fc.constantFrom("'", '"', '`', '${', '}', '{', '/', '*', '\\', '\n', 'a', ' ', '(', '😀')
   fc.assert(
     fc.property(fc.array(fragment), (parts) => {

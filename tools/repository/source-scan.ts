@@ -1,14 +1,14 @@
-/** Tells code from comments, strings and regular expressions, so that no check mistakes prose for code. */
+/** Separates code from comments, strings and regular expressions, so that checks do not mistake prose for code. */
 
 interface Literal {
   /** Offset of the opening quote. */
   readonly start: number
-  /** The text between the quotes, escapes left as they are written. */
+  /** The text between the quotes, with escapes unchanged. */
   readonly text: string
 }
 
 export interface ScannedSource {
-  /** As long as the source and with its lines, comments and literal contents blanked; quotes stay. */
+  /** The source with comments and literal contents blanked. Length, line breaks and quotes are kept. */
   readonly code: string
   readonly literals: readonly Literal[]
 }
@@ -24,7 +24,7 @@ const TEMPLATE_TEXT = /(?:\\[\s\S]|\$(?!\{)|[^`\\$])*/uy
 
 export function scanSource(source: string): ScannedSource {
   const literals: Literal[] = []
-  // One entry per template that is open around the current position; its value counts open braces.
+  // One entry per template literal around the current position, with its number of open braces.
   const templates: { start: number; braces: number }[] = []
   let code = ''
   let at = 0
@@ -82,7 +82,7 @@ export function scanSource(source: string): ScannedSource {
   return { code, literals: literals.toSorted((a, b) => a.start - b.start) }
 }
 
-/** Whether a slash here begins a regular expression rather than divides (ECMA-262, section 12, InputElement goals). */
+/** Whether a slash starts a regular expression instead of a division (ECMA-262 section 12, InputElement goals). */
 function startsOperand(before: string): boolean {
   const code = before.slice(-200).trimEnd()
   return !OPERAND_END.test(code) || KEYWORD_BEFORE_REGEX.test(code)

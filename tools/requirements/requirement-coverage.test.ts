@@ -16,7 +16,7 @@ Prose that names OBJ-09 and \`[OBJ-01] a test\`.
 const requirements = parseRequirements(markdown)
 const namedTests = (text: string) => findNamedTests({ path: 'a.test.ts', text })
 
-test('only list lines that begin with an id are requirements', () => {
+test('only list items that start with an id are requirements', () => {
   assert.deepEqual(requirements, [
     { id: 'OBJ-01', area: 'OBJ', meaning: 'Formats hold.' },
     { id: 'OBJ-02', area: 'OBJ', meaning: 'Closed objects.' },
@@ -28,7 +28,7 @@ test('an id listed twice is refused', () => {
   assert.throws(() => parseRequirements('- OBJ-01 a\n- OBJ-01 b\n'), /OBJ-01 is listed twice/u)
 })
 
-test('names are found in every quote, for every kind of test call, with all their ids and their line', () => {
+test('test names are found in every kind of quotes and test call, with their ids and line', () => {
   const found = namedTests(`
 test('[OBJ-01][O-01] one', () => {})
 describe("[OBJ-02] two", () => {
@@ -52,7 +52,7 @@ suite('six without an id')
   )
 })
 
-test('a table of names counts in a file that hands them to test', () => {
+test('a table of names counts in a file that passes them to test', () => {
   const table = `const CASES = [['[OBJ-01] one', 1], { title: '[O-01][OBJ-02] two' }, ['about [OBJ-02]']]\n`
   const found = namedTests(`${table}for (const [title] of CASES) test(title, () => {})`)
   assert.deepEqual(
@@ -62,7 +62,7 @@ test('a table of names counts in a file that hands them to test', () => {
   assert.deepEqual(namedTests(table), [])
 })
 
-test('comments, other calls and strings that quote a test prove nothing', () => {
+test('comments, other calls and quoted tests are ignored', () => {
   const text = `
 // test('[OBJ-01] in a comment')
 const quoted = "test('[OBJ-01] in a string')"
@@ -72,7 +72,7 @@ regex.latest('[OBJ-01] in a call that only ends like one')
   assert.deepEqual(namedTests(text), [])
 })
 
-test('coverage joins both sides and names what does not exist', () => {
+test('coverage joins requirements and tests, and reports unknown ids', () => {
   const tests = namedTests(`test('[OBJ-01] a'); test('[OBJ-1][O-01] b')`)
   const { requirements: covered, unknown } = coverage(requirements, tests)
   assert.deepEqual(
@@ -93,7 +93,7 @@ test('coverage joins both sides and names what does not exist', () => {
   ])
 })
 
-test('the nearest id to a known one is itself, and one edit away is found again', () => {
+test('the nearest id to a known id is itself, also after one deletion', () => {
   const ids = ['API-01', 'AUTH-02', 'PKG-10', 'EVT-15', 'O-37']
   fc.assert(
     fc.property(fc.constantFrom(...ids), fc.nat(5), (id, position) => {
@@ -103,7 +103,7 @@ test('the nearest id to a known one is itself, and one edit away is found again'
   )
 })
 
-test('the list of this repository numbers each area from 01 on, without a gap', () => {
+test('docs/requirements.md numbers each area from 01 without gaps', () => {
   const listed = parseRequirements(
     readFileSync(join(import.meta.dirname, '../../docs/requirements.md'), 'utf8'),
   )

@@ -1,4 +1,4 @@
-/** Requirement ids on one side, test names that carry them on the other. Pure: text in, data out. */
+/** Joins requirement ids with the test names that contain them. Pure functions. */
 
 import type { RepositoryFile } from '../repository/repository-files.ts'
 import { lineOf, scanSource } from '../repository/source-scan.ts'
@@ -37,7 +37,7 @@ const LEADING_TAG = /^\[[A-Z]+-\d{1,3}\]/u
 const TEST_CALL = /(?<![\w$])(?:test|it|describe|suite)(?:\.\w+)?\s*\(\s*$/u
 const CALL_WITH_VARIABLE = /(?<![\w$])(?:test|it|describe|suite)(?:\.\w+)?\s*\(\s*[A-Za-z_$]/u
 
-/** Reads the `- ID meaning` lines. The same id twice is a mistake in the file, so it throws. */
+/** Parses the `- ID meaning` lines. Throws on a duplicate id. */
 export function parseRequirements(markdown: string): Requirement[] {
   const found = new Map<string, Requirement>()
   for (const line of markdown.split('\n')) {
@@ -49,8 +49,8 @@ export function parseRequirements(markdown: string): Requirement[] {
 }
 
 /**
- * Names that hold at least one `[ID]`: those given to test, it, describe or suite (also `t.test`, `test.skip`) and,
- * in a file that hands such calls a variable, the strings that begin with an id, since they are its table of names.
+ * Names with at least one `[ID]`: arguments of test, it, describe or suite and, in a file that passes a variable to
+ * them, all strings that start with an id.
  */
 export function findNamedTests({ path, text }: RepositoryFile): NamedTest[] {
   const { code, literals } = scanSource(text)
@@ -97,13 +97,13 @@ export function countByArea(requirements: readonly Covered[]): AreaCount[] {
   })
 }
 
-/** The id that takes the fewest edits to reach; of equals, the first listed. */
+/** The candidate with the smallest edit distance; the first one of equals. */
 export function nearest(id: string, candidates: readonly string[]): string {
   const byDistance = candidates.map((candidate) => ({ candidate, distance: editDistance(id, candidate) }))
   return byDistance.toSorted((a, b) => a.distance - b.distance)[0]?.candidate ?? ''
 }
 
-/** Levenshtein's distance, one row at a time. */
+/** The Levenshtein distance, computed row by row. */
 function editDistance(from: string, to: string): number {
   let row = Array.from({ length: to.length + 1 }, (_, index) => index)
   for (const [i, a] of from.split('').entries()) {

@@ -1,4 +1,4 @@
-/** `npm run requirements`: which test proves which requirement, and which requirement waits for one. */
+/** `npm run requirements`: lists the tests of each requirement, and requirements without a test. */
 
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -8,12 +8,12 @@ import { isTest, readFiles, ROOT } from '../repository/repository-files.ts'
 import type { Coverage, Covered } from './requirement-coverage.ts'
 import { countByArea, coverage, findNamedTests, parseRequirements } from './requirement-coverage.ts'
 
-const HELP = `Lists every requirement of docs/requirements.md with the tests whose names carry its id.
+const HELP = `Lists every requirement of docs/requirements.md with the tests whose names contain its id.
 
-  npm run requirements                  all ids, their tests, then the gaps and the counts
-  npm run requirements -- --unproved    only the ids that no test names yet
+  npm run requirements                  all ids with their tests, then the unproved ids and the counts
+  npm run requirements -- --unproved    only ids without a test
   npm run requirements -- --json        one JSON document
-  npm run requirements -- --check       fails where a test names an id that does not exist
+  npm run requirements -- --check       fails if a test names an unknown id
 
 A test names what it proves in brackets: test('[PKG-02][ERR-02] a third recipient is refused', ...)`
 
