@@ -2,19 +2,20 @@ import { OPEN_POINT_IDS, openPoints, type OpenPoint, type OpenPointId } from '@a
 
 const INTRODUCTION = `# Open points
 
-The specification leaves some questions open on purpose. The deployment profile answers each of them with the least
-surprising choice. Nothing on this page is part of the protocol. Each entry is our choice, under the id of the open
-point. Input is never restricted more than the specification does, and a deployment may change every setting.
+The specification intentionally leaves some questions open. Our answers are the deployment profile. Nothing on this
+page is part of the protocol: each entry is our choice, named by the id of the open point, and a deployment can choose
+differently. Validation of input is never stricter than the specification, unless safety depends on it; then the entry
+says so.
 
-Set \`AEX_PROFILE\` to a JSON file with the settings that differ, by id:
+Set \`AEX_PROFILE\` to a JSON file that contains only the differences, by id and setting:
 
 \`\`\`json
 { "O-15": { "maximum_limit": 200 }, "O-28": { "encryption_curves": ["P-256", "P-384"] } }
 \`\`\`
 
-\`aex profile FILE\` checks such a file and prints the effective profile; \`aex profile --explain O-15\` explains
-one point. The schema of the file is \`packages/protocol/schemas/deployment-profile.schema.json\`. In
-\`openapi.json\`, \`x-open-point\` marks every choice for an open point with its id.
+\`aex profile FILE\` validates the file and prints the effective profile. \`aex profile --explain O-15\` explains one
+open point. The schema of the file is \`packages/protocol/schemas/deployment-profile.schema.json\`. In \`openapi.json\`,
+\`x-open-point\` marks everything that depends on an open point.
 
 This page is generated from \`packages/protocol/src/profile/\` by \`npm run generate\`.
 `
@@ -29,7 +30,7 @@ function section(id: OpenPointId): string {
     ([name, schema]) =>
       `| \`${name}\` | \`${JSON.stringify(Reflect.get(schema, 'default'))}\` | ${cell(String(Reflect.get(schema, 'description')))} |`,
   )
-  return `## ${id}\n\n${meaning}\n\n*Ours:* ${why}\n\n| setting | default | meaning |\n| --- | --- | --- |\n${rows.join('\n')}\n`
+  return `## ${id}\n\n${meaning}\n\n*Our choice:* ${why}\n\n| setting | default | meaning |\n| --- | --- | --- |\n${rows.join('\n')}\n`
 }
 
 function cell(text: string): string {

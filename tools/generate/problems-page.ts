@@ -11,8 +11,8 @@ const INTRODUCTION = `# Problems
 Every failure is \`application/problem+json\` (RFC 9457) with seven members: \`type\`, \`title\`, \`status\`, \`code\`,
 \`correlation_id\`, \`retryable\`, \`details\`. A problem never contains content, a token or a key.
 
-The specification shows two codes, *${specified()}*. The others, and all
-categories after \`transport_failure\`, are our choice ([O-11](open-points.md#o-11)). \`type\` ends with the slug.
+The specification defines two codes, *${specified()}*. The other codes, and all
+categories after \`transport_failure\`, are ours ([O-11](open-points.md#o-11)). \`type\` ends with the slug.
 
 This page is generated from \`packages/protocol/src/problems.ts\` by \`npm run generate\`.
 `
@@ -30,5 +30,5 @@ function section(category: ProblemCategory): string {
     const { status, title, retryable, advice } = problems[code]
     return `| \`${code}\` | ${status} | ${retryable ? 'yes' : 'no'} | ${title}. ${advice} | \`${problemSlug(code)}\` |`
   })
-  return `## ${category}\n\n| code | status | retry | meaning and what to do | slug |\n| --- | --- | --- | --- | --- |\n${rows.join('\n')}\n`
+  return `## ${category}\n\n| code | status | retry | meaning and advice | slug |\n| --- | --- | --- | --- | --- |\n${rows.join('\n')}\n`
 }

@@ -2,7 +2,7 @@ import { Type, type Static } from 'typebox'
 import { inUse, ours as fills } from './schema/annotations.ts'
 import { define } from './schema/define.ts'
 
-/** The nine categories that the specification expects, then those that we need beside them (O-11). */
+/** The nine categories that the specification expects, followed by our own (O-11). */
 export const PROBLEM_CATEGORIES = [
   'authentication',
   'authorization',
@@ -28,15 +28,15 @@ export interface ProblemDefinition {
   readonly title: string
   readonly retryable: boolean
   readonly category: ProblemCategory
-  /** Who fixed code and status: the specification shows two, the rest fill O-11. */
+  /** Source of code and status: the specification defines two, the others are ours (O-11). */
   readonly basis: 'specification' | 'profile'
-  /** What a caller should do about it; the page behind `type` says it too. */
+  /** What the caller should do; also shown on the page behind `type`. */
   readonly advice: string
 }
 
 const ours = { retryable: false, basis: 'profile' } as const
 
-/** The closed union of everything that can go wrong, and the one place where it gets a status. */
+/** All problems, and the only place that maps them to a status. */
 export const problems = {
   protocol_version_incompatible: {
     status: 409,
@@ -52,7 +52,7 @@ export const problems = {
     retryable: false,
     category: 'duplicate_idempotency',
     basis: 'specification',
-    advice: 'Use a new Idempotency-Key for a new request; repeat a request only with the very same content.',
+    advice: 'Use a new Idempotency-Key for a new request; retry a request only with identical content.',
   },
 
   access_token_missing: {
@@ -60,35 +60,35 @@ export const problems = {
     status: 401,
     title: 'An access token is required',
     category: 'authentication',
-    advice: 'Get a token from the authorization server that /.well-known/oauth-protected-resource names.',
+    advice: 'Request a token from the authorization server that /.well-known/oauth-protected-resource names.',
   },
   access_token_invalid: {
     ...ours,
     status: 401,
     title: 'The access token is not valid',
     category: 'authentication',
-    advice: 'Get a new token: this one is expired, damaged, or meant for another service.',
+    advice: 'Request a new token: this one is expired, malformed, or issued for another service.',
   },
   client_certificate_mismatch: {
     ...ours,
     status: 401,
     title: 'The access token is bound to another client certificate',
     category: 'authentication',
-    advice: 'Connect with the certificate that was shown when the token was issued.',
+    advice: 'Connect with the certificate that was used to request the token.',
   },
   client_certificate_required: {
     ...ours,
     status: 401,
     title: 'This deployment requires a client certificate',
     category: 'authentication',
-    advice: 'Connect with mutual TLS at the token endpoint and here.',
+    advice: 'Use mutual TLS for the token endpoint and for this API.',
   },
   caller_suspended: {
     ...ours,
     status: 403,
     title: 'The organization or client is suspended',
     category: 'authorization',
-    advice: 'Ask the operator of the exchange.',
+    advice: 'Contact the operator of the exchange.',
   },
   not_permitted: {
     ...ours,
@@ -103,28 +103,28 @@ export const problems = {
     status: 409,
     title: 'The recipient cannot receive this package',
     category: 'recipient_capability',
-    advice: 'details.reason says what the recipient lacks; look its agent and keys up in the directory.',
+    advice: 'details.reason says what the recipient lacks. Check its agent and its keys in the directory.',
   },
   invalid_state_transition: {
     ...ours,
     status: 409,
     title: 'The current state does not allow this',
     category: 'invalid_state_transition',
-    advice: 'details.state is the current state; fetch the resource before deciding again.',
+    advice: 'details.state is the current state. Fetch the resource before you decide again.',
   },
   package_expired: {
     ...ours,
     status: 410,
     title: 'The package has expired',
     category: 'expired_package',
-    advice: 'Ask the sender for a new package; its record and evidence stay readable.',
+    advice: 'Ask the sender for a new package. The record and its evidence remain readable.',
   },
   package_revoked: {
     ...ours,
     status: 410,
     title: 'The package was revoked',
     category: 'invalid_state_transition',
-    advice: 'The sender withdrew it; its record and evidence stay readable.',
+    advice: 'The sender withdrew the package. The record and its evidence remain readable.',
   },
   rate_limited: {
     ...ours,
@@ -132,15 +132,15 @@ export const problems = {
     title: 'Too many requests',
     retryable: true,
     category: 'rate_limit',
-    advice: 'Wait for the seconds in Retry-After, then repeat with the same Idempotency-Key.',
+    advice: 'Wait for the number of seconds in Retry-After, then retry with the same Idempotency-Key.',
   },
   quota_reached: {
     ...ours,
     status: 409,
-    title: 'A quota is used up',
+    title: 'A quota is exhausted',
     category: 'rate_limit',
     advice:
-      'details.quota names the quota of the deployment profile (O-13, O-31), details.maximum its value. Remove what is no longer needed, wait for retention, or ask the operator for more.',
+      'details.quota names the quota of the deployment profile (O-13, O-31), details.maximum its value. Delete unneeded resources, wait for retention, or ask the operator to raise the quota.',
   },
   transport_mode_mismatch: {
     ...ours,
@@ -167,14 +167,14 @@ export const problems = {
   header_invalid: {
     ...ours,
     status: 400,
-    title: 'A header has a value that cannot be used',
+    title: 'A header has an invalid value',
     category: 'request',
     advice: 'Send the header that details.header names once, with visible ASCII characters only.',
   },
   malformed_request: {
     ...ours,
     status: 400,
-    title: 'The request cannot be read',
+    title: 'The request is malformed',
     category: 'request',
     advice: 'Send valid UTF-8 JSON without duplicate members, not nested deeper than the limit.',
   },
@@ -183,28 +183,28 @@ export const problems = {
     status: 422,
     title: 'The request does not match its schema',
     category: 'request',
-    advice: 'details.failures lists each place, the rule, and what to do.',
+    advice: 'details.failures lists the location, the rule and advice for each failure.',
   },
   cursor_invalid: {
     ...ours,
     status: 400,
-    title: 'The cursor was not made by this exchange for this listing',
+    title: 'The cursor is not valid for this list',
     category: 'request',
-    advice: 'Return a cursor exactly as it came, or leave it out to start at the beginning.',
+    advice: 'Send a cursor exactly as you received it, or omit it to start at the beginning.',
   },
   cursor_expired: {
     ...ours,
     status: 410,
-    title: 'The cursor is older than what is retained',
+    title: 'The cursor is older than the retained entries',
     category: 'request',
-    advice: 'Start again without a cursor and reconcile: entries in between are gone from the stream.',
+    advice: 'Start without a cursor and reconcile: some entries have been removed from the stream.',
   },
   payload_too_large: {
     ...ours,
     status: 413,
     title: 'The request is too large',
     category: 'request',
-    advice: 'Stay below details.maximum_bytes.',
+    advice: 'Send at most details.maximum_bytes.',
   },
   media_type_unsupported: {
     ...ours,
@@ -216,7 +216,7 @@ export const problems = {
   method_not_allowed: {
     ...ours,
     status: 405,
-    title: 'This address does not take that method',
+    title: 'The method is not allowed for this URL',
     category: 'request',
     advice: 'Use a method that the Allow header lists.',
   },
@@ -226,15 +226,15 @@ export const problems = {
     title: 'The request took too long to arrive',
     retryable: true,
     category: 'request',
-    advice: 'Repeat it with the same Idempotency-Key.',
+    advice: 'Retry with the same Idempotency-Key.',
   },
 
   private_key_refused: {
     ...ours,
     status: 422,
-    title: 'The request holds private key material',
+    title: 'The request contains private key material',
     category: 'integrity',
-    advice: 'Treat that key as exposed and make a new one; only the public part belongs in a request.',
+    advice: 'Treat the key as compromised and generate a new one. Send only public keys.',
   },
   public_key_invalid: {
     ...ours,
@@ -249,7 +249,7 @@ export const problems = {
     title: 'The signature does not verify',
     category: 'integrity',
     advice:
-      'details.reason says which step failed. Sign the exact bytes or the RFC 8785 form with the named key.',
+      'details.reason names the failed step. Sign the exact bytes or the RFC 8785 form with the named key.',
   },
   signing_key_unusable: {
     ...ours,
@@ -263,34 +263,35 @@ export const problems = {
     status: 422,
     title: 'A recipient key of the sealed package cannot be used',
     category: 'integrity',
-    advice: 'Seal to active encryption keys from the directory: one of the sender, one of the recipient.',
+    advice:
+      'Seal for two active encryption keys from the directory: one of the sender and one of the recipient.',
   },
   envelope_invalid: {
     ...ours,
     status: 422,
-    title: 'The sealed package does not have the required form',
+    title: 'The envelope or the sealed package is malformed',
     category: 'integrity',
-    advice: 'details.reason says which rule of the envelope is broken.',
+    advice: 'details.reason names the violated rule.',
   },
   digest_mismatch: {
     ...ours,
     status: 422,
-    title: 'A digest does not match what was sent',
+    title: 'A digest does not match the content',
     category: 'integrity',
-    advice: 'Compute the digest again over the bytes that are sent.',
+    advice: 'Compute the digest over the bytes that you send.',
   },
   signature_reused: {
     ...ours,
     status: 409,
     title: 'The signature was already used for another package',
     category: 'integrity',
-    advice: 'Sign a statement of its own for each package.',
+    advice: 'Sign a separate statement for each package.',
   },
 
   policy_receipt_missing: {
     ...ours,
     status: 409,
-    title: 'There is no such policy receipt for this package',
+    title: 'The policy receipt does not exist',
     category: 'policy',
     advice: 'Create the policy receipt first, then name it in metadata.policy_receipt_id.',
   },
@@ -299,12 +300,12 @@ export const problems = {
     status: 409,
     title: 'The policy receipt does not authorize the package',
     category: 'policy',
-    advice: 'All five checks must have passed and a required approval must be given.',
+    advice: 'All five checks must have passed, and a required approval must have been given.',
   },
   policy_receipt_mismatch: {
     ...ours,
     status: 409,
-    title: 'The policy receipt is about something else',
+    title: 'The policy receipt does not match the package',
     category: 'policy',
     advice: 'details.members lists what differs between the receipt and the package metadata.',
   },
@@ -312,28 +313,28 @@ export const problems = {
   resource_not_found: {
     ...ours,
     status: 404,
-    title: 'There is nothing here for this caller',
+    title: 'The resource was not found',
     category: 'not_found',
-    advice: 'Check the id. What exists but belongs to others is answered in the same way.',
+    advice: 'Check the id. A resource of another organization gets the same response.',
   },
   identifier_conflict: {
     ...ours,
     status: 409,
     title: 'The identifier cannot be used',
     category: 'conflict',
-    advice: 'Make a new identifier with enough randomness.',
+    advice: 'Generate a new identifier with enough randomness.',
   },
   key_not_distinct: {
     ...ours,
     status: 409,
     title: 'The replacement key is not distinct',
     category: 'conflict',
-    advice: 'Use another key id and other key material than the key that is replaced.',
+    advice: 'Use a key id and key material that differ from those of the replaced key.',
   },
   response_mismatch: {
     ...ours,
     status: 422,
-    title: 'The response does not fit the package it answers',
+    title: 'The response does not match the package',
     category: 'request',
     advice:
       'Use the thread and the parties of the package in the path, and name it in responds_to_package_id.',
@@ -341,7 +342,7 @@ export const problems = {
   acknowledgement_mismatch: {
     ...ours,
     status: 422,
-    title: 'The acknowledgement does not fit the notification',
+    title: 'The acknowledgement does not match the notification',
     category: 'request',
     advice: 'Acknowledge with the event_id of that notification.',
   },
@@ -349,26 +350,27 @@ export const problems = {
   service_overloaded: {
     ...ours,
     status: 503,
-    title: 'The exchange is busy',
+    title: 'The exchange is overloaded',
     retryable: true,
     category: 'availability',
-    advice: 'Wait for the seconds in Retry-After, then repeat with the same Idempotency-Key.',
+    advice: 'Wait for the number of seconds in Retry-After, then retry with the same Idempotency-Key.',
   },
   database_unavailable: {
     ...ours,
     status: 503,
-    title: 'The database of the exchange cannot be reached',
+    title: 'The database is unavailable',
     retryable: true,
     category: 'availability',
-    advice: 'Wait for the seconds in Retry-After, then repeat with the same Idempotency-Key.',
+    advice: 'Wait for the number of seconds in Retry-After, then retry with the same Idempotency-Key.',
   },
   internal_error: {
     ...ours,
     status: 500,
-    title: 'Something failed on our side',
+    title: 'Internal error',
     retryable: true,
     category: 'availability',
-    advice: 'Repeat with the same Idempotency-Key; if it stays, give the operator the correlation_id.',
+    advice:
+      'Retry with the same Idempotency-Key. If the problem persists, give the operator the correlation_id.',
   },
 } as const satisfies Record<string, ProblemDefinition>
 
@@ -384,7 +386,7 @@ export function problemSlug(code: ProblemCode): string {
 export const problemDetails = define(
   'Problem',
   Type.Object({
-    type: Type.String({ format: 'uri', description: 'the address of a page that explains the problem' }),
+    type: Type.String({ format: 'uri', description: 'URL of a page that explains the problem' }),
     title: Type.String(),
     status: Type.Integer({ minimum: 400, maximum: 599 }),
     code: Type.String({ ...fills('O-11'), ...inUse(...PROBLEM_CODES) }),

@@ -1,46 +1,43 @@
 import { flag, fixed, integer, oneOf, openPoint, someOf, text, texts } from './open-point.ts'
 
-/** Open points about agents, keys, skills and who may do what. */
+/** Open points about agents, keys, skills and authorization. */
 export const identityPoints = {
   'O-05': openPoint({
     meaning:
-      'Status values of keys, agents, certification, threads and endpoints, how key status moves, and what replaces_key_id does.',
-    why: 'The values shown are used as they are. A replaced key keeps verifying what was already signed with it, so it becomes retiring rather than invalid. Only an agent whose status is active sends and receives.',
+      'Status values of keys, agents, certification, threads and endpoints; transitions of key status; the effect of replaces_key_id.',
+    why: 'We use the values that the specification shows. A replaced key still verifies existing signatures, so it becomes retiring instead of invalid. Only an agent with the status active can send and receive.',
     settings: {
       initial_agent_status: text('active', 'status of a newly registered agent'),
-      initial_certification_status: text(
-        'uncertified',
-        'certification status until an operator says otherwise',
-      ),
+      initial_certification_status: text('uncertified', 'certification status until an operator changes it'),
       agent_statuses: texts(
         ['active', 'suspended', 'paused', 'disabled', 'retired'],
-        'what an operator may set the status of an agent to; only active agents send and receive',
+        'agent statuses that an operator can set; only active agents can send and receive',
         1,
       ),
       certification_statuses: texts(
         ['uncertified', 'pending', 'certified', 'expired', 'revoked'],
-        'what an operator may set the certification status of an agent to',
+        'certification statuses that an operator can set',
         1,
       ),
       thread_state: text('active', 'state shown for a thread'),
       replaced_key_status: oneOf(
         ['retiring', 'active'],
         'retiring',
-        'what becomes of a key once another names it in replaces_key_id',
+        'status of a key after another key names it in replaces_key_id',
       ),
       replaceable_keys: fixed(
         'active or revoked',
-        'replaces_key_id names a registered key of the same agent and use that nothing replaced before',
+        'replaces_key_id must name a registered key of the same agent and use that has not been replaced before',
       ),
       key_material: fixed(
         'once per use',
-        'an agent has the same key material once for each use, and never again after its revocation',
+        'an agent can register the same key material once for each use, and not again after its revocation',
       ),
     },
   }),
   'O-06': openPoint({
     meaning: 'Skill vocabularies, the syntax of protocol_range, and what the manifest signature covers.',
-    why: 'Vocabularies are free text. A range is a list of comparators over versions, as package managers have it, and a bare version means just that version. A range that cannot be read is refused at publishing.',
+    why: 'Vocabularies are free text. A range is a list of version comparators, as in package managers, and a bare version means exactly that version. A release with an unreadable range is refused.',
     settings: {
       protocol_range_syntax: fixed(
         'comparators',
@@ -49,59 +46,59 @@ export const identityPoints = {
       unreadable_range: oneOf(
         ['incompatible', 'compatible'],
         'incompatible',
-        'how a release counts whose range cannot be read, published before ranges were checked',
+        'how to treat a release with an unreadable range that was published before ranges were checked',
       ),
       manifest_signature: fixed('rfc8785', 'signed over RFC 8785 of the release without manifest_signature'),
     },
   }),
   'O-09': openPoint({
     meaning: 'Which role may call which operation, beyond what the authorization statements say.',
-    why: 'A token speaks for one organization. A client bound to one agent acts as that agent only, and reads the stream that the agent needs.',
+    why: 'A token represents one organization. A client that is bound to one agent acts only as that agent, and can read the stream that the agent needs.',
     settings: {
-      agent_clients_use_stream: flag(true, 'a client of one agent reads and acknowledges notifications'),
-      agent_clients_manage_endpoints: flag(true, 'a client of one agent registers webhook endpoints'),
+      agent_clients_use_stream: flag(true, 'a client of one agent can read and acknowledge notifications'),
+      agent_clients_manage_endpoints: flag(true, 'a client of one agent can register webhook endpoints'),
     },
   }),
   'O-20': openPoint({
-    meaning: 'How organizations, clients, connector connections and skills come to be.',
-    why: 'The agent API has no operation for it, so it is the operator who provisions, on a listener of its own. That API is ours as a whole, with the limits that its answers name.',
+    meaning: 'How organizations, clients, connector connections and skills are created.',
+    why: 'The agent API has no operation for this, so the operator provisions them through the operator API on a separate listener. The whole operator API is ours, including the limits that its responses name.',
     settings: { provisioning: fixed('operator', 'through the operator API and the aex command') },
   }),
   'O-28': openPoint({
     meaning: 'Curves of encryption keys other than P-256.',
-    why: 'P-256 is the only curve shown. Signing keys are P-256 whatever is set here.',
+    why: 'P-256 is the only curve that the specification shows. Signing keys always use P-256.',
     settings: {
       encryption_curves: someOf(
         ['P-256', 'P-384', 'P-521'],
         ['P-256'],
-        'curves an encryption key may use',
+        'curves allowed for encryption keys',
         1,
       ),
     },
   }),
   'O-32': openPoint({
     meaning: 'Whether an agent may register again.',
-    why: 'An agent that was upgraded has to say so. Keys have operations of their own, so a second registration never changes them.',
+    why: 'An upgraded agent has to update its registration. Keys have their own operations, so a second registration never changes them.',
     settings: {
       second_registration: oneOf(
         ['update', 'refuse'],
         'update',
-        'update everything but keys, or answer with a conflict',
+        'update everything except keys, or respond with a conflict',
       ),
     },
   }),
   'O-38': openPoint({
     meaning: 'Validity and rotation times of the keys that sign webhooks. Found by us.',
-    why: 'A new key is to be published before it signs, and agents are to refresh before valid_until; without times neither can be planned.',
+    why: 'A new key must be published before it signs, and agents must refresh before valid_until. Both need defined times.',
     settings: {
       lead_seconds: integer(172_800, 0, 2_592_000, 'time between publishing a key and signing with it'),
       validity_days: integer(365, 1, 3_650, 'time from valid_from to valid_until'),
-      retiring_days: integer(7, 0, 365, 'time a replaced key stays listed as retiring'),
+      retiring_days: integer(7, 0, 365, 'time for which a replaced key is listed as retiring'),
     },
   }),
   'O-42': openPoint({
-    meaning: 'As whom the platform itself appears. Found by us.',
-    why: 'Skill releases are signed and some audit events are caused by no agent; both name an organization and an agent.',
+    meaning: 'The organization and agent that represent the platform. Found by us.',
+    why: 'Signed skill releases, and audit events that no agent caused, have to name an organization and an agent.',
     settings: {
       organization_id: text('org_platform', 'organization of the platform', { pattern: '^org_[A-Za-z0-9]' }),
       agent_id: text('agent_platform', 'agent of the platform', { pattern: '^agent_[A-Za-z0-9]' }),
@@ -114,25 +111,25 @@ export const identityPoints = {
     },
   }),
   'O-08': openPoint({
-    meaning: 'Token endpoint address, scopes and token lifetimes.',
-    why: 'The address is found by standard discovery (RFC 9728, RFC 8414). Short tokens make a stolen one worth little; no scope is needed, since the client decides what a token may do.',
+    meaning: 'The address of the token endpoint, scopes and token lifetimes.',
+    why: 'Clients find the address by standard discovery (RFC 9728, RFC 8414). Short lifetimes limit the use of a stolen token. No scope is needed, because the client determines what a token may do.',
     settings: {
       access_token_seconds: integer(300, 30, 3_600, 'lifetime of an access token'),
-      assertion_seconds: integer(300, 10, 3_600, 'longest lifetime of a client assertion'),
+      assertion_seconds: integer(300, 10, 3_600, 'maximum lifetime of a client assertion'),
       assertion_algorithm: fixed(
         'ES256',
-        'how a client signs its assertion, which names one audience and a jti',
+        'signature algorithm of client assertions; an assertion has one audience and a jti',
       ),
-      assertion_id_characters: integer(256, 36, 1_024, 'longest jti of a client assertion'),
-      token_characters: integer(8_192, 1_024, 32_768, 'longest Authorization header'),
+      assertion_id_characters: integer(256, 36, 1_024, 'maximum length of the jti of a client assertion'),
+      token_characters: integer(8_192, 1_024, 32_768, 'maximum length of the Authorization header'),
       key_lead_seconds: integer(600, 10, 86_400, 'time between publishing a token key and signing with it'),
-      clock_skew_seconds: integer(30, 0, 300, 'difference of clocks that is forgiven'),
-      scope: fixed('none', 'no scope is asked for or needed'),
+      clock_skew_seconds: integer(30, 0, 300, 'tolerated clock skew'),
+      scope: fixed('none', 'scopes are not used'),
     },
   }),
   'O-30': openPoint({
-    meaning: 'Whether mutual TLS is required beside private_key_jwt.',
-    why: 'Either one binds a client. A certificate shown at the token endpoint binds the token in any case.',
-    settings: { require_mutual_tls: flag(false, 'refuse tokens that are not bound to a certificate') },
+    meaning: 'Whether mutual TLS is required in addition to private_key_jwt.',
+    why: 'Each of them authenticates a client. A certificate that is presented at the token endpoint always binds the token.',
+    settings: { require_mutual_tls: flag(false, 'reject tokens that are not bound to a certificate') },
   }),
 }

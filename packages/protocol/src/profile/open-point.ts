@@ -1,6 +1,6 @@
 import { Type, type TObject, type TProperties, type TSchema } from 'typebox'
 
-/** One question that the specification leaves open, with our answer as settings that a deployment may change. */
+/** A question that the specification leaves open, with our answer as settings that a deployment can change. */
 export interface OpenPoint<P extends TProperties = TProperties> {
   readonly meaning: string
   readonly why: string
@@ -16,7 +16,7 @@ export function openPoint<P extends TProperties>(point: {
   return { ...point, settings: Type.Object(point.settings, { additionalProperties: false }) }
 }
 
-/** A choice with only one answer built today. It stands in the profile so that the choice is seen to be ours. */
+/** A choice with a single implemented value. It is in the profile to document that the choice is ours. */
 export function fixed<T extends string>(value: T, description: string) {
   return Type.Literal(value, { default: value, description })
 }
@@ -25,7 +25,7 @@ export function oneOf<const T extends string[]>(values: [...T], fallback: T[numb
   return Type.Enum(values, { default: fallback, description })
 }
 
-/** Some of a closed list, each at most once. */
+/** A subset of a closed list. */
 export function someOf<const T extends string[]>(
   values: [...T],
   fallback: readonly T[number][],

@@ -4,7 +4,7 @@ import { objectPoints } from './objects.ts'
 import { packagePoints } from './packages.ts'
 import { servicePoints } from './service.ts'
 
-/** Every point that the specification leaves open, by its id. O-38 and later were found while building. */
+/** Every question that the specification leaves open, by id. O-38 and later were found during development. */
 export const openPoints = {
   ...objectPoints,
   ...identityPoints,

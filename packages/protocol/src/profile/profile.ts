@@ -5,7 +5,7 @@ import { pointerTo, type Failure } from '../validation/failure.ts'
 import { validatorFor } from '../validation/validator.ts'
 import { OPEN_POINT_IDS, openPoints, type OpenPointId } from './open-points.ts'
 
-/** What a deployment has decided on every open point. */
+/** The choices of a deployment for every open point. */
 export type DeploymentProfile = {
   readonly [Id in OpenPointId]: Static<(typeof openPoints)[Id]['settings']>
 }
@@ -16,7 +16,7 @@ export type ProfileResult =
 
 const settings = Object.fromEntries(OPEN_POINT_IDS.map((id) => [id, openPoints[id].settings]))
 
-/** The schema of a whole profile. An override file may leave out any point and any setting. */
+/** The schema of a complete profile. An override file may omit any point and any setting. */
 export const profileSchema: JsonObject = {
   $schema: 'https://json-schema.org/draft/2020-12/schema',
   ...toJson(Type.Object(settings, { additionalProperties: false })),
@@ -35,7 +35,7 @@ function defaults(): DeploymentProfile {
 }
 
 /**
- * Lays a deployment's overrides over the defaults, setting by setting.
+ * Merges the overrides of a deployment into the defaults, setting by setting.
  *
  * @example
  * const result = createProfile({ 'O-15': { maximum_limit: 200 } })
@@ -62,7 +62,7 @@ function overlay(id: string, values: unknown): unknown {
   return isPlainObject(values) ? { ...base, ...values } : values
 }
 
-/** A failure below `/O-15/…` is about O-15. */
+/** A failure below `/O-15/…` belongs to O-15. */
 function namePoint(found: Failure): Failure {
   const id = found.pointer.split('/')[1]
   return id === undefined ? found : { ...found, rule: id }

@@ -246,7 +246,7 @@ test('every open point is listed with the values of this deployment', async () =
     ?.settings.find((setting) => 'value' in setting && setting.value === 321)
   assert.deepEqual(found, {
     name: 'maximum_limit',
-    meaning: 'most items on a page',
+    meaning: 'maximum items per page',
     default: 1_000,
     value: 321,
   })
