@@ -7,8 +7,8 @@ export function encodeBase64url(bytes: Uint8Array): string {
 }
 
 /**
- * Strict base64url. A text is canonical when encoding its bytes gives the same text again, which rules out
- * padding, whitespace, the other alphabet and non-zero unused bits at once (RFC 4648 section 3.5).
+ * Strict base64url. A text is canonical if encoding its bytes yields the same text, which excludes padding,
+ * whitespace, the other alphabet and non-zero unused bits (RFC 4648 section 3.5).
  */
 export function decodeBase64url(text: string, at?: string): Uint8Array {
   const bytes = fromBase64(text, 'base64url')
@@ -22,15 +22,15 @@ export function encodeBase64(bytes: Uint8Array): string {
   return toBase64(bytes, 'base64')
 }
 
-/** Strict base64 with padding; undefined where the text is anything else. */
+/** Strict base64 with padding; undefined for any other text. */
 export function decodeBase64(text: string): Uint8Array | undefined {
   const bytes = fromBase64(text, 'base64')
   return bytes !== undefined && encodeBase64(bytes) === text ? bytes : undefined
 }
 
 /**
- * Base64 in either alphabet (RFC 4648 sections 4 and 5), padded or not; undefined where the text is anything else, one
- * with both alphabets or unused bits that are not zero among it.
+ * Base64 in either alphabet (RFC 4648 sections 4 and 5), padded or not; undefined for any other text, including one
+ * that mixes the alphabets or has non-zero unused bits.
  */
 export function decodeAnyBase64(text: string): Uint8Array | undefined {
   const bytes = fromBase64(text, /[-_]/.test(text) ? 'base64url' : 'base64')

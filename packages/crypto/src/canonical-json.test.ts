@@ -19,7 +19,7 @@ test('RFC 8785 section 3.2.3: names sort by UTF-16 code units', (t) => {
   const input = String.raw`{"\u20ac":"Euro Sign","\r":"Carriage Return","\ufb33":"Hebrew Letter Dalet With Dagesh",
     "1":"One","\ud83d\ude00":"Emoji: Grinning Face","\u0080":"Control","\u00f6":"Latin Small Letter O With Diaeresis"}`
   const order = Object.values(JSON.parse(canonicalize(parseStrictJson(input))) as Record<string, string>)
-  // "1" is an integer-like key, which JavaScript lists first whatever the text says.
+  // "1" is an integer-like key, which JavaScript always lists first.
   t.assert.deepEqual(order.slice(1), [
     'Carriage Return',
     'Control',
@@ -70,7 +70,7 @@ function fromBits(hex: string): number {
   return view.getFloat64(0)
 }
 
-test('what JSON cannot carry unchanged is refused, not converted', (t) => {
+test('a value that JSON cannot represent is refused, not converted', (t) => {
   const cycle: Record<string, unknown> = {}
   cycle.self = cycle
   const refused: unknown[] = [
@@ -119,7 +119,7 @@ function reversed(value: unknown): unknown {
   )
 }
 
-test('RFC 8785: the quick way and a library agree on every value, also on names that JavaScript puts elsewhere', (t) => {
+test('RFC 8785: our implementation and a library agree on every value, including integer-like names', (t) => {
   const names = fc.oneof(
     fc.string({ unit: 'grapheme', maxLength: 4 }),
     fc.constantFrom(
@@ -147,7 +147,7 @@ test('RFC 8785: the quick way and a library agree on every value, also on names 
   }))
   fc.assert(
     fc.property(tree, (value) => {
-      // A name such as __proto__ can be a member only where JSON.parse made it.
+      // Only JSON.parse creates a member named __proto__.
       const parsed: unknown = JSON.parse(JSON.stringify(value))
       t.assert.equal(canonicalize(parsed), canonicalizeJson(parsed))
     }),

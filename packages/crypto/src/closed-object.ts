@@ -5,8 +5,8 @@ export function isObject(value: unknown): value is Readonly<Record<string, unkno
 }
 
 /**
- * An object with exactly these members. In signed and sealed objects nothing may hide beside what the
- * protocol names (O-29); which name was too many is not said, since names are content as well.
+ * An object with exactly these members. Signed and sealed objects must not contain unknown members (O-29). The error
+ * does not name the unknown member, because names may be content.
  */
 export function closedObject<Name extends string>(
   value: unknown,

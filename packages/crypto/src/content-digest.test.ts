@@ -20,14 +20,14 @@ function seal(content: Uint8Array, kid: string): Promise<SealedPackage> {
   })
 }
 
-test('[PKG-02] RFC 8785 of a sealed package, put together, is what writing it value by value gives', async (t) => {
+test('[PKG-02] the assembled RFC 8785 text of a sealed package equals its canonicalization', async (t) => {
   await fc.assert(
     fc.asyncProperty(
       fc.uint8Array({ minLength: 1, maxLength: 300 }),
       fc.string({ unit: 'grapheme', minLength: 1 }),
       async (content, kid) => {
         const jwe = await seal(content, kid)
-        // As the service reads it, with members of the key in whatever order they were sent.
+        // As parsed by the service, with the members of the key in any order.
         const read = readSealedPackage(JSON.parse(JSON.stringify(jwe)))
         t.assert.equal(canonicalSealed(read), canonicalize(jwe))
       },
@@ -36,7 +36,7 @@ test('[PKG-02] RFC 8785 of a sealed package, put together, is what writing it va
   )
 })
 
-test('[PKG-02] the digest that a sender writes is found by the first rule, whatever the spelling of the envelope', async (t) => {
+test('[PKG-02] the digest of a sender matches the first rule, however the envelope is serialized', async (t) => {
   const jwe = await seal(new TextEncoder().encode('content'), 'key "a"')
   const digest = await sealedContentDigest(jwe)
   const { key, kid } = { key: signing.privateKey, kid: 'key_s' }

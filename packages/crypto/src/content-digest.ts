@@ -6,7 +6,7 @@ import type { SealedPackage } from './sealed-package-shape.ts'
 
 type Content = Pick<ParsedEnvelope, 'jwe' | 'jweText'>
 
-/** Which bytes content_digest covers in native mode is an open point (O-17); these are the readings. */
+/** Which bytes content_digest covers in native mode is an open point (O-17); these rules are accepted. */
 export const CONTENT_DIGEST_RULES = ['jcs-jwe', 'jwe-text', 'ciphertext-bytes'] as const
 
 export type ContentDigestRule = (typeof CONTENT_DIGEST_RULES)[number]
@@ -21,8 +21,8 @@ const COVERED_BY_RULE: Readonly<Record<ContentDigestRule, (content: Content) => 
 }
 
 /**
- * RFC 8785 of a sealed package that was read by its own rules. Its texts are base64url, which needs no escape, so
- * the long ones are put in their places as they are: escaping them anew would cost more than hashing them.
+ * RFC 8785 of a validated sealed package. Its strings are base64url, which needs no escaping, so they are inserted
+ * unchanged: escaping them would cost more than hashing them.
  */
 export function canonicalSealed({
   aad,
@@ -35,7 +35,7 @@ export function canonicalSealed({
   return `{"aad":"${aad}","ciphertext":"${ciphertext}","iv":"${iv}","protected":"${header}","recipients":${canonicalize(recipients)},"tag":"${tag}"}`
 }
 
-/** The content_digest that our senders write into metadata and policy receipt. */
+/** The content_digest that our SDK writes into metadata and policy receipt. */
 export function sealedContentDigest(jwe: SealedPackage): Promise<string> {
   return sha256Digest(canonicalize(jwe))
 }
@@ -44,7 +44,7 @@ function contentDigest(content: Content, rule: ContentDigestRule): Promise<strin
   return sha256Digest(COVERED_BY_RULE[rule](content))
 }
 
-/** The content digest by every rule. */
+/** The content digest for each rule. */
 export async function contentDigests(content: Content): Promise<Record<ContentDigestRule, string>> {
   return {
     'jcs-jwe': await contentDigest(content, 'jcs-jwe'),
@@ -53,13 +53,13 @@ export async function contentDigests(content: Content): Promise<Record<ContentDi
   }
 }
 
-/** The first of the rules by which the content has this digest, or undefined. */
+/** The first rule for which the content has this digest, or undefined. */
 export async function matchContentDigest(
   content: Content,
   digest: string,
   rules: readonly ContentDigestRule[] = CONTENT_DIGEST_RULES,
 ): Promise<ContentDigestRule | undefined> {
-  // Whatever is well formed is the only text of its digest, and no secret: the texts can be compared.
+  // A well-formed digest has a single representation and is not secret, so strings can be compared.
   parseDigest(digest)
   for (const rule of rules) {
     if (digest === (await contentDigest(content, rule))) return rule

@@ -31,9 +31,9 @@ export const CURVES: Readonly<Record<Curve, Parameters>> = {
 }
 
 /**
- * Whether (x, y) is a point of the curve other than infinity, which has no affine form. Points are public,
- * so time need not be constant; and this costs a tenth of importing the point into the runtime, which
- * matters where each envelope carries two. The cofactor is 1: on the curve means in the group.
+ * Whether (x, y) is a point of the curve other than infinity, which has no affine form. Points are public, so the time
+ * need not be constant. It is cheaper than importing the point, which matters because each envelope carries two. The
+ * cofactor is 1, so every point on the curve is in the group.
  */
 export function isOnCurve(curve: Curve, x: bigint, y: bigint): boolean {
   const { p, b } = CURVES[curve]

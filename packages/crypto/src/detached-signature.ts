@@ -6,7 +6,7 @@ import { CryptoError } from './errors.ts'
 import { SIGNATURE_LENGTH, signEs256, verifyEs256 } from './es256.ts'
 import type { PrivateKey, PublicKey } from './keys.ts'
 
-/** The members under which the protocol's objects carry their signature. */
+/** The signature members of protocol objects. */
 export type SignatureMember = 'signature' | 'sender_signature' | 'manifest_signature'
 
 export interface DetachedSignature {
@@ -20,7 +20,7 @@ export interface SigningKey {
   readonly keyId: string
 }
 
-/** Signs RFC 8785 of the object without the member that will carry the signature. */
+/** Signs RFC 8785 of the object without its signature member. */
 export async function signDetached(
   object: object,
   { member, key, keyId }: SigningKey & { readonly member: SignatureMember },
@@ -29,7 +29,7 @@ export async function signDetached(
   return { key_id: keyId, algorithm: SIGNATURE_ALGORITHM, signature: encodeBase64url(signature) }
 }
 
-/** Reads the signature that an object carries, without judging it; `key_id` says which key to look up. */
+/** Parses the signature of an object without verifying it; `key_id` names the key to look up. */
 export function readDetached(object: object, member: SignatureMember): DetachedSignature {
   const carried = isObject(object) ? object[member] : undefined
   const { key_id, algorithm, signature } = closedObject(
@@ -43,7 +43,7 @@ export function readDetached(object: object, member: SignatureMember): DetachedS
   return { key_id, algorithm, signature }
 }
 
-/** Verifies the signature that an object carries; throws where it does not hold. */
+/** Verifies the signature of an object; throws if it is invalid. */
 export async function verifyDetached(
   object: object,
   { member, publicKey }: { readonly member: SignatureMember; readonly publicKey: PublicKey },
@@ -60,8 +60,8 @@ export function signedBytes(object: object, member: SignatureMember): Uint8Array
 }
 
 /**
- * The 64 bytes of r||s. No encoding is prescribed for detached signatures (O-22), so base64 and base64url are read,
- * padded or not. Compare these bytes: one signature has several spellings.
+ * The 64 bytes r||s. The encoding of detached signatures is an open point (O-22), so base64 and base64url are accepted,
+ * padded or not. Compare the bytes, because one signature has several encodings.
  */
 export function signatureBytes({ signature }: Pick<DetachedSignature, 'signature'>): Uint8Array {
   const bytes = decodeAnyBase64(signature)

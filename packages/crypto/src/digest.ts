@@ -8,12 +8,12 @@ const DIGEST = /^sha-256=:([A-Za-z0-9+/]+=*):$/
 /** A dictionary member whose value is a byte sequence, without parameters (RFC 9530 section 2 has none). */
 const MEMBER = /^([a-z*][a-z0-9_.*-]*)=(:[A-Za-z0-9+/]*=*:)$/
 
-/** The digest of some bytes, or of a text's UTF-8, in the form of RFC 9530. */
+/** The digest of bytes, or of the UTF-8 encoding of a string, in RFC 9530 form. */
 export async function sha256Digest(data: Uint8Array | string): Promise<string> {
   return `sha-256=:${encodeBase64(await sha256(data))}:`
 }
 
-/** The 32 bytes of a digest in the protocol's one form; anything else is refused. */
+/** The 32 bytes of a digest in the form of the protocol; any other form is refused. */
 export function parseDigest(text: string): Uint8Array {
   const encoded = DIGEST.exec(text)?.[1]
   const bytes = encoded === undefined ? undefined : decodeBase64(encoded)
@@ -21,14 +21,14 @@ export function parseDigest(text: string): Uint8Array {
   return bytes
 }
 
-/** Whether two digests are the same. Both must be well formed. */
+/** Whether two digests are equal. Both must be well-formed. */
 export function digestsEqual(left: string, right: string): boolean {
   return bytesEqual(parseDigest(left), parseDigest(right))
 }
 
 /**
- * The sha-256 member of a Content-Digest field, in the protocol's form. The field is a dictionary that may
- * hold further algorithms; they are passed over, since SHA-256 is the one that counts here.
+ * The sha-256 member of a Content-Digest field, in the form of the protocol. The field is a dictionary that may contain
+ * other algorithms, which are ignored.
  */
 export function parseContentDigest(field: string): string {
   const members = field.split(',').map((part) => MEMBER.exec(trimBlanks(part)))
@@ -36,14 +36,14 @@ export function parseContentDigest(field: string): string {
   const digests = members.filter((member) => member?.[1] === 'sha-256')
   const digest = digests[0]?.[2]
   if (digest === undefined) throw new CryptoError('digest_missing')
-  // A dictionary would let the last of two win (RFC 9651 section 4.2.2); an honest sender writes one.
+  // In a dictionary the last duplicate wins (RFC 9651 section 4.2.2); an honest sender writes one.
   if (digests.length > 1) throw new CryptoError('digest_malformed')
   const normal = `sha-256=${digest}`
   parseDigest(normal)
   return normal
 }
 
-/** Compares in time that depends on the length alone. */
+/** Constant-time comparison for equal lengths. */
 export function bytesEqual(left: Uint8Array, right: Uint8Array): boolean {
   if (left.length !== right.length) return false
   let difference = 0

@@ -23,7 +23,7 @@ const envelope = await signEnvelope({ metadata, jwe }, { key: signing.privateKey
 
 const encode = (value: string | Uint8Array) => Buffer.from(value).toString('base64url')
 const decode = (value: string) => Buffer.from(value, 'base64url').toString()
-/** A fresh, valid signature over whatever header and payload text a test wants to smuggle in. */
+/** A valid signature over an arbitrary header and payload. */
 async function signText(header: string, payload: string): Promise<string> {
   const input = `${encode(header)}.${encode(payload)}`
   const signature = await signEs256(signing.privateKey, new TextEncoder().encode(input))
@@ -32,7 +32,7 @@ async function signText(header: string, payload: string): Promise<string> {
 const headerText = decode(envelope.protected)
 const payloadText = decode(envelope.payload)
 
-test('[PKG-01] what we sign parses, verifies and comes back', async (t) => {
+test('[PKG-01] a signed envelope parses, verifies and round-trips', async (t) => {
   for (const input of [
     JSON.stringify(envelope),
     new TextEncoder().encode(JSON.stringify(envelope, null, 2)),
@@ -52,7 +52,7 @@ test('[PKG-01] what we sign parses, verifies and comes back', async (t) => {
   })
 })
 
-test('[PKG-01] jose alone verifies what we sign', async (t) => {
+test('[PKG-01] jose verifies our envelopes', async (t) => {
   const { payload } = await flattenedVerify(envelope, { ...signing.publicKey.jwk })
   t.assert.deepEqual(JSON.parse(new TextDecoder().decode(payload)), { jwe, metadata })
 })
@@ -63,7 +63,7 @@ test('[PKG-01] another key does not verify', async (t) => {
   await t.assert.rejects(verifyEnvelope(parsed, other.publicKey), { code: 'signature_mismatch' })
 })
 
-test('[PKG-01] header attacks are refused, though their signature is valid', async (t) => {
+test('[PKG-01] header attacks with a valid signature are refused', async (t) => {
   const header: Record<string, unknown> = JSON.parse(headerText)
   const change = (members: object) => JSON.stringify({ ...header, ...members })
   const refused: [string, string][] = [
@@ -98,7 +98,7 @@ test('[PKG-01] header attacks are refused, though their signature is valid', asy
   }
 })
 
-test('[PKG-01] payload attacks are refused, though their signature is valid', async (t) => {
+test('[PKG-01] payload attacks with a valid signature are refused', async (t) => {
   const refused: [string, string][] = [
     ['json_duplicate_member', payloadText.replace('{', '{"metadata":{},')],
     ['json_duplicate_member', payloadText.replace('"package_id"', '"package_id":"pkg_2","package\\u005fid"')],
@@ -140,7 +140,7 @@ test('[PKG-01] outer attacks: members, encodings, signature length', (t) => {
   for (const [code, input] of refused) t.assert.throws(() => parseEnvelope(input), { code }, input)
 })
 
-test('[PKG-01] any flipped bit anywhere in the text is noticed', async () => {
+test('[PKG-01] any flipped bit in the text is detected', async () => {
   const bytes = new TextEncoder().encode(JSON.stringify(envelope))
   await fc.assert(
     fc.asyncProperty(fc.nat(bytes.length - 1), fc.nat(7), async (at, bit) => {
@@ -155,7 +155,7 @@ test('[PKG-01] any flipped bit anywhere in the text is noticed', async () => {
   )
 })
 
-test('content_digest by every rule of O-17, told apart by the text as sent', async (t) => {
+test('content_digest for every rule of O-17, distinguished by the submitted text', async (t) => {
   const ours = parseEnvelope(JSON.stringify(envelope))
   const digests = await contentDigests(ours)
   t.assert.equal(digests['jcs-jwe'], await sealedContentDigest(jwe))
@@ -174,7 +174,7 @@ test('content_digest by every rule of O-17, told apart by the text as sent', asy
   await t.assert.rejects(matchContentDigest(theirs, 'sha-256=:AAAA:'), { code: 'digest_malformed' })
 })
 
-test('signing refuses what could not be read back', async (t) => {
+test('signing refuses input that could not be parsed again', async (t) => {
   const key = { key: signing.privateKey, kid: 'key_s' }
   await t.assert.rejects(signEnvelope({ metadata: { a: Number.NaN }, jwe }, key), {
     code: 'json_not_representable',
@@ -182,7 +182,7 @@ test('signing refuses what could not be read back', async (t) => {
   await t.assert.rejects(signEnvelope({ metadata, jwe }, { ...key, kid: '' }), { code: 'envelope_key_id' })
 })
 
-test('[PKG-01][PKG-02][API-02] the published forms are those that are made and read here', (t) => {
+test('[PKG-01][PKG-02][API-02] the published schemas match what this package writes and reads', (t) => {
   const published = validatorOf(exchangeEnvelope)
   const { native } = operationExamples.createPackageTransfer.requests ?? {}
   const example = parseEnvelope(JSON.stringify(native))

@@ -8,7 +8,7 @@ import type { PrivateKey, PublicKey } from './keys.ts'
 import { readSealedPackage, type SealedOptions, type SealedPackage } from './sealed-package-shape.ts'
 import { parseStrictJson, parseWithSpans, type JsonValue } from './strict-json.ts'
 
-/** A Flattened JWS (RFC 7515 section 7.2.2), narrowed to the protocol's one form. */
+/** A Flattened JWS (RFC 7515 section 7.2.2), restricted to the form of the protocol. */
 export interface Envelope {
   readonly protected: string
   readonly payload: string
@@ -16,16 +16,16 @@ export interface Envelope {
 }
 
 export interface ParsedEnvelope {
-  /** The id of the key that is said to have signed. */
+  /** The id of the claimed signing key. */
   readonly kid: string
   /** The members as sent, each of them canonical base64url. */
   readonly text: Envelope
-  /** What the member `payload` stands for. */
+  /** The decoded member `payload`. */
   readonly payload: Uint8Array
   /** Package metadata as sent; its schema is checked elsewhere. */
   readonly metadata: unknown
   readonly jwe: SealedPackage
-  /** The member `jwe` exactly as it stands in the payload, for the digest rule `jwe-text`. */
+  /** The exact text of `jwe` in the payload, for the digest rule `jwe-text`. */
   readonly jweText: string
   readonly signingInput: Uint8Array
   readonly signature: Uint8Array
@@ -33,15 +33,15 @@ export interface ParsedEnvelope {
 
 export interface EnvelopeOptions extends SealedOptions {
   readonly maxDepth?: number
-  /** Sees the decoded payload as soon as it is parsed, and may throw. */
+  /** Called with the decoded payload directly after parsing; may throw. */
   readonly inspectPayload?: (payload: JsonValue) => void
 }
 
 const encoder = new TextEncoder()
 
 /**
- * Signs metadata and sealed content as one. The payload is written in RFC 8785 form, so that the digest
- * over the text of `jwe` and the digest over its canonical form are the same.
+ * Signs metadata and sealed content together. The payload is in RFC 8785 form, so the digest over the text of `jwe`
+ * equals the digest over its canonical form.
  *
  * @example
  * const envelope = await signEnvelope({ metadata, jwe }, { key, kid: 'key_a' })
@@ -66,15 +66,15 @@ export async function signEnvelope(
 }
 
 /**
- * PKG-01, PKG-02: reads an envelope as the service does, without any private key, and refuses whatever is
- * not exactly the protocol's form. The signature is not checked yet: see {@link verifyEnvelope}.
+ * PKG-01, PKG-02: parses an envelope without a private key, and refuses every deviation from the form of the protocol.
+ * It does not verify the signature: see {@link verifyEnvelope}.
  */
 export function parseEnvelope(input: string | Uint8Array, options: EnvelopeOptions = {}): ParsedEnvelope {
   const depth = options.maxDepth === undefined ? {} : { maxDepth: options.maxDepth }
   return readEnvelope(parseStrictJson(input, { ...depth, at: 'envelope' }), options)
 }
 
-/** As {@link parseEnvelope}, for a caller who has read the outer JSON strictly already. */
+/** Like {@link parseEnvelope}, for a caller that has already parsed the outer JSON strictly. */
 export function readEnvelope(outer: JsonValue, options: EnvelopeOptions = {}): ParsedEnvelope {
   const depth = options.maxDepth === undefined ? {} : { maxDepth: options.maxDepth }
   const envelope = readMembers(outer)
@@ -98,7 +98,7 @@ export function readEnvelope(outer: JsonValue, options: EnvelopeOptions = {}): P
   }
 }
 
-/** Checks the signature with the key that `kid` stands for; throws where it does not hold. */
+/** Verifies the signature with the key of `kid`; throws if it is invalid. */
 export async function verifyEnvelope(parsed: ParsedEnvelope, publicKey: PublicKey): Promise<void> {
   if (!(await verifyEs256(publicKey, parsed.signingInput, parsed.signature))) {
     throw new CryptoError('signature_mismatch')
@@ -114,7 +114,7 @@ function readMembers(value: unknown): Envelope {
   return { protected: header, payload, signature }
 }
 
-/** RFC 7515 section 4.1: crit, b64, jwk, jku, x5c and the rest are refused with every other extra name. */
+/** RFC 7515 section 4.1: crit, b64, jwk, jku, x5c and every other extra parameter are refused. */
 function readHeader(encoded: string): string {
   const at = 'protected'
   const json = parseStrictJson(decodeBase64url(encoded, at), { at })

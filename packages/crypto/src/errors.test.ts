@@ -11,7 +11,7 @@ test('the README lists every error code', async (t) => {
   )
 })
 
-test('an error says where, in words of the protocol, and is matched by its code', (t) => {
+test('an error names the member and is matched by its code', (t) => {
   const error = new CryptoError('sealed_iv', { at: 'jwe.iv' })
   t.assert.equal(error.code, 'sealed_iv')
   t.assert.match(error.message, /^jwe\.iv: The iv/)

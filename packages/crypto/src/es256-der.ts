@@ -22,7 +22,7 @@ export function derFromRaw(raw: Uint8Array): Uint8Array {
   return der
 }
 
-/** Raw r||s of the DER that our own runtime has just made; not a parser for DER from outside. */
+/** Converts DER from our own runtime to raw r||s. Not a parser for untrusted DER. */
 export function rawFromDer(der: Uint8Array): Uint8Array {
   const raw = new Uint8Array(2 * HALF)
   const rLength = der[3] ?? 0
@@ -33,7 +33,7 @@ export function rawFromDer(der: Uint8Array): Uint8Array {
   return raw
 }
 
-/** Where the minimal big-endian form starts, and whether a zero must precede it to keep it positive. */
+/** The start of the minimal big-endian form, and whether a leading zero must keep it positive. */
 function integerStart(raw: Uint8Array, offset: number): { start: number; sign: 0 | 1 } {
   let start = 0
   while (start < HALF - 1 && raw[offset + start] === 0) start++

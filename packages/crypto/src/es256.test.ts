@@ -74,7 +74,7 @@ test('only 64 bytes with r and s between 1 and n-1 are a signature', async (t) =
     der: derFromRaw(good),
   }
   for (const [name, bytes] of Object.entries(refused)) {
-    // Ours to refuse, not only the runtime's.
+    // Our own check refuses these, not only the runtime.
     if (name !== 'r plus n mod 2^256') t.assert.equal(isRawSignature(Uint8Array.from(bytes)), false, name)
     t.assert.equal(await verifyEs256(publicKey, data, Uint8Array.from(bytes)), false, name)
   }
@@ -86,7 +86,7 @@ function plus(left: Uint8Array, right: Uint8Array): Uint8Array {
   return Uint8Array.from(Buffer.from((sum % 2n ** 256n).toString(16).padStart(64, '0'), 'hex'))
 }
 
-test('a key serves its own use and a forged handle none', async (t) => {
+test('a key works for its own use only, and a forged handle never works', async (t) => {
   const encryption = await generateKeyPair('encryption')
   const data = utf8.encode('data')
   t.assert.throws(() => signEs256(encryption.privateKey, data), { code: 'key_use_mismatch' })

@@ -12,20 +12,20 @@ export function signEs256(key: PrivateKey, data: Uint8Array): Promise<Uint8Array
 }
 
 /**
- * Whether this is the key's signature of the data. Any other length (DER too), and an r or s outside
- * 1 to n−1, is no signature (FIPS 186-5 section 6.4.2, step 1), whatever the runtime makes of it.
+ * Whether this is a valid signature of the data. Other lengths (including DER) and r or s outside 1 to n−1 are rejected
+ * here (FIPS 186-5 section 6.4.2, step 1), independently of the runtime.
  */
 export async function verifyEs256(key: PublicKey, data: Uint8Array, signature: Uint8Array): Promise<boolean> {
   const verifier = verifierOf(key)
   return isRawSignature(signature) && verifier(data, signature)
 }
 
-/** Whether the bytes can be an ES256 signature at all: 64 of them, r and s each from 1 to n−1. */
+/** Whether the bytes have the form of an ES256 signature: 64 bytes, r and s from 1 to n−1. */
 export function isRawSignature(bytes: Uint8Array): boolean {
   return bytes.length === SIGNATURE_LENGTH && inRange(bytes.subarray(0, 32)) && inRange(bytes.subarray(32))
 }
 
-/** 1 ≤ value < n, byte by byte: signatures are public, so the first difference may decide. */
+/** 1 ≤ value < n. Signatures are public, so the comparison need not be constant-time. */
 function inRange(value: Uint8Array): boolean {
   if (value.every((byte) => byte === 0)) return false
   const i = value.findIndex((byte, index) => byte !== ORDER[index])

@@ -1,6 +1,6 @@
 /**
- * Every byte-level profile of Agent Exchange. Nothing here does I/O or reads the clock; nothing but
- * `primitives-node.ts` needs Node, so the package runs in a browser as well.
+ * The cryptography of Agent Exchange. It has no I/O and reads no clock. Only `primitives-node.ts` needs Node, so the
+ * package also runs in browsers.
  *
  * @packageDocumentation
  */

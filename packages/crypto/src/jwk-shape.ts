@@ -4,7 +4,7 @@ import { isObject } from './closed-object.ts'
 import { type Curve, CURVES, isOnCurve, toBigInt } from './curves.ts'
 import { CryptoError } from './errors.ts'
 
-/** A public key as the protocol writes it, and nothing more. */
+/** A public key in the form of the protocol, without other members. */
 export interface PublicJwk {
   readonly kty: 'EC'
   readonly crv: Curve
@@ -19,23 +19,23 @@ export interface PrivateJwk extends PublicJwk {
 export type KeyUse = 'signing' | 'encryption'
 
 export interface JwkOptions {
-  /** Curves that are allowed: P-256 unless told (open point O-28), and for signing P-256 whatever is told. */
+  /** Allowed curves. Defaults to P-256 (open point O-28); signing keys always use P-256. */
   readonly curves?: readonly Curve[]
-  /** What the key is for: a JWK that says otherwise of itself is refused. */
+  /** The intended use. A JWK that declares another use is refused. */
   readonly use?: KeyUse
   readonly at?: string
 }
 
 /** RFC 7518 sections 6.2.2, 6.3.2 and 6.4, and `priv` of the AKP type: private by name, whatever the type. */
 const PRIVATE_MEMBERS = new Set(['d', 'p', 'q', 'dp', 'dq', 'qi', 'oth', 'k', 'priv'])
-/** All that an ephemeral key may hold: it is stored with the content it belongs to (O-29). */
+/** Allowed members of an ephemeral key, which is stored with its content (O-29). */
 const MEMBERS_OF_EPHEMERAL = new Set(['kty', 'crv', 'x', 'y', 'kid', 'alg', 'use', 'key_ops', 'ext'])
 
 type Members = Readonly<Record<string, unknown>>
 
 /**
- * Reads a public EC key out of untrusted input: steps in the order in which they can mislead. Other public members
- * (RFC 7517 section 4, registered or not) are passed over; an address among them is never followed.
+ * Parses a public EC key from untrusted input. Other public members (RFC 7517 section 4, registered or not) are ignored,
+ * and a URL among them is never fetched.
  */
 export function readPublicJwk(value: unknown, options: JwkOptions = {}): PublicJwk {
   const jwk = asObject(value, options.at)
@@ -43,7 +43,7 @@ export function readPublicJwk(value: unknown, options: JwkOptions = {}): PublicJ
   return readPoint(jwk, options, 'verify')
 }
 
-/** As {@link readPublicJwk}, for the key that a sealed package carries: nothing may hide beside its point. */
+/** Like {@link readPublicJwk}, for the key in a sealed package, which must have no unknown members. */
 export function readEphemeralJwk(value: unknown, options: JwkOptions = {}): PublicJwk {
   const point = readPublicJwk(value, options)
   if (Object.keys(asObject(value, options.at)).some((name) => !MEMBERS_OF_EPHEMERAL.has(name))) {
@@ -53,8 +53,8 @@ export function readEphemeralJwk(value: unknown, options: JwkOptions = {}): Publ
 }
 
 /**
- * ID-06: whether a member is private by its name, at any depth. The name is enough, also with null or an empty string
- * behind it: such a sender is confused.
+ * ID-06: whether a member is private by its name, at any depth. The name is sufficient, even with the value null or an
+ * empty string.
  */
 export function holdsPrivateMember(value: unknown): boolean {
   const open = [value]
@@ -69,7 +69,7 @@ export function holdsPrivateMember(value: unknown): boolean {
   return false
 }
 
-/** Reads a private EC key of the caller's own. */
+/** Parses a private EC key of the caller. */
 export function readPrivateJwk(value: unknown, options: JwkOptions = {}): PrivateJwk {
   const { d, ...rest } = asObject(value, options.at)
   if (d === undefined) throw new CryptoError('key_private_missing', { at: options.at })
@@ -99,7 +99,7 @@ function readPoint(jwk: Members, options: JwkOptions, operation: 'sign' | 'verif
   return { kty: 'EC', crv, x: x.text, y: y.text }
 }
 
-/** Full length, leading zeros included (RFC 7518 sections 6.2.1.2 and 6.2.2.1). */
+/** Full length, including leading zeros (RFC 7518 sections 6.2.1.2 and 6.2.2.1). */
 function readInteger(text: unknown, size: number, at: string | undefined): { text: string; value: bigint } {
   if (typeof text !== 'string') throw new CryptoError('key_coordinate_invalid', { at })
   let bytes: Uint8Array
@@ -112,7 +112,7 @@ function readInteger(text: unknown, size: number, at: string | undefined): { tex
   return { text, value: toBigInt(bytes) }
 }
 
-/** RFC 7517 sections 4.2 to 4.4: use, key_ops and alg are optional, but where present they bind. */
+/** RFC 7517 sections 4.2 to 4.4: use, key_ops and alg are optional, but binding if present. */
 function contradicts(jwk: Members, use: KeyUse, operation: 'sign' | 'verify'): boolean {
   const operations: readonly unknown[] | undefined = Array.isArray(jwk.key_ops) ? jwk.key_ops : undefined
   if (use === 'signing') {

@@ -8,7 +8,7 @@ import { generateKeyPair, importPrivateJwk, importPublicJwk, jwkThumbprint } fro
 const signing = await generateKeyPair('signing')
 const { jwk } = signing.publicKey
 
-test('[ID-06] private material is refused by name, whatever stands behind it', async (t) => {
+test('[ID-06] private material is refused by name, whatever its value', async (t) => {
   for (const name of ['d', 'p', 'q', 'dp', 'dq', 'qi', 'oth', 'k', 'priv']) {
     for (const value of [signing.privateJwk.d, '', null, undefined, 0]) {
       await t.assert.rejects(
@@ -25,7 +25,7 @@ test('[ID-06] private material is refused at any depth, and in linear time', asy
   for (const hidden of [{ d: 'AAAA' }, [{ oth: [] }], { other: { inner: [1, { k: null }] } }]) {
     await t.assert.rejects(importPublicJwk({ ...jwk, other: hidden }), { code: 'key_private_material' })
   }
-  // An entry of a list has an index, and no name.
+  // An array item has an index and no name.
   await importPublicJwk({ ...jwk, key_ops: ['d', 'k'] })
   let reads = 0
   const members = (length: number) =>
@@ -41,13 +41,13 @@ test('[ID-06] private material is refused at any depth, and in linear time', asy
   assert.ok(small > 0 && reads - small <= 10 * small, `${small} reads, then ${reads - small}`)
 })
 
-test('[ID-06][ERR-02] a refusal of private material does not repeat it', async (t) => {
+test('[ID-06][ERR-02] the error about private material does not contain it', async (t) => {
   await t.assert.rejects(importPublicJwk(signing.privateJwk), (error: Error) => {
     return !`${error.message}${error.stack}${JSON.stringify(error)}`.includes(signing.privateJwk.d)
   })
 })
 
-test('[ID-06] public members that are registered, and any others, are accepted and not kept', async (t) => {
+test('[ID-06] registered and unknown public members are accepted and dropped', async (t) => {
   const key = await importPublicJwk({
     ...jwk,
     kid: 'a',
@@ -69,7 +69,7 @@ test('[ID-06] public members that are registered, and any others, are accepted a
   assert.ok(Object.isFrozen(key) && Object.isFrozen(key.jwk))
 })
 
-test('[ID-06] only points of P-256 in their one encoding', async (t) => {
+test('[ID-06] only points of P-256 in their canonical encoding are accepted', async (t) => {
   const short = encodeBase64url(new Uint8Array(31).fill(1))
   const zero = encodeBase64url(new Uint8Array(32))
   const prime = Uint8Array.from(Buffer.from(CURVES['P-256'].p.toString(16), 'hex'))
@@ -96,7 +96,7 @@ test('[ID-06] only points of P-256 in their one encoding', async (t) => {
     await t.assert.rejects(importPublicJwk(key), { code }, JSON.stringify(key))
 })
 
-test('[ID-06] other curves count only where the caller allows them', async (t) => {
+test('[ID-06] other curves are accepted only if the caller allows them', async (t) => {
   for (const crv of ['P-384', 'P-521'] as const) {
     const pair = await crypto.subtle.generateKey({ name: 'ECDH', namedCurve: crv }, true, ['deriveBits'])
     const { kty, x, y } = await crypto.subtle.exportKey('jwk', pair.publicKey)
@@ -113,7 +113,7 @@ test('[ID-06] other curves count only where the caller allows them', async (t) =
   }
 })
 
-test('the curve equation holds for a base point and fails beside it', (t) => {
+test('the curve equation holds for a base point and fails for a neighbouring point', (t) => {
   // SP 800-186 section 3.2.1.3: the generator of P-256.
   const x = 0x6b17d1f2e12c4247f8bce6e563a440f277037d812deb33a0f4a13945d898c296n
   const y = 0x4fe342e2fe1a7f9b8ee7eb4a7c0f9e162bce33576b315ececbb6406837bf51f5n
@@ -125,7 +125,7 @@ test('the curve equation holds for a base point and fails beside it', (t) => {
   t.assert.equal(isOnCurve('P-384', x, y), false)
 })
 
-test('a key that names another use of itself is refused', async (t) => {
+test('a key that declares another use is refused', async (t) => {
   const signs = { use: 'signing' } as const
   const encrypts = { use: 'encryption' } as const
   await importPublicJwk({ ...jwk, use: 'sig', alg: 'ES256', key_ops: ['verify'] }, signs)
@@ -138,7 +138,7 @@ test('a key that names another use of itself is refused', async (t) => {
   }
 })
 
-test('a private key has its own public part and a scalar in range', async (t) => {
+test('a private key needs its own public key and a scalar in range', async (t) => {
   const other = await generateKeyPair('signing')
   const { d } = other.privateJwk
   const order = Uint8Array.from(Buffer.from(CURVES['P-256'].n.toString(16), 'hex'))

@@ -13,12 +13,12 @@ import {
 } from './jwk-shape.ts'
 import type { Signer, Verifier } from './primitives.ts'
 
-/** A checked public key. What the runtime made of it stays inside this module. */
+/** A validated public key. The imported runtime key stays inside this module. */
 export interface PublicKey {
   readonly jwk: PublicJwk
 }
 
-/** A private key for one use. Its private part cannot be read back. */
+/** A private key for one use. It cannot be exported. */
 export interface PrivateKey {
   readonly use: KeyUse
   readonly publicJwk: PublicJwk
@@ -27,17 +27,17 @@ export interface PrivateKey {
 export interface KeyPair {
   readonly publicKey: PublicKey
   readonly privateKey: PrivateKey
-  /** To be stored by its owner, and by nobody else. */
+  /** To be stored only by its owner. */
   readonly privateJwk: PrivateJwk
 }
 
-// Weak maps tie runtime keys to handles, so a handle that was not imported here is worth nothing.
+// Weak maps associate handles with runtime keys, so a forged handle is useless.
 const verifiers = new WeakMap<PublicKey, Verifier>()
 const signers = new WeakMap<PrivateKey, Signer>()
 const agreementKeys = new WeakMap<PublicKey | PrivateKey, Promise<CryptoKey>>()
 
 /**
- * Checks and imports a public JWK, once; keep the handle.
+ * Validates and imports a public JWK. Importing is expensive, so keep the handle.
  *
  * @example
  * const key = await importPublicJwk(directoryEntry.public_key, { use: 'signing' })
@@ -48,7 +48,7 @@ export async function importPublicJwk(jwk: unknown, options: JwkOptions = {}): P
   return key
 }
 
-/** Imports a private JWK of the caller's own, for signing or for opening packages. */
+/** Imports a private JWK of the caller, for signing or for opening packages. */
 export async function importPrivateJwk(
   jwk: unknown,
   options: JwkOptions & { readonly use: KeyUse },
@@ -56,7 +56,7 @@ export async function importPrivateJwk(
   const { use } = options
   const { d, ...publicJwk } = readPrivateJwk(jwk, options)
   const key: PrivateKey = Object.freeze({ use, publicJwk: Object.freeze(publicJwk) })
-  // WebCrypto refuses a private part that belongs to another public part; node:crypto does not look.
+  // WebCrypto refuses a private key with a foreign public key; node:crypto does not check.
   const agreementKey = await importAgreementKey({ ...publicJwk, d }).catch(() => {
     throw new CryptoError('key_pair_mismatch')
   })
@@ -66,7 +66,7 @@ export async function importPrivateJwk(
 }
 
 /**
- * A new P-256 pair.
+ * Generates a P-256 key pair.
  *
  * @example
  * const { publicKey, privateKey } = await generateKeyPair('signing')

@@ -1,6 +1,6 @@
 /**
- * Optional whitespace of HTTP fields (RFC 9110 section 5.6.3) at both ends removed. A regular expression with `[ \t]+$`
- * would try every start of a long run of blanks, and take quadratic time for it.
+ * Removes optional whitespace of HTTP fields (RFC 9110 section 5.6.3) at both ends. The regular expression `[ \t]+$`
+ * would take quadratic time for long whitespace.
  */
 export function trimBlanks(text: string): string {
   let start = 0

@@ -14,10 +14,10 @@ import { openPackage, sealPackage } from './sealed-package.ts'
 import { readSealedPackage } from './sealed-package-shape.ts'
 import { parseStrictJson } from './strict-json.ts'
 
-// Published data that does not depend on our arithmetic: Wycheproof, RFC 8785 and RFC 7520 files.
+// External vectors: Wycheproof, RFC 8785 and RFC 7520 files.
 const folder =
   process.env.AEX_VECTORS ?? fileURLToPath(new URL('../../../../shared/vectors', import.meta.url))
-const absent = existsSync(folder) ? false : 'The folder of outside vectors is not here; AEX_VECTORS names it.'
+const absent = existsSync(folder) ? false : 'The folder of external vectors is missing; set AEX_VECTORS.'
 
 interface Case {
   readonly tcId: number
@@ -89,7 +89,7 @@ test('Wycheproof: ECDH public keys through our import', { skip: absent }, async 
   report(t, ran, 0, '')
 })
 
-/** A compact JWS judged by our parts: strict encodings, a closed header, a key for signing, our verifier. */
+/** Verifies a compact JWS with our code: strict encodings, a closed header, a signing key, our verifier. */
 async function verifyCompact(jws: string, jwk: unknown): Promise<boolean> {
   const key = await importPublicJwk(jwk, { use: 'signing' })
   const [header = '', payload = '', signature = '', ...rest] = jws.split('.')
@@ -102,7 +102,7 @@ async function verifyCompact(jws: string, jwk: unknown): Promise<boolean> {
 }
 
 for (const name of ['json_web_signature_test.json', 'json_web_key_test.json']) {
-  test(`Wycheproof: ${name}, what an ES256 verifier meets`, { skip: absent }, async (t) => {
+  test(`Wycheproof: ${name}, cases for an ES256 verifier`, { skip: absent }, async (t) => {
     let ran = 0
     let outOfScope = 0
     for (const group of await groupsOf(name)) {
@@ -120,11 +120,11 @@ for (const name of ['json_web_signature_test.json', 'json_web_key_test.json']) {
         }
       }
     }
-    report(t, ran, outOfScope, 'keys of other types or for ES512; refused as envelopes all the same')
+    report(t, ran, outOfScope, 'keys of other types or for ES512; also refused as envelopes')
   })
 }
 
-test('Wycheproof: parts of ECDH-ES messages carried in our form', { skip: absent }, async (t) => {
+test('Wycheproof: parts of ECDH-ES messages in our form', { skip: absent }, async (t) => {
   const pair = await generateKeyPair('encryption')
   const own = await sealPackage(new TextEncoder().encode('x'), {
     sender: { kid: 'own', publicKey: pair.publicKey },
@@ -145,7 +145,7 @@ test('Wycheproof: parts of ECDH-ES messages carried in our form', { skip: absent
       )
       const slot = { encrypted_key, header: { alg: 'ECDH-ES+A256KW', epk, kid: 'vector' } }
       const carried = { ...own, iv, ciphertext, tag, recipients: [own.recipients[0], slot] }
-      // Content that was sealed under another header never opens under ours, be the key right or not.
+      // Content that was sealed with another header never opens with ours, whatever the key.
       assert.ok(
         !(await accepts(() => openPackage(carried, { kid: 'vector', privateKey }))),
         `${tcId} ${comment}`,
@@ -182,50 +182,43 @@ test('RFC 8785 files: input to canonical output', { skip: absent }, async (t) =>
   report(t, names.length, 0, '')
 })
 
-test(
-  'RFC 7520: keys on other curves, and messages that are not of our profile',
-  { skip: absent },
-  async (t) => {
-    const signature = await readJson<{ input: { key: unknown }; output: { json_flat: unknown } }>(
-      'jose/4_3.ecdsa_signature.json',
-    )
-    const { d: _private, ...es512 } = closedObject(
-      signature.input.key,
-      ['kty', 'kid', 'use', 'crv', 'x', 'y', 'd'],
-      'key_malformed',
-    )
-    assert.ok(await accepts(() => importPublicJwk(es512, { curves: ['P-521'] })))
-    assert.ok(!(await accepts(() => importPublicJwk(es512))))
-    assert.ok(!(await accepts(() => importPublicJwk(signature.input.key, { curves: ['P-521'] }))))
-    t.assert.throws(() => parseEnvelope(JSON.stringify(signature.output.json_flat)))
+test('RFC 7520: keys on other curves, and messages with another profile', { skip: absent }, async (t) => {
+  const signature = await readJson<{ input: { key: unknown }; output: { json_flat: unknown } }>(
+    'jose/4_3.ecdsa_signature.json',
+  )
+  const { d: _private, ...es512 } = closedObject(
+    signature.input.key,
+    ['kty', 'kid', 'use', 'crv', 'x', 'y', 'd'],
+    'key_malformed',
+  )
+  assert.ok(await accepts(() => importPublicJwk(es512, { curves: ['P-521'] })))
+  assert.ok(!(await accepts(() => importPublicJwk(es512))))
+  assert.ok(!(await accepts(() => importPublicJwk(signature.input.key, { curves: ['P-521'] }))))
+  t.assert.throws(() => parseEnvelope(JSON.stringify(signature.output.json_flat)))
 
-    const agreement = await readJson<{
-      input: { key: unknown }
-      encrypting_key: { epk: unknown }
-      output: { json: unknown }
-    }>('jose/5_4.key_agreement_with_key_wrapping_using_ecdh-es_and_aes-keywrap_with_aes-gcm.json')
-    const curves = ['P-384'] as const
-    assert.ok(await accepts(() => importPrivateJwk(agreement.input.key, { use: 'encryption', curves })))
-    assert.ok(!(await accepts(() => importPrivateJwk(agreement.input.key, { use: 'encryption' }))))
-    // The file shows the ephemeral key with its private part: an epk like that is refused.
-    t.assert.throws(() => readPublicJwk(agreement.encrypting_key.epk, { curves }), {
-      code: 'key_private_material',
-    })
+  const agreement = await readJson<{
+    input: { key: unknown }
+    encrypting_key: { epk: unknown }
+    output: { json: unknown }
+  }>('jose/5_4.key_agreement_with_key_wrapping_using_ecdh-es_and_aes-keywrap_with_aes-gcm.json')
+  const curves = ['P-384'] as const
+  assert.ok(await accepts(() => importPrivateJwk(agreement.input.key, { use: 'encryption', curves })))
+  assert.ok(!(await accepts(() => importPrivateJwk(agreement.input.key, { use: 'encryption' }))))
+  // The file contains the private ephemeral key; such an epk is refused.
+  t.assert.throws(() => readPublicJwk(agreement.encrypting_key.epk, { curves }), {
+    code: 'key_private_material',
+  })
 
-    const messages = [
-      agreement.output.json,
-      (
-        await readJson<{ output: { json: unknown } }>(
-          'jose/5_10.including_additional_authentication_data.json',
-        )
-      ).output.json,
-      (await readJson<{ output: { json: unknown } }>('jose/5_13.encrypting_to_multiple_recipients.json'))
-        .output.json,
-    ]
-    for (const message of messages) {
-      assert.ok(isObject(message))
-      t.assert.throws(() => readSealedPackage(message))
-    }
-    report(t, 4, 0, '')
-  },
-)
+  const messages = [
+    agreement.output.json,
+    (await readJson<{ output: { json: unknown } }>('jose/5_10.including_additional_authentication_data.json'))
+      .output.json,
+    (await readJson<{ output: { json: unknown } }>('jose/5_13.encrypting_to_multiple_recipients.json')).output
+      .json,
+  ]
+  for (const message of messages) {
+    assert.ok(isObject(message))
+    t.assert.throws(() => readSealedPackage(message))
+  }
+  report(t, 4, 0, '')
+})

@@ -3,10 +3,9 @@ import { derFromRaw, rawFromDer } from './es256-der.ts'
 import type { PrivateJwk, PublicJwk } from './jwk-shape.ts'
 import type { Base64Alphabet, Signer, Verifier } from './primitives.ts'
 
-// Of node:crypto's forms, DER is the quickest (bench: "ES256 ways"): `dsaEncoding: 'ieee-p1363'` costs at least a third
-// more per verification and about twice the signing time, so r||s is converted by hand. Both run where they are called:
-// handing a signature to another thread and back costs most of what checking it costs. Only data that takes longer to
-// hash than that goes to the thread pool, so that nobody waits for it.
+// DER is the fastest encoding of node:crypto (npm run bench -- --area es256-ways), so r||s is converted by hand. Signatures
+// run on the event loop, because the thread pool adds most of the cost of a verification. Only data that takes longer to
+// hash uses the thread pool.
 const LONGEST_ON_THIS_THREAD = 262_144
 
 export async function importVerifier(jwk: PublicJwk): Promise<Verifier> {
@@ -39,7 +38,7 @@ export function fromBase64(text: string, alphabet: Base64Alphabet): Uint8Array |
   return plain(Buffer.from(text, alphabet))
 }
 
-/** The same memory without Buffer's methods, which differ from Uint8Array's. */
+/** The same memory as Uint8Array, because some methods of Buffer differ. */
 function plain(buffer: Buffer): Uint8Array {
   return new Uint8Array(buffer.buffer, buffer.byteOffset, buffer.byteLength)
 }

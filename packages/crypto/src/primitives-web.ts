@@ -3,7 +3,7 @@ import type { Base64Alphabet, Signer, Verifier } from './primitives.ts'
 
 const CURVE = { name: 'ECDSA', namedCurve: 'P-256' }
 const ES256 = { name: 'ECDSA', hash: 'SHA-256' }
-/** Arguments per call stay below what engines accept. */
+/** Limits the arguments per call to what engines accept. */
 const CHUNK = 8_192
 
 export async function importVerifier(jwk: PublicJwk): Promise<Verifier> {

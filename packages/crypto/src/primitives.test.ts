@@ -20,7 +20,7 @@ for (const [name, primitives] of Object.entries(runtimes)) {
     t.assert.equal(Object.getPrototypeOf(digest), Uint8Array.prototype)
   })
 
-  test(`${name}: signs 64 bytes that it verifies, and nothing else`, async (t) => {
+  test(`${name}: signs 64 bytes, and verifies only them`, async (t) => {
     const sign = await primitives.importSigner(privateJwk)
     const verify = await primitives.importVerifier(publicKey.jwk)
     const signature = await sign(abc)
@@ -66,7 +66,7 @@ test('each runtime verifies what the other signs', async () => {
   )
 })
 
-test('r||s and DER convert into each other, leading zeros and high bits included', () => {
+test('r||s and DER convert into each other, including leading zeros and high bits', () => {
   const half = fc.tuple(fc.nat(31), fc.uint8Array({ minLength: 32, maxLength: 32 })).map(([zeros, bytes]) => {
     const value = Uint8Array.from(bytes, (byte, i) => (i < zeros ? 0 : byte))
     value[31] = (value[31] ?? 0) | 1

@@ -6,13 +6,13 @@ import { CryptoError, type CryptoErrorCode } from './errors.ts'
 import { readEphemeralJwk } from './jwk-shape.ts'
 import { parseStrictJson } from './strict-json.ts'
 
-/** `epk` stays as it was written, since digests cover it; read it with the checks of a public key. */
+/** `epk` is kept as sent, because digests cover it; parse it as a public key. */
 export interface SealedRecipient {
   readonly encrypted_key: string
   readonly header: { readonly alg: typeof KEY_WRAPPING; readonly epk: unknown; readonly kid: string }
 }
 
-/** A General JWE (RFC 7516 section 7.2.1), narrowed to the protocol's one form. */
+/** A General JWE (RFC 7516 section 7.2.1), restricted to the form of the protocol. */
 export interface SealedPackage {
   readonly aad: string
   readonly ciphertext: string
@@ -23,7 +23,7 @@ export interface SealedPackage {
 }
 
 export interface SealedOptions {
-  /** Content types that the inner `cty` may have (open point O-35). */
+  /** Allowed values of the inner `cty` (open point O-35). */
   readonly contentTypes?: readonly string[]
   /** Curves of the ephemeral keys (open point O-28). */
   readonly curves?: readonly Curve[]
@@ -34,16 +34,16 @@ const TAG_LENGTH = 16
 /** A 256-bit key under AES key wrap (RFC 3394) grows by 8 bytes. */
 const ENCRYPTED_KEY_LENGTH = 40
 
-/** PKG-02: everything that can be known of a sealed package without a private key. */
+/** PKG-02: every check of a sealed package that needs no private key. */
 export function readSealedPackage(value: unknown, options: SealedOptions = {}): SealedPackage {
   const members = ['aad', 'ciphertext', 'iv', 'protected', 'recipients', 'tag'] as const
   const jwe = closedObject(value, members, 'sealed_members', 'jwe')
   return {
     protected: readProtectedHeader(jwe.protected, options.contentTypes ?? [MEDIA_TYPE.reasoningPackage]),
-    // RFC 7516 section 7.2.1: an empty aad is written by leaving it out, which the protocol does not allow.
+    // RFC 7516 section 7.2.1: an empty aad is omitted, which the protocol does not allow.
     aad: readBytes(jwe.aad, 'jwe.aad', 'sealed_aad', isNotEmpty),
     iv: readBytes(jwe.iv, 'jwe.iv', 'sealed_iv', (length) => length === IV_LENGTH),
-    // A reasoning package is never empty, and so neither is its ciphertext.
+    // A reasoning package is never empty, so its ciphertext is not empty either.
     ciphertext: readBytes(jwe.ciphertext, 'jwe.ciphertext', 'sealed_ciphertext', isNotEmpty),
     tag: readBytes(jwe.tag, 'jwe.tag', 'sealed_tag', (length) => length === TAG_LENGTH),
     recipients: readRecipients(jwe.recipients, options.curves),
@@ -67,7 +67,7 @@ function readRecipients(value: unknown, curves: readonly Curve[] | undefined): S
   if (!Array.isArray(value) || value.length !== 2) throw new CryptoError('sealed_recipient_count', { at })
   const sender = readRecipient(value[0], `${at}[0]`, curves)
   const recipient = readRecipient(value[1], `${at}[1]`, curves)
-  // The two kids may be the same text: a key id is unique within one agent only.
+  // The two kids may be equal, because a key id is unique only within an agent.
   return [sender, recipient]
 }
 

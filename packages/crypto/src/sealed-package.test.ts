@@ -45,7 +45,7 @@ test('[PKG-02] a sealed package has exactly the members of the profile, sender f
   })
 })
 
-test('[PKG-02] what we seal either recipient opens, and nobody else', async () => {
+test('[PKG-02] each recipient opens a sealed package, and nobody else does', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.uint8Array({ minLength: 1, maxLength: 2_000 }),
@@ -73,7 +73,7 @@ test('[PKG-02] what we seal either recipient opens, and nobody else', async () =
   )
 })
 
-test('[PKG-02] jose alone opens what we seal, and we open what jose alone seals', async (t) => {
+test('[PKG-02] jose opens our packages, and we open packages sealed by jose', async (t) => {
   const { recipients, ...shared } = sealed
   const key = await crypto.subtle.importKey(
     'jwk',
@@ -103,7 +103,7 @@ test('[PKG-02] jose alone opens what we seal, and we open what jose alone seals'
   t.assert.deepEqual(plaintext, text('theirs'))
 })
 
-test('[PKG-02] any damage to content, aad, header, tag or wrapped key keeps the package shut', async (t) => {
+test('[PKG-02] a package with altered content, aad, header, tag or wrapped key does not open', async (t) => {
   const [first, second] = sealed.recipients
   const damaged = [
     { ...sealed, ciphertext: flip(sealed.ciphertext) },
@@ -118,7 +118,7 @@ test('[PKG-02] any damage to content, aad, header, tag or wrapped key keeps the 
     },
     { ...sealed, recipients: [first, { ...second, encrypted_key: flip(second.encrypted_key) }] },
     { ...sealed, recipients: [first, { ...second, header: { ...second.header, epk: first.header.epk } }] },
-    // The kids swapped: each slot now names a key that cannot unwrap it.
+    // Swapped kids: each recipient entry names a key that cannot unwrap it.
     {
       ...sealed,
       recipients: [
@@ -138,7 +138,7 @@ test('[PKG-02] any damage to content, aad, header, tag or wrapped key keeps the 
   )
 })
 
-test('[PKG-02] anything but the one structure is refused, each with its own code', (t) => {
+test('[PKG-02] every other structure is refused, each with its own code', (t) => {
   const [first, second] = sealed.recipients
   const epk = c.publicKey.jwk
   const header = (change: object) => {
@@ -207,11 +207,11 @@ test('[PKG-02] anything but the one structure is refused, each with its own code
     t.assert.throws(() => readSealedPackage(jwe), { code }, JSON.stringify(jwe))
 })
 
-test('sealing refuses what no service would accept', async (t) => {
+test('sealing refuses input that no service would accept', async (t) => {
   await t.assert.rejects(sealPackage(new Uint8Array(), { sender, recipient }), { code: 'sealed_ciphertext' })
 })
 
-test('[PKG-02] two agents may use one key id; each opens its own slot, and a third with that id opens none', async (t) => {
+test('[PKG-02] two agents may use the same key id; each opens its own entry, and a third agent opens none', async (t) => {
   const jwe = await sealPackage(text('x'), { sender, recipient: { ...recipient, kid: 'key_a' } })
   for (const { privateKey } of [a, b]) {
     t.assert.deepEqual((await openPackage(jwe, { kid: 'key_a', privateKey })).plaintext, text('x'))
@@ -221,7 +221,7 @@ test('[PKG-02] two agents may use one key id; each opens its own slot, and a thi
   })
 })
 
-test('another content type or curve counts where the caller allows it (O-28, O-35)', async (t) => {
+test('another content type or curve is accepted if the caller allows it (O-28, O-35)', async (t) => {
   const contentType = 'application/svc.response-object+json'
   const jwe = await sealPackage(text('x'), { sender, recipient, contentType })
   const own = { kid: 'key_b', privateKey: b.privateKey }

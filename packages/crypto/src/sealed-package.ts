@@ -7,7 +7,7 @@ import { agreementKeyOf, type PrivateKey, type PublicKey } from './keys.ts'
 import { readSealedPackage, type SealedOptions, type SealedPackage } from './sealed-package-shape.ts'
 
 export interface Party {
-  /** The id under which the party's encryption key is registered. */
+  /** The registered id of the encryption key of the party. */
   readonly kid: string
   readonly publicKey: PublicKey
 }
@@ -16,16 +16,15 @@ export interface SealOptions {
   readonly sender: Party
   readonly recipient: Party
   /**
-   * What is authenticated beside the content and stays readable; its meaning is an open point (O-17). Ours
-   * is RFC 8785 of the metadata that the sender chooses to bind. Never empty; without it, the protocol
-   * version stands there.
+   * Readable data that is authenticated with the content; its meaning is an open point (O-17). Our SDK uses RFC 8785 of
+   * the metadata. Never empty; defaults to the protocol version.
    */
   readonly aad?: Uint8Array
   readonly contentType?: string
 }
 
 /**
- * Encrypts to sender and recipient, sender first, so that a sender can read what it sent.
+ * Encrypts for sender and recipient, sender first, so that a sender can read its own packages.
  *
  * @example
  * const jwe = await sealPackage(bytes, {
@@ -50,7 +49,7 @@ export async function sealPackage(plaintext: Uint8Array, options: SealOptions): 
     .addRecipient(await agreementKeyOf(recipient.publicKey))
     .setUnprotectedHeader({ alg: KEY_WRAPPING, kid: recipient.kid })
     .encrypt()
-  // What leaves here passes the check that the service makes: two kids, a content, the exact members.
+  // Apply the checks of the service: two kids, content, exact members.
   const curves = [sender.publicKey.jwk.crv, recipient.publicKey.jwk.crv]
   return readSealedPackage(jwe, { contentTypes: [contentType], curves })
 }
@@ -76,7 +75,7 @@ export async function openPackage(
   const own = recipients.filter(({ header }) => header.kid === kid)
   if (own.length === 0) throw new CryptoError('sealed_not_recipient')
   const key = await agreementKeyOf(privateKey)
-  // Two agents may use one key id, so a kid can stand in both slots; only one of them opens.
+  // Two agents may use the same key id, so both entries can have this kid; only one of them opens.
   const opened = await Promise.any(
     own.map(({ encrypted_key, header }) => {
       const epk = { ...readEphemeralJwk(header.epk, { curves: [crv] }) }
@@ -86,7 +85,7 @@ export async function openPackage(
       })
     }),
   ).catch(() => {
-    // One answer for every cause: which step failed is of use only to an attacker.
+    // One error for every cause, because the failed step would help only an attacker.
     throw new CryptoError('sealed_not_opened')
   })
   return { plaintext: opened.plaintext, aad: decodeBase64url(shared.aad) }

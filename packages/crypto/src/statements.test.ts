@@ -29,7 +29,7 @@ for (const [name, member, sign, verify] of profiles) {
     t.assert.deepEqual(Object.keys(signature), ['key_id', 'algorithm', 'signature'])
     const signed = { [member]: signature, ...body }
     await verify(signed, publicKey)
-    // Member order and a stale signature in the signer's input make no difference.
+    // Member order and an existing signature in the input do not matter.
     await verify(JSON.parse(JSON.stringify({ ...body, [member]: signature })) as object, publicKey)
     const again = await sign(signed, signer)
     await verify({ ...body, [member]: again }, publicKey)
@@ -40,7 +40,7 @@ for (const [name, member, sign, verify] of profiles) {
   })
 }
 
-test('[POL-01] a signature has exactly its three members, ES256, and 64 bytes', async (t) => {
+test('[POL-01] a signature has exactly three members, ES256 and 64 bytes', async (t) => {
   const good = await signDetached(body, { ...signer, member: 'signature' })
   const raw = Uint8Array.from(Buffer.from(good.signature, 'base64url'))
   const refused: [string, unknown][] = [
@@ -90,7 +90,7 @@ test('[POL-01][PKG-08][PKG-10][O-22] a signature in base64 or base64url, padded 
   }
 })
 
-test('[PKG-08][PKG-10] a package statement says whether it is bound to its package', async (t) => {
+test('[PKG-08][PKG-10] verification reports whether a statement is bound to its package', async (t) => {
   const bound = {
     ...body,
     signature: await statements.signPackageStatement(body, { ...signer, packageId: 'pkg_1' }),
@@ -106,13 +106,13 @@ test('[PKG-08][PKG-10] a package statement says whether it is bound to its packa
   await t.assert.rejects(statements.verifyPackageStatement(bound, elsewhere), { code: 'signature_mismatch' })
 })
 
-test('[POL-01][PKG-03] any flipped bit of a signed object is noticed', async () => {
+test('[POL-01][PKG-03] any flipped bit of a signed object is detected', async () => {
   const object = { ...body, signature: await signDetached(body, { ...signer, member: 'signature' }) }
   const bytes = new TextEncoder().encode(JSON.stringify(object))
   const keyIdAt = JSON.stringify(object).indexOf('key_1')
   await fc.assert(
     fc.asyncProperty(fc.nat(bytes.length - 1), fc.nat(7), async (at, bit) => {
-      // key_id is not covered: it only says which key to try, and another key would not verify.
+      // key_id is not covered: it only selects the key, and another key would not verify.
       if (at >= keyIdAt && at < keyIdAt + 5) return true
       const flipped = bytes.with(at, (bytes[at] ?? 0) ^ (1 << bit))
       try {

@@ -39,15 +39,15 @@ export function verifySkillRelease(release: object, publicKey: PublicKey): Promi
 }
 
 /**
- * What the signature of a package receipt or a revocation covers is an open point (O-22). `plain` is the
- * body alone, which fits any package; `bound` is the body plus a member `package_id`, which fits one.
+ * What the signature of a package receipt or a revocation covers is an open point (O-22). `plain` covers the body, which
+ * is valid for any package; `bound` covers the body plus a member `package_id`, which is valid for one.
  */
 export type StatementForm = 'bound' | 'plain'
 
 export interface StatementCheck {
   readonly packageId: string
   readonly publicKey: PublicKey
-  /** Forms that count; both unless told. */
+  /** Accepted forms. Defaults to both. */
   readonly accept?: readonly StatementForm[]
 }
 
@@ -59,7 +59,7 @@ export function signPackageStatement(
   return signDetached({ ...body, package_id: packageId }, { ...key, member: 'signature' })
 }
 
-/** Verifies a package receipt or a revocation as sent, and says which form its signature has. */
+/** Verifies a package receipt or a revocation as sent, and returns the form of its signature. */
 export async function verifyPackageStatement(
   body: object,
   { packageId, publicKey, accept = ['bound', 'plain'] }: StatementCheck,

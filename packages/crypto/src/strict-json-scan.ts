@@ -19,13 +19,13 @@ const CLOSE_OBJECT = 0x7d
 const NUMBER = /-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/y
 
 /**
- * One pass over a text that JSON.parse has accepted, for what JSON.parse lets through: repeated names,
- * escaped lone surrogates, unsafe numbers, depth. Strings are skipped by searching their end, so a body
- * that is mostly base64url costs little. Returns where the outermost object's member values stand.
+ * Scans text that JSON.parse has accepted for what JSON.parse does not reject: duplicate names, escaped lone surrogates,
+ * unsafe numbers, depth. Strings are skipped by searching their end, so base64url costs little. Returns the positions of
+ * the member values of the outermost object.
  */
 export function scanJson(text: string, maxDepth: number, at: string | undefined): Map<string, Span> {
   const spans = new Map<string, Span>()
-  /** The names seen so far in each open object; null stands for an open array. */
+  /** The names seen so far in each open object; null for an open array. */
   const open: (Set<string> | null)[] = []
   let names: Set<string> | null = null
   let nameExpected = false
@@ -103,10 +103,9 @@ function numberAt(text: string, start: number): string {
 }
 
 /**
- * RFC 7493 section 2.2 and RFC 8785 section 3.2.2.3 make every number a double. A fraction may round, as
- * RFC 8785's own sample does (333333333.33333329). Refused is what would change its meaning: a magnitude
- * that becomes infinite or zero, and an integer literal that becomes another integer. Beyond 2^53 that
- * leaves a double's exact value and its canonical text (295147905179352830000 in RFC 8785 appendix B).
+ * RFC 7493 section 2.2 and RFC 8785 section 3.2.2.3 make every number a double. A fraction may be rounded, as in the sample
+ * of RFC 8785 (333333333.33333329). Refused are a magnitude that becomes infinite or zero, and an integer literal that
+ * becomes another integer. Beyond 2^53 this allows the exact value of a double and its canonical text.
  */
 function survivesAsDouble(literal: string): boolean {
   const value = Number(literal)

@@ -5,7 +5,7 @@ import { parseStrictJson, parseWithSpans } from './strict-json.ts'
 
 const utf8 = new TextEncoder()
 
-test('strict JSON refuses what two readers could understand differently', (t) => {
+test('strict JSON refuses text that two parsers could interpret differently', (t) => {
   const refused: [string, string | Uint8Array][] = [
     ['json_duplicate_member', '{"a":1,"a":2}'],
     ['json_duplicate_member', '{"a":1,"\\u0061":2}'],
@@ -38,7 +38,7 @@ test('strict JSON refuses what two readers could understand differently', (t) =>
   for (const [code, input] of refused) t.assert.throws(() => parseStrictJson(input), { code }, String(input))
 })
 
-test('strict JSON accepts what survives unchanged', (t) => {
+test('strict JSON accepts values that survive a round trip', (t) => {
   const accepted = [
     '{"a":{"b":1},"c":{"b":2},"b":[{"b":1},{"b":2}]}',
     '"\\ud83d\\ude00"',
@@ -58,7 +58,7 @@ test('a member named __proto__ is data and changes no prototype', (t) => {
   t.assert.equal(Object.getPrototypeOf(value), Object.prototype)
 })
 
-test('[ERR-02] a refusal names the position and quotes nothing', (t) => {
+test('[ERR-02] an error has the position and contains no input', (t) => {
   t.assert.throws(
     () => parseStrictJson('{"secret":1,"secret":2}', { at: 'payload' }),
     (error: Error & { offset?: number }) =>
@@ -72,7 +72,7 @@ test('[ERR-02] a refusal names the position and quotes nothing', (t) => {
   )
 })
 
-test('[O-14] limits of size are asked for before the text is scanned', (t) => {
+test('[O-14] size limits are checked before the text is scanned', (t) => {
   const seen: unknown[] = []
   const inspect = (value: unknown) => {
     seen.push(value)
@@ -83,7 +83,7 @@ test('[O-14] limits of size are asked for before the text is scanned', (t) => {
   t.assert.throws(() => parseStrictJson('[1,', { inspect }), { code: 'json_syntax' })
 })
 
-test('spans give each outer member as it was written', (t) => {
+test('spans return the exact text of each outer member', (t) => {
   const { text, spans } = parseWithSpans('{ "a" : [1, {"b": 2} ] ,"c":"x,}" , "\\u0064": 7\n}')
   const written = [...spans].map(([name, { start, end }]) => [name, text.slice(start, end)])
   t.assert.deepEqual(written, [
@@ -131,7 +131,7 @@ test('strict JSON refuses every injected duplicate', (t) => {
   )
 })
 
-test('truncated or damaged text never passes as something else', () => {
+test('truncated or altered text is never accepted as another value', () => {
   fc.assert(
     fc.property(fc.json({ maxDepth: 4 }), fc.nat(), fc.integer({ min: 0, max: 0x7f }), (text, at, code) => {
       const i = at % text.length

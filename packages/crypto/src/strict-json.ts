@@ -5,23 +5,23 @@ export type JsonValue = null | boolean | number | string | readonly JsonValue[] 
 export type JsonObject = { readonly [name: string]: JsonValue }
 
 export interface StrictJsonOptions {
-  /** How deep arrays and objects may nest. */
+  /** Maximum nesting depth. */
   readonly maxDepth?: number
-  /** What is being read, in the protocol's names, for the error. */
+  /** The name of the input in error messages. */
   readonly at?: string
-  /** Sees the value before the text is scanned, and may throw: for limits of size, which spare the work of the scan. */
+  /** Called with the value before the scan; may throw. Size limits here save the cost of the scan. */
   readonly inspect?: (value: JsonValue) => void
 }
 
 const DEFAULT_MAXIMUM_DEPTH = 32
 
-// ignoreBOM keeps a byte order mark in the text, where it can be refused instead of dropped.
+// ignoreBOM keeps a byte order mark in the text, so that it can be refused.
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 /**
- * Parses JSON that is or will be signed. Two readers must not understand one text differently, so what
- * RFC 7493 (I-JSON) leaves to the reader is refused: repeated names, lone surrogates, invalid UTF-8, and
- * numbers that a double cannot hold (see strict-json-scan.ts for the exact rule).
+ * Parses JSON that is or will be signed. Two parsers must not interpret it differently, so everything that RFC 7493
+ * (I-JSON) excludes is refused: duplicate names, lone surrogates, invalid UTF-8, and numbers that a double cannot
+ * represent (see strict-json-scan.ts for the exact rule).
  *
  * @example
  * parseStrictJson('{"a":1,"\\u0061":2}') // throws CryptoError json_duplicate_member
@@ -33,17 +33,17 @@ export function parseStrictJson(input: string | Uint8Array, options: StrictJsonO
 export interface ParsedJson {
   readonly text: string
   readonly value: JsonValue
-  /** Where the value of each member of the outermost object stands in the text. */
+  /** The position of each member value of the outermost object in the text. */
   readonly spans: ReadonlyMap<string, Span>
 }
 
-/** As {@link parseStrictJson}, for a caller that also needs a member's text as it was written. */
+/** Like {@link parseStrictJson}, for a caller that also needs the exact text of a member. */
 export function parseWithSpans(input: string | Uint8Array, options: StrictJsonOptions = {}): ParsedJson {
   const { maxDepth = DEFAULT_MAXIMUM_DEPTH, at } = options
   const text = typeof input === 'string' ? input : decodeUtf8(input, at)
   if (text.charCodeAt(0) === 0xfeff) throw new CryptoError('json_byte_order_mark', { at, offset: 0 })
   if (!text.isWellFormed()) throw new CryptoError('json_lone_surrogate', { at })
-  // The engine's parser settles the grammar; the scan after it may rely on a well-formed text.
+  // JSON.parse checks the grammar, so the scan can rely on well-formed text.
   const value = parseGrammar(text, at)
   options.inspect?.(value)
   return { text, value, spans: scanJson(text, maxDepth, at) }
@@ -62,7 +62,7 @@ function parseGrammar(text: string, at: string | undefined): JsonValue {
     const value: JsonValue = JSON.parse(text)
     return value
   } catch (error) {
-    // The engine's message quotes the text, so only the position is taken from it.
+    // The message of the engine contains input, so only the position is used.
     const position = error instanceof Error ? /position (\d+)/.exec(error.message)?.[1] : undefined
     throw new CryptoError('json_syntax', {
       at,

@@ -3,14 +3,14 @@ import { CryptoError } from './errors.ts'
 import { trimBlanks } from './optional-whitespace.ts'
 
 /**
- * Header fields as received: pairs (`Headers`, or Node's `rawHeaders` in twos) or a record (Node's
- * `headersDistinct`). Node's plain `headers` drops a repeated Content-Type, so prefer the others.
+ * Header fields as received: pairs (`Headers`, or `rawHeaders` of Node in pairs) or a record (`headersDistinct` of Node).
+ * `headers` of Node drops a repeated Content-Type, so prefer the others.
  */
 export type HeaderFields =
   | Iterable<readonly [name: string, value: string]>
   | Readonly<Record<string, string | readonly string[] | undefined>>
 
-/** The fields that a signed delivery carries, by lower-case name. */
+/** The fields of a signed delivery, by lower-case name. */
 export const SIGNED_FIELDS = [
   'content-digest',
   'content-type',

@@ -17,7 +17,7 @@ import {
   verification,
 } from './webhook.fixture.ts'
 
-test('[EVT-05] a signed delivery carries the fields of the profile', async (t) => {
+test('[EVT-05] a signed delivery has the fields of the profile', async (t) => {
   t.assert.deepEqual(Object.keys(headers).toSorted(), [
     'Content-Digest',
     'Content-Type',
@@ -86,7 +86,7 @@ test('RFC 9421 section 2.2: authority and path are normalized on both sides', as
   await t.assert.rejects(elsewhere, { code: 'webhook_signature_mismatch' })
 })
 
-test('[EVT-05] signing refuses what could not be verified', async (t) => {
+test('[EVT-05] signing refuses input that could not be verified', async (t) => {
   for (const lifetimeSeconds of [0, 301, 1.5, Number.NaN]) {
     await t.assert.rejects(signWebhook(delivery, { ...signing, lifetimeSeconds }), {
       code: 'webhook_lifetime',

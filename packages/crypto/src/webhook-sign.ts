@@ -20,7 +20,7 @@ export interface WebhookDelivery {
 export interface WebhookSigning {
   readonly key: PrivateKey
   readonly keyId: string
-  /** The time of signing, cut to whole seconds. */
+  /** The time of signing, truncated to seconds. */
   readonly created: Date
   readonly lifetimeSeconds?: number
 }
@@ -38,14 +38,14 @@ export type WebhookHeaders = Readonly<
 
 const encoder = new TextEncoder()
 
-/** What may stand in a field value and, quoted, in a structured string (RFC 9651 section 3.3.3). */
+/** Characters allowed in a field value and in a structured string (RFC 9651 section 3.3.3). */
 const VISIBLE = /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/
 
 /**
- * EVT-05: the header fields of one delivery attempt; each attempt is signed anew.
+ * EVT-05: the header fields of one delivery attempt. Each attempt has its own signature.
  *
- * The signature base is written here and read back by http-message-sig in `verifyWebhook`: the profile
- * leaves eight fixed lines to write, and composing them takes less than a tenth of the library's time.
+ * The signature base consists of eight fixed lines, so it is written here for speed; `verifyWebhook` parses it with
+ * http-message-sig.
  *
  * @example
  * const headers = await signWebhook(delivery, { key, keyId: 'key_n1', created: now })
@@ -57,7 +57,7 @@ export async function signWebhook(
   return (await signWebhookBase(delivery, signing)).headers
 }
 
-/** The same, with what was signed (RFC 9421 section 2.5): for whoever has to explain a signature that a receiver refused. */
+/** Like signWebhook, with the signature base (RFC 9421 section 2.5), to explain a refused signature. */
 export async function signWebhookBase(
   delivery: WebhookDelivery,
   signing: WebhookSigning,

@@ -9,7 +9,7 @@ import { CryptoError, type CryptoErrorCode } from './errors.ts'
 
 export interface WebhookSignature {
   readonly candidate: UntrustedSignatureCandidate
-  /** What the signature must cover, as RFC 9421 section 2.5 builds it from this request. */
+  /** The signature base of this request (RFC 9421 section 2.5). */
   readonly base: Uint8Array
 }
 
@@ -20,9 +20,9 @@ interface SignedRequest {
 }
 
 /**
- * Reads the signature labelled sig1 and builds its base. The library does both strictly (repeated labels
- * and parameters refused); its own policy is left wide open, because the steps that judge what was read,
- * each with its own code, are in webhook-verify.ts. Nothing is trusted yet when this returns.
+ * Parses the signature with the label sig1 and builds its base. The library is strict about duplicate labels and
+ * parameters. Its policy checks are disabled, because webhook-verify.ts checks each rule with its own error code. The
+ * result is not yet trusted.
  */
 export async function readSignature({ method, href, fields }: SignedRequest): Promise<WebhookSignature> {
   const read: { candidate?: UntrustedSignatureCandidate; base?: Uint8Array } = {}
@@ -59,7 +59,7 @@ export async function readSignature({ method, href, fields }: SignedRequest): Pr
   return { candidate, base }
 }
 
-/** With its policy open, the library has only these reasons left; its messages quote input and are dropped. */
+/** The remaining errors of the library. Its messages contain input and are dropped. */
 const CODES: Readonly<Record<SignatureErrorCode, CryptoErrorCode>> = {
   [SignatureErrorCode.LabelMismatch]: 'webhook_label',
   [SignatureErrorCode.LabelRequired]: 'webhook_label',

@@ -22,7 +22,7 @@ import {
   verification,
 } from './webhook.fixture.ts'
 
-test('[EVT-05][EVT-14] what we sign we verify, in every form in which headers arrive', async (t) => {
+test('[EVT-05][EVT-14] we verify our own signatures, for every form of headers', async (t) => {
   const expected = {
     keyId: 'key_n1',
     deliveryId: 'dlv_1',
@@ -65,7 +65,7 @@ test('[EVT-14] a missing field is named, whichever it is', async (t) => {
 
 const swap = (from: string, to: string) => signedWith(parameters.replace(from, to))
 
-test('[EVT-05][EVT-14] every departure from the profile has its own code, though the signature is good', async (t) => {
+test('[EVT-05][EVT-14] every deviation from the profile has its own code, even with a valid signature', async (t) => {
   const reordered = [baseLines[1] ?? '', baseLines[0] ?? '', ...baseLines.slice(2)]
   const refused: [string, WebhookRequest][] = [
     [
@@ -137,7 +137,7 @@ test('[EVT-14] the label, the encoding and the length of the signature', async (
   }
 })
 
-test('[EVT-14] a signature under another label is passed over', async (t) => {
+test('[EVT-14] a signature with another label is ignored', async (t) => {
   const proxied = {
     ...headers,
     Signature: `proxy=:AAAA:, ${headers.Signature}`,
@@ -146,7 +146,7 @@ test('[EVT-14] a signature under another label is passed over', async (t) => {
   t.assert.equal((await verifyWebhook({ ...request, headers: proxied }, verification)).eventId, 'evt_1')
 })
 
-test('[EVT-14] the key decides by its dates and its status', async (t) => {
+test('[EVT-14] a key is accepted by its dates and its status', async (t) => {
   const refused: [string, Partial<WebhookKey>][] = [
     ['webhook_key_not_yet_valid', { valid_from: '2026-03-01T12:00:06Z' }],
     ['webhook_key_not_yet_valid', { valid_from: 'soon' }],
@@ -169,7 +169,7 @@ test('[EVT-14] the key decides by its dates and its status', async (t) => {
   }
 })
 
-test('[EVT-14] the time window, with a tolerance for clocks that differ', async (t) => {
+test('[EVT-14] the time window, with a tolerance for clock skew', async (t) => {
   const from = created.getTime()
   const outcomes: [number, number, string | undefined][] = [
     [-5_001, 5, 'webhook_created_in_future'],
@@ -188,7 +188,7 @@ test('[EVT-14] the time window, with a tolerance for clocks that differ', async 
   }
 })
 
-test('[EVT-14] a mismatch shows what should have been signed, and no secret', async (t) => {
+test('[EVT-14] a mismatch reports the signature base and no secret', async (t) => {
   const changed = { ...request, headers: { ...headers, 'svc-delivery-attempt': '3' } }
   await t.assert.rejects(verifyWebhook(changed, verification), {
     code: 'webhook_signature_mismatch',
@@ -219,7 +219,7 @@ test('[EVT-14] the body must be the one that was signed, and name the same event
   await t.assert.rejects(check, { code: 'json_duplicate_member', at: 'body' })
 })
 
-test('[EVT-05][EVT-14] any flipped bit in a field, the path, the method or the body is noticed', async () => {
+test('[EVT-05][EVT-14] any flipped bit in a field, the path, the method or the body is detected', async () => {
   const parts: [string, (text: string) => WebhookRequest][] = [
     ...Object.keys(headers).map((name): [string, (text: string) => WebhookRequest] => [
       headers[name] ?? '',

@@ -17,7 +17,7 @@ import { readSignature } from './webhook-signature.ts'
 
 export interface WebhookRequest {
   readonly method: string
-  /** The full address that the sender used, not the one behind a proxy. */
+  /** The full URL that the sender used, not the one behind a proxy. */
   readonly url: string
   readonly headers: HeaderFields
   /** The exact bytes received. */
@@ -27,7 +27,7 @@ export interface WebhookRequest {
 /** A pinned key of the notification key directory. */
 export interface WebhookKey {
   readonly publicKey: PublicKey
-  /** `active` and `retiring` sign new deliveries; `revoked` is told apart; anything else is retired. */
+  /** `active` and `retiring` may sign; `revoked` has its own error; any other status counts as retired. */
   readonly status: string
   readonly valid_from: string
   readonly valid_until?: string | null
@@ -36,7 +36,7 @@ export interface WebhookKey {
 export interface WebhookVerification {
   readonly keys: (keyId: string) => WebhookKey | undefined | Promise<WebhookKey | undefined>
   readonly now: Date
-  /** How far the two clocks may be apart. */
+  /** Tolerated clock skew. */
   readonly clockSkewSeconds?: number
 }
 
@@ -45,7 +45,7 @@ export interface VerifiedWebhook {
   readonly deliveryId: string
   readonly eventId: string
   readonly attempt: number
-  /** The body, strictly parsed; its schema is checked elsewhere. */
+  /** The body, parsed strictly; its schema is validated elsewhere. */
   readonly event: JsonValue
 }
 
@@ -58,8 +58,8 @@ interface Clock {
 }
 
 /**
- * EVT-05, EVT-14: verifies a delivery before anything of it is stored. The steps follow the order of the
- * profile's rejection rules; each throws with its own code and a sentence on what to do.
+ * EVT-05, EVT-14: verifies a delivery before it is stored. The steps follow the order of the rejection rules of the
+ * profile; each has its own error code and advice.
  *
  * @example
  * const { eventId, event } = await verifyWebhook(
@@ -98,7 +98,7 @@ export async function verifyWebhook(
   }
 }
 
-/** A required component is absent. */
+/** A required component is missing. */
 function readFields(headers: HeaderFields): Map<FieldName, string> {
   const fields = new Map<FieldName, string>()
   for (const name of [...SIGNED_FIELDS, 'signature-input', 'signature'] as const) {
@@ -113,7 +113,7 @@ function field(fields: ReadonlyMap<FieldName, string>, name: FieldName): string 
   return fields.get(name) ?? ''
 }
 
-/** The eight components in their order, none with a parameter that would change what it means. */
+/** The eight components in order, without parameters that would change their meaning. */
 function checkComponents({ components }: Candidate): void {
   const expected = WEBHOOK_SIGNATURE.components
   const exact =
@@ -124,7 +124,7 @@ function checkComponents({ components }: Candidate): void {
   if (!exact) throw new CryptoError('webhook_components')
 }
 
-/** Exactly the five parameters of the profile; a missing keyid is told apart from the others. */
+/** Exactly the five parameters of the profile; a missing keyid has its own error. */
 function readParameters({ parameters }: Candidate): { keyid: string; created: number; expires: number } {
   const { created, expires, keyid, alg, tag, ...others } = parameters
   if (created === undefined || expires === undefined || Object.keys(others).length > 0) {
@@ -137,10 +137,10 @@ function readParameters({ parameters }: Candidate): { keyid: string; created: nu
   return { keyid, created, expires }
 }
 
-/** The keyid is unknown, not yet valid, revoked or retired; revoked comes first, since it asks for more. */
+/** The keyid is unknown, revoked, not yet valid or retired. Revoked comes first, because it needs an action. */
 function usableKey(key: WebhookKey | undefined, { seconds, skew }: Clock): PublicKey {
   if (key === undefined) throw new CryptoError('webhook_key_unknown')
-  // A date that cannot be read makes a comparison false, so each is phrased to refuse then.
+  // A comparison with an unreadable date is false, so each condition is written to refuse in that case.
   const started = Date.parse(key.valid_from) / 1_000 <= seconds + skew
   if (!started) throw new CryptoError('webhook_key_not_yet_valid')
   if (key.status === 'revoked') throw new CryptoError('webhook_key_revoked')
@@ -160,7 +160,7 @@ function checkTimeWindow(created: number, expires: number, { seconds, skew }: Cl
   if (expires < seconds - skew) throw new CryptoError('webhook_expired')
 }
 
-/** Structured fields may be read leniently (RFC 9651 section 4.2.7); a signature has one spelling here. */
+/** Structured fields allow lenient parsing (RFC 9651 section 4.2.7); a signature has one encoding here. */
 function checkSignatureEncoding({ signature }: Candidate, raw: string): void {
   const spelled = raw.includes(`:${encodeBase64(signature)}:`)
   if (signature.length !== SIGNATURE_LENGTH || !spelled) throw new CryptoError('webhook_signature_encoding')

@@ -4,7 +4,7 @@ import { generateKeyPair } from './keys.ts'
 import { signWebhook } from './webhook-sign.ts'
 import type { WebhookKey, WebhookRequest } from './webhook-verify.ts'
 
-/** One good delivery, its key and its time, for the tests of both sides. */
+/** A valid delivery, its key and its time, for the tests of both sides. */
 const { publicKey, privateKey } = await generateKeyPair('signing')
 export { publicKey }
 export const created = new Date('2026-03-01T12:00:00Z')
@@ -19,7 +19,7 @@ export const pinned: WebhookKey = { publicKey, status: 'active', valid_from: '20
 export const keys = (id: string): WebhookKey | undefined => (id === 'key_n1' ? pinned : undefined)
 export const verification = { keys, now: created }
 
-/** The signature base of the good delivery, written out by hand. */
+/** The signature base of the valid delivery, written by hand. */
 export const parameters = (headers['Signature-Input'] ?? '').slice('sig1='.length)
 export const baseLines: readonly string[] = [
   '"@method": POST',
@@ -33,7 +33,7 @@ export const baseLines: readonly string[] = [
 ]
 export const base = [...baseLines, `"@signature-params": ${parameters}`].join('\n')
 
-/** Signs whatever parameters and components a test wants; the signature itself is always good. */
+/** Signs arbitrary parameters and components; the signature itself is always valid. */
 export async function signedWith(input: string, lines = baseLines): Promise<WebhookRequest> {
   const text = new TextEncoder().encode([...lines, `"@signature-params": ${input}`].join('\n'))
   const signature = Buffer.from(await signEs256(privateKey, text)).toString('base64')

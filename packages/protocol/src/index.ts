@@ -1,5 +1,5 @@
 /**
- * The contract of Agent Exchange as data: no I/O, no clock, nothing of Node, so that it runs in a browser too.
+ * The contract of Agent Exchange as data: no I/O, no clock and no Node API, so that it also runs in browsers.
  *
  * @module
  */

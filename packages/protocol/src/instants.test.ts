@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { compareInstants, isEarlier, parseInstant } from './instants.ts'
 
-test('[OBJ-19] RFC 3339 times are read, offsets and fractions included', () => {
+test('[OBJ-19] RFC 3339 times are parsed, including offsets and fractions', () => {
   assert.deepEqual(parseInstant('1970-01-01T00:00:00Z'), { seconds: 0, fraction: '' })
   assert.deepEqual(parseInstant('1970-01-01T01:00:00.500+01:00'), { seconds: 0, fraction: '5' })
   assert.deepEqual(parseInstant('1969-12-31t23:59:59z'), { seconds: -1, fraction: '' })
@@ -13,7 +13,7 @@ test('[OBJ-19] RFC 3339 times are read, offsets and fractions included', () => {
   assert.equal(compare('1937-01-01T12:00:27.87+00:20', '1937-01-01T11:40:27.870Z'), 0)
 })
 
-test('[OBJ-19] what is no RFC 3339 time is refused', () => {
+test('[OBJ-19] text that is not an RFC 3339 time is refused', () => {
   for (const text of [
     '',
     '2026-03-02',
@@ -49,7 +49,7 @@ test('[OBJ-13] times are compared as instants, to the last digit', () => {
   assert.equal(isEarlier(7, '2026-03-02T08:00:00Z'), undefined)
 })
 
-test('[OBJ-19] agrees with the platform wherever milliseconds suffice', () => {
+test('[OBJ-19] agrees with Date where milliseconds are sufficient', () => {
   const date = fc.date({
     min: new Date('0001-01-01T00:00:00Z'),
     max: new Date('9999-12-31T23:59:59Z'),

@@ -1,6 +1,6 @@
 /**
- * RFC 3339 times as exact instants. JavaScript's Date keeps milliseconds and normalizes impossible days, so a
- * comparison through it would call two different nanoseconds equal and 30 February valid.
+ * RFC 3339 times as exact instants. Date has a precision of milliseconds and normalizes impossible days, so it would
+ * treat two different nanoseconds as equal and 30 February as valid.
  */
 export interface Instant {
   /** Seconds since 1970-01-01T00:00:00Z, leap seconds not counted. */
@@ -16,7 +16,7 @@ const MINUS = 0x2d
 const FRACTION_START = 20
 const OFFSET_LENGTH = '+00:00'.length
 
-/** The grammar settles where everything stands; taking the match apart would cost several times as much as reading it. */
+/** The grammar fixes all positions, so fields are read by offset, which is faster than capture groups. */
 export function parseInstant(text: string): Instant | undefined {
   if (!DATE_TIME.test(text)) return undefined
   const [year, month, day] = [numberAt(text, 0, 4), numberAt(text, 5), numberAt(text, 8)]
@@ -29,7 +29,7 @@ export function parseInstant(text: string): Instant | undefined {
   if (offset === undefined) return undefined
 
   const seconds = daysSinceEpoch(year, month, day) * 86_400 + hour * 3_600 + minute * 60 + second - offset
-  // A leap second is the last second of a UTC day (RFC 3339 section 5.7), so the next one begins a day.
+  // A leap second is the last second of a UTC day (RFC 3339 section 5.7), so the next second starts a day.
   if (second === 60 && seconds % 86_400 !== 0) return undefined
   return { seconds, fraction: text.charCodeAt(19) === DOT ? fractionIn(text, zone) : '' }
 }
@@ -40,7 +40,7 @@ function numberAt(text: string, start: number, digits = 2): number {
   return value
 }
 
-/** In seconds; undefined where there is no such offset. */
+/** In seconds; undefined if the offset is out of range. */
 function offsetAt(text: string, start: number): number | undefined {
   const [hours, minutes] = [numberAt(text, start + 1), numberAt(text, start + 4)]
   if (hours > 23 || minutes > 59) return undefined
@@ -60,19 +60,19 @@ function daysIn(year: number, month: number): number {
   return month === 2 && isLeap ? 29 : (DAYS[month - 1] ?? 0)
 }
 
-/** The calendar repeats itself after 400 years; Date.UTC reads the years 0 to 99 as 1900 to 1999. */
+/** The calendar repeats after 400 years. Date.UTC maps the years 0 to 99 to 1900 to 1999. */
 function daysSinceEpoch(year: number, month: number, day: number): number {
   return Date.UTC(year + 400, month - 1, day) / 86_400_000 - 146_097
 }
 
-/** Negative where `a` is earlier, 0 where they are the same instant, positive where `a` is later. */
+/** Negative if `a` is earlier, 0 if they are equal, positive if `a` is later. */
 export function compareInstants(a: Instant, b: Instant): number {
   if (a.seconds !== b.seconds) return a.seconds - b.seconds
   if (a.fraction === b.fraction) return 0
   return a.fraction < b.fraction ? -1 : 1
 }
 
-/** Whether `a` lies before `b`; undefined where either is no RFC 3339 time. */
+/** Whether `a` is before `b`; undefined if either is not an RFC 3339 time. */
 export function isEarlier(a: unknown, b: unknown): boolean | undefined {
   const first = typeof a === 'string' ? parseInstant(a) : undefined
   const second = typeof b === 'string' ? parseInstant(b) : undefined

@@ -23,7 +23,7 @@ const TRIGGERS: PackageTrigger[] = [
   'revocation',
 ]
 
-test('[PKG-11] the two progressions have the given order, with alternatives in the second place', () => {
+test('[PKG-11] the two progressions have the specified order, with alternatives in second place', () => {
   assert.deepEqual(progression('native'), [
     'accepted',
     'encrypted_available',
@@ -42,7 +42,7 @@ test('[PKG-11] the two progressions have the given order, with alternatives in t
   ])
 })
 
-test('[PKG-11] each row says who fixed it: the specification fixes creation and revocation', () => {
+test('[PKG-11] each row names its basis: the specification defines creation and revocation', () => {
   const fixed = PACKAGE_TRANSITIONS.filter(({ basis }) => basis === 'specification')
   assert.deepEqual(
     fixed.map(({ from, to }) => [from, to]),
@@ -53,7 +53,7 @@ test('[PKG-11] each row says who fixed it: the specification fixes creation and 
   )
 })
 
-test('[PKG-11] a fact moves a package forward and implies what lies between', () => {
+test('[PKG-11] an event moves a package forward and implies the states in between', () => {
   assert.deepEqual(movePackage('accepted', 'content_stored', 'native'), {
     outcome: 'moved',
     to: 'encrypted_available',
@@ -76,12 +76,12 @@ test('[PKG-11] a fact moves a package forward and implies what lies between', ()
   })
 })
 
-test('[PKG-08] a receipt behind the current state is recorded and moves nothing', () => {
+test('[PKG-08] a receipt for an earlier state is recorded without a state change', () => {
   assert.deepEqual(movePackage('opened', 'receipt_received', 'native'), { outcome: 'recorded' })
   assert.deepEqual(movePackage('responded', 'receipt_opened', 'native'), { outcome: 'recorded' })
 })
 
-test('[PKG-10] revocation works in every state before access, once, and not after', () => {
+test('[PKG-10] a package can be revoked once, in every state before access', () => {
   const allowed = PACKAGE_STATES.filter(
     (state) => movePackage(state, 'revocation', 'native').outcome === 'moved',
   )
@@ -89,11 +89,11 @@ test('[PKG-10] revocation works in every state before access, once, and not afte
   assert.ok(hasBeenAccessed('opened') && !hasBeenAccessed('received'))
 })
 
-test('[PKG-08][PKG-11] on a revoked package every fact is refused', () => {
+test('[PKG-08][PKG-11] a revoked package refuses every event', () => {
   for (const trigger of TRIGGERS) assert.equal(movePackage('revoked', trigger, 'native').outcome, 'refused')
 })
 
-test('[PKG-11] whatever happens in whatever order, the state never moves backwards and never leaves revoked', () => {
+test('[PKG-11] for any sequence of events, the state never moves backwards and never leaves revoked', () => {
   const facts = fc.array(fc.constantFrom(...TRIGGERS), { maxLength: 30 })
   fc.assert(
     fc.property(facts, fc.constantFrom('native', 'ds_x'), (triggers, transport) => {
@@ -112,13 +112,13 @@ test('[PKG-11] whatever happens in whatever order, the state never moves backwar
   )
 })
 
-test('[PKG-11] a fact that belongs to the other transport is refused', () => {
+test('[PKG-11] an event of the other transport mode is refused', () => {
   assert.equal(movePackage('accepted', 'content_fetched', 'ds_x').outcome, 'refused')
   assert.equal(movePackage('accepted', 'transfer_referenced', 'native').outcome, 'refused')
   assert.equal(movePackage('accepted', 'submission', 'native').outcome, 'refused')
 })
 
-test('[EVT-02] the default events are the three shown; a deployment may add others, and acceptance always emits', () => {
+test('[EVT-02] the default events are the three shown; a deployment can add others, and acceptance always emits one', () => {
   const emitted = PACKAGE_STATES.map((state) => eventTypeFor(state)).filter((type) => type !== undefined)
   assert.deepEqual(emitted, ['package.accepted', 'package.delivered', 'package.received'])
   const more = createProfile({ 'O-10': { states: ['revoked'] } })
@@ -128,7 +128,7 @@ test('[EVT-02] the default events are the three shown; a deployment may add othe
   assert.equal(eventTypeFor('delivered', more.profile), undefined)
 })
 
-test('a deployment may say that a fact moves nothing, or that access begins earlier', () => {
+test('a deployment can disable a transition or define access earlier', () => {
   const result = createProfile({
     'O-03': { content_fetched: false },
     'O-04': { access_states: ['delivered', 'opened', 'responded'] },

@@ -2,7 +2,7 @@ import { DEFAULT_PROFILE, type DeploymentProfile } from './profile/profile.ts'
 import { PACKAGE_STATES, type PackageState } from './schema/package-state.ts'
 import type { TransportMode } from './schema/shared.ts'
 
-/** A fact that may move a package. */
+/** An event that may change the state of a package. */
 export type PackageTrigger =
   | 'submission'
   | 'content_stored'
@@ -14,16 +14,16 @@ export type PackageTrigger =
   | 'revocation'
 
 export interface PackageTransition {
-  /** `none`: there is no package yet; `before_access`: every state that O-04 does not count as access. */
+  /** `none`: the package does not exist yet; `before_access`: every state that O-04 does not count as access. */
   readonly from: PackageState | 'none' | 'before_access'
   readonly to: PackageState
   readonly trigger: PackageTrigger
   readonly transport: TransportMode | 'either'
-  /** Whether the specification fixes the row or the deployment profile does (O-03). */
+  /** Whether the specification or the deployment profile (O-03) defines the row. */
   readonly basis: 'specification' | 'profile'
 }
 
-/** The whole state machine. Every function below only reads this table. */
+/** The complete state machine. The functions below only read this table. */
 export const PACKAGE_TRANSITIONS: readonly PackageTransition[] = [
   row('none', 'accepted', 'submission', 'either', 'specification'),
   row('before_access', 'revoked', 'revocation', 'either', 'specification'),
@@ -45,21 +45,21 @@ function row(
   return { from, to, trigger, transport, basis }
 }
 
-/** The order that the specification fixes, for one transport: the two middle states are alternatives. */
+/** The specified order for one transport mode; the two middle states are alternatives. */
 export function progression(transport: TransportMode): PackageState[] {
   const other = transport === 'native' ? 'transfer_started' : 'encrypted_available'
   return PACKAGE_STATES.filter((state) => state !== 'revoked' && state !== other)
 }
 
 export type PackageMove =
-  /** The package is now in `to`; `implied` lists the states passed on the way, proved by the same fact. */
+  /** The package is now in `to`; `implied` lists the skipped states, which the same event proves. */
   | { readonly outcome: 'moved'; readonly to: PackageState; readonly implied: readonly PackageState[] }
-  /** The fact lies behind the current state, or moves nothing in this deployment: it is recorded only. */
+  /** The event belongs to an earlier state, or this deployment disables its transition: it is only recorded. */
   | { readonly outcome: 'recorded' }
   /** The current state does not allow it: the problem `invalid_state_transition`. */
   | { readonly outcome: 'refused' }
 
-/** What a fact does to a package, from the table and the profile alone. */
+/** The effect of an event on a package, by the table and the profile. */
 export function movePackage(
   current: PackageState,
   trigger: PackageTrigger,
@@ -81,7 +81,7 @@ export function movePackage(
   return { outcome: 'moved', to: rule.to, implied: order.slice(here + 1, there) }
 }
 
-/** What comes after a state that counts as access comes after access too, whether it is listed or not. */
+/** Every state after an access state also counts as accessed, even if it is not listed. */
 export function hasBeenAccessed(state: PackageState, profile: DeploymentProfile = DEFAULT_PROFILE): boolean {
   const { access_states } = profile['O-04']
   return (['native', 'ds_x'] as const).some((transport) => {
@@ -90,7 +90,7 @@ export function hasBeenAccessed(state: PackageState, profile: DeploymentProfile 
   })
 }
 
-/** The event that arriving in a state emits, if any (O-10). Acceptance always emits. */
+/** The event type of a state, if any (O-10). Acceptance always emits an event. */
 export function eventTypeFor(
   state: PackageState,
   profile: DeploymentProfile = DEFAULT_PROFILE,

@@ -2,7 +2,7 @@ import { isEarlier } from './instants.ts'
 import type { PackageMetadata } from './resources/packages.ts'
 import type { PolicyReceipt } from './resources/policy-receipts.ts'
 
-/** POL-04: what a policy receipt and the metadata of its package say alike. */
+/** POL-04: members that must be equal in a policy receipt and in the metadata of its package. */
 const BOUND_MEMBERS = [
   'policy_receipt_id',
   'package_id',
@@ -17,10 +17,10 @@ const BOUND_MEMBERS = [
   'content_digest',
 ] as const satisfies (keyof PackageMetadata & keyof PolicyReceipt)[]
 
-/** POL-04: members in which a receipt does not cover the package. The exchange and the recipient judge alike. */
+/** POL-04: members in which receipt and package differ. The exchange and the recipient use the same check. */
 export function receiptDifferences(receipt: PolicyReceipt, metadata: PackageMetadata): string[] {
   const differing: string[] = BOUND_MEMBERS.filter((member) => receipt[member] !== metadata[member])
-  // The receipt predates the package; the same instant is allowed, a time that cannot be read is not.
+  // The receipt must not be later than the package; an unreadable time counts as later.
   if (isEarlier(metadata.created_at, receipt.evaluated_at) !== false) differing.push('evaluated_at')
   const { approved_at } = receipt.human_approval
   if (approved_at !== undefined && isEarlier(metadata.created_at, approved_at) !== false)

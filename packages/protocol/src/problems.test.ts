@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { PROBLEM_CATEGORIES, PROBLEM_CODES, problems, problemSlug } from './problems.ts'
 
-test('[API-05][PKG-06] the two codes that the specification shows are exact, and only they are called its own', () => {
+test('[API-05][PKG-06] the two codes of the specification are exact, and only they have that basis', () => {
   const { status, retryable } = problems.protocol_version_incompatible
   assert.deepEqual({ status, retryable }, { status: 409, retryable: false })
   assert.equal(problems.idempotency_key_reuse.status, 409)
@@ -12,7 +12,7 @@ test('[API-05][PKG-06] the two codes that the specification shows are exact, and
   )
 })
 
-test('[ERR-03] each expected category has a code of its own', () => {
+test('[ERR-03] each expected category has its own code', () => {
   for (const category of PROBLEM_CATEGORIES) {
     assert.ok(
       PROBLEM_CODES.some((code) => problems[code].category === category),
@@ -21,7 +21,7 @@ test('[ERR-03] each expected category has a code of its own', () => {
   }
 })
 
-test('[ERR-01] statuses are failures, slugs are distinct, and only what may pass by itself is retryable', () => {
+test('[ERR-01] statuses are failures, slugs are distinct, and only temporary problems are retryable', () => {
   for (const code of PROBLEM_CODES) {
     const { status, retryable, advice, title } = problems[code]
     assert.ok(status >= 400 && status < 600, code)

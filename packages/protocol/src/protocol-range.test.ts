@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { protocolRangeFailures, protocolRangeIncludes } from './protocol-range.ts'
 
-test('[ID-09] a range includes the versions it names', () => {
+test('[ID-09] a range includes its versions', () => {
   const cases: [range: string, version: string, included: boolean | undefined][] = [
     ['svc/1.0', 'svc/1.0', true],
     ['svc/1.0', 'svc/1.1', false],
@@ -24,7 +24,7 @@ test('[ID-09] a range includes the versions it names', () => {
   }
 })
 
-test('[ID-09][O-06] a range that cannot be read is told apart, with examples that can', () => {
+test('[ID-09][O-06] an unreadable range is reported, with valid examples', () => {
   for (const range of ['svc/1.0', '>=svc/1.0 <svc/2.0', 'other/7.0', 'svc/1.0 || svc/3.0']) {
     assert.deepEqual(protocolRangeFailures(range, '/protocol_range'), [], range)
   }

@@ -2,8 +2,8 @@ import { PROTOCOL_VERSION } from './wire.ts'
 import type { Failure } from './validation/failure.ts'
 
 /**
- * The range expression of skill releases (O-06, ours): comparators over versions such as `svc/1.0`, all of which
- * must hold, with alternatives separated by `||`. A version without an operator means just that version.
+ * The range expression of skill releases (O-06, ours): comparators over versions such as `svc/1.0`, all of which must
+ * match, with alternatives separated by `||`. A version without an operator means exactly that version.
  */
 const VERSION = /^([a-z][a-z0-9-]*)\/(\d{1,9})\.(\d{1,9})$/
 const COMPARATOR = /^(>=|<=|>|<|=)?(\S+)$/
@@ -14,15 +14,15 @@ interface Version {
   readonly minor: number
 }
 
-/** Why a range cannot be published; empty where it can be read. */
+/** Failures of a range; empty if it is valid. */
 export function protocolRangeFailures(range: string, pointer: string): Failure[] {
   if (protocolRangeIncludes(range, PROTOCOL_VERSION) !== undefined) return []
   const message =
-    'Write a version such as "svc/1.0", or comparators such as ">=svc/1.0 <svc/2.0", with "||" between alternatives: a range that cannot be read fits no protocol version.'
+    'Write a version such as "svc/1.0", or comparators such as ">=svc/1.0 <svc/2.0", with "||" between alternatives.'
   return [{ pointer, rule: 'O-06', message }]
 }
 
-/** Whether the range includes the version; undefined where either cannot be read. */
+/** Whether the range includes the version; undefined if either is unreadable. */
 export function protocolRangeIncludes(range: string, version: string): boolean | undefined {
   const wanted = parseVersion(version)
   if (!wanted) return undefined

@@ -8,8 +8,8 @@ import { nameOf, schemaDocument, type JsonObject } from './schema/define.ts'
 import { OBJECT_TYPES } from './schema/shared.ts'
 
 /**
- * OBJ-18: every schema that is published, by its path below `schemas/`. The six objects stand at the top, what
- * operations send and answer below `api/`, and the profile override file beside them.
+ * OBJ-18: every published schema, by its path in `schemas/`: the six objects and the profile at the top level, requests
+ * and responses of operations in `api/`.
  */
 export function publishedSchemas(): [path: string, schema: JsonObject][] {
   const bodies = OPERATION_IDS.flatMap((id) => {

@@ -1,4 +1,4 @@
-/** Closed lists of words that objects use and other parts refer to. */
+/** Closed vocabularies of the objects. */
 
 export const LOOP_PHASES = [
   'observed',

@@ -1,4 +1,4 @@
-/** Names that appear on the wire. Where a value is fixed by the protocol it is a constant here, once. */
+/** Names and constants of the wire format. */
 
 export const PROTOCOL_VERSION = 'svc/1.0'
 export const API_BASE_PATH = '/v1'
@@ -13,7 +13,7 @@ export const MEDIA_TYPE = {
   reasoningPackage: 'application/svc.reasoning-package+json',
 } as const
 
-/** The one signature algorithm of the protocol: ECDSA on P-256 with SHA-256. */
+/** The only signature algorithm of the protocol: ECDSA on P-256 with SHA-256. */
 export const SIGNATURE_ALGORITHM = 'ES256'
 export const CONTENT_ENCRYPTION = 'A256GCM'
 export const KEY_WRAPPING = 'ECDH-ES+A256KW'
@@ -43,7 +43,7 @@ export const HEADER = {
   deliveryAttempt: 'svc-delivery-attempt',
 } as const
 
-/** Minimum wait before attempts 2 to 7, in seconds, measured after the preceding failure. */
+/** Minimum delay before attempts 2 to 7, in seconds after the previous failure. */
 export const RETRY_DELAYS_SECONDS = [30, 120, 600, 3_600, 21_600, 86_400] as const
 export const MAXIMUM_DELIVERY_ATTEMPTS = 7
 export const MAXIMUM_RETRY_AFTER_SECONDS = 86_400

@@ -50,7 +50,7 @@ test('what cannot be judged is said in a sentence, without a stack trace', async
     [join(folder, 'missing.json'), /there is no such file/],
     [folder, /it is a folder/],
     [file('broken.json', '{"id": '), /is not usable JSON/],
-    [file('twice.json', '{\n  "id": 1,\n  "id": 2\n}'), /line 3, column 3.*repeats a member name/],
+    [file('twice.json', '{\n  "id": 1,\n  "id": 2\n}'), /line 3, column 3.*duplicate member name/],
     [file('latin1.json', Buffer.from([0x22, 0xe4, 0x22]).toString('latin1')), /object/],
     [file('list.json', []), /Give a JSON object/],
     [file('untyped.json', {}), /Set "object_type" to one of/],

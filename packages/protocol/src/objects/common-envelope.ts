@@ -14,7 +14,7 @@ import {
 const missing = proves({ required: 'OBJ-03' })
 const inEnvelope = <T extends object>(schema: T): T => ({ ...schema, ...missing })
 
-/** What every one of the six objects carries. */
+/** The common members of the six objects. */
 export const commonEnvelope = <T extends ObjectType>(type: T, prefix: string) => ({
   id: { ...idWithPrefix(prefix), ...proves({ default: 'OBJ-01', required: 'OBJ-03' }) },
   object_type: Type.Enum([type], proves({ default: 'OBJ-03' })),
@@ -25,14 +25,14 @@ export const commonEnvelope = <T extends ObjectType>(type: T, prefix: string) =>
   trace: inEnvelope(trace),
 })
 
-/** All but policy_envelope belong to a thread. */
+/** All objects except policy_envelope belong to a thread. */
 export const inThread = { thread_id: inEnvelope(threadId) }
 
-/** The six objects reject unknown top-level members; what lies deeper is open unless said otherwise. */
+/** The six objects reject unknown top-level members; nested objects are open unless stated otherwise. */
 export function protocolObject<P extends TProperties>(
   requirement: string,
   properties: P,
-  /** Rules between members, as far as JSON Schema can express them. */
+  /** Rules between members that JSON Schema can express. */
   rules: TObjectOptions = {},
 ) {
   return Type.Object(properties, {

@@ -8,7 +8,7 @@ import type {
   ResponseObject,
 } from './index.ts'
 
-/** One valid object of each type: one story, told by a supplier that has to move a delivery. */
+/** One valid object of each type. Together they describe a supplier that has to postpone a delivery. */
 
 const SUPPLIER = { organization_id: 'org_tier1_seats', agent_id: 'agent_seats_planner' }
 const MANUFACTURER = { organization_id: 'org_carmaker', agent_id: 'agent_carmaker_supply' }

@@ -8,7 +8,7 @@ import { commonEnvelope, inThread, protocolObject } from './common-envelope.ts'
 
 const anything = Type.Array(Type.Unknown())
 
-/** The one contradiction that the specification shows; a deployment may add others (O-01). */
+/** The contradiction that the specification shows; a deployment can add others (O-01). */
 const closedThread = ifThen(
   { properties: { phase: { const: 'closed' } }, required: ['phase'] },
   {
@@ -20,7 +20,7 @@ const closedThread = ifThen(
             type: 'array',
             items: {
               not: { const: 'responded' },
-              description: 'another phase: a closed thread does not go on to "responded"',
+              description: 'another phase: a closed thread cannot change to "responded"',
               ...proves('OBJ-17'),
             },
           },

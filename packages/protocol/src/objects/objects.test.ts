@@ -26,7 +26,7 @@ test('[OBJ-05][OBJ-06][OBJ-07][OBJ-08][OBJ-09][OBJ-10] the example of each type 
   for (const type of OBJECT_TYPES) assert.deepEqual(validateObject(exampleObjects[type]).failures, [], type)
 })
 
-test('[OBJ-03] each of the six without any one required member is refused, at that member', () => {
+test('[OBJ-03] each of the six objects is refused without any one required member, with a pointer to it', () => {
   for (const type of OBJECT_TYPES) {
     for (const member of schemaDocument(type)['required'] as string[]) {
       const { [member]: _removed, ...rest } = exampleObjects[type] as Record<string, unknown>
@@ -40,7 +40,7 @@ test('[OBJ-03] each of the six without any one required member is refused, at th
   }
 })
 
-test('[OBJ-03] thread_id belongs to all but policy_envelope', () => {
+test('[OBJ-03] all objects except policy_envelope have a thread_id', () => {
   const without = OBJECT_TYPES.filter(
     (type) => !(schemaDocument(type)['required'] as string[]).includes('thread_id'),
   )
@@ -49,7 +49,7 @@ test('[OBJ-03] thread_id belongs to all but policy_envelope', () => {
   assert.deepEqual([failure?.pointer, failure?.rule], ['/thread_id', 'OBJ-04'])
 })
 
-test('[OBJ-04] hashes, signatures, routing and extra business data are refused at the top of all six', () => {
+test('[OBJ-04] hashes, signatures, routing and extra business data are refused at the top level of all six objects', () => {
   for (const type of OBJECT_TYPES) {
     for (const member of ['content_digest', 'signature', 'transport_mode', 'customer_name', '__proto__x']) {
       const { failures } = validateObject({ ...exampleObjects[type], [member]: 'value-under-test' })
@@ -63,7 +63,7 @@ test('[OBJ-04] hashes, signatures, routing and extra business data are refused a
   }
 })
 
-test('[OBJ-04] a member named __proto__ counts as unknown, too', () => {
+test('[OBJ-04] a member named __proto__ is unknown too', () => {
   const text = JSON.stringify(exampleObjects.audit_event).replace('{', '{"__proto__":{"decision":"x"},')
   assert.deepEqual(
     validateObject(JSON.parse(text)).failures.map(({ rule }) => rule),

@@ -8,7 +8,8 @@ import { commonEnvelope, protocolObject } from './common-envelope.ts'
 const nobody = {
   type: 'array',
   maxItems: 0,
-  description: 'an empty list, or set "allowed" to true: what may not be forwarded has no recipients',
+  description:
+    'an empty list, or set "allowed" to true: an object that must not be forwarded has no recipients',
   ...proves({ maxItems: 'OBJ-14' }),
 }
 

@@ -4,7 +4,7 @@ import type { ObjectType } from '../schema/shared.ts'
 import { validateObject } from '../validation/validate-object.ts'
 import { exampleObjects } from './examples.ts'
 
-/** A copy of a type's example with the value at a pointer replaced. */
+/** A copy of the example of a type with the value at a pointer replaced. */
 function withValue(type: ObjectType, pointer: string, value: unknown): unknown {
   const copy = structuredClone(exampleObjects[type]) as Record<string, unknown>
   const path = pointer.split('/').slice(1)
@@ -213,7 +213,7 @@ describe('the rules refuse', () => {
   }
 })
 
-test('[OBJ-16] a package without policy_envelope is refused by its own rule', () => {
+test('[OBJ-16] a package without policy_envelope is refused under OBJ-16', () => {
   const { policy_envelope: _removed, ...rest } = exampleObjects.reasoning_package
   assert.deepEqual(
     validateObject(rest).failures.map(({ rule }) => rule),
@@ -221,7 +221,7 @@ test('[OBJ-16] a package without policy_envelope is refused by its own rule', ()
   )
 })
 
-test('[OBJ-17] closed that lists responded is refused, and nothing beyond it', () => {
+test('[OBJ-17] a closed thread that allows responded is refused, and no other combination', () => {
   const closed = withValue('loop_thread', '/phase', 'closed') as Record<string, unknown>
   const thread = (next: string[]) => ({
     ...closed,

@@ -41,7 +41,7 @@ function describedAs(id: (typeof OPERATION_IDS)[number]): Described {
 
 const compiled = new Map<string, Validator<unknown>>()
 
-/** By the schema of the document itself, with the limits of the deployment in it. */
+/** Validates by the schema of the document, including the limits of the deployment. */
 function fitsDocument({ schema }: Content, value: Json): boolean {
   const key = JSON.stringify(schema)
   const validator = compiled.get(key) ?? compile(schema)
@@ -64,7 +64,7 @@ function assertExample(content: Content | undefined, schema: Named<unknown>, lab
   }
 }
 
-test('[API-02] every request and every success has an example that its schema takes', () => {
+test('[API-02] every request and every success has a valid example', () => {
   for (const id of OPERATION_IDS) {
     const { request, success }: Operation = operations[id]
     const { requestBody, responses } = describedAs(id)
@@ -73,7 +73,7 @@ test('[API-02] every request and every success has an example that its schema ta
   }
 })
 
-test('[API-02][ERR-01] every problem that an operation may answer has an example under its status', () => {
+test('[API-02][ERR-01] every problem of an operation has an example under its status', () => {
   for (const id of OPERATION_IDS) {
     const shown = Object.entries(describedAs(id).responses).flatMap(([status, { content }]) =>
       Object.entries(content['application/problem+json']?.examples ?? {}).map(([name, { $ref }]) => {
@@ -92,7 +92,7 @@ test('[API-02][ERR-01] every problem that an operation may answer has an example
   }
 })
 
-test('[API-02] where the document narrows a problem, another code does not fit', () => {
+test('[API-02] a problem schema that is limited to some codes rejects other codes', () => {
   const { content } = describedAs('getAgent').responses['404'] ?? { content: {} }
   const problem = document.components.examples['resource_not_found']?.value as JsonObject
   const narrowed = content['application/problem+json'] as Content
@@ -101,7 +101,7 @@ test('[API-02] where the document narrows a problem, another code does not fit',
     assert.ok(!fitsDocument(narrowed, { ...problem, code }), code)
 })
 
-test('[EVT-02][EVT-05] the webhook is described with its signature headers, an example and the answer 204, and is no operation', () => {
+test('[EVT-02][EVT-05] the webhook is described with its signature headers, an example and the response 204, and is no operation', () => {
   const { post } = document.components.pathItems.packageNotification
   assert.ok(!('operationId' in post))
   assert.deepEqual(post['security'], [])
@@ -115,7 +115,7 @@ test('[EVT-02][EVT-05] the webhook is described with its signature headers, an e
   assert.ok('204' in (post['responses'] as JsonObject))
 })
 
-test('[POL-04] the examples tell one story: the policy receipt covers the package, and the answer refers to it', () => {
+test('[POL-04] the examples are consistent: the policy receipt covers the package, and the response refers to it', () => {
   assert.deepEqual(receiptDifferences(policyReceipt, metadata), [])
   const payload = JSON.parse(Buffer.from(nativeResponse.payload, 'base64url').toString()) as {
     metadata: typeof metadata
@@ -127,7 +127,7 @@ test('[POL-04] the examples tell one story: the policy receipt covers the packag
   )
 })
 
-test('[API-02] examples have the addresses of the exchange that serves them', () => {
+test('[API-02] examples have the URLs of the exchange that serves them', () => {
   const created = createProfile({ 'O-11': { problem_base: 'https://problems.example/p' } })
   assert.ok(created.ok)
   const options = { baseUrl: 'https://ours.example', profile: created.profile }

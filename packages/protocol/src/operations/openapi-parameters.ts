@@ -32,7 +32,7 @@ export function parametersOf(operation: Operation, profile: DeploymentProfile): 
   return [...headers, ...inPath, ...inQuery]
 }
 
-/** The `limit` of a listing names the open point that sets its default and its maximum. */
+/** The parameter `limit` names the open point that sets its default and maximum. */
 function withPageLimits(schema: JsonObject, profile: DeploymentProfile): JsonObject {
   const point = PAGE_POINTS.find((id) => schema['type'] === 'integer' && schema[OPEN_POINT] === id)
   if (!point) return schema
@@ -59,12 +59,12 @@ export function headerParameters(profile: DeploymentProfile): JsonObject {
   return {
     correlationId: header(
       HEADER.correlationId,
-      'Opaque id of the request, without business plaintext; problems repeat it.',
+      'Opaque id of the request, without business content; returned in problems.',
       '8c0a2f1e-2f0c-4f0a-9d3b-6a3f5f4b7c11',
     ),
     idempotencyKey: header(
       HEADER.idempotencyKey,
-      'Opaque key: the same key with the same content gives the original answer, with other content a problem.',
+      'Opaque key. The same key with the same content returns the original response; with other content it is a problem.',
       '0b9a8d52-7c6e-4a86-8f36-2d1f3c5f9e20',
     ),
   }

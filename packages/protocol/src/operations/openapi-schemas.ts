@@ -7,7 +7,7 @@ import type { Operation } from './operation.ts'
 import { OPERATION_IDS, operations } from './operations.ts'
 import { withRequestLimits } from './request-limits.ts'
 
-/** Every schema that the document refers to; those of requests with the limits of this deployment. */
+/** Every schema that the document refers to; request schemas include the limits of this deployment. */
 export function componentSchemas(profile: DeploymentProfile): JsonObject {
   const rows: Operation[] = OPERATION_IDS.map((id) => operations[id])
   const requests = rows.flatMap(({ request }) => (request ? [request] : []))
@@ -24,8 +24,8 @@ export function componentSchemas(profile: DeploymentProfile): JsonObject {
 }
 
 /**
- * A time is signed as it is written, and a generated client would make a date of its language of it: where a pattern
- * says the same, the format is left out.
+ * Times are signed as text, but generated clients convert the format date-time to a date type. The format is omitted
+ * where a pattern defines the same values.
  */
 function asText(schema: JsonObject): JsonObject {
   if (schema['format'] !== 'date-time' || !('pattern' in schema)) return schema
@@ -44,8 +44,8 @@ export function reference(name: string, section = 'schemas'): JsonObject {
 }
 
 /**
- * The named schemas refer to each other as `#/$defs/…`; in OpenAPI they live under components. Rules and notes beside a
- * reference move around it, since generators of clients ignore them there.
+ * Named schemas refer to each other as `#/$defs/…`; in OpenAPI they are under components. Keywords next to a reference
+ * move into a wrapper, because client generators ignore them there.
  */
 export function toComponentReferences(value: Json): Json {
   if (Array.isArray(value)) return value.map(toComponentReferences)

@@ -14,34 +14,34 @@ const HEADERS: readonly (readonly [name: string, description: string, schema: Js
   ['Content-Digest', 'SHA-256 of the exact body (RFC 9530).', text],
   [
     'Signature-Input',
-    `What is signed, in this order: ${components.join(', ')}; label ${label}, algorithm ${algorithm}, valid for at most ${maximumLifetimeSeconds} seconds (RFC 9421).`,
+    `Covered components, in this order: ${components.join(', ')}; label ${label}, algorithm ${algorithm}, valid for at most ${maximumLifetimeSeconds} seconds (RFC 9421).`,
     text,
   ],
   ['Signature', 'The signature, 64 bytes r||s (RFC 9421), by a key of getNotificationSigningKeys.', text],
-  [HEADER.deliveryId, 'Names the delivery: the same for all its attempts.', text],
-  [HEADER.eventId, 'Equals event_id of the body: store an event once.', text],
+  [HEADER.deliveryId, 'Id of the delivery, the same for all its attempts.', text],
+  [HEADER.eventId, 'Equals event_id of the body. Store each event once.', text],
   [
     HEADER.deliveryAttempt,
-    'Counts the attempts of this delivery.',
+    'Number of this attempt.',
     { type: 'integer', minimum: 1, maximum: MAXIMUM_DELIVERY_ATTEMPTS },
   ],
 ]
 
-/** What the exchange sends to a registered endpoint. It is no operation of the API, so it has no operationId. */
+/** The webhook request to a registered endpoint. It is not an operation of the API, so it has no operationId. */
 export function webhook(profile: DeploymentProfile): JsonObject {
   const { signature, digest, notification: unreadable, inbox } = profile['O-12']
   const rejections = [
-    [signature, 'The signature, its parameters or its key are not acceptable.'],
+    [signature, 'The signature, its parameters or its key are not accepted.'],
     [digest, 'The body does not match its digest.'],
     [unreadable, 'The body is not a notification, or its ids differ from the headers.'],
-    [inbox, 'The event could not be stored. The delivery is repeated.'],
+    [inbox, 'The event could not be stored. The delivery is retried.'],
   ] as const
   const answers = Map.groupBy(rejections, ([status]) => status)
   return {
     post: {
       summary: 'A notification, signed by the platform',
       description:
-        'Sent to the url of a webhook endpoint. Verify the signature and the digest before anything else, store the event, then answer.',
+        'Sent to the url of a webhook endpoint. Verify the signature and the digest first, store the event, then respond.',
       tags: ['webhooks'],
       security: [],
       parameters: HEADERS.map(([name, description, schema]) => ({
@@ -57,8 +57,8 @@ export function webhook(profile: DeploymentProfile): JsonObject {
         content: jsonContent(reference(nameOf(notificationEnvelope)), { example: { ...notification } }),
       },
       responses: {
-        '204': { description: 'The event is durably stored, now or before.' },
-        '410': { description: 'The endpoint is gone. It is disabled.' },
+        '204': { description: 'The event is durably stored.' },
+        '410': { description: 'The endpoint no longer exists. The exchange disables it.' },
         ...Object.fromEntries(
           [...answers].map(([status, reasons]) => [
             String(status),

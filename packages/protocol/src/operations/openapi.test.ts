@@ -11,7 +11,7 @@ import { OPERATION_IDS } from './operations.ts'
 
 const document = openApiDocument()
 
-/** Every object of a JSON value, with the name it stands under. */
+/** Every object in a JSON value, with its member name. */
 function* objectsIn(value: Json, name = ''): Generator<[string, JsonObject]> {
   if (Array.isArray(value)) for (const item of value) yield* objectsIn(item, name)
   else if (value !== null && typeof value === 'object') {
@@ -45,7 +45,7 @@ test('[API-02] every reference resolves inside the document, and every component
   assert.deepEqual([...targets].toSorted(), defined.toSorted())
 })
 
-test('[API-02] whatever carries x-open-point names points of the profile', () => {
+test('[API-02] every x-open-point names an entry of the profile', () => {
   const ids = everyObject.flatMap(([, object]) => {
     const note = object[OPEN_POINT]
     return typeof note === 'string' ? note.split(' ') : []
@@ -57,7 +57,7 @@ test('[API-02] whatever carries x-open-point names points of the profile', () =>
   )
 })
 
-test('[API-03][AUTH-01] each operation asks for its headers and for a token, with mutual TLS named beside it', () => {
+test('[API-03][AUTH-01] each operation requires its headers and a token, with mutual TLS as an alternative', () => {
   assert.deepEqual(document['security'], [{ oauth2: [], mutualTLS: [] }, { oauth2: [] }])
   for (const [method, operation] of everyObject.filter(([, object]) => 'operationId' in object)) {
     const headers = new Set((operation['parameters'] as JsonObject[]).map((parameter) => parameter['$ref']))
@@ -71,7 +71,7 @@ test('[API-02] the published file is this document', () => {
   assert.deepEqual(JSON.parse(published), document)
 })
 
-test('[API-02] what a deployment sets otherwise shows in its document', () => {
+test('[API-02] overrides of a deployment appear in its document', () => {
   const result = createProfile({ 'O-39': { header_characters: 64 } })
   assert.ok(result.ok)
   const { components } = openApiDocument({ profile: result.profile }) as {

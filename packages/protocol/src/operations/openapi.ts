@@ -13,15 +13,15 @@ import { problemsOf, type Operation } from './operation.ts'
 import { OPERATION_IDS, operations, type OperationId } from './operations.ts'
 
 export interface OpenApiOptions {
-  /** The address of a running exchange, {base_url}. Without it the document stays relative. */
+  /** The base URL of a running exchange. Without it, URLs in the document are relative. */
   readonly baseUrl?: string
-  /** The token endpoint, where it is known; clients find it by discovery in any case (O-08). */
+  /** The token endpoint, if known. Clients find it by discovery (O-08). */
   readonly tokenUrl?: string
-  /** The deployment's choices, where they show in the document. */
+  /** The profile of the deployment. */
   readonly profile?: DeploymentProfile
 }
 
-/** The OpenAPI 3.1.1 document, from the operations table and the named schemas alone. */
+/** The OpenAPI 3.1.1 document, derived from the operations table and the named schemas. */
 export function openApiDocument(options: OpenApiOptions = {}): JsonObject {
   const profile = options.profile ?? DEFAULT_PROFILE
   const exchange = options.baseUrl ?? EXAMPLE_EXCHANGE
@@ -46,11 +46,11 @@ export function openApiDocument(options: OpenApiOptions = {}): JsonObject {
     },
     servers: [{ url: options.baseUrl ?? '/' }],
     security: [{ oauth2: [], mutualTLS: [] }, { oauth2: [] }],
-    tags: Object.entries({ ...AREAS, webhooks: 'What the exchange sends to registered endpoints' }).map(
+    tags: Object.entries({ ...AREAS, webhooks: 'Requests of the exchange to registered endpoints' }).map(
       ([name, description]) => ({ name, description }),
     ),
     paths,
-    // By reference: generators of clients would make operations of what stands here itself.
+    // By reference, because client generators would turn an inline webhook into an operation.
     webhooks: { packageNotification: reference('packageNotification', 'pathItems') },
     components: {
       securitySchemes: securitySchemes(options.tokenUrl ?? '/oauth/token'),
@@ -65,19 +65,19 @@ export function openApiDocument(options: OpenApiOptions = {}): JsonObject {
 const AREAS: Record<Operation['area'], string> = {
   agents: 'Agents and their public keys',
   skills: 'Signed, content-addressed skill releases',
-  'policy-receipts': 'Signed claims that policy was evaluated',
+  'policy-receipts': 'Signed claims that a policy was evaluated',
   packages: 'Sealed packages, receipts, responses and revocation',
-  threads: 'Packages that belong together',
-  notifications: 'The stream of events, and webhooks',
-  audit: 'Evidence that can be checked without trusting the exchange',
+  threads: 'Conversations: related packages',
+  notifications: 'Event stream and webhooks',
+  audit: 'Evidence that can be verified without trusting the exchange',
 }
 
 const INTRODUCTION = [
   'Agents of different organizations exchange client-encrypted, signed reasoning packages and track them.',
   'The exchange never receives plaintext or a private key.',
-  `Whatever carries \`${OPEN_POINT}\` fills a point that the specification leaves open: the choice is this`,
-  "project's, it is named by the id of the point, and a deployment may set it otherwise. The longest texts,",
-  'lists and objects of requests (`maxLength`, `maxItems`, `maxProperties`) are those of O-14.',
+  `\`${OPEN_POINT}\` marks a question that the specification leaves open: the choice is that of this`,
+  'project, named by the id of the open point, and a deployment can change it. The maximum sizes of strings,',
+  'lists and objects in requests (`maxLength`, `maxItems`, `maxProperties`) are those of O-14.',
 ].join(' ')
 
 function describe(
@@ -118,7 +118,7 @@ function describe(
   }
 }
 
-/** Examples with the addresses of this exchange. */
+/** Examples with the URLs of this exchange. */
 function at(exchange: string, examples: Readonly<Record<string, object>>): JsonObject {
   const text = JSON.stringify(examples).replaceAll(EXAMPLE_EXCHANGE, exchange)
   return JSON.parse(text) as JsonObject
@@ -128,8 +128,7 @@ function securitySchemes(tokenUrl: string): JsonObject {
   return {
     oauth2: {
       type: 'oauth2',
-      description:
-        'A short-lived access token. The token endpoint is found by RFC 9728 and RFC 8414 discovery.',
+      description: 'A short-lived access token. Find the token endpoint by discovery (RFC 9728, RFC 8414).',
       flows: { clientCredentials: { tokenUrl, scopes: {} } },
       ...ours('O-08'),
     },

@@ -5,7 +5,7 @@ import { nameOf } from '../schema/define.ts'
 import { pathParameters, problemsOf, type Operation } from './operation.ts'
 import { OPERATION_IDS, operations } from './operations.ts'
 
-/** Written down once more, by hand: a slip in the table must not go unseen. */
+/** A second copy, written by hand, to detect mistakes in the table. */
 const AGENT_API = `
 registerAgent POST /v1/agents/register 201 AgentResource
 getAgent GET /v1/agents/{agent_id} 200 AgentResource
@@ -29,7 +29,7 @@ acknowledgeNotification POST /v1/notifications/{notification_id}/ack 200 Notific
 getThreadAuditEvidence GET /v1/audit/threads/{thread_id} 200 ThreadAuditEvidence
 getPackageAuditEvidence GET /v1/audit/packages/{package_id} 200 PackageAuditEvidence`
 
-test('[API-01] the table holds the 21 operations with their methods, paths, statuses and bodies', () => {
+test('[API-01] the table has the 21 operations with their methods, paths, statuses and bodies', () => {
   const rows = OPERATION_IDS.map((id) => {
     const { method, path, success } = operations[id]
     return `${id} ${method} ${path} ${success.status} ${nameOf(success.body)}`
@@ -46,9 +46,9 @@ test('[API-03] every POST is a mutation with a body, every GET is neither', () =
   }
 })
 
-test('[ERR-03] each problem code is answered by some operation, and none is listed twice', () => {
+test('[ERR-03] each problem code belongs to an operation, and none is listed twice', () => {
   const listed = new Set(OPERATION_IDS.flatMap((id) => problemsOf(operations[id])))
-  // What is no operation's answer: downloads answer these two, the router the third.
+  // Not returned by an operation: downloads return two of them, the router the third.
   const elsewhere = ['package_revoked', 'method_not_allowed']
   assert.deepEqual(PROBLEM_CODES.filter((code) => !listed.has(code)).toSorted(), elsewhere.toSorted())
   for (const id of OPERATION_IDS) {
@@ -57,7 +57,7 @@ test('[ERR-03] each problem code is answered by some operation, and none is list
   }
 })
 
-test('[API-01] path parameters are found in their order', () => {
+test('[API-01] path parameters are found in order', () => {
   assert.deepEqual(pathParameters(operations.revokeAgentKey.path), ['agent_id', 'key_id'])
   assert.deepEqual(pathParameters(operations.getNotificationSigningKeys.path), [])
 })

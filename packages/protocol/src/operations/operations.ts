@@ -30,7 +30,7 @@ import { threadResource } from '../resources/threads.ts'
 import { ours } from '../schema/annotations.ts'
 import type { Operation } from './operation.ts'
 
-/** Paging where the specification shows no parameters: ours, and optional. */
+/** Optional paging parameters of ours, for operations without any in the specification. */
 const pagedBy = (id: 'O-07' | 'O-40') =>
   Type.Object(pageParameters(id), { additionalProperties: false, ...ours(id) })
 
@@ -52,7 +52,7 @@ const PACKAGE_PROBLEMS = [
   'quota_reached',
 ] as const
 
-/** The 21 operations: the complete agent API. Router, validation, OpenAPI, SDK and tests derive from this table. */
+/** The 21 operations of the agent API. Router, validation, OpenAPI, SDK and tests are derived from this table. */
 export const operations = {
   registerAgent: {
     method: 'POST',
@@ -101,7 +101,7 @@ export const operations = {
     method: 'POST',
     path: '/v1/agents/{agent_id}/keys/{key_id}/revoke',
     area: 'agents',
-    summary: 'Revoke a key from a point in time on',
+    summary: 'Revoke a key from a given time on',
     mutation: true,
     request: keyRevocationRequest,
     success: { status: 200, body: publicKey },
@@ -111,7 +111,7 @@ export const operations = {
     method: 'GET',
     path: '/v1/skills',
     area: 'skills',
-    summary: 'List signed skill releases, optionally those that fit a protocol version',
+    summary: 'List signed skill releases, optionally for one protocol version',
     mutation: false,
     query: Type.Object(
       { protocol_version: Type.Optional(Type.String({ minLength: 1 })), ...pageParameters('O-15') },
@@ -133,7 +133,7 @@ export const operations = {
     method: 'GET',
     path: '/v1/directory/agents/{agent_id}/keys',
     area: 'agents',
-    summary: 'Read the key directory of an agent, with retiring and revoked keys',
+    summary: 'Read the key directory of an agent, including retiring and revoked keys',
     mutation: false,
     success: { status: 200, body: keyDirectory },
     problems: ['resource_not_found'],
@@ -151,7 +151,7 @@ export const operations = {
     method: 'POST',
     path: '/v1/policy-receipts',
     area: 'policy-receipts',
-    summary: 'Record a signed claim that policy was evaluated for a package',
+    summary: 'Record a signed claim that a policy was evaluated for a package',
     mutation: true,
     request: policyReceipt,
     success: { status: 201, body: policyReceiptResource },
@@ -170,7 +170,7 @@ export const operations = {
     method: 'POST',
     path: '/v1/packages',
     area: 'packages',
-    summary: 'Hand in a sealed package, or the manifest of a connector transfer',
+    summary: 'Submit a sealed package, or the manifest of a connector transfer',
     mutation: true,
     request: packageBody,
     success: { status: 202, body: packageResource },
@@ -189,7 +189,7 @@ export const operations = {
     method: 'POST',
     path: '/v1/packages/{package_id}/receipts',
     area: 'packages',
-    summary: 'Record what the recipient says it did with a package, signed',
+    summary: 'Record a signed statement of the recipient about a package',
     mutation: true,
     request: packageReceiptRequest,
     success: { status: 201, body: receiptResource },
@@ -208,7 +208,7 @@ export const operations = {
     method: 'POST',
     path: '/v1/packages/{package_id}/responses',
     area: 'packages',
-    summary: 'Answer a package with a package of its own, in the same thread',
+    summary: 'Answer a package with another package in the same thread',
     mutation: true,
     request: packageBody,
     success: { status: 202, body: packageResource },
@@ -218,7 +218,7 @@ export const operations = {
     method: 'POST',
     path: '/v1/packages/{package_id}/revoke',
     area: 'packages',
-    summary: 'Withdraw a package before it was accessed, signed',
+    summary: 'Revoke a package before access, with a signed statement',
     mutation: true,
     request: packageRevocationRequest,
     success: { status: 200, body: packageRevocationResource },
@@ -244,7 +244,7 @@ export const operations = {
     method: 'POST',
     path: '/v1/webhook-endpoints',
     area: 'notifications',
-    summary: 'Register an address for signed webhooks',
+    summary: 'Register an endpoint for signed webhooks',
     mutation: true,
     request: webhookEndpointRequest,
     success: { status: 201, body: webhookEndpointResource },
@@ -264,7 +264,7 @@ export const operations = {
     method: 'POST',
     path: '/v1/notifications/{notification_id}/ack',
     area: 'notifications',
-    summary: 'Say that a notification is durably stored',
+    summary: 'Acknowledge that a notification is durably stored',
     mutation: true,
     request: acknowledgementRequest,
     success: { status: 200, body: acknowledgement },

@@ -33,7 +33,7 @@ const sent = new Set(
   }),
 )
 
-/** Every schema inside a named one, with the member it stands under. */
+/** Every schema inside a named schema, with its member name. */
 function* partsOf(schema: JsonObject, member: string): Generator<[member: string, JsonObject]> {
   yield [member, schema]
   for (const [name, inner] of Object.entries((schema['properties'] ?? {}) as Record<string, JsonObject>))
@@ -44,7 +44,7 @@ function* partsOf(schema: JsonObject, member: string): Generator<[member: string
 
 const isFixed = (schema: JsonObject) => 'const' in schema || 'enum' in schema
 
-test('[O-14][API-02] every text, list and map of a request has the limit of the running profile', () => {
+test('[O-14][API-02] every string, list and map of a request has the limit of the profile', () => {
   const seen = new Map<string, Json | undefined>()
   for (const name of sent) {
     for (const [member, part] of partsOf(schemas[name] ?? {}, '')) {
@@ -55,7 +55,7 @@ test('[O-14][API-02] every text, list and map of a request has the limit of the 
     }
   }
   const unlimited = [...seen].flatMap(([place, limit]) => (limit === undefined ? [place] : []))
-  // Members of a JWK that are not kept.
+  // Members of a JWK that are not stored.
   assert.deepEqual(
     unlimited.map((place) => place.split(' ')[0]),
     unlimited.map(() => 'PublicJwkInput'),
@@ -81,7 +81,7 @@ test('[O-14][API-02] every text, list and map of a request has the limit of the 
   assert.equal((map['propertyNames'] as JsonObject)['maxLength'], LIMITS.identifier_characters)
 })
 
-test('[API-06][API-02] a listing has the default and the maximum of its own open point', () => {
+test('[API-06][API-02] a list has the default and the maximum of its open point', () => {
   const limitOf = (path: string) =>
     document.paths[path]?.['get']?.parameters.find(({ name }) => name === 'limit')?.schema ?? {}
   for (const [path, id] of [
@@ -112,7 +112,7 @@ test('[O-39][O-14] headers are visible ASCII, and path parameters have a length'
   for (const { schema } of inPath) assert.equal(schema['maxLength'], LIMITS.identifier_characters)
 })
 
-test('[API-02] no reference has a rule or a note beside it, which generators of clients would overlook', () => {
+test('[API-02] no reference has sibling keywords, which client generators ignore', () => {
   const beside: string[] = []
   JSON.stringify(document, (name, value: unknown) => {
     if (typeof value === 'object' && value !== null && '$ref' in value && Object.keys(value).length > 1)

@@ -1,7 +1,7 @@
 import type { DeploymentProfile } from '../profile/profile.ts'
 import type { Json, JsonObject } from '../schema/define.ts'
 
-/** Members that hold a sentence or an address rather than a name; they may be longer (O-14). */
+/** Members that contain a sentence or a URL; they may be longer than names (O-14). */
 export const LONG_TEXTS: ReadonlySet<string> = new Set([
   'statement',
   'reason_detail',
@@ -9,18 +9,18 @@ export const LONG_TEXTS: ReadonlySet<string> = new Set([
   'url',
 ])
 
-/** Of a public JWK only these are kept (ID-06); the limits of texts do not apply to other members. */
+/** Stored members of a public JWK (ID-06); the limits of strings do not apply to other members. */
 export const KEPT_OF_JWK: ReadonlySet<string> = new Set(['kty', 'crv', 'x', 'y'])
 
-/** The one list with a limit of its own: reading a key costs as much as verifying a signature. */
+/** The list of keys has its own limit, because parsing a key costs as much as verifying a signature. */
 const KEYS = 'keys'
 const PUBLIC_JWK_INPUT = 'PublicJwkInput'
-/** The database cannot keep the null character. */
+/** PostgreSQL cannot store NUL. */
 const STORABLE = '^[^\\u0000]*$'
 
 type Limits = DeploymentProfile['O-14']
 
-/** O-14: a named schema with the lengths that this deployment takes in a request. */
+/** O-14: a named schema with the request limits of this deployment. */
 export function withRequestLimits(name: string, schema: JsonObject, limits: Limits): JsonObject {
   return limited(schema, { limits, isJwk: name === PUBLIC_JWK_INPUT }, '')
 }

@@ -8,14 +8,14 @@ import { publicKey } from './keys.ts'
 import { packageResource, receiptResource } from './packages.ts'
 import { policyReceiptResource } from './policy-receipts.ts'
 
-/** Shapes of audit evidence are ours as a whole (O-07). */
+/** The format of audit evidence is ours (O-07). */
 const evidenceHash = Type.String({
   description: 'SHA-256 in hexadecimal; the first entry of a thread has no previous one',
 })
 
 const kind = Type.String({
   description:
-    'what is proved: policy_receipt_accepted, approval_recorded, package_accepted, content_fetched, receipt_received, ' +
+    'the proven event: policy_receipt_accepted, approval_recorded, package_accepted, content_fetched, receipt_received, ' +
     'receipt_opened, receipt_rejected, receipt_failed, response_accepted, package_revoked or delivery_replayed',
 })
 
@@ -25,20 +25,20 @@ const proof = Type.Object(
     recorded_at: {
       ...timestamp,
       description:
-        'UTC; never earlier than that of the previous entry of the thread, and the order of entries (O-43)',
+        'UTC; determines the order of entries, and is never earlier than that of the previous entry of the thread (O-43)',
     },
     previous_hash: Type.Union([evidenceHash, Type.Null()]),
     hash: evidenceHash,
   },
   {
     description: [
-      'What a verifier needs beside the event. Its other members follow from its kind.',
+      'Data that a verifier needs in addition to the event. The other members depend on kind.',
       'policy_receipt_accepted, approval_recorded: accepted_at, policy_receipt_id, content_digest, policy_digest, signature; the receipt itself is in the evidence of its package.',
-      'package_accepted: acceptance, which is the statement that the platform signed, in the first of its entries.',
-      'receipt_*: all that was signed but state, which is in the kind; accepted_at, signature_form, and state where the package moved.',
+      'package_accepted: acceptance, the signed statement of the platform, in the first of its entries.',
+      'receipt_*: all signed members except state, which is in the kind; accepted_at, signature_form, and state if the package changed its state.',
       'package_revoked: requested_at, reason_code, reason_detail, signature, accepted_at, signature_form.',
-      'response_accepted: response_package_id, content_digest and the acceptance of the response, and state where the package moved.',
-      'content_fetched: organization_id, client_id and, where the token names one, agent_id; once for each client.',
+      'response_accepted: response_package_id, content_digest and the acceptance of the response, and state if the package moved.',
+      'content_fetched: organization_id, client_id and, if the token has one, agent_id; once per client.',
       'delivery_replayed: delivery_id, replay_of, notification_id, event_id, webhook_endpoint_id, actor, reason; only for the organization whose delivery it is.',
     ].join(' '),
   },
@@ -56,7 +56,7 @@ export const unlinkedEntry = define(
       event: Type.Optional(auditEvent),
       proof: Type.Object(
         { kind, recorded_at: timestamp },
-        { description: 'as in an entry of the chain, without its link' },
+        { description: 'as in an entry of the chain, without the link to the previous one' },
       ),
     },
     ours('O-07'),
@@ -66,12 +66,12 @@ export const unlinkedEntry = define(
 const page = {
   generated_at: timestamp,
   entries: Type.Array(evidenceEntry, {
-    description: 'the chain, as far as the caller is a party to it: positions of others are missing',
+    description: 'the entries of the chain that the caller is a party to; other positions are missing',
   }),
   next_cursor: lastPageHasNoCursor,
   has_more: Type.Boolean({
     description:
-      'whether any list of this answer goes on with next_cursor; each has at most limit items on a page',
+      'whether any list of this response continues with next_cursor; each has at most limit items per page',
   }),
 }
 
@@ -84,7 +84,7 @@ export const threadEvidence = define(
       unlinked_entries: Type.Optional(
         Type.Array(unlinkedEntry, {
           description:
-            'entries of the caller’s policy receipts that no package refers to: they are in no chain; ordered by recorded_at',
+            'entries of the caller’s policy receipts that no package refers to, which are in no chain; ordered by recorded_at',
         }),
       ),
     },
@@ -99,7 +99,7 @@ const deliveryAttempt = Type.Object({
   outcome: Type.String(),
 })
 
-/** A key of one of the parties with everything that happened to it, for verification long afterwards (ID-05). */
+/** A key of a party with its history, for later verification (ID-05). */
 const keyHistory = Type.Object({
   agent_id: name,
   key: publicKey,
@@ -125,7 +125,7 @@ export const packageEvidence = define(
         description: 'the receipts whose entries are on this page, each with its signature_form (O-22)',
       }),
       delivery_attempts: Type.Array(deliveryAttempt, {
-        description: 'attempts to reach the caller’s own endpoints, ordered by attempted_at',
+        description: 'delivery attempts to the caller’s endpoints, ordered by attempted_at',
       }),
       key_history: Type.Array(keyHistory, {
         description: 'the keys that signed the package or a statement about it, complete on every page',

@@ -18,7 +18,7 @@ const point = {
 /** RFC 7518 sections 6.2.2, 6.3.2 and 6.4. */
 const PRIVATE_MEMBERS = ['d', 'p', 'q', 'dp', 'dq', 'qi', 'oth', 'k']
 
-/** Members of RFC 7517 section 4 that libraries add beside the point. They and all others are taken, and not kept. */
+/** Members of RFC 7517 section 4 that libraries add. They and all others are accepted and not stored. */
 const decoration = {
   kid: Type.Optional(Type.String()),
   alg: Type.Optional(Type.String()),
@@ -59,7 +59,7 @@ export const publicKeyRequest = define(
   ),
 )
 
-/** A key as directories show it. */
+/** A key in a directory. */
 export const publicKey = define(
   'PublicKey',
   resource({

@@ -41,7 +41,7 @@ export const webhookEndpointResource = define(
   }),
 )
 
-/** Tells that package metadata changed; it never holds content, sealed or not. */
+/** Notifies of a change of package metadata; it never contains content, sealed or not. */
 export const notificationEnvelope = define(
   'NotificationEnvelope',
   resource(
@@ -75,9 +75,9 @@ export const notificationPage = define(
 
 const sequenceMark = Type.Integer({
   minimum: 0,
-  // RFC 7493 section 2.2: beyond it, integers do not survive as doubles.
+  // RFC 7493 section 2.2: larger integers are not exact as doubles.
   maximum: Number.MAX_SAFE_INTEGER,
-  description: 'the highest sequence up to which nothing is missing',
+  description: 'the highest sequence without gaps before it',
   ...proves({ maximum: 'O-14' }),
 })
 

@@ -17,7 +17,7 @@ import { base64url, base64urlOf, name, request, resource, text, uri } from './fo
 import { sealedPackage } from './sealed-package.ts'
 import { MEDIA_TYPE } from '../wire.ts'
 
-/** Readable routing data. It says which policy receipt covers the package, and nothing of what is inside. */
+/** Readable routing data. It names the policy receipt and says nothing about the content. */
 export const packageMetadata = define(
   'PackageMetadata',
   request({
@@ -27,7 +27,7 @@ export const packageMetadata = define(
     sender_agent_id: agentId,
     recipient_org_id: organizationId,
     recipient_agent_id: agentId,
-    // Judged by the recipient's capability (PKG-06), so any version may be written here.
+    // Any version: the supported versions of the recipient decide (PKG-06).
     protocol_version: text,
     schema_version: schemaVersion,
     skill_id: text,
@@ -42,13 +42,13 @@ export const packageMetadata = define(
   }),
 )
 
-/** What the payload of a native package decodes to. */
+/** The decoded payload of a native package. */
 export const exchangeEnvelope = define(
   'ExchangeEnvelope',
   request({ metadata: packageMetadata, jwe: sealedPackage }, proves('PKG-01')),
 )
 
-/** A Flattened JWS (RFC 7515 section 7.2.2). What its payload holds is checked after the signature's own form. */
+/** A Flattened JWS (RFC 7515 section 7.2.2). Its payload is validated after its form. */
 export const nativePackageBody = define(
   'NativePackageBody',
   request(
@@ -77,7 +77,7 @@ export const edcReferences = define(
   }),
 )
 
-/** A manifest whose metadata contradicted its mode would belong to neither. */
+/** The metadata of a manifest must name its own transport mode. */
 const dsxMetadata = Type.Unsafe<Static<typeof packageMetadata>>({
   allOf: [packageMetadata, { type: 'object', properties: { transport_mode: { const: 'ds_x' } } }],
   ...proves('PKG-03'),

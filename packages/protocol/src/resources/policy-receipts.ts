@@ -24,7 +24,7 @@ const outcome = (...values: string[]) => Type.String({ ...ours('O-34'), ...inUse
 
 const check = request({ check_id: Type.Enum([...POLICY_CHECK_IDS]), outcome: outcome('passed') })
 
-/** Five entries, and each check among them: so each of them once. */
+/** Five entries that contain each check, so each check occurs once. */
 const checks = Type.Array(check, {
   minItems: 5,
   maxItems: 5,

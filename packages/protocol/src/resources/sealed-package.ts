@@ -17,7 +17,7 @@ const sealedRecipient = define(
   ),
 )
 
-/** A General JWE (RFC 7516 section 7.2.1), as far as it can be read without a private key. */
+/** A General JWE (RFC 7516 section 7.2.1). */
 export const sealedPackage = define(
   'SealedPackage',
   request(

@@ -23,7 +23,7 @@ const manifestFields = {
   update_policy: updatePolicy,
 }
 
-/** What an operator hands in to publish a release; the exchange adds digest, address, time and signature. */
+/** The input of an operator for a release; the exchange adds digest, URL, time and signature. */
 export const skillManifest = define(
   'SkillManifest',
   request(manifestFields, { ...proves({ default: 'ID-10', additionalProperties: 'O-29' }), ...ours('O-20') }),

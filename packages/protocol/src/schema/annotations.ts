@@ -15,12 +15,12 @@ export function proves(note: RequirementNote): { [REQUIREMENT]: RequirementNote 
   return { [REQUIREMENT]: note }
 }
 
-/** Marks a field or a choice that the specification leaves open: ours, and overridable where the profile says so. */
+/** Marks a choice that the specification leaves open; the profile may allow an override. */
 export function ours(...ids: [OpenPointId, ...OpenPointId[]]): { [OPEN_POINT]: string } {
   return { [OPEN_POINT]: ids.join(' ') }
 }
 
-/** Values the specification shows without closing the list: shown to readers, never enforced. */
+/** Example values of an open list: documented, never enforced. */
 export function inUse(...values: string[]): { [IN_USE]: string[] } {
   return { [IN_USE]: values }
 }

@@ -1,12 +1,12 @@
 import { Type, type Static, type TSchema, type TUnsafe } from 'typebox'
 
 /**
- * One registry of named schemas. A definition is used everywhere as a `$ref`, so that a published file, the
- * OpenAPI document and a compiled validator all show the same name for the same thing.
+ * The registry of named schemas. A definition is always used as a `$ref`, so published files, the OpenAPI document and
+ * compiled validators use the same names.
  */
 const registry = new Map<string, TSchema>()
 
-/** A named schema in use: a JSON `$ref` that still carries its static type. */
+/** A `$ref` to a named schema, with its static type. */
 export type Named<T> = TUnsafe<T> & { readonly $ref: string }
 
 const LOCAL = '#/$defs/'
@@ -31,7 +31,7 @@ export function schemaNamed(name: string): TSchema {
   return schema
 }
 
-/** A plain JSON value: what a schema is once TypeBox's own bookkeeping is left behind. */
+/** A plain JSON value: a schema without the internal symbols of TypeBox. */
 export type Json = null | boolean | number | string | Json[] | { [member: string]: Json }
 export type JsonObject = { [member: string]: Json }
 
@@ -39,7 +39,7 @@ export function toJson(schema: TSchema): JsonObject {
   return JSON.parse(JSON.stringify(schema)) as JsonObject
 }
 
-/** The names that a schema refers to, and those that they refer to, sorted. */
+/** The names that a schema refers to, transitively, sorted. */
 export function namesReachedFrom(start: TSchema): string[] {
   const reached = new Set<string>()
   const visit = (value: Json): void => {
@@ -59,7 +59,7 @@ export function namesReachedFrom(start: TSchema): string[] {
   return [...reached].toSorted()
 }
 
-/** A self-contained Draft 2020-12 document: the schema, with everything it refers to beside it. */
+/** A self-contained Draft 2020-12 document: the schema and all schemas that it refers to. */
 export function schemaDocument(name: string): JsonObject {
   const schema = schemaNamed(name)
   const definitions = namesReachedFrom(schema).map((reached) => [reached, toJson(schemaNamed(reached))])

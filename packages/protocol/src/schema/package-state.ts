@@ -1,7 +1,7 @@
 import { Type, type Static } from 'typebox'
 import { define } from './define.ts'
 
-/** In the order in which a package passes them; `revoked` stands beside the progression. */
+/** In the order of the progression; `revoked` is not part of it. */
 export const PACKAGE_STATES = [
   'accepted',
   'encrypted_available',

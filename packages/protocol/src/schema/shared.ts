@@ -3,7 +3,7 @@ import { PROTOCOL_VERSION, SIGNATURE_ALGORITHM } from '../wire.ts'
 import { ours, proves } from './annotations.ts'
 import { define } from './define.ts'
 
-/** The one common tail: a letter or digit, then up to 127 more of these. */
+/** The common suffix of ids: a letter or digit, then up to 127 letters, digits, _ or -. */
 const TAIL = '[A-Za-z0-9][A-Za-z0-9_-]{0,127}'
 const tailInWords = 'then a letter or digit, then at most 127 letters, digits, "_" or "-"'
 
@@ -14,10 +14,10 @@ const identifier = (prefix: string) =>
     ...proves('OBJ-01'),
   })
 
-/** An object's own `id`: an objectId with the prefix of its type. */
+/** The `id` of an object: an objectId with the prefix of its type. */
 export const idWithPrefix = identifier
 
-/** Where the specification says only "prefix", only the prefix is checked. */
+/** If the specification says only "prefix", only the prefix is validated. */
 export const startsWith = (prefix: string) =>
   Type.String({
     pattern: `^${prefix}_`,

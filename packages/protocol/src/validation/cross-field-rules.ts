@@ -4,8 +4,8 @@ import type { DeploymentProfile } from '../profile/profile.ts'
 import { MAXIMUM_FAILURES, pointerTo, type Failure } from './failure.ts'
 
 /**
- * A rule over several members that JSON Schema cannot express: it compares times, or the deployment set it. It judges
- * only members that are well-formed.
+ * A rule between members that JSON Schema cannot express, because it compares times or belongs to the deployment. It
+ * checks only well-formed members.
  */
 interface CrossFieldRule {
   readonly rule: string
@@ -48,13 +48,13 @@ function notEarlier(pointer: string, time: unknown, created: unknown): Omit<Fail
   return [
     {
       pointer,
-      message: 'Use a time that is not earlier than created_at; offsets count, so compare instants.',
+      message: 'Use a time that is not earlier than created_at, compared as instants.',
     },
   ]
 }
 
 function contradicted(lifecycle: unknown, impossible: ReadonlySet<unknown>): Omit<Failure, 'rule'>[] {
-  const message = 'Remove this phase: it cannot follow the phase that the thread is in.'
+  const message = 'Remove this phase: it cannot follow the current phase of the thread.'
   const found: Omit<Failure, 'rule'>[] = []
   for (const [index, next] of listOf(membersOf(lifecycle)['allowed_next_phases']).entries()) {
     if (found.length === MAXIMUM_FAILURES) break

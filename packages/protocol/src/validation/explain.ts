@@ -3,9 +3,9 @@ import { REQUIREMENT, type RequirementNote } from '../schema/annotations.ts'
 import { pointerTo, type Failure } from './failure.ts'
 
 export interface ExplainOptions {
-  /** The rule of last resort, where neither the schema nor its root names one. */
+  /** The default rule, if neither the schema nor its root names one. */
   readonly rule: string
-  /** Name unknown members in the message. Off by default: in a request the name itself may be content. */
+  /** Name unknown members in the message. Off by default, because a name in a request may be content. */
   readonly nameUnknownMembers: boolean
 }
 
@@ -30,7 +30,7 @@ export function explain(error: ErrorObject, root: NotedSchema, options: ExplainO
   }
 }
 
-/** The names in a map are chosen by whoever wrote it, so they are content too; the map itself is named. */
+/** Names in a map are chosen by the caller and may be content, so the pointer ends at the map. */
 function withoutMapName({ schemaPath, instancePath }: ErrorObject): string {
   return schemaPath.includes('/additionalProperties/')
     ? instancePath.slice(0, instancePath.lastIndexOf('/'))
@@ -50,7 +50,7 @@ function broken(keyword: string, schema: NotedSchema, missing?: string): string 
 function noted(schema: NotedSchema, keyword = 'default'): string | undefined {
   const note = schema[REQUIREMENT]
   if (typeof note !== 'object') return note
-  // Under a property, `required` speaks of the property itself, not of what it contains.
+  // Under a property, `required` refers to the property itself, not to its members.
   return (keyword === 'required' ? undefined : note[keyword]) ?? note['default']
 }
 
@@ -62,8 +62,8 @@ function sentence(error: ErrorObject, schema: NotedSchema, options: ExplainOptio
       return `Add the member ${quoted(params['missingProperty'])}; it is required here.`
     case 'additionalProperties':
       return options.nameUnknownMembers
-        ? `Remove the member ${quoted(params['additionalProperty'])}; nothing of that name belongs here.`
-        : 'Remove the member that is not defined here; the description names all that are.'
+        ? `Remove the member ${quoted(params['additionalProperty'])}; it is not defined here.`
+        : 'Remove the unknown member; the API description lists the defined members.'
     case 'type':
       return `Give ${withArticle(params['type'])} here.`
     case 'enum':
@@ -87,13 +87,13 @@ function sentence(error: ErrorObject, schema: NotedSchema, options: ExplainOptio
       if (params['limit'] === 0) return `Give ${form ?? 'an empty list'}.`
       return `List at most ${counted(params['limit'], 'entry', 'entries')}.`
     case 'uniqueItems':
-      return `Entries ${String(params['j'])} and ${String(params['i'])} are the same; keep one of them.`
+      return `Entries ${String(params['j'])} and ${String(params['i'])} are equal; keep one of them.`
     case 'not':
       return `Use ${form ?? 'another value'}.`
     case 'contains':
       return `Add ${form ?? 'the missing entry'}.`
     default:
-      return `This breaks the rule ${quoted(keyword)} of the schema.`
+      return `This violates the rule ${quoted(keyword)} of the schema.`
   }
 }
 

@@ -1,14 +1,14 @@
-/** One thing that is wrong, where it is, which requirement says so, and what to do about it. */
+/** A validation failure: location, violated requirement and advice. */
 export interface Failure {
   /** RFC 6901 pointer to the member concerned; empty for the document itself. */
   readonly pointer: string
-  /** Id of the broken requirement, or of the open point where the rule is ours. */
+  /** Id of the violated requirement, or of the open point if the rule is ours. */
   readonly rule: string
-  /** A sentence a person can act on. It never repeats a value that was given. */
+  /** Advice for a person. It never contains a value of the input. */
   readonly message: string
 }
 
-/** A list of failures is for people; past this many it says nothing new. */
+/** Maximum number of failures in a list that people can read. */
 export const MAXIMUM_FAILURES = 100
 
 /** RFC 6901 section 3. */

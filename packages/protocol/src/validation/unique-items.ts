@@ -1,8 +1,8 @@
 import type { AnySchemaObject, FuncKeywordDefinition, SchemaValidateFunction } from 'ajv'
 
 /**
- * `uniqueItems` in one pass. Entries of our lists are texts or objects of texts; whatever nests deeper is left to
- * the schema of the entries, which refuses it.
+ * `uniqueItems` in linear time. Items of our lists are strings or objects of strings; the schema of the items refuses
+ * deeper nesting.
  */
 const hasUniqueItems: SchemaValidateFunction = (
   isRequired: boolean,
@@ -25,7 +25,7 @@ const hasUniqueItems: SchemaValidateFunction = (
   return true
 }
 
-/** The same text for equal entries, whatever the order of their members, and another one for all others. */
+/** A text that is equal only for equal items, independent of member order. */
 function nameOf(item: unknown): string | undefined {
   if (typeof item !== 'object' || item === null) return JSON.stringify(item)
   const members = Object.entries(item)

@@ -4,7 +4,7 @@ import { agentRegistration } from '../resources/agents.ts'
 import { acknowledgementRequest } from '../resources/notifications.ts'
 import { isMemberName, withoutUnknownMembers } from './unknown-members.ts'
 
-test('[O-29] unknown members of closed objects are left out at any depth, and nothing else is', () => {
+test('[O-29] only unknown members of closed objects are removed, at any depth', () => {
   const jwk = { kty: 'EC', crv: 'P-256', x: 'AA', y: 'AA', vendor: 1 }
   const key = { key_id: 'k', public_key: jwk }
   const given = {
@@ -17,13 +17,13 @@ test('[O-29] unknown members of closed objects are left out at any depth, and no
   assert.deepEqual(withoutUnknownMembers(agentRegistration, given), {
     agent_id: 'agent_a',
     skill_versions: { chosen: '1', by: '2', the_caller: '3' },
-    // A JWK is open: its reader keeps the point alone (ID-06).
+    // A JWK is open; its parser keeps only the point (ID-06).
     keys: [key, 7, null],
   })
   assert.deepEqual(given, before)
 })
 
-test('[O-29] values that are no objects stay as they are, and __proto__ is a name like any other', () => {
+test('[O-29] other values are unchanged, and __proto__ is an ordinary name', () => {
   for (const value of [null, 7, 'text', []]) {
     assert.deepEqual(withoutUnknownMembers(acknowledgementRequest, value), value)
   }
@@ -31,7 +31,7 @@ test('[O-29] values that are no objects stay as they are, and __proto__ is a nam
   assert.deepEqual(withoutUnknownMembers(acknowledgementRequest, parsed), { disposition: 'stored' })
 })
 
-test('[O-29] names of members are those of the schemas', () => {
+test('[O-29] member names are those of the schemas', () => {
   for (const name of ['keys', 'skill_versions', 'disposition']) assert.ok(isMemberName(name), name)
   for (const name of ['', 'CANARY', '__proto__', '$ref']) assert.ok(!isMemberName(name), name)
 })

@@ -1,6 +1,6 @@
 import { nameOf, schemaNamed, schemaNames, toJson, type Json, type Named } from '../schema/define.ts'
 
-/** What decides which members an object has; nothing else in our schemas adds any. */
+/** The keywords of our schemas that define members. */
 interface SchemaPart {
   readonly $ref?: string
   readonly properties?: Readonly<Record<string, SchemaPart>>
@@ -8,7 +8,7 @@ interface SchemaPart {
   readonly items?: SchemaPart
 }
 
-/** O-29: a copy without the members that a closed object of the schema does not name. */
+/** O-29: a copy without the unknown members of closed objects. */
 export function withoutUnknownMembers(schema: Named<unknown>, value: unknown): unknown {
   return known(schema, value)
 }
@@ -28,7 +28,7 @@ function known(part: SchemaPart, value: unknown): unknown {
 
 const namesOfMembers = new Set<string>()
 
-/** Whether some named schema has a member of this name: such a name is ours, and no content of a caller's. */
+/** Whether any named schema has a member of this name. Such a name is not content of a caller. */
 export function isMemberName(name: string): boolean {
   if (namesOfMembers.size === 0) for (const schema of schemaNames()) collect(toJson(schemaNamed(schema)))
   return namesOfMembers.has(name)

@@ -15,9 +15,9 @@ export type ObjectValidation =
     }
 
 /**
- * Judges one of the six protocol objects by its `object_type`: the schema, then the rules over several members.
- * Never throws, and reports at most 100 failures; of an object with thousands of values, the first of its schema. It
- * names unknown members, so keep its report on the side that owns the object.
+ * Validates one of the six protocol objects by its `object_type`: the schema, then the rules between members. Never throws.
+ * Reports at most 100 failures, and only the first one for an object with thousands of values. Messages name unknown
+ * members, so show them only to the owner of the object.
  *
  * @example
  * const result = validateObject(JSON.parse(text))

@@ -14,7 +14,7 @@ import { validatorOf } from './validator.ts'
 const SMALL = 4_000
 const LARGE = 40_000
 
-/** How many elements lists took over while this ran: errors collected, and errors copied from list to list. */
+/** Counts the array elements that were added or copied, as a measure of collected errors. */
 function elementsMoved(work: () => unknown): number {
   const { push, concat } = Array.prototype
   let moved = 0
@@ -51,7 +51,7 @@ const wrongDocuments: [name: string, validate: (length: number) => unknown][] = 
 ]
 
 for (const [name, validate] of wrongDocuments) {
-  test(`[ERR-01][O-14] failures are not collected without end: ${name}`, () => {
+  test(`[ERR-01][O-14] the number of collected failures is bounded: ${name}`, () => {
     validate(3)
     const [small, large] = [elementsMoved(() => validate(SMALL)), elementsMoved(() => validate(LARGE))]
     assert.ok(large <= small, `${small} elements moved for ${SMALL} entries, ${large} for ${LARGE}`)
@@ -59,7 +59,7 @@ for (const [name, validate] of wrongDocuments) {
   })
 }
 
-test('[OBJ-12] the entries of a network story are compared in linear time', () => {
+test('[OBJ-12] the items of a network story are compared in linear time', () => {
   const reads = (length: number): number => {
     let count = 0
     const basis_refs = Array.from({ length }, (_, index) => ({
@@ -83,7 +83,7 @@ const entry = fc.oneof(
   }),
 )
 
-test('[OBJ-12] entries are the same for this validator and for any other', () => {
+test('[OBJ-12] this validator and the built-in keyword agree on equal items', () => {
   const schema = { type: 'array', uniqueItems: true }
   const ours = new Ajv2020().removeKeyword('uniqueItems').addKeyword(uniqueItems).compile(schema)
   const others = new Ajv2020().compile(schema)

@@ -12,7 +12,7 @@ import { validatorOf } from './validator.ts'
 
 const anyType = fc.constantFrom(...OBJECT_TYPES)
 
-/** A walk over an object that may put anything anywhere in it. */
+/** Replaces an arbitrary value inside an object. */
 const damage = fc.array(fc.tuple(fc.nat({ max: 200 }), fc.jsonValue()), { maxLength: 6 })
 
 function damaged(value: unknown, changes: [number, unknown][]): Record<string, unknown> {
@@ -25,7 +25,7 @@ function damaged(value: unknown, changes: [number, unknown][]): Record<string, u
   return copy
 }
 
-test('[OBJ-03] the validator never throws, whatever it is given', () => {
+test('[OBJ-03] the validator never throws, whatever the input', () => {
   fc.assert(
     fc.property(fc.anything({ withNullPrototype: true, withBigInt: true, withDate: true }), (value) => {
       assert.equal(typeof validateObject(value).valid, 'boolean')
@@ -68,7 +68,7 @@ test('[OBJ-04] every failure is reported, not only the first', () => {
   ])
 })
 
-test('[ERR-02] no message repeats a value, and a request validator does not repeat unknown names', () => {
+test('[ERR-02] no message contains a value, and a request validator does not echo unknown names', () => {
   const secret = 'correct-horse-battery'
   const failures = validatorOf(publicKeyRequest)({
     key_id: 7,
@@ -112,7 +112,7 @@ test('[ID-06] a private member of a JWK is refused under its own rule, without i
   }
 })
 
-test('[O-14] that a name is not empty is a rule of ours, and says so', () => {
+test('[O-14] an empty name violates O-14, which is a rule of ours', () => {
   const failures = validatorOf(publicKeyRequest)({ key_id: '', replaces_key_id: '' })
   const empty = failures.filter(({ message }) => message.includes('must not be empty'))
   assert.deepEqual(
@@ -141,7 +141,7 @@ test('[POL-02] a policy receipt lists each of the five checks once', () => {
   assert.equal(failuresOf([...POLICY_CHECK_IDS, first]).length > 0, true)
 })
 
-test('a deployment may refuse further phase contradictions, under its own id', () => {
+test('a deployment can refuse additional phase contradictions, under O-01', () => {
   const result = createProfile({ 'O-01': { contradictions: [{ phase: 'responded', next: 'closed' }] } })
   assert.ok(result.ok)
   const failures = validateObject(exampleObjects.loop_thread, result.profile).failures
@@ -151,7 +151,7 @@ test('a deployment may refuse further phase contradictions, under its own id', (
   )
 })
 
-test('a list of failures stays readable: at most a hundred, and of a document with thousands of values the first', () => {
+test('at most 100 failures are reported, and only the first for a document with thousands of values', () => {
   const failuresOf = (length: number) =>
     validateObject({ ...exampleObjects.reasoning_package, facts: Array.from({ length }, () => 1) }).failures
   assert.equal(failuresOf(500).length, 100)

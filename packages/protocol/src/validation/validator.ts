@@ -7,26 +7,26 @@ import { formats } from './formats.ts'
 import { uniqueItems } from './unique-items.ts'
 
 /**
- * Ajv cannot stop at a number of errors: it keeps all of them, and copies the list for each referenced item. Of a
- * document with more values than this, only the first failure is reported.
+ * Ajv has no limit on collected errors, and copies the list for each referenced item. Only the first failure is reported
+ * for a document with more values than this.
  */
 const MAXIMUM_VALUES_FOR_ALL_FAILURES = 2_000
 
-/** Keywords whose error only repeats that a subschema failed, beside the error of that subschema. */
+/** Keywords whose error only repeats the error of a subschema. */
 const REPEATING = new Set(['if', 'propertyNames'])
 
 export interface ValidationOptions {
-  /** Name unknown members in messages. Leave it off where the input comes from somebody else. */
+  /** Name unknown members in messages. Leave it off for input of other parties. */
   readonly nameUnknownMembers?: boolean
 }
 
-// One error at a time first: most input is valid, and finding every error of hostile input is work for nothing.
+// Stops at the first error, because most input is valid.
 const quick = newAjv(false)
 const thorough = newAjv(true)
 
 function newAjv(allErrors: boolean): Ajv2020 {
   const ajv = new Ajv2020({ allErrors, verbose: true, ownProperties: true, strict: true, formats })
-  // Ajv compares every pair of objects in a list.
+  // The built-in keyword compares every pair of objects.
   ajv.removeKeyword('uniqueItems').addKeyword(uniqueItems)
   return ajv.addVocabulary(ANNOTATIONS)
 }
@@ -36,7 +36,7 @@ export interface Validator<T> {
   accepts(value: unknown): value is T
 }
 
-/** A validator for a self-contained schema document; compiled at its first use. */
+/** A validator for a self-contained schema document, compiled on first use. */
 export function validatorFor<T>(document: JsonObject, rule: string): Validator<T> {
   let accepts: ValidateFunction | undefined
   let collect: ValidateFunction | undefined
@@ -52,7 +52,7 @@ export function validatorFor<T>(document: JsonObject, rule: string): Validator<T
   const validate = (value: unknown, options: ValidationOptions = {}): Failure[] => {
     if (isValid(value)) return []
     const explainOptions = { rule, nameUnknownMembers: options.nameUnknownMembers ?? false }
-    // Two keywords may fail for one reason (a time that is no time breaks pattern and format): said once.
+    // Two keywords may fail for one reason, such as pattern and format of a time; report it once.
     const failures = new Map<string, Failure>()
     for (const error of errorsOf(value)) {
       if (REPEATING.has(error.keyword)) continue
@@ -65,7 +65,7 @@ export function validatorFor<T>(document: JsonObject, rule: string): Validator<T
   return Object.assign(validate, { accepts: isValid })
 }
 
-/** Whether there are more values in it, at any depth, than this. Ends there, so that its own work has an end too. */
+/** Whether it contains more than `limit` values at any depth. Stops at the limit, so its own work is bounded. */
 function hasMoreValuesThan(value: unknown, limit: number): boolean {
   const open = [value]
   for (let count = 0; open.length > 0; count++) {

@@ -1,6 +1,6 @@
 const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
 
-/** ASCII text in base64url without padding. This package runs where neither Buffer nor btoa need exist. */
+/** ASCII text in base64url without padding. This package must not rely on Buffer or btoa. */
 export function base64urlText(text: string): string {
   let [encoded, bits, width] = ['', 0, 0]
   for (const character of text) {

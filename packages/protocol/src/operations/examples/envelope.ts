@@ -14,7 +14,7 @@ interface Keys {
   readonly sealedTo: readonly [sender: string, recipient: string]
 }
 
-/** The forms of a sealed package and of its envelope. Neither signature nor ciphertext is real. */
+/** Example of a sealed package and its envelope. Signature and ciphertext are placeholders. */
 export function nativeBody(metadata: PackageMetadata, { signing, sealedTo }: Keys): NativePackageBody {
   const protectedHeader = {
     alg: SIGNATURE_ALGORITHM,

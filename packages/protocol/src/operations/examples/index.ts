@@ -7,14 +7,14 @@ import * as receipts from './policy-receipts.ts'
 import * as skills from './skills.ts'
 
 export interface OperationExample {
-  /** Bodies by the name of their form. */
+  /** Bodies by the name of their schema. */
   readonly requests?: Readonly<Record<string, object>>
   readonly response: object
 }
 
 const one = (body: object) => ({ example: body })
 
-/** One example for every body of every operation: one supplier, one manufacturer, one package. */
+/** An example for every body of every operation, with one supplier, one manufacturer and one package. */
 export const operationExamples: Readonly<Record<OperationId, OperationExample>> = {
   registerAgent: { requests: one(agents.registration), response: agents.agent },
   getAgent: { response: agents.agent },

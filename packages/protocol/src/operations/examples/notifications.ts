@@ -59,7 +59,7 @@ export const acknowledgement: Acknowledgement = {
 const covered = WEBHOOK_SIGNATURE.components.map((name) => `"${name}"`).join(' ')
 const { label, algorithm, tag } = WEBHOOK_SIGNATURE
 
-/** Header fields of a webhook, by their names in lower case. */
+/** Header fields of a webhook, by lower-case name. */
 export const webhookHeaders: Readonly<Record<string, string>> = {
   'content-digest': 'sha-256=:Oo1H3wU+KqXPJSn11Z6zrZECriTMHYl2d+MfxmrxO2A=:',
   'svc-delivery-id': 'dlv_carmaker_41',

@@ -2,7 +2,7 @@ import { exampleObjects } from '../../objects/examples.ts'
 import type { Signature } from '../../schema/shared.ts'
 import { MEDIA_TYPE, PROTOCOL_VERSION, SIGNATURE_ALGORITHM } from '../../wire.ts'
 
-/** What all examples share: a supplier tells a manufacturer about a late delivery, and gets an answer. */
+/** Shared by all examples: a supplier informs a manufacturer about a late delivery and gets a response. */
 
 const { reasoning_package: sealed, response_object: answer } = exampleObjects
 
@@ -14,7 +14,7 @@ export const RESPONSE = 'pkg_seat_rails_2'
 export const POLICY = sealed.policy_envelope
 export const SKILL = { skill_id: 'skill_supply_alignment', skill_version: '1.0.0' }
 
-/** The address that examples use where a document has no exchange of its own. */
+/** The base URL of examples in a document without a running exchange. */
 export const EXAMPLE_EXCHANGE = 'https://exchange.example'
 
 export const TIME = {
@@ -48,7 +48,7 @@ export const KEY = {
   platform: 'whk_2026_01',
 } as const
 
-/** Has the form of a signature and verifies nothing. */
+/** A placeholder with the form of a signature. */
 export const SIGNATURE_TEXT =
   '2bFZVWLaYPu7yStavlHZx7kVNw_8R93yKx4Yt15ESTY8QJUNH99J2Ww3PjtiNG5HDAntEIqAcyt0VrLPQMQOYg'
 
@@ -56,7 +56,7 @@ export function signedBy(key_id: string): Signature {
   return { key_id, algorithm: SIGNATURE_ALGORITHM, signature: SIGNATURE_TEXT }
 }
 
-/** Points of the curve, whose private parts were thrown away. */
+/** Valid public keys whose private keys were discarded. */
 export const POINT = {
   signing: point(
     'FCbccs3CF4GWDzdG4wU3iJ-3gCYrX-XpXkYw8unHAiQ',
@@ -77,7 +77,7 @@ function point(x: string, y: string) {
   return { kty: 'EC' as const, crv: 'P-256', x, y }
 }
 
-/** Who sends what to whom: the same in metadata and in the policy receipt. */
+/** The members that metadata and policy receipt share. */
 export const ROUTE = {
   package_id: PACKAGE,
   thread_id: THREAD,
