@@ -4,7 +4,7 @@ import { PROFILES, type ProfileName } from './profiles/index.ts'
 import { Refusal } from './profiles/profile.ts'
 import type { Vector } from './vector-file.ts'
 
-/** Throws unless this project's packages see a vector as it says it should be seen. */
+/** Throws unless our packages return the result that the vector expects. */
 export async function checkVector(profile: ProfileName, vector: Vector): Promise<void> {
   const result = PROFILES[profile](vector.input)
   if (vector.expect === 'valid') {

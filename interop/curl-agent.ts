@@ -1,6 +1,6 @@
 /**
- * An agent of bash, curl, openssl and Python with jwcrypto (curl-agent/) against a real exchange and agents
- * written with this project. It installs nothing: where a tool is missing, it says so and stops.
+ * Runs the agent built from bash, curl, openssl and Python with jwcrypto (curl-agent/) against a real exchange and agents
+ * of this project. It installs nothing: it reports a missing tool and stops.
  */
 
 import assert from 'node:assert/strict'
@@ -35,28 +35,28 @@ if ('missing' in tools) {
 }
 
 async function trial(place: { readonly folder: string; readonly python: string }): Promise<void> {
-  report.heading('An agent of bash, curl, openssl and jwcrypto reads the published vectors:')
+  report.heading('The curl agent reads the published vectors:')
   await judgeVectors({ ...place, report })
   await using world = await startWorld()
   const shell = await startShellAgent(world, place)
   const counterpart = await testkitCounterpart(world)
-  report.heading('It talks to an exchange, and through it to an agent of the testkit:')
+  report.heading('It exchanges packages with an agent of the testkit:')
   await report.step('it finds the authorization server, gets a token and registers', async () => {
     await shell.run('register')
   })
   await exchangeWith({ shell, counterpart, report })
 
   const sdk = await sdkCounterpart(world)
-  report.heading('It talks to an agent of the SDK:')
-  await report.step('each knows the fingerprint of the other, and trusts no directory', async () => {
+  report.heading('It exchanges packages with an agent of the SDK:')
+  await report.step('each agent trusts the fingerprint of the other instead of the directory', async () => {
     await shell.run('trust', sdk.agentId, sdk.fingerprint)
     await sdk.trust(shell.agentId, await shell.run('fingerprint'))
   })
   const threads = await exchangeWith({ shell, counterpart: sdk, report })
-  await report.step('the SDK verifies the evidence of what both did', async () => {
+  await report.step('the SDK verifies the evidence of both agents', async () => {
     for (const threadId of threads) assert.equal(await sdk.judgeEvidence(threadId), 'holds')
   })
 
-  report.heading('It refuses what is wrong:')
+  report.heading('It rejects invalid input:')
   await attack({ world, shell, peer: counterpart.organization, report })
 }

@@ -1,4 +1,4 @@
-/** Writes vectors/ anew. Each vector is checked, as a reader of the files would see it, before any is written. */
+/** Regenerates vectors/. Each vector is verified as a reader of the files sees it, before any is written. */
 
 import { rmSync } from 'node:fs'
 import { invalidObjects, validObjects } from './generators/objects/objects.ts'

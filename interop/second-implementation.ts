@@ -1,6 +1,6 @@
 /**
- * Asks another implementation (Python with jwcrypto) what it makes of the published vectors, and checks what it
- * seals and signs of its own. It installs nothing: where jwcrypto is missing, it says so and stops.
+ * Runs the second implementation (Python with jwcrypto) on the published vectors, and verifies what it seals and signs.
+ * It installs nothing: it reports a missing jwcrypto and stops.
  */
 
 import { spawnSync } from 'node:child_process'
@@ -20,7 +20,7 @@ interface Produced {
   readonly vector: Vector
 }
 
-/** The second is Debian's own, which sees Debian's packages where another `python3` comes first. */
+/** The Python of Debian sees packages of Debian even if another `python3` is first on the PATH. */
 const INTERPRETERS = ['python3', '/usr/bin/python3']
 
 const python = INTERPRETERS.find((name) => spawnSync(name, ['-c', 'import jwcrypto']).status === 0)
@@ -29,7 +29,7 @@ if (python === undefined) {
   console.log('To run it, install the package (on Debian: apt-get install python3-jwcrypto) and try again.')
 } else if ((await disagreements(python)) > 0) process.exitCode = 1
 
-// The other half of `npm run test:interop`: a whole agent that shares no code with this project.
+// The second part of `npm run test:interop`: an agent that shares no code with this project.
 await import('./curl-agent.ts')
 
 async function disagreements(interpreter: string): Promise<number> {
@@ -42,9 +42,9 @@ async function disagreements(interpreter: string): Promise<number> {
   return found
 }
 
-/** Our vectors, judged there. */
+/** The second implementation checks our vectors. */
 function whatItReads(reports: readonly Report[]): number {
-  console.log('It accepts and refuses as the published vectors say:')
+  console.log('It agrees with the published vectors:')
   for (const { profile, valid, invalid, disagreements: found } of reports) {
     mark(found.length === 0, `${profile}: ${valid} valid, ${invalid} invalid`)
     for (const line of found) console.log(`    ${line}`)
@@ -52,7 +52,7 @@ function whatItReads(reports: readonly Report[]): number {
   return reports.reduce((sum, report) => sum + report.disagreements.length, 0)
 }
 
-/** Its vectors, judged here. */
+/** We check vectors of the second implementation. */
 async function whatItMade(produced: readonly Produced[]): Promise<number> {
   console.log('\nIt seals and signs, and is understood here:')
   let failed = 0
@@ -83,7 +83,7 @@ function script(name: string): string {
 }
 
 function run(interpreter: string, ...args: string[]): string {
-  // -B: it leaves no compiled files behind.
+  // -B: write no compiled files.
   const { status, stdout, stderr, error } = spawnSync(interpreter, ['-B', ...args], {
     encoding: 'utf8',
     maxBuffer: 2 ** 26,

@@ -1,4 +1,4 @@
-/** The published test keys. They are public, private parts and all: see the warning in keys.json. */
+/** The published test keys. Their private keys are public: see the warning in keys.json. */
 
 import {
   importPrivateJwk,
@@ -51,7 +51,7 @@ export function privateKey(keyId: string): Promise<PrivateKey> {
   return importPrivateJwk(privateJwk(keyId), { use: testKey(keyId).use })
 }
 
-/** As the signing functions take it. */
+/** The argument of the signing functions. */
 export async function signingKey(keyId: string): Promise<{ key: PrivateKey; keyId: string }> {
   return { key: await privateKey(keyId), keyId }
 }

@@ -1,4 +1,4 @@
-/** The shape of the files in vectors/, field by field as README.md describes it. */
+/** The format of the files in vectors/, as described in README.md. */
 
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -17,7 +17,7 @@ export interface ValidVector extends VectorHead {
 
 export interface InvalidVector extends VectorHead {
   readonly expect: 'invalid'
-  /** The requirement, open point or RFC section that is broken. */
+  /** The violated requirement, open point or RFC section. */
   readonly rule: string
   /** The stable error code of this project's implementation. */
   readonly code: string
@@ -32,7 +32,7 @@ export interface VectorFile {
   readonly vectors: readonly Vector[]
 }
 
-/** An invalid protocol object; a valid one is published bare. */
+/** An invalid protocol object; a valid object is published without this wrapper. */
 export interface InvalidObject {
   readonly rule: string
   readonly pointer: string
@@ -48,7 +48,7 @@ export function writeJson(name: string, value: unknown): void {
   writeFileSync(path, `${JSON.stringify(value, undefined, 2)}\n`)
 }
 
-/** Every JSON file directly in a folder of vectors/, by its name without the ending. */
+/** Every JSON file directly in a folder of vectors/, by its name without the extension. */
 export function readFolder<T>(folder: string): Map<string, T> {
   const names = readdirSync(join(VECTORS, folder))
     .filter((name) => name.endsWith('.json'))

@@ -1,4 +1,4 @@
-/** Runs every published vector against this project's own packages. */
+/** Runs every published vector against our packages. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -24,7 +24,7 @@ const TITLES: readonly (readonly [title: string, profile: ProfileName])[] = [
   ['[ID-10] skill releases', 'skill-release'],
   ['[PKG-01] exchange envelopes', 'exchange-envelope'],
   ['[PKG-02] sealed packages, opened by either party', 'sealed-package'],
-  ['content_digest by each of its three readings', 'content-digest'],
+  ['content_digest by each of its three rules', 'content-digest'],
   ['[EVT-05][EVT-14] signed webhooks, and each reason to refuse one', 'webhook-signature'],
 ]
 
@@ -39,7 +39,7 @@ for (const [title, profile] of TITLES) {
   })
 }
 
-test('every profile has its file, its title, and vectors of both kinds under names of their own', () => {
+test('every profile has a file, a title, and valid and invalid vectors with unique names', () => {
   const profiles = Object.keys(PROFILES).toSorted()
   assert.deepEqual([...files.keys()].toSorted(), profiles)
   assert.deepEqual(TITLES.map(([, profile]) => profile).toSorted(), profiles)
@@ -50,7 +50,7 @@ test('every profile has its file, its title, and vectors of both kinds under nam
   }
 })
 
-test('a vector that says something wrong is noticed', async () => {
+test('a wrong vector is detected', async () => {
   const vectors = files.get('base64url')?.vectors ?? []
   const right = vectors.find(({ expect }) => expect === 'valid')
   const wrong = vectors.find(({ expect }) => expect === 'invalid')
@@ -61,7 +61,7 @@ test('a vector that says something wrong is noticed', async () => {
   await assert.rejects(checkVector('base64url', { ...wrong, expect: 'valid', output: {} }))
 })
 
-test('the test keys are pairs for their use, each has a name here, and the file warns', async () => {
+test('the test keys are valid pairs, each has a name, and the file contains a warning', async () => {
   const ids = keyFile.keys.map(({ key_id }) => key_id)
   assert.deepEqual(ids.toSorted(), Object.values(KEY).toSorted())
   for (const { key_id, use } of keyFile.keys) {

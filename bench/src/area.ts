@@ -1,4 +1,4 @@
-import type { Bed } from './exchange/bed.ts'
+import type { TestBed } from './exchange/test-bed.ts'
 import type { Spread } from './statistics.ts'
 
 export type Unit = 'per_second' | 'milliseconds' | 'microseconds' | 'seconds' | 'megabytes'
@@ -10,28 +10,28 @@ export interface Figure {
   readonly label: string
   readonly value: number
   readonly unit: Unit
-  /** Of the repetitions, where there were several. */
+  /** The spread of the repetitions, if there were several. */
   readonly spread?: Spread | undefined
-  /** Printed in a table of the area, and not by itself. */
+  /** Printed only in a table of the area. */
   readonly isInTable?: boolean
-  /** A rate that the plot leaves out. */
+  /** A rate that is not plotted. */
   readonly isUnplotted?: boolean
-  /** Not ours: what ours is held against. */
+  /** A reference instead of a result of ours. */
   readonly isOther?: boolean
-  /** What this figure is held against; the ratio is printed beside it. */
+  /** The reference of this figure; the ratio is printed next to it. */
   readonly reference?: { readonly name: string; readonly value: number } | undefined
 }
 
-/** What is compared between runs and machines. */
+/** A ratio that is comparable between runs and machines. */
 export interface Ratio {
   readonly id: string
   readonly label: string
   readonly value: number
-  /** How far off it may be, where it is an average over rounds (see `ratioInTurns`). */
+  /** Standard error, if the ratio is an average over rounds (see `ratioInTurns`). */
   readonly error?: number
-  /** What it should come to. Printed, never asserted: a busy machine must not fail anybody. */
+  /** The target. Printed, never asserted, because a busy machine must not fail a build. */
   readonly wanted?: { readonly at: 'least' | 'most'; readonly must: number; readonly goal?: number }
-  /** Why it is good enough although it is not as wanted. */
+  /** Why the ratio is acceptable although it misses its target. */
   readonly excuse?: string
 }
 
@@ -43,35 +43,35 @@ export interface Table {
 
 export interface AreaResult {
   readonly title: string
-  /** Title in the plot, where its rates are drawn. */
+  /** Title of the plot, if its rates are plotted. */
   readonly plot?: string
   readonly figures: readonly Figure[]
   readonly ratios?: readonly Ratio[]
   readonly tables?: readonly Table[]
-  /** What the reader must know of these figures, a sentence each. */
+  /** Explanations of the figures. */
   readonly notes: readonly string[]
 }
 
 export interface AreaContext {
   readonly quick: boolean
-  /** API processes of the service, and of whatever it is held against. */
+  /** API processes of the service and of the references. */
   readonly workers: number
-  /** Says what is being measured now. */
+  /** Reports the current measurement. */
   readonly progress: (what: string) => void
-  /** A running exchange that areas share; started when the first of them asks. */
-  readonly bed: () => Promise<Bed>
+  /** A running exchange that areas share; started on first use. */
+  readonly bed: () => Promise<TestBed>
   /** A figure of an area that ran before in this run. */
   readonly earlier: (id: string) => number | undefined
   /** Sizes of stored data for the area `growth`. */
   readonly sizes: readonly number[]
 }
 
-/** A part of the system that can be measured by itself. */
+/** A part of the system that can be measured separately. */
 export interface Area {
   readonly name: string
   /** One line for `--help`. */
   readonly what: string
-  /** Left out by `--quick` unless asked for by name. */
+  /** Skipped by `--quick` unless named. */
   readonly isLong?: boolean
   readonly run: (context: AreaContext) => Promise<AreaResult>
 }

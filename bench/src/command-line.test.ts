@@ -21,17 +21,17 @@ const comparison = (name: string): Comparison => ({
 const known = { areas, comparisons: [comparison('short'), comparison('both')] }
 const names = (...args: string[]) => readCommandLine(args, known).areas.map(({ name }) => name)
 
-test('every area runs unless some are named; --quick leaves out the long ones', () => {
+test('all areas run by default; --quick skips the long ones', () => {
   assert.deepEqual(names(), ['short', 'other', 'long'])
   assert.deepEqual(names('--quick'), ['short', 'other'])
 })
 
-test('areas are named by --area or by themselves, long ones with --quick too', () => {
+test('areas are named by --area or as arguments, long ones with --quick too', () => {
   assert.deepEqual(names('--area', 'long', '--quick'), ['long'])
   assert.deepEqual(names('other', '--area', 'short'), ['short', 'other'])
 })
 
-test('what cannot be meant is refused with a sentence', () => {
+test('invalid arguments are refused with a message', () => {
   for (const args of [
     ['nothing'],
     ['--area', 'nothing'],
@@ -69,7 +69,7 @@ test('the help names every area and shows examples', () => {
   assert.match(text, /Examples:\n {2}npm run bench -- --quick/)
 })
 
-test('--against compares everything that can be compared, or what is named', () => {
+test('--against compares all areas that support it, or the named ones', () => {
   const compared = (...args: string[]) => readCommandLine(['--against', 'main', ...args], known).against
   assert.deepEqual(compared(), { ref: 'main', rounds: 20, comparisons: known.comparisons })
   assert.deepEqual(

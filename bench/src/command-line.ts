@@ -16,7 +16,7 @@ export interface Options {
   readonly areas: readonly Area[]
   readonly workers: number
   readonly sizes: readonly number[]
-  /** Given: no area runs, two revisions are compared. */
+  /** If set, two revisions are compared and no area runs. */
   readonly against: Against | undefined
 }
 
@@ -27,13 +27,13 @@ export interface Against {
   readonly comparisons: readonly Comparison[]
 }
 
-/** What can be named on the command line. */
+/** The names that the command line accepts. */
 export interface Known {
   readonly areas: readonly Area[]
   readonly comparisons: readonly Comparison[]
 }
 
-/** A mistake on the command line. */
+/** An invalid command line. */
 export class UsageError extends Error {
   override readonly name = 'UsageError'
 }
@@ -47,7 +47,7 @@ export function readCommandLine(args: readonly string[], { areas, comparisons }:
   refuseUnknown(wanted, isAgainst ? comparisons : areas)
   if (!isAgainst && values.rounds !== undefined) throw new UsageError('--rounds needs --against.')
   if (isAgainst && (values.quick || values.svg !== undefined || values.sizes !== undefined)) {
-    throw new UsageError('--quick, --svg and --sizes do not go with --against.')
+    throw new UsageError('--quick, --svg and --sizes cannot be combined with --against.')
   }
   const usual = areas.filter(({ isLong }) => !(values.quick && isLong))
   return {
@@ -73,7 +73,7 @@ function refuseUnknown(wanted: readonly string[], known: readonly { readonly nam
   const unknown = wanted.filter((name) => !known.some((each) => each.name === name))
   if (unknown.length === 0) return
   const names = known.map(({ name }) => name).join(', ')
-  throw new UsageError(`There is no area ${unknown.join(', ')} here, only ${names}. Try --help.`)
+  throw new UsageError(`Unknown area ${unknown.join(', ')}. Available: ${names}. Try --help.`)
 }
 
 function parse(args: readonly string[]) {
@@ -113,7 +113,7 @@ function roundsOf(text = String(ROUNDS)): number {
 function sizeOf(text: string): number {
   const size = Number(text)
   if (Number.isInteger(size) && size >= 1_000) return size
-  throw new UsageError('--sizes are numbers of packages from 1000 on, such as 10000,1000000.')
+  throw new UsageError('--sizes are numbers of packages, at least 1000, such as 10000,1000000.')
 }
 
 export function helpText({ areas, comparisons }: Known): string {
@@ -124,28 +124,28 @@ export function helpText({ areas, comparisons }: Known): string {
   return `npm run bench -- [options] [area...]
 npm run bench -- --against REF [--area NAME] [--rounds N] [--json FILE]
 
-Measures this machine and prints a table for each area. Everything is real: aex serve in a process of its own,
-PostgreSQL with fsync, signatures, tokens, TLS. Compare ratios between machines and runs, not figures.
+Measures this machine and prints a table for each area. The benchmark runs the real service: aex serve in its own
+process, PostgreSQL with fsync, signatures, tokens, TLS. Compare ratios between machines and runs, not absolute figures.
 
-Areas, all unless named:
+Areas (default: all):
 ${list.join('\n')}
 
   --quick        fewer and shorter repetitions: about two minutes on two cores
   --area NAME    only this area; may be repeated
-  --workers N    API processes of the service, of the floor and of the naive server (default 1; ${availableParallelism()} cores here)
+  --workers N    API processes of the service, the floor and the naive server (default 1; this machine has ${availableParallelism()} cores)
   --sizes A,B    stored packages for the area growth (default ${SIZES.join(',')})
   --json FILE    also write {"ratios": …, "figures": …, "machine": …}
   --svg FILE     also write a plot of the ratios
   --help         this text
 
   --against REF  compare this working tree with another revision: a branch, a tag or a commit of this repository, which is
-                 installed in a temporary worktree. Both take turns; printed are ratios with their 95% intervals
+                 installed in a temporary worktree. Both alternate; the result is ratios with 95% intervals
   --rounds N     rounds of --against (default ${ROUNDS})
 
-Areas of --against, all unless named:
+Areas of --against (default: all):
 ${compared.join('\n')}
 
-Databases are made in a new folder in TMPDIR, or in AEX_BENCH_DIR, and removed at the end.
+Databases are created in a new folder in TMPDIR or AEX_BENCH_DIR and removed at the end.
 
 Examples:
   npm run bench -- --quick

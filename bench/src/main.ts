@@ -75,14 +75,16 @@ async function compareRevisions(
 function warnOfOthers(foreign: number): void {
   if (foreign <= DISTURBING_SHARE) return
   const percent = Math.round(foreign * 100)
-  console.log(`Warning: others used ${percent}% of this machine meanwhile; repeat it on a quiet one.\n`)
+  console.log(
+    `Warning: other processes used ${percent}% of this machine; repeat the run on an idle machine.\n`,
+  )
 }
 
 async function writeJson({ json }: Options, result: object): Promise<void> {
   if (json !== undefined) await writeFile(place(json), `${JSON.stringify(result, null, 2)}\n`)
 }
 
-/** npm runs us in the workspace; people mean the folder that they are in. */
+/** npm runs in the workspace; paths are relative to the folder of the user. */
 function place(file: string): string {
   return resolve(process.env['INIT_CWD'] ?? '.', file)
 }
@@ -103,7 +105,7 @@ try {
   else await main(options, cleanup)
 } catch (error) {
   showProgress('')
-  // What fails because its processes end is no news.
+  // Failures caused by the shutdown are not reported.
   if (!isStopping) console.error(error instanceof UsageError ? error.message : error)
   process.exitCode = error instanceof UsageError ? 2 : 1
 } finally {

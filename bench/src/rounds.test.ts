@@ -13,7 +13,7 @@ function roundsOf(rounds: Rounds): number[] {
   return done
 }
 
-test('as many rounds as fit into the time, but never too few and never too many', () => {
+test('as many rounds as fit into the time, within the minimum and the maximum', () => {
   assert.deepEqual(roundsOf({ most: 9, least: 2, limitMs: 35 }), [1, 2, 3, 4])
   assert.deepEqual(roundsOf({ most: 9, least: 2, limitMs: 5 }), [1, 2])
   assert.deepEqual(roundsOf({ most: 3, least: 2, limitMs: 1_000 }), [1, 2, 3])

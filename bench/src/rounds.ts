@@ -1,16 +1,16 @@
-/** How often something is measured. */
+/** The number of rounds of a measurement. */
 export interface Rounds {
   readonly most: number
-  /** Also where they take long. */
+  /** The minimum, even if the time limit is exceeded. */
   readonly least: number
-  /** After this long no further one begins. */
+  /** No further round starts after this time. */
   readonly limitMs: number
 }
 
-/** The same number of them, however long they take. */
+/** A fixed number of rounds. */
 export const exactly = (most: number): Rounds => ({ most, least: most, limitMs: Infinity })
 
-/** Their numbers, from 1 on. */
+/** The numbers of the rounds, starting at 1. */
 export function* numbered(
   { most, least, limitMs }: Rounds,
   now = () => performance.now(),

@@ -1,10 +1,10 @@
 import type { Area, AreaContext, AreaResult } from './area.ts'
 import type { Options } from './command-line.ts'
-import { explained, startBed, type Bed } from './exchange/bed.ts'
+import { explained, startBed, type TestBed } from './exchange/test-bed.ts'
 import { foreignShare, readCpu } from './processes/cpu.ts'
 import { describeMachine, type Machine } from './report/machine.ts'
 
-/** Above this share of the machine, somebody else's work shows in the figures. */
+/** Above this share, other processes affect the figures. */
 export const DISTURBING_SHARE = 0.1
 
 export interface Run {
@@ -19,12 +19,12 @@ export interface RunSettings {
   readonly onResult: (result: AreaResult, foreign: number) => void
 }
 
-/** One area after the other; those that need an exchange share one. */
+/** Runs the areas in sequence; areas that need an exchange share one. */
 export async function runAreas({ options, cleanup, progress, onResult }: RunSettings): Promise<Run> {
   const { areas, quick, workers, sizes } = options
   const results: AreaResult[] = []
   const foreign: Record<string, number> = {}
-  let bed: Promise<Bed> | undefined
+  let bed: Promise<TestBed> | undefined
   const start = async () => cleanup.use(await startBed(workers))
   const contextFor = ({ name }: Area): AreaContext => ({
     quick,

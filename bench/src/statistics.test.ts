@@ -20,7 +20,7 @@ test('the median of an odd and of an even number of values', () => {
   assert.ok(Number.isNaN(median([])))
 })
 
-test('a ratio in turns does not see what slows both down, and turns over with its sides', () => {
+test('an alternating ratio ignores common disturbances, and swapped sides give the reciprocal', () => {
   const close = (found: number, expected: number) => assert.ok(Math.abs(found - expected) < 1e-9, `${found}`)
   close(ratioInTurns([100, 50, 10], [200, 100, 20]).value, 0.5)
   close(ratioInTurns([100, 50, 10], [200, 100, 20]).error, 0)
@@ -50,7 +50,7 @@ test('at least half of all values lie on each side of the median', () => {
   )
 })
 
-test('a percentile is a value that was measured, and no smaller one would do', () => {
+test('a percentile is the smallest measured value that satisfies its definition', () => {
   fc.assert(
     fc.property(numbers, fc.double({ min: 0.01, max: 1, noNaN: true }), (values, share) => {
       const found = percentile(values, share)
@@ -66,7 +66,7 @@ test('p50 and p99 of the numbers from 1 to 1000', () => {
   assert.deepEqual(percentiles(values, [0.5, 0.99, 1]), [500, 990, 1_000])
 })
 
-test('a spread has the least, the middle and the most', () => {
+test('a spread has minimum, median and maximum', () => {
   assert.deepEqual(spreadOf([5, 1, 3]), { median: 3, lowest: 1, highest: 5 })
 })
 
@@ -124,7 +124,7 @@ test('about 95 of 100 intervals contain the true ratio', () => {
   assert.ok(Math.abs(hits / experiments - 0.95) < 0.015, `${hits} of ${experiments}`)
 })
 
-test('an interval is refused where it would mean nothing', () => {
+test('an interval is refused for too few or non-positive values', () => {
   assert.throws(() => ratioInterval([1], [1]), /two rounds/)
   assert.throws(() => ratioInterval([1, 0], [1, 1]), /positive/)
   assert.throws(() => ratioInterval([1, 1], [1, Number.NaN]), /positive/)

@@ -1,4 +1,4 @@
-/** What repeated measurements came to. */
+/** Summary of repeated measurements. */
 export interface Spread {
   readonly median: number
   readonly lowest: number
@@ -18,16 +18,16 @@ export function spreadOf(values: readonly number[]): Spread {
 
 export interface RatioInTurns {
   readonly value: number
-  /** The standard error: two runs out of three come as close to what very many rounds would come to. */
+  /** The standard error of the mean. */
   readonly error: number
 }
 
 /**
- * How one compares to another that was measured in turns with it: the geometric mean over all rounds. What disturbs the
- * machine for a while disturbs both of a round, and medians of the two may come from different rounds.
+ * The geometric mean over rounds of the ratio of two alternating series. A disturbance affects both values of a round,
+ * whereas medians of the series may come from different rounds.
  */
 export function ratioInTurns(values: readonly number[], others: readonly number[]): RatioInTurns {
-  if (values.length !== others.length) throw new Error('each round has one of both')
+  if (values.length !== others.length) throw new Error('both series need the same number of rounds')
   const logarithms = values.map((value, round) => Math.log(value / (others[round] ?? Number.NaN)))
   const rounds = logarithms.length
   const middle = sumOf(logarithms) / rounds
@@ -69,7 +69,7 @@ export function ratioInterval(
 
 const BISECTIONS = 100
 
-/** The value that the absolute value of Student's t stays below with this probability. */
+/** The two-sided quantile of Student's t. */
 export function studentQuantile(degrees: number, probability: number): number {
   let [low, high] = [0, 1]
   while (studentProbability(degrees, high) < probability) high *= 2
@@ -100,7 +100,7 @@ export function percentile(values: readonly number[], share: number): number {
   return percentiles(values, [share])[0] ?? Number.NaN
 }
 
-/** Several of them with one sort. */
+/** Several percentiles with one sort. */
 export function percentiles(values: readonly number[], shares: readonly number[]): number[] {
   const sorted = Float64Array.from(values).toSorted()
   return shares.map((share) => sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)] ?? Number.NaN)

@@ -5,7 +5,7 @@ import type { Story } from './story.ts'
 import { type Generated, invalid, valid } from './vectors.ts'
 
 export async function contentDigest({ metadata, jwe }: Story): Promise<Generated> {
-  // Not canonical, so that the three readings differ.
+  // Not canonical, so that the three rules give different digests.
   const body = await signText(canonicalize(HEADER), JSON.stringify({ metadata, jwe }, undefined, 1))
   const digests = await contentDigests(parseEnvelope(body))
   const claim = (content_digest: string, rest: object = {}) => ({ body, content_digest, ...rest })

@@ -12,20 +12,20 @@ import { toDer } from './es256.ts'
 import { base64url, fromBase64url, invalid } from './vectors.ts'
 
 export interface Signed {
-  /** The requirement that asks for the signature. */
+  /** The requirement for the signature. */
   readonly rule: string
   readonly member: SignatureMember
   readonly unsigned: object
   readonly signature: DetachedSignature
-  /** A member with another value than the signed one. */
+  /** A member whose value differs from the signed one. */
   readonly altered: object
   readonly signer: SigningKey
   readonly stranger: string
-  /** What the vectors of the profile hold beside the object. */
+  /** Further input of the vectors of the profile. */
   readonly input: { readonly verify_with: string }
 }
 
-/** The ways in which any detached signature fails; every profile that carries one has them all. */
+/** Failures of detached signatures, for every profile that has one. */
 export async function detachedRefusals(signed: Signed): Promise<InvalidVector[]> {
   const { rule, member, unsigned, signature, altered, signer, stranger, input } = signed
   const carrying = (change: unknown, body: object = unsigned) => ({

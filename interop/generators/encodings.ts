@@ -3,7 +3,7 @@ import { utf8 } from '../profiles/profile.ts'
 import { base64url as encode, type Generated, invalid, valid } from './vectors.ts'
 
 const EMPTY = 'sha-256=:47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=:'
-/** SHA-256 of the empty string in hex, as FIPS 180-4's examples give it. */
+/** SHA-256 of the empty string in hex (FIPS 180-4 examples). */
 const EMPTY_HEX = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855'
 
 export function base64url(): Generated {

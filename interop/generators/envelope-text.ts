@@ -12,7 +12,7 @@ export const HEADER = {
   typ: MEDIA_TYPE.exchangeJws,
 }
 
-/** Signs whatever header and payload a vector wants, so that only what it names is wrong. */
+/** Signs an arbitrary header and payload, so that a vector has only its own fault. */
 export async function signText(header: string, payload: string): Promise<string> {
   const input = `${base64url(header)}.${base64url(payload)}`
   const signature = await signEs256(await privateKey(KEY.senderSigning), utf8(input))

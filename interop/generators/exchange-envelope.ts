@@ -6,7 +6,7 @@ import { toDer } from './es256.ts'
 import type { Story } from './story.ts'
 import { base64url, fromBase64url, type Generated, invalid, valid } from './vectors.ts'
 
-/** The rule is PKG-01 unless told. */
+/** The rule defaults to PKG-01. */
 type Row = [name: string, description: string, body: string, code: string, rule?: string]
 
 const received = (body: string) => ({ body, verify_with: KEY.senderSigning })

@@ -2,7 +2,7 @@ import { jwkThumbprint } from '@agent-exchange/crypto'
 import { KEY, privateJwk, publicJwk as publicTestJwk } from '../test-keys.ts'
 import { base64url, fromBase64url, type Generated, invalid, valid } from './vectors.ts'
 
-/** The prime of P-256, one more than the largest coordinate. */
+/** The prime of P-256; coordinates are smaller. */
 const P = 'ffffffff00000001000000000000000000000000ffffffffffffffffffffffff'
 
 export async function publicJwk(): Promise<Generated> {

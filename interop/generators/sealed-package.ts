@@ -45,12 +45,12 @@ export function sealedPackage({ jwe, plaintext, aad }: Story): Generated {
   }
 }
 
-/** A slot's header is not authenticated (RFC 7516 section 7.2.1), so its kid can be rewritten by anybody. */
+/** The header of a recipient is not authenticated (RFC 7516 section 7.2.1), so anyone can change its kid. */
 function renamed(slot: SealedRecipient, kid: string): SealedRecipient {
   return { ...slot, header: { ...slot.header, kid } }
 }
 
-/** Well formed, and not what was sealed. */
+/** Well-formed, but altered after sealing. */
 function altered(jwe: Story['jwe']): Row[] {
   const [sender, recipient] = jwe.recipients
   const code = 'sealed_not_opened'

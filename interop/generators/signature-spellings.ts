@@ -2,7 +2,7 @@ import type { DetachedSignature } from '@agent-exchange/crypto'
 
 type Spelling = [name: string, description: string, signature: DetachedSignature]
 
-/** The other ways to write the bytes of a detached signature (O-22); what this project writes is unpadded base64url. */
+/** Other encodings of a detached signature (O-22); our packages write unpadded base64url. */
 export function signatureSpellings(signature: DetachedSignature): Spelling[] {
   const standard = Buffer.from(signature.signature, 'base64url').toString('base64')
   const spellings = [

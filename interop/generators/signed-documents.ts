@@ -19,9 +19,9 @@ interface Document {
   readonly sign: (body: object, key: SigningKey) => Promise<DetachedSignature>
   readonly body: object
   readonly altered: object
-  /** Further bodies that are signed and fine. */
+  /** Additional valid bodies. */
   readonly alsoValid: readonly Row[]
-  /** Bodies whose signature holds, and which break the schema all the same. */
+  /** Bodies with a valid signature that violate the schema. */
   readonly signedButInvalid: readonly [...Row, rule: string][]
 }
 

@@ -22,7 +22,7 @@ import {
 import { utf8 } from '../profiles/profile.ts'
 import { KEY, publicKey } from '../test-keys.ts'
 
-/** The documents of one exchange, which refer to each other as real ones do; none is signed yet. */
+/** Unsigned documents of one conversation, with consistent references. */
 export interface Story {
   readonly plaintext: string
   readonly aad: Uint8Array
@@ -90,7 +90,7 @@ export async function tellStory(): Promise<Story> {
         approved_at: '2026-03-02T07:58:00Z',
       },
       evaluated_at: '2026-03-02T07:59:00Z',
-      // Beyond ASCII on purpose: what is signed is UTF-8, never escapes.
+      // Non-ASCII on purpose: UTF-8 is signed, not escapes.
       statement: 'The five checks were made before sealing – geprüft.',
     },
     manifest: {

@@ -1,7 +1,7 @@
 import type { ProfileName } from '../profiles/index.ts'
 import type { InvalidVector, ValidVector, Vector } from '../vector-file.ts'
 
-/** One file in the making. */
+/** The content of one vector file. */
 export interface Generated {
   readonly profile: ProfileName
   readonly description: string
@@ -31,7 +31,7 @@ export function fromBase64url(text: string): Uint8Array {
   return Uint8Array.from(Buffer.from(text, 'base64url'))
 }
 
-/** The same bytes with one bit of the first changed. */
+/** The same bytes with one bit of the first byte flipped. */
 export function flipped(text: string): string {
   const bytes = fromBase64url(text)
   return base64url(bytes.with(0, (bytes[0] ?? 0) ^ 1))

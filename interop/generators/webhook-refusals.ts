@@ -11,7 +11,7 @@ import {
 
 export type Refused = [name: string, description: string, input: WebhookInput, code: string]
 
-/** The request was changed on its way, or the clock is elsewhere. */
+/** The request was changed in transit, or the clock differs. */
 export function alteredOnItsWay({ input, signature }: SignedDelivery): Refused[] {
   const { request } = input
   const headers = (change: (field: [string, string]) => [string, string][]): WebhookInput => ({
@@ -102,7 +102,7 @@ export function alteredOnItsWay({ input, signature }: SignedDelivery): Refused[]
   ]
 }
 
-/** The signature is good; the key behind it is not. */
+/** The signature is valid, but its key is not accepted. */
 export function withPinnedKeys(input: WebhookInput): Refused[] {
   const pinned = (change: object) => ({ ...input, pinned_keys: [{ ...PINNED, ...change }] })
   return [
@@ -129,7 +129,7 @@ export function withPinnedKeys(input: WebhookInput): Refused[] {
   ]
 }
 
-/** The signature holds, over something else than the profile asks for. */
+/** The signature is valid, but covers something else than the profile requires. */
 export async function wronglySigned(parts: Delivery): Promise<Refused[]> {
   const [created = '', expires = '', keyid = '', alg = '', tag = ''] = parts.parameters
   const input = async (change: Partial<Delivery>) => (await sign({ ...parts, ...change })).input

@@ -9,7 +9,7 @@ import {
 import { utf8 } from '../profiles/profile.ts'
 import { KEY, privateKey, publicJwk } from '../test-keys.ts'
 
-/** One signed delivery, every part of which a vector may replace before it is signed. */
+/** A signed delivery; a vector can replace each part before signing. */
 export interface Delivery {
   readonly url: string
   readonly body: string
@@ -17,7 +17,7 @@ export interface Delivery {
   readonly attempt: number
   readonly contentDigest: string
   readonly components: readonly string[]
-  /** Signature parameters, in order, as Signature-Input writes them. */
+  /** Signature parameters in the order of Signature-Input. */
   readonly parameters: readonly string[]
 }
 
@@ -71,7 +71,7 @@ export interface SignedDelivery {
   readonly signature: Uint8Array
 }
 
-/** Written out from RFC 9421 section 2.5, apart from the signer of the packages. */
+/** Follows RFC 9421 section 2.5, independently of the signer of our packages. */
 export async function sign(parts: Delivery): Promise<SignedDelivery> {
   const url = new URL(parts.url)
   const values: Record<string, string> = {

@@ -10,7 +10,7 @@ import {
 } from '@agent-exchange/crypto'
 import { profile, Refusal, utf8 } from './profile.ts'
 
-/** `text` where the input is text, `bytes` (base64url) where it is not even that. */
+/** `text` for text, `bytes` (base64url) for input that is not valid text. */
 export const canonicalJson = profile(async ({ text, bytes }: { text?: string; bytes?: string }) => {
   const canonical = canonicalize(parseStrictJson(text ?? decodeBase64url(bytes ?? '')))
   return { canonical, digest: await sha256Digest(utf8(canonical)) }

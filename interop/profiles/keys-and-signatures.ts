@@ -22,7 +22,7 @@ interface Es256Input {
 
 export const es256 = profile(async ({ message, signature, verify_with }: Es256Input) => {
   const key = await publicKey(verify_with)
-  // Below the profiles that carry it, a signature holds or it does not: there is one code.
+  // A bare signature is valid or not, so there is only one code.
   const holds = await verifyEs256(key, decodeBase64url(message), decodeBase64url(signature))
   if (!holds) throw new CryptoError('signature_mismatch')
   return { verified: true }

@@ -1,14 +1,14 @@
 import { type Failure, type Named, validatorOf } from '@agent-exchange/protocol'
 
-/** How this project reads the input of one profile's vectors: the output, or a thrown refusal with a code. */
+/** Maps the input of a vector to our result: the output, or an error with a code. */
 export type Check = (input: object) => Promise<object>
 
-/** The files are ours and their test runs every vector, so the shape of an input is taken on trust. */
+/** The files are ours and every vector is tested, so the type of an input is not checked. */
 export function profile(check: (input: never) => Promise<object>): Check {
   return (input) => check(input as never)
 }
 
-/** A refusal that takes more than one function of the packages to reach. */
+/** An error that needs more than one function of our packages. */
 export class Refusal extends Error {
   readonly code: 'digest_mismatch' | 'schema_invalid'
   readonly rule: string | undefined
@@ -21,7 +21,7 @@ export class Refusal extends Error {
   }
 }
 
-/** Signed is not yet well formed: what a signature covers must also be what the protocol describes. */
+/** A signed document must also match its schema. */
 export function requireSchema(schema: Named<unknown>, value: unknown): void {
   requireNone(validatorOf(schema)(value))
 }

@@ -11,7 +11,7 @@ interface WebhookInput {
     readonly headers: readonly (readonly [name: string, value: string])[]
     readonly body: string
   }
-  /** What the receiver has pinned of the notification key directory. */
+  /** A pinned key of the notification key directory. */
   readonly pinned_keys: readonly PublicKey[]
   readonly now: string
 }
@@ -33,7 +33,7 @@ export const webhookSignature = profile(async ({ request, pinned_keys, now }: We
   }
 })
 
-/** Our verifier shows the base only where a signature does not fit; under a stranger's key it does not. */
+/** Our verifier returns the signature base only for a mismatch, so this verifies with another key. */
 async function signatureBase(request: WebhookRequest, now: Date): Promise<string | undefined> {
   const stranger = await publicKey(KEY.strangerSigning)
   const keys = () => ({ publicKey: stranger, status: 'active', valid_from: '1970-01-01T00:00:00Z' })

@@ -22,7 +22,7 @@ const series: readonly Series[] = [
 ]
 const compared = { ref: 'v1', commit: 'a'.repeat(40), workingTree: 'b1b1b1b-dirty', rounds: 4 }
 
-test('a verdict needs the whole interval on one side of 1, and knows which side is better', () => {
+test('a verdict requires the whole interval on one side of 1', () => {
   const lines = formatAgainst(series, compared).split('\n')
   const lineOf = (id: string) => lines.find((line) => line.startsWith(id)) ?? ''
   assert.match(lineOf('faster'), /^faster +120 \/s +100 \/s +1\.20\d +1\.1\d\d – 1\.2\d\d +better$/)

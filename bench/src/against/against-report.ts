@@ -7,10 +7,10 @@ import { CONFIDENCE, median, ratioInterval, type RatioInterval } from '../statis
 import type { Metric } from './comparisons.ts'
 import type { Series } from './rounds.ts'
 
-/** Fewer rounds are good for a trial of the command, and not for a statement about a revision. */
+/** Fewer rounds only test the command; they say nothing about a revision. */
 const WANTED_ROUNDS = 20
 
-/** Which revisions were compared. */
+/** The compared revisions. */
 export interface Compared {
   readonly ref: string
   readonly commit: string
@@ -43,7 +43,7 @@ export function formatAgainst(series: readonly Series[], compared: Compared): st
       "Student's t on the logarithms of the per-round ratios. One interval in twenty misses the true ratio, also where " +
       'nothing differs.',
     ...(rounds < WANTED_ROUNDS
-      ? [`Fewer than ${WANTED_ROUNDS} rounds: a trial of the command, not a result.`]
+      ? [`Fewer than ${WANTED_ROUNDS} rounds: only a test of the command, not a result.`]
       : []),
     '',
   ].join('\n')
@@ -72,5 +72,5 @@ function verdictOf({ better }: Metric, { low, high }: RatioInterval): string {
   return low > 1 === (better === 'higher') ? 'better' : 'worse'
 }
 
-/** Ratios near 1 differ in their third digit. */
+/** Three decimals, because ratios near 1 differ there. */
 const formatRatio = (value: number) => (value < 10 ? value.toFixed(3) : formatNumber(value))

@@ -1,6 +1,6 @@
 import type { Against } from '../command-line.ts'
 import { startReceiver } from '../delivery/receiver.ts'
-import { explained, startBed, type Bed } from '../exchange/bed.ts'
+import { explained, startBed, type TestBed } from '../exchange/test-bed.ts'
 import {
   endpointsOf,
   provision,
@@ -16,7 +16,7 @@ import { RECEIVERS, warmUp, type Comparison } from './comparisons.ts'
 import { checkOut, describeWorkingTree, resolveRevision } from './revision.ts'
 import { alternate, estimatedMinutes, type Round, type Series, type Side } from './rounds.ts'
 
-/** Each is made by two commands, so there are few; eight connections for each of them at 64 clients. */
+/** Creating an organization takes two commands, so there are few; each has eight connections at 64 clients. */
 const SENDERS = 8
 
 export interface AgainstSettings {
@@ -31,7 +31,7 @@ export interface AgainstSettings {
 export interface AgainstRun {
   readonly compared: Compared
   readonly series: readonly Series[]
-  readonly bed: Bed
+  readonly bed: TestBed
 }
 
 /** Alternates this working tree and another revision, both driven by the load generator of this one. */
@@ -61,7 +61,7 @@ export async function runAgainst({
   const start: Sides<StartProcesses> = { here, there: await prepare('other_revision', revision.program) }
   const names: Sides<string> = { here: 'the working tree', there: ref }
 
-  /** New processes in each round: how well V8 compiles and collects differs from process to process of one revision. */
+  /** New processes in each round, because JIT compilation and garbage collection vary between processes. */
   async function startRound(round: number, order: readonly Side[]): Promise<Round> {
     await using undo = new AsyncDisposableStack()
     const exchanges = new Map<Side, DeliveringExchange>()

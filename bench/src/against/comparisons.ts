@@ -16,15 +16,15 @@ export interface Metric {
   readonly better: 'higher' | 'lower'
 }
 
-/** Something that is measured of two revisions in turns. */
+/** A measurement that alternates between two revisions. */
 export interface Comparison {
   readonly name: string
   /** One line for `--help`. */
   readonly what: string
   readonly metrics: readonly Metric[]
-  /** Of one turn with its preparation, on two cores: for the estimate. */
+  /** Duration of one turn with its preparation on two cores, for the estimate. */
   readonly turnSeconds: number
-  /** A value for each of the metrics, in their order. */
+  /** A value for each metric, in order. */
   readonly measure: (rig: Rig, exchange: DeliveringExchange, turn: number) => Promise<readonly number[]>
 }
 
@@ -37,7 +37,7 @@ export const RECEIVERS: ReadonlyMap<number, number> = new Map([
 const cpu = (id: string, label: string): Metric => ({ id, label, unit: 'microseconds', better: 'lower' })
 
 const PACKAGES_SPAN = { rampMs: 300, measureMs: 1_000 }
-/** Packages a second of an exchange, as far as it was measured. */
+/** Measured packages per second, by exchange. */
 const rates = new WeakMap<DeliveringExchange, number>()
 
 const packages: Comparison = {
@@ -73,7 +73,7 @@ async function acceptPackages(
 }
 
 const FAN_OUT = 20
-/** Opens connections to all endpoints before the backlog that is measured. */
+/** Packages that open connections to all endpoints before the measured backlog. */
 const FIRST_PACKAGES = 10
 const WARM_UP = { packages: 2_500, limitMs: 15_000, backlog: 100 }
 const BACKLOG_PACKAGES = 150
@@ -128,7 +128,7 @@ const endToEnd: Comparison = {
 
 export const COMPARISONS: readonly Comparison[] = [packages, delivery, endToEnd]
 
-/** After this, V8 has compiled most of the code of the API and of the worker. */
+/** Warm-up after which V8 has compiled most of the code of the API and the worker. */
 export async function warmUp(rig: Rig, exchange: DeliveringExchange): Promise<void> {
   const { packages: count, limitMs, backlog } = WARM_UP
   await acceptPackages(rig, exchange, { rampMs: 0, measureMs: limitMs, packages: count })

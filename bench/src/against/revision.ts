@@ -7,12 +7,12 @@ import { runCommand } from '../processes/run-command.ts'
 const REPOSITORY = fileURLToPath(new URL('../../..', import.meta.url))
 const GIT_LIMIT_MS = 60_000
 const INSTALL_LIMIT_MS = 600_000
-/** What `npm run` tells its scripts about this workspace must not reach npm in another working tree. */
+/** Variables of `npm run` for this workspace must not reach npm in another worktree. */
 const OWN_NPM_VARIABLES = /^(?:INIT_CWD|npm_(?!config_).*|npm_config_(?:local_prefix|prefix|workspaces?))$/iu
 
 /** A revision of this repository, installed in a temporary worktree. */
 export interface Revision {
-  /** As it was named. */
+  /** The name given by the user. */
   readonly ref: string
   readonly commit: string
   /** Its command `aex`. */
@@ -21,9 +21,9 @@ export interface Revision {
 
 const git = (...args: string[]) => runCommand('git', args, { cwd: REPOSITORY, limitMs: GIT_LIMIT_MS })
 
-/** The commit that a name stands for. */
+/** Resolves a name to a commit. */
 export async function resolveRevision(ref: string): Promise<string> {
-  // git would take it for an option.
+  // git would parse it as an option.
   if (ref.startsWith('-')) throw new UsageError(`${ref} is not the name of a revision.`)
   try {
     return (await git('rev-parse', '--verify', '--quiet', `${ref}^{commit}`)).trim()
@@ -32,12 +32,12 @@ export async function resolveRevision(ref: string): Promise<string> {
   }
 }
 
-/** The present commit, marked where the working tree differs from it. */
+/** The current commit, with a mark if the working tree has changes. */
 export async function describeWorkingTree(): Promise<string> {
   return (await git('describe', '--always', '--dirty', '--exclude=*')).trim()
 }
 
-/** Checks a commit out below a folder and installs it. The stack removes the worktree, also in the middle of it. */
+/** Checks out a commit in a folder and installs it. The stack removes the worktree, even after a partial installation. */
 export async function checkOut(
   ref: string,
   commit: string,
@@ -67,7 +67,7 @@ export async function checkOut(
 
 async function removeWorktree(path: string): Promise<void> {
   await git('worktree', 'remove', '--force', path).catch(() => undefined)
-  // Where git knew nothing of it yet, or refused.
+  // If git did not know the worktree yet, or refused.
   await rm(path, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 })
   await git('worktree', 'prune')
 }

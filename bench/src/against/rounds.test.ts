@@ -16,7 +16,7 @@ const comparison = (name: string, metrics: number, turnSeconds = 1): Comparison 
   measure: () => Promise.reject(new Error('not here')),
 })
 
-test('both sides of a comparison follow each other, and the order is swapped with each round', async () => {
+test('both sides of a comparison run directly after each other, and the order alternates', async () => {
   const turns: string[] = []
   const rounds: number[] = []
   const startRound = (round: number, order: readonly Side[]) => {

@@ -10,15 +10,15 @@ export interface Series {
   readonly there: number[]
 }
 
-/** What is measured in a round. It ends with the round. */
+/** The processes of a round, which end with it. */
 export interface Round extends AsyncDisposable {
   measure(comparison: Comparison, side: Side): Promise<readonly number[]>
 }
 
-/** Who comes first changes with each round, so that neither always follows the other. */
+/** The order alternates, so that neither side always runs first. */
 const orderOf = (round: number): readonly Side[] => (round % 2 === 1 ? ['here', 'there'] : ['there', 'here'])
 
-/** Both sides of each comparison, one right after the other, in every round. Round 0 does not count. */
+/** Measures both sides of each comparison directly after each other in every round. Round 0 is discarded. */
 export async function alternate(
   comparisons: readonly Comparison[],
   rounds: number,
@@ -50,7 +50,7 @@ const PREPARATION_SECONDS = 90
 /** Starting, warming up and ending the processes of one side. */
 const ROUND_SECONDS = 9
 
-/** On two cores that do nothing else. */
+/** On two idle cores. */
 export function estimatedMinutes(comparisons: readonly Comparison[], rounds: number): number {
   const turn = comparisons.reduce((sum, { turnSeconds }) => sum + turnSeconds, 0)
   return Math.ceil((PREPARATION_SECONDS + (rounds + 1) * 2 * (ROUND_SECONDS + turn)) / 60)

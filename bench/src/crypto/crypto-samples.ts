@@ -6,7 +6,7 @@ const BETWEEN = {
   recipient: { organizationId: 'org_recipient', agentId: 'agent_recipient' },
 }
 
-/** Keys and messages of the sizes that the service meets. */
+/** Keys and messages of realistic sizes. */
 export async function cryptoSamples() {
   const signing = await aex.generateKeyPair('signing')
   const sender = await aex.generateKeyPair('encryption')

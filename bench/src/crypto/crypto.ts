@@ -4,10 +4,10 @@ import { cryptoSamples } from './crypto-samples.ts'
 import { effortOf, measure } from './measure.ts'
 import { opensslSpeed } from './openssl.ts'
 
-/** The byte-level profiles, beside the signature speed that openssl reaches on one core. */
+/** Cryptographic operations, compared with openssl on one core. */
 export const cryptoArea: Area = {
   name: 'crypto',
-  what: 'signing, verifying, sealing and parsing, beside `openssl speed`',
+  what: 'signing, verifying, sealing and parsing, compared with `openssl speed`',
   run,
 }
 
@@ -33,7 +33,7 @@ async function run({ quick, progress }: AreaContext): Promise<AreaResult> {
     ? [
         `openssl speed on one core, same run: ${round(openssl.sign)} sign/s, ${round(openssl.verify)} verify/s.`,
       ]
-    : ['openssl is not installed here, so there is nothing to hold the signatures against.']
+    : ['openssl is not installed, so the signatures have no reference.']
   notes.push('64 in flight use every core; one in flight waits for each answer.')
   return { title: 'Cryptographic profiles', figures, notes }
 }

@@ -1,6 +1,6 @@
 import { median } from '../statistics.ts'
 
-/** How much time a measurement may take. */
+/** The time limit of a measurement. */
 export interface Effort {
   readonly repetitions: number
   readonly milliseconds: number
@@ -11,7 +11,7 @@ const QUICK: Effort = { repetitions: 3, milliseconds: 60 }
 
 export const effortOf = (quick: boolean): Effort => (quick ? QUICK : FULL)
 
-/** Calls per second: the median of the repetitions, after one that only warms up. */
+/** Calls per second: the median of the repetitions after a warm-up. */
 export async function measure(call: () => unknown, effort: Effort, inFlight = 1): Promise<number> {
   await repeat(call, effort.milliseconds / 2, inFlight)
   const rates: number[] = []
@@ -19,7 +19,7 @@ export async function measure(call: () => unknown, effort: Effort, inFlight = 1)
   return median(rates)
 }
 
-/** Calls per second, with so many of them under way at once. */
+/** Calls per second at a given concurrency. */
 export async function repeat(call: () => unknown, milliseconds: number, inFlight: number): Promise<number> {
   const start = performance.now()
   const end = start + milliseconds

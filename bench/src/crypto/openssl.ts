@@ -6,7 +6,7 @@ export interface OpensslSpeed {
   readonly verify: number
 }
 
-/** What `openssl speed` reaches on one core with P-256, now; undefined where there is no openssl. */
+/** The result of `openssl speed` for P-256 on one core; undefined without openssl. */
 export async function opensslSpeed(): Promise<OpensslSpeed | undefined> {
   try {
     const { stdout } = await promisify(execFile)('openssl', ['speed', '-seconds', '1', 'ecdsap256'], {

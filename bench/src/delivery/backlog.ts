@@ -8,20 +8,20 @@ const SEND_LIMIT_MS = 60_000
 
 export interface Backlog {
   readonly deliveries: number
-  /** When the worker went on, by the shared clock. */
+  /** When the worker resumed, by the shared clock. */
   readonly from: number
 }
 
 /**
- * Pauses the worker while packages are accepted, and lets it go on when their deliveries wait: a backlog through the
- * API, which works with any revision of the service.
+ * Pauses the worker while packages are accepted, and resumes it when their deliveries wait. This creates a backlog
+ * through the API, which works with any revision of the service.
  */
 export async function releaseBacklog(
   { load, receiver }: Rig,
   exchange: DeliveringExchange,
   { packages, fanOut }: { readonly packages: number; readonly fanOut: number },
 ): Promise<Backlog> {
-  if (exchange.layout !== 'apart') throw new Error('without a worker of its own the API would pause too')
+  if (exchange.layout !== 'apart') throw new Error('pausing needs a separate worker process')
   const target = await exchange.target()
   const stock = exchange.stock(fanOut)
   await load.call('fill', stock, packages, target)

@@ -12,7 +12,7 @@ export interface DeliveryResults {
   readonly hanging: FirstAttempts[]
 }
 
-/** So much more is no delay that anybody notices. */
+/** An increase up to this is not noticeable. */
 const ALLOWED_MS = 25
 
 export function deliveryResult(results: DeliveryResults): AreaResult {
@@ -48,10 +48,10 @@ export function deliveryResult(results: DeliveryResults): AreaResult {
     ],
     tables: [detailsOf(results)],
     notes: [
-      'The backlog is put into the tables as copies of rows that the service made for a real package, in one ' +
-        'transaction with the wake-up call; the clock runs until the last result is recorded.',
-      'One by one: claim a row, sign, fetch, record, with kept connections, on a database of its own on the same ' +
-        'PostgreSQL. The receiver is one process that answers 204 and verifies nothing.',
+      'The backlog consists of copies of the rows of a real package, inserted in one ' +
+        'transaction with the wake-up notification; the clock stops when the last result is recorded.',
+      'One by one: claim a row, sign, fetch, record, with keep-alive connections, on a separate database of the same ' +
+        'PostgreSQL. The receiver is one process that responds with 204 and verifies nothing.',
       `With a tenth hanging, p99 is ${(disturbed - usual).toFixed(1)} ms more (${ALLOWED_MS} ms are allowed, whatever the ratio).`,
     ],
   }

@@ -1,5 +1,5 @@
 import { sendPackage } from '@agent-exchange/testkit'
-import type { Bed } from '../exchange/bed.ts'
+import type { TestBed } from '../exchange/test-bed.ts'
 import type { Exchange } from '../exchange/exchange.ts'
 import { makeOrganizations } from '../exchange/parties.ts'
 import { open, type DatabaseTarget } from '../exchange/postgres-server.ts'
@@ -18,7 +18,7 @@ const ENDPOINTS = OWNERS * ENDPOINTS_PER_OWNER
 export const HANGING_PATH = '/hang'
 const HANGING_SHARE = 0.1
 
-/** An exchange with 200 endpoints at 200 addresses, a receiver behind all of them, and who delivers one by one. */
+/** An exchange with 200 endpoints at 200 addresses, their receiver, and the sequential sender. */
 export interface DeliveryScene {
   readonly exchange: Exchange
   readonly receiver: Helper<ReceiverCalls>
@@ -29,7 +29,7 @@ export interface DeliveryScene {
   readonly settings: Readonly<Record<string, string>>
 }
 
-export async function makeDeliveryScene(bed: Bed, cleanup: AsyncDisposableStack): Promise<DeliveryScene> {
+export async function makeDeliveryScene(bed: TestBed, cleanup: AsyncDisposableStack): Promise<DeliveryScene> {
   const { process: receiver, origins, settings, caFile } = await startReceiver(bed, cleanup, ENDPOINTS)
   const exchange = cleanup.use(
     await bed.exchange('delivery', { ...settings, AEX_ROLE: 'api', AEX_WORKERS: '1' }),
@@ -42,7 +42,7 @@ export async function makeDeliveryScene(bed: Bed, cleanup: AsyncDisposableStack)
     }),
   )
   const sender = await exchange.world.organization('sender')
-  // Nobody delivers yet, so these rows are as the service makes them.
+  // No worker runs yet, so these rows are unchanged.
   for (const owner of owners) await sendPackage(sender, owner)
   await using db = open(exchange.database)
   const templates = await readTemplates(

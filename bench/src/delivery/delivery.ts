@@ -7,15 +7,15 @@ import { makeDeliveryScene, type DeliveryScene } from './delivery-scene.ts'
 import { firstAttempts } from './hanging.ts'
 import { oneByOneThroughput, workerThroughput } from './throughput.ts'
 
-/** Webhook delivery by real workers, beside a loop with fetch. */
+/** Webhook delivery by real workers, compared with a sequential loop with fetch. */
 export const deliveryArea: Area = {
   name: 'delivery',
-  what: 'webhooks/s of workers, beside a loop with fetch; healthy endpoints beside hanging ones',
+  what: 'webhooks/s of workers, compared with a loop with fetch; healthy endpoints while others hang',
   run,
 }
 
 interface Plan {
-  /** Until the code of the workers is compiled, or most of it. */
+  /** Warm-up until most of the code of the workers is compiled. */
   readonly warmUpEvents: number
   readonly rounds: Rounds
   readonly hangingRounds: Rounds
@@ -41,9 +41,9 @@ const QUICK: Plan = {
   oneByOneEvents: 1,
   streamMs: 600,
 }
-/** The loop does little, over and over. */
+/** The loop needs less warm-up. */
 const ONE_BY_ONE_WARM_UP_EVENTS = 1
-/** Of what one worker delivers at most. */
+/** Share of the maximum rate of one worker. */
 const STREAM_SHARE = 0.4
 
 async function run({ quick, progress, bed: startBed }: AreaContext): Promise<AreaResult> {
@@ -85,7 +85,7 @@ function latestOf({ oneByOne, one, two }: DeliveryResults): string[] {
   )
 }
 
-/** In turns: without and with endpoints that hang. */
+/** Alternates between runs without and with hanging endpoints. */
 async function compareHanging(
   scene: DeliveryScene,
   results: DeliveryResults,

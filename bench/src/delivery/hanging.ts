@@ -16,13 +16,13 @@ export interface FirstAttempts {
 export interface Stream {
   readonly milliseconds: number
   readonly deliveriesPerSecond: number
-  /** Whether a tenth of the endpoints gives no answer meanwhile. */
+  /** Whether a tenth of the endpoints hangs. */
   readonly isHanging: boolean
 }
 
 /**
- * A steady stream of events to all organizations in turn. Counts from before an event is committed until its first
- * attempt reaches the receiver, for endpoints that answer.
+ * Sends a steady stream of events to all organizations. Measures the time from before the commit of an event until its
+ * first attempt reaches the receiver, for healthy endpoints.
  */
 export async function firstAttempts(scene: DeliveryScene, stream: Stream): Promise<FirstAttempts> {
   const { exchange, receiver, templates, nextEvent } = scene
@@ -54,7 +54,7 @@ export async function firstAttempts(scene: DeliveryScene, stream: Stream): Promi
   return { p50Ms, p99Ms }
 }
 
-/** All healthy ones have to arrive; those that hang do not count. */
+/** Deliveries to healthy endpoints must arrive; hanging ones are ignored. */
 async function waitsOf({ receiver }: DeliveryScene, begun: ReadonlyMap<string, number>): Promise<number[]> {
   const waits = new Map<string, number>()
   for (let seen = begun.size; waits.size < begun.size; seen++) {

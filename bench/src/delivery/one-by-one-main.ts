@@ -1,4 +1,4 @@
-/** Delivery as it is first written: claim one, sign, fetch, record, repeat. Started by the area `delivery`. */
+/** Sequential delivery: claim one row, sign, fetch, record, repeat. Started by the area `delivery`. */
 
 import { generateKeyPair, signWebhook } from '@agent-exchange/crypto'
 import type { DatabaseTarget } from '../exchange/postgres-server.ts'
@@ -67,7 +67,7 @@ const calls = {
   open(database: DatabaseTarget): void {
     sql = plainDriver(database, CONNECTIONS)
   },
-  /** Delivers what is there; returns how much that was and how long it took. */
+  /** Delivers all rows; returns their number and the duration. */
   async deliverAll(): Promise<{ deliveries: number; milliseconds: number }> {
     if (!sql) throw new Error('no database was opened')
     const from = performance.now()

@@ -1,4 +1,4 @@
-/** A webhook receiver in a process of its own: TLS, and as little else as possible. Started by `startReceiver`. */
+/** A minimal TLS webhook receiver in a separate process. Started by `startReceiver`. */
 
 import { createServer, type TLSSocket } from 'node:tls'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -20,7 +20,7 @@ const arrivals = new Map<string, Arrival>()
 let hangingPrefix: string | undefined
 const hung = new Set<TLSSocket>()
 
-/** Whatever the path, the answer is 204, unless the path is one of those that hang now. */
+/** Responds with 204 for every path, except for paths that hang. */
 function onRequest(socket: TLSSocket, head: string, body: string): void {
   const deliveryId = /\r\nsvc-delivery-id: *(\S+)/i.exec(head)?.[1] ?? ''
   if (!arrivals.has(deliveryId)) {
@@ -71,7 +71,7 @@ const calls = {
     }
     return port
   },
-  /** Requests to paths that begin so get no answer; undefined answers those that wait. */
+  /** Requests to paths with this prefix hang; undefined answers the waiting ones. */
   hang(prefix: string | undefined): void {
     hangingPrefix = prefix
     if (prefix !== undefined) return

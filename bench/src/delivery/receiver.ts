@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Bed } from '../exchange/bed.ts'
+import type { TestBed } from '../exchange/test-bed.ts'
 import { startHelper, type Helper } from '../processes/calls.ts'
 import type { Arrival, ReceiverCalls } from './receiver-main.ts'
 
@@ -10,13 +10,13 @@ export interface Receiver {
   readonly origins: readonly string[]
   /** Makes a service trust the receiver and deliver to loopback addresses. */
   readonly settings: Readonly<Record<string, string>>
-  /** The file with its certification authority. */
+  /** The file with its certificate authority. */
   readonly caFile: string
 }
 
-/** Each endpoint has an address of its own, as receivers of different companies have. */
+/** Each endpoint has its own address, like receivers of different companies. */
 export async function startReceiver(
-  bed: Bed,
+  bed: TestBed,
   cleanup: AsyncDisposableStack,
   endpoints: number,
 ): Promise<Receiver> {

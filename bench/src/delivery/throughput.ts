@@ -16,7 +16,7 @@ export interface Throughput {
   readonly receiverMicroseconds: number
 }
 
-/** So many events for each organization: 20 deliveries each. */
+/** Events per organization, with 20 deliveries each. */
 function backlog({ templates, nextEvent }: Pick<DeliveryScene, 'templates' | 'nextEvent'>, events: number) {
   const at = new Date()
   return together(
@@ -24,7 +24,7 @@ function backlog({ templates, nextEvent }: Pick<DeliveryScene, 'templates' | 'ne
   )
 }
 
-/** Lets real workers empty a backlog: from its commit until the last result is in the database. */
+/** Measures how real workers process a backlog, from its commit until the last result is stored. */
 export async function workerThroughput(
   scene: DeliveryScene,
   postgres: PostgresServer,
@@ -47,7 +47,7 @@ export async function workerThroughput(
   return count(rows.deliveries.length, await deliver(rows))
 }
 
-/** The same for the loop, with the same endpoints, on a database of its own. */
+/** The same for the loop, with the same endpoints and a separate database. */
 export async function oneByOneThroughput(
   scene: DeliveryScene,
   postgres: PostgresServer,
@@ -55,7 +55,7 @@ export async function oneByOneThroughput(
 ): Promise<Throughput> {
   const { oneByOne, receiver } = scene
   await using db = open(scene.naiveDatabase)
-  // It comes back to each endpoint before the connection would close.
+  // The loop returns to each endpoint before its connection is closed.
   await insertEvents(db, backlog(scene, 1))
   await oneByOne.call('deliverAll')
   await insertEvents(db, backlog(scene, events))
@@ -77,11 +77,11 @@ function cpuCounter(roots: readonly (readonly number[])[]) {
   }
 }
 
-/** The receiver has all of them; their results may still be on the way. */
+/** The receiver has all deliveries; waits until their results are stored. */
 export async function untilRecorded(database: DatabaseTarget): Promise<void> {
   await using db = open(database)
   for (const from = performance.now(); ; await sleep(POLL_MS)) {
-    // A small index answers it; a look through all that was ever delivered would take part in what is measured.
+    // Uses a small index; scanning all deliveries would disturb the measurement.
     const [row] = await db<{ pending: boolean }[]>`
       select exists (select from delivery where state = 'pending') as pending`
     if (!row?.pending) return

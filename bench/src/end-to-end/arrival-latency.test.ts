@@ -8,7 +8,7 @@ const sent = [
 ]
 const arrival = (packageId: string, at: number) => ({ deliveryId: `dlv_${packageId}_${at}`, packageId, at })
 
-test('every webhook of a package counts from the time the package was due', () => {
+test('the latency of every webhook starts at the due time of its package', () => {
   const arrivals = [
     arrival('pkg_b', 1_130),
     arrival('pkg_a', 1_010),
@@ -24,13 +24,13 @@ test('every webhook of a package counts from the time the package was due', () =
   })
 })
 
-test('the ramp has no latencies, but its deliveries count; webhooks of an earlier run do not', () => {
+test('the ramp-up has no latencies, but its deliveries are counted; webhooks of an earlier run are not', () => {
   const arrivals = [arrival('pkg_a', 1_010), arrival('pkg_b', 1_150), arrival('pkg_earlier', 2_000)]
   const { latencies, deliveries, lastArrival } = arrivalLatencies(sent, arrivals, { fanOut: 1, rampMs: 50 })
   assert.deepEqual([latencies, deliveries, lastArrival], [[50], 2, 1_150])
 })
 
-test('a delivery that is missing is an error, not a good latency', () => {
+test('a missing delivery is an error', () => {
   assert.throws(
     () => arrivalLatencies(sent, [arrival('pkg_a', 1_010)], { fanOut: 1, rampMs: 0 }),
     /1 of 2 deliveries arrived/,

@@ -2,16 +2,16 @@ import type { Arrival } from '../delivery/receiver-main.ts'
 import type { SentPackage } from '../load/load-main.ts'
 
 export interface ArrivalLatencies {
-  /** From the due time of a package to the arrival of each of its webhooks, without those of the ramp. */
+  /** From the due time of a package to the arrival of each webhook, without the ramp-up. */
   readonly latencies: readonly number[]
-  /** All deliveries, those of the ramp included. */
+  /** All deliveries, including the ramp-up. */
   readonly deliveries: number
   readonly firstSend: number
   readonly lastSend: number
   readonly lastArrival: number
 }
 
-/** Matches packages with their webhooks. Every package has to have arrived at each endpoint. */
+/** Matches packages with their webhooks. Every package must have arrived at each endpoint. */
 export function arrivalLatencies(
   sent: readonly SentPackage[],
   arrivals: readonly Arrival[],

@@ -50,8 +50,8 @@ export function endToEndResult(
       'together: API and worker in one process (AEX_ROLE=all). apart: one process of AEX_ROLE=api, one of ' +
         'AEX_ROLE=worker. Fan-out: webhook endpoints of the receiving organization.',
       'p50 and p99 count from the time at which a package was due to be sent to the arrival of each of its webhooks at a ' +
-        'TLS receiver in another process. Packages at 250/s and 50/s are a Poisson process that waits for nobody.',
-      `At full load 64 clients send for ${fullLoadSeconds} s as fast as they are answered. Where deliveries do not keep up, ` +
+        'TLS receiver in another process. Packages at 250/s and 50/s are an open loop with Poisson arrivals.',
+      `At full load 64 clients send for ${fullLoadSeconds} s as fast as they get responses. If deliveries fall behind, ` +
         'the latency is that of a queue, which grows with that time; drain is the time from the last send to the last ' +
         'arrival.',
       'CPU is that of a delivery, with its share of accepting the package. Memory is resident, of all processes of the ' +
@@ -59,8 +59,8 @@ export function endToEndResult(
       ...(takeover
         ? [
             `The worker was killed with ${takeover.remaining} of ${takeover.deliveries} deliveries left; another one was started at ` +
-              `once, as a service manager does, and was ready after ${takeover.restartSeconds.toFixed(1)} s. It ` +
-              "took over the killed worker's unsent claims when PostgreSQL had released that worker's session lock.",
+              `once, as by a service manager, and was ready after ${takeover.restartSeconds.toFixed(1)} s. Claims of the killed ` +
+              'worker are released when its lock ends; attempts that it had started wait for their backoff.',
           ]
         : []),
     ],
@@ -76,7 +76,7 @@ function figuresOf(combination: Combination, list: readonly SendToArrival[]): Fi
   return COLUMNS.map(({ member, id, head, unit }) =>
     figureOf(
       `${idOf(combination)}_${id}`,
-      // The plot shows the rate of deliveries alone, under the name of the combination.
+      // The plot shows only the rate of deliveries, by combination.
       member === 'deliveriesPerSecond' ? labelOf(combination) : `${labelOf(combination)}: ${head}`,
       unit,
       list.map((each) => each[member]),

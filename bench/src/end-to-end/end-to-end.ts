@@ -36,11 +36,11 @@ interface Plan {
   readonly loads: Loads
   readonly rounds: Rounds
   readonly rampMs: number
-  /** Length of the measurement by load. */
+  /** Duration of the measurement by load. */
   readonly measureMs: Readonly<Record<Combination['load'], number>>
-  /** Packages by fan-out, before anything is measured: until V8 has compiled most of the code. */
+  /** Warm-up packages by fan-out, until V8 has compiled most of the code. */
   readonly warmUp: ReadonlyMap<number, number>
-  /** Packages of the backlog in which the worker is killed; 0 leaves it out. */
+  /** Packages of the backlog in which the worker is killed; 0 skips this part. */
   readonly takeoverPackages: number
 }
 
@@ -116,7 +116,7 @@ async function run({ quick, progress, bed: startBed }: AreaContext): Promise<Are
 /** By the id of the combination. */
 export type EndToEndResults = ReadonlyMap<string, readonly SendToArrival[]>
 
-/** All combinations, again and again and every other round backwards, so that a disturbance hits all of them. */
+/** All combinations in each round, in alternating order, so that a disturbance affects all of them. */
 async function measureAll(
   rig: Rig,
   exchanges: Exchanges,

@@ -10,11 +10,11 @@ const ACCEPTED = 202
 const ARRIVAL_LIMIT_MS = 180_000
 
 export interface Sending {
-  /** Webhook endpoints that each package is announced to. */
+  /** Webhook endpoints per package. */
   readonly fanOut: number
   readonly rampMs: number
   readonly measureMs: number
-  /** Packages a second, as a Poisson process with this seed; otherwise 64 clients send as fast as they can. */
+  /** Poisson arrivals at this rate with this seed; otherwise 64 clients send as fast as possible. */
   readonly poisson?: { readonly perSecond: number; readonly seed: number } | undefined
   /** Packages to prepare beforehand. */
   readonly packages: number
@@ -31,7 +31,7 @@ export interface SendToArrival {
   readonly postgresMicroseconds: number
   /** Of all processes of the service, when the last package was accepted. */
   readonly megabytes: number
-  /** From the last send to the last arrival: long where deliveries do not keep up. */
+  /** From the last send to the last arrival; long if deliveries fall behind. */
   readonly drainSeconds: number
 }
 

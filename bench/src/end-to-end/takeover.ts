@@ -18,7 +18,7 @@ export interface Takeover {
   readonly lastSeconds: number
 }
 
-/** Kills the worker with SIGKILL in the middle of a backlog and starts another one at once, as a service manager does. */
+/** Kills the worker with SIGKILL in the middle of a backlog and starts another one, as a service manager does. */
 export async function measureTakeover(
   rig: Rig,
   exchange: DeliveringExchange,

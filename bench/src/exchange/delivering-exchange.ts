@@ -4,7 +4,7 @@ import type { Receiver } from '../delivery/receiver.ts'
 import type { LoadProcess } from '../load/load.ts'
 import type { Target } from '../load/stock.ts'
 import type { Served } from '../processes/serve.ts'
-import type { Bed } from './bed.ts'
+import type { TestBed } from './test-bed.ts'
 import type { Exchange } from './exchange.ts'
 import { makeOrganizations, toParty, tokensFor, type Tokens } from './parties.ts'
 import type { PostgresServer } from './postgres-server.ts'
@@ -12,7 +12,7 @@ import type { PostgresServer } from './postgres-server.ts'
 /** Whether the API and the delivery worker share a process (AEX_ROLE=all) or not (api and worker). */
 export type Layout = 'together' | 'apart'
 
-/** What measures an exchange: processes that send and receive, and the database server that it works on. */
+/** The load generator, the receiver and the database server for a measurement. */
 export interface Rig {
   readonly load: LoadProcess
   readonly receiver: Receiver
@@ -31,24 +31,24 @@ export interface DeliveringOptions {
 /** Starts the processes of an exchange whose organizations exist. */
 export type StartProcesses = (layout: Layout, name: string) => Promise<DeliveringExchange>
 
-/** An exchange that accepts packages and delivers webhooks. It is used through the outer contract alone. */
+/** An exchange that accepts packages and delivers webhooks. Only its public contract is used. */
 export interface DeliveringExchange extends AsyncDisposable {
   readonly layout: Layout
   readonly api: Served
   /** The process that delivers. */
   worker: Served
   readonly tokens: Tokens
-  /** Its address, with a token for each of the senders. */
+  /** Its URL, with a token for each sender. */
   target(): Promise<Target>
-  /** The stock of packages to organizations with this many endpoints; without any for 0. */
+  /** The stock of packages for organizations with this many endpoints (0: without endpoints). */
   stock(fanOut: number): string
   /** Starts another process that delivers; it ends with the exchange. */
   startWorker(name: string): Promise<Served>
 }
 
-/** Makes organizations and endpoints in a database of their own, and stocks of packages between them. */
+/** Creates organizations and endpoints in a separate database, and stocks of packages between them. */
 export async function provision(
-  bed: Bed,
+  bed: TestBed,
   { load, receiver: { settings, origins } }: Rig,
   cleanup: AsyncDisposableStack,
   { name, senders: senderCount, receivers, program }: DeliveringOptions,
@@ -64,12 +64,12 @@ export async function provision(
       receivers: to.map(toParty),
       receipts: { by: 'api' },
     })
-  // To each other: none of them has an endpoint.
+  // Senders to each other, because none of them has an endpoint.
   await order(0, [...senders.slice(1), ...senders.slice(0, 1)])
   for (const [fanOut, organizations] of await makeReceivers(exchange, receivers, origins)) {
     await order(fanOut, organizations)
   }
-  // Its work is done; those that are measured are started later.
+  // The measured processes are started later.
   await exchange.service[Symbol.asyncDispose]()
   return (layout, part) => startProcesses(exchange, { layout, part, settings, senders, stock })
 }

@@ -15,13 +15,13 @@ import { urlOf, type DatabaseTarget } from './postgres-server.ts'
 
 type Environment = Readonly<Record<string, string>>
 
-/** An exchange as an operator runs it: one `aex serve`, and more of them where somebody asks. */
+/** An exchange as an operator runs it: one `aex serve`, and more processes on request. */
 export interface Exchange extends AsyncDisposable {
   readonly database: DatabaseTarget
   readonly service: Served
-  /** The same as the test kit wants it. */
+  /** The same exchange as a world of the testkit. */
   readonly world: World
-  /** A further process of the same exchange; it ends with whoever asked for it. */
+  /** Another process of the same exchange, disposed by its caller. */
   serve(name: string, env?: Environment, scheme?: 'http' | 'https'): Promise<Served>
 }
 
@@ -32,8 +32,8 @@ export interface ExchangeOptions {
   readonly folder: string
   readonly env: Environment
   /**
-   * The command `aex` of the revision to start. Organizations are then made by that command as well, since its options are
-   * part of the outer contract and the operator API is not.
+   * The command `aex` of the revision to start. It also creates the organizations, because its options are part of the
+   * public contract and the operator API is not.
    */
   readonly program?: string | undefined
 }

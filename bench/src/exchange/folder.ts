@@ -12,23 +12,23 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { median } from '../statistics.ts'
 
-/** The magic number of tmpfs, see statfs(2): there, fsync costs nothing and proves nothing. */
+/** The magic number of tmpfs (statfs(2)), where fsync has no cost. */
 const TMPFS = 0x01021994
 const FSYNC_SAMPLES = 50
 const PAGE_BYTES = 8_192
 
 export interface Folder extends Disposable {
   readonly path: string
-  /** Whether what is written there survives a crash of the machine. */
+  /** Whether data survives a crash of the machine. */
   readonly isOnDisk: boolean
   /** Median time to make one page durable. */
   readonly fsyncMs: number
 }
 
-/** A throw-away folder for databases; in TMPDIR, unless `AEX_BENCH_DIR` names a better disk. */
+/** A temporary folder for databases, in `AEX_BENCH_DIR` or TMPDIR. */
 export function makeFolder(): Folder {
   const path = mkdtempSync(join(process.env['AEX_BENCH_DIR'] ?? tmpdir(), 'aex-bench-'))
-  // PostgreSQL runs as another user where we are root.
+  // As root, PostgreSQL runs as another user.
   chmodSync(path, 0o711)
   return {
     path,

@@ -1,36 +1,36 @@
 import { draftPackage, submitPackage, type Organization } from '@agent-exchange/testkit'
 import { startLoad, type LoadProcess } from '../load/load.ts'
 import type { ReceiptTemplate } from '../rows/receipt-rows.ts'
-import type { Bed } from './bed.ts'
+import type { TestBed } from './test-bed.ts'
 import type { Exchange } from './exchange.ts'
 import { makeOrganizations, tokensFor, type Tokens } from './parties.ts'
 
-/** Clients at work at once, each an organization of its own. */
+/** Concurrent clients, each a separate organization. */
 export const CLIENTS = 64
 const RECEIVERS = 100
 
-/** Organizations that trade packages, and the process that plays the senders. */
+/** Organizations that exchange packages, and the process that sends for them. */
 export interface Market {
   readonly exchange: Exchange
   readonly senders: readonly Organization[]
   readonly receivers: readonly Organization[]
   readonly load: LoadProcess
-  /** Of the senders at the service without TLS. */
+  /** Tokens of the senders at the service without TLS. */
   readonly tokens: Tokens
-  /** A policy receipt as the service keeps it. */
+  /** A policy receipt as stored by the service. */
   readonly template: ReceiptTemplate
 }
 
-const markets = new WeakMap<Bed, Promise<Market>>()
+const markets = new WeakMap<TestBed, Promise<Market>>()
 
-/** Made once for a bed, through the API. */
-export function marketOf(bed: Bed): Promise<Market> {
+/** Created once per environment, through the API. */
+export function marketOf(bed: TestBed): Promise<Market> {
   const known = markets.get(bed) ?? openMarket(bed)
   markets.set(bed, known)
   return known
 }
 
-async function openMarket(bed: Bed): Promise<Market> {
+async function openMarket(bed: TestBed): Promise<Market> {
   const exchange = await bed.main()
   const { world, service } = exchange
   const senders = await makeOrganizations(world, 'sender', CLIENTS)
@@ -45,7 +45,7 @@ async function openMarket(bed: Bed): Promise<Market> {
   }
 }
 
-/** The whole way through the API, once, to see that it works: its row is what others are copied from. */
+/** Sends one package through the API. Other policy receipts are copies of its row. */
 async function firstReceipt(
   { world }: Exchange,
   [from]: readonly Organization[],
@@ -58,7 +58,7 @@ async function firstReceipt(
   const [row] = await world.sql<{ row: string }[]>`
     select row_to_json(policy_receipt)::text as row from policy_receipt
     where policy_receipt_id = ${draft.metadata.policy_receipt_id}`
-  if (!row) throw new Error('the service keeps policy receipts somewhere else')
+  if (!row) throw new Error('the table of policy receipts has changed')
   const answer = await submitPackage(from, draft)
   if (answer.status !== 202) throw new Error(answer.text)
   return { row: row.row, metadata: draft.metadata }

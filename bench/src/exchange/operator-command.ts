@@ -17,7 +17,7 @@ export interface OperatorCommand {
   readonly folder: string
 }
 
-/** Makes organizations and clients by `aex org create` and `aex client create`; the test kit needs nothing else. */
+/** Creates organizations and clients by `aex org create` and `aex client create`. */
 export function operateByCommand({ program, operatorUrl, token, folder }: OperatorCommand): World['operate'] {
   const env = {
     PATH: process.env['PATH'],

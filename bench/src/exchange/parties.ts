@@ -10,7 +10,7 @@ import type { Served } from '../processes/serve.ts'
 
 const AT_ONCE = 8
 
-/** So many organizations, each with a registered agent and a client; made through the API. */
+/** Creates organizations, each with a registered agent and a client, through the API. */
 export async function makeOrganizations(
   world: World,
   name: string,
@@ -37,7 +37,7 @@ export function toParty({ organizationId, agentId, signing, encryption }: Organi
   }
 }
 
-/** Tokens of organizations at one address, renewed before they run out. */
+/** Tokens of organizations at one URL, renewed before they expire. */
 export interface Tokens {
   fresh(): Promise<readonly string[]>
 }

@@ -2,12 +2,12 @@ import { join } from 'node:path'
 import { addressOf, openDatabase, startEmbedded, type Database } from '@agent-exchange/service/database'
 import { freePorts } from '@agent-exchange/testkit'
 
-/** For several services, a naive server and peers at once; the rest stays as the embedded default has it. */
+/** Enough connections for several services, a naive server and peers; other settings are those of the embedded default. */
 const SETTINGS = { max_connections: '400' }
 const OWNER = 'agent_exchange'
 const HOST = '127.0.0.1'
 
-/** A database, and who works with it. */
+/** A database and its user. */
 export interface DatabaseTarget {
   readonly host: string
   readonly port: number
@@ -17,20 +17,20 @@ export interface DatabaseTarget {
 }
 
 /**
- * The embedded PostgreSQL with its durable defaults, in a process of ours and with databases of ours. It is reached over
- * TCP, as one that an operator brings along.
+ * The embedded PostgreSQL with its durable defaults, started by the benchmark. It is reached over TCP, like a server of an
+ * operator.
  */
 export interface PostgresServer extends AsyncDisposable {
   readonly version: string
   readonly pid: () => number
   /** The service's own database. */
   readonly main: DatabaseTarget
-  /** Makes an empty database. */
+  /** Creates an empty database. */
   create(name: string): Promise<DatabaseTarget>
   drop(name: string): Promise<void>
-  /** The same database with all rights. */
+  /** The same database as superuser. */
   asSuperuser(target: DatabaseTarget): DatabaseTarget
-  /** The address of the same database by the socket in the data folder, which the embedded default uses. */
+  /** The URL of the same database through the Unix socket, which the embedded default uses. */
   socketUrlOf(target: DatabaseTarget): string
 }
 

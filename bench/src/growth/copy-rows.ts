@@ -1,7 +1,7 @@
 import type { Database } from '@agent-exchange/service/database'
 import type { RowTemplate } from './row-templates.ts'
 
-/** Text of a template, and the SQL that stands in its place in copy `n`. */
+/** A text of the template, and the SQL that replaces it in copy `n`. */
 export type Replacement = readonly [text: string, sql: string]
 
 const RANDOM_ID = /\b([a-z]+)_[0-9a-f]{32}\b/g
@@ -27,7 +27,7 @@ export async function copyRows(
     return { table: template.table, row: replaced(template.text, replacements) }
   })
   await db.begin(async (tx) => {
-    // What is loaded need not survive a crash of the machine; what is measured later must.
+    // Loaded data need not survive a crash; measured requests use the default.
     await tx.unsafe('set local synchronous_commit = off; set local statement_timeout = 0')
     for (const { table, row } of statements) {
       const columns = await writableColumns(tx, table)
@@ -42,7 +42,7 @@ export async function copyRows(
 /** The id that a random id of the template becomes in copy `n`: found again by `nameIn`. */
 export const nameSql = (prefix: string, what: string) => `'${prefix}_' || md5('${what} ' || n)`
 
-/** All templates together decide, so that a name that stands in several rows stays one name. */
+/** Considers all templates, so that a name in several rows stays the same name. */
 function freshNames(
   templates: readonly RowTemplate[],
   taken: readonly Replacement[],

@@ -16,7 +16,7 @@ export const growthArea: Area = {
   run,
 }
 
-/** Loading writes much at once; what is measured is as by default. */
+/** Settings for bulk loading; the measurement uses the defaults. */
 const SETTINGS = { shared_preload_libraries: 'pg_stat_statements', max_wal_size: '8GB' }
 const BYTES_PER_PACKAGE = 40_000
 const SHOWN_STATEMENTS = 25
@@ -61,8 +61,8 @@ async function run({ sizes, workers, progress }: AreaContext): Promise<AreaResul
     ratios: [worstRatio(latencies)],
     tables: [latencyTable(sizes, latencies), statementTable(stages.at(-1)?.explained ?? [])],
     notes: [
-      'Rows are copies of those that the API left for one real package, with small contents; half of them go to ' +
-        'one organization, the rest to 5,000, from 5,000 others. A plan is that which holds whatever the values are.',
+      'Rows are copies of the rows of one real package, with small contents; half of them go to ' +
+        'one organization, the rest to 5,000, from 5,000 others. Plans are generic plans.',
       ...stages.map(findings),
     ],
   }
@@ -80,9 +80,9 @@ function requireSpace({ path }: Folder, packages: number): void {
   )
 }
 
-/** What autovacuum does by itself, but now. Returns the size of the database. */
+/** Runs vacuum and analyze, and returns the size of the database. */
 async function tidy(superuser: DatabaseTarget): Promise<string> {
-  // One connection, so that the setting counts for what follows it.
+  // One connection, so that the setting applies to the following statements.
   await using db = open(superuser, 1)
   await db`set statement_timeout = 0`
   await db`vacuum analyze`
@@ -132,7 +132,7 @@ function statementTable(explained: readonly Explained[]): Table {
   }
 }
 
-/** What there is to say of the statements at one size. */
+/** Summarizes the statements at one size. */
 function findings({ label, databaseSize, explained }: Stage): string {
   const scanning = explained.filter(({ scanned }) => scanned.length > 0)
   const unexplained = explained.filter(({ failure }) => failure !== undefined)

@@ -11,7 +11,7 @@ const LARGE_PAGE = 1_000
 const PAGES_INTO_STREAM = 20
 const PAGES_INTO_THREAD = 50
 
-/** Prepares a request, outside the clock; what it returns sends it. */
+/** Prepares a request before the clock starts, and returns a function that sends it. */
 type Prepare = () => Promise<() => Promise<Answer>>
 
 /** Median latency of each operation, in milliseconds, one request at a time. */
@@ -38,7 +38,7 @@ export async function measureOperations(
 
 type Measured = readonly [name: string, prepare: Prepare, samples: number]
 
-/** All 21, between two organizations that are new. */
+/** All 21 operations between two new organizations. */
 async function everyOperation(world: World): Promise<Measured[]> {
   const scene = await setScene(world)
   const prepare = (id: OperationId) => async () => {
@@ -48,7 +48,7 @@ async function everyOperation(world: World): Promise<Measured[]> {
   return OPERATION_IDS.map((id) => [id, prepare(id), id === 'createWebhookEndpoint' ? FEW_SAMPLES : SAMPLES])
 }
 
-/** The same where much is stored. */
+/** The same operations on large data. */
 async function bigOnes(stored: StoredWorld): Promise<Measured[]> {
   const { sender, busy, partner, deepThread } = stored
   const thread = `/v1/threads/${deepThread}?limit=${PAGE}`
@@ -93,7 +93,7 @@ function read(by: Organization, path: () => string): Prepare {
   }
 }
 
-/** Turns so many pages, or as many as there are. */
+/** Reads up to this many pages and returns the cursor. */
 async function cursorAfter(by: Organization, path: string, pages: number): Promise<string> {
   let cursor = ''
   for (let page = 0; page < pages; page++) {

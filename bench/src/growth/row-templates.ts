@@ -1,18 +1,18 @@
 import type { PackageMetadata } from '@agent-exchange/protocol'
 import type { Database } from '@agent-exchange/service/database'
 
-/** A row that one real package left behind, as JSON text. */
+/** A row of one real package, as JSON text. */
 export interface RowTemplate {
   readonly table: string
   readonly text: string
 }
 
-/** Tables in an order that foreign keys allow; what is not named here comes last. */
+/** Tables in the order of their foreign keys; other tables follow. */
 const ORDER = ['policy_receipt', 'thread', 'package', 'package_content']
-/** Stored content is stood in for: no query but the download reads it, and a million of them would be 12 GB. */
+/** Content is replaced by a placeholder: only downloads read it, and a million packages would take 12 GB. */
 const SMALL_CONTENT = `\\x${'ab'.repeat(200)}`
 
-/** Every row of any table that names the package or its thread: whatever the service keeps of a package. */
+/** Every row of any table that refers to the package or its thread. */
 export async function templatesOf(
   db: Database,
   { package_id, thread_id }: PackageMetadata,
@@ -38,7 +38,7 @@ function withSmallContent(table: string, text: string): string {
   return JSON.stringify({ ...(JSON.parse(text) as object), payload: SMALL_CONTENT })
 }
 
-/** Rows of one organization in a table, for organizations that only have to be there. */
+/** Rows of one organization in a table, as templates for other organizations. */
 export async function organizationTemplates(
   db: Database,
   organizationId: string,

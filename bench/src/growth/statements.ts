@@ -1,15 +1,15 @@
 import { open, type DatabaseTarget } from '../exchange/postgres-server.ts'
 
-/** A table with fewer rows is read whole for good reason. */
+/** Sequential scans of smaller tables are acceptable. */
 const LARGE_ROWS = 1_000
 
 export interface Explained {
   readonly statement: string
   readonly calls: number
   readonly meanMs: number
-  /** Large tables that its plan reads from end to end. */
+  /** Large tables with a sequential scan in its plan. */
   readonly scanned: readonly string[]
-  /** Why PostgreSQL could not explain it, where it could not. */
+  /** Why PostgreSQL could not explain the statement. */
   readonly failure?: string
 }
 
@@ -19,7 +19,7 @@ export async function forgetStatements(superuser: DatabaseTarget): Promise<void>
   await db`select pg_stat_statements_reset()`
 }
 
-/** Every statement that the service sent since then, with the plan that PostgreSQL has for it whatever the values. */
+/** Every statement of the service since the reset, with its generic plan. */
 export async function explainStatements(superuser: DatabaseTarget, role: string): Promise<Explained[]> {
   await using db = open(superuser)
   const large = await largeTables(superuser)
@@ -53,7 +53,7 @@ async function largeTables(target: DatabaseTarget): Promise<Set<string>> {
   return new Set(rows.map(({ name }) => name))
 }
 
-/** A plan is a tree; scans may stand anywhere in it. */
+/** Finds scans anywhere in the plan tree. */
 function scansIn(plan: unknown): string[] {
   if (Array.isArray(plan)) return plan.flatMap(scansIn)
   if (typeof plan !== 'object' || plan === null) return []

@@ -11,7 +11,7 @@ const ROWS_AT_ONCE = 5_000
 const CONNECTIONS = 4
 const LOADERS = 2
 
-/** An exchange that has been in use for long: many organizations, a long stream, a deep thread. */
+/** An exchange with much data: many organizations, a long stream, a long thread. */
 export interface StoredWorld {
   readonly sender: Organization
   /** Receives every second package. */
@@ -21,7 +21,7 @@ export interface StoredWorld {
   readonly deepThread: string
   /** Names of a package that the busy organization received. */
   anyPackage(): { packageId: string; threadId: string }
-  /** Copies packages until there are so many. */
+  /** Copies packages until this many are stored. */
   grow(to: number, progress: (done: number) => void): Promise<void>
 }
 
@@ -52,7 +52,7 @@ export async function makeStoredWorld(world: World, database: DatabaseTarget): P
       await using db = open(database, CONNECTIONS)
       const [stream] = await db<{ last: number }[]>`
         select last_sequence as last from notification_stream where organization_id = ${busy.organizationId}`
-      // What came to the busy organization otherwise keeps its numbers.
+      // Existing notifications of the busy organization keep their numbers.
       const others = (stream?.last ?? 0) - Math.floor((stored + 1) / 2)
       const replace = inCrowd(usual, busy, others)
       let done = stored
@@ -176,7 +176,7 @@ async function addCrowd({ organizationId, agentId }: Organization, database: Dat
   }
 }
 
-/** As it would be after a while: counters follow the streams, and autovacuum has been there. */
+/** Updates counters to the streams, and runs vacuum. */
 async function settle(database: DatabaseTarget): Promise<void> {
   await using db = open(database)
   await db.begin(async (tx) => {

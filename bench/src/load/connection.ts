@@ -13,13 +13,13 @@ export interface Outgoing {
 
 export interface Address {
   readonly url: string
-  /** The authority that vouches for it, where it speaks TLS. */
+  /** The certificate authority, if the server uses TLS. */
   readonly ca?: string | undefined
 }
 
 /**
- * One kept-alive HTTP/1.1 connection with one request at a time. It reads no more of an answer than it needs to know
- * where it ends: whoever makes the load should not be what is measured.
+ * A keep-alive HTTP/1.1 connection with one request at a time. It parses only the length of a response, so that the load
+ * generator does not become the bottleneck.
  */
 export class Connection {
   readonly #socket: Socket
@@ -49,7 +49,7 @@ export class Connection {
     return new Connection(socket)
   }
 
-  /** Resolves with the status once the whole answer is there. */
+  /** Resolves with the status once the whole response has arrived. */
   send({ head, body }: Outgoing): Promise<number> {
     this.#waiting = Promise.withResolvers<number>()
     if (body) {
@@ -61,7 +61,7 @@ export class Connection {
     return this.#waiting.promise
   }
 
-  /** What the last answer began with: for messages about failures. */
+  /** The start of the last response, for error messages. */
   lastAnswer(): string {
     return this.#begun?.toString('utf8') ?? ''
   }
@@ -95,7 +95,7 @@ export class Connection {
   }
 }
 
-/** Connections that are opened before the clock starts. */
+/** Opens connections before the clock starts. */
 export async function openAll(address: Address, count: number): Promise<Connection[]> {
   return Promise.all(Array.from({ length: count }, () => Connection.open(address)))
 }

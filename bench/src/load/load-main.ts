@@ -1,4 +1,4 @@
-/** The process that makes load, and nothing else. Started by `startLoad`. */
+/** The load generator process, started by `startLoad`. */
 
 import type { Party } from '../exchange/parties.ts'
 import { answerCalls } from '../processes/calls.ts'
@@ -11,7 +11,7 @@ import { stockOfPackages, stockOfReceipts, type ReceiptSource } from './package-
 import { poissonSchedule, steadySchedule } from './schedule.ts'
 import type { Stock, Target } from './stock.ts'
 
-/** Where requests come from: one of the stocks, or addresses that are read again and again. */
+/** The source of requests: a stock, or URLs that are read repeatedly. */
 export type Source = StockSource | ReadSource | PostSource
 
 export interface StockSource {
@@ -38,9 +38,9 @@ export interface PostSource {
 export interface Load extends Span {
   readonly target: Target
   readonly source: Source
-  /** Given: an open loop at this rate. Otherwise every client sends as soon as it may. */
+  /** If set, an open loop at this rate. Otherwise a closed loop. */
   readonly perSecond?: number
-  /** Given: the gaps of the open loop are exponentially distributed, with this seed. Otherwise they are equal. */
+  /** If set, the gaps of the open loop are exponentially distributed with this seed. Otherwise they are equal. */
   readonly poissonSeed?: number
   /** Whether the outcome lists every package with its time. */
   readonly isTraced?: boolean
@@ -124,7 +124,7 @@ const calls = {
     stocks.set(name, await stock(senders, receivers))
   },
   fill: (name: string, count: number, target?: Target): Promise<void> => stockOf(name).fill(count, target),
-  /** Before the clock starts, and before CPU time is counted: handshakes are not what is measured. */
+  /** Opens connections before time and CPU are measured, to exclude handshakes. */
   async connect(address: Address, clients: number): Promise<void> {
     connections = await openAll(address, clients)
   },

@@ -3,7 +3,7 @@ import type { LoadCalls } from './load-main.ts'
 
 export type LoadProcess = Helper<LoadCalls>
 
-/** A process that makes load. */
+/** The load generator. */
 export function startLoad(): LoadProcess {
   return startHelper<LoadCalls>(new URL('load-main.ts', import.meta.url))
 }

@@ -25,7 +25,7 @@ const post = (body: string): Outgoing => ({
   body: Buffer.from(body),
 })
 
-test('a closed loop sends whole requests and reads whole answers, however they are cut up', async () => {
+test('a closed loop sends complete requests and reads complete responses, however they are fragmented', async () => {
   const bodies: string[] = []
   await using server = await startServer((request, response) => {
     let body = ''
@@ -51,7 +51,7 @@ test('a closed loop sends whole requests and reads whole answers, however they a
   assert.ok(outcome.p50Ms >= 1 && outcome.p99Ms >= outcome.p50Ms)
 })
 
-test('another status than the wanted one ends the run and is shown', async () => {
+test('an unexpected status ends the run and is reported', async () => {
   await using server = await startServer((request, response) => {
     request.resume()
     response.writeHead(409, { 'content-length': 5 }).end('sorry')
@@ -95,7 +95,7 @@ async function runOpenLoop(
   return { outcome: await run, sent }
 }
 
-test('an open loop sends at the times of its schedule, answered or not', async () => {
+test('an open loop sends at the times of its schedule, independent of responses', async () => {
   const { outcome, sent } = await runOpenLoop([0, 5, 5, 40, 99, 100, 200], { senders: 3, answerMs: 50 })
   assert.deepEqual(
     sent.map(({ at }) => at),
@@ -105,7 +105,7 @@ test('an open loop sends at the times of its schedule, answered or not', async (
   assert.equal(outcome.requests, 5)
 })
 
-test('an open loop counts latency from the due time, so that waiting for a connection is part of it', async () => {
+test('an open loop measures latency from the due time, including the wait for a connection', async () => {
   const { outcome, sent } = await runOpenLoop([0, 10, 20, 30], { senders: 1, answerMs: 20 })
   assert.deepEqual(sent, [
     { due: 0, at: 0 },
@@ -116,13 +116,13 @@ test('an open loop counts latency from the due time, so that waiting for a conne
   assert.deepEqual([outcome.p50Ms, outcome.p99Ms], [30, 50])
 })
 
-test('what is due during the ramp is sent and not counted', async () => {
+test('requests of the ramp-up are sent and not counted', async () => {
   const { outcome } = await runOpenLoop([0, 10, 60, 70], { senders: 4, answerMs: 5, rampMs: 50 })
   assert.equal(outcome.requests, 4)
   assert.equal(outcome.perSecond, 2 / 0.05)
 })
 
-test('an open loop ends with the first unexpected status, and where requests run out', async () => {
+test('an open loop ends with the first unexpected status, or when requests run out', async () => {
   await using server = await startServer((request, response) => {
     request.resume()
     response.writeHead(503, { 'content-length': 4 }).end('busy')

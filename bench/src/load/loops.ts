@@ -13,14 +13,14 @@ export interface Span {
   /** Runs before anything counts. */
   readonly rampMs: number
   readonly measureMs: number
-  /** Every answer has this status; anything else ends the run. */
+  /** The expected status; any other status ends the run. */
   readonly status: number
 }
 
 /** Called for each request with the time from which its latency counts. */
 export type OnSend = (outgoing: Outgoing, at: number) => void
 
-/** Closed loop: each connection sends its next request when it has its answer. */
+/** Closed loop: each connection sends its next request after the response. */
 export async function closedLoop(
   connections: readonly Sender[],
   next: Next,
@@ -52,8 +52,8 @@ export async function closedLoop(
 }
 
 /**
- * Open loop: requests are due at the times of a schedule, whether or not earlier ones were answered. Latency counts from
- * the due time, so waiting for a free connection is part of it: there is no coordinated omission.
+ * Open loop: requests are due at the times of a schedule, independent of responses. Latency is measured from the due time,
+ * including the wait for a connection, to avoid coordinated omission.
  */
 export async function openLoop(
   connections: readonly Sender[],
@@ -69,7 +69,7 @@ export async function openLoop(
   let failure: Error | undefined
   const start = time.now()
 
-  /** Sends what waits, one after the other, until nothing waits. */
+  /** Sends waiting requests until none is left. */
   const lane = async (connection: Sender): Promise<void> => {
     for (let request = queue[taken]; request && !failure; request = queue[taken]) {
       taken++

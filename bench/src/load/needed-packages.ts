@@ -3,9 +3,9 @@ interface Span {
   readonly measureMs: number
 }
 
-/** So that a run which turns out faster than the warm-up does not run dry. */
+/** Margin for a run that is faster than the warm-up. */
 const SPARE_SHARE = 1.5
-/** As many as there may be clients, and as are under way at the end. */
+/** Margin for requests in flight at the end. */
 const SPARE_PACKAGES = 128
 /** A Poisson count exceeds its mean by more than six standard deviations in one of a thousand million runs. */
 const DEVIATIONS = 6

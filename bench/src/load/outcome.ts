@@ -1,11 +1,11 @@
 import { percentiles } from '../statistics.ts'
 
-/** What one run of load came to. */
+/** The result of one run. */
 export interface Outcome {
   readonly perSecond: number
   readonly p50Ms: number
   readonly p99Ms: number
-  /** All requests, also those before and after the time that counts. */
+  /** All requests, including those outside the measured time. */
   readonly requests: number
 }
 

@@ -14,7 +14,7 @@ import { metadataOf, PLAINTEXT_BYTES, unsignedReceipt } from '../samples/package
 
 /** A package that is ready to be sent. */
 export interface MadePackage {
-  /** Which of the senders it is from. */
+  /** The index of the sender. */
   readonly sender: number
   readonly metadata: PackageMetadata
   readonly body: Buffer
@@ -28,7 +28,7 @@ export interface PackageWithReceipt extends MadePackage {
 /** Pairs that are sealed for: every sender and every receiver is in some of them. */
 const MAXIMUM_PAIRS = 200
 
-/** Makes packages between the parties, in turns, each with metadata, thread and signature of its own. */
+/** Creates packages between the parties, each with its own metadata, thread and signature. */
 export async function packageMaker(senders: readonly Party[], receivers: readonly Party[]) {
   const keys = await Promise.all(
     senders.map(({ signing }) => importPrivateJwk(signing.jwk, { use: 'signing' })),
@@ -42,7 +42,7 @@ export async function packageMaker(senders: readonly Party[], receivers: readonl
     return { sender, from: senders[sender] as Party, to: receivers[pair % receivers.length] as Party }
   }
 
-  /** Sealed once for each pair: sealing is the sender's work, and the exchange cannot tell. */
+  /** Sealed once per pair: sealing is work of the sender, and the exchange cannot see the difference. */
   function contentFor(from: Party, to: Party) {
     const name = `${from.agentId} ${to.agentId}`
     const known = contents.get(name) ?? sealFor(from, to)

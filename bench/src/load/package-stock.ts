@@ -7,8 +7,8 @@ import { packageMaker, type PackageWithReceipt } from './package-maker.ts'
 import { createStock, requestOf, type Stock, type Target } from './stock.ts'
 
 /**
- * Policy receipts as copies of a row, which is fast and needs to know the table; or through the API, which works with any
- * revision of the service.
+ * Creates policy receipts as copies of a row, which is fast but depends on the table, or through the API, which works with
+ * any revision of the service.
  */
 export type ReceiptSource =
   | { readonly by: 'rows'; readonly databaseUrl: string; readonly template: ReceiptTemplate }

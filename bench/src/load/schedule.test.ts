@@ -16,7 +16,7 @@ test('a steady schedule has equal gaps', () => {
   assert.deepEqual(firstOf(steadySchedule(250), 4), [0, 4, 8, 12])
 })
 
-test('a Poisson schedule is ascending, has the wanted rate and exponential gaps', () => {
+test('a Poisson schedule is ascending and has the given rate and exponential gaps', () => {
   const times = firstOf(poissonSchedule(250, seeded(1)), 20_000)
   const gaps = times.map((at, i) => at - (times[i - 1] ?? 0))
   assert.ok(gaps.every((gap) => gap >= 0))

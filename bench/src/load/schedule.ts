@@ -8,7 +8,7 @@ export function* steadySchedule(perSecond: number): Generator<number> {
   for (let sent = 0; ; sent++) yield (sent * 1_000) / perSecond
 }
 
-/** A Poisson process: exponentially distributed gaps, as of many clients that know nothing of each other. */
+/** A Poisson process: exponentially distributed gaps, as of many independent clients. */
 export function* poissonSchedule(perSecond: number, random: Random): Generator<number> {
   for (let at = 0; ;) {
     at += exponential(random, perSecond) * 1_000

@@ -2,12 +2,12 @@ import type { Address, Outgoing } from './connection.ts'
 import type { Next } from './loops.ts'
 import type { MadePackage } from './package-maker.ts'
 
-/** Where requests go, and on whose behalf: a token for each sender. */
+/** The target of requests, with a token for each sender. */
 export interface Target extends Address {
   readonly tokens: readonly string[]
 }
 
-/** Size of the group that is made while the group before it is prepared. */
+/** Size of a group that is created while the previous one is prepared. */
 const MADE_AT_ONCE = 500
 
 export interface StockSettings<Item extends MadePackage = MadePackage> {
@@ -19,11 +19,11 @@ export interface StockSettings<Item extends MadePackage = MadePackage> {
 
 /** Requests that are made before the clock starts. */
 export interface Stock {
-  /** Makes as many as are missing. The target is needed where policy receipts pass through the API. */
+  /** Creates the missing requests. The target is needed if policy receipts are created through the API. */
   fill(count: number, target?: Target): Promise<void>
   /** Each is sent once. */
   take(host: string, tokens: readonly string[]): Next
-  /** For a server that remembers nothing: the same ones again and again. */
+  /** For a stateless server: repeats the same requests. */
   cycle(host: string, tokens: readonly string[]): Next
 }
 

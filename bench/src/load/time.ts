@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 
-/** Where a loop takes its time from, in milliseconds. */
+/** The clock of a loop, in milliseconds. */
 export interface Time {
   now(): number
   sleep(milliseconds: number): Promise<unknown>
 }
 
-/** Timers have whole milliseconds and cannot wait for less than one. */
+/** Timers have a resolution of one millisecond. */
 export const REAL_TIME: Time = {
   now: () => performance.now(),
   sleep: (milliseconds) => sleep(Math.max(1, milliseconds)),

@@ -1,5 +1,5 @@
 import { toParty, tokensFor, type Tokens } from '../exchange/parties.ts'
-import type { Bed } from '../exchange/bed.ts'
+import type { TestBed } from '../exchange/test-bed.ts'
 import { marketOf, type Market } from '../exchange/market.ts'
 import { urlOf } from '../exchange/postgres-server.ts'
 import type { StockOrder, StockSource } from '../load/load-main.ts'
@@ -9,24 +9,24 @@ import type { ReferenceServer } from '../reference/reference-settings.ts'
 
 export type ContenderName = 'spread' | 'floor' | 'hot' | 'naive' | 'tls' | 'bare' | 'socket'
 
-/** A server that takes packages, and where they come from. */
+/** A server that accepts packages, and their source. */
 export interface Contender {
   readonly name: ContenderName
   readonly label: string
   readonly address: { readonly url: string; readonly ca?: string }
   readonly pid: number
-  /** Not one of those that it is held against. */
+  /** False for the references. */
   readonly isService: boolean
   readonly tokens: Tokens
   readonly source: StockSource
 }
 
-/** Enough that no two in flight are the same. */
+/** Enough that no two requests in flight are equal. */
 const FLOOR_STOCK = 256
 
-/** Starts everything that is measured beside each other. What they stand on ends with the stack. */
+/** Starts all contenders. The stack disposes of them. */
 export async function startContenders(
-  bed: Bed,
+  bed: TestBed,
   cleanup: AsyncDisposableStack,
   { workers, isQuick }: { readonly workers: number; readonly isQuick: boolean },
 ): Promise<{ market: Market; contenders: readonly Contender[] }> {
@@ -124,7 +124,7 @@ export async function startContenders(
       ? [
           {
             name: 'socket' as const,
-            label: "service, by the embedded database's socket",
+            label: 'service, Unix socket of the embedded database',
             address: { url: socket.url },
             pid: socket.pid,
             isService: true,
@@ -137,7 +137,7 @@ export async function startContenders(
   return { market, contenders }
 }
 
-async function tlsSettings({ authority, file }: Bed) {
+async function tlsSettings({ authority, file }: TestBed) {
   const { certificate, key } = await authority.server()
   return { AEX_TLS_CERT: file('tls.crt', certificate), AEX_TLS_KEY: file('tls.key', key) }
 }

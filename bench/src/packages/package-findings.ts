@@ -1,11 +1,11 @@
 import type { Figure, Ratio, Table } from '../area.ts'
-import type { Bed } from '../exchange/bed.ts'
+import type { TestBed } from '../exchange/test-bed.ts'
 import { figureOf } from '../figures.ts'
 import { median, ratioInTurns } from '../statistics.ts'
 import type { Contender, ContenderName } from './contenders.ts'
 import type { Latencies, Measured, Results } from './run-load.ts'
 
-/** What is compared between machines: each against another one of the same run. */
+/** Ratios that are comparable between machines, each within one run. */
 export function packageRatios(results: Results, { single, half }: Latencies): Ratio[] {
   const ratio = (of: ContenderName, to: ContenderName) =>
     ratioInTurns(each(results[of], 'perSecond'), each(results[to], 'perSecond'))
@@ -53,16 +53,16 @@ export function packageRatios(results: Results, { single, half }: Latencies): Ra
   ]
 }
 
-export function packageNotes({ folder, postgres }: Bed): string[] {
+export function packageNotes({ folder, postgres }: TestBed): string[] {
   return [
-    `PostgreSQL ${postgres.version} with the embedded default's settings, fsync on, reached over TCP on this machine as one ` +
-      'that an operator brings along (by its socket: not with --quick).',
-    'Packages are signed and their policy receipts are in the database (copies of a row that the API made) before ' +
-      'the clock starts. Tokens are from the token endpoint. Load comes from a process of its own.',
-    "The floor is the service's own HTTP server with nothing behind it: tokens, headers, limits, parsing, schemas, " +
-      'signature, digest and request log are the real ones; it asks no database, signs nothing and keeps nothing. The ' +
-      'bare floor (not with --quick) is the framework with parsing, signature and digest alone.',
-    'The naive server keeps the same things, each in a row, in a database of its own on the same PostgreSQL, with as many ' +
+    `PostgreSQL ${postgres.version} with the settings of the embedded default, fsync on, over TCP on this machine as with ` +
+      'DATABASE_URL (over its Unix socket: not with --quick).',
+    'Packages are signed and their policy receipts are in the database (copies of a row of the service) before ' +
+      'the clock starts. Tokens are from the token endpoint. The load comes from another process.',
+    'The floor is the HTTP server of the service without a database: tokens, headers, limits, parsing, schemas, ' +
+      'signature, digest and request log are real; nothing is signed or stored. The ' +
+      'bare floor (not with --quick) is the framework with parsing, signature and digest only.',
+    'The naive server stores the same data in a separate database of the same PostgreSQL, with as many ' +
       'connections as the service.',
     ...(folder.isOnDisk
       ? []
@@ -105,7 +105,7 @@ export function timeFigures({ spread }: Results, { single, half }: Latencies): F
   ]
 }
 
-/** CPU time that a package takes of each process: steadier than rates where others use the machine too. */
+/** CPU time per package and process, which is more stable than rates on a shared machine. */
 export function costFigures({ spread, floor, bare, naive }: Results): Figure[] {
   return [
     cost('package_service_cpu_us', 'the service', spread, 'serverMicroseconds'),
@@ -117,7 +117,7 @@ export function costFigures({ spread, floor, bare, naive }: Results): Figure[] {
   ]
 }
 
-/** Everything by contender, for whoever looks for where the time goes. */
+/** All results by contender. */
 export function detailsOf(contenders: readonly Contender[], results: Results): Table {
   const middle = (name: ContenderName, member: Member, digits = 0) =>
     median(each(results[name], member)).toFixed(digits)

@@ -16,20 +16,20 @@ import {
 } from './package-findings.ts'
 import { runLoad, type Latencies, type Measured, type Results, type Runner } from './run-load.ts'
 
-/** Package creation beside a floor and a naive server, interleaved. */
+/** Package creation, alternating with a floor and a naive server. */
 export const packagesArea: Area = {
   name: 'packages',
-  what: 'packages accepted/s at 64 clients, beside a floor without database and a naive server',
+  what: 'packages accepted/s at 64 clients, compared with a floor without database and a naive server',
   run,
 }
 
 interface Plan {
-  /** Short turns, and many of them. */
+  /** Many short turns. */
   readonly rates: Turns
   readonly latencies: Turns
   /**
-   * So many packages first, or as many as fit into this time: until the code is compiled. Of a process that does much
-   * with each of them that takes longer.
+   * Warm-up packages, limited by time, until the code is compiled. The service has more code than the references, so it
+   * needs more.
    */
   readonly warmUp: Readonly<Record<'service' | 'reference', WarmUp>>
 }
@@ -62,7 +62,7 @@ const QUICK: Plan = {
   },
 }
 
-/** Those whose ratio is asked for follow each other closely: so the machine is in the same mood for both. */
+/** Contenders of a ratio are neighbours, so that a disturbance affects both. */
 const TURNS: readonly ContenderName[] = ['bare', 'floor', 'hot', 'spread', 'tls', 'naive', 'socket']
 
 async function run({ quick, workers, progress, bed: startBed }: AreaContext): Promise<AreaResult> {
@@ -89,7 +89,7 @@ async function run({ quick, workers, progress, bed: startBed }: AreaContext): Pr
       ...rateFigures(contenders, results),
       ...timeFigures(results, latencies),
       ...costFigures(results),
-      figureOf('memory_after_load_mb', 'resident memory of the service after it', 'megabytes', [
+      figureOf('memory_after_load_mb', 'resident memory of the service after the load', 'megabytes', [
         residentMegabytes(service.pid),
       ]),
       figureOf('fsync_ms', 'time to make one page durable', 'milliseconds', [bed.folder.fsyncMs]),
@@ -101,9 +101,8 @@ async function run({ quick, workers, progress, bed: startBed }: AreaContext): Pr
 }
 
 /**
- * Each contender in turn, again and again: what disturbs the machine disturbs all of them. Turns are short, and all
- * packages are made before the first: a process that rests for some seconds tidies up, drops compiled code with it, and
- * would spend the next turn compiling.
+ * Contenders take short turns, so that a disturbance affects all of them. All packages are created before the first turn:
+ * V8 flushes compiled code of an idle process, which would then spend the next turn compiling.
  */
 async function interleave(
   runner: Runner,
@@ -129,8 +128,7 @@ async function interleave(
     socket: [],
   }
   const inTurn = TURNS.flatMap((name) => contenders.find((contender) => contender.name === name) ?? [])
-  // Every other round goes backwards, so that nobody always follows the same one, with what that has left the database to
-  // do.
+  // The order alternates, so that no contender always inherits the background work of the same predecessor.
   const everyone = async (round: number) => {
     for (const contender of round % 2 === 0 ? inTurn : inTurn.toReversed()) {
       const { name, label } = contender
@@ -140,13 +138,13 @@ async function interleave(
       progress(`${round}/${rounds.most} ${label}: ${Math.round(measured.perSecond)} /s`)
     }
   }
-  // This round does not count: they have rested.
+  // The first round is discarded, because the processes were idle before.
   await everyone(0)
   for (const round of numbered(rounds)) await everyone(round)
   return results
 }
 
-/** By process, packages a second meanwhile. */
+/** Packages per second during the warm-up, by process. */
 async function warmUpAll(
   runner: Runner,
   contenders: readonly Contender[],
@@ -165,7 +163,7 @@ async function warmUpAll(
   return rates
 }
 
-/** One request after the other, and then half of what was the most, at a steady pace. */
+/** Latency of one request at a time, and at half of the maximum rate. */
 async function measureLatency(
   runner: Runner,
   service: Contender,
@@ -176,7 +174,7 @@ async function measureLatency(
   const half: Measured[] = []
   const perSecond = maximum / 2
   const options = { rampMs, measureMs, packages: 0 }
-  // Here too the packages are made before, so that the service does not rest.
+  // Create the packages first, so that the service is not idle between runs.
   const needed = enoughFor(perSecond, { rampMs, measureMs })
   progress('making the packages for latency')
   await runner.load.call('fill', service.source.stock, 2 * rounds.most * needed)

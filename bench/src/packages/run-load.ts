@@ -16,11 +16,11 @@ export interface RunOptions {
   readonly measureMs: number
   /** For an open loop. */
   readonly perSecond?: number
-  /** How many packages are made for it beforehand. */
+  /** Packages to create beforehand. */
   readonly packages: number
 }
 
-/** What a run came to, with the CPU time that each package took: of the server, of PostgreSQL and of the load. */
+/** The result of a run, with the CPU time per package of the server, PostgreSQL and the load generator. */
 export interface Measured extends Outcome {
   readonly serverMicroseconds: number
   readonly postgresMicroseconds: number
@@ -32,7 +32,7 @@ export type Results = Readonly<Record<ContenderName, readonly Measured[]>>
 export interface Latencies {
   /** One request after the other. */
   readonly single: readonly Measured[]
-  /** Half of what was the most, at a steady pace. */
+  /** Half of the maximum rate. */
   readonly half: readonly Measured[]
 }
 

@@ -1,4 +1,4 @@
-/** An A2A agent on the same HTTP framework, in a process of its own. Started by the area `peers`. */
+/** An A2A agent on the same HTTP framework, in a separate process. Started by the area `peers`. */
 
 import { TaskState, type AgentCard } from '@a2a-js/sdk'
 import {
@@ -14,7 +14,7 @@ import { answerCalls } from '../processes/calls.ts'
 
 const VERSION = '1.0'
 
-/** Takes the message and keeps it as a task that waits: the least that an agent does with what it is sent. */
+/** Stores the message as a pending task, the minimum that an agent does. */
 const keeper: AgentExecutor = {
   async execute({ taskId, contextId, userMessage }, bus) {
     bus.publish(
@@ -39,7 +39,7 @@ const keeper: AgentExecutor = {
 function cardFor(url: string): AgentCard {
   return {
     name: 'bench',
-    description: 'Keeps what it is sent.',
+    description: 'Stores messages.',
     supportedInterfaces: [{ url, protocolBinding: 'JSONRPC', tenant: '', protocolVersion: VERSION }],
     provider: undefined,
     version: '1.0.0',

@@ -1,4 +1,4 @@
-/** graphile-worker as a user would run it, in a process of its own. Started by the area `peers`. */
+/** graphile-worker as a user would run it, in a separate process. Started by the area `peers`. */
 
 import { Logger, makeWorkerUtils, run, type WorkerUtils } from 'graphile-worker'
 import { repeat } from '../crypto/measure.ts'
@@ -23,7 +23,7 @@ const calls = {
     utils = await makeWorkerUtils({ connectionString, maxPoolSize: CONNECTIONS, logger })
     await utils.migrate()
   },
-  /** Jobs made durable in a second, with so many clients. */
+  /** Durable jobs per second, for this many clients. */
   enqueue: (payload: object, milliseconds: number, clients: number): Promise<number> =>
     repeat(
       async () => {
@@ -33,7 +33,7 @@ const calls = {
       milliseconds,
       clients,
     ),
-  /** Works off what is there; the task does nothing. */
+  /** Processes all jobs; the task does nothing. */
   async work(): Promise<number> {
     const { promise, resolve } = Promise.withResolvers<void>()
     let done = 0

@@ -2,7 +2,7 @@ import { freePorts } from '@agent-exchange/testkit'
 import type { Area, AreaContext, AreaResult, Figure, Ratio } from '../area.ts'
 import { cryptoSamples } from '../crypto/crypto-samples.ts'
 import { CLIENTS } from '../exchange/market.ts'
-import type { Bed } from '../exchange/bed.ts'
+import type { TestBed } from '../exchange/test-bed.ts'
 import { figureOf } from '../figures.ts'
 import { median } from '../statistics.ts'
 import { urlOf } from '../exchange/postgres-server.ts'
@@ -13,7 +13,7 @@ import type { GraphileWorkerCalls } from './graphile-worker-main.ts'
 import type { PgBossCalls } from './pg-boss-main.ts'
 import { sendMessage } from './send-message.ts'
 
-/** What a user might pick instead, as far as it does the same. */
+/** Alternatives that a user might choose, where they do the same work. */
 export const peersArea: Area = {
   name: 'peers',
   what: 'pg-boss, graphile-worker and a2a-js with the same 12 KB on the same PostgreSQL',
@@ -25,11 +25,11 @@ const FULL = { repetitions: 5, milliseconds: 3_000 }
 const QUICK = { repetitions: 2, milliseconds: 400 }
 const MESSAGES = 64
 
-/** One thing that a peer does; returns how often a second. */
+/** An operation of a peer; returns its rate per second. */
 interface Discipline {
   readonly id: string
   readonly label: string
-  /** What of ours it stands beside. */
+  /** The corresponding figure of ours. */
   readonly beside: 'accepted_per_second' | 'deliveries_per_second'
   readonly measure: (milliseconds: number) => Promise<number>
 }
@@ -68,7 +68,7 @@ async function run({ quick, progress, bed: startBed, earlier }: AreaContext): Pr
   }
 }
 
-async function pgBoss(bed: Bed, cleanup: AsyncDisposableStack, payload: object): Promise<Discipline[]> {
+async function pgBoss(bed: TestBed, cleanup: AsyncDisposableStack, payload: object): Promise<Discipline[]> {
   const helper = cleanup.use(startHelper<PgBossCalls>(new URL('pg-boss-main.ts', import.meta.url)))
   await helper.call('start', await bed.postgres.create('pg_boss'))
   cleanup.defer(() => helper.call('stop'))
@@ -79,7 +79,7 @@ async function pgBoss(bed: Bed, cleanup: AsyncDisposableStack, payload: object):
 }
 
 async function graphileWorker(
-  bed: Bed,
+  bed: TestBed,
   cleanup: AsyncDisposableStack,
   payload: object,
 ): Promise<Discipline[]> {
@@ -129,7 +129,7 @@ function peerFigure({ id, label }: Discipline, rates: readonly number[]): Figure
   return figureOf(`peer_${id}_per_second`, label, 'per_second', rates, { isOther: true })
 }
 
-/** Where ours was measured in the same run. */
+/** If ours was measured in the same run. */
 function peerRatio(
   { id, label, beside }: Discipline,
   rates: readonly number[],

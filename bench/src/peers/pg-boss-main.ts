@@ -1,4 +1,4 @@
-/** pg-boss as a user would run it, in a process of its own. Started by the area `peers`. */
+/** pg-boss as a user would run it, in a separate process. Started by the area `peers`. */
 
 import type { DatabaseTarget } from '../exchange/postgres-server.ts'
 import { PgBoss } from 'pg-boss'
@@ -24,7 +24,7 @@ const calls = {
     await boss.start()
     await boss.createQueue(QUEUE)
   },
-  /** Jobs made durable in a second, with so many clients. */
+  /** Durable jobs per second, for this many clients. */
   enqueue: (payload: object, milliseconds: number, clients: number): Promise<number> =>
     repeat(
       async () => {
@@ -34,7 +34,7 @@ const calls = {
       milliseconds,
       clients,
     ),
-  /** Works off what is there; the handler does nothing. */
+  /** Processes all jobs; the handler does nothing. */
   async work(): Promise<number> {
     const { promise, resolve } = Promise.withResolvers<void>()
     let done = 0

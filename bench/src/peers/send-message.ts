@@ -1,4 +1,4 @@
-/** A SendMessage of A2A 1.0, as its JSON-RPC binding spells it, with this in it. */
+/** A SendMessage request of A2A 1.0 in its JSON-RPC binding, with this content. */
 export function sendMessage(id: string, data: unknown): object {
   return {
     jsonrpc: '2.0',

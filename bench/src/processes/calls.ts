@@ -1,7 +1,7 @@
 import { fork, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 
-/** Functions that one process offers to another. Values cross as structured clones. */
+/** Functions that a process offers to another. Values are structured clones. */
 export type CallTable = Record<string, (...args: never[]) => unknown>
 
 interface Request {
@@ -24,7 +24,7 @@ export interface Helper<Calls extends CallTable> extends AsyncDisposable {
   ): Promise<Awaited<ReturnType<Calls[Name]>>>
 }
 
-/** Starts a module in a process of its own, to be called from here. It ends with us. */
+/** Starts a module in a child process that ends with this process. */
 export function startHelper<Calls extends CallTable>(
   module: URL,
   env: Readonly<Record<string, string>> = {},
@@ -67,7 +67,7 @@ export function startHelper<Calls extends CallTable>(
   }
 }
 
-/** The other side: answers calls until the parent goes. */
+/** The child process: answers calls until the parent ends. */
 export function answerCalls(table: CallTable): void {
   process.on('message', ({ id, name, args }: Request) => {
     void answer(id, async () => (table[name] as (...given: readonly unknown[]) => unknown)(...args))

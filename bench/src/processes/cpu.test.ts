@@ -3,14 +3,14 @@ import { test } from 'node:test'
 import { cpuSeconds, foreignShare, readCpu } from './cpu.ts'
 import { residentMegabytes } from './tree.ts'
 
-test('what is busy and not ours is foreign, as a share of all cores', () => {
+test('CPU time of other processes is foreign, as a share of all cores', () => {
   const from = { all: 1_000, busy: 400, own: 100 }
   assert.equal(foreignShare(from, { all: 1_200, busy: 500, own: 180 }), 0.1)
   assert.equal(foreignShare(from, { all: 1_200, busy: 500, own: 250 }), 0, 'never less than nothing')
   assert.equal(foreignShare(from, from), 0)
 })
 
-test('our own work is counted as ours', () => {
+test('our own CPU time is not foreign', () => {
   const before = readCpu()
   const seconds = cpuSeconds([process.pid])
   const until = performance.now() + 300

@@ -1,19 +1,19 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { below, readProcesses } from './tree.ts'
 
-/** Linux counts CPU time in hundredths of a second for every program, whatever the kernel ticks by itself. */
+/** Linux reports CPU time in hundredths of a second (USER_HZ). */
 const TICKS_PER_SECOND = 100
 
 export interface CpuReading {
   /** Ticks of all cores, idle ones included. */
   readonly all: number
-  /** Ticks in which some process ran, or another guest had our core. */
+  /** Ticks in which a process ran, including steal time. */
   readonly busy: number
   /** Ticks of this process and everything below it. */
   readonly own: number
 }
 
-/** Undefined where there is no /proc. */
+/** Undefined without /proc. */
 export function readCpu(): CpuReading | undefined {
   if (!existsSync('/proc/stat')) return undefined
   const line = readFileSync('/proc/stat', 'utf8').split('\n', 1)[0] ?? ''
@@ -21,12 +21,12 @@ export function readCpu(): CpuReading | undefined {
     .split(/\s+/)
     .slice(1)
     .map(Number)
-  // Interrupts belong to nobody: our own packets and disk writes cause most of them.
+  // Interrupts are not counted, because our own packets and disk writes cause most of them.
   const busy = user + nice + system + steal
   return { all: busy + idle + wait + irq + soft, busy, own: ticksOf([process.pid]) }
 }
 
-/** Which share of the machine others used between two readings. */
+/** The share of the machine that other processes used between two readings. */
 export function foreignShare(from: CpuReading, to: CpuReading): number {
   const all = to.all - from.all
   const foreign = to.busy - from.busy - (to.own - from.own)

@@ -1,6 +1,6 @@
 import { signalTree } from './tree.ts'
 
-/** A process that can be paused: one that has just started is slow, so it is paused rather than stopped. */
+/** A process that can be paused, because a restarted process would be slow at first. */
 export interface Pausable extends AsyncDisposable {
   readonly pid: number
   pause(): void

@@ -13,7 +13,7 @@ export interface CommandOptions {
   readonly signal?: AbortSignal
 }
 
-/** Runs a command to its end, in a process group of its own, and returns what it printed. */
+/** Runs a command in its own process group and returns its output. */
 export async function runCommand(
   command: string,
   args: readonly string[],

@@ -14,7 +14,7 @@ const END_LIMIT_MS = 30_000
 const POLL_MS = 5
 const REMEMBERED_LINES = 50
 
-/** One `aex serve`, ready. Disposing of it is SIGTERM and waiting. */
+/** A running `aex serve`. Disposing sends SIGTERM and waits. */
 export interface Served extends AsyncDisposable {
   readonly pid: number
   readonly url: string
@@ -29,14 +29,14 @@ export interface ServeOptions {
   readonly url: string
   readonly operatorUrl: string
   readonly env: Readonly<Record<string, string>>
-  /** Where its log goes: a file, as under a service manager. */
+  /** The log file. */
   readonly logFile: string
 }
 
 const running = new Set<ChildProcess>()
 process.once('exit', () => running.forEach((child) => child.kill('SIGKILL')))
 
-/** The real command, with these settings and none from outside. */
+/** Runs the command with only these settings. */
 export async function serve({
   program = AEX,
   url,
@@ -73,7 +73,7 @@ export async function serve({
   }
 }
 
-/** Whoever listens there is our own child: its certificate needs no checking. */
+/** The server is our own child process, so its certificate is not verified. */
 function isReady(operatorUrl: string): Promise<boolean> {
   const { promise, resolve } = Promise.withResolvers<boolean>()
   const ask = operatorUrl.startsWith('https:') ? getOverTls : get

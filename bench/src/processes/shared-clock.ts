@@ -1,6 +1,6 @@
 /**
- * One clock for all processes of this machine, in milliseconds: the system's monotonic clock, which steps of the wall
- * clock do not move.
+ * The monotonic clock of the system, in milliseconds. All processes of this machine share it, and changes of the wall clock
+ * do not affect it.
  */
 export function sharedNow(): number {
   return Number(process.hrtime.bigint()) / 1e6

@@ -14,7 +14,7 @@ export function readProcesses(): Map<number, ProcessFacts> {
     if (!/^\d+$/.test(name)) continue
     try {
       const text = readFileSync(`/proc/${name}/stat`, 'utf8')
-      // The program's name stands in brackets and may hold anything.
+      // The program name is in parentheses and may contain any character.
       const end = text.lastIndexOf(')')
       const fields = text.slice(end + 2).split(' ')
       const [, parent = '0'] = fields
@@ -34,7 +34,7 @@ export function readProcesses(): Map<number, ProcessFacts> {
 /** These processes and everything below them. */
 export function below(processes: ReadonlyMap<number, ProcessFacts>, roots: readonly number[]): Set<number> {
   const wanted = new Set(roots)
-  // A parent may have a higher number than its child once numbers wrap round: look until nothing is added.
+  // A parent may have a higher pid than its child, so repeat until nothing is added.
   for (let size = 0; size !== wanted.size;) {
     size = wanted.size
     for (const [pid, { parent }] of processes) if (wanted.has(parent)) wanted.add(pid)

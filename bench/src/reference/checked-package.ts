@@ -18,7 +18,7 @@ export interface CheckedPackage {
   readonly bytes: Uint8Array
 }
 
-/** What any server has to do with a package before it may believe it: parse once, verify, recompute the digest. */
+/** The minimum checks of a package: parse, verify, recompute the digest. */
 export async function packageChecker(keyList: KeyList) {
   const keys = new Map<string, PublicKey>()
   for (const { agentId, jwk } of keyList) keys.set(agentId, await importPublicJwk(jwk))
@@ -34,7 +34,7 @@ export async function packageChecker(keyList: KeyList) {
   }
 }
 
-/** An answer like the service's. */
+/** A response like that of the service. */
 export function resourceOf(metadata: PackageMetadata, now: string, base: string): PackageResource {
   return {
     package_id: metadata.package_id,

@@ -19,11 +19,11 @@ import type { ReferenceSettings } from './reference-settings.ts'
 const ACCEPTED = 202
 const SECRET_BYTES = 32
 
-const nothing = () => Promise.reject(new Error('the floor only takes packages'))
+const nothing = () => Promise.reject(new Error('the floor only accepts packages'))
 
 /**
- * The service's own agent server with nothing behind it: tokens, headers, limits, parsing, schemas, signature, digest,
- * and request log are the real ones. It asks no database, signs no statement and keeps nothing.
+ * The agent server of the service without a database: tokens, headers, limits, parsing, schemas, signature, digest and
+ * request log are real. Nothing is signed or stored.
  */
 export async function startFloor({ port, issuer, jwks, keys }: ReferenceSettings): Promise<void> {
   const context: Context = {
@@ -81,7 +81,7 @@ function floorPipeline(db: Database, base: string): MutationPipeline {
   }
 }
 
-/** Public keys are read once, and then remembered: the only thing that the way to the signature check asks for. */
+/** Public keys are read once and cached; signature verification needs nothing else. */
 function keysOnly(keys: KeyList): Database {
   const jwkOf = new Map(keys.map(({ agentId, jwk }) => [agentId, jwk]))
   const query = async (_texts: TemplateStringsArray, agentId: string) => [

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs'
-import type { Bed } from '../exchange/bed.ts'
+import type { TestBed } from '../exchange/test-bed.ts'
 import type { Exchange } from '../exchange/exchange.ts'
 import { open, type DatabaseTarget } from '../exchange/postgres-server.ts'
 
-/** What is copied from the service's database, so that both know the same parties. */
+/** Copied from the database of the service, so that both have the same parties. */
 const COPIED: Readonly<Record<string, readonly string[]>> = {
   organization: ['organization_id', 'status'],
   oauth_client: ['client_id', 'organization_id', 'status'],
@@ -14,7 +14,7 @@ const COPIED: Readonly<Record<string, readonly string[]>> = {
 
 /** A database with the naive schema on the same server, and the parties that the exchange has now. */
 export async function makeNaiveDatabase(
-  { postgres }: Bed,
+  { postgres }: TestBed,
   { world, database }: Exchange,
 ): Promise<DatabaseTarget> {
   const name = `${database.database}_naive`

@@ -18,8 +18,8 @@ export interface NaiveRequest {
 const sha256 = (text: string) => createHash('sha256').update(text).digest()
 
 /**
- * One transaction for each package, one statement after another: the rows, the checks and the signed acceptance of
- * the service, written down as they come to mind.
+ * One transaction per package, one statement after another, with the same rows, checks and signed acceptance as the
+ * service.
  */
 export function naiveStore(db: postgres.Sql, platform: SigningKey) {
   return (request: NaiveRequest): Promise<string> =>
@@ -155,7 +155,7 @@ interface Entry {
   readonly proof: object
 }
 
-/** As the service keeps them with a receipt: the event, and the proof without its link. */
+/** As stored with a receipt: the event, and the proof without its link. */
 function entriesOf(lines: string): Entry[] {
   return fromLines(lines).map(({ event, before, between, after }) => ({
     event: JSON.parse(event) as Entry['event'],
@@ -186,7 +186,7 @@ async function appendAudit(
     where thread_id = ${metadata.thread_id}`
 }
 
-/** In one order for all, or two packages between the same two parties would wait for each other. */
+/** Locks in a fixed order, to avoid deadlocks between two packages of the same parties. */
 async function notify(
   tx: postgres.TransactionSql,
   metadata: PackageMetadata,

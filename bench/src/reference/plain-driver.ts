@@ -1,7 +1,7 @@
 import type { DatabaseTarget } from '../exchange/postgres-server.ts'
 import postgres from 'postgres'
 
-/** The driver as it comes, without the service's care for connections that are lost. */
+/** The driver without the handling of lost connections in the service. */
 export function plainDriver(target: DatabaseTarget, max: number): postgres.Sql {
   return postgres({
     ...target,

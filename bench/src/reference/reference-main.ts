@@ -1,4 +1,4 @@
-/** A server to be held against, in as many processes as the service has. Started by `startReferenceProcess`. */
+/** A reference server with as many processes as the service. Started by `startReferenceProcess`. */
 
 import cluster from 'node:cluster'
 import { once } from 'node:events'

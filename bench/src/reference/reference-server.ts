@@ -9,10 +9,10 @@ import { tokenCache } from './token-cache.ts'
 const BODY_LIMIT_BYTES = 2_097_152
 const REQUEST_TIMEOUT_MS = 30_000
 const KEEP_ALIVE_MS = 72_000
-/** As many as the service's pool has. */
+/** The pool size of the service. */
 const CONNECTIONS = 20
 
-/** The same framework, settings and checks of a package, with nothing or too much behind them. */
+/** The same framework, settings and checks of a package, without storage or with naive storage. */
 export async function startReference(settings: ReferenceSettings): Promise<FastifyInstance> {
   const base = `http://127.0.0.1:${settings.port}`
   const authenticate = tokenCache(settings.jwks)

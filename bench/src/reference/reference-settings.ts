@@ -4,18 +4,18 @@ import type { KeyList } from './checked-package.ts'
 
 export interface ReferenceSettings {
   readonly port: number
-  /** Whose tokens count, and with which keys. */
+  /** Accepted tokens and keys. */
   readonly issuer: string
   readonly jwks: readonly (PublicJwk & { readonly kid: string })[]
   readonly keys: KeyList
   readonly server: ReferenceServer
 }
 
-/** What the service is held against. */
+/** The reference servers. */
 export type ReferenceServer =
-  /** Its own HTTP server, with nothing behind it. */
+  /** The HTTP server of the service without a database. */
   | { readonly kind: 'floor' }
-  /** Its framework and its checks of a package alone: no schemas, no limits, no log. */
+  /** Only the framework and the checks of a package: no schemas, no limits, no log. */
   | { readonly kind: 'bare' }
-  /** As bare, with one statement after another behind it. */
+  /** Like bare, with naive storage. */
   | { readonly kind: 'naive'; readonly database: DatabaseTarget }

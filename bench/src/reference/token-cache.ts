@@ -14,7 +14,7 @@ export interface KnownCaller {
   readonly expires: number
 }
 
-/** Access tokens are verified once and then known by their hash, as the service does it. */
+/** Verifies access tokens once and caches them by hash, like the service. */
 export function tokenCache(jwks: readonly (PublicJwk & { readonly kid: string })[]) {
   const known = new Map<string, KnownCaller>()
   const keys = new Map<string, Promise<PublicKey>>(

@@ -11,7 +11,7 @@ export function toJson(results: readonly AreaResult[], machine: Machine): object
   }
 }
 
-/** An area that names no ratios has one for each figure with a reference, under the figure's own name. */
+/** An area without ratios has one for each figure with a reference, under the id of the figure. */
 function ratiosOf({ ratios, figures }: AreaResult): { id: string; value: number }[] {
   if (ratios) return [...ratios]
   return figures.flatMap(({ id, value, reference }) =>
@@ -19,7 +19,7 @@ function ratiosOf({ ratios, figures }: AreaResult): { id: string; value: number 
   )
 }
 
-/** Four digits that matter; JSON has no NaN. */
+/** Four significant digits; JSON has no NaN. */
 export function rounded(value: number): number | null {
   return Number.isFinite(value) ? Number(value.toPrecision(4)) : null
 }

@@ -1,6 +1,6 @@
 import { availableParallelism, cpus, loadavg, release, totalmem } from 'node:os'
 
-/** Where figures come from; without it they mean nothing. */
+/** The machine of the figures. */
 export interface Machine {
   readonly node: string
   readonly platform: string

@@ -41,7 +41,7 @@ test('a table has values with units, spread and ratio, and the notes below', () 
   assert.match(text, /A note\./)
 })
 
-test('ratios are judged and nothing is thrown', () => {
+test('ratios are compared with their targets and nothing is thrown', () => {
   const lines = formatRatios(result.ratios ?? []).split('\n')
   const lineOf = (label: string) => lines.find((line) => line.startsWith(label)) ?? ''
   assert.match(lineOf('good'), /^good +0\.70 +0\.04 +at least 0\.65 +0\.80 +reached$/)
@@ -70,7 +70,7 @@ test('the JSON has ratios and figures by id, and what the machine was', () => {
   assert.deepEqual(json['machine']?.['foreign_cpu'], { sending: 0.01 })
 })
 
-test('the plot is one well-formed document that escapes what it says, for light and dark', () => {
+test('the plot is a well-formed document with escaped text, for light and dark themes', () => {
   const svg = toSvg([result], machine)
   assert.match(svg, /^<svg [^>]*xmlns="http:\/\/www\.w3\.org\/2000\/svg"[^>]*viewBox="0 0 860 \d+"/)
   assert.match(svg, /prefers-color-scheme: dark/)
@@ -87,7 +87,7 @@ test('the plot is one well-formed document that escapes what it says, for light 
   assert.ok(Math.abs((ours ?? 0) / (floor ?? 1) - 0.5) < 0.01)
 })
 
-test('numbers keep what matters of them', () => {
+test('numbers keep their significant digits', () => {
   assert.equal(formatNumber(12_345.6), '12,346')
   assert.equal(formatNumber(12.345), '12.3')
   assert.equal(formatNumber(0.123), '0.12')

@@ -11,7 +11,7 @@ const ROW = 26
 const BAR = 16
 const TITLE = 44
 const FOOT = 40
-/** Ratios reach at most so many times what is wanted. */
+/** Ratios are plotted up to this multiple of their target. */
 const RATIO_SCALE = 2
 
 interface Bar {
@@ -29,7 +29,7 @@ interface Panel {
   readonly mark?: number
 }
 
-/** Bars for what was plotted, and one panel for the ratios. Follows the reader's light or dark theme. */
+/** Bars for the rates, and one panel for the ratios. Follows the light or dark theme of the reader. */
 export function toSvg(results: readonly AreaResult[], machine: Machine): string {
   const ratios = results.flatMap((result) => result.ratios ?? [])
   const panels = [...results.flatMap(panelOf), ...ratioPanel(ratios)]
@@ -74,7 +74,7 @@ function panelOf({ plot, figures }: AreaResult): Panel[] {
   return [{ title: plot, bars }]
 }
 
-/** Each against what is wanted of it: to the right of the line is better. */
+/** Each ratio relative to its target: right of the line is better. */
 function ratioPanel(ratios: readonly Ratio[]): Panel[] {
   const bars = ratios.flatMap(({ label, value, wanted, excuse }): Bar[] => {
     if (!wanted || !Number.isFinite(value)) return []
@@ -88,7 +88,7 @@ function ratioPanel(ratios: readonly Ratio[]): Panel[] {
       },
     ]
   })
-  const title = 'Ratios; the line is what is wanted, to the right of it is better'
+  const title = 'Ratios; the line is the target, right of it is better'
   return bars.length === 0 ? [] : [{ title, bars, mark: 1 / RATIO_SCALE }]
 }
 

@@ -17,9 +17,9 @@ export function formatResult({ title, figures, tables = [], notes }: AreaResult)
 }
 
 const ABOUT_ERRORS =
-  'A ratio with ± is the geometric mean over rounds, with its standard error: what disturbs a round disturbs both sides.'
+  'A ratio with ± is the geometric mean over rounds, with its standard error: a disturbance of a round affects both sides.'
 
-/** The ratios that matter, beside what they should be. */
+/** The ratios with their targets. */
 export function formatRatios(ratios: readonly Ratio[]): string {
   const rows = ratios.map(({ label, value, error, wanted, excuse }) => [
     label,

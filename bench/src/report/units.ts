@@ -13,7 +13,7 @@ export function formatValue(value: number, unit: Unit): string {
   return `${formatNumber(value)} ${SUFFIX[unit]}`
 }
 
-/** Three digits that matter, and none that do not. */
+/** Three significant digits. */
 export function formatNumber(value: number): string {
   if (!Number.isFinite(value)) return '–'
   if (Math.abs(value) >= 100) return Math.round(value).toLocaleString('en')

@@ -11,7 +11,7 @@ export interface ReadableThread {
   readonly packageId: string
 }
 
-/** A thread for each of the first senders, through the API; and enough notifications for a full page, as copies. */
+/** Creates threads through the API, and copies of notifications for a full page. */
 export async function prepareReads(
   { senders, receivers, exchange }: Market,
   { packages, notifications }: { readonly packages: number; readonly notifications: number },

@@ -7,7 +7,7 @@ import { cpuSeconds } from '../processes/cpu.ts'
 import { figureOf } from '../figures.ts'
 import { prepareReads } from './prepare-reads.ts'
 
-/** Everything else that agents do all day. */
+/** The other frequent operations. */
 export const requestsArea: Area = {
   name: 'requests',
   what: 'policy receipts, getPackage, getThread and listNotifications a second',
@@ -51,7 +51,7 @@ async function run({ quick, workers, progress, bed: startBed }: AreaContext): Pr
     figures: [...results].flatMap(([kind, list]) => figuresOf(kind, list)),
     notes: [
       `Reads are of packages in threads of ${THREAD_PACKAGES}, by their recipients and senders; polling asks for the ` +
-        `first ${PAGE} notifications of streams that have at least so many.`,
+        `first ${PAGE} notifications of longer streams.`,
     ],
   }
 }

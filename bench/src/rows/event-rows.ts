@@ -16,7 +16,7 @@ export interface NewEvents {
   readonly deliveries: readonly Row[]
 }
 
-/** The latest rows that the service made for each of the organizations. */
+/** The latest rows of each organization. */
 export async function readTemplates(
   db: Database,
   organizations: readonly string[],
@@ -35,7 +35,7 @@ export async function readTemplates(
   }))
 }
 
-/** Counts on where each organization's stream has arrived. */
+/** Continues the sequence of each organization. */
 export function eventMaker(templates: readonly EventTemplate[]) {
   const last = new Map(
     templates.map(({ organizationId, notification }) => [organizationId, Number(notification['sequence'])]),
@@ -77,10 +77,10 @@ export function together(events: readonly NewEvents[]): NewEvents {
   }
 }
 
-/** In one transaction with the wake-up call, as the service does it. */
+/** In one transaction with the wake-up notification, like the service. */
 export async function insertEvents(db: Database, { notifications, deliveries }: NewEvents): Promise<void> {
   const endpoints = [...new Set(deliveries.map((row) => String(row['webhook_endpoint_id'])))]
-  // A call that would be too long says: look everywhere.
+  // An empty payload wakes all lanes, because a complete list would be too long.
   const named = endpoints.length > 150 ? '' : endpoints.join(' ')
   await db.begin(async (tx) => {
     await tx`

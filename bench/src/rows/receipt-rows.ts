@@ -2,7 +2,7 @@ import type { PackageMetadata } from '@agent-exchange/protocol'
 import type { Database } from '@agent-exchange/service/database'
 import { freshId } from '../samples/package-parts.ts'
 
-/** A policy receipt that was handed in through the API: what the service made of it, and for which package. */
+/** A policy receipt that was created through the API, with its row and its package. */
 export interface ReceiptTemplate {
   /** The row as JSON text. */
   readonly row: string
@@ -23,8 +23,8 @@ const AUDIT_ID = /audit_[0-9a-f]{32}/g
 const ROWS_AT_ONCE = 500
 
 /**
- * Hands in receipts for packages without waiting for the API: each is the service's own row for one real receipt, with
- * the names of another package in it. What is measured begins after this.
+ * Inserts policy receipts directly: copies of the row of a real receipt with the ids of other packages. The measurement
+ * starts afterwards.
  */
 export async function insertReceipts(
   db: Database,

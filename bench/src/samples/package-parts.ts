@@ -18,7 +18,7 @@ export interface Between {
   readonly recipient: { readonly organizationId: string; readonly agentId: string }
 }
 
-/** Metadata of a package in a thread of its own. */
+/** Metadata of a package in a new thread. */
 export function metadataOf({ sender, recipient }: Between, digest: string, now: Date): PackageMetadata {
   return {
     package_id: freshId('pkg'),

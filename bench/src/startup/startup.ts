@@ -8,7 +8,7 @@ import { serve } from '../processes/serve.ts'
 import { median } from '../statistics.ts'
 import { residentMegabytes } from '../processes/tree.ts'
 
-/** From `aex serve` to ready, and what it holds while nobody asks for anything. */
+/** Start-up time and memory at rest. */
 export const startupArea: Area = {
   name: 'startup',
   what: 'seconds from aex serve to ready, and resident memory at rest',
@@ -18,7 +18,7 @@ export const startupArea: Area = {
 const START_UP_LIMIT_SECONDS = 1.5
 const MEMORY_LIMIT_MB = 150
 const STARTS = { full: 7, quick: 2 }
-/** Until start-up's garbage is gone and nothing periodic is under way. */
+/** Wait for garbage collection and periodic jobs after the start. */
 const REST_MS = { full: 10_000, quick: 2_000 }
 
 async function run({ quick, workers, progress }: AreaContext): Promise<AreaResult> {
@@ -53,7 +53,7 @@ async function run({ quick, workers, progress }: AreaContext): Promise<AreaResul
     title: 'Start-up and memory',
     figures: [
       figureOf('start_up_seconds', 'start on an existing data folder, to ready', 'seconds', times),
-      figureOf('first_start_seconds', 'first start, which makes the database', 'seconds', [
+      figureOf('first_start_seconds', 'first start, which creates the database', 'seconds', [
         first.readyAfterMs / 1_000,
       ]),
       figureOf('memory_at_rest_mb', 'resident memory at rest, without PostgreSQL', 'megabytes', memory),

@@ -19,7 +19,7 @@ export interface Stage {
   readonly report: Report
 }
 
-/** What the agent refuses, each tried for real. */
+/** Attacks that the agent must reject. */
 export async function attack(stage: Stage): Promise<void> {
   await sendingAgainstThePolicy(stage)
   await meddling(stage)
@@ -61,7 +61,7 @@ async function sendingAgainstThePolicy({ shell, peer, report }: Stage): Promise<
 
 type Draft = { readonly business_context: object; readonly confidence: object }
 
-/** The example draft, changed; returns its file. */
+/** Writes a changed example draft and returns its file. */
 function changed(shell: ShellAgent, name: string, change: (draft: Draft) => object): string {
   const draft = JSON.parse(readFileSync(example('constraint'), 'utf8')) as Draft
   const file = join(shell.home, `draft-${name}.json`)
@@ -69,7 +69,7 @@ function changed(shell: ShellAgent, name: string, change: (draft: Draft) => obje
   return file
 }
 
-/** Somebody changes what the exchange answers, in one place at a time. */
+/** A proxy changes one part of a response at a time. */
 async function meddling({ shell, peer, world, report }: Stage): Promise<void> {
   const stranger = (await generateKeyPair('signing')).publicKey.jwk
   const content = editing(/^\/content\//u)
@@ -96,7 +96,7 @@ async function meddling({ shell, peer, world, report }: Stage): Promise<void> {
       'open',
     ],
     [
-      'an address for the content that is not of the exchange',
+      'a download URL outside the exchange',
       /not its own/u,
       resource((it) => ({ ...it, ciphertext_download_url: 'http://127.0.0.1:9/content' })),
       'open',
@@ -118,18 +118,18 @@ async function meddling({ shell, peer, world, report }: Stage): Promise<void> {
     ],
   ]
   for (const [what, said, alter, command] of cases) {
-    await report.step(`it notices ${what}`, async () => {
+    await report.step(`it detects ${what}`, async () => {
       const object = packageFor(peer, shell, world.clock.now())
       await seal(peer, shell, object)
       await using proxy = await startMeddlingProxy(alter)
       assert.match(await shell.through(proxy.url).refused(command, object.id), said)
-      // What was refused can be had once nobody meddles any more.
+      // Without the proxy, the same package opens.
       await shell.run(command, object.id)
     })
   }
 }
 
-/** The members of answers that somebody might change; each answer has some of them. */
+/** The members of responses that the attacks change; each response has some of them. */
 interface Answered {
   readonly signature: string
   readonly payload: string
@@ -138,21 +138,21 @@ interface Answered {
   readonly entries: readonly { readonly proof: object }[]
 }
 
-/** Changes the JSON of answers to some paths. */
+/** Changes the JSON of responses for some paths. */
 function editing(path: RegExp): (edit: (body: Answered) => object) => Alter {
   return (edit) => (asked, text) =>
     path.test(asked) ? JSON.stringify(edit(JSON.parse(text) as Answered)) : text
 }
 
-/** Another letter in the middle, where every bit of base64url counts. */
+/** Changes a character in the middle, where every bit of base64url is significant. */
 function flip(text: string): string {
   const at = Math.floor(text.length / 2)
   return `${text.slice(0, at)}${text[at] === 'A' ? 'B' : 'A'}${text.slice(at + 1)}`
 }
 
-/** A peer whose packages the exchange cannot judge, since it sees no plaintext. */
+/** Faults inside the sealed content, which the exchange cannot detect. */
 async function wrongPackages({ shell, peer, world, report }: Stage): Promise<void> {
-  await report.step('it rejects a package that says one thing outside and another inside', async () => {
+  await report.step('it rejects a package whose metadata contradict its content', async () => {
     const object = packageFor(peer, shell, world.clock.now())
     const said = await rejected({ ...object, sender: { ...object.sender, agent_id: 'agent_somebody_else' } })
     assert.match(said, /another sender inside.*rejected receipt was sent/su)
@@ -196,16 +196,19 @@ async function newKeys({ shell, peer, report }: Stage): Promise<void> {
   })
 }
 
-/** ID-05: what a revocation means for packages that are there already. */
+/** ID-05: the effect of a key revocation on existing packages. */
 async function revokedKeys({ shell, peer, world, report }: Stage): Promise<void> {
-  await report.step('it opens what was accepted before the sender’s key was bad', async () => {
-    const object = packageFor(peer, shell, world.clock.now())
-    await seal(peer, shell, object)
-    await sleep(5)
-    await revoke(peer.signing.keyId, world.clock.now())
-    await shell.run('open', object.id)
-  })
-  await report.step('it rejects what a stolen key signed before anybody knew', async () => {
+  await report.step(
+    'it opens a package that was accepted before the sender’s key became invalid',
+    async () => {
+      const object = packageFor(peer, shell, world.clock.now())
+      await seal(peer, shell, object)
+      await sleep(5)
+      await revoke(peer.signing.keyId, world.clock.now())
+      await shell.run('open', object.id)
+    },
+  )
+  await report.step('it rejects a package signed with a stolen key before its revocation', async () => {
     const stolenAt = world.clock.now()
     const signing = await addKey(peer, 'signing', { validFrom: stolenAt })
     await shell.run('trust', peer.agentId, await jwkThumbprint(signing.pair.publicKey.jwk))
@@ -223,7 +226,7 @@ async function revokedKeys({ shell, peer, world, report }: Stage): Promise<void>
 }
 
 async function secrets({ shell, world, report }: Stage): Promise<void> {
-  await report.step('it takes no shell code for the lifetime of a token', async () => {
+  await report.step('it does not execute shell code in the lifetime of a token', async () => {
     const trace = join(shell.home, 'trace')
     const harmful = editing(/\/token$/u)((it) => ({ ...it, expires_in: `at[$(touch ${trace})]` }))
     await using proxy = await startMeddlingProxy(harmful)
@@ -232,26 +235,20 @@ async function secrets({ shell, world, report }: Stage): Promise<void> {
     assert.ok(!existsSync(trace))
     await shell.run('poll')
   })
-  await report.step(
-    'it replaces a token that does not count, and takes nothing but ids for ids',
-    async () => {
-      writeFileSync(join(shell.home, 'authorization'), 'Authorization: Bearer none\n')
-      assert.equal(await shell.run('poll').then(() => 'done'), 'done')
-      for (const id of ['../settings', 'pkg_a/../b', 'pkg_a?x', 'pkg_']) {
-        assert.match(await shell.refused('open', id), /is not an id/u)
-      }
-    },
-  )
-  await report.step(
-    'its files are its own, and the exchange has logged nothing of what it said',
-    async () => {
-      for (const name of readdirSync(shell.home, { recursive: true, encoding: 'utf8' })) {
-        assert.equal(statSync(join(shell.home, name)).mode & 0o077, 0, name)
-      }
-      const draft = JSON.parse(readFileSync(example('constraint'), 'utf8')) as {
-        reasoning: { summary: string }
-      }
-      assert.ok(!world.logged.some((line) => line.includes(draft.reasoning.summary)))
-    },
-  )
+  await report.step('it replaces an invalid token, and accepts only valid ids', async () => {
+    writeFileSync(join(shell.home, 'authorization'), 'Authorization: Bearer none\n')
+    assert.equal(await shell.run('poll').then(() => 'done'), 'done')
+    for (const id of ['../settings', 'pkg_a/../b', 'pkg_a?x', 'pkg_']) {
+      assert.match(await shell.refused('open', id), /is not an id/u)
+    }
+  })
+  await report.step('only the owner can read its files, and the exchange logged no content', async () => {
+    for (const name of readdirSync(shell.home, { recursive: true, encoding: 'utf8' })) {
+      assert.equal(statSync(join(shell.home, name)).mode & 0o077, 0, name)
+    }
+    const draft = JSON.parse(readFileSync(example('constraint'), 'utf8')) as {
+      reasoning: { summary: string }
+    }
+    assert.ok(!world.logged.some((line) => line.includes(draft.reasoning.summary)))
+  })
 }

@@ -11,14 +11,14 @@ export interface Party {
   readonly agentId: string
 }
 
-/** The agent on the other side, written with this project's code. */
+/** The agent on the other side, built with the code of this project. */
 export interface Counterpart extends Party {
   readonly name: string
-  /** Fetches, verifies and opens a package, receipts it, and returns what is inside. */
+  /** Fetches, verifies and opens a package, sends receipts, and returns the sealed object. */
   open(packageId: string): Promise<Record<string, unknown>>
-  /** Sends a package and returns the object that was sealed; its id is the package's. */
+  /** Sends a package and returns the sealed object, whose id is that of the package. */
   send(to: Party): Promise<ReasoningPackage>
-  /** Answers a package; returns the object that was sealed, and the id of the package that it travels in. */
+  /** Answers a package; returns the sealed object and the id of the response package. */
   respond(packageId: string, threadId: string): Promise<{ packageId: string; object: ResponseObject }>
 }
 

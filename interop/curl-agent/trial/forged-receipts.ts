@@ -10,7 +10,7 @@ import { policyFor } from './scenario.ts'
 
 type Forge = (evidence: PackageEvidence) => object | Promise<object>
 
-/** The exchange appends receipts to its own chain, hashed and linked as they should be. */
+/** The exchange appends forged receipts to its chain, with correct hashes and links. */
 export async function forgedReceipts({ shell, peer, world, report }: Stage): Promise<void> {
   const approved = ['--approved-by', 'approval_by_planner']
   const policy = policyFor(shell, peer.organizationId)
@@ -37,7 +37,7 @@ export async function forgedReceipts({ shell, peer, world, report }: Stage): Pro
     ['of another package', /a receipt of other content/u, () => realReceipt()],
   ]
   for (const [what, said, forge] of cases) {
-    await report.step(`it notices a receipt ${what}`, async () => {
+    await report.step(`it detects a receipt ${what}`, async () => {
       const id = await sent()
       const place = `/v1/audit/packages/${id}`
       const evidence = (await peer.get(place)).body as unknown as PackageEvidence
@@ -48,7 +48,7 @@ export async function forgedReceipts({ shell, peer, world, report }: Stage): Pro
     })
   }
 
-  /** A receipt that the peer signed for a package that it opened, as the chain has it. */
+  /** A genuine receipt of another package, as stored in the chain. */
   async function realReceipt(): Promise<object> {
     const id = await sent()
     const { body } = await peer.get(`/v1/packages/${id}`)

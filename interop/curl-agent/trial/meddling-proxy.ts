@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net'
 import { buffer } from 'node:stream/consumers'
 
-/** Changes the text of an answer; gets the path it is for. */
+/** Changes the text of a response to a path. */
 export type Alter = (path: string, text: string) => string
 
 export interface MeddlingProxy extends AsyncDisposable {
@@ -12,7 +12,7 @@ export interface MeddlingProxy extends AsyncDisposable {
 
 const HOP_BY_HOP = new Set(['connection', 'proxy-connection', 'transfer-encoding', 'content-length', 'host'])
 
-/** Somebody between agent and exchange: passes every request on and changes what comes back. */
+/** A man in the middle that forwards every request and changes responses. */
 export async function startMeddlingProxy(alter: Alter): Promise<MeddlingProxy> {
   const server = createServer((request, response) => {
     pass(request, response, alter).catch(() => response.destroy())
@@ -24,7 +24,7 @@ export async function startMeddlingProxy(alter: Alter): Promise<MeddlingProxy> {
 }
 
 async function pass(request: IncomingMessage, response: ServerResponse, alter: Alter): Promise<void> {
-  // RFC 9112 section 3.2.2: a proxy is sent the whole address.
+  // RFC 9112 section 3.2.2: a proxy receives the absolute form.
   const target = new URL(request.url ?? '')
   const headers = new Headers()
   for (const [name, value] of Object.entries(request.headers)) {

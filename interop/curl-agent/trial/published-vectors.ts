@@ -15,7 +15,7 @@ interface Stage {
   readonly report: Report
 }
 
-/** The agent's own reading of schemas and canonical JSON, held against the published vectors. */
+/** Checks the schema validator and the canonical JSON of the agent with the published vectors. */
 export async function judgeVectors({ python, folder, report }: Stage): Promise<void> {
   const run = (script: string, ...args: string[]) => execute(python, [join(FOLDER, script), ...args])
   const file = (name: string, content: string | Uint8Array) => {
@@ -39,7 +39,7 @@ export async function judgeVectors({ python, folder, report }: Stage): Promise<v
   )
 
   const vectors = readFolder<VectorFile>('.').get('canonical-json')?.vectors ?? []
-  await report.step('it writes canonical JSON as the vectors have it, or refuses to', async () => {
+  await report.step('its canonical JSON matches the vectors, or it rejects the input', async () => {
     let written = 0
     await each(vectors, async (vector) => {
       const { text, bytes } = vector.input as { text?: string; bytes?: string }
@@ -54,7 +54,7 @@ export async function judgeVectors({ python, folder, report }: Stage): Promise<v
   })
 }
 
-/** A few at a time: each is a process. */
+/** Limited concurrency, because each call is a process. */
 async function each<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
   for (let start = 0; start < items.length; start += AT_ONCE) {
     await Promise.all(items.slice(start, start + AT_ONCE).map(work))

@@ -1,7 +1,7 @@
-/** Says what held, step by step, and remembers what did not. */
+/** Prints the result of each step and collects failures. */
 export interface Report {
   heading(text: string): void
-  /** Runs a step; one that throws is reported and ends its scenario. */
+  /** Runs a step. A step that throws is reported and ends its scenario. */
   step<T>(what: string, work: () => Promise<T>): Promise<T>
 }
 

@@ -10,7 +10,7 @@ interface Stage {
   readonly report: Report
 }
 
-/** A policy of the shell agent that allows one recipient; returns its file. */
+/** Writes a policy that allows one recipient and returns its file. */
 export function policyFor(shell: ShellAgent, recipientOrganization: string): string {
   const policy = JSON.parse(readFileSync(example('policy'), 'utf8')) as object
   const file = `${shell.home}/policy-${recipientOrganization}.json`
@@ -21,8 +21,7 @@ export function policyFor(shell: ShellAgent, recipientOrganization: string): str
 }
 
 /**
- * Both directions, as two companies would: package, receipts, response, revocation, evidence. Returns the threads
- * in which it took place.
+ * Both directions: package, receipts, response, revocation, evidence. Returns the threads.
  */
 export async function exchangeWith({ shell, counterpart, report }: Stage): Promise<string[]> {
   const policy = policyFor(shell, counterpart.organizationId)
@@ -32,7 +31,7 @@ export async function exchangeWith({ shell, counterpart, report }: Stage): Promi
     const lines = (await shell.run('directory', counterpart.agentId)).split('\n').toSorted()
     assert.match(lines.join('\n'), /^encryption active [\w-]{43} .+\nsigning active [\w-]{43} .+$/u)
   })
-  const sent = await report.step('it judges, seals, signs and posts a package', () =>
+  const sent = await report.step('it evaluates the policy, seals, signs and submits a package', () =>
     shell.run('send', counterpart.agentId, example('constraint'), policy, ...approved),
   )
   const threadId = await report.step(`${counterpart.name} verifies, opens and receipts it`, async () => {
@@ -42,7 +41,7 @@ export async function exchangeWith({ shell, counterpart, report }: Stage): Promi
     assert.equal(await shell.run('package', sent), 'opened')
     return String(thread_id)
   })
-  await report.step('it posts the same package again, which changes nothing', async () => {
+  await report.step('it submits the same package again without a second effect', async () => {
     assert.equal(await shell.run('post', sent), sent)
     assert.equal(await shell.run('thread', threadId), `${sent} opened`)
   })
@@ -51,19 +50,16 @@ export async function exchangeWith({ shell, counterpart, report }: Stage): Promi
     assert.deepEqual(JSON.parse(await shell.run('open', packageId)), object)
     return packageId
   })
-  await report.step(
-    'it polls its notifications, acknowledges each once, and has seen all of them',
-    async () => {
-      const lines = (await shell.run('poll')).split('\n')
-      assert.deepEqual(
-        lines.map((line) => line.split(' ')[0]),
-        lines.map((_, index) => String(Number(lines[0]?.split(' ')[0]) + index)),
-      )
-      for (const id of [sent, response])
-        assert.ok(lines.some((line) => line.includes(`package.received ${id}`)))
-      assert.equal(await shell.run('poll'), '')
-    },
-  )
+  await report.step('it polls and acknowledges all notifications once', async () => {
+    const lines = (await shell.run('poll')).split('\n')
+    assert.deepEqual(
+      lines.map((line) => line.split(' ')[0]),
+      lines.map((_, index) => String(Number(lines[0]?.split(' ')[0]) + index)),
+    )
+    for (const id of [sent, response])
+      assert.ok(lines.some((line) => line.includes(`package.received ${id}`)))
+    assert.equal(await shell.run('poll'), '')
+  })
 
   const received = await report.step(`it opens a package of ${counterpart.name}, with receipts`, async () => {
     const object = await counterpart.send(shell)
@@ -78,13 +74,13 @@ export async function exchangeWith({ shell, counterpart, report }: Stage): Promi
     assert.equal(await shell.run('thread', received.thread_id), `${received.id} responded\n${answer} opened`)
     return answer
   })
-  await report.step('the answer is answered, and that answer too', async () => {
+  await report.step('the response is answered, and that response too', async () => {
     const { packageId, object } = await counterpart.respond(answered, received.thread_id)
     assert.deepEqual(JSON.parse(await shell.run('open', packageId)), object)
     const last = await shell.run('respond', packageId, example('answer'), policy, ...approved)
     assert.equal((await counterpart.open(last))['responds_to_package_id'], packageId)
   })
-  const revoked = await report.step('it revokes a package, which then nobody can fetch', async () => {
+  const revoked = await report.step('it revokes a package, which can then no longer be fetched', async () => {
     const id = await shell.run('send', counterpart.agentId, example('constraint'), policy, ...approved)
     assert.equal(await shell.run('revoke', id, 'superseded', 'A newer "forecast" follows.'), 'access_blocked')
     await assert.rejects(counterpart.open(id))

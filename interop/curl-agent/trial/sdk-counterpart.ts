@@ -7,12 +7,12 @@ import { provision } from './shell-agent.ts'
 
 const SKILL = { id: 'skill_alignment', version: '1.0.0' }
 
-/** An agent of the SDK, as its users write one. */
+/** An agent built with the SDK. */
 export interface SdkCounterpart extends Counterpart {
-  /** What a person would read out over the telephone. */
+  /** The fingerprint, for comparison over another channel. */
   readonly fingerprint: string
   trust(agentId: string, fingerprint: string): Promise<void>
-  /** What the SDK makes of the evidence, everything checked. */
+  /** The verification result of the SDK for the evidence. */
   judgeEvidence(threadId: string): Promise<string>
 }
 

@@ -14,14 +14,14 @@ interface Outcome {
   readonly stderr: string
 }
 
-/** The agent of curl-agent/agent.sh, with a folder of its own; each call is a process. */
+/** The agent curl-agent/agent.sh with its own folder; each call is a process. */
 export interface ShellAgent {
   readonly organizationId: string
   readonly agentId: string
   readonly home: string
-  /** Runs a command that has to succeed, and returns what it printed. */
+  /** Runs a command that must succeed, and returns its output. */
   run(...args: string[]): Promise<string>
-  /** Runs a command that has to be refused, and returns what it said about it. */
+  /** Runs a command that must fail, and returns its error output. */
   refused(...args: string[]): Promise<string>
   /** The same agent, reaching the exchange through a proxy. */
   through(proxyUrl: string): ShellAgent
@@ -33,7 +33,7 @@ interface Place {
   readonly python: string
 }
 
-/** Makes the keys, has the operator register the client, and registers the agent: all but the operator's part in shell. */
+/** Generates keys, creates the client through the operator API, and registers the agent. */
 export async function startShellAgent(world: World, { folder, python }: Place): Promise<ShellAgent> {
   const tail = randomBytes(8).toString('hex')
   const identity = {
@@ -41,7 +41,7 @@ export async function startShellAgent(world: World, { folder, python }: Place): 
     agentId: `agent_shell_${tail}`,
     home: join(folder, `agent-${tail}`),
   }
-  // Nothing of the environment reaches it but the way to its tools.
+  // Only PATH of the environment is passed on.
   const env = { PATH: process.env['PATH'], AGENT_HOME: identity.home, AGENT_PYTHON: python }
   const agent = shellAgent(identity, { ...env, no_proxy: '*' })
   const jwk = await agent.run('init', world.url, agent.organizationId, agent.agentId)
@@ -88,7 +88,7 @@ export function example(name: 'constraint' | 'answer' | 'policy'): string {
   return join(FOLDER, 'examples', `${name}.json`)
 }
 
-/** What only the operator can do. */
+/** Provisioning by the operator. */
 export async function provision(world: World, path: string, body: object): Promise<Record<string, unknown>> {
   const answer = await world.operate('POST', path, body)
   assert.equal(answer.status, 201, JSON.stringify(answer.body))

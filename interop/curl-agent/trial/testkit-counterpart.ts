@@ -21,7 +21,7 @@ import { answerTo, packageFor, type Counterpart, type Party } from './counterpar
 
 const HOUR_MS = 3_600_000
 
-/** An agent of the testkit: the packages of this project, each step by hand. */
+/** An agent of the testkit, which performs each step with the packages of this project. */
 export async function testkitCounterpart(
   world: World,
 ): Promise<Counterpart & { organization: Organization }> {
@@ -39,7 +39,7 @@ export async function testkitCounterpart(
     },
     async respond(packageId, threadId) {
       const to = (await resourceOf(organization, packageId)).metadata
-      // Written an hour before it is sealed, and under an id of its own.
+      // Created an hour before it is sealed, with its own id.
       const writtenAt = new Date(Date.parse(world.clock.now()) - HOUR_MS).toISOString()
       const object = answerTo(packageId, threadId, organization, writtenAt)
       const sender = { organizationId: to.sender_org_id, agentId: to.sender_agent_id }
@@ -48,7 +48,7 @@ export async function testkitCounterpart(
   }
 }
 
-/** Seals an object for an agent of which only the directory is known, and sends it; returns the package's id. */
+/** Seals an object for an agent by its directory entry, sends it, and returns the package id. */
 export async function seal(
   from: Organization,
   to: Party,

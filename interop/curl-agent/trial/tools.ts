@@ -1,9 +1,9 @@
 import { spawnSync } from 'node:child_process'
 
-/** The second is Debian's own, which sees Debian's packages where another `python3` comes first. */
+/** The Python of Debian sees packages of Debian even if another `python3` is first on the PATH. */
 const INTERPRETERS = ['python3', '/usr/bin/python3']
 
-/** What the shell agent is made of: where its Python is, or what is missing. */
+/** Finds the tools of the shell agent: the path of its Python, or the missing tool. */
 export function findTools(): { readonly python: string } | { readonly missing: string } {
   const tools = { bash: '--version', curl: '--version', openssl: 'version' }
   for (const [tool, argument] of Object.entries(tools)) if (!works(tool, argument)) return { missing: tool }

@@ -140,5 +140,5 @@ const OTHERS: readonly Fault[] = [
   },
 ]
 
-/** OBJ-11 to OBJ-19: well formed, and still not to be believed. */
+/** OBJ-11 to OBJ-19: well-formed objects that violate other rules. */
 export const FAULTS_OF_SENSE: readonly Fault[] = [...VALUES.map(faultOf), ...OTHERS]

@@ -1,6 +1,6 @@
 import type { ObjectType } from '@agent-exchange/protocol'
 
-/** What is done to the example of a type: values set and a member removed, each at a JSON pointer. */
+/** Changes to the example of a type: values to set and a member to remove, each at a JSON pointer. */
 export interface Mutation {
   readonly name: string
   readonly type: ObjectType
@@ -10,12 +10,12 @@ export interface Mutation {
 
 export interface Fault extends Mutation {
   readonly rule: string
-  /** Where a validator should point; for a missing member, where it belongs. */
+  /** The expected pointer; for a missing member, its location. */
   readonly pointer: string
   readonly description: string
 }
 
-/** A fault of one value, at the place where a validator should point. */
+/** A fault of one value, at the expected pointer. */
 export type FaultyValue = readonly [
   rule: string,
   name: string,
@@ -29,5 +29,5 @@ export function faultOf([rule, name, type, pointer, value, description]: FaultyV
   return { rule, name, type, pointer, description, set: { [pointer]: value } }
 }
 
-/** The longest tail that an identifier may have. */
+/** The longest allowed suffix of an identifier. */
 export const LONGEST_TAIL = 'a'.repeat(128)

@@ -7,7 +7,7 @@ import { FAULTS_OF_SENSE } from './faults-of-sense.ts'
 import type { Mutation } from './mutation.ts'
 import { VALID } from './valid.ts'
 
-/** The six examples as they are, and further ones that stand at the edge of a rule. */
+/** The six examples, and objects at the boundary of a rule. */
 export function validObjects(): Map<string, object> {
   const objects = new Map<string, object>()
   for (const [type, object] of Object.entries(exampleObjects)) objects.set(type.replaceAll('_', '-'), object)
@@ -21,7 +21,7 @@ export function invalidObjects(): Map<string, InvalidObject> {
   for (const mutation of [...FAULTS_OF_FORM, ...FAULTS_OF_SENSE]) {
     const { rule, pointer, name, description } = mutation
     const object = mutated(mutation)
-    // One fault, and that one: a reader must be able to tell which rule it lacks.
+    // Exactly the expected fault, so that a failing reader knows which rule it lacks.
     const found = validateObject(object).failures.map((failure) => [failure.rule, failure.pointer])
     assert.deepEqual(found, [[rule, pointer]], name)
     objects.set(`${rule.toLowerCase()}-${name}`, { rule, pointer, description, object })
@@ -30,7 +30,7 @@ export function invalidObjects(): Map<string, InvalidObject> {
 }
 
 function mutated({ type, set = {}, remove }: Mutation): object {
-  // By way of JSON, since a structured clone keeps shared parts shared (created_by and actor are one object).
+  // Through JSON, because structuredClone preserves shared references (created_by and actor are one object).
   const copy: object = JSON.parse(canonicalize(exampleObjects[type]))
   for (const [pointer, value] of Object.entries(set)) {
     const { parent, member } = locate(copy, pointer)

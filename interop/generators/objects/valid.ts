@@ -1,6 +1,6 @@
 import { LONGEST_TAIL, type Mutation } from './mutation.ts'
 
-/** Objects at the edge, on the right side of it. */
+/** Valid objects at the boundary of a rule. */
 export const VALID: readonly Mutation[] = [
   { name: 'longest-id', type: 'reasoning_package', set: { '/id': `pkg_${LONGEST_TAIL}` } },
   { name: 'prefix-alone', type: 'reasoning_package', set: { '/sender/organization_id': 'org_' } },

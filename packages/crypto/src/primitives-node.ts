@@ -3,7 +3,7 @@ import { derFromRaw, rawFromDer } from './es256-der.ts'
 import type { PrivateJwk, PublicJwk } from './jwk-shape.ts'
 import type { Base64Alphabet, Signer, Verifier } from './primitives.ts'
 
-// DER is the fastest encoding of node:crypto (npm run bench -- --area es256-ways), so r||s is converted by hand. Signatures
+// DER is the fastest encoding of node:crypto (npm run bench -- --area es256-apis), so r||s is converted by hand. Signatures
 // run on the event loop, because the thread pool adds most of the cost of a verification. Only data that takes longer to
 // hash uses the thread pool.
 const LONGEST_ON_THIS_THREAD = 262_144

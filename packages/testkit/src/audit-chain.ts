@@ -1,6 +1,6 @@
 import type { World } from './world.ts'
 
-/** How many stored entries of a thread do not name the hash of the entry before them. */
+/** The number of stored entries of a thread whose link does not match the previous entry. */
 export async function brokenLinks({ sql }: World, threadId: string): Promise<number> {
   const broken = await sql`
     with entry as (

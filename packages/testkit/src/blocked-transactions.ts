@@ -3,7 +3,7 @@ import type { World } from './world.ts'
 const MAXIMUM_LOOKS = 500
 const PAUSE_MILLISECONDS = 5
 
-/** Until so many transactions of the world's database wait for a lock: a race that a test arranges has its runners. */
+/** Waits until this many transactions of the database wait for a lock, to arrange a race in a test. */
 export async function untilBlocked({ sql }: World, count: number): Promise<void> {
   for (let looks = 0; looks < MAXIMUM_LOOKS; looks++) {
     const waiting = await sql`

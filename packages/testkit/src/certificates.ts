@@ -3,7 +3,7 @@ import type { Extension } from '@peculiar/x509'
 
 const ALGORITHM = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' }
 const VALID_MS = 24 * 3_600_000
-/** Loaded with the first certificate: most test files make none, and it is a tenth of what they load. */
+/** Loaded lazily, because most test files need no certificates and the library is large. */
 const library = () => import('./x509-library.ts')
 type Library = Awaited<ReturnType<typeof library>>
 
@@ -13,17 +13,17 @@ export interface Identity {
   readonly key: string
 }
 
-/** A throw-away certification authority. */
+/** A temporary certificate authority. */
 export interface TestAuthority {
   /** The root certificate as PEM. */
   readonly certificate: string
-  /** For a server on loopback, or at the names given. */
+  /** For a server on loopback, or with the given names. */
   server(...names: string[]): Promise<Identity>
   /** For a client with these DNS names. */
   client(...names: string[]): Promise<Identity>
 }
 
-/** A new authority; nothing is kept of it beyond the test. */
+/** Creates a certificate authority for one test. */
 export async function testAuthority(name = 'Test CA'): Promise<TestAuthority> {
   const x509 = await library()
   const keys = await newKeys()
@@ -60,7 +60,7 @@ export async function testAuthority(name = 'Test CA'): Promise<TestAuthority> {
   }
 }
 
-/** A certificate that nobody vouches for, as self_signed_tls_client_auth uses it. */
+/** A self-signed certificate, for self_signed_tls_client_auth. */
 export async function selfSignedCertificate(name = 'agent'): Promise<Identity> {
   const x509 = await library()
   const keys = await newKeys()

@@ -7,18 +7,18 @@ import { startWorld, type World, type WorldOptions } from './world.ts'
 const WAIT_LIMIT_MS = 8_000
 const POLL_MS = 10
 
-/** A world that delivers, a receiver that it trusts, and two organizations: one sends, the other is told. */
+/** A world with delivery, a trusted receiver, a sending and a receiving organization. */
 export interface DeliveryWorld extends AsyncDisposable {
   readonly world: World
   readonly receiver: WebhookReceiver
   readonly sender: Organization
   readonly owner: Organization
-  /** An endpoint of the owner; returns its id. */
+  /** Registers an endpoint of the receiving organization and returns its id. */
   endpoint(url?: string): Promise<string>
-  /** One event for the owner. */
+  /** Creates one event for the receiving organization. */
   event(): Promise<void>
   deliveries(): Promise<DeliveryState[]>
-  /** Waits until the deliveries are as wanted. */
+  /** Waits until the deliveries satisfy the condition. */
   until(wanted: (deliveries: DeliveryState[]) => boolean, what: string): Promise<DeliveryState[]>
 }
 
@@ -27,7 +27,7 @@ export interface DeliveryState {
   readonly state: string
   readonly attempt: number
   readonly next_attempt_at: Date
-  /** While an attempt is under way. */
+  /** Set while an attempt is in progress. */
   readonly claim_id: string | null
   readonly attempts: { outcome: string; started_at: string; details: Record<string, unknown> }[]
 }

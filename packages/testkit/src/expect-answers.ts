@@ -13,7 +13,7 @@ import type { Answer } from './organization.ts'
 
 const PROBLEM_MEMBERS = ['code', 'correlation_id', 'details', 'retryable', 'status', 'title', 'type']
 
-/** ERR-01: the answer is this problem, in the one form that problems have; details as far as they are given. */
+/** ERR-01: asserts that the response is this problem in the required form, with at least these details. */
 export function assertProblem(answer: Answer, code: ProblemCode, details?: object, about = ''): void {
   const { status, title, retryable } = problems[code]
   const note = `${about} ${answer.status} ${answer.text}`
@@ -30,7 +30,7 @@ export function assertProblem(answer: Answer, code: ProblemCode, details?: objec
   if (details) assert.deepEqual(answer.body['details'], details, note)
 }
 
-/** API-01, API-02: the answer is the operation's success, and its body what the description says. */
+/** API-01, API-02: asserts that the response is the success of the operation and matches its schema. */
 export function assertSuccess(answer: Answer, id: OperationId): void {
   assert.equal(answer.status, operations[id].success.status, answer.text)
   assert.match(answer.headers.get('content-type') ?? '', /^application\/json/)

@@ -7,7 +7,7 @@ import { freePorts } from './free-ports.ts'
 
 const RANGE_FILE = '/proc/sys/net/ipv4/ip_local_port_range'
 const [start = 0, end = 0] = readFileSync(RANGE_FILE, 'utf8').trim().split(/\s+/u).map(Number)
-const skip = start < 20_000 && 'the system takes nearly all ports here'
+const skip = start < 20_000 && 'the ephemeral port range covers nearly all ports'
 
 test('free ports differ and can be listened on', async () => {
   const ports = await freePorts(20)
@@ -19,6 +19,6 @@ test('free ports differ and can be listened on', async () => {
   }
 })
 
-test('free ports are none that the system gives to whoever asks for any', { skip }, async () => {
+test('free ports are outside the ephemeral port range', { skip }, async () => {
   for (const port of await freePorts(200)) assert.ok(port < start || port > end, String(port))
 })

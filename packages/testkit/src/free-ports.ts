@@ -3,16 +3,16 @@ import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 
-/** Between the two numbers in this file, the system gives ports to connections, and to whoever asks for any. */
+/** This file holds the ephemeral port range of the system. */
 const SYSTEM_RANGE = '/proc/sys/net/ipv4/ip_local_port_range'
-/** Above all that `fetch` refuses to speak to. */
+/** Above all ports that `fetch` blocks. */
 const LOWEST = 15_000
 const USUAL_SYSTEM_RANGE_START = 32_768
 const MAXIMUM_TRIES = 1_000
 
 /**
- * Ports that are free, and that the system will not give to another meanwhile: a service may listen only seconds
- * after its port was chosen, and tests that run beside it open hundreds of connections by then.
+ * Free ports outside the ephemeral port range. A service may start to listen seconds after its port was chosen, and
+ * other tests open hundreds of connections in the meantime.
  */
 export async function freePorts(count: number): Promise<number[]> {
   const beyond = systemRangeStart()
@@ -28,7 +28,7 @@ export async function freePorts(count: number): Promise<number[]> {
 function systemRangeStart(): number {
   try {
     const start = Number.parseInt(readFileSync(SYSTEM_RANGE, 'utf8'), 10)
-    // Where the system takes nearly all ports, there is nothing to keep away from.
+    // If the ephemeral range covers nearly all ports, it cannot be avoided.
     return start > LOWEST + MAXIMUM_TRIES ? start : USUAL_SYSTEM_RANGE_START
   } catch {
     return USUAL_SYSTEM_RANGE_START

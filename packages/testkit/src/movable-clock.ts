@@ -1,6 +1,6 @@
 import type { Clock } from '@agent-exchange/service'
 
-/** A clock that stands still until it is moved. */
+/** A clock that is stopped until it is moved. */
 export interface MovableClock extends Clock {
   advance(seconds: number): void
   set(time: string): void
@@ -20,7 +20,7 @@ export function movableClock(start: string): MovableClock {
   }
 }
 
-/** A clock that runs with the system's, and can be moved ahead of it. */
+/** A clock that runs with the system clock and can be moved ahead of it. */
 export function runningClock(): MovableClock {
   let ahead = 0
   return {

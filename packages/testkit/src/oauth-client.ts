@@ -4,23 +4,23 @@ import * as oauth from 'oauth4webapi'
 import { Agent, fetch } from 'undici'
 import type { Identity } from './certificates.ts'
 
-/** How a client proves who it is. */
+/** How a client authenticates. */
 export type ClientCredential =
   | { readonly method: 'private_key_jwt'; readonly key: PrivateJwk; readonly kid?: string }
   | { readonly method: 'tls_client_auth' | 'self_signed_tls_client_auth' }
 
 export interface TestOAuthClient {
-  /** {base_url}: all other addresses are discovered from it. */
+  /** {base_url}; all other URLs are discovered from it. */
   readonly baseUrl: string
   readonly clientId: string
   readonly credential: ClientCredential
-  /** From `dispatcherFor`, where the server speaks TLS. */
+  /** From `dispatcherFor`, if the server uses TLS. */
   readonly dispatcher?: Agent
-  /** Sent as `resource`; {base_url} unless told, and left out if null. */
+  /** Sent as `resource`. Defaults to {base_url}; omitted if null. */
   readonly resource?: string | null
 }
 
-/** Connections that trust one authority and show one certificate, if any. Close it when done. */
+/** Connections that trust one authority and present an optional certificate. Close it when done. */
 export function dispatcherFor({ ca, identity }: { ca?: string; identity?: Identity }): Agent {
   return new Agent({
     connect: {
@@ -30,7 +30,7 @@ export function dispatcherFor({ ca, identity }: { ca?: string; identity?: Identi
   })
 }
 
-/** Finds the authorization server as RFC 9728 and RFC 8414 have it, with an independent library. */
+/** Discovers the authorization server (RFC 9728, RFC 8414) with an independent library. */
 export async function discover({ baseUrl, dispatcher }: Pick<TestOAuthClient, 'baseUrl' | 'dispatcher'>) {
   const resource = new URL(baseUrl)
   const options = requestOptions(dispatcher)
@@ -72,7 +72,7 @@ function requestOptions(dispatcher: Agent | undefined) {
   }
 }
 
-/** `fetch` over these connections; it follows no redirect. */
+/** `fetch` over these connections, without following redirects. */
 export function fetchThrough(dispatcher: Agent) {
   return async (url: string, init: { method?: string; headers?: Record<string, string>; body?: unknown }) => {
     const body = init.body instanceof URLSearchParams ? { body: init.body.toString() } : {}

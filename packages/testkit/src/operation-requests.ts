@@ -12,7 +12,7 @@ import {
 import { approveConnector } from './parties.ts'
 import type { World } from './world.ts'
 
-/** A request that succeeds, as the table of operations has it. */
+/** A valid request for an operation. */
 export interface OperationRequest {
   readonly id: OperationId
   readonly by: Organization
@@ -22,7 +22,7 @@ export interface OperationRequest {
   send(options?: RequestOptions): Promise<Answer>
 }
 
-/** Two organizations with a package between them, and a request for each operation, new ids in each. */
+/** Two organizations with a package between them, and a valid request with new ids for each operation. */
 export interface Scene {
   readonly sender: Organization
   readonly recipient: Organization
@@ -33,7 +33,7 @@ export interface Scene {
 type Parts = { by: Organization; path?: Record<string, string>; body?: object }
 
 export interface SceneOptions {
-  /** Both organizations have an approved connector, so that packages are manifests. */
+  /** Both organizations have an approved connector, so packages are manifests. */
   readonly dsx?: boolean
 }
 
@@ -163,7 +163,7 @@ async function publishSkill(world: World): Promise<{ skill_id: string; version: 
   }
   const artifact = Buffer.from('artifact').toString('base64')
   const { status, body } = await world.operate('POST', '/skills', { manifest, artifact })
-  // A second scene of the same world finds it published.
+  // A second scene of the same world finds the release already published.
   if (status !== 201 && status !== 409) throw new Error(JSON.stringify(body))
   return release
 }

@@ -5,11 +5,11 @@ import { requestToken } from './oauth-client.ts'
 import type { World } from './world.ts'
 
 export interface OrganizationOptions {
-  /** A client that belongs to the agent, instead of one of the whole organization. */
+  /** A client of the agent instead of one of the whole organization. */
   readonly agentBound?: boolean
   readonly transportModes?: TransportMode[]
   readonly protocolVersions?: string[]
-  /** Leaves the agent unregistered. */
+  /** Do not register the agent. */
   readonly unregistered?: boolean
 }
 
@@ -29,13 +29,13 @@ export interface RequestOptions {
   readonly correlationId?: string
   /** Added last; `undefined` removes a header. */
   readonly headers?: Record<string, string | undefined>
-  /** Another replica than the one the organization was made in. */
+  /** The base URL of another replica. */
   readonly at?: string
-  /** Gives up on the answer. */
+  /** Aborts the request. */
   readonly signal?: AbortSignal
 }
 
-/** An organization with one registered agent: its keys, its client, and its way to call the exchange. */
+/** An organization with one registered agent, its keys, its client and methods to call the exchange. */
 export interface Organization {
   readonly organizationId: string
   readonly agentId: string
@@ -83,7 +83,7 @@ export async function createOrganization(
   return options.agentBound ? boundToAgent(organization) : organization
 }
 
-/** The same organization, through a client of its one agent. */
+/** The same organization with a client of its agent. */
 export async function boundToAgent(organization: Organization): Promise<Organization> {
   const { world, organizationId, agentId, clientKey } = organization
   const client = await provision(world, '/clients', {

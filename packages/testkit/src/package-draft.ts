@@ -35,11 +35,11 @@ export interface DraftOptions {
   }
   /** Changes the sealed content before it is digested and signed. */
   readonly reseal?: (jwe: SealedPackage) => unknown
-  /** The content type, in the metadata and inside the seal. */
+  /** The content type, in the metadata and in the JWE header. */
   readonly contentType?: string
 }
 
-/** A package that is ready to be handed in, with the policy receipt that covers it. */
+/** A package that is ready to be submitted, with its policy receipt. */
 export interface PackageDraft {
   readonly metadata: PackageMetadata
   readonly receipt: PolicyReceipt
@@ -48,7 +48,7 @@ export interface PackageDraft {
 
 export const freshId = (prefix: string) => `${prefix}_${randomBytes(16).toString('hex')}`
 
-/** Seals, signs and covers a package from one organization to another, for real. */
+/** Seals and signs a package and its policy receipt with real keys. */
 export async function draftPackage(
   from: Organization,
   to: Organization,
@@ -135,7 +135,7 @@ function receiptFor(metadata: PackageMetadata): Omit<PolicyReceipt, 'signature'>
   }
 }
 
-/** Hands in the receipt, then the package. */
+/** Submits the policy receipt, then the package. */
 export async function submit(
   from: Organization,
   draft: PackageDraft,
@@ -161,7 +161,7 @@ interface StatementOptions {
   readonly change?: object
 }
 
-/** What the recipient says about a package, signed. */
+/** The body of a signed receipt. */
 export function receiptBody(
   by: Organization,
   metadata: PackageMetadata,
@@ -179,7 +179,7 @@ export function receiptBody(
   return signed(by, metadata.package_id, body, form)
 }
 
-/** Drafts and hands in a package that has to be accepted. */
+/** Drafts and submits a package; throws unless it is accepted. */
 export async function sendPackage(
   from: Organization,
   to: Organization,
@@ -191,7 +191,7 @@ export async function sendPackage(
   return draft
 }
 
-/** A signed statement of the recipient about a package. */
+/** Sends a signed receipt of the recipient. */
 export async function sendReceipt(
   by: Organization,
   metadata: PackageMetadata,
@@ -202,7 +202,7 @@ export async function sendReceipt(
   return by.post(`/v1/packages/${metadata.package_id}/receipts`, body, options)
 }
 
-/** The sender's wish to withdraw a package, signed. */
+/** The body of a signed revocation. */
 export function revocationBody(
   by: Organization,
   metadata: PackageMetadata,

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { generateKeyPair, type KeyUse } from '@agent-exchange/crypto'
 import type { Answer, Organization } from './organization.ts'
 
-/** Another agent of the same organization, with keys of its own, through the same client. */
+/** Another agent of the same organization, with its own keys and the same client. */
 export async function secondAgent(organization: Organization, name = 'second'): Promise<Organization> {
   const agentId = `agent_${name}_${randomBytes(8).toString('hex')}`
   const [signing, encryption] = await Promise.all([generateKeyPair('signing'), generateKeyPair('encryption')])
@@ -27,7 +27,7 @@ interface NewKey {
   readonly replaces?: string
 }
 
-/** Registers a further key of the organization's agent, and returns it as signing or encryption key. */
+/** Registers another key of the agent and returns it. */
 export async function addKey(
   organization: Organization,
   use: KeyUse,
@@ -53,7 +53,7 @@ export async function revokeKey(
   return organization.post(path, body)
 }
 
-/** Gives the organization an approved connector, and returns its id. */
+/** Approves a connector of the organization and returns its id. */
 export async function approveConnector({ world, organizationId }: Organization): Promise<string> {
   const connectorId = `connector_${randomBytes(8).toString('hex')}`
   const answer = await world.operate('POST', '/connectors', {

@@ -7,12 +7,12 @@ export interface ListedProcess {
   readonly command: string
 }
 
-/** The live processes of this machine: from /proc where there is one, otherwise from ps(1). */
+/** The running processes of this machine, from /proc if available, otherwise from ps(1). */
 export function listProcesses(): ListedProcess[] {
   return existsSync('/proc/self/stat') ? fromProc() : fromPs()
 }
 
-/** Empty once the process has ended, also while it waits to be collected. */
+/** Empty once the process has ended, also while it is a zombie. */
 export function commandOf(pid: number): string {
   return listProcesses().find((each) => each.pid === pid)?.command ?? ''
 }
@@ -26,7 +26,7 @@ function fromProc(): ListedProcess[] {
       const command = readFileSync(`/proc/${name}/cmdline`, 'utf8').replaceAll('\0', ' ')
       return command === '' ? [] : [{ pid: Number(name), parent: Number(parent), command }]
     } catch {
-      return [] // it ended meanwhile
+      return [] // the process ended in the meantime
     }
   })
 }

@@ -10,7 +10,7 @@ const tablesOf = async (url: string) => {
   return rows.map(({ tablename }) => String(tablename))
 }
 
-test('each test database has the whole schema and is gone after its test', async () => {
+test('each test database has the complete schema and is dropped after its test', async () => {
   const urls: string[] = []
   {
     await using first = await testDatabase()

@@ -2,25 +2,25 @@ import { createHash, randomBytes } from 'node:crypto'
 import { migrate, openDatabase, readMigrations, type Database } from '@agent-exchange/service/database'
 import { startTestServer } from './test-server.ts'
 
-/** Any number: one process at a time makes the template. */
+/** An arbitrary lock id: one process at a time creates the template. */
 const TEMPLATE_LOCK = 7_204_118
 
 export interface TestDatabase extends AsyncDisposable {
-  /** Address of a fresh database that has every migration and nothing else. */
+  /** URL of an empty, fully migrated database. */
   readonly url: string
 }
 
 /**
- * A database of its own for a test file, cloned from a template that is migrated once per server. The server is
- * named by TESTKIT_POSTGRES, which `npm test` sets; a test file that runs alone starts one for itself.
+ * A database for one test file, cloned from a template that is migrated once per server. TESTKIT_POSTGRES names the
+ * server and is set by `npm test`; a single test file starts its own server.
  */
 export async function testDatabase(): Promise<TestDatabase> {
   const server = await testServerUrl()
-  // Copied file by file: the usual way writes every page of it to the log as well.
+  // The strategy file_copy avoids writing every page to the WAL.
   return databaseFrom(server, `${await templateOn(server)} strategy file_copy`)
 }
 
-/** A database without any table, for tests of migrations. */
+/** A database without tables, for tests of migrations. */
 export async function emptyTestDatabase(): Promise<TestDatabase> {
   return databaseFrom(await testServerUrl(), 'template0')
 }
@@ -37,7 +37,7 @@ async function databaseFrom(server: string, template: string): Promise<TestDatab
 
 let ownServer: Promise<string> | undefined
 
-/** The server of this run. One that was started here ends with this process. */
+/** The server of this run. A server that was started here stops with this process. */
 export function testServerUrl(): Promise<string> {
   const given = process.env['TESTKIT_POSTGRES']
   if (given) return Promise.resolve(given)
@@ -81,7 +81,7 @@ async function ensureTemplate(server: string): Promise<string> {
 async function administer(server: string, work: (sql: Database) => Promise<unknown>): Promise<void> {
   const sql = openDatabase({ target: server, maximumConnections: 1, applicationName: 'test setup' })
   try {
-    // The lock may be held for as long as another process needs for the template.
+    // Another process may hold the lock until it has created the template.
     await sql`set statement_timeout = 0`
     await work(sql)
   } finally {

@@ -5,18 +5,18 @@ import { startEmbedded, type EmbeddedDatabase } from '@agent-exchange/service/da
 import { freePorts } from './free-ports.ts'
 
 export interface TestServer extends AsyncDisposable {
-  /** Address of its administrative database, for TESTKIT_POSTGRES. */
+  /** URL of its administrative database, for TESTKIT_POSTGRES. */
   readonly url: string
-  /** For a process that is ending: stops it and removes its files without waiting for anything. */
+  /** Stops the server and removes its files synchronously, for a process that is exiting. */
   readonly abandon: () => void
 }
 
-/** Nothing in it has to survive the run, so it never waits for a disk. */
+/** No data has to survive the run, so fsync is off. */
 const FAST = { fsync: 'off', full_page_writes: 'off', synchronous_commit: 'off', max_connections: '400' }
 const ABANDON_LIMIT_MS = 3_000
 const ignore = () => undefined
 
-/** An embedded PostgreSQL for tests, on a loopback port so that any process can be given its address. */
+/** An embedded PostgreSQL for tests, on a loopback port that other processes can use. */
 export async function startTestServer(): Promise<TestServer> {
   const dataDirectory = mkdtempSync(join(tmpdir(), 'aex-test-'))
   chmodSync(dataDirectory, 0o711)
@@ -38,7 +38,7 @@ export async function startTestServer(): Promise<TestServer> {
   }
 }
 
-/** SIGQUIT: PostgreSQL ends at once, takes its sessions along and removes its pid file last. */
+/** SIGQUIT: immediate shutdown; PostgreSQL ends its sessions and removes its pid file last. */
 function endNow({ pid, location }: EmbeddedDatabase): void {
   const nobodyWakesUs = new Int32Array(new SharedArrayBuffer(4))
   const pidFile = join(location, 'postmaster.pid')

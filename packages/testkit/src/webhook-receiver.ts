@@ -3,23 +3,23 @@ import type { IncomingHttpHeaders, ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import { testAuthority, type Identity, type TestAuthority } from './certificates.ts'
 
-/** One request as it came in. */
+/** A received request. */
 export interface ReceivedWebhook {
   readonly method: string
   readonly path: string
   readonly headers: IncomingHttpHeaders
-  /** Names and values in turn. */
+  /** Alternating names and values. */
   readonly rawHeaders: readonly string[]
   readonly body: Buffer
   readonly deliveryId: string
   readonly eventId: string
   readonly attempt: number
-  /** Which of the receiver's connections it came over, from 1. */
+  /** The number of the connection, starting at 1. */
   readonly connection: number
   readonly tlsVersion: string | null
 }
 
-/** What a receiver does with a request: a status, or whatever else can be done to an answer. */
+/** Handles a request: returns a status, or writes the response itself. */
 export type Reply = (request: ReceivedWebhook, response: ServerResponse) => number | void
 
 export interface WebhookReceiver extends AsyncDisposable {
@@ -28,20 +28,20 @@ export interface WebhookReceiver extends AsyncDisposable {
   readonly authority: TestAuthority
   readonly received: ReceivedWebhook[]
   readonly connections: () => number
-  /** From the next request on. */
+  /** Applies from the next request on. */
   reply: Reply
-  /** Ends every connection, answered or not. */
+  /** Closes every connection, also those with pending requests. */
   cut(): void
 }
 
 export interface ReceiverOptions {
   readonly reply?: Reply
-  /** So that several receivers are vouched for by one. */
+  /** The authority that signs the certificate; several receivers can share it. */
   readonly authority?: TestAuthority
   readonly identity?: Identity
 }
 
-/** A real HTTPS server on loopback that keeps what it gets. Answers 204 unless told otherwise. */
+/** A real HTTPS server on loopback that records requests. Responds with 204 by default. */
 export async function startReceiver(options: ReceiverOptions = {}): Promise<WebhookReceiver> {
   const authority = options.authority ?? (await testAuthority())
   const { certificate: cert, key } = options.identity ?? (await authority.server())

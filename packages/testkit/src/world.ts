@@ -15,13 +15,13 @@ export interface WorldOptions {
   /** Overrides of the deployment profile, by open point. */
   readonly profile?: Record<string, object>
   readonly config?: Partial<Config>
-  /** A database that another world has made: a second process of the same exchange. */
+  /** Another world whose database to use, as a replica of the same exchange. */
   readonly beside?: World
-  /** Another clock than that of `beside`. */
+  /** Overrides the clock of `beside`. */
   readonly clock?: MovableClock
 }
 
-/** A real service on a real database, with a clock of its own and operators' rights. */
+/** A real service on a real database, with an adjustable clock and operator access. */
 export interface World extends AsyncDisposable {
   readonly url: string
   readonly operatorUrl: string
@@ -29,7 +29,7 @@ export interface World extends AsyncDisposable {
   readonly sql: postgres.Sql
   readonly databaseUrl: string
   readonly masterKey: Uint8Array
-  /** Lines that the service has logged. */
+  /** Log lines of the service. */
   readonly logged: string[]
   /** A provisioned organization with a registered agent, keys and a client. */
   organization(name: string, options?: OrganizationOptions): Promise<Organization>
@@ -60,7 +60,7 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
   })
   const logged: string[] = []
   const log = pino({ level: 'debug' }, { write: (line: string) => void logged.push(line) })
-  // Loaded here, so that a test that wants something else of this package does not wait for all of it.
+  // Loaded lazily, so that tests that only need other exports start faster.
   const { startService } = await import('@agent-exchange/service')
   const service: RunningService = cleanup.use(await startService(config, { clock, log }))
   const sql = postgres(databaseUrl, { max: 4, onnotice: () => undefined })
@@ -95,7 +95,7 @@ interface Place {
   publicUrl: string | undefined
 }
 
-/** To check overrides, the whole schema of a profile is compiled first: not in every test file. */
+/** Overrides need the compiled profile schema, so the default profile avoids it. */
 function profileOf(overrides: WorldOptions['profile']): DeploymentProfile {
   if (overrides === undefined) return DEFAULT_PROFILE
   const created = createProfile(overrides)
@@ -109,7 +109,7 @@ function configOf({ profile, config = {} }: WorldOptions, place: Place): Config 
     port: place.port ?? 0,
     operatorHost: '127.0.0.1',
     operatorPort: place.operatorPort ?? 0,
-    // Replicas share one public address; tests reach each at its own.
+    // Replicas share one public URL; tests call each at its own address.
     publicUrl: place.publicUrl ?? `${config.tls ? 'https' : 'http'}://127.0.0.1:${place.port}`,
     dataDirectory: place.folder,
     databaseUrl: place.databaseUrl,
@@ -118,7 +118,7 @@ function configOf({ profile, config = {} }: WorldOptions, place: Place): Config 
     issuer: undefined,
     profile: profileOf(profile),
     webhook: { ca: undefined, allowPrivate: true },
-    // Deliveries stay as they were made, unless a test is about them: it says `role: 'all'`.
+    // No delivery by default; tests of delivery set `role: 'all'`.
     role: 'api',
     workers: 1,
     masterKey: place.masterKey,
@@ -128,7 +128,7 @@ function configOf({ profile, config = {} }: WorldOptions, place: Place): Config 
   }
 }
 
-/** One request to an operator API. */
+/** Calls an operator API. */
 export async function callOperator(base: string, token: string, method: string, path: string, body?: object) {
   const response = await fetch(`${base}/operator/v1${path}`, {
     method,

@@ -1,4 +1,4 @@
-// The library needs the reflection API in place before it loads.
+// The library requires reflect-metadata to be loaded first.
 // oxlint-disable-next-line import/no-unassigned-import
 import 'reflect-metadata'
 

@@ -2,7 +2,7 @@ import type { DeploymentProfile } from '../profile/profile.ts'
 import type { Json, JsonObject } from '../schema/define.ts'
 
 /** Members that contain a sentence or a URL; they may be longer than names (O-14). */
-export const LONG_TEXTS: ReadonlySet<string> = new Set([
+export const FREE_TEXT_MEMBERS: ReadonlySet<string> = new Set([
   'statement',
   'reason_detail',
   'evidence_reference',
@@ -10,7 +10,7 @@ export const LONG_TEXTS: ReadonlySet<string> = new Set([
 ])
 
 /** Stored members of a public JWK (ID-06); the limits of strings do not apply to other members. */
-export const KEPT_OF_JWK: ReadonlySet<string> = new Set(['kty', 'crv', 'x', 'y'])
+export const STORED_JWK_MEMBERS: ReadonlySet<string> = new Set(['kty', 'crv', 'x', 'y'])
 
 /** The list of keys has its own limit, because parsing a key costs as much as verifying a signature. */
 const KEYS = 'keys'
@@ -43,7 +43,7 @@ function rules(schema: JsonObject, place: Place, member: string): JsonObject {
   const { limits, isJwk } = place
   if ('const' in schema || 'enum' in schema) return {}
   if (schema['type'] === 'string')
-    return isJwk && !KEPT_OF_JWK.has(member) ? {} : text(schema, member, limits)
+    return isJwk && !STORED_JWK_MEMBERS.has(member) ? {} : text(schema, member, limits)
   if (schema['type'] === 'array') {
     const most = member === KEYS ? limits.registration_keys : limits.list_items
     const items = within(schema['items'], place, member)
@@ -62,7 +62,7 @@ function text(schema: JsonObject, member: string, limits: Limits): JsonObject {
 
 function longest(schema: JsonObject, member: string, limits: Limits): number {
   if ('contentEncoding' in schema) return limits.request_bytes
-  return LONG_TEXTS.has(member) ? limits.text_characters : limits.identifier_characters
+  return FREE_TEXT_MEMBERS.has(member) ? limits.text_characters : limits.identifier_characters
 }
 
 function object(schema: JsonObject, place: Place): JsonObject {

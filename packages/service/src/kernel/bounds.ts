@@ -1,7 +1,7 @@
 import type { JsonValue } from '@agent-exchange/crypto'
 import {
-  KEPT_OF_JWK,
-  LONG_TEXTS,
+  STORED_JWK_MEMBERS,
+  FREE_TEXT_MEMBERS,
   MAXIMUM_FAILURES,
   pointerTo,
   type DeploymentProfile,
@@ -58,13 +58,13 @@ function collect(value: JsonValue, pointer: string, limits: Limits, found: Failu
   if (found.length >= MAXIMUM_FAILURES) return
   const member = pointer.slice(pointer.lastIndexOf('/') + 1)
   if (typeof value === 'string') {
-    const longest = LONG_TEXTS.has(member) ? limits.text_characters : limits.identifier_characters
+    const longest = FREE_TEXT_MEMBERS.has(member) ? limits.text_characters : limits.identifier_characters
     found.push(...textFailures(pointer, value, longest))
     return
   }
   if (typeof value !== 'object' || value === null) return
   for (const [name, inner] of Object.entries(value)) {
-    if (member === 'public_key' && !KEPT_OF_JWK.has(name)) continue
+    if (member === 'public_key' && !STORED_JWK_MEMBERS.has(name)) continue
     if (MAPS.has(member)) collect(name, pointer, limits, found)
     collect(inner, MAPS.has(member) ? pointer : pointerTo(pointer, name), limits, found)
   }

@@ -2,10 +2,10 @@ import * as nodeCrypto from 'node:crypto'
 import type { Area, AreaContext, AreaResult, Figure } from '../area.ts'
 import { effortOf, measure } from './measure.ts'
 
-/** The ways in which Node makes and checks ES256 signatures; `primitives-node.ts` takes the quickest. */
-export const es256WaysArea: Area = {
-  name: 'es256-ways',
-  what: 'the ways in which Node makes and checks ES256 signatures',
+/** Compares the ES256 APIs of Node; `primitives-node.ts` uses the fastest. */
+export const es256ApisArea: Area = {
+  name: 'es256-apis',
+  what: 'the APIs of Node for ES256 signatures',
   isLong: true,
   run,
 }
@@ -34,9 +34,9 @@ async function run({ quick, progress }: AreaContext): Promise<AreaResult> {
     }
   }
   return {
-    title: 'ES256 ways of Node',
+    title: 'ES256 APIs of Node',
     figures,
-    notes: ['Over 1 KB, conversion between r||s and DER not included.'],
+    notes: ['Data of 1 KB, without the conversion between r||s and DER.'],
   }
 }
 

@@ -5,24 +5,24 @@ import { startExchange, type Exchange } from './exchange.ts'
 import { makeFolder, type Folder } from './folder.ts'
 import { startPostgres, type PostgresServer } from './postgres-server.ts'
 
-/** What areas stand on: PostgreSQL with fsync, and exchanges on it. */
-export interface Bed extends AsyncDisposable {
+/** The environment of the areas: PostgreSQL with fsync, and exchanges on it. */
+export interface TestBed extends AsyncDisposable {
   readonly folder: Folder
   readonly postgres: PostgresServer
   readonly authority: TestAuthority
-  /** The exchange with default settings, without TLS; started when the first area asks. */
+  /** The exchange with default settings and without TLS; started on first use. */
   main(): Promise<Exchange>
-  /** Another one, with a database of its own; of another revision, if its command `aex` is given. */
+  /** Another exchange with its own database; of another revision if its `aex` is given. */
   exchange(name: string, env?: Readonly<Record<string, string>>, program?: string): Promise<Exchange>
-  /** Ends with the bed. */
+  /** Disposed with the environment. */
   keep<T extends AsyncDisposable>(resource: T): T
   /** Writes a file into the folder and returns its path. */
   file(name: string, text: string): string
-  /** The last errors in the logs of all its processes. */
+  /** The last errors in the logs of all processes. */
   complaints(): string[]
 }
 
-export async function startBed(workers: number): Promise<Bed> {
+export async function startBed(workers: number): Promise<TestBed> {
   const cleanup = new AsyncDisposableStack()
   await using undo = cleanup
   const folder = cleanup.use(makeFolder())
@@ -55,8 +55,8 @@ export async function startBed(workers: number): Promise<Bed> {
   }
 }
 
-/** Adds what the services of a bed have logged to the failure of a measurement. */
-export function explained(error: unknown, bed: Bed | undefined): unknown {
+/** Adds the logged errors of the services to the failure of a measurement. */
+export function explained(error: unknown, bed: TestBed | undefined): unknown {
   const complaints = bed?.complaints() ?? []
   return complaints.length === 0 ? error : new Error(complaints.join('\n'), { cause: error })
 }
