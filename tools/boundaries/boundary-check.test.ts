@@ -41,7 +41,13 @@ test('packages import only along the dependency graph', () => {
     imports('crypto'),
     /protocol may import no other package, not crypto/u,
   )
-  isRefused('packages/service/src/db/a.ts', imports('sdk'), /service may import protocol, crypto, not sdk/u)
+  isRefused(
+    'packages/service/src/db/a.ts',
+    imports('sdk'),
+    /service may import protocol, crypto, web, not sdk/u,
+  )
+  isAllowed('packages/service/src/http/a.ts', imports('web'))
+  isRefused('packages/web/src/a.ts', imports('service'), /web may import no other package/u)
   isRefused('packages/sdk/src/a.ts', imports('service'), /not service/u)
   isRefused('packages/sdk/src/a.test.ts', imports('service'), /not service/u)
   isRefused('packages/crypto/src/a.ts', imports('cli/deep'), /not cli/u)

@@ -7,13 +7,14 @@ export function workspaceOf(specifier: string): string | undefined {
   return specifier.startsWith(SCOPE) ? specifier.slice(SCOPE.length).split('/')[0] : undefined
 }
 
-/** protocol ← crypto ← { service, sdk } ← cli. Service and SDK share only the network protocol. */
+/** protocol ← crypto ← { service, sdk } ← cli; web ← { service, cli }. Service and SDK share only the network protocol. */
 export const PACKAGE_IMPORTS: Readonly<Record<string, readonly string[]>> = {
   protocol: [],
   crypto: ['protocol'],
-  service: ['protocol', 'crypto'],
+  web: [],
+  service: ['protocol', 'crypto', 'web'],
   sdk: ['protocol', 'crypto'],
-  cli: ['protocol', 'crypto', 'service', 'sdk'],
+  cli: ['protocol', 'crypto', 'web', 'service', 'sdk'],
   testkit: ['protocol', 'crypto', 'service', 'sdk', 'cli'],
 }
 
@@ -81,13 +82,13 @@ export const RESERVED_IMPORTS: readonly (Reserved & { readonly imports: RegExp }
 export const RESERVED_CODE: readonly (Reserved & { readonly code: RegExp })[] = [
   {
     code: /\bprocess\s*\.\s*env\b|\bimport\.meta\.env\b/gu,
-    within: ['packages/protocol/', 'packages/crypto/', 'packages/service/', 'packages/sdk/'],
+    within: ['packages/protocol/', 'packages/crypto/', 'packages/web/', 'packages/service/', 'packages/sdk/'],
     except: ['packages/service/src/config/'],
     why: 'only service/src/config reads the environment',
   },
   {
     code: /\bDate\s*\.\s*now\b|\bnew\s+Date\s*(?:\(\s*\)|(?![\s(\w]))|(?<!new\s+)\bDate\s*\(|\bperformance\s*\./gu,
-    within: ['packages/protocol/', 'packages/crypto/', 'packages/service/'],
+    within: ['packages/protocol/', 'packages/crypto/', 'packages/web/', 'packages/service/'],
     except: ['packages/service/src/kernel/clock.ts'],
     why: 'only service/src/kernel/clock.ts reads the clock: take the time as an argument',
   },

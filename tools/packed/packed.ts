@@ -10,7 +10,7 @@ import { blocksOf, runningExchange, scriptOf } from '../../packages/cli/src/runn
 import { ROOT } from '../repository/repository-files.ts'
 
 /** Those that a user installs; each brings the ones before it. */
-const PACKAGES = ['protocol', 'crypto', 'sdk', 'service', 'cli']
+const PACKAGES = ['protocol', 'crypto', 'web', 'sdk', 'service', 'cli']
 const QUICKSTART = 'docs/quickstart.md'
 
 const run = promisify(execFile)

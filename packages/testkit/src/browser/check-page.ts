@@ -1,0 +1,69 @@
+import assert from 'node:assert/strict'
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { AxeBuilder } from '@axe-core/playwright'
+import type { Page } from 'playwright-core'
+import type { TestBrowser, WatchedPage } from './open-browser.ts'
+
+/** Phone, laptop, large screen. */
+const WIDTHS = [360, 1_280, 1_920] as const
+/** What the layout of the largest screen changes, no rule of axe sees; a run of axe takes seconds. */
+const WIDEST_ANALYZED = 1_280
+const SCHEMES = ['light', 'dark'] as const
+const HEIGHT = 900
+
+const RULES = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']
+
+/** Accessibility rules that the page breaks, each with the elements; empty for a good page. */
+export async function accessibilityFaults(page: Page): Promise<string[]> {
+  const { violations } = await new AxeBuilder({ page }).withTags(RULES).analyze()
+  return violations.flatMap(({ id, help, nodes }) =>
+    nodes.map(({ target, failureSummary }) => `${id}: ${help}: ${target.join(' ')}: ${failureSummary}`),
+  )
+}
+
+/** No Content Security Policy violation, no error, no request to another origin. */
+export function assertQuiet({ faults, foreignRequests }: WatchedPage): void {
+  assert.deepEqual(faults, [])
+  assert.deepEqual(foreignRequests, [])
+}
+
+export async function assertNoHorizontalScroll(page: Page): Promise<void> {
+  const { scrollWidth, clientWidth } = (await page.evaluate(
+    '({ scrollWidth: document.documentElement.scrollWidth, clientWidth: document.documentElement.clientWidth })',
+  )) as {
+    scrollWidth: number
+    clientWidth: number
+  }
+  assert.ok(scrollWidth <= clientWidth, `the page is ${scrollWidth} wide in ${clientWidth}`)
+}
+
+export interface PageCheck {
+  /** Of the screenshot files. */
+  readonly name: string
+  readonly address: string
+  /** Brings the page to the state that is checked, such as an opened form. */
+  readonly prepare?: (page: Page) => Promise<void>
+}
+
+/** One page in every width and colour scheme: accessible, quiet, without horizontal scrolling; leaves screenshots. */
+export async function checkPage(browser: TestBrowser, { name, address, prepare }: PageCheck): Promise<void> {
+  for (const width of WIDTHS)
+    for (const colorScheme of SCHEMES) {
+      await using watched = await browser.open(address, { viewport: { width, height: HEIGHT }, colorScheme })
+      await prepare?.(watched.page)
+      await screenshot(watched.page, `${name}-${width}-${colorScheme}`)
+      await assertNoHorizontalScroll(watched.page)
+      if (width <= WIDEST_ANALYZED)
+        assert.deepEqual(await accessibilityFaults(watched.page), [], `${name} ${width} ${colorScheme}`)
+      assertQuiet(watched)
+    }
+}
+
+/** Into the folder that the runner names, or nowhere. */
+export async function screenshot(page: Page, name: string): Promise<void> {
+  const folder = process.env['AEX_SCREENSHOTS']
+  if (folder === undefined) return
+  mkdirSync(folder, { recursive: true })
+  await page.screenshot({ path: join(folder, `${name}.png`), fullPage: true })
+}

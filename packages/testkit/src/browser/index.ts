@@ -1,0 +1,10 @@
+export {
+  accessibilityFaults,
+  assertNoHorizontalScroll,
+  assertQuiet,
+  checkPage,
+  screenshot,
+  type PageCheck,
+} from './check-page.ts'
+export { findChromium } from './chromium.ts'
+export { openBrowser, type TestBrowser, type WatchedPage } from './open-browser.ts'

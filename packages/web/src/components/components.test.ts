@@ -1,0 +1,136 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { html } from '../template/html.ts'
+import { confirmation, filterForm, form, type Form } from './form.ts'
+import { identifier, visible } from './identifier.ts'
+import { relativeText, relativeTime } from './relative-time.ts'
+import { MAXIMUM_TABLE_ROWS, table } from './table.ts'
+import { timeline } from './timeline.ts'
+
+const columns = [
+  { title: 'Id', sort: { href: '?sort=id', direction: 'ascending' } },
+  { title: 'Bytes', isNumeric: true },
+] as const
+
+test('a table has a caption, names its rows, and carries the titles into its cells for narrow screens', () => {
+  const made = String(table({ caption: 'Packages', columns, rows: [['a', 1]], paging: { next: '?after=a' } }))
+  assert.match(made, /<caption>\s*Packages\s*<\/caption>/u)
+  assert.match(made, /<th role="columnheader" scope="col" aria-sort="ascending">/u)
+  assert.match(made, /<th role="rowheader" scope="row" data-label="Id"><div>a<\/div><\/th>/u)
+  assert.match(made, /<td role="cell" class="numeric" data-label="Bytes"><div>1<\/div><\/td>/u)
+  assert.match(made, /<a class="button" href="\?after=a" rel="next">/u)
+})
+
+test('a table without rows says what to do next; one with too many or uneven rows is a mistake', () => {
+  const made = String(
+    table({ caption: 'Packages', columns, rows: [], empty: { title: 'None', text: 'Send one.' } }),
+  )
+  assert.match(made, /None.*Send one\./su)
+  assert.doesNotMatch(made, /<table/u)
+  const row = ['a', 1]
+  assert.throws(
+    () => table({ caption: 'x', columns, rows: Array.from({ length: MAXIMUM_TABLE_ROWS + 1 }, () => row) }),
+    RangeError,
+  )
+  assert.throws(() => table({ caption: 'x', columns, rows: [['a']] }), RangeError)
+})
+
+const given: Form = {
+  id: 'f',
+  action: '/suspend',
+  csrfToken: 'token',
+  fields: [
+    {
+      kind: 'text',
+      name: 'reason',
+      label: 'Reason',
+      hint: 'Kept in the log.',
+      error: 'Too long.',
+      isRequired: true,
+      value: '"x',
+    },
+    { kind: 'textarea', name: 'text', label: 'Text', value: '\n</textarea><b>' },
+  ],
+  submit: { label: 'Suspend' },
+}
+
+test('a form posts its CSRF token; errors are summed up and tied to their fields', () => {
+  const made = String(form(given))
+  assert.match(made, /<form id="f" action="\/suspend" method="post">/u)
+  assert.match(made, /<input type="hidden" name="csrf_token" value="token" \/>/u)
+  assert.match(made, /role="alert".*<a href="#f-reason"\s*>Reason<\/a/su)
+  assert.match(
+    made,
+    /<input\s+id="f-reason"[^>]*aria-describedby="f-reason-hint f-reason-error" aria-invalid="true"[^>]*value="&quot;x"/u,
+  )
+  assert.match(made, /<label for="f-reason">Reason<\/label>/u)
+  // The first line break belongs to the parser, the second to the value.
+  assert.match(made, />\n\n&lt;\/textarea&gt;&lt;b&gt;<\/textarea>/u)
+})
+
+test('a filter changes nothing and carries no token', () => {
+  const made = String(
+    filterForm({
+      id: 'q',
+      action: './',
+      fields: [{ kind: 'search', name: 'q', label: 'Id' }],
+      submitLabel: 'Go',
+    }),
+  )
+  assert.match(made, /method="get"/u)
+  assert.doesNotMatch(made, /csrf/u)
+})
+
+test('a confirmation shows its form only after a first step that needs no script', () => {
+  const made = String(confirmation({ summary: 'Suspend…', explanation: 'Tokens stop working.', form: given }))
+  assert.match(made, /^<details class="confirm">\s*<summary>Suspend…<\/summary>/u)
+  assert.match(made, /Tokens stop working\..*<button\s+type="submit" class="danger"/su)
+})
+
+test('ids that differ only by what nobody sees look different', () => {
+  assert.equal(visible('pkg_a\u200b'), 'pkg_a\\u{200b}')
+  assert.equal(visible('pkg\u202etxt.exe'), 'pkg\\u{202e}txt.exe')
+  assert.equal(visible('a\u00a0b c\n\ud800'), 'a\\u{a0}b c\\u{a}\\u{d800}')
+  assert.equal(visible('Müller & 株式会社 ägent_1'), 'Müller & 株式会社 ägent_1')
+  assert.match(String(identifier('a"b')), /data-copy="a&quot;b"/u)
+})
+
+test('a time is relative in the text and exact in the attributes', () => {
+  const now = new Date('2026-11-16T12:00:00.000Z')
+  const at = (seconds: number) => relativeText(new Date(now.getTime() + seconds * 1_000), now)
+  assert.deepEqual([0, -1, -59, -60, -3_599, -3_600, -86_399, -86_400 * 3, 300].map(at), [
+    'in 0 sec.',
+    '1 sec. ago',
+    '59 sec. ago',
+    '1 min. ago',
+    '59 min. ago',
+    '1 hr. ago',
+    '23 hr. ago',
+    '3 days ago',
+    'in 5 min.',
+  ])
+  assert.match(
+    String(relativeTime(now, now)),
+    /<time datetime="2026-11-16T12:00:00\.000Z" title="2026-11-16T12:00:00\.000Z"/u,
+  )
+})
+
+test('a timeline is an ordered list that says in words what the picture shows', () => {
+  const step = { at: html`now`, title: 'Package accepted', tone: 'info' } as const
+  const made = String(
+    timeline({
+      label: 'Thread',
+      lanes: ['Acme', 'exchange'],
+      steps: [
+        { ...step, from: 0, to: 1 },
+        { ...step, from: 1 },
+      ],
+    }),
+  )
+  assert.match(made, /<ol class="steps" aria-label="Thread">/u)
+  assert.match(made, /<bdi>Acme<\/bdi><bdi> to exchange<\/bdi>/u)
+  assert.equal(made.match(/<svg[^>]*aria-hidden="true"/gu)?.length, 3)
+  assert.equal(made.match(/<polygon/gu)?.length, 1)
+  const lanes = ['a', 'b', 'c', 'd', 'e', 'f', 'g']
+  assert.throws(() => timeline({ label: 'x', lanes, steps: [] }), RangeError)
+})

@@ -1,0 +1,100 @@
+import { attributes, html, type Html, type Part } from '../template/html.ts'
+import type { Tone } from './tone.ts'
+
+export interface TimelineStep {
+  readonly at: Html
+  readonly title: string
+  readonly tone: Tone
+  /** Index of the lane that acted, and of the one that it reached. */
+  readonly from: number
+  readonly to?: number
+  readonly facts?: Part
+}
+
+export interface Timeline {
+  readonly label: string
+  readonly lanes: readonly string[]
+  readonly steps: readonly TimelineStep[]
+}
+
+const MAXIMUM_LANES = 6
+const MAXIMUM_STEPS = 500
+const LANE_WIDTH = 36
+/** Where in its row a step is drawn; the lanes continue below, however high the text makes the row. */
+const STEP_Y = 22
+const ROW_BOTTOM = 10_000
+
+/** What happened between parties, as an ordered list with a strip of lanes beside each entry. The list says it all. */
+export function timeline({ label, lanes, steps }: Timeline): Html {
+  if (lanes.length > MAXIMUM_LANES || steps.length > MAXIMUM_STEPS)
+    throw new RangeError(`a timeline has at most ${MAXIMUM_LANES} lanes and ${MAXIMUM_STEPS} steps`)
+  return html`<ul class="lanes" aria-label="Parties">
+      ${lanes.map((name, index) => html`<li>${laneName(index)}<bdi>${name}</bdi></li>`)}
+    </ul>
+    ${heads(lanes.length)}
+    <ol class="steps" aria-label="${label}">
+      ${steps.map((step, index) => entry(lanes, step, index === steps.length - 1))}
+    </ol>`
+}
+
+function laneName(index: number): Html {
+  return html`<span class="lane-name">${letter(index)}</span>`
+}
+
+/** The letters again, each above its lane. */
+function heads(count: number): Html {
+  const letters = Array.from(
+    { length: count },
+    (_value, lane) => html`<text ${attributes({ x: x(lane), y: 12 })}>${letter(lane)}</text>`,
+  )
+  return html`<svg
+    ${attributes({ class: 'heads', width: count * LANE_WIDTH, height: 16, 'aria-hidden': 'true' })}
+  >
+    ${letters}
+  </svg>`
+}
+
+function x(lane: number): number {
+  return (lane + 0.5) * LANE_WIDTH
+}
+
+function letter(index: number): string {
+  return String.fromCharCode('A'.charCodeAt(0) + index)
+}
+
+function entry(lanes: readonly string[], step: TimelineStep, isLast: boolean): Html {
+  const { at, title, tone, from, to, facts } = step
+  const target = to === undefined || to === from ? '' : ` to ${lanes[to] ?? ''}`
+  return html`<li class="${tone}">
+    ${strip(lanes, step, isLast)}
+    <div class="what">
+      <p><strong>${title}</strong></p>
+      <p class="quiet"><bdi>${lanes[from] ?? ''}</bdi><bdi>${target}</bdi> · ${at}</p>
+      ${facts}
+    </div>
+  </li>`
+}
+
+function strip(lanes: readonly string[], { from, to = from }: TimelineStep, isLast: boolean): Html {
+  const width = lanes.length * LANE_WIDTH
+  const bottom = isLast ? STEP_Y : ROW_BOTTOM
+  const lines = lanes.map(
+    (_name, lane) =>
+      html`<line
+        ${attributes({ class: 'lane', x1: x(lane), x2: x(lane), y1: 0, y2: isLast ? STEP_Y + 12 : bottom })}
+      ></line>`,
+  )
+  return html`<svg ${attributes({ width, 'aria-hidden': 'true', focusable: 'false' })}>
+    ${lines} ${from === to ? null : arrow(x(from), x(to))}
+    <circle ${attributes({ class: 'dot', cx: x(from), cy: STEP_Y, r: 5 })}></circle>
+  </svg>`
+}
+
+function arrow(start: number, end: number): Html {
+  const back = start < end ? -9 : 9
+  const head = `${end},${STEP_Y} ${end + back},${STEP_Y - 5} ${end + back},${STEP_Y + 5}`
+  return html`<line
+      ${attributes({ class: 'arrow', x1: start, x2: end + back, y1: STEP_Y, y2: STEP_Y })}
+    ></line>
+    <polygon ${attributes({ class: 'head', points: head })}></polygon>`
+}

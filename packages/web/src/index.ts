@@ -1,0 +1,51 @@
+export { attributes, html, trusted, type Attributes, type Html, type Part } from './template/html.ts'
+export { page, type NavigationItem, type PageContent, type Site } from './page/page.ts'
+export { readWebAssets, type WebAsset, type WebAssets } from './page/web-assets.ts'
+
+export { badge } from './components/badge.ts'
+export { button, buttonLink, type Button, type ButtonTone } from './components/button.ts'
+export { definitionList } from './components/definition-list.ts'
+export { emptyState, type EmptyState } from './components/empty-state.ts'
+export { type Field } from './components/field.ts'
+export {
+  confirmation,
+  filterForm,
+  form,
+  type Confirmation,
+  type FilterForm,
+  type Form,
+} from './components/form.ts'
+export { identifier, visible } from './components/identifier.ts'
+export { liveRegion, type LiveRegion } from './components/live-region.ts'
+export { notice, type Notice } from './components/notice.ts'
+export { exactTime, relativeText, relativeTime } from './components/relative-time.ts'
+export { table, MAXIMUM_TABLE_ROWS, type Column, type Table } from './components/table.ts'
+export { timeline, type Timeline, type TimelineStep } from './components/timeline.ts'
+export { type Tone } from './components/tone.ts'
+export { barPlot, type BarPlot } from './plots/bar-plot.ts'
+export { linePlot, type LinePlot } from './plots/line-plot.ts'
+export { type Plot, type Series } from './plots/plot.ts'
+
+export { equalsInConstantTime } from './security/constant-time.ts'
+export { cookieHeader, cookieName, readCookie, type CookieSettings } from './security/cookie.ts'
+export { CSRF_FIELD, csrfToken, isCsrfToken } from './security/csrf.ts'
+export {
+  createEventStream,
+  DEFAULT_EVENT_STREAM_LIMITS,
+  EVENT_STREAM_HEADERS,
+  type EventStream,
+  type EventStreamLimits,
+  type ServerEvent,
+} from './security/event-stream.ts'
+export {
+  loopbackOrigins,
+  originFault,
+  type AllowedOrigins,
+  type OriginFault,
+} from './security/request-origin.ts'
+export {
+  contentSecurityPolicy,
+  securityHeaders,
+  type PolicyChanges,
+  type SecurityHeaderSettings,
+} from './security/security-headers.ts'
