@@ -32,14 +32,25 @@ export function disclosure(summary, makeInside, { open = false, ...attributes } 
 
 /** One badge for each open point that a note names; `meanings` says what the point is about. */
 export function badges(note, meanings) {
-  return (note ?? '')
-    .split(' ')
-    .filter((id) => id !== '')
-    .map((id) =>
-      el(
-        'a',
-        { class: 'ours', href: `open-points/#${id.toLowerCase()}`, title: meanings.get(id) ?? '' },
-        `ours: ${id}`,
-      ),
-    )
+  return idsOf(note).map((id) =>
+    el(
+      'a',
+      { class: 'ours', href: `open-points/#${id.toLowerCase()}`, title: meanings.get(id) ?? '' },
+      `ours: ${id}`,
+    ),
+  )
+}
+
+/** The same for a summary, which must not contain links: `linkedBadges` repeats them inside the disclosure. */
+export function badgeTexts(note, meanings) {
+  return idsOf(note).map((id) => el('span', { class: 'ours', title: meanings.get(id) ?? '' }, `ours: ${id}`))
+}
+
+export function linkedBadges(note, meanings) {
+  const links = badges(note, meanings)
+  return links.length > 0 ? [el('p', {}, ...links)] : []
+}
+
+function idsOf(note) {
+  return (note ?? '').split(' ').filter((id) => id !== '')
 }

@@ -1,4 +1,4 @@
-import { badges, disclosure, el } from './elements.js'
+import { badges, badgeTexts, disclosure, el, linkedBadges } from './elements.js'
 import { examplesOf } from './examples.js'
 import { resolve, nameOf } from './schema-facts.js'
 import { rulesView, schemaView } from './schema-view.js'
@@ -74,30 +74,31 @@ function parametersView(context, parameters) {
       ),
     ),
   )
-  const head = ['Name', 'In', '', 'Meaning'].map((text) => el('th', {}, text))
+  const head = ['Name', 'In', 'Presence', 'Meaning'].map((text) => el('th', {}, text))
   return el('table', {}, el('thead', {}, el('tr', {}, ...head)), el('tbody', {}, ...rows))
 }
 
 function namedSchema(context, schema) {
-  const resolved = resolve(context.description, schema)
-  const head = [
-    el('code', {}, nameOf(schema) ?? 'body'),
-    ' ',
-    ...badges(resolved['x-open-point'], context.meanings),
-  ]
-  return disclosure(head, () => [schemaView(context, schema)], { open: true })
+  const { meanings } = context
+  const note = resolve(context.description, schema)['x-open-point']
+  const head = [el('code', {}, nameOf(schema) ?? 'body'), ' ', ...badgeTexts(note, meanings)]
+  const inside = () => [...linkedBadges(note, meanings), schemaView(context, schema)]
+  return disclosure(head, inside, { open: true })
 }
 
 function responseView(context, status, response) {
   const problem = response.content?.['application/problem+json']
   const answer = response.content?.['application/json']
-  const note = badges(response['x-open-point'], context.meanings)
+  const { meanings } = context
+  const note = response['x-open-point']
   const tone = status.startsWith('2') ? 'good' : 'bad'
   const head = [el('strong', { class: tone }, status), ' ']
   if (problem) return problemsView(context, problem, { head, note, response })
-  if (!answer) return el('p', {}, ...head, response.description, ' ', ...note)
-  const own = badges(resolve(context.description, answer.schema)['x-open-point'], context.meanings)
-  return disclosure([...head, el('code', {}, nameOf(answer.schema) ?? ''), ' ', ...own], () => [
+  if (!answer) return el('p', {}, ...head, response.description, ' ', ...badges(note, meanings))
+  const own = resolve(context.description, answer.schema)['x-open-point']
+  const name = el('code', {}, nameOf(answer.schema) ?? '')
+  return disclosure([...head, name, ' ', ...badgeTexts(own, meanings)], () => [
+    ...linkedBadges(own, meanings),
     schemaView(context, answer.schema),
     ...exampleViews(context, answer),
   ])
@@ -106,7 +107,9 @@ function responseView(context, status, response) {
 function problemsView(context, problem, { head, note, response }) {
   const codes = resolve(context.description, problem.schema).properties.code.enum
   const examples = new Map(examplesOf(context.description, problem).map(({ name, text }) => [name, text]))
-  return disclosure([...head, codes.join(', '), ' ', ...note], () => [
+  const { meanings } = context
+  return disclosure([...head, codes.join(', '), ' ', ...badgeTexts(note, meanings)], () => [
+    ...linkedBadges(note, meanings),
     el(
       'ul',
       {},

@@ -107,7 +107,7 @@ async function start() {
       operations.filter(({ operation }) => operation.tags.includes(tag.name)),
     ),
   )
-  byId('title').textContent = `${description.info.title} ${description.info.version}`
+  document.querySelector('h1').textContent = `${description.info.title} ${description.info.version}`
   byId('introduction').textContent = description.info.description.replaceAll('`', '')
   byId('contents').append(...groups.map(({ contents }) => contents))
   byId('operations').replaceChildren(...groups.map(({ section }) => section))

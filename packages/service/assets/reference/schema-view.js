@@ -1,4 +1,4 @@
-import { badges, disclosure, el } from './elements.js'
+import { badges, badgeTexts, disclosure, el, linkedBadges } from './elements.js'
 import { isNested, nameOf, partsOf, resolve, rulesOf, typeOf } from './schema-facts.js'
 
 /** Deep enough for every schema of the exchange; an end where one would refer to itself. */
@@ -27,10 +27,12 @@ function partView(context, { name, schema, required }, depth) {
     el('span', { class: 'type' }, nameOf(schema) ?? typeOf(description, schema)),
     ' ',
     ...(required ? [el('span', { class: 'required' }, 'required'), ' '] : []),
-    ...badges(resolved['x-open-point'], meanings),
   ]
-  if (!isNested(description, schema)) return [el('div', {}, ...head), ...factsOf(resolved)]
-  return [disclosure(head, () => [schemaView(context, schema, depth + 1)])]
+  const note = resolved['x-open-point']
+  if (!isNested(description, schema))
+    return [el('div', {}, ...head, ...badges(note, meanings)), ...factsOf(resolved)]
+  const inside = () => [...linkedBadges(note, meanings), schemaView(context, schema, depth + 1)]
+  return [disclosure([...head, ...badgeTexts(note, meanings)], inside)]
 }
 
 function factsOf(schema) {

@@ -10,6 +10,8 @@ export interface Column {
 
 export interface Table {
   readonly caption: string
+  /** For a table right under a heading that says the same: the caption is for screen readers alone. */
+  readonly hidesCaption?: boolean
   readonly columns: readonly Column[]
   /** One cell for each column. The first names the row. */
   readonly rows: readonly (readonly Part[])[]
@@ -26,12 +28,12 @@ export const MAXIMUM_TABLE_ROWS = 1_000
  * On a narrow screen each row becomes a card, with the titles of columns from `data-label`. The roles keep the table
  * a table for screen readers then: browsers drop them where CSS changes `display`.
  */
-export function table({ caption, columns, rows, empty, paging }: Table): Html {
+export function table({ caption, hidesCaption, columns, rows, empty, paging }: Table): Html {
   if (rows.length > MAXIMUM_TABLE_ROWS) throw new RangeError(`a table has at most ${MAXIMUM_TABLE_ROWS} rows`)
   if (rows.length === 0 && empty) return html`${emptyState(empty)}${pagingLinks(caption, paging)}`
   return html`<table role="table">
       <caption>
-        ${caption}
+        <span ${attributes({ class: hidesCaption && 'unseen' })}>${caption}</span>
       </caption>
       <thead role="rowgroup">
         <tr role="row">

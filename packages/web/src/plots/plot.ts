@@ -92,6 +92,7 @@ export function round(coordinate: number): number {
 function valueTable(plot: Plot, series: readonly Series[]): Html {
   return table({
     caption: `${plot.title}, ${plot.unit}`,
+    hidesCaption: true,
     columns: [
       { title: plot.labelTitle ?? 'Time' },
       ...series.map(({ name }) => ({ title: name, isNumeric: true })),

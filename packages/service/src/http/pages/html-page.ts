@@ -1,46 +1,43 @@
-import { createHash } from 'node:crypto'
-import { readAsset } from './assets.ts'
-import { Html, html } from './html.ts'
-import { DENY_ALL_POLICY, page, type Page } from './page.ts'
+import { page as shell, readWebAssets, type PageContent, type Site } from '@agent-exchange/web'
+import type { FastifyInstance } from 'fastify'
+import { page, PUBLIC_POLICY, type Page } from './page.ts'
+import { serveFolder } from './serve.ts'
 
-/** Inlined, so that a page is one self-contained file. The policy permits it by its hash. */
-const STYLE = readAsset('page.css')
-const STYLE_HASH = createHash('sha256').update(STYLE).digest('base64')
-const STYLE_ELEMENT = new Html(`<style>${STYLE}</style>`)
+const ASSETS = readWebAssets()
+const HTML_TYPE = 'text/html; charset=utf-8'
 
-export interface HtmlPageContent {
-  readonly title: string
-  readonly main: Html
-  /** The relative path to the root, so that links do not depend on the host name. */
+const PLACES = [
+  ['docs', 'API reference'],
+  ['problems/', 'Problems'],
+  ['open-points/', 'Open points'],
+  ['schemas/', 'Schemas'],
+] as const
+
+export interface HtmlPageContent extends PageContent {
+  /** Address of the start page as seen from this page: links are relative, so they work behind any proxy path. */
   readonly root: './' | '../'
+  /** The entry of the navigation that this page belongs to. */
+  readonly place?: (typeof PLACES)[number][0]
 }
 
-/** A page without scripts and subresources, in light and dark colors. */
-export function htmlPage({ title, main, root }: HtmlPageContent): Page {
-  const text = html`<!doctype html>
-    <html lang="en">
-      <head>
-        <meta charset="utf-8" />
-        <meta name="viewport" content="width=device-width, initial-scale=1" />
-        <meta name="color-scheme" content="light dark" />
-        <title>${title} · Agent Exchange</title>
-        ${STYLE_ELEMENT}
-      </head>
-      <body>
-        <header>
-          <nav aria-label="Site">
-            <a href="${root}">Agent Exchange</a> <a href="${root}docs">API reference</a>
-            <a href="${root}problems/">Problems</a> <a href="${root}open-points/">Open points</a>
-            <a href="${root}schemas/">Schemas</a>
-          </nav>
-        </header>
-        <main>
-          <h1>${title}</h1>
-          ${main}
-        </main>
-      </body>
-    </html> `.text
-  return page(text, 'text/html; charset=utf-8', {
-    contentSecurityPolicy: `${DENY_ALL_POLICY}; style-src 'sha256-${STYLE_HASH}'`,
-  })
+/** A public page in the look that console and desk share. */
+export function htmlPage({ root, place, ...content }: HtmlPageContent, options: Partial<Page> = {}): Page {
+  const site: Site = {
+    name: 'Agent Exchange',
+    language: 'en',
+    home: root,
+    assetFolder: `${root}assets/`,
+    assets: ASSETS,
+    navigation: PLACES.map(([path, text]) => ({ href: root + path, text, isCurrent: path === place })),
+  }
+  return page(String(shell(site, content)), HTML_TYPE, { contentSecurityPolicy: PUBLIC_POLICY, ...options })
+}
+
+/** The files that every page links to, named by their content. */
+export function registerAssets(app: FastifyInstance): void {
+  const files = Object.values(ASSETS).map(({ name, body, mediaType, cacheControl }): [string, Page] => [
+    name,
+    page(body, mediaType, { cacheControl }),
+  ])
+  serveFolder(app, '/assets/', new Map(files))
 }

@@ -5,8 +5,8 @@ import {
   type OpenPoint,
   type OpenPointId,
 } from '@agent-exchange/protocol'
+import { badge, html, table, type Html } from '@agent-exchange/web'
 import type { FastifyInstance } from 'fastify'
-import { html, type Html } from './html.ts'
 import { htmlPage } from './html-page.ts'
 import { jsonPage } from './page.ts'
 import { redirectTo, serveEither } from './serve.ts'
@@ -19,13 +19,13 @@ export function registerOpenPoints(app: FastifyInstance, profile: DeploymentProf
       deployment, not part of the protocol. Values that differ from the default are marked.
     </p>
     <nav aria-label="Open points">
-      <ul class="contents">
+      <ul class="plain">
         ${points.map(entry)}
       </ul>
     </nav>
     ${points.map(section)}`
   serveEither(app, '/open-points/', {
-    html: htmlPage({ title: 'Open points', main, root: '../' }),
+    html: htmlPage({ title: 'Open points', main, root: '../', place: 'open-points/' }),
     json: jsonPage(points),
   })
   redirectTo(app, '/open-points', '/open-points/')
@@ -53,34 +53,24 @@ function entry({ id, meaning, settings }: Described): Html {
     ({ value, default: usual }) => JSON.stringify(value) !== JSON.stringify(usual),
   )
   return html`<li>
-    <a href="#${id.toLowerCase()}">${id}</a> ${meaning} ${isChanged ? html`<strong>changed</strong>` : html``}
+    <a href="#${id.toLowerCase()}">${id}</a> ${meaning} ${isChanged && badge('warn', 'set here')}
   </li>`
 }
 
 function section({ id, meaning, why, settings }: Described): Html {
   const rows = settings.map(({ name, meaning: what, value, default: fallback }) => {
     const [here, usual] = [JSON.stringify(value), JSON.stringify(fallback)]
-    const note = here === usual ? html`` : html` <small>default <code>${usual}</code></small>`
-    return html`<tr>
-      <td><code>${name}</code></td>
-      <td><code>${here}</code>${note}</td>
-      <td>${what}</td>
-    </tr>`
+    const note = here !== usual && html` <small>default <code>${usual}</code></small>`
+    return [html`<code>${name}</code>`, html`<code>${here}</code>${note}`, what]
   })
   return html`<section id="${id.toLowerCase()}">
     <h2>${id}: ${meaning.replace(/\.$/u, '')}</h2>
     <p>${why}</p>
-    <table>
-      <thead>
-        <tr>
-          <th>Setting</th>
-          <th>Value</th>
-          <th>Meaning</th>
-        </tr>
-      </thead>
-      <tbody>
-        ${rows}
-      </tbody>
-    </table>
+    ${table({
+      caption: `Settings of ${id}`,
+      hidesCaption: true,
+      columns: [{ title: 'Setting' }, { title: 'Value' }, { title: 'Meaning' }],
+      rows,
+    })}
   </section>`
 }

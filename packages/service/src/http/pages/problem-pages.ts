@@ -7,9 +7,9 @@ import {
   type ProblemCategory,
   type ProblemCode,
 } from '@agent-exchange/protocol'
+import { badge, definitionList, html, table, type Html } from '@agent-exchange/web'
 import type { FastifyInstance } from 'fastify'
 import { problemBase } from '../../kernel/problem-document.ts'
-import { html, type Html } from './html.ts'
 import { htmlPage } from './html-page.ts'
 import { jsonPage } from './page.ts'
 import { redirectTo, serveEither, serveFolderOfEither, type TwoForms } from './serve.ts'
@@ -35,27 +35,24 @@ function describe(code: ProblemCode, base: string) {
 function explanation(code: ProblemCode, base: string): TwoForms {
   const { title, status, retryable, category, advice } = problems[code]
   const main = html`<p class="lead">${advice}</p>
-    <dl>
-      <dt>Code</dt>
-      <dd><code>${code}</code></dd>
-      <dt>Status</dt>
-      <dd>${status}</dd>
-      <dt>Retry</dt>
-      <dd>${retryable ? RETRYABLE : NOT_RETRYABLE}</dd>
-      <dt>Category</dt>
-      <dd><code>${category}</code></dd>
-      <dt>Defined by</dt>
-      <dd>${basis(code)}</dd>
-      <dt>Type</dt>
-      <dd><code>${base}/${problemSlug(code)}</code></dd>
-    </dl>
+    ${definitionList([
+      ['Code', html`<code>${code}</code>`],
+      ['Status', status],
+      ['Retry', retryable ? RETRYABLE : NOT_RETRYABLE],
+      ['Category', html`<code>${category}</code>`],
+      ['Defined by', basis(code)],
+      ['Type', html`<code>${base}/${problemSlug(code)}</code>`],
+    ])}
     <p>
       The response is <code>application/problem+json</code> (RFC 9457). Its <code>details</code> may give the
       cause; they never contain content, a token or a key. Give the operator the
       <code>correlation_id</code> if you need help.
     </p>
     <p><a href="./">All problems</a></p>`
-  return { html: htmlPage({ title, main, root: '../' }), json: jsonPage(describe(code, base)) }
+  return {
+    html: htmlPage({ title, main, root: '../', place: 'problems/' }),
+    json: jsonPage(describe(code, base)),
+  }
 }
 
 const RETRYABLE = 'Yes, unchanged and with the same Idempotency-Key, if any (retryable: true).'
@@ -74,35 +71,30 @@ function index(base: string): TwoForms {
     </p>
     ${PROBLEM_CATEGORIES.map(section)}`
   return {
-    html: htmlPage({ title: 'Problems', main, root: '../' }),
+    html: htmlPage({ title: 'Problems', main, root: '../', place: 'problems/' }),
     json: jsonPage(PROBLEM_CODES.map((code) => describe(code, base))),
   }
 }
 
 function section(category: ProblemCategory): Html {
-  const rows = PROBLEM_CODES.filter((code) => problems[code].category === category).map((code) => {
-    const { status, title, retryable } = problems[code]
-    return html`<tr>
-      <td>${status}</td>
-      <td>
-        <a href="${problemSlug(code)}"><code>${code}</code></a>
-      </td>
-      <td>${title}</td>
-      <td>${retryable ? 'yes' : 'no'}</td>
-    </tr>`
+  const caption = category.replaceAll('_', ' ')
+  const codes = PROBLEM_CODES.filter((code) => problems[code].category === category)
+  return table({
+    caption: caption.charAt(0).toUpperCase() + caption.slice(1),
+    columns: [
+      { title: 'Code' },
+      { title: 'Status', isNumeric: true },
+      { title: 'Meaning' },
+      { title: 'Repeat' },
+    ],
+    rows: codes.map((code) => {
+      const { status, title, retryable } = problems[code]
+      return [
+        html`<a href="${problemSlug(code)}"><code>${code}</code></a>`,
+        status,
+        title,
+        retryable ? badge('good', 'yes') : badge('neutral', 'no'),
+      ]
+    }),
   })
-  return html`<h2>${category.replaceAll('_', ' ')}</h2>
-    <table>
-      <thead>
-        <tr>
-          <th>Status</th>
-          <th>Code</th>
-          <th>Meaning</th>
-          <th>Retry</th>
-        </tr>
-      </thead>
-      <tbody>
-        ${rows}
-      </tbody>
-    </table>`
 }

@@ -1,24 +1,23 @@
 import type { FastifyInstance } from 'fastify'
 import { readAsset } from './assets.ts'
-import { DENY_ALL_POLICY, page, REVALIDATE, type Page } from './page.ts'
+import { htmlPage } from './html-page.ts'
+import { page, PUBLIC_POLICY, REVALIDATE, type Page } from './page.ts'
+import { referenceAside, referenceMain } from './reference-content.ts'
 import { redirectTo, serveFolder, servePage } from './serve.ts'
 
-/** Own files only, no inline scripts or styles, requests to this origin only, no HTML from strings (Trusted Types). */
+/** Requests are sent to this exchange alone, and no text that it answers can become markup. */
 const POLICY = [
-  DENY_ALL_POLICY,
-  "script-src 'self'",
-  "style-src 'self'",
+  PUBLIC_POLICY,
   "connect-src 'self'",
-  'img-src data:',
   "require-trusted-types-for 'script'",
   "trusted-types 'none'",
 ].join('; ')
+const OPTIONS = { contentSecurityPolicy: POLICY, cacheControl: REVALIDATE }
 
 const SCRIPT = 'text/javascript; charset=utf-8'
 const STYLE = 'text/css; charset=utf-8'
 
 const FILES: readonly (readonly [name: string, mediaType: string])[] = [
-  ['page.css', STYLE],
   ['reference.css', STYLE],
   ['reference.js', SCRIPT],
   ['elements.js', SCRIPT],
@@ -32,15 +31,20 @@ const FILES: readonly (readonly [name: string, mediaType: string])[] = [
 
 /** The interactive API reference. It loads /openapi.json in the browser. */
 export function registerReference(app: FastifyInstance): void {
-  servePage(app, '/docs', asset('reference/index.html', 'text/html; charset=utf-8'))
+  const content = {
+    title: 'API reference',
+    root: './',
+    place: 'docs',
+    aside: referenceAside(),
+    main: referenceMain(),
+    styles: ['docs/reference.css'],
+    scripts: ['docs/reference.js'],
+  } as const
+  servePage(app, '/docs', htmlPage(content, OPTIONS))
   redirectTo(app, '/docs/', '/docs')
-  serveFolder(app, '/docs/', new Map(FILES.map(([name, type]) => [name, asset(place(name), type)])))
-}
-
-function place(name: string): string {
-  return name === 'page.css' ? name : `reference/${name}`
-}
-
-function asset(path: string, mediaType: string): Page {
-  return page(readAsset(path), mediaType, { contentSecurityPolicy: POLICY, cacheControl: REVALIDATE })
+  const files = FILES.map(([name, type]): [string, Page] => [
+    name,
+    page(readAsset(`reference/${name}`), type, OPTIONS),
+  ])
+  serveFolder(app, '/docs/', new Map(files))
 }

@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict'
-import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { after, before, test } from 'node:test'
 import {
@@ -12,6 +11,7 @@ import {
   validatorFor,
   type JsonObject,
 } from '@agent-exchange/protocol'
+import { readWebAssets } from '@agent-exchange/web'
 import Fastify, { type FastifyInstance } from 'fastify'
 import { Problem } from '../../kernel/problem.ts'
 import { registerPages } from './register-pages.ts'
@@ -49,25 +49,27 @@ const compile = ({ $id: _, ...schema }: JsonObject) => validatorFor(schema, 'OBJ
 const asJson = { accept: 'application/json' }
 
 const HTML_PATHS = ['/', '/docs', '/problems/', '/open-points/', '/schemas/', '/problems/package-revoked']
-const REFERENCE_FILES = readdirSync(new URL('reference/', ASSETS)).filter((name) => name !== 'index.html')
-const ASSET_PATHS = ['page.css', ...REFERENCE_FILES].map((name) => `/docs/${name}`)
+const REFERENCE_PATHS = readdirSync(new URL('reference/', ASSETS)).map((name) => `/docs/${name}`)
+const SHARED = Object.values(readWebAssets())
+const SHARED_PATHS = SHARED.map(({ name }) => `/assets/${name}`)
 const JSON_PATHS = ['/openapi.json', '/schemas/reasoning_package.schema.json']
-const EVERY_PATH = [...HTML_PATHS, ...ASSET_PATHS, ...JSON_PATHS]
+const EVERY_PATH = [...HTML_PATHS, ...REFERENCE_PATHS, ...SHARED_PATHS, ...JSON_PATHS]
 
 const MEDIA_TYPES: Record<string, string> = {
-  js: 'text/javascript',
-  css: 'text/css',
-  json: 'application/json',
+  js: 'text/javascript; charset=utf-8',
+  css: 'text/css; charset=utf-8',
+  json: 'application/json; charset=utf-8',
+  svg: 'image/svg+xml',
 }
 
 test('every page has a media type, a policy against foreign resources, and nosniff', async () => {
   for (const path of EVERY_PATH) {
     const response = await get(path)
     const expected = HTML_PATHS.includes(path)
-      ? 'text/html'
-      : (MEDIA_TYPES[path.split('.').at(-1) ?? ''] ?? 'application/json')
+      ? 'text/html; charset=utf-8'
+      : MEDIA_TYPES[path.split('.').at(-1) ?? '']
     assert.equal(response.status, 200, path)
-    assert.equal(response.headers.get('content-type'), `${expected}; charset=utf-8`, path)
+    assert.equal(response.headers.get('content-type'), expected, path)
     assert.equal(response.headers.get('x-content-type-options'), 'nosniff', path)
     const policy = response.headers.get('content-security-policy') ?? ''
     assert.match(
@@ -104,28 +106,39 @@ test('a conditional request for a cached page gets 304', async () => {
   }
 })
 
-test('pages without scripts have one inline style, which their policy permits by its hash', async () => {
-  for (const path of HTML_PATHS.filter((name) => name !== '/docs')) {
+test('pages have no inline script or style, and load the shared files alone', async () => {
+  for (const path of HTML_PATHS) {
     const response = await get(path)
     const text = await response.text()
-    const styles = [...text.matchAll(/<style>([^]*?)<\/style>/gu)].map((match) => match[1] ?? '')
-    assert.equal(styles.length, 1, path)
-    const hash = createHash('sha256')
-      .update(styles[0] ?? '')
-      .digest('base64')
-    assert.match(response.headers.get('content-security-policy') ?? '', new RegExp(`style-src 'sha256-`, 'u'))
-    assert.ok(response.headers.get('content-security-policy')?.includes(`'sha256-${hash}'`), path)
-    assert.doesNotMatch(text, /<script|<link|<img|<iframe|\sstyle=|\son\w+=/u, path)
+    assert.doesNotMatch(text, /<style|<iframe|\sstyle=|\son\w+=|<script(?![^>]*\ssrc=)/u, path)
+    const policy = (response.headers.get('content-security-policy') ?? '').split('; ')
+    for (const rule of ["script-src 'self'", "style-src 'self'", "img-src 'self'"])
+      assert.ok(policy.includes(rule), `${path} ${rule}`)
+    const loaded = [...text.matchAll(/(?:<link[^>]*href|<script[^>]*src|<img[^>]*src)="([^"]*)"/gu)]
+    const files = loaded.map((match) => new URL(match[1] ?? '', origin + path).pathname)
+    const shared = new Set(files.filter((file) => !file.startsWith('/docs/')))
+    assert.deepEqual([...shared].toSorted(), SHARED_PATHS.toSorted(), path)
+    assert.equal(
+      files.some((file) => file.startsWith('/docs/')),
+      path === '/docs',
+    )
   }
 })
 
-test('the reference has no inline scripts or styles, and its files refer to no other origin', async () => {
+test('a file named by its content hash is cached as immutable', async () => {
+  for (const { name, body } of SHARED) {
+    const response = await get(`/assets/${name}`)
+    assert.equal(response.headers.get('cache-control'), 'public, max-age=31536000, immutable')
+    assert.equal(await response.text(), body)
+  }
+})
+
+test('the reference makes no markup from text, keeps no token, and its files refer to nothing outside', async () => {
   const response = await get('/docs')
   const policy = response.headers.get('content-security-policy') ?? ''
-  for (const rule of ["script-src 'self'", "style-src 'self'", "connect-src 'self'", 'img-src data:'])
+  for (const rule of ["connect-src 'self'", "require-trusted-types-for 'script'", "trusted-types 'none'"])
     assert.ok(policy.split('; ').includes(rule), rule)
-  assert.doesNotMatch(await response.text(), /<style|\sstyle=|\son\w+=|<script(?![^>]*\ssrc=)/u)
-  for (const path of ['/docs', ...ASSET_PATHS]) {
+  for (const path of ['/docs', ...REFERENCE_PATHS]) {
     const text = await (await get(path)).text()
     assert.doesNotMatch(text, /https?:\/\/|["'(]\/\/|@import|url\(/u, path)
     assert.doesNotMatch(
@@ -209,8 +222,8 @@ test('the page of open points has a table of contents and marks changed values',
   const text = await (await get('/open-points/')).text()
   const contents = text.slice(text.indexOf('<nav aria-label="Open points">'), text.indexOf('<section'))
   for (const id of OPEN_POINT_IDS) assert.ok(contents.includes(`href="#${id.toLowerCase()}"`), id)
-  assert.equal(contents.match(/changed/gu)?.length, 1)
-  assert.match(contents, /href="#o-15">O-15<\/a>[^<]*<strong>changed/u)
+  assert.equal(contents.match(/set here/gu)?.length, 1)
+  assert.match(contents, /href="#o-15">O-15<\/a>[^<]*<span class="badge warn">.*<\/span>set here/u)
 })
 
 test('the reference says how to get a token and where the guides are', async () => {

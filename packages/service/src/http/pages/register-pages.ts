@@ -1,5 +1,6 @@
 import type { DeploymentProfile } from '@agent-exchange/protocol'
 import type { FastifyInstance } from 'fastify'
+import { registerAssets } from './html-page.ts'
 import { registerOpenApi } from './openapi-page.ts'
 import { registerOpenPoints } from './open-point-pages.ts'
 import { registerProblems } from './problem-pages.ts'
@@ -16,6 +17,7 @@ export interface PagesOptions {
 
 /** The public pages of the agent API: documentation, never data. Rendered once at startup. */
 export function registerPages(app: FastifyInstance, options: PagesOptions): void {
+  registerAssets(app)
   registerStart(app, options.publicUrl)
   registerOpenApi(app, options)
   registerSchemas(app, options.publicUrl)

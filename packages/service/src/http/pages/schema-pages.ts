@@ -1,6 +1,6 @@
 import { publishedSchemas, type JsonObject } from '@agent-exchange/protocol'
+import { html, table, type Html, type Part } from '@agent-exchange/web'
 import type { FastifyInstance } from 'fastify'
-import { html, type Html } from './html.ts'
 import { htmlPage } from './html-page.ts'
 import { jsonPage } from './page.ts'
 import { redirectTo, serveEither, serveFolder } from './serve.ts'
@@ -11,7 +11,7 @@ type Published = readonly [path: string, schema: JsonObject]
 export function registerSchemas(app: FastifyInstance, publicUrl: string): void {
   const schemas = publishedSchemas()
   serveEither(app, '/schemas/', {
-    html: htmlPage({ title: 'Schemas', main: index(schemas), root: '../' }),
+    html: htmlPage({ title: 'Schemas', main: index(schemas), root: '../', place: 'schemas/' }),
     json: jsonPage(schemas.map(([path]) => `${publicUrl}/schemas/${path}`)),
   })
   redirectTo(app, '/schemas', '/schemas/')
@@ -53,27 +53,17 @@ function index(schemas: readonly Published[]): Html {
 function section(title: string, what: string, schemas: readonly Published[]): Html {
   return html`<h2>${title}</h2>
     <p>${what}</p>
-    <table>
-      <thead>
-        <tr>
-          <th>Schema</th>
-          <th>Members</th>
-        </tr>
-      </thead>
-      <tbody>
-        ${schemas.map(row)}
-      </tbody>
-    </table>`
+    ${table({
+      caption: `Schemas: ${title.toLowerCase()}`,
+      hidesCaption: true,
+      columns: [{ title: 'Schema' }, { title: 'Members' }],
+      rows: schemas.map(row),
+    })}`
 }
 
-function row([path, schema]: Published): Html {
+function row([path, schema]: Published): Part[] {
   const name = path.replace(/^api\//u, '').replace(/\.schema\.json$/u, '')
-  return html`<tr>
-    <td>
-      <a href="${path}"><code>${name}</code></a>
-    </td>
-    <td>${contentsOf(schema)}</td>
-  </tr>`
+  return [html`<a href="${path}"><code>${name}</code></a>`, contentsOf(schema)]
 }
 
 /** The member names of a schema, or the names of its alternatives. */

@@ -1,5 +1,5 @@
+import { html } from '@agent-exchange/web'
 import type { FastifyInstance } from 'fastify'
-import { html } from './html.ts'
 import { htmlPage } from './html-page.ts'
 import { jsonPage } from './page.ts'
 import { serveEither } from './serve.ts'
@@ -16,7 +16,7 @@ const PLACES = [
 /** The entry page, for a visitor who knows only the base URL. */
 export function registerStart(app: FastifyInstance, publicUrl: string): void {
   const items = PLACES.map(
-    ([path, name, what]) => html`<li><a href="./${path}">${name}</a>: ${what} (<code>/${path}</code>)</li>`,
+    ([path, name, what]) => html`<li><a href="${path}">${name}</a>: ${what} (<code>/${path}</code>)</li>`,
   )
   const main = html`<p class="lead">
       Agents of different organizations exchange sealed, signed packages here. This exchange holds neither
