@@ -1,105 +1,106 @@
 /** Enhancements. Every page works without this file; it loads before the first paint, for the theme alone. */
-{
-  const THEME = 'theme'
-  const TICK_MS = 30_000
-  const COPIED_MS = 1_500
-  /** Bursts of events lead to one reload of a region. */
-  const REFRESH_MS = 1_000
 
-  const root = document.documentElement
-  /** Storage throws where a browser blocks it. The choice of a theme then lasts as long as the page. */
-  const stored = {
-    read() {
-      try {
-        return localStorage.getItem(THEME)
-      } catch {
-        return null
-      }
-    },
-    write(value) {
-      try {
-        localStorage.setItem(THEME, value)
-      } catch {}
-    },
-  }
+const THEME = 'theme'
+const TICK_MS = 30_000
+const COPIED_MS = 1_500
+/** Bursts of events lead to one reload of a region. */
+const REFRESH_MS = 1_000
 
-  const setTheme = (value) => {
-    if (value === 'light' || value === 'dark') root.dataset.theme = value
-    else delete root.dataset.theme
-  }
-
-  const watchTheme = () => {
-    const choice = document.getElementById(`theme-${root.dataset.theme ?? 'auto'}`)
-    if (choice) choice.checked = true
-    document.addEventListener('change', ({ target }) => {
-      if (target.name !== THEME) return
-      setTheme(target.value)
-      stored.write(target.value)
-    })
-  }
-
-  const showCopyButtons = (within) => {
-    for (const button of within.querySelectorAll('button[data-copy]')) button.hidden = !navigator.clipboard
-  }
-
-  const watchCopyButtons = () => {
-    document.addEventListener('click', async ({ target }) => {
-      const button = target.closest('button[data-copy]')
-      if (!button) return
-      const label = button.textContent
-      const done = await navigator.clipboard.writeText(button.dataset.copy).then(
-        () => 'Copied',
-        () => 'Not copied',
-      )
-      button.textContent = done
-      setTimeout(() => (button.textContent = label), COPIED_MS)
-    })
-  }
-
-  /** The same steps as relative-time.ts. */
-  const UNITS = [
-    ['day', 86_400],
-    ['hour', 3_600],
-    ['minute', 60],
-    ['second', 1],
-  ]
-  const relative = new Intl.RelativeTimeFormat('en', { style: 'short' })
-  const updateTimes = () => {
-    for (const element of document.querySelectorAll('time[data-relative]')) {
-      const seconds = Math.round((Date.parse(element.dateTime) - Date.now()) / 1_000)
-      const [unit, size] = UNITS.find(([, length]) => Math.abs(seconds) >= length) ?? UNITS[3]
-      element.textContent = relative.format(Math.trunc(seconds / size), unit)
+const root = document.documentElement
+/** Storage throws where a browser blocks it. The choice of a theme then lasts as long as the page. */
+const stored = {
+  read() {
+    try {
+      return localStorage.getItem(THEME)
+    } catch {
+      return null
     }
-  }
+  },
+  write(value) {
+    try {
+      localStorage.setItem(THEME, value)
+    } catch {}
+  },
+}
 
-  /** An event means that the server has something new: its own page is read again, and the region replaced. */
-  const watchRegion = (region) => {
-    let timer
-    const { id, dataset } = region
-    const source = new EventSource(dataset.live)
-    const refresh = async () => {
-      timer = undefined
-      const shown = document.getElementById(id)
-      // Whoever types or reads by keyboard inside the region keeps it as it is until the next event.
-      if (!shown || shown.contains(document.activeElement)) return
-      const response = await fetch(location.href, { headers: { accept: 'text/html' } }).catch(() => undefined)
-      if (!response?.ok) return
-      const fresh = new DOMParser().parseFromString(await response.text(), 'text/html').getElementById(id)
-      if (!fresh) return
-      shown.replaceChildren(...fresh.childNodes)
-      showCopyButtons(shown)
-    }
-    source.addEventListener('changed', () => (timer ??= setTimeout(refresh, REFRESH_MS)))
-    window.addEventListener('pagehide', () => source.close())
-  }
+const setTheme = (value) => {
+  if (value === 'light' || value === 'dark') root.dataset.theme = value
+  else delete root.dataset.theme
+}
 
-  setTheme(stored.read())
-  document.addEventListener('DOMContentLoaded', () => {
-    watchTheme()
-    showCopyButtons(document)
-    watchCopyButtons()
-    updateTimes()
-    setInterval(updateTimes, TICK_MS)
-    for (const region of document.querySelectorAll('[data-live]')) watchRegion(region)
+const watchTheme = () => {
+  const choice = document.getElementById(`theme-${root.dataset.theme ?? 'auto'}`)
+  if (choice) choice.checked = true
+  document.addEventListener('change', ({ target }) => {
+    if (target.name !== THEME) return
+    setTheme(target.value)
+    stored.write(target.value)
   })
 }
+
+const showCopyButtons = (within) => {
+  for (const button of within.querySelectorAll('button[data-copy]')) button.hidden = !navigator.clipboard
+}
+
+const copy = async (button) => {
+  const result = await navigator.clipboard.writeText(button.dataset.copy).then(
+    () => 'Copied',
+    () => 'Not copied',
+  )
+  button.textContent = result
+  setTimeout(() => (button.textContent = 'Copy'), COPIED_MS)
+}
+
+const watchCopyButtons = () => {
+  document.addEventListener('click', ({ target }) => {
+    const button = target.closest('button[data-copy]')
+    if (button) void copy(button)
+  })
+}
+
+/** The same steps as relative-time.ts. */
+const UNITS = [
+  ['day', 86_400],
+  ['hour', 3_600],
+  ['minute', 60],
+  ['second', 1],
+]
+const relative = new Intl.RelativeTimeFormat('en', { style: 'short' })
+const updateTimes = () => {
+  for (const element of document.querySelectorAll('time[data-relative]')) {
+    const seconds = Math.round((Date.parse(element.dateTime) - Date.now()) / 1_000)
+    const [unit, size] = UNITS.find(([, length]) => Math.abs(seconds) >= length) ?? UNITS[3]
+    element.textContent = relative.format(Math.trunc(seconds / size), unit)
+  }
+}
+
+/** An event means that the server has something new: its own page is read again, and the region replaced. */
+const watchRegion = (region) => {
+  let timer
+  const { id, dataset } = region
+  const source = new EventSource(dataset.live)
+  const refresh = async () => {
+    timer = undefined
+    const shown = document.getElementById(id)
+    // Whoever types or reads by keyboard inside the region keeps it as it is until the next event.
+    if (!shown || shown.contains(document.activeElement)) return
+    const response = await fetch(location.href, { headers: { accept: 'text/html' } }).catch(() => undefined)
+    if (!response?.ok) return
+    const fresh = new DOMParser().parseFromString(await response.text(), 'text/html').getElementById(id)
+    if (!fresh) return
+    shown.replaceChildren(...fresh.childNodes)
+    showCopyButtons(shown)
+  }
+  source.addEventListener('changed', () => (timer ??= setTimeout(() => void refresh(), REFRESH_MS)))
+  window.addEventListener('pagehide', () => source.close())
+}
+
+setTheme(stored.read())
+document.addEventListener('DOMContentLoaded', () => {
+  watchTheme()
+  showCopyButtons(document)
+  watchCopyButtons()
+  updateTimes()
+  setInterval(updateTimes, TICK_MS)
+  for (const region of document.querySelectorAll('[data-live]')) watchRegion(region)
+})

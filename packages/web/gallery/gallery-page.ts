@@ -151,8 +151,9 @@ function plots(): Html {
     </div>`
 }
 
+const step = (seconds: number) => exactTime(ago(seconds))
+
 function story(): Html {
-  const step = (seconds: number) => exactTime(ago(seconds))
   return html`<h2>Timeline</h2>
     ${timeline({
       label: 'Thread thr_2c4v6b8n0m',

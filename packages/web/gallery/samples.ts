@@ -6,7 +6,7 @@ export const HOSTILE = [
   '</td></tr></table></main><h1>Signed out</h1>',
   '\u202Egnp.exe\u202C and \u200Binvisible',
   '{{constructor.constructor("document.title=1")()}}',
-  `${'W'.repeat(160)}`,
+  'W'.repeat(160),
   'javascript:document.title="owned"',
 ] as const
 

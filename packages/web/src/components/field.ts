@@ -54,26 +54,23 @@ export function field(formId: string, given: Field): Html {
 type Shared = Parameters<typeof attributes>[0]
 
 function control(given: Exclude<Field, { kind: 'hidden' }>, shared: Shared): Html {
-  switch (given.kind) {
-    case 'checkbox':
-      return html`<input
-        ${attributes({ ...shared, type: 'checkbox', value: 'on', checked: given.isChecked })}
-      />`
-    case 'textarea': {
-      // A parser drops one line break after the start tag, so the template has one.
-      return html`<textarea ${attributes({ ...shared, rows: 4, maxlength: given.maxLength })}>
+  if (given.kind === 'checkbox')
+    return html`<input
+      ${attributes({ ...shared, type: 'checkbox', value: 'on', checked: given.isChecked })}
+    />`
+  // A parser drops one line break after the start tag, so the template has one.
+  if (given.kind === 'textarea')
+    return html`<textarea ${attributes({ ...shared, rows: 4, maxlength: given.maxLength })}>
 ${given.value}</textarea>`
-    }
-    case 'select':
-      return html`<select ${attributes(shared)}>
-        ${given.options.map(
-          ({ value, label }) =>
-            html`<option ${attributes({ value, selected: value === given.value })}>${label}</option>`,
-        )}
-      </select>`
-    default: {
-      const { kind: type, value, maxLength: maxlength, autocomplete = 'off' } = given
-      return html`<input ${attributes({ ...shared, type, value, maxlength, autocomplete })} />`
-    }
+  if (given.kind === 'select') {
+    const options = given.options.map(
+      ({ value, label }) =>
+        html`<option ${attributes({ value, selected: value === given.value })}>${label}</option>`,
+    )
+    return html`<select ${attributes(shared)}>
+      ${options}
+    </select>`
   }
+  const { kind: type, value, maxLength: maxlength, autocomplete = 'off' } = given
+  return html`<input ${attributes({ ...shared, type, value, maxlength, autocomplete })} />`
 }

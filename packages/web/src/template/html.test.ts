@@ -126,7 +126,7 @@ test('an address leads to http, https, mail or this origin, and nowhere else', (
     'vbscript:x',
     'data:text/html,<script>',
     'blob:https://a/b',
-    'file:///etc/passwd',
+    'file:/etc/passwd',
     '//evil.example/',
     '/\\evil.example',
     '\\\\evil.example',

@@ -74,9 +74,7 @@ function fill(hole: Hole, part: Part): string {
 function inText(part: Part): string {
   if (part instanceof SafeAttributes) throw new TypeError('attributes() belongs inside a tag')
   if (part instanceof SafeHtml) return part.toString()
-  return Array.isArray(part)
-    ? part.map(inText).join('')
-    : escape(plain(part as Exclude<Part, readonly Part[]>))
+  return Array.isArray(part) ? part.map(inText).join('') : escape(plain(part))
 }
 
 /** A boolean true, an object or a function has no text that a reader would understand. */

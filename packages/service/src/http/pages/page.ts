@@ -20,7 +20,7 @@ export const DENY_ALL_POLICY =
   "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
 /** A public page loads files of this site. It has no form, so it may send none. */
-export const PUBLIC_POLICY = `${NOTHING_ALLOWED}; style-src 'self'; script-src 'self'; img-src 'self'`
+export const PUBLIC_POLICY = `${DENY_ALL_POLICY}; style-src 'self'; script-src 'self'; img-src 'self'`
 
 export function page(body: string, mediaType: string, options: Partial<Page> = {}): Page {
   return {
