@@ -5,7 +5,7 @@ const ANY_SCHEME = /^[a-z][a-z\d+.-]*:/iu
 const REINTERPRETED = /[\u0000-\u0020\u007f\\]/u
 
 /** What a refused address becomes: a link that leads nowhere and says why in the status bar. */
-export const BLOCKED_ADDRESS = '#blocked-address'
+const BLOCKED_ADDRESS = '#blocked-address'
 const BLOCKED_COMPONENT = 'blocked'
 
 /** An address that may be linked to: http, https, mailto, or relative to this origin. */
