@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# An agent of Agent Exchange made of bash, curl, openssl and a little Python (jwcrypto). README.md explains it.
+# An agent of Agent Exchange built from bash, curl, openssl and Python (jwcrypto). See README.md.
 set -euo pipefail
 shopt -s inherit_errexit
 umask 077
@@ -41,7 +41,7 @@ fail() {
   exit 1
 }
 
-# The second is Debian's own, which sees Debian's packages where another python3 comes first.
+# The Python of Debian sees packages of Debian even if another python3 is first on the PATH.
 find_python() {
   local name
   for name in python3 /usr/bin/python3; do
@@ -69,7 +69,7 @@ require_id() { # PREFIXES ID: ids become paths and file names, so nothing else m
   [[ $2 =~ ^($1)_[A-Za-z0-9][A-Za-z0-9_-]{0,127}$ ]] || fail "\"$2\" is not an id that starts with ${1//|/_ or }_."
 }
 
-# A file is there as a whole or not at all, so a repeat after a crash sends the same bytes.
+# Writes files atomically, so that a retry after a crash sends the same bytes.
 keep() { # FILE TEXT
   printf '%s' "$2" >"$1.new"
   mv "$1.new" "$1"
@@ -143,14 +143,14 @@ poll() {
     [[ ! -s $home/cursor ]] || after=(--data-urlencode "after@$home/cursor")
     get_json "$work/page.json" /v1/notifications --get --data limit=100 "${after[@]}"
     contiguous=$(step inbox keep "$home/inbox" "$work/page.json")
-    # Only now is the page stored, so only now may the next request start after it.
+    # The page is stored now, so the cursor may advance.
     keep "$home/cursor" "$(field "$work/page.json" next_cursor)"
     [[ $(field "$work/page.json" has_more) == true ]] || break
   done
   acknowledge "$contiguous"
 }
 
-# Whatever is stored and not acknowledged. The body is kept, so that a repeat is exact.
+# Acknowledges stored notifications. The body is kept, so that a retry is identical.
 acknowledge() { # LAST_CONTIGUOUS_SEQUENCE
   local event id
   for event in "$home"/inbox/*.json; do

@@ -20,11 +20,11 @@ MAXIMUM_DEPTH = 32
 
 
 class Refused(Exception):
-    """What was read is not what it has to be."""
+    """The input is invalid."""
 
 
 def plain(value):
-    """Text for a terminal: what others wrote must not steer it."""
+    """Text for a terminal, without control characters of other parties."""
     return str(value).encode("unicode_escape").decode("ascii")
 
 
@@ -39,7 +39,7 @@ def exactly(value, *names):
 
 
 def parse(data):
-    """JSON that cannot be read in two ways: UTF-8, and no member twice."""
+    """Strict JSON: UTF-8 and no duplicate members."""
     try:
         text = data.decode("utf-8") if isinstance(data, bytes) else data
         return json.loads(text, object_pairs_hook=_members, parse_constant=_constant)
@@ -65,7 +65,7 @@ def digest(data):
 
 
 def decode(text):
-    """Base64url without padding, in the one form that its bytes have."""
+    """Canonical base64url without padding."""
     require(isinstance(text, str) and re.fullmatch(r"[A-Za-z0-9_-]*", text) and len(text) % 4 != 1, "not base64url")
     data = base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
     require(encode(data) == text, "base64url in another form")

@@ -18,7 +18,7 @@ REVOCATION_MEMBERS = ("requested_at", "reason_code", "reason_detail", "signature
 
 
 def check_chain(entries):
-    """Each entry carries the hash of the thread's previous one; where a neighbour is not shown, the link is open."""
+    """Each entry has the hash of the previous entry of the thread; a link to an entry that is not shown is unchecked."""
     previous = None
     for entry in entries:
         shown = dict(entry["proof"])
@@ -32,7 +32,7 @@ def check_chain(entries):
 
 
 def accepted_at(evidence, metadata, kid, peers, platform):
-    """When the platform says, signed, that it accepted this digest under this key; None where it says nothing."""
+    """The time of acceptance in a signed statement of the platform for this digest and key; None without one."""
     for entry in evidence["entries"]:
         statement = entry["proof"].get("acceptance")
         if not statement or statement["package_id"] != metadata["package_id"]:
@@ -63,7 +63,7 @@ def signed_body(proof, names, what):
 
 
 def check_receipt(proof, metadata, peers):
-    """A receipt counts by a signature over all of its members, judged when it arrived."""
+    """A receipt needs a signature over all members by a key that was valid at its arrival."""
     state = proof["kind"].removeprefix("receipt_")
     require(state in RECEIPT_STATES, f"there is no receipt {state}")
     body = signed_body(proof, RECEIPT_MEMBERS, f"receipt {state}") | {"state": state}
@@ -87,7 +87,7 @@ def check_revocation(entry, metadata, peers):
 
 
 def signer(actor, party, organization, role, peers):
-    """The agent that the package names, or another of its organization (O-46), which its directory says."""
+    """The agent of the package, or another agent of its organization (O-46) by the directory."""
     if actor == party:
         return f"the {role}"
     require(peers.organization(actor) == organization, f"{actor} is not of the {role}'s organization")
@@ -95,7 +95,7 @@ def signer(actor, party, organization, role, peers):
 
 
 def check_state(claimed, proved):
-    """What the recipient or the sender has to sign for is never the exchange's word."""
+    """Statements of recipient and sender need their signatures."""
     if claimed in proved:
         return f"state {claimed}, signed"
     require(claimed not in ("received", "opened", "revoked"), f"nobody signed that the package is {claimed}")
@@ -135,7 +135,7 @@ def check_package(evidence, peers, platform):
 
 
 def agents(file):
-    """The parties of the package, and whoever signed for them."""
+    """The parties of the package and the agents that signed for them."""
     evidence = read(file)
     metadata = evidence.get("package", {}).get("metadata", {})
     found = {metadata[name] for name in ("sender_agent_id", "recipient_agent_id") if name in metadata}
@@ -147,7 +147,7 @@ def agents(file):
 
 
 def check(file, folder, platform):
-    """Prints nothing before everything was checked: half of it would read as a proof."""
+    """Prints nothing before everything is verified, because partial output would look like a proof."""
     evidence = read(file)
     lines = [check_chain(evidence["entries"])]
     if evidence["has_more"]:

@@ -1,10 +1,10 @@
-# The way to the exchange with curl alone: discovery, access token, requests.
+# Requests to the exchange with curl: discovery, access token, operations.
 #
-# Tokens and assertions reach curl by file, never by argument: arguments are visible to everybody on the machine.
+# Tokens and assertions are passed to curl in files, because arguments are visible to all users of the machine.
 
 readonly ANSWER_BYTES=4194304 SECONDS_LIMIT=60 TOKEN_SLACK=60
 
-# What every request has in common. No redirect is followed, and no personal configuration is read.
+# Options of every request: no redirects, no personal configuration.
 plain_curl() {
   curl -q --silent --show-error --proto '=http,https' --max-time "$SECONDS_LIMIT" --max-filesize "$ANSWER_BYTES" \
     --retry 3 --retry-connrefused --retry-max-time 90 "$@"
@@ -27,7 +27,7 @@ discover() { # → $work/server.json
   local exchange issuer
   exchange=$(setting exchange)
   plain_curl --fail -o "$work/resource.json" "$(well_known "$exchange" oauth-protected-resource)"
-  # RFC 9728 section 3.3: metadata of another resource does not count.
+  # RFC 9728 section 3.3: reject metadata of another resource.
   [[ $(field "$work/resource.json" resource) == "$exchange" ]] || fail 'The metadata is of another exchange.'
   issuer=$(field "$work/resource.json" authorization_servers 0)
   require_address "$issuer"
@@ -37,7 +37,7 @@ discover() { # → $work/server.json
   require_address "$(field "$work/server.json" token_endpoint)"
 }
 
-# RFC 7523 section 3: who we are, signed with the client key, for one use within a minute.
+# RFC 7523 section 3: a client assertion, valid once within a minute.
 client_assertion() { # ISSUER
   local client header claims now
   client=$(setting client)
@@ -50,7 +50,7 @@ client_assertion() { # ISSUER
 fetch_token() { # → $home/authorization, $home/token-until
   local status token seconds
   discover
-  # An assertion counts once, so this request is never repeated with the same one.
+  # An assertion is valid once, so this request is never retried with the same one.
   client_assertion "$(field "$work/server.json" issuer)" >"$work/assertion"
   status=$(
     plain_curl --retry 0 -o "$work/token.json" -w '%{http_code}' "$(field "$work/server.json" token_endpoint)" \
@@ -62,7 +62,7 @@ fetch_token() { # → $home/authorization, $home/token-until
     'Check the client id, and that the operator has the public key of "agent.sh jwk client".'
   token=$(field "$work/token.json" access_token)
   seconds=$(field "$work/token.json" expires_in)
-  # Both are about to stand where other text would do harm: in a header, and in arithmetic, which bash evaluates.
+  # Validate both: one goes into a header, the other into arithmetic, which bash evaluates.
   [[ $token =~ ^[A-Za-z0-9._~+/-]+=*$ && $seconds =~ ^[0-9]{1,6}$ ]] || fail 'The answer is not an access token.'
   printf 'Authorization: Bearer %s\n' "$token" >"$home/authorization"
   printf '%s' "$(($(date +%s) + seconds - TOKEN_SLACK))" >"$home/token-until"
@@ -72,24 +72,24 @@ authorize() {
   [[ -s $home/authorization && $(date +%s) -lt $(cat "$home/token-until" 2>/dev/null || echo 0) ]] || fetch_token
 }
 
-# Asks with the token and keeps the answer in a file. A problem goes to standard error.
+# Sends a request with the token and stores the response in a file. A problem goes to standard error.
 ask() { # FILE URL CURL_ARGUMENT...
   local file=$1 url=$2 status attempt
   shift 2
-  # The token goes to the exchange it was made for and nowhere else.
+  # Send the token only to its own exchange.
   [[ $url == "$(setting exchange)"/* ]] || fail 'The exchange named an address that is not its own.'
   for attempt in first second; do
     authorize
     status=$(plain_curl -o "$file" -w '%{http_code}' -H "@$home/authorization" \
       -H "X-Correlation-ID: $(new_id corr)" "$@" "$url")
-    # A token that does not count any more is replaced, once.
+    # Replace an invalid token, once.
     [[ $status == 401 && $attempt == first ]] || break
     rm -f "$home/authorization"
   done
   [[ $status == 2* ]] || fail "The exchange answered $status: $(head -c 2000 "$file" | tr -d '\000-\037\177')"
 }
 
-# An id that others chose, as one segment of a path (RFC 3986 section 2.1).
+# Encodes an id of another party as a path segment (RFC 3986 section 2.1).
 segment() { # TEXT
   local LC_ALL=C text=$1 out='' index char
   for ((index = 0; index < ${#text}; index++)); do
@@ -104,7 +104,7 @@ get_json() { # FILE PATH CURL_ARGUMENT...
   ask "$1" "$(setting exchange)$2" "${@:3}"
 }
 
-# The same key with the same body is the same request, however often it is sent: curl may try again, and so may we.
+# The same key with the same body is the same request, so retries are safe.
 post_json() { # FILE PATH BODY_FILE IDEMPOTENCY_KEY
   ask "$1" "$(setting exchange)$2" -H 'Content-Type: application/json' -H "Idempotency-Key: $4" --data-binary "@$3"
 }

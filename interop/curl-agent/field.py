@@ -1,4 +1,4 @@
-"""Prints one member of a JSON file: `field.py FILE NAME...`; a number picks from a list. Nothing where it is missing."""
+"""Prints one member of a JSON file: `field.py FILE NAME...`; a number selects a list item. Prints nothing if it is missing."""
 
 import sys
 

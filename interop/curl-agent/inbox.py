@@ -1,4 +1,4 @@
-"""The inbox: one file for each notification, stored before the cursor of its page counts.
+"""The inbox: one file per notification, stored before the cursor advances.
 
 `inbox.py keep FOLDER PAGE.json` prints the highest sequence up to which nothing is missing; an event that is there
 already must be the same. `inbox.py show EVENT.json` prints one in a line.

@@ -1,4 +1,4 @@
-# Keys and signatures with openssl alone. Private keys are PEM files that only their owner can read.
+# Keys and signatures with openssl. Private keys are PEM files that only their owner can read.
 
 make_key() { # FILE
   openssl genpkey -algorithm EC -pkeyopt ec_paramgen_curve:P-256 -out "$1"
@@ -13,7 +13,7 @@ coordinates() { # FILE
   openssl pkey -in "$1" -pubout -outform DER | tail -c 64
 }
 
-# The public part as a JWK. Members stand in the order that RFC 7638 asks for, so this is also what is hashed.
+# The public key as a JWK. Members are in the order of RFC 7638, so this is also the input of the thumbprint.
 public_jwk() { # FILE
   local x y
   x=$(coordinates "$1" | head -c 32 | base64url)
@@ -25,9 +25,9 @@ fingerprint() { # FILE
   public_jwk "$1" | openssl dgst -sha256 -binary | base64url
 }
 
-# A key is registered under its fingerprint, so an id can never come to mean another key. The id of the encryption
-# key also carries an introduction: the signing key says, signed, that this key is of the same agent. A peer who
-# knows the one fingerprint can so tell a false encryption key in any directory (ours, as in the project's SDK).
+# The id of a key contains its fingerprint, so an id never names another key. The id of the encryption key also
+# contains an introduction signed by the signing key. A peer that knows the fingerprint of the signing key can
+# therefore detect a false encryption key in any directory (as in the SDK of this project).
 name_keys() { # ORG_ID AGENT_ID
   local mark introduction
   printf 'key_%s' "$(fingerprint "$home/signing.pem")" >"$home/signing.id"
@@ -41,7 +41,7 @@ key_id() { # signing|encryption
   cat "$home/$1.id"
 }
 
-# ES256 over standard input. openssl writes ASN.1; RFC 7518 section 3.4 wants r and s, 32 bytes each.
+# ES256 over standard input. openssl writes ASN.1; RFC 7518 section 3.4 requires r and s, 32 bytes each.
 es256() { # FILE
   local hex
   hex=$(

@@ -1,4 +1,4 @@
-"""Verifies what was fetched, opens it, and compares the inside with the outside; prints the plaintext.
+"""Verifies and opens a fetched package, compares content and metadata, and prints the plaintext.
 
 Exits with 3 where the sender's package is not right (a "rejected" receipt) and with 4 where it does not open with
 our key (a "failed" one). Reads package.json, receipt.json, content and evidence.json from --fetched.
@@ -32,11 +32,11 @@ REJECTED, FAILED = 3, 4
 
 
 class NotOpened(Exception):
-    """Our key does not open it."""
+    """The package does not open with our key."""
 
 
 def read_envelope(content):
-    """A Flattened JWS (RFC 7515 section 7.2.2) in the one form that the protocol has."""
+    """A Flattened JWS (RFC 7515 section 7.2.2) in the form of the protocol."""
     envelope = exactly(parse(content), "protected", "payload", "signature")
     header = parse(decode(envelope["protected"]))
     require(isinstance(header, dict) and header == {**SIGNED, "kid": header.get("kid")}, "another JWS header")
@@ -47,7 +47,7 @@ def read_envelope(content):
 
 
 def member_text(text, name):
-    """A member of an object exactly as it was written. The text is known to be an object that has it."""
+    """The exact text of a member. The text must be an object with this member."""
     decoder, blank = json.JSONDecoder(), json.decoder.WHITESPACE
     at = text.index("{")
     while True:
@@ -60,7 +60,7 @@ def member_text(text, name):
 
 
 def digests(jwe, payload_text):
-    """Which bytes a content digest covers is open (O-17): one of these three."""
+    """Which bytes a content digest covers is an open point (O-17): one of these three."""
     written = member_text(payload_text, "jwe").encode("utf-8")
     return {digest(canonical(jwe)), digest(written), digest(decode(jwe["ciphertext"]))}
 
@@ -74,7 +74,7 @@ def unseal(jwe, kid, key):
     for slot in jwe["recipients"]:
         exactly(exactly(slot, "encrypted_key", "header")["header"], "alg", "epk", "kid")
         public_jwk(slot["header"]["epk"])
-    # jwcrypto would try every slot; only the one that names our key may count.
+    # jwcrypto would try every recipient; use only the one that names our key.
     own = [slot for slot in jwe["recipients"] if slot["header"]["kid"] == kid]
     if not own:
         raise NotOpened("it was not sealed for our key")
@@ -87,7 +87,7 @@ def unseal(jwe, kid, key):
 
 
 def check_receipt(stated, metadata, jwk):
-    """The policy receipt is the sender's, covers this very content, and all five checks passed."""
+    """The policy receipt belongs to the sender, covers this content, and all five checks passed."""
     verify_statement(jwk, stated)
     for name in set(stated) & set(metadata):
         require(stated[name] == metadata[name], f"the policy receipt is of another {name}")
@@ -99,11 +99,11 @@ def check_receipt(stated, metadata, jwk):
 
 
 def check_inside(item, aad, metadata, stated):
-    """What the recipient reads is what everybody else was told."""
+    """The content must not contradict the metadata."""
     kind, sender = item["object_type"], {"agent_id": metadata["sender_agent_id"]}
     sender["organization_id"] = metadata["sender_org_id"]
-    # The object's own id and time need not be those of the package.
-    # A policy belongs to no thread, and an audit event need not be the sender's own.
+    # Id and time of the object may differ from those of the package.
+    # A policy has no thread, and an audit event may have another author.
     require(kind == "policy_envelope" or item["thread_id"] == metadata["thread_id"], "another thread inside")
     author = item["created_by"]["organization_id"]
     require(kind == "audit_event" or author == metadata["sender_org_id"], "another author inside")
@@ -115,7 +115,7 @@ def check_inside(item, aad, metadata, stated):
     require(item.get("responds_to_package_id") == metadata.get("responds_to_package_id"), "answers another package")
     if "policy_envelope" in item:
         require(item["policy_envelope"]["policy_id"] == stated["policy_id"], "another policy inside")
-    # What the aad holds is open (O-17). Where it repeats metadata, it must repeat it faithfully.
+    # The content of the aad is an open point (O-17). Metadata in it must match.
     try:
         bound = parse(aad)
     except Refused:

@@ -1,4 +1,4 @@
-# Packages, from both sides: seal and send, open and receipt, respond, revoke, prove.
+# Packages of sender and recipient: seal, send, open, send receipts, respond, revoke, verify evidence.
 
 schemas() {
   local name
@@ -9,7 +9,7 @@ schemas() {
   done
 }
 
-# Prints a canonical object with its ES256 signature over it, or over it and a further member.
+# Prints a canonical object with its ES256 signature, optionally over an additional member.
 signed() { # CANONICAL_OBJECT [NAME=TEXT]
   local covered=$1 signature
   if [[ $# == 2 ]]; then
@@ -21,7 +21,7 @@ signed() { # CANONICAL_OBJECT [NAME=TEXT]
     "$(key_id signing)" "$signature"
 }
 
-# Judges and seals in memory, signs with openssl, and puts the result into the outbox before anything is sent.
+# Evaluates the policy and seals in memory, signs with openssl, and writes to the outbox before sending.
 prepare() { # RECIPIENT_AGENT DRAFT POLICY THREAD RESPONDS_TO APPROVED_BY → package id
   local id protected payload signature
   directory "$1" >/dev/null
@@ -35,7 +35,7 @@ prepare() { # RECIPIENT_AGENT DRAFT POLICY THREAD RESPONDS_TO APPROVED_BY → pa
     --out "$work")
   mkdir "$work/out"
   signed "$(cat "$work/receipt.json")" >"$work/out/receipt.json"
-  # RFC 7515 section 5.1: what is signed is header and payload in base64url with a dot between them.
+  # RFC 7515 section 5.1: the signing input is header and payload in base64url, separated by a dot.
   protected=$(canonical alg=ES256 typ=application/svc+jws cty=application/svc.exchange-envelope+json syv=svc/1.0 \
     kid="$(key_id signing)" | base64url)
   payload=$(base64url <"$work/payload.json")
@@ -47,7 +47,7 @@ prepare() { # RECIPIENT_AGENT DRAFT POLICY THREAD RESPONDS_TO APPROVED_BY → pa
   printf '%s' "$id"
 }
 
-# Keys made of the package id: to post again after a crash is to repeat, never to send twice.
+# Idempotency keys are derived from the package id, so a retry after a crash never sends twice.
 post() { # PACKAGE_ID
   require_id 'pkg|resp' "$1"
   local out=$home/outbox/$1
@@ -101,7 +101,7 @@ open() { # PACKAGE_ID
   sender=$(field "$work/package.json" metadata sender_agent_id)
   directory "$sender" >/dev/null
   directory "$platform" >/dev/null
-  # What is inside stays in memory: no file holds it.
+  # The plaintext stays in memory and is never written to a file.
   plaintext=$(step opening --fetched "$work" --agent "$(setting agent)" --platform "$platform" \
     --peers "$home/peers" --schemas "$home/schemas" --encryption-key "$home/encryption.pem" \
     --encryption-key-id "$(key_id encryption)") || status=$?
@@ -116,13 +116,13 @@ open() { # PACKAGE_ID
   printf '%s\n' "$plaintext"
 }
 
-# Signed over the body with the package id added, so that it cannot be shown under another package.
+# Signed over the body with the package id added, so that it is not valid for another package.
 receipt() { # PACKAGE_ID STATE
   require_id 'pkg|resp' "$1"
   [[ $2 =~ ^(received|opened|rejected|failed)$ ]] || fail 'The states are received, opened, rejected and failed.'
   local body digest file=$home/outbox/$1.$2.json
   if [[ ! -s $file ]]; then
-    # After "open" this is the very answer that was verified.
+    # After "open" this is the verified response.
     [[ -s $work/package.json ]] || get_json "$work/package.json" "/v1/packages/$1"
     digest=$(field "$work/package.json" metadata content_digest)
     body=$(canonical receipt_id="$(new_id rcpt)" state="$2" occurred_at="$(now)" \

@@ -1,4 +1,4 @@
-"""Keys of other agents: pinned when they are first seen, checked before they are used.
+"""Keys of other agents: pinned on first use, checked before each use.
 
 `peers.py pin FOLDER DIRECTORY.json AGENT_ID` keeps a directory and prints its keys;
 `peers.py trust FOLDER AGENT_ID FINGERPRINT` takes a fingerprint that its owner gave over another channel.
@@ -47,13 +47,13 @@ def verify_statement(jwk, signed, *, added=None, member="signature"):
     carried = exactly(signed.get(member), "key_id", "algorithm", "signature")
     require(carried["algorithm"] == "ES256", "another algorithm than ES256")
     body = {name: value for name, value in signed.items() if name != member}
-    # Others may write base64, or padding; the bytes count.
+    # Other encodings are allowed; compare the bytes.
     text = str(carried["signature"]).removesuffix("==").translate(str.maketrans("+/", "-_"))
     verify(jwk, canonical({**body, **(added or {})}), decode(text))
 
 
 def introductions(directory, pins):
-    """Keys, not pinned yet, whose ids prove that a pinned signing key stands behind them (keys.sh makes such ids)."""
+    """Unpinned keys whose ids prove that a pinned signing key introduced them (see keys.sh)."""
     found = {}
     introducers = [
         key["public_key"]
@@ -91,7 +91,7 @@ class Peers:
         pins, trusted = known.get("pins", {}), known.get("trusted", [])
         for key_id, fingerprint in shown.items():
             require(pins.get(key_id, fingerprint) == fingerprint, f"{key_id} is not the key that was pinned")
-        # The first directory is believed, unless a fingerprint was given: then only what that vouches for.
+        # Trust on first use, unless a fingerprint was given: then only keys that it vouches for.
         first = not pins and not trusted
         pins.update({key_id: mark for key_id, mark in shown.items() if first or mark in trusted})
         while introduced := introductions(directory, pins):
@@ -116,7 +116,7 @@ class Peers:
             if key["use"] == "encryption"
             and instant(key["valid_from"]) <= now
             and all(now < instant(key[end]) for end in ("valid_until", "invalid_from") if end in key)
-            # An end in the future does not end a key today; a revoked key without one has ended.
+            # A key with a future end is still valid; a revoked key without one has ended.
             and key["status"] != "retired"
             and ("invalid_from" in key or key["status"] != "revoked")
         ]
@@ -125,7 +125,7 @@ class Peers:
         return self._pinned(agent_id, best)
 
     def signing_key(self, agent_id, key_id, signed_at, accepted_at=None):
-        """The key that counted when something was signed. A revoked one needs proof of an earlier acceptance."""
+        """The key that was valid at the time of signing. A revoked key needs proof of an earlier acceptance."""
         found = [key for key in self.keys(agent_id) if (key["key_id"], key["use"]) == (key_id, "signing")]
         require(found, f"{agent_id} has no signing key {key_id}")
         key = self._pinned(agent_id, found[0])

@@ -1,4 +1,4 @@
-"""The sender's own judgement: five checks of an object against the policy, and the receipt that states them.
+"""Policy evaluation by the sender: five checks of an object, and the receipt with their outcomes.
 
 What each check looks at is this agent's reading; the protocol names the checks and leaves the rest to the sender.
 """
@@ -47,7 +47,7 @@ CHECKS = (
 
 
 def evaluate(case):
-    """Outcomes of the five checks; nothing that failed one is ever sealed."""
+    """Outcomes of the five checks; an object that fails one is never sealed."""
     for check in CHECKS:
         try:
             check(case)
@@ -64,7 +64,7 @@ def approval(policy, reference, at):
 
 
 def receipt(metadata, policy, checks, human_approval):
-    """Identifiers, versions, digests and outcomes; no content. To be signed in canonical form."""
+    """Identifiers, versions, digests and outcomes without content, to be signed in canonical form."""
     bound = (
         "package_id",
         "thread_id",

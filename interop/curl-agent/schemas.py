@@ -1,4 +1,4 @@
-"""The JSON Schemas that the exchange publishes, as far as they go: a keyword that is not known here is an error.
+"""A validator for the published JSON Schemas. An unknown keyword is an error.
 
 What a schema cannot say (two times compared) is added below. `schemas.py FOLDER OBJECT.json` checks one object.
 """
@@ -45,7 +45,7 @@ def is_type(value, name):
 
 
 def matches(pattern, value):
-    # JSON Schema means ECMA-262, where $ is the end; Python's would let a line break follow.
+    # In ECMA-262 $ matches only the end; in Python it also matches before a final line break.
     return re.search(re.sub(r"\$$", r"\\Z", pattern), value, re.ASCII) is not None
 
 
@@ -53,7 +53,7 @@ def distinct(items):
     return len({json.dumps(item, sort_keys=True) for item in items})
 
 
-# Each holds for the values it is about; those of another type are judged by "type".
+# Each keyword applies only to values of its type; "type" checks the others.
 KEYWORDS = {
     "type": lambda value, wanted: is_type(value, wanted),
     "enum": lambda value, wanted: value in wanted,
@@ -102,7 +102,7 @@ def check(value, schema, root, at=""):
 
 
 def check_object(folder, value):
-    """The object's own schema, then the rules between its members."""
+    """The schema of the object, then the rules between its members."""
     object_type = value.get("object_type") if isinstance(value, dict) else None
     require(object_type in OBJECT_TYPES, "not a protocol object")
     schema = read(pathlib.Path(folder) / f"{object_type}.schema.json")

@@ -1,4 +1,4 @@
-"""From a draft to what the agent signs: the object is completed, judged, and sealed for sender and recipient.
+"""From a draft to the signing input: completes the object, evaluates the policy, and seals it.
 
 Writes `receipt.json` (the policy receipt) and `payload.json` (metadata and sealed content) into --out, both in
 canonical form and unsigned, and prints the package id. The plaintext stays in memory.
@@ -32,7 +32,7 @@ def new_id(prefix):
 
 
 def complete(draft, policy, given, now):
-    """A draft holds the business part; who, when, to whom and under which policy is added here."""
+    """Adds ids, times, parties and policy to a draft, which holds the business part."""
     kind = "response_object" if given.responds_to else "reasoning_package"
     mine = {"organization_id": given.organization, "agent_id": given.agent}
     common = {
@@ -60,9 +60,9 @@ def complete(draft, policy, given, now):
 
 
 def route(item, given, now):
-    """Package metadata: readable routing data, nothing of the content."""
+    """Package metadata: readable routing data without content."""
     return {
-        # A response object answers packages named "pkg_", so a response travels under such an id of its own.
+        # A response object refers to ids with the prefix "pkg_", so a response package gets such an id.
         "package_id": new_id("pkg") if given.responds_to else item["id"],
         "thread_id": item["thread_id"],
         "sender_org_id": given.organization,
@@ -83,7 +83,7 @@ def route(item, given, now):
 
 
 def seal(plaintext, aad, readers):
-    """RFC 7516 section 7.2.1, General JSON: one content key, wrapped once for each reader, the sender first."""
+    """RFC 7516 section 7.2.1, General JSON: one content key, wrapped for each recipient, sender first."""
     token = JWE(plaintext, protected=canonical(SEAL).decode(), aad=aad, algs=[WRAPPING, SEAL["enc"]])
     for kid, key in readers:
         token.add_recipient(key, header=json.dumps({"alg": WRAPPING, "kid": kid}))
@@ -105,7 +105,7 @@ def main(given):
     theirs = Peers(given.peers).encryption_key(given.to_agent, now.timestamp())
     own = JWK.from_pem(pathlib.Path(given.encryption_key).read_bytes())
     readers = [(given.encryption_key_id, own), (theirs["key_id"], public_jwk(theirs["public_key"]))]
-    # Readable beside the ciphertext and authenticated with it, so that sealed content fits one package only.
+    # Readable and authenticated, so that the sealed content belongs to one package only.
     aad = canonical({name: value for name, value in metadata.items() if name != "transport_mode"})
     jwe = seal(json.dumps(item, ensure_ascii=False).encode("utf-8"), aad, readers)
     metadata["content_digest"] = digest(canonical(jwe))

@@ -1,4 +1,4 @@
-"""Times as the protocol writes them, compared as instants."""
+"""Times of the protocol, compared as instants."""
 
 import datetime
 

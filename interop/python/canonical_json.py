@@ -1,4 +1,4 @@
-"""RFC 8785 canonical JSON, and a strict reader for what is to be canonicalized."""
+"""RFC 8785 canonical JSON, and a strict parser for its input."""
 
 import json
 import math
@@ -8,11 +8,11 @@ MAXIMUM_DEPTH = 32
 
 
 class Refused(Exception):
-    """The input is not what the profile describes."""
+    """The input violates the profile."""
 
 
 def parse(data):
-    """JSON that two readers cannot understand differently (RFC 7493)."""
+    """Strict JSON (RFC 7493)."""
     if isinstance(data, bytes):
         try:
             data = data.decode("utf-8")
@@ -38,13 +38,13 @@ def canonicalize(value):
     if value is None or isinstance(value, bool):
         return json.dumps(value)
     if isinstance(value, str):
-        # Python escapes as RFC 8785 section 3.2.2.2 asks, once it leaves other characters alone.
+        # With ensure_ascii=False, Python escapes as RFC 8785 section 3.2.2.2 requires.
         return json.dumps(value, ensure_ascii=False)
     if isinstance(value, (int, float)):
         return _number(float(value))
     if isinstance(value, list):
         return "[" + ",".join(map(canonicalize, value)) + "]"
-    # RFC 8785 section 3.2.3: names sort by UTF-16 code units, which big-endian bytes keep in order.
+    # RFC 8785 section 3.2.3: names sort by UTF-16 code units, like their big-endian bytes.
     names = sorted(value, key=lambda name: name.encode("utf-16-be"))
     return "{" + ",".join(canonicalize(name) + ":" + canonicalize(value[name]) for name in names) + "}"
 
@@ -54,14 +54,14 @@ def canonical_bytes(value):
 
 
 def _number(value):
-    """ECMAScript's Number::toString, from the shortest digits that Python's repr gives too."""
+    """Number::toString of ECMAScript, from the shortest digits, which repr of Python also gives."""
     if value == 0:
         return "0"
     sign = "-" if value < 0 else ""
     mantissa, _, exponent = f"{abs(value)!r}".partition("e")
     whole, _, fraction = mantissa.partition(".")
     digits = (whole + fraction).rstrip("0") if fraction != "0" else whole.rstrip("0")
-    # The point stands after this many digits, counted from the first that is not zero.
+    # The position of the decimal point, counted from the first non-zero digit.
     point = len(whole) + int(exponent or 0) - (len(whole + fraction) - len((whole + fraction).lstrip("0")))
     digits = digits.lstrip("0")
     if len(digits) <= point <= 21:

@@ -1,4 +1,4 @@
-"""Base64url, digests, public keys and ES256, as strict as the profiles ask for."""
+"""Base64url, digests, public keys and ES256, as strict as the profiles."""
 
 import base64
 import hashlib
@@ -40,7 +40,7 @@ def public_jwk_of(key_id):
 
 
 def decode(text):
-    """Base64url whose bytes encode to the same text again."""
+    """Canonical base64url."""
     require(isinstance(text, str) and re.fullmatch(r"[A-Za-z0-9_-]*", text), "not base64url")
     require(len(text) % 4 != 1, "a length that no bytes have")
     data = base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))

@@ -1,4 +1,4 @@
-"""Seals and signs anew, and prints what it made as vectors, which the other side then has to accept."""
+"""Seals and signs documents and prints them as vectors, which the other side must accept."""
 
 import json
 import pathlib
@@ -20,7 +20,7 @@ SIGNATURES = {
 
 
 def published(profile):
-    """The first vector of a profile lends its document; signatures and ciphertext are made here."""
+    """Uses the document of the first vector of a profile; signatures and ciphertext are created here."""
     return json.loads((VECTORS / f"{profile}.json").read_text("utf-8"))["vectors"][0]
 
 

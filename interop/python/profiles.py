@@ -1,4 +1,4 @@
-"""The byte-level profiles once more, from the descriptions alone: jwcrypto does the cryptography.
+"""A second implementation of the profiles, from their descriptions, with jwcrypto for the cryptography.
 
 Every check returns what a vector of its profile lists as output, or raises one of REFUSALS.
 """
@@ -43,7 +43,7 @@ JWE_HEADER = {
     "syv": "svc/1.0",
 }
 WRAPPING = "ECDH-ES+A256KW"
-# What says no; anything else that is raised is a mistake in this file.
+# Expected rejections; any other exception is a defect of this file.
 REFUSALS = (Refused, JWException, InvalidSignature)
 
 
@@ -122,7 +122,7 @@ def sealed_package(vector):
     jwe, kid = read_sealed(vector["jwe"]), vector["open_with"]
     own = [recipient for recipient in jwe["recipients"] if recipient["header"]["kid"] == kid]
     require(own, "not a recipient")
-    # jwcrypto tries every slot it is given; only those that name the key may count.
+    # jwcrypto tries every recipient; use only those that name the key.
     token = JWE(algs=[WRAPPING, "A256GCM"])
     token.deserialize(json.dumps({**jwe, "recipients": own}), private_key(kid))
     return {"plaintext": token.payload.decode("utf-8"), "aad": jwe["aad"]}

@@ -1,4 +1,4 @@
-"""Signed webhooks as a receiver checks them (RFC 9421, RFC 9530), step by step."""
+"""Verification of signed webhooks (RFC 9421, RFC 9530), step by step."""
 
 import base64
 import datetime
@@ -87,7 +87,7 @@ def usable_key(pinned, key_id, now):
 def signature_base(request, fields, parameters):
     """RFC 9421 section 2.5."""
     url = urllib.parse.urlsplit(request["url"])
-    # hostname is in lower case already; the default port of https is left out (section 2.2.3).
+    # hostname is already lower-case; the default port is omitted (section 2.2.3).
     authority = url.hostname if url.port in (None, 443) else f"{url.hostname}:{url.port}"
     values = {**fields, "@method": request["method"], "@authority": authority, "@path": url.path or "/"}
     lines = [f'"{name}": {values[name]}' for name in COMPONENTS]
