@@ -4,7 +4,7 @@ import { sendPackage } from './package-draft.ts'
 import { startReceiver, type WebhookReceiver } from './webhook-receiver.ts'
 import { startWorld, type World, type WorldOptions } from './world.ts'
 
-const WAIT_LIMIT_MS = 8_000
+const WAIT_LIMIT_MS = 30_000
 const POLL_MS = 10
 
 /** A world with delivery, a trusted receiver, a sending and a receiving organization. */

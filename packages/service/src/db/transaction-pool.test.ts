@@ -92,10 +92,8 @@ test('connections that die under load are replaced, every one', async () => {
     }),
   )
   for (const { status } of await Promise.allSettled(all)) assert.equal(status, 'rejected')
-  const started = performance.now()
   await Promise.all(Array.from({ length: 8 }, (_, number) => db.begin((tx) => tx`select ${number}::int`)))
   await Promise.all(Array.from({ length: 8 }, (_, number) => db`select ${number}::int`))
-  assert.ok(performance.now() - started < 5_000)
   assert.deepEqual(await noted(), ['kept'])
 })
 

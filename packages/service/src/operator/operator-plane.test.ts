@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import { after, test } from 'node:test'
 import { problemDetails, validatorOf } from '@agent-exchange/protocol'
-import { testDatabase } from '@agent-exchange/testkit'
+import { testDatabase, untilBlocked } from '@agent-exchange/testkit'
 import { openDatabase } from '../db/database.ts'
 import { addOperator, startOperatorPlane, type Answer } from './operator-fixture.ts'
 
@@ -80,7 +80,7 @@ test('the last active operator cannot be disabled, even if two disable each othe
       plane.post('/operators/rival/disable', { reason: 'race' }),
       plane.post('/operators/admin/disable', { reason: 'race' }, rival),
     ])
-    await new Promise((resolve) => setTimeout(resolve, 300))
+    await untilBlocked({ sql: tx }, 2)
   })
   assert.equal((await both).filter(({ status }) => status === 200).length, 1)
   assert.equal((await db`select 1 from operator where disabled_at is null`).length, 1)

@@ -8,7 +8,7 @@ import {
   type PublicKeyRequest,
 } from '@agent-exchange/protocol'
 import { generateKeyPair } from '@agent-exchange/crypto'
-import { testDatabase } from '@agent-exchange/testkit'
+import { testDatabase, untilBlocked } from '@agent-exchange/testkit'
 import { openDatabase } from '../../db/database.ts'
 import { inTransaction } from '../../db/transaction.ts'
 import type { Call, Caller } from '../../kernel/call.ts'
@@ -201,7 +201,8 @@ test('[ID-03] of many concurrent registrations of one id or one material one suc
       addKey('agent_race', { ...key, key_id: `k${index}` }),
     )
     race = Promise.allSettled([...same, ...renamed])
-    await new Promise((resolve) => setTimeout(resolve, 300))
+    // Half of the connections are for transactions, and this one has one of them.
+    await untilBlocked({ sql: tx }, 3)
   })
   const results = await race
   const losers = results.filter((result) => result.status === 'rejected')
@@ -219,7 +220,7 @@ test('[ID-05] a revocation waits for transactions that use the key; these finish
   await inTransaction(db, async (tx) => {
     await holdKeys(tx, [{ agentId: 'agent_lock', keyId: 'k' }])
     revocation = revoke('agent_lock', 'k').then(() => order.push('revoked'))
-    await new Promise((resolve) => setTimeout(resolve, 150))
+    await untilBlocked({ sql: tx }, 1)
     order.push('used')
   })
   await revocation

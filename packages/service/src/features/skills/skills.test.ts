@@ -8,7 +8,7 @@ import {
   type Failure,
   type SkillManifest,
 } from '@agent-exchange/protocol'
-import { testDatabase } from '@agent-exchange/testkit'
+import { testDatabase, untilBlocked } from '@agent-exchange/testkit'
 import { openDatabase } from '../../db/database.ts'
 import { inTransaction } from '../../db/transaction.ts'
 import type { QueryOf } from '../../kernel/call.ts'
@@ -196,7 +196,7 @@ test('[API-06] releases become visible in order of position, so that a cursor mi
   await inTransaction(db, async (tx) => {
     await publishRelease(tx, slow, Buffer.from('a'))
     quick = publish({ skill_id: 'skill_quick' })
-    await new Promise((resolve) => setTimeout(resolve, 200))
+    await untilBlocked({ sql: tx }, 1)
     assert.deepEqual((await list({})).items, [])
   })
   await quick
