@@ -10,7 +10,7 @@ import { openDatabase } from '../db/database.ts'
 import { randomId } from '../kernel/ids.ts'
 import { openPlatformKeys } from '../kernel/platform-keys.ts'
 import { startDelivery } from './engine.ts'
-import { SWEEP_MS, TICK_MS } from './limits.ts'
+import { SWEEP_MS, TICK_MS } from './webhook-limits.ts'
 
 const made = await deliveryWorld({ config: { role: 'api' } })
 after(() => made[Symbol.asyncDispose]())
