@@ -1,7 +1,7 @@
 import { parseStrictJson, type JsonValue } from '@agent-exchange/crypto'
 import { MEDIA_TYPE, problemDetails, validatorOf, type Named, type Operation } from '@agent-exchange/protocol'
 import { ExchangeError } from '../errors.ts'
-import type { Answer } from './transport.ts'
+import type { Answer } from './http-transport.ts'
 
 /** What something in front of an exchange says when it cannot reach it, or is asked too often. */
 const BUSY_STATUSES = new Set([429, 502, 503, 504])

@@ -4,7 +4,7 @@ import { createContext } from '../create-context.ts'
 import { ExchangeError } from '../errors.ts'
 import { changed } from '../meddling-proxy.fixture.ts'
 import type { Connection } from './connection.ts'
-import type { ConnectionLimits } from './limits.ts'
+import type { ConnectionLimits } from './connection-limits.ts'
 import {
   code,
   isKeys,

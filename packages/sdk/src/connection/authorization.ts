@@ -1,10 +1,10 @@
 import * as oauth from 'oauth4webapi'
 import { ExchangeError } from '../errors.ts'
-import { requireSafe, type BaseAddress } from './addresses.ts'
+import { requireSafe, type BaseAddress } from './exchange-addresses.ts'
 import { refusal } from './answers.ts'
-import { ASSUMED_TOKEN_SECONDS, DISCOVERY_MS, OAUTH_ANSWER_BYTES } from './limits.ts'
+import { ASSUMED_TOKEN_SECONDS, DISCOVERY_MS, OAUTH_ANSWER_BYTES } from './connection-limits.ts'
 import type { IssuedToken } from './token-source.ts'
-import { request, type Fetch } from './transport.ts'
+import { request, type Fetch } from './http-transport.ts'
 
 export interface AuthorizationOptions {
   readonly base: BaseAddress

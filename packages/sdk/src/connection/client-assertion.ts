@@ -3,7 +3,7 @@ import { SIGNATURE_ALGORITHM } from '@agent-exchange/protocol'
 import type { ClientAuth } from 'oauth4webapi'
 import { ExchangeError } from '../errors.ts'
 import type { KeyStore } from '../keys/key-store.ts'
-import { ASSERTION_SECONDS } from './limits.ts'
+import { ASSERTION_SECONDS } from './connection-limits.ts'
 import { randomId } from './random-id.ts'
 
 const ASSERTION_TYPE = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer'

@@ -1,15 +1,15 @@
-/** Ends of everything that a connection waits for or reads. */
+/** Limits of a connection: attempts, times, sizes. */
 export interface ConnectionLimits {
-  /** Tries of one call, the first included. */
+  /** Attempts of one call, including the first. */
   readonly attempts: number
-  /** For one try, from the first byte sent to the last byte read. */
+  /** For one attempt, from the first byte sent to the last byte read. */
   readonly timeoutMs: number
-  /** Largest JSON answer. */
+  /** Largest JSON response. */
   readonly answerBytes: number
-  /** Wait before the second try; it doubles from there. */
+  /** Pause before the second attempt. It doubles with each further attempt. */
   readonly firstBackoffMs: number
   readonly maximumBackoffMs: number
-  /** A longer Retry-After is left to the caller, who learns it from the error. */
+  /** A longer Retry-After ends the call; the error carries its value. */
   readonly maximumRetryAfterMs: number
 }
 
@@ -22,13 +22,16 @@ export const DEFAULT_LIMITS: ConnectionLimits = {
   maximumRetryAfterMs: 30_000,
 }
 
-/** Metadata and token answers are small. */
+/** Random share that is added to a pause between attempts. */
+export const BACKOFF_JITTER = 0.5
+
+/** Largest response of the authorization server: metadata and tokens are small. */
 export const OAUTH_ANSWER_BYTES = 131_072
-/** How long the authorization server's metadata is believed. */
+/** How long the authorization server's metadata is cached. */
 export const DISCOVERY_MS = 3_600_000
-/** Lifetime of a client assertion: it is used at once. */
+/** Lifetime of a client assertion, which is used immediately. */
 export const ASSERTION_SECONDS = 60
-/** Where the authorization server names no lifetime (RFC 6749 section 5.1 only recommends it). */
+/** Token lifetime if the authorization server omits `expires_in` (RFC 6749 section 5.1 only recommends it). */
 export const ASSUMED_TOKEN_SECONDS = 60
-/** A token is renewed once this share of its life is over. */
+/** A token is renewed after this share of its lifetime. */
 export const RENEW_AFTER_SHARE = 0.8

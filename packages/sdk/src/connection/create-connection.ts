@@ -2,16 +2,16 @@ import { HEADER, MEDIA_TYPE, operations, type Operation } from '@agent-exchange/
 import { TlsClientAuth } from 'oauth4webapi'
 import { ExchangeError } from '../errors.ts'
 import type { KeyStore } from '../keys/key-store.ts'
-import { operationAddress, readBaseAddress } from './addresses.ts'
+import { operationAddress, readBaseAddress } from './exchange-addresses.ts'
 import { readSuccess, refusal } from './answers.ts'
 import { createAuthorization, type AuthorizationOptions } from './authorization.ts'
 import { assertionBy } from './client-assertion.ts'
 import type { AnswerOf, Connection } from './connection.ts'
-import { DEFAULT_LIMITS, type ConnectionLimits } from './limits.ts'
+import { DEFAULT_LIMITS, type ConnectionLimits } from './connection-limits.ts'
 import { randomId } from './random-id.ts'
 import { withRetries } from './retries.ts'
 import { createTokenSource } from './token-source.ts'
-import { request, type Answer, type Fetch } from './transport.ts'
+import { request, type Answer, type Fetch } from './http-transport.ts'
 
 /** How the client proves who it is: by a key of the store, or by the certificate that its `fetch` shows. */
 export type ClientAuthentication =

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { operations } from '@agent-exchange/protocol'
 import fc from 'fast-check'
 import { ExchangeError } from '../errors.ts'
-import { operationAddress, readBaseAddress } from './addresses.ts'
+import { operationAddress, readBaseAddress } from './exchange-addresses.ts'
 import { retryAfterOf } from './answers.ts'
 
 const base = readBaseAddress('https://exchange.example/prefix/')

@@ -1,10 +1,8 @@
 import { ExchangeError } from '../errors.ts'
-import type { ConnectionLimits } from './limits.ts'
+import { backoffMs, pause } from '../pause-and-backoff.ts'
+import { BACKOFF_JITTER, type ConnectionLimits } from './connection-limits.ts'
 
-/**
- * Tries again where the error says that it may help, with growing pauses. The attempt must be the same every
- * time: same idempotency key, same bytes.
- */
+/** Retries errors that are marked retryable. Every attempt must send the same idempotency key and the same bytes. */
 export async function withRetries<T>(
   limits: ConnectionLimits,
   signal: AbortSignal | undefined,
@@ -16,34 +14,19 @@ export async function withRetries<T>(
       return await attempt()
     } catch (error) {
       if (tried >= limits.attempts || !(error instanceof ExchangeError) || !error.retryable) throw error
-      const delay = pauseMs(error, tried, limits)
+      const delay = retryDelayMs(error, tried, limits)
       if (delay === undefined) throw error
       await pause(delay, signal)
     }
   }
 }
 
-/** Random, so that many agents do not come back at once; never before the time that the exchange asked for. */
-function pauseMs(error: ExchangeError, tried: number, limits: ConnectionLimits): number | undefined {
-  const asked = Number(error.details['retryAfterSeconds'] ?? 0) * 1_000
-  if (asked > limits.maximumRetryAfterMs) return undefined
-  const full = Math.min(limits.firstBackoffMs * 2 ** (tried - 1), limits.maximumBackoffMs)
-  const jittered = full / 2 + (Math.random() * full) / 2
-  return asked > 0 ? asked + jittered : jittered
-}
-
-function pause(milliseconds: number, signal: AbortSignal | undefined): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => {
-      signal?.removeEventListener('abort', stop)
-      resolve()
-    }, milliseconds)
-    const stop = () => {
-      clearTimeout(timer)
-      reject(aborted(signal))
-    }
-    signal?.addEventListener('abort', stop, { once: true })
-  })
+/** Never shorter than Retry-After. Undefined if Retry-After exceeds the limit. */
+function retryDelayMs(error: ExchangeError, tried: number, limits: ConnectionLimits): number | undefined {
+  const retryAfterMs = Number(error.details['retryAfterSeconds'] ?? 0) * 1_000
+  if (retryAfterMs > limits.maximumRetryAfterMs) return undefined
+  const { firstBackoffMs: firstMs, maximumBackoffMs: longestMs } = limits
+  return retryAfterMs + backoffMs(tried, { firstMs, longestMs, jitter: BACKOFF_JITTER })
 }
 
 export function aborted(signal: AbortSignal | undefined): ExchangeError {

@@ -1,5 +1,5 @@
 import { ExchangeError } from '../errors.ts'
-import { RENEW_AFTER_SHARE } from './limits.ts'
+import { RENEW_AFTER_SHARE } from './connection-limits.ts'
 import { aborted } from './retries.ts'
 
 export interface IssuedToken {

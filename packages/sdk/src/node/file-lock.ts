@@ -1,6 +1,6 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { DatabaseSync } from 'node:sqlite'
 import { ExchangeError } from '../errors.ts'
+import { pause } from '../pause-and-backoff.ts'
 
 const LOCK_WAIT_MS = 10_000
 const LOCK_POLL_MS = 15
@@ -31,7 +31,7 @@ async function acquire(lockFile: string, waitMs: number): Promise<DatabaseSync> 
       const what = `Another process has held ${lockFile} for too long.`
       throw new ExchangeError('timed_out', { what, retryable: true, details: { lockFile, waitMs } })
     }
-    await sleep(LOCK_POLL_MS)
+    await pause(LOCK_POLL_MS)
   }
 }
 

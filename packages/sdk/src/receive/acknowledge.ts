@@ -2,9 +2,10 @@ import type { AgentContext } from '../context.ts'
 import { ExchangeError } from '../errors.ts'
 import { deterministicKey } from './deterministic-key.ts'
 import type { Inbox, PendingAcknowledgement } from './inbox.ts'
-import { FIXED_LIMITS, type ReceiveLimits } from './limits.ts'
+import { FIXED_LIMITS, pollBackoff, type ReceiveLimits } from './receive-limits.ts'
 import type { OnReport } from './reports.ts'
-import { backoff, pause, type Waker } from './waker.ts'
+import { backoffMs, pause } from '../pause-and-backoff.ts'
+import type { Waker } from './waker.ts'
 
 /** Storage is what is acknowledged: nothing is said of processing. */
 const DISPOSITION = 'stored'
@@ -21,7 +22,8 @@ export async function keepAcknowledging(
   options: AcknowledgeOptions & { readonly limits: ReceiveLimits; readonly waker: Waker },
 ): Promise<void> {
   const { signal, onReport, waker } = options
-  const { pollRetryMs, pollRetryLongestMs, jitter, safetyPollMs } = options.limits
+  const { safetyPollMs } = options.limits
+  const backoff = pollBackoff(options.limits)
   for (let failures = 0; !signal.aborted;) {
     const isDone = await acknowledgeStored(context, options).catch((error: unknown) => {
       onReport({ kind: 'trouble', during: 'acknowledgement', error })
@@ -29,7 +31,7 @@ export async function keepAcknowledging(
     })
     failures = isDone ? 0 : failures + 1
     if (isDone) await waker.wait(safetyPollMs, signal)
-    else await pause(backoff(failures, pollRetryMs, pollRetryLongestMs, jitter), signal)
+    else await pause(backoffMs(failures, backoff), signal)
   }
 }
 

@@ -3,7 +3,7 @@ import type { AgentContext } from '../context.ts'
 import { ExchangeError } from '../errors.ts'
 import { deterministicKey } from './deterministic-key.ts'
 import type { Inbox } from './inbox.ts'
-import { FIXED_LIMITS } from './limits.ts'
+import { FIXED_LIMITS } from './receive-limits.ts'
 import type { NotificationKeys } from './notification-keys.ts'
 
 const STORED_AS = 'webhook_endpoint'

@@ -1,7 +1,7 @@
 import { compareInstants, parseInstant, type NotificationKeyDirectory } from '@agent-exchange/protocol'
 import type { PublicKey as DirectoryKey } from '@agent-exchange/protocol'
 import { ExchangeError } from '../errors.ts'
-import { FIXED_LIMITS } from './limits.ts'
+import { FIXED_LIMITS } from './receive-limits.ts'
 
 /** A notification key as the directory showed it last. */
 export interface PinnedNotificationKey extends DirectoryKey {

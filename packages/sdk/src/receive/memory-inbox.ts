@@ -15,7 +15,7 @@ import type {
   StreamName,
 } from './inbox.ts'
 import { foreignInbox, runEffect } from './inbox-rules.ts'
-import { FIXED_LIMITS } from './limits.ts'
+import { FIXED_LIMITS } from './receive-limits.ts'
 import { covers, missingRanges, withoutSequence } from './sequence-ranges.ts'
 
 type Row = { -readonly [Name in keyof InboxEvent]: InboxEvent[Name] } & {

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import type { NotificationKeyDirectory } from '@agent-exchange/protocol'
 import { ExchangeError } from '../errors.ts'
 import { directoryOf, testKey } from './delivery.fixture.ts'
-import { FIXED_LIMITS, RECEIVE_LIMITS } from './limits.ts'
+import { FIXED_LIMITS, RECEIVE_LIMITS } from './receive-limits.ts'
 import { MemoryInbox } from './memory-inbox.ts'
 import { createNotificationKeys } from './notification-keys.ts'
 

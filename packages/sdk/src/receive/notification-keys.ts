@@ -3,7 +3,7 @@ import type { NotificationKeyDirectory } from '@agent-exchange/protocol'
 import { ExchangeError } from '../errors.ts'
 import type { Inbox } from './inbox.ts'
 import { mergePins, refreshDueAt, type NotificationPins, type PinnedNotificationKey } from './key-pins.ts'
-import { FIXED_LIMITS, RECEIVE_LIMITS } from './limits.ts'
+import { FIXED_LIMITS, RECEIVE_LIMITS } from './receive-limits.ts'
 
 const STORED_AS = 'notification_keys'
 

@@ -2,7 +2,7 @@ import type { NotificationPage } from '@agent-exchange/protocol'
 import type { AgentContext } from '../context.ts'
 import { ExchangeError } from '../errors.ts'
 import type { GapReason, Inbox } from './inbox.ts'
-import { FIXED_LIMITS, RECEIVE_LIMITS } from './limits.ts'
+import { FIXED_LIMITS, RECEIVE_LIMITS } from './receive-limits.ts'
 import { incoming } from './notification.ts'
 import type { OnReport } from './reports.ts'
 

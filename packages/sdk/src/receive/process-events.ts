@@ -1,10 +1,11 @@
 import type { NotificationEnvelope } from '@agent-exchange/protocol'
 import { ExchangeError } from '../errors.ts'
 import type { Effect, Inbox, InboxEvent } from './inbox.ts'
-import type { ReceiveLimits } from './limits.ts'
+import { pollBackoff, type ReceiveLimits } from './receive-limits.ts'
 import { envelopeOf } from './notification.ts'
 import type { OnReport } from './reports.ts'
-import { backoff, pause, type Waker } from './waker.ts'
+import { backoffMs, pause } from '../pause-and-backoff.ts'
+import type { Waker } from './waker.ts'
 
 /** What a call of the handler is about, beside the event. */
 export interface HandlerCall {
@@ -47,7 +48,7 @@ export async function processEvents<Transaction>(options: ProcessingOptions<Tran
       failures = 0
     } catch (error) {
       onReport({ kind: 'trouble', during: 'inbox', error })
-      await pause(backoff(++failures, limits.pollRetryMs, limits.pollRetryLongestMs, limits.jitter), signal)
+      await pause(backoffMs(++failures, pollBackoff(limits)), signal)
     }
   }
 }
@@ -79,8 +80,8 @@ async function processOne<Transaction>(
     return setAside(eventId, reasonOf(failure.error, limits.reasonCharacters), options)
   }
   onReport({ kind: 'handler_failed', eventId, attempt, error: failure.error })
-  const { handlerRetryMs, handlerRetryLongestMs, jitter } = limits
-  await pause(backoff(attempt, handlerRetryMs, handlerRetryLongestMs, jitter), signal)
+  const { handlerRetryMs: firstMs, handlerRetryLongestMs: longestMs, jitter } = limits
+  await pause(backoffMs(attempt, { firstMs, longestMs, jitter }), signal)
 }
 
 /** A call that ignores its signal is left behind at the end of its time; what it still returns has no effect. */

@@ -1,4 +1,4 @@
-import { RECEIVE_LIMITS } from './limits.ts'
+import { RECEIVE_LIMITS } from './receive-limits.ts'
 
 export type BodyFailure = 'too_large' | 'too_slow' | 'broken_off'
 

@@ -1,3 +1,5 @@
+import type { Backoff } from '../pause-and-backoff.ts'
+
 /** Every limit of the receiving side, in one place. Times in milliseconds. */
 
 const SECOND = 1_000
@@ -80,3 +82,8 @@ export const FIXED_LIMITS = {
   /** Events that an inbox in memory takes before it asks for a later attempt. */
   memoryEvents: 100_000,
 } as const
+
+/** Between attempts to reach the exchange or the inbox. */
+export function pollBackoff({ pollRetryMs, pollRetryLongestMs, jitter }: ReceiveLimits): Backoff {
+  return { firstMs: pollRetryMs, longestMs: pollRetryLongestMs, jitter }
+}

@@ -10,12 +10,13 @@ import {
   rememberedUrl,
 } from './endpoint.ts'
 import type { Gap, Inbox, InboxEvent, InboxPosition } from './inbox.ts'
-import { FIXED_LIMITS, RECEIVE_LIMITS, type ReceiveLimits } from './limits.ts'
+import { FIXED_LIMITS, pollBackoff, RECEIVE_LIMITS, type ReceiveLimits } from './receive-limits.ts'
 import { createNotificationKeys, type NotificationKeys } from './notification-keys.ts'
 import { pollStream } from './poll-stream.ts'
 import { type EventHandler, processEvents } from './process-events.ts'
 import { type Activity, guarded, type OnReport } from './reports.ts'
-import { backoff, createWaker, pause, regularly, spread } from './waker.ts'
+import { backoffMs, pause, withJitter } from '../pause-and-backoff.ts'
+import { createWaker, repeatEvery } from './waker.ts'
 import { checkPublicUrl, createWebhookHandler, type WebhookHandler } from './webhook-handler.ts'
 
 export interface ReceiverOptions<Transaction = unknown> {
@@ -158,7 +159,8 @@ export function createReceiver<Transaction>(
   }
 
   async function pollLoop(signal: AbortSignal): Promise<void> {
-    const { pollMs, safetyPollMs, pollRetryMs, pollRetryLongestMs, jitter } = limits
+    const { pollMs, safetyPollMs, jitter } = limits
+    const backoff = pollBackoff(limits)
     let [failures, openGaps] = [0, 0]
     while (!signal.aborted) {
       try {
@@ -168,13 +170,13 @@ export function createReceiver<Transaction>(
         // The stream does not show yet what a webhook has brought: it is asked again, soon and then less often.
         const { lastContiguousSequence, highestSequence } = await inbox.position()
         openGaps = lastContiguousSequence < highestSequence ? openGaps + 1 : 0
-        const interval = spread(hasWebhooks ? safetyPollMs : pollMs, jitter)
-        const soon = openGaps > 0 ? backoff(openGaps, pollRetryMs, pollRetryLongestMs, jitter) : interval
+        const interval = withJitter(hasWebhooks ? safetyPollMs : pollMs, jitter)
+        const soon = openGaps > 0 ? backoffMs(openGaps, backoff) : interval
         await stream.wait(Math.min(interval, soon), signal)
       } catch (error) {
         if (signal.aborted) return
         onReport({ kind: 'trouble', during: 'poll', error })
-        await pause(backoff(++failures, pollRetryMs, pollRetryLongestMs, jitter), signal)
+        await pause(backoffMs(++failures, backoff), signal)
       }
     }
   }
@@ -211,8 +213,8 @@ export function createReceiver<Transaction>(
         pollLoop(signal),
         processEvents({ inbox, handle, now, limits, waker: events, signal, onReport }),
         keepAcknowledging(context, { inbox, signal, onReport, limits, waker: acknowledgements }),
-        regularly(refreshMs, limits.jitter, signal, refreshKeys, troubleDuring('key_refresh')),
-        regularly(limits.pruneMs, limits.jitter, signal, prune, troubleDuring('prune')),
+        repeatEvery(refreshMs, limits.jitter, signal, refreshKeys, troubleDuring('key_refresh')),
+        repeatEvery(limits.pruneMs, limits.jitter, signal, prune, troubleDuring('prune')),
       ])
       running = { stop: abort, loops }
     },

@@ -1,57 +1,25 @@
-/** Lets one loop wait for time to pass, for something to do, or for the end. */
+import { pause, withJitter } from '../pause-and-backoff.ts'
+
+/** Lets one loop wait for a timeout, for work, or for the abort. */
 export interface Waker {
   wake(): void
-  /** Returns when woken (also by an earlier call that nobody waited for), after the time, or at the abort. */
+  /** Resolves when woken (also by an earlier `wake` that no wait consumed), after the time, or at the abort. */
   wait(milliseconds: number, signal: AbortSignal): Promise<void>
 }
 
 export function createWaker(): Waker {
-  let isWoken = false
-  let wakeSleeper: (() => void) | undefined
+  let woken = new AbortController()
   return {
-    wake() {
-      isWoken = true
-      wakeSleeper?.()
-    },
+    wake: () => woken.abort(),
     async wait(milliseconds, signal) {
-      if (!isWoken && !signal.aborted) await pause(milliseconds, signal, (wake) => (wakeSleeper = wake))
-      wakeSleeper = undefined
-      isWoken = false
+      await pause(milliseconds, signal, woken.signal)
+      woken = new AbortController()
     },
   }
 }
 
-/** Waits for the time or the abort, whichever comes first; never throws. */
-export function pause(
-  milliseconds: number,
-  signal: AbortSignal,
-  onStart: (wake: () => void) => void = () => undefined,
-): Promise<void> {
-  if (signal.aborted) return Promise.resolve()
-  return new Promise((resolve) => {
-    const done = () => {
-      clearTimeout(timer)
-      signal.removeEventListener('abort', done)
-      resolve()
-    }
-    const timer = setTimeout(done, milliseconds)
-    signal.addEventListener('abort', done)
-    onStart(done)
-  })
-}
-
-/** A wait that doubles with each failure up to the longest, a part of it left to chance. */
-export function backoff(failures: number, firstMs: number, longestMs: number, jitter: number): number {
-  return spread(Math.min(longestMs, firstMs * 2 ** Math.min(failures - 1, 30)), jitter)
-}
-
-/** Only ever longer, so that a minimum stays one. */
-export function spread(milliseconds: number, jitter: number): number {
-  return milliseconds * (1 + Math.random() * jitter)
-}
-
-/** Does something at once and at an interval; a failure is told and waits for the next time. */
-export async function regularly(
+/** Runs at once and then at an interval. A failure is reported, and the next run follows as usual. */
+export async function repeatEvery(
   intervalMs: number,
   jitter: number,
   signal: AbortSignal,
@@ -60,6 +28,6 @@ export async function regularly(
 ): Promise<void> {
   while (!signal.aborted) {
     await work().catch(onFailure)
-    await pause(spread(intervalMs, jitter), signal)
+    await pause(withJitter(intervalMs, jitter), signal)
   }
 }
