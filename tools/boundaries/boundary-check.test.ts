@@ -44,7 +44,7 @@ test('packages import only along the dependency graph', () => {
   isRefused(
     'packages/service/src/db/a.ts',
     imports('sdk'),
-    /service may import protocol, crypto, web, not sdk/u,
+    /service may import protocol, crypto, log, web, not sdk/u,
   )
   isAllowed('packages/service/src/http/a.ts', imports('web'))
   isRefused('packages/web/src/a.ts', imports('service'), /web may import no other package/u)
@@ -53,12 +53,36 @@ test('packages import only along the dependency graph', () => {
   isRefused('packages/crypto/src/a.ts', imports('cli/deep'), /not cli/u)
 })
 
+test('connectors build on the SDK, never the other way round', () => {
+  isAllowed('packages/edc/src/a.ts', imports('sdk'))
+  isAllowed('packages/cli/src/a.ts', imports('edc'))
+  isAllowed('packages/sdk/src/a.ts', imports('log'))
+  isRefused('packages/sdk/src/a.ts', imports('edc'), /not edc/u)
+  isRefused('packages/sdk/src/a.test.ts', imports('edc'), /not edc/u)
+  isRefused('packages/edc/src/a.ts', imports('service'), /not service/u)
+})
+
 test('another package is never imported by a relative path', () => {
   isRefused('packages/cli/src/a.ts', "import x from '../../protocol/src/wire.ts'", /by its name/u)
 })
 
-test('only tests import the testkit', () => {
+test('only tests reach another package by a path, and only along the graph', () => {
+  const fixture = "import x from '../../sdk/src/agents.fixture.ts'"
+  isRefused('packages/cli/src/a.ts', "import x from '../../protocol/src/wire.ts'", /by its name/u)
+  isAllowed('packages/edc/src/a.test.ts', fixture)
+  isRefused('packages/service/src/a.test.ts', fixture, /not sdk/u)
+})
+
+test('the CLI imports the service only in commands that need it', () => {
+  isAllowed('packages/cli/src/commands/serve.ts', imports('service/process'))
+  isRefused('packages/cli/src/commands/agent/send.ts', imports('service/config'), /optional peer/u)
+})
+
+test('only tests import the testkit and the simulator', () => {
   const text = "import { startWorld } from '@agent-exchange/testkit'"
+  isAllowed('packages/cli/src/demo/demo-data-space.ts', imports('edc-simulator'))
+  isAllowed('packages/edc/src/a.test.ts', imports('edc-simulator'))
+  isRefused('packages/edc/src/a.ts', imports('edc-simulator'), /only tests import edc-simulator/u)
   isAllowed('packages/service/src/features/agents/register.test.ts', text)
   isRefused('packages/service/src/features/agents/register.ts', text, /only tests import testkit/u)
 })

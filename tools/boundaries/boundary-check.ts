@@ -6,7 +6,7 @@ import {
   RESERVED_CODE,
   RESERVED_IMPORTS,
   SERVICE_LAYERS,
-  TEST_ONLY_PACKAGE,
+  TEST_ONLY_PACKAGES,
   workspaceOf,
 } from './boundary-rules.ts'
 import type { Finding } from '../repository/findings.ts'
@@ -58,8 +58,14 @@ function packageFault(path: string, target: string): string | undefined {
   const own = packageOf(path)
   const other = workspaceOf(target) ?? packageOf(target)
   if (other === undefined || other === own) return undefined
-  if (other === TEST_ONLY_PACKAGE) return isTest(path) ? undefined : `only tests import ${other}`
-  if (target.startsWith('packages/')) return `import ${other} by its name, not by a path into its folder`
+  const loaders = TEST_ONLY_PACKAGES[other]
+  if (loaders !== undefined) {
+    const isAllowed = isTest(path) || loaders.some((folder) => path.startsWith(folder))
+    return isAllowed ? undefined : `only tests import ${other}`
+  }
+  // Tests may use the fixtures and the internals of the packages below theirs.
+  if (target.startsWith('packages/') && !isTest(path))
+    return `import ${other} by its name, not by a path into its folder`
   const allowed = own === undefined ? undefined : PACKAGE_IMPORTS[own]
   if (allowed === undefined || allowed.includes(other)) return undefined
   return `${own} may import ${allowed.length > 0 ? allowed.join(', ') : 'no other package'}, not ${other}`

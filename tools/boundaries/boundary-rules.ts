@@ -7,19 +7,25 @@ export function workspaceOf(specifier: string): string | undefined {
   return specifier.startsWith(SCOPE) ? specifier.slice(SCOPE.length).split('/')[0] : undefined
 }
 
-/** protocol ← crypto ← { service, sdk } ← cli; web ← { service, cli }. Service and SDK share only the network protocol. */
+/** protocol ← crypto ← log ← { service, sdk } ← cli, sdk ← edc ← cli, web ← { service, cli }. Service and SDK share only the network protocol. */
 export const PACKAGE_IMPORTS: Readonly<Record<string, readonly string[]>> = {
   protocol: [],
   crypto: ['protocol'],
+  log: ['protocol', 'crypto'],
   web: [],
-  service: ['protocol', 'crypto', 'web'],
-  sdk: ['protocol', 'crypto'],
-  cli: ['protocol', 'crypto', 'web', 'service', 'sdk'],
-  testkit: ['protocol', 'crypto', 'service', 'sdk', 'cli'],
+  service: ['protocol', 'crypto', 'log', 'web'],
+  sdk: ['protocol', 'crypto', 'log'],
+  edc: ['protocol', 'crypto', 'sdk'],
+  'edc-simulator': ['sdk', 'edc'],
+  cli: ['protocol', 'crypto', 'log', 'web', 'service', 'sdk', 'edc'],
+  testkit: ['protocol', 'crypto', 'log', 'service', 'sdk', 'cli'],
 }
 
-/** Only tests may import this package. */
-export const TEST_ONLY_PACKAGE = 'testkit'
+/** Private packages that only tests import, each with the folders that may load it on demand all the same. */
+export const TEST_ONLY_PACKAGES: Readonly<Record<string, readonly string[]>> = {
+  testkit: [],
+  'edc-simulator': ['packages/cli/src/demo/'],
+}
 
 /** A layer of the service imports only from its own row and from earlier rows. */
 export const SERVICE_LAYERS: readonly (readonly string[])[] = [
@@ -55,8 +61,22 @@ export const RESERVED_IMPORTS: readonly (Reserved & { readonly imports: RegExp }
   {
     imports: /^(?:node:.+|undici)$/u,
     within: ['packages/sdk/src/'],
-    except: ['packages/sdk/src/node/', 'packages/sdk/src/connectors/'],
-    why: 'the SDK runs in a browser: node: modules and undici only in sdk/src/node and sdk/src/connectors',
+    except: ['packages/sdk/src/node/'],
+    why: 'the SDK runs in a browser: node: modules and undici only in sdk/src/node',
+  },
+  {
+    imports: /^@agent-exchange\/service(?:\/|$)/u,
+    within: ['packages/cli/src/'],
+    except: [
+      'packages/cli/src/agent/client-variables.ts',
+      'packages/cli/src/commands/backup.ts',
+      'packages/cli/src/commands/config.ts',
+      'packages/cli/src/commands/restore.ts',
+      'packages/cli/src/commands/serve.ts',
+      'packages/cli/src/demo/',
+      'packages/cli/src/service-failure.ts',
+    ],
+    why: 'the service is an optional peer of the CLI: only commands that program.ts marks as needing it import it',
   },
   {
     imports: /^(?:pg|postgres)(?:\/|$)/u,
@@ -82,7 +102,7 @@ export const RESERVED_IMPORTS: readonly (Reserved & { readonly imports: RegExp }
 export const RESERVED_CODE: readonly (Reserved & { readonly code: RegExp })[] = [
   {
     code: /\bprocess\s*\.\s*env\b|\bimport\.meta\.env\b/gu,
-    within: ['packages/protocol/', 'packages/crypto/', 'packages/web/', 'packages/service/', 'packages/sdk/'],
+    within: ['packages/protocol/', 'packages/crypto/', 'packages/web/', 'packages/service/', 'packages/sdk/', 'packages/edc/'],
     except: ['packages/service/src/config/'],
     why: 'only service/src/config reads the environment',
   },

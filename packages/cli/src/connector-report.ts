@@ -1,5 +1,5 @@
 import { styleText } from 'node:util'
-import type { DoctorCheck } from '@agent-exchange/sdk/connectors'
+import type { DoctorCheck } from '@agent-exchange/edc'
 import { visible, visibleJson } from './visible.ts'
 
 /** Prints what was found at a connector; the command fails where something is wrong. */

@@ -1,5 +1,14 @@
-import { DCAT, DCT, DSPACE, EDC, localName, ODRL, PULL } from '../edc-v3/vocabulary.ts'
-import { asText, type Node } from '../edc-v3/json-ld-reader.ts'
+import {
+  asText,
+  DCAT,
+  DCT,
+  DSPACE,
+  EDC,
+  localName,
+  type Node,
+  ODRL,
+  PULL,
+} from '@agent-exchange/edc/management-api'
 import type { ParticipantState } from './participant-state.ts'
 import { admits, single, writePolicy } from './policy.ts'
 import type { Asset, ContractDefinition, Policy } from './records.ts'

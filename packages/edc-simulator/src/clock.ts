@@ -1,4 +1,4 @@
-import type { ConnectorClock } from '../wait-scope.ts'
+import type { ConnectorClock } from '@agent-exchange/edc'
 
 /** What moves the simulated state machines. */
 export interface SimulatorClock {

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { test } from 'node:test'
 import { EdcConnectorClient, PolicyBuilder } from '@think-it-labs/edc-connector-client'
-import { startDataAddressServer } from '../data-address-server.ts'
+import { startDataAddressServer } from '../../edc/src/data-address-server.ts'
 import { startSimulator, type SimulatedParticipant } from './index.ts'
 
 /** A client that others wrote for real connectors, unchanged: what it understands, the simulator says as EDC does. */

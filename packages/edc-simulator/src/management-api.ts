@@ -1,4 +1,4 @@
-import { PULL } from '../edc-v3/vocabulary.ts'
+import { PULL } from '@agent-exchange/edc/management-api'
 import { negotiationRoutes } from './management-negotiations.ts'
 import { publicationRoutes } from './management-publications.ts'
 import { transferRoutes } from './management-transfers.ts'

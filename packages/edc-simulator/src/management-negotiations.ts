@@ -1,5 +1,4 @@
-import { idOf, isNode, nodesOf, textOf } from '../edc-v3/json-ld-reader.ts'
-import { ODRL } from '../edc-v3/vocabulary.ts'
+import { idOf, isNode, nodesOf, ODRL, textOf } from '@agent-exchange/edc/management-api'
 import { enter, type ParticipantState } from './participant-state.ts'
 import { readPolicy } from './policy.ts'
 import { answerQuery, type Field } from './querying.ts'

@@ -1,5 +1,12 @@
-import { asText, idOf, isNode, nodesOf, textOf, type Node } from '../edc-v3/json-ld-reader.ts'
-import { localName } from '../edc-v3/vocabulary.ts'
+import {
+  asText,
+  idOf,
+  isNode,
+  localName,
+  type Node,
+  nodesOf,
+  textOf,
+} from '@agent-exchange/edc/management-api'
 import type { ParticipantState } from './participant-state.ts'
 import { readPolicy } from './policy.ts'
 import { answerQuery } from './querying.ts'

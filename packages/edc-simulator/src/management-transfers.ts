@@ -1,4 +1,4 @@
-import { idOf, isNode, textOf } from '../edc-v3/json-ld-reader.ts'
+import { idOf, isNode, textOf } from '@agent-exchange/edc/management-api'
 import { reasonOf } from './management-negotiations.ts'
 import { enter, type ParticipantState } from './participant-state.ts'
 import { answerQuery, type Field } from './querying.ts'

@@ -1,4 +1,4 @@
-import { problemText } from '../edc-v3/problem-text.ts'
+import { problemText } from '@agent-exchange/edc/management-api'
 import { enter, type ParticipantState } from './participant-state.ts'
 import { writePolicy } from './policy.ts'
 import type { Agreement, Negotiation } from './records.ts'

@@ -1,5 +1,12 @@
-import { asText, nodesOf, textOf, type Node } from '../edc-v3/json-ld-reader.ts'
-import { EDC, fullName, localName } from '../edc-v3/vocabulary.ts'
+import {
+  asText,
+  EDC,
+  fullName,
+  localName,
+  type Node,
+  nodesOf,
+  textOf,
+} from '@agent-exchange/edc/management-api'
 import type { Policy, Rule } from './records.ts'
 
 /** Names for which this connector has a function. Any other condition is passed over, as EDC does. */

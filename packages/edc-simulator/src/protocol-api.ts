@@ -1,4 +1,4 @@
-import { isNode, textOf, type Node } from '../edc-v3/json-ld-reader.ts'
+import { isNode, textOf, type Node } from '@agent-exchange/edc/management-api'
 import { catalogFor, datasetFor, inProtocol, offersFor } from './catalog.ts'
 import { enter, type ParticipantState } from './participant-state.ts'
 import { readPolicy, samePolicy } from './policy.ts'

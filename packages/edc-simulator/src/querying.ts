@@ -1,5 +1,4 @@
-import { isNode, nodesOf, numberOf, textOf, type Node } from '../edc-v3/json-ld-reader.ts'
-import { localName } from '../edc-v3/vocabulary.ts'
+import { isNode, localName, type Node, nodesOf, numberOf, textOf } from '@agent-exchange/edc/management-api'
 import { refuse, type Call, type Reply } from './routing.ts'
 
 const LARGEST_PAGE = 50

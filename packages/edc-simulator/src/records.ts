@@ -1,4 +1,4 @@
-import type { ContractCondition } from '../port.ts'
+import type { ContractCondition } from '@agent-exchange/sdk'
 
 /** What one simulated connector knows. */
 export interface Asset {

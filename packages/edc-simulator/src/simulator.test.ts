@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { test } from 'node:test'
-import { offer } from '../contract-suite.fixture.ts'
-import { assetIdOf, offerIdOf, policyIdOf } from '../derived-ids.ts'
-import { simulatedPair } from '../simulated-pair.fixture.ts'
+import { offer } from '../../edc/src/contract-suite.fixture.ts'
+import { assetIdOf, offerIdOf, policyIdOf } from '../../edc/src/derived-ids.ts'
+import { simulatedPair } from '../../edc/src/simulated-pair.fixture.ts'
 import { MovableClock, startSimulator, type SimulatedParticipant } from './index.ts'
 
 async function call(

@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { sameSecret } from '../same-secret.ts'
 import { realTime, type SimulatorClock } from './clock.ts'
 import { serveData } from './data-plane.ts'
 import { spend, type Faults } from './faults.ts'
@@ -162,7 +161,7 @@ function guard(
     return { status, body, ...(location !== undefined && { location }) }
   }
   const key = headers['x-api-key']
-  if (sameSecret(key, state.apiKey)) return undefined
+  if (key === state.apiKey) return undefined
   return refuse(401, 'AuthenticationFailed', 'Request could not be authenticated')
 }
 

@@ -1,5 +1,4 @@
-import type { Node } from '../edc-v3/json-ld-reader.ts'
-import { REQUEST_CONTEXT } from '../edc-v3/vocabulary.ts'
+import { type Node, REQUEST_CONTEXT } from '@agent-exchange/edc/management-api'
 import { single, writePolicy } from './policy.ts'
 import type {
   Agreement,

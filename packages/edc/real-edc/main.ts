@@ -1,4 +1,4 @@
-import { registerContractSuite } from '../src/connectors/contract-suite.fixture.ts'
+import { registerContractSuite } from '../src/contract-suite.fixture.ts'
 import { startEdcPair } from './edc-pair.ts'
 import { findJars } from './jars.ts'
 

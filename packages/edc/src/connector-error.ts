@@ -1,46 +1,57 @@
-/** Every way in which a connector fails, with what its reader can do about it. Programs match on the codes. */
+import type { ConnectorFailure } from '@agent-exchange/sdk'
+
+/** Error codes of a connector, each with its remedy. Programs match on the codes. */
 const HINTS = {
-  invalid_input: 'Something that was given cannot be used. Correct it and try again.',
+  invalid_input: 'The input is invalid. Correct it and try again.',
   unreachable: 'Check the address, the network, and that the connector is running. Trying again is safe.',
   unauthorized: 'The connector refused the credentials of its management API. Check the key and its header.',
   no_offer:
     'The asset is not offered to this participant. Check the asset id, that the sender published it for this participant id, and that it was not withdrawn.',
-  several_offers: 'One asset has several offers, so which terms apply is open. Ask the sender to leave one.',
-  offer_mismatch: 'What is offered or agreed is not what was asked for, or its terms are not acceptable.',
+  several_offers: 'The asset has several offers, so the terms are ambiguous. Ask the sender to keep one.',
+  offer_mismatch: 'The offer or agreement differs from the request, or its terms are not acceptable.',
   negotiation_terminated:
-    'The negotiation ended without an agreement. Look at the likely cause and at both connectors’ logs.',
-  negotiation_timeout: 'The negotiation did not end in time. Calling again goes on with the same one.',
+    'The negotiation ended without an agreement. Check the likely cause and the logs of both connectors.',
+  negotiation_timeout: 'The negotiation timed out. Repeating the call resumes it.',
   transfer_terminated:
-    'The transfer ended before the bytes were there. Look at the likely cause; the sender may have withdrawn.',
-  transfer_timeout: 'The transfer was not ready in time. Calling again goes on with the same one.',
+    'The transfer ended before the bytes arrived. Check the likely cause; the sender may have withdrawn.',
+  transfer_timeout: 'The transfer timed out. Repeating the call resumes it.',
   token_rejected:
-    'The data plane refused the token, and a new one too. Check both clocks and the data plane’s keys.',
-  too_large: 'There are more bytes than the limit allows. Raise the limit or ask the sender.',
-  truncated: 'The connection ended before all bytes were there. Trying again is safe.',
-  withdrawn: 'The sender has withdrawn it.',
-  conflict: 'Something else already has this id. Use a new package id.',
-  unsupported_version: 'The connector does not speak what is needed. The doctor lists what it speaks.',
+    'The data plane refused the token and its replacement. Check both clocks and the keys of the data plane.',
+  too_large: 'The content exceeds the limit. Raise the limit or ask the sender.',
+  truncated: 'The connection closed before all bytes arrived. Trying again is safe.',
+  withdrawn: 'The sender withdrew the asset.',
+  conflict: 'The id is already in use for other content. Use a new package id.',
+  unsupported_version:
+    'The connector does not support a required version. `aex connector doctor` lists its versions.',
   unsupported_policy:
-    'The connector cannot evaluate the condition that limits an offer to its recipient. Give `accessCondition` one that it knows, or add the policy function to it.',
-  bad_answer: 'The answer is not what a connector gives. Check that the address is the right one.',
-  timeout: 'It took longer than the limit. Trying again is safe.',
-  aborted: 'The caller gave up. What was begun can be resumed.',
+    'The connector cannot evaluate the condition that limits an offer to its recipient. Set `accessCondition` to a condition that it knows, or add the policy function to the connector.',
+  bad_answer: 'The response is not that of a connector. Check the address.',
+  timeout: 'The call exceeded its deadline. Trying again is safe.',
+  aborted: 'The caller aborted the call. Repeating it resumes.',
 } as const
 
 export type ConnectorErrorCode = keyof typeof HINTS
+
+const RETRYABLE: ReadonlySet<ConnectorErrorCode> = new Set([
+  'unreachable',
+  'timeout',
+  'negotiation_timeout',
+  'transfer_timeout',
+  'truncated',
+])
 
 export const CONNECTOR_ERROR_CODES = Object.keys(HINTS) as readonly ConnectorErrorCode[]
 
 const MAXIMUM_DETAIL = 600
 
 export interface ConnectorCircumstances {
-  /** What happened here, in a sentence; the hint follows it. */
+  /** What happened, as a sentence. The message adds the hint. */
   readonly what?: string
-  /** The last state that the connector told. */
+  /** The last state that the connector reported. */
   readonly state?: string
-  /** When that was, or when it was seen. */
+  /** When the connector entered that state, or when it was read. */
   readonly at?: string
-  /** What the connector said. Tokens in it are masked. */
+  /** The connector's own error text, with tokens masked. */
   readonly errorDetail?: string
   readonly assetId?: string
   readonly negotiationId?: string
@@ -49,15 +60,15 @@ export interface ConnectorCircumstances {
   readonly transferProcessId?: string
   readonly counterPartyTransferProcessId?: string
   readonly httpStatus?: number
-  /** What usually lies behind it. */
+  /** The most frequent cause of this failure. */
   readonly likelyCause?: string
-  /** Whether the request may have had its effect all the same. */
+  /** Whether the failed request may have taken effect. */
   readonly outcomeUnknown?: boolean
   readonly cause?: unknown
 }
 
 /**
- * The one error of a connector. No sentence and no member holds content, a token or a key.
+ * Every failure of a connector. No member contains content, a token or a key.
  *
  * @example
  * try {
@@ -67,7 +78,8 @@ export interface ConnectorCircumstances {
  *   console.error(error.code, error.state, error.likelyCause, error.hint)
  * }
  */
-export class ConnectorError extends Error {
+export class ConnectorError extends Error implements ConnectorFailure {
+  override readonly name = 'ConnectorError'
   readonly code: ConnectorErrorCode
   readonly hint: string
   readonly state: string | undefined
@@ -82,12 +94,13 @@ export class ConnectorError extends Error {
   readonly httpStatus: number | undefined
   readonly likelyCause: string | undefined
   readonly outcomeUnknown: boolean
+  /** Whether repeating the call may succeed. */
+  readonly retryable: boolean
 
   constructor(code: ConnectorErrorCode, circumstances: ConnectorCircumstances = {}) {
     const { what, cause, errorDetail, likelyCause } = circumstances
     const text = [what && withoutSecrets(what), likelyCause, HINTS[code]].filter(Boolean).join(' ')
     super(text, cause === undefined ? {} : { cause })
-    this.name = 'ConnectorError'
     this.code = code
     this.hint = HINTS[code]
     this.state = circumstances.state
@@ -102,10 +115,11 @@ export class ConnectorError extends Error {
     this.httpStatus = circumstances.httpStatus
     this.likelyCause = likelyCause
     this.outcomeUnknown = circumstances.outcomeUnknown ?? false
+    this.retryable = RETRYABLE.has(code)
   }
 }
 
-/** Connectors repeat what they were sent. A token in their words must not reach a log through ours. */
+/** Connectors echo requests in their errors. Masks tokens, so that none reaches a log. */
 export function withoutSecrets(text: string): string {
   return text
     .slice(0, MAXIMUM_DETAIL)

@@ -1,24 +1,24 @@
-/** Every bound of the connector side, in one place. */
+/** Limits of a connector adapter: times, sizes, attempts. */
 export const LIMITS = {
-  /** One whole call, unless the caller says otherwise. */
+  /** Default deadline of a call. */
   callMs: 120_000,
   /** One request to the management API. */
   requestMs: 20_000,
   connectMs: 10_000,
-  /** Largest answer of a management API. Catalogs are asked for one dataset at a time. */
+  /** Largest response of a management API. A catalog request names one dataset. */
   answerBytes: 2_000_000,
-  /** Largest package that is fetched, unless the caller says otherwise. */
+  /** Largest content that is fetched by default. */
   contentBytes: 32_000_000,
-  /** What of a failed answer is read. */
+  /** How much of an error response is read. */
   problemBytes: 16_000,
-  /** How often a request that is safe to repeat is repeated. */
+  /** Attempts of a request that is safe to repeat. */
   attempts: 4,
-  pollMinimumMs: 100,
-  pollMaximumMs: 3_000,
-  /** How long a token may lag behind the state that promises it. */
+  /** Between attempts, and between looks at a state. */
+  backoff: { firstMs: 100, longestMs: 3_000, jitter: 0.25 },
+  /** How long after STARTED a token may arrive. */
   tokenLagMs: 10_000,
   /** How long `finish` and `withdraw` wait for a transfer to end. */
   endingMs: 10_000,
-  /** Processes looked at for one asset. */
+  /** Negotiations or transfers that are read for one asset. */
   processes: 50,
 } as const

@@ -3,16 +3,17 @@ import { randomBytes } from 'node:crypto'
 import { after, before, suite, test } from 'node:test'
 import { sha256Digest } from '@agent-exchange/crypto'
 import { ConnectorError, type ConnectorErrorCode } from './connector-error.ts'
-import { examineConnector } from './doctor.ts'
-import type { AcquireRequest, CounterParty, DataSpaceConnector, ProgressStep } from './port.ts'
+import { examineConnector } from './examine-connector.ts'
+import type { AcquireRequest, CounterParty, ProgressStep } from '@agent-exchange/sdk'
+import type { InspectableConnector } from './inspectable-connector.ts'
 
 /** Two connectors that can reach each other, and what the suite needs to look behind them. */
 export interface ConnectorPair extends AsyncDisposable {
-  readonly sender: DataSpaceConnector
-  readonly recipient: DataSpaceConnector
+  readonly sender: InspectableConnector
+  readonly recipient: InspectableConnector
   readonly senderParty: CounterParty
   /** The same connector, seen by a program that was started anew. */
-  restart(who: 'sender' | 'recipient'): DataSpaceConnector
+  restart(who: 'sender' | 'recipient'): InspectableConnector
   /** What the recipient's and the sender's connectors hold for an asset. */
   count(assetId: string): Promise<{ assets: number; negotiations: number; transfers: number }>
   /** Whether the connector evaluates access policies. Stock EDC has no function for the condition and ignores it. */

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
 import { BlockList, isIP, type AddressInfo } from 'node:net'
-import { isLoopback } from './addresses.ts'
+import { isLoopback } from './connector-addresses.ts'
 import { ConnectorError } from './connector-error.ts'
 import { hostOf, SECRET_HEADER } from './data-address-host.ts'
 import { folderStore, memoryStore, type DataAddressStore } from './data-address-store.ts'

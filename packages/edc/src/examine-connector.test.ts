@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { examineConnector } from './doctor.ts'
+import { examineConnector } from './examine-connector.ts'
 import { simulatedPair } from './simulated-pair.fixture.ts'
 
 test('the doctor lists what is wrong, each with a hint, and one failure does not hide the others', async () => {

@@ -1,4 +1,4 @@
-import type { DataSpaceConnector, Probed, ProbeOptions, ProbeReport } from './port.ts'
+import type { InspectableConnector, Probed, ProbeOptions, ProbeReport } from './inspectable-connector.ts'
 
 /** One line of the doctor. */
 export interface DoctorCheck {
@@ -20,7 +20,7 @@ const TOLERATED_SKEW_MS = 30_000
  * for (const { name, ok, detail, hint } of checks) console.log(ok ? 'ok' : 'NOT OK', name, detail, hint)
  */
 export async function examineConnector(
-  connector: DataSpaceConnector,
+  connector: Pick<InspectableConnector, 'probe'>,
   options: ProbeOptions = {},
 ): Promise<readonly DoctorCheck[]> {
   const report = await connector.probe(options)

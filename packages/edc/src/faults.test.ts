@@ -3,7 +3,7 @@ import { after, before, beforeEach, suite, test } from 'node:test'
 import { sha256Digest } from '@agent-exchange/crypto'
 import { offer, rejectsWith } from './contract-suite.fixture.ts'
 import { simulatedPair, type SimulatedPair } from './simulated-pair.fixture.ts'
-import type { Faults } from './simulator/index.ts'
+import type { Faults } from '@agent-exchange/edc-simulator'
 
 suite('what goes wrong between connectors', () => {
   let pair: SimulatedPair

@@ -7,7 +7,7 @@ import {
   startSimulator,
   type SimulatedParticipant,
   type SimulatorOptions,
-} from './simulator/index.ts'
+} from '@agent-exchange/edc-simulator'
 
 export interface SimulatedPair extends ConnectorPair {
   readonly acme: SimulatedParticipant

@@ -1,20 +1,25 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import fc from 'fast-check'
 import { rejectsWith } from './contract-suite.fixture.ts'
 import { SingleFlight } from './edc-v3/single-flight.ts'
-import { LIMITS } from './limits.ts'
-import type { WaitOptions } from './port.ts'
-import { MovableClock } from './simulator/index.ts'
-import { backoff, systemClock, waitScope } from './wait-scope.ts'
+import { LIMITS } from './connector-limits.ts'
+import type { WaitOptions } from '@agent-exchange/sdk'
+import { MovableClock } from '@agent-exchange/edc-simulator'
+import { systemClock, waitScope } from './wait-scope.ts'
 
-test('the backoff grows, stays in its bounds and never dips below its minimum', () => {
-  fc.assert(
-    fc.property(fc.nat(100), (attempt) => {
-      const ms = backoff(attempt)
-      assert.ok(ms >= LIMITS.pollMinimumMs && ms <= LIMITS.pollMaximumMs * 1.25)
-    }),
-  )
+test('a backoff sleeps within its bounds, and never past the deadline', async () => {
+  const { firstMs, longestMs, jitter } = LIMITS.backoff
+  for (const attempt of [0, 1, 5, 100]) {
+    const clock = new MovableClock()
+    const [scope, begun] = [waitScope(clock, { deadlineMs: 60_000 }), clock.now()]
+    assert.equal(await scope.backOff(attempt), true)
+    const slept = clock.now() - begun
+    assert.ok(slept >= firstMs && slept <= longestMs * (1 + jitter), String(slept))
+  }
+  const clock = new MovableClock()
+  const [scope, begun] = [waitScope(clock, { deadlineMs: 50 }), clock.now()]
+  assert.equal(await scope.backOff(100), false)
+  assert.equal(clock.now() - begun, 50)
 })
 
 test('a pause ends at the deadline, and at once when aborted', async () => {

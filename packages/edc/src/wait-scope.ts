@@ -1,9 +1,8 @@
-import { setTimeout as delay } from 'node:timers/promises'
+import { backoffMs, pause, type Progress, type WaitOptions } from '@agent-exchange/sdk'
 import { ConnectorError } from './connector-error.ts'
-import { LIMITS } from './limits.ts'
-import type { Progress, WaitOptions } from './port.ts'
+import { LIMITS } from './connector-limits.ts'
 
-/** Time as the connector side sees it; tests move it. */
+/** The clock of a connector; tests replace it. */
 export interface ConnectorClock {
   now(): number
   sleep(ms: number, signal: AbortSignal): Promise<void>
@@ -11,18 +10,20 @@ export interface ConnectorClock {
 
 export const systemClock: ConnectorClock = {
   now: () => Date.now(),
-  sleep: (ms, signal) => delay(ms, undefined, { signal }).catch(() => undefined),
+  sleep: (ms, signal) => pause(ms, signal),
 }
 
-/** One call of the port: its deadline, who may abort it, and where it reports. */
+/** Deadline, cancellation and progress of one call. */
 export interface WaitScope {
   readonly clock: ConnectorClock
   readonly signal: AbortSignal
   report(progress: Progress): void
-  /** Milliseconds that are left; never below zero. */
+  /** Milliseconds until the deadline; never negative. */
   left(): number
-  /** Sleeps, but not past the deadline. False when there is no time left. */
+  /** Sleeps, but not past the deadline. False at the deadline. */
   pause(ms: number): Promise<boolean>
+  /** Sleeps before the next attempt, counted from 0. False at the deadline. */
+  backOff(attempt: number): Promise<boolean>
   throwIfAborted(): void
 }
 
@@ -36,6 +37,12 @@ export function waitScope(clock: ConnectorClock, options: WaitOptions = {}): Wai
     if (signal.aborted) throw new ConnectorError('aborted')
   }
   throwIfAborted()
+  const pauseUntilDeadline = async (ms: number) => {
+    const time = Math.min(ms, left())
+    if (time > 0) await clock.sleep(time, signal)
+    throwIfAborted()
+    return left() > 0
+  }
   return {
     clock,
     signal,
@@ -45,21 +52,7 @@ export function waitScope(clock: ConnectorClock, options: WaitOptions = {}): Wai
       onProgress?.(progress)
       throwIfAborted()
     },
-    pause: async (ms) => {
-      const time = Math.min(ms, left())
-      if (time > 0) await clock.sleep(time, signal)
-      throwIfAborted()
-      return left() > 0
-    },
+    pause: pauseUntilDeadline,
+    backOff: (attempt) => pauseUntilDeadline(backoffMs(attempt + 1, LIMITS.backoff)),
   }
-}
-
-/** Longer from try to try, and never at the same moment as everyone else. */
-export function backoff(
-  attempt: number,
-  minimum = LIMITS.pollMinimumMs,
-  maximum = LIMITS.pollMaximumMs,
-): number {
-  const base = Math.min(maximum, minimum * 1.6 ** attempt)
-  return base * (1 + Math.random() * 0.25)
 }

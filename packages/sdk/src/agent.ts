@@ -21,7 +21,7 @@ import type {
   SentPackage,
 } from './exchange/send-input.ts'
 import { sendPackage } from './exchange/send-package.ts'
-import type { DataSpace } from './exchange/transport.ts'
+import type { DataSpace } from './exchange/delivery-mode.ts'
 import type { EvidenceBundle } from './evidence/evidence-bundle.ts'
 import { readEvidence, type EvidenceSubject } from './evidence/read-evidence.ts'
 import type { PeerPins } from './peers/peer-directory.ts'

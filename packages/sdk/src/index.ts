@@ -1,6 +1,6 @@
 /**
- * The agent's side of Agent Exchange: send, receive, open, answer and prove sealed packages. Nothing here needs
- * Node; what does is in `@agent-exchange/sdk/node`, and data spaces are in `@agent-exchange/sdk/connectors`.
+ * The agent's side of Agent Exchange: send, receive, open, answer and prove sealed packages. Runs in browsers too;
+ * `@agent-exchange/sdk/node` has what needs Node, `@agent-exchange/edc` the connectors of data spaces.
  *
  * @packageDocumentation
  */
@@ -27,8 +27,8 @@ export {
   type ClientAuthentication,
   type ConnectionOptions,
 } from './connection/create-connection.ts'
-export type { ConnectionLimits } from './connection/limits.ts'
-export type { Fetch } from './connection/transport.ts'
+export type { ConnectionLimits } from './connection/connection-limits.ts'
+export type { Fetch } from './connection/http-transport.ts'
 export type { KeyRole, KeyStage, KeyStore, NewKey, OwnKey } from './keys/key-store.ts'
 export { createMemoryKeyStore } from './keys/memory-key-store.ts'
 
@@ -70,7 +70,9 @@ export type {
 export { sendPackage } from './exchange/send-package.ts'
 export { respondToPackage } from './exchange/respond-to-package.ts'
 export { resumeOutbox, type ResumedPackage, type Resumption } from './exchange/resume-outbox.ts'
-export type { DataSpace } from './exchange/transport.ts'
+export type * from './exchange/data-space-connector.ts'
+export type { DataSpace } from './exchange/delivery-mode.ts'
+export { backoffMs, pause, type Backoff } from './pause-and-backoff.ts'
 
 // Opening and withdrawing
 export type { OpenDependencies, OpenedPackage, OpenProgress } from './exchange/open-input.ts'
@@ -99,7 +101,7 @@ export {
 export { rememberedUrl, type EndpointOptions } from './receive/endpoint.ts'
 export type * from './receive/inbox.ts'
 export type { NotificationPins, PinnedNotificationKey } from './receive/key-pins.ts'
-export { RECEIVE_LIMITS, type ReceiveLimits } from './receive/limits.ts'
+export { RECEIVE_LIMITS, type ReceiveLimits } from './receive/receive-limits.ts'
 export { MemoryInbox } from './receive/memory-inbox.ts'
 export {
   createNotificationKeys,

@@ -1,4 +1,4 @@
-import type { DoctorCheck, ProbeOptions } from '@agent-exchange/sdk/connectors'
+import type { DoctorCheck, ProbeOptions } from '@agent-exchange/edc'
 import type { AgentFolder } from '@agent-exchange/sdk/node'
 import { CommandFailure } from '../failure.ts'
 import { readConnector, type ConnectorSettings } from './connector-settings.ts'
@@ -19,7 +19,7 @@ export async function checkConnector(
   probe: ProbeOptions,
 ): Promise<readonly DoctorCheck[]> {
   const { data_address: place } = settings
-  const { examineConnector, openDataAddressFolder } = await import('@agent-exchange/sdk/connectors')
+  const { examineConnector, openDataAddressFolder } = await import('@agent-exchange/edc')
   if (probe.dryRun === false) return examineConnector(await connectorOf(settings), probe)
   await using server = await startDataAddress(place, files.outgoing)
   const host = server ?? (await openDataAddressFolder(files.outgoing, dataAddressUrl(place)))

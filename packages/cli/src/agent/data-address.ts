@@ -1,5 +1,5 @@
 import { connect, isIPv6 } from 'node:net'
-import type { DataAddressServer, DataAddressServerOptions } from '@agent-exchange/sdk/connectors'
+import type { DataAddressServer, DataAddressServerOptions } from '@agent-exchange/edc'
 import { CommandFailure } from '../failure.ts'
 import { readPem } from '../pem-file.ts'
 import type { DataAddressSettings } from './connector-settings.ts'
@@ -21,7 +21,7 @@ export async function startDataAddress(
   settings: DataAddressSettings,
   folder: string,
 ): Promise<DataAddressServer | undefined> {
-  const { ConnectorError, startDataAddressServer } = await import('@agent-exchange/sdk/connectors')
+  const { ConnectorError, startDataAddressServer } = await import('@agent-exchange/edc')
   try {
     return await startDataAddressServer(serverOptionsOf(settings, folder))
   } catch (error) {

@@ -1,5 +1,5 @@
 import type { DataSpace } from '@agent-exchange/sdk'
-import type { DataAddressHost, EdcV3Connector, EdcV3Options } from '@agent-exchange/sdk/connectors'
+import type { DataAddressHost, EdcV3Connector, EdcV3Options } from '@agent-exchange/edc'
 import type { AgentFolder } from '@agent-exchange/sdk/node'
 import { CommandFailure } from '../failure.ts'
 import { readPem } from '../pem-file.ts'
@@ -32,7 +32,7 @@ async function dataAddressOf(
   { data_address: settings }: ConnectorSettings,
   place: Place,
 ): Promise<DataAddressHost> {
-  const { openDataAddressFolder } = await import('@agent-exchange/sdk/connectors')
+  const { openDataAddressFolder } = await import('@agent-exchange/edc')
   const url = dataAddressUrl(settings)
   const host = await openDataAddressFolder(files.outgoing, url)
   return {
@@ -54,7 +54,7 @@ export async function connectorOf(
   dataAddress?: DataAddressHost,
 ): Promise<EdcV3Connector> {
   // Loaded here, so that agents without a connector do not wait for it.
-  const sdk = await import('@agent-exchange/sdk/connectors')
+  const sdk = await import('@agent-exchange/edc')
   try {
     return new sdk.EdcV3Connector({ ...optionsOf(settings), ...(dataAddress && { dataAddress }) })
   } catch (error) {

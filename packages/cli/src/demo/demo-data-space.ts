@@ -5,8 +5,8 @@ import {
   type DataSpaceConnector,
   type FetchOptions,
   type Progress,
-} from '@agent-exchange/sdk/connectors'
-import { realTime, startSimulator } from '@agent-exchange/sdk/connectors/simulator'
+} from '@agent-exchange/edc'
+import { realTime, startSimulator } from '@agent-exchange/edc-simulator'
 import type { Company } from './company.ts'
 import type { DemoExchange } from './demo-exchange.ts'
 import { short, type Timeline } from './timeline.ts'
@@ -120,9 +120,7 @@ function shown(connector: DataSpaceConnector, lane: Lane, timeline: Timeline): D
     publish: (request, options) => connector.publish(request, telling(options)),
     acquire: (request, options) => connector.acquire(request, telling(options)),
     fetch: (acquisition, options) => connector.fetch(acquisition, telling(options)),
-    status: (reference, options) => connector.status(reference, options),
     finish: (acquisition, options) => connector.finish(acquisition, telling(options)),
     withdraw: (assetId, options) => connector.withdraw(assetId, options),
-    probe: (options) => connector.probe(options),
   }
 }

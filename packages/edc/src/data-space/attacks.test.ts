@@ -3,12 +3,11 @@ import { after, afterEach, test } from 'node:test'
 import { sealPackage, type SealedPackage } from '@agent-exchange/crypto'
 import type { EdcReferences, PackageResource } from '@agent-exchange/protocol'
 import fc from 'fast-check'
-import type { AgentContext } from '../context.ts'
-import type { Faults } from '../connectors/simulator/index.ts'
-import { behindLiar } from '../exchange/crafted.fixture.ts'
-import { inputFor } from '../exchange/drafts.fixture.ts'
-import { ownParty } from '../exchange/own-keys.ts'
-import { sendPackage } from '../exchange/send-package.ts'
+import { type AgentContext, sendPackage } from '@agent-exchange/sdk'
+import type { Faults } from '@agent-exchange/edc-simulator'
+import { behindLiar } from '../../../sdk/src/exchange/crafted.fixture.ts'
+import { inputFor } from '../../../sdk/src/exchange/drafts.fixture.ts'
+import { ownParty } from '../../../sdk/src/exchange/own-keys.ts'
 import {
   resigned,
   sendCraftedTransfer,

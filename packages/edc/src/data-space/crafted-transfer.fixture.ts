@@ -8,11 +8,9 @@ import {
   type Envelope,
 } from '@agent-exchange/crypto'
 import { MEDIA_TYPE, type EdcReferences, type PackageMetadata } from '@agent-exchange/protocol'
-import type { AgentContext } from '../context.ts'
-import { inputFor } from '../exchange/drafts.fixture.ts'
-import { createMemoryOutbox } from '../exchange/memory-outbox.ts'
-import { currentSigningKey } from '../exchange/own-keys.ts'
-import { sendPackage } from '../exchange/send-package.ts'
+import { type AgentContext, createMemoryOutbox, sendPackage } from '@agent-exchange/sdk'
+import { inputFor } from '../../../sdk/src/exchange/drafts.fixture.ts'
+import { currentSigningKey } from '../../../sdk/src/exchange/own-keys.ts'
 import type { Company } from './data-space.fixture.ts'
 
 export interface Transfer {

@@ -1,27 +1,31 @@
 import assert from 'node:assert/strict'
 import { startWorld, type World } from '@agent-exchange/testkit'
-import { startAgent, type AgentOptions, type TestAgent } from '../agents.fixture.ts'
-import type { ConnectorErrorCode } from '../connectors/connector-error.ts'
-import { ConnectorError } from '../connectors/connector-error.ts'
-import { startDataAddressServer } from '../connectors/data-address-server.ts'
-import type { DataAddressHost } from '../connectors/data-address.ts'
-import { EdcV3Connector } from '../connectors/edc-v3/edc-v3-connector.ts'
-import type { CounterParty, DataSpaceConnector } from '../connectors/port.ts'
+import { startAgent, type AgentOptions, type TestAgent } from '../../../sdk/src/agents.fixture.ts'
+import type { ConnectorErrorCode } from '../connector-error.ts'
+import { ConnectorError } from '../connector-error.ts'
+import { startDataAddressServer } from '../data-address-server.ts'
+import type { DataAddressHost } from '../data-address.ts'
+import { EdcV3Connector } from '../edc-v3/edc-v3-connector.ts'
+import {
+  type CounterParty,
+  createMemoryOutbox,
+  type DataSpace,
+  type DataSpaceConnector,
+  ExchangeError,
+  type ExchangeErrorCode,
+  type OpenDependencies,
+  openPackage,
+  type Outbox,
+  readEvidence,
+  verifyEvidence,
+} from '@agent-exchange/sdk'
 import {
   MovableClock,
   startSimulator,
   type SimulatedParticipant,
   type SimulatorOptions,
-} from '../connectors/simulator/index.ts'
-import { randomId } from '../connection/random-id.ts'
-import { ExchangeError, type ExchangeErrorCode } from '../errors.ts'
-import { readEvidence } from '../evidence/read-evidence.ts'
-import { verifyEvidence } from '../evidence/verify-evidence.ts'
-import { createMemoryOutbox } from '../exchange/memory-outbox.ts'
-import { openPackage } from '../exchange/open-package.ts'
-import type { OpenDependencies } from '../exchange/open-input.ts'
-import type { Outbox } from '../exchange/outbox.ts'
-import type { DataSpace } from '../exchange/transport.ts'
+} from '@agent-exchange/edc-simulator'
+import { randomId } from '../../../sdk/src/connection/random-id.ts'
 
 /** Lets a transfer expire its token, as Tractus-X does. */
 export const TOKEN_LIFETIME_MS = 20_000
@@ -191,10 +195,8 @@ export function through(company: Company, change: Partial<DataSpaceConnector>): 
     publish: (...given) => connector.publish(...given),
     acquire: (...given) => connector.acquire(...given),
     fetch: (...given) => connector.fetch(...given),
-    status: (...given) => connector.status(...given),
     finish: (...given) => connector.finish(...given),
     withdraw: (...given) => connector.withdraw(...given),
-    probe: (...given) => connector.probe(...given),
     ...change,
   }
   return { ...company, dataSpace: { ...company.dataSpace, connector: whole } }

@@ -5,12 +5,11 @@ import { join, resolve } from 'node:path'
 import { after, test, type TestContext } from 'node:test'
 import { pathToFileURL } from 'node:url'
 import { freePorts, startWorld } from '@agent-exchange/testkit'
-import { provision } from '../agents.fixture.ts'
-import { CONNECTOR_ERROR_CODES } from '../connectors/connector-error.ts'
-import { startSimulator } from '../connectors/simulator/index.ts'
-import { linkPackages, snippetsOf } from '../documentation.fixture.ts'
-import { createAgentFolder, setExchangeAccess } from '../node/agent-folder.ts'
-import { connectFolder } from '../node/connect-folder.ts'
+import { provision } from '../../../sdk/src/agents.fixture.ts'
+import { CONNECTOR_ERROR_CODES } from '../connector-error.ts'
+import { startSimulator } from '@agent-exchange/edc-simulator'
+import { linkPackages, snippetsOf } from '../../../sdk/src/documentation.fixture.ts'
+import { connectFolder, createAgentFolder, setExchangeAccess } from '@agent-exchange/sdk/node'
 
 /**
  * docs/data-spaces.md: its programs run as written, and its table has every failure. The commands of the page, with

@@ -1,7 +1,6 @@
 import { operations } from '@agent-exchange/protocol'
-import type { DataAddressHost } from '../connectors/data-address.ts'
-import type { FetchOptions, Progress } from '../connectors/port.ts'
-import type { Outbox } from '../exchange/outbox.ts'
+import type { DataAddressHost } from '../data-address.ts'
+import type { FetchOptions, Outbox, Progress } from '@agent-exchange/sdk'
 import { through, type Company, type Space } from './data-space.fixture.ts'
 
 /** Steps of a connector at which it did nothing that was not told already. */

@@ -1,23 +1,31 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { startWorld } from '@agent-exchange/testkit'
-import { startAgent, type TestAgent } from '../agents.fixture.ts'
-import { startDataAddressServer } from '../connectors/data-address-server.ts'
-import { EdcV3Connector } from '../connectors/edc-v3/edc-v3-connector.ts'
-import { startSimulator } from '../connectors/simulator/simulator.ts'
-import { randomId } from '../connection/random-id.ts'
-import { createContext } from '../create-context.ts'
-import { ExchangeError } from '../errors.ts'
-import { behindLiar } from './crafted.fixture.ts'
-import { inputFor, policyFor, responseFor, SECRET_WORDS, SKILL } from './drafts.fixture.ts'
-import { createMemoryOutbox } from './memory-outbox.ts'
-import { openPackage } from './open-package.ts'
-import type { Outbox } from './outbox.ts'
-import { respondToPackage } from './respond-to-package.ts'
-import { resumeOutbox } from './resume-outbox.ts'
-import { revokePackage } from './revoke-package.ts'
-import { sendPackage } from './send-package.ts'
-import type { DataSpace } from './transport.ts'
+import { startAgent, type TestAgent } from '../../../sdk/src/agents.fixture.ts'
+import { startDataAddressServer } from '../data-address-server.ts'
+import { EdcV3Connector } from '../edc-v3/edc-v3-connector.ts'
+import { startSimulator } from '@agent-exchange/edc-simulator'
+import { randomId } from '../../../sdk/src/connection/random-id.ts'
+import {
+  createContext,
+  createMemoryOutbox,
+  type DataSpace,
+  ExchangeError,
+  openPackage,
+  type Outbox,
+  respondToPackage,
+  resumeOutbox,
+  revokePackage,
+  sendPackage,
+} from '@agent-exchange/sdk'
+import { behindLiar } from '../../../sdk/src/exchange/crafted.fixture.ts'
+import {
+  inputFor,
+  policyFor,
+  responseFor,
+  SECRET_WORDS,
+  SKILL,
+} from '../../../sdk/src/exchange/drafts.fixture.ts'
 
 const world = await startWorld()
 after(() => world[Symbol.asyncDispose]())

@@ -4,17 +4,20 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, afterEach, test } from 'node:test'
 import { freePorts } from '@agent-exchange/testkit'
-import type { ConnectorErrorCode } from '../connectors/connector-error.ts'
-import { rejectsWith } from '../connectors/contract-suite.fixture.ts'
-import { startDataAddressServer } from '../connectors/data-address-server.ts'
-import type { AcquireRequest, Progress } from '../connectors/port.ts'
-import { readEvidence } from '../evidence/read-evidence.ts'
-import { verifyEvidence } from '../evidence/verify-evidence.ts'
-import { inputFor } from '../exchange/drafts.fixture.ts'
-import { resumeOutbox } from '../exchange/resume-outbox.ts'
-import { revokePackage } from '../exchange/revoke-package.ts'
-import { sendPackage } from '../exchange/send-package.ts'
-import { openSqliteOutbox } from '../node/sqlite-outbox.ts'
+import type { ConnectorErrorCode } from '../connector-error.ts'
+import { rejectsWith } from '../contract-suite.fixture.ts'
+import { startDataAddressServer } from '../data-address-server.ts'
+import {
+  type AcquireRequest,
+  type Progress,
+  readEvidence,
+  resumeOutbox,
+  revokePackage,
+  sendPackage,
+  verifyEvidence,
+} from '@agent-exchange/sdk'
+import { inputFor } from '../../../sdk/src/exchange/drafts.fixture.ts'
+import { openSqliteOutbox } from '@agent-exchange/sdk/node'
 import { failure, open, startSpace, toldTo, type Company } from './data-space.fixture.ts'
 import { dyingProgram } from './dying-program.fixture.ts'
 

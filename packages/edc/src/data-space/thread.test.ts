@@ -2,21 +2,30 @@ import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { parseEnvelope, signManifest } from '@agent-exchange/crypto'
 import type { DsxPackageBody, TransportMode } from '@agent-exchange/protocol'
-import { randomId } from '../connection/random-id.ts'
-import type { AgentContext } from '../context.ts'
-import { behindLiar, sendCrafted } from '../exchange/crafted.fixture.ts'
-import type { EvidenceBundle } from '../evidence/evidence-bundle.ts'
-import { assertEveryMemberCounts } from '../evidence/every-member.fixture.ts'
-import { readEvidence } from '../evidence/read-evidence.ts'
-import { verifyEvidence } from '../evidence/verify-evidence.ts'
-import { inputFor, policyFor, responseFor, SECRET_WORDS, SKILL } from '../exchange/drafts.fixture.ts'
-import { openPackage } from '../exchange/open-package.ts'
-import { currentSigningKey } from '../exchange/own-keys.ts'
-import { packageIdFor } from '../exchange/package-id.ts'
-import { respondToPackage } from '../exchange/respond-to-package.ts'
-import type { SendProgress, SentPackage } from '../exchange/send-input.ts'
-import { revokePackage } from '../exchange/revoke-package.ts'
-import { sendPackage } from '../exchange/send-package.ts'
+import { randomId } from '../../../sdk/src/connection/random-id.ts'
+import {
+  type AgentContext,
+  type EvidenceBundle,
+  openPackage,
+  readEvidence,
+  respondToPackage,
+  revokePackage,
+  sendPackage,
+  type SendProgress,
+  type SentPackage,
+  verifyEvidence,
+} from '@agent-exchange/sdk'
+import { behindLiar, sendCrafted } from '../../../sdk/src/exchange/crafted.fixture.ts'
+import { assertEveryMemberCounts } from '../../../sdk/src/evidence/every-member.fixture.ts'
+import {
+  inputFor,
+  policyFor,
+  responseFor,
+  SECRET_WORDS,
+  SKILL,
+} from '../../../sdk/src/exchange/drafts.fixture.ts'
+import { currentSigningKey } from '../../../sdk/src/exchange/own-keys.ts'
+import { packageIdFor } from '../../../sdk/src/exchange/package-id.ts'
 import { failure, open, startSpace, through, type Company } from './data-space.fixture.ts'
 import { findTraces, type Secrets } from './traces.fixture.ts'
 

@@ -1,7 +1,7 @@
-import { requireAddress } from '../addresses.ts'
+import { requireAddress } from '../connector-addresses.ts'
 import { ConnectorError } from '../connector-error.ts'
-import { LIMITS } from '../limits.ts'
-import { backoff, type WaitScope } from '../wait-scope.ts'
+import { LIMITS } from '../connector-limits.ts'
+import type { WaitScope } from '../wait-scope.ts'
 import type { Edc } from './edc.ts'
 import { isNode, textOf } from './json-ld-reader.ts'
 import { getProcess } from './process.ts'
@@ -30,7 +30,7 @@ export async function dataAccess(
     if (status !== 404) return readAccess(edc, body, transferProcessId)
     const process = await getProcess(edc, 'transferprocesses', transferProcessId, scope)
     if (!process || phaseOf(process.state) === 'ended') return undefined
-    if (scope.clock.now() > patience || !(await scope.pause(backoff(attempt))))
+    if (scope.clock.now() > patience || !(await scope.backOff(attempt)))
       throw new ConnectorError('transfer_timeout', {
         transferProcessId,
         state: process.state,

@@ -3,7 +3,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo, LookupFunction } from 'node:net'
 import { test } from 'node:test'
 import { request } from 'undici'
-import { isLoopback, isThisMachine } from '../addresses.ts'
+import { isLoopback, isThisMachine } from '../connector-addresses.ts'
 import { dispatcherTo } from './dispatcher.ts'
 import { createEdc } from './edc-v3-options.ts'
 

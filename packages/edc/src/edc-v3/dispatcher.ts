@@ -1,7 +1,7 @@
 import type { LookupFunction } from 'node:net'
 import { Agent, buildConnector, type Dispatcher } from 'undici'
-import { isThisMachine } from '../addresses.ts'
-import { LIMITS } from '../limits.ts'
+import { isThisMachine } from '../connector-addresses.ts'
+import { LIMITS } from '../connector-limits.ts'
 
 export interface DispatcherOptions {
   readonly ca?: string | undefined

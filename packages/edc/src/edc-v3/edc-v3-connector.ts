@@ -1,19 +1,21 @@
 import { ConnectorError } from '../connector-error.ts'
 import { requireId } from '../derived-ids.ts'
-import { LIMITS } from '../limits.ts'
+import { LIMITS } from '../connector-limits.ts'
 import type {
   AcquireRequest,
   Acquisition,
-  DataSpaceConnector,
   FetchOptions,
-  ProbeOptions,
-  ProbeReport,
   PublishedAsset,
   PublishRequest,
-  TransferStatus,
   WaitOptions,
   WithdrawalReport,
-} from '../port.ts'
+} from '@agent-exchange/sdk'
+import type {
+  InspectableConnector,
+  ProbeOptions,
+  ProbeReport,
+  TransferStatus,
+} from '../inspectable-connector.ts'
 import { systemClock, waitScope, type ConnectorClock, type WaitScope } from '../wait-scope.ts'
 import { dataAccess, type DataAccess } from './access-token.ts'
 import type { Edc } from './edc.ts'
@@ -39,7 +41,7 @@ import { withdraw } from './withdraw.ts'
  *   dataAddress,
  * })
  */
-export class EdcV3Connector implements DataSpaceConnector {
+export class EdcV3Connector implements InspectableConnector {
   readonly connectorId: string
   readonly participantId: string
   readonly #edc: Edc

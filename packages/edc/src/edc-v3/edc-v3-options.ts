@@ -1,6 +1,6 @@
-import { isLoopback, isThisMachine, requireAddress } from '../addresses.ts'
+import { isLoopback, isThisMachine, requireAddress } from '../connector-addresses.ts'
 import { ConnectorError } from '../connector-error.ts'
-import type { ContractCondition } from '../port.ts'
+import type { ContractCondition } from '@agent-exchange/sdk'
 import type { ConnectorClock } from '../wait-scope.ts'
 import type { DataAddressHost } from '../data-address.ts'
 import { dispatcherTo } from './dispatcher.ts'

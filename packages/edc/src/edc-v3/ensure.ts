@@ -1,6 +1,6 @@
 import { ConnectorError } from '../connector-error.ts'
-import { LIMITS } from '../limits.ts'
-import { backoff, type WaitScope } from '../wait-scope.ts'
+import { LIMITS } from '../connector-limits.ts'
+import type { WaitScope } from '../wait-scope.ts'
 
 /**
  * Looks before it makes: what an interrupted call, or a lost answer to this one, has made already is taken up.
@@ -22,7 +22,7 @@ export async function ensure<T>({
       return await create()
     } catch (error) {
       const open = error instanceof ConnectorError && error.outcomeUnknown && error.code !== 'aborted'
-      if (!open || attempt + 1 >= LIMITS.attempts || !(await scope.pause(backoff(attempt)))) throw error
+      if (!open || attempt + 1 >= LIMITS.attempts || !(await scope.backOff(attempt))) throw error
     }
   }
 }

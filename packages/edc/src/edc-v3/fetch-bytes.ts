@@ -1,8 +1,8 @@
 import { request } from 'undici'
 import { ConnectorError } from '../connector-error.ts'
-import { LIMITS } from '../limits.ts'
-import type { Acquisition } from '../port.ts'
-import { backoff, type WaitScope } from '../wait-scope.ts'
+import { LIMITS } from '../connector-limits.ts'
+import type { Acquisition } from '@agent-exchange/sdk'
+import type { WaitScope } from '../wait-scope.ts'
 import type { DataAccess } from './access-token.ts'
 import { networkFailure, readAtMost, stopReading } from './body.ts'
 import type { Edc } from './edc.ts'
@@ -22,7 +22,7 @@ export async function fetchBytes(
       return await fetchOnce(edc, access, acquisition, { maximumBytes, scope })
     } catch (error) {
       const again = error instanceof ConnectorError && ['unreachable', 'truncated'].includes(error.code)
-      if (!again || attempt + 1 >= LIMITS.attempts || !(await scope.pause(backoff(attempt)))) throw error
+      if (!again || attempt + 1 >= LIMITS.attempts || !(await scope.backOff(attempt))) throw error
     }
   }
 }

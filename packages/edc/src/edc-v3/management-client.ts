@@ -1,7 +1,7 @@
 import { request, type Dispatcher } from 'undici'
 import { ConnectorError } from '../connector-error.ts'
-import { LIMITS } from '../limits.ts'
-import { backoff, type WaitScope } from '../wait-scope.ts'
+import { LIMITS } from '../connector-limits.ts'
+import type { WaitScope } from '../wait-scope.ts'
 import { networkFailure, readAtMost } from './body.ts'
 import { problemText } from './problem-text.ts'
 
@@ -41,7 +41,7 @@ export class ManagementClient {
         return await this.#once(call, scope)
       } catch (error) {
         if (!mayRepeat(error, call) || attempt + 1 >= LIMITS.attempts) throw error
-        if (!(await scope.pause(backoff(attempt)))) throw error
+        if (!(await scope.backOff(attempt))) throw error
       }
     }
   }

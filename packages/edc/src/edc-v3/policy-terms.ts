@@ -1,4 +1,4 @@
-import type { ContractCondition, ContractTerms } from '../port.ts'
+import type { ContractCondition, ContractTerms } from '@agent-exchange/sdk'
 import { asText, nodesOf, textOf, valuesOf, type Node } from './json-ld-reader.ts'
 import { localName } from './vocabulary.ts'
 

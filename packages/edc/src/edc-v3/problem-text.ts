@@ -1,4 +1,4 @@
-import { LIMITS } from '../limits.ts'
+import { LIMITS } from '../connector-limits.ts'
 import { asText, isNode, nodeList, textOf } from './json-ld-reader.ts'
 
 /** How often an error is found wrapped as text in another. */

@@ -1,5 +1,5 @@
 import { ConnectorError, withoutSecrets } from '../connector-error.ts'
-import { backoff, type WaitScope } from '../wait-scope.ts'
+import type { WaitScope } from '../wait-scope.ts'
 import { unreadable, type Edc } from './edc.ts'
 import { idOf, isNode, numberOf, textOf, type Node } from './json-ld-reader.ts'
 import { REQUEST_CONTEXT } from './vocabulary.ts'
@@ -76,7 +76,7 @@ export async function watch(
   let firstDetail = first.errorDetail
   for (let quiet = 0; ; quiet++) {
     if (until(process.state)) return { process, firstDetail, outcome: 'reached' }
-    if (!(await scope.pause(backoff(quiet)))) return { process, firstDetail, outcome: 'timeout' }
+    if (!(await scope.backOff(quiet))) return { process, firstDetail, outcome: 'timeout' }
     const seen = await getProcess(edc, kind, process.id, scope).catch((error: unknown) => {
       if (error instanceof ConnectorError && ['unreachable', 'timeout'].includes(error.code)) return process
       throw error

@@ -10,7 +10,7 @@ import {
   type JsonObject,
   type Named,
 } from '@agent-exchange/protocol'
-import { MAXIMUM_DEPTH } from '../exchange/limits.ts'
+import { MAXIMUM_DEPTH } from '../exchange/exchange-limits.ts'
 import { EVIDENCE_FORMAT, MAXIMUM_ENTRIES, MAXIMUM_PACKAGES, type EvidenceBundle } from './evidence-bundle.ts'
 import type { Findings } from './evidence-report.ts'
 

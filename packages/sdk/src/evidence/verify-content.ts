@@ -6,7 +6,7 @@ import {
   type ParsedEnvelope,
 } from '@agent-exchange/crypto'
 import { MEDIA_TYPE } from '@agent-exchange/protocol'
-import { MAXIMUM_DEPTH } from '../exchange/limits.ts'
+import { MAXIMUM_DEPTH } from '../exchange/exchange-limits.ts'
 import { differingMembers } from '../exchange/package-metadata.ts'
 import type { RingKey } from './key-ring.ts'
 import { judgeKey } from './key-verdict.ts'

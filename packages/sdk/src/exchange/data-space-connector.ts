@@ -1,7 +1,22 @@
 /**
- * A data-space connector as the SDK sees it. Whoever implements it hides the connector's own protocol: no type of
- * EDC, DSP or JSON-LD crosses this line. Every failure is a {@link ConnectorError} (see connector-error.ts).
+ * The data-space connector that an agent gives to the SDK. An implementation hides the connector's own protocol: no
+ * type of EDC, DSP or JSON-LD appears here. `@agent-exchange/edc` implements it for Eclipse EDC and Tractus-X.
  */
+
+/**
+ * How a connector reports a failure. Only these members are read, so an implementation brings its own error class.
+ */
+export interface ConnectorFailure extends Error {
+  readonly name: 'ConnectorError'
+  /** `withdrawn`, `too_large` and `aborted` have a meaning here; every other code is the connector's own. */
+  readonly code: string
+  /** Whether repeating the same call may succeed. */
+  readonly retryable: boolean
+}
+
+export function isConnectorFailure(error: unknown): error is ConnectorFailure {
+  return error instanceof Error && error.name === 'ConnectorError' && 'code' in error && 'retryable' in error
+}
 
 /** Another organization in the data space. */
 export interface CounterParty {
@@ -29,7 +44,7 @@ export type ProgressStep =
   | 'bytes_received'
   | 'transfer_ended'
 
-/** Something that just became true. Ids and states only; never a token, never content. */
+/** One completed step. Holds ids and states only, never a token or content. */
 export interface Progress {
   readonly step: ProgressStep
   readonly assetId?: string
@@ -41,7 +56,7 @@ export interface Progress {
 }
 
 /**
- * How long to wait, and who may end it earlier.
+ * Deadline, cancellation and progress of one call.
  *
  * @example
  * const stop = new AbortController()
@@ -53,21 +68,21 @@ export interface Progress {
  */
 export interface WaitOptions {
   readonly signal?: AbortSignal
-  /** The whole call, in milliseconds from now. Each implementation has a default: nothing waits for ever. */
+  /** For the whole call, in milliseconds from now. Every implementation has a default. */
   readonly deadlineMs?: number
-  /** Called as things happen. What it throws ends the call; what was done stays, and the same call resumes it. */
+  /** An exception from it ends the call. Completed steps remain, and repeating the call resumes after them. */
   readonly onProgress?: (progress: Progress) => void
 }
 
 export interface PublishRequest {
   readonly packageId: string
-  /** Derived from the package id unless given, so that publishing twice makes one asset. */
+  /** Defaults to an id derived from the package id, so that publishing twice creates one asset. */
   readonly assetId?: string
-  /** What the recipient shall get, byte for byte. */
+  /** The exact bytes that the recipient receives. */
   readonly bytes: Uint8Array
-  /** `sha-256=:…:` over exactly these bytes. */
+  /** `sha-256=:…:` of `bytes`. */
   readonly digest: string
-  /** The one participant to whom it is offered. */
+  /** The only participant that the offer admits. */
   readonly recipientParticipantId: string
 }
 
@@ -75,7 +90,7 @@ export interface PublishedAsset {
   readonly connectorId: string
   readonly assetId: string
   readonly digest: string
-  /** False where an earlier call had already published the same. */
+  /** False if an earlier call published the same bytes. */
   readonly created: boolean
 }
 
@@ -86,7 +101,7 @@ export interface ContractCondition {
   readonly value: string
 }
 
-/** What accepting an offer would bind the recipient to, in plain terms. */
+/** The terms that the recipient accepts with an offer, without ODRL. */
 export interface ContractTerms {
   readonly permittedActions: readonly string[]
   readonly conditions: readonly ContractCondition[]
@@ -98,55 +113,40 @@ export interface AcquireRequest {
   readonly packageId: string
   readonly assetId: string
   readonly counterParty: CounterParty
-  /**
-   * Whether the organization may agree to these terms. Without it, terms that forbid or oblige to anything are
-   * refused: software does not take on duties that nobody has read.
-   */
+  /** Decides whether the organization agrees. By default, terms with a prohibition or an obligation are refused. */
   readonly acceptTerms?: (terms: ContractTerms) => boolean
 }
 
-/** An agreed and running transfer. Plain data: keep it as JSON, and a later process fetches or finishes with it. */
+/** A started transfer. Serializable as JSON, so that another process can fetch or finish it. */
 export interface Acquisition {
   readonly packageId: string
   readonly assetId: string
   readonly counterParty: CounterParty
   readonly contractAgreementId: string
   readonly transferProcessId: string
-  /** The same transfer as the other side names it. */
+  /** Id of the same transfer at the other connector. */
   readonly counterPartyTransferProcessId?: string
 }
 
 export interface FetchOptions extends WaitOptions {
-  /** More than this is refused before it is read. */
+  /** A longer body is refused before it is read. */
   readonly maximumBytes?: number
-}
-
-export type TransferPhase = 'preparing' | 'ready' | 'suspended' | 'ended' | 'unknown'
-
-export interface TransferStatus {
-  readonly transferProcessId: string
-  readonly counterPartyTransferProcessId?: string
-  readonly phase: TransferPhase
-  /** The connector's own word for it. */
-  readonly state: string
-  readonly since?: string
-  readonly errorDetail?: string
 }
 
 export type WithdrawalStep = 'data_address' | 'offer' | 'negotiations' | 'transfers' | 'asset'
 
 export interface WithdrawalReport {
   readonly assetId: string
-  /** Our data address refuses the bytes from now on. This alone stops a holder of an agreement. */
+  /** Our data address refuses the bytes from now on. Nothing else stops a participant that holds an agreement. */
   readonly dataBlocked: boolean
-  /** Nobody can begin a new negotiation. */
+  /** No new negotiation can start. */
   readonly offerRemoved: boolean
   readonly endedTransfers: readonly string[]
-  /** An asset that somebody has agreed on stays listed at the connector, without its bytes. */
+  /** A connector keeps an asset that has a contract agreement; its bytes are gone all the same. */
   readonly assetDeleted: boolean
-  /** Participants that had agreed before; what they fetched cannot be called back. */
+  /** Participants with a contract agreement. Bytes that they fetched earlier cannot be recalled. */
   readonly agreedWith: readonly string[]
-  /** What did not work. Empty when all of it did; withdrawing again tries the rest. */
+  /** Failed steps. Withdrawing again retries them. */
   readonly problems: readonly {
     readonly step: WithdrawalStep
     readonly code: string
@@ -154,45 +154,8 @@ export interface WithdrawalReport {
   }[]
 }
 
-export interface ProbeOptions extends WaitOptions {
-  /** Also ask this participant's connector, through ours. */
-  readonly counterParty?: CounterParty
-  /** Publish, negotiate, fetch and withdraw a few bytes through our own protocol endpoint. True unless told. */
-  readonly dryRun?: boolean
-}
-
-export interface ProbeFailure {
-  readonly code: string
-  readonly what: string
-  readonly hint: string
-}
-
-/** What was found out; a part that could not be found out has its failure instead. */
-export type Probed<T> = { readonly ok: true; readonly value: T } | ({ readonly ok: false } & ProbeFailure)
-
-export interface ProbeReport {
-  readonly connectorId: string
-  readonly participantId: string
-  /** Management API: reached, authorized, and how far the connector's clock is from ours. */
-  readonly management: Probed<{ readonly clockSkewMs: number | undefined }>
-  readonly apiVersions: Probed<readonly string[]>
-  /** What our own protocol endpoint says. */
-  readonly protocolVersions: Probed<readonly string[]>
-  readonly dataPlanes: Probed<
-    readonly { readonly id: string; readonly state: string; readonly transfers: readonly string[] }[]
-  >
-  /** Who our own connector says it is, asked through its protocol endpoint. */
-  readonly ownParticipantId: Probed<string>
-  readonly counterParty?: Probed<{ readonly participantId: string | undefined }>
-  readonly dryRun?: Probed<{
-    readonly elapsedMs: number
-    /** An offer for somebody else is not shown to us: the connector really evaluates access policies. */
-    readonly accessEnforced: boolean
-  }>
-}
-
 /**
- * The way into a data space.
+ * A connector of a data space. Every failure is a {@link ConnectorFailure}.
  *
  * @example
  * // Sender
@@ -209,8 +172,8 @@ export interface DataSpaceConnector {
   readonly participantId: string
 
   /**
-   * Offers exactly these bytes to one participant. Doing it again with the same content changes nothing; other
-   * content under the same id is a `conflict`.
+   * Offers the bytes to one participant. Idempotent for the same bytes; other bytes under the same id are a
+   * `conflict`.
    *
    * @example
    * const digest = await sha256Digest(bytes)
@@ -219,7 +182,7 @@ export interface DataSpaceConnector {
   publish(request: PublishRequest, options?: WaitOptions): Promise<PublishedAsset>
 
   /**
-   * Agrees on the offer and starts the transfer. Finds what an earlier, interrupted call began, and goes on there.
+   * Negotiates the offer and starts the transfer. Resumes the negotiation or transfer of an interrupted call.
    *
    * @example
    * const acquisition = await connector.acquire({ packageId, assetId, counterParty }, { deadlineMs: 60_000 })
@@ -228,8 +191,8 @@ export interface DataSpaceConnector {
   acquire(request: AcquireRequest, options?: WaitOptions): Promise<Acquisition>
 
   /**
-   * Gets the bytes. Asset properties and lengths are claims; only the digest of the signed manifest tells whether
-   * these are the right bytes, and comparing it is the caller's.
+   * Downloads the bytes. The caller compares their digest with the signed manifest: asset properties and lengths
+   * prove nothing.
    *
    * @example
    * const bytes = await connector.fetch(acquisition, { maximumBytes: 10_000_000 })
@@ -238,15 +201,8 @@ export interface DataSpaceConnector {
   fetch(acquisition: Acquisition, options?: FetchOptions): Promise<Uint8Array>
 
   /**
-   * How a transfer stands, on this side.
-   *
-   * @example
-   * const { phase, state, errorDetail } = await connector.status(acquisition)
-   */
-  status(reference: Pick<Acquisition, 'transferProcessId'>, options?: WaitOptions): Promise<TransferStatus>
-
-  /**
-   * Ends the transfers of this acquisition. A pulled transfer never ends by itself, and until then its token works.
+   * Terminates the transfers of this acquisition. A pull transfer never completes by itself, and its token stays
+   * valid until then.
    *
    * @example
    * await connector.finish(acquisition)
@@ -254,21 +210,12 @@ export interface DataSpaceConnector {
   finish(acquisition: Acquisition, options?: WaitOptions): Promise<void>
 
   /**
-   * Stops handing out what was published, as far as that is possible, and says how far that was. Throws only when
-   * aborted; repeating it is safe and completes what was left.
+   * Withdraws what was published and reports which steps succeeded. Throws only if aborted. Repeating it is safe and
+   * retries the failed steps.
    *
    * @example
    * const { dataBlocked, problems } = await connector.withdraw(assetId)
    * if (!dataBlocked) console.error('still reachable', problems)
    */
   withdraw(assetId: string, options?: WaitOptions): Promise<WithdrawalReport>
-
-  /**
-   * Looks whether everything is in place.
-   *
-   * @example
-   * const report = await connector.probe({ counterParty })
-   * if (!report.management.ok) console.error(report.management.hint)
-   */
-  probe(options?: ProbeOptions): Promise<ProbeReport>
 }

@@ -1,9 +1,13 @@
 import { encodeBase64url, parseDigest, sha256Digest, signManifest } from '@agent-exchange/crypto'
 import type { AgentResource, DsxPackageBody, TransportMode } from '@agent-exchange/protocol'
-import { ConnectorError, type ConnectorErrorCode } from '../connectors/connector-error.ts'
-import type { AcquireRequest, CounterParty, DataSpaceConnector } from '../connectors/port.ts'
 import type { AgentContext } from '../context.ts'
 import { ExchangeError, type ExchangeErrorCode } from '../errors.ts'
+import {
+  isConnectorFailure,
+  type AcquireRequest,
+  type CounterParty,
+  type DataSpaceConnector,
+} from './data-space-connector.ts'
 import { isNotFound } from './evaluate-draft.ts'
 import type { OutboxEntry } from './outbox.ts'
 import { currentSigningKey } from './own-keys.ts'
@@ -106,31 +110,22 @@ export async function withdrawEnvelope(
   await dataSpace.connector.withdraw(edc.asset_id).catch(() => undefined)
 }
 
-/** What a connector's failure is in the words of the SDK; `connector_failed` where nothing stands here. */
-const CODES: Partial<Record<ConnectorErrorCode, ExchangeErrorCode>> = {
+/** Connector codes with an error code of their own; all others become `connector_failed`. */
+const CODES: Readonly<Record<string, ExchangeErrorCode>> = {
   withdrawn: 'content_unavailable',
   too_large: 'content_too_large',
   aborted: 'aborted',
 }
 
-/** Failures that calling again may mend. */
-const PASSING = new Set<ConnectorErrorCode>([
-  'unreachable',
-  'timeout',
-  'negotiation_timeout',
-  'transfer_timeout',
-  'truncated',
-])
-
-/** Says in the words of the SDK that it was the connector; its own error, with states and ids, is the cause. */
+/** Reports a connector failure as an ExchangeError whose cause is the connector's own error, with states and ids. */
 export async function viaConnector<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work()
   } catch (error) {
-    if (!(error instanceof ConnectorError)) throw error
+    if (!isConnectorFailure(error)) throw error
     throw new ExchangeError(CODES[error.code] ?? 'connector_failed', {
       what: `The connector says ${error.code}.`,
-      retryable: PASSING.has(error.code),
+      retryable: error.retryable,
       cause: error,
     })
   }

@@ -3,14 +3,14 @@ import type { PolicyReceipt, TransportMode } from '@agent-exchange/protocol'
 import { randomId } from '../connection/random-id.ts'
 import type { AgentContext } from '../context.ts'
 import { ExchangeError } from '../errors.ts'
-import { MAXIMUM_DEPTH, MAXIMUM_MOVES } from './limits.ts'
+import { MAXIMUM_DEPTH, MAXIMUM_MOVES } from './exchange-limits.ts'
 import { differingMembers } from './package-metadata.ts'
 import type { OutboxChange, OutboxEntry } from './outbox.ts'
 import { currentSigningKey } from './own-keys.ts'
 import { isFinal, requiredMode } from './refusals.ts'
 import { envelopeTextOf } from './seal-draft.ts'
 import type { SendDependencies, SendStep } from './send-input.ts'
-import { publishEnvelope, withdrawEnvelope } from './transport.ts'
+import { publishEnvelope, withdrawEnvelope } from './delivery-mode.ts'
 
 /**
  * Takes an entry as far as it goes: receipt, then (ds_x) asset, then package. Every request repeats stored bytes

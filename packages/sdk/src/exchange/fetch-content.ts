@@ -1,13 +1,13 @@
 import { digestsEqual, readDetached, sha256Digest, verifyManifest } from '@agent-exchange/crypto'
 import type { EdcReferences, PackageResource, Signature } from '@agent-exchange/protocol'
-import type { Acquisition } from '../connectors/port.ts'
+import type { Acquisition } from './data-space-connector.ts'
 import type { AgentContext } from '../context.ts'
 import { ExchangeError } from '../errors.ts'
 import { signatureFailure } from './explain-signature.ts'
 import { isNotFound } from './evaluate-draft.ts'
-import { MAXIMUM_CONTENT_BYTES } from './limits.ts'
+import { MAXIMUM_CONTENT_BYTES } from './exchange-limits.ts'
 import type { OpenDependencies } from './open-input.ts'
-import { requireParticipant, viaConnector, type DataSpace } from './transport.ts'
+import { requireParticipant, viaConnector, type DataSpace } from './delivery-mode.ts'
 
 /** The envelope as it was handed over, and how to end its transfer once it has been dealt with. */
 export interface FetchedContent {

@@ -7,7 +7,7 @@ import type {
 } from '@agent-exchange/protocol'
 import type { PeerKey } from '../peers/peer-directory.ts'
 import type { Outbox } from './outbox.ts'
-import type { DataSpace } from './transport.ts'
+import type { DataSpace } from './delivery-mode.ts'
 
 /** In this order; `receipt` once for each that is sent. */
 export type OpenProgress =

@@ -1,5 +1,5 @@
 import { ExchangeError } from '../errors.ts'
-import { MAXIMUM_PAGES } from './limits.ts'
+import { MAXIMUM_PAGES } from './exchange-limits.ts'
 
 interface Page {
   readonly next_cursor?: string | null | undefined

@@ -2,7 +2,7 @@ import type { AgentContext } from '../context.ts'
 import { ExchangeError } from '../errors.ts'
 import { DAY_MILLISECONDS } from '../policy/retention-and-forwarding.ts'
 import { deliverEntry } from './entry-delivery.ts'
-import { FINISHED_KEPT_DAYS, MAXIMUM_RESUMED } from './limits.ts'
+import { FINISHED_KEPT_DAYS, MAXIMUM_RESUMED } from './exchange-limits.ts'
 import type { SendDependencies } from './send-input.ts'
 
 export interface ResumedPackage {

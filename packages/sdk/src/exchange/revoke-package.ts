@@ -1,11 +1,11 @@
 import { signPackageStatement } from '@agent-exchange/crypto'
 import type { PackageResource, PackageRevocationResource } from '@agent-exchange/protocol'
-import type { WithdrawalReport } from '../connectors/port.ts'
+import type { WithdrawalReport } from './data-space-connector.ts'
 import type { AgentContext } from '../context.ts'
 import { ExchangeError } from '../errors.ts'
 import { currentSigningKey } from './own-keys.ts'
 import { readPages } from './pages.ts'
-import { viaConnector, type DataSpace } from './transport.ts'
+import { viaConnector, type DataSpace } from './delivery-mode.ts'
 
 export interface RevokeInput {
   /** A short word; the recipient's side can read it in the evidence. */

@@ -6,13 +6,13 @@ import { placeholderWarnings } from '../objects/placeholders.ts'
 import { obtainApproval } from './approval.ts'
 import { deliverEntry, report } from './entry-delivery.ts'
 import { evaluateDraft } from './evaluate-draft.ts'
-import { MAXIMUM_DEPTH } from './limits.ts'
+import { MAXIMUM_DEPTH } from './exchange-limits.ts'
 import type { OutboxEntry } from './outbox.ts'
 import { ownKeyAmong } from './own-keys.ts'
 import { policyDigest } from './policy-receipt.ts'
 import { sealDraft } from './seal-draft.ts'
 import type { Draft, SendDependencies, SentPackage } from './send-input.ts'
-import { chooseTransport } from './transport.ts'
+import { chooseTransport } from './delivery-mode.ts'
 
 /** The steps that packages and responses share, in order. */
 export async function sendDraft(

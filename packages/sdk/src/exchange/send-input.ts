@@ -8,7 +8,7 @@ import type { CheckResult } from '../policy/evaluate-policy.ts'
 import type { PolicySettings } from '../policy/policy-check.ts'
 import type { SendWarning } from '../objects/placeholders.ts'
 import type { Outbox } from './outbox.ts'
-import type { DataSpace } from './transport.ts'
+import type { DataSpace } from './delivery-mode.ts'
 
 /** An agent of an organization. */
 export interface AgentAddress {

@@ -7,7 +7,7 @@ import {
 } from '@agent-exchange/protocol'
 import type { AgentContext } from '../context.ts'
 import { ExchangeError } from '../errors.ts'
-import { MAXIMUM_DEPTH } from './limits.ts'
+import { MAXIMUM_DEPTH } from './exchange-limits.ts'
 
 export interface ValidInput<T extends ProtocolObject> {
   readonly object: T

@@ -19,7 +19,7 @@ import { ExchangeError, type ExchangeErrorCode } from '../errors.ts'
 import type { PeerKey } from '../peers/peer-directory.ts'
 import { signatureFailure } from './explain-signature.ts'
 import { requireKeyInTime } from './key-validity.ts'
-import { MAXIMUM_DEPTH } from './limits.ts'
+import { MAXIMUM_DEPTH } from './exchange-limits.ts'
 import { ownKeyAmong } from './own-keys.ts'
 import { differingMembers } from './package-metadata.ts'
 

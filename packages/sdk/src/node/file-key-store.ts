@@ -12,7 +12,7 @@ import {
   type LockedKeys,
   type StoredKey,
 } from './file-key-store-format.ts'
-import { createPassphraseLock } from './file-key-store-lock.ts'
+import { createPassphraseLock } from './passphrase-cipher.ts'
 import { withFileLock } from './file-lock.ts'
 import { isOpenToOthers, readPrivateFile, writePrivateFile } from './private-file.ts'
 

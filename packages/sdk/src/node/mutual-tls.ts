@@ -1,5 +1,5 @@
 import { Agent, fetch as undiciFetch, type RequestInit as UndiciInit } from 'undici'
-import type { Fetch } from '../connection/transport.ts'
+import type { Fetch } from '../connection/http-transport.ts'
 
 export interface TlsMaterial {
   /** The client's certificate chain, PEM. */

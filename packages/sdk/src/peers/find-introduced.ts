@@ -1,7 +1,7 @@
 import { importPublicJwk, type PublicKey } from '@agent-exchange/crypto'
 import { hasEnded } from './key-end.ts'
 import { carriesIntroduction, isIntroducedBy } from './key-introduction.ts'
-import { INTRODUCTION_CHECKS } from './limits.ts'
+import { INTRODUCTION_CHECKS } from './peer-limits.ts'
 import type { PinnedKey } from './peer-directory.ts'
 import type { ShownDirectory, ShownKey } from './shown-directory.ts'
 

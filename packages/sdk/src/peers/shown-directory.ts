@@ -2,7 +2,7 @@ import { jwkThumbprint, type PublicJwk } from '@agent-exchange/crypto'
 import type { KeyDirectory, PublicKey as DirectoryKey } from '@agent-exchange/protocol'
 import type { Connection } from '../connection/connection.ts'
 import { ExchangeError } from '../errors.ts'
-import { CACHED_DIRECTORIES, DIRECTORY_CACHE_MS, DIRECTORY_KEYS } from './limits.ts'
+import { CACHED_DIRECTORIES, DIRECTORY_CACHE_MS, DIRECTORY_KEYS } from './peer-limits.ts'
 import { asUnknownPeer } from './unknown-peer.ts'
 
 /** A key as the directory shows it, with the fingerprint that its material really has. */

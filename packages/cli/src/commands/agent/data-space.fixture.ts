@@ -1,9 +1,5 @@
 import { writeFileSync } from 'node:fs'
-import {
-  startSimulator,
-  type SimulatedParticipant,
-  type Simulator,
-} from '@agent-exchange/sdk/connectors/simulator'
+import { startSimulator, type SimulatedParticipant, type Simulator } from '@agent-exchange/edc-simulator'
 import { freePorts, startWorld, type World } from '@agent-exchange/testkit'
 import { succeeds } from '../../aex-here.fixture.ts'
 import { madeAgent, temporaryFolder } from './agents.fixture.ts'

@@ -1,11 +1,7 @@
 import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'
 import { after, afterEach, before, test } from 'node:test'
-import {
-  startSimulator,
-  type SimulatedParticipant,
-  type Simulator,
-} from '@agent-exchange/sdk/connectors/simulator'
+import { startSimulator, type SimulatedParticipant, type Simulator } from '@agent-exchange/edc-simulator'
 import { aexHere, fails, succeeds } from '../../aex-here.fixture.ts'
 import { temporaryFolder } from '../agent/agents.fixture.ts'
 

@@ -1,4 +1,4 @@
-import type { DataAddressServerOptions, DoctorCheck, EdcV3Options } from '@agent-exchange/sdk/connectors'
+import type { DataAddressServerOptions, DoctorCheck, EdcV3Options } from '@agent-exchange/edc'
 import { Option, type Command } from 'commander'
 import { showConnectorChecks } from '../../connector-report.ts'
 import { CommandFailure } from '../../failure.ts'
@@ -81,7 +81,7 @@ async function examine(options: DoctorOptions): Promise<readonly DoctorCheck[]> 
   const counterParty = counterPartyOf(options)
   const settings = settingsOf(options)
   // Loaded here, so that other commands do not wait for it.
-  const sdk = await import('@agent-exchange/sdk/connectors')
+  const sdk = await import('@agent-exchange/edc')
   try {
     await using dataAddress = dryRun ? await sdk.startDataAddressServer(dataAddressOf(options)) : undefined
     const connector = new sdk.EdcV3Connector({ ...settings, ...(dataAddress && { dataAddress }) })
