@@ -1,26 +1,40 @@
 import { Command } from 'commander'
 import { unknownVariables } from './agent/client-variables.ts'
+import { CommandFailure } from './failure.ts'
+import { isInstalled, SERVICE } from './optional-packages.ts'
+
+const VERSION = '0.1.0'
 
 interface Entry {
   readonly name: string
   readonly summary: string
-  /** Each command is one file; its module is loaded when it is called, so that no command waits for the others. */
+  /** Loads the module of the command. Only the called command is loaded, which keeps the start fast. */
   readonly load: () => Promise<Command>
+  /** The module imports the service, which is an optional peer dependency. */
+  readonly needsService?: boolean
 }
 
 const entry = (name: string, summary: string, load: Entry['load']): Entry => ({ name, summary, load })
+const serviceEntry = (...given: Parameters<typeof entry>): Entry => ({
+  ...entry(...given),
+  needsService: true,
+})
 
 const COMMANDS: readonly Entry[] = [
-  entry('serve', 'Run the exchange until it is told to stop (SIGTERM, Ctrl-C)', async () =>
+  serviceEntry('serve', 'Run the exchange until it is stopped (SIGTERM, Ctrl-C)', async () =>
     (await import('./commands/serve.ts')).serveCommand(),
   ),
-  entry('config', 'Show every setting of the service: name, meaning, default, effective value', async () =>
-    (await import('./commands/config.ts')).configCommand(),
+  serviceEntry(
+    'config',
+    'Show every setting of the service: name, meaning, default, effective value',
+    async () => (await import('./commands/config.ts')).configCommand(),
   ),
-  entry('backup', 'Back up the embedded database into a new folder, while the service runs', async () =>
-    (await import('./commands/backup.ts')).backupCommand(),
+  serviceEntry(
+    'backup',
+    'Back up the embedded database into a new folder, while the service runs',
+    async () => (await import('./commands/backup.ts')).backupCommand(),
   ),
-  entry('restore', 'Put a backup into AEX_DATA_DIR', async () =>
+  serviceEntry('restore', 'Put a backup into AEX_DATA_DIR', async () =>
     (await import('./commands/restore.ts')).restoreCommand(),
   ),
   entry('new', 'Write a new protocol object to start from', async () =>
@@ -40,7 +54,7 @@ const COMMANDS: readonly Entry[] = [
   entry('agent', 'Agents: make, register and use one, or operate on those of the exchange', async () =>
     (await import('./commands/agent/index.ts')).agentCommand(),
   ),
-  entry('demo', 'Watch two companies share, challenge and align a demand change', async () =>
+  serviceEntry('demo', 'Watch two companies share, challenge and align a demand change', async () =>
     (await import('./commands/demo.ts')).demoCommand(),
   ),
   entry('org', 'Organizations of the exchange', async () =>
@@ -62,7 +76,7 @@ const COMMANDS: readonly Entry[] = [
   entry('delivery', 'Webhook deliveries', async () =>
     (await import('./commands/operator/delivery.ts')).deliveryCommand(),
   ),
-  entry('alert', 'What owners of webhook endpoints were alerted of', async () =>
+  entry('alert', 'Alerts to the owners of webhook endpoints', async () =>
     (await import('./commands/operator/alert.ts')).alertCommand(),
   ),
   entry('operator', 'Operators of the exchange, and the log of what they did', async () =>
@@ -70,25 +84,42 @@ const COMMANDS: readonly Entry[] = [
   ),
 ]
 
-/** `aex`, with the one command loaded that these arguments call; without arguments, with all of them. */
-export async function program(args?: readonly string[]): Promise<Command> {
+/** `aex` with the command that these arguments call. Without arguments, every command is loaded. */
+export async function program(
+  args?: readonly string[],
+  hasService: boolean = isInstalled(SERVICE),
+): Promise<Command> {
   const aex = new Command('aex')
     .description(
       'Agent Exchange: sealed, signed reasoning packages between the agents of different companies',
     )
-    .version('0.1.0')
+    .version(VERSION)
     .showHelpAfterError('Run with --help to see how it is used.')
     .hook('preAction', nameUnknownVariables)
   const called = args?.[0] === 'help' ? args[1] : args?.[0]
-  for (const { name, summary, load } of COMMANDS) {
-    const isWanted = args === undefined || name === called
-    const command = isWanted ? await load() : new Command(name).description(summary)
+  for (const each of COMMANDS) {
+    const isWanted = args === undefined || each.name === called
+    const command = isWanted ? await loaded(each, hasService) : described(each)
     aex.addCommand(command.copyInheritedSettings(aex))
   }
   return aex
 }
 
-/** On standard error, where nothing else reads it; `serve` says it in the form of its log. */
+const described = ({ name, summary }: Entry) => new Command(name).description(summary)
+
+async function loaded(each: Entry, hasService: boolean): Promise<Command> {
+  if (!each.needsService || hasService) return each.load()
+  const missing = `aex ${each.name} needs the service. Install it: npm install ${SERVICE}@${VERSION}`
+  return described(each)
+    .allowUnknownOption()
+    .allowExcessArguments()
+    .addHelpText('after', `\n${missing}`)
+    .action(() => {
+      throw new CommandFailure(missing)
+    })
+}
+
+/** Printed to standard error, away from the command's output. `serve` prints it as part of its log. */
 async function nameUnknownVariables(_program: Command, called: Command): Promise<void> {
   if (called.name() === 'serve') return
   for (const sentence of await unknownVariables(process.env)) console.error(sentence)

@@ -1,3 +1,5 @@
+import { isInstalled, SERVICE } from '../optional-packages.ts'
+
 export const DEFAULT_DIR = './aex-agent'
 
 /** Where `npm start` serves the agent API. */
@@ -59,35 +61,36 @@ export const OPERATOR_VARIABLES: readonly ClientVariable[] = [
 
 const CLIENT_NAMES = [...AGENT_VARIABLES, ...OPERATOR_VARIABLES].map(({ name }) => name)
 
-/** Sentences about variables that look like ours and are not: a name with a slip has no effect. */
+/** One sentence for each variable that looks like ours and is unknown: a misspelt name has no effect. */
 export async function unknownVariables(env: Readonly<Record<string, string | undefined>>): Promise<string[]> {
   const strange = Object.keys(env).filter((name) => name.startsWith('AEX_') && !CLIENT_NAMES.includes(name))
   if (strange.length === 0) return []
-  const known = [...CLIENT_NAMES, ...(await serviceNames())]
-  return strange
-    .filter((name) => !known.includes(name))
-    .toSorted()
-    .map((name) => `${name} is no variable of aex, and has no effect.${advice(name, known)}`)
+  const ofService = await serviceNames()
+  const known = [...CLIENT_NAMES, ...(ofService ?? [])]
+  return (
+    strange
+      .filter((name) => !known.includes(name))
+      .map((name) => ({ name, near: known.find((other) => distance(name, other) <= LARGEST_SLIP) }))
+      // Without the service its variables are unknown here, so only a likely slip is worth a warning.
+      .filter(({ near }) => ofService !== undefined || near !== undefined)
+      .toSorted((left, right) => left.name.localeCompare(right.name))
+      .map(
+        ({ name, near }) =>
+          `${name} is no variable of aex, and has no effect.${near === undefined ? '' : ` Did you mean ${near}?`}`,
+      )
+  )
 }
 
-/** Those of the service, where it is installed; loaded only when a name has to be looked up. */
-async function serviceNames(): Promise<string[]> {
-  try {
-    const { describeConfig } = await import('@agent-exchange/service/config')
-    return describeConfig({}).map(({ name }) => name)
-  } catch {
-    return []
-  }
-}
-
-function advice(name: string, known: readonly string[]): string {
-  const near = known.find((other) => distance(name, other) <= LARGEST_SLIP)
-  return near === undefined ? '' : ` Did you mean ${near}?`
+/** Variables of the service; undefined if it is not installed. Loaded only when a name has to be looked up. */
+async function serviceNames(): Promise<string[] | undefined> {
+  if (!isInstalled(SERVICE)) return undefined
+  const { describeConfig } = await import('@agent-exchange/service/config')
+  return describeConfig({}).map(({ name }) => name)
 }
 
 const LARGEST_SLIP = 2
 
-/** Levenshtein: how many letters have to be added, left out or replaced. */
+/** Levenshtein distance: letters to add, remove or replace. */
 function distance(left: string, right: string): number {
   let row = Array.from({ length: right.length + 1 }, (_, index) => index)
   for (const [at, letter] of left.split('').entries()) {

@@ -4,6 +4,7 @@ import { Command, Option } from 'commander'
 import type { Demo } from '../demo/run-demo.ts'
 import { createTimeline, type Timeline } from '../demo/timeline.ts'
 import { CommandFailure } from '../failure.ts'
+import { isInstalled, SIMULATOR } from '../optional-packages.ts'
 
 const EXAMPLES = `
 Two companies, an exchange between them, real keys, real webhooks over TLS. It takes a few seconds and leaves nothing
@@ -12,8 +13,11 @@ behind but the report, where one is asked for.
 Examples:
   $ aex demo
   $ aex demo --report demo.html
-  $ aex demo --transport ds_x          the sealed bytes travel through two data-space connectors
+  $ aex demo --transport ds_x          through two simulated data-space connectors; in a checkout only
   $ aex demo --keep                    leaves it running, and says how to go on with curl`
+
+const NO_SIMULATOR =
+  'The ds_x demo needs the connector simulator, which is not published. Run it in a checkout of the repository: npm run demo -- --transport ds_x'
 
 interface DemoCommandOptions {
   readonly transport: 'native' | 'ds_x'
@@ -36,6 +40,7 @@ export function demoCommand(): Command {
 }
 
 async function demo({ transport, report, keep }: DemoCommandOptions): Promise<void> {
+  if (transport === 'ds_x' && !isInstalled(SIMULATOR)) throw new CommandFailure(NO_SIMULATOR)
   if (report !== undefined) requireWritable(report)
   const interrupted = interruption()
   const timeline = createTimeline({

@@ -18,7 +18,7 @@ Examples:
 
 export function serveCommand(): Command {
   return new Command('serve')
-    .description('Run the exchange until it is told to stop (SIGTERM, Ctrl-C)')
+    .description('Run the exchange until it is stopped (SIGTERM, Ctrl-C)')
     .addHelpText('after', EXAMPLES)
     .action(serve)
 }

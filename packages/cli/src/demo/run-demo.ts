@@ -2,7 +2,6 @@ import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { foundCompany } from './company.ts'
-import { startDemoDataSpace } from './demo-data-space.ts'
 import { startDemoExchange, type DemoExchange } from './demo-exchange.ts'
 import { searchForPlaintext, type SearchResult } from './plaintext-search.ts'
 import { reportPage, type Outcome } from './report.ts'
@@ -44,7 +43,7 @@ export async function runDemo({ transport, timeline, now }: DemoOptions): Promis
     what: 'is up, on a PostgreSQL of its own',
     detail: exchange.url,
   })
-  const space = transport === 'ds_x' ? cleanup.use(await startDemoDataSpace(timeline)) : undefined
+  const space = transport === 'ds_x' ? cleanup.use(await dataSpace(timeline)) : undefined
   const shared = { certificate, timeline }
   const manufacturer = cleanup.use(
     await foundCompany(exchange, {
@@ -81,6 +80,12 @@ export async function runDemo({ transport, timeline, now }: DemoOptions): Promis
     page: reportPage(timeline, outcome),
     [Symbol.asyncDispose]: () => stop.disposeAsync(),
   }
+}
+
+/** Loaded on demand: the simulator is not among the published packages. */
+async function dataSpace(timeline: Timeline) {
+  const { startDemoDataSpace } = await import('./demo-data-space.ts')
+  return startDemoDataSpace(timeline)
 }
 
 function sentenceOf({ files, rows, logLines, found }: SearchResult): string {

@@ -21,7 +21,7 @@ interface AlertListOptions extends ListOptions {
 }
 
 export function alertCommand(): Command {
-  return group('alert', 'What owners of webhook endpoints were alerted of', [
+  return group('alert', 'Alerts to the owners of webhook endpoints', [
     listCommand(
       'list',
       'List alerts, the newest first, with what became of the mail',

@@ -1,0 +1,12 @@
+/** Packages that some commands need and that the command line installs without. */
+export const SERVICE = '@agent-exchange/service'
+export const SIMULATOR = '@agent-exchange/edc-simulator'
+
+export function isInstalled(name: typeof SERVICE | typeof SIMULATOR): boolean {
+  try {
+    import.meta.resolve(name)
+    return true
+  } catch {
+    return false
+  }
+}
