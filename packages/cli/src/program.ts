@@ -112,7 +112,7 @@ async function loaded(each: Entry, hasService: boolean): Promise<Command> {
   const missing = `aex ${each.name} needs the service. Install it: npm install ${SERVICE}@${VERSION}`
   return described(each)
     .allowUnknownOption()
-    .allowExcessArguments()
+    .argument('[arguments...]')
     .addHelpText('after', `\n${missing}`)
     .action(() => {
       throw new CommandFailure(missing)

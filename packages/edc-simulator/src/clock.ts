@@ -3,7 +3,7 @@ import type { ConnectorClock } from '@agent-exchange/edc'
 /** What moves the simulated state machines. */
 export interface SimulatorClock {
   now(): number
-  /** Does something at every step of time, until told to stop. */
+  /** Does something at every step of time, until the returned function is called. */
   every(ms: number, work: () => Promise<void>): () => void
 }
 

@@ -1,0 +1,52 @@
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { globSync, readFileSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { ROOT } from '../repository/repository-files.ts'
+import { strayFiles } from './package-files.ts'
+
+const run = promisify(execFile)
+
+/** Tarballs by the name of their package, as `npm publish` would upload them. */
+export type Tarballs = ReadonlyMap<string, string>
+
+/** Packs every package that is not private, and checks which files each tarball holds. */
+export async function packPackages(destination: string): Promise<Tarballs> {
+  const folders = readdirSync(join(ROOT, 'packages')).filter(isPublished)
+  const workspaces = folders.flatMap((folder) => ['--workspace', `packages/${folder}`])
+  await run('npm', ['pack', ...workspaces, '--pack-destination', destination], { cwd: ROOT })
+  const tarballs = new Map(
+    folders.map((folder) => {
+      const { name, version } = manifestOf(folder)
+      return [name, join(destination, `${name.replace('@', '').replace('/', '-')}-${version}.tgz`)]
+    }),
+  )
+  for (const folder of folders) {
+    const { name } = manifestOf(folder)
+    const { stdout } = await run('tar', ['-tzf', tarballs.get(name) ?? ''])
+    const packed = stdout
+      .trim()
+      .split('\n')
+      .map((path) => path.replace(/^package\//u, ''))
+    const sources = new Set(globSync('**/*.ts', { cwd: join(ROOT, 'packages', folder, 'src') }))
+    assert.ok(packed.includes('dist/index.js') || packed.includes('dist/main.js'), `${name} holds no code`)
+    assert.deepEqual(strayFiles(packed, sources), [], `${name} holds files that no user of it needs`)
+  }
+  return tarballs
+}
+
+interface Manifest {
+  readonly name: string
+  readonly version: string
+  readonly private?: boolean
+}
+
+function manifestOf(folder: string): Manifest {
+  return JSON.parse(readFileSync(join(ROOT, 'packages', folder, 'package.json'), 'utf8')) as Manifest
+}
+
+function isPublished(folder: string): boolean {
+  const isPackage = globSync('package.json', { cwd: join(ROOT, 'packages', folder) }).length > 0
+  return isPackage && manifestOf(folder).private !== true
+}
