@@ -71,12 +71,12 @@ export async function runningExchange(commands = COMMANDS): Promise<RunningExcha
   throw new Error(`the exchange did not get ready:\n${why}`)
 }
 
-/** The fenced blocks of a document in one language, but for those that install or run a thing with its own test. */
+/** The fenced blocks of a document in one language, except those that install packages or run an npm script. */
 export function blocksOf(document: string, language: 'sh' | 'ts'): string[] {
   const text = readFileSync(join(ROOT, document), 'utf8')
   const fence = new RegExp(`^\`\`\`${language}\\n(.*?)^\`\`\`$`, 'gms')
   const blocks = [...text.matchAll(fence)].map((match) => match[1] ?? '')
-  return blocks.filter((block) => !/^npm (?:ci|run)\b/mu.test(block))
+  return blocks.filter((block) => !/^npm (?:ci|install|run)\b/mu.test(block))
 }
 
 /** Shell blocks as they stand, but for the port and for `npx`, which would look for the checkout. */

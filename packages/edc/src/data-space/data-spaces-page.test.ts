@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { after, test, type TestContext } from 'node:test'
 import { pathToFileURL } from 'node:url'
-import { freePorts, startWorld } from '@agent-exchange/testkit'
+import { freePorts, startWorld, type World } from '@agent-exchange/testkit'
 import { provision } from '../../../sdk/src/agents.fixture.ts'
 import { CONNECTOR_ERROR_CODES } from '../connector-error.ts'
 import { startSimulator } from '@agent-exchange/edc-simulator'
@@ -16,6 +16,8 @@ import { connectFolder, createAgentFolder, setExchangeAccess } from '@agent-exch
  * the program of the simulator, are run by packages/cli/src/data-spaces-page.trial.test.ts.
  */
 const PAGE = 'data-spaces.md'
+const SDK_README = '../packages/sdk/README.md'
+const EDC_README = '../packages/edc/README.md'
 const folder = mkdtempSync(join(tmpdir(), 'aex-data-spaces-'))
 const startedIn = process.cwd()
 process.chdir(folder)
@@ -25,11 +27,15 @@ after(() => {
 })
 linkPackages(folder)
 
-/** Runs the program under a heading to its end; returns the lines that it said. */
-async function run({ mock }: TestContext, heading: string, change = (code: string) => code) {
-  const found = snippetsOf(PAGE, 'ts').filter((snippet) => snippet.heading === heading)
+/** Runs the program under a heading and returns the lines that it printed. */
+async function run(
+  { mock }: TestContext,
+  heading: string,
+  { page = PAGE, change = (code: string) => code } = {},
+) {
+  const found = snippetsOf(page, 'ts').filter((snippet) => snippet.heading === heading)
   assert.equal(found.length, 1, heading)
-  const file = join(folder, `${heading.replaceAll(' ', '-')}.ts`)
+  const file = join(folder, `${heading.replaceAll(/\W+/gu, '-')}.ts`)
   writeFileSync(file, change(found[0]?.code ?? ''))
   const said = mock.method(console, 'log', () => undefined)
   await import(pathToFileURL(file).href)
@@ -46,24 +52,30 @@ function approvals(): Record<string, string>[] {
     .map((line) => Object.fromEntries(options(line)) as Record<string, string>)
 }
 
+/** An agent in a folder of its own, registered as `aex agent register` does where a connector is set. */
+async function registered(world: World, org: string): Promise<void> {
+  const place = join(folder, org.replace('org_', ''))
+  rmSync(place, { recursive: true, force: true })
+  const identity = { organizationId: org, agentId: org.replace('org_', 'agent_') }
+  const { made } = await createAgentFolder(place, { identity })
+  const organization = { organization_id: org }
+  await provision(world, '/organizations', { ...organization, name: org })
+  const client = await provision(world, '/clients', { ...organization, public_jwk: made.client.publicJwk })
+  await setExchangeAccess(place, { baseUrl: world.url, clientId: String(client['client_id']) })
+  await using agent = await connectFolder(place)
+  await agent.register({
+    implementation: 'docs',
+    implementationVersion: '1.0.0',
+    skillVersions: { skill_alignment: '1.0.0' },
+    transportModes: ['native', 'ds_x'],
+  })
+}
+
 test('[PKG-05] docs/data-spaces.md: the program with the simulator', { timeout: 120_000 }, async (t) => {
   await using world = await startWorld()
   for (const { org = '', connector, participant, endpoint } of approvals()) {
-    const place = join(folder, org.replace('org_', ''))
-    const identity = { organizationId: org, agentId: org.replace('org_', 'agent_') }
-    const { made } = await createAgentFolder(place, { identity })
+    await registered(world, org)
     const organization = { organization_id: org }
-    await provision(world, '/organizations', { ...organization, name: org })
-    const client = await provision(world, '/clients', { ...organization, public_jwk: made.client.publicJwk })
-    await setExchangeAccess(place, { baseUrl: world.url, clientId: String(client['client_id']) })
-    await using agent = await connectFolder(place)
-    await agent.register({
-      implementation: 'docs',
-      implementationVersion: '1.0.0',
-      skillVersions: { skill_alignment: '1.0.0' },
-      // As `aex agent register` does where a connector is set.
-      transportModes: ['native', 'ds_x'],
-    })
     const connection = { connector_id: connector, participant_id: participant, endpoint }
     await provision(world, '/connectors', { ...organization, ...connection })
   }
@@ -82,24 +94,34 @@ test('[PKG-05] docs/data-spaces.md: the program with the simulator', { timeout: 
   ])
 })
 
-test('docs/data-spaces.md: the program for your own connector', { timeout: 120_000 }, async (t) => {
-  const participants = [{ participantId: 'BPNL0000000SEATS' }]
-  await using simulator = await startSimulator({ participants, stepMs: 20 })
-  const { managementUrl, apiKey, participantId, protocolEndpoint } = simulator.participant('BPNL0000000SEATS')
-  const [port] = await freePorts(1)
-  const settings = {
-    EDC_MANAGEMENT_URL: managementUrl,
-    EDC_API_KEY: apiKey,
-    EDC_PARTICIPANT: participantId,
-    EDC_PROTOCOL_URL: protocolEndpoint,
-  }
-  Object.assign(process.env, settings)
-  const lines = await run(t, 'Check your own connector in TypeScript', (code) =>
-    code.replace('8085', String(port)),
-  )
-  assert.deepEqual(
-    lines.map((line) => line.split(' ', 2).join(' ')),
-    [
+test('packages/sdk/README.md: the program', { timeout: 120_000 }, async (t) => {
+  await using world = await startWorld()
+  for (const org of ['org_seats', 'org_cars']) await registered(world, org)
+  assert.deepEqual(await run(t, '@agent-exchange/sdk', { page: SDK_README }), [
+    'reasoning_package received, opened',
+  ])
+})
+
+test(
+  'the programs for your own connector, of the page and of packages/edc',
+  { timeout: 120_000 },
+  async (t) => {
+    const participants = [{ participantId: 'BPNL0000000SEATS' }]
+    await using simulator = await startSimulator({ participants, stepMs: 20 })
+    const { managementUrl, apiKey, participantId, protocolEndpoint } =
+      simulator.participant('BPNL0000000SEATS')
+    const [port] = await freePorts(1)
+    const settings = {
+      EDC_MANAGEMENT_URL: managementUrl,
+      EDC_API_KEY: apiKey,
+      EDC_PARTICIPANT: participantId,
+      EDC_PROTOCOL_URL: protocolEndpoint,
+    }
+    Object.assign(process.env, settings)
+    const change = (code: string) => code.replace('8085', String(port))
+    const lines = await run(t, 'Check your own connector in TypeScript', { change })
+    const checks = (all: readonly string[]) => all.map((line) => line.split(' ', 2).join(' '))
+    assert.deepEqual(checks(lines), [
       'ok management_api',
       'ok clock',
       'ok api_version',
@@ -108,10 +130,13 @@ test('docs/data-spaces.md: the program for your own connector', { timeout: 120_0
       'ok participant_id',
       'ok dry_run',
       'ok access_policy',
-    ],
-  )
-  assert.ok(!lines.join('\n').includes(apiKey))
-})
+    ])
+    t.mock.restoreAll()
+    const ofReadme = await run(t, '@agent-exchange/edc', { page: EDC_README })
+    assert.deepEqual(checks(ofReadme), checks(lines))
+    assert.ok(![...lines, ...ofReadme].join('\n').includes(apiKey))
+  },
+)
 
 test('docs/data-spaces.md: no program is left out', () => {
   assert.deepEqual(
