@@ -28,39 +28,39 @@ import type { PeerPins } from './peers/peer-directory.ts'
 import { createReceiver, type Receiver, type ReceiverOptions } from './receive/receiver.ts'
 
 export interface ConnectOptions extends ContextOptions {
-  /** Where sealed packages wait until they are accepted. In memory unless told: then a crash forgets them. */
+  /** Holds sealed packages until they are accepted. Defaults to memory, which a crash loses. */
   readonly outbox?: Outbox
-  /** The way into a data space, for threads that run over connectors. */
+  /** Connector and participants of a data space, for ds_x threads. */
   readonly dataSpace?: DataSpace
-  /** Asked where a policy wants a human approval, unless a call brings its own. */
+  /** Called if a policy requires a human approval and the call has no `approve` of its own. */
   readonly approve?: Approve
-  /** Leave the first token to the first call, so that an agent starts while the exchange is away. */
+  /** Request the first token with the first call, so that an agent starts while the exchange is unreachable. */
   readonly lazily?: boolean
 }
 
-/** What a call may say beside its input. */
+/** Options of a call beside its input. */
 export type SendOptions = Pick<SendDependencies, 'onProgress' | 'signal'>
 export type OpenOptions = Omit<OpenDependencies, 'dataSpace' | 'outbox'>
 
-/** An agent that is connected to an exchange. Each method is also a function of its own that takes a context. */
+/** An agent that is connected to an exchange. Each method also exists as a function that takes a context. */
 export interface Agent {
   readonly identity: Identity
-  /** For functions that are not bound here. */
+  /** For functions without a method here. */
   readonly context: AgentContext
 
   register(registration: Registration): Promise<AgentResource>
   rotateKey(role: RotatedRole): Promise<Rotation>
   revokeKey(keyId: string, revocation: KeyRevocation): Promise<PublicKey>
-  /** To be compared over another channel. */
+  /** For comparison over another channel. */
   fingerprint(): Promise<string>
-  /** Expects this fingerprint of another agent, before its keys are first used. */
+  /** Pins the fingerprint of another agent before its keys are first used. */
   trust(agentId: string, fingerprint: string): Promise<PeerPins>
   /** An access token, to try the API by hand. */
   token(): Promise<string>
 
   send(input: SendInput, options?: SendOptions): Promise<SentPackage>
   respond(packageId: string, input: RespondInput, options?: SendOptions): Promise<SentPackage>
-  /** Takes up what an earlier process sealed and did not see accepted. Call it at the start. */
+  /** Sends what an earlier process sealed and did not see accepted. Call it at start-up. */
   resume(options?: SendOptions): Promise<Resumption>
   open(packageId: string, options?: OpenOptions): Promise<OpenedPackage>
   revoke(packageId: string, input: RevokeInput): Promise<RevokedPackage>
@@ -71,7 +71,7 @@ export interface Agent {
 }
 
 /**
- * Connects an agent: finds the authorization server, gets a first token, and binds every function of the SDK to it.
+ * Connects an agent: discovers the authorization server, requests a token, and binds the functions of the SDK.
  *
  * @example
  * const keys = createMemoryKeyStore()

@@ -9,14 +9,14 @@ export interface Identity {
   readonly agentId: string
 }
 
-/** What every part of the SDK works with. Each function takes it first; {@link connect} binds it to an agent. */
+/** The first argument of every function of the SDK. {@link connect} binds it to an agent. */
 export interface AgentContext {
   readonly identity: Identity
   readonly connection: Connection
   readonly keys: KeyStore
   readonly peers: PeerDirectory
-  /** Time, so that tests can move it. */
+  /** The clock; tests replace it. */
   readonly now: () => Date
-  /** The open points as this exchange decides them; the defaults unless told. */
+  /** Open points as this exchange decides them. Defaults to the default profile. */
   readonly profile: DeploymentProfile
 }

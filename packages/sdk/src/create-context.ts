@@ -11,16 +11,16 @@ import type { ConfirmKey, PinStore } from './peers/peer-directory.ts'
 export interface ContextOptions {
   /** {base_url} of the exchange: https, or http on loopback. */
   readonly baseUrl: string
-  /** What the operator gave the client. */
+  /** Client id from the operator. */
   readonly clientId: string
   readonly identity: Identity
   readonly keys: KeyStore
-  /** In memory unless told; then every start is a first contact. */
+  /** Defaults to memory, which makes every start a first contact. */
   readonly pins?: PinStore
-  /** Asked about a peer's key that nothing vouches for; without it such a key is refused. */
+  /** Called for a peer's key without an introduction. Without it, such a key is refused. */
   readonly confirmKey?: ConfirmKey
   readonly profile?: DeploymentProfile
-  /** Under mutual TLS the one that shows the client certificate. */
+  /** For mutual TLS: a `fetch` that presents the client certificate. */
   readonly fetch?: Fetch
   readonly now?: () => Date
   readonly authentication?: 'private_key_jwt' | 'mutual_tls'
@@ -28,7 +28,7 @@ export interface ContextOptions {
 }
 
 /**
- * Everything that the functions of the SDK work with. Nothing is sent yet.
+ * Creates the context of the SDK's functions. Sends nothing.
  *
  * @example
  * const context = createContext({

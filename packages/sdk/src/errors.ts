@@ -1,84 +1,86 @@
 import type { Failure, ProblemDetails } from '@agent-exchange/protocol'
 
 /**
- * Every way in which the SDK refuses or fails, with what its reader can do about it. The codes are stable:
- * programs match on them. No sentence and no detail holds content, a token or a key.
+ * Error codes of the SDK, each with its remedy. The codes are stable: programs match on them. No message and no
+ * detail contains content, a token or a key.
  */
 const HINTS = {
-  input_invalid: 'Something that was given cannot be used. Correct it and try again.',
+  input_invalid: 'The input is invalid. Correct it and try again.',
 
   // Reaching the exchange
-  exchange_unreachable: 'Nothing answered. Check the address, the network and that the exchange is running.',
+  exchange_unreachable:
+    'The exchange did not answer. Check the address, the network and that the exchange is running.',
   exchange_answer_unreadable:
-    'The answer is not of the protocol. Check that the address is that of an exchange.',
+    'The response does not follow the protocol. Check that the address is that of an exchange.',
   exchange_refused: 'The exchange refused. Its problem says why; `type` leads to a page about it.',
   discovery_failed: 'The authorization server was not found. Check the base address of the exchange.',
   token_refused:
     'No access token was given. Check the client id, and that the client key or certificate is the registered one.',
-  timed_out: 'It took longer than the limit. Trying again with the same input is safe.',
-  aborted: 'The caller gave up.',
+  timed_out: 'The call exceeded its time limit. Trying again with the same input is safe.',
+  aborted: 'The caller aborted the call.',
 
   // Own keys
-  key_already_made: 'The key store already has a key in this place. Use it, or finish its rotation first.',
-  key_missing: 'The key store has no such key. Make the keys of the agent first.',
-  key_store_locked: 'The key store is locked by a passphrase that was not given or is wrong.',
+  key_already_made:
+    'The key store already has a key for this role and stage. Use it, or finish its rotation first.',
+  key_missing: 'The key store has no such key. Create the keys of the agent first.',
+  key_store_locked: 'The key store is encrypted, and the passphrase is missing or wrong.',
   key_store_exposed:
-    'Others can read the key store. Restrict it to its owner, and replace keys that may have been seen.',
+    'Other users can read the key store. Restrict it to its owner, and rotate keys that may have leaked.',
   key_store_unavailable:
     'The key store cannot be reached. Check that its folder is there and that this process may use it.',
   key_store_unreadable: 'The key store is damaged or of another version. Restore it from a backup.',
 
   // The agent's folder
-  agent_folder_missing: 'There is no agent in this folder. Make one, or name the folder that holds it.',
+  agent_folder_missing: 'There is no agent in this folder. Create one, or name the folder that holds it.',
   agent_folder_unregistered:
     'The agent does not know its exchange yet. Register it with the address and the client id that the operator gave.',
   agent_folder_occupied: 'The folder already holds an agent. Open it, or choose another folder.',
   agent_folder_exposed:
-    'Whoever can change what the agent keeps decides whom it trusts. Let only its owner write the folder and its files.',
+    'Other users can write to the folder, and so decide whom the agent trusts. Restrict writing to its owner.',
   agent_folder_unreadable: 'The description of the agent is damaged or of another version. Restore it.',
 
   // Keys of others
   pin_store_unreadable:
-    'The pins of other agents are damaged, of another version, or others can change them. Restore them, and let only their owner write.',
+    'The file of pinned keys is damaged, of another version, or writable by other users. Restore it, and restrict writing to its owner.',
   peer_unknown: 'The directory knows no such agent. Check its id.',
   peer_key_missing: 'The directory shows no usable key of the agent. Ask its owner to register one.',
   peer_key_unconfirmed:
     'The agent has a key that no pinned key introduced. Compare its fingerprint with its owner over another channel, then trust it.',
   peer_key_mismatch:
-    'The key is not the one that was pinned. Do not send; ask its owner, and tell the operator.',
-  peer_key_revoked: 'The key was revoked, and nothing proves that this was accepted before.',
+    'The key differs from the pinned one. Do not send; ask its owner, and inform the operator.',
+  peer_key_revoked: 'The key was revoked, and nothing proves that the exchange accepted the package before.',
 
   // Sending
   object_invalid: 'The object breaks its schema; the failures say where. Correct it and send again.',
   policy_refused:
     'The policy does not allow this; the checks say which rule. Change the object or the policy.',
-  approval_missing: 'The policy asks for a human approval, and nothing was given to ask for it.',
+  approval_missing: 'The policy requires a human approval, and no `approve` function was given.',
   approval_declined: 'The human approval was declined.',
-  outbox_conflict: 'Something else was already handed over under this id. Use a new id.',
+  outbox_conflict: 'Other content was already sent under this id. Use a new id.',
   outbox_unavailable:
     'The outbox cannot be read or written. Check the disk, the permissions and who else has it open.',
 
   // Opening
   package_not_for_us: 'This agent is neither sender nor recipient of the package.',
-  content_unavailable: 'The content cannot be fetched any more: revoked, expired or withdrawn.',
-  content_too_large: 'The content is larger than the limit that was set.',
-  digest_mismatch: 'The content is not what its digest says. It was altered on its way or by the sender.',
-  signature_invalid: 'The signature does not hold. The cause says what differs.',
-  content_not_opened: 'The content does not open with the keys of this agent.',
-  content_mismatch: 'What is inside differs from what is said outside; the details name the members.',
+  content_unavailable: 'The content is no longer available: revoked, expired or withdrawn.',
+  content_too_large: 'The content exceeds the size limit.',
+  digest_mismatch: 'The content does not match its digest. It was altered in transit or by the sender.',
+  signature_invalid: 'The signature is invalid. The cause says what differs.',
+  content_not_opened: 'The content cannot be decrypted with the keys of this agent.',
+  content_mismatch: 'The sealed content contradicts its metadata; the details name the members.',
 
   // Receiving
   webhook_rejected:
     'The delivery was refused before anything was stored. The cause says which rule it broke.',
   notification_invalid: 'The notification breaks its schema; the failures say where.',
   notification_keys_changed:
-    'An id means one key for ever. Nothing signed with the new one is taken; tell the operator.',
-  inbox_unavailable: 'The event could not be stored. It will come again.',
+    'A key id never gets another key. Nothing signed with the new key is accepted; inform the operator.',
+  inbox_unavailable: 'The event could not be stored. It will be delivered again.',
   event_conflict:
-    'Another event with the same id is already stored. Tell the operator: ids never change meaning.',
+    'Another event with the same id is already stored. Inform the operator: an event never changes.',
 
   // Proof
-  evidence_invalid: 'The evidence does not hold; the details name the first thing that is wrong.',
+  evidence_invalid: 'The evidence is invalid; the details name the first failed check.',
 
   // Data spaces
   connector_missing: 'The thread needs a data-space connector, and the agent has none.',
@@ -90,13 +92,13 @@ export type ExchangeErrorCode = keyof typeof HINTS
 export const EXCHANGE_ERROR_CODES = Object.keys(HINTS) as readonly ExchangeErrorCode[]
 
 export interface ErrorCircumstances {
-  /** What happened here, in a sentence; the hint follows it. */
+  /** What happened, as a sentence. The message adds the hint. */
   readonly what?: string
-  /** Names and times that help; never content. */
+  /** Names and times for diagnosis; never content. */
   readonly details?: Readonly<Record<string, unknown>>
-  /** What the exchange said, where it was the exchange that refused. */
+  /** The problem of the exchange, if the exchange refused. */
   readonly problem?: ProblemDetails
-  /** What is wrong with an object, member by member. */
+  /** Validation failures of an object, by member. */
   readonly failures?: readonly Failure[]
   /** Whether the same call may succeed later. */
   readonly retryable?: boolean
@@ -104,7 +106,7 @@ export interface ErrorCircumstances {
 }
 
 /**
- * The one error of the SDK. Match on `code`; `message` and `hint` are for people.
+ * Every error of the SDK. Match on `code`; `message` and `hint` are for people.
  *
  * @example
  * try {
@@ -116,7 +118,7 @@ export interface ErrorCircumstances {
  */
 export class ExchangeError extends Error {
   readonly code: ExchangeErrorCode
-  /** What happened here; the message adds the first failure, the exchange's problem and the hint. */
+  /** What happened. The message adds the first failure, the exchange's problem and the hint. */
   readonly what: string | undefined
   readonly hint: string
   readonly details: Readonly<Record<string, unknown>>
@@ -139,7 +141,7 @@ export class ExchangeError extends Error {
   }
 }
 
-/** A message is one line in somebody's log. */
+/** A message is one line of a log. */
 const LONGEST_DETAILS = 300
 
 function firstFailure([first, ...others]: readonly Failure[]): string | undefined {
@@ -149,7 +151,7 @@ function firstFailure([first, ...others]: readonly Failure[]): string | undefine
   return `${pointer === '' ? 'The whole' : pointer}: ${message} [${rule}]${more}`
 }
 
-/** The exchange's own words; a problem never repeats content (ERR-02). */
+/** The problem as the exchange reported it; it never repeats content (ERR-02). */
 function problemText(problem: ProblemDetails | undefined): string | undefined {
   if (!problem) return undefined
   const { code, title, details, correlation_id } = problem

@@ -3,8 +3,8 @@ import type { KeyStore } from '../keys/key-store.ts'
 import { currentKey } from './make-keys.ts'
 
 /**
- * The one fingerprint (RFC 7638) to give to other companies over another channel: that of the signing key, which
- * introduces all others.
+ * The fingerprint (RFC 7638) to give to other companies over another channel. It is that of the signing key, which
+ * introduces all other keys.
  *
  * @example
  * console.log('ours is', await agentFingerprint(keys))

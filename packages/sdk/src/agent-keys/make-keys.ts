@@ -3,7 +3,7 @@ import { ExchangeError } from '../errors.ts'
 import type { KeyRole, KeyStore, NewKey, OwnKey } from '../keys/key-store.ts'
 import { introducedKeyId } from '../peers/key-introduction.ts'
 
-/** The three keys that an agent works with. */
+/** The three current keys of an agent. */
 export type AgentKeys = Readonly<Record<KeyRole, OwnKey>>
 
 export interface KeyMaking {
@@ -12,9 +12,8 @@ export interface KeyMaking {
 }
 
 /**
- * Makes the keys that an agent still lacks: one for its client, one to sign, one to open. The signing key
- * introduces the encryption key, so that whoever knows the one fingerprint knows both. Run again after a crash,
- * it goes on where it stopped.
+ * Creates the missing keys of an agent: client, signing and encryption key. The signing key introduces the
+ * encryption key, so one fingerprint covers both. Running it again after a crash resumes it.
  *
  * @example
  * const { client, signing } = await makeAgentKeys(keys, { identity, now: () => new Date() })
@@ -45,7 +44,7 @@ export function introducedName(
     introducedKeyId(await keys.privateKey(introducer.keyId), { ...identity, use }, publicJwk)
 }
 
-/** The key that an agent works with now. */
+/** The current key of a role. */
 export async function currentKey(keys: KeyStore, role: KeyRole): Promise<OwnKey> {
   const found = (await keys.list()).find((key) => key.role === role && key.stage === 'current')
   if (!found) throw new ExchangeError('key_missing', { what: `There is no current ${role} key.` })

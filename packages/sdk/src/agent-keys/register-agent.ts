@@ -4,20 +4,19 @@ import { currentKey } from './make-keys.ts'
 import { keyRequest } from './key-request.ts'
 
 export interface Registration {
-  /** What the agent is built with, and its version; shown in the directory. */
+  /** Name and version of the agent's software; shown in the directory. */
   readonly implementation: string
   readonly implementationVersion: string
-  /** The protocol's one version unless told. */
+  /** Defaults to the only protocol version. */
   readonly protocolVersions?: readonly string[]
   readonly skillVersions?: Readonly<Record<string, string>>
-  /** Native unless told. */
+  /** Defaults to native. */
   readonly transportModes?: readonly TransportMode[]
   readonly signal?: AbortSignal
 }
 
 /**
- * Registers the agent with its current public keys, or, where it is registered, tells the exchange what else
- * has changed.
+ * Registers the agent with its current public keys, or updates its registration.
  *
  * @example
  * await registerAgent(context, { implementation: 'planner', implementationVersion: '1.4.0' })

@@ -2,18 +2,18 @@ import type { PublicKey } from '@agent-exchange/protocol'
 import type { AgentContext } from '../context.ts'
 
 export interface KeyRevocation {
-  /** The earliest creation time that can no longer be trusted; it may lie in the past. */
+  /** Signatures from this time on are not trusted. May lie in the past. */
   readonly invalidFrom: Date
   readonly reasonCode: string
-  /** Where the case is recorded. It is kept by the exchange: no business facts. */
+  /** Reference to the incident record. The exchange stores it: no business facts. */
   readonly evidenceReference: string
   readonly signal?: AbortSignal
 }
 
 /**
- * Revokes a key of this agent at the exchange, for ever. What was accepted before `invalidFrom` stays verifiable. It may
- * be repeated with an earlier `invalidFrom`, as when a planned retirement becomes an emergency; it never moves later.
- * A revoked key introduces no other: peers are asked to confirm keys that it introduced and they have not seen.
+ * Revokes a key of this agent permanently. Packages accepted before `invalidFrom` stay verifiable. A second revocation
+ * may move `invalidFrom` earlier, never later. A revoked key introduces no other key: peers must confirm keys that it
+ * introduced and that they have not seen.
  *
  * @example
  * await revokeKey(context, keyId, { invalidFrom: stolenAt, reasonCode: 'compromise', evidenceReference: 'case_7' })

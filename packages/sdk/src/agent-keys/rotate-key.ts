@@ -14,10 +14,9 @@ export interface Rotation {
 }
 
 /**
- * Replaces the signing or the encryption key. The new key is introduced by the current signing key, so peers
- * accept it without asking. The old one stays in the store: it still opens and proves what was sealed and signed
- * with it. Safe to run again after a crash at any step: a key that was made is used, one that was registered is
- * not registered twice.
+ * Replaces the signing or the encryption key. The current signing key introduces the new key, so peers accept it
+ * without confirmation. The store keeps the old key to open and prove earlier packages. Safe to repeat after a crash
+ * at any step: no key is created or registered twice.
  *
  * After a compromise this is not enough: revoke the old key, and have peers compare the new fingerprint.
  *
@@ -38,7 +37,7 @@ export async function rotateKey(
     await connection.call('registerAgentKey', {
       ...options,
       body: { ...keyRequest(next, role), replaces_key_id: current.keyId },
-      // Of the key itself: two processes that finish one rotation make one request.
+      // Derived from the key: two processes that finish one rotation send the same request.
       idempotencyKey: `idem_${await jwkThumbprint(next.publicJwk)}`,
     })
   }
@@ -46,7 +45,7 @@ export async function rotateKey(
   return { current: { ...next, stage: 'current' }, previous: { ...current, stage: 'previous' } }
 }
 
-/** The key of a rotation that is under way, or a new one. */
+/** The key of an unfinished rotation, or a new one. */
 async function nextKey(
   { keys, identity, now }: AgentContext,
   role: RotatedRole,
@@ -65,7 +64,7 @@ async function nextKey(
       nameOf: introducedName(keys, identity, introducer, role),
     })
   } catch (error) {
-    // Another process of the same agent was faster.
+    // Another process of the same agent created the key first.
     const theirs =
       error instanceof ExchangeError && error.code === 'key_already_made' ? await find() : undefined
     if (theirs) return theirs

@@ -3,11 +3,11 @@ import { MEDIA_TYPE, problemDetails, validatorOf, type Named, type Operation } f
 import { ExchangeError } from '../errors.ts'
 import type { Answer } from './http-transport.ts'
 
-/** What something in front of an exchange says when it cannot reach it, or is asked too often. */
+/** Statuses of a proxy that cannot reach the exchange, or of a rate limit. */
 const BUSY_STATUSES = new Set([429, 502, 503, 504])
 const problem = validatorOf(problemDetails)
 
-/** The body of a success, read strictly and held against the schema of its operation; unknown members pass. */
+/** Parses the body of a success strictly and validates it against its operation's schema. Unknown members pass. */
 export function readSuccess(answer: Answer, operation: Operation, now: Date): unknown {
   const { status, body }: { status: number; body: Named<unknown> } = operation.success
   if (answer.status !== status) throw refusal(answer, now)
@@ -18,7 +18,7 @@ export function readSuccess(answer: Answer, operation: Operation, now: Date): un
   return value
 }
 
-/** What an answer that is no success means, and whether the same request may succeed later. */
+/** The error for a response that is no success, and whether the same request may succeed later. */
 export function refusal(answer: Answer, now: Date): ExchangeError {
   const { status } = answer
   const retryAfterSeconds = retryAfterOf(answer.headers.get('retry-after'), now)
@@ -40,7 +40,7 @@ export function refusal(answer: Answer, now: Date): ExchangeError {
   })
 }
 
-/** RFC 9110 section 10.2.3: seconds or a date; anything else is as if there were none. */
+/** RFC 9110 section 10.2.3: seconds or a date. Any other value is ignored. */
 export function retryAfterOf(field: string | null, now: Date): number | undefined {
   if (field === null) return undefined
   if (/^\d{1,9}$/.test(field)) return Number(field)

@@ -9,9 +9,9 @@ import { request, type Fetch } from './http-transport.ts'
 export interface AuthorizationOptions {
   readonly base: BaseAddress
   readonly clientId: string
-  /** Made with the authorization server's time: it judges the age of assertions by its own clock. */
+  /** Uses the authorization server's time: the server checks the age of assertions by its own clock. */
   readonly authenticate: (serverNow: () => Date) => oauth.ClientAuth
-  /** Whether a certificate is shown: some servers take those at addresses of their own (RFC 8705 section 5). */
+  /** Whether the client presents a certificate: some servers have separate endpoints for it (RFC 8705 section 5). */
   readonly isMutualTls: boolean
   readonly fetch: Fetch
   readonly timeoutMs: number
@@ -24,7 +24,7 @@ interface Discovered {
   readonly at: number
 }
 
-/** Asks for access tokens: RFC 9728 and RFC 8414 say where, the client credentials grant how. */
+/** Requests access tokens with the client credentials grant; discovery by RFC 9728 and RFC 8414. */
 export function createAuthorization(options: AuthorizationOptions): () => Promise<IssuedToken> {
   const { clientId, isMutualTls, now } = options
   const client = { client_id: clientId, use_mtls_endpoint_aliases: isMutualTls }
@@ -57,7 +57,7 @@ export function createAuthorization(options: AuthorizationOptions): () => Promis
       known = discovered
       return issued
     } catch (error) {
-      // What was known may be outdated: address, issuer, or the difference of clocks.
+      // The cached discovery may be outdated: address, issuer, or clock difference.
       if (!cached || (error instanceof ExchangeError && error.retryable)) throw error
       known = await discover(options, http)
       return grant(known)
@@ -83,7 +83,7 @@ async function discover({ base, now }: AuthorizationOptions, http: Http): Promis
   }
 }
 
-/** Every request of the library goes through ours: safe addresses, bounded answers, no redirect. */
+/** All requests of the library use our transport: safe addresses, bounded responses, no redirects. */
 function createHttp({ base, fetch, timeoutMs, now }: AuthorizationOptions) {
   let ahead = 0
   const bounded = async (
@@ -106,7 +106,7 @@ function createHttp({ base, fetch, timeoutMs, now }: AuthorizationOptions) {
   }
 }
 
-/** Only names and codes are taken over: the library's causes hold whole answers, tokens included. */
+/** Copies names and codes only: the library's causes contain whole responses, including tokens. */
 function explained(error: unknown, code: 'discovery_failed' | 'token_refused'): ExchangeError {
   if (error instanceof ExchangeError) return error
   if (error instanceof oauth.ResponseBodyError) {

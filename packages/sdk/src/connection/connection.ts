@@ -3,12 +3,12 @@ import type { Named } from '@agent-exchange/protocol'
 
 type TypeOf<S> = S extends Named<infer T> ? T : never
 
-/** What an operation takes as its body; `undefined` for those without one. */
+/** Request body of an operation; `undefined` if it has none. */
 export type BodyOf<Id extends OperationId> = (typeof operations)[Id] extends { readonly request: infer R }
   ? TypeOf<R>
   : undefined
 
-/** What an operation answers when it succeeds. */
+/** Response body of an operation that succeeds. */
 export type AnswerOf<Id extends OperationId> = TypeOf<(typeof operations)[Id]['success']['body']>
 
 export interface CallOptions<Id extends OperationId = OperationId> {
@@ -16,22 +16,22 @@ export interface CallOptions<Id extends OperationId = OperationId> {
   readonly path?: Readonly<Record<string, string>>
   readonly query?: Readonly<Record<string, string | number | undefined>>
   readonly body?: BodyOf<Id>
-  /** The text of the body as it goes over the wire, where the exact bytes matter (a stored retry). */
+  /** The serialized body, if the exact bytes matter (a stored retry). */
   readonly bodyText?: string
-  /** One for every intent, kept over its retries; a fresh one unless told. */
+  /** One for each intent, the same for its retries. Defaults to a new one. */
   readonly idempotencyKey?: string
   readonly correlationId?: string
   readonly signal?: AbortSignal
 }
 
 /**
- * The way to the exchange: tokens, headers, safe retries and problems, so that the rest of the SDK only
- * knows operations. An answer that is not a success is thrown as an {@link ExchangeError}.
+ * The connection to the exchange: tokens, headers, safe retries and problems. The rest of the SDK knows operations
+ * only. Every response that is no success is thrown as an {@link ExchangeError}.
  */
 export interface Connection {
   readonly baseUrl: string
   call<Id extends OperationId>(operation: Id, options?: CallOptions<Id>): Promise<AnswerOf<Id>>
-  /** Sealed content from an address that the exchange named, byte for byte, up to a limit. */
+  /** Downloads the exact bytes of sealed content from an address of the exchange, up to a limit. */
   download(
     url: string,
     options: { readonly maximumBytes: number; readonly signal?: AbortSignal },

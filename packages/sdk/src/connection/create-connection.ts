@@ -13,7 +13,7 @@ import { withRetries } from './retries.ts'
 import { createTokenSource } from './token-source.ts'
 import { request, type Answer, type Fetch } from './http-transport.ts'
 
-/** How the client proves who it is: by a key of the store, or by the certificate that its `fetch` shows. */
+/** Client authentication: a key of the store, or the certificate that `fetch` presents. */
 export type ClientAuthentication =
   | { readonly method: 'private_key_jwt'; readonly keys: KeyStore }
   | { readonly method: 'mutual_tls' }
@@ -23,7 +23,7 @@ export interface ConnectionOptions {
   readonly baseUrl: string
   readonly clientId: string
   readonly authentication: ClientAuthentication
-  /** The platform's unless told; one with a client certificate comes from the SDK's Node part. */
+  /** Defaults to the platform's `fetch`. For a client certificate see `createTlsFetch` in `@agent-exchange/sdk/node`. */
   readonly fetch?: Fetch
   readonly now?: () => Date
   readonly limits?: Partial<ConnectionLimits>
@@ -61,7 +61,7 @@ export function createConnection(options: ConnectionOptions): Connection {
     now,
   )
 
-  /** Sends with a token; a token that is refused is replaced, once. */
+  /** Sends with a token. Replaces a refused token once. */
   async function send(
     { url, method, headers, body }: Sent,
     size: Pick<Parameters<typeof request>[3], 'maximumBytes' | 'overflow'>,
@@ -88,7 +88,7 @@ export function createConnection(options: ConnectionOptions): Connection {
       const operation: Operation = operations[id]
       const { signal, bodyText, body, correlationId = randomId('corr') } = given
       const text = bodyText ?? (body === undefined ? undefined : JSON.stringify(body))
-      // Made once: every try is the same request, so that it has one effect however often it arrives.
+      // Built once: every attempt is the same request, so the operation takes effect once.
       const sent: Sent = {
         url: operationAddress(base, operation, given.path ?? {}, given.query ?? {}),
         method: operation.method,
@@ -110,8 +110,7 @@ export function createConnection(options: ConnectionOptions): Connection {
 
     async download(url, { maximumBytes, signal }) {
       if (URL.parse(url)?.origin !== base.origin) {
-        const what =
-          'The content lies at an address outside the exchange; the access token does not go there.'
+        const what = 'The content has an address outside the exchange. The access token is not sent there.'
         throw new ExchangeError('exchange_answer_unreadable', { what })
       }
       const sent: Sent = { url, method: 'GET', headers: { [HEADER.correlationId]: randomId('corr') } }
@@ -126,7 +125,7 @@ export function createConnection(options: ConnectionOptions): Connection {
   }
 }
 
-/** 410 on content: it was there, and will not be again. */
+/** 410 for content is final. */
 function gone(error: ExchangeError): ExchangeError {
   const { problem, details } = error
   if (details['status'] !== 410 || !problem) return error

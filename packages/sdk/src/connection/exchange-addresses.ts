@@ -1,18 +1,18 @@
 import { pathParameters, type Operation } from '@agent-exchange/protocol'
 import { ExchangeError } from '../errors.ts'
 
-/** {base_url} as it was checked. */
+/** {base_url} after validation. */
 export interface BaseAddress {
   /** Without a final slash. */
   readonly href: string
   readonly origin: string
-  /** Whether plain HTTP is spoken: with an exchange on this very machine only. */
+  /** Whether plain HTTP is used: allowed on loopback only. */
   readonly isPlain: boolean
 }
 
 const LOOPBACK = /^(?:127(?:\.\d{1,3}){3}|\[::1\]|localhost)$/
 
-/** Reads the address of an exchange: https, or http on loopback; nothing in it but where it is. */
+/** Parses the address of an exchange: https, or http on loopback, without credentials, query or fragment. */
 export function readBaseAddress(text: string): BaseAddress {
   const url = URL.parse(text)
   if (!url) throw unusable('The base address is not a URL.')
@@ -24,7 +24,7 @@ export function readBaseAddress(text: string): BaseAddress {
   return base
 }
 
-/** Tokens and assertions travel encrypted. Plain HTTP stays on loopback, and is no way down from https. */
+/** Tokens and assertions require TLS. Plain HTTP is allowed on loopback, and never after an https base address. */
 export function requireSafe(url: URL, base: Pick<BaseAddress, 'isPlain'>): void {
   if (url.protocol === 'https:') return
   if (url.protocol === 'http:' && base.isPlain && LOOPBACK.test(url.hostname)) return
@@ -43,7 +43,7 @@ export function operationAddress(
     const value = path[name]
     // A dot segment would lead to another operation (RFC 3986 section 5.2.4).
     if (value === undefined || value === '' || value === '.' || value === '..' || !value.isWellFormed()) {
-      throw unusable(`The path parameter ${name} is missing or cannot stand in a path.`)
+      throw unusable(`The path parameter ${name} is missing or invalid.`)
     }
     filled = filled.replace(`{${name}}`, () => encodeURIComponent(value))
   }

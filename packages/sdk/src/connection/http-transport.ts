@@ -1,6 +1,6 @@
 import { ExchangeError, type ExchangeErrorCode } from '../errors.ts'
 
-/** What makes HTTP requests: the platform's `fetch`, or one that shows a client certificate. */
+/** Sends HTTP requests: the platform's `fetch`, or one that presents a client certificate. */
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>
 
 export interface Answer {
@@ -12,15 +12,15 @@ export interface Answer {
 export interface RequestLimits {
   readonly timeoutMs: number
   readonly maximumBytes: number
-  /** What a success past the limit is called. */
+  /** Error code of a success that exceeds the limit. */
   readonly overflow?: ExchangeErrorCode
   readonly signal?: AbortSignal | undefined
 }
 
-/** A problem is read to its end, however little content was asked for. */
+/** Limit of a problem document, even if the caller's limit is lower. */
 const PROBLEM_BYTES = 65_536
 
-/** One request, one answer: within the time, within the size, and never somewhere else. */
+/** Sends one request with limits on time and size. Follows no redirect. */
 export async function request(
   fetch: Fetch,
   url: string,
@@ -32,16 +32,16 @@ export async function request(
   try {
     const response = await fetch(url, {
       ...init,
-      // A redirect would carry the token, or the assertion, to an address nobody checked.
+      // A redirect would send the token or the assertion to an unchecked address.
       redirect: 'manual',
-      // In a browser, neither cookies go along nor does an answer stay behind.
+      // In a browser: no cookies, no cached responses.
       credentials: 'omit',
       cache: 'no-store',
       signal: signal ? AbortSignal.any([signal, timeout]) : timeout,
     })
     if (response.type === 'opaqueredirect' || (response.status >= 300 && response.status < 400)) {
       await response.body?.cancel()
-      throw new ExchangeError('exchange_answer_unreadable', { what: 'The answer is a redirect.' })
+      throw new ExchangeError('exchange_answer_unreadable', { what: 'The response is a redirect.' })
     }
     return { status: response.status, headers: response.headers, body: await readBody(response, limits) }
   } catch (error) {
@@ -69,7 +69,7 @@ async function readBody(response: Response, limits: RequestLimits): Promise<Uint
     if (length > maximumBytes) {
       await reader?.cancel()
       throw new ExchangeError(overflow ?? 'exchange_answer_unreadable', {
-        what: `The answer is larger than ${maximumBytes} bytes.`,
+        what: `The response is larger than ${maximumBytes} bytes.`,
         details: { maximumBytes },
       })
     }
@@ -84,7 +84,7 @@ async function readBody(response: Response, limits: RequestLimits): Promise<Uint
   return body
 }
 
-/** The system's word for what went wrong, such as ECONNREFUSED; it names no content. */
+/** The system's error code, such as ECONNREFUSED. Contains no content. */
 function reasonOf(error: unknown): string {
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error
   const code: unknown = cause instanceof Error ? Reflect.get(cause, 'code') : undefined

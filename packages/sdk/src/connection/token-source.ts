@@ -8,9 +8,9 @@ export interface IssuedToken {
 }
 
 export interface TokenSource {
-  /** A token that is still good, from the authorization server where need be. */
+  /** A valid token; requests a new one if needed. */
   get(signal?: AbortSignal): Promise<string>
-  /** Says that the exchange did not take this token. */
+  /** Discards a token that the exchange refused. */
   reject(token: string): void
 }
 
@@ -20,13 +20,13 @@ interface Held {
   readonly expiresAt: number
 }
 
-/** Keeps one token and renews it before it expires; whoever asks meanwhile waits for the same renewal. */
+/** Caches one token and renews it before it expires. Concurrent callers share one renewal. */
 export function createTokenSource(issue: () => Promise<IssuedToken>, now: () => Date): TokenSource {
   let held: Held | undefined
   let renewal: Promise<Held> | undefined
 
   async function renew(): Promise<Held> {
-    // The life of a token began before its answer arrived.
+    // The lifetime starts before the response arrives.
     const asked = now().getTime()
     try {
       const { token, seconds } = await issue()
@@ -55,7 +55,7 @@ export function createTokenSource(issue: () => Promise<IssuedToken>, now: () => 
   }
 }
 
-/** The renewal goes on for the others. */
+/** An abort does not cancel the renewal: other callers wait for it. */
 function unlessAborted<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   if (!signal) return work
   return new Promise((resolve, reject) => {

@@ -4,7 +4,7 @@ import { ExchangeError } from '../errors.ts'
 import type { PolicyEvaluation } from '../policy/evaluate-policy.ts'
 import type { Draft } from './send-input.ts'
 
-/** Asks for the approval that the policy or the package wants; what it says goes into the policy receipt. */
+/** Requests the approval that the policy or the package requires. Its outcome goes into the policy receipt. */
 export async function obtainApproval(
   context: AgentContext,
   draft: Draft,
@@ -21,7 +21,7 @@ export async function obtainApproval(
     policyId: policy.policy_id,
     purpose: policy.purpose,
     checks,
-    // A copy: what is sealed is what was approved, whatever the callback does with it.
+    // A copy: the callback cannot change what is sealed.
     object: structuredClone(object),
     requestedAt: context.now().toISOString(),
   })
@@ -34,7 +34,7 @@ export async function obtainApproval(
   }
 }
 
-/** The id under which package or policy already know the approval. */
+/** The approval id in the package or the policy. */
 function namedApproval({ object, policy }: Draft): string {
   return object.object_type === 'reasoning_package'
     ? object.policy_envelope.human_approval.approval_id

@@ -1,12 +1,12 @@
 import type { PackageMetadata, PolicyReceipt, ProtocolObject } from '@agent-exchange/protocol'
 
-/** A member of the object, and whether it agrees with what is said outside. */
+/** A member of the object, and whether it agrees with the metadata. */
 type Comparison = readonly [pointer: string, agrees: boolean]
 
 /**
- * Compares what is sealed with what is said outside: metadata and policy receipt were judged by the exchange, the
- * inside by nobody yet. Returns pointers into the object; it agrees where there are none. The object's own id and
- * creation time need not be those of the package (PKG-09).
+ * Compares the sealed object with metadata and policy receipt. The exchange checked those two, and could not check
+ * the object. Returns pointers to members that differ. The object's own id and creation time may differ from the
+ * package's (PKG-09).
  */
 export function contentDifferences(
   object: ProtocolObject,
@@ -27,7 +27,7 @@ function commonComparisons(object: ProtocolObject, metadata: PackageMetadata): C
   // A policy_envelope belongs to no thread.
   if (object.object_type !== 'policy_envelope')
     comparisons.push(['/thread_id', object.thread_id === metadata.thread_id])
-  // An audit event was made by the exchange or by somebody who is not its sender.
+  // An audit event was created by the exchange or by another organization than its sender.
   if (object.object_type !== 'audit_event')
     comparisons.push([
       '/created_by/organization_id',
@@ -48,7 +48,7 @@ function packageComparisons(
     ['/sender/agent_id', sender.agent_id === metadata.sender_agent_id],
     ['/recipients', recipients.some(({ organization_id }) => organization_id === metadata.recipient_org_id)],
     ['/policy_envelope/policy_id', policy.policy_id === receipt.policy_id],
-    // Where the package wants an approval, a receipt that knows of none does not cover it.
+    // A package that requires an approval is not covered by a receipt without one.
     [
       '/policy_envelope/human_approval/required',
       !policy.human_approval.required || receipt.human_approval.required,

@@ -13,12 +13,12 @@ import type { OutboxEntry } from './outbox.ts'
 import { currentSigningKey } from './own-keys.ts'
 import type { Draft, SendDependencies } from './send-input.ts'
 
-/** Enough of a digest to tell the contents of one package apart. */
+/** Bytes of the digest that distinguish the contents of one package. */
 const ASSET_TAIL_BYTES = 12
 
 /**
- * The agent's way into a data space: its connector, and who the other organizations are there. The exchange does
- * not publish that, so it is given here.
+ * The agent's data space: its connector, and the participant ids of other organizations, which the exchange does not
+ * publish.
  *
  * @example
  * const dataSpace: DataSpace = {
@@ -29,13 +29,13 @@ const ASSET_TAIL_BYTES = 12
 export interface DataSpace {
   readonly connector: DataSpaceConnector
   participant(organizationId: string): Promise<CounterParty | undefined>
-  /** Whether the organization may agree to the terms of an offer. */
+  /** Decides whether the organization agrees to the terms of an offer. */
   readonly acceptTerms?: AcquireRequest['acceptTerms']
 }
 
 /**
- * PKG-05: the mode of the thread. For a new thread the exchange decides; the guess is ds_x where this agent has a
- * connector and the recipient takes it, and a wrong guess is mended when the exchange names the other mode.
+ * PKG-05: the mode of the thread. The exchange decides the mode of a new thread. The guess is ds_x if this agent has
+ * a connector and the recipient accepts ds_x. If the guess is wrong, the exchange names the mode and we resend.
  */
 export async function chooseTransport(
   { connection }: AgentContext,
@@ -55,7 +55,7 @@ export async function chooseTransport(
   return (await dataSpace.participant(to.organizationId)) ? 'ds_x' : 'native'
 }
 
-/** The other organization in the data space; without it nothing can be published for it or fetched from it. */
+/** The other organization's participant, which publishing and fetching need. */
 export async function requireParticipant(
   dataSpace: DataSpace,
   organizationId: string,
@@ -66,7 +66,7 @@ export async function requireParticipant(
   throw new ExchangeError('connector_missing', { what, details: { organizationId } })
 }
 
-/** Offers the exact envelope to the recipient through the connector; returns the signed manifest. */
+/** Publishes the exact envelope for the recipient at the connector. Returns the signed manifest. */
 export async function publishEnvelope(
   context: AgentContext,
   { metadata, envelopeText, packageId }: OutboxEntry,
@@ -93,20 +93,20 @@ export async function publishEnvelope(
   return JSON.stringify({ ...manifest, sender_signature } satisfies DsxPackageBody)
 }
 
-/** Follows from package and bytes, so that a repeat after a crash finds its asset and other bytes have another. */
+/** Derived from package and bytes: a retry after a crash finds its asset, and other bytes get another id. */
 function assetIdFor(packageId: string, digest: string): string {
   const tail = encodeBase64url(parseDigest(digest).subarray(0, ASSET_TAIL_BYTES))
   return `aex-${packageId}-${tail}`
 }
 
-/** Takes back an asset of a package that the exchange did not accept; what stays offered is of no use to anyone. */
+/** Withdraws the asset of a package that the exchange refused. */
 export async function withdrawEnvelope(
   { manifestText, transportMode }: OutboxEntry,
   { dataSpace }: SendDependencies,
 ): Promise<void> {
   if (transportMode !== 'ds_x' || manifestText === undefined || !dataSpace) return
   const { edc } = JSON.parse(manifestText) as DsxPackageBody
-  // The refusal is what the caller has to learn; an asset that could not be withdrawn stays sealed.
+  // The caller needs the refusal, not this failure; an asset that remains offered is still sealed.
   await dataSpace.connector.withdraw(edc.asset_id).catch(() => undefined)
 }
 

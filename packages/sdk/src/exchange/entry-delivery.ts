@@ -13,8 +13,8 @@ import type { SendDependencies, SendStep } from './send-input.ts'
 import { publishEnvelope, withdrawEnvelope } from './delivery-mode.ts'
 
 /**
- * Takes an entry as far as it goes: receipt, then (ds_x) asset, then package. Every request repeats stored bytes
- * under a stored key, so a crash anywhere in here is mended by calling it again.
+ * Delivers an entry: receipt, then (ds_x) asset, then package. Every request sends stored bytes under a stored
+ * idempotency key, so calling it again after a crash is safe.
  */
 export async function deliverEntry(
   context: AgentContext,
@@ -30,7 +30,7 @@ export async function deliverEntry(
     if (entry.state !== before && isStep(entry.state)) report(deps, entry, entry.state)
   }
   throw new ExchangeError('outbox_conflict', {
-    what: 'Two senders keep changing the same entry.',
+    what: 'Concurrent senders keep changing the same outbox entry.',
     details: { packageId: entry.packageId },
   })
 }
@@ -48,7 +48,7 @@ function isStep(state: OutboxEntry['state']): state is 'receipt_accepted' | 'pub
 }
 
 function refusedBefore({ packageId, problem }: OutboxEntry): ExchangeError {
-  const what = 'The exchange refused it before; send it again as a whole.'
+  const what = 'The exchange refused the package earlier. Send it again with its object.'
   return new ExchangeError('exchange_refused', { what, details: { packageId, problem } })
 }
 
@@ -90,7 +90,7 @@ async function postReceipt({ connection }: AgentContext, entry: OutboxEntry, { s
     })
   } catch (error) {
     if (!isIdentifierConflict(error)) throw error
-    // The answer to the first try may be forgotten by now; then the id is taken by this very receipt.
+    // The exchange may have dropped the idempotency record; then this receipt already has the id.
     const sent = JSON.parse(entry.receiptText) as PolicyReceipt
     const kept = await connection
       .call('getPolicyReceipt', { path: { policy_receipt_id: sent.policy_receipt_id } })
@@ -119,12 +119,12 @@ async function postPackage({ connection }: AgentContext, entry: OutboxEntry, { s
   }
 }
 
-/** In ds_x the manifest goes to the exchange, and the envelope through the connector. */
+/** In ds_x the exchange gets the manifest, and the connector the envelope. */
 function bodyTextOf({ transportMode, manifestText, envelopeText }: OutboxEntry): string {
   return transportMode === 'ds_x' && manifestText !== undefined ? manifestText : envelopeText
 }
 
-/** The transport is not sealed in, so receipt and sealed content stay; envelope and key are new. */
+/** The mode is not part of the sealed content: receipt and content stay, envelope and idempotency key change. */
 async function inOtherMode(
   context: AgentContext,
   entry: OutboxEntry,

@@ -11,7 +11,7 @@ export interface EvaluatedDraft {
   readonly recipientAgent: AgentResource
 }
 
-/** Looks up what the checks need and makes them; nothing is sealed where one of them fails. */
+/** Reads what the policy checks need and evaluates them. A failed check stops the send before sealing. */
 export async function evaluateDraft(
   context: AgentContext,
   draft: Draft,
@@ -58,7 +58,7 @@ async function readRecipient(
   }
 }
 
-/** Needed only where it is asked for, or where the versions differ and the release may say that they go together. */
+/** Read only if the caller requires it, or if versions differ and the release may declare them compatible. */
 async function readRelease(
   { connection }: AgentContext,
   { skill, requireSkillRelease }: Draft,

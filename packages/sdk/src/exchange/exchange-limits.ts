@@ -1,22 +1,22 @@
-/** Ends of everything that the exchange of packages keeps, reads or waits for. */
+/** Limits of sending and opening packages. */
 
-/** How long content is offered where the caller names no end; the policy may shorten it. */
+/** Default lifetime of content. The policy may shorten it. */
 export const DEFAULT_EXPIRY_DAYS = 14
 
-/** How long the outbox keeps what was accepted or refused: as long as the exchange keeps answers for retries. */
+/** How long the outbox keeps finished entries: as long as the exchange keeps idempotency records. */
 export const FINISHED_KEPT_DAYS = 30
 
-/** Entries that one resumption works off; the next one goes on. */
+/** Entries that one call of `resume` processes. */
 export const MAXIMUM_RESUMED = 1_000
 
-/** Moves of one outbox entry in one go; more means that two senders undo each other's work. */
+/** State changes of one outbox entry in one call. More means that two senders undo each other's changes. */
 export const MAXIMUM_MOVES = 16
 
-/** Largest sealed content that is read where the caller sets no limit. */
+/** Default limit of sealed content. */
 export const MAXIMUM_CONTENT_BYTES = 16_777_216
 
-/** Pages of a thread or of evidence that are read in a row. */
+/** Pages of a thread or of evidence that one call reads. */
 export const MAXIMUM_PAGES = 1_000
 
-/** How deep the JSON of an object may nest; the other side reads with the same limit. */
+/** Nesting depth of an object's JSON. The recipient parses with the same limit. */
 export const MAXIMUM_DEPTH = 32

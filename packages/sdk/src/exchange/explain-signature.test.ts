@@ -75,7 +75,7 @@ test('[PKG-03][PKG-08] manifests and statements are explained alike', async () =
   assert.deepEqual(await codes({ kind: 'statement', object: bound, packageId: 'pkg_1' }), ['nothing_fits'])
 })
 
-test('[PKG-01] an envelope that was written anew is told apart from one that was changed', async () => {
+test('[PKG-01] an envelope that was serialized again is distinguished from one that was changed', async () => {
   const { publicKey } = await generateKeyPair('encryption')
   const party = { kid: 'key_enc', publicKey }
   const jwe = await sealPackage(new TextEncoder().encode('{}'), { sender: party, recipient: party })

@@ -4,7 +4,7 @@ import { ExchangeError } from '../errors.ts'
 import type { PeerKey } from '../peers/peer-directory.ts'
 import { signatureOf, variantsOf } from './signature-variants.ts'
 
-/** Something that carries a signature, as it came. */
+/** A signed object, as received. */
 export type SignedSubject =
   | { readonly kind: 'envelope'; readonly envelope: ParsedEnvelope }
   | { readonly kind: 'manifest' | 'policy_receipt'; readonly object: object }
@@ -15,7 +15,7 @@ export interface CandidateKey {
   readonly publicKey: PublicKey
 }
 
-/** What would have fitted, in words that a developer on either side can act on. Names only, no values. */
+/** What would verify, as a sentence for developers of both sides. Names only, no values. */
 export interface SignatureFinding {
   readonly code:
     | 'other_key'
@@ -31,15 +31,15 @@ export interface SignatureFinding {
   readonly member?: string
 }
 
-/** Other keys of the agent that are tried; more say nothing new. */
+/** Other keys of the agent that are tried. */
 const MAXIMUM_CANDIDATES = 20
-/** Bytes that are hashed to explain one failure: large content is tried with fewer keys. */
+/** Bytes that are hashed to explain one failure. Large content is tried with fewer keys. */
 const MAXIMUM_EXPLAINED_BYTES = 67_108_864
 
 /**
- * Finds out why a signature does not hold, by trying what usually goes wrong: another key of the same agent, JSON
- * that was written anew on its way, a signature over the text instead of its canonical form or over its hash, a
- * member that was added. The first candidate is the key that the signature names. It explains and never accepts.
+ * Explains an invalid signature by trying frequent causes: another key of the same agent, JSON that was serialized
+ * again in transit, a signature over the raw text or over a hash, an added member. The first candidate is the key
+ * that the signature names. It never accepts a signature.
  *
  * @example
  * const findings = await explainSignatureFailure({ kind: 'policy_receipt', object: receipt }, [{ keyId, publicKey }])
@@ -86,7 +86,7 @@ export interface SignatureFailure {
   readonly cause: unknown
 }
 
-/** The error for a signature that does not hold, with what was found out about it. */
+/** The error for an invalid signature, with its likely cause. */
 export async function signatureFailure(
   context: AgentContext,
   { what, subject, key, cause }: SignatureFailure,
@@ -102,7 +102,7 @@ export async function signatureFailure(
   })
 }
 
-/** For an explanation only: what the directory shows, pinned or not. */
+/** For the explanation only: keys of the directory, pinned or not. */
 async function otherKeysOf({ connection }: AgentContext, named: PeerKey): Promise<CandidateKey[]> {
   try {
     const { keys } = await connection.call('getAgentKeys', { path: { agent_id: named.agentId } })

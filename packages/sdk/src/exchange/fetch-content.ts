@@ -9,13 +9,13 @@ import { MAXIMUM_CONTENT_BYTES } from './exchange-limits.ts'
 import type { OpenDependencies } from './open-input.ts'
 import { requireParticipant, viaConnector, type DataSpace } from './delivery-mode.ts'
 
-/** The envelope as it was handed over, and how to end its transfer once it has been dealt with. */
+/** The bytes of the envelope, and how to end their transfer. */
 export interface FetchedContent {
   readonly bytes: Uint8Array
   readonly finish: () => Promise<void>
 }
 
-/** Gets the exact bytes the way that the thread prescribes. */
+/** Downloads the exact bytes in the mode of the thread. */
 export function fetchContent(
   context: AgentContext,
   resource: PackageResource,
@@ -32,7 +32,9 @@ async function fetchNative(
   { maximumBytes = MAXIMUM_CONTENT_BYTES, signal }: OpenDependencies,
 ): Promise<FetchedContent> {
   if (url === undefined)
-    throw new ExchangeError('exchange_answer_unreadable', { what: 'A native package has no address.' })
+    throw new ExchangeError('exchange_answer_unreadable', {
+      what: 'A native package has no download address.',
+    })
   try {
     const bytes = await connection.download(url, { maximumBytes, ...(signal && { signal }) })
     return { bytes, finish: async () => undefined }
@@ -55,7 +57,7 @@ async function fetchThroughConnector(
   if (!dataSpace) throw new ExchangeError('connector_missing')
   if (!edc)
     throw new ExchangeError('content_unavailable', {
-      what: 'The exchange does not hand out the transfer references.',
+      what: 'The exchange did not return the transfer references.',
       details: { packageId, reason: 'no_references' },
     })
   await requireManifest(context, resource, edc)
@@ -79,7 +81,7 @@ async function fetchThroughConnector(
     await requireAssetDigest(bytes, edc)
     return { bytes, finish }
   } catch (error) {
-    // A transfer that may go on after a pause is left as it is; one that is of no use any more is ended.
+    // A retry resumes the transfer of a retryable failure; any other transfer is ended.
     if (!(error instanceof ExchangeError && error.retryable)) await finish()
     throw error
   }
@@ -116,14 +118,14 @@ async function requireAssetDigest(bytes: Uint8Array, { asset_digest }: EdcRefere
     throw new ExchangeError('digest_mismatch', { details: { member: 'asset_digest', bytes: bytes.length } })
 }
 
-/** A sender does not fetch its own asset; it still has what it handed over, for a while. */
+/** A sender cannot fetch its own asset, and reads its copy from the outbox. */
 async function fromOutbox(
   { package_id: packageId, edc }: PackageResource,
   { outbox }: OpenDependencies,
 ): Promise<FetchedContent> {
   const entry = await outbox?.read(packageId)
   if (!entry) {
-    const what = 'Content sent through a connector can be read again from the outbox alone.'
+    const what = 'Content sent through a connector is only available in the outbox.'
     throw new ExchangeError('content_unavailable', { what, details: { packageId } })
   }
   const bytes = new TextEncoder().encode(entry.envelopeText)
@@ -131,7 +133,7 @@ async function fromOutbox(
   return { bytes, finish: async () => undefined }
 }
 
-/** The content is here and dealt with; a transfer that does not end by itself is the connector's to clean up. */
+/** The content is already processed, so a failure to end the transfer is ignored. */
 async function finishQuietly({ connector }: DataSpace, acquisition: Acquisition): Promise<void> {
   await connector.finish(acquisition).catch(() => undefined)
 }

@@ -5,7 +5,7 @@ import { ExchangeError, type ExchangeErrorCode } from '../errors.ts'
 import type { PeerKey } from '../peers/peer-directory.ts'
 import { readPages } from './pages.ts'
 
-/** The platform's own word that it accepted a package (ours, O-07). */
+/** The platform's signed statement that it accepted a package (ours, O-07). */
 export interface Acceptance {
   readonly package_id: string
   readonly thread_id: string
@@ -15,14 +15,14 @@ export interface Acceptance {
   readonly signature: { readonly key_id: string }
 }
 
-/** What says that the platform never signed the acceptance. */
+/** Errors that disprove the signed acceptance. */
 const DISPROVING = new Set<ExchangeErrorCode>(['peer_unknown', 'peer_key_missing', 'peer_key_mismatch'])
 
 export type KeyFault = 'not_yet_valid' | 'revoked'
 
 /**
- * ID-05: whether a signature counts. A key with an end needs the time of acceptance too: the claimed time is the
- * signer's word alone, and whoever stole the key can write any.
+ * ID-05: whether the key was valid for this signature. A revoked or expired key also needs the time of acceptance:
+ * the thief of a key can claim any signing time.
  */
 export function keyFault(
   { valid_from, invalid_from, status }: Pick<PublicKey, 'valid_from' | 'invalid_from' | 'status'>,
@@ -35,7 +35,7 @@ export function keyFault(
   return inTime ? undefined : 'revoked'
 }
 
-/** Finds the signed acceptance in the evidence of a package. */
+/** Reads the signed acceptance in the evidence of a package. */
 function findAcceptance(entries: readonly EvidenceEntry[], packageId: string): Acceptance | undefined {
   return entries
     .map(({ proof }) => Reflect.get(proof, 'acceptance') as Acceptance | undefined)
@@ -45,11 +45,11 @@ function findAcceptance(entries: readonly EvidenceEntry[], packageId: string): A
 export interface SignedPackage {
   readonly packageId: string
   readonly contentDigest: string
-  /** The key that the exchange saw: of the envelope in native mode, of the manifest in ds_x. */
+  /** The key that the exchange verified: of the envelope in native mode, of the manifest in ds_x. */
   readonly acceptedKeyId: string
 }
 
-/** When the package was accepted, by a statement that the platform signed; asked for once, and only if needed. */
+/** Time of acceptance, from the platform's signed statement. Read on demand, once. */
 export function acceptanceReader(context: AgentContext, signed: SignedPackage): () => Promise<string> {
   let known: Promise<string> | undefined
   return () => (known ??= readAcceptance(context, signed))
@@ -66,7 +66,7 @@ async function readAcceptance(
     const { publicKey } = await peers.signingKey(profile['O-42'].agent_id, acceptance.signature.key_id)
     await verifyDetached(acceptance, { member: 'signature', publicKey })
   } catch (cause) {
-    // A key of the platform that a person has still to confirm, or a network that is away, proves nothing yet.
+    // An unconfirmed key of the platform or a network failure proves nothing.
     if (cause instanceof ExchangeError && !DISPROVING.has(cause.code)) throw cause
     throw new ExchangeError('peer_key_revoked', { details: { packageId }, cause })
   }
@@ -86,7 +86,7 @@ async function readSignedAcceptance(
   return undefined
 }
 
-/** ID-05 for a key of the sender; evidence is asked for only where the key has an end. */
+/** ID-05 for a key of the sender. Reads evidence only if the key was revoked. */
 export async function requireKeyInTime(
   { entry, agentId, keyId }: PeerKey,
   claimedAt: string,

@@ -2,7 +2,7 @@ import { isEarlier } from '@agent-exchange/protocol'
 import { hasEnded, type Outbox, type OutboxEntry } from './outbox.ts'
 
 /**
- * An outbox that forgets with its process: for tests, browsers and agents that can send again by themselves.
+ * An outbox in memory: for tests, browsers, and agents that can send again.
  *
  * @example
  * await sendPackage(context, input, { outbox: createMemoryOutbox() })

@@ -9,7 +9,7 @@ import type { PeerKey } from '../peers/peer-directory.ts'
 import type { Outbox } from './outbox.ts'
 import type { DataSpace } from './delivery-mode.ts'
 
-/** In this order; `receipt` once for each that is sent. */
+/** Steps in order; one `receipt` for each receipt sent. */
 export type OpenProgress =
   | { readonly step: 'fetched'; readonly packageId: string }
   | {
@@ -21,11 +21,11 @@ export type OpenProgress =
   | { readonly step: 'receipt'; readonly packageId: string; readonly receipt: ReceiptResource }
 
 export interface OpenDependencies {
-  /** Needed for threads that run over data-space connectors. */
+  /** Required for ds_x threads. */
   readonly dataSpace?: DataSpace
-  /** Lets a sender read what it sent through a connector. */
+  /** Lets a sender read its own ds_x packages. */
   readonly outbox?: Outbox
-  /** Which signed receipts are sent: `opened` and all before it unless told. Failures are told unless `none`. */
+  /** The last signed receipt to send. Defaults to `opened`. With `none`, failures send no receipt either. */
   readonly receipts?: 'none' | 'received' | 'opened'
   readonly maximumBytes?: number
   readonly onProgress?: (progress: OpenProgress) => void
@@ -38,15 +38,15 @@ export interface OpenedPackage {
   readonly metadata: PackageMetadata
   readonly policyReceipt: PolicyReceiptResource
   /**
-   * The object's own id and creation time beside the package's. They need not be equal (PKG-09): an object may be
-   * written before it is sealed, and a response has an id of its own.
+   * Ids and creation times of package and object. They may differ (PKG-09): an object may be written before it is
+   * sealed, and a response has its own id.
    */
   readonly ids: { readonly package: string; readonly object: string }
   readonly createdAt: { readonly package: string; readonly object: string }
-  /** Which agent sent it. A response may come from another agent of the organization than the one that was asked (O-46). */
+  /** Key of the sending agent. Another agent of the addressed organization may send the response (O-46). */
   readonly senderKey: PeerKey
   /** When the exchange accepted it. */
   readonly acceptedAt: string
-  /** Those that this agent sent now or earlier. */
+  /** Receipts of this agent, of this call and earlier ones. */
   readonly receipts: readonly ReceiptResource[]
 }

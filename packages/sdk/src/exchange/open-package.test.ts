@@ -211,7 +211,7 @@ const LIES: Record<string, [path: RegExp, alter: Alteration, code: string, recei
     'content_mismatch',
     ['rejected'],
   ],
-  'an envelope that was written anew': [
+  'an envelope that was serialized again': [
     CONTENT,
     inPayload(({ metadata, jwe }) => ({ metadata, jwe })),
     'signature_invalid',
@@ -306,7 +306,7 @@ test('[POL-04] the policy receipt of another package does not cover this one', a
   ])
 })
 
-test('[PKG-01] what differs is said: an envelope that was written anew', async () => {
+test('[PKG-01] the error names the difference: an envelope that was serialized again', async () => {
   const sent = await sendCrafted(acme, bolt)
   const proxy = behindLiar(
     bolt,
@@ -314,7 +314,7 @@ test('[PKG-01] what differs is said: an envelope that was written anew', async (
     inPayload(({ metadata, jwe }) => ({ metadata, jwe })),
   )
   const error = await refusal(openPackage(proxy, sent.package_id))
-  assert.match(error.message, /written anew/)
+  assert.match(error.message, /serialized again/)
 })
 
 test('content beyond the limit is not read, and the sender learns that it failed', async () => {

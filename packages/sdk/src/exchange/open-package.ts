@@ -12,9 +12,9 @@ import { requirePolicyReceipt } from './verify-policy-receipt.ts'
 
 /**
  * Opens a package: fetches it, verifies metadata, sender key, digest and signature in this order, decrypts,
- * validates, and compares what is inside with what is said outside. A recipient then sends the signed receipts
- * `received` and `opened`. Where something cannot be right, the sender is told by a signed `rejected` or `failed`
- * receipt before the error is thrown. Safe to repeat: a receipt is made once.
+ * validates, and compares the content with its metadata. A recipient then sends the signed receipts `received` and
+ * `opened`. On a failure it sends a signed `rejected` or `failed` receipt before it throws the error. Safe to repeat:
+ * a receipt is created once.
  *
  * @example
  * const { object, metadata } = await openPackage(context, 'pkg_1')
@@ -48,7 +48,8 @@ export async function openPackage(
     return { ...opened, receipts: sent }
   } catch (error) {
     const state = receiptFor(error)
-    if (state !== undefined && isRecipient && receipts !== 'none') throw await told(context, resource, error)
+    if (state !== undefined && isRecipient && receipts !== 'none')
+      throw await withReceiptSent(context, resource, error)
     throw error
   } finally {
     await fetched?.finish()
@@ -60,10 +61,10 @@ function requireParty({ identity }: AgentContext, packageId: string, resource: P
   const { metadata } = resource
   const claims = [resource.package_id, metadata.package_id]
   if (claims.some((id) => id !== packageId))
-    throw new ExchangeError('exchange_answer_unreadable', { what: 'The answer is about another package.' })
+    throw new ExchangeError('exchange_answer_unreadable', { what: 'The response is about another package.' })
   if (resource.state === 'revoked')
     throw new ExchangeError('content_unavailable', {
-      what: 'Its sender has revoked it.',
+      what: 'The sender revoked the package.',
       details: { packageId, reason: 'revoked' },
     })
   const isParty = (organizationId: string, agentId: string) =>
@@ -107,7 +108,7 @@ async function verifyAndOpen(
   }
 }
 
-/** What the exchange says beside the metadata repeats them. */
+/** The resource repeats members of the metadata. They must agree. */
 function requireConsistency({ metadata, thread_id, transport_mode }: PackageResource): void {
   const members = [
     ...(metadata.thread_id === thread_id ? [] : ['thread_id']),
@@ -120,8 +121,12 @@ function requireConsistency({ metadata, thread_id, transport_mode }: PackageReso
     })
 }
 
-/** The same error, saying which receipt the sender got; the error matters more than a receipt that failed. */
-async function told(context: AgentContext, resource: PackageResource, error: unknown): Promise<unknown> {
+/** Sends the receipt of a failure. Returns the error with its state, even if the receipt cannot be sent. */
+async function withReceiptSent(
+  context: AgentContext,
+  resource: PackageResource,
+  error: unknown,
+): Promise<unknown> {
   const state = receiptFor(error)
   if (!(error instanceof ExchangeError) || state === undefined) return error
   const sent = await sendPackageReceipt(context, resource, state).then(

@@ -3,13 +3,13 @@ import type { ProtocolObject } from '@agent-exchange/protocol'
 import type { Identity } from '../context.ts'
 import type { AgentAddress } from './send-input.ts'
 
-/** A response_object names what it answers by an id of this prefix, so every package of ours has it. */
+/** A response_object refers to a package by an id with this prefix, so all our packages have it. */
 const ANSWERABLE = 'pkg_'
 const ID_BYTES = 16
 
 /**
- * PKG-09: the id under which an object travels. A reasoning package travels under its own id. For any other object the id
- * is derived from ids alone, so a repeated call finds the same package and nobody can guess content from it.
+ * PKG-09: the package id of an object. A reasoning package uses its own id. For any other object the id is derived
+ * from ids alone: a repeated call finds the same package, and the id reveals no content.
  */
 export async function packageIdFor(
   sender: Identity,

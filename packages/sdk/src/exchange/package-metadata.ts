@@ -2,8 +2,8 @@ import { canonicalBytes, canonicalize } from '@agent-exchange/crypto'
 import type { PackageMetadata } from '@agent-exchange/protocol'
 
 /**
- * What the sealed content authenticates beside itself (O-17, ours): the metadata but for two members. The digest
- * covers the sealed content, so it cannot stand inside; the transport may change without sealing again.
+ * Additional authenticated data of the sealed content (O-17, ours): the metadata without two members. The digest
+ * covers the sealed content and cannot be inside; the mode may change without sealing again.
  */
 export function boundMetadata(
   metadata: Omit<PackageMetadata, 'content_digest' | 'transport_mode'>,
@@ -12,7 +12,7 @@ export function boundMetadata(
   return canonicalBytes(bound)
 }
 
-/** Names of members that two objects do not have alike; a missing member differs from any value. */
+/** Names of members that differ between two objects. A missing member differs from any value. */
 export function differingMembers(left: object, right: object): string[] {
   const names = new Set([...Object.keys(left), ...Object.keys(right)])
   return [...names].filter((name) => textOf(left, name) !== textOf(right, name)).toSorted()

@@ -12,9 +12,8 @@ import { currentSigningKey } from './own-keys.ts'
 import { readPages } from './pages.ts'
 
 /**
- * PKG-08: says, signed and bound to the package, what this agent did with it. Said once however often it is called:
- * the id of the receipt follows from package, state and agent, and where the exchange already has it, that one is
- * the answer.
+ * PKG-08: sends a signed receipt that is bound to the package. Idempotent: the receipt id is derived from package,
+ * state and agent. If the exchange already has the receipt, it is returned.
  *
  * @example
  * const { accepted_at } = await sendPackageReceipt(context, resource, 'received')
@@ -47,7 +46,7 @@ export async function sendPackageReceipt(
       return earlierReceipt(context, packageId, body.receipt_id, error)
     if (error.problem?.code === 'invalid_state_transition')
       throw new ExchangeError('content_unavailable', {
-        what: 'Its sender has revoked it.',
+        what: 'The sender revoked the package.',
         details: { packageId, reason: 'revoked' },
         cause: error,
       })

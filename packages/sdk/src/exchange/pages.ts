@@ -6,7 +6,7 @@ interface Page {
   readonly has_more?: boolean
 }
 
-/** Follows cursors to the end, which has to come: not later than a named number of pages, and not in a circle. */
+/** Follows cursors to the last page. Fails after a maximum number of pages or on a repeated cursor. */
 export async function* readPages<P extends Page>(
   read: (after: string | undefined) => Promise<P>,
 ): AsyncGenerator<P> {

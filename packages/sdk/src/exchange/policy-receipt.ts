@@ -20,7 +20,7 @@ interface ReceiptParts {
   readonly signer: SigningKey
 }
 
-/** POL-02: identifiers, versions, digests and outcomes; nothing of the content. */
+/** POL-02: identifiers, versions, digests and outcomes; no content. */
 export async function signedPolicyReceipt(
   { profile }: AgentContext,
   parts: ReceiptParts,
@@ -58,7 +58,7 @@ export function policyDigest(policy: PolicyEnvelope): Promise<string> {
   return sha256Digest(canonicalBytes(policy))
 }
 
-/** POL-03: all five checks passed, and an approval that is required is there. */
+/** POL-03: all five checks passed, and a required approval is present. */
 export function isEligible(receipt: PolicyReceipt, profile: DeploymentProfile): boolean {
   const { passing_outcomes, approving_outcomes } = profile['O-34']
   const { required, outcome, approved_at } = receipt.human_approval

@@ -4,16 +4,16 @@ import { isNotFound } from './evaluate-draft.ts'
 import { readPages } from './pages.ts'
 
 export interface ReadThreadOptions {
-  /** Packages on a page; what the exchange chooses unless told. */
+  /** Packages per page. Defaults to the exchange's page size. */
   readonly limit?: number
-  /** What a thread that the exchange does not show means: an error, or one without pages. */
+  /** Whether an unknown thread is an error or an empty thread. */
   readonly missing?: 'error' | 'empty'
   readonly signal?: AbortSignal
 }
 
 /**
- * Reads a thread page by page, its packages in the order of acceptance. Ends with an error at a named number of
- * pages, or where the exchange repeats itself.
+ * Reads a thread page by page, with packages in order of acceptance. Fails after a maximum number of pages or on a
+ * repeated cursor.
  *
  * @example
  * for await (const { packages } of readThread(context, 'thread_1')) {

@@ -1,11 +1,11 @@
 import { problems, type ProblemCategory, type TransportMode } from '@agent-exchange/protocol'
 import { ExchangeError } from '../errors.ts'
 
-/** What may be otherwise tomorrow although the same request is refused today. */
+/** Refusals that depend on state which may change: the same request may succeed later. */
 const PASSING = new Set<ProblemCategory>(['authentication', 'authorization', 'rate_limit', 'availability'])
 const PASSING_STATUSES = new Set([401, 403, 408, 425, 429])
 
-/** Whether the exchange has judged the request itself, so that repeating it is of no use. */
+/** Whether the refusal concerns the request itself, so that a retry is useless. */
 export function isFinal(error: unknown): error is ExchangeError {
   if (!(error instanceof ExchangeError) || error.code !== 'exchange_refused' || error.retryable) return false
   const { problem } = error
@@ -16,7 +16,7 @@ export function isFinal(error: unknown): error is ExchangeError {
   return known ? !PASSING.has(known.category) : !PASSING_STATUSES.has(problem.status)
 }
 
-/** PKG-05: the mode of the thread, where a package was refused for having the other one. */
+/** PKG-05: the mode of the thread, if a package was refused for having the other mode. */
 export function requiredMode(error: unknown): TransportMode | undefined {
   if (!(error instanceof ExchangeError) || error.problem?.code !== 'transport_mode_mismatch') return undefined
   const { required_mode: mode } = error.problem.details as { required_mode?: unknown }

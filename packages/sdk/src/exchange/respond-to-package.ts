@@ -7,9 +7,9 @@ import type { AgentAddress, RespondInput, SendDependencies, SentPackage } from '
 import { validInput } from './valid-input.ts'
 
 /**
- * PKG-09: answers a package with a package of its own, from the recipient's organization to the sender's, in its
- * thread. The same steps as {@link sendPackage}, under the answering side's own policy. Whether an agent may answer for
- * another agent of its organization is for the exchange to decide (O-46). An answer can be answered in turn.
+ * PKG-09: responds to a package with a new package in the same thread, from the recipient's organization to the
+ * sender's. The steps are those of {@link sendPackage}, under the responder's own policy. The exchange decides whether
+ * an agent may respond for another agent of its organization (O-46). A response can have a response.
  *
  * @example
  * await respondToPackage(context, 'pkg_1', { object: response, policy, skill: { id: 'skill_a', version: '1.0.0' } }, { outbox })
@@ -33,7 +33,7 @@ export async function respondToPackage(
       details: { packageId },
     })
   const to = answeredAgent(metadata, input.to)
-  // O-35: the first of the content types is the one that we write.
+  // O-35: we write the first of the accepted content types.
   const [contentType = metadata.content_type] = context.profile['O-35'].content_types
   const draft = {
     ...input,
@@ -48,12 +48,12 @@ export async function respondToPackage(
   return sendDraft(context, draft, deps)
 }
 
-/** Who gets the answer: the sending agent, or the agent of its organization that was named. */
+/** The recipient of the response: the sending agent, or the given agent of its organization. */
 function answeredAgent(metadata: PackageMetadata, given: AgentAddress | undefined): AgentAddress {
   const sender = { organizationId: metadata.sender_org_id, agentId: metadata.sender_agent_id }
   if (given && given.organizationId !== sender.organizationId)
     throw new ExchangeError('input_invalid', {
-      what: 'An answer goes to an agent of the organization that sent the package.',
+      what: 'A response must go to an agent of the organization that sent the package.',
       details: { organizationId: sender.organizationId },
     })
   return given ?? sender

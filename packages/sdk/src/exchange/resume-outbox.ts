@@ -7,20 +7,20 @@ import type { SendDependencies } from './send-input.ts'
 
 export interface ResumedPackage {
   readonly packageId: string
-  /** `pending` may succeed another time; `refused` has to be sent again as a whole, with its object. */
+  /** `pending` may succeed later; a `refused` package must be sent again with its object. */
   readonly outcome: 'accepted' | 'pending' | 'refused'
   readonly error?: ExchangeError
 }
 
 export interface Resumption {
   readonly packages: readonly ResumedPackage[]
-  /** Entries that ended long ago and were removed. */
+  /** Number of old finished entries that were removed. */
   readonly pruned: number
 }
 
 /**
- * Takes up everything that an earlier process sealed and did not see accepted, the oldest first, with the very
- * bytes and keys of the first try. Call it at the start of an agent.
+ * Sends everything that an earlier process sealed and did not see accepted, oldest first, with the bytes and
+ * idempotency keys of the first attempt. Call it when an agent starts.
  *
  * @example
  * const { packages } = await resumeOutbox(context, { outbox })

@@ -8,13 +8,13 @@ import { readPages } from './pages.ts'
 import { viaConnector, type DataSpace } from './delivery-mode.ts'
 
 export interface RevokeInput {
-  /** A short word; the recipient's side can read it in the evidence. */
+  /** A short code; the recipient can read it in the evidence. */
   readonly reasonCode: string
   readonly reasonDetail: string
 }
 
 export interface RevokeDependencies {
-  /** Needed to take back what was offered through a data-space connector. */
+  /** Required to withdraw a ds_x package from the connector. */
   readonly dataSpace?: DataSpace
   readonly signal?: AbortSignal
 }
@@ -22,24 +22,23 @@ export interface RevokeDependencies {
 export interface RevokedPackage {
   readonly packageId: string
   readonly revocation: PackageRevocationResource
-  /** True where an earlier call had already revoked it. */
+  /** True if an earlier call revoked it. */
   readonly alreadyRevoked: boolean
-  /** What the connector could take back, in ds_x. */
+  /** What the connector withdrew, in ds_x. */
   readonly withdrawal?: WithdrawalReport
-  /** Why nothing was taken back; calling again tries again. */
+  /** Why the connector withdrew nothing. Calling again retries. */
   readonly withdrawalError?: ExchangeError
   /**
-   * Whether nobody can fetch the content any more: in native mode the exchange sees to it, in ds_x our own data
-   * address. What was opened before stays known to whoever opened it.
+   * Whether the content can no longer be fetched: blocked by the exchange in native mode, by our data address in
+   * ds_x. Content that was opened earlier cannot be recalled.
    */
   readonly futureAccessBlocked: boolean
 }
 
 /**
- * PKG-10: withdraws a package that nobody has opened yet, by a signed statement that is bound to it. Whether an agent
- * may revoke what another agent of its organization sent is for the exchange to decide (O-46). In ds_x the exchange
- * comes first, then the connector: data address, offer, running transfers, asset. Repeating it is safe and
- * completes what a crash left undone.
+ * PKG-10: revokes an unopened package by a signed statement that is bound to it. The exchange decides whether an agent
+ * may revoke a package of another agent of its organization (O-46). In ds_x the order is: exchange, data address,
+ * offer, running transfers, asset. Repeating it is safe and completes what a crash interrupted.
  *
  * @example
  * const { futureAccessBlocked } = await revokePackage(context, 'pkg_1', { reasonCode: 'superseded', reasonDetail: 'A newer one follows.' })
@@ -55,7 +54,7 @@ export async function revokePackage(
   const resource = await context.connection.call('getPackage', { path, ...(signal && { signal }) })
   if (resource.metadata.sender_org_id !== context.identity.organizationId)
     throw new ExchangeError('package_not_for_us', {
-      what: "Only the sender's organization revokes a package.",
+      what: "Only the sender's organization may revoke a package.",
       details: { packageId },
     })
   const made =
@@ -71,7 +70,7 @@ export async function revokePackage(
   }
 }
 
-/** Undefined where somebody else was faster. */
+/** Undefined if the package is already revoked. */
 async function requestRevocation(
   context: AgentContext,
   packageId: string,
@@ -98,7 +97,7 @@ async function requestRevocation(
   }
 }
 
-/** The answer of the first call again, from what the exchange keeps of it. */
+/** The recorded revocation, read from the evidence. */
 async function recordedRevocation(
   { connection, profile }: AgentContext,
   packageId: string,
@@ -109,7 +108,7 @@ async function recordedRevocation(
     const entry = entries.find(({ proof, event }) => proof.kind === 'package_revoked' && event)
     if (!entry?.event) continue
     const isNative = resource.transport_mode === 'native'
-    // It may have been recorded later than it was accepted (O-43).
+    // The record may be later than the acceptance (O-43).
     const { accepted_at: acceptedAt, recorded_at } = entry.proof as {
       accepted_at?: string
       recorded_at: string
@@ -142,7 +141,7 @@ async function withdraw(
     const withdrawal = await viaConnector(() => dataSpace.connector.withdraw(edc.asset_id, wait))
     return { withdrawal }
   } catch (error) {
-    // The revocation stands; that the offer does too is said, not thrown over it.
+    // The package is revoked. A failed withdrawal is reported in the result, not thrown.
     if (error instanceof ExchangeError) return { withdrawalError: error }
     throw error
   }

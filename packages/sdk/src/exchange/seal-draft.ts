@@ -35,8 +35,8 @@ export interface Sealing {
 }
 
 /**
- * Makes everything that is sent: sealed content, signed policy receipt, signed envelope. No request is made here. The
- * object is sealed as it was approved; only the metadata carry the time of sealing.
+ * Creates sealed content, signed policy receipt and signed envelope. Sends nothing. The object is sealed as it was
+ * approved; only the metadata carry the time of sealing.
  */
 export async function sealDraft(context: AgentContext, sealing: Sealing): Promise<OutboxEntry> {
   const { draft, transportMode } = sealing
@@ -80,7 +80,7 @@ export async function envelopeTextOf(
   return JSON.stringify(await signEnvelope(content, { key, kid: keyId }))
 }
 
-/** POL-04: not before evaluation and approval, also where the clock was set back in between. */
+/** POL-04: not before evaluation and approval, even if the clock was set back. */
 function creationTime({ now }: AgentContext, { evaluatedAt, approval }: Sealing): string {
   return [evaluatedAt, approval.approved_at, now().toISOString()]
     .filter((time) => time !== undefined)
@@ -122,7 +122,7 @@ async function recipientParty({ peers }: AgentContext, { to }: Draft) {
   return { kid: keyId, publicKey }
 }
 
-/** What the recipient will compare is compared before it leaves. */
+/** The comparison that the recipient will make. */
 function requireAgreement(object: ProtocolObject, metadata: PackageMetadata, receipt: PolicyReceipt): void {
   const failures = contentDifferences(object, metadata, receipt).map((pointer) => ({
     pointer,

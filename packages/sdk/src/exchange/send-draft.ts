@@ -14,7 +14,7 @@ import { sealDraft } from './seal-draft.ts'
 import type { Draft, SendDependencies, SentPackage } from './send-input.ts'
 import { chooseTransport } from './delivery-mode.ts'
 
-/** The steps that packages and responses share, in order. */
+/** The common steps of packages and responses. */
 export async function sendDraft(
   context: AgentContext,
   draft: Draft,
@@ -23,7 +23,7 @@ export async function sendDraft(
   const { outbox } = deps
   const { packageId } = draft
   const kept = await outbox.read(packageId)
-  if (kept && kept.state !== 'refused') return goOn(context, draft, kept, deps)
+  if (kept && kept.state !== 'refused') return resumeExisting(context, draft, kept, deps)
 
   const about = { packageId }
   report(deps, about, 'validated')
@@ -34,14 +34,14 @@ export async function sendDraft(
   const transportMode = await chooseTransport(context, draft, evaluated.recipientAgent, deps)
   const sealed = await sealDraft(context, { draft, ...evaluated, approval, transportMode })
   const added = await outbox.add(sealed)
-  // Somebody else was faster with the same id.
-  if (added.receiptKey !== sealed.receiptKey) return goOn(context, draft, added, deps)
+  // A concurrent call added an entry with the same id first.
+  if (added.receiptKey !== sealed.receiptKey) return resumeExisting(context, draft, added, deps)
   report(deps, about, 'sealed')
   return toSent(await deliverEntry(context, added, deps), draft, false)
 }
 
-/** The id is taken by an earlier call: the same package goes on from there, another one is refused. */
-async function goOn(
+/** An earlier call used this id. Resumes the same package; another package is a conflict. */
+async function resumeExisting(
   context: AgentContext,
   draft: Draft,
   entry: OutboxEntry,
@@ -53,8 +53,8 @@ async function goOn(
 }
 
 /**
- * The outbox keeps no plaintext and no digest of it, which could be guessed from; but this agent is one of the two
- * that the content was sealed for, so it can look.
+ * The outbox keeps neither plaintext nor its digest, from which content could be guessed. The content is sealed for
+ * its sender too, so this agent decrypts it to compare.
  */
 async function isSame(context: AgentContext, draft: Draft, { metadata, ...entry }: OutboxEntry) {
   const { to, skill, threadId, respondsTo, policy, object } = draft

@@ -16,7 +16,7 @@ export interface AgentAddress {
   readonly agentId: string
 }
 
-/** What a person is shown who decides whether a package may leave. It holds the content: keep it on this side. */
+/** What a person sees who approves a package. Contains plaintext: do not send it anywhere. */
 export interface ApprovalRequest {
   readonly packageId: string
   readonly threadId: string
@@ -31,13 +31,13 @@ export interface ApprovalRequest {
 
 export interface ApprovalAnswer {
   readonly approved: boolean
-  /** Where the decision is on record. It goes into the policy receipt, which the exchange can read. */
+  /** Reference to the recorded decision. It goes into the policy receipt, which the exchange can read. */
   readonly approvalReference?: string
 }
 
 export type Approve = (request: ApprovalRequest) => ApprovalAnswer | Promise<ApprovalAnswer>
 
-/** In this order; `approved` only where an approval was asked for, `published` only in ds_x. */
+/** Steps in order; `approved` only if an approval was required, `published` only in ds_x. */
 export type SendStep =
   | 'validated'
   | 'checked'
@@ -55,43 +55,43 @@ export interface SendProgress {
 interface SendTerms {
   readonly policy: PolicyEnvelope
   readonly skill: { readonly id: string; readonly version: string }
-  /** When the exchange stops offering the content; fourteen days, or the policy's retention if that is shorter. */
+  /** When the content expires. Defaults to fourteen days, or to the policy's retention if shorter. */
   readonly expiresAt?: string
-  /** Asked where the policy or the package wants a human approval. */
+  /** Called if the policy or the package requires a human approval. */
   readonly approve?: Approve
   /** Refuse to send under a skill release that the exchange does not know. */
   readonly requireSkillRelease?: boolean
   readonly policySettings?: PolicySettings
 }
 
-/** A response goes by {@link respondToPackage}. */
+/** Every object but a response, which {@link respondToPackage} sends. */
 export type SendableObject = Exclude<ProtocolObject, ResponseObject>
 
 export interface SendInput extends SendTerms {
-  /** Sealed as it is. Its `created_at` is the object's own; the package has one that is not before its approval (POL-04). */
+  /** Sealed unchanged, with its own `created_at`. The package's `created_at` is not before its approval (POL-04). */
   readonly object: SendableObject
-  /** Who gets it; in a thread that has a package with one of its recipients, the agent of that package. */
+  /** The recipient. Defaults to the recipient's agent in the latest package of the thread. */
   readonly to?: AgentAddress
-  /** For a policy_envelope, which names no thread itself; a new thread unless told. */
+  /** For a policy_envelope, which names no thread. Defaults to a new thread. */
   readonly threadId?: string
 }
 
 export interface RespondInput extends SendTerms {
   readonly object: ResponseObject
-  /** Another agent of the sender's organization (O-46), such as the one that replaced the sender; the sender by default. */
+  /** Another agent of the sender's organization (O-46). Defaults to the sender. */
   readonly to?: AgentAddress
 }
 
 export interface SendDependencies {
   readonly outbox: Outbox
-  /** Needed for threads that run over data-space connectors. */
+  /** Required for ds_x threads. */
   readonly dataSpace?: DataSpace
-  /** What it throws ends the call; what is in the outbox by then stays there, and is resumed like after a crash. */
+  /** An exception from it ends the call. A package that is already in the outbox stays there, as after a crash. */
   readonly onProgress?: (progress: SendProgress) => void
   readonly signal?: AbortSignal
 }
 
-/** A package as it is about to be made, whichever operation it goes by. */
+/** A package or response before sealing. */
 export interface Draft extends SendTerms {
   readonly packageId: string
   readonly object: ProtocolObject
@@ -106,8 +106,8 @@ export interface SentPackage {
   readonly threadId: string
   readonly metadata: PackageMetadata
   readonly policyReceiptId: string
-  /** True where an earlier call had already handed it over, in part or as a whole. */
+  /** True if an earlier call started or completed the send. */
   readonly resumed: boolean
-  /** What is worth a look although it was sent: sentences of a template that were not replaced. */
+  /** Warnings about the sent object: template sentences that were not replaced. */
   readonly warnings: readonly SendWarning[]
 }

@@ -9,10 +9,10 @@ import type { AgentAddress, SendableObject, SendDependencies, SendInput, SentPac
 import { validInput } from './valid-input.ts'
 
 /**
- * Sends one object to one agent: validates it, evaluates the five policy checks, asks for an approval where one is
- * required, signs the policy receipt, seals for both sides, signs, and hands both over. What is sealed is in the
- * outbox before the first of the two requests, so calling it again with the same input, or
- * {@link resumeOutbox} after a crash, never makes a second package.
+ * Sends one object to one agent: validates it, evaluates the five policy checks, requests an approval if required,
+ * signs the policy receipt, seals for both parties, signs, and submits receipt and package. The sealed package is in
+ * the outbox before the first request. Repeating the call, or {@link resumeOutbox} after a crash, never creates a
+ * second package.
  *
  * @example
  * const { packageId } = await sendPackage(
@@ -29,7 +29,7 @@ export async function sendPackage(
   const { to: given, threadId: givenThread, ...terms } = input
   const { object, policy } = validInput(context, input)
   if ((object as ProtocolObject).object_type === 'response_object')
-    throw new ExchangeError('object_invalid', { what: 'A response goes by respondToPackage.' })
+    throw new ExchangeError('object_invalid', { what: 'Send a response with respondToPackage.' })
   const threadId = object.object_type === 'policy_envelope' ? givenThread : object.thread_id
   const to = given ?? (await recipientInThread(context, object))
   return sendDraft(
@@ -47,7 +47,7 @@ export async function sendPackage(
   )
 }
 
-/** Objects name organizations, not agents: the thread knows which agent of theirs we talk to, the latest first. */
+/** An object names organizations, not agents: takes the agent from the latest package of the thread. */
 async function recipientInThread(context: AgentContext, object: SendableObject): Promise<AgentAddress> {
   let found: AgentAddress | undefined
   if (object.object_type === 'reasoning_package') {
@@ -68,6 +68,6 @@ async function recipientInThread(context: AgentContext, object: SendableObject):
   }
   if (found) return found
   throw new ExchangeError('object_invalid', {
-    what: 'Say in `to` which agent gets it: the thread has no package with any of its recipients yet.',
+    what: 'Name the recipient agent in `to`: the thread has no package with any of the recipients yet.',
   })
 }

@@ -10,7 +10,7 @@ import {
 } from '@agent-exchange/crypto'
 import type { SignatureFinding, SignedSubject } from './explain-signature.ts'
 
-/** Bytes that somebody may have signed, and what it means if they did. */
+/** Bytes that a faulty signer may have signed, and the explanation. */
 export interface SignedVariant {
   readonly code: Exclude<SignatureFinding['code'], 'other_key' | 'nothing_fits'> | 'as_it_came'
   readonly message: string
@@ -18,18 +18,18 @@ export interface SignedVariant {
   readonly bytes: Uint8Array
 }
 
-/** Members that are left out one by one. */
+/** Members that are omitted one by one. */
 const MAXIMUM_MEMBERS = 64
 const encoder = new TextEncoder()
 
 const MESSAGES = {
   json_text: 'The signature covers the JSON text as it was written, not its RFC 8785 form.',
-  reserialized: 'The payload was written anew after it was signed; pass it on byte for byte.',
+  reserialized: 'The payload was serialized again after it was signed. Forward it byte for byte.',
   hashed_twice: 'The signature covers a SHA-256 of the text; ES256 hashes by itself, so sign the text.',
   other_package: 'The signature covers the body under another package_id, or with none.',
 } as const
 
-/** The 64 bytes of the signature, or undefined where it is encoded in another way. */
+/** The 64 bytes of the signature, or undefined for another encoding. */
 export function signatureOf(subject: SignedSubject): Uint8Array | undefined {
   if (subject.kind === 'envelope') return subject.envelope.signature
   try {
@@ -39,7 +39,7 @@ export function signatureOf(subject: SignedSubject): Uint8Array | undefined {
   }
 }
 
-/** What may have been signed, as it came first. */
+/** Candidates for the signed bytes. */
 export async function variantsOf(subject: SignedSubject): Promise<SignedVariant[]> {
   const variants = subject.kind === 'envelope' ? envelopeVariants(subject) : detachedVariants(subject)
   const hashed = await Promise.all(
@@ -63,8 +63,8 @@ function detachedVariants(subject: Detached): SignedVariant[] {
 }
 
 /**
- * Each member left out, and each member of a member: something on the way may have added one. Which ones is decided
- * before anything is copied, so that an object of many members costs no more than {@link MAXIMUM_MEMBERS} copies.
+ * Omits each member, and each member of a member: an intermediary may have added one. Members are chosen before any
+ * copy, so that a large object costs at most {@link MAXIMUM_MEMBERS} copies.
  */
 function withoutEach(body: object): SignedVariant[] {
   const members = Object.entries(body).slice(0, MAXIMUM_MEMBERS) as [string, unknown][]

@@ -15,9 +15,8 @@ export interface ValidInput<T extends ProtocolObject> {
 }
 
 /**
- * Object and policy as the other side will read them, before anything is asked of anybody. They are copies: what is
- * evaluated, approved and sealed is what was handed in, whatever the caller does with it meanwhile. A caller without
- * types may hand in anything.
+ * Validates object and policy as the recipient will, before any request. Returns copies, so that the caller cannot
+ * change them between evaluation, approval and sealing. Callers without types may pass anything.
  */
 export function validInput<T extends ProtocolObject>(
   { profile }: AgentContext,

@@ -23,7 +23,7 @@ import { MAXIMUM_DEPTH } from './exchange-limits.ts'
 import { ownKeyAmong } from './own-keys.ts'
 import { differingMembers } from './package-metadata.ts'
 
-/** Reads the envelope and holds its metadata against what the exchange shows. */
+/** Parses the envelope and compares its metadata with those of the exchange. */
 export function readEnvelope(
   { profile }: AgentContext,
   bytes: Uint8Array,
@@ -46,7 +46,7 @@ export function readEnvelope(
   return envelope
 }
 
-/** ID-05: the key that the envelope names is the sender's, and counted at that time. */
+/** ID-05: the key of the envelope belongs to the sender and was valid at that time. */
 export async function requireSenderKey(
   { peers }: AgentContext,
   keyId: string,
@@ -63,7 +63,7 @@ export async function requireSenderKey(
   return key
 }
 
-/** O-17: the digest by one of the rules, then the signature over all of it. */
+/** O-17: the digest by one of the rules, then the signature of the envelope. */
 export async function requireIntegrity(
   context: AgentContext,
   envelope: ParsedEnvelope,
@@ -83,7 +83,7 @@ export async function requireIntegrity(
   })
 }
 
-/** Opens with whichever own key is named, and reads one valid object out of it. */
+/** Decrypts with the named own key and validates the object. */
 export async function openContent(
   context: AgentContext,
   { jwe }: ParsedEnvelope,
@@ -115,8 +115,8 @@ export async function openContent(
 }
 
 /**
- * What the additional data hold is open (O-17). Ours are metadata; where they are an object, no member of it may
- * say something else than the metadata do. Anything else is somebody else's meaning, and passes.
+ * The content of the additional data is open (O-17). Ours are metadata. If they are an object, none of its members may
+ * contradict the metadata. Other forms are ignored.
  */
 function requireBoundMetadata(aad: Uint8Array, metadata: PackageMetadata): void {
   let bound: object

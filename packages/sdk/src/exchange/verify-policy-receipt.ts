@@ -11,7 +11,7 @@ import { signatureFailure } from './explain-signature.ts'
 import { requireKeyInTime } from './key-validity.ts'
 import { isEligible } from './policy-receipt.ts'
 
-/** POL-01 to POL-04 once more, on the side that relies on them. */
+/** POL-01 to POL-04, verified by the recipient. */
 export async function requirePolicyReceipt(
   context: AgentContext,
   metadata: PackageMetadata,
@@ -20,7 +20,7 @@ export async function requirePolicyReceipt(
   const resource = await readPolicyReceipt(context, metadata)
   const { receipt } = resource
   const key = await context.peers.signingKey(metadata.sender_agent_id, receipt.signature.key_id)
-  // A package is accepted after the receipt that it names, so its acceptance dates the receipt too.
+  // A package is accepted after its policy receipt, so the acceptance also dates the receipt.
   await requireKeyInTime(key, receipt.evaluated_at, acceptedAt)
   await verifyPolicyReceipt(receipt, key.publicKey).catch(async (cause: unknown) => {
     throw await signatureFailure(context, {
@@ -48,7 +48,7 @@ async function readPolicyReceipt({ connection }: AgentContext, metadata: Package
   } catch (error) {
     if (isNotFound(error))
       throw new ExchangeError('content_mismatch', {
-        what: 'There is no policy receipt of that id.',
+        what: 'The policy receipt does not exist.',
         details: { members: ['metadata.policy_receipt_id'] },
         cause: error,
       })

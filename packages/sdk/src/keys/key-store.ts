@@ -1,22 +1,22 @@
 import type { PrivateKey, PublicJwk } from '@agent-exchange/crypto'
 
-/** What a key pair of the agent is for: to be let in, to sign, to open what is sealed for it. */
+/** Role of a key pair: client authentication, signing, decryption. */
 export type KeyRole = 'client' | 'signing' | 'encryption'
 
 /**
- * `next` was made and is not registered yet, `current` is in use, `previous` was replaced and still opens or
- * proves what was sealed or signed with it.
+ * `next` is created and not yet registered, `current` is in use, `previous` was replaced and still decrypts or proves
+ * earlier packages.
  */
 export type KeyStage = 'next' | 'current' | 'previous'
 
-/** The public side of a key pair in a store. */
+/** The public part of a key pair in a store. */
 export interface OwnKey {
   readonly keyId: string
   readonly role: KeyRole
   readonly stage: KeyStage
   readonly publicJwk: PublicJwk
   readonly createdAt: string
-  /** The key that this one takes the place of. */
+  /** The key that this one replaces. */
   readonly replaces?: string
 }
 
@@ -25,19 +25,19 @@ export interface NewKey {
   readonly stage: KeyStage
   readonly createdAt: string
   readonly replaces?: string
-  /** Names the pair once its public part is known; the thumbprint names it unless told. */
+  /** Derives the key id from the public key. Defaults to the thumbprint. */
   readonly nameOf?: (publicJwk: PublicJwk) => Promise<string>
 }
 
 /**
- * Where an agent's private keys live. They are made inside and never come out: a store hands out handles
- * that sign or open, and cannot be read back. A store in a hardware module is one more implementation of this.
+ * Holds an agent's private keys. Keys are generated inside and never exported: a store returns handles that sign or
+ * decrypt. A hardware security module can implement it.
  */
 export interface KeyStore {
   list(): Promise<readonly OwnKey[]>
   generate(key: NewKey): Promise<OwnKey>
-  /** A handle to the private part; throws `key_missing` for an unknown id. */
+  /** A handle of the private key; throws `key_missing` for an unknown id. */
   privateKey(keyId: string): Promise<PrivateKey>
-  /** Moves keys from stage to stage, all or none. */
+  /** Changes the stages of keys atomically. */
   setStages(stages: Readonly<Record<string, KeyStage>>): Promise<void>
 }

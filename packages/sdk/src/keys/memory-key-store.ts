@@ -3,7 +3,7 @@ import { describeKey, missing, useOf, withKey, withStages } from './key-rules.ts
 import type { KeyStore, OwnKey } from './key-store.ts'
 
 /**
- * Keys that live as long as the process: for tests, and for browsers that keep nothing.
+ * A key store in memory: for tests, and for browsers without storage.
  *
  * @example
  * const keys = createMemoryKeyStore()
