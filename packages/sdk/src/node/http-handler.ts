@@ -1,12 +1,12 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
 import type { WebhookHandler } from '../receive/webhook-handler.ts'
 
-/** After an answer that came before the end of the body, the sender gets this long to read it. */
+/** Time for the sender to read a response that was sent before the end of its body. */
 const LINGER_MS = 1_000
 
 /**
- * Serves a webhook handler with `node:http` or `node:https`. The bytes reach the handler as they came; the
- * handler's limits on size and time hold while they arrive.
+ * Serves a webhook handler with `node:http` or `node:https`. The handler gets the exact bytes, and applies its limits
+ * on size and time while they arrive.
  *
  * @example
  * createServer({ cert, key }, toNodeListener(receiver.handler)).listen(8443)
@@ -22,7 +22,7 @@ async function respond(
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
-  // The signature covers the exact bytes; once a parser has taken them they cannot be had again.
+  // The signature covers the exact bytes, which a body parser would have consumed.
   if (request.readableDidRead)
     return plain(response, 500, 'Mount the webhook handler before any body parser.')
   const incoming = toRequest(request)
@@ -39,11 +39,11 @@ async function respond(
   if (isEarly) setTimeout(() => request.destroy(), LINGER_MS).unref()
 }
 
-/** The request as the platform's own; undefined where its method or address is none. */
+/** The request as a platform `Request`; undefined if its method or address is invalid. */
 function toRequest(message: IncomingMessage): Request | undefined {
   const { method = '', rawHeaders, url = '/', headers } = message
   const scheme = 'encrypted' in message.socket ? 'https' : 'http'
-  // Every instance of a field, since Node's own record drops repeated ones.
+  // `rawHeaders`: Node's parsed record drops repeated fields.
   const fields = new Headers()
   try {
     for (let i = 0; i + 1 < rawHeaders.length; i += 2)
@@ -60,7 +60,7 @@ function toRequest(message: IncomingMessage): Request | undefined {
   }
 }
 
-/** Not Readable.toWeb: giving up on that ends the connection, and with it the answer. */
+/** Not Readable.toWeb: cancelling that closes the connection before the response is sent. */
 function bodyOf(message: IncomingMessage): ReadableStream<Uint8Array> {
   let isOver = false
   /** The first end counts: after it the stream takes no more. */

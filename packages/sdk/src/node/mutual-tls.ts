@@ -6,18 +6,18 @@ export interface TlsMaterial {
   readonly certificate?: string
   /** The certificate's private key, PEM. */
   readonly key?: string
-  /** Authorities that the exchange's certificate is checked against, PEM; the system's unless told. */
+  /** Authorities for the exchange's certificate, PEM. Defaults to those of the system. */
   readonly ca?: string
 }
 
-/** A `fetch` over connections of its own. Close it when done: they stay open for reuse. */
+/** A `fetch` with its own connection pool. Close it when done. */
 export interface TlsFetch extends AsyncDisposable {
   readonly fetch: Fetch
   close(): Promise<void>
 }
 
 /**
- * A `fetch` that shows a client certificate (RFC 8705), checks the exchange against given authorities, or both.
+ * A `fetch` that presents a client certificate (RFC 8705), verifies the exchange against given authorities, or both.
  *
  * @example
  * const tls = createTlsFetch({ certificate, key, ca })

@@ -8,12 +8,12 @@ const KEY_BYTES = 32
 const SALT_BYTES = 16
 const IV_BYTES = 12
 const TAG_BYTES = 16
-/** 128 MiB and a few hundred milliseconds for each guess; OWASP's first choice for scrypt. */
+/** 128 MiB and a few hundred milliseconds per guess; OWASP's first recommendation for scrypt. */
 const DEFAULT_COST = { n: 131_072, r: 8, p: 1 } as const
 
 type Cost = Pick<LockedKeys, 'n' | 'r' | 'p'>
 
-/** Locks and unlocks text with a passphrase: scrypt (RFC 7914) makes the key, AES-256-GCM uses it. */
+/** Encrypts text with a passphrase: key derivation by scrypt (RFC 7914), AES-256-GCM. */
 export interface PassphraseLock {
   lock(text: string): Promise<LockedKeys>
   unlock(locked: LockedKeys): Promise<string>
@@ -21,7 +21,7 @@ export interface PassphraseLock {
 
 export function createPassphraseLock(passphrase: string, cost: Cost = DEFAULT_COST): PassphraseLock {
   if (passphrase === '') throw new ExchangeError('input_invalid', { what: 'The passphrase is empty.' })
-  // The last derivation is kept: reading a file twice need not take twice as long.
+  // Caches the last derived key, so that reading a file twice derives it once.
   let derived: { readonly from: string; readonly key: Promise<Buffer> } | undefined
   let written: Pick<LockedKeys, 'n' | 'r' | 'p' | 'salt'> | undefined
 
@@ -57,7 +57,7 @@ export function createPassphraseLock(passphrase: string, cost: Cost = DEFAULT_CO
         decipher.setAAD(boundTo(locked))
         decipher.setAuthTag(decodeBase64url(locked.tag))
         const text = Buffer.concat([decipher.update(decodeBase64url(locked.ciphertext)), decipher.final()])
-        // Written again as it was read, so that one derivation serves both.
+        // Reuses the salt that was read, so that one derived key serves reading and writing.
         written = { n, r, p, salt }
         return text.toString('utf8')
       } catch {
@@ -74,7 +74,7 @@ function boundTo({ n, r, p, salt }: Cost & Pick<LockedKeys, 'salt'>): Uint8Array
 function derive(passphrase: string, salt: Uint8Array, { n, r, p }: Cost): Promise<Buffer> {
   const options: ScryptOptions = { N: n, r, p, maxmem: 129 * n * r + 1_048_576 }
   return new Promise((resolve, reject) => {
-    // The same characters count as the same passphrase, however a keyboard composes them (RFC 8265 section 4).
+    // Unicode normalization: keyboards compose the same characters differently (RFC 8265 section 4).
     scrypt(passphrase.normalize('NFC'), salt, KEY_BYTES, options, (error, key) =>
       error ? reject(error) : resolve(key),
     )

@@ -2,9 +2,9 @@ import { open, rename, rm } from 'node:fs/promises'
 import { dirname } from 'node:path'
 
 const OWNER_ONLY = 0o600
-/** What a crash before the rename leaves behind; the next writer removes it. */
+/** Left behind by a crash before the rename; the next writer removes it. */
 const UNFINISHED = '.new'
-/** Keys, pins and descriptions are small; anything larger is something else. */
+/** Largest file: keys, pins and descriptions are small. */
 const MAXIMUM_BYTES = 16_777_216
 
 export interface PrivateFile {
@@ -13,7 +13,7 @@ export interface PrivateFile {
   readonly mode: number
 }
 
-/** The text of a file with its permissions, both of the same open file; undefined where there is none. */
+/** Text and permissions of a file, from one file descriptor; undefined if there is no file. */
 export async function readPrivateFile(file: string): Promise<PrivateFile | undefined> {
   const handle = await open(file, 'r').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return undefined
@@ -30,8 +30,8 @@ export async function readPrivateFile(file: string): Promise<PrivateFile | undef
 }
 
 /**
- * Replaces a file at once or not at all: whatever the moment of a crash, the file holds the old text or the new
- * one. Only its owner can read it, from its first byte on. One writer at a time.
+ * Replaces a file atomically: after a crash it holds the old text or the new one. Only its owner can ever read it. One
+ * writer at a time.
  */
 export async function writePrivateFile(file: string, text: string): Promise<void> {
   const unfinished = file + UNFINISHED
@@ -44,7 +44,7 @@ export async function writePrivateFile(file: string, text: string): Promise<void
     await handle.close()
   }
   await rename(unfinished, file)
-  // The rename itself has to reach the disk. Windows opens no folders, and needs none of this.
+  // Makes the rename durable. Windows cannot open folders.
   if (process.platform === 'win32') return
   const folder = await open(dirname(file), 'r')
   try {
@@ -54,7 +54,7 @@ export async function writePrivateFile(file: string, text: string): Promise<void
   }
 }
 
-/** Whether anybody but the owner has one of these permissions; where there are none to look at, nobody. */
+/** Whether other users have one of these permissions. False on systems without permissions. */
 export function isOpenToOthers(mode: number, permissions: 'any' | 'write'): boolean {
   return process.platform !== 'win32' && (mode & (permissions === 'any' ? 0o077 : 0o022)) !== 0
 }

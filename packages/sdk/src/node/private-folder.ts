@@ -2,14 +2,14 @@ import { readdir, realpath, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { ExchangeError } from '../errors.ts'
 
-/** What the operating system says about a file or a folder. */
+/** Owner and mode of a file or folder. */
 export interface Ownership {
   readonly uid: number
   readonly gid: number
   readonly mode: number
 }
 
-/** Who this process runs as. */
+/** The user of this process. */
 export interface Runner {
   readonly uid: number
 }
@@ -17,18 +17,18 @@ export interface Runner {
 const ROOT = 0
 const GROUP_WRITES = 0o020
 const OTHERS_WRITE = 0o002
-/** On a folder: only the owner of an entry renames or removes it, as in /tmp. */
+/** Sticky bit: only the owner of an entry may rename or remove it, as in /tmp. */
 const STICKY = 0o1000
 
 /**
- * Refuses a folder, or a file of it, that somebody else can change: whoever replaces pins or settings decides whom the
- * agent trusts. Where there are no owners and modes to look at, nothing is refused.
+ * Refuses a folder or file that other users can change: whoever replaces pins or settings decides whom the agent
+ * trusts. Does nothing on systems without owners and modes.
  */
 export async function requirePrivateFolder(folder: string, names: readonly string[]): Promise<void> {
   const uid = process.getuid?.()
   if (uid === undefined) return
   const place = await realpath(folder).catch(() => undefined)
-  // That it is not there is said by whoever reads it.
+  // The reader reports a missing file.
   if (place === undefined) return
   const own = (await readdir(place)).filter((entry) => names.some((name) => entry.startsWith(name)))
   for (const path of [place, ...own.map((entry) => join(place, entry))])
@@ -37,7 +37,7 @@ export async function requirePrivateFolder(folder: string, names: readonly strin
     await requireUnexposed(path, (ownership) => parentFault(ownership, { uid }))
 }
 
-/** What is wrong with the folder itself or with a file in it. */
+/** Why other users can change the folder or a file in it. */
 export function ownFault({ uid, mode }: Ownership, runner: Runner): string | undefined {
   if (uid !== runner.uid && uid !== ROOT) return foreign(uid)
   return (mode & (GROUP_WRITES | OTHERS_WRITE)) === 0
@@ -46,9 +46,8 @@ export function ownFault({ uid, mode }: Ownership, runner: Runner): string | und
 }
 
 /**
- * What is wrong with a folder above it: whoever writes there can put another folder in its place. A group that only
- * the user or root is in is no other (distributions give each user one, with the number of the user). Root works in
- * other users' folders on purpose.
+ * Why other users can change a parent folder: who writes there can replace the folder. A private group (same number as
+ * the user, as distributions create it) is no other user. Root works in other users' folders on purpose.
  */
 export function parentFault({ uid, gid, mode }: Ownership, runner: Runner): string | undefined {
   if (![runner.uid, ROOT].includes(uid) && runner.uid !== ROOT) return foreign(uid)
@@ -75,7 +74,7 @@ async function requireUnexposed(
   path: string,
   faultOf: (ownership: Ownership) => string | undefined,
 ): Promise<void> {
-  // A journal may be gone by now: another process of the agent has closed its file.
+  // Another process of the agent may have removed a journal meanwhile.
   const ownership = await stat(path).catch(() => undefined)
   const fault = ownership && faultOf(ownership)
   if (fault !== undefined)

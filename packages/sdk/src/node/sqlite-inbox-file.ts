@@ -4,13 +4,13 @@ import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlit
 import { ExchangeError } from '../errors.ts'
 import { INBOX_SCHEMA, INBOX_VERSION } from './sqlite-inbox-schema.ts'
 
-/** Another process may hold the file for this long. */
+/** How long to wait for another process that holds the file. */
 const BUSY_MS = 5_000
 const OWNER_ONLY = 0o600
-/** SQLite's name for a database without a file. */
+/** SQLite's name for an in-memory database. */
 const IN_MEMORY = ':memory:'
 
-/** The open file with its prepared statements; every failure leaves as `inbox_unavailable`. */
+/** The open database with prepared statements. Every failure is an `inbox_unavailable`. */
 export class InboxFile {
   readonly database: DatabaseSync
   readonly #statements = new Map<string, StatementSync>()
@@ -35,7 +35,7 @@ export class InboxFile {
     return this.#statement(sql).all(...values) as Row[]
   }
 
-  /** Returns how many rows it changed. */
+  /** Returns the number of changed rows. */
   run(sql: string, ...values: SQLInputValue[]): number {
     return Number(this.#statement(sql).run(...values).changes)
   }
@@ -61,7 +61,7 @@ export class InboxFile {
     }
   }
 
-  /** All of the work or none of it, on disk when it returns. */
+  /** Runs the work in a durable transaction. */
   change<T>(work: () => T): Promise<T> {
     return this.read(() => this.#transaction(work))
   }
@@ -76,7 +76,7 @@ export class InboxFile {
     return statement
   }
 
-  /** Immediate, so that two processes take turns instead of failing at the first write. */
+  /** `begin immediate`, so that concurrent processes wait instead of failing at the first write. */
   #transaction<T>(work: () => T): T {
     this.database.exec('begin immediate')
     try {
@@ -90,7 +90,7 @@ export class InboxFile {
   }
 }
 
-/** Made before SQLite would make it, because only then others cannot read it; -wal and -shm follow suit. */
+/** Created before SQLite opens it, with mode 0600, which -wal and -shm inherit. */
 function makeFile(file: string): void {
   mkdirSync(dirname(file), { recursive: true })
   closeSync(openSync(file, 'a', OWNER_ONLY))

@@ -1,6 +1,6 @@
 /**
- * What the inbox file holds. Names begin with `aex_`, because the owner's own tables may stand beside them: that
- * is what lets an effect and the mark of its event share one transaction.
+ * Schema of the inbox file. Names begin with `aex_`, since the application may keep its own tables in the file: this
+ * lets an effect and the mark of its event share one transaction.
  */
 export const INBOX_SCHEMA = `
   create table if not exists aex_event (
@@ -29,5 +29,5 @@ export const INBOX_SCHEMA = `
   create table if not exists aex_value (name text primary key, value text not null) strict;
 `
 
-/** Raised with every change that an older version of the SDK would misread. */
+/** Incremented with every incompatible change of the schema. */
 export const INBOX_VERSION = '1'

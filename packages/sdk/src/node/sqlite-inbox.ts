@@ -20,8 +20,8 @@ import { InboxFile } from './sqlite-inbox-file.ts'
 import { EVENT_COLUMNS, type EventRow, type GapRow, toEvent, toGap } from './sqlite-inbox-rows.ts'
 
 /**
- * Opens the inbox in an SQLite file, and makes it where there is none. What it has taken survives kill -9 and a
- * loss of power: every commit is on disk before it returns.
+ * Opens or creates the inbox in an SQLite file. Stored events survive kill -9 and a power failure: every commit is on
+ * disk before it returns.
  *
  * @example
  * await using inbox = openSqliteInbox('./agent/inbox.db')
@@ -39,7 +39,7 @@ export class SqliteInbox implements Inbox<DatabaseSync>, AsyncDisposable {
     this.#file = new InboxFile(file)
   }
 
-  /** For tables of the owner; leave those that begin with `aex_` alone. */
+  /** For tables of the application. Tables that begin with `aex_` belong to the inbox. */
   get database(): DatabaseSync {
     return this.#file.database
   }
@@ -141,7 +141,7 @@ export class SqliteInbox implements Inbox<DatabaseSync>, AsyncDisposable {
   async finish(eventId: string, finishedAt: string, effect?: Effect<DatabaseSync>): Promise<boolean> {
     const sql = `update aex_event set state = 'processed', finished_at = ?
                  where event_id = ? and state = 'pending'`
-    // What the effect throws is the handler's failure, and goes to it as it is.
+    // An exception of the effect is a failure of the handler, and is rethrown unchanged.
     let failure: { readonly error: unknown } | undefined
     const work = () => {
       if (this.#file.run(sql, finishedAt, eventId) === 0) return false
@@ -202,7 +202,7 @@ export class SqliteInbox implements Inbox<DatabaseSync>, AsyncDisposable {
       const removed = this.#file.all<{ sequence: number }>(
         sql,
         finishedBefore,
-        // What polling has not passed yet would look like a hole to it.
+        // An event that polling has not passed yet would look like a gap.
         this.#file.number('polled_through'),
         limit,
       )
@@ -238,7 +238,7 @@ export class SqliteInbox implements Inbox<DatabaseSync>, AsyncDisposable {
     )
     if (known) return known.event_id === eventId && known.body === body ? 'duplicate' : 'conflict'
     const gap = this.#gapAt(sequence)
-    // Not stored, not missing, and below what was removed: it was processed and removed.
+    // Below the highest removed sequence, not stored and no gap: processed and pruned.
     if (!gap && sequence <= this.#prunedThrough()) return 'duplicate'
     if (gap) {
       this.#file.run('delete from aex_gap where first_sequence = ?', gap.firstSequence)

@@ -3,12 +3,12 @@ import { DatabaseSync } from 'node:sqlite'
 import { ExchangeError } from '../errors.ts'
 import { hasEnded, OUTBOX_STATES, type Outbox, type OutboxEntry } from '../exchange/outbox.ts'
 
-/** How long a statement waits for another process that holds the file. */
+/** How long a statement waits for a lock of another process. */
 const BUSY_MS = 5_000
 const OWNER_ONLY = 0o600
-/** SQLite's name for a database without a file. */
+/** SQLite's name for an in-memory database. */
 const IN_MEMORY = ':memory:'
-/** Of the table below; a file of another version is left alone. */
+/** Version of the schema. A file of another version is refused. */
 const VERSION = 1
 const ENDED = OUTBOX_STATES.filter((state) => hasEnded({ state }))
 
@@ -29,8 +29,8 @@ export interface SqliteOutbox extends Outbox, Disposable {
 }
 
 /**
- * An outbox in a file of its own, only for its owner to read. Each change is on disk before it is answered
- * (`synchronous = full`), and several processes may share the file.
+ * An outbox in an SQLite file that only its owner can read. Each change is on disk before it returns
+ * (`synchronous = full`). Several processes may share the file.
  *
  * @example
  * using outbox = openSqliteOutbox('agent/outbox.db')
@@ -83,7 +83,7 @@ export function openSqliteOutbox(file: string): SqliteOutbox {
 }
 
 function openDatabase(file: string): DatabaseSync {
-  // Made before SQLite would make it, so that nobody else can read it at any time; -wal and -shm follow suit.
+  // Created before SQLite opens it, with mode 0600, which -wal and -shm inherit.
   if (file !== IN_MEMORY) closeSync(openSync(file, 'a', OWNER_ONLY))
   const db = new DatabaseSync(file, { timeout: BUSY_MS })
   db.exec('pragma journal_mode = wal; pragma synchronous = full;')

@@ -13,14 +13,14 @@ import type { Identity } from '../context.ts'
 import { PLACEHOLDERS } from './placeholders.ts'
 
 export interface ObjectTerms {
-  /** Whose object it is. */
+  /** The author. */
   readonly by: Identity
-  /** The organization it is meant for. */
+  /** The recipient organization. */
   readonly to: string
   readonly now: Date
-  /** A new thread unless told. */
+  /** Defaults to a new thread. */
   readonly threadId?: string
-  /** The package that a response answers, or that a story or an audit event is about. */
+  /** The package that a response, a story or an audit event refers to. */
   readonly about?: string
   readonly policyId?: string
 }
@@ -40,7 +40,7 @@ const RETENTION_DAYS = 30
 const PURPOSE = 'supply alignment'
 
 /**
- * A new object of a type: valid as it is, with fresh ids, and with sentences that say what belongs where.
+ * A valid new object of a type, with new ids and with placeholder sentences.
  *
  * @example
  * const draft = newObject('reasoning_package', {

@@ -1,6 +1,6 @@
 import { pointerTo, type ProtocolObject } from '@agent-exchange/protocol'
 
-/** Sentences of a new object that say what belongs in their place. */
+/** Placeholder sentences of a new object. */
 export const PLACEHOLDERS = {
   horizon: 'Say which weeks or months.',
   fact: 'State one fact that the reasoning rests on.',
@@ -17,14 +17,14 @@ export const PLACEHOLDERS = {
 
 const SENTENCES: ReadonlySet<unknown> = new Set(Object.values(PLACEHOLDERS))
 
-/** Something that does not prevent sending, and that its sender will want to know. */
+/** A warning about an object that was sent. */
 export interface SendWarning {
   readonly code: 'placeholder'
   readonly pointer: string
   readonly message: string
 }
 
-/** Where an object still holds a sentence of the template that it was made from. */
+/** Pointers to placeholder sentences that were not replaced. */
 export function placeholderWarnings(object: ProtocolObject): SendWarning[] {
   return [...textsIn(object, '')]
     .filter(([, text]) => SENTENCES.has(text))

@@ -1,13 +1,13 @@
 import { ExchangeError } from '../errors.ts'
 import type { ConfirmKey, KeyChange } from './peer-directory.ts'
 
-/** Asks whoever decides, once for each change however many wait for it, and throws unless the answer is yes. */
+/** Requests one confirmation per change, shared by concurrent callers. Throws unless it is given. */
 export function createConfirmation(confirmKey: ConfirmKey | undefined): (change: KeyChange) => Promise<void> {
   const asking = new Map<string, Promise<boolean>>()
 
   async function ask(topic: string, change: KeyChange): Promise<boolean> {
     try {
-      // Anything but a plain yes is a no.
+      // Only `true` confirms.
       return (await confirmKey?.(change)) === true
     } finally {
       asking.delete(topic)

@@ -12,7 +12,7 @@ export interface PeerDirectoryOptions {
   readonly connection: Connection
   readonly pins: PinStore
   readonly now: () => Date
-  /** Asked about a key that nothing vouches for; without it such a key is refused. */
+  /** Called for a key without an introduction. Without it, such a key is refused. */
   readonly confirmKey?: ConfirmKey | undefined
   /** Curves of encryption keys (O-28). */
   readonly curves?: readonly Curve[]
@@ -24,8 +24,8 @@ interface Look {
 }
 
 /**
- * The keys of other agents. The exchange shows them, the pins decide: a key passes that was pinned before, that
- * a pinned key introduced, whose fingerprint was given, or that somebody confirmed.
+ * The keys of other agents. The exchange lists them, the pins decide: a key is trusted if it was pinned before, if a
+ * pinned key introduced it, if its fingerprint was given, or if it was confirmed.
  *
  * @example
  * const peers = createPeerDirectory({ connection, pins: createMemoryPinStore(), now: () => new Date() })
@@ -45,7 +45,7 @@ export function createPeerDirectory(options: PeerDirectoryOptions): PeerDirector
       const after = await reconcile(before)
       return { shown, pins: before === after ? after : await pins.update(agentId, reconcile) }
     } catch (error) {
-      // Pins may come from a newer directory than the one kept here: no alarm before it was read again.
+      // Another process may have pinned from a newer directory: read it again before reporting a contradiction.
       const isOld = !fresh && error instanceof ExchangeError && error.code === 'peer_key_mismatch'
       if (isOld) return look(agentId, true)
       throw error
@@ -81,7 +81,7 @@ export function createPeerDirectory(options: PeerDirectoryOptions): PeerDirector
       const find = ({ shown }: Look) =>
         shown.keys.find(({ entry }) => entry.key_id === keyId && entry.use === 'signing')
       let seen = await look(agentId)
-      // A key that was registered a moment ago is no stranger.
+      // The key may have been registered after the directory was cached.
       if (!find(seen)) seen = await look(agentId, true)
       const key = find(seen)
       if (!key) throw new ExchangeError('peer_key_missing', { details: { agentId, keyId, use: 'signing' } })

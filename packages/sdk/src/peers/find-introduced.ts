@@ -6,8 +6,8 @@ import type { PinnedKey } from './peer-directory.ts'
 import type { ShownDirectory, ShownKey } from './shown-directory.ts'
 
 /**
- * The shown keys that a pinned signing key introduced, or one that it introduced, and so on. A key that has
- * ended introduces nothing new: who stole it could sign an introduction as well, and only the directory says when.
+ * Keys of the directory that a pinned signing key introduced, directly or through other keys. A revoked or expired key
+ * introduces no new key: its thief could sign an introduction, and only the directory dates it.
  */
 export async function findIntroduced(
   { organizationId, agentId, keys }: ShownDirectory,
@@ -43,7 +43,7 @@ function maySign(entry: ShownKey['entry'], now: string): boolean {
   return entry.use === 'signing' && !hasEnded(entry, now)
 }
 
-/** A key that cannot be read introduces nobody. */
+/** A malformed key introduces no other. */
 async function importedSigningKey({ entry }: ShownKey): Promise<PublicKey | undefined> {
   try {
     return await importPublicJwk(entry.public_key, { use: 'signing' })

@@ -12,8 +12,8 @@ import {
 } from '@agent-exchange/crypto'
 
 /**
- * How one key vouches for another through a directory that nobody has to trust. The exchange carries key ids
- * unchanged, so the proof stands in the id itself: `key_<thumbprint>` for an agent's first signing key, and
+ * How one key introduces another through an untrusted directory. The exchange carries key ids unchanged, so the id
+ * itself contains the proof: `key_<thumbprint>` for an agent's first signing key, and
  * `key_<thumbprint>.<signature>` for every other, signed by the signing key that was current when it was made.
  */
 const PURPOSE = 'aex-key-introduction'
@@ -28,7 +28,7 @@ export interface Introduction {
 }
 
 /**
- * The id of a key with the proof that the introducer stands behind it.
+ * A key id that contains the introducer's signature.
  *
  * @example
  * const keyId = await introducedKeyId(signingKey, { organizationId, agentId, use: 'encryption' }, publicJwk)
@@ -43,14 +43,14 @@ export async function introducedKeyId(
   return `key_${thumbprint}.${encodeBase64url(signature)}`
 }
 
-/** Whether the id of a key proves that the introducer stands behind it. An id of any other form proves nothing. */
+/** Whether a key id contains a valid introduction by this introducer. An id of any other form proves nothing. */
 export async function isIntroducedBy(
   introducer: PublicKey,
   keyId: string,
   about: Introduction,
 ): Promise<boolean> {
   const [, thumbprint, proof] = KEY_ID.exec(keyId) ?? []
-  // The name has to be that of the key behind it, else the proof is about another key.
+  // The id must match the key's thumbprint, or the introduction is for another key.
   if (proof === undefined || thumbprint !== about.thumbprint) return false
   let signature: Uint8Array
   try {

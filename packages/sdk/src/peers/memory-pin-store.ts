@@ -1,7 +1,7 @@
 import type { PeerPins, PinStore } from './peer-directory.ts'
 import { createSerially } from './serially.ts'
 
-/** Pins that live as long as the process. A pin that is forgotten protects nobody: keep them where you can. */
+/** Pins in memory. Lost pins protect nothing: prefer a durable store. */
 export function createMemoryPinStore(): PinStore {
   const byAgent = new Map<string, PeerPins>()
   const serially = createSerially()

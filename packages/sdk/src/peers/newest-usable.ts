@@ -2,7 +2,7 @@ import { isEarlier } from '@agent-exchange/protocol'
 import { hasEnded } from './key-end.ts'
 import type { ShownDirectory, ShownKey } from './shown-directory.ts'
 
-/** The key to seal for: valid now and not ended; an active one before any other, and of those the newest. */
+/** The key to seal for: valid and not ended; active keys first, then the newest. */
 export function newestUsable({ keys }: ShownDirectory, now: string): ShownKey | undefined {
   return keys.filter(({ entry }) => isUsable(entry, now)).reduce<ShownKey | undefined>(better, undefined)
 }

@@ -1,7 +1,7 @@
 import type { PublicKey } from '@agent-exchange/crypto'
 import type { PublicKey as DirectoryKey } from '@agent-exchange/protocol'
 
-/** A key of another agent that passed the pins, with what the directory says about it. */
+/** A trusted key of another agent, with its directory entry. */
 export interface PeerKey {
   readonly agentId: string
   readonly organizationId: string
@@ -11,13 +11,13 @@ export interface PeerKey {
   readonly entry: DirectoryKey
 }
 
-/** What is kept about the keys of one agent. */
+/** The pinned keys of one agent. */
 export interface PeerPins {
   readonly agentId: string
   readonly organizationId: string
   readonly directoryVersion: string
   readonly keys: readonly PinnedKey[]
-  /** Fingerprints that its owner gave over another channel and that no directory has shown yet. */
+  /** Fingerprints from another channel whose keys the directory has not listed yet. */
   readonly expected: readonly string[]
 }
 
@@ -26,9 +26,9 @@ export interface PinnedKey {
   readonly use: 'signing' | 'encryption'
   readonly fingerprint: string
   readonly pinnedAt: string
-  /** How it came to be trusted. */
+  /** Why it is trusted. */
   readonly by: 'first-use' | 'fingerprint' | 'introduction' | 'confirmation'
-  /** Once the directory has shown a revocation it is remembered, so that it cannot be taken back in silence. */
+  /** A revocation that the directory listed once. Kept, so that the directory cannot silently undo it. */
   readonly invalidFrom?: string
 }
 
@@ -37,12 +37,12 @@ export type ChangePins = (before: PeerPins | undefined) => PeerPins | Promise<Pe
 /** Where pins are kept. */
 export interface PinStore {
   read(agentId: string): Promise<PeerPins | undefined>
-  /** Changes the pins of one agent with nobody in between: what another process trusted is not overwritten. */
+  /** Changes the pins of one agent atomically, so that concurrent processes do not overwrite each other. */
   update(agentId: string, change: ChangePins): Promise<PeerPins>
   list(): Promise<readonly PeerPins[]>
 }
 
-/** A change of keys that nothing vouches for; shown to whoever decides. */
+/** A new key without an introduction, for the person who confirms it. */
 export interface KeyChange {
   readonly agentId: string
   readonly organizationId: string
@@ -52,13 +52,13 @@ export interface KeyChange {
 
 export type ConfirmKey = (change: KeyChange) => boolean | Promise<boolean>
 
-/** The keys of other agents, each checked against its pins before it is handed out. */
+/** The keys of other agents, each checked against the pins. */
 export interface PeerDirectory {
   /** The key to seal for: active, valid now, pinned or introduced by a pinned key. */
   encryptionKey(agentId: string): Promise<PeerKey>
-  /** The key that a signature names, whatever its status; the caller judges it by time. */
+  /** The key that a signature names, with any status. The caller checks its validity by time. */
   signingKey(agentId: string, keyId: string): Promise<PeerKey>
-  /** Trusts a fingerprint that was given over another channel. */
+  /** Trusts a fingerprint from another channel. */
   trust(agentId: string, fingerprint: string): Promise<PeerPins>
   pins(agentId: string): Promise<PeerPins | undefined>
 }

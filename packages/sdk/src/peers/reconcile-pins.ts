@@ -6,8 +6,8 @@ import type { PeerPins, PinnedKey } from './peer-directory.ts'
 import type { ShownDirectory, ShownKey } from './shown-directory.ts'
 
 /**
- * Holds what the directory shows against what is pinned, and pins what follows from it. Throws where the
- * directory contradicts a pin; returns the very same pins where nothing is new.
+ * Compares the directory with the pins, and pins new trusted keys. Throws if the directory contradicts a pin. Returns
+ * the same object if nothing changed.
  */
 export async function reconcilePins(
   before: PeerPins | undefined,
@@ -62,8 +62,8 @@ function requireSameOrganization({ organizationId }: PeerPins, shown: ShownDirec
 }
 
 /**
- * The material behind an id never changes. A revocation stays, and a later one may only date it back (ID-04). A key
- * that is not shown stays pinned.
+ * The key material of an id never changes. A revocation is permanent, and may only move earlier (ID-04). A key that is
+ * no longer listed stays pinned.
  */
 function compare(pinned: PinnedKey, shown: ShownDirectory, now: string): PinnedKey {
   const key = shown.keys.find(({ entry }) => entry.key_id === pinned.keyId)
@@ -92,7 +92,7 @@ function ended(entry: ShownKey['entry'], now: string): Pick<PinnedKey, 'invalidF
   return invalidFrom === undefined ? {} : { invalidFrom }
 }
 
-/** Pins the keys whose fingerprints were given, and keeps waiting for those that are not shown. */
+/** Pins listed keys with a given fingerprint; the other fingerprints stay expected. */
 function matchExpected(pins: PeerPins, shown: ShownDirectory, pin: Pin): Pick<PeerPins, 'keys' | 'expected'> {
   const matched = shown.keys.filter(({ fingerprint }) => pins.expected.includes(fingerprint))
   if (matched.length === 0) return pins
@@ -105,7 +105,7 @@ function matchExpected(pins: PeerPins, shown: ShownDirectory, pin: Pin): Pick<Pe
   }
 }
 
-/** Fingerprints were given, none of a signing key was ever seen: whoever answers is not whom the owner described. */
+/** Fingerprints were given, and no signing key matches one: this is not the agent that its owner described. */
 function requireFingerprint(
   keys: readonly PinnedKey[],
   expected: readonly string[],

@@ -1,6 +1,6 @@
 export type Serially = <T>(name: string, work: () => Promise<T>) => Promise<T>
 
-/** Runs what belongs to one name one after the other, so that no reading and writing is torn apart. */
+/** Serializes tasks with the same name, so that read-modify-write sequences do not interleave. */
 export function createSerially(): Serially {
   const last = new Map<string, Promise<unknown>>()
   return async (name, work) => {

@@ -5,13 +5,13 @@ import { ExchangeError } from '../errors.ts'
 import { CACHED_DIRECTORIES, DIRECTORY_CACHE_MS, DIRECTORY_KEYS } from './peer-limits.ts'
 import { asUnknownPeer } from './unknown-peer.ts'
 
-/** A key as the directory shows it, with the fingerprint that its material really has. */
+/** A key of the directory, with its computed fingerprint. */
 export interface ShownKey {
   readonly entry: DirectoryKey
   readonly fingerprint: string
 }
 
-/** What the directory says about one agent. Nothing of it is believed yet. */
+/** The directory entry of one agent, unverified. */
 export interface ShownDirectory {
   readonly agentId: string
   readonly organizationId: string
@@ -26,7 +26,7 @@ interface Kept {
 
 export type ReadDirectory = (agentId: string, how?: { readonly fresh?: boolean }) => Promise<ShownDirectory>
 
-/** Reads directories, each for a short time once; whoever asks meanwhile waits for the same answer. */
+/** Reads and briefly caches directories. Concurrent callers share one request. */
 export function createDirectoryReader(connection: Connection, now: () => Date): ReadDirectory {
   const kept = new Map<string, Kept>()
   return async (agentId, { fresh = false } = {}) => {

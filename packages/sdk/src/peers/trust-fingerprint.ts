@@ -4,8 +4,8 @@ import type { PeerPins, PinnedKey } from './peer-directory.ts'
 const FINGERPRINT = /^[A-Za-z0-9_-]{43}$/
 
 /**
- * The pins once a fingerprint is trusted. It takes the place of first use: what was pinned only because it came
- * first, and what such keys introduced, is dropped, and comes back where the trusted key introduces it.
+ * The pins after a fingerprint is trusted. It replaces trust on first use: keys pinned on first use, and keys that they
+ * introduced, are dropped, and return if the trusted key introduces them.
  */
 export function withTrusted(before: PeerPins | undefined, agentId: string, given: string): PeerPins {
   const fingerprint = given.trim()

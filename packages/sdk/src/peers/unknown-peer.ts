@@ -1,6 +1,6 @@
 import { ExchangeError } from '../errors.ts'
 
-/** Where the exchange knows no such agent, an error that names it, with the id under which an operator finds the request. */
+/** The error for an unknown agent, with the correlation id of the request. */
 export function asUnknownPeer(error: unknown, agentId: string): unknown {
   if (!(error instanceof ExchangeError) || error.problem?.code !== 'resource_not_found') return error
   const { correlation_id: correlationId } = error.problem

@@ -17,22 +17,22 @@ const CHECKS: Readonly<Record<PolicyCheckId, PolicyCheck>> = {
 export interface CheckResult {
   readonly checkId: PolicyCheckId
   readonly passed: boolean
-  /** False where the check needs what `object_schema` refused; it has then not passed either. */
+  /** False if `object_schema` failed and the check needs a valid object. Such a check has not passed. */
   readonly judged: boolean
-  /** What stands against it, where, and what to do. */
+  /** Violations: where, and what to do. */
   readonly failures: readonly Failure[]
 }
 
 export interface PolicyEvaluation {
   readonly passed: boolean
-  /** All five, in the order of the specification. */
+  /** The five checks, in the order of the specification. */
   readonly checks: readonly CheckResult[]
   readonly approvalRequired: boolean
 }
 
 /**
- * POL-02, POL-03: the five checks on the agent's side, before anything is sealed. What each of them looks at is
- * ours; the protocol names the checks and leaves their content to the agent. Pure: no request, no clock.
+ * POL-02, POL-03: the agent's five checks before sealing. The protocol names the checks and leaves their content to the
+ * agent; what each verifies is ours. Pure: no request, no clock.
  *
  * @example
  * const { passed, checks } = evaluatePolicy({ object, policy, recipient, recipientAgent, skill, evaluatedAt })
@@ -40,7 +40,7 @@ export interface PolicyEvaluation {
  */
 export function evaluatePolicy(subject: PolicySubject): PolicyEvaluation {
   const schema = result('object_schema', CHECKS.object_schema(subject))
-  // The other checks read members that only a valid object is sure to have.
+  // The other checks read members that only a valid object has.
   const checks = POLICY_CHECK_IDS.map((checkId) => {
     if (checkId === 'object_schema') return schema
     return schema.passed ? result(checkId, CHECKS[checkId](subject)) : unjudged(checkId)
@@ -58,7 +58,7 @@ function unjudged(checkId: PolicyCheckId): CheckResult {
   return { checkId, passed: false, judged: false, failures: [{ pointer: '', rule: checkId, message }] }
 }
 
-/** The policy may ask for an approval, and so may the package. */
+/** Policy or package may require an approval. */
 function isApprovalRequired({ object, policy }: PolicySubject): boolean {
   if (policy.human_approval.required) return true
   return object.object_type === 'reasoning_package' && object.policy_envelope.human_approval.required

@@ -10,44 +10,44 @@ import type {
 
 export type PolicyCheckId = (typeof POLICY_CHECK_IDS)[number]
 
-/** From the least to the most sensitive, as the schema of a fact names them. */
+/** From least to most sensitive, as in the schema of a fact. */
 export const SENSITIVITIES = ['public', 'internal', 'confidential', 'restricted'] as const
 export type Sensitivity = (typeof SENSITIVITIES)[number]
 
 /**
- * What the protocol leaves open about disclosure, for an organization to say. Ours, not of the protocol: levels
- * are free words there, and no member says how sensitive a fact may be.
+ * An organization's rules of disclosure. Ours: in the protocol, levels are free text, and no member limits the
+ * sensitivity of a fact.
  */
 export interface PolicySettings {
-  /** Words for disclosure levels, from the least to the most detailed. Unlisted ones have to be equal. */
+  /** Disclosure levels, from least to most detailed. Levels that are not listed must be equal. */
   readonly disclosureLevels?: readonly string[]
-  /** Facts above this are never sent. */
+  /** More sensitive facts are never sent. */
   readonly maximumSensitivity?: Sensitivity
 }
 
-/** Everything that the five checks look at. */
+/** Input of the five checks. */
 export interface PolicySubject {
   readonly object: ProtocolObject
   readonly policy: PolicyEnvelope
   readonly recipient: { readonly organizationId: string; readonly agentId: string }
-  /** The recipient as the directory shows it. */
+  /** Directory entry of the recipient. */
   readonly recipientAgent: AgentResource
   readonly skill: { readonly id: string; readonly version: string }
-  /** The skill's release, where it was looked up. */
+  /** Release of the skill, if it was read. */
   readonly release?: SkillRelease | undefined
-  /** True where the release has to be known. */
+  /** Whether an unknown release fails the check. */
   readonly releaseRequired?: boolean
   readonly expiresAt?: string | undefined
   readonly evaluatedAt: string
   readonly settings?: PolicySettings | undefined
-  /** The open points as the exchange decides them; the defaults unless told. */
+  /** Open points as the exchange decides them. Defaults to the default profile. */
   readonly profile?: DeploymentProfile
 }
 
-/** Names what stands against sending; nothing does where the list is empty. Pure. */
+/** Returns the violations that prevent sending. Pure. */
 export type PolicyCheck = (subject: PolicySubject) => readonly Failure[]
 
-/** Says on which of the two documents a pointer stands. */
+/** Prefixes a pointer with the document that it refers to. */
 export function inObject(pointer: string, rule: string, message: string): Failure {
   return { pointer: `/object${pointer}`, rule, message }
 }

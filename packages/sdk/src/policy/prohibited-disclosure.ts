@@ -13,8 +13,8 @@ import { isReadableField, prohibitedMembers } from './prohibited-fields.ts'
 const RULE = 'prohibited_disclosure'
 
 /**
- * No prohibited member, no finer level than the policy grants, no fact that is too sensitive. It sees names and
- * the sender's own labels: what a free text says cannot be judged here.
+ * No prohibited member, no more detailed level than the policy grants, no fact that is too sensitive. Checks names and
+ * the sender's own labels; it cannot check free text.
  */
 export const checkProhibitedDisclosure: PolicyCheck = (subject) => [
   ...fieldFailures(subject),
@@ -29,7 +29,7 @@ function fieldFailures({ object, policy }: PolicySubject): Failure[] {
       ? []
       : [inPolicy(`/granularity/prohibited_fields/${index}`, RULE, 'Write a name, a path or a pointer.')],
   )
-  // As it will be read on the other side: without members that are undefined.
+  // As the recipient will parse it: without undefined members.
   const document = JSON.parse(canonicalize(object)) as JsonValue
   const present = prohibitedMembers(document, fields).map((pointer) =>
     inObject(pointer, RULE, 'Leave out this member: the policy prohibits it.'),
@@ -52,7 +52,7 @@ function levelFailures({ object, policy, settings }: PolicySubject): Failure[] {
 }
 
 function sensitivityFailures({ object, policy, settings }: PolicySubject): Failure[] {
-  // Levels are free words; where one is a word for sensitivity it says how sensitive a fact may be.
+  // A level that names a sensitivity limits the sensitivity of facts.
   const { level } = policy.granularity
   const limits = [settings?.maximumSensitivity, isSensitivity(level) ? level : undefined]
     .filter((limit) => limit !== undefined)
@@ -60,7 +60,7 @@ function sensitivityFailures({ object, policy, settings }: PolicySubject): Failu
   if (limits.length === 0) return []
   const highest = Math.min(...limits)
   return factsOf(object).flatMap(([pointer, sensitivity]) => {
-    // A label that is none of the four cannot be ranked, so it does not pass a limit.
+    // An unknown label has no rank, so it exceeds every limit.
     const rank = isSensitivity(sensitivity) ? SENSITIVITIES.indexOf(sensitivity) : SENSITIVITIES.length
     return rank > highest
       ? [inObject(`${pointer}/sensitivity`, RULE, 'Leave out this fact: it is more sensitive than allowed.')]
@@ -72,7 +72,7 @@ function factsOf(object: ProtocolObject): [pointer: string, sensitivity: unknown
   if (object.object_type === 'reasoning_package')
     return object.facts.map((fact, index) => [`/facts/${index}`, fact.sensitivity])
   if (object.object_type !== 'response_object') return []
-  // Members of added facts are shown "in use" only (O-34), so any shape may stand here.
+  // Members of added facts appear "in use" only (O-34), so they may have any shape.
   return (object.added_facts ?? []).map((fact, index) => [
     `/added_facts/${index}`,
     typeof fact === 'object' && fact !== null ? Reflect.get(fact, 'sensitivity') : undefined,

@@ -1,7 +1,7 @@
 import type { JsonValue } from '@agent-exchange/crypto'
 import { pointerTo } from '@agent-exchange/protocol'
 
-/** A member of a document: its pointer, and the names on the way with and without places in lists. */
+/** A member of a document: its pointer, and its path with and without list indexes. */
 interface MemberPath {
   readonly pointer: string
   readonly whole: readonly string[]
@@ -9,21 +9,20 @@ interface MemberPath {
 }
 
 interface Matcher {
-  /** The last step of every path that it matches; undefined where any will do. */
+  /** The last step of every matching path; undefined for a wildcard. */
   readonly last: string | undefined
   readonly matches: (path: MemberPath) => boolean
 }
 
 /**
- * Where a document has members that a list of fields prohibits. A field is written as a plain name, which counts
- * at any depth, as names with dots (`facts.value.unit_price`), which count as the end of a path, or as an RFC 6901
- * pointer, in which `*` stands for any one step. Names are compared without case, spaces, `_` and `-`, so that
- * `unitPrice` does not slip past `unit_price`.
+ * Finds members that a list of fields prohibits. A field is a plain name, which matches at any depth, a dotted path
+ * (`facts.value.unit_price`), which matches the end of a path, or an RFC 6901 pointer, in which `*` matches one step.
+ * Names are compared without case, spaces, `_` and `-`, so that `unit_price` also matches `unitPrice`.
  */
 export function prohibitedMembers(document: JsonValue, fields: readonly string[]): string[] {
   const matchers = fields.flatMap(matchersOf)
   if (matchers.length === 0) return []
-  // A member meets only the fields that end like it, so the cost is not fields times members.
+  // Indexed by last step, so that the cost is not fields times members.
   const byLast = Map.groupBy(matchers, ({ last }) => last)
   const isProhibited = (path: MemberPath) => {
     const ends = new Set([undefined, path.names.at(-1), path.whole.at(-1)])
@@ -34,7 +33,7 @@ export function prohibitedMembers(document: JsonValue, fields: readonly string[]
     .map(({ pointer }) => pointer)
 }
 
-/** A field that nobody can read prohibits nothing for sure, so the caller has to stop there. */
+/** An unreadable field might prohibit anything, so the caller must refuse it. */
 export function isReadableField(field: string): boolean {
   return matchersOf(field).length > 0
 }
@@ -50,7 +49,7 @@ function matchersOf(field: string): Matcher[] {
   ]
 }
 
-/** RFC 6901 section 3: `~` is only ever followed by 0 or 1. */
+/** RFC 6901 section 3: `~` must be followed by 0 or 1. */
 function pointerMatchers(field: string): Matcher[] {
   if (field === '/' || /~(?![01])/.test(field)) return []
   const steps = field
@@ -86,7 +85,7 @@ function* membersOf(value: JsonValue, path: MemberPath): Generator<MemberPath> {
   }
 }
 
-/** Names that differ only in how their words are joined are one name. */
+/** Normalizes how the words of a name are joined. */
 function fold(name: string): string {
   const folded = name
     .normalize('NFKC')

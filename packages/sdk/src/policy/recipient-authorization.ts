@@ -3,7 +3,7 @@ import { inObject, inPolicy, type PolicyCheck } from './policy-check.ts'
 
 const RULE = 'recipient_authorization'
 
-/** The policy allows the organization and what it is asked to do, and the object is addressed to it. */
+/** The policy allows the organization and the requested action, and the object is addressed to it. */
 export const checkRecipientAuthorization: PolicyCheck = ({ object, policy, recipient, recipientAgent }) => {
   const failures: Failure[] = []
   const { organizationId, agentId } = recipient

@@ -4,7 +4,7 @@ import { inObject, type PolicyCheck, type PolicySubject } from './policy-check.t
 const RULE = 'retention_and_forwarding'
 export const DAY_MILLISECONDS = 86_400_000
 
-/** What the object lets its reader do, and for how long, stays within the policy. */
+/** Permissions and retention of the object are within the policy. */
 export const checkRetentionAndForwarding: PolicyCheck = (subject) => {
   const { object, policy } = subject
   const failures: Failure[] = expiryFailures(subject)
@@ -17,7 +17,7 @@ export const checkRetentionAndForwarding: PolicyCheck = (subject) => {
   return failures
 }
 
-/** Ours: content is not offered for longer than the policy lets anybody keep it. */
+/** Ours: content expires no later than the policy's retention. */
 function expiryFailures({ expiresAt, evaluatedAt, policy }: PolicySubject): Failure[] {
   if (expiresAt === undefined) return []
   const at = '/expires_at'

@@ -5,8 +5,8 @@ const RULE = 'skill_profile'
 const NUMBERS = /^\d{1,9}(?:\.\d{1,9}){0,3}$/
 
 /**
- * The recipient speaks the protocol and lists the skill. Ours: another version of the skill will do where the
- * release that is used names a minimum_supported_version and the recipient's is not older.
+ * The recipient supports the protocol and lists the skill. Ours: another version of the skill passes if the release
+ * names a minimum_supported_version and the recipient's version is not older.
  */
 export const checkSkillProfile: PolicyCheck = (subject) => [
   ...protocolFailures(subject),
@@ -48,7 +48,7 @@ function failure(pointer: string, message: string): Failure {
   return { pointer: `/recipient${pointer}`, rule: RULE, message }
 }
 
-/** Dotted numbers; anything else cannot be ranked, and then does not count as enough. */
+/** Compares dotted numbers. Any other version fails the check. */
 function isAtLeast(version: string, minimum: string): boolean {
   if (!NUMBERS.test(version) || !NUMBERS.test(minimum)) return false
   const [left, right] = [version, minimum].map((text) => text.split('.').map(Number))

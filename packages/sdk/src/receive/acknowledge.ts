@@ -7,7 +7,7 @@ import type { OnReport } from './reports.ts'
 import { backoffMs, pause } from '../pause-and-backoff.ts'
 import type { Waker } from './waker.ts'
 
-/** Storage is what is acknowledged: nothing is said of processing. */
+/** An acknowledgement confirms storage, not processing. */
 const DISPOSITION = 'stored'
 
 interface AcknowledgeOptions {
@@ -16,7 +16,7 @@ interface AcknowledgeOptions {
   readonly onReport: OnReport
 }
 
-/** Tells what there is to tell, whenever there is something, until the abort. */
+/** Acknowledges stored events until the abort. */
 export async function keepAcknowledging(
   context: AgentContext,
   options: AcknowledgeOptions & { readonly limits: ReceiveLimits; readonly waker: Waker },
@@ -36,38 +36,38 @@ export async function keepAcknowledging(
 }
 
 /**
- * Tells the exchange which polled events are stored. Key and content are those of the first try however often
- * it is repeated, since both come from the inbox. Returns whether all of them are told.
+ * Acknowledges stored events that were polled. A retry sends the same key and content, since both come from the inbox.
+ * Returns whether all events are acknowledged.
  */
 async function acknowledgeStored(context: AgentContext, options: AcknowledgeOptions): Promise<boolean> {
   const { inbox, signal } = options
   while (!signal.aborted) {
     const open = await inbox.unacknowledged(FIXED_LIMITS.acknowledgementBatch)
     if (open.length === 0) return true
-    const told = await tellAll(context, open, options)
-    await inbox.markAcknowledged(told, context.now().toISOString())
-    if (told.length < open.length) return false
+    const acknowledged = await acknowledgeAll(context, open, options)
+    await inbox.markAcknowledged(acknowledged, context.now().toISOString())
+    if (acknowledged.length < open.length) return false
   }
   return false
 }
 
-async function tellAll(
+async function acknowledgeAll(
   context: AgentContext,
   open: readonly PendingAcknowledgement[],
   options: AcknowledgeOptions,
 ): Promise<string[]> {
-  const told: string[] = []
+  const acknowledged: string[] = []
   for (let i = 0; i < open.length; i += FIXED_LIMITS.acknowledgementsInFlight) {
     const group = open.slice(i, i + FIXED_LIMITS.acknowledgementsInFlight)
-    const results = await Promise.all(group.map((each) => tell(context, each, options)))
-    told.push(...group.filter((_, index) => results[index]).map(({ eventId }) => eventId))
+    const results = await Promise.all(group.map((each) => acknowledgeOne(context, each, options)))
+    acknowledged.push(...group.filter((_, index) => results[index]).map(({ eventId }) => eventId))
     if (results.includes(false)) break
   }
-  return told
+  return acknowledged
 }
 
-/** False where it should be tried again. What the exchange refuses for good is reported and left. */
-async function tell(
+/** False if a retry is needed. A final refusal is reported and dropped. */
+async function acknowledgeOne(
   { connection, identity }: AgentContext,
   { eventId, notificationId, storedAt, lastContiguousSequence }: PendingAcknowledgement,
   { signal, onReport }: AcknowledgeOptions,

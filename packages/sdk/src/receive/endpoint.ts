@@ -10,27 +10,26 @@ const STORED_AS = 'webhook_endpoint'
 
 export interface EndpointOptions {
   /**
-   * Which events come by webhook; all of them unless told. Order needs the whole stream, so the others still
-   * come, by polling.
+   * Event types that are delivered by webhook. Defaults to all. Ordering needs the whole stream, so other events are
+   * polled.
    */
   readonly eventTypes?: readonly string[]
-  /** Registers anew although one is remembered: the operator has removed or disabled it. */
+  /** Registers again although an endpoint is remembered: the operator removed or disabled it. */
   readonly again?: boolean
 }
 
 interface Remembered {
-  /** Counts registrations, so that a new one is a new intent. */
+  /** Number of the registration, so that a new one gets a new idempotency key. */
   readonly generation: number
   readonly url: string
   readonly eventTypes: readonly string[]
-  /** Absent while its registration is unfinished. */
+  /** Absent until the registration completes. */
   readonly endpoint?: WebhookEndpointResource
 }
 
 /**
- * Registers the address for webhooks, once over all restarts. The exchange's keys are pinned first, because
- * the first delivery may come before the answer does. Every address that was registered stays known, also when another
- * one is refused: registered twice, it would get each event twice.
+ * Registers the webhook address once, across restarts. Pins the exchange's keys first, since the first delivery may
+ * arrive before the response. Remembers every registered address: registering one twice would deliver each event twice.
  */
 export async function ensureEndpoint(
   { connection, identity }: AgentContext,
@@ -47,7 +46,7 @@ export async function ensureEndpoint(
     return before.endpoint
   }
   await keys.refresh()
-  // An unfinished registration of the same is the same intent; anything else gets a key of its own.
+  // Resumes an unfinished registration of the same address; any other gets a new key.
   const isUnfinished = before !== undefined && before.endpoint === undefined
   const latest = Math.max(0, ...known.map((one) => one.generation))
   const generation = isUnfinished ? before.generation : latest + 1
@@ -70,19 +69,19 @@ export async function ensureEndpoint(
       throw error
     })
   await remember(inbox, [{ ...intent, endpoint }, ...others])
-  // Rotated between the two calls: the key that will sign is pinned before it does.
+  // The exchange rotated its key meanwhile: pin the new key before it signs.
   const pins = await keys.pins()
   if (!pins?.keys.some(({ key_id }) => key_id === endpoint.signing_key_id)) await keys.refresh()
   return endpoint
 }
 
-/** Whether the exchange has said no; whatever else went wrong, it may have registered the address. */
+/** Whether the exchange refused. After any other failure the address may be registered. */
 export function isRefusal(error: unknown): boolean {
   return error instanceof ExchangeError && error.code === 'exchange_refused' && !error.retryable
 }
 
 /**
- * The address that was registered last, for deliveries that come after a restart.
+ * The last registered address, for deliveries after a restart.
  *
  * @example
  * const url = await rememberedUrl(inbox)

@@ -1,13 +1,13 @@
 import { ExchangeError } from '../errors.ts'
 import type { Effect } from './inbox.ts'
 
-/** An inbox of one stream cannot hold another: the numbers would be taken for each other's. */
+/** An inbox belongs to one stream: sequence numbers of two streams would collide. */
 export function foreignInbox(stream: string): ExchangeError {
   const what = `The inbox holds the stream of ${stream}; use another one for another organization or exchange.`
   return new ExchangeError('inbox_unavailable', { what })
 }
 
-/** A transaction is over when the effect returns, so one that goes on later would not be part of it. */
+/** The transaction ends when the effect returns, so the effect must be synchronous. */
 export function runEffect<Transaction>(
   effect: Effect<Transaction> | undefined,
   transaction: Transaction,

@@ -3,10 +3,10 @@ import type { PublicKey as DirectoryKey } from '@agent-exchange/protocol'
 import { ExchangeError } from '../errors.ts'
 import { FIXED_LIMITS } from './receive-limits.ts'
 
-/** A notification key as the directory showed it last. */
+/** A notification key as last listed by the directory. */
 export interface PinnedNotificationKey extends DirectoryKey {
   readonly first_seen_at: string
-  /** Since when the directory shows it no longer: it signs nothing new, and still proves what it signed. */
+  /** When it left the directory. It signs nothing new, and still proves earlier signatures. */
   readonly left_directory_at?: string
 }
 
@@ -18,8 +18,8 @@ export interface NotificationPins {
 }
 
 /**
- * Lays a fresh directory over what is pinned. A key that left is kept for history; one whose material changed
- * under its id is refused, because an id means one key for ever.
+ * Merges a new directory into the pins. A key that left is kept for history. Changed key material under the same id is
+ * refused.
  */
 export function mergePins(
   pins: NotificationPins | undefined,
@@ -45,7 +45,7 @@ export function mergePins(
   }
 }
 
-/** When the directory has to be looked at again: after the interval, and before the first key ends. */
+/** When to read the directory again: after the interval, and before the first key expires. */
 export function refreshDueAt(pins: NotificationPins, intervalMs: number): number {
   const fetched = Date.parse(pins.fetched_at)
   const ends = pins.keys

@@ -24,8 +24,7 @@ type Row = { -readonly [Name in keyof InboxEvent]: InboxEvent[Name] } & {
 }
 
 /**
- * An inbox that lasts as long as the process: for tests, for trying things out, and for agents that may read
- * the stream from its beginning after each start.
+ * An inbox in memory: for tests and trials, and for agents that may read the stream from its beginning after each start.
  *
  * @example
  * const receiver = createReceiver(context, { inbox: new MemoryInbox(), handle })
@@ -166,7 +165,7 @@ export class MemoryInbox implements Inbox<undefined> {
     const old = this.#inState('processed').filter(
       ({ finishedAt = '', sequence, acknowledgeMark, acknowledgedAt }) =>
         finishedAt < finishedBefore &&
-        // What polling has not passed yet would look like a hole to it.
+        // An event that polling has not passed yet would look like a gap.
         sequence <= this.#polledThrough &&
         (acknowledgeMark === undefined || acknowledgedAt !== undefined),
     )
@@ -201,7 +200,7 @@ export class MemoryInbox implements Inbox<undefined> {
     if (known) return known.body === event.body ? 'duplicate' : 'conflict'
     if (this.#sequences.has(event.sequence)) return 'conflict'
     const gap = this.#gaps.find((each) => covers(each, event.sequence))
-    // Not stored, not missing, and below what was removed: it was processed and removed.
+    // Below the highest removed sequence, not stored and no gap: processed and pruned.
     if (!gap && event.sequence <= this.#prunedThrough) return 'duplicate'
     if (this.#events.size >= FIXED_LIMITS.memoryEvents) {
       throw new ExchangeError('inbox_unavailable', { what: 'The inbox in memory is full.', retryable: true })

@@ -10,30 +10,30 @@ const STORED_AS = 'notification_keys'
 /** The exchange's webhook keys, pinned. */
 export interface NotificationKeys {
   /**
-   * The key that a delivery names, or undefined where the directory, asked since the delivery came, has none.
-   * Throws where that cannot be known now: the delivery should come again.
+   * The key that a delivery names; undefined if the directory, read after the delivery arrived, has none. Throws if
+   * the directory cannot be read: the delivery should be retried.
    */
   find(keyId: string): Promise<WebhookKey | undefined>
-  /** Asks the directory now. Calls at the same time share one request. */
+  /** Reads the directory now. Concurrent calls share one request. */
   refresh(): Promise<NotificationPins>
-  /** Refreshes where it is time to. */
+  /** Refreshes if it is due. */
   refreshIfDue(): Promise<void>
-  /** What is pinned, old keys too. */
+  /** The pinned keys, including old ones. */
   pins(): Promise<NotificationPins | undefined>
 }
 
 export interface NotificationKeysOptions {
   readonly fetchDirectory: () => Promise<NotificationKeyDirectory>
-  /** Where pins survive a restart. */
+  /** Durable storage of the pins. */
   readonly store: Pick<Inbox, 'readValue' | 'writeValue'>
   readonly now: () => Date
   readonly refreshMs?: number
-  /** Told when a refresh in passing fails. */
+  /** Called when a refresh fails that no caller waits for. */
   readonly onTrouble?: (error: unknown) => void
 }
 
 /**
- * Pins the notification keys of an exchange and keeps them fresh.
+ * Pins the notification keys of an exchange and refreshes them.
  *
  * @example
  * const keys = createNotificationKeys({
@@ -51,7 +51,7 @@ export function createNotificationKeys(options: NotificationKeysOptions): Notifi
   let current: NotificationPins | undefined
   let loaded: Promise<void> | undefined
   let underWay: Promise<NotificationPins> | undefined
-  // Requests are counted, so that it is known which of them were made after a delivery came.
+  // Numbers the requests, to know which of them started after a delivery arrived.
   let [started, succeeded] = [0, 0]
   let failedAt = -Infinity
 
@@ -117,7 +117,7 @@ export function createNotificationKeys(options: NotificationKeysOptions): Notifi
       const meanwhile = await usable()
       if (meanwhile) return meanwhile
     }
-    // Only a directory that was asked after the delivery came can say that there is no such key.
+    // Only a directory read after the delivery arrived proves that the key does not exist.
     if (succeeded <= before) {
       if (!underWay && !takePermit()) throw tooManyUnknown()
       await refresh()
@@ -126,7 +126,7 @@ export function createNotificationKeys(options: NotificationKeysOptions): Notifi
     return found && webhookKey(found)
   }
 
-  /** A refresh that is due goes first, within limits; if it fails, the pinned keys still hold. */
+  /** Waits for a due refresh, up to a limit. If it fails, the pinned keys are used. */
   async function refreshPatiently(): Promise<void> {
     const refreshed = refreshIfDue().catch((error: unknown) => onTrouble?.(error))
     let timer: ReturnType<typeof setTimeout> | undefined
@@ -142,7 +142,7 @@ export function createNotificationKeys(options: NotificationKeysOptions): Notifi
     if (!publicKey) imported.set(key, (publicKey = importPublicJwk(key.public_key, { use: 'signing' })))
     return {
       publicKey: await publicKey,
-      // What the directory shows no longer is kept for history alone.
+      // A key that left the directory is kept for history only.
       status: key.left_directory_at !== undefined && key.status !== 'revoked' ? 'retired' : key.status,
       valid_from: key.valid_from,
       valid_until: key.valid_until ?? null,
@@ -155,12 +155,12 @@ export function createNotificationKeys(options: NotificationKeysOptions): Notifi
 const lookUp = (pins: NotificationPins | undefined, keyId: string) =>
   pins?.keys.find((key) => key.key_id === keyId && key.use === 'signing')
 
-/** Its time is over by what we know; the directory may have prolonged it. */
+/** Expired according to the pins; the directory may have extended it. */
 function isOutrun({ left_directory_at, valid_until }: PinnedNotificationKey, time: number): boolean {
   return left_directory_at === undefined && valid_until !== undefined && Date.parse(valid_until) <= time
 }
 
-/** A few at once, then one after each interval: strangers name unknown keys for nothing. */
+/** A token bucket: anyone can send deliveries that name unknown keys. */
 function permits(time: () => number): () => boolean {
   const { unknownKeyBurst, unknownKeyRefillMs } = FIXED_LIMITS
   let left: number = unknownKeyBurst

@@ -2,7 +2,7 @@ import { canonicalize } from '@agent-exchange/crypto'
 import type { NotificationEnvelope } from '@agent-exchange/protocol'
 import type { InboxEvent, IncomingEvent } from './inbox.ts'
 
-/** The same text for the same notification, whichever way it came. */
+/** The same text for the same notification, by webhook or poll. */
 export function incoming(envelope: NotificationEnvelope): IncomingEvent {
   return {
     eventId: envelope.event_id,
@@ -12,7 +12,7 @@ export function incoming(envelope: NotificationEnvelope): IncomingEvent {
   }
 }
 
-/** What was checked before it was stored needs no second check. */
+/** Stored notifications were validated before. */
 export function envelopeOf({ body }: Pick<InboxEvent, 'body'>): NotificationEnvelope {
   return JSON.parse(body) as NotificationEnvelope
 }

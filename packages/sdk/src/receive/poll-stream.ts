@@ -11,13 +11,13 @@ export interface PollOptions {
   readonly pageItems?: number
   readonly signal?: AbortSignal
   readonly onReport: OnReport
-  /** After each page, so that processing need not wait for the last. */
+  /** Called after each page, so that processing starts before the last one. */
   readonly onPage?: () => void
 }
 
 /**
- * Reads the organization's stream from the kept cursor to its end. A page and the cursor after it are stored
- * together, so that a crash in between repeats a page and never skips one. Returns whether the end was reached.
+ * Reads the organization's stream from the stored cursor to its end. A page and its cursor are stored atomically, so a
+ * crash repeats a page and never skips one. Returns whether the end was reached.
  */
 export async function pollStream(context: AgentContext, options: PollOptions): Promise<boolean> {
   const { inbox, onReport, onPage } = options
@@ -43,7 +43,7 @@ export async function pollStream(context: AgentContext, options: PollOptions): P
     }
     for (const gap of result.gaps) onReport({ kind: 'gap', gap })
     onPage?.()
-    // A hole before the first page after a restart is what the restart left behind; later ones are not.
+    // A gap before the first page after a reset has expired; later gaps are absent.
     if (page.items.length > 0) gapReason = undefined
     if (!page.has_more) return true
     if (page.items.length === 0 || page.next_cursor === cursor) throw stuck()
@@ -63,14 +63,14 @@ async function readPage(
     })
   } catch (error) {
     const code = error instanceof ExchangeError ? error.problem?.code : undefined
-    // Expired, or made by an exchange whose secrets were lost: what is retained can still be read from its start.
+    // The cursor expired, or the exchange lost its secrets: restart at the earliest retained event.
     if (cursor !== undefined && (code === 'cursor_expired' || code === 'cursor_invalid'))
       return 'cursor_refused'
     throw error
   }
 }
 
-/** In order, and of this organization: anything else would be a stream that is not ours. */
+/** Items must be in order and of this organization. */
 function ownEvents({ identity }: AgentContext, { items }: NotificationPage) {
   const isOurs = items.every(
     ({ organization_id, sequence }, i) =>

@@ -7,19 +7,19 @@ import type { OnReport } from './reports.ts'
 import { backoffMs, pause } from '../pause-and-backoff.ts'
 import type { Waker } from './waker.ts'
 
-/** What a call of the handler is about, beside the event. */
+/** Context of a call of the handler. */
 export interface HandlerCall {
   /** Aborted when the receiver stops or the call takes too long. */
   readonly signal: AbortSignal
-  /** The same in every call for this event: what the handler does elsewhere can be made unique by it. */
+  /** The same in every call for this event; usable as an idempotency key elsewhere. */
   readonly key: string
   /** 1 for the first call. */
   readonly attempt: number
 }
 
 /**
- * Called for one event at a time, in the order of the stream, at least once for each. What it returns, if
- * anything, is run in the transaction that marks the event as processed, and so exactly once.
+ * Called at least once for each event, one at a time, in stream order. A returned function runs in the transaction that
+ * marks the event as processed, and so exactly once.
  */
 export type EventHandler<Transaction = unknown> = (
   event: NotificationEnvelope,
@@ -36,7 +36,7 @@ export interface ProcessingOptions<Transaction> {
   readonly onReport: OnReport
 }
 
-/** Processes what is in the inbox, in order, until the abort. Trouble with the inbox is waited out. */
+/** Processes the events of the inbox in order until the abort. Retries after failures of the inbox. */
 export async function processEvents<Transaction>(options: ProcessingOptions<Transaction>): Promise<void> {
   const { inbox, limits, waker, signal, onReport } = options
   let failures = 0
@@ -60,9 +60,9 @@ async function processOne<Transaction>(
   const { inbox, limits, signal, now, onReport } = options
   const { eventId } = event
   const attempt = await inbox.beginAttempt(eventId)
-  // Counted before each call, so this is one whose calls ended the whole process again and again.
+  // Calls are counted before they start: here every call crashed the process.
   if (attempt > limits.handlerAttempts)
-    return setAside(eventId, 'No call of the handler came to an end.', options)
+    return setAside(eventId, 'No call of the handler ever returned.', options)
   let failure: { readonly error: unknown }
   try {
     const effect = await callHandler(event, attempt, options)
@@ -84,7 +84,7 @@ async function processOne<Transaction>(
   await pause(backoffMs(attempt, { firstMs, longestMs, jitter }), signal)
 }
 
-/** A call that ignores its signal is left behind at the end of its time; what it still returns has no effect. */
+/** A call that ignores its signal is abandoned after its timeout, and its result is dropped. */
 async function callHandler<Transaction>(
   event: InboxEvent,
   attempt: number,
@@ -119,11 +119,11 @@ async function setAside<Transaction>(
 }
 
 function reasonOf(error: unknown, characters: number): string {
-  if (!(error instanceof Error)) return 'The handler threw something that is no Error.'
+  if (!(error instanceof Error)) return 'The handler threw a value that is not an Error.'
   const name = error instanceof ExchangeError ? error.code : error.name
   return `${name}: ${error.message}`.slice(0, characters)
 }
 
 function tooLong(): ExchangeError {
-  return new ExchangeError('timed_out', { what: 'The handler did not come to an end.', retryable: true })
+  return new ExchangeError('timed_out', { what: 'The handler did not return in time.', retryable: true })
 }

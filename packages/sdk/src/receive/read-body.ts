@@ -7,7 +7,7 @@ export interface BodyLimits {
   readonly timeoutMs?: number
 }
 
-/** The exact bytes of a body, or why there are none. Reading stops as soon as a limit is met. */
+/** The exact bytes of a body, or why they were refused. Stops reading at a limit. */
 export async function readBody(
   request: Request,
   { maximumBytes = RECEIVE_LIMITS.webhookBytes, timeoutMs = RECEIVE_LIMITS.webhookBodyMs }: BodyLimits = {},

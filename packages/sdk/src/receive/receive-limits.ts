@@ -1,85 +1,85 @@
 import type { Backoff } from '../pause-and-backoff.ts'
 
-/** Every limit of the receiving side, in one place. Times in milliseconds. */
+/** Limits of receiving. Times in milliseconds. */
 
 const SECOND = 1_000
 const MINUTE = 60 * SECOND
 const HOUR = 60 * MINUTE
 const DAY = 24 * HOUR
 
-/** What an agent may set otherwise. */
+/** Limits that an agent may change. */
 export const RECEIVE_LIMITS = {
-  /** A notification has about half a kilobyte; what is far larger is none. */
+  /** Largest webhook body. A notification has about half a kilobyte. */
   webhookBytes: 65_536,
   /** From the first to the last byte of a webhook's body. */
   webhookBodyMs: 10 * SECOND,
 
-  /** How old the pinned keys may get: a revocation at the exchange is noticed within this time. */
+  /** Interval of key refreshes: a revocation at the exchange takes effect within this time. */
   keyRefreshMs: 5 * MINUTE,
 
-  /** Notifications asked for at once: the value that the specification shows. */
+  /** Notifications per page: the value in the specification. */
   pageItems: 100,
   /** Between polls of an agent without webhooks. */
   pollMs: 30 * SECOND,
-  /** Between polls beside webhooks, which find what no webhook brought. */
+  /** Between polls of an agent with webhooks; they find events that no webhook delivered. */
   safetyPollMs: 15 * MINUTE,
-  /** Webhooks overtake each other: this long a gap may close by itself. */
+  /** How long a gap may close by itself: webhooks arrive out of order. */
   gapPatienceMs: SECOND,
-  /** After a poll that failed, doubled up to the longest. */
+  /** First and longest pause after a failed poll. */
   pollRetryMs: SECOND,
   pollRetryLongestMs: 5 * MINUTE,
-  /** How much of a wait is left to chance, so that agents do not ask in step. */
+  /** Random share that is added to a pause, so that agents do not poll in step. */
   jitter: 0.2,
 
   /** Calls of the handler for one event before it is set aside. */
   handlerAttempts: 8,
-  /** Before the second call, doubled up to the longest. */
+  /** First and longest pause before another call of the handler. */
   handlerRetryMs: SECOND,
   handlerRetryLongestMs: 5 * MINUTE,
-  /** One call of the handler. */
+  /** Timeout of one call of the handler. */
   handlerMs: 5 * MINUTE,
-  /** What a call gets to come to its end when the receiver stops. */
+  /** Time for a running call to finish when the receiver stops. */
   stopMs: 5 * SECOND,
-  /** Longest reason that is kept with an event that was set aside. */
+  /** Longest stored reason of a set-aside event. */
   reasonCharacters: 500,
 
-  /** How long an event that was processed is kept, and how many are removed in one step. */
+  /** How long processed events are kept, how often they are pruned, and how many at a time. */
   processedMs: 30 * DAY,
   pruneMs: HOUR,
   pruneStep: 1_000,
 
-  /** Without anything to do, the inbox is looked at this often, should a wake-up have been lost. */
+  /** How often an idle receiver reads the inbox, in case a wake-up was lost. */
   idleMs: 5 * SECOND,
-  /** Events that one listing returns. */
+  /** Events per listing. */
   listedEvents: 1_000,
 } as const
 
 export type ReceiveLimits = { readonly [Name in keyof typeof RECEIVE_LIMITS]: number }
 
-/** What stays as it is. */
+/** Limits that are fixed. */
 export const FIXED_LIMITS = {
-  /** Before the end of a key's validity its successor is looked for. */
+  /** How long before the expiry of a key its successor is fetched. */
   keyRefreshLeadMs: DAY,
-  /** After a refresh that failed, and between refreshes close to the end of a key. */
+  /** After a failed refresh, and between refreshes shortly before the expiry of a key. */
   keyRefreshRetryMs: 30 * SECOND,
-  /** How long a delivery waits for a refresh that is due, before it is judged by the pinned keys. */
+  /** How long a delivery waits for a due refresh before the pinned keys are used. */
   keyRefreshPatienceMs: 3 * SECOND,
-  /** Refreshes that deliveries with unknown keys may cause at once, so that strangers cannot drive us. */
+  /** Burst of refreshes for deliveries with unknown keys, which anyone can send. */
   unknownKeyBurst: 4,
-  /** Time after which one more of them is allowed. */
+  /** Time until one more such refresh is allowed. */
   unknownKeyRefillMs: 15 * SECOND,
-  /** Keys that a directory may list, and old keys that are kept for history. */
+  /** Keys of a directory, and old keys that are kept for history. */
   directoryKeys: 100,
   keptKeys: 500,
 
-  /** Pages read in a row before other work gets its turn. */
+  /** Pages that one round of polling reads. */
   pagesPerRound: 1_000,
-  /** Acknowledgements read from the inbox at once, and sent side by side. */
+  /** Acknowledgements per batch, and concurrent requests. */
   acknowledgementBatch: 200,
   acknowledgementsInFlight: 8,
-  /** Addresses for webhooks that one inbox knows; an organization has fewer endpoints. */
+  /** Webhook addresses that one inbox remembers. */
   rememberedEndpoints: 50,
-  /** Events that an inbox in memory takes before it asks for a later attempt. */
+  /** Events in a memory inbox. Further deliveries are deferred. */
   memoryEvents: 100_000,
 } as const
 

@@ -21,14 +21,13 @@ import { checkPublicUrl, createWebhookHandler, type WebhookHandler } from './web
 
 export interface ReceiverOptions<Transaction = unknown> {
   readonly inbox: Inbox<Transaction>
-  /** What the agent does about an event. See {@link EventHandler}. */
+  /** Handles an event. See {@link EventHandler}. */
   readonly handle: EventHandler<Transaction>
   /**
-   * The address that was registered at the exchange, where another than `ensureEndpoint` did that: signatures
-   * cover its host and path.
+   * The registered address, if it was not registered by `ensureEndpoint`. Signatures cover its host and path.
    */
   readonly publicUrl?: string
-  /** Told of everything that is not an event: refusals, troubles, gaps, events set aside. */
+  /** Receives reports about refusals, failures, gaps and set-aside events. */
   readonly onReport?: OnReport
   readonly limits?: Partial<ReceiveLimits>
 }
@@ -36,33 +35,33 @@ export interface ReceiverOptions<Transaction = unknown> {
 export interface ReceiverStatus extends InboxPosition {
   readonly gaps: readonly Gap[]
   readonly directoryVersion: string | undefined
-  /** When the last webhook was verified and stored, since the start of this receiver. */
+  /** When this receiver last verified and stored a webhook. */
   readonly lastWebhookAt: string | undefined
 }
 
-/** The receiving half of an agent. */
+/** Receives the events of an agent's organization. */
 export interface Receiver extends AsyncDisposable {
-  /** Takes webhooks; usable as soon as the receiver has started. */
+  /** Handles webhooks once the receiver has started. */
   readonly handler: WebhookHandler
   readonly keys: NotificationKeys
-  /** Begins to poll and to process. Works without the exchange: what it needs is in the inbox. */
+  /** Starts polling and processing. Does not need the exchange: its state is in the inbox. */
   start(): Promise<void>
-  /** Ends polling and processing; a call of the handler that is under way is told, and waited for. */
+  /** Stops polling and processing. Aborts a running call of the handler and waits for it. */
   stop(): Promise<void>
-  /** Registers the address for webhooks, once over all restarts. */
+  /** Registers the webhook address once, across restarts. */
   ensureEndpoint(url: string, options?: EndpointOptions): Promise<WebhookEndpointResource>
-  /** Reads the stream to its end, now. */
+  /** Reads the stream to its end. */
   poll(): Promise<void>
   setAside(): Promise<readonly InboxEvent[]>
-  /** Gives an event that was set aside another turn. False if there is none. */
+  /** Retries a set-aside event. False if there is none. */
   retrySetAside(eventId: string): Promise<boolean>
   status(): Promise<ReceiverStatus>
 }
 
 /**
- * Takes what the exchange tells the agent's organization: by signed webhooks where the agent has an address, by
- * polling otherwise, and by polling whatever webhooks did not bring. Each event is stored before it is answered,
- * and handled in the order of the stream.
+ * Receives the events of the agent's organization: by signed webhooks if the agent has an address, and by polling.
+ * Polling also finds events that no webhook delivered. Each event is stored before it is acknowledged, and handled in
+ * stream order.
  *
  * @example
  * await using receiver = createReceiver(context, {
@@ -83,7 +82,7 @@ export function createReceiver<Transaction>(
   const [events, stream, acknowledgements] = [createWaker(), createWaker(), createWaker()]
   let publicUrl = options.publicUrl
   if (publicUrl !== undefined) checkPublicUrl(publicUrl)
-  // Without webhooks the stream is asked often, beside them seldom.
+  // Polling is frequent without webhooks and rare with them.
   let hasWebhooks = false
   let lastWebhookAt: string | undefined
   let bound: Promise<void> | undefined
@@ -123,7 +122,7 @@ export function createReceiver<Transaction>(
     },
   })
 
-  /** Before anything else: the stream of the inbox, and the address that an earlier run has registered. */
+  /** Binds the inbox and restores the registered address of an earlier run. */
   async function prepare(): Promise<void> {
     await inbox.bind({ exchange: connection.baseUrl, organizationId: identity.organizationId })
     publicUrl ??= await rememberedUrl(inbox)
@@ -137,7 +136,7 @@ export function createReceiver<Transaction>(
 
   let gapTimer: ReturnType<typeof setTimeout> | undefined
 
-  /** Webhooks overtake each other, so a hole gets a moment to close before the stream is asked. */
+  /** Webhooks arrive out of order, so a gap may close before the stream is polled. */
   function noticeGap(sequence: number): void {
     if (!running || gapTimer !== undefined) return
     gapTimer = setTimeout(() => {
@@ -167,7 +166,7 @@ export function createReceiver<Transaction>(
         const isComplete = await poll(signal)
         failures = 0
         if (!isComplete) continue
-        // The stream does not show yet what a webhook has brought: it is asked again, soon and then less often.
+        // The stream does not show an event that a webhook delivered: poll again, with backoff.
         const { lastContiguousSequence, highestSequence } = await inbox.position()
         openGaps = lastContiguousSequence < highestSequence ? openGaps + 1 : 0
         const interval = withJitter(hasWebhooks ? safetyPollMs : pollMs, jitter)
@@ -181,7 +180,7 @@ export function createReceiver<Transaction>(
     }
   }
 
-  /** Who has no address needs no keys. */
+  /** An agent without a webhook address needs no keys. */
   async function refreshKeys(): Promise<void> {
     if (publicUrl !== undefined) await keys.refreshIfDue()
   }
@@ -222,7 +221,7 @@ export function createReceiver<Transaction>(
     async ensureEndpoint(url, endpointOptions) {
       checkPublicUrl(url)
       await prepared()
-      // Before the call, because the first delivery may come before its answer does.
+      // Before the call: the first delivery may arrive before the response.
       const before = publicUrl
       publicUrl = options.publicUrl ?? url
       try {

@@ -3,7 +3,7 @@ import { MEDIA_TYPE, type DeploymentProfile } from '@agent-exchange/protocol'
 import { ExchangeError, type ErrorCircumstances } from '../errors.ts'
 import type { BodyFailure } from './read-body.ts'
 
-/** Why a delivery is not taken, and what its sender sees of that: a status and nothing else. */
+/** Why a delivery is refused. The sender sees the status only. */
 export class Rejection extends Error {
   readonly status: number
   readonly error: ExchangeError
@@ -17,7 +17,7 @@ export class Rejection extends Error {
     const { headers = {}, ...rest } = circumstances
     this.status = status
     this.headers = headers
-    // A status that the sender answers with another attempt (408, 5xx) is not the end of the delivery.
+    // The sender retries after these statuses (408, 5xx).
     this.error = new ExchangeError('webhook_rejected', {
       retryable: status >= 500 || status === 408,
       ...rest,
@@ -28,7 +28,7 @@ export class Rejection extends Error {
 
 const DIGEST_CODES = new Set<CryptoErrorCode>(['webhook_body_digest', 'digest_malformed', 'digest_missing'])
 
-/** O-12: what a failed step of the verification means to the sender. */
+/** O-12: the status for each failed step of the verification. */
 export function refusedBy(cause: CryptoError, statuses: DeploymentProfile['O-12']): Rejection {
   const { code, at, signatureBase } = cause
   const details = {
@@ -58,7 +58,7 @@ export function bodyRejected(failure: BodyFailure): Rejection {
   return new Rejection(status, { what })
 }
 
-/** RFC 9457 with the least that it allows: whoever sent something wrong learns nothing from us. */
+/** A minimal RFC 9457 problem, which reveals nothing to an attacker. */
 export function answer({ status, headers }: Pick<Rejection, 'status' | 'headers'>): Response {
   const problem = { type: 'about:blank', title: 'The delivery was not taken', status }
   return new Response(JSON.stringify(problem), {

@@ -1,15 +1,15 @@
 import type { ExchangeError } from '../errors.ts'
 import type { Gap } from './inbox.ts'
 
-/** What a receiver has to tell beside the events themselves. None of it holds content. */
+/** Reports of a receiver beside its events. They contain no content. */
 export type ReceiverReport =
-  /** A webhook was refused, or put off where the error is `retryable`. */
+  /** A webhook was refused, or deferred if the error is `retryable`. */
   | { readonly kind: 'webhook_rejected'; readonly error: ExchangeError; readonly status: number }
-  /** Polling, acknowledging, the key directory or the inbox failed; it is tried again. */
+  /** Polling, acknowledging, the key directory or the inbox failed, and is retried. */
   | { readonly kind: 'trouble'; readonly during: Activity; readonly error: unknown }
-  /** Something else came under an id or a sequence that is taken. Nothing was changed. */
+  /** Another event arrived under a stored id or sequence. Nothing was changed. */
   | { readonly kind: 'event_conflict'; readonly error: ExchangeError }
-  /** Numbers of the stream that the exchange cannot give any more. */
+  /** Sequence numbers that the exchange no longer has. */
   | { readonly kind: 'gap'; readonly gap: Gap }
   /** The handler failed; it is called again. */
   | {
@@ -25,13 +25,13 @@ export type Activity = 'poll' | 'acknowledgement' | 'key_refresh' | 'inbox' | 'p
 
 export type OnReport = (report: ReceiverReport) => void
 
-/** A listener that fails must not take the receiver with it. */
+/** A failing listener must not stop the receiver. */
 export function guarded(onReport: OnReport = () => undefined): OnReport {
   return (report) => {
     try {
       onReport(report)
     } catch {
-      // The listener's own failure is its own affair.
+      // A failure of the listener is ignored.
     }
   }
 }

@@ -16,7 +16,7 @@ export function missingRanges(first: number, last: number, present: readonly num
   return ranges
 }
 
-/** What is left of a gap when one of its numbers turns up after all. */
+/** The rest of a gap after one of its numbers arrived. */
 export function withoutSequence(gap: Gap, sequence: number): Gap[] {
   const before = { ...gap, lastSequence: sequence - 1 }
   const after = { ...gap, firstSequence: sequence + 1 }

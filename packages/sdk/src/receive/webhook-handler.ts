@@ -20,11 +20,11 @@ import type { NotificationKeys } from './notification-keys.ts'
 import { readBody, type BodyLimits } from './read-body.ts'
 import { answer, bodyRejected, refusedBy, Rejection } from './rejection.ts'
 
-/** Takes a delivery and answers it: the form in which most runtimes serve HTTP. */
+/** Handles a delivery with the platform's `Request` and `Response`. */
 export type WebhookHandler = (request: Request) => Promise<Response>
 
 export interface WebhookHandlerOptions {
-  /** Whose events are taken; those of any other organization are refused. */
+  /** The organization of the events. Events of any other are refused. */
   readonly organizationId: string
   readonly keys: Pick<NotificationKeys, 'find'>
   readonly inbox: Pick<Inbox, 'store'>
@@ -127,7 +127,7 @@ export function createWebhookHandler(options: WebhookHandlerOptions): WebhookHan
   }
 }
 
-/** What can be told without reading the body. A missing Content-Type is one of the signature's own rules. */
+/** Checks that need no body. The signature rules cover a missing Content-Type. */
 function checkHead({ method, headers }: Request): void {
   if (method !== 'POST')
     throw new Rejection(405, { what: 'A delivery is a POST.', headers: { allow: 'POST' } })
@@ -150,6 +150,6 @@ function quietly(tell: () => void): void {
   try {
     tell()
   } catch {
-    // It was told; what it makes of it is its own affair.
+    // A failure of the listener is ignored.
   }
 }
