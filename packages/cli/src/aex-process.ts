@@ -5,13 +5,13 @@ import { fileURLToPath } from 'node:url'
 
 const AEX = fileURLToPath(new URL('../bin/aex.js', import.meta.url))
 
-/** Runs the real command in a process of its own, as a person would; for tests. */
+/** Runs `aex` in a child process; for tests. */
 export async function runAex(
   args: readonly string[],
   options: { input?: string; env?: NodeJS.ProcessEnv } = {},
 ) {
   const child = spawn(process.execPath, [AEX, ...args], {
-    // On a terminal, the runner of the tests asks for colours by FORCE_COLOR.
+    // On a terminal, the test runner sets FORCE_COLOR.
     env: { ...process.env, FORCE_COLOR: undefined, NO_COLOR: '1', AEX_PROFILE: '', ...options.env },
   })
   child.stdin.end(options.input ?? '')

@@ -1,6 +1,6 @@
 import { styleText } from 'node:util'
 
-/** Where announcements go: standard error, since standard output is for the log. */
+/** Standard error, since standard output is for the log. */
 export interface AnnouncementOutput {
   readonly isTTY?: boolean
   write(text: string): unknown
@@ -9,7 +9,7 @@ export interface AnnouncementOutput {
 export interface Announcements {
   /** One line of progress. On a terminal it also becomes the text beside the spinner. */
   progress(line: string): void
-  /** Something lasting: lines for a person, or the facts as one JSON object. */
+  /** A permanent message: lines for a person, or facts as one JSON object. */
   say(message: string, options?: { readonly lines?: readonly string[]; readonly facts?: object }): void
 }
 
@@ -17,7 +17,7 @@ const FRAMES = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '
 const FRAME_MS = 80
 const CLEAR_LINE = '\r\u001b[K'
 
-/** What a long-running command tells about itself: readable on a terminal, one JSON object a line elsewhere. */
+/** Messages of a long-running command: text on a terminal, one JSON object a line elsewhere. */
 export function createAnnouncements(output: AnnouncementOutput = process.stderr): Announcements {
   return output.isTTY ? forPeople(output) : forPrograms(output)
 }

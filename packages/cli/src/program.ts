@@ -37,7 +37,7 @@ const COMMANDS: readonly Entry[] = [
   serviceEntry('restore', 'Put a backup into AEX_DATA_DIR', async () =>
     (await import('./commands/restore.ts')).restoreCommand(),
   ),
-  entry('new', 'Write a new protocol object to start from', async () =>
+  entry('new', 'Write a new protocol object as a template', async () =>
     (await import('./commands/new.ts')).newCommand(),
   ),
   entry('validate', 'Check protocol objects against their schemas and rules; needs no service', async () =>
@@ -51,7 +51,7 @@ const COMMANDS: readonly Entry[] = [
     'Show the deployment profile: our choice on each point that the specification leaves open',
     async () => (await import('./commands/profile.ts')).profileCommand(),
   ),
-  entry('agent', 'Agents: make, register and use one, or operate on those of the exchange', async () =>
+  entry('agent', 'Create, register and use an agent, or administer agents of the exchange', async () =>
     (await import('./commands/agent/index.ts')).agentCommand(),
   ),
   serviceEntry('demo', 'Watch two companies share, challenge and align a demand change', async () =>
@@ -79,7 +79,7 @@ const COMMANDS: readonly Entry[] = [
   entry('alert', 'Alerts to the owners of webhook endpoints', async () =>
     (await import('./commands/operator/alert.ts')).alertCommand(),
   ),
-  entry('operator', 'Operators of the exchange, and the log of what they did', async () =>
+  entry('operator', 'Operators of the exchange, and the log of their changes', async () =>
     (await import('./commands/operator/operator.ts')).operatorsCommand(),
   ),
 ]

@@ -33,7 +33,7 @@ const HINTS = {
   // The agent's folder
   agent_folder_missing: 'There is no agent in this folder. Create one, or name the folder that holds it.',
   agent_folder_unregistered:
-    'The agent does not know its exchange yet. Register it with the address and the client id that the operator gave.',
+    'The agent does not know its exchange yet. Register it with the address and the client id from the operator.',
   agent_folder_occupied: 'The folder already holds an agent. Open it, or choose another folder.',
   agent_folder_exposed:
     'Other users can write to the folder, and so decide whom the agent trusts. Restrict writing to its owner.',

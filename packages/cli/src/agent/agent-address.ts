@@ -1,7 +1,7 @@
 import { asUnknownPeer, type AgentAddress } from '@agent-exchange/sdk'
 import type { FolderAgent } from '@agent-exchange/sdk/node'
 
-/** The organization is in the directory: naming the agent is enough. */
+/** Reads the agent's organization from the directory. */
 export async function addressOf({ context }: FolderAgent, agentId: string): Promise<AgentAddress> {
   const { organization_id } = await context.connection
     .call('getAgent', { path: { agent_id: agentId } })

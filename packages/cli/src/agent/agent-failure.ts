@@ -7,14 +7,14 @@ import { changeOf, linesOfChange } from './key-change.ts'
 import { folderStep, nextStep, type Place } from './next-step.ts'
 import { failureLine } from './object-file.ts'
 
-/** What a code means to somebody at the command line. */
+/** Remedies at the command line, by error code. */
 const ADVICE: Readonly<Partial<Record<ExchangeErrorCode, (place: Place) => string>>> = {
   exchange_unreachable: (place) =>
-    `Set the address with --url, and look at all of it with: ${nextStep(place, 'doctor')}`,
-  token_refused: () => 'Give the client id that the operator gave with --client.',
-  key_store_locked: () => 'Give it with --passphrase-file FILE or AEX_AGENT_PASSPHRASE.',
+    `Set the address with --url, and run all checks: ${nextStep(place, 'doctor')}`,
+  token_refused: () => 'Pass the client id from the operator with --client.',
+  key_store_locked: () => 'Pass the passphrase with --passphrase-file FILE or AEX_AGENT_PASSPHRASE.',
   agent_folder_missing: ({ dir }) =>
-    `Name its folder with --dir, or make one: ${nextStep(dir === undefined ? {} : { dir }, 'init', '--org', 'ORG_ID', '--agent', 'AGENT_ID')}`,
+    `Name its folder with --dir, or create one: ${nextStep(dir === undefined ? {} : { dir }, 'init', '--org', 'ORG_ID', '--agent', 'AGENT_ID')}`,
   agent_folder_unregistered: (place) => `Run: ${nextStep(place, 'register', ...REGISTRATION)}`,
   connector_missing: (place) =>
     `Set the connector: ${folderStep(place, 'connector', 'set', '--help')}; or name the other organization: ${folderStep(place, 'connector', 'partner', '--help')}`,
@@ -23,7 +23,7 @@ const ADVICE: Readonly<Partial<Record<ExchangeErrorCode, (place: Place) => strin
 
 const REGISTRATION = ['--client', 'CLIENT_ID', '--url', 'BASE_URL']
 
-/** Runs a command's work; what the SDK refuses becomes a sentence. */
+/** Runs a command's work. An SDK error becomes a sentence. */
 export async function explained<T>(place: Place, work: () => Promise<T>): Promise<T> {
   try {
     return await work()
@@ -32,12 +32,12 @@ export async function explained<T>(place: Place, work: () => Promise<T>): Promis
   }
 }
 
-/** Whatever the SDK refused, as a failure that is printed without a stack; anything else as it is. */
+/** Turns an SDK error into a failure that is printed without a stack. Returns any other error unchanged. */
 export function agentFailure(error: unknown, place: Place): unknown {
   return error instanceof ExchangeError ? new CommandFailure(explanationOf(error, place)) : error
 }
 
-/** Lines that a person can act on: what, where, which rule, what to do. */
+/** The lines to print: what happened, where, which rule, what to do. */
 export function explanationOf(error: ExchangeError, place: Place): string {
   const { what, hint, code, failures } = error
   const advice = ADVICE[code]?.(place)
@@ -51,7 +51,7 @@ export function explanationOf(error: ExchangeError, place: Place): string {
   ].join('\n')
 }
 
-/** One line for each check that failed: every place that it names, and what to do there. */
+/** One line for each failed check, with its pointers and what to do. */
 function checkLines(failures: readonly Failure[]): string[] {
   return [...Map.groupBy(failures, ({ rule }) => rule)].map(([rule, found]) => {
     const [first, ...others] = Map.groupBy(found, ({ message }) => message)
@@ -78,7 +78,7 @@ function problemOf({ problem }: ExchangeError): string[] {
 function factsOf({ details, code }: ExchangeError, place: Place): string[] {
   const { change, checks, ...others } = details
   const shown = changeOf(change)
-  // The checks have their lines already.
+  // The checks are printed above.
   const facts = code === 'policy_refused' ? others : { ...others, checks }
   return [...(shown ? linesOfChange(shown, place) : []), ...membersOf(facts)]
 }

@@ -1,7 +1,7 @@
 import { Command, Option } from 'commander'
 import { AGENT_VARIABLES, DEFAULT_DIR } from './client-variables.ts'
 
-/** What every command of an agent may be told. What is left out comes from the agent's folder. */
+/** Options of every agent command. Missing ones come from the agent's folder. */
 export interface AgentOptions {
   readonly dir: string
   readonly url?: string
@@ -18,7 +18,7 @@ export const urlOption = (meaning = 'address of the exchange (default: that of t
   new Option('--url <base-url>', meaning).env('AEX_URL')
 
 const clientOption = () =>
-  new Option('--client <client_id>', 'client id that the operator gave (default: that of the folder)').env(
+  new Option('--client <client_id>', 'client id from the operator (default: that of the folder)').env(
     'AEX_CLIENT_ID',
   )
 
@@ -26,9 +26,9 @@ export const passphraseOption = () =>
   new Option('--passphrase-file <file>', 'file with the passphrase of the keys (or AEX_AGENT_PASSPHRASE)')
 
 const caOption = () =>
-  new Option('--ca <file>', 'PEM file with the authority that vouches for the exchange').env('AEX_CA')
+  new Option('--ca <file>', 'PEM file with the certificate authority of the exchange').env('AEX_CA')
 
-/** A command that needs nothing but the agent's folder. */
+/** A command that needs only the agent's folder. */
 export function folderCommandOf(name: string, summary: string, ...examples: string[]): Command {
   return new Command(name)
     .description(summary)
@@ -42,7 +42,7 @@ export function folderCommandOf(name: string, summary: string, ...examples: stri
     .addHelpText('after', ({ command }) => variablesOf(command))
 }
 
-/** A command that speaks to the exchange as an agent. */
+/** A command that calls the exchange as an agent. */
 export function agentCommandOf(name: string, summary: string, ...examples: string[]): Command {
   return folderCommandOf(name, summary, ...examples)
     .addOption(urlOption())
@@ -51,12 +51,12 @@ export function agentCommandOf(name: string, summary: string, ...examples: strin
     .addOption(caOption())
 }
 
-/** The environment in place of options that are not given. */
+/** Environment variables for options that are missing. */
 function variablesOf({ options }: Command): string {
   const given = AGENT_VARIABLES.filter(({ option }) => options.some(({ long }) => long === option))
   return [
     '',
-    'Variables, where the option is not given:',
+    'Variables for missing options:',
     ...given.map(({ name, option }) => `  ${name.padEnd(22)}${option}`),
   ].join('\n')
 }

@@ -1,6 +1,6 @@
 import { createInterface } from 'node:readline/promises'
 
-/** Asks the person at the terminal. Where there is none, the answer is no. */
+/** Asks the person at the terminal. Without a terminal the answer is no. */
 export async function ask(
   explanation: string,
   question: string,

@@ -10,8 +10,7 @@ import { folderStep, nextStep } from './next-step.ts'
 const DOCTOR_MS = 30_000
 
 /**
- * Every check of the connector. The dry run needs the data address: the one that runs, or one that is started for as
- * long as the check lasts.
+ * All checks of the connector. The dry run needs the data address: uses the running one, or starts one for the check.
  */
 export async function checkConnector(
   { files }: AgentFolder,
@@ -26,7 +25,7 @@ export async function checkConnector(
   return await examineConnector(await connectorOf(settings, host), probe)
 }
 
-/** For the doctor of an agent, who publishes nothing. */
+/** For `aex agent doctor`, which publishes nothing. */
 export async function examineConnectorOf({ agent, place }: Subject): Promise<string> {
   const settings = await readConnector(agent.folder)
   if (!settings) return 'none is set; packages travel through the exchange'
@@ -36,7 +35,7 @@ export async function examineConnectorOf({ agent, place }: Subject): Promise<str
   if (wrong) {
     const hint = wrong.detail.includes(wrong.hint) ? '' : ` ${wrong.hint}`
     throw new CommandFailure(
-      `${wrong.name}: ${wrong.detail}${hint} Look at all of it: ${folderStep(place, 'connector', 'check')}`,
+      `${wrong.name}: ${wrong.detail}${hint} Run all checks: ${folderStep(place, 'connector', 'check')}`,
     )
   }
   const { transport_modes: modes } = await agent.context.connection.call('getAgent', {

@@ -5,10 +5,10 @@ export const DEFAULT_DIR = './aex-agent'
 /** Where `npm start` serves the agent API. */
 export const LOCAL_EXCHANGE = 'http://127.0.0.1:8080'
 
-/** An environment variable that the command line reads on the side of its user, not of the service. */
+/** An environment variable of the command line's user, not of the service. */
 export interface ClientVariable {
   readonly name: string
-  /** The option that it stands for. */
+  /** The option that it replaces. */
   readonly option: string
   readonly meaning: string
   readonly default: string
@@ -20,7 +20,7 @@ export const AGENT_VARIABLES: readonly ClientVariable[] = [
   {
     name: 'AEX_CLIENT_ID',
     option: '--client',
-    meaning: 'client id that the operator gave',
+    meaning: 'client id from the operator',
     default: 'that of the folder',
   },
   {
@@ -32,12 +32,12 @@ export const AGENT_VARIABLES: readonly ClientVariable[] = [
   {
     name: 'AEX_CA',
     option: '--ca',
-    meaning: 'PEM file with the authority that vouches for the exchange',
-    default: 'the authorities of Node',
+    meaning: 'PEM file with the certificate authority of the exchange',
+    default: 'the certificate authorities of Node',
   },
 ]
 
-/** What operators' commands read; some of it the service reads too. */
+/** Variables of operator commands; the service reads some of them too. */
 export const OPERATOR_VARIABLES: readonly ClientVariable[] = [
   {
     name: 'AEX_OPERATOR_URL',
@@ -76,7 +76,7 @@ export async function unknownVariables(env: Readonly<Record<string, string | und
       .toSorted((left, right) => left.name.localeCompare(right.name))
       .map(
         ({ name, near }) =>
-          `${name} is no variable of aex, and has no effect.${near === undefined ? '' : ` Did you mean ${near}?`}`,
+          `${name} is not a variable of aex and has no effect.${near === undefined ? '' : ` Did you mean ${near}?`}`,
       )
   )
 }

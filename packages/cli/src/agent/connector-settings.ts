@@ -6,16 +6,16 @@ import { readJson } from '../read-json.ts'
 import { writeContent } from './content-file.ts'
 import { folderStep, type Place } from './next-step.ts'
 
-/** Organizations whose place in the data space a folder can hold. */
+/** Partners that a folder can hold. */
 const MOST_PARTNERS = 1_000
 const MOST_ALLOWED = 100
 const OTHERS = 0o077
 
-/** The server from which the agent's own data plane fetches. */
+/** The server from which the agent's data plane fetches. */
 export interface DataAddressSettings {
   readonly host: string
   readonly port: number
-  /** As the data plane reaches it, where that differs. */
+  /** Address for the data plane, if it differs. */
   readonly url?: string
   readonly cert_file?: string
   readonly key_file?: string
@@ -27,7 +27,7 @@ export interface Partner {
   readonly protocol_url: string
 }
 
-/** What the folder of an agent says about its connector. It holds the key of the management API. */
+/** Connector settings of an agent's folder. They contain the key of the management API. */
 export interface ConnectorSettings {
   readonly version: 1
   readonly connector_id: string
@@ -101,14 +101,14 @@ const settings = validatorFor<ConnectorSettings>(
   'CLI',
 )
 
-/** Undefined where no connector is set. */
+/** Undefined if no connector is set. */
 export async function readConnector({ files }: AgentFolder): Promise<ConnectorSettings | undefined> {
   const file = files.connector
   const found = statSync(file, { throwIfNoEntry: false })
   if (!found) return undefined
   if (process.platform !== 'win32' && (found.mode & OTHERS) !== 0)
     throw new CommandFailure(
-      `${file} holds a key, and others can reach it. Run: chmod 600 ${file}; and change the key.`,
+      `${file} contains a key that other users can read. Run: chmod 600 ${file}; and change the key.`,
     )
   const read = await readJson(file)
   if (!read.ok) throw new CommandFailure(`${file} ${read.reason}`)
@@ -116,7 +116,7 @@ export async function readConnector({ files }: AgentFolder): Promise<ConnectorSe
   throw new CommandFailure(`${file} does not hold the settings of a connector. Set it again.`)
 }
 
-/** The file has the old settings or the new ones, whatever the moment of a crash; only its owner reads it. */
+/** Written atomically; only its owner can read it. */
 export function writeConnector({ files }: AgentFolder, value: ConnectorSettings): void {
   if (!settings.accepts(value))
     throw new CommandFailure(
@@ -131,7 +131,7 @@ export function removeConnector({ files }: AgentFolder): void {
   rmSync(files.connector, { force: true })
 }
 
-/** The settings, for a command that cannot do without. */
+/** The settings; fails if there are none. */
 export async function requireConnector(folder: AgentFolder, place: Place): Promise<ConnectorSettings> {
   const found = await readConnector(folder)
   if (found) return found

@@ -4,14 +4,14 @@ import { CommandFailure } from '../failure.ts'
 const OWNER_ONLY = 0o600
 
 /**
- * Writes content, which is for the owner of the agent alone, also where an older file was open to others. With
- * `fresh` an older file is left alone, and that is said.
+ * Writes plaintext to a file that only its owner can read, also if an existing file was readable by others. With
+ * `fresh`, an existing file is an error.
  */
 export function writeContent(file: string, text: string, { fresh = false } = {}): void {
   try {
     const descriptor = openSync(file, fresh ? 'wx' : 'w', OWNER_ONLY)
     try {
-      // A device such as /dev/stdout keeps its rights.
+      // A device such as /dev/stdout keeps its mode.
       if (fstatSync(descriptor).isFile()) fchmodSync(descriptor, OWNER_ONLY)
       writeFileSync(descriptor, `${text}\n`)
     } finally {

@@ -5,17 +5,17 @@ import { readPem } from '../pem-file.ts'
 import type { DataAddressSettings } from './connector-settings.ts'
 
 const CONNECT_MS = 2_000
-/** An address of every interface can be listened on, not connected to. */
+/** Wildcard addresses: valid to listen on, not to connect to. */
 const ON_THIS_MACHINE: Readonly<Record<string, string>> = { '0.0.0.0': '127.0.0.1', '::': '::1' }
 
-/** The address as the data plane is given it. */
+/** The address for the data plane. */
 export function dataAddressUrl({ host, port, url, cert_file: cert }: DataAddressSettings): string {
   return url ?? `${cert === undefined ? 'http' : 'https'}://${isIPv6(host) ? `[${host}]` : host}:${port}`
 }
 
 /**
- * Starts the server; undefined where the port is in use, most likely by a data address that runs already. What is
- * wrong with the address or the certificate is a sentence.
+ * Starts the server; undefined if the port is in use, most likely by a running data address. A wrong address or
+ * certificate is a CommandFailure.
  */
 export async function startDataAddress(
   settings: DataAddressSettings,
@@ -33,14 +33,14 @@ export async function startDataAddress(
         `Port ${settings.port} of ${settings.host} cannot be used (${code}). Choose another with --data-port and --data-host.`,
       )
     if (settings.cert_file === undefined || error instanceof CommandFailure) throw error
-    // The reason of the library may quote the key.
+    // The library's message may quote the key.
     throw new CommandFailure(
       '--data-cert and --data-key are not a certificate and its private key in PEM form.',
     )
   }
 }
 
-/** Certificate and key are read now: a renewed one is used at the next start. */
+/** Reads certificate and key at each start, so that renewed ones are used. */
 function serverOptionsOf(settings: DataAddressSettings, folder: string): DataAddressServerOptions {
   const { host, port, allow, cert_file: cert, key_file: key } = settings
   return {
@@ -53,7 +53,7 @@ function serverOptionsOf(settings: DataAddressSettings, folder: string): DataAdd
   }
 }
 
-/** Whether a program listens where the data address is to be. */
+/** Whether a program listens at the data address. */
 export async function isServing({ host, port }: DataAddressSettings): Promise<boolean> {
   const { promise, resolve } = Promise.withResolvers<boolean>()
   const socket = connect({ host: ON_THIS_MACHINE[host] ?? host, port, timeout: CONNECT_MS })

@@ -5,7 +5,7 @@ import { visible } from '../visible.ts'
 import { explanationOf } from './agent-failure.ts'
 import type { Place } from './next-step.ts'
 
-/** A receiver on the inbox of the folder, which hands every event over once and in order. */
+/** A receiver on the inbox of the folder. It passes on every event once, in order. */
 export function receiverOf(
   agent: FolderAgent,
   show: (event: NotificationEnvelope) => void,
@@ -22,7 +22,7 @@ export function eventLine(event: NotificationEnvelope): string {
   return visible(`#${sequence}  ${occurred_at}  ${event_type}  ${package_id}  ${state}  ${thread_id}`)
 }
 
-/** What is not an event goes to standard error. */
+/** Prints reports to standard error. */
 function report(what: ReceiverReport, place: Place): void {
   if (what.kind === 'webhook_rejected')
     console.error(`refused a webhook (${what.status}): ${explained(what.error, place)}`)

@@ -7,7 +7,7 @@ import { CommandFailure } from '../failure.ts'
 import { visible } from '../visible.ts'
 import { objectFrom } from './object-file.ts'
 
-/** What the person who verifies has from elsewhere. */
+/** What the verifying person has from other sources. */
 export interface EvidenceInputs {
   readonly policy?: readonly string[]
   readonly content?: readonly string[]
@@ -15,7 +15,7 @@ export interface EvidenceInputs {
   readonly anchor?: readonly Omit<ChainAnchor, 'threadId'>[]
 }
 
-/** Reads what was given, and refuses what belongs to nothing in the evidence: it would prove nothing. */
+/** Reads the inputs. Refuses one that matches nothing in the evidence, since it proves nothing. */
 export async function readInputs(
   { policy = [], content = [], fingerprint = [], anchor = [] }: EvidenceInputs,
   bundle: EvidenceBundle,
@@ -69,7 +69,7 @@ function packageIdIn(content: Uint8Array): string | undefined {
   }
 }
 
-/** Whether an item of the list has this value at the path. Evidence that is not verified yet may be anything. */
+/** Whether an item of the list has this value at the path. Unverified evidence may have any shape. */
 function isIn(list: unknown, path: readonly string[], value: string): boolean {
   const items: readonly unknown[] = Array.isArray(list) ? list : []
   return items.some((item) => path.reduce(memberOf, item) === value)
@@ -92,7 +92,7 @@ export function readFingerprint(
   return [...before, [agentId, fingerprint]]
 }
 
-/** `POSITION=HASH`, as the end of a chain was printed. */
+/** `POSITION=HASH`, the printed end of a chain. */
 export function readAnchor(
   text: string,
   before: Omit<ChainAnchor, 'threadId'>[] | undefined = [],

@@ -2,7 +2,7 @@ import type { EvidenceCheck, EvidenceReport, ExchangeWord } from '@agent-exchang
 import { visible } from '../visible.ts'
 import { wrapText } from '../wrap-text.ts'
 
-/** A report for people, 80 columns wide: the verdict, what signatures prove, what only the exchange says, what stays open. */
+/** A report in 80 columns: verdict, what signatures prove, what only the exchange claims, what is unknown. */
 export function evidenceLines(report: EvidenceReport): string[] {
   const { summary, chainEnd, checks } = report
   return [
@@ -39,7 +39,7 @@ function faultText({ ok, what, detail, packageId, position }: EvidenceCheck): st
   return `${finding}: ${detail}${place.length === 0 ? '' : ` (${place.join(', ')})`}`
 }
 
-/** By package, with the state that the signatures prove. */
+/** By package, with the proved state. */
 function signedLines({ states, checks }: EvidenceReport): string[] {
   return states.flatMap(({ packageId, state, signedState }) => {
     const proved = signedState === state ? 'proved' : `proved only as far as ${signedState ?? 'nothing'}`
@@ -71,7 +71,7 @@ function wordLines(words: readonly ExchangeWord[]): string[] {
   ])
 }
 
-/** Left to --json: the rest of audit events, and members that add nothing for a reader. */
+/** Shown with --json only: the rest of audit events, and members without use for a reader. */
 const LEFT_OUT = new Set(['event', 'implied_states', 'format', 'use'])
 
 function wordText({ value, packageId, position }: ExchangeWord): string {

@@ -5,7 +5,7 @@ import type { FolderAgent } from '@agent-exchange/sdk/node'
 import { CommandFailure } from '../failure.ts'
 import { nextStep, type Place } from './next-step.ts'
 
-/** The keys in use are those that the directory shows, and this process may use them. */
+/** The keys in use are registered, and this process can use them. */
 export async function examineOwnKeys({ context, identity }: FolderAgent, place: Place): Promise<string> {
   const { keys: shown } = await context.connection.call('getAgentKeys', {
     path: { agent_id: identity.agentId },
@@ -16,7 +16,7 @@ export async function examineOwnKeys({ context, identity }: FolderAgent, place: 
     if (!entry)
       throw new CommandFailure(
         `The ${nameOf(key)} is not registered: the key store is not that of the registered agent. ` +
-          'Restore the newest keys.json of this agent.',
+          'Restore the latest keys.json of this agent.',
       )
     await requireSame(key, entry)
     if (entry.status !== 'active') throw new CommandFailure(replacedBy(key, entry, { own, place }))
@@ -29,11 +29,11 @@ async function requireSame(key: OwnKey, { public_key }: PublicKey): Promise<void
   const { jwk } = await importPublicJwk(public_key)
   if ((await jwkThumbprint(key.publicJwk)) === (await jwkThumbprint(jwk))) return
   throw new CommandFailure(
-    `The directory shows another key under the id of the ${nameOf(key)}. Do not send; tell the operator.`,
+    `The directory shows another key under the id of the ${nameOf(key)}. Do not send; inform the operator.`,
   )
 }
 
-/** What to do depends on how far a rotation came, and on which side. */
+/** The remedy depends on which side completed which step of a rotation. */
 function replacedBy(
   key: OwnKey,
   { status }: PublicKey,
@@ -44,7 +44,7 @@ function replacedBy(
     ? `Finish the rotation that was interrupted: ${nextStep(place, 'keys', 'rotate', key.role)}`
     : status === 'revoked'
       ? `Replace it: ${nextStep(place, 'keys', 'rotate', key.role)}`
-      : 'It was replaced by a key that this folder does not have: restore the newest keys.json of this agent.'
+      : 'It was replaced by a key that this folder does not have: restore the latest keys.json of this agent.'
   return `The ${nameOf(key)} is ${status ?? 'unknown'} at the exchange. ${advice}`
 }
 

@@ -6,24 +6,24 @@ import { examineOwnKeys } from './examine-keys.ts'
 import { nextStep, type Place } from './next-step.ts'
 import { reach, reachAnywhere } from './reach.ts'
 
-/** What is examined, and how the outside is reached. */
+/** Input of the checks. */
 export interface Subject {
   readonly agent: FolderAgent
   readonly exchangeFetch: Fetch
-  /** The authority that was given for the exchange, PEM. */
+  /** Certificate authority of the exchange, PEM. */
   readonly authority: string | undefined
-  /** For the next steps that are printed. */
+  /** For printed commands. */
   readonly place: Place
 }
 
-/** One thing that has to be right, in the order in which each needs those before it. */
+/** One check; the checks are ordered by dependency. */
 export interface Examination {
   readonly name: string
-  /** Says what is right; throws a sentence that says what is wrong and what to do. */
+  /** Returns what is right. Throws a sentence that says what is wrong and what to do. */
   examine(subject: Subject): Promise<string>
 }
 
-/** Beyond this a signed webhook may be refused (the SDK's own patience is five seconds). */
+/** A larger difference makes signed webhooks fail (the SDK tolerates five seconds). */
 const CLOCK_SECONDS = 5
 const COUNTED_PACKAGES = 100
 
@@ -44,8 +44,8 @@ async function clock({ agent, exchangeFetch }: Subject): Promise<string> {
   const before = Date.now()
   const response = await reach(`${baseUrl}/.well-known/oauth-protected-resource`, exchangeFetch)
   const shown = Date.parse(response.headers.get('date') ?? '')
-  if (Number.isNaN(shown)) return `${baseUrl} answers; it shows no time`
-  // The header has whole seconds: the true time lies in the second that begins there.
+  if (Number.isNaN(shown)) return `${baseUrl} answers without a Date header`
+  // The header has whole seconds: the time lies within that second.
   const early = (before - (shown + 1_000)) / 1_000
   const late = (shown - Date.now()) / 1_000
   const apart = Math.max(0, early, late)
@@ -78,8 +78,7 @@ async function registration({ agent: { context, identity }, place }: Subject): P
 async function directory({ agent: { context } }: Subject): Promise<string> {
   const { keys, directory_version } = await context.connection.call('getNotificationSigningKeys')
   const usable = keys.filter(({ status }) => status === 'active' || status === 'retiring')
-  if (usable.length === 0)
-    throw new CommandFailure('The exchange shows no key for webhooks. Tell its operator.')
+  if (usable.length === 0) throw new CommandFailure('The exchange lists no webhook key. Inform its operator.')
   return `${usable.length} notification key(s), version ${directory_version}`
 }
 
@@ -102,7 +101,7 @@ async function webhook({ agent, authority }: Subject): Promise<string> {
   const url = await rememberedUrl(agent.inbox())
   if (url === undefined) return 'none registered from here; events come by polling'
   const { status } = await reachAnywhere(url, authority)
-  // The receiver takes POST alone, and says so.
+  // The receiver accepts POST only.
   if (status === 405) return `${url} answers`
   throw new CommandFailure(
     `Something answers at ${url} (status ${status}), and it is not the receiver. Check the path and the proxy.`,

@@ -8,14 +8,14 @@ import { readConnector, type ConnectorSettings } from './connector-settings.ts'
 import { dataAddressUrl, isServing } from './data-address.ts'
 import { folderStep, type Place } from './next-step.ts'
 
-/** Who another organization is in the data space. */
+/** Another organization's participant. */
 export function counterPartyOf({ partners }: ConnectorSettings, organizationId: string) {
   if (!Object.hasOwn(partners, organizationId)) return undefined
   const partner = partners[organizationId]
   return partner && { participantId: partner.participant_id, protocolEndpoint: partner.protocol_url }
 }
 
-/** The way into a data space that the settings of a folder describe; undefined where none is set. */
+/** The data space of the folder's settings; undefined if none is set. */
 export async function dataSpaceOf(folder: AgentFolder, place: Place): Promise<DataSpace | undefined> {
   const settings = await readConnector(folder)
   if (!settings) return undefined
@@ -26,7 +26,7 @@ export async function dataSpaceOf(folder: AgentFolder, place: Place): Promise<Da
   }
 }
 
-/** Publishes into the folder that `aex agent data-address` serves, and says where nobody serves it. */
+/** Publishes into the folder that `aex agent data-address` serves. Warns if it is not running. */
 async function dataAddressOf(
   { files }: AgentFolder,
   { data_address: settings }: ConnectorSettings,
@@ -48,12 +48,12 @@ async function dataAddressOf(
   }
 }
 
-/** The connector of the settings; settings that cannot be used are a sentence. */
+/** The connector of the settings. Invalid settings are a CommandFailure. */
 export async function connectorOf(
   settings: ConnectorSettings,
   dataAddress?: DataAddressHost,
 ): Promise<EdcV3Connector> {
-  // Loaded here, so that agents without a connector do not wait for it.
+  // Loaded on demand: agents without a connector start faster.
   const sdk = await import('@agent-exchange/edc')
   try {
     return new sdk.EdcV3Connector({ ...optionsOf(settings), ...(dataAddress && { dataAddress }) })

@@ -2,7 +2,7 @@ import type { Identity } from '@agent-exchange/sdk'
 import { openAgentFolder } from '@agent-exchange/sdk/node'
 import { explained } from './agent-failure.ts'
 
-/** As told, or that of the agent's folder. */
+/** The given identity, or that of the agent's folder. */
 export async function identityFrom({
   dir,
   org,

@@ -1,4 +1,4 @@
-/** Resolves at Ctrl-C, at SIGTERM, and when nobody reads what is printed any more; a second signal ends the process. */
+/** Resolves at Ctrl-C, at SIGTERM, and when standard output closes. A second signal ends the process. */
 export function interruption(): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>()
   const stop = () => {

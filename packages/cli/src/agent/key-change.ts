@@ -2,13 +2,13 @@ import type { KeyChange } from '@agent-exchange/sdk'
 import { visible } from '../visible.ts'
 import { nextStep, type Place } from './next-step.ts'
 
-/** The change of a key that an error carries. */
+/** The key change in an error. */
 export function changeOf(detail: unknown): KeyChange | undefined {
   const isChange = typeof detail === 'object' && detail !== null && 'offered' in detail && 'pinned' in detail
   return isChange ? (detail as KeyChange) : undefined
 }
 
-/** What was known of an agent, what is offered now, and what to do about it. */
+/** Known and offered keys of an agent, and what to do. */
 export function linesOfChange({ agentId, pinned, offered }: KeyChange, place: Place): string[] {
   const known = pinned.filter(({ use }) => use === offered.use)
   const name = visible(agentId)

@@ -2,10 +2,10 @@ import { aexCommand, shellQuoted } from '../next-step.ts'
 import type { AgentOptions } from './agent-options.ts'
 import { DEFAULT_DIR } from './client-variables.ts'
 
-/** Where the command ran that prints a next step; a pasted one has to run there too. */
+/** Options of the current command that a printed next command repeats. */
 export type Place = Partial<Pick<AgentOptions, 'dir' | 'url' | 'client' | 'passphraseFile' | 'ca'>>
 
-/** A command of the agent that can be pasted as it is: same folder, same exchange, same client. */
+/** An agent command to paste: same folder, exchange and client. */
 export function nextStep(place: Place, ...words: readonly string[]): string {
   const { dir = DEFAULT_DIR, url, client, passphraseFile, ca } = place
   const options: readonly [name: string, value: string | undefined][] = [
@@ -20,7 +20,7 @@ export function nextStep(place: Place, ...words: readonly string[]): string {
   return `${aexCommand()} agent ${all.map(shellQuoted).join(' ')}`
 }
 
-/** The same for a command that needs the folder alone. */
+/** The same for a command that needs the folder only. */
 export function folderStep({ dir }: Place, ...words: readonly string[]): string {
   return nextStep(dir === undefined ? {} : { dir }, ...words)
 }

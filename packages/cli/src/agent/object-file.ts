@@ -3,7 +3,7 @@ import { CommandFailure } from '../failure.ts'
 import { readJson } from '../read-json.ts'
 import { visible } from '../visible.ts'
 
-/** Reads a protocol object and says everything that is wrong with it before anything is sent. */
+/** Reads and validates a protocol object before anything is sent. */
 export async function objectFrom<Type extends ObjectType>(
   file: string,
   types: readonly Type[],
@@ -19,7 +19,7 @@ export async function objectFrom<Type extends ObjectType>(
   throw new CommandFailure(`${file} is a ${object.object_type}; give a ${types.join(' or a ')}.`)
 }
 
-/** One line for each thing that is wrong. */
+/** One line for each failure. */
 export function failureLines(failures: readonly Failure[]): string {
   return failures.map(failureLine).join('\n')
 }

@@ -9,7 +9,7 @@ import { linesOfChange } from './key-change.ts'
 import type { Place } from './next-step.ts'
 import { passphraseFrom } from './passphrase.ts'
 
-/** Connects the agent of a folder, does the work, and closes its files whatever happens. */
+/** Connects the agent of a folder, runs the work, and closes its files. */
 export async function withAgent<T>(
   options: AgentOptions & { readonly approve?: Approve; readonly lazily?: boolean },
   work: (agent: FolderAgent, exchangeFetch: Fetch) => Promise<T>,
@@ -37,7 +37,7 @@ export async function withAgent<T>(
   })
 }
 
-/** At a terminal a person decides about a key that nothing vouches for; elsewhere it is refused. */
+/** At a terminal, a person confirms a key without an introduction. Elsewhere it is refused. */
 async function confirmKey(change: KeyChange, place: Place): Promise<boolean> {
   const explanation = linesOfChange(change, place).join('\n')
   return ask(explanation, 'Or trust it now? Type "yes": ', (answer) => answer === 'yes')

@@ -5,7 +5,7 @@ import type { AgentOptions } from './agent-options.ts'
 import { nextStep } from './next-step.ts'
 import { DEFAULT_SKILL, DEFAULT_SKILL_TEXT, readSkill, type Skill } from './skill-option.ts'
 
-/** Under which terms something is sent. */
+/** Terms of sending. */
 export interface TermsOptions extends AgentOptions {
   readonly policy: string
   readonly skill: Skill
@@ -14,16 +14,16 @@ export interface TermsOptions extends AgentOptions {
 
 export function withTerms(command: Command): Command {
   return command
-    .requiredOption('--policy <file>', 'the policy_envelope that it is sent under')
+    .requiredOption('--policy <file>', 'policy_envelope for the package')
     .addOption(
-      new Option('--skill <id@version>', 'the skill that made it')
+      new Option('--skill <id@version>', 'skill that created the object')
         .argParser(readSkill)
         .default(DEFAULT_SKILL, DEFAULT_SKILL_TEXT),
     )
-    .option('--approve <reference>', 'a human approval, and where it is on record')
+    .option('--approve <reference>', 'reference of the human approval')
 }
 
-/** For people: standard output is for the result. */
+/** Printed to standard error: standard output is for the result. */
 export function showProgress({ step }: SendProgress): void {
   console.error(`  ${step.replaceAll('_', ' ')}`)
 }

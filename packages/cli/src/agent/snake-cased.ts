@@ -1,6 +1,5 @@
 /**
- * A value of the SDK as the command line shows it: members are named as those of the protocol are. For values whose
- * members are all names, never for maps of somebody's data.
+ * Renames the members of an SDK value to snake case, as in the protocol. Not for maps with arbitrary keys.
  */
 export function snakeCased(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(snakeCased)

@@ -3,12 +3,12 @@ import { request } from 'node:https'
 import type { Receiver } from '@agent-exchange/sdk'
 
 const ANSWER_MS = 5_000
-/** What the receiver answers to anything but POST. */
+/** The receiver's status for any method but POST. */
 const NOT_A_POST = 405
 
-/** A sentence on whether the address leads to this process, seen from here; the exchange may see it otherwise. */
+/** Whether the address leads to this process, as seen from this machine. */
 export async function selfCheck(url: string): Promise<string> {
-  // Whether it answers is all that is asked: nothing is sent, and the exchange checks the certificate itself.
+  // Only tests reachability: sends no data, and the exchange verifies the certificate itself.
   const asked = request(url, { rejectUnauthorized: false, timeout: ANSWER_MS, agent: false })
   asked.on('timeout', () => asked.destroy(Object.assign(new Error('too late'), { code: 'ETIMEDOUT' })))
   asked.end()
@@ -24,14 +24,14 @@ export async function selfCheck(url: string): Promise<string> {
   }
 }
 
-/** Says once that webhooks arrive, and once that an event came without one. Called for each event. */
+/** Reports the first webhook, and the first event without one. Called for each event. */
 export function arrivalWatch(): (receiver: Receiver) => Promise<void> {
   const said = new Set<string>()
   return async (receiver) => {
     const { lastWebhookAt } = await receiver.status()
     const sentence =
       lastWebhookAt === undefined
-        ? 'No webhook has arrived yet; this event came by polling instead. `aex delivery list` of the operator says why.'
+        ? 'No webhook has arrived yet; this event came by polling instead. The operator can see why: aex delivery list'
         : 'Webhooks arrive.'
     if (said.has(sentence)) return
     said.add(sentence)

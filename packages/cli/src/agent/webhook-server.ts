@@ -13,13 +13,13 @@ export interface WebhookServerOptions {
   readonly key?: string
 }
 
-/** Listens for webhooks: over TLS with the certificate that was given, in the clear for a proxy that ends TLS. */
+/** Listens for webhooks: with TLS if a certificate is given, without it behind a TLS-terminating proxy. */
 export async function startWebhookServer(
   handler: WebhookHandler,
   { host, port, cert, key }: WebhookServerOptions,
 ): Promise<AsyncDisposable> {
   if ((cert === undefined) !== (key === undefined))
-    throw new CommandFailure('Give both --cert and --key, or neither behind a proxy that ends TLS.')
+    throw new CommandFailure('Give both --cert and --key, or neither behind a TLS-terminating proxy.')
   const listener = toNodeListener(handler)
   const server =
     cert === undefined || key === undefined
@@ -42,7 +42,7 @@ function secureServer(identity: { cert: string; key: string }, listener: ReturnT
   try {
     return createServer(identity, listener)
   } catch {
-    // The reason of the library may quote the key.
+    // The library's message may quote the key.
     throw new CommandFailure('--cert and --key are not a certificate and its private key in PEM form.')
   }
 }

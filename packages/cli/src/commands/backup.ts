@@ -20,7 +20,7 @@ export function backupCommand(): Command {
   return new Command('backup')
     .description('Back up the embedded database into a new folder, while the service runs')
     .argument('<folder>', 'a folder that is not there yet, or empty')
-    .option('--with-keys', 'put the master key and the operator token beside the data')
+    .option('--with-keys', 'include the master key and the operator token')
     .option('--json', 'print one JSON document')
     .addHelpText('after', EXAMPLES)
     .action(async (folder: string, options: { withKeys?: boolean; json?: boolean }) => {
@@ -34,7 +34,7 @@ export function backupCommand(): Command {
     })
 }
 
-/** Settings of an exchange that has its database with it. */
+/** Settings of an exchange with an embedded database. */
 export function embeddedConfig(): Config {
   const config = configOf(process.env)
   if (config.databaseUrl === undefined) return config

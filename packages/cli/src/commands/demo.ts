@@ -70,11 +70,11 @@ async function demo({ transport, report, keep }: DemoCommandOptions): Promise<vo
     process.removeAllListeners('SIGINT')
   }
   const failed = first.outcome.evidence.checks.some(({ ok }) => !ok)
-  // Connections that nobody waits for must not keep the process.
+  // Idle connections must not keep the process alive.
   process.exit(failed ? 1 : 0)
 }
 
-/** Ends the story at its next step once it is interrupted; events that still come in are not shown. */
+/** Ends the demo at its next step after an interruption. Later events are not shown. */
 function until(interrupted: Promise<undefined>, timeline: Timeline): Timeline {
   let isOver = false
   void interrupted.then(() => {
@@ -106,7 +106,7 @@ function summarize({ outcome }: Demo): void {
   for (const { count, what } of outcome.counts) console.log(`${String(count).padStart(5)} ${what}`)
 }
 
-/** Checked before the demo runs, not after it. */
+/** Checked before the demo runs. */
 function requireWritable(file: string): void {
   const isNew = !existsSync(file)
   try {

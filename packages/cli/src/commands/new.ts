@@ -30,11 +30,11 @@ interface NewOptions {
 
 export function newCommand(): Command {
   return new Command('new')
-    .description('Write a new protocol object to start from')
+    .description('Write a new protocol object as a template')
     .addArgument(new Argument('<object_type>', 'what to write').choices(OBJECT_TYPES))
-    .requiredOption('--to <org_id>', 'organization that it is meant for')
-    .option('--org <org_id>', 'organization that makes it')
-    .option('--agent <agent_id>', 'agent that makes it')
+    .requiredOption('--to <org_id>', 'recipient organization')
+    .option('--org <org_id>', 'organization of the author')
+    .option('--agent <agent_id>', 'agent of the author')
     .option('--thread <thread_id>', 'thread that it belongs to (default: a new one)')
     .option('--about <package_id>', 'package that it answers or is about')
     .option('--policy-id <policy_id>', 'policy that it names (default: a new id)')
@@ -53,7 +53,7 @@ async function write(type: ObjectType, options: NewOptions): Promise<void> {
     ...(options.about !== undefined && { about: options.about }),
     ...(options.policyId !== undefined && { policyId: options.policyId }),
   })
-  // Only the ids that were given can be wrong.
+  // Only given ids can be invalid.
   const result = validateObject(object)
   if (!result.valid)
     throw new CommandFailure(`With these ids the object is not valid:\n${failureLines(result.failures)}`)

@@ -49,7 +49,7 @@ async function run(config: Config, from: string, force: boolean) {
   }
 }
 
-/** Whether the key that a start would use is the one that the data was written with. */
+/** Whether the configured master key is the key of the backup. */
 function keyState(config: Config, { manifest }: Restored): 'matches' | 'missing' | 'differs' {
   if (!config.masterKey && !existsSync(masterKeyFile(config.dataDirectory))) return 'missing'
   return fingerprint(masterKeyOf(config)) === manifest.master_key_fingerprint ? 'matches' : 'differs'
@@ -59,7 +59,7 @@ function print(report: Record<string, string | undefined>, file: string, key: st
   console.log(`Restored the backup of ${report['made_at']} into ${report['data_folder']}: it starts.`)
   if (report['master_key'] === 'matches') return console.log('Start the service with: aex serve')
   console.log(
-    `The master key ${report['master_key'] === 'missing' ? 'is missing' : 'there is another one'}. ` +
-      `Before the start put the key with fingerprint ${key} into ${file}, or set AEX_MASTER_KEY to it.`,
+    `The master key ${report['master_key'] === 'missing' ? 'is missing' : 'differs from that of the backup'}. ` +
+      `Before you start the service, put the key with fingerprint ${key} into ${file}, or set AEX_MASTER_KEY to it.`,
   )
 }

@@ -31,7 +31,7 @@ async function serve(): Promise<void> {
   const shown = directions(config, service)
   announcements.say('Agent Exchange is running.', shown)
   const reason = await Promise.race([stopping, service.failed])
-  if (typeof reason === 'string') announcements.say(`${reason}: finishing what was begun, then stopping`)
+  if (typeof reason === 'string') announcements.say(`${reason}: finishing running work, then stopping`)
   try {
     await service[Symbol.asyncDispose]()
   } finally {
@@ -40,17 +40,17 @@ async function serve(): Promise<void> {
   process.exit(typeof reason === 'string' ? 0 : 1)
 }
 
-/** How long after the first signal another one counts as the same: managers signal a process and its group. */
+/** Signals within this time of the first are ignored: process managers signal a process and its group. */
 const SAME_SIGNAL_MS = 2_000
 
 /**
- * Resolves at the first signal. Managers send SIGTERM more than once (npm and systemd at the same moment), so that
- * changes nothing; a person who presses Ctrl-C again after a while ends the process at once.
+ * Resolves at the first signal. Process managers send SIGTERM several times (npm and systemd at the same moment), so
+ * further ones are ignored. A later second Ctrl-C ends the process immediately.
  */
 function stopSignal(): Promise<string> {
   const { promise, resolve: settle } = Promise.withResolvers<string>()
   let isImpatient = false
-  // SIGHUP: the terminal was closed; without a stop the embedded database would be left running.
+  // SIGHUP: the terminal was closed. An orderly stop also stops the embedded database.
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) {
     process.on(signal, () => {
       if (signal === 'SIGINT' && isImpatient) process.exit(1)
@@ -68,7 +68,7 @@ async function start(
   try {
     config = configOf(process.env)
     await requireFreePorts(listenersOf(config))
-    // Loaded here, so that other commands do not wait for all of it.
+    // Loaded on demand: other commands start faster.
     const { runService } = await import('@agent-exchange/service/process')
     announcements.progress(
       config.databaseUrl === undefined ? 'Starting PostgreSQL' : 'Connecting to PostgreSQL',
@@ -90,7 +90,7 @@ function listenersOf({ role, host, port, operatorHost, operatorPort }: Config): 
   return role === 'worker' ? [operator] : [agent, operator]
 }
 
-/** Where everything is, for people and for programs, and what to do next. */
+/** Addresses and next steps, as text and as facts. */
 function directions(config: Config, { urls, operatorTokenFile }: RunningService) {
   const database = config.databaseUrl === undefined ? 'embedded PostgreSQL' : 'PostgreSQL of DATABASE_URL'
   const aex = aexCommand()
@@ -125,7 +125,7 @@ function directions(config: Config, { urls, operatorTokenFile }: RunningService)
   return { lines, facts }
 }
 
-/** What the commands have to know wherever it is not the default. */
+/** Settings that the next commands need, if they differ from the defaults. */
 function settingsFor({ dataDirectory, publicUrl }: Config, operatorUrl: string): string[] {
   const settings: [name: string, value: string, usual: string][] = [
     ['AEX_DATA_DIR', dataDirectory, resolve('data')],

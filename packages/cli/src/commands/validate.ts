@@ -17,7 +17,7 @@ interface FileReport {
   readonly valid: boolean
   readonly object_type?: string
   readonly failures: readonly Failure[]
-  /** Why the file could not be judged at all. */
+  /** Why the file could not be read. */
   readonly error?: string
 }
 

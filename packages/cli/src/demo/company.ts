@@ -39,7 +39,7 @@ export interface Founding {
 export const SKILL = { id: 'skill_alignment', version: '1.0.0' }
 const PATIENCE_MS = 15_000
 
-/** From nothing to an agent that is registered and told of events. */
+/** Creates and registers an agent that receives events. */
 export async function foundCompany(exchange: DemoExchange, founding: Founding): Promise<Company> {
   const { lane, organizationId, agentId, folder, certificate, timeline, dataSpace } = founding
   const cleanup = new AsyncDisposableStack()
@@ -134,7 +134,7 @@ function hearingOf(lane: Company['lane'], timeline: Timeline) {
         if (event) resolve(event)
       }
       const timer = setTimeout(
-        () => reject(new CommandFailure(`${LANE_NAMES[lane]} was not told of ${eventType} in time.`)),
+        () => reject(new CommandFailure(`${LANE_NAMES[lane]} did not receive ${eventType} in time.`)),
         PATIENCE_MS,
       )
       waiting.add(look)

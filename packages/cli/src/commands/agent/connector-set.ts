@@ -41,7 +41,7 @@ interface SetOptions extends AgentOptions {
 export function connectorSetCommand(): Command {
   return folderCommandOf(
     'set',
-    'Name the connector of the agent and keep its settings, with its key, in the folder',
+    'Set the connector of the agent; settings and key are stored in the folder',
     'connector set --connector edc-seats --participant BPNL0000000SEATS \\\n' +
       '      --management-url https://edc.seats.example/management --protocol-url https://edc.seats.example/protocol \\\n' +
       '      --api-key-file ./edc-key',
@@ -52,20 +52,20 @@ export function connectorSetCommand(): Command {
     .requiredOption('--protocol-url <url>', 'its protocol endpoint, as others reach it')
     .option('--api-key-file <file>', 'file with the key of the management API (or AEX_CONNECTOR_API_KEY)')
     .option('--api-key-header <name>', 'header that carries the key', 'x-api-key')
-    .option('--version-url <url>', 'where its version API answers')
-    .option('--protocol <name>', 'protocol to speak, where it is not dataspace-protocol-http')
+    .option('--version-url <url>', 'address of its version API')
+    .option('--protocol <name>', 'protocol, if not dataspace-protocol-http')
     .option(
       '--access-property <iri>',
       "left operand that admits one participant (default: Tractus-X's number)",
     )
-    .option('--connector-ca <file>', 'PEM file with a private authority that vouches for connectors')
+    .option('--connector-ca <file>', 'PEM file with a private certificate authority of connectors')
     .option('--data-host <address>', 'where the data address listens for the data plane', '127.0.0.1')
     .addOption(
-      new Option('--data-port <port>', 'and on which port')
+      new Option('--data-port <port>', 'port of the data address')
         .argParser(wholeNumber(1, 65_535, 'a port'))
         .default(DEFAULT_DATA_PORT),
     )
-    .option('--data-url <url>', 'that address as the data plane reaches it')
+    .option('--data-url <url>', 'address for the data plane, if it differs')
     .option('--data-cert <file>', 'TLS certificate of that address, PEM; needed beyond loopback')
     .option('--data-key <file>', 'its private key, PEM')
     .option('--data-allow <address...>', 'only these addresses or subnets are answered')
@@ -78,7 +78,7 @@ async function set(options: SetOptions): Promise<void> {
   const folder = await explained({ dir }, () => openAgentFolder(dir))
   const before = await readConnector(folder)
   const settings = settingsOf(options, before?.partners ?? {})
-  // Everything is tried before anything is kept.
+  // Validates everything before storing anything.
   await connectorOf(settings)
   const dataAddress = await startDataAddress(settings.data_address, folder.files.outgoing)
   await dataAddress?.close()
@@ -90,8 +90,8 @@ async function set(options: SetOptions): Promise<void> {
   console.log(
     `  name a partner     ${step('connector', 'partner', 'ORG_ID', '--participant', 'ID', '--protocol-url', 'URL')}`,
   )
-  console.log(`  look               ${step('connector', 'check')}`)
-  console.log(`  tell the exchange  ${step('register')}`)
+  console.log(`  check it           ${step('connector', 'check')}`)
+  console.log(`  update the agent   ${step('register')}`)
   console.log(`  keep running       ${step('data-address')}`)
 }
 

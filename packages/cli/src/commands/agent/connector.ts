@@ -41,14 +41,14 @@ export function agentConnectorCommand(): Command {
     partnerCommand(),
     checkCommand(),
     folderCommandOf('show', 'Show the settings, without the key', 'connector show').action(show),
-    folderCommandOf('remove', 'Forget the connector and the partners', 'connector remove').action(remove),
+    folderCommandOf('remove', 'Remove the connector and the partners', 'connector remove').action(remove),
   ])
 }
 
 function partnerCommand(): Command {
   return folderCommandOf(
     'partner',
-    'Say who another organization is in the data space',
+    'Set the participant id and endpoint of another organization',
     'connector partner org_cars --participant BPNL00000000CARS --protocol-url https://edc.cars.example/protocol',
     'connector partner org_cars --remove',
   )
@@ -62,15 +62,15 @@ function partnerCommand(): Command {
 function checkCommand(): Command {
   return folderCommandOf(
     'check',
-    'Look whether the connector can carry packages, and send a few bytes through it',
+    'Check the connector, and send a few bytes through it',
     'connector check',
     'connector check --partner org_cars',
-    'connector check --no-dry-run        (looks, and publishes nothing)',
+    'connector check --no-dry-run        (checks only, publishes nothing)',
   )
-    .option('--partner <org_id>', 'also ask the connector of this organization')
+    .option('--partner <org_id>', 'also check the connector of this organization')
     .option('--no-dry-run', 'do not publish, negotiate and fetch a few bytes')
     .addOption(
-      new Option('--timeout <seconds>', 'longest time for all of it')
+      new Option('--timeout <seconds>', 'time limit of the whole check')
         .argParser(wholeNumber(1, LONGEST_SECONDS, 'seconds'))
         .default(DEFAULT_SECONDS),
     )
@@ -91,11 +91,11 @@ async function partner(id: string, options: PartnerOptions): Promise<void> {
   writeConnector(folder, { ...settings, partners })
   if (options.json) return console.log(visibleJson(shownOf({ ...settings, partners })))
   console.log(
-    isRemoved ? `${id} is no partner any more` : `${id} is ${visible(partners[id]?.participant_id ?? '')}`,
+    isRemoved ? `${id} is no longer a partner` : `${id} is ${visible(partners[id]?.participant_id ?? '')}`,
   )
 }
 
-/** Our own connector calls the address, perhaps in a network of its own, so plain http is not refused here. */
+/** Our connector calls this address, possibly in a private network, so http is allowed. */
 function partnerOf({ participant, protocolUrl }: PartnerOptions): Partner {
   if (participant === undefined || protocolUrl === undefined)
     throw new CommandFailure('Give both --participant and --protocol-url, or --remove.')
@@ -126,7 +126,7 @@ async function show({ dir, json }: AgentOptions): Promise<void> {
     console.log(`${'partner'.padEnd(17)} ${visible(`${id}  ${participant_id}  ${protocol_url}`)}`)
 }
 
-/** Everything but the key. */
+/** The settings without the key. */
 function shownOf(settings: ConnectorSettings) {
   const { api_key: _, version: __, ...shown } = settings
   return shown
@@ -140,5 +140,5 @@ async function remove({ dir, json }: AgentOptions): Promise<void> {
   console.log(
     `${visible(connector_id)} is removed; sealed bytes that were offered stay in ${folder.files.outgoing}`,
   )
-  console.log(`  tell the exchange  ${nextStep({ dir }, 'register')}`)
+  console.log(`  update the agent   ${nextStep({ dir }, 'register')}`)
 }

@@ -20,7 +20,7 @@ type Add = (finding: Finding) => void
 export function agentDoctorCommand(): Command {
   return agentCommandOf(
     'doctor',
-    'Look at everything that an agent needs, and name the first thing that is wrong',
+    'Check everything that an agent needs, and name the first failure',
     'doctor',
     'doctor --json',
   ).action(async (options: AgentOptions) => {
@@ -30,7 +30,7 @@ export function agentDoctorCommand(): Command {
       if (!options.json) print(finding)
     }
     const authority = options.ca === undefined ? undefined : readPem(options.ca)
-    // Without an agent in the folder there is nothing else to look at.
+    // Without an agent, no other check is possible.
     await found('agent folder', add, options, () =>
       withAgent({ ...options, lazily: true }, (agent, exchangeFetch) =>
         examineAll({ agent, exchangeFetch, authority, place: options }, add),
@@ -52,7 +52,7 @@ async function examineAll(subject: Subject, add: Add): Promise<void> {
   }
 }
 
-/** What fails in a way that a person can mend is a finding. */
+/** A CommandFailure is a failed check; other errors are thrown. */
 async function found(check: string, add: Add, place: Place, work: () => Promise<void>): Promise<boolean> {
   try {
     await work()

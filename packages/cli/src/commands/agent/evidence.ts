@@ -25,16 +25,16 @@ export function agentEvidenceCommand(): Command {
     'evidence --verify evidence.json --fingerprint agent_cars=FINGERPRINT --json',
   )
     .argument('[id]', 'a package or a thread')
-    .option('--out <file>', 'keep the evidence in a file')
-    .option('--verify <file>', 'verify evidence that was kept; needs no exchange and no agent')
-    .option('--policy <file...>', 'policy_envelope objects, to compare with what was evaluated')
-    .option('--content <file...>', 'envelopes as they were downloaded, whose signatures are verified too')
+    .option('--out <file>', 'write the evidence to a file')
+    .option('--verify <file>', 'verify stored evidence; needs no exchange and no agent')
+    .option('--policy <file...>', 'policy_envelope objects, to compare with the evaluated ones')
+    .option('--content <file...>', 'downloaded envelopes, to verify their signatures too')
     .option(
       '--fingerprint <agent=fingerprint...>',
-      'fingerprints of signing keys from their owners',
+      'fingerprints of signing keys, from their owners',
       readFingerprint,
     )
-    .option('--anchor <position=hash...>', 'ends of the chain that were printed before', readAnchor)
+    .option('--anchor <position=hash...>', 'ends of the chain from earlier verifications', readAnchor)
     .action(evidence)
 }
 
@@ -58,7 +58,7 @@ function collect(id: string, options: AgentOptions): Promise<EvidenceBundle> {
   return withAgent(options, (agent) => agent.evidence(subject))
 }
 
-/** Anything that is an object: what it holds is for the verifier to judge. */
+/** Any JSON object; the verifier checks its content. */
 function readBundle(file: string): EvidenceBundle {
   try {
     const content: unknown = parseStrictJson(readFileSync(file))

@@ -7,19 +7,19 @@ import { withAgent } from '../../agent/open-agent.ts'
 import { snakeCased } from '../../agent/snake-cased.ts'
 import { visibleJson } from '../../visible.ts'
 
-/** Events that one look shows; the count tells how many wait in all. */
+/** Events that are printed; the count covers all of them. */
 const SHOWN = 200
 
 export function agentInboxCommand(): Command {
   return agentCommandOf(
     'inbox',
-    'Show the events that wait to be taken, in order; nothing is taken',
+    'Show the pending events, in order, without taking them',
     'inbox',
     'inbox --json',
   )
     .addHelpText(
       'after',
-      '\nStores what is new and leaves it for `aex agent take`, `aex agent listen` or a program with the same folder.',
+      '\nStores new events and leaves them for `aex agent take`, `aex agent listen` or a program with the same folder.',
     )
     .action(async (options: AgentOptions) => {
       const { events, status } = await withAgent(options, async (agent) => {

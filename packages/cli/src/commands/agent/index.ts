@@ -22,9 +22,9 @@ import { agentThreadCommand } from './thread.ts'
 import { agentTokenCommand } from './token.ts'
 import { agentTrustCommand } from './trust.ts'
 
-/** What an agent's developer does, and what an operator does with agents. */
+/** Commands of an agent developer, and operator commands for agents. */
 export function agentCommand(): Command {
-  return group('agent', 'Agents: make, register and use one, or operate on those of the exchange', [
+  return group('agent', 'Create, register and use an agent, or administer agents of the exchange', [
     agentInitCommand(),
     agentRegisterCommand(),
     agentDoctorCommand(),

@@ -20,7 +20,7 @@ interface InitOptions {
 export function agentInitCommand(): Command {
   return folderCommandOf(
     'init',
-    'Make the keys of a new agent, in a folder of its own',
+    'Create a new agent and its keys in a folder',
     'init --org org_acme --agent agent_planner',
     'init --org org_acme --agent agent_planner --dir ./planner',
     'init --org org_acme --agent agent_planner --passphrase-file ./passphrase',
@@ -32,7 +32,7 @@ export function agentInitCommand(): Command {
     .addOption(passphraseOption())
     .addHelpText(
       'after',
-      '\nMakes three key pairs: one for the client, one to sign, one to encrypt. The private parts stay in the folder.',
+      '\nCreates three key pairs: client, signing and encryption. The private keys stay in the folder.',
     )
     .action(init)
 }

@@ -58,18 +58,18 @@ interface RevokeOptions extends AgentOptions {
 function revokeCommand(): Command {
   return agentCommandOf(
     'revoke',
-    'Revoke a key for ever; what was accepted before --invalid-from stays verifiable',
+    'Revoke a key permanently; packages accepted before --invalid-from stay verifiable',
     'keys revoke KEY_ID --invalid-from 2026-03-01T08:00:00Z --reason-code compromise --evidence case_7',
   )
     .argument('<key_id>', 'id of the key')
     .addOption(
       timeOption(
         '--invalid-from <time>',
-        'the earliest creation time that can no longer be trusted: a UTC time, a day, or 30m, 24h, 7d ago',
+        'signatures from this time on are not trusted: a UTC time, a day, or 30m, 24h, 7d ago',
       ).makeOptionMandatory(),
     )
-    .requiredOption('--reason-code <code>', 'a word such as compromise or superseded')
-    .requiredOption('--evidence <reference>', 'where the case is on record; no business facts')
+    .requiredOption('--reason-code <code>', 'a code such as compromise or superseded')
+    .requiredOption('--evidence <reference>', 'reference to the incident record; no business facts')
     .action((keyId: string, options: RevokeOptions) =>
       withAgent(options, async (agent) => {
         const key = await agent.revokeKey(keyId, {

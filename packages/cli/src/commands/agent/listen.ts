@@ -12,7 +12,7 @@ import { wholeNumber } from '../../whole-number.ts'
 
 const DEFAULT_PORT = 8443
 const DEFAULT_POLL_SECONDS = 5
-/** Beside webhooks: should none arrive, nobody waits longer. */
+/** Longest delay of an event whose webhook does not arrive. */
 const SAFETY_POLL_SECONDS = 30
 const LONGEST_POLL_SECONDS = 3_600
 
@@ -29,10 +29,10 @@ interface ListenOptions extends AgentOptions {
 export function agentListenCommand(): Command {
   return agentCommandOf(
     'listen',
-    'Take events as they come and print them: by signed webhooks where the agent has an address, else by polling',
+    'Receive and print events: by signed webhooks if the agent has an address, else by polling',
     'listen',
     'listen --public-url https://agent.example/events --port 8443 --cert cert.pem --key key.pem',
-    'listen --public-url https://agent.example/events --port 9000      (behind a proxy that ends TLS)',
+    'listen --public-url https://agent.example/events --port 9000      (behind a TLS-terminating proxy)',
     'listen --json | while read -r event; do …; done                   (one event a line)',
   )
     .option('--public-url <url>', 'address under which the exchange reaches this command')
@@ -44,11 +44,11 @@ export function agentListenCommand(): Command {
     .option('--host <address>', 'address to listen on', '127.0.0.1')
     .option('--cert <file>', 'TLS certificate, PEM')
     .option('--key <file>', 'its private key, PEM')
-    .option('--register-again', 'register the address anew: the operator has disabled or deleted it')
+    .option('--register-again', 'register the address again, after the operator disabled or deleted it')
     .addOption(
       new Option(
         '--every <seconds>',
-        `ask for events this often (default: ${DEFAULT_POLL_SECONDS}; beside webhooks ${SAFETY_POLL_SECONDS})`,
+        `polling interval (default: ${DEFAULT_POLL_SECONDS}; with webhooks ${SAFETY_POLL_SECONDS})`,
       ).argParser(wholeNumber(1, LONGEST_POLL_SECONDS, 'seconds')),
     )
     .action(listen)
@@ -57,7 +57,7 @@ export function agentListenCommand(): Command {
 async function listen(options: ListenOptions): Promise<void> {
   const { publicUrl, json } = options
   const seconds = options.every ?? (publicUrl === undefined ? DEFAULT_POLL_SECONDS : SAFETY_POLL_SECONDS)
-  // An earlier run may have had an address, so both intervals count here.
+  // An earlier run may have registered an address, so set both intervals.
   const polling = { pollMs: seconds * 1_000, safetyPollMs: seconds * 1_000 }
   const watch = arrivalWatch()
   const startedAt = Date.now()
@@ -65,7 +65,7 @@ async function listen(options: ListenOptions): Promise<void> {
     await using open = new AsyncDisposableStack()
     const show = (event: NotificationEnvelope) => {
       console.log(json ? visible(JSON.stringify(event)) : eventLine(event))
-      // What waited before says nothing about webhooks.
+      // Earlier events say nothing about webhooks.
       if (publicUrl !== undefined && Date.parse(event.occurred_at) > startedAt) void watch(receiver)
     }
     const receiver: Receiver = open.use(receiverOf(agent, show, options, polling))

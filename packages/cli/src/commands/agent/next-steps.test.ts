@@ -86,8 +86,8 @@ test('a variable with a slip in its name is named, and one of the service is not
   assert.equal(code, 0)
   assert.equal(
     stderr,
-    'AEX_CLIENTID is no variable of aex, and has no effect. Did you mean AEX_CLIENT_ID?\n' +
-      'AEX_SOMETHING_ELSE is no variable of aex, and has no effect.\n',
+    'AEX_CLIENTID is not a variable of aex and has no effect. Did you mean AEX_CLIENT_ID?\n' +
+      'AEX_SOMETHING_ELSE is not a variable of aex and has no effect.\n',
   )
   const plain = await aexHere('agent', 'peers', '--dir', dir)
   assert.equal(plain.stderr, '')

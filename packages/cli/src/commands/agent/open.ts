@@ -21,7 +21,7 @@ export function agentOpenCommand(): Command {
   )
     .argument('<package_id>', 'the package')
     .option('--out <file>', 'write the object there, for its owner alone, instead of to standard output')
-    .option('--no-receipts', 'look without telling the sender')
+    .option('--no-receipts', 'send no receipts')
     .action(open)
 }
 
@@ -37,7 +37,7 @@ async function open(packageId: string, options: OpenOptions): Promise<void> {
   else if (options.out === undefined) console.log(visibleJson(opened.object))
 }
 
-/** For people: standard output is for the object. */
+/** Printed to standard error: standard output is for the object. */
 function describe({ metadata, ids, createdAt, senderKey, acceptedAt, receipts }: OpenedPackage): void {
   console.error(`  from      ${metadata.sender_agent_id} of ${metadata.sender_org_id}`)
   console.error(`  signed    ${visible(senderKey.keyId)}, verified`)
@@ -48,7 +48,7 @@ function describe({ metadata, ids, createdAt, senderKey, acceptedAt, receipts }:
   for (const { state } of receipts) console.error(`  receipt   ${state}, signed`)
 }
 
-/** Content that went to a file is not repeated. */
+/** Omits content that was written to a file. */
 function documentOf(
   { object, ids, createdAt, metadata, senderKey, acceptedAt, receipts }: OpenedPackage,
   { out }: OpenOptions,

@@ -12,7 +12,7 @@ const COLUMNS = ['agent', 'use', 'fingerprint', 'trusted_by', 'pinned_at']
 export function agentPeersCommand(): Command {
   return folderCommandOf(
     'peers',
-    'List the keys of other agents that this one has pinned, and how each came to be trusted',
+    'List the pinned keys of other agents, and why each is trusted',
     'peers',
     'peers --json',
   ).action(async ({ dir, json }: AgentOptions) => {
@@ -24,7 +24,7 @@ export function agentPeersCommand(): Command {
   })
 }
 
-/** A fingerprint that was given stands in the list before any directory has shown its key. */
+/** Includes given fingerprints whose keys the directory has not listed yet. */
 function rowsOf({ agentId, keys, expected }: PeerPins) {
   return [
     ...keys.map(({ use, fingerprint, by, pinnedAt, invalidFrom }) => ({

@@ -29,7 +29,7 @@ export function agentRegisterCommand(): Command {
         .argParser(collectSkill)
         .default(DEFAULT_SKILLS, DEFAULT_SKILL_TEXT),
     )
-    .addHelpText('after', '\nAn agent with a connector (aex agent connector set) takes packages by ds_x too.')
+    .addHelpText('after', '\nAn agent with a connector (aex agent connector set) also accepts ds_x.')
     .action(register)
 }
 
@@ -54,7 +54,7 @@ async function register(options: RegisterOptions): Promise<void> {
   })
 }
 
-/** The skills that are named take the place of the default. */
+/** Named skills replace the default. */
 function collectSkill(text: string, before: SkillVersions): SkillVersions {
   const { id, version } = readSkill(text)
   return { ...(before === DEFAULT_SKILLS ? {} : before), [id]: version }

@@ -14,12 +14,12 @@ export function agentRespondCommand(): Command {
   return withTerms(
     agentCommandOf(
       'respond',
-      'Answer a package with a package of its own, in the same thread',
+      'Send a response to a package, in the same thread',
       'respond pkg_1 answer.json --policy policy.json',
       'respond pkg_1 answer.json --policy policy.json --to agent_seats_successor',
     ),
   )
-    .argument('<package_id>', 'the package that is answered')
+    .argument('<package_id>', 'package to respond to')
     .argument('<file>', 'the response_object, - for standard input')
     .option('--to <agent_id>', "another agent of the sender's organization (default: the sender)")
     .action(respond)

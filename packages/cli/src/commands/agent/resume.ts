@@ -9,7 +9,7 @@ import { visibleJson } from '../../visible.ts'
 export function agentResumeCommand(): Command {
   return agentCommandOf(
     'resume',
-    'Hand in what an earlier run sealed and did not see accepted',
+    'Send what an earlier run sealed and did not see accepted',
     'resume',
     'resume --json',
   ).action(async (options: AgentOptions) => {

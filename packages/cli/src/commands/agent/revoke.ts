@@ -12,11 +12,11 @@ interface RevokeOptions extends AgentOptions {
 export function agentRevokeCommand(): Command {
   return agentCommandOf(
     'revoke',
-    'Withdraw a package before it was opened, signed',
+    'Revoke a package that was not opened yet, by a signed statement',
     'revoke pkg_1 --reason-code superseded --reason "A newer one follows."',
   )
     .argument('<package_id>', 'the package')
-    .requiredOption('--reason-code <code>', 'a word such as superseded or sent_in_error')
+    .requiredOption('--reason-code <code>', 'a code such as superseded or sent_in_error')
     .requiredOption('--reason <text>', 'a sentence; the other side and the operator can read it')
     .action(async (packageId: string, { reasonCode, reason, ...options }: RevokeOptions) => {
       const done = await withAgent(options, (agent) =>

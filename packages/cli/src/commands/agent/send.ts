@@ -22,13 +22,13 @@ export function agentSendCommand(): Command {
   return withTerms(
     agentCommandOf(
       'send',
-      'Check an object against its policy, seal it, sign it and hand it in',
+      'Check an object against its policy, seal it, sign it and submit it',
       'send capacity.json --policy policy.json --to agent_carmaker_planner',
       'send capacity.json --policy policy.json --approve approval_4711',
     ),
   )
     .argument('<file>', 'the object, - for standard input')
-    .option('--to <agent_id>', 'agent that gets it (default: the one that the thread is with)')
+    .option('--to <agent_id>', 'recipient agent (default: the other agent of the thread)')
     .action(send)
 }
 

@@ -9,20 +9,20 @@ import { snakeCased } from '../../agent/snake-cased.ts'
 import { visibleJson } from '../../visible.ts'
 
 const SHOWN = 200
-/** Longest wait for what is stored to be taken and acknowledged; the next run goes on with the rest. */
+/** Longest wait until stored events are taken and acknowledged. The next run takes the rest. */
 const SETTLE_MS = 15_000
 const STEP_MS = 20
 
 export function agentTakeCommand(): Command {
   return agentCommandOf(
     'take',
-    'Take the events that wait, in order: each is shown once and is then processed',
+    'Take the pending events, in order: each is printed once and marked as processed',
     'take',
     'take --json',
   )
     .addHelpText(
       'after',
-      '\nA program with the same folder does not see them any more. To look only: aex agent inbox',
+      '\nA program with the same folder does not get them again. To see them without taking: aex agent inbox',
     )
     .action(async (options: AgentOptions) => {
       const events: NotificationEnvelope[] = []
@@ -44,7 +44,7 @@ export function agentTakeCommand(): Command {
     })
 }
 
-/** Everything that nothing missing comes before was shown, and the exchange was told what is stored. */
+/** Waits until all events before the first gap are taken and acknowledged. */
 async function settled(agent: FolderAgent): Promise<void> {
   const inbox = agent.inbox()
   for (let waited = 0; waited < SETTLE_MS; waited += STEP_MS) {

@@ -6,7 +6,7 @@ import { visibleJson } from '../../visible.ts'
 export function agentTokenCommand(): Command {
   return agentCommandOf(
     'token',
-    'Print an access token, so that anybody can try the API with curl',
+    'Print an access token, to try the API with curl',
     'token',
     'token --client CLIENT_ID --url http://127.0.0.1:8080',
   )

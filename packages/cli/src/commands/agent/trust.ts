@@ -7,7 +7,7 @@ import { visibleJson } from '../../visible.ts'
 /** One fingerprint in 64 begins with a hyphen. It may be written in groups. */
 const LOOKS_LIKE_AN_OPTION = /^-[A-Za-z0-9_\s-]{42,}$/u
 
-/** Such a fingerprint is moved behind the mark after which nothing is an option. */
+/** Moves such a fingerprint behind `--`. */
 function takingHyphens(command: Command): Command {
   const parse = command.parseOptions.bind(command)
   command.parseOptions = (args) => {
@@ -21,14 +21,14 @@ function takingHyphens(command: Command): Command {
 export function agentTrustCommand(): Command {
   const command = agentCommandOf(
     'trust',
-    'Expect this fingerprint of another agent: a directory that shows anything else is refused',
+    'Trust the fingerprint of another agent; a directory with another key is refused',
     'trust agent_carmaker_planner NzbLsXh8uDCcd-6MNwXF4W_7noWXFZAfHkxZsRGC9Xs',
   )
     .argument('<agent_id>', 'the other agent')
-    .argument('<fingerprint>', 'what its owner read out')
+    .argument('<fingerprint>', 'fingerprint from its owner')
     .action(async (agentId: string, given: string, options: AgentOptions) => {
       const fingerprint = given.replaceAll(/\s/gu, '')
-      // What was read out over another channel is kept without asking the exchange.
+      // Stored without a request to the exchange.
       const pins = await withAgent({ ...options, lazily: true }, (agent) => agent.trust(agentId, fingerprint))
       if (options.json) return console.log(visibleJson(snakeCased(pins)))
       console.log(`${agentId} is trusted by its fingerprint`)

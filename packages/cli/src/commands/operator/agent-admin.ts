@@ -14,7 +14,7 @@ import {
 
 type Reasoned = OutputOptions & { readonly reason: string }
 
-/** What an operator does with agents: part of `aex agent`. */
+/** Operator commands of `aex agent`. */
 export function agentAdminCommands(): Command[] {
   return [
     listCommand('list', 'List agents', 'agent list --org org_acme')

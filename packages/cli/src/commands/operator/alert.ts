@@ -24,7 +24,7 @@ export function alertCommand(): Command {
   return group('alert', 'Alerts to the owners of webhook endpoints', [
     listCommand(
       'list',
-      'List alerts, the newest first, with what became of the mail',
+      'List alerts, newest first, with the state of their mail',
       'alert list --org org_acme',
       'alert list --kind endpoint_disabled --json',
     )

@@ -26,7 +26,7 @@ export function clientCommand(): Command {
       ),
     operatorCommand(
       'disable',
-      'Refuse a client from its next request on',
+      'Disable a client, effective with its next request',
       'client disable client_4f… --reason "laptop lost"',
     )
       .argument('<client_id>', 'id of the client')
@@ -51,8 +51,8 @@ function createCommand(): Command {
     'client create --org org_acme --agent agent_planner --certificate client.pem',
     'client create --org org_acme --tls-san-dns planner.acme.example --json',
   )
-    .requiredOption('--org <org_id>', 'the organization it speaks for')
-    .option('--agent <agent_id>', 'the one agent it acts as')
+    .requiredOption('--org <org_id>', 'organization of the client')
+    .option('--agent <agent_id>', 'the only agent that it acts as')
   return withCredential(command).action(async ({ org, agent, json, ...options }: CreateOptions) => {
     const credential = await credentialFrom(options)
     const body = { organization_id: org, ...(agent !== undefined && { agent_id: agent }), ...credential }
@@ -63,7 +63,7 @@ function createCommand(): Command {
 function rotateCommand(): Command {
   const command = operatorCommand(
     'rotate',
-    'Give a client a new credential; the former one and its access tokens stop working',
+    'Replace the credential of a client; the old one and its access tokens stop working',
     'client rotate client_4f… --jwk new-public.jwk.json',
   )
     .argument('<client_id>', 'id of the client')

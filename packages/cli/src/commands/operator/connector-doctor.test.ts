@@ -80,7 +80,7 @@ test('what is wrong is named with what to do about it, and the key is shown nowh
   writeFileSync(wrongKey, 'another-key')
   const refused = await aexHere(...where('--api-key-file', wrongKey))
   assert.equal(refused.code, 1)
-  assert.match(refused.stdout, /✖ management api: [^]*Check the key[^]*Mend this first: management_api\.\n$/)
+  assert.match(refused.stdout, /✖ management api: [^]*Check the key[^]*Fix this first: management_api\.\n$/)
 
   const other = await aexHere(...where('--participant', 'BPNL-other', '--no-dry-run', '--json'))
   assert.equal(other.code, 1)
@@ -99,7 +99,7 @@ test('what is wrong is named with what to do about it, and the key is shown nowh
   acme.faults = { transferHangsAt: 'STARTING' }
   const stuck = await aexHere(...where('--timeout', '2'))
   assert.equal(stuck.code, 1)
-  assert.match(stuck.stdout, /✖ dry run: [^]*Mend this first: dry_run/)
+  assert.match(stuck.stdout, /✖ dry run: [^]*Fix this first: dry_run/)
 
   for (const { stdout, stderr } of [refused, other, confused, stuck])
     assert.ok(!`${stdout}${stderr}`.includes(API_KEY) && !`${stdout}${stderr}`.includes('another-key'))

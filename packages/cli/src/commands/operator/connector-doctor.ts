@@ -33,15 +33,15 @@ interface DoctorOptions {
   readonly json?: boolean
 }
 
-/** Speaks to connectors, not to the exchange: it runs where the agent runs, with the agent's rights there. */
+/** Calls connectors, not the exchange: run it where the agent runs. */
 export function connectorDoctorCommand(): Command {
   return operatorCommand(
     'doctor',
-    'Look whether a connector can carry packages: both ways, versions, ids, data plane, clock, one dry run',
+    'Check a connector: reachability, versions, ids, data plane, clock, and one dry run',
     'connector doctor --management-url http://127.0.0.1:8181/management --participant BPNL00000000ACME \\\n' +
       '      --protocol-url http://127.0.0.1:8282/api/dsp --api-key-file ./edc-key',
     'connector doctor … --counterparty BPNL00000000BOLT --counterparty-url https://edc.bolt.example/api/dsp',
-    'connector doctor … --no-dry-run        (looks, and publishes nothing)',
+    'connector doctor … --no-dry-run        (checks only, publishes nothing)',
   )
     .requiredOption('--management-url <url>', 'management API, up to and not including /v3')
     .option('--api-key-file <file>', 'file with the key of the management API (or AEX_CONNECTOR_API_KEY)')
@@ -49,23 +49,23 @@ export function connectorDoctorCommand(): Command {
     .requiredOption('--participant <id>', 'participant id of the connector')
     .option('--connector <id>', 'its connector_id at the exchange', 'connector_doctor')
     .requiredOption('--protocol-url <url>', 'its protocol endpoint, as others reach it')
-    .option('--version-url <url>', 'where its version API answers')
-    .option('--protocol <name>', 'protocol to speak, where it is not dataspace-protocol-http')
+    .option('--version-url <url>', 'address of its version API')
+    .option('--protocol <name>', 'protocol, if not dataspace-protocol-http')
     .option('--counterparty <id>', 'participant id of the other organization')
     .option('--counterparty-url <url>', 'protocol endpoint of the other organization')
-    .option('--ca <file>', 'PEM file with a private authority that vouches for connectors')
+    .option('--ca <file>', 'PEM file with a private certificate authority of connectors')
     .option('--no-dry-run', 'do not publish, negotiate and fetch a few bytes')
     .option('--data-host <address>', 'for the dry run: where to listen for the data plane', '127.0.0.1')
     .addOption(
-      new Option('--data-port <port>', 'and on which port')
+      new Option('--data-port <port>', 'port of the data address')
         .argParser(wholeNumber(0, 65_535, 'a port'))
         .default(0, 'a free one'),
     )
-    .option('--data-url <url>', 'that address as the data plane reaches it')
+    .option('--data-url <url>', 'address for the data plane, if it differs')
     .option('--data-cert <file>', 'TLS certificate of that address, PEM; needed beyond loopback')
     .option('--data-key <file>', 'its private key, PEM')
     .addOption(
-      new Option('--timeout <seconds>', 'longest time for all of it')
+      new Option('--timeout <seconds>', 'time limit of the whole check')
         .argParser(wholeNumber(1, LONGEST_SECONDS, 'seconds'))
         .default(DEFAULT_SECONDS),
     )
@@ -80,7 +80,7 @@ async function examine(options: DoctorOptions): Promise<readonly DoctorCheck[]> 
   const { dryRun, timeout } = options
   const counterParty = counterPartyOf(options)
   const settings = settingsOf(options)
-  // Loaded here, so that other commands do not wait for it.
+  // Loaded on demand: other commands start faster.
   const sdk = await import('@agent-exchange/edc')
   try {
     await using dataAddress = dryRun ? await sdk.startDataAddressServer(dataAddressOf(options)) : undefined

@@ -37,14 +37,14 @@ export function connectorCommand(): Command {
 function approveCommand(): Command {
   return operatorCommand(
     'approve',
-    'Approve a connector connection; where both organizations have one, new threads use ds_x',
+    'Approve a connector; if both organizations have one, new threads use ds_x',
     'connector approve --org org_acme --connector edc-1 --participant BPNL000000000001 --endpoint https://edc.acme.example',
   )
     .requiredOption('--org <org_id>', 'the organization that runs it')
     .requiredOption('--connector <id>', 'its connector_id in package manifests')
     .requiredOption('--participant <id>', 'its participant id in the data space')
     .requiredOption('--endpoint <url>', 'its protocol address')
-    .option('--reason <text>', 'why, for the operator log; needed where it was revoked before')
+    .option('--reason <text>', 'why, for the operator log; required after a revocation')
     .action(
       async ({ org, connector, participant, endpoint, reason, ...output }: ConnectorOptions & Approval) => {
         const body = {

@@ -11,7 +11,7 @@ export interface CredentialOptions {
   readonly tlsSanDns?: string
 }
 
-/** The credential for a client, read and judged here: a private key never leaves this machine (AUTH-04). */
+/** Reads and checks a client's credential locally: a private key never leaves this machine (AUTH-04). */
 export async function credentialFrom({ jwk, certificate, tlsSanDns }: CredentialOptions): Promise<object> {
   const given = [jwk, certificate, tlsSanDns].filter((option) => option !== undefined)
   if (given.length !== 1) {
@@ -33,7 +33,7 @@ async function readPublicJwk(file: string): Promise<unknown> {
       throw new CommandFailure(`The key ${file} cannot be used: ${error.message}`)
     }
     throw new CommandFailure(
-      `${file} holds a private key, which nobody else may have. Nothing was sent.\n` +
+      `${file} contains a private key. Nothing was sent.\n` +
         'Give a file with its public members only: kty, crv, x, y.',
     )
   }

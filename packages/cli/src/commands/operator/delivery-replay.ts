@@ -25,10 +25,10 @@ interface EndpointCount {
 export function replayCommand(): Command {
   return operatorCommand(
     'replay',
-    'Deliver again what failed: one delivery, or all that fit the filters (counted only, unless --yes)',
-    'delivery replay dlv_4f… --reason "receiver mended"',
-    'delivery replay --endpoint whe_4f… --state dead --since 24h --reason "receiver mended"',
-    'delivery replay --org org_acme --reason "receiver mended" --yes',
+    'Replay failed deliveries: one, or all that match the filters (without --yes, only counted)',
+    'delivery replay dlv_4f… --reason "receiver fixed"',
+    'delivery replay --endpoint whe_4f… --state dead --since 24h --reason "receiver fixed"',
+    'delivery replay --org org_acme --reason "receiver fixed" --yes',
   )
     .argument('[delivery_id]', 'id, as in the header svc-delivery-id')
     .requiredOption('--reason <text>', 'why, for the operator log', given)
@@ -37,7 +37,7 @@ export function replayCommand(): Command {
     .addOption(new Option('--state <state>', 'only those in this state').choices(['dead', 'failed']))
     .addOption(sinceOption())
     .addOption(untilOption())
-    .option('--yes', 'do it; without it only the count is shown')
+    .option('--yes', 'replay; without it only the count is shown')
     .action(async (id: string | undefined, options: ReplayOptions) => {
       const { org, endpoint, state, since, until } = options
       const filter = { organization_id: org, webhook_endpoint_id: endpoint, state, since, until }
@@ -61,7 +61,7 @@ function given(text: string): string {
 type Filter = Readonly<Record<string, string | undefined>>
 
 async function replayMany(filter: Filter, { reason, yes, json }: ReplayOptions): Promise<void> {
-  // A fixed end: what fails again while we replay is not replayed once more.
+  // A fixed end: deliveries that fail again meanwhile are not replayed twice.
   const until = filter['until'] ?? new Date().toISOString()
   const wanted = { ...filter, until }
   const preview = await read('/replays', wanted)

@@ -1,6 +1,6 @@
 import { description, table } from './table.ts'
 
-/** What the operator API says of one delivery. */
+/** A delivery in the operator API. */
 export interface ShownDelivery {
   readonly delivery_id: string
   readonly state: string
@@ -35,10 +35,10 @@ const ATTEMPT_COLUMNS = [
   'next_attempt_at',
 ]
 const REPLAY_COLUMNS = ['delivery_id', 'state', 'created_at', 'replay_actor', 'replay_reason']
-/** Shown apart, since they are long. */
+/** Printed separately: long values. */
 const APART = new Set(['error', 'signature_base', 'response_excerpt'])
 
-/** The whole story of a delivery, with its point first. */
+/** A delivery with all attempts, its summary first. */
 export function deliveryReport({ endpoint = {}, attempts, replays, ...delivery }: ShownDelivery): string {
   const last = attempts.at(-1)
   const parts = [
@@ -89,7 +89,7 @@ function resultOf({ outcome, details }: ShownAttempt): string {
   return typeof error_class === 'string' ? error_class : outcome
 }
 
-/** Columns that are the same for all of them, or that say nothing, are left out. */
+/** Omits columns that are empty or the same in all rows. */
 function attemptTable(attempts: readonly ShownAttempt[]): string {
   const rows: Record<string, unknown>[] = attempts.map(({ details, ...attempt }) => ({
     ...details,
@@ -105,7 +105,7 @@ function attemptTable(attempts: readonly ShownAttempt[]): string {
   return table(rows, columns)
 }
 
-/** Text of somebody else: each line indented, nothing in it that a terminal would obey. */
+/** Foreign text: indented, without terminal control sequences. */
 function excerpt(title: string, text: unknown): string[] {
   if (typeof text !== 'string' || text === '') return []
   const lines = text.split('\n').map((line) => `  ${table([{ line }], ['line']).split('\n')[1] ?? ''}`)

@@ -28,7 +28,7 @@ export function deliveryCommand(): Command {
   return group('delivery', 'Webhook deliveries', [
     listCommand(
       'list',
-      'List deliveries, the newest first',
+      'List deliveries, newest first',
       'delivery list --state dead',
       'delivery list --org org_acme --since 24h --json',
     )

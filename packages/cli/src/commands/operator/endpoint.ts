@@ -32,10 +32,10 @@ export function endpointCommand(): Command {
         list('/endpoints', { organization_id: org, status }, COLUMNS, options),
       ),
     enableCommand(),
-    statusCommand('disable', 'Stop delivering to an endpoint; its notifications stay', reasonOption()),
+    statusCommand('disable', 'Disable an endpoint; its notifications are kept', reasonOption()),
     statusCommand(
       'delete',
-      'Remove an endpoint for good; its deliveries stay readable',
+      'Delete an endpoint permanently; its deliveries stay readable',
       optionalReasonOption(),
     ),
   ])
@@ -49,7 +49,7 @@ interface EnableOptions extends OutputOptions {
 function enableCommand(): Command {
   return operatorCommand(
     'enable',
-    'Deliver to a disabled endpoint again, and with --replay also what it missed',
+    'Enable a disabled endpoint, with --replay also replay what it missed',
     'endpoint enable whe_4f… --reason "receiver is back"',
     'endpoint enable whe_4f… --replay --reason "receiver is back"',
   )
@@ -70,7 +70,7 @@ function enableCommand(): Command {
     })
 }
 
-/** For a replay it may be active already. */
+/** With --replay, an active endpoint is fine. */
 async function enable(id: string, reason: string | undefined, orActive: boolean): Promise<Answer> {
   const path = pathOf('endpoints', id)
   if (orActive) {

@@ -13,7 +13,7 @@ export function keysCommand(): Command {
   return group('keys', 'Keys of the exchange: they sign webhooks, tokens and statements', [
     operatorCommand(
       'list',
-      'Show the keys, also those that have ended, and how many endpoints each signs for',
+      'Show the keys, including ended ones, and the number of endpoints of each',
       'keys list --purpose token',
     )
       .addOption(purposeOption())
@@ -25,7 +25,7 @@ export function keysCommand(): Command {
       }),
     operatorCommand(
       'rotate',
-      'Publish the next key at once; it signs once everybody could see it',
+      'Publish the next key now; it signs after caches have expired',
       'keys rotate --reason yearly',
     )
       .addOption(purposeOption())
@@ -35,7 +35,7 @@ export function keysCommand(): Command {
       }),
     operatorCommand(
       'revoke',
-      'In an emergency: stop using a key at once. Endpoints move to the webhook key in standby; tokens of a token key end',
+      'Emergency: stop using a key now. Endpoints switch to the standby webhook key; tokens of a token key end',
       'keys revoke key_4f… --reason "seen in a log"',
     )
       .argument('<key_id>', 'id of the key')

@@ -2,11 +2,11 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { CommandFailure } from '../../failure.ts'
 
-/** Where the operator API is, and by what right we speak to it. */
+/** Address and token of the operator API. */
 export interface OperatorAccess {
   readonly url: string
   readonly token: string
-  /** Where the token came from, in words. */
+  /** Origin of the token, for messages. */
   readonly tokenSource: string
 }
 
@@ -19,7 +19,7 @@ export function operatorAccess(env: Environment = process.env): OperatorAccess {
   return { url: addressFrom(env), ...tokenFrom(env) }
 }
 
-/** AEX_OPERATOR_URL, or where a service with the same environment listens. */
+/** AEX_OPERATOR_URL, or the address of a service with the same environment. */
 function addressFrom(env: Environment): string {
   const text = env['AEX_OPERATOR_URL'] || localAddress(env)
   const url = URL.canParse(text) ? new URL(text) : undefined
@@ -28,7 +28,7 @@ function addressFrom(env: Environment): string {
   }
   if (url.protocol === 'http:' && !LOOPBACK.has(url.hostname)) {
     throw new CommandFailure(
-      `The operator token would travel to ${url.host} in the clear. Set AEX_OPERATOR_URL to an https address.`,
+      `The operator token would be sent to ${url.host} unencrypted. Set AEX_OPERATOR_URL to an https address.`,
     )
   }
   return url.href.replace(/\/+$/, '')

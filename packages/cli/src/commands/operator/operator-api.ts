@@ -7,7 +7,7 @@ const TIMEOUT_MS = 60_000
 
 export type Answer = Readonly<Record<string, unknown>>
 
-/** Reads from the operator API. Members that are undefined are left out of the query. */
+/** Reads from the operator API. Undefined members are omitted from the query. */
 export function read(
   path: string,
   query: Readonly<Record<string, string | undefined>> = {},
@@ -20,7 +20,7 @@ export function change(path: string, body: object): Promise<Answer> {
   return ask('POST', path, body)
 }
 
-/** A path of which every part that a person gave is encoded. */
+/** A path with every part encoded. */
 export function pathOf(...parts: string[]): string {
   return parts.map((part) => `/${encodeURIComponent(part)}`).join('')
 }

@@ -9,7 +9,7 @@ export interface OutputOptions {
 
 const DEFAULT_LISTED = 1_000
 const MAXIMUM_LISTED = 100_000
-/** In the log where nobody said why. */
+/** Default reason in the operator log. */
 const NO_REASON = 'no reason given'
 
 /** A command with subcommands. */
@@ -28,15 +28,15 @@ export function operatorCommand(name: string, summary: string, ...examples: stri
     .addHelpText('after', ['', 'Examples:', ...examples.map((example) => `  $ aex ${example}`)].join('\n'))
 }
 
-/** A subcommand that lists: --limit ends the list, however many pages that takes. */
+/** A subcommand that lists rows, up to --limit, over several pages. */
 export function listCommand(name: string, summary: string, ...examples: string[]): Command {
   return operatorCommand(name, summary, ...examples).addOption(
-    new Option('--limit <count>', 'list at most so many').argParser(positive).default(DEFAULT_LISTED),
+    new Option('--limit <count>', 'maximum number of rows').argParser(positive).default(DEFAULT_LISTED),
   )
 }
 
 export const organizationOption = () => new Option('--org <org_id>', 'only those of this organization')
-/** Where the exchange wants a reason, the log at least says that none was given. */
+/** The exchange requires a reason; without the option, a default is sent. */
 export const reasonOption = () =>
   new Option('--reason <text>', 'why, for the operator log').default(NO_REASON)
 export const optionalReasonOption = () => new Option('--reason <text>', 'why, for the operator log')
@@ -47,7 +47,7 @@ function positive(text: string): number {
   throw new InvalidArgumentError(`Give a number from 1 to ${MAXIMUM_LISTED}.`)
 }
 
-/** Prints what was made or changed. */
+/** Prints what was created or changed. */
 export function show(answer: Answer, { json }: OutputOptions): void {
   console.log(json ? JSON.stringify(answer, undefined, 2) : description(answer))
 }
@@ -56,7 +56,7 @@ export interface ListOptions extends OutputOptions {
   readonly limit: number
 }
 
-/** Reads page after page and prints the whole as one table, or as one document. */
+/** Reads all pages and prints one table or one document. */
 export async function list(
   path: string,
   query: Readonly<Record<string, string | undefined>>,

@@ -12,10 +12,10 @@ import {
 } from './operator-command.ts'
 
 export function operatorsCommand(): Command {
-  return group('operator', 'Operators of the exchange, and the log of what they did', [
+  return group('operator', 'Operators of the exchange, and the log of their changes', [
     operatorCommand(
       'create',
-      'Create an operator and print its token, which is shown this once; AEX_OPERATOR_TOKEN takes it',
+      'Create an operator and print its token once, for AEX_OPERATOR_TOKEN',
       'operator create alice',
       'operator create alice --json',
     )
@@ -28,7 +28,7 @@ export function operatorsCommand(): Command {
     ),
     operatorCommand(
       'disable',
-      'Refuse an operator from the next request on',
+      'Disable an operator, effective with the next request',
       'operator disable alice --reason "left the team"',
     )
       .argument('<name>', 'name of the operator')
@@ -43,11 +43,11 @@ export function operatorsCommand(): Command {
 function logCommand(): Command {
   return listCommand(
     'log',
-    'Show what operators changed, the newest first',
+    'Show changes by operators, newest first',
     'operator log --limit 20',
     'operator log --target org_acme',
   )
-    .addOption(new Option('--target <id>', 'only what concerns this'))
+    .addOption(new Option('--target <id>', 'only changes of this object'))
     .action((options: ListOptions & { target?: string }) => {
       const columns = ['entry', 'recorded_at', 'actor', 'action', 'target', 'reason']
       return list('/log', { target: options.target }, columns, options)

@@ -22,7 +22,7 @@ export function orgCommand(): Command {
     )
       .argument('<org_id>', 'its id: org_ and up to 128 letters, digits, _ or -')
       .requiredOption('--name <text>', 'its name')
-      .option('--contact <email>', 'where alerts go')
+      .option('--contact <email>', 'recipient of alerts')
       .action(
         async (
           id: string,
@@ -38,7 +38,7 @@ export function orgCommand(): Command {
       list('/organizations', {}, ['organization_id', 'name', 'status', 'contact', 'created_at'], options),
     ),
     statusCommand('suspend', 'Refuse every further request of an organization', reasonOption()),
-    statusCommand('activate', 'Let a suspended organization work again', optionalReasonOption()),
+    statusCommand('activate', 'Resume a suspended organization', optionalReasonOption()),
   ])
 }
 

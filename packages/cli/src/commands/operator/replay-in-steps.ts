@@ -3,7 +3,7 @@ import { change } from './operator-api.ts'
 
 const MAXIMUM_STEPS = 10_000
 
-/** Asks for one bounded step after the other until nothing is left; returns how many were replayed. */
+/** Replays in bounded steps until nothing is left. Returns the number of replays. */
 export async function replayInSteps(
   path: string,
   body: object,

@@ -1,8 +1,8 @@
 import { visible } from '../../visible.ts'
 
 /**
- * What a cell shows: nothing for nothing, the first line of a text, everything else as JSON. Some of it was written
- * by agents, so nothing that a terminal would obey gets through.
+ * Text of a cell: empty for nothing, the first line of a text, JSON for anything else. Agents wrote some of it, so
+ * terminal control sequences are removed.
  */
 function cell(value: unknown): string {
   if (value === undefined || value === null) return ''
@@ -15,14 +15,14 @@ function cell(value: unknown): string {
 const GAP = '  '
 const INDENT = '    '
 
-/** A terminal's lines end; what a program reads has one line a row, unless COLUMNS says otherwise. */
+/** Wraps at the width of the terminal. For programs, one line a row unless COLUMNS is set. */
 function lineWidth(): number {
   return process.stdout.columns || Number(process.env['COLUMNS']) || Infinity
 }
 
 /**
- * Aligned columns under their names. Columns that do not fit into the line follow on an indented one. The last column
- * of a line is not padded, so that copying a line takes no blanks along.
+ * Aligned columns under their names. Columns that do not fit continue on an indented line. The last column is not
+ * padded, so that copying it copies no trailing blanks.
  */
 export function table(
   rows: readonly object[],
@@ -38,7 +38,7 @@ export function table(
     .join('\n')
 }
 
-/** The indexes of the columns of each line of a row. A column that is too wide for any line has one of its own. */
+/** Column indexes for each line of a row. A column that is too wide gets its own line. */
 function wrapColumns(widths: readonly number[], maximum: number): number[][] {
   const lines: number[][] = [[]]
   let used = 0
@@ -65,7 +65,7 @@ function formatLine(
   return ((line > 0 ? INDENT : '') + padded.join(GAP)).trimEnd()
 }
 
-/** Names and values of one thing, a line each. */
+/** Names and values of one object, a line each. */
 export function description(thing: object): string {
   const members = Object.entries(thing).filter(([, value]) => cell(value) !== '')
   const width = Math.max(0, ...members.map(([name]) => name.length))

@@ -4,7 +4,7 @@ const UNIT_SECONDS = { m: 60, h: 3_600, d: 86_400 } as const
 const AGO = /^(\d{1,6})([mhd])$/
 const DATE = /^\d{4}-\d\d-\d\d$/
 
-/** A moment as UTC text: given as such, as a day, or as how long ago it was. */
+/** Parses a time: UTC, a day, or a duration ago. Returns UTC text. */
 function moment(text: string): string {
   const [, count, unit] = AGO.exec(text) ?? []
   const time = count
@@ -14,7 +14,7 @@ function moment(text: string): string {
   throw new InvalidArgumentError('Give a UTC time such as 2026-03-01T09:30:00Z, a day, or 30m, 24h, 7d ago.')
 }
 
-/** A time without an offset would mean the time of this machine, which nobody sees. */
+/** A time without an offset would silently mean local time. */
 function withOffset(text: string): string {
   return /T.*(?:Z|[+-]\d\d:\d\d)$/.test(text) ? text : 'no time'
 }
@@ -23,8 +23,8 @@ function withOffset(text: string): string {
 export const timeOption = (flags: string, meaning: string) => new Option(flags, meaning).argParser(moment)
 
 export const sinceOption = () =>
-  timeOption('--since <time>', 'only those made then or later: a UTC time, a day, or 30m, 24h, 7d ago')
+  timeOption('--since <time>', 'created at or after: a UTC time, a day, or 30m, 24h, 7d ago')
 export const untilOption = () =>
-  timeOption('--until <time>', 'only those made before: a UTC time, a day, or 30m, 24h, 7d ago')
+  timeOption('--until <time>', 'created before: a UTC time, a day, or 30m, 24h, 7d ago')
 export const endpointOption = () =>
   new Option('--endpoint <webhook_endpoint_id>', 'only those of this endpoint')
