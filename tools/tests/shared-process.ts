@@ -4,7 +4,7 @@ import { suite } from 'node:test'
 import { pathToFileURL } from 'node:url'
 
 /** Beyond this a file fails and the next one starts. */
-const FILE_LIMIT_MS = 120_000
+const FILE_LIMIT_MS = 300_000
 const HANDLE_LIMIT_MS = 5_000
 
 /**

@@ -108,10 +108,20 @@ test('waits end: a server that hangs times out, and a caller may give up in any 
 
   const patient = connect({ firstBackoffMs: 60_000, maximumBackoffMs: 60_000 })
   await patient.token()
-  const hanging = AbortSignal.timeout(50)
-  await assert.rejects(read(patient, hanging), code('aborted', false))
-  proxy.before = (request) => (isKeys(request) ? 'drop' : undefined)
-  await assert.rejects(read(patient, AbortSignal.timeout(50)), code('aborted'))
+  const whileAsking = new AbortController()
+  proxy.before = (request) => {
+    if (!isKeys(request)) return undefined
+    whileAsking.abort()
+    return 'hang'
+  }
+  await assert.rejects(read(patient, whileAsking.signal), code('aborted', false))
+  const whilePausing = new AbortController()
+  proxy.before = (request) => {
+    if (!isKeys(request)) return undefined
+    setTimeout(() => whilePausing.abort(), 50)
+    return 'drop'
+  }
+  await assert.rejects(read(patient, whilePausing.signal), code('aborted'))
   await assert.rejects(read(patient, AbortSignal.abort()), code('aborted'))
 })
 
