@@ -52,7 +52,8 @@ export function createConnectionPool({
 
   async function take(): Promise<Connection & { release: () => void }> {
     if (isEnding) throw new ConnectionLost('the pool has ended', 'CONNECTION_ENDED')
-    if (pool.waitingCount >= maximumWaiting)
+    // The pool queues callers for a moment also where a connection is idle.
+    if (pool.waitingCount - pool.idleCount >= maximumWaiting)
       throw new ConnectionLost('too many callers wait for a connection to the database', 'POOL_QUEUE_FULL')
     try {
       return (await pool.connect()) as never

@@ -95,3 +95,32 @@ test('rows that cannot be written are not sent, and nothing of their transaction
   await db.begin(async (tx) => tx.copy(COPIED, [row(1)]))
   assert.deepEqual(await keys(), [1])
 })
+
+test('a copy whose rows throw half way is never followed by a commit', async () => {
+  await db`delete from copied`
+  for (const isDeferred of [true, false]) {
+    const rows = [row(1), row(2), Object.defineProperty({ ...row(3) }, 'text', { get: () => raise() })]
+    const work = db.begin(async (tx) => {
+      // Sent and answered before: only a rollback can undo it.
+      await tx`insert into copied (key) values (7)`
+      if (isDeferred) deferToCommit(tx, tx.copy(COPIED, rows))
+      else await tx.copy(COPIED, rows).catch(() => undefined)
+      await tx`insert into copied (key) values (8)`.catch(() => undefined)
+    })
+    await assert.rejects(work, /the source of the rows failed/u)
+    assert.deepEqual(await keys(), [])
+  }
+})
+
+function raise(): never {
+  throw new Error('the source of the rows failed')
+}
+
+test('a number that does not fit its column is refused, not cut', async () => {
+  for (const number of [2 ** 31, 1.5, Number.NaN])
+    await assert.rejects(
+      db.begin((tx) => tx.copy(COPIED, [{ ...row(1), number }])),
+      RangeError,
+    )
+  assert.deepEqual(await keys(), [])
+})

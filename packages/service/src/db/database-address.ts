@@ -49,11 +49,9 @@ interface Session {
  * @throws {DatabaseFailure}
  */
 export function connectionOptionsOf(target: ConnectionTarget, session: Session): ConnectionOptions {
-  const {
-    before = '',
-    hosts = '',
-    after = '',
-  } = ADDRESS.exec(typeof target === 'string' ? target : addressOf(target))?.groups ?? {}
+  const found = ADDRESS.exec(typeof target === 'string' ? target : addressOf(target))?.groups
+  if (!found) throw new DatabaseFailure('The address of the database must begin with postgres://.')
+  const { before = '', hosts = '', after = '' } = found
   // The parser reads addresses with a single host.
   const each = hosts.split(',').map((host) => parsed(`${before}${host}${after}`))
   const [{ host: _, port: __, ...first } = { host: '', database: '' }] = each

@@ -129,6 +129,46 @@ test('of statements that were sent together the one that failed is reported, whi
   await assert.rejects(failing, { code: '22012' })
 })
 
+test('an un-awaited statement is sent, in the order of the calls, and its failure fails the transaction', async () => {
+  await db.begin(async (tx) => void tx`insert into noted values ('unawaited')`)
+  assert.deepEqual(await noted(), ['kept', 'left', 'unawaited'])
+  await db`delete from noted where value = 'unawaited'`
+  const order = await db.begin(async (tx) => {
+    void tx`create temporary table ordered (place serial, value text) on commit drop`
+    void tx`insert into ordered (value) values ('first')`
+    await tx`insert into ordered (value) values ('second')`
+    return tx<{ value: string }[]>`select value from ordered order by place`
+  })
+  assert.deepEqual([...order], [{ value: 'first' }, { value: 'second' }])
+  const failing = db.begin(async (tx) => {
+    void tx`insert into noted values ('undone')`
+    void tx`select 1 / 0`
+  })
+  await assert.rejects(failing, { code: '22012' })
+  assert.deepEqual(await noted(), ['kept', 'left'])
+})
+
+test('a statement that cannot be written fails its transaction, also where nobody awaits it', async () => {
+  const nothing = undefined as unknown as string
+  const failing = db.begin(async (tx) => {
+    await tx`insert into noted values ('undone')`
+    void tx`insert into noted values (${nothing})`
+  })
+  await assert.rejects(failing, TypeError)
+  assert.deepEqual(await noted(), ['kept', 'left'])
+})
+
+test('a deferred statement that fails in an earlier pipeline than the commit is never followed by a commit', async () => {
+  const failing = db.begin(async (tx) => {
+    await tx`insert into noted values ('undone')`
+    deferToCommit(tx, tx`select 1 / 0`)
+    // A pipeline of its own, behind the failed one.
+    await tx.unsafe('select 1').catch(() => undefined)
+  })
+  await assert.rejects(failing, { code: '22012' })
+  assert.deepEqual(await noted(), ['kept', 'left'])
+})
+
 test('outside a transaction nothing can be left to a commit', () => {
   assert.throws(() => deferToCommit(db as unknown as Transaction, Promise.resolve()), /only a transaction/u)
 })

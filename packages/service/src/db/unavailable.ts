@@ -1,7 +1,10 @@
 import { sqlState } from './sql-state.ts'
 
-/** Our own and the system's words for a server that cannot be reached, or has just gone. */
+/** Codes of our own and of the operating system: no connection to the server, or none that is free. */
 const CONNECTION_CODES = new Set([
+  'POOL_QUEUE_FULL',
+  'POOL_TIMEOUT',
+  'WRONG_SESSION_ROLE',
   'CONNECTION_CLOSED',
   'CONNECTION_ENDED',
   'CONNECT_TIMEOUT',
@@ -22,7 +25,7 @@ const CONNECTION_CODES = new Set([
  */
 const SERVER_CLASSES = ['08', '28', '3D000', '53', '57P']
 
-/** Whether the database was away rather than wrong: the same request may pass in a moment. */
+/** Whether the database could not be used at all: the same request may succeed in a moment. */
 export function isUnavailable(error: unknown): boolean {
   const code = sqlState(error) ?? ''
   return CONNECTION_CODES.has(code) || SERVER_CLASSES.some((prefix) => code.startsWith(prefix))

@@ -1,0 +1,59 @@
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { testDatabase } from '@agent-exchange/testkit'
+import { openDatabase, type Database } from './database.ts'
+import { isUnavailable } from './unavailable.ts'
+
+const database = await testDatabase()
+const open = (limits: { maximumWaiting?: number; waitLimitMs?: number }) =>
+  openDatabase({ target: database.url, maximumConnections: 2, applicationName: 'test', ...limits })
+after(() => database[Symbol.asyncDispose]())
+
+const KINDS: Record<string, (db: Database, seconds?: number) => Promise<unknown>> = {
+  statement: (db, seconds = 0.3) => db`select pg_sleep(${seconds})`,
+  transaction: (db, seconds = 0.3) => db.begin((tx) => tx`select pg_sleep(${seconds})`),
+}
+
+const unavailable = (code: string) => (error: unknown) =>
+  isUnavailable(error) && error instanceof Error && 'code' in error && error.code === code
+
+for (const [kind, run] of Object.entries(KINDS)) {
+  test(`a ${kind} that finds the queue for a connection full is refused at once`, async () => {
+    const db = open({ maximumWaiting: 2 })
+    await run(db)
+    const [running, ...waiting] = [run(db), run(db), run(db)]
+    const started = performance.now()
+    await assert.rejects(run(db), unavailable('POOL_QUEUE_FULL'))
+    assert.ok(performance.now() - started < 200)
+    await Promise.all([running, ...waiting])
+    await run(db)
+    await db.end()
+  })
+
+  test(`a ${kind} that waits too long for a connection is refused`, async () => {
+    const db = open({ waitLimitMs: 1_000 })
+    const running = run(db, 3)
+    await assert.rejects(run(db), unavailable('POOL_TIMEOUT'))
+    await running
+    await run(db)
+    await db.end()
+  })
+
+  test(`a ${kind} under way is finished before the pool ends, and none begins afterwards`, async () => {
+    const db = open({})
+    const running = [run(db), run(db)]
+    await db.end()
+    await Promise.all(running)
+    await assert.rejects(run(db), unavailable('CONNECTION_ENDED'))
+  })
+
+  test(`a ${kind} that does not finish in time is cut off when the pool ends`, async () => {
+    const db = open({})
+    const running = run(db, 20)
+    const failed = assert.rejects(running, isUnavailable)
+    const started = performance.now()
+    await db.end({ timeout: 0.1 })
+    await failed
+    assert.ok(performance.now() - started < 5_000)
+  })
+}
