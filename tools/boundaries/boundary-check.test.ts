@@ -100,7 +100,7 @@ test('the service is layered', () => {
 })
 
 test('drivers, frameworks and node: modules are imported in their places only', () => {
-  isAllowed('packages/service/src/db/wire/connection.ts', "import pg from 'pg'")
+  isAllowed('packages/service/src/db/connection.ts', "import pg from 'pg'")
   isRefused('packages/service/src/features/a.ts', "import { Client } from 'pg'", /database driver/u)
   isRefused('packages/service/src/features/a.ts', "import type { Sql } from 'postgres'", /database driver/u)
   isAllowed('packages/service/src/http/server.ts', "import fastify from 'fastify'")

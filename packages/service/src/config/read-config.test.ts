@@ -72,7 +72,7 @@ test('every variable is read, including the files that it names', () => {
     AEX_ROLE: 'api',
     AEX_WORKERS: '4',
     AEX_MASTER_KEY: MASTER_KEY,
-    DATABASE_URL: 'postgres://u:p@db.example/exchange',
+    DATABASE_URL: 'postgres://u:p@a.example:5432,b.example:5433/exchange?target_session_attrs=read-write',
     AEX_SMTP_URL: 'smtps://u:p@mail.example',
     AEX_ALERT_FROM: 'Exchange <alerts@exchange.example>',
   })
@@ -201,14 +201,17 @@ test('any value of a variable yields a config or a list of invalid settings', ()
 test('aex config shows effective values and hides secrets', () => {
   const rows = describeConfig({
     AEX_MASTER_KEY: MASTER_KEY,
-    DATABASE_URL: 'postgres://u:sesame@db.example/exchange?password=sesame',
+    DATABASE_URL: 'postgres://u:sesame@a.example:1,b.example:2/exchange?password=sesame',
     AEX_SMTP_URL: 'smtps://u:sesame@mail.example',
     AEX_PORT: '0',
   })
   const row = (name: string) => rows.find((each) => each.name === name)
   const shown = JSON.stringify(rows)
   assert.ok(!shown.includes('sesame') && !shown.includes(MASTER_KEY), shown)
-  assert.match(row('DATABASE_URL')?.effective ?? '', /^postgres:\/\/u:hidden@db\.example\/exchange/u)
+  assert.match(
+    row('DATABASE_URL')?.effective ?? '',
+    /^postgres:\/\/u:hidden@a\.example:1,b\.example:2\/exchange/u,
+  )
   assert.match(row('AEX_PORT')?.wrong[0] ?? '', /1 to 65535/u)
   assert.match(row('AEX_ALERT_FROM')?.wrong[0] ?? '', /sender/u)
   assert.deepEqual([row('AEX_ROLE')?.effective, row('AEX_ROLE')?.set], ['all', false])

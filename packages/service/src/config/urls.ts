@@ -33,8 +33,11 @@ export function parseIssuer(text: string): string {
   return text
 }
 
+/** Several hosts, each with its port, as libpq takes them. A URL has one. */
+const HOST_LIST = /^(postgres(?:ql)?:\/\/(?:[^@/?]*@)?)([^/?,]*)(,[^/?]*)/u
+
 export function parseDatabaseUrl(text: string): string {
-  const url = URL.parse(text)
+  const url = URL.parse(text.replace(HOST_LIST, '$1$2'))
   const isPostgres = url !== null && ['postgres:', 'postgresql:'].includes(url.protocol)
   if (!isPostgres || url.hostname === '' || url.pathname.length < 2) {
     throw new SettingError('Use postgres://user:password@host:5432/database.')
@@ -60,12 +63,13 @@ export function parseMailbox(text: string): string {
 
 /** The URL with its password hidden, for display. */
 export function hidePassword(text: string): string {
-  const url = URL.parse(text)
+  const url = URL.parse(text.replace(HOST_LIST, '$1$2'))
   if (url === null) return '(hidden)'
   if (url.password !== '') url.password = 'hidden'
   // Drivers also accept the password as a query parameter.
   for (const name of url.searchParams.keys()) {
     if (/pass|secret|key/iu.test(name)) url.searchParams.set(name, 'hidden')
   }
-  return url.href
+  const [, , , otherHosts = ''] = HOST_LIST.exec(text) ?? []
+  return url.href.replace(url.host, () => `${url.host}${otherHosts}`)
 }

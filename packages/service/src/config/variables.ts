@@ -26,7 +26,8 @@ export const VARIABLES = [
   },
   {
     name: 'DATABASE_URL',
-    meaning: 'PostgreSQL 15 or later, as postgres://user:password@host/database',
+    meaning:
+      'PostgreSQL 15 or later, as postgres://user:password@host/database; several hosts and TLS files as in libpq',
     default: 'the embedded database',
   },
   { name: 'AEX_TLS_CERT', meaning: 'certificate chain of both listeners (PEM file)', default: 'no TLS' },

@@ -1,18 +1,17 @@
 import assert from 'node:assert/strict'
-import { execFileSync, spawn } from 'node:child_process'
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { openDatabase, type SocketTarget } from './database.ts'
 import { DatabaseFailure } from './database-failure.ts'
-import { stopServer } from './embedded/leftover-server.ts'
 import { preparePlace } from './embedded/place.ts'
 import { prepareRuntime } from './embedded/runtime.ts'
+import { runServer } from './embedded/server-process.ts'
 import { serverSettings } from './embedded/settings.ts'
 import { makeSocketDirectory, removeSocketDirectory } from './embedded/socket-directory.ts'
 import { startEmbedded } from './embedded/start-embedded.ts'
 import { testFolder } from './embedded/test-folder.ts'
-import { waitUntil } from './embedded/wait-until.ts'
 import { isUnavailable } from './unavailable.ts'
 
 const folder = testFolder()
@@ -35,19 +34,12 @@ async function startStandby(): Promise<AsyncDisposable & { readonly socketDirect
   const place = preparePlace(copy, log)
   writeFileSync(join(place.cluster, 'standby.signal'), '')
   const socketDirectory = makeSocketDirectory(place, primary.connection.port)
-  const options = Object.entries(serverSettings(settings)).flatMap(([name, value]) => [
-    '-c',
-    `${name}=${value}`,
-  ])
-  const args = ['-D', place.cluster, '-k', socketDirectory, ...options]
-  spawn(join(prepareRuntime(place, log).bin, 'postgres'), args, { ...place.user, cwd: '/', stdio: 'ignore' })
-  const file = join(place.cluster, 'postmaster.pid')
-  const isUp = () => existsSync(file) && readFileSync(file, 'utf8').split('\n')[7]?.trim() === 'standby'
-  assert.ok(await waitUntil(isUp, 30_000))
+  const runtime = prepareRuntime(place, log)
+  const server = await runServer({ place, runtime, socketDirectory, settings: serverSettings(settings), log })
   return {
     socketDirectory,
     async [Symbol.asyncDispose]() {
-      await stopServer(place.cluster)
+      await server.stop()
       removeSocketDirectory(socketDirectory, place)
     },
   }
