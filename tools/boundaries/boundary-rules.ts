@@ -59,6 +59,12 @@ export const RESERVED_IMPORTS: readonly (Reserved & { readonly imports: RegExp }
     why: 'crypto runs in a browser: node: modules only in primitives-node.ts',
   },
   {
+    imports: /^node:/u,
+    within: ['packages/log/src/'],
+    except: [],
+    why: 'log runs in a browser: no node: module',
+  },
+  {
     imports: /^(?:node:.+|undici)$/u,
     within: ['packages/sdk/src/'],
     except: ['packages/sdk/src/node/'],
@@ -102,13 +108,13 @@ export const RESERVED_IMPORTS: readonly (Reserved & { readonly imports: RegExp }
 export const RESERVED_CODE: readonly (Reserved & { readonly code: RegExp })[] = [
   {
     code: /\bprocess\s*\.\s*env\b|\bimport\.meta\.env\b/gu,
-    within: ['packages/protocol/', 'packages/crypto/', 'packages/web/', 'packages/service/', 'packages/sdk/', 'packages/edc/'],
+    within: ['packages/protocol/', 'packages/crypto/', 'packages/log/', 'packages/web/', 'packages/service/', 'packages/sdk/', 'packages/edc/'],
     except: ['packages/service/src/config/'],
     why: 'only service/src/config reads the environment',
   },
   {
     code: /\bDate\s*\.\s*now\b|\bnew\s+Date\s*(?:\(\s*\)|(?![\s(\w]))|(?<!new\s+)\bDate\s*\(|\bperformance\s*\./gu,
-    within: ['packages/protocol/', 'packages/crypto/', 'packages/web/', 'packages/service/'],
+    within: ['packages/protocol/', 'packages/crypto/', 'packages/log/', 'packages/web/', 'packages/service/'],
     except: ['packages/service/src/kernel/clock.ts'],
     why: 'only service/src/kernel/clock.ts reads the clock: take the time as an argument',
   },

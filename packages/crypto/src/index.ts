@@ -5,7 +5,7 @@
  * @packageDocumentation
  */
 
-export { decodeBase64url, encodeBase64url } from './base64.ts'
+export { decodeBase64, decodeBase64url, encodeBase64, encodeBase64url } from './base64.ts'
 export { canonicalBytes, canonicalize } from './canonical-json.ts'
 export {
   CONTENT_DIGEST_RULES,
@@ -24,7 +24,7 @@ export {
   type SignatureMember,
   type SigningKey,
 } from './detached-signature.ts'
-export { digestsEqual, parseContentDigest, parseDigest, sha256Digest } from './digest.ts'
+export { bytesEqual, digestsEqual, parseContentDigest, parseDigest, sha256Digest } from './digest.ts'
 export {
   parseEnvelope,
   readEnvelope,

@@ -1,0 +1,98 @@
+/**
+ * The transparency log: Merkle proofs, tiles, signed checkpoints, leaves. Nothing here does I/O, reads the clock or
+ * needs Node, so the package runs in a browser as well.
+ *
+ * @packageDocumentation
+ */
+
+export { LOG_ERROR_CODES, LogError, type LogErrorCode } from './errors.ts'
+
+// Merkle tree (RFC 9162)
+export { verifyConsistency, type ConsistencyClaim } from './merkle/consistency.ts'
+export { verifyInclusion, type InclusionClaim } from './merkle/inclusion.ts'
+export { EMPTY_ROOT, leafHash, nodeHash } from './merkle/tree-hash.ts'
+
+// Tiles (C2SP tlog-tiles)
+export {
+  appendLeaves,
+  edgeRoot,
+  edgeTiles,
+  EMPTY_EDGE,
+  readEdge,
+  type Appended,
+  type TreeEdge,
+} from './tiles/append-leaves.ts'
+export { decodeBundle, encodeBundle, MAXIMUM_ENTRY_BYTES } from './tiles/entry-bundle.ts'
+export { proveConsistency, proveInclusion, rootFromTiles, tilesForInclusion } from './tiles/prove.ts'
+export {
+  parseTilePath,
+  TILE_WIDTH,
+  tilePath,
+  tileWidth,
+  type ReadTile,
+  type Tile,
+  type TileName,
+} from './tiles/tile.ts'
+
+// Signed notes, checkpoints, witnesses and policies (C2SP)
+export {
+  formatCheckpoint,
+  openCheckpoint,
+  parseCheckpoint,
+  type Checkpoint,
+  type OpenedCheckpoint,
+} from './notes/checkpoint.ts'
+export {
+  MAXIMUM_NOTE_BYTES,
+  MAXIMUM_SIGNATURES,
+  parseNote,
+  parseSignatureLine,
+  withSignatures,
+  type Note,
+  type NoteSignature,
+} from './notes/note.ts'
+export {
+  parsePolicy,
+  type LogPolicy,
+  type PolicyGroup,
+  type PolicyLog,
+  type PolicyWitness,
+  type QuorumMember,
+} from './notes/policy.ts'
+export { evaluateQuorum, witnessesUnder, type Cosignature, type Witnessing } from './notes/quorum.ts'
+export {
+  cosignNote,
+  formatSignerKey,
+  noteSigner,
+  parseSignerKey,
+  signNote,
+  type NoteSigner,
+} from './notes/sign-note.ts'
+export { formatProof, MAXIMUM_PROOF_HASHES, parseProof, type TlogProof } from './notes/tlog-proof.ts'
+export {
+  formatVerifierKey,
+  parseVerifierKey,
+  SIGNATURE_TYPE,
+  verifierKey,
+  type SignatureType,
+  type VerifierKey,
+} from './notes/verifier-key.ts'
+export { verifyNote, type VerifiedSignature } from './notes/verify-note.ts'
+export {
+  formatWitnessRequest,
+  MAXIMUM_WITNESS_REQUEST_BYTES,
+  parseWitnessRequest,
+  type WitnessRequest,
+} from './notes/witness-request.ts'
+
+// Leaves (docs/transparency.md)
+export { keyCommitment, keyLabel, keyLeaf, type KeyEvent, type KeyEventSubject } from './leaf/key-leaf.ts'
+export { LABEL_LENGTH, LEAF_LENGTH } from './leaf/leaf-encoding.ts'
+export {
+  recordCommitment,
+  recordLabel,
+  recordLeaf,
+  type RecordContent,
+  type RecordSubject,
+} from './leaf/record-leaf.ts'
+export { BATCH_SECRET_LENGTH, deriveSalt, SALT_LENGTH } from './leaf/salt.ts'

@@ -1,0 +1,81 @@
+import { CryptoError, parseDigest, signatureBytes } from '@agent-exchange/crypto'
+import { concatBytes, fromHex } from '../bytes.ts'
+import { LogError } from '../errors.ts'
+import { HASH_LENGTH } from '../merkle/tree-hash.ts'
+import { hashFields, requireLength, TAG } from './leaf-encoding.ts'
+import { SALT_LENGTH } from './salt.ts'
+
+/** What labels a record: known to the two parties, and to nobody who sees their notifications. */
+export interface RecordSubject {
+  readonly packageId: string
+  /** In the protocol's form, `sha-256=:BASE64:`. */
+  readonly contentDigest: string
+  /** The signature of the package's policy receipt: raw r and s, in base64url or base64. */
+  readonly receiptSignature: string
+  readonly firstPosition: number
+}
+
+/** What the exchange commits to: consecutive entries of a thread's chain, and the hash before them. */
+export interface RecordContent {
+  readonly threadId: string
+  readonly firstPosition: number
+  readonly lastPosition: number
+  /** In hexadecimal; null for the first entry of the thread. */
+  readonly previousHash: string | null
+  /** In hexadecimal, one for each position. */
+  readonly entryHashes: readonly string[]
+}
+
+/** A signature has a second form with the same `r` and another `s`, so only `r` may identify it. */
+const R_LENGTH = 32
+
+export function recordLabel({
+  packageId,
+  contentDigest,
+  receiptSignature,
+  firstPosition,
+}: RecordSubject): Uint8Array {
+  const r = readSignature(receiptSignature).subarray(0, R_LENGTH)
+  return hashFields(TAG.recordLabel, [packageId, readDigest(contentDigest), r, firstPosition])
+}
+
+export function recordCommitment(record: RecordContent, salt: Uint8Array): Uint8Array {
+  const { threadId, firstPosition, lastPosition, previousHash, entryHashes } = record
+  if (firstPosition < 1 || entryHashes.length !== lastPosition - firstPosition + 1)
+    throw new LogError('leaf_field')
+  const previous = previousHash === null ? new Uint8Array() : readHash(previousHash)
+  return hashFields(TAG.recordCommitment, [
+    requireLength(salt, SALT_LENGTH),
+    threadId,
+    firstPosition,
+    lastPosition,
+    previous,
+    concatBytes(...entryHashes.map(readHash)),
+  ])
+}
+
+/** The log entry of an audit record. */
+export function recordLeaf(record: RecordSubject & RecordContent, salt: Uint8Array): Uint8Array {
+  return concatBytes(recordLabel(record), recordCommitment(record, salt))
+}
+
+function readHash(text: string): Uint8Array {
+  return requireLength(fromHex(text), HASH_LENGTH)
+}
+
+function readDigest(text: string): Uint8Array {
+  return readable(() => parseDigest(text))
+}
+
+function readSignature(text: string): Uint8Array {
+  return readable(() => signatureBytes({ signature: text }))
+}
+
+function readable(read: () => Uint8Array): Uint8Array {
+  try {
+    return read()
+  } catch (cause) {
+    if (cause instanceof CryptoError) throw new LogError('leaf_field', { cause })
+    throw cause
+  }
+}
