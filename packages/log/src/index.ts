@@ -96,3 +96,25 @@ export {
   type RecordSubject,
 } from './leaf/record-leaf.ts'
 export { BATCH_SECRET_LENGTH, deriveSalt, SALT_LENGTH } from './leaf/salt.ts'
+
+// Evidence (version 1 of a capsule)
+export { differingMembers } from './evidence/differing-members.ts'
+export {
+  EVIDENCE_FORMAT,
+  MAXIMUM_PACKAGES,
+  type EvidenceBundle,
+  type KeyRecord,
+  type PackageRecord,
+  type UnlinkedEntry,
+} from './evidence/evidence-bundle.ts'
+export type {
+  EvidenceCheck,
+  EvidenceReport,
+  ExchangeWord,
+  ProvedState,
+  Signer,
+  Unverifiable,
+} from './evidence/evidence-report.ts'
+export { isEligible, policyDigest } from './evidence/policy-eligibility.ts'
+export type { ChainAnchor } from './evidence/verify-chain.ts'
+export { verifyEvidence, type VerifyEvidenceOptions } from './evidence/verify-evidence.ts'

@@ -22,7 +22,7 @@ import type {
 } from './exchange/send-input.ts'
 import { sendPackage } from './exchange/send-package.ts'
 import type { DataSpace } from './exchange/delivery-mode.ts'
-import type { EvidenceBundle } from './evidence/evidence-bundle.ts'
+import type { EvidenceBundle } from '@agent-exchange/log'
 import { readEvidence, type EvidenceSubject } from './evidence/read-evidence.ts'
 import type { PeerPins } from './peers/peer-directory.ts'
 import { createReceiver, type Receiver, type ReceiverOptions } from './receive/receiver.ts'

@@ -118,21 +118,20 @@ export {
 
 // Reading and proving
 export { readThread, type ReadThreadOptions } from './exchange/read-thread.ts'
-export type { ChainAnchor } from './evidence/verify-chain.ts'
+export { readEvidence, type EvidenceSubject } from './evidence/read-evidence.ts'
 export {
   EVIDENCE_FORMAT,
+  verifyEvidence,
+  type ChainAnchor,
   type EvidenceBundle,
+  type EvidenceCheck,
+  type EvidenceReport,
+  type ExchangeWord,
   type KeyRecord,
   type PackageRecord,
+  type ProvedState,
+  type Signer,
   type UnlinkedEntry,
-} from './evidence/evidence-bundle.ts'
-export type {
-  EvidenceCheck,
-  EvidenceReport,
-  ExchangeWord,
-  ProvedState,
-  Signer,
-  Unverifiable,
-} from './evidence/evidence-report.ts'
-export { readEvidence, type EvidenceSubject } from './evidence/read-evidence.ts'
-export { verifyEvidence, type VerifyEvidenceOptions } from './evidence/verify-evidence.ts'
+  type Unverifiable,
+  type VerifyEvidenceOptions,
+} from '@agent-exchange/log'

@@ -3,7 +3,7 @@ import { isSameKey, parseVerifierKey, SIGNATURE_TYPE, type VerifierKey } from '.
 
 /** C2SP tlog-policy asks for at least 32 of each. */
 export const MAXIMUM_POLICY_ITEMS = 64
-export const MAXIMUM_POLICY_BYTES = 65_536
+const MAXIMUM_POLICY_BYTES = 65_536
 
 export interface PolicyLog {
   readonly key: VerifierKey

@@ -10,6 +10,8 @@ export interface Cosignature {
 
 export interface Witnessing {
   readonly cosignatures: readonly Cosignature[]
+  /** How many of the witnesses below cosigned. */
+  readonly counted: number
   /** Witnesses that count towards the quorum. */
   readonly of: number
   /** False for `quorum none`: nobody has to have witnessed, so nothing is witnessed. */
@@ -32,11 +34,13 @@ export function evaluateQuorum(
     if (times.length === 0) return []
     return [{ witness, earliest: Math.min(...times), latest: Math.max(...times) }]
   })
-  const of = quorum === undefined ? 0 : witnessesUnder(quorum).length
-  const isMetBy = (counted: readonly Cosignature[]) =>
-    quorum !== undefined && isWitnessed(quorum, new Set(counted.map(({ witness }) => witness.name)))
+  const named = new Set(quorum === undefined ? [] : witnessesUnder(quorum).map(({ name }) => name))
+  const of = named.size
+  const counted = cosignatures.filter(({ witness }) => named.has(witness.name)).length
+  const isMetBy = (some: readonly Cosignature[]) =>
+    quorum !== undefined && isWitnessed(quorum, new Set(some.map(({ witness }) => witness.name)))
   const isMet = isMetBy(cosignatures)
-  if (!isMet) return { cosignatures, of, isMet }
+  if (!isMet) return { cosignatures, counted, of, isMet }
   const seenBy = cosignatures
     .map(({ earliest }) => earliest)
     .toSorted((a, b) => a - b)
@@ -47,6 +51,7 @@ export function evaluateQuorum(
     .find((time) => isMetBy(cosignatures.filter(({ latest }) => latest >= time)))
   return {
     cosignatures,
+    counted,
     of,
     isMet,
     ...(seenBy !== undefined && { seenBy }),

@@ -1,6 +1,6 @@
 import type { KeyDirectory, PackageEvidence } from '@agent-exchange/protocol'
 import type { AgentContext } from '../context.ts'
-import type { EvidenceBundle, KeyRecord } from './evidence-bundle.ts'
+import type { EvidenceBundle, KeyRecord } from '@agent-exchange/log'
 
 /** The signing keys that signatures in the evidence name, each once, with the organization of its agent. */
 export async function collectKeys(

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { canonicalize } from '@agent-exchange/crypto'
-import type { EvidenceBundle } from './evidence-bundle.ts'
-import type { EvidenceReport } from './evidence-report.ts'
+import type { EvidenceBundle } from '@agent-exchange/log'
+import type { EvidenceReport } from '@agent-exchange/log'
 import { relinked } from './evidence.fixture.ts'
 
 type Path = readonly string[]
@@ -45,16 +45,29 @@ export async function assertEveryEntryCounts(bundle: EvidenceBundle, verify: Ver
   })
 }
 
-async function assertFound(
-  bundle: EvidenceBundle,
-  edits: readonly [Edit, Path][],
-  reportOf: (bundle: EvidenceBundle) => Promise<string>,
+/** The same for any value, with a verifier whose answer is text. */
+export function assertEveryMemberFound<T extends object>(
+  value: T,
+  reportOf: (value: T) => Promise<string>,
+  isIncluded: (path: Path) => boolean,
 ): Promise<number> {
-  const original = await reportOf(bundle)
+  return assertFound(
+    value,
+    editsOf(value).filter(([, path]) => isIncluded(path)),
+    reportOf,
+  )
+}
+
+async function assertFound<T extends object>(
+  value: T,
+  edits: readonly [Edit, Path][],
+  reportOf: (value: T) => Promise<string>,
+): Promise<number> {
+  const original = await reportOf(value)
   assert.match(original, /"verdict":"holds"/)
   const unnoticed: string[] = []
   for (const [edit, path] of edits)
-    if ((await reportOf(editedAt(bundle, path, edit) as EvidenceBundle)) === original)
+    if ((await reportOf(editedAt(value, path, edit) as T)) === original)
       unnoticed.push(`${edit} /${path.join('/')}`)
   assert.deepEqual(unnoticed, [])
   return edits.length

@@ -3,9 +3,9 @@ import { after, test } from 'node:test'
 import { startWorld } from '@agent-exchange/testkit'
 import { wholeThread } from './evidence.fixture.ts'
 import { assertEveryEntryCounts, assertEveryMemberCounts } from './every-member.fixture.ts'
-import type { EvidenceBundle } from './evidence-bundle.ts'
+import type { EvidenceBundle } from '@agent-exchange/log'
 import { readEvidence } from './read-evidence.ts'
-import { verifyEvidence } from './verify-evidence.ts'
+import { verifyEvidence } from '@agent-exchange/log'
 
 const world = await startWorld()
 after(() => world[Symbol.asyncDispose]())

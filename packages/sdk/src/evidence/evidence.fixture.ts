@@ -8,8 +8,8 @@ import { openPackage } from '../exchange/open-package.ts'
 import { respondToPackage } from '../exchange/respond-to-package.ts'
 import { revokePackage } from '../exchange/revoke-package.ts'
 import { sendPackage } from '../exchange/send-package.ts'
-import type { EvidenceBundle } from './evidence-bundle.ts'
-import type { EvidenceReport } from './evidence-report.ts'
+import type { EvidenceBundle } from '@agent-exchange/log'
+import type { EvidenceReport } from '@agent-exchange/log'
 
 /** A thread in which everything happened: opened, answered, approved, revoked, with a key that was replaced and revoked. */
 export interface WholeThread {

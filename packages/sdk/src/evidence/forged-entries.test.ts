@@ -9,10 +9,10 @@ import { createMemoryOutbox } from '../exchange/memory-outbox.ts'
 import { openPackage } from '../exchange/open-package.ts'
 import { currentSigningKey } from '../exchange/own-keys.ts'
 import { sendPackage } from '../exchange/send-package.ts'
-import type { EvidenceBundle, KeyRecord } from './evidence-bundle.ts'
+import type { EvidenceBundle, KeyRecord } from '@agent-exchange/log'
 import { failing, relinked } from './evidence.fixture.ts'
 import { readEvidence } from './read-evidence.ts'
-import { verifyEvidence } from './verify-evidence.ts'
+import { verifyEvidence } from '@agent-exchange/log'
 
 const world = await startWorld()
 after(() => world[Symbol.asyncDispose]())

@@ -11,7 +11,7 @@ import { sendPackageReceipt } from '../exchange/package-receipts.ts'
 import { sendPackage } from '../exchange/send-package.ts'
 import { failing } from './evidence.fixture.ts'
 import { readEvidence } from './read-evidence.ts'
-import { verifyEvidence } from './verify-evidence.ts'
+import { verifyEvidence } from '@agent-exchange/log'
 
 const world = await startWorld()
 after(() => world[Symbol.asyncDispose]())

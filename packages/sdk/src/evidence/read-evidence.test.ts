@@ -2,10 +2,10 @@ import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { startWorld } from '@agent-exchange/testkit'
 import type { AgentContext } from '../context.ts'
-import type { EvidenceBundle } from './evidence-bundle.ts'
+import type { EvidenceBundle } from '@agent-exchange/log'
 import { failing, relinked, wholeThread } from './evidence.fixture.ts'
 import { readEvidence } from './read-evidence.ts'
-import { verifyEvidence } from './verify-evidence.ts'
+import { verifyEvidence } from '@agent-exchange/log'
 
 const world = await startWorld()
 after(() => world[Symbol.asyncDispose]())

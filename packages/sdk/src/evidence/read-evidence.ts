@@ -11,7 +11,7 @@ import {
   type EvidenceBundle,
   type PackageRecord,
   type UnlinkedEntry,
-} from './evidence-bundle.ts'
+} from '@agent-exchange/log'
 
 export type EvidenceSubject =
   | { readonly threadId: string; readonly packageId?: undefined }

@@ -6,10 +6,10 @@ import { inputFor, policyFor } from '../exchange/drafts.fixture.ts'
 import { createMemoryOutbox } from '../exchange/memory-outbox.ts'
 import { currentSigningKey } from '../exchange/own-keys.ts'
 import { sendPackage } from '../exchange/send-package.ts'
-import type { EvidenceBundle } from './evidence-bundle.ts'
+import type { EvidenceBundle } from '@agent-exchange/log'
 import { failing, relinked, wholeThread } from './evidence.fixture.ts'
 import { readEvidence } from './read-evidence.ts'
-import { verifyEvidence } from './verify-evidence.ts'
+import { verifyEvidence } from '@agent-exchange/log'
 
 const world = await startWorld()
 after(() => world[Symbol.asyncDispose]())

@@ -1,4 +1,4 @@
-import { canonicalBytes, canonicalize } from '@agent-exchange/crypto'
+import { canonicalBytes } from '@agent-exchange/crypto'
 import type { PackageMetadata } from '@agent-exchange/protocol'
 
 /**
@@ -10,15 +10,4 @@ export function boundMetadata(
 ): Uint8Array {
   const { content_digest: _, transport_mode: __, ...bound } = metadata as PackageMetadata
   return canonicalBytes(bound)
-}
-
-/** Names of members that differ between two objects. A missing member differs from any value. */
-export function differingMembers(left: object, right: object): string[] {
-  const names = new Set([...Object.keys(left), ...Object.keys(right)])
-  return [...names].filter((name) => textOf(left, name) !== textOf(right, name)).toSorted()
-}
-
-function textOf(object: object, name: string): string | undefined {
-  const value: unknown = Object.hasOwn(object, name) ? Reflect.get(object, name) : undefined
-  return value === undefined ? undefined : canonicalize(value)
 }

@@ -1,10 +1,6 @@
-import { canonicalBytes, sha256Digest, signPolicyReceipt, type SigningKey } from '@agent-exchange/crypto'
-import type {
-  DeploymentProfile,
-  PackageMetadata,
-  PolicyEnvelope,
-  PolicyReceipt,
-} from '@agent-exchange/protocol'
+import { signPolicyReceipt, type SigningKey } from '@agent-exchange/crypto'
+import { policyDigest } from '@agent-exchange/log'
+import type { PackageMetadata, PolicyEnvelope, PolicyReceipt } from '@agent-exchange/protocol'
 import type { AgentContext } from '../context.ts'
 import type { PolicyEvaluation } from '../policy/evaluate-policy.ts'
 
@@ -51,20 +47,4 @@ export async function signedPolicyReceipt(
     statement: STATEMENT,
   }
   return { ...receipt, signature: await signPolicyReceipt(receipt, signer) }
-}
-
-/** O-41: SHA-256 over RFC 8785 of the whole policy_envelope. */
-export function policyDigest(policy: PolicyEnvelope): Promise<string> {
-  return sha256Digest(canonicalBytes(policy))
-}
-
-/** POL-03: all five checks passed, and a required approval is present. */
-export function isEligible(receipt: PolicyReceipt, profile: DeploymentProfile): boolean {
-  const { passing_outcomes, approving_outcomes } = profile['O-34']
-  const { required, outcome, approved_at } = receipt.human_approval
-  const isApproved =
-    approved_at !== undefined && outcome !== undefined && approving_outcomes.includes(outcome)
-  return (
-    receipt.checks.every((check) => passing_outcomes.includes(check.outcome)) && (!required || isApproved)
-  )
 }

@@ -7,6 +7,7 @@ import {
   verifyEnvelope,
   type ParsedEnvelope,
 } from '@agent-exchange/crypto'
+import { differingMembers } from '@agent-exchange/log'
 import {
   MEDIA_TYPE,
   validateObject,
@@ -21,7 +22,6 @@ import { signatureFailure } from './explain-signature.ts'
 import { requireKeyInTime } from './key-validity.ts'
 import { MAXIMUM_DEPTH } from './exchange-limits.ts'
 import { ownKeyAmong } from './own-keys.ts'
-import { differingMembers } from './package-metadata.ts'
 
 /** Parses the envelope and compares its metadata with those of the exchange. */
 export function readEnvelope(

@@ -1,4 +1,5 @@
 import { verifyPolicyReceipt } from '@agent-exchange/crypto'
+import { isEligible } from '@agent-exchange/log'
 import {
   receiptDifferences,
   type PackageMetadata,
@@ -9,7 +10,6 @@ import { ExchangeError } from '../errors.ts'
 import { isNotFound } from './evaluate-draft.ts'
 import { signatureFailure } from './explain-signature.ts'
 import { requireKeyInTime } from './key-validity.ts'
-import { isEligible } from './policy-receipt.ts'
 
 /** POL-01 to POL-04, verified by the recipient. */
 export async function requirePolicyReceipt(

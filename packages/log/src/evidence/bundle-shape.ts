@@ -10,12 +10,17 @@ import {
   type JsonObject,
   type Named,
 } from '@agent-exchange/protocol'
-import { MAXIMUM_DEPTH } from '../exchange/exchange-limits.ts'
-import { EVIDENCE_FORMAT, MAXIMUM_ENTRIES, MAXIMUM_PACKAGES, type EvidenceBundle } from './evidence-bundle.ts'
+import {
+  EVIDENCE_FORMAT,
+  MAXIMUM_DEPTH,
+  MAXIMUM_ENTRIES,
+  MAXIMUM_PACKAGES,
+  type EvidenceBundle,
+} from './evidence-bundle.ts'
 import type { Findings } from './evidence-report.ts'
 
-/** A bundle is closed: a member that no step verifies would be a claim that nobody looked at. */
-function closed(properties: JsonObject, ...optional: string[]): JsonObject {
+/** A bundle is closed: a member that no step verifies would be a claim that nobody checked. */
+export function closed(properties: JsonObject, ...optional: string[]): JsonObject {
   const required = Object.keys(properties).filter((name) => !optional.includes(name))
   return { type: 'object', additionalProperties: false, required, properties }
 }
@@ -28,7 +33,7 @@ const PARTS: readonly Named<unknown>[] = [
   edcReferences,
 ]
 
-const definitions = Object.assign(
+export const definitions = Object.assign(
   {},
   ...PARTS.map(nameOf).map((name) => {
     const { $defs = {}, $schema: _, $id: __, ...schema } = schemaDocument(name)
@@ -37,8 +42,8 @@ const definitions = Object.assign(
 ) as JsonObject
 
 const ref = ({ $ref }: Named<unknown>): JsonObject => ({ $ref })
-const list = (items: JsonObject, maxItems: number): JsonObject => ({ type: 'array', maxItems, items })
-const text: JsonObject = { type: 'string' }
+export const list = (items: JsonObject, maxItems: number): JsonObject => ({ type: 'array', maxItems, items })
+export const text: JsonObject = { type: 'string' }
 const object: JsonObject = { type: 'object' }
 
 const packageRecord = closed(
@@ -76,17 +81,16 @@ const unlinkedEntry = closed(
   'event',
 )
 
-const bundle = closed(
-  {
-    format: { const: EVIDENCE_FORMAT },
-    thread_id: text,
-    entries: list(ref(evidenceEntry), MAXIMUM_ENTRIES),
-    packages: list(packageRecord, MAXIMUM_PACKAGES),
-    keys: list(keyRecord, MAXIMUM_ENTRIES),
-    unlinked_entries: list(unlinkedEntry, MAXIMUM_ENTRIES),
-  },
-  'unlinked_entries',
-)
+/** The members that every version has, without `format`. */
+export const bundleMembers: JsonObject = {
+  thread_id: text,
+  entries: list(ref(evidenceEntry), MAXIMUM_ENTRIES),
+  packages: list(packageRecord, MAXIMUM_PACKAGES),
+  keys: list(keyRecord, MAXIMUM_ENTRIES),
+  unlinked_entries: list(unlinkedEntry, MAXIMUM_ENTRIES),
+}
+
+const bundle = closed({ format: { const: EVIDENCE_FORMAT }, ...bundleMembers }, 'unlinked_entries')
 
 const validate = validatorFor<EvidenceBundle>({ ...bundle, $defs: definitions }, 'O-07')
 
@@ -103,7 +107,7 @@ export function isReadable(value: unknown, findings: Findings): value is Evidenc
 }
 
 /** Before anything walks through the value: a deep one would exhaust the stack. */
-function isDeeper(value: unknown, levels: number): boolean {
+export function isDeeper(value: unknown, levels: number): boolean {
   if (typeof value !== 'object' || value === null) return false
   return levels === 0 || Object.values(value).some((inner) => isDeeper(inner, levels - 1))
 }

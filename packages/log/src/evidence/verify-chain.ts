@@ -14,6 +14,9 @@ export interface ChainAnchor {
   readonly hash: string
 }
 
+/** What a chain alone leaves open, and a log answers. */
+export const REWRITTEN_CHAIN = 'whether the exchange rewrote the chain as a whole'
+
 /** AUD-03: every entry hashes to what it says and names the one before; nothing was taken out or put in. */
 export async function verifyChain(
   { thread_id: threadId }: EvidenceBundle,
@@ -30,7 +33,7 @@ export async function verifyChain(
     findings.check('the chain holds what was seen before', isSame, `position ${anchor.position}`)
   }
   findings.unverifiable(
-    'whether the exchange rewrote the chain as a whole',
+    REWRITTEN_CHAIN,
     'It is hashed, not signed. Compare its end with a copy kept earlier, or with the other party’s.',
   )
 }

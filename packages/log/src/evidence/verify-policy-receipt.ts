@@ -1,6 +1,6 @@
 import { verifyPolicyReceipt } from '@agent-exchange/crypto'
 import { receiptDifferences } from '@agent-exchange/protocol'
-import { isEligible, policyDigest } from '../exchange/policy-receipt.ts'
+import { isEligible, policyDigest } from './policy-eligibility.ts'
 import { judgeKey } from './key-verdict.ts'
 import { isSigned, reportSignature, type PackageCase } from './package-case.ts'
 

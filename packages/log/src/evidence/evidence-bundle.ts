@@ -13,6 +13,9 @@ export const EVIDENCE_FORMAT = 'aex-evidence/1'
 /** Packages in one bundle. */
 export const MAXIMUM_PACKAGES = 1_000
 
+/** How deep the JSON of evidence and of envelopes may nest. */
+export const MAXIMUM_DEPTH = 32
+
 /** Entries, and keys, in one bundle. */
 export const MAXIMUM_ENTRIES = 1_000_000
 

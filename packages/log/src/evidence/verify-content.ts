@@ -6,8 +6,8 @@ import {
   type ParsedEnvelope,
 } from '@agent-exchange/crypto'
 import { MEDIA_TYPE } from '@agent-exchange/protocol'
-import { MAXIMUM_DEPTH } from '../exchange/exchange-limits.ts'
-import { differingMembers } from '../exchange/package-metadata.ts'
+import { MAXIMUM_DEPTH } from './evidence-bundle.ts'
+import { differingMembers } from './differing-members.ts'
 import type { RingKey } from './key-ring.ts'
 import { judgeKey } from './key-verdict.ts'
 import { isSigned, reportSignature, type PackageCase } from './package-case.ts'
