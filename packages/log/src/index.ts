@@ -118,3 +118,31 @@ export type {
 export { isEligible, policyDigest } from './evidence/policy-eligibility.ts'
 export type { ChainAnchor } from './evidence/verify-chain.ts'
 export { verifyEvidence, type VerifyEvidenceOptions } from './evidence/verify-evidence.ts'
+
+// Capsules (version 2)
+export {
+  CAPSULE_FORMAT,
+  MAXIMUM_CAPSULE_BYTES,
+  type Capsule,
+  type CapsuleLog,
+  type EarlierCheckpoint,
+  type KeyEventProof,
+  type RecordProof,
+} from './capsule/capsule-format.ts'
+export {
+  CAPSULE_LEVELS,
+  type CapsuleLevel,
+  type CapsuleResult,
+  type CheckpointStory,
+  type Contradiction,
+  type ContradictionCode,
+  type Fingerprint,
+  type KeyStory,
+  type PackageStory,
+  type ProvedFact,
+  type TimeBounds,
+  type UnprovedFact,
+} from './capsule/capsule-result.ts'
+export { renderCapsuleHtml } from './capsule/render-html.ts'
+export { renderCapsuleText } from './capsule/render-text.ts'
+export { verifyCapsule, verifyCapsuleFile, type VerifyCapsuleOptions } from './capsule/verify-capsule.ts'

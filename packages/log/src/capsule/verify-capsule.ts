@@ -1,0 +1,238 @@
+import { CryptoError, parseStrictJson } from '@agent-exchange/crypto'
+import { EVIDENCE_FORMAT, MAXIMUM_DEPTH, type EvidenceBundle } from '../evidence/evidence-bundle.ts'
+import type { EvidenceReport } from '../evidence/evidence-report.ts'
+import { REWRITTEN_CHAIN } from '../evidence/verify-chain.ts'
+import { verifyEvidence, type VerifyEvidenceOptions } from '../evidence/verify-evidence.ts'
+import type { LogPolicy } from '../notes/policy.ts'
+import { CAPSULE_FORMAT, MAXIMUM_CAPSULE_BYTES, type Capsule } from './capsule-format.ts'
+import {
+  CAPSULE_LEVELS,
+  CapsuleFindings,
+  type CapsuleLevel,
+  type CapsuleResult,
+  type Fingerprint,
+  type KeyStory,
+} from './capsule-result.ts'
+import { shapeFaults } from './capsule-shape.ts'
+import { openLog, type OpenedLog } from './open-log.ts'
+import { packageStories } from './package-story.ts'
+import { contradictionSentence, unreadableSentence, verdictSentence } from './verdict-sentence.ts'
+import { verifyKeyLeaves, type LoggedKeyEvent } from './verify-key-leaves.ts'
+import { verifyKeyOrder } from './verify-key-order.ts'
+import { verifyKeyRecords } from './verify-key-records.ts'
+import { verifyRecordLeaves } from './verify-record-leaves.ts'
+
+export interface VerifyCapsuleOptions extends VerifyEvidenceOptions {
+  /** Whom the verifier trusts. It never comes from the capsule. */
+  readonly policy?: LogPolicy
+  /** What the capsule has to prove at least; defaults to `log-signed`. */
+  readonly require?: Exclude<CapsuleLevel, 'exchange-word'>
+}
+
+/** The same for the bytes of a file. */
+export async function verifyCapsuleFile(
+  bytes: Uint8Array,
+  options: VerifyCapsuleOptions = {},
+): Promise<CapsuleResult> {
+  if (bytes.length > MAXIMUM_CAPSULE_BYTES)
+    return unreadable([`it is larger than ${MAXIMUM_CAPSULE_BYTES} bytes`], options)
+  try {
+    return await verifyCapsule(parseStrictJson(bytes, { maxDepth: MAXIMUM_DEPTH }), options)
+  } catch (error) {
+    if (error instanceof CryptoError) return unreadable([error.message], options)
+    throw error
+  }
+}
+
+/**
+ * Verifies a capsule, or evidence of version 1, without the exchange and without network. Never throws over what it
+ * holds.
+ *
+ * @example
+ * const { exitCode, sentence } = await verifyCapsule(capsule, { policy: parsePolicy(text), require: 'witnessed' })
+ */
+export async function verifyCapsule(
+  value: unknown,
+  options: VerifyCapsuleOptions = {},
+): Promise<CapsuleResult> {
+  const format: unknown =
+    typeof value === 'object' && value !== null ? Reflect.get(value, 'format') : undefined
+  if (format === EVIDENCE_FORMAT) return verifyVersion1(value as EvidenceBundle, options)
+  if (format !== CAPSULE_FORMAT) return unreadable(['its format is unknown'], options)
+  const faults = shapeFaults(value)
+  if (faults.length > 0) return unreadable(faults, options)
+  return verifyVersion2(value as Capsule, options)
+}
+
+async function verifyVersion1(bundle: EvidenceBundle, options: VerifyCapsuleOptions): Promise<CapsuleResult> {
+  const report = await verifyEvidence(bundle, options)
+  const malformed = report.checks.filter(({ what, ok }) => !ok && what === 'the evidence is well formed')
+  if (malformed.length > 0)
+    return unreadable(
+      malformed.map(({ detail }) => detail),
+      options,
+    )
+  const findings = new CapsuleFindings()
+  takeOver(report, findings)
+  findings.leaveToExchange(
+    'whether the recorded events are in a log',
+    'Evidence of version 1 holds no proof of it. Collect the capsule again.',
+  )
+  return conclude(bundle, { report, findings, options, version: 1 })
+}
+
+async function verifyVersion2(capsule: Capsule, options: VerifyCapsuleOptions): Promise<CapsuleResult> {
+  const { log: _, ...rest } = capsule
+  const report = await verifyEvidence({ ...rest, format: EVIDENCE_FORMAT }, options)
+  const findings = new CapsuleFindings()
+  const log = await openLog(capsule.log, options.policy, findings)
+  takeOver(report, findings)
+  if (!log) return conclude(capsule, { report, findings, options, version: 2 })
+  const indexes = verifyRecordLeaves(capsule, log, findings)
+  const logged = verifyKeyLeaves(capsule, log, findings)
+  await verifyKeyRecords(capsule, logged, findings)
+  verifyKeyOrder(capsule, report, { indexes, logged, log }, findings)
+  sayWhatIsOpen(log, options, findings)
+  return conclude(capsule, { report, findings, options, version: 2, log, logged })
+}
+
+function takeOver(report: EvidenceReport, findings: CapsuleFindings): void {
+  for (const { ok, doubt, what, detail, packageId, position } of report.checks) {
+    const about = {
+      ...(packageId !== undefined && { packageId }),
+      ...(position !== undefined && { position }),
+    }
+    if (!ok) findings.contradict('evidence_broken', `“${what}” does not hold: ${detail}.`, about)
+    else if (doubt) findings.leaveOpen(what, `It holds, but a person should look at it: ${detail}.`)
+  }
+  for (const { what, why, packageId } of report.unverifiable)
+    if (what !== REWRITTEN_CHAIN)
+      findings.leaveOpen(packageId === undefined ? what : `${what} (${packageId})`, why)
+}
+
+function sayWhatIsOpen(
+  { story: { isPinned, isQuorumMet, cosigned, of, origin } }: OpenedLog,
+  { policy }: VerifyCapsuleOptions,
+  findings: CapsuleFindings,
+): void {
+  findings.leaveOpen(
+    'whether later events of the thread exist',
+    'Inclusion is not completeness. Scan the log for the labels of the packages, or compare with the other party.',
+  )
+  if (!isPinned)
+    findings.leaveOpen(
+      `whether ${origin} is the log that you know`,
+      policy
+        ? 'No log key of the policy signed the checkpoint.'
+        : 'No policy was given. Compare the fingerprints with what the operator publishes.',
+    )
+  else if (!isQuorumMet)
+    findings.leaveOpen(
+      'whether everybody sees the same log, and when it was so',
+      of === 0
+        ? 'The policy asks for no witness.'
+        : `${cosigned} of ${of} witnesses cosigned, which is not the quorum of the policy.`,
+    )
+}
+
+interface Conclusion {
+  readonly report: EvidenceReport
+  readonly findings: CapsuleFindings
+  readonly options: VerifyCapsuleOptions
+  readonly version: 1 | 2
+  readonly log?: OpenedLog
+  readonly logged?: readonly LoggedKeyEvent[]
+}
+
+function conclude(
+  bundle: Omit<EvidenceBundle, 'format'>,
+  { report, findings, options, version, log, logged = [] }: Conclusion,
+): CapsuleResult {
+  const { contradictions, proved, unproved } = findings
+  const required = options.require ?? 'log-signed'
+  const isContradicted = contradictions.length > 0
+  const level = levelOf(findings, log)
+  const isEnough = CAPSULE_LEVELS.indexOf(level) >= CAPSULE_LEVELS.indexOf(required)
+  const seenBy = log?.boundsOf(log.story.size - 1).before
+  const verdict = {
+    level,
+    threadId: bundle.thread_id,
+    entries: bundle.entries.length,
+    checkpoint: log?.story,
+    seenBy,
+  }
+  return {
+    outcome: isContradicted ? 'contradiction' : isEnough ? 'meets' : 'below',
+    exitCode: isContradicted ? 1 : isEnough ? 0 : 3,
+    level: isContradicted ? undefined : level,
+    required,
+    sentence: isContradicted ? contradictionSentence(contradictions) : verdictSentence(verdict),
+    version,
+    threadId: bundle.thread_id,
+    contradictions,
+    proved,
+    unproved,
+    fingerprints: fingerprintsOf(report, log),
+    packages: packageStories(bundle, report),
+    keys: keyStories(logged, log),
+    checkpoint: log?.story,
+    evidence: report,
+  }
+}
+
+/** The least that holds for every entry and key: one that no log proves makes the whole the exchange's word. */
+function levelOf({ isComplete }: CapsuleFindings, log: OpenedLog | undefined): CapsuleLevel {
+  if (!log || !isComplete) return 'exchange-word'
+  if (!log.story.isPinned) return 'unpinned'
+  return log.story.isQuorumMet ? 'witnessed' : 'log-signed'
+}
+
+function fingerprintsOf({ exchangeWord }: EvidenceReport, log: OpenedLog | undefined): Fingerprint[] {
+  const keys = exchangeWord.flatMap(({ what, value }): Fingerprint[] => {
+    if (what !== 'the record of a signing key') return []
+    const record = value as { fingerprint: string; agent_id: string; key: { key_id: string } }
+    return [{ of: `signing key ${record.key.key_id} of ${record.agent_id}`, value: record.fingerprint }]
+  })
+  return log ? [{ of: `log ${log.story.origin}`, value: log.story.key }, ...keys] : keys
+}
+
+function keyStories(logged: readonly LoggedKeyEvent[], log: OpenedLog | undefined): KeyStory[] {
+  const byKey = Map.groupBy(logged, ({ event }) => JSON.stringify([event.agent_id, event.key_id]))
+  return [...byKey.values()].flatMap((own): KeyStory[] => {
+    const [first] = own
+    if (!first || !log) return []
+    const { agent_id: agentId, organization_id: organizationId, key_id: keyId, thumbprint } = first.event
+    const events = own.map(({ event, index }) => ({
+      kind: event.kind,
+      number: event.number,
+      index,
+      recordedAt: event.recorded_at,
+      ...(event.invalid_from !== undefined && { invalidFrom: event.invalid_from }),
+      ...log.boundsOf(index),
+    }))
+    return [{ agentId, organizationId, keyId, thumbprint, events }]
+  })
+}
+
+function unreadable(
+  faults: readonly string[],
+  { require = 'log-signed' }: VerifyCapsuleOptions,
+): CapsuleResult {
+  return {
+    outcome: 'unreadable',
+    exitCode: 2,
+    level: undefined,
+    required: require,
+    sentence: unreadableSentence(faults),
+    version: undefined,
+    threadId: undefined,
+    contradictions: [],
+    proved: [],
+    unproved: faults.map((why) => ({ what: 'anything', why })),
+    fingerprints: [],
+    packages: [],
+    keys: [],
+    checkpoint: undefined,
+    evidence: undefined,
+  }
+}

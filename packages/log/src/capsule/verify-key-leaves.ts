@@ -1,0 +1,95 @@
+import { CryptoError, decodeBase64url } from '@agent-exchange/crypto'
+import { LogError } from '../errors.ts'
+import { keyLeaf } from '../leaf/key-leaf.ts'
+import type { Capsule, KeyEventProof } from './capsule-format.ts'
+import type { CapsuleFindings } from './capsule-result.ts'
+import type { OpenedLog } from './open-log.ts'
+
+/** A key event that is in the log. */
+export interface LoggedKeyEvent {
+  readonly event: KeyEventProof
+  readonly index: number
+}
+
+/** Key events are in the log, each number of an agent once, in the order of their numbers. */
+export function verifyKeyLeaves(
+  { log: { key_events: events } }: Capsule,
+  log: OpenedLog,
+  findings: CapsuleFindings,
+): LoggedKeyEvent[] {
+  const logged = events.flatMap((event): LoggedKeyEvent[] => {
+    const index = placeEvent(event, log, findings)
+    return index === undefined ? [] : [{ event, index }]
+  })
+  for (const [agentId, own] of Map.groupBy(logged, ({ event }) => event.agent_id)) {
+    const ordered = own.toSorted((a, b) => a.event.number - b.event.number)
+    for (const [at, { event, index }] of ordered.entries()) {
+      const before = ordered[at - 1]
+      if (before?.event.number === event.number)
+        findings.contradict(
+          'key_event_duplicate',
+          `The log holds two different key events number ${event.number} of ${agentId}: the exchange kept two histories.`,
+        )
+      else if (before && before.index >= index)
+        findings.contradict(
+          'key_event_order',
+          `The log holds key events of ${agentId} in another order than their numbers.`,
+        )
+    }
+    leaveGapsOpen(agentId, ordered, findings)
+  }
+  return logged
+}
+
+function leaveGapsOpen(agentId: string, ordered: readonly LoggedKeyEvent[], findings: CapsuleFindings): void {
+  const last = ordered.at(-1)?.event.number ?? 0
+  const distinct = new Set(ordered.map(({ event }) => event.number)).size
+  if (distinct < last)
+    findings.leaveOpen(
+      `what ${last - distinct} further key events of ${agentId} below number ${last} were`,
+      'The capsule does not show them; a revocation may be among them.',
+    )
+  findings.leaveOpen(
+    `whether keys of ${agentId} changed after event ${last}`,
+    'Inclusion is not completeness. Scan the log for the next numbers, or ask the owner.',
+  )
+}
+
+function placeEvent(
+  { salt, proof, ...event }: KeyEventProof,
+  log: OpenedLog,
+  findings: CapsuleFindings,
+): number | undefined {
+  const what = `key event ${event.number} of ${event.agent_id}`
+  try {
+    const leaf = keyLeaf(
+      {
+        organizationId: event.organization_id,
+        agentId: event.agent_id,
+        number: event.number,
+        keyId: event.key_id,
+        kind: event.kind,
+        use: event.use,
+        thumbprint: event.thumbprint,
+        validFrom: event.valid_from,
+        recordedAt: event.recorded_at,
+        invalidFrom: event.invalid_from,
+      },
+      decodeBase64url(salt),
+    )
+    const index = log.place(leaf, proof, what)
+    if (index !== undefined)
+      findings.prove({
+        what: `Key ${event.key_id} of ${event.agent_id} was ${event.kind} (key event ${event.number})`,
+        agentId: event.agent_id,
+        keyId: event.key_id,
+        index,
+        ...log.boundsOf(index),
+      })
+    return index
+  } catch (error) {
+    if (!(error instanceof LogError || error instanceof CryptoError)) throw error
+    findings.contradict('leaf_field', `The leaf of ${what} is malformed. ${error.message}`)
+    return undefined
+  }
+}

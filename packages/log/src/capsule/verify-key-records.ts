@@ -1,0 +1,74 @@
+import { jwkThumbprint, type PublicJwk } from '@agent-exchange/crypto'
+import type { KeyRecord } from '../evidence/evidence-bundle.ts'
+import type { Capsule } from './capsule-format.ts'
+import type { CapsuleFindings } from './capsule-result.ts'
+import type { LoggedKeyEvent } from './verify-key-leaves.ts'
+
+const REGISTERED = 'registered'
+const REVOKED = 'revoked'
+
+/** The keys that the evidence shows are those of the log, with the same history. */
+export async function verifyKeyRecords(
+  { keys }: Capsule,
+  logged: readonly LoggedKeyEvent[],
+  findings: CapsuleFindings,
+): Promise<void> {
+  for (const record of keys) {
+    const { key, agent_id: agentId } = record
+    const own = logged.filter(({ event }) => event.agent_id === agentId && event.key_id === key.key_id)
+    const name = `${key.key_id} of ${agentId}`
+    const thumbprint = await jwkThumbprint(key.public_key as PublicJwk)
+    const isSame = own.every(
+      ({ event }) =>
+        event.thumbprint === thumbprint &&
+        event.organization_id === record.organization_id &&
+        event.use === key.use &&
+        event.valid_from === key.valid_from,
+    )
+    if (!isSame)
+      findings.contradict('key_event_differs', `The log holds another key ${name} than the evidence.`)
+    compareHistory(record, own, name, findings)
+  }
+}
+
+/** Each event on one side has to be on the other; a directory, from which platform keys come, lists no events. */
+function compareHistory(
+  record: KeyRecord,
+  own: readonly LoggedKeyEvent[],
+  name: string,
+  findings: CapsuleFindings,
+): void {
+  const shown = record.events ?? eventsOf(record)
+  const inLog = new Set(own.map(({ event }) => textOf(event.kind, event.recorded_at, event.invalid_from)))
+  const inRecord = shown.map(({ kind, recorded_at, details }) =>
+    textOf(kind, recorded_at, Reflect.get(details, 'invalid_from') as string | undefined),
+  )
+  const isListed = record.events !== undefined
+  for (const { event } of own) {
+    const isShown = inRecord.includes(textOf(event.kind, event.recorded_at, event.invalid_from))
+    if (!isShown && (isListed || event.kind === REVOKED))
+      findings.contradict(
+        'key_event_hidden',
+        `The log says that key ${name} was ${event.kind}, and the evidence does not.`,
+      )
+  }
+  if (!own.some(({ event }) => event.kind === REGISTERED))
+    findings.leaveToExchange(
+      `since when the log knows key ${name}`,
+      'The capsule holds no proof of its registration, so the exchange could have added the key afterwards.',
+    )
+  const unlogged = shown.filter((_, at) => !inLog.has(inRecord[at] ?? ''))
+  for (const { kind } of unlogged.filter((event) => event.kind !== REGISTERED))
+    findings.leaveToExchange(`when key ${name} was ${kind}`, 'The capsule holds no proof of that event.')
+}
+
+function eventsOf({ key }: KeyRecord): NonNullable<KeyRecord['events']> {
+  const registered = { kind: REGISTERED, recorded_at: key.registered_at, details: {} }
+  const { invalid_from, revoked_at } = key
+  if (invalid_from === undefined || revoked_at === undefined) return [registered]
+  return [registered, { kind: REVOKED, recorded_at: revoked_at, details: { invalid_from } }]
+}
+
+function textOf(kind: string, recordedAt: string, invalidFrom: string | undefined): string {
+  return JSON.stringify([kind, recordedAt, invalidFrom ?? null])
+}
