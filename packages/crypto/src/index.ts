@@ -34,6 +34,8 @@ export {
   type EnvelopeOptions,
   type ParsedEnvelope,
 } from './envelope.ts'
+export { sha256Sync } from '#primitives'
+export { hmacSha256 } from './hmac.ts'
 export { CRYPTO_ERROR_CODES, CryptoError, type CryptoErrorCode } from './errors.ts'
 export { signEs256, verifyEs256 } from './es256.ts'
 export {

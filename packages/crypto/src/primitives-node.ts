@@ -30,6 +30,10 @@ export async function sha256(data: Uint8Array | string): Promise<Uint8Array> {
   return plain(hash('sha256', data, 'buffer'))
 }
 
+export function sha256Sync(data: Uint8Array): Uint8Array {
+  return plain(hash('sha256', data, 'buffer'))
+}
+
 export function toBase64(bytes: Uint8Array, alphabet: Base64Alphabet): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString(alphabet)
 }

@@ -1,3 +1,4 @@
+import { sha256 as nobleSha256 } from '@noble/hashes/sha2.js'
 import type { PrivateJwk, PublicJwk } from './jwk-shape.ts'
 import type { Base64Alphabet, Signer, Verifier } from './primitives.ts'
 
@@ -19,6 +20,11 @@ export async function importSigner(jwk: PrivateJwk): Promise<Signer> {
 export async function sha256(data: Uint8Array | string): Promise<Uint8Array> {
   const bytes = typeof data === 'string' ? new TextEncoder().encode(data) : data
   return new Uint8Array(await crypto.subtle.digest('SHA-256', bytes))
+}
+
+// WebCrypto hashes asynchronously only, which a Merkle proof of thousands of small hashes cannot afford.
+export function sha256Sync(data: Uint8Array): Uint8Array {
+  return nobleSha256(data)
 }
 
 export function toBase64(bytes: Uint8Array, alphabet: Base64Alphabet): string {

@@ -18,6 +18,8 @@ for (const [name, primitives] of Object.entries(runtimes)) {
       'ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad',
     )
     t.assert.equal(Object.getPrototypeOf(digest), Uint8Array.prototype)
+    t.assert.deepEqual(primitives.sha256Sync(abc), digest)
+    t.assert.equal(Object.getPrototypeOf(primitives.sha256Sync(abc)), Uint8Array.prototype)
   })
 
   test(`${name}: signs 64 bytes, and verifies only them`, async (t) => {

@@ -14,6 +14,8 @@ export type Base64Alphabet = 'base64' | 'base64url'
  */
 export interface Primitives {
   sha256(data: Uint8Array | string): Promise<Uint8Array>
+  /** For Merkle trees, which hash many small inputs. */
+  sha256Sync(data: Uint8Array): Uint8Array
   importVerifier(jwk: PublicJwk): Promise<Verifier>
   importSigner(jwk: PrivateJwk): Promise<Signer>
   toBase64(bytes: Uint8Array, alphabet: Base64Alphabet): string

@@ -1,5 +1,5 @@
-import { sha256 } from '@noble/hashes/sha2.js'
-import { concatBytes, uint64, utf8 } from '../bytes.ts'
+import { sha256Sync } from '@agent-exchange/crypto'
+import { uint64, utf8 } from '../bytes.ts'
 import { LogError } from '../errors.ts'
 
 /** Every hash input of the leaf format starts with one of these, so that no two kinds can be confused. */
@@ -15,23 +15,26 @@ export const LABEL_LENGTH = 32
 /** A leaf of version 1: label, then commitment. */
 export const LEAF_LENGTH = 64
 
+const LENGTH_BYTES = 4
+
 type Field = string | number | Uint8Array
 
 /** Each field after its length in four bytes, so that no two lists of fields have the same encoding. */
 export function encodeFields(tag: string, fields: readonly Field[]): Uint8Array {
-  return concatBytes(...[tag, ...fields].map(encodeField))
+  const values = [tag, ...fields].map(bytesOf)
+  const bytes = new Uint8Array(values.reduce((length, value) => length + LENGTH_BYTES + value.length, 0))
+  const view = new DataView(bytes.buffer)
+  let at = 0
+  for (const value of values) {
+    view.setUint32(at, value.length)
+    bytes.set(value, at + LENGTH_BYTES)
+    at += LENGTH_BYTES + value.length
+  }
+  return bytes
 }
 
 export function hashFields(tag: string, fields: readonly Field[]): Uint8Array {
-  return sha256(encodeFields(tag, fields))
-}
-
-function encodeField(field: Field): Uint8Array {
-  const value = bytesOf(field)
-  const bytes = new Uint8Array(4 + value.length)
-  new DataView(bytes.buffer).setUint32(0, value.length)
-  bytes.set(value, 4)
-  return bytes
+  return sha256Sync(encodeFields(tag, fields))
 }
 
 /** Text is UTF-8, a number takes eight bytes, the highest first. */

@@ -1,16 +1,16 @@
-import { sha256 } from '@noble/hashes/sha2.js'
+import { sha256Sync } from '@agent-exchange/crypto'
 import { LogError } from '../errors.ts'
 
 export const HASH_LENGTH = 32
 
 /** RFC 9162 section 2.1.1: the root of a tree without leaves. */
-export const EMPTY_ROOT: Uint8Array = sha256(new Uint8Array())
+export const EMPTY_ROOT: Uint8Array = sha256Sync(new Uint8Array())
 
 /** RFC 9162 section 2.1.1: domain separation keeps a node from being mistaken for a leaf. */
 export function leafHash(entry: Uint8Array): Uint8Array {
   const input = new Uint8Array(1 + entry.length)
   input.set(entry, 1)
-  return sha256(input)
+  return sha256Sync(input)
 }
 
 export function nodeHash(left: Uint8Array, right: Uint8Array): Uint8Array {
@@ -18,7 +18,7 @@ export function nodeHash(left: Uint8Array, right: Uint8Array): Uint8Array {
   input[0] = 1
   input.set(left, 1)
   input.set(right, 1 + HASH_LENGTH)
-  return sha256(input)
+  return sha256Sync(input)
 }
 
 /** Sizes and indexes beyond the exact integers are refused before any arithmetic. */

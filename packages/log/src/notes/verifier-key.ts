@@ -1,5 +1,4 @@
-import { sha256 } from '@noble/hashes/sha2.js'
-import { bytesEqual, decodeBase64, encodeBase64 } from '@agent-exchange/crypto'
+import { bytesEqual, decodeBase64, encodeBase64, sha256Sync } from '@agent-exchange/crypto'
 import { concatBytes, fromHex, toHex, utf8 } from '../bytes.ts'
 import { LogError } from '../errors.ts'
 import { ED25519_KEY_LENGTH } from './ed25519.ts'
@@ -65,5 +64,5 @@ function isSupported(type: number): type is SignatureType {
 }
 
 function keyId(name: string, type: number, publicKey: Uint8Array): Uint8Array {
-  return sha256(concatBytes(utf8(`${name}\n`), Uint8Array.of(type), publicKey)).subarray(0, ID_LENGTH)
+  return sha256Sync(concatBytes(utf8(`${name}\n`), Uint8Array.of(type), publicKey)).subarray(0, ID_LENGTH)
 }
