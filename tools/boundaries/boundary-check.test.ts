@@ -50,6 +50,8 @@ test('packages import only along the dependency graph', () => {
   isRefused('packages/web/src/a.ts', imports('service'), /web may import no other package/u)
   isRefused('packages/sdk/src/a.ts', imports('service'), /not service/u)
   isRefused('packages/sdk/src/a.test.ts', imports('service'), /not service/u)
+  isAllowed('packages/service/src/features/audit/a.ts', imports('log'))
+  isRefused('packages/log/src/a.ts', imports('sdk'), /log may import protocol, crypto, not sdk/u)
   isRefused('packages/crypto/src/a.ts', imports('cli/deep'), /not cli/u)
 })
 
