@@ -108,7 +108,15 @@ export const RESERVED_IMPORTS: readonly (Reserved & { readonly imports: RegExp }
 export const RESERVED_CODE: readonly (Reserved & { readonly code: RegExp })[] = [
   {
     code: /\bprocess\s*\.\s*env\b|\bimport\.meta\.env\b/gu,
-    within: ['packages/protocol/', 'packages/crypto/', 'packages/log/', 'packages/web/', 'packages/service/', 'packages/sdk/', 'packages/edc/'],
+    within: [
+      'packages/protocol/',
+      'packages/crypto/',
+      'packages/log/',
+      'packages/web/',
+      'packages/service/',
+      'packages/sdk/',
+      'packages/edc/',
+    ],
     except: ['packages/service/src/config/'],
     why: 'only service/src/config reads the environment',
   },

@@ -16,8 +16,7 @@ const FIVE_MINUTES = 'public, max-age=300'
 export const REVALIDATE = 'public, no-cache'
 
 /** Content-Security-Policy that forbids loading, running, sending and framing anything. */
-const DENY_ALL_POLICY =
-  "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+const DENY_ALL_POLICY = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
 /** A public page loads files of this site. It has no form, so it may send none. */
 export const PUBLIC_POLICY = `${DENY_ALL_POLICY}; style-src 'self'; script-src 'self'; img-src 'self'`
