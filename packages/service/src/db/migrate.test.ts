@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
-import { emptyTestDatabase, testDatabase } from '@agent-exchange/testkit'
+import { describeSchema, emptyTestDatabase, testDatabase } from '@agent-exchange/testkit'
 import { openDatabase, type Database } from './database.ts'
 import { DatabaseFailure } from './database-failure.ts'
-import { describeSchema } from './describe-schema.ts'
 import { migrate, readMigrations, type Migration } from './migrate.ts'
 
 const open = (target: string) => openDatabase({ target, maximumConnections: 2, applicationName: 'test' })

@@ -54,11 +54,6 @@ export function holdLock({ options, number, onChange }: SessionLockSettings): Se
   })
   kept.opened.catch(() => undefined)
 
-  async function ping(connection: Connection): Promise<void> {
-    const limit = setTimeout(() => connection.end(), PING_LIMIT_MS)
-    await connection.query`select 1 as one`.catch(() => undefined)
-    clearTimeout(limit)
-  }
   const pinging = setInterval(() => holder && void ping(holder), PING_MS)
 
   return {
@@ -69,4 +64,10 @@ export function holdLock({ options, number, onChange }: SessionLockSettings): Se
       kept.end()
     },
   }
+}
+
+async function ping(connection: Connection): Promise<void> {
+  const limit = setTimeout(() => connection.end(), PING_LIMIT_MS)
+  await connection.query`select 1 as one`.catch(() => undefined)
+  clearTimeout(limit)
 }

@@ -138,21 +138,22 @@ export interface SweptLane {
   readonly is_active: boolean
 }
 
+const laneAfter = (previous: string | Fragment) => fragment`
+  select webhook_endpoint_id, next_attempt_at from delivery
+  where state = 'pending' and claim_id is null and webhook_endpoint_id > ${previous}
+  order by webhook_endpoint_id, next_attempt_at limit 1`
+
 /**
  * One page of the endpoints with pending deliveries, each with its earliest due time. A loose index scan: one index
  * lookup per endpoint, whatever the length of its backlog.
  */
 export function sweepLanes(db: Queries, after: string): Promise<SweptLane[]> {
-  const next = (previous: string | Fragment) => fragment`
-    select webhook_endpoint_id, next_attempt_at from delivery
-    where state = 'pending' and claim_id is null and webhook_endpoint_id > ${previous}
-    order by webhook_endpoint_id, next_attempt_at limit 1`
   return db.byIndex<SweptLane[]>`
     with recursive lane as (
-      (${next(after)})
+      (${laneAfter(after)})
       union all
       select following.webhook_endpoint_id, following.next_attempt_at
-      from lane cross join lateral (${next(fragment`lane.webhook_endpoint_id`)}) as following
+      from lane cross join lateral (${laneAfter(fragment`lane.webhook_endpoint_id`)}) as following
     ), first as (select * from lane limit ${SWEEP_PAGE_SIZE})
     select first.webhook_endpoint_id, first.next_attempt_at,
       endpoint.status = 'active' and organization.status = 'active' as is_active

@@ -59,13 +59,16 @@ test('[EVT-10] a reader whom retention overtakes gets what it asked for or is to
   const cursor = makeCursor(context.macKey, `listNotifications ${organizationId}`, 1)
   // Retention runs between the reader's first query and whatever it asks next.
   let overtaken = false
-  const racing = new Proxy(db, {
+  const byIndex = new Proxy(db.byIndex, {
     apply: async (query, self, given) => {
       const rows: unknown = await Reflect.apply(query, self, given)
       if (!overtaken) await clean()
       overtaken = true
       return rows
     },
+  })
+  const racing = new Proxy(db, {
+    get: (target, name) => (name === 'byIndex' ? byIndex : (Reflect.get(target, name) as unknown)),
   })
   const caller = { organizationId, agentId: undefined, clientId: 'c' }
   const call = handMadeCall('listNotifications', {
@@ -76,6 +79,7 @@ test('[EVT-10] a reader whom retention overtakes gets what it asked for or is to
     context,
   })
   const { items } = await listNotifications(call, racing)
+  assert.ok(overtaken)
   assert.deepEqual(
     items.map(({ sequence }) => sequence),
     [2, 3],

@@ -1,12 +1,10 @@
-/** Writes schema.txt from the migrations: `node -C source packages/service/src/db/write-schema.ts`. */
+/** Writes schema.txt from the migrations: `npm run schema`. */
 
 import { mkdtempSync, rmSync, writeFileSync, chmodSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { openDatabase } from './database.ts'
+import { migrate, openDatabase, startEmbedded } from '@agent-exchange/service/database'
 import { describeSchema } from './describe-schema.ts'
-import { startEmbedded } from './embedded/start-embedded.ts'
-import { migrate } from './migrate.ts'
 
 const dataDirectory = mkdtempSync(join(tmpdir(), 'aex-schema-'))
 chmodSync(dataDirectory, 0o711)
@@ -18,7 +16,7 @@ try {
   })
   const db = openDatabase({ target: server.connection, maximumConnections: 1, applicationName: 'schema' })
   await migrate(db)
-  writeFileSync(new URL('../../schema.txt', import.meta.url), await describeSchema(db))
+  writeFileSync(new URL('../../service/schema.txt', import.meta.url), await describeSchema(db))
   await db.end()
 } finally {
   rmSync(dataDirectory, { recursive: true, force: true })
