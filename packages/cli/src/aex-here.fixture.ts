@@ -45,7 +45,7 @@ export function aexAt(place: Place, ...args: string[]): Promise<Ending> {
   return run(args, [], [], place)
 }
 
-/** The same for a command that runs until it is told to stop. */
+/** The same for a command that runs until it is stopped. */
 export function aexRunning(...args: string[]): Running {
   const out: string[] = []
   const err: string[] = []

@@ -20,11 +20,11 @@ export interface RunningExchange extends AsyncDisposable {
   readonly env: NodeJS.ProcessEnv
   /** Lines that it has written, its log among them. */
   logged(): string[]
-  /** The exit code once it was told to stop. */
+  /** Stops it and returns the exit code. */
   stop(): Promise<number | null>
 }
 
-/** `commands` is the folder whose `aex` and `node` are used; those of the checkout unless told. */
+/** `commands` is the folder of `aex` and `node`. Defaults to those of the checkout. */
 export async function runningExchange(commands = COMMANDS): Promise<RunningExchange> {
   const folder = mkdtempSync(join(tmpdir(), 'aex-running-'))
   // Started by root, PostgreSQL runs as another user, who has to get through to its own folder.

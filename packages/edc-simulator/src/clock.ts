@@ -1,13 +1,13 @@
 import type { ConnectorClock } from '@agent-exchange/edc'
 
-/** What moves the simulated state machines. */
+/** Drives the simulated state machines. */
 export interface SimulatorClock {
   now(): number
   /** Does something at every step of time, until the returned function is called. */
   every(ms: number, work: () => Promise<void>): () => void
 }
 
-/** Time as it is: for demonstrations. */
+/** Real time: for demonstrations. */
 export const realTime: SimulatorClock = {
   now: () => Date.now(),
   every: (ms, work) => {
@@ -25,8 +25,8 @@ export const realTime: SimulatorClock = {
 }
 
 /**
- * Time that stands still until it is moved. Given to a connector too, its waits move it: minutes pass in
- * milliseconds, and every state is passed through all the same.
+ * A clock that only tests advance. A connector with the same clock advances it by its waits, so that minutes pass in
+ * milliseconds and no state is skipped.
  *
  * @example
  * const clock = new MovableClock()
@@ -53,7 +53,7 @@ export class MovableClock implements SimulatorClock, ConnectorClock {
     return () => this.#steps.delete(step)
   }
 
-  /** Moves time on; resolves when everything that was due has been done. */
+  /** Advances the clock. Resolves when all due work is done. */
   advance(ms: number): Promise<void> {
     this.#moving = this.#moving.then(() => this.#move(ms))
     return this.#moving

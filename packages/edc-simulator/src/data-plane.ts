@@ -7,7 +7,7 @@ import type { ParticipantState } from './participant-state.ts'
 
 const SOURCE_MS = 10_000
 
-/** The public data plane: a token opens the way to the bytes behind the asset's own address, fetched anew each time. */
+/** The public data plane: for a valid token, fetches the bytes from the asset's data address. */
 export async function serveData(
   state: ParticipantState,
   incoming: IncomingMessage,
@@ -21,7 +21,7 @@ export async function serveData(
   }
   if (authorization === undefined) return refuse(outgoing, 401, 'Missing Authorization Header')
   if (spend(faults, 'rejectTokens')) return refuse(outgoing, faults.rejectWith ?? 403, 'Token expired')
-  // The token alone: with a scheme before it, it is not the token any more.
+  // The bare token: EDC's data plane accepts no scheme before it.
   const granted = state.grantedTokens.get(authorization)
   if (!granted) return refuse(outgoing, 403, 'Failed to decode token')
   if (granted.expiresAt !== undefined && granted.expiresAt <= state.now())

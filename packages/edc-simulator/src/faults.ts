@@ -1,4 +1,4 @@
-/** What can be made to go wrong. All of it is off until it is set; numbers say how often, and count down. */
+/** Faults that a test switches on. Numbers count down to zero. */
 export interface Faults {
   /** A negotiation of this participant stays in this state. */
   negotiationHangsAt?: string
@@ -24,7 +24,7 @@ export interface Faults {
   dataPlaneStatus?: { readonly status: number; times: number; readonly location?: string }
   /** What happens to the bytes on their way. */
   bytes?: ByteFault
-  /** How often `bytes` happens; for ever without it. */
+  /** How often `bytes` applies. Defaults to always. */
   bytesTimes?: number
   /** Requests to the management API that are answered 503. */
   busy?: number

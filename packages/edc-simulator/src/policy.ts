@@ -73,7 +73,7 @@ export function admits({ permissions }: Policy, participantId: string): boolean 
     .every(({ value }) => value === participantId)
 }
 
-/** One value stands alone, as in EDC's own answers; so that whoever reads them must take both. */
+/** A list of one is written as a single value, as EDC does, so that readers must accept both. */
 export function single<T>(values: readonly T[]): T | readonly T[] {
   const [only] = values
   return values.length === 1 && only !== undefined ? only : values

@@ -21,13 +21,13 @@ export interface SimulatorOptions {
     readonly apiKey?: string
     readonly port?: number
   }[]
-  /** Real time unless given a {@link MovableClock}. */
+  /** Defaults to real time. See {@link MovableClock}. */
   readonly clock?: SimulatorClock
   /** How often the state machines move; EDC's own default is a second. */
   readonly stepMs?: number
-  /** Tokens expire after it and can be refreshed, as in Tractus-X. For ever unless given, as in EDC. */
+  /** Lifetime of tokens, which can be refreshed, as in Tractus-X. Without it they never expire, as in EDC. */
   readonly tokenLifetimeMs?: number
-  /** Whether access policies are evaluated. True unless told; stock EDC would pass over our condition. */
+  /** Whether access policies are evaluated. Defaults to true; EDC without our policy function ignores them. */
   readonly enforcesAccess?: boolean
 }
 
@@ -40,7 +40,7 @@ export interface SimulatedParticipant {
   readonly versionUrl: string
   /** Set members to make things go wrong; see {@link Faults}. */
   faults: Faults
-  /** What the connector holds, for tests that look. */
+  /** State of the connector, for assertions. */
   readonly state: ParticipantState
 }
 
@@ -50,7 +50,7 @@ export interface Simulator extends AsyncDisposable {
 }
 
 /**
- * A data space on this machine: real HTTP, real state machines, real tokens, real bytes; no Java.
+ * Starts a data space on this machine: HTTP, state machines, tokens and bytes, without Java.
  *
  * @example
  * await using simulator = await startSimulator({ participants: [{ participantId: 'acme' }, { participantId: 'bolt' }] })

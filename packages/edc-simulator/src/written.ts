@@ -12,8 +12,8 @@ import type {
 
 /** Records in the words of EDC's own answers. */
 export function written(type: string, id: string, members: Node): Node {
-  const told = Object.entries(members).filter(([, value]) => value !== undefined)
-  return { '@id': id, '@type': type, ...Object.fromEntries(told), '@context': REQUEST_CONTEXT }
+  const present = Object.entries(members).filter(([, value]) => value !== undefined)
+  return { '@id': id, '@type': type, ...Object.fromEntries(present), '@context': REQUEST_CONTEXT }
 }
 
 export function writeAsset({ id, properties, privateProperties, dataAddress }: Asset): Node {

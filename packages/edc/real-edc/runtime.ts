@@ -10,7 +10,7 @@ const START_MS = 180_000
 const STOP_MS = 10_000
 const PATIENCE_MS = 5_000
 const STEP_MS = 100
-/** What it says before it stays there, neither up nor gone. */
+/** Log line of a runtime that failed to start and does not exit. */
 const BOOT_FAILURE = 'Error booting runtime'
 const LOWEST_PORT = 20_000
 const PORT_RANGE = 10_000
@@ -91,7 +91,7 @@ export async function startRuntime(options: {
   }
 }
 
-/** They wait a second between steps unless told. */
+/** Interval of the state machines; EDC's default is a second. */
 const STATE_MACHINES = [
   'edc.negotiation.consumer',
   'edc.negotiation.provider',
@@ -113,7 +113,7 @@ function launch(jars: string, properties: string, log: string): ChildProcess {
   const sink = createWriteStream(log)
   child.stdout?.pipe(sink)
   child.stderr?.pipe(sink)
-  // Whatever ends this program must not leave a JVM behind.
+  // No JVM survives this program.
   process.once('exit', () => child.kill('SIGKILL'))
   return child
 }

@@ -1,14 +1,14 @@
 import { isIP } from 'node:net'
 import { ConnectorError } from './connector-error.ts'
 
-/** Whether an address never leaves this machine. */
+/** Whether an address is a loopback address. */
 export function isLoopback(hostname: string): boolean {
   const host = hostname.replace(/^\[|\]$/gu, '').toLowerCase()
   if (host === 'localhost' || host.endsWith('.localhost')) return true
   return isIP(host) === 4 ? host.startsWith('127.') : host === '::1'
 }
 
-/** Whether a connection ended up on this machine, whatever name led there; mapped and unspecified addresses too. */
+/** Whether an address is this machine: loopback, mapped IPv4 and unspecified addresses. */
 export function isThisMachine(hostname: string): boolean {
   const host = hostname.replace(/^\[|\]$/gu, '').toLowerCase()
   const mapped = /^::ffff:(?:(\d+\.\d+\.\d+\.\d+)|([0-9a-f]{1,4}):[0-9a-f]{1,4})$/u.exec(host)
@@ -23,7 +23,7 @@ export function isThisMachine(hostname: string): boolean {
   return isLoopback(host) || host === '::' || (isIP(host) === 4 && host.startsWith('0.'))
 }
 
-/** An address that we talk to: TLS, except on this machine. No user information: it would end up in logs. */
+/** Requires TLS, except on loopback, and no user information, which would end up in logs. */
 export function requireAddress(text: string, name: string): URL {
   const url = URL.parse(text)
   if (!url || !['http:', 'https:'].includes(url.protocol) || url.username !== '' || url.password !== '')

@@ -13,7 +13,7 @@ export const LIMITS = {
   problemBytes: 16_000,
   /** Attempts of a request that is safe to repeat. */
   attempts: 4,
-  /** Between attempts, and between looks at a state. */
+  /** Between attempts, and between reads of a state. */
   backoff: { firstMs: 100, longestMs: 3_000, jitter: 0.25 },
   /** How long after STARTED a token may arrive. */
   tokenLagMs: 10_000,

@@ -12,7 +12,7 @@ export interface ConnectorPair extends AsyncDisposable {
   readonly sender: InspectableConnector
   readonly recipient: InspectableConnector
   readonly senderParty: CounterParty
-  /** The same connector, seen by a program that was started anew. */
+  /** The same connector after a restart of the program. */
   restart(who: 'sender' | 'recipient'): InspectableConnector
   /** What the recipient's and the sender's connectors hold for an asset. */
   count(assetId: string): Promise<{ assets: number; negotiations: number; transfers: number }>
@@ -295,7 +295,7 @@ function registerRefusalTests(pair: () => ConnectorPair): void {
     await rejectsWith('unreachable', pair().recipient.acquire(request, { deadlineMs: 15_000 }))
   })
 
-  test('whoever gives up is told so, and the work can be resumed', async () => {
+  test('an abort is reported, and the work can be resumed', async () => {
     const { bytes, request } = await offer(pair())
     const stop = new AbortController()
     const onProgress = ({ step }: { step: ProgressStep }) => step === 'negotiation_started' && stop.abort()

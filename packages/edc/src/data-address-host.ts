@@ -2,7 +2,7 @@ import { ConnectorError } from './connector-error.ts'
 import { folderStore, type DataAddressStore } from './data-address-store.ts'
 import type { DataAddressHost } from './data-address.ts'
 
-/** The header in which the data plane shows its secret. EDC sends one header of our choice with each request. */
+/** Header with the data plane's secret. EDC sends one configurable header with each request. */
 export const SECRET_HEADER = 'x-data-address-key'
 const LARGEST_ASSET = 32_000_000
 
@@ -19,7 +19,7 @@ export async function openDataAddressFolder(folder: string, url: string): Promis
   return hostOf(store, await store.secret(), url.replace(/\/+$/u, ''))
 }
 
-/** `url` is the address of the server as the data plane reaches it. */
+/** `url` is the address for the data plane. */
 export function hostOf(store: DataAddressStore, secret: string, url: string): DataAddressHost {
   return {
     put: async (assetId, bytes) => {

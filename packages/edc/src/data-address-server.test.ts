@@ -55,7 +55,7 @@ test('a program that only has the folder publishes and withdraws through a serve
   await rejectsWith('too_large', host.put('asset-2', new Uint8Array(32_000_001)))
 })
 
-test('strangers get nothing, and are not told what there is', async () => {
+test('a client without the secret gets nothing and learns nothing', async () => {
   await using server = await startDataAddressServer()
   const address = await server.put('asset-1', randomBytes(9))
   await server.withdraw('gone')

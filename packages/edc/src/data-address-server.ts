@@ -15,15 +15,15 @@ const HEADER_BYTES = 8_192
 
 export interface DataAddressServerOptions {
   readonly host?: string
-  /** Fixed in production: connectors remember the address. 0 takes a free one. */
+  /** Fixed in production, since connectors store the address. 0 takes a free port. */
   readonly port?: number
-  /** Where bytes are kept across restarts; in memory without it. */
+  /** Folder for the bytes. Defaults to memory, which a restart loses. */
   readonly folder?: string
-  /** The address as the data plane reaches it, where that differs from host and port. */
+  /** Address for the data plane, if it differs from host and port. */
   readonly publicUrl?: string
-  /** Only these addresses or subnets (`10.0.0.0/8`) are answered. Everyone who knows the secret, unless given. */
+  /** Addresses or subnets (`10.0.0.0/8`) that are answered. Defaults to every client with the secret. */
   readonly allow?: readonly string[]
-  /** Needed beyond loopback. */
+  /** Required beyond loopback. */
   readonly tls?: { readonly key: string; readonly cert: string }
 }
 
@@ -33,7 +33,7 @@ export interface DataAddressServer extends DataAddressHost, AsyncDisposable {
 }
 
 /**
- * Hands published bytes to the sender's own data plane and to nobody else.
+ * Serves published bytes to the sender's own data plane only.
  *
  * @example
  * await using dataAddress = await startDataAddressServer({ folder: './outgoing', port: 8085 })
@@ -74,7 +74,7 @@ interface Guard {
 
 async function answer(incoming: IncomingMessage, outgoing: ServerResponse, guard: Guard): Promise<void> {
   const { method, headers, socket } = incoming
-  // A stranger learns nothing, not even which assets there are.
+  // Without the secret, the response does not reveal whether an asset exists.
   if (!guard.allowed(socket.remoteAddress ?? '') || !sameSecret(headers[SECRET_HEADER], guard.secret))
     return end(outgoing, 403)
   if (method !== 'GET' && method !== 'HEAD') return end(outgoing.setHeader('allow', 'GET, HEAD'), 405)

@@ -3,13 +3,13 @@ import { mkdir, open, readFile, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { ConnectorError } from './connector-error.ts'
 
-/** What the data address keeps. A withdrawn asset stays withdrawn. */
+/** Storage of the data address. A withdrawal is permanent. */
 export interface DataAddressStore {
   put(assetId: string, bytes: Uint8Array): Promise<void>
   get(assetId: string): Promise<Uint8Array | 'withdrawn' | undefined>
-  /** Whether the bytes were ever kept here. */
+  /** Whether the bytes were ever stored here. */
   withdraw(assetId: string): Promise<boolean>
-  /** The secret that the data plane shows; the same after a restart where the store survives one. */
+  /** The secret of the data plane; kept across restarts by a durable store. */
   secret(): Promise<string>
 }
 
@@ -34,10 +34,10 @@ export function memoryStore(): DataAddressStore {
   }
 }
 
-/** Files in a folder of its own, readable by its owner only, each written whole or not at all. */
+/** Files in a private folder, written atomically. */
 export async function folderStore(folder: string): Promise<DataAddressStore> {
   await mkdir(folder, { recursive: true, mode: 0o700 })
-  // The id comes from outside; its hash is a file name that cannot leave the folder.
+  // The id is foreign input: its hash is a safe file name.
   const file = (assetId: string, kind: string) =>
     join(folder, `${createHash('sha256').update(assetId).digest('hex')}.${kind}`)
   const get = async (assetId: string) => {
@@ -54,7 +54,7 @@ export async function folderStore(folder: string): Promise<DataAddressStore> {
     withdraw: async (assetId) => {
       const mark = await read(file(assetId, 'withdrawn'))
       const had = mark ? mark.length > 0 : (await read(file(assetId, 'bytes'))) !== undefined
-      // The mark first: a crash in between leaves bytes that nobody is given.
+      // The mark first: after a crash in between, the bytes are no longer served.
       if (!mark) await write(folder, file(assetId, 'withdrawn'), Buffer.from(had ? 'kept here' : ''))
       await rm(file(assetId, 'bytes'), { force: true })
       return had

@@ -1,10 +1,10 @@
-/** Where published bytes lie for our own data plane. {@link DataAddressServer} is one. */
+/** Stores published bytes for our own data plane. {@link DataAddressServer} implements it. */
 export interface DataAddressHost {
-  /** Keeps the bytes and says where the data plane finds them. The same again is fine; other bytes are a conflict. */
+  /** Stores the bytes and returns their address. Idempotent; other bytes under the same id are a conflict. */
   put(assetId: string, bytes: Uint8Array): Promise<HostedAddress>
   /**
-   * From now on, and after a restart, the address answers 410. False where the bytes were never kept here: then
-   * somebody else serves them, and nothing was blocked.
+   * The address answers 410 from now on, also after a restart. False if the bytes were never stored here: then nothing
+   * was blocked.
    */
   withdraw(assetId: string): Promise<boolean>
 }

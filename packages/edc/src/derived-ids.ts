@@ -1,9 +1,9 @@
 import { ConnectorError } from './connector-error.ts'
 
-/** What every connector takes in a path without escaping it. */
+/** Characters that need no escaping in a path. */
 const ID = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,250}$/u
 
-/** One package, one asset: whoever publishes again, after a crash or elsewhere, comes to the same id. */
+/** Derived from the package, so that publishing again, after a crash or elsewhere, uses the same asset. */
 export function assetIdOf(packageId: string): string {
   return requireId(`aex-${packageId}`)
 }

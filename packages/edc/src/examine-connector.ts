@@ -9,7 +9,7 @@ export interface DoctorCheck {
   readonly hint: string
 }
 
-/** Tokens of connectors live for minutes; beyond this they are refused now and then, and nobody sees why. */
+/** Tokens of connectors live for minutes. A larger clock difference causes sporadic refusals. */
 const TOLERATED_SKEW_MS = 30_000
 
 /**

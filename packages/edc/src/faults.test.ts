@@ -233,7 +233,7 @@ suite('what goes wrong between connectors', () => {
   })
 })
 
-test('of several details the first is told: later ones are about telling', async () => {
+test('of several error details the first is reported', async () => {
   await using pair = await simulatedPair({ stepMs: 1_000 })
   const { request } = await offer(pair)
   const onProgress = ({ step }: { step: string }) => {

@@ -13,16 +13,16 @@ import { short, type Timeline } from './timeline.ts'
 
 type Lane = Company['lane']
 
-/** Who each organization of the demo is in the data space. */
+/** Participant ids of the demo's organizations. */
 const PARTICIPANTS: Readonly<Record<Lane, { organizationId: string; participantId: string }>> = {
   manufacturer: { organizationId: 'org_carmaker', participantId: 'BPNL00000000CARS' },
   supplier: { organizationId: 'org_seats', participantId: 'BPNL0000000SEATS' },
 }
-/** Connectors look this often; EDC itself takes a second, and nobody wants to watch that. */
+/** Interval of the simulated state machines. EDC's default of a second is too slow for a demo. */
 const STEP_MS = 40
 const LANES = ['manufacturer', 'supplier'] as const
 
-/** The data space of the demo: two simulated connectors, and each company's way through its own. */
+/** The data space of the demo: two simulated connectors, one for each company. */
 export interface DemoDataSpace extends AsyncDisposable {
   of(lane: Lane): DataSpace
   /** The operator approves both connectors; from then on new threads between the two use them. */
@@ -100,7 +100,7 @@ const STEPS: Readonly<Partial<Record<Progress['step'], string>>> = {
   transfer_ended: 'ends the transfer',
 }
 
-/** The same connector, telling the timeline what it does. */
+/** Wraps a connector so that the timeline shows its steps. */
 function shown(connector: DataSpaceConnector, lane: Lane, timeline: Timeline): DataSpaceConnector {
   const telling = (options?: FetchOptions) => ({
     ...options,

@@ -8,7 +8,7 @@ import { addressOf, openDatabase, startEmbedded, type Database } from '@agent-ex
 import { pino } from 'pino'
 import { CommandFailure } from '../failure.ts'
 
-/** An exchange of the demo's own: a real service on a real database, in a folder that goes with it. */
+/** The exchange of the demo: a service with its own database, in a temporary folder. */
 export interface DemoExchange extends AsyncDisposable {
   readonly url: string
   readonly operatorUrl: string
@@ -25,7 +25,7 @@ export interface DemoExchange extends AsyncDisposable {
 
 const HOST = '127.0.0.1'
 
-/** `receiverCa` vouches for the companies' webhook receivers, which are on this machine. */
+/** `receiverCa` is the certificate authority of the companies' webhook receivers. */
 export async function startDemoExchange(folder: string, receiverCa: string): Promise<DemoExchange> {
   const cleanup = new AsyncDisposableStack()
   await using undo = cleanup

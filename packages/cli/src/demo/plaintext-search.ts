@@ -53,7 +53,7 @@ function spellingsOf(word: string): string[] {
   const bytes = Buffer.from(word)
   const aligned = [0, 1, 2].map((skip) => {
     const text = Buffer.concat([Buffer.alloc(skip), bytes]).toString('base64url')
-    // The first and the last characters depend on what stands around the word.
+    // The first and last characters depend on the surrounding bytes.
     return text.slice(skip === 0 ? 0 : skip + 1, -2)
   })
   const standard = aligned.map((text) => text.replaceAll('-', '+').replaceAll('_', '/'))

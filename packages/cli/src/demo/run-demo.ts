@@ -16,7 +16,7 @@ export interface DemoOptions {
   readonly now: () => Date
 }
 
-/** A demo that has been told and is still up. Disposing of it removes everything that it made. */
+/** A finished demo that is still running. Disposing of it removes everything that it created. */
 export interface Demo extends AsyncDisposable {
   readonly exchange: DemoExchange
   readonly cast: Cast

@@ -18,7 +18,7 @@ export interface ThrowawayCertificate {
   readonly key: string
 }
 
-/** Vouched for by nobody but itself: whoever should trust it is given it as its authority. Lives for an hour. */
+/** Self-signed and valid for an hour; clients get it as their certificate authority. */
 export async function throwawayCertificate(now: Date): Promise<ThrowawayCertificate> {
   const keys = await crypto.subtle.generateKey(ALGORITHM, true, ['sign', 'verify'])
   const certificate = await X509CertificateGenerator.createSelfSigned({

@@ -49,7 +49,7 @@ const withEdc = (change: Partial<EdcReferences>) =>
 
 const negotiated = async (packageId: string) => (await space.count(packageId)).negotiations
 
-test('[PKG-03] the recipient verifies manifest, digest, signature, then decrypts: the first that fails is told', async () => {
+test('[PKG-03] the recipient verifies manifest, digest, signature, then decrypts: the first failure is reported', async () => {
   const { packageId } = await sendCraftedTransfer(acme, bolt, {
     envelope: withBrokenSignature,
     isSealedForAnother: true,
@@ -172,7 +172,7 @@ const CRAFTED: readonly (readonly [
 ])[] = [
   ['an asset of another thread, replayed', 'content_mismatch', ({ edc }) => ({ asset: { edc } })],
   [
-    'the envelope of another thread, published anew',
+    'the envelope of another thread, published again',
     'content_mismatch',
     ({ bytes }) => ({ envelope: () => new TextDecoder().decode(bytes) }),
   ],
@@ -264,7 +264,7 @@ const BETWEEN: readonly (readonly [string, 'acme' | 'bolt', Faults, string, 'fai
 ]
 
 for (const [name, who, faults, code, receipt] of BETWEEN)
-  test(`[PKG-08] ${name}: ${code}, ${receipt ?? 'nothing'} told, and the package opens once it is mended`, async () => {
+  test(`[PKG-08] ${name}: ${code}, receipt ${receipt ?? 'none'}, and the package opens once it is fixed`, async () => {
     const { packageId } = await send()
     const { edc } = { acme, bolt }[who]
     edc.faults = faults
@@ -278,7 +278,7 @@ for (const [name, who, faults, code, receipt] of BETWEEN)
     assert.equal(negotiations, code === 'negotiation_terminated' ? 2 : 1)
   })
 
-test('[PKG-08] a body that is too large, told or untold, is not read, and the sender hears of it', async () => {
+test('[PKG-08] a body that is too large, with or without a length, is not read, and the sender gets a receipt', async () => {
   const { packageId } = await send()
   const limited = () => open(bolt, packageId, { maximumBytes: 1_000 })
   await failure('content_too_large', limited())

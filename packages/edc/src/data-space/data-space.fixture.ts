@@ -45,7 +45,7 @@ export interface Space extends AsyncDisposable {
   readonly world: World
   readonly clock: MovableClock
   company(name: 'acme' | 'bolt', options?: CompanyOptions): Promise<Company>
-  /** The same company as a program that was started anew sees it. */
+  /** The same company after a restart of its program. */
   restart(company: Company, changes?: Partial<Pick<Company, 'dataAddress' | 'outbox'>>): Company
   approve(company: Company): Promise<void>
   stop(company: Company, how: 'suspend' | 'revoke'): Promise<void>
@@ -54,7 +54,7 @@ export interface Space extends AsyncDisposable {
 }
 
 export interface CompanyOptions extends AgentOptions {
-  /** Whether the operator has approved its connector; true unless told. */
+  /** Whether the operator has approved its connector. Defaults to true. */
   readonly approved?: boolean
   readonly dataAddress?: DataAddressHost
   readonly outbox?: Outbox

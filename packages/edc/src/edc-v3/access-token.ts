@@ -7,22 +7,22 @@ import { isNode, textOf } from './json-ld-reader.ts'
 import { getProcess } from './process.ts'
 import { phaseOf } from './transfer.ts'
 
-/** Where the bytes are and what opens the way to them. Never leaves this folder. */
+/** Address and token of the bytes. Never leaves this folder. */
 export interface DataAccess {
   readonly endpoint: URL
   readonly token: string
 }
 
 /**
- * The token of a transfer, refreshed by the connector where it can. Undefined once the transfer has ended. The
- * token arrives on its own way and may lag behind the state.
+ * The token of a transfer, refreshed by the connector if it can. Undefined after the end of the transfer. The token may
+ * arrive later than the state.
  */
 export async function dataAccess(
   edc: Edc,
   transferProcessId: string,
   scope: WaitScope,
 ): Promise<DataAccess | undefined> {
-  // Connectors that can refresh need to be told (Tractus-X); the others pass over the parameter.
+  // Tractus-X refreshes only with this parameter; EDC ignores it.
   const path = `/v3/edrs/${encodeURIComponent(transferProcessId)}/dataaddress?auto_refresh=true`
   const patience = scope.clock.now() + LIMITS.tokenLagMs
   for (let attempt = 0; ; attempt++) {
@@ -34,9 +34,9 @@ export async function dataAccess(
       throw new ConnectorError('transfer_timeout', {
         transferProcessId,
         state: process.state,
-        what: 'The transfer has started and no token has come.',
+        what: 'The transfer has started and no token has arrived.',
         likelyCause:
-          'Likely the connector does not keep tokens: its EDR cache is missing or not told of transfers.',
+          'Likely the connector does not keep tokens: its EDR cache is missing or gets no transfer events.',
       })
   }
 }
@@ -53,7 +53,7 @@ function readAccess(edc: Edc, body: unknown, transferProcessId: string): DataAcc
   return { endpoint: url, token }
 }
 
-/** The sender chooses this address. It must not lead the recipient's agent to its own machine or in the clear. */
+/** The sender chooses this address: it must be https and must not be the recipient's own machine. */
 function requireDataPlane(edc: Edc, endpoint: string, transferProcessId: string): URL {
   let url: URL | undefined
   try {

@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream'
 import { ConnectorError, type ConnectorCircumstances } from '../connector-error.ts'
 
-/** Leaves the rest of a body unread. Its stream complains of that, and nobody else would hear it. */
+/** Discards the rest of a body, and ignores the error that its stream emits. */
 export function stopReading(body: Readable): void {
   body.on('error', () => undefined)
   body.destroy()
@@ -22,7 +22,7 @@ export async function readAtMost(body: Readable, limit: number): Promise<Uint8Ar
   return Buffer.concat(parts)
 }
 
-/** What undici and sockets throw, in our words. Its own text stays out: it can hold addresses, never more. */
+/** Maps errors of undici and of sockets, without their messages. */
 export function networkFailure(
   error: unknown,
   where: string,
@@ -36,7 +36,7 @@ export function networkFailure(
   return new ConnectorError(timedOut && begun ? 'timeout' : answer, { ...circumstances, what })
 }
 
-/** The code alone (`ECONNREFUSED`, `UND_ERR_SOCKET`): messages and request details may hold headers. */
+/** Keeps the code only (`ECONNREFUSED`, `UND_ERR_SOCKET`): messages may contain headers. */
 function causeOf(error: unknown): Error {
   const code =
     error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : 'unknown'

@@ -5,12 +5,12 @@ import { LIMITS } from '../connector-limits.ts'
 
 export interface DispatcherOptions {
   readonly ca?: string | undefined
-  /** Refuses connections that end on this machine, whatever name led there. */
+  /** Refuses connections to this machine, whatever the host name. */
   readonly elsewhere?: boolean
   readonly lookup?: LookupFunction
 }
 
-/** Connections with limits. The check is on the connection itself: a name may resolve to anything, and change. */
+/** Checks the address of the connection itself, since DNS answers may change (DNS rebinding). */
 export function dispatcherTo({ ca, elsewhere = false, lookup }: DispatcherOptions): Dispatcher {
   const connect = buildConnector({
     timeout: LIMITS.connectMs,

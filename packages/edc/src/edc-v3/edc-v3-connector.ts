@@ -89,7 +89,7 @@ export class EdcV3Connector implements InspectableConnector {
           return result.bytes
         }
       }
-      // A token may have expired or been revoked with its transfer: one new transfer on the same agreement, no more.
+      // The token may have expired or been revoked: start one new transfer on the same agreement.
       if (renewed) throw new ConnectorError('token_rejected', idsOf(current))
       current = await this.#renew(current, scope)
     }

@@ -8,7 +8,7 @@ import type { Edc } from './edc.ts'
 import { ManagementClient, type HeaderSource } from './management-client.ts'
 import { DEFAULT_PROTOCOL } from './vocabulary.ts'
 
-/** How the management API knows us. A function is asked before each request, for values that change. */
+/** Credentials of the management API. A function is called before each request. */
 export type ManagementAuth =
   | { readonly apiKey: string }
   | { readonly header: string; readonly value: string | (() => string | Promise<string>) }
@@ -20,20 +20,20 @@ export interface EdcV3Options {
   /** Up to, not including, `/v3`. */
   readonly managementUrl: string
   readonly auth: ManagementAuth
-  /** Needed to publish; a recipient does without. */
+  /** Required to publish; a recipient needs none. */
   readonly dataAddress?: DataAddressHost
-  /** `dataspace-protocol-http` unless told; the doctor lists what a connector speaks. */
+  /** Defaults to `dataspace-protocol-http`. `examineConnector` lists the versions of a connector. */
   readonly protocol?: string
-  /** Our own protocol endpoint, as others reach it. The doctor runs a transfer through it. */
+  /** Our protocol endpoint, as others reach it. `examineConnector` runs a transfer through it. */
   readonly protocolEndpoint?: string
-  /** Where the version API answers, such as `https://edc.acme.example/version/v1/version`. */
+  /** Address of the version API, such as `https://edc.acme.example/version/v1/version`. */
   readonly versionUrl?: string
   /**
-   * The condition that admits one participant. What a connector evaluates depends on the policy functions it was
-   * built with; one it does not know it ignores. The doctor tells. Tractus-X's business partner number unless told.
+   * The condition that admits one participant. Defaults to Tractus-X's business partner number. A connector evaluates
+   * only conditions for which it has a policy function; `examineConnector` reports whether it does.
    */
   readonly accessCondition?: (recipientParticipantId: string) => ContractCondition
-  /** Which data planes of senders may be called. Any https address that is not this machine, unless told. */
+  /** Allowed data planes of senders. Defaults to any https address that is not this machine. */
   readonly allowDataPlane?: (endpoint: URL) => boolean
   /** A private certificate authority, PEM. */
   readonly ca?: string
@@ -45,7 +45,7 @@ const BUSINESS_PARTNER_NUMBER = 'https://w3id.org/tractusx/v0.0.1/ns/BusinessPar
 export function createEdc(options: EdcV3Options): Edc {
   const { connectorId, participantId, dataAddress, protocol = DEFAULT_PROTOCOL, ca } = options
   const managementUrl = requireAddress(options.managementUrl, 'managementUrl')
-  // Everything on one machine is development; otherwise a sender could point us at our own services.
+  // Loopback data planes are allowed in development only: a sender could point us at our own services.
   const local = isLoopback(managementUrl.hostname)
   const dispatcher = dispatcherTo({ ca })
   return {

@@ -8,7 +8,7 @@ import { idOf, isNode, nodeList, type Node } from './json-ld-reader.ts'
 import type { ManagementClient } from './management-client.ts'
 import { REQUEST_CONTEXT } from './vocabulary.ts'
 
-/** What the operations on one connector share. */
+/** Shared state of the operations on one connector. */
 export interface Edc {
   readonly client: ManagementClient
   /** For the version API and our own protocol endpoint: no credentials of the management API. */
@@ -55,7 +55,7 @@ export async function query(edc: Edc, kind: string, criteria: readonly Criterion
   return nodeList(body)
 }
 
-/** The id in the answer to a creation. */
+/** The id in the response to a creation. */
 export function createdId(body: unknown, what: string): string {
   const id = isNode(body) ? idOf(body) : undefined
   if (id === undefined || id === '') throw unreadable(what)

@@ -3,8 +3,8 @@ import { LIMITS } from '../connector-limits.ts'
 import type { WaitScope } from '../wait-scope.ts'
 
 /**
- * Looks before it makes: what an interrupted call, or a lost answer to this one, has made already is taken up.
- * A creation whose outcome is open is never repeated without looking again.
+ * Finds or creates: reuses what an interrupted call, or a call with a lost response, created. A creation with an
+ * unknown outcome is never repeated before looking again.
  */
 export async function ensure<T>({
   find,

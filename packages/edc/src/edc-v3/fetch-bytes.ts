@@ -10,7 +10,7 @@ import { problemText } from './problem-text.ts'
 
 export type FetchResult = { readonly bytes: Uint8Array } | 'rejected'
 
-/** Gets the bytes, again after a network failure or a 5xx; a refused token is the caller's to deal with. */
+/** Downloads the bytes, with retries after network failures and 5xx. The caller handles a refused token. */
 export async function fetchBytes(
   edc: Edc,
   access: DataAccess,
@@ -33,27 +33,27 @@ async function fetchOnce(
   acquisition: Acquisition,
   { maximumBytes, scope }: { maximumBytes: number; scope: WaitScope },
 ): Promise<FetchResult> {
-  const told = idsOf(acquisition)
+  const ids = idsOf(acquisition)
   if (scope.left() === 0)
-    throw new ConnectorError('timeout', { ...told, what: 'No time is left to fetch the bytes.' })
+    throw new ConnectorError('timeout', { ...ids, what: 'No time is left to fetch the bytes.' })
   const limit = AbortSignal.timeout(Math.ceil(scope.left()))
   let begun = false
   try {
     const answer = await request(endpoint, {
       method: 'GET',
-      // The token as it is: EDC's data plane takes no scheme before it. No compression: the bytes must be exact.
+      // The bare token: EDC's data plane accepts no scheme. No compression: the bytes must be exact.
       headers: { authorization: token, 'accept-encoding': 'identity' },
       dispatcher: edc.dataPlanes,
       signal: AbortSignal.any([scope.signal, limit]),
     })
     const { statusCode: status, headers, body } = answer
-    if (status !== 200) return await refused(status, await readAtMost(body, LIMITS.problemBytes), told)
+    if (status !== 200) return await refused(status, await readAtMost(body, LIMITS.problemBytes), ids)
     begun = true
     const length = Number(headers['content-length'])
     if (length > maximumBytes) {
       stopReading(body)
       throw new ConnectorError('too_large', {
-        ...told,
+        ...ids,
         what: `There are ${length} bytes; ${maximumBytes} are allowed.`,
       })
     }
@@ -68,15 +68,15 @@ async function fetchOnce(
   }
 }
 
-/** EDC's data plane turns what the sender's data address says into a 500, its status into text. */
+/** EDC's data plane reports a status of the sender's data address as text in a 500. */
 async function refused(
   status: number,
   bytes: Uint8Array,
-  told: ReturnType<typeof idsOf>,
+  ids: ReturnType<typeof idsOf>,
 ): Promise<'rejected'> {
   if (status === 401 || status === 403) return 'rejected'
   const errorDetail = problemText(bytes)
-  const said = { ...told, httpStatus: status, ...(errorDetail !== undefined && { errorDetail }) }
+  const said = { ...ids, httpStatus: status, ...(errorDetail !== undefined && { errorDetail }) }
   if (status === 410 || (status >= 500 && /\b410\b/u.test(errorDetail ?? '')))
     throw new ConnectorError('withdrawn', said)
   const what = `The data plane answered ${status}.`

@@ -1,6 +1,5 @@
 /**
- * Connectors often stop without a word. What usually lies behind a state in which nothing happens any more, learnt
- * from real ones.
+ * Connectors often stop without an error. The most frequent cause of a stuck state, observed at EDC runtimes.
  */
 const STUCK: Readonly<Record<string, string>> = {
   INITIAL: 'Likely our connector’s state machine is not running, or is overloaded.',

@@ -19,11 +19,11 @@ export interface Call {
   readonly body?: unknown
   /** Statuses beyond 2xx that the caller understands. */
   readonly expect?: readonly number[]
-  /** Doing it twice is doing it once. Queries are; so are creations that answer 409. */
+  /** Safe to repeat: queries, and creations that answer 409. */
   readonly repeatable?: boolean
 }
 
-/** The management API over HTTP: authorized, bounded, no redirect, patient with 503, never past the deadline. */
+/** HTTP client of the management API: authorized, bounded, without redirects, with retries up to the deadline. */
 export class ManagementClient {
   readonly #base: string
   readonly #headers: HeaderSource
@@ -78,9 +78,9 @@ export class ManagementClient {
 
 function mayRepeat(error: unknown, { method, repeatable = method === 'GET' }: Call): boolean {
   if (!(error instanceof ConnectorError) || error.code !== 'unreachable') return false
-  // Our connector speaks for the other one, and has tried before it said so. A proxy's 502 has no such words.
+  // A 502 with a detail comes from our connector, which already retried the other one. A proxy's 502 has none.
   if (error.httpStatus === 502 && error.errorDetail !== undefined) return false
-  // A 503 is a refusal before any effect; after anything else the effect is open.
+  // A 503 is refused before any effect. After any other failure the outcome is unknown.
   return repeatable || error.httpStatus === 503
 }
 
@@ -103,7 +103,7 @@ function parse(bytes: Uint8Array, status: number, where: string): unknown {
   try {
     return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
   } catch {
-    // Pages of proxies and servlet containers; what they say is of no use, their status is.
+    // HTML pages of proxies and servlet containers: only the status is useful.
     if (status >= 300) return undefined
     throw new ConnectorError('bad_answer', {
       httpStatus: status,

@@ -78,7 +78,7 @@ suite('the management API under stress', () => {
     )
   })
 
-  test('the key may go by another header and be asked for each time', async () => {
+  test('the key may use another header and be requested each time', async () => {
     const { request } = await offer(pair)
     let asked = 0
     const value = async () => {

@@ -83,7 +83,7 @@ async function awaitAgreement(
       scope.report({ step: 'negotiation_state', assetId, negotiationId: id, state }),
   })
   if (process.state === 'FINALIZED' && process.agreementId !== undefined) return process.agreementId
-  const told = {
+  const circumstances = {
     assetId,
     state: process.state,
     at: process.since ?? new Date(scope.clock.now()).toISOString(),
@@ -93,21 +93,21 @@ async function awaitAgreement(
   }
   if (process.state === 'FINALIZED')
     throw new ConnectorError('bad_answer', {
-      ...told,
+      ...circumstances,
       what: 'The negotiation is final and names no agreement.',
     })
   if (outcome === 'timeout')
     throw new ConnectorError('negotiation_timeout', {
-      ...told,
+      ...circumstances,
       likelyCause: causeOfStandstill(process.state),
     })
   throw new ConnectorError('negotiation_terminated', {
-    ...told,
+    ...circumstances,
     likelyCause: causeOfEnd('negotiation', firstDetail),
   })
 }
 
-/** EDC agrees on whatever target it is handed, so what was agreed is read, not assumed. */
+/** EDC accepts any target, so the agreement is read back and checked. */
 async function requireAgreement(
   edc: Edc,
   { assetId, counterParty }: AcquireRequest,

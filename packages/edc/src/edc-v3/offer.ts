@@ -54,7 +54,7 @@ async function requestDataset(
   }
 }
 
-/** EDC wraps the other side's refusal into a 502, its status into text. */
+/** EDC reports the other side's refusal as text in a 502. */
 function datasetFailure(error: unknown, assetId: string): unknown {
   if (!(error instanceof ConnectorError) || error.httpStatus === undefined) return error
   const { httpStatus, errorDetail } = error

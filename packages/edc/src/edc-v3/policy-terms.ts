@@ -17,7 +17,7 @@ export function termsOf(offer: Node): ContractTerms {
   }
 }
 
-/** Without a word from the organization: use it, under conditions, and nothing that binds to more. */
+/** Default terms: use under conditions, without prohibitions or obligations. */
 export function acceptPlainUse({ permittedActions, prohibitions, obligations }: ContractTerms): boolean {
   return prohibitions === 0 && obligations === 0 && permittedActions.includes('use')
 }

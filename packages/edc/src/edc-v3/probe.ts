@@ -13,7 +13,7 @@ import { asText, idOf, isNode, nodeList, textOf, valuesOf } from './json-ld-read
 import { findOffer } from './offer.ts'
 import { REQUEST_CONTEXT } from './vocabulary.ts'
 
-/** Each part by itself: one that fails does not hide the others. */
+/** Probes each part independently: a failure does not hide the others. */
 export async function probe(
   connector: DataSpaceConnector,
   edc: Edc,
@@ -81,7 +81,7 @@ async function apiVersions(edc: Edc, scope: WaitScope): Promise<readonly string[
 
 async function protocolVersions(edc: Edc, scope: WaitScope): Promise<readonly string[]> {
   if (!edc.protocolEndpoint) throw unknownEndpoint()
-  // The list stands above the versions: an endpoint may be `…/protocol/2025-1`.
+  // The list is at the base path: an endpoint may be `…/protocol/2025-1`.
   const base = edc.protocolEndpoint.href.replace(/\/+$/u, '').replace(/\/\d{4}[/-]\d+$/u, '')
   const url = new URL(`${base}/.well-known/dspace-version`)
   const answer = await getJson(edc, url, scope)
@@ -118,7 +118,7 @@ async function participantBehind(
   return textOf(requireNode(answer.body, 'the request of the catalog'), 'participantId')
 }
 
-/** The whole way, with a few random bytes, from ourselves to ourselves; and an offer that we must not be shown. */
+/** A complete transfer of random bytes to ourselves, and an offer that must be hidden from us. */
 async function runDry(
   connector: DataSpaceConnector,
   edc: Edc,
@@ -174,7 +174,7 @@ async function hidden(
   }
 }
 
-/** Of an address that is not the management API: without our key. */
+/** For addresses outside the management API: sends no credentials. */
 async function getJson(edc: Edc, url: URL, scope: WaitScope): Promise<unknown> {
   const limit = AbortSignal.timeout(Math.ceil(Math.max(1, Math.min(LIMITS.requestMs, scope.left()))))
   try {
@@ -199,6 +199,6 @@ async function getJson(edc: Edc, url: URL, scope: WaitScope): Promise<unknown> {
 
 function unknownEndpoint(): ConnectorError {
   return new ConnectorError('invalid_input', {
-    what: 'Our own protocol endpoint was not given, so it cannot be asked.',
+    what: 'Our own protocol endpoint is not configured, so it cannot be checked.',
   })
 }

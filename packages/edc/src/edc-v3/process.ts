@@ -4,7 +4,7 @@ import { unreadable, type Edc } from './edc.ts'
 import { idOf, isNode, numberOf, textOf, type Node } from './json-ld-reader.ts'
 import { REQUEST_CONTEXT } from './vocabulary.ts'
 
-/** A negotiation or transfer, as far as it matters here. Each side has an id of its own for the same thing. */
+/** A negotiation or transfer. Each side has its own id for it. */
 export interface Process {
   readonly id: string
   readonly state: string
@@ -53,14 +53,13 @@ export async function getProcess(
 
 export interface Waited {
   readonly process: Process
-  /** The first detail that was seen: later ones tell of failures to report the failure. */
+  /** The first detail: later ones report failures to send the first. */
   readonly firstDetail: string | undefined
   readonly outcome: 'reached' | 'timeout'
 }
 
 /**
- * Watches a process until a state is reached or time is up. A connector that does not answer for a while is no
- * news; only the deadline ends the wait.
+ * Polls a process until a state or the deadline is reached. Failures of the connector do not end the wait.
  */
 export async function watch(
   edc: Edc,

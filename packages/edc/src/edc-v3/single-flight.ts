@@ -1,7 +1,7 @@
 import { ConnectorError } from '../connector-error.ts'
 import type { WaitScope } from '../wait-scope.ts'
 
-/** Callers that want the same thing at the same time share one piece of work, each with its own patience. */
+/** Concurrent callers with the same key share one execution, each with its own deadline. */
 export class SingleFlight<T> {
   readonly #running = new Map<string, Promise<T>>()
 
@@ -12,7 +12,7 @@ export class SingleFlight<T> {
       try {
         return await follow(running, scope)
       } catch (error) {
-        // It was the one who had begun it that gave up, not this caller.
+        // The caller that started the work aborted, not this one.
         const left = error instanceof ConnectorError && error.code === 'aborted' && !scope.signal.aborted
         if (!left) throw error
       }
@@ -26,7 +26,7 @@ export class SingleFlight<T> {
   }
 }
 
-/** Waits for the work of another; whoever has no more time or is aborted leaves, and the work goes on. */
+/** Waits for shared work until this caller's deadline or abort. The work continues for the others. */
 async function follow<T>(shared: Promise<T>, scope: WaitScope): Promise<T> {
   scope.throwIfAborted()
   const limit = AbortSignal.timeout(Math.ceil(scope.left()))

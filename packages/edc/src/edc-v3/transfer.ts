@@ -125,7 +125,7 @@ async function awaitReady(edc: Edc, agreed: Agreed, first: Process, scope: WaitS
       scope.report({ step: 'transfer_state', assetId, transferProcessId: id, state }),
   })
   if (phaseOf(process.state) === 'ready') return process
-  const told = {
+  const circumstances = {
     assetId,
     contractAgreementId,
     state: process.state,
@@ -135,9 +135,12 @@ async function awaitReady(edc: Edc, agreed: Agreed, first: Process, scope: WaitS
     ...(firstDetail !== undefined && { errorDetail: firstDetail }),
   }
   if (outcome === 'timeout')
-    throw new ConnectorError('transfer_timeout', { ...told, likelyCause: causeOfStandstill(process.state) })
+    throw new ConnectorError('transfer_timeout', {
+      ...circumstances,
+      likelyCause: causeOfStandstill(process.state),
+    })
   throw new ConnectorError('transfer_terminated', {
-    ...told,
+    ...circumstances,
     likelyCause: causeOfEnd('transfer', firstDetail),
   })
 }

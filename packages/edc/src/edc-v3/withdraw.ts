@@ -11,8 +11,8 @@ const SETTLED: ReadonlySet<string> = new Set(['FINALIZED', 'TERMINATING', 'TERMI
 const REASON = 'withdrawn by the sender'
 
 /**
- * The data address first: it alone binds whoever holds an agreement or a token. Then what can be undone at the
- * connector, each step whatever became of the one before.
+ * The data address first: nothing else stops a holder of an agreement or a token. Then the steps at the connector,
+ * each independent of the others.
  */
 export async function withdraw(edc: Edc, assetId: string, scope: WaitScope): Promise<WithdrawalReport> {
   requireId(assetId)

@@ -134,7 +134,7 @@ test('discovery that leads astray is refused before anything secret is sent', as
   }
 })
 
-test('a refused client says so, and neither token nor assertion stands in any error', async () => {
+test('a refused client says so, and no error contains the token or the assertion', async () => {
   const { proxy } = proxied
   const stranger = createContext({
     ...proxied.agent.options,

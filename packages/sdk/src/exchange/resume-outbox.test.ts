@@ -145,7 +145,7 @@ test('[PKG-15] what the exchange refuses for good ends, says why, and can be sen
   assert.notEqual(sent.policyReceiptId, refused?.metadata.policy_receipt_id)
 })
 
-test('what may pass later is kept and told', async () => {
+test('a temporary failure is kept and reported', async () => {
   const outbox = createMemoryOutbox()
   const input = inputFor(acme, bolt)
   const offline = createContext({

@@ -54,7 +54,7 @@ test('[PKG-14] neither outbox nor exchange nor log holds a word of the content',
   assert.ok(row && !String(row['text']).includes(SECRET_WORDS))
 })
 
-test('[POL-03] a required approval is asked for with all there is to know, and stands in the receipt', async () => {
+test('[POL-03] a required approval is requested with all facts, and is in the receipt', async () => {
   const requests: ApprovalRequest[] = []
   const input: SendInput = {
     ...inputFor(acme, bolt),

@@ -33,7 +33,7 @@ const code = (expected: string) => (error: unknown) => {
   return true
 }
 
-test('a folder holds an agent: what is public stands in its description, what is private does not', async () => {
+test('the description of an agent contains public data only', async () => {
   const folder = freshFolder()
   const made = await createAgentFolder(folder, { identity, ...quick })
   assert.equal(statSync(folder).mode & 0o777, 0o700)
@@ -54,7 +54,7 @@ test('a folder holds an agent: what is public stands in its description, what is
   }
 })
 
-test('git is told to take nothing from the folder of an agent, also of one that was made before', async () => {
+test('git ignores the folder of an agent, also of one that was made before', async () => {
   const folder = freshFolder()
   const { files } = await createAgentFolder(folder, {
     identity,

@@ -141,7 +141,7 @@ test('what a crash can leave beside the file changes nothing and is swept up by 
   }
 })
 
-test('killed at any moment, a writer loses no key that it was told is kept', async () => {
+test('killed at any moment, a writer loses no confirmed key', async () => {
   for (const secret of [undefined, passphrase]) {
     const file = freshFile()
     const promised: string[] = []

@@ -148,7 +148,7 @@ test('a sender that hangs up in the middle is no trouble', async () => {
   )
 })
 
-test('a request that cannot be read, and one whose body a parser took, are told so', async () => {
+test('an unreadable request, and one whose body was already parsed, get a clear error', async () => {
   const { handler } = webhooks()
   const port = await serve(toNodeListener(handler))
   const unreadable = await raw(port, ['GET / HTTP/1.1\r\nHost: a b c\r\nConnection: close\r\n\r\n'])

@@ -29,7 +29,7 @@ before(async () => {
 const holds = (id: string, changes: Partial<Introduction> = {}, by = introducer) =>
   isIntroducedBy(by.publicKey, id, { ...full, ...changes })
 
-test('an introduction stands in the id of the key, within what an exchange takes', async () => {
+test('a key id contains the introduction, within the limits of an exchange', async () => {
   assert.equal(keyId.length, 134)
   assert.ok(keyId.startsWith(`key_${full.thumbprint}.`))
   assert.ok(carriesIntroduction(keyId))

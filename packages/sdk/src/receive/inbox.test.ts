@@ -115,7 +115,7 @@ for (const [kind, open] of Object.entries(KINDS)) {
     assert.equal((await inbox.position()).polledThrough, 7)
   })
 
-  test(`[EVT-14] ${kind}: a conflict on a page is told and does not hold up the rest`, async () => {
+  test(`[EVT-14] ${kind}: a conflict on a page is reported and does not block the rest`, async () => {
     const inbox = open()
     await inbox.store({ ...event(2), body: 'something else' }, 'webhook', AT)
     const result = await inbox.storePage(page([1, 2, 3], 'c'))

@@ -138,10 +138,10 @@ test('an event whose handling ends the process every time is set aside as well',
   await until('the second', () => seen.length === 1)
   await receiver.stop()
   assert.equal(seen[0]?.sequence, 2)
-  assert.match((await receiver.setAside())[0]?.reason ?? '', /came to an end/)
+  assert.match((await receiver.setAside())[0]?.reason ?? '', /ever returned/)
 })
 
-test('a handler that takes too long is told, counted and left behind', async () => {
+test('a handler that takes too long is reported, counted and abandoned', async () => {
   const { agent, send } = await startStream(world)
   const [slow] = await send(2)
   let wasTold = 0
@@ -210,7 +210,7 @@ test('[EVT-14] an effect that is returned happens with the mark, or not at all',
   assert.deepEqual([effects, failures], [sent, 1])
 })
 
-test('[EVT-10] what left the stream before it was read is a gap that is told, and the rest goes on', async () => {
+test('[EVT-10] events that expired before they were read are a reported gap, and the rest is processed', async () => {
   const { agent, send, cut } = await startStream(world)
   await send(2)
   const { options, seen, reports } = observed()
@@ -235,7 +235,7 @@ test('[EVT-10] what left the stream before it was read is a gap that is told, an
   assert.deepEqual((await receiver.status()).gaps, gaps)
 })
 
-test('[EVT-10] an agent that comes late begins where the stream does; a cursor that is not known starts anew', async () => {
+test('[EVT-10] an agent that comes late begins where the stream does; an unknown cursor restarts the stream', async () => {
   const { agent, send, cut } = await startStream(world)
   await send(3)
   await cut(2)
@@ -362,7 +362,7 @@ test('[EVT-14] trouble with the inbox is waited out and counts against no event'
   assert.ok(calls.every(({ attempt }) => attempt === 1))
 })
 
-test('a conflict is told, whichever way it came', async () => {
+test('a conflict is reported, by webhook and by poll', async () => {
   const { agent, send } = await startStream(world)
   await send(1)
   const { options, told } = observed()

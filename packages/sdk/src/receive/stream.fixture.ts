@@ -5,7 +5,7 @@ import { startAgent, type AgentOptions, type TestAgent } from '../agents.fixture
 /** A company whose agent is to be told things, and another that causes them. */
 export interface Stream {
   readonly agent: TestAgent
-  /** So many packages to the agent, one after the other: as many events. Returns their ids in order. */
+  /** Sends the given number of packages to the agent, in order, one event each. Returns their ids. */
   send(count: number): Promise<string[]>
   /** Cuts the stream as the retention job does: events up to this number are gone. */
   cut(through: number): Promise<void>

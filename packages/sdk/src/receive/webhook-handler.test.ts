@@ -258,7 +258,7 @@ test('[EVT-14] 204 for a new event and for an identical one; the row is the same
   assert.equal((await handler(requestOf(await signedDelivery(others.retiring, envelope(9))))).status, 204)
 })
 
-test('[EVT-14] another event under the same id, or under the same sequence, is refused and told', async () => {
+test('[EVT-14] another event under the same id, or under the same sequence, is refused and reported', async () => {
   const { handler, inbox, rejected } = receiver()
   await handler(requestOf(good))
   for (const other of [envelope(1, { state: 'delivered' }), envelope(1, { event_id: 'evt_new' })]) {

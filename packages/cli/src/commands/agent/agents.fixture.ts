@@ -26,7 +26,7 @@ export async function letIn(world: World, name: string, dir: string): Promise<st
   return String(body['client_id'])
 }
 
-/** An agent in a folder that knows its exchange; registered unless told. */
+/** An agent in a folder that knows its exchange. Registered by default. */
 export async function madeAgent(
   world: World,
   name: string,

@@ -158,7 +158,7 @@ test('settings are private, keep the partners, and are shown without the key', a
     assert.match(shown, /edc-acme[^]*BPNL-bolt/)
   }
   chmodSync(file, 0o644)
-  assert.match(await fails(...at(acme, 'connector', 'show')), /holds a key, and others can reach it/)
+  assert.match(await fails(...at(acme, 'connector', 'show')), /contains a key that other users can read/)
   chmodSync(file, 0o600)
 })
 

@@ -50,7 +50,7 @@ const losing =
     if (path === lost) answer.body = '{}'
   }
 
-test('everything is looked at in order, and what is right says so', async () => {
+test('all checks run in order, and each success is reported', async () => {
   const { code, stdout } = await aexHere('agent', 'doctor', '--dir', acme)
   assert.equal(code, 0, stdout)
   assert.equal(stdout.match(/✔/g)?.length, 9)

@@ -140,7 +140,7 @@ test('two agents complete package, receipts, response, revocation and evidence b
   assert.match(await aex('agent', 'peers', '--dir', acme), /agent_bolt\s+signing\s+\S+\s+fingerprint/)
 })
 
-test('evidence that is none is told apart from evidence that is broken', async () => {
+test('a file without evidence is distinguished from broken evidence', async () => {
   const file = inFolder('none.json')
   for (const text of ['', 'null', '"x"', '7', '{"a":1,"a":2}']) {
     writeFileSync(file, text)
@@ -191,7 +191,7 @@ test('what a person gets wrong is said in a sentence, and nothing is sent', asyn
   assert.equal(await aex('agent', 'resume', '--dir', dir), 'Nothing is waiting.\n')
 })
 
-test('keys behind a passphrase need it, and a wrong one is told apart', async () => {
+test('encrypted keys need the passphrase, and a wrong one is reported', async () => {
   const passphrase = inFolder('passphrase')
   const given = ['--passphrase-file', passphrase]
   writeFileSync(passphrase, 'correct horse\n')

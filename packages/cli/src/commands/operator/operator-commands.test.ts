@@ -279,7 +279,7 @@ test('what goes wrong is said in sentences, with exit code 1 and no stack', asyn
     ],
     [{ ...env, AEX_OPERATOR_TOKEN: 'wrong' }, /does not accept the operator token from AEX_OPERATOR_TOKEN/],
     [{ ...env, AEX_OPERATOR_TOKEN: 'two words' }, /is no operator token/],
-    [{ ...env, AEX_OPERATOR_URL: 'http://exchange.example' }, /in the clear/],
+    [{ ...env, AEX_OPERATOR_URL: 'http://exchange.example' }, /unencrypted/],
     [{ ...env, AEX_OPERATOR_URL: 'nonsense' }, /must be an http\(s\) address/],
   ]
   for (const [given, expected] of cases) {
