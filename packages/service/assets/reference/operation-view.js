@@ -14,10 +14,10 @@ export function operationView(context, entry) {
     ' ',
     el('span', { class: 'what' }, operation.summary),
   ]
-  return disclosure(head, () => inside(context, entry), { class: 'operation', id })
+  return disclosure(head, () => operationContent(context, entry), { class: 'operation', id })
 }
 
-function inside(context, entry) {
+function operationContent(context, entry) {
   const { id, operation, isWebhook } = entry
   const body = operation.requestBody?.content['application/json']
   const about = operation.description
