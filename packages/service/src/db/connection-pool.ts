@@ -5,9 +5,9 @@ import { ConnectionLost, lossOr } from './connection-lost.ts'
 import type { ConnectionOptions } from './database-address.ts'
 
 /** Callers that may wait for a connection; the next one is refused. */
-export const MAXIMUM_WAITING = 4_096
+const MAXIMUM_WAITING = 4_096
 /** Longer than opening a connection may take (CONNECT_LIMIT_MS). */
-export const WAIT_LIMIT_MS = 15_000
+const WAIT_LIMIT_MS = 15_000
 
 export interface PoolSettings {
   readonly options: ConnectionOptions

@@ -5,7 +5,7 @@ import { sqlState } from './sql-state.ts'
 import { valueTypes } from './value-types.ts'
 
 /** For all hosts together, up to a session that can be used. */
-export const CONNECT_LIMIT_MS = 10_000
+const CONNECT_LIMIT_MS = 10_000
 /** invalid_authorization_specification: as in libpq, no other host is tried after a refused login. */
 const LOGIN_REFUSED = '28'
 
