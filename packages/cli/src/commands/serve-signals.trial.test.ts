@@ -31,7 +31,7 @@ for (const AEX_WORKERS of ['1', '2']) {
       for (let tries = 0; tries < 2_000 && !service.output.said.includes('finishing'); tries++) await sleep(1)
       process.kill(service.pid, signal)
       assert.equal(await service.exitCode(), 0, service.output.said)
-      assert.match(service.output.said, /finishing what was begun[^]*"Stopped"\}\n$/u)
+      assert.match(service.output.said, /finishing running work[^]*"Stopped"\}\n$/u)
     })
   }
 }
