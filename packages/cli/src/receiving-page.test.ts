@@ -14,7 +14,7 @@ import { blocksOf, COMMANDS, scriptOf } from './running-exchange.fixture.ts'
 const run = promisify(execFile)
 const skip = spawnSync('bash', ['-c', 'command -v openssl']).status === 0 ? false : 'there is no openssl here'
 
-// The programs of the page are run by packages/sdk/src/documentation.test.ts.
+// The programs of the page are run by packages/sdk/src/documentation.trial.test.ts.
 test(
   '[EVT-14] docs/receiving-webhooks.md: the agent folder, the certificates and the receiver on one machine work as written',
   { skip, timeout: 180_000 },

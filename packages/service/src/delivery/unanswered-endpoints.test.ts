@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { after, test } from 'node:test'
-import { allDelivered, deliveryWorld, startWorld } from '@agent-exchange/testkit'
+import { allDelivered, deliveryWorld, startWorld, type DeliveryState } from '@agent-exchange/testkit'
 
 const made = await deliveryWorld()
 const { world, receiver } = made
@@ -32,6 +32,10 @@ test('[O-45] until its first 2xx response an endpoint gets one request at a time
   assert.ok(Math.min(...pauses) > 500, String(pauses))
 
   receiver.reply = () => 204
+  // What fails after the clock was moved would wait for its retry by the real time.
+  const isTried = ({ state, claim_id, attempts }: DeliveryState) =>
+    state === 'delivered' || (claim_id === null && attempts.length > 0)
+  await made.until((rows) => rows.every(isTried), 'tried')
   world.clock.advance(60)
   await made.until(allDelivered, 'all delivered')
   const [endpoint] = await world.sql`select answered_at from webhook_endpoint`
