@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { assertProblem, startWorld } from '@agent-exchange/testkit'
+import { assertProblem, movableClock, startWorld } from '@agent-exchange/testkit'
 
 const world = await startWorld()
 after(() => world[Symbol.asyncDispose]())
@@ -60,7 +60,11 @@ test('[API-08] metrics are on the operator listener only, and count requests', a
 })
 
 test('[O-13][ERR-03] the rate limit applies per organization, states the delay, and ends after it', async () => {
-  await using small = await startWorld({ profile: { 'O-13': { requests_per_second: 1, burst: 5 } } })
+  // The clock only moves when the test moves it, so a slow machine refills no tokens.
+  await using small = await startWorld({
+    profile: { 'O-13': { requests_per_second: 1, burst: 5 } },
+    clock: movableClock(new Date().toISOString()),
+  })
   const [busy, calm] = await Promise.all([small.organization('busy'), small.organization('calm')])
   const answers = await Promise.all(Array.from({ length: 8 }, () => busy.get('/v1/skills')))
   const refused = answers.filter(({ status }) => status === 429)
