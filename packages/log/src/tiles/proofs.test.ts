@@ -18,6 +18,8 @@ import { StoredTiles } from './stored-tiles.fixture.ts'
 import { tilePath, tileWidth, type TileName } from './tile.ts'
 
 const LARGEST = 300
+/** All small sizes, and those around powers of two and the width of a tile. */
+const SIZES = [...Array.from({ length: 70 }, (_, index) => index + 1), 127, 128, 129, 255, 256, 257, LARGEST]
 const leaves = numberedLeaves(70_123)
 /** One leaf at a time, so that there is a tile for every size. */
 const log = new StoredTiles()
@@ -40,8 +42,8 @@ test('roots of every size up to 300 are those of the recursive definition', () =
     assert.deepEqual(root, referenceRoot(leaves.slice(0, size)), `size ${size}`)
 })
 
-test('an inclusion proof of every index in every size up to 300 verifies, and for no other index up to 64', async () => {
-  for (let size = 1; size <= LARGEST; size++) {
+test('an inclusion proof of every index verifies, and for no other index up to 64', async () => {
+  for (const size of SIZES) {
     const root = roots[size] as Uint8Array
     for (let index = 0; index < size; index++) {
       const proof = await proveInclusion(index, size, log.read)
@@ -54,8 +56,8 @@ test('an inclusion proof of every index in every size up to 300 verifies, and fo
   }
 })
 
-test('a consistency proof between every two sizes up to 300 verifies', async () => {
-  for (let newSize = 1; newSize <= LARGEST; newSize++)
+test('a consistency proof from every older size verifies', async () => {
+  for (const newSize of SIZES)
     for (let oldSize = 0; oldSize <= newSize; oldSize++) {
       const proof = await proveConsistency(oldSize, newSize, log.read)
       const [oldRoot, newRoot] = [roots[oldSize] as Uint8Array, roots[newSize] as Uint8Array]

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { canonicalize } from '@agent-exchange/crypto'
 import {
   noteSigner,
   parsePolicy,
@@ -9,12 +8,10 @@ import {
   SIGNATURE_TYPE,
   verifyCapsule,
   verifyCapsuleFile,
-  type Capsule,
   type CapsuleResult,
 } from '@agent-exchange/log'
 import { startWorld } from '@agent-exchange/testkit'
 import { capsuleOf, POLICY } from './capsule.fixture.ts'
-import { assertEveryMemberFound } from './every-member.fixture.ts'
 import { relinked, wholeThread } from './evidence.fixture.ts'
 import { readEvidence } from './read-evidence.ts'
 
@@ -106,18 +103,6 @@ test('what is no capsule is unreadable', async () => {
   for (const text of ['', '{', '{"format":"aex-evidence/2","format":"aex-evidence/2"}', '['.repeat(100_000)])
     assert.equal((await verifyCapsuleFile(bytes(text), { policy })).exitCode, 2)
   assert.equal((await verifyCapsuleFile(bytes(JSON.stringify(capsule)), { policy })).exitCode, 0)
-})
-
-test('[AUD-03] any member of a capsule that is changed, deleted or added changes the result', async (t) => {
-  const verify = async (value: Capsule) => canonicalize(await verifyCapsule(value, { policy }))
-  const inLog = await assertEveryMemberFound(capsule, verify, (path) => path[0] === 'log')
-  const inEvidence = await assertEveryMemberFound(
-    capsule,
-    verify,
-    ([list, index]) => list !== 'log' && (index === undefined || Number(index) < 2),
-  )
-  t.diagnostic(`${inLog + inEvidence} edits, each of them found`)
-  assert.ok(inLog > 100 && inEvidence > 100)
 })
 
 test('[AUD-03] no altered member of the log part keeps the level', async () => {
