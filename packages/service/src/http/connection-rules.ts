@@ -23,7 +23,7 @@ export function connectionRules(
         operator_connections: operator,
         connections_per_address: perAddress,
       },
-      'the open files limit (ulimit -n) permits fewer connections than the profile (O-13)',
+      'the open files limit permits fewer connections than the profile (O-13): raise it (ulimit -n)',
     )
   }
   return {
