@@ -12,6 +12,8 @@ interface Entry {
   readonly load: () => Promise<Command>
   /** The module imports the service, which is an optional peer dependency. */
   readonly needsService?: boolean
+  /** Exit code for wrong arguments; defaults to 1. */
+  readonly usageExitCode?: number
 }
 
 const entry = (name: string, summary: string, load: Entry['load']): Entry => ({ name, summary, load })
@@ -43,6 +45,13 @@ const COMMANDS: readonly Entry[] = [
   entry('validate', 'Check protocol objects against their schemas and rules; needs no service', async () =>
     (await import('./commands/validate.ts')).validateCommand(),
   ),
+  {
+    ...entry('verify', 'Verify a capsule offline; needs no service, no agent and no network', async () =>
+      (await import('./commands/verify.ts')).verifyCommand(),
+    ),
+    // 1 means a contradiction there.
+    usageExitCode: 2,
+  },
   entry('openapi', 'Print the OpenAPI 3.1.1 document of the agent API', async () =>
     (await import('./commands/openapi.ts')).openApiCommand(),
   ),
@@ -101,6 +110,9 @@ export async function program(
     const isWanted = args === undefined || each.name === called
     const command = isWanted ? await loaded(each, hasService) : described(each)
     aex.addCommand(command.copyInheritedSettings(aex))
+    const { usageExitCode } = each
+    if (usageExitCode !== undefined)
+      command.exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : usageExitCode))
   }
   return aex
 }

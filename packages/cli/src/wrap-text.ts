@@ -9,10 +9,18 @@ export function wrapText(
   text: string,
   { indent, hanging }: { readonly indent: string; readonly hanging: string },
 ): string[] {
+  return wrapWords(text.split(' ').map(shortened), { indent, hanging })
+}
+
+/** The same with every word in full: a longer one has a line of its own. */
+export function wrapWords(
+  words: readonly string[],
+  { indent, hanging }: { readonly indent: string; readonly hanging: string },
+): string[] {
   const lines: string[] = []
   let line = indent
   let isEmpty = true
-  for (const word of text.split(' ').map(shortened)) {
+  for (const word of words) {
     if (!isEmpty && line.length + 1 + word.length > WIDTH) {
       lines.push(line)
       line = hanging

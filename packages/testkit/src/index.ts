@@ -1,5 +1,6 @@
 export * from './audit-chain.ts'
 export * from './blocked-transactions.ts'
+export * from './capsule-of.ts'
 export * from './certificates.ts'
 export * from './delivery-world.ts'
 export * from './describe-schema.ts'

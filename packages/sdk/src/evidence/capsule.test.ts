@@ -10,8 +10,7 @@ import {
   verifyCapsuleFile,
   type CapsuleResult,
 } from '@agent-exchange/log'
-import { startWorld } from '@agent-exchange/testkit'
-import { capsuleOf, POLICY } from './capsule.fixture.ts'
+import { capsuleOf, POLICY, startWorld } from '@agent-exchange/testkit'
 import { relinked, wholeThread } from './evidence.fixture.ts'
 import { readEvidence } from './read-evidence.ts'
 

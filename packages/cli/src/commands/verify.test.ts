@@ -1,0 +1,95 @@
+import assert from 'node:assert/strict'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { after, test } from 'node:test'
+import { formatVerifierKey, type CapsuleResult } from '@agent-exchange/log'
+import { connectFolder } from '@agent-exchange/sdk/node'
+import { capsuleOf, logSigner, POLICY, startWorld } from '@agent-exchange/testkit'
+import { aexHere } from '../aex-here.fixture.ts'
+import { runAex } from '../aex-process.ts'
+import { madeAgent, packageBetween, temporaryFolder } from './agent/agents.fixture.ts'
+
+const folder = temporaryFolder()
+const world = await startWorld()
+const [acme, bolt] = [
+  await madeAgent(world, 'acme', folder.path('acme')),
+  await madeAgent(world, 'bolt', folder.path('bolt')),
+]
+const { threadId, packageId } = await packageBetween(acme, bolt)
+const evidence = await collect()
+// Everything below works without the exchange.
+await world[Symbol.asyncDispose]()
+after(() => folder[Symbol.dispose]())
+
+async function collect() {
+  await using recipient = await connectFolder(bolt)
+  await recipient.open(packageId)
+  return recipient.evidence({ threadId })
+}
+
+function stored(name: string, content: unknown): string {
+  const file = folder.path(name)
+  writeFileSync(file, typeof content === 'string' ? content : JSON.stringify(content))
+  return file
+}
+
+const capsule = await capsuleOf(evidence, { cosigners: 2, earlierSize: 3 })
+const file = stored('capsule.json', capsule)
+const policy = stored('policy.txt', POLICY)
+
+test('[AUD-01][AUD-03] the verdict comes first, in 80 columns, with fingerprints in full', async () => {
+  const { code, stdout } = await aexHere('verify', file, '--policy', policy, '--require', 'witnessed')
+  assert.equal(code, 0)
+  assert.match(stdout, /^This capsule proves that all \d+ recorded events of thread/u)
+  const tooWide = stdout.split('\n').filter((line) => line.length > 80 && line.trim().includes(' '))
+  assert.deepEqual(tooWide, [])
+  const unpinned = await aexHere('verify', file, '--require', 'unpinned')
+  assert.ok(unpinned.stdout.includes(formatVerifierKey(logSigner.key)))
+})
+
+test('exit codes: 0 meets, 1 contradiction, 2 unreadable, 3 below', async () => {
+  const [first] = evidence.entries
+  const rewritten = { ...capsule, entries: [{ ...first, position: 99 }, ...evidence.entries.slice(1)] }
+  const version1 = stored('version1.json', evidence)
+  const cases = [
+    [0, file, '--policy', policy],
+    [1, stored('rewritten.json', rewritten), '--policy', policy],
+    [2, stored('torn.json', JSON.stringify(capsule).slice(0, -1)), '--policy', policy],
+    [2, folder.path('absent.json')],
+    [2, folder.path('acme')],
+    [2, file, '--policy', stored('wrong.txt', 'quorum everybody\n')],
+    [2, file, '--policy', folder.path('absent.txt')],
+    [2, file, '--html', folder.path('absent/report.html')],
+    [3, file],
+    [3, version1, '--require', 'unpinned'],
+    [3, stored('unwitnessed.json', await capsuleOf(evidence)), '--policy', policy, '--require', 'witnessed'],
+  ] as const
+  for (const [code, ...args] of cases) {
+    const ending = await aexHere('verify', ...args)
+    assert.equal(ending.code, code, `${args.join(' ')}\n${ending.stdout}${ending.stderr}`)
+    assert.doesNotMatch(ending.stderr, /^\s+at /m)
+  }
+})
+
+test('a wrong option ends with 2, since 1 means a contradiction', async () => {
+  const { code, stderr } = await runAex(['verify', file, '--require', 'everything'])
+  assert.equal(code, 2)
+  assert.match(stderr, /Allowed choices are unpinned, log-signed, witnessed/u)
+})
+
+test('--json prints the result, and one document where the file cannot be read', async () => {
+  const result = JSON.parse((await aexHere('verify', file, '--json')).stdout) as CapsuleResult
+  assert.deepEqual([result.level, result.exitCode, result.threadId], ['unpinned', 3, threadId])
+  const refused = JSON.parse((await aexHere('verify', folder.path('absent'), '--json')).stdout) as object
+  assert.deepEqual(Object.keys(refused), ['outcome', 'exitCode', 'sentence'])
+})
+
+test('[AUD-01] --html writes a report that says the same and loads nothing', async () => {
+  const report = folder.path('report.html')
+  const { code, stdout, stderr } = await aexHere('verify', file, '--policy', policy, '--html', report)
+  assert.equal(code, 0)
+  assert.match(stderr, /^Wrote /u)
+  const page = readFileSync(report, 'utf8')
+  assert.ok(page.includes('capsule.json') && page.includes(threadId))
+  assert.ok(page.includes('This capsule proves that all') && stdout.includes('This capsule proves'))
+  assert.ok(!/<(?:script|link|img|iframe)/u.test(page))
+})
