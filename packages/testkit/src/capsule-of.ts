@@ -66,11 +66,10 @@ export async function capsuleOf(bundle: EvidenceBundle, plan: LogPlan = {}): Pro
   const records: RecordProof[] = []
   const keyEvents: KeyEventProof[] = []
   const keys = await plannedKeys(bundle, keyEvents)
-  const isStart = ({ kind }: { kind: string }) => kind === 'registered'
   const planned: (Planned & { readonly kind: string })[] = [
-    ...keys.filter(isStart),
+    ...keys.filter(isRegistration),
     ...plannedRecords(bundle, records),
-    ...keys.filter((event) => !isStart(event)),
+    ...keys.filter((event) => !isRegistration(event)),
   ]
   const order = plan.order?.(planned.map(({ kind }) => kind)) ?? planned.map((_, index) => index)
   const salts = planned.map((_, offset) => deriveSalt(SECRET, offset))
@@ -229,4 +228,8 @@ async function checkpointOf(
     witnessSigners.slice(0, cosigners).map((witness, index) => cosignNote(note, witness, time + index)),
   )
   return withSignatures(note, lines)
+}
+
+function isRegistration({ kind }: { readonly kind: string }): boolean {
+  return kind === 'registered'
 }
