@@ -1,7 +1,6 @@
 import { createConnectionPool } from './connection-pool.ts'
 import { connectionOptionsOf, type ConnectionTarget } from './database-address.ts'
 import { listenTo } from './listener.ts'
-import { numberOf } from './locks.ts'
 import { queriesOver, type Queries, type Send } from './queries.ts'
 import { holdLock, type SessionLock } from './session-lock.ts'
 import { PLAN_OUTDATED, sqlState } from './sql-state.ts'
@@ -18,8 +17,8 @@ export interface Database extends Queries {
   begin<T>(work: (tx: Transaction) => Promise<T>): Promise<T>
   /** Resolves when it listens; `onListening` is called then, and each time it listens again. */
   listen(channel: string, onMessage: (payload: string) => void, onListening: () => void): Promise<void>
-  /** Holds a worker's name to the end, on a connection of its own. */
-  holdWorkerName(name: string, onChange: (isHeld: boolean) => void): Pick<SessionLock, 'isHeld'>
+  /** Holds an advisory lock until the database is closed, on a connection of its own. */
+  holdLock(number: string, onChange: (isHeld: boolean) => void): Pick<SessionLock, 'isHeld'>
   /** Work under way has `timeout` seconds to finish. */
   end(options?: { readonly timeout?: number }): Promise<void>
 }
@@ -72,8 +71,8 @@ export function openDatabase({
       kept.push(listener)
       return listener.opened
     },
-    holdWorkerName(name: string, onChange: (isHeld: boolean) => void) {
-      const lock = holdLock({ options, number: numberOf('worker', name), onChange })
+    holdLock(number: string, onChange: (isHeld: boolean) => void) {
+      const lock = holdLock({ options, number, onChange })
       kept.push(lock)
       return lock
     },

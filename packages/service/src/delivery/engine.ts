@@ -7,6 +7,7 @@ import { loggableError } from '../db/loggable-error.ts'
 import { type Clock, secondsAfter, secondsBetween } from '../kernel/clock.ts'
 import type { NewId } from '../kernel/ids.ts'
 import type { WebhookKeys } from '../kernel/platform-keys-webhook.ts'
+import { numberOf } from '../kernel/named-locks.ts'
 import { attemptDelivery, type AttemptTools } from './attempt.ts'
 import type { FinishedAttempt } from './attempt-record.ts'
 import { createClaimer } from './claimer.ts'
@@ -94,7 +95,7 @@ export function startDelivery(settings: DeliverySettings): AsyncDisposable {
     onFailure: () => sweeper.requestSweep(),
   })
   const lockConnection = settings.openListener()
-  const lock = lockConnection.holdWorkerName(tools.worker, (isHeld) => {
+  const lock = lockConnection.holdLock(numberOf('worker', tools.worker), (isHeld) => {
     if (isHeld) return pump()
     log.warn({ worker: tools.worker }, 'lost the connection that holds the worker lock')
     workers.pause()

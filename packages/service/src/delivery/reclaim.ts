@@ -1,6 +1,6 @@
 import type { Logger } from 'pino'
 import type { Database, Transaction } from '../db/database.ts'
-import { tryNames } from '../db/locks.ts'
+import { tryNames } from '../kernel/named-locks.ts'
 import { type AttemptTools, verdictOf } from './attempt.ts'
 import { type FinishedAttempt, recordWithSideEffects } from './attempt-record.ts'
 import { takeClaims, type TakenDelivery } from './claim-store.ts'

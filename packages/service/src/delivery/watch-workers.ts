@@ -1,6 +1,6 @@
 import type { Logger } from 'pino'
 import type { Database } from '../db/database.ts'
-import { freeNames } from '../db/locks.ts'
+import { freeNames } from '../kernel/named-locks.ts'
 import { loggableError } from '../db/loggable-error.ts'
 import { otherWorkers } from './claim-store.ts'
 import { CHECKS_SKIPPED_AFTER_LOSS, WORKER_CHECK_MS } from './webhook-limits.ts'

@@ -1,5 +1,5 @@
 import type { DeploymentProfile, OperationId } from '@agent-exchange/protocol'
-import type { RecordedAnswer } from '../db/idempotency.ts'
+import type { RecordedAnswer } from '../kernel/idempotency-records.ts'
 import { getAgent } from '../features/agents/get-agent.ts'
 import { getAgentKeys } from '../features/agents/get-keys.ts'
 import { registerAgent } from '../features/agents/register-agent.ts'

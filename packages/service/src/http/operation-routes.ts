@@ -1,6 +1,6 @@
 import { HEADER, MEDIA_TYPE, OPERATION_IDS, operations, type OperationId } from '@agent-exchange/protocol'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import type { RecordedAnswer } from '../db/idempotency.ts'
+import type { RecordedAnswer } from '../kernel/idempotency-records.ts'
 import { isLongerThan } from '../kernel/bounds.ts'
 import type { Call, Caller } from '../kernel/call.ts'
 import { Problem } from '../kernel/problem.ts'

@@ -1,5 +1,5 @@
 import { operations, type OperationId } from '@agent-exchange/protocol'
-import type { RecordedAnswer } from '../db/idempotency.ts'
+import type { RecordedAnswer } from '../kernel/idempotency-records.ts'
 
 /** Encodes a resource as the answer of a successful operation. */
 export function toAnswer(operation: OperationId, resource: unknown): RecordedAnswer {

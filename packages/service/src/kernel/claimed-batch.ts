@@ -8,8 +8,8 @@ import {
   type FoundRecord,
   type IdempotencyRecord,
   type RecordedAnswer,
-} from '../db/idempotency.ts'
-import { lockNames, tryNames } from '../db/locks.ts'
+} from './idempotency-records.ts'
+import { lockNames, tryNames } from './named-locks.ts'
 import { deferToCommit } from '../db/transaction-pool.ts'
 import type { BatchResult } from './batcher.ts'
 import type { AuthorizedCall, BatchMutation } from './call.ts'

@@ -1,6 +1,6 @@
 import type { OperationId } from '@agent-exchange/protocol'
 import type { Database } from '../db/database.ts'
-import { toClaim, type RecordedAnswer } from '../db/idempotency.ts'
+import { toClaim, type RecordedAnswer } from './idempotency-records.ts'
 import { inTransaction } from '../db/transaction.ts'
 import { createBatcher, runSingly, type Batcher } from './batcher.ts'
 import type { BatchMutation, Call, Mutation } from './call.ts'

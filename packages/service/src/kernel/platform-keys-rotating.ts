@@ -1,5 +1,5 @@
 import type { Database, Queries, Transaction } from '../db/database.ts'
-import { lockNames } from '../db/locks.ts'
+import { lockNames } from './named-locks.ts'
 import { type Clock, DAY_SECONDS, secondsAfter } from './clock.ts'
 import {
   currentOf,

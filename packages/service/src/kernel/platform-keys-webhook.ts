@@ -3,7 +3,7 @@ import { importPrivateJwk, type SigningKey } from '@agent-exchange/crypto'
 import type { DeploymentProfile, NotificationKeyDirectory, PublicKey } from '@agent-exchange/protocol'
 import { LRUCache } from 'lru-cache'
 import type { Queries, Transaction } from '../db/database.ts'
-import { lockNames } from '../db/locks.ts'
+import { lockNames } from './named-locks.ts'
 import { DAY_SECONDS, secondsAfter, secondsBetween } from './clock.ts'
 import {
   currentOf,

@@ -2,7 +2,7 @@ import { importPrivateJwk, type PrivateKey, signDetached } from '@agent-exchange
 import type { DeploymentProfile } from '@agent-exchange/protocol'
 import { LRUCache } from 'lru-cache'
 import type { Database } from '../db/database.ts'
-import { lockNames } from '../db/locks.ts'
+import { lockNames } from './named-locks.ts'
 import { inTransaction } from '../db/transaction.ts'
 import type { Clock } from './clock.ts'
 import type { NewId } from './ids.ts'

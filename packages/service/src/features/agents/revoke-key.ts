@@ -1,6 +1,6 @@
 import { isEarlier } from '@agent-exchange/protocol'
 import type { Transaction } from '../../db/database.ts'
-import { lockNames } from '../../db/locks.ts'
+import { lockNames } from '../../kernel/named-locks.ts'
 import { isStorable } from '../../kernel/bounds.ts'
 import type { Call, Mutation } from '../../kernel/call.ts'
 import { Problem } from '../../kernel/problem.ts'

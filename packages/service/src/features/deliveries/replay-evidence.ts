@@ -1,5 +1,5 @@
 import type { Transaction } from '../../db/database.ts'
-import { lockNames } from '../../db/locks.ts'
+import { lockNames } from '../../kernel/named-locks.ts'
 import { deferToCommit } from '../../db/transaction-pool.ts'
 import { insertAuditRecords, linkEntries } from '../audit/chain.ts'
 import { toEntryText } from '../audit/entry-text.ts'

@@ -1,7 +1,7 @@
 import { CryptoError, importPublicJwk, type PublicKey } from '@agent-exchange/crypto'
 import { LRUCache } from 'lru-cache'
 import type { Database, Transaction } from '../../db/database.ts'
-import { shareNames } from '../../db/locks.ts'
+import { shareNames } from '../../kernel/named-locks.ts'
 import { Problem } from '../../kernel/problem.ts'
 import type { KeyState } from './signing-key.ts'
 

@@ -1,6 +1,6 @@
 import type { PolicyReceipt, TransportMode } from '@agent-exchange/protocol'
 import type { Transaction } from '../../db/database.ts'
-import { lockNames } from '../../db/locks.ts'
+import { lockNames } from '../../kernel/named-locks.ts'
 import type { ChainEnd } from '../audit/chain.ts'
 import { holdKeys, type KeyName } from '../keys/public-keys.ts'
 import type { KeyState } from '../keys/signing-key.ts'

@@ -1,6 +1,6 @@
 import type { AuditEvent } from '@agent-exchange/protocol'
 import type { Transaction } from '../../db/database.ts'
-import { lockNames } from '../../db/locks.ts'
+import { lockNames } from '../../kernel/named-locks.ts'
 import { deferToCommit } from '../../db/transaction-pool.ts'
 import { randomId } from '../../kernel/ids.ts'
 import { Problem } from '../../kernel/problem.ts'

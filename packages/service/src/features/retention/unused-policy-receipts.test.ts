@@ -14,7 +14,7 @@ import {
   type Answer,
 } from '@agent-exchange/testkit'
 import { openDatabase } from '../../db/database.ts'
-import { lockNames } from '../../db/locks.ts'
+import { lockNames } from '../../kernel/named-locks.ts'
 import { removeExpired } from './retention.ts'
 
 const world = await startWorld()

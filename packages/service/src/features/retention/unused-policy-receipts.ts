@@ -1,5 +1,5 @@
 import type { Transaction } from '../../db/database.ts'
-import { lockNames } from '../../db/locks.ts'
+import { lockNames } from '../../kernel/named-locks.ts'
 import { addUsage } from '../organizations/usage-store.ts'
 
 /** Receipts that one step looks at, used or not. */

@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto'
-import type { Transaction } from './database.ts'
-import { column, copyTarget } from './copy.ts'
+import type { Transaction } from '../db/database.ts'
+import { column, copyTarget } from '../db/copy.ts'
 
-/** The owner of the table idempotency_record. */
+/** The only module that reads and writes the table idempotency_record. */
 
 /** Who claims which key for what (API-04). The key itself is not stored. */
 export interface Claim {
@@ -30,7 +30,7 @@ export function toClaim(organizationId: string, scope: string, key: string): Cla
   return { organizationId, scope, keyHash: hash('sha256', key, 'hex') }
 }
 
-/** One text for one claim: what is locked, and what results are found by. */
+/** Identifies the claim: the name of its lock, and the key of its record in `findRecords`. */
 export function claimName({ organizationId, scope, keyHash }: Claim): string {
   return [organizationId, scope, keyHash].join('\0')
 }

@@ -1,14 +1,12 @@
 import { hash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
-import type { Queries, Transaction } from './database.ts'
+import type { Queries, Transaction } from '../db/database.ts'
 
 /**
- * Advisory locks by name, held to the end of the transaction. They serialize work on things that may not exist
- * yet, and cost no write. Spaces are locked in the order in which they stand here, names in one order of
- * their numbers, so that no two transactions wait for each other.
- *
- * Each function sends its statement when it is called. The server works through a connection's statements one after
- * the other, so what is sent next runs under the lock, also where nobody has waited for it in between.
+ * Advisory locks by name, held until the end of the transaction. They serialize work on rows that may not exist yet,
+ * and write nothing. To avoid deadlocks, spaces are locked in the order of this list, names in the order of their
+ * numbers. Each function sends its statement when it is called, so the next statement of the transaction runs under
+ * the lock, even if nobody has awaited the lock.
  */
 export const LOCK_SPACES = ['claim', 'key', 'thread', 'worker'] as const
 export type LockSpace = (typeof LOCK_SPACES)[number]
@@ -28,7 +26,7 @@ export async function shareNames(tx: Transaction, space: LockSpace, names: reado
     from unnest(${numbers(space, names)}::text[]::bigint[]) as number`
 }
 
-/** Takes what is free and returns the names that somebody else holds. */
+/** Locks the free names and returns those that another transaction holds. */
 export async function tryNames(
   tx: Transaction,
   space: LockSpace,
@@ -36,15 +34,15 @@ export async function tryNames(
 ): Promise<Set<string>> {
   const byNumber = new Map(names.map((name) => [numberOf(space, name), name]))
   const held = await tx<{ number: string }[]>`
-    select number::text from unnest(${sorted([...byNumber.keys()])}::text[]::bigint[]) as number
+    select number::text from unnest(${[...byNumber.keys()].toSorted()}::text[]::bigint[]) as number
     where not pg_try_advisory_xact_lock(number)`
   return new Set(held.map(({ number }) => byNumber.get(number) ?? ''))
 }
 
-/** Which of the names nobody holds at this moment, not even the caller. */
+/** The names that nobody holds at this moment, not even the caller. */
 export async function freeNames(db: Queries, space: LockSpace, names: readonly string[]): Promise<string[]> {
   const byNumber = new Map(names.map((name) => [numberOf(space, name), name]))
-  // Shared, so that those who ask at the same time do not take each other for the holder.
+  // Shared, so that concurrent callers do not take each other for the holder.
   const free = await db<{ number: string }[]>`
     select number::text from unnest(${[...byNumber.keys()]}::text[]::bigint[]) as number
     where pg_try_advisory_xact_lock_shared(number)`
@@ -52,12 +50,12 @@ export async function freeNames(db: Queries, space: LockSpace, names: readonly s
 }
 
 function numbers(space: LockSpace, names: readonly string[]): string[] {
-  return sorted([...new Set([...new Set(names)].map((name) => numberOf(space, name)))])
+  return [...new Set(names.map((name) => numberOf(space, name)))].toSorted()
 }
 
 const MAXIMUM_KNOWN_KEYS = 20_000
 
-/** A key is named by every package that it signs or seals: its number is made once. */
+/** Every package names the keys that it uses, so their numbers are cached. */
 const numbersOfKeys = new LRUCache<string, string>({
   max: MAXIMUM_KNOWN_KEYS,
   memoMethod: (name) => makeNumber('key', name),
@@ -69,9 +67,4 @@ export function numberOf(space: LockSpace, name: string): string {
 
 function makeNumber(space: LockSpace, name: string): string {
   return hash('sha256', `${space}\0${name}`, 'buffer').readBigInt64BE().toString()
-}
-
-/** Any order does that is the same everywhere: this one is that of texts. */
-function sorted(list: string[]): string[] {
-  return list.toSorted()
 }
