@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { testDatabase } from '@agent-exchange/testkit'
 import { openDatabase, type Database } from './database.ts'
-import { isUnavailable } from './unavailable.ts'
+import { isUnavailable } from './database-errors.ts'
 
 const database = await testDatabase()
 const open = (limits: { maximumWaiting?: number; waitLimitMs?: number }) =>

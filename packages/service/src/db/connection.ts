@@ -1,20 +1,25 @@
 import { EventEmitter } from 'node:events'
-import type pg from 'pg'
-import { lossOr } from './connection-lost.ts'
+import pg from 'pg'
 import type { ConnectionOptions } from './database-address.ts'
-import { INDEX_PLANS } from './index-plans.ts'
-import { openClient } from './open-client.ts'
+import { ConnectionLost, lossOr, sqlState } from './database-errors.ts'
 import { Pipeline, type PreparedStatements, type Request } from './pipeline.ts'
-import { queriesOver, type Answer, type Send } from './queries.ts'
+import { queriesOver, settingCalls, type Answer, type Send } from './queries.ts'
+import { valueTypes } from './value-types.ts'
 
+/** For all hosts together, until the session can be used. */
+const CONNECT_LIMIT_MS = 10_000
 /** A server that does not confirm the end of the connection within this time is not waited for. */
 const CLOSE_LIMIT_MS = 1_000
-/** More than the service has. Generated texts must not fill the server's memory. */
+/** More than the service has. Limits the memory that generated statements take on the server. */
 const MAXIMUM_PREPARED = 400
+/** invalid_authorization_specification: as in libpq, no other host is tried after a refused login. */
+const LOGIN_REFUSED = '28'
+
+const ignore = () => undefined
 
 /**
- * One connection; once lost, it is never used again. Statements of one turn of the event loop leave as one pipeline,
- * and the next pipeline when all of them are answered. Its methods are those that pg's pool expects of a client.
+ * One connection; once lost, it is never used again. Statements of one turn of the event loop are sent as one pipeline;
+ * the next pipeline is sent when all of them are answered. Has the methods that pg.Pool expects of a client.
  */
 export class Connection extends EventEmitter<{ end: []; error: [unknown]; notification: [string] }> {
   readonly #options: ConnectionOptions
@@ -29,7 +34,7 @@ export class Connection extends EventEmitter<{ end: []; error: [unknown]; notifi
     super()
     this.#options = options
     // Statements report the loss. Without a listener, the event would end the process.
-    this.on('error', () => undefined)
+    this.on('error', ignore)
   }
 
   connect(callback?: (error?: unknown) => void): Promise<void> {
@@ -61,7 +66,7 @@ export class Connection extends EventEmitter<{ end: []; error: [unknown]; notifi
     return this.#lost !== undefined
   }
 
-  /** pg's pool keeps a connection only where this is true. */
+  /** pg.Pool keeps a connection only if this is true. */
   get _queryable(): boolean {
     return !this.isLost
   }
@@ -73,9 +78,7 @@ export class Connection extends EventEmitter<{ end: []; error: [unknown]; notifi
   readonly send: Send = (write) =>
     new Promise<Answer>((resolve, reject) => {
       if (this.isLost) throw this.#lost
-      const statement = write()
-      if (statement.isByIndex) this.#waiting.push({ ...unheard, statement: INDEX_PLANS })
-      this.#waiting.push({ statement, resolve, reject })
+      this.#waiting.push({ statement: write(), resolve, reject })
       if (this.#willFlush) return
       this.#willFlush = true
       process.nextTick(() => {
@@ -86,8 +89,8 @@ export class Connection extends EventEmitter<{ end: []; error: [unknown]; notifi
 
   readonly query = queriesOver(this.send)
 
-  /** Ends the connection; statements under way fail. */
-  end(callback: () => void = () => undefined): void {
+  /** Ends the connection; statements in progress fail. */
+  end(callback: () => void = ignore): void {
     const client = this.#client
     this.#lose(undefined)
     if (!client) return callback()
@@ -104,7 +107,8 @@ export class Connection extends EventEmitter<{ end: []; error: [unknown]; notifi
     this.#isBusy = true
     if (this.#prepared.size >= MAXIMUM_PREPARED) {
       this.#prepared.clear()
-      this.#waiting.unshift({ ...unheard, statement: { text: 'deallocate all', values: undefined } })
+      const statement = { text: 'deallocate all', values: undefined }
+      this.#waiting.unshift({ statement, resolve: ignore, reject: ignore })
     }
     const textAt = this.#waiting.findIndex(({ statement }) => statement.values === undefined)
     const requests = this.#waiting.splice(0, textAt < 0 ? this.#waiting.length : Math.max(textAt, 1))
@@ -129,9 +133,7 @@ export class Connection extends EventEmitter<{ end: []; error: [unknown]; notifi
   }
 }
 
-const unheard = { resolve: () => undefined, reject: () => undefined }
-
-/** By the simple query protocol. The answer is that of the last statement in the text. */
+/** Uses the simple query protocol. The answer is that of the last statement in the text. */
 function sendText(client: pg.Client, { statement, resolve, reject }: Request): void {
   client.query(statement.text).then(
     (results) => {
@@ -140,4 +142,39 @@ function sendText(client: pg.Client, { statement, resolve, reject }: Request): v
     },
     (error: unknown) => reject(lossOr(error)),
   )
+}
+
+/** A session on the first host that answers and has the required role. */
+async function openClient(options: ConnectionOptions): Promise<pg.Client> {
+  const { hosts } = options
+  let failure: unknown
+  for (const host of hosts) {
+    const client = new pg.Client({ ...options.client, ...host, types: valueTypes })
+    // Its statements report the error. Without a listener, the event would end the process.
+    client.on('error', ignore)
+    const late = new ConnectionLost('the database did not answer in time', 'CONNECT_TIMEOUT')
+    const limit = setTimeout(() => client.connection.stream.destroy(late), CONNECT_LIMIT_MS / hosts.length)
+    try {
+      await startSession(client, options)
+      return client
+    } catch (error) {
+      failure = error
+      void client.end()
+      if (sqlState(error)?.startsWith(LOGIN_REFUSED)) break
+    } finally {
+      clearTimeout(limit)
+    }
+  }
+  throw failure
+}
+
+/** Settings are a statement, not startup parameters: PgBouncer refuses unknown startup parameters. */
+async function startSession(client: pg.Client, { settings, role }: ConnectionOptions): Promise<void> {
+  await client.connect()
+  const { rows } = await client.query<{ standby: boolean }>(
+    `select pg_is_in_recovery() as standby, ${settingCalls(settings, false)}`,
+  )
+  const found = rows[0]?.standby === true ? 'standby' : 'primary'
+  if (role !== 'any' && role !== found)
+    throw new ConnectionLost(`the database is a ${found} and not a ${role}`, 'WRONG_SESSION_ROLE')
 }

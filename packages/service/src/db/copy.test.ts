@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { testDatabase } from '@agent-exchange/testkit'
 import { openDatabase } from './database.ts'
-import { deferToCommit } from './transaction-pool.ts'
+import { deferToCommit } from './transaction.ts'
 import { column, copyTarget } from './copy.ts'
 
 const database = await testDatabase()

@@ -8,8 +8,7 @@ import { after, test } from 'node:test'
 import { createSecureContext, TLSSocket } from 'node:tls'
 import { testAuthority, testDatabase } from '@agent-exchange/testkit'
 import { openDatabase } from './database.ts'
-import { DatabaseFailure } from './database-failure.ts'
-import { isUnavailable } from './unavailable.ts'
+import { DatabaseFailure, isUnavailable } from './database-errors.ts'
 
 const database = await testDatabase()
 const upstream = new URL(database.url)

@@ -1,6 +1,6 @@
 import type pg from 'pg'
 import { parse, toClientConfig } from 'pg-connection-string'
-import { DatabaseFailure } from './database-failure.ts'
+import { DatabaseFailure } from './database-errors.ts'
 
 /** A postgres:// address, or where the embedded server listens. */
 export type ConnectionTarget = string | SocketTarget

@@ -1,71 +1,58 @@
-import { createConnectionPool } from './connection-pool.ts'
+import { createConnectionPool, type ConnectionPool, type PoolLimits } from './connection-pool.ts'
 import { connectionOptionsOf, type ConnectionTarget } from './database-address.ts'
-import { listenTo } from './listener.ts'
-import { queriesOver, type Queries, type Send } from './queries.ts'
-import { holdLock, type SessionLock } from './session-lock.ts'
-import { PLAN_OUTDATED, sqlState } from './sql-state.ts'
-import { createTransactionPool, type Transaction } from './transaction-pool.ts'
+import { PLAN_OUTDATED, sqlState } from './database-errors.ts'
+import { holdLock, listenTo, type SessionLock } from './kept-connection.ts'
+import { INDEX_SETTINGS, queriesOver, type Queries, type Send } from './queries.ts'
+import { transact, type Transactions } from './transaction.ts'
 
 export { addressOf, type ConnectionTarget, type SocketTarget } from './database-address.ts'
 export { fragment, identifier, type Fragment, type Queries } from './queries.ts'
-export type { Transaction } from './transaction-pool.ts'
+export type { Transaction } from './transaction.ts'
 
 /** Single statements, transactions, and a channel to listen to. */
-export interface Database extends Queries {
+export interface Database extends Queries, Transactions {
   /** Its name on the server. */
   readonly database: string
-  begin<T>(work: (tx: Transaction) => Promise<T>): Promise<T>
   /** Resolves when it listens; `onListening` is called then, and each time it listens again. */
   listen(channel: string, onMessage: (payload: string) => void, onListening: () => void): Promise<void>
   /** Holds an advisory lock until the database is closed, on a connection of its own. */
   holdLock(number: string, onChange: (isHeld: boolean) => void): Pick<SessionLock, 'isHeld'>
-  /** Work under way has `timeout` seconds to finish. */
+  /** Work in progress has `timeout` seconds to finish. */
   end(options?: { readonly timeout?: number }): Promise<void>
 }
 
-export interface ConnectionSettings {
+/** The limits apply to each pool. */
+export interface ConnectionSettings extends PoolLimits {
   readonly target: ConnectionTarget
   readonly maximumConnections: number
   readonly applicationName: string
-  /** Of each of the two pools; see connection-pool.ts. */
-  readonly maximumWaiting?: number
-  readonly waitLimitMs?: number
 }
 
-const STATEMENT_TIMEOUT_MS = 30_000
+const SESSION_SETTINGS = { TimeZone: 'UTC', statement_timeout: '30000' }
 const END_LIMIT_SECONDS = 30
 
-/** Half of the connections serve single statements, the other half transactions: neither can starve the other. */
-export function openDatabase({
-  target,
-  maximumConnections,
-  applicationName,
-  ...limits
-}: ConnectionSettings): Database {
-  const options = connectionOptionsOf(target, {
-    applicationName,
-    settings: { TimeZone: 'UTC', statement_timeout: String(STATEMENT_TIMEOUT_MS) },
-  })
-  const settings = { ...limits, options, maximum: Math.ceil(maximumConnections / 2) }
-  const statements = createConnectionPool(settings)
-  const transactions = createTransactionPool(settings)
+/**
+ * Half of the connections serve transactions. The other half serves single statements: one quarter those that are sent
+ * by index, so that their sessions keep the planner settings. No kind can starve another.
+ */
+export function openDatabase(given: ConnectionSettings): Database {
+  const { target, maximumConnections, applicationName, ...limits } = given
+  const options = connectionOptionsOf(target, { applicationName, settings: SESSION_SETTINGS })
+  const poolOf = (share: number, settings = {}) =>
+    createConnectionPool(
+      { ...options, settings: { ...options.settings, ...settings } },
+      Math.ceil(maximumConnections * share),
+      limits,
+    )
+  const transactions = poolOf(1 / 2)
+  const statements = poolOf(1 / 4)
+  // Without named statements no plan is kept, and behind PgBouncer the settings would reach other sessions.
+  const statementsByIndex = poolOf(1 / 4, options.hasNamedStatements ? INDEX_SETTINGS : {})
   const kept: { end(): void }[] = []
 
-  const send: Send = async (write) => {
-    const statement = write()
-    return statements.use(async (connection) => {
-      try {
-        return await connection.send(() => statement)
-      } catch (error) {
-        if (sqlState(error) !== PLAN_OUTDATED) throw error
-        return await connection.send(() => statement)
-      }
-    })
-  }
-
-  return Object.assign(queriesOver(send), {
+  return Object.assign(queriesOver(sendTo(statements), sendTo(statementsByIndex)), {
     database: options.client.database ?? '',
-    begin: transactions.begin,
+    begin: ((work) => transactions.use((connection) => transact(connection, work))) as Transactions['begin'],
     listen(channel: string, onMessage: (payload: string) => void, onListening: () => void) {
       const listener = listenTo({ options, channel, onMessage, onListening })
       kept.push(listener)
@@ -78,7 +65,22 @@ export function openDatabase({
     },
     async end({ timeout = END_LIMIT_SECONDS } = {}) {
       for (const each of kept) each.end()
-      await Promise.all([transactions.end(timeout), statements.end(timeout)])
+      await Promise.all([transactions, statements, statementsByIndex].map((pool) => pool.end(timeout)))
     },
   })
+}
+
+/** A single statement whose plan is outdated is sent again; the connection has forgotten the plan. */
+function sendTo(pool: ConnectionPool): Send {
+  return async (write) => {
+    const statement = write()
+    return pool.use(async (connection) => {
+      try {
+        return await connection.send(() => statement)
+      } catch (error) {
+        if (sqlState(error) !== PLAN_OUTDATED) throw error
+        return await connection.send(() => statement)
+      }
+    })
+  }
 }

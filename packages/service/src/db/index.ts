@@ -1,6 +1,6 @@
 /** The database without the service: for the command line and for tests. */
 export * from './database.ts'
-export * from './database-failure.ts'
+export { DatabaseFailure } from './database-errors.ts'
 export * from './migrate.ts'
 export * from './embedded/start-embedded.ts'
 export * from './embedded/backup.ts'

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { describeSchema, emptyTestDatabase, testDatabase } from '@agent-exchange/testkit'
 import { openDatabase, type Database } from './database.ts'
-import { DatabaseFailure } from './database-failure.ts'
+import { DatabaseFailure } from './database-errors.ts'
 import { migrate, readMigrations, type Migration } from './migrate.ts'
 
 const open = (target: string) => openDatabase({ target, maximumConnections: 2, applicationName: 'test' })

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
-import { DatabaseFailure } from './database-failure.ts'
+import { DatabaseFailure } from './database-errors.ts'
 import type { Database, Transaction } from './database.ts'
 
 /** Beside `src` and `dist` alike. */

@@ -1,8 +1,7 @@
 import type pg from 'pg'
 import { serialize } from 'pg-protocol'
-import { lossOr } from './connection-lost.ts'
 import type { Answer, Statement, Value } from './queries.ts'
-import { PLAN_OUTDATED, sqlState } from './sql-state.ts'
+import { lossOr, PLAN_OUTDATED, sqlState } from './database-errors.ts'
 import { createResultReader, toParameter, type ResultReader } from './value-types.ts'
 
 export interface Request {

@@ -106,13 +106,13 @@ test('[EVT-04] streams are moved on by index, and locked in the order of their n
 
 test('a plan is made once for a statement that is sent by index, and kept', async () => {
   for (let i = 0; i < 8; i++) await db.byIndex`select from package where package_id = any(${[`p${i}`]})`
-  const [plans] = await db<{ custom: number; generic: number }[]>`
+  const [plans] = await db.byIndex<{ custom: number; generic: number }[]>`
     select custom_plans as custom, generic_plans as generic from pg_prepared_statements
     where statement like 'select from package %'`
   assert.deepEqual({ ...plans }, { custom: 0, generic: 8 })
 })
 
-test('the planner settings end with their transaction, or with the pipeline of a single statement', async () => {
+test('the planner settings apply to statements by index, and in a transaction from the first of them to its end', async () => {
   const setting = async (queries: Queries) =>
     (await queries<{ value: string }[]>`select current_setting('enable_seqscan') as value`)[0]?.value
   const single = openDatabase({ target: database.url, maximumConnections: 1, applicationName: 'test' })

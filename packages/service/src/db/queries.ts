@@ -24,14 +24,13 @@ export function identifier(name: string): Fragment {
   return new Fragment([pg.escapeIdentifier(name)], [])
 }
 
-/** What is sent to PostgreSQL. */
+/** A statement as it is sent to PostgreSQL. */
 export interface Statement {
   readonly text: string
   /** Undefined: the text may hold several statements, and is sent by the simple query protocol. */
   readonly values: readonly Value[] | undefined
   /** The CopyData messages of a COPY. */
   readonly copyData?: readonly Uint8Array[]
-  readonly isByIndex?: boolean
 }
 
 export type Row = Record<string, unknown>
@@ -52,7 +51,7 @@ type Tag = <Rows extends readonly object[] = Row[]>(
 
 /** Each call sends its statement, in the order of the calls. */
 export interface Queries extends Tag {
-  /** For statements that must not be planned for small tables; see index-plans.ts. */
+  /** Planned with {@link INDEX_SETTINGS}. For statements that have an index for every table and one plan for all values. */
   readonly byIndex: Tag
   /** Never with text from outside. Without values, the text may hold several statements. */
   unsafe<Rows extends readonly object[] = Row[]>(
@@ -61,12 +60,33 @@ export interface Queries extends Tag {
   ): Promise<Answer<Rows>>
 }
 
-export function queriesOver(send: Send): Queries {
-  const query = (texts: TemplateStringsArray, ...parts: readonly Part[]) => send(() => render(texts, parts))
-  const byIndex = (texts: TemplateStringsArray, ...parts: readonly Part[]) =>
-    send(() => ({ ...render(texts, parts), isByIndex: true }))
+/**
+ * PostgreSQL caches the plan of a prepared statement. A plan that was made while a table was small scans the whole
+ * table, and is kept while the table grows, until it is analyzed.
+ */
+export const INDEX_SETTINGS = {
+  enable_seqscan: 'off',
+  enable_bitmapscan: 'off',
+  enable_hashjoin: 'off',
+  enable_mergejoin: 'off',
+  plan_cache_mode: 'force_generic_plan',
+}
+
+/** The calls that apply settings to the session, or to the current transaction. */
+export function settingCalls(settings: Readonly<Record<string, string>>, isLocal: boolean): string {
+  const calls = Object.entries(settings).map(
+    ([name, value]) => `set_config('${name}', '${value}', ${isLocal})`,
+  )
+  return calls.join(', ')
+}
+
+export function queriesOver(send: Send, sendByIndex = send): Queries {
+  const tag =
+    (sendIt: Send) =>
+    (texts: TemplateStringsArray, ...parts: readonly Part[]) =>
+      sendIt(() => render(texts, parts))
   const unsafe = (text: string, values?: readonly Value[]) => send(() => checked({ text, values }))
-  return Object.assign(query, { byIndex, unsafe }) as Queries
+  return Object.assign(tag(send), { byIndex: tag(sendByIndex), unsafe }) as Queries
 }
 
 /** The number of parameters is 16 bits of the bind message. */

@@ -4,7 +4,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { openDatabase, type SocketTarget } from './database.ts'
-import { DatabaseFailure } from './database-failure.ts'
+import { DatabaseFailure, isUnavailable } from './database-errors.ts'
 import { preparePlace } from './embedded/place.ts'
 import { prepareRuntime } from './embedded/runtime.ts'
 import { runServer } from './embedded/server-process.ts'
@@ -12,7 +12,6 @@ import { serverSettings } from './embedded/settings.ts'
 import { makeSocketDirectory, removeSocketDirectory } from './embedded/socket-directory.ts'
 import { startEmbedded } from './embedded/start-embedded.ts'
 import { testFolder } from './embedded/test-folder.ts'
-import { isUnavailable } from './unavailable.ts'
 
 const folder = testFolder()
 const settings = { fsync: 'off' }

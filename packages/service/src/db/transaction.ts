@@ -1,15 +1,91 @@
-import type { Database, Transaction } from './database.ts'
-import { PLAN_OUTDATED, sqlState } from './sql-state.ts'
+import type { Connection } from './connection.ts'
+import { copyStatement, type CopyTarget } from './copy.ts'
+import { ConnectionLost, PLAN_OUTDATED, sqlState } from './database-errors.ts'
+import { INDEX_SETTINGS, queriesOver, settingCalls, type Queries, type Send } from './queries.ts'
+
+/** Statements of one transaction. */
+export interface Transaction extends Queries {
+  /** Inserts many rows at once by COPY. */
+  copy<R>(target: CopyTarget<R>, rows: readonly R[]): Promise<void>
+}
+
+/** Starts transactions: each has a connection of its own, and refuses statements after its end. */
+export interface Transactions {
+  begin<T>(work: (tx: Transaction) => Promise<T>): Promise<T>
+}
+
+const deferredIn = new WeakMap<Transaction, Promise<unknown>[]>()
 
 /**
- * serialization_failure and deadlock_detected: the server rolled back, and the same work may pass next time. So it
- * may after a unique_violation: whoever looked before inserting now finds the other's row, and can say so.
+ * Awaits statements that were sent with the commit, which follows them without waiting for their answers. If one of
+ * them fails, the transaction is rolled back and fails with its error.
+ */
+export function deferToCommit(tx: Transaction, ...statements: readonly Promise<unknown>[]): void {
+  const deferred = deferredIn.get(tx)
+  if (!deferred) throw new Error('only a transaction has a commit to defer statements to')
+  for (const statement of statements) {
+    // Awaited with the commit; this avoids an unhandled rejection.
+    statement.catch(() => undefined)
+    deferred.push(statement)
+  }
+}
+
+const USE_INDEXES = { text: `select ${settingCalls(INDEX_SETTINGS, true)}`, values: [] }
+/** in_failed_sql_transaction: the answer to every statement after the one that failed. */
+const FAILED_BEFORE = '25P02'
+
+export async function transact<T>(connection: Connection, work: (tx: Transaction) => Promise<T>): Promise<T> {
+  const { query } = connection
+  let isOver = false
+  let hasIndexPlans = false
+  let failure: { readonly error: unknown } | undefined
+  const note = (error: unknown) => void (failure ??= { error })
+  const send: Send = (write) => {
+    const answer = isOver
+      ? Promise.reject(new ConnectionLost('the transaction is over'))
+      : connection.send(write)
+    // A failure that nobody awaits still fails the transaction.
+    answer.catch(note)
+    return answer
+  }
+  const sendByIndex: Send = (write) => {
+    if (!hasIndexPlans) void send(() => USE_INDEXES)
+    hasIndexPlans = true
+    return send(write)
+  }
+  const tx = Object.assign(queriesOver(send, sendByIndex), {
+    async copy<R>(target: CopyTarget<R>, rows: readonly R[]) {
+      if (rows.length > 0) await send(() => copyStatement(target, rows))
+    },
+  })
+  const deferred: Promise<unknown>[] = []
+  deferredIn.set(tx, deferred)
+  query`begin`.catch(note)
+  try {
+    const result = await work(tx)
+    isOver = true
+    if (failure) throw failure.error
+    const [{ command }] = await Promise.all([query`commit`, ...deferred])
+    // PostgreSQL answers the commit of a failed transaction with ROLLBACK.
+    if (command !== 'COMMIT') throw new Error(`a transaction ended with ${command} instead of a commit`)
+    return result
+  } catch (error) {
+    isOver = true
+    // A connection that cannot roll back is not used again.
+    if (!connection.isLost) await query`rollback`.catch(() => connection.end())
+    throw sqlState(error) === FAILED_BEFORE && failure ? failure.error : error
+  }
+}
+
+/**
+ * serialization_failure and deadlock_detected: the server rolled back, and the same work may pass next time. So it may
+ * after unique_violation: work that reads before it inserts now finds the row of the other transaction.
  */
 const PASSING_FAILURES = new Set(['40001', '40P01', '23505', PLAN_OUTDATED])
 const MAXIMUM_TRIES = 5
 
-/** Runs the work in one transaction; repeats it where the server asks for that. */
-export async function inTransaction<T>(db: Database, work: (tx: Transaction) => Promise<T>): Promise<T> {
+/** Runs the work in one transaction, and repeats it after a failure that may pass. */
+export async function inTransaction<T>(db: Transactions, work: (tx: Transaction) => Promise<T>): Promise<T> {
   for (let tries = 1; ; tries++) {
     try {
       return await db.begin(work)

@@ -1,8 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import type { Database } from '../db/database.ts'
-import { loggableError } from '../db/loggable-error.ts'
-import { sqlState } from '../db/sql-state.ts'
+import { loggableError, sqlState } from '../db/database-errors.ts'
 import { inTransaction } from '../db/transaction.ts'
 import {
   type FinishedAttempt,

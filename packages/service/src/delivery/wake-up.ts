@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { Logger } from 'pino'
 import type { Database } from '../db/database.ts'
-import { loggableError } from '../db/loggable-error.ts'
+import { loggableError } from '../db/database-errors.ts'
 import { DELIVERY_CHANNEL, readOrganizationCall } from '../features/notifications/delivery-channel.ts'
 
 const PROBE = 'probe:'

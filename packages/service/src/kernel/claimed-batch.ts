@@ -10,7 +10,7 @@ import {
   type RecordedAnswer,
 } from './idempotency-records.ts'
 import { lockNames, tryNames } from './named-locks.ts'
-import { deferToCommit } from '../db/transaction-pool.ts'
+import { deferToCommit } from '../db/transaction.ts'
 import type { BatchResult } from './batcher.ts'
 import type { AuthorizedCall, BatchMutation } from './call.ts'
 import { sameContent } from './idempotency.ts'

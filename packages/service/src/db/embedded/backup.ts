@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { copyFile, mkdir, open, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { openDatabase, type SocketTarget } from '../database.ts'
-import { DatabaseFailure } from '../database-failure.ts'
+import { DatabaseFailure } from '../database-errors.ts'
 import {
   BACKUP_FORMAT,
   CLUSTER_FOLDER,

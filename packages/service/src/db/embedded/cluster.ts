@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { chownSync, existsSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
-import { DatabaseFailure } from '../database-failure.ts'
+import { DatabaseFailure } from '../database-errors.ts'
 import type { Place } from './place.ts'
 import type { Runtime } from './runtime.ts'
 

@@ -1,6 +1,6 @@
 import { mkdir, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { DatabaseFailure } from '../database-failure.ts'
+import { DatabaseFailure } from '../database-errors.ts'
 import { eachOf } from './each-of.ts'
 import { copyHashed, syncFolder } from './hashed-copy.ts'
 import type { BackupManifest } from './backup-manifest.ts'

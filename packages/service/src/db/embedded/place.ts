@@ -9,7 +9,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
-import { DatabaseFailure } from '../database-failure.ts'
+import { DatabaseFailure } from '../database-errors.ts'
 import { canEnter, serverUserFor, type ServerUser } from './server-user.ts'
 
 const FOLDER = 'postgres'

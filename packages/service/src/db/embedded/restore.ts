@@ -2,7 +2,7 @@ import { chmodSync, chownSync, copyFileSync, existsSync, readFileSync, renameSyn
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { openDatabase } from '../database.ts'
-import { DatabaseFailure } from '../database-failure.ts'
+import { DatabaseFailure } from '../database-errors.ts'
 import {
   CLUSTER_FOLDER,
   KEY_FILES,

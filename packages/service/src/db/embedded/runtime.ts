@@ -11,7 +11,7 @@ import {
 } from 'node:fs'
 import { createRequire } from 'node:module'
 import { basename, dirname, join } from 'node:path'
-import { DatabaseFailure } from '../database-failure.ts'
+import { DatabaseFailure } from '../database-errors.ts'
 import type { Place } from './place.ts'
 
 /** The PostgreSQL programs that npm brought. */

@@ -1,7 +1,7 @@
 import { accessSync, chmodSync, chownSync, constants, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { DatabaseFailure } from '../database-failure.ts'
+import { DatabaseFailure } from '../database-errors.ts'
 import type { Place } from './place.ts'
 import { canEnter } from './server-user.ts'
 

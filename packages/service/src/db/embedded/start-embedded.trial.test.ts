@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } 
 import { dirname, join } from 'node:path'
 import { after, test } from 'node:test'
 import { openDatabase, type SocketTarget } from '../database.ts'
-import { DatabaseFailure } from '../database-failure.ts'
+import { DatabaseFailure } from '../database-errors.ts'
 import { isAlive, processesIn, signal } from './processes.ts'
 import { startEmbedded } from './start-embedded.ts'
 import { holdDatabase, testFolder } from './test-folder.ts'

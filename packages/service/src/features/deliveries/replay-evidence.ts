@@ -1,6 +1,6 @@
 import type { Transaction } from '../../db/database.ts'
 import { lockNames } from '../../kernel/named-locks.ts'
-import { deferToCommit } from '../../db/transaction-pool.ts'
+import { deferToCommit } from '../../db/transaction.ts'
 import { insertAuditRecords, linkEntries } from '../audit/chain.ts'
 import { toEntryText } from '../audit/entry-text.ts'
 import { threadsOf } from '../packages/store.ts'

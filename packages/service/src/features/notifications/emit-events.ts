@@ -6,7 +6,7 @@ import {
 } from '@agent-exchange/protocol'
 import { columnsOf } from '../../db/columns.ts'
 import type { Transaction } from '../../db/database.ts'
-import { deferToCommit } from '../../db/transaction-pool.ts'
+import { deferToCommit } from '../../db/transaction.ts'
 import { orderedId, RANDOM_DIGITS, TIME_DIGITS, type NewId } from '../../kernel/ids.ts'
 import { DELIVERY_CHANNEL, MAXIMUM_NAMED_ENDPOINTS } from './delivery-channel.ts'
 

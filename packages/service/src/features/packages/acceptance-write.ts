@@ -1,6 +1,6 @@
 import { movePackage, parseInstant, type PackageState } from '@agent-exchange/protocol'
 import type { Transaction } from '../../db/database.ts'
-import { deferToCommit } from '../../db/transaction-pool.ts'
+import { deferToCommit } from '../../db/transaction.ts'
 import { randomId } from '../../kernel/ids.ts'
 import { packageTarget, toAuditEvent, traceOf } from '../audit/audit-event.ts'
 import {

@@ -1,7 +1,7 @@
 import type { AuditEvent } from '@agent-exchange/protocol'
 import type { Transaction } from '../../db/database.ts'
 import { lockNames } from '../../kernel/named-locks.ts'
-import { deferToCommit } from '../../db/transaction-pool.ts'
+import { deferToCommit } from '../../db/transaction.ts'
 import { randomId } from '../../kernel/ids.ts'
 import { Problem } from '../../kernel/problem.ts'
 import { insertAuditRecords, linkEntries } from '../audit/chain.ts'

@@ -1,6 +1,6 @@
 import { verifyPolicyReceipt } from '@agent-exchange/crypto'
 import type { DeploymentProfile, PolicyReceipt } from '@agent-exchange/protocol'
-import { deferToCommit } from '../../db/transaction-pool.ts'
+import { deferToCommit } from '../../db/transaction.ts'
 import type { BatchMutation, Call } from '../../kernel/call.ts'
 import { Problem, resultOrProblem } from '../../kernel/problem.ts'
 import { requireActingAs } from '../../kernel/roles.ts'

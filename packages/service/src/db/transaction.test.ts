@@ -4,7 +4,7 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { testDatabase } from '@agent-exchange/testkit'
 import { openDatabase, type Transaction } from './database.ts'
-import { deferToCommit } from './transaction-pool.ts'
+import { deferToCommit } from './transaction.ts'
 
 const database = await testDatabase()
 const open = (maximumConnections: number) =>

@@ -1,0 +1,51 @@
+import pg from 'pg'
+
+/** The database cannot be used, for a reason that the operator can fix. The message says how. */
+export class DatabaseFailure extends Error {
+  override readonly name = 'DatabaseFailure'
+}
+
+/** No usable connection to the database: the same request may succeed on another one. */
+export class ConnectionLost extends Error {
+  readonly code: string
+
+  constructor(message: string, code = 'CONNECTION_CLOSED', options?: ErrorOptions) {
+    super(message, options)
+    this.code = code
+  }
+}
+
+/** Errors of PostgreSQL and of the operating system have a code; those that pg creates have none. */
+export function lossOr(error: unknown): unknown {
+  if (error instanceof Error && 'code' in error && error.code !== undefined) return error
+  return new ConnectionLost('the connection to the database ended', undefined, { cause: error })
+}
+
+/** feature_not_supported: a migration changed the columns of a prepared statement. It must be prepared again. */
+export const PLAN_OUTDATED = '0A000'
+
+/** The SQLSTATE of a database error. */
+export function sqlState(error: unknown): string | undefined {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined
+}
+
+/**
+ * SQLSTATE classes (connection exceptions, refused credentials, no such database, insufficient resources, operator
+ * intervention) and errors of the operating system.
+ */
+const UNAVAILABLE =
+  /^(?:08|28|3D000|53|57P|EAI_AGAIN|ECONN|EHOSTUNREACH|ENETUNREACH|ENOENT|ENOTFOUND|EPIPE|ETIMEDOUT)/u
+
+/** Whether the database could not be used at all: the same request may succeed in a moment. */
+export function isUnavailable(error: unknown): boolean {
+  return error instanceof ConnectionLost || UNAVAILABLE.test(sqlState(error) ?? '')
+}
+
+/** The loggable part of an error: the messages and details of PostgreSQL quote values, which are content. */
+export function loggableError(error: unknown): unknown {
+  if (!(error instanceof pg.DatabaseError)) return error
+  const { code, table, constraint, routine } = error
+  const frames = error.stack?.split('\n').filter((line) => /^\s+at /.test(line)) ?? []
+  const place = { table_name: table, constraint_name: constraint }
+  return { type: 'DatabaseError', code, ...place, routine, stack: frames.join('\n') }
+}
