@@ -1,8 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import pg from 'pg'
-import { Connection } from './connection.ts'
+import { openConnection, type Connection } from './connection.ts'
 import type { ConnectionOptions } from './database-address.ts'
-import { ConnectionLost, lossOr } from './database-errors.ts'
+import { ConnectionLost } from './database-errors.ts'
 
 /** Callers that may wait for a connection; the next one is refused. */
 const MAXIMUM_WAITING = 4_096
@@ -14,7 +13,7 @@ export interface PoolLimits {
   readonly waitLimitMs?: number
 }
 
-/** pg.Pool with a limit on the callers that wait. A lost connection is replaced when a caller needs one. */
+/** Connections are opened on demand and kept. A lost one is replaced when a caller needs it. */
 export interface ConnectionPool {
   use<T>(work: (connection: Connection) => Promise<T>): Promise<T>
   /** Work in progress has this time to finish; new work is refused. */
@@ -26,63 +25,64 @@ export function createConnectionPool(
   maximum: number,
   { maximumWaiting = MAXIMUM_WAITING, waitLimitMs = WAIT_LIMIT_MS }: PoolLimits,
 ): ConnectionPool {
+  const idle: Connection[] = []
   const inUse = new Set<Connection>()
-  const isIdle = Promise.withResolvers<void>()
-  let pending = 0
-  let isEnding = false
+  const waiting = new Set<PromiseWithResolvers<void>>()
+  const allReleased = Promise.withResolvers<void>()
+  let active = 0
+  let state: 'open' | 'ending' | 'ended' = 'open'
 
-  // pg.Pool passes its own settings to the constructor of a client.
-  const pool = new pg.Pool({
-    ...(options as object),
-    Client: Connection as never,
-    max: maximum,
-    connectionTimeoutMillis: waitLimitMs,
-    idleTimeoutMillis: 0,
-  })
-  // The pool has removed an idle connection that was lost. Without a listener, the event would end the process.
-  pool.on('error', () => undefined)
-
-  async function take(): Promise<Connection & { release: () => void }> {
-    if (isEnding) throw new ConnectionLost('the pool has ended', 'CONNECTION_ENDED')
-    // pg.Pool queues callers for a moment even if a connection is idle.
-    if (pool.waitingCount - pool.idleCount >= maximumWaiting)
+  /** Waits until fewer than `maximum` callers are active. */
+  async function acquire(): Promise<void> {
+    if (state !== 'open') throw new ConnectionLost('the pool has ended', 'CONNECTION_ENDED')
+    if (active < maximum) return void (active += 1)
+    if (waiting.size >= maximumWaiting)
       throw new ConnectionLost('too many callers wait for a connection to the database', 'POOL_QUEUE_FULL')
-    try {
-      return (await pool.connect()) as never
-    } catch (error) {
-      // This error of pg.Pool has no code.
-      if (error instanceof Error && error.message === 'timeout exceeded when trying to connect')
-        throw new ConnectionLost(error.message, 'POOL_TIMEOUT')
-      throw lossOr(error)
+    const turn = Promise.withResolvers<void>()
+    waiting.add(turn)
+    const limit = setTimeout(() => {
+      waiting.delete(turn)
+      turn.reject(new ConnectionLost('no connection to the database became free in time', 'POOL_TIMEOUT'))
+    }, waitLimitMs)
+    await turn.promise.finally(() => clearTimeout(limit))
+  }
+
+  function release(): void {
+    const [next] = waiting
+    if (next) {
+      waiting.delete(next)
+      return next.resolve()
     }
+    active -= 1
+    if (active === 0 && state !== 'open') allReleased.resolve()
   }
 
   async function run<T>(work: (connection: Connection) => Promise<T>): Promise<T> {
-    const connection = await take()
+    let connection = idle.pop()
+    while (connection?.isLost) connection = idle.pop()
+    connection ??= await openConnection(options)
     inUse.add(connection)
     try {
+      if (state === 'ended') throw new ConnectionLost('the pool has ended', 'CONNECTION_ENDED')
       return await work(connection)
     } finally {
       inUse.delete(connection)
-      connection.release()
+      if (connection.isLost || state === 'ended') void connection.end()
+      else idle.push(connection)
     }
   }
 
   return {
-    use(work) {
-      pending += 1
-      return run(work).finally(() => {
-        pending -= 1
-        if (isEnding && pending === 0) isIdle.resolve()
-      })
+    async use(work) {
+      await acquire()
+      return run(work).finally(release)
     },
     async end(limitSeconds) {
-      isEnding = true
-      if (pending > 0)
-        await Promise.race([isIdle.promise, sleep(limitSeconds * 1_000, undefined, { ref: false })])
-      const ended = pool.end()
-      for (const connection of inUse) connection.end()
-      await ended
+      state = 'ending'
+      if (active > 0)
+        await Promise.race([allReleased.promise, sleep(limitSeconds * 1_000, undefined, { ref: false })])
+      state = 'ended'
+      await Promise.all([...idle, ...inUse].map((connection) => connection.end()))
     },
   }
 }

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { Connection } from './connection.ts'
+import { openConnection, type Connection } from './connection.ts'
 import type { ConnectionOptions } from './database-address.ts'
 import { identifier } from './queries.ts'
 
@@ -32,29 +32,34 @@ function keepConnected(
   retryMs: number,
   onOpen: (connection: Connection) => Promise<void>,
 ): KeptConnection {
-  let current: Connection
-  let retry: NodeJS.Timeout | undefined
+  const opened = Promise.withResolvers<void>()
+  let current: Connection | undefined
   let isOver = false
 
-  async function open(): Promise<void> {
-    const connection = new Connection(options)
-    current = connection
-    connection.once('end', () => {
-      if (!isOver) retry = setTimeout(() => void open().catch(() => undefined), retryMs).unref()
-    })
-    await connection.connect()
-    await onOpen(connection).catch((error: unknown) => {
-      connection.end()
-      throw error
-    })
+  async function run(): Promise<void> {
+    while (!isOver) {
+      try {
+        current = await openConnection(options)
+        const closed = new Promise((resolve) => current?.once('end', resolve))
+        if (isOver) break
+        await onOpen(current)
+        opened.resolve()
+        await closed
+      } catch (error) {
+        opened.reject(error)
+      }
+      void current?.end()
+      await sleep(retryMs, undefined, { ref: false })
+    }
+    void current?.end()
   }
 
+  void run()
   return {
-    opened: open(),
+    opened: opened.promise,
     end() {
       isOver = true
-      clearTimeout(retry)
-      current.end()
+      void current?.end()
     },
   }
 }
@@ -70,8 +75,8 @@ export interface ListenerSettings {
 /** Listens to a channel. Messages that are sent while the connection is lost are missed. */
 export function listenTo({ options, channel, onMessage, onListening }: ListenerSettings): KeptConnection {
   return keepConnected(options, LISTEN_RETRY_MS, async (connection) => {
-    connection.on('notification', onMessage)
-    await connection.query`listen ${identifier(channel)}`
+    connection.on('notification', ({ payload = '' }) => onMessage(payload))
+    await connection.sql`listen ${identifier(channel)}`
     onListening()
   })
 }
@@ -97,7 +102,7 @@ export function holdLock({ options, number, onChange }: SessionLockSettings): Se
 
   const kept = keepConnected({ ...options, settings }, LOCK_RETRY_MS, async (connection) => {
     // A lost connection holds the lock until the server notices.
-    await connection.query`select pg_advisory_lock(${number}::text::bigint)`
+    await connection.sql`select pg_advisory_lock(${number}::text::bigint)`
     if (connection.isLost) return
     holder = connection
     connection.once('end', () => isOver || onChange(false))
@@ -117,8 +122,8 @@ export function holdLock({ options, number, onChange }: SessionLockSettings): Se
 
 async function keepAlive(connection: Connection): Promise<void> {
   while (!connection.isLost) {
-    const limit = setTimeout(() => connection.end(), PING_LIMIT_MS)
-    await connection.query`select 1 as one`.catch(() => undefined)
+    const limit = setTimeout(() => void connection.end(), PING_LIMIT_MS)
+    await connection.sql`select 1 as one`.catch(() => undefined)
     clearTimeout(limit)
     await sleep(PING_MS, undefined, { ref: false })
   }

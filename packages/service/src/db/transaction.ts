@@ -35,7 +35,7 @@ const USE_INDEXES = { text: `select ${settingCalls(INDEX_SETTINGS, true)}`, valu
 const FAILED_BEFORE = '25P02'
 
 export async function transact<T>(connection: Connection, work: (tx: Transaction) => Promise<T>): Promise<T> {
-  const { query } = connection
+  const { sql } = connection
   let isOver = false
   let hasIndexPlans = false
   let failure: { readonly error: unknown } | undefined
@@ -60,19 +60,19 @@ export async function transact<T>(connection: Connection, work: (tx: Transaction
   })
   const deferred: Promise<unknown>[] = []
   deferredIn.set(tx, deferred)
-  query`begin`.catch(note)
+  sql`begin`.catch(note)
   try {
     const result = await work(tx)
     isOver = true
     if (failure) throw failure.error
-    const [{ command }] = await Promise.all([query`commit`, ...deferred])
+    const [{ command }] = await Promise.all([sql`commit`, ...deferred])
     // PostgreSQL answers the commit of a failed transaction with ROLLBACK.
     if (command !== 'COMMIT') throw new Error(`a transaction ended with ${command} instead of a commit`)
     return result
   } catch (error) {
     isOver = true
     // A connection that cannot roll back is not used again.
-    if (!connection.isLost) await query`rollback`.catch(() => connection.end())
+    if (!connection.isLost) await sql`rollback`.catch(() => connection.end())
     throw sqlState(error) === FAILED_BEFORE && failure ? failure.error : error
   }
 }
