@@ -11,7 +11,6 @@ import {
   type Database,
   type EmbeddedDatabase,
 } from './db/index.ts'
-import { isSuperuser } from './db/superuser.ts'
 import { startDelivery } from './delivery/engine.ts'
 import { alertTask } from './features/alerts/alert-outbox.ts'
 import { maintainKeys } from './features/deliveries/maintain-keys.ts'
@@ -80,7 +79,10 @@ export async function startService(given: Config, options: ServiceOptions = {}):
   if (options.embedded) cleanup.use(options.embedded)
   const storage = await openStorage(config, cleanup, { embedded: options.embedded, progress })
   await migrate(storage.db)
-  if (await isSuperuser(storage.db)) {
+  const [role] = await storage.db<
+    { superuser: string }[]
+  >`select current_setting('is_superuser') as superuser`
+  if (role?.superuser === 'on') {
     log.warn(
       'the role of DATABASE_URL is a superuser: use one that owns the database and has no other privilege',
     )

@@ -1,11 +1,13 @@
+import type { Connection } from './connection.ts'
 import { createConnectionPool, type ConnectionPool, type PoolLimits } from './connection-pool.ts'
 import { connectionOptionsOf, type ConnectionTarget } from './database-address.ts'
 import { PLAN_OUTDATED, sqlState } from './database-errors.ts'
-import { holdLock, listenTo, type SessionLock } from './kept-connection.ts'
-import { INDEX_SETTINGS, queriesOver, type Queries, type Send } from './queries.ts'
+import { keepConnected, type KeptConnectionSettings } from './kept-connection.ts'
+import { identifier, INDEX_SETTINGS, queriesOver, type Queries, type Send } from './queries.ts'
 import { transact, type Transactions } from './transaction.ts'
 
 export { addressOf, type ConnectionTarget, type SocketTarget } from './database-address.ts'
+export type { Session } from './kept-connection.ts'
 export { fragment, identifier, type Fragment, type Queries } from './queries.ts'
 export type { Transaction } from './transaction.ts'
 
@@ -13,10 +15,13 @@ export type { Transaction } from './transaction.ts'
 export interface Database extends Queries, Transactions {
   /** Its name on the server. */
   readonly database: string
-  /** Resolves when it listens; `onListening` is called then, and each time it listens again. */
+  /**
+   * Resolves when it listens; `onListening` is called then, and each time it listens again. Messages that are sent while
+   * the connection is lost are missed.
+   */
   listen(channel: string, onMessage: (payload: string) => void, onListening: () => void): Promise<void>
-  /** Holds an advisory lock until the database is closed, on a connection of its own. */
-  holdLock(number: string, onChange: (isHeld: boolean) => void): Pick<SessionLock, 'isHeld'>
+  /** Keeps a connection of its own open. Settles when the first one has been opened or has failed. */
+  keepConnection(settings: KeptConnectionSettings): Promise<void>
   /** Work in progress has `timeout` seconds to finish. */
   end(options?: { readonly timeout?: number }): Promise<void>
 }
@@ -30,6 +35,7 @@ export interface ConnectionSettings extends PoolLimits {
 
 const SESSION_SETTINGS = { TimeZone: 'UTC', statement_timeout: '30000' }
 const END_LIMIT_SECONDS = 30
+const LISTEN_RETRY_MS = 500
 
 /**
  * Half of the connections serve transactions. The other half serves single statements: one quarter those that are sent
@@ -49,20 +55,26 @@ export function openDatabase(given: ConnectionSettings): Database {
   // Without named statements no plan is kept, and behind PgBouncer the settings would reach other sessions.
   const statementsByIndex = poolOf(1 / 4, options.hasNamedStatements ? INDEX_SETTINGS : {})
   const kept: { end(): void }[] = []
+  const keepConnection = (how: KeptConnectionSettings<Connection>) => {
+    const connection = keepConnected(options, how)
+    kept.push(connection)
+    return connection.opened
+  }
 
   return Object.assign(queriesOver(sendTo(statements), sendTo(statementsByIndex)), {
     database: options.client.database ?? '',
     begin: ((work) => transactions.use((connection) => transact(connection, work))) as Transactions['begin'],
     listen(channel: string, onMessage: (payload: string) => void, onListening: () => void) {
-      const listener = listenTo({ options, channel, onMessage, onListening })
-      kept.push(listener)
-      return listener.opened
+      return keepConnection({
+        retryMs: LISTEN_RETRY_MS,
+        async onOpen(connection) {
+          connection.on('notification', ({ payload = '' }) => onMessage(payload))
+          await connection.sql`listen ${identifier(channel)}`
+          onListening()
+        },
+      })
     },
-    holdLock(number: string, onChange: (isHeld: boolean) => void) {
-      const lock = holdLock({ options, number, onChange })
-      kept.push(lock)
-      return lock
-    },
+    keepConnection,
     async end({ timeout = END_LIMIT_SECONDS } = {}) {
       for (const each of kept) each.end()
       await Promise.all([transactions, statements, statementsByIndex].map((pool) => pool.end(timeout)))

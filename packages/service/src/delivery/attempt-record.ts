@@ -1,4 +1,4 @@
-import { columnsOf } from '../db/columns.ts'
+import { columnsOf } from '../kernel/row-columns.ts'
 import type { Queries, Transaction } from '../db/database.ts'
 import { raiseAlerts, type NewAlert } from '../features/alerts/raise-alert.ts'
 import { disableEndpoint, markAnswered } from '../features/notifications/endpoint-store.ts'

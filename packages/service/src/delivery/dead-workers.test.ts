@@ -8,9 +8,9 @@ import { Registry } from 'prom-client'
 import { openDatabase } from '../db/database.ts'
 import { randomId } from '../kernel/ids.ts'
 import { openPlatformKeys } from '../kernel/platform-keys.ts'
-import { numberOf } from '../kernel/named-locks.ts'
 import { beginClaim, claimDeliveries } from './delivery-store.ts'
 import { startDelivery } from './engine.ts'
+import { holdWorkerName } from './worker-lock.ts'
 
 const made = await deliveryWorld({ config: { role: 'api' } })
 const { world, receiver } = made
@@ -150,9 +150,7 @@ test('[O-44] a slow worker keeps its claims; its death is detected without waiti
   const endpointId = await freshEndpoint()
   await made.event()
   const slow = open()
-  await new Promise<void>((resolve) =>
-    slow.holdLock(numberOf('worker', 'wrk_slow'), (isHeld) => isHeld && resolve()),
-  )
+  await new Promise<void>((resolve) => holdWorkerName(slow, 'wrk_slow', (isHeld) => isHeld && resolve()))
   const [claimed] = await claimAs('wrk_slow', endpointId, { isBegun: false })
   await using running = new AsyncDisposableStack()
   running.use(await startWorker('wrk_1'))
@@ -195,9 +193,7 @@ test('[O-44] a worker that lost its lock sends nothing and cannot record reclaim
   await until(() => receiver.received.length === 1, 'under way')
   // Another worker acquires the free lock and holds it while it reclaims.
   const other = open('wrk_other')
-  const held = new Promise<void>((resolve) =>
-    other.holdLock(numberOf('worker', 'wrk_1'), (isHeld) => isHeld && resolve()),
-  )
+  const held = new Promise<void>((resolve) => holdWorkerName(other, 'wrk_1', (isHeld) => isHeld && resolve()))
   await world.sql`select pg_terminate_backend(${(await lockHolder('wrk_1')) ?? 0})`
   await held
   await made.event()

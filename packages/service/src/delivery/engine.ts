@@ -7,7 +7,6 @@ import { loggableError } from '../db/database-errors.ts'
 import { type Clock, secondsAfter, secondsBetween } from '../kernel/clock.ts'
 import type { NewId } from '../kernel/ids.ts'
 import type { WebhookKeys } from '../kernel/platform-keys-webhook.ts'
-import { numberOf } from '../kernel/named-locks.ts'
 import { attemptDelivery, type AttemptTools } from './attempt.ts'
 import type { FinishedAttempt } from './attempt-record.ts'
 import { createClaimer } from './claimer.ts'
@@ -26,6 +25,7 @@ import { startSweeper } from './sweep.ts'
 import type { ReclaimedWork } from './reclaim.ts'
 import { listenForDeliveries } from './wake-up.ts'
 import { watchWorkers } from './watch-workers.ts'
+import { holdWorkerName } from './worker-lock.ts'
 
 export interface DeliverySettings {
   readonly db: Database
@@ -95,7 +95,7 @@ export function startDelivery(settings: DeliverySettings): AsyncDisposable {
     onFailure: () => sweeper.requestSweep(),
   })
   const lockConnection = settings.openListener()
-  const lock = lockConnection.holdLock(numberOf('worker', tools.worker), (isHeld) => {
+  const lock = holdWorkerName(lockConnection, tools.worker, (isHeld) => {
     if (isHeld) return pump()
     log.warn({ worker: tools.worker }, 'lost the connection that holds the worker lock')
     workers.pause()

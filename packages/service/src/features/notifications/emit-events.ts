@@ -4,7 +4,7 @@ import {
   type PackageState,
   type TransportMode,
 } from '@agent-exchange/protocol'
-import { columnsOf } from '../../db/columns.ts'
+import { columnsOf } from '../../kernel/row-columns.ts'
 import type { Transaction } from '../../db/database.ts'
 import { deferToCommit } from '../../db/transaction.ts'
 import { orderedId, RANDOM_DIGITS, TIME_DIGITS, type NewId } from '../../kernel/ids.ts'

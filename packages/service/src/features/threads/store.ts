@@ -1,5 +1,5 @@
 import { PROTOCOL_VERSION, type TransportMode } from '@agent-exchange/protocol'
-import { columnsOf } from '../../db/columns.ts'
+import { columnsOf } from '../../kernel/row-columns.ts'
 import type { Queries, Transaction } from '../../db/database.ts'
 import { column, copyTarget } from '../../db/copy.ts'
 import type { ChainEnd } from '../audit/chain.ts'

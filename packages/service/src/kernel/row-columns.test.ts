@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import fc from 'fast-check'
 import { testDatabase } from '@agent-exchange/testkit'
-import { columnsOf } from './columns.ts'
-import { openDatabase } from './database.ts'
+import { columnsOf } from './row-columns.ts'
+import { openDatabase } from '../db/database.ts'
 
 const database = await testDatabase()
 const db = openDatabase({ target: database.url, maximumConnections: 2, applicationName: 'test' })

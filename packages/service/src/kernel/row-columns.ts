@@ -1,22 +1,22 @@
 type Value = string | number | null
 
-/** The rows of a statement, a text for each column; see {@link columnsOf}. */
+/** The rows of a statement as one text per column; see {@link columnsOf}. */
 export interface Columns<Row> {
   (name: keyof Row): string
-  /** What stands between two values of a column, and in none of them. */
+  /** Separates the values of a column, and occurs in none of them. */
   readonly separator: string
 }
 
 const UNIT_SEPARATOR = '\u001f'
 
 /**
- * Rows for a statement that inserts or changes many. Each column goes as one text, which the server splits:
+ * Rows for a statement that inserts or updates many. Each column is sent as one text, which the server splits:
  *
  *     from (select ${column.separator}::text as mark) as sent,
  *       unnest(string_to_array(${column('a')}, mark), string_to_array(${column('b')}, mark)) as row (a, b)
  *
- * Arrays and JSON are written and read value by value, which costs both sides several times as much (0013). Null is
- * written as an empty text, and arrives as that or, where it is the only row, as null: nullif(a, '').
+ * Arrays and JSON are encoded and parsed value by value, which costs both sides several times as much (0013). Null is
+ * sent as an empty text; read it with nullif(a, '').
  */
 export function columnsOf<Row extends object>(rows: readonly Row[]): Columns<Row> {
   const separator = separatorFor(rows)
@@ -25,11 +25,11 @@ export function columnsOf<Row extends object>(rows: readonly Row[]): Columns<Row
 }
 
 function written(value: Value): string {
-  if (value === '') throw new Error('an empty text cannot be told from none')
+  if (value === '') throw new Error('an empty text cannot be distinguished from null')
   return value === null ? '' : String(value)
 }
 
-/** Almost always the character that was made for this. A text that holds it brings another one into use. */
+/** The control character for this purpose, or a random text if a value contains it. */
 function separatorFor(rows: readonly object[]): string {
   let separator = UNIT_SEPARATOR
   while (rows.some((row) => holds(row, separator))) {
