@@ -13,18 +13,14 @@ export interface PoolLimits {
   readonly waitLimitMs?: number
 }
 
-/** Connections are opened on demand and kept. A lost one is replaced when a caller needs it. */
-export interface ConnectionPool {
-  use<T>(work: (connection: Connection) => Promise<T>): Promise<T>
-  /** Work in progress has this time to finish; new work is refused. */
-  end(limitSeconds: number): Promise<void>
-}
+export type ConnectionPool = ReturnType<typeof createConnectionPool>
 
+/** Connections are opened on demand and kept. A lost one is replaced when a caller needs it. */
 export function createConnectionPool(
   options: ConnectionOptions,
   maximum: number,
   { maximumWaiting = MAXIMUM_WAITING, waitLimitMs = WAIT_LIMIT_MS }: PoolLimits,
-): ConnectionPool {
+) {
   const idle: Connection[] = []
   const inUse = new Set<Connection>()
   const waiting = new Set<PromiseWithResolvers<void>>()
@@ -73,11 +69,12 @@ export function createConnectionPool(
   }
 
   return {
-    async use(work) {
+    async use<T>(work: (connection: Connection) => Promise<T>): Promise<T> {
       await acquire()
       return run(work).finally(release)
     },
-    async end(limitSeconds) {
+    /** Work in progress has this time to finish; new work is refused. */
+    async end(limitSeconds: number): Promise<void> {
       state = 'ending'
       if (active > 0)
         await Promise.race([allReleased.promise, sleep(limitSeconds * 1_000, undefined, { ref: false })])

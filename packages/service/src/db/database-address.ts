@@ -37,22 +37,21 @@ const ROLES = {
 } as const
 const ADDRESS = /^(?<before>postgres(?:ql)?:\/\/(?:[^@/?]*@)?)(?<hosts>[^/?]*)(?<after>.*)$/su
 
-interface Session {
-  readonly applicationName: string
-  readonly settings: Readonly<Record<string, string>>
-}
-
 /**
  * Reads an address as libpq does: several hosts, `target_session_attrs`, `sslmode` and the certificate files. Only
  * `prepare=false` is our own parameter.
  *
  * @throws {DatabaseFailure}
  */
-export function connectionOptionsOf(target: ConnectionTarget, session: Session): ConnectionOptions {
+export function connectionOptionsOf(
+  target: ConnectionTarget,
+  applicationName: string,
+  settings: ConnectionOptions['settings'],
+): ConnectionOptions {
   const found = ADDRESS.exec(typeof target === 'string' ? target : addressOf(target))?.groups
   if (!found) throw new DatabaseFailure('The address of the database must begin with postgres://.')
   const { before = '', hosts = '', after = '' } = found
-  // The parser reads addresses with a single host.
+  // The parser supports a single host.
   const each = hosts.split(',').map((host) => parsed(`${before}${host}${after}`))
   const [{ host: _, port: __, ...first } = { host: '', database: '' }] = each
   if (first['sslmode'] !== undefined) chosen('sslmode', first['sslmode'], TLS_MODES)
@@ -62,13 +61,13 @@ export function connectionOptionsOf(target: ConnectionTarget, session: Session):
     role: chosen('target_session_attrs', first['target_session_attrs'] ?? 'any', ROLES),
     client: {
       ...client,
-      // Where it is undefined, pg reads the environment.
+      // If it is undefined, pg reads the environment.
       ssl: client.ssl ?? false,
-      application_name: client.application_name ?? session.applicationName,
+      application_name: client.application_name ?? applicationName,
       keepAlive: true,
       keepAliveInitialDelayMillis: KEEP_ALIVE_AFTER_MS,
     },
-    settings: session.settings,
+    settings,
     hasNamedStatements: first['prepare'] !== 'false',
   }
 }
@@ -79,13 +78,13 @@ function parsed(address: string): Parsed {
   try {
     return parse(address, { useLibpqCompat: true })
   } catch (error) {
-    // Not the cause: it may hold the password.
+    // Without the cause, which may contain the password.
     const reason = error instanceof Error && !('input' in error) ? `: ${error.message}` : ''
     throw new DatabaseFailure(`The address of the database cannot be used${reason}.`)
   }
 }
 
-/** `?host=a,b&port=1,2` names several too; a single port is that of all hosts. */
+/** `?host=a,b&port=1,2` names several hosts too; a single port applies to all of them. */
 function hostsOf({ host, port }: Parsed): Host[] {
   const ports = (port || DEFAULT_PORT).split(',')
   return (host ?? '')

@@ -43,7 +43,7 @@ const LISTEN_RETRY_MS = 500
  */
 export function openDatabase(given: ConnectionSettings): Database {
   const { target, maximumConnections, applicationName, ...limits } = given
-  const options = connectionOptionsOf(target, { applicationName, settings: SESSION_SETTINGS })
+  const options = connectionOptionsOf(target, applicationName, SESSION_SETTINGS)
   const poolOf = (share: number, settings = {}) =>
     createConnectionPool(
       { ...options, settings: { ...options.settings, ...settings } },
@@ -61,38 +61,38 @@ export function openDatabase(given: ConnectionSettings): Database {
     return connection.opened
   }
 
-  return Object.assign(queriesOver(sendTo(statements), sendTo(statementsByIndex)), {
+  const others: Omit<Database, keyof Queries> = {
     database: options.client.database ?? '',
-    begin: ((work) => transactions.use((connection) => transact(connection, work))) as Transactions['begin'],
-    listen(channel: string, onMessage: (payload: string) => void, onListening: () => void) {
-      return keepConnection({
+    begin: (work) => transactions.use((connection) => transact(connection, work)),
+    keepConnection,
+    listen: (channel, onMessage, onListening) =>
+      keepConnection({
         retryMs: LISTEN_RETRY_MS,
         async onOpen(connection) {
           connection.on('notification', ({ payload = '' }) => onMessage(payload))
           await connection.sql`listen ${identifier(channel)}`
           onListening()
         },
-      })
-    },
-    keepConnection,
+      }),
     async end({ timeout = END_LIMIT_SECONDS } = {}) {
       for (const each of kept) each.end()
       await Promise.all([transactions, statements, statementsByIndex].map((pool) => pool.end(timeout)))
     },
-  })
+  }
+  return Object.assign(queriesOver(sendTo(statements), sendTo(statementsByIndex)), others)
 }
 
 /** A single statement whose plan is outdated is sent again; the connection has forgotten the plan. */
 function sendTo(pool: ConnectionPool): Send {
   return async (write) => {
     const statement = write()
-    return pool.use(async (connection) => {
-      try {
-        return await connection.send(() => statement)
-      } catch (error) {
-        if (sqlState(error) !== PLAN_OUTDATED) throw error
-        return await connection.send(() => statement)
-      }
-    })
+    return pool.use((connection) =>
+      connection
+        .send(() => statement)
+        .catch((error: unknown) => {
+          if (sqlState(error) !== PLAN_OUTDATED) throw error
+          return connection.send(() => statement)
+        }),
+    )
   }
 }

@@ -82,17 +82,15 @@ async function applyNext(tx: Transaction, migrations: readonly Migration[]): Pro
 function refuseForeign(done: readonly Omit<Migration, 'sql'>[], known: readonly Migration[]): void {
   for (const [index, { number, name, checksum }] of done.entries()) {
     const ours = known[index]
-    if (ours === undefined) {
+    if (ours === undefined)
       throw new DatabaseFailure(
         `The database was brought to ${name} by a newer release, and this one ends at ` +
           `${known.at(-1)?.name}. Start that release, or restore a backup made before the upgrade.`,
       )
-    }
-    if (number !== ours.number || checksum !== ours.checksum) {
+    if (number !== ours.number || checksum !== ours.checksum)
       throw new DatabaseFailure(
         `The database holds ${name} with another content than this release has in ${ours.name}. ` +
           'Migrations are never edited: start the release that made the database.',
       )
-    }
   }
 }

@@ -1,8 +1,8 @@
 import type pg from 'pg'
 import { serialize } from 'pg-protocol'
-import type { Answer, Statement, Value } from './queries.ts'
+import type { Answer, Row, Statement, Value } from './queries.ts'
 import { lossOr, PLAN_OUTDATED, sqlState } from './database-errors.ts'
-import { createResultReader, toParameter, type ResultReader } from './value-types.ts'
+import { createRowReader, toParameter, type RowReader } from './value-types.ts'
 
 export interface Request {
   readonly statement: Statement
@@ -10,10 +10,10 @@ export interface Request {
   readonly reject: (error: unknown) => void
 }
 
-/** A statement that the server has parsed. Only the first answer describes the rows, so their reader is kept. */
+/** A statement that the server has parsed. Only the first answer describes the rows, so the reader is kept. */
 export interface Prepared {
   readonly name: string
-  readonly reader: ResultReader
+  readonly reader: RowReader
 }
 
 /** The prepared statements of one connection by their texts. */
@@ -36,6 +36,7 @@ export class Pipeline implements pg.Submittable {
   readonly #known: PreparedStatements | undefined
   readonly #sent: Sent[] = []
   #at = 0
+  #rows: Row[] = []
   #unreadable: unknown
 
   constructor(requests: readonly Request[], known: PreparedStatements | undefined) {
@@ -53,7 +54,7 @@ export class Pipeline implements pg.Submittable {
   #write(request: Request, stream: pg.Connection['stream']): void {
     const { text, values, copyData } = request.statement
     const known = this.#known?.get(text)
-    const prepared = known ?? { name: this.#known ? `s${++lastName}` : '', reader: createResultReader() }
+    const prepared = known ?? { name: this.#known ? `s${++lastName}` : '', reader: createRowReader() }
     this.#sent.push({ ...request, prepared, isNew: !known })
     if (!known) {
       this.#known?.set(text, prepared)
@@ -74,20 +75,22 @@ export class Pipeline implements pg.Submittable {
   }
 
   handleDataRow({ fields }: { readonly fields: (string | null)[] }): void {
-    const reader = this.#sent[this.#at]?.prepared.reader
     try {
-      reader?.rows.push(reader.parseRow(fields))
+      const row = this.#sent[this.#at]?.prepared.reader.parseRow(fields)
+      if (row) this.#rows.push(row)
     } catch (error) {
       this.#unreadable ??= error
     }
   }
 
-  handleCommandComplete(message: { readonly text: string }): void {
+  /** The text is the command and, for most commands, at its end the number of rows: INSERT 0 3. */
+  handleCommandComplete({ text }: { readonly text: string }): void {
     const sent = this.#sent[this.#at++]
-    if (!sent) return
-    const answer = takeAnswer(sent.prepared.reader, message)
-    if (this.#unreadable === undefined) return sent.resolve(answer)
-    sent.reject(this.#unreadable)
+    const [command = '', ...rest] = text.split(' ')
+    const answer = Object.assign(this.#rows, { command, count: Number(rest.at(-1)) || 0 })
+    if (this.#unreadable === undefined) sent?.resolve(answer)
+    else sent?.reject(this.#unreadable)
+    this.#rows = []
     this.#unreadable = undefined
   }
 
@@ -101,19 +104,10 @@ export class Pipeline implements pg.Submittable {
 
   handleError(error: unknown): void {
     if (sqlState(error) === PLAN_OUTDATED) this.#known?.clear()
-    for (const { statement, prepared, isNew, reject } of this.#sent.slice(this.#at)) {
-      prepared.reader.rows = []
+    for (const { statement, isNew, reject } of this.#sent.slice(this.#at)) {
       // Whether the server has parsed it is unknown.
       if (isNew) this.#known?.delete(statement.text)
       reject(lossOr(error))
     }
   }
-}
-
-/** Leaves the reader ready for the next answer to the same statement. */
-function takeAnswer(reader: ResultReader, message: { readonly text: string }): Answer {
-  const { rows } = reader
-  Object.assign(reader, { rows: [], command: '', rowCount: 0 })
-  reader.addCommandComplete(message)
-  return Object.assign(rows, { count: reader.rowCount ?? 0, command: reader.command ?? '' })
 }

@@ -27,15 +27,11 @@ export const { prepareValue: toParameter } = (
 ).utils
 
 /** Members of `pg.Result` that its types do not name. */
-export interface ResultReader {
-  rows: Row[]
-  command: string | null
-  rowCount: number | null
+export interface RowReader {
   addFields(fields: readonly pg.FieldDef[]): void
   parseRow(values: readonly (string | null)[]): Row
-  addCommandComplete(message: { readonly text: string }): void
 }
 
-export function createResultReader(): ResultReader {
-  return new pg.Result('object', valueTypes as never) as pg.Result & ResultReader
+export function createRowReader(): RowReader {
+  return new pg.Result('object', valueTypes as never) as pg.Result & RowReader
 }
