@@ -126,6 +126,14 @@ test('the planner settings apply to statements by index, and in a transaction fr
   await single.end()
 })
 
+test('with prepare=false no session has planner settings, which PgBouncer would hand to other clients', async () => {
+  const target = `${database.url}?prepare=false`
+  const plain = openDatabase({ target, maximumConnections: 1, applicationName: 'test' })
+  const [row] = await plain.byIndex<{ value: string }[]>`select current_setting('enable_seqscan') as value`
+  assert.equal(row?.value, 'on')
+  await plain.end()
+})
+
 test('statements that are not sent by index read no whole table either', async () => {
   for (const name of ['packages by their ids', 'receipts of a package', 'usage of organizations'] as const)
     assert.doesNotMatch(await planOf(STATEMENTS[name], { isByIndex: false }), /Seq Scan/, name)
