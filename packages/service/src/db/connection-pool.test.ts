@@ -47,13 +47,22 @@ for (const [kind, run] of Object.entries(KINDS)) {
     await assert.rejects(run(db), unavailable('CONNECTION_ENDED'))
   })
 
-  test(`a ${kind} that does not finish in time is cut off when the pool ends`, async () => {
+  test(`a ${kind} that does not finish in time is cut off when the pool ends, and so is one that waits`, async () => {
     const db = open({})
-    const running = run(db, 20)
-    const failed = assert.rejects(running, isUnavailable)
+    const failed = [run(db, 20), run(db, 20)].map((each) => assert.rejects(each, isUnavailable))
     const started = performance.now()
     await db.end({ timeout: 0.1 })
-    await failed
+    await Promise.all(failed)
     assert.ok(performance.now() - started < 5_000)
   })
 }
+
+test('a caller that gave up waiting leaves its place to the next one', async () => {
+  const db = open({ waitLimitMs: 200, maximumWaiting: 1 })
+  const running = db`select pg_sleep(1)`
+  await assert.rejects(db`select 1`, unavailable('POOL_TIMEOUT'))
+  await assert.rejects(db`select 1`, unavailable('POOL_TIMEOUT'))
+  await running
+  for (let times = 0; times < 3; times++) assert.equal((await db`select 1`).length, 1)
+  await db.end()
+})
