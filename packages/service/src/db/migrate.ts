@@ -32,11 +32,11 @@ export function readMigrations(folder: URL = FOLDER): Migration[] {
 }
 
 /**
- * Brings the database to this release, forward only. Any number of processes may do so at once: each migration
- * is one transaction under one lock, and whoever comes second finds it done.
+ * Migrates the database to this release, forward only. Processes may do so concurrently: each migration is one
+ * transaction under one lock, and the second process finds it applied.
  *
  * @returns the migrations that this call applied
- * @throws {DatabaseFailure} where the server is too old, or the database is not one that this release made
+ * @throws {DatabaseFailure} if the server is too old, or the database was not made by this release or an earlier one
  */
 export async function migrate(db: Database, migrations = readMigrations()): Promise<string[]> {
   await checkServer(db)
@@ -59,7 +59,7 @@ async function checkServer(db: Database): Promise<void> {
 }
 
 async function applyNext(tx: Transaction, migrations: readonly Migration[]): Promise<string | undefined> {
-  // Neither the wait for another process nor a long migration is an accident.
+  // Both the wait for another process and a migration may take long.
   await tx`set local statement_timeout = 0`
   await tx`select pg_advisory_xact_lock(${MIGRATION_LOCK})`
   await tx`

@@ -27,8 +27,8 @@ interface Sent extends Request {
 let lastName = 0
 
 /**
- * Statements that are sent together with one sync at the end. PostgreSQL answers them in order; where one of them
- * fails, it skips those behind it. pg calls the handlers, as it does those of its own queries.
+ * Statements that are sent together with one sync at the end. PostgreSQL answers them in order; if one of them
+ * fails, it skips the rest. pg calls the handlers, as it does those of its own queries.
  */
 export class Pipeline implements pg.Submittable {
   readonly #requests: readonly Request[]
@@ -65,7 +65,7 @@ export class Pipeline implements pg.Submittable {
       serialize.bind({ statement: prepared.name, values: values as Value[], valueMapper: toParameter }),
     )
     stream.write(serialize.execute())
-    // Without waiting for CopyInResponse: the server reads the rows right behind the statement.
+    // Without waiting for CopyInResponse: the server reads the rows after the statement.
     for (const message of copyData ?? []) stream.write(message)
     if (copyData) stream.write(serialize.copyDone())
   }
@@ -105,7 +105,7 @@ export class Pipeline implements pg.Submittable {
   handleError(error: unknown): void {
     if (sqlState(error) === PLAN_OUTDATED) this.#known?.clear()
     for (const { statement, isNew, reject } of this.#sent.slice(this.#at)) {
-      // Whether the server has parsed it is unknown.
+      // It is unknown whether the server has parsed it.
       if (isNew) this.#known?.delete(statement.text)
       reject(lossOr(error))
     }
