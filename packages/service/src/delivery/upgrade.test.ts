@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { test } from 'node:test'
 import { testServerUrl } from '@agent-exchange/testkit'
 import { openDatabase } from '../db/database.ts'
-import { migrate, readMigrations } from '../db/migrate.ts'
+import { migrate, readMigrations } from '../migrations/migrate.ts'
 
 const NOW = '2026-03-02T08:00:00.000Z'
 const MIGRATION = '0005-worker-locks-and-standby-keys.sql'

@@ -3,7 +3,7 @@ import { appendFileSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, 
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { openDatabase, type Database, type SocketTarget } from '../database.ts'
-import { migrate, readMigrations } from '../migrate.ts'
+import { migrate, readMigrations } from '../../migrations/migrate.ts'
 import { backUp } from './backup.ts'
 import { restore } from './restore.ts'
 import { startEmbedded } from './start-embedded.ts'

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { emptyTestDatabase } from '@agent-exchange/testkit'
 import { openDatabase } from '../../db/database.ts'
-import { migrate, readMigrations } from '../../db/migrate.ts'
+import { migrate, readMigrations } from '../../migrations/migrate.ts'
 
 const OWN = '0003-usage-and-signers.sql'
 

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
-import { DatabaseFailure } from './database-errors.ts'
-import type { Database, Transaction } from './database.ts'
+import { DatabaseFailure } from '../db/database-errors.ts'
+import type { Database, Transaction } from '../db/database.ts'
 
 /** Beside `src` and `dist` alike. */
 const FOLDER = new URL('../../migrations/', import.meta.url)

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { describeSchema, emptyTestDatabase, testDatabase } from '@agent-exchange/testkit'
-import { openDatabase, type Database } from './database.ts'
-import { DatabaseFailure } from './database-errors.ts'
+import { openDatabase, type Database } from '../db/database.ts'
+import { DatabaseFailure } from '../db/database-errors.ts'
 import { migrate, readMigrations, type Migration } from './migrate.ts'
 
 const open = (target: string) => openDatabase({ target, maximumConnections: 2, applicationName: 'test' })
