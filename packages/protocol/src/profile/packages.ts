@@ -1,6 +1,10 @@
 import { AUDIT_EVENT_TYPES } from '../vocabulary.ts'
 import { PACKAGE_STATES } from '../schema/package-state.ts'
-import { fixed, flag, integer, oneOf, openPoint, someOf, text } from './open-point.ts'
+import { Type } from 'typebox'
+import { fixed, flag, integer, oneOf, openPoint, someOf, text, unset } from './open-point.ts'
+
+/** C2SP signed-note: a key name has neither spaces nor plus signs. */
+const LOG_ORIGIN = '^[A-Za-z0-9][A-Za-z0-9._~:/-]*$'
 
 const kinds = (fallback: (typeof AUDIT_EVENT_TYPES)[number][], step: string, least = 0) =>
   someOf([...AUDIT_EVENT_TYPES], fallback, `audit events created by: ${step}`, least)
@@ -32,6 +36,32 @@ export const packagePoints = {
     settings: {
       default_limit: integer(500, 1, 5_000, 'items per list and page if the caller sets no limit'),
       maximum_limit: integer(1_000, 1, 5_000, 'maximum items per list and page'),
+      transparency_origin: unset(
+        Type.String({ pattern: LOG_ORIGIN, maxLength: 200 }),
+        'name of the transparency log; unset: the host of the public URL followed by /log',
+      ),
+      transparency_public: flag(
+        false,
+        'true: checkpoint, tiles and key of the transparency log need no access token; they reveal the volume of the exchange',
+      ),
+      transparency_sequence_milliseconds: integer(
+        250,
+        20,
+        10_000,
+        'pause between two searches for leaves that wait for the transparency log',
+      ),
+      transparency_checkpoint_milliseconds: integer(
+        10_000,
+        100,
+        600_000,
+        'pause between two checkpoints while the transparency log grows',
+      ),
+      transparency_maximum_delay_seconds: integer(
+        60,
+        1,
+        86_400,
+        'time within which a record is in a published checkpoint; operators are alerted when it takes longer',
+      ),
     },
   }),
   'O-17': openPoint({

@@ -9,6 +9,7 @@ import {
 import { type DeploymentProfile, PROTOCOL_VERSION } from '@agent-exchange/protocol'
 import type { Transaction } from '../db/database.ts'
 import type { NewId } from './ids.ts'
+import { appendKeyEvents, type KeyEvent } from './key-events.ts'
 import { type PlatformKeyRow, publicJwkOf } from './platform-keys-store.ts'
 import type { KeyVault } from './platform-keys-vault.ts'
 
@@ -32,13 +33,12 @@ export function statementKeyDirectory({ profile, newId, vault }: DirectorySettin
   async function event(
     tx: Transaction,
     keyId: string,
-    kind: string,
+    kind: KeyEvent['kind'],
     now: string,
     details = {},
   ): Promise<void> {
-    await tx`
-      insert into agent_key_event (event_id, agent_id, key_id, kind, recorded_at, actor, details)
-      values (${newId('keyevent')}, ${agent_id}, ${keyId}, ${kind}, ${now}, ${agent_id}, ${JSON.stringify(details)})`
+    const common = { eventId: newId('keyevent'), agentId: agent_id, actor: agent_id, recordedAt: now }
+    await appendKeyEvents(tx, [{ ...common, keyId, kind, details }])
   }
 
   async function addKey(tx: Transaction, key: PlatformKeyRow, now: string, replaces?: string): Promise<void> {

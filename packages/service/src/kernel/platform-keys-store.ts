@@ -5,7 +5,8 @@ import { secondsBetween } from './clock.ts'
 import { Problem } from './problem.ts'
 
 export const PLATFORM_KEY_PURPOSES = ['webhook', 'token', 'statement'] as const
-export type PlatformKeyPurpose = (typeof PLATFORM_KEY_PURPOSES)[number]
+/** `log` signs checkpoints of the transparency log; its key is rotated with the origin of the log only. */
+export type PlatformKeyPurpose = (typeof PLATFORM_KEY_PURPOSES)[number] | 'log'
 
 /** A row of platform_key; this file owns the table. */
 export interface PlatformKeyRow {

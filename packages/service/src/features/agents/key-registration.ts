@@ -1,10 +1,11 @@
 import type { DeploymentProfile, PublicKeyRequest } from '@agent-exchange/protocol'
 import type { Call } from '../../kernel/call.ts'
 import type { Transaction } from '../../db/database.ts'
+import { appendKeyEvents, type KeyEvent } from '../../kernel/key-events.ts'
 import { Problem } from '../../kernel/problem.ts'
 import { requireWithin } from '../organizations/usage-store.ts'
 import { readKeyMaterial, type KeyMaterial } from './key-material.ts'
-import { appendKeyEvents, insertKeys, setKeyStatus, type KeyEvent, type KeyRow } from './key-store.ts'
+import { insertKeys, setKeyStatus, type KeyRow } from './key-store.ts'
 import { inZulu } from './resources.ts'
 
 /** A requested key with its parsed material. */

@@ -19,17 +19,6 @@ export interface KeyRow {
   readonly invalid_from: string | null
 }
 
-/** Table agent_key_event: the append-only history of a key (ID-04). */
-export interface KeyEvent {
-  readonly eventId: string
-  readonly agentId: string
-  readonly keyId: string
-  readonly kind: 'registered' | 'retiring' | 'revoked'
-  readonly recordedAt: string
-  readonly actor: string
-  readonly details: object
-}
-
 /** All keys of an agent, including revoked ones, in order of registration. */
 export async function keysOf(db: Queries, agentId: string): Promise<KeyRow[]> {
   return db<KeyRow[]>`
@@ -79,27 +68,6 @@ export async function markRevoked(
   await tx`
     update agent_key set status = 'revoked', revoked_at = ${revokedAt}, invalid_from = ${invalidFrom}
     where agent_id = ${agent_id} and key_id = ${key_id}`
-}
-
-/** Appends all events in one statement, in order. */
-export async function appendKeyEvents(tx: Transaction, events: readonly KeyEvent[]): Promise<void> {
-  const rows = events.map((event, place) => ({
-    place,
-    event_id: event.eventId,
-    agent_id: event.agentId,
-    key_id: event.keyId,
-    kind: event.kind,
-    recorded_at: event.recordedAt,
-    actor: event.actor,
-    details: JSON.stringify(event.details),
-  }))
-  await tx`
-    insert into agent_key_event (event_id, agent_id, key_id, kind, recorded_at, actor, details)
-    select event_id, agent_id, key_id, kind, recorded_at, actor, details
-    from json_to_recordset(${JSON.stringify(rows)}::text::json) as row (
-      place integer, event_id text, agent_id text, key_id text, kind text, recorded_at timestamptz, actor text,
-      details text)
-    order by place`
 }
 
 export async function countRevocations(tx: Transaction, { agent_id, key_id }: KeyRow): Promise<number> {

@@ -3,13 +3,14 @@ import type { Transaction } from '../../db/database.ts'
 import { lockNames } from '../../kernel/named-locks.ts'
 import { isStorable } from '../../kernel/bounds.ts'
 import type { Call, Mutation } from '../../kernel/call.ts'
+import { appendKeyEvents } from '../../kernel/key-events.ts'
 import { Problem } from '../../kernel/problem.ts'
 import { requireAgent } from '../../kernel/roles.ts'
 import { lockNameOf } from '../keys/public-keys.ts'
 import { requireWithin } from '../organizations/usage-store.ts'
-import { findAgent } from './agent-store.ts'
+import { lockAgent } from './agent-store.ts'
 import { eventBy } from './key-registration.ts'
-import { appendKeyEvents, countRevocations, lockKey, markRevoked, type KeyRow } from './key-store.ts'
+import { countRevocations, lockKey, markRevoked, type KeyRow } from './key-store.ts'
 import { inZulu, toPublicKey } from './resources.ts'
 
 /**
@@ -25,7 +26,8 @@ export const revokeAgentKey: Mutation<'revokeAgentKey'> = {
     const { params, caller, body, now } = call
     const { agent_id: agentId, key_id: keyId } = params
     if (!isStorable(agentId) || !isStorable(keyId)) throw new Problem('resource_not_found')
-    const agent = await findAgent(tx, agentId)
+    // Before the key: whoever registers a key locks the agent first. Events of the agent are numbered under this lock.
+    const agent = await lockAgent(tx, agentId)
     // The same problem as for an unknown key, so that ids cannot be probed.
     if (agent?.organization_id !== caller.organizationId) throw new Problem('resource_not_found')
     // Signers share this lock (ID-05): a package is accepted before the revocation or refused after it.

@@ -1,12 +1,17 @@
 import { hash as digest } from 'node:crypto'
+import { recordLeaf } from '@agent-exchange/log'
 import { column, copyTarget } from '../../db/copy.ts'
 import type { Transaction } from '../../db/database.ts'
+import { queueLogBatch, toLogBatch } from '../../kernel/log-batch.ts'
 import { linkedText, quoted, type EntryText, type Link } from './entry-text.ts'
 
 /** A new entry for the audit chain of a thread. */
 export interface AuditDraft {
   readonly threadId: string
   readonly packageId: string
+  /** These two label the record in the transparency log. */
+  readonly contentDigest: string
+  readonly receiptSignature: string
   readonly senderOrgId: string
   readonly recipientOrgId: string
   readonly text: EntryText
@@ -37,6 +42,15 @@ interface AuditRecord {
   readonly recipient_org_id: string
   readonly policy_receipt_id: string | null
   readonly entries: string[]
+  readonly logged: LoggedRecord
+}
+
+/** What the leaf of a record covers beyond the columns of its row. */
+interface LoggedRecord {
+  readonly contentDigest: string
+  readonly receiptSignature: string
+  readonly previousHash: string | null
+  readonly entryHashes: string[]
 }
 
 /**
@@ -60,8 +74,9 @@ export function linkEntries(ends: ReadonlyMap<string, ChainEnd>, drafts: readonl
     if (last && continues(last, draft)) {
       last.last_position = link.position
       last.entries.push(entry)
+      last.logged.entryHashes.push(own)
     } else {
-      records.push(startRecord(draft, link.position, entry))
+      records.push(startRecord(draft, link, entry, own))
     }
   }
   return { records, ends: latest }
@@ -85,7 +100,13 @@ function continues(record: AuditRecord, draft: AuditDraft): boolean {
   )
 }
 
-function startRecord(draft: AuditDraft, position: number, entry: string): AuditRecord {
+function startRecord(
+  draft: AuditDraft,
+  { position, previous }: Link,
+  entry: string,
+  own: string,
+): AuditRecord {
+  const { contentDigest, receiptSignature } = draft
   return {
     thread_id: draft.threadId,
     first_position: position,
@@ -95,10 +116,15 @@ function startRecord(draft: AuditDraft, position: number, entry: string): AuditR
     recipient_org_id: draft.recipientOrgId,
     policy_receipt_id: draft.policyReceiptId ?? null,
     entries: [entry],
+    logged: { contentDigest, receiptSignature, previousHash: previous, entryHashes: [own] },
   }
 }
 
-type StoredRecord = Omit<AuditRecord, 'entries'> & { readonly entries: string }
+type StoredRecord = Omit<AuditRecord, 'entries' | 'logged'> & {
+  readonly entries: string
+  readonly log_batch_id: Uint8Array
+  readonly log_offset: number
+}
 
 const RECORDS = copyTarget<StoredRecord>('audit_record', {
   thread_id: column.text,
@@ -109,12 +135,34 @@ const RECORDS = copyTarget<StoredRecord>('audit_record', {
   recipient_org_id: column.text,
   policy_receipt_id: column.text,
   entries: column.text,
+  log_batch_id: column.bytea,
+  log_offset: column.integer,
 })
 
-/** Inserts linked entries. The caller has locked the chains and must save their new ends. */
-export function insertAuditRecords(tx: Transaction, records: readonly AuditRecord[]): Promise<void> {
-  return tx.copy(
-    RECORDS,
-    records.map((record) => ({ ...record, entries: `[${record.entries.join(',')}]` })),
+/**
+ * Inserts linked entries, and queues a leaf of each record for the transparency log. The caller has locked the chains and
+ * must save their new ends.
+ */
+export async function insertAuditRecords(tx: Transaction, records: readonly AuditRecord[]): Promise<void> {
+  const batch = toLogBatch(records, leafOf)
+  const rows = records.map(({ logged, ...record }, offset) => ({
+    ...record,
+    entries: `[${record.entries.join(',')}]`,
+    log_batch_id: batch.batchId,
+    log_offset: offset,
+  }))
+  await Promise.all([tx.copy(RECORDS, rows), queueLogBatch(tx, batch)])
+}
+
+function leafOf(record: AuditRecord, salt: Uint8Array): Uint8Array {
+  return recordLeaf(
+    {
+      packageId: record.package_id,
+      threadId: record.thread_id,
+      firstPosition: record.first_position,
+      lastPosition: record.last_position,
+      ...record.logged,
+    },
+    salt,
   )
 }

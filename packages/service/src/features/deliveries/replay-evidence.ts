@@ -3,11 +3,11 @@ import { lockNames } from '../../kernel/named-locks.ts'
 import { deferToCommit } from '../../db/transaction.ts'
 import { insertAuditRecords, linkEntries } from '../audit/chain.ts'
 import { toEntryText } from '../audit/entry-text.ts'
-import { threadsOf } from '../packages/store.ts'
+import { recordedPackages, type RecordedPackage } from '../packages/store.ts'
 import { chainEnds, moveChainEnds } from '../threads/store.ts'
 
-/** By package, the thread that this transaction has locked. */
-export type HeldThreads = ReadonlyMap<string, string>
+/** By id, packages whose threads this transaction has locked. */
+export type HeldThreads = ReadonlyMap<string, RecordedPackage>
 
 /**
  * Locks the threads of packages whose deliveries are to be replayed. To be taken before an endpoint: those who write
@@ -17,9 +17,10 @@ export async function holdThreads(
   tx: Transaction,
   deliveries: readonly { readonly package_id: string }[],
 ): Promise<HeldThreads> {
-  const threads = await threadsOf(tx, [...new Set(deliveries.map(({ package_id }) => package_id))])
-  await lockNames(tx, 'thread', [...threads.values()])
-  return threads
+  const packages = await recordedPackages(tx, [...new Set(deliveries.map(({ package_id }) => package_id))])
+  const threads = [...packages.values()].map(({ thread_id }) => thread_id)
+  await lockNames(tx, 'thread', threads)
+  return packages
 }
 
 /** A delivery that an operator had made. */
@@ -40,18 +41,20 @@ export interface ReplayFact {
 export async function recordReplays(
   tx: Transaction,
   replays: readonly ReplayFact[],
-  threads: HeldThreads,
+  packages: HeldThreads,
   { actor, reason, now }: { readonly actor: string; readonly reason: string; readonly now: string },
 ): Promise<void> {
-  const ends = await chainEnds(tx, [...new Set(threads.values())])
+  const ends = await chainEnds(tx, [...new Set([...packages.values()].map(({ thread_id }) => thread_id))])
   const drafts = replays.map(({ organization_id, package_id, replay_of, ...delivery }) => {
-    const threadId = threads.get(package_id)
-    if (threadId === undefined) throw new Error('a replay in a thread that is not locked')
+    const held = packages.get(package_id)
+    if (!held) throw new Error('a replay in a thread that is not locked')
     const replayed = replay_of === null ? {} : { replay_of }
     const proof = { kind: 'delivery_replayed', actor, reason, ...delivery, ...replayed }
     return {
-      threadId,
+      threadId: held.thread_id,
       packageId: package_id,
+      contentDigest: held.content_digest,
+      receiptSignature: held.receipt_signature,
       senderOrgId: organization_id,
       recipientOrgId: organization_id,
       text: toEntryText({ proof }),

@@ -23,6 +23,8 @@ export interface Decision {
   readonly newPairs: readonly (readonly [organization: string, counterparty: string])[]
   /** The package that a response answers. */
   readonly original: PackageRow | undefined
+  /** Of the policy receipt; it labels the package's records in the transparency log. */
+  readonly receiptSignature: string
 }
 
 /** Decides on one submission from the state that was read, or throws a problem. Pure: no clock, no database. */
@@ -32,13 +34,13 @@ export function decide(submission: Submission, state: AcceptanceState): Decision
   requireTimes(submission)
   requireSenderKey(submission, state)
   const original = requireOriginal(submission, state)
-  requirePolicyReceipt(submission, state)
+  const receiptSignature = requirePolicyReceipt(submission, state)
   const recipient = requireRecipient(metadata, state)
   const { thread, newPairs } = requireThread(submission, state)
   requireTransport(submission, recipient, thread.transportMode, state)
   requireSealedToParties(submission, recipient, state)
   requireStorage(submission, state)
-  return { thread, newPairs, original }
+  return { thread, newPairs, original, receiptSignature }
 }
 
 function requireFreshId({ package_id }: PackageMetadata, { packages }: AcceptanceState): void {
@@ -108,7 +110,7 @@ function differingParties(
 }
 
 /** POL-04. */
-function requirePolicyReceipt({ metadata }: Submission, { policyReceipts }: AcceptanceState): void {
+function requirePolicyReceipt({ metadata }: Submission, { policyReceipts }: AcceptanceState): string {
   const known = policyReceipts.get(metadata.policy_receipt_id)
   // A receipt of another organization and a missing one get the same answer.
   if (known?.row.sender_org_id !== metadata.sender_org_id) throw new Problem('policy_receipt_missing')
@@ -116,6 +118,7 @@ function requirePolicyReceipt({ metadata }: Submission, { policyReceipts }: Acce
   const differing = receiptDifferences(receipt, metadata)
   if (differing.length > 0) throw new Problem('policy_receipt_mismatch', { members: differing })
   if (!row.eligible) throw new Problem('policy_receipt_ineligible')
+  return receipt.signature.signature
 }
 
 /** PKG-06, PKG-15. */

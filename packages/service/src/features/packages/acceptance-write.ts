@@ -103,7 +103,11 @@ function statesOnAcceptance({ content, context }: Submission): PackageState[] {
   return move?.outcome === 'moved' ? ['accepted', ...move.implied, move.to] : ['accepted']
 }
 
-function toRow(submission: Submission, { thread }: Decision, state: PackageState): PackageRow {
+function toRow(
+  submission: Submission,
+  { thread, receiptSignature }: Decision,
+  state: PackageState,
+): PackageRow {
   const { metadata, content, now, signingKeyId, correlationId } = submission
   return {
     package_id: metadata.package_id,
@@ -128,6 +132,7 @@ function toRow(submission: Submission, { thread }: Decision, state: PackageState
     accepted_at: now,
     updated_at: now,
     correlation_id: correlationId,
+    receipt_signature: receiptSignature,
   }
 }
 

@@ -9,6 +9,8 @@ export function draftFor(row: PackageRow, text: EntryText, now: string): AuditDr
   return {
     threadId: row.thread_id,
     packageId: row.package_id,
+    contentDigest: row.content_digest,
+    receiptSignature: row.receipt_signature,
     senderOrgId: row.sender_org_id,
     recipientOrgId: row.recipient_org_id,
     text,

@@ -7,7 +7,7 @@ import type {
   TransportMode,
 } from '@agent-exchange/protocol'
 import { column, copyTarget } from '../../db/copy.ts'
-import type { Queries, Transaction } from '../../db/database.ts'
+import { fragment, type Queries, type Transaction } from '../../db/database.ts'
 import type { Context } from '../../kernel/context.ts'
 import { fromParts, type ContentPart } from './content-parts.ts'
 
@@ -35,22 +35,38 @@ export interface PackageRow {
   readonly accepted_at: string
   readonly updated_at: string
   readonly correlation_id: string
+  /** The signature of its policy receipt: it labels the package's records in the transparency log. */
+  readonly receipt_signature: string
 }
+
+/** Packages from before the transparency log have it in the body of their policy receipt only. */
+const RECEIPT_SIGNATURE = fragment`coalesce(receipt_signature, (
+  select body::json #>> '{signature,signature}' from policy_receipt
+  where policy_receipt.policy_receipt_id = package.policy_receipt_id)) as receipt_signature`
 
 export async function loadPackages(
   queries: Queries,
   ids: readonly string[],
 ): Promise<Map<string, PackageRow>> {
   const rows = await queries<PackageRow[]>`
-    select * from package where package_id = any(${[...ids]})`
+    select package.*, ${RECEIPT_SIGNATURE} from package where package_id = any(${[...ids]})`
   return new Map(rows.map((row) => [row.package_id, row]))
 }
 
-/** Thread ids by package id. */
-export async function threadsOf(queries: Queries, ids: readonly string[]): Promise<Map<string, string>> {
-  const rows = await queries<{ package_id: string; thread_id: string }[]>`
-    select package_id, thread_id from package where package_id = any(${[...ids]})`
-  return new Map(rows.map(({ package_id, thread_id }) => [package_id, thread_id]))
+export type RecordedPackage = Pick<
+  PackageRow,
+  'package_id' | 'thread_id' | 'content_digest' | 'receipt_signature'
+>
+
+/** What an audit record says of its package, by package id. */
+export async function recordedPackages(
+  queries: Queries,
+  ids: readonly string[],
+): Promise<Map<string, RecordedPackage>> {
+  const rows = await queries<RecordedPackage[]>`
+    select package_id, thread_id, content_digest, ${RECEIPT_SIGNATURE}
+    from package where package_id = any(${[...ids]})`
+  return new Map(rows.map((row) => [row.package_id, row]))
 }
 
 /** PKG-07: undefined for a package of other parties, as for one that does not exist. */
@@ -60,7 +76,7 @@ export async function findPackageOfParty(
   organizationId: string,
 ): Promise<PackageRow | undefined> {
   const [row] = await queries<PackageRow[]>`
-    select * from package where package_id = ${packageId}
+    select package.*, ${RECEIPT_SIGNATURE} from package where package_id = ${packageId}
       and (sender_org_id = ${organizationId} or recipient_org_id = ${organizationId})`
   return row
 }
@@ -88,6 +104,7 @@ const PACKAGES = copyTarget<PackageRow>('package', {
   accepted_at: column.timestamptz,
   updated_at: column.timestamptz,
   correlation_id: column.text,
+  receipt_signature: column.text,
 })
 
 export function insertPackages(tx: Transaction, rows: readonly PackageRow[]): Promise<void> {

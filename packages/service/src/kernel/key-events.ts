@@ -1,0 +1,109 @@
+import { keyLeaf } from '@agent-exchange/log'
+import type { Transaction } from '../db/database.ts'
+import { queueLogBatch, toLogBatch } from './log-batch.ts'
+
+/** Table agent_key_event: the append-only history of a key (ID-04). */
+export interface KeyEvent {
+  readonly eventId: string
+  readonly agentId: string
+  readonly keyId: string
+  readonly kind: 'registered' | 'retiring' | 'revoked'
+  readonly recordedAt: string
+  readonly actor: string
+  readonly details: object
+}
+
+interface KeyOfAgent {
+  readonly organization_id: string
+  readonly key_id: string
+  readonly use: string
+  readonly thumbprint: string
+  readonly valid_from: string
+  readonly events: number
+}
+
+/**
+ * Appends events of one agent, whose lock the caller holds, and queues a leaf of each for the transparency log. The
+ * keys are already stored. The number in a leaf counts all key events of the agent.
+ */
+export async function appendKeyEvents(tx: Transaction, events: readonly KeyEvent[]): Promise<void> {
+  const [first] = events
+  if (!first) return
+  const keys = await keysOf(tx, first.agentId, events)
+  const numbered = events.map((event, index) => ({ event, key: keyNamed(keys, event), index }))
+  const batch = toLogBatch(numbered, ({ event, key, index }, salt) =>
+    keyLeaf(
+      {
+        organizationId: key.organization_id,
+        agentId: event.agentId,
+        number: key.events + index + 1,
+        keyId: event.keyId,
+        kind: event.kind,
+        use: key.use,
+        thumbprint: key.thumbprint,
+        validFrom: key.valid_from,
+        recordedAt: event.recordedAt,
+        invalidFrom: invalidFromOf(event.details),
+      },
+      salt,
+    ),
+  )
+  await insertEvents(tx, events)
+  await insertPlaces(tx, events, batch.batchId)
+  await queueLogBatch(tx, batch)
+}
+
+/** The time that the log shows, for a revocation. */
+export function invalidFromOf(details: object): string | undefined {
+  return (details as { invalid_from?: string }).invalid_from
+}
+
+function keyNamed(keys: readonly KeyOfAgent[], { keyId }: KeyEvent): KeyOfAgent {
+  const key = keys.find((each) => each.key_id === keyId)
+  if (!key) throw new Error('an event of a key that is not stored')
+  return key
+}
+
+async function keysOf(
+  tx: Transaction,
+  agentId: string,
+  events: readonly KeyEvent[],
+): Promise<readonly KeyOfAgent[]> {
+  return tx<KeyOfAgent[]>`
+    select organization_id, key_id, use, thumbprint, valid_from, (
+      select count(*) from agent_key_event where agent_key_event.agent_id = ${agentId}) as events
+    from agent join agent_key using (agent_id)
+    where agent_id = ${agentId} and key_id = any(${events.map(({ keyId }) => keyId)})`
+}
+
+/** All events in one statement, in order. */
+async function insertEvents(tx: Transaction, events: readonly KeyEvent[]): Promise<void> {
+  const rows = events.map((event, place) => ({
+    place,
+    event_id: event.eventId,
+    agent_id: event.agentId,
+    key_id: event.keyId,
+    kind: event.kind,
+    recorded_at: event.recordedAt,
+    actor: event.actor,
+    details: JSON.stringify(event.details),
+  }))
+  await tx`
+    insert into agent_key_event (event_id, agent_id, key_id, kind, recorded_at, actor, details)
+    select event_id, agent_id, key_id, kind, recorded_at, actor, details
+    from json_to_recordset(${JSON.stringify(rows)}::text::json) as row (
+      place integer, event_id text, agent_id text, key_id text, kind text, recorded_at timestamptz, actor text,
+      details text)
+    order by place`
+}
+
+async function insertPlaces(
+  tx: Transaction,
+  events: readonly KeyEvent[],
+  batchId: Uint8Array,
+): Promise<void> {
+  await tx`
+    insert into log_key_event (event_id, batch_id, log_offset)
+    select event_id, ${batchId}, place - 1
+    from unnest(${events.map(({ eventId }) => eventId)}::text[]) with ordinality as event (event_id, place)`
+}
