@@ -1,6 +1,7 @@
 import { createSecretKey } from 'node:crypto'
 import { createLocalJWKSet } from 'jose'
 import { destination, pino } from 'pino'
+import { SIGNATURE_TYPE, verifierKey } from '@agent-exchange/log'
 import { DEFAULT_PROFILE } from '@agent-exchange/protocol'
 import type { Database } from '@agent-exchange/service/database'
 import type { Submission } from '../../../packages/service/src/features/packages/submission.ts'
@@ -54,6 +55,10 @@ export async function startFloor({ port, issuer, jwks, keys }: ReferenceSettings
         profile: DEFAULT_PROFILE,
         clock: systemClock,
       }),
+    },
+    transparency: {
+      key: verifierKey('floor', SIGNATURE_TYPE.ed25519, new Uint8Array(SECRET_BYTES)),
+      witnesses: [],
     },
     tls: undefined,
     connections: {

@@ -16,6 +16,9 @@ import { alertTask } from './features/alerts/alert-outbox.ts'
 import { maintainKeys } from './features/deliveries/maintain-keys.ts'
 import { moveToCurrentKey } from './features/deliveries/move-endpoints.ts'
 import { removeExpired } from './features/retention/retention.ts'
+import { checkpointFile } from './features/transparency-log/checkpoint-file.ts'
+import { openLog } from './features/transparency-log/open-log.ts'
+import { startSequencer } from './features/transparency-log/sequencer.ts'
 import { createAgentServer } from './http/agent-server.ts'
 import { createBodyBudget } from './http/body-budget.ts'
 import { createConcurrencyLimit } from './http/concurrency-limit.ts'
@@ -129,6 +132,7 @@ async function startListeners(
     allowPrivateReceivers: webhook.allowPrivate,
     macKey: createSecretKey(deriveSecret(masterKey, 'cursors')),
   }
+  const logSigner = await openLog(db, context, masterKey)
   const operatorTokenFile = join(config.dataDirectory, 'operator-token')
   await ensureFirstOperator(db, operatorTokenFile, { clock })
   const metrics = createMetrics()
@@ -142,6 +146,7 @@ async function startListeners(
           onAnswer: metrics.onAnswer,
           connections: connections.agent,
           bodies,
+          transparency: { key: logSigner.key, witnesses: config.witnesses },
         })
   let isReady = false
   const operator = createOperatorServer({
@@ -171,6 +176,18 @@ async function startListeners(
         webhookKeys: platformKeys.webhook,
         webhook,
         metrics: metrics.registry,
+      }),
+    )
+    cleanup.use(
+      startSequencer({
+        db,
+        clock,
+        profile,
+        log,
+        file: checkpointFile(config.dataDirectory),
+        signer: logSigner,
+        witnesses: config.witnesses,
+        holder: randomId('worker'),
       }),
     )
   }
@@ -203,7 +220,7 @@ function agentServer(
   db: Database,
   context: Context,
   { tokenKeys }: PlatformKeys,
-  given: Pick<AgentServerDependencies, 'log' | 'onAnswer' | 'connections' | 'bodies'>,
+  given: Pick<AgentServerDependencies, 'log' | 'onAnswer' | 'connections' | 'bodies' | 'transparency'>,
 ) {
   const { profile, clock, publicUrl } = context
   const { log } = given

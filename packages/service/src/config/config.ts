@@ -1,3 +1,4 @@
+import type { PolicyWitness } from '@agent-exchange/log'
 import type { DeploymentProfile } from '@agent-exchange/protocol'
 
 export const ROLES = ['all', 'api', 'worker'] as const
@@ -31,6 +32,8 @@ export interface Config {
   readonly masterKey: Uint8Array | undefined
   readonly smtp: SmtpConfig | undefined
   readonly logLevel: LogLevel
+  /** They cosign the transparency log; often none. */
+  readonly witnesses: readonly PolicyWitness[]
 }
 
 /** PEM text, not file names. */

@@ -9,6 +9,7 @@ import { readProfile } from './profile-file.ts'
 import { SettingError, settingsReader, type SettingsReader } from './settings-reader.ts'
 import { parseDatabaseUrl, parseIssuer, parseMailbox, parsePublicUrl, parseSmtpUrl } from './urls.ts'
 import { defaultOf, type Environment } from './variables.ts'
+import { readWitnessPolicy } from './witness-policy.ts'
 
 /** Processes on one machine. For more, run replicas. */
 const MAXIMUM_WORKERS = 64
@@ -49,6 +50,7 @@ export function readConfig(env: Environment): Config {
     masterKey: checked('AEX_MASTER_KEY', parseMasterKey),
     smtp: readSmtp(settings),
     logLevel: checked('AEX_LOG_LEVEL', oneOf(LOG_LEVELS)) ?? 'info',
+    witnesses: checked('AEX_WITNESS_POLICY', readWitnessPolicy) ?? [],
   }
   rejectOpenListeners(config, settings)
   rejectSharedListener(config, settings)

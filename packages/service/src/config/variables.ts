@@ -83,6 +83,11 @@ export const VARIABLES = [
     meaning: 'minimum level of log lines: trace, debug, info, warn, error, fatal or silent',
     default: 'info',
   },
+  {
+    name: 'AEX_WITNESS_POLICY',
+    meaning: 'C2SP tlog-policy file whose witnesses cosign the transparency log',
+    default: 'no witnesses',
+  },
 ] as const satisfies readonly Variable[]
 
 export type VariableName = (typeof VARIABLES)[number]['name']

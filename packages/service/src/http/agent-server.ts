@@ -12,6 +12,7 @@ import { registerContent } from './content-routes.ts'
 import type { AgentServerDependencies } from './dependencies.ts'
 import { listenerOptions } from './listener-options.ts'
 import { handleEdgeCases } from './http-edge-cases.ts'
+import { registerLog } from './log-routes.ts'
 import { registerOperations } from './operation-routes.ts'
 import { answerUnparsedRequest, sendProblem, toProblem } from './problem-replies.ts'
 import { logFieldsOf, addLogFields, prepareLogFields } from './request-log-fields.ts'
@@ -77,6 +78,7 @@ export function createAgentServer(dependencies: AgentServerDependencies): Fastif
   registerOperations(app, dependencies)
   registerContent(app, dependencies)
   registerArtifacts(app, dependencies)
+  registerLog(app, dependencies)
   return app
 }
 

@@ -1,3 +1,4 @@
+import type { PolicyWitness, VerifierKey } from '@agent-exchange/log'
 import type { Logger } from 'pino'
 import type { TlsConfig } from '../config/config.ts'
 import type { Database } from '../db/database.ts'
@@ -23,6 +24,8 @@ export interface AgentServerDependencies {
   readonly tls: TlsConfig | undefined
   readonly connections: ConnectionRules
   readonly bodies: BodyBudget
+  /** The key of the transparency log, and the witnesses that cosign it. */
+  readonly transparency: { readonly key: VerifierKey; readonly witnesses: readonly PolicyWitness[] }
   readonly log: Logger
   /** Called for every response, for metrics. */
   readonly onAnswer: (answer: { route: string; method: string; status: number; milliseconds: number }) => void

@@ -1,0 +1,86 @@
+import {
+  edgeRoot,
+  readEdge,
+  rootFromTiles,
+  type Checkpoint,
+  type PolicyWitness,
+  type ReadTile,
+  type TreeEdge,
+  type VerifierKey,
+} from '@agent-exchange/log'
+import type { Database } from '../../db/database.ts'
+import { collectCosignatures } from './collect-cosignatures.ts'
+import { latestSigned } from './checkpoint-store.ts'
+import { type LogState, readLogState, type Refusal } from './log-state-store.ts'
+import { tileReader } from './tile-store.ts'
+
+interface ContinuationSettings {
+  readonly db: Database
+  readonly remembered: Checkpoint | undefined
+  readonly witnesses: readonly PolicyWitness[]
+  readonly logKey: VerifierKey
+  readonly now: string
+}
+
+export interface Continuation {
+  readonly state: LogState
+  readonly edge: TreeEdge | undefined
+  readonly refusal: Refusal | undefined
+}
+
+/**
+ * Decides whether the stored tree continues everything that was ever signed: the checkpoint file of this machine, the
+ * checkpoints in the database, and what the witnesses remember. A database that was restored from an older copy, or
+ * that lost its tail in a failover, is refused before anything is appended or signed.
+ */
+export async function checkContinuation(settings: ContinuationSettings): Promise<Continuation> {
+  const { db, remembered } = settings
+  const state = await readLogState(db)
+  const readTile = tileReader(db)
+  const damaged: Refusal = { reason: 'tiles_damaged', own_size: state.size }
+  let edge: TreeEdge
+  try {
+    edge = await readEdge(state.size, readTile)
+  } catch {
+    return { state, edge: undefined, refusal: damaged }
+  }
+  if (!isSame(edgeRoot(edge), state.root)) return { state, edge: undefined, refusal: damaged }
+  const refusal =
+    (remembered && (await compareWithFile(state, remembered, readTile))) ??
+    (await compareWithSigned(settings, state, readTile))
+  return { state, edge, refusal }
+}
+
+async function compareWithFile(
+  { origin, size }: LogState,
+  remembered: Checkpoint,
+  readTile: ReadTile,
+): Promise<Refusal | undefined> {
+  const sizes = { known_size: remembered.size, own_size: size }
+  if (remembered.origin !== origin) return { reason: 'other_origin', ...sizes }
+  if (remembered.size > size) return { reason: 'behind_checkpoint_file', ...sizes }
+  const root = await rootFromTiles(remembered.size, readTile)
+  return isSame(root, remembered.root) ? undefined : { reason: 'fork_of_checkpoint_file', ...sizes }
+}
+
+async function compareWithSigned(
+  { db, remembered, witnesses, logKey, now }: ContinuationSettings,
+  state: LogState,
+  readTile: ReadTile,
+): Promise<Refusal | undefined> {
+  const signed = await latestSigned(db, state.origin)
+  if (!signed) return undefined
+  const own_size = state.size
+  if (signed.size > own_size || !isSame(await rootFromTiles(signed.size, readTile), signed.root))
+    return { reason: 'tiles_damaged', own_size }
+  if (witnesses.length === 0) return undefined
+  // The stored note was signed before: to send it once more signs nothing, and a witness that knows more says so.
+  const probe = { witnesses, size: signed.size, note: signed.note, logKey, readTile, now }
+  const { refusal, answered } = await collectCosignatures(db, probe)
+  if (refusal || answered > 0 || remembered) return refusal
+  return { reason: 'witnesses_unreachable', own_size }
+}
+
+function isSame(left: Uint8Array, right: Uint8Array): boolean {
+  return Buffer.compare(left, right) === 0
+}

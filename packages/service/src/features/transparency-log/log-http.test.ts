@@ -1,0 +1,232 @@
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { importPublicJwk, verifyDetached } from '@agent-exchange/crypto'
+import {
+  decodeBundle,
+  keyLeaf,
+  leafHash,
+  openCheckpoint,
+  parseProof,
+  parseVerifierKey,
+  recordLabel,
+  recordLeaf,
+  rootFromTiles,
+  tilePath,
+  verifyConsistency,
+  verifyInclusion,
+  type VerifierKey,
+} from '@agent-exchange/log'
+import type { EvidenceEntry, PackageMetadata, PolicyReceipt } from '@agent-exchange/protocol'
+import {
+  addKey,
+  assertProblem,
+  sendPackage,
+  sendReceipt,
+  startWorld,
+  type Organization,
+} from '@agent-exchange/testkit'
+
+const profile = {
+  'O-07': { transparency_checkpoint_milliseconds: 100, transparency_sequence_milliseconds: 20 },
+}
+const world = await startWorld({ profile, config: { role: 'all' } })
+after(() => world[Symbol.asyncDispose]())
+const [seats, cars, steel] = [
+  await world.organization('seats'),
+  await world.organization('cars'),
+  await world.organization('steel'),
+]
+
+interface LogRecord {
+  readonly package_id: string
+  readonly first_position: number
+  readonly last_position: number
+  readonly salt: string
+  readonly index: number
+  readonly proof: string
+  readonly pending?: true
+}
+
+const logKey = async (): Promise<VerifierKey> => {
+  const { verifier_keys } = (await seats.get('/log/key')).body as { verifier_keys: string[] }
+  return parseVerifierKey(verifier_keys[0] ?? '')
+}
+
+/** Waits until every listed item is proved. */
+async function proved(
+  by: Organization,
+  path: string,
+  member: string,
+): Promise<{ items: LogRecord[]; checkpoint: string }> {
+  for (let tries = 0; tries < 200; tries++) {
+    const { body } = await by.get(path)
+    const items = (body[member] ?? []) as LogRecord[]
+    if (items.length > 0 && items.every(({ pending }) => pending !== true))
+      return { items, checkpoint: String(body['checkpoint']) }
+    await sleep(50)
+  }
+  throw new Error(`${path} is still pending`)
+}
+
+async function receiptOf({ policy_receipt_id }: PackageMetadata): Promise<PolicyReceipt> {
+  return (await cars.get(`/v1/policy-receipts/${policy_receipt_id}`)).body['receipt'] as PolicyReceipt
+}
+
+test('[AUD-01] both parties get a proof of every record, and it verifies with the library alone', async () => {
+  const { metadata } = await sendPackage(seats, cars)
+  await sendReceipt(cars, metadata, 'received')
+  const key = await logKey()
+  const receipt = await receiptOf(metadata)
+  const { entries } = (await cars.get(`/v1/audit/threads/${metadata.thread_id}`)).body as {
+    entries: EvidenceEntry[]
+  }
+  for (const party of [seats, cars]) {
+    const { items, checkpoint } = await proved(
+      party,
+      `/log/records?thread_id=${metadata.thread_id}`,
+      'records',
+    )
+    const { size, root } = await openCheckpoint(checkpoint, [key])
+    assert.equal(items.length, 2)
+    for (const record of items) {
+      const own = entries.filter(
+        ({ position }) => position >= record.first_position && position <= record.last_position,
+      )
+      const leaf = recordLeaf(
+        {
+          packageId: record.package_id,
+          contentDigest: metadata.content_digest,
+          receiptSignature: receipt.signature.signature,
+          threadId: metadata.thread_id,
+          firstPosition: record.first_position,
+          lastPosition: record.last_position,
+          previousHash: own[0]?.proof['previous_hash'] as string | null,
+          entryHashes: own.map(({ proof }) => proof['hash'] as string),
+        },
+        Buffer.from(record.salt, 'base64url'),
+      )
+      const proof = parseProof(record.proof)
+      assert.equal(proof.checkpoint, checkpoint)
+      assert.equal(proof.index, record.index)
+      verifyInclusion({ index: record.index, size, root, leafHash: leafHash(leaf), proof: proof.hashes })
+    }
+  }
+})
+
+test('[AUD-01] a thread of others, an unknown thread and an unknown package get the same answer', async () => {
+  const { metadata } = await sendPackage(seats, cars)
+  for (const path of [
+    `thread_id=${metadata.thread_id}`,
+    `package_id=${metadata.package_id}`,
+    'thread_id=thread_unknown',
+    'package_id=pkg_unknown',
+  ])
+    assertProblem(await steel.get(`/log/records?${path}`), 'resource_not_found', {})
+  assertProblem(await seats.get('/log/records'), 'validation_failed')
+  const without = await seats.get('/log/checkpoint', { headers: { authorization: undefined } })
+  assert.equal(without.status, 401)
+})
+
+test('[ID-04][ID-07] key events are numbered without gaps and proved in the log', async () => {
+  const added = await addKey(steel, 'signing', { replaces: steel.signing.keyId })
+  assert.ok(added)
+  const key = await logKey()
+  const path = `/log/key-events?agent_id=${steel.agentId}`
+  const { items, checkpoint } = await proved(seats, path, 'events')
+  const { size, root } = await openCheckpoint(checkpoint, [key])
+  assert.deepEqual(
+    items.map((each) => (each as unknown as { number: number }).number),
+    [1, 2, 3, 4],
+  )
+  for (const item of items as unknown as Record<string, string>[]) {
+    const event = {
+      organizationId: item['organization_id'] ?? '',
+      agentId: steel.agentId,
+      number: Number(item['number']),
+      keyId: item['key_id'] ?? '',
+      kind: item['kind'] ?? '',
+      use: item['use'] ?? '',
+      thumbprint: item['thumbprint'] ?? '',
+      validFrom: item['valid_from'] ?? '',
+      recordedAt: item['recorded_at'] ?? '',
+      invalidFrom: item['invalid_from'],
+    }
+    const leaf = keyLeaf(event, Buffer.from(item['salt'] ?? '', 'base64url'))
+    const { index, hashes } = parseProof(item['proof'] ?? '')
+    verifyInclusion({ index, size, root, leafHash: leafHash(leaf), proof: hashes })
+  }
+  const platform = await proved(seats, '/log/key-events?agent_id=agent_platform', 'events')
+  assert.equal(platform.items.length, 1)
+})
+
+test('the statement about the log key verifies with a key of the platform', async () => {
+  const { statement } = (await seats.get('/log/key')).body as { statement: { signature: { key_id: string } } }
+  const rows = await world.sql<{ public_jwk: string }[]>`
+    select public_jwk from agent_key where agent_id = 'agent_platform' and key_id = ${statement.signature.key_id}`
+  const publicKey = await importPublicJwk(JSON.parse(rows[0]?.public_jwk ?? '{}'), { use: 'signing' })
+  await verifyDetached(statement, { member: 'signature', publicKey })
+  const altered = { ...statement, origin: 'another' }
+  await assert.rejects(verifyDetached(altered, { member: 'signature', publicKey }))
+})
+
+test('tiles hold the tree of the checkpoint, 64 bytes an entry, and nothing beyond it', async () => {
+  const note = (await seats.get('/log/checkpoint')).text
+  const { size, root } = await openCheckpoint(note, [await logKey()])
+  const fetchTile = async (path: string) => {
+    const token = await seats.token()
+    const answer = await fetch(`${world.url}/log/${path}`, { headers: { authorization: `Bearer ${token}` } })
+    return { status: answer.status, bytes: new Uint8Array(await answer.arrayBuffer()) }
+  }
+  const computed = await rootFromTiles(size, async (name) => (await fetchTile(tilePath(name))).bytes)
+  assert.deepEqual(Buffer.from(computed), Buffer.from(root))
+  const width = size % 256
+  const bundle = await fetchTile(tilePath({ level: 'entries', index: 0, width }))
+  assert.deepEqual(
+    decodeBundle(bundle.bytes, width).map(({ length }) => length),
+    Array.from({ length: width }, () => 64),
+  )
+  for (const path of [`tile/0/000`, `tile/0/000.p/255`, 'tile/0/0', 'tile/9/000', 'tile/entries/001'])
+    assert.equal((await fetchTile(path)).status, 404, path)
+})
+
+test('two checkpoints are consistent', async () => {
+  const key = await logKey()
+  const before = await openCheckpoint((await seats.get('/log/checkpoint')).text, [key])
+  const { metadata } = await sendPackage(seats, cars)
+  await proved(seats, `/log/records?package_id=${metadata.package_id}`, 'records')
+  const answer = (await seats.get(`/log/consistency?from=${before.size}`)).body as {
+    checkpoint: string
+    proof: string[]
+  }
+  const now = await openCheckpoint(answer.checkpoint, [key])
+  assert.ok(now.size > before.size)
+  verifyConsistency({
+    oldSize: before.size,
+    oldRoot: before.root,
+    newSize: now.size,
+    newRoot: now.root,
+    proof: answer.proof.map((hash) => Buffer.from(hash, 'base64')),
+  })
+  assertProblem(await seats.get('/log/consistency?from=1000000'), 'validation_failed')
+})
+
+test('the fields of a notification do not give the label of a leaf', async () => {
+  const { metadata } = await sendPackage(seats, cars)
+  await proved(seats, `/log/records?package_id=${metadata.package_id}`, 'records')
+  const [{ count } = { count: 0 }] = await world.sql<{ count: number }[]>`
+    select count(*)::integer as count from log_tile where level = -1`
+  assert.equal(count, 1)
+  const [tile] = await world.sql<{ bytes: Buffer }[]>`select bytes from log_tile where level = -1`
+  const receipt = await receiptOf(metadata)
+  const subject = { packageId: metadata.package_id, contentDigest: metadata.content_digest, firstPosition: 1 }
+  const own = recordLabel({ ...subject, receiptSignature: receipt.signature.signature })
+  assert.ok(tile?.bytes.includes(Buffer.from(own)))
+  const [notification] = await world.sql<{ body: string }[]>`
+    select body from notification where package_id = ${metadata.package_id} limit 1`
+  assert.ok(notification && !notification.body.includes(receipt.signature.signature))
+  const guessed = recordLabel({ ...subject, receiptSignature: Buffer.alloc(64).toString('base64url') })
+  assert.ok(!tile?.bytes.includes(Buffer.from(guessed)))
+  for (const text of [metadata.package_id, metadata.thread_id, metadata.content_digest])
+    assert.ok(!tile?.bytes.includes(Buffer.from(text)))
+})

@@ -1,0 +1,51 @@
+import {
+  edgeRoot,
+  formatCheckpoint,
+  signNote,
+  withSignatures,
+  type NoteSigner,
+  type PolicyWitness,
+  type TreeEdge,
+} from '@agent-exchange/log'
+import type { Database } from '../../db/database.ts'
+import type { Clock } from '../../kernel/clock.ts'
+import type { CheckpointFile } from './checkpoint-file.ts'
+import { insertCheckpoint, latestSigned, publishCheckpoint } from './checkpoint-store.ts'
+import { collectCosignatures } from './collect-cosignatures.ts'
+import type { Refusal } from './log-state-store.ts'
+import { tileReader } from './tile-store.ts'
+
+export interface SigningTools {
+  readonly db: Database
+  readonly clock: Clock
+  readonly file: CheckpointFile
+  readonly signer: NoteSigner
+  readonly witnesses: readonly PolicyWitness[]
+}
+
+/**
+ * Signs and publishes the tree behind the edge. The order matters: the tiles are committed, then the file outside the
+ * database is synced, then the signature is made and stored, then witnesses cosign it, then everybody sees it.
+ */
+export async function signCheckpoint(tools: SigningTools, edge: TreeEdge): Promise<Refusal | undefined> {
+  const { db, clock, file, signer } = tools
+  const checkpoint = { origin: signer.key.name, size: edge.size, root: edgeRoot(edge) }
+  const before = await latestSigned(db, checkpoint.origin)
+  let note = before?.size === checkpoint.size ? before.note : undefined
+  if (note === undefined) {
+    await file.write(checkpoint)
+    note = await signNote(formatCheckpoint(checkpoint), [signer])
+    await insertCheckpoint(db, checkpoint, { note, now: clock.now() })
+  }
+  const { lines, refusal } = await collectCosignatures(db, {
+    witnesses: tools.witnesses,
+    size: checkpoint.size,
+    note,
+    logKey: signer.key,
+    readTile: tileReader(db),
+    now: clock.now(),
+  })
+  if (refusal) return refusal
+  await publishCheckpoint(db, checkpoint, { published: withSignatures(note, lines), now: clock.now() })
+  return undefined
+}

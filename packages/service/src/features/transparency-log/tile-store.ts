@@ -1,0 +1,57 @@
+import { LEAF_LENGTH, type ReadTile, type Tile, type TileName } from '@agent-exchange/log'
+import { LRUCache } from 'lru-cache'
+import type { Queries, Transaction } from '../../db/database.ts'
+
+/** This file owns the table log_tile. */
+
+const ENTRIES_LEVEL = -1
+const HASH_BYTES = 32
+/** Each entry of a bundle has its length in two bytes before it. */
+const ENTRY_BYTES = 2 + LEAF_LENGTH
+const MAXIMUM_CACHED_TILES = 512
+
+const levelOf = ({ level }: TileName) => (level === 'entries' ? ENTRIES_LEVEL : level)
+
+/** The stored tile, cut to the wanted width. Undefined if the tree does not reach it. */
+export async function findTile(queries: Queries, name: TileName): Promise<Uint8Array | undefined> {
+  const length = name.width * (name.level === 'entries' ? ENTRY_BYTES : HASH_BYTES)
+  const [row] = await queries<{ bytes: Uint8Array }[]>`
+    select substring(bytes from 1 for ${length}::integer) as bytes from log_tile
+    where level = ${levelOf(name)} and tile_index = ${name.index} and width >= ${name.width}`
+  return row?.bytes
+}
+
+export function tileReader(queries: Queries): ReadTile {
+  return async (name) => {
+    const bytes = await findTile(queries, name)
+    if (!bytes) throw new Error(`the transparency log has no tile ${name.level}/${name.index}`)
+    return bytes
+  }
+}
+
+/** For tiles below a published checkpoint, which never change. */
+export function cachedTileReader(queries: Queries): ReadTile {
+  const read = tileReader(queries)
+  const cache = new LRUCache<string, Uint8Array>({ max: MAXIMUM_CACHED_TILES })
+  return async (name) => {
+    const key = `${name.level}/${name.index}/${name.width}`
+    const cached = cache.get(key)
+    if (cached) return cached
+    const bytes = await read(name)
+    cache.set(key, bytes)
+    return bytes
+  }
+}
+
+/** Stores new tiles, and wider versions of partial ones. */
+export async function saveTiles(tx: Transaction, tiles: readonly Tile[]): Promise<void> {
+  await Promise.all(
+    tiles.map(
+      (tile) => tx`
+        insert into log_tile (level, tile_index, width, bytes)
+        values (${levelOf(tile)}, ${tile.index}, ${tile.width}, ${tile.bytes})
+        on conflict (level, tile_index) do update set width = excluded.width, bytes = excluded.bytes
+        where log_tile.width < excluded.width`,
+    ),
+  )
+}
