@@ -85,6 +85,9 @@ const COMMANDS: readonly Entry[] = [
   entry('delivery', 'Webhook deliveries', async () =>
     (await import('./commands/operator/delivery.ts')).deliveryCommand(),
   ),
+  entry('log', 'The transparency log: its state, and recovery after a restore', async () =>
+    (await import('./commands/operator/transparency-log.ts')).transparencyLogCommand(),
+  ),
   entry('alert', 'Alerts to the owners of webhook endpoints', async () =>
     (await import('./commands/operator/alert.ts')).alertCommand(),
   ),

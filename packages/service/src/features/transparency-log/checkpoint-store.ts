@@ -52,3 +52,14 @@ export async function latestPublished(queries: Queries): Promise<PublishedCheckp
     where origin = (select origin from log_state) and published is not null order by size desc limit 1`
   return row
 }
+
+/** A checkpoint of ours that came back from a mirror. It is published again as it is. */
+export async function adoptCheckpoint(
+  queries: Queries,
+  { origin, size, root }: Checkpoint,
+  { note, now }: { note: string; now: string },
+): Promise<void> {
+  await queries`
+    insert into log_checkpoint (origin, size, root, note, signed_at, published, published_at)
+    values (${origin}, ${size}, ${root}, ${note}, ${now}, ${note}, ${now}) on conflict do nothing`
+}

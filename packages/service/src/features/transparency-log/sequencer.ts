@@ -11,7 +11,7 @@ import { latestPublished } from './checkpoint-store.ts'
 import { signCheckpoint, type SigningTools } from './sign-checkpoint.ts'
 
 /** Held by the one process that appends to the log and signs it. */
-const LOCK_NAME = 'transparency log sequencer'
+export const SEQUENCER_LOCK = 'transparency log sequencer'
 /** Pause after a failure, and between two checks while signing is refused. */
 const RETRY_MS = 1_000
 /** Steps of 200 transactions before the next checkpoint may be due. */
@@ -30,7 +30,7 @@ export function startSequencer(settings: SequencerSettings): AsyncDisposable {
   const stop = new AbortController()
   let wake: () => void = () => undefined
   let isHeld = false
-  db.holdWorkerName(LOCK_NAME, (held) => {
+  db.holdWorkerName(SEQUENCER_LOCK, (held) => {
     isHeld = held
     wake()
   })

@@ -10,6 +10,7 @@ import { logRoutes } from './log.ts'
 import { operatorRoutes } from './operators.ts'
 import { organizationRoutes } from './organizations.ts'
 import { skillRoutes } from './skills.ts'
+import { transparencyLogRoutes } from './transparency-log.ts'
 
 /** All routes of the operator API. */
 export const routes: readonly Route[] = [
@@ -24,4 +25,5 @@ export const routes: readonly Route[] = [
   ...deliveryRoutes,
   ...alertRoutes,
   ...logRoutes,
+  ...transparencyLogRoutes,
 ]

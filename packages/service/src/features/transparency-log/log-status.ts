@@ -1,0 +1,74 @@
+import type { DeploymentProfile } from '@agent-exchange/protocol'
+import { LEAF_LENGTH } from '@agent-exchange/log'
+import type { Database } from '../../db/database.ts'
+import { freeNames } from '../../db/locks.ts'
+import { latestPublished } from './checkpoint-store.ts'
+import { readLogState, type Refusal } from './log-state-store.ts'
+import { SEQUENCER_LOCK } from './sequencer.ts'
+import { listWitnesses } from './witness-store.ts'
+
+const RECOVER =
+  'Run `aex log recover --mirror URL|FOLDER --reason TEXT` with a complete copy of the log. Packages are accepted meanwhile.'
+
+/** What an operator does about each reason. */
+const ADVICE: Readonly<Record<Refusal['reason'], string>> = {
+  behind_checkpoint_file: `The database is older than the last checkpoint that this machine signed, as after a restore. ${RECOVER}`,
+  fork_of_checkpoint_file: `The tree in the database contradicts the last checkpoint that this machine signed. Restore the right database. ${RECOVER}`,
+  other_origin:
+    'The checkpoint file in AEX_DATA_DIR belongs to another log. Use the data directory of this exchange.',
+  behind_witness: `A witness has cosigned a larger tree than the one in the database, as after a restore. ${RECOVER}`,
+  fork_of_witness: `A witness has cosigned another tree of this log. Restore the database that the witness has seen. ${RECOVER}`,
+  tiles_damaged:
+    'The stored tiles do not give the stored root. Restore the database from a backup, then start again.',
+  witnesses_unreachable:
+    'This machine has no checkpoint file and no witness answers, so nobody can tell whether the database is current. Make a witness reachable.',
+}
+
+interface Waiting {
+  readonly leaves: number
+  readonly seconds: number | null
+}
+
+/** The state of the log for an operator, from any process. */
+export async function readLogStatus(db: Database, profile: DeploymentProfile) {
+  const [state, published, witnesses, free, [waiting]] = await Promise.all([
+    readLogState(db),
+    latestPublished(db),
+    listWitnesses(db),
+    freeNames(db, 'worker', [SEQUENCER_LOCK]),
+    db<Waiting[]>`
+      select coalesce(sum(octet_length(leaves)), 0)::bigint / ${LEAF_LENGTH}::integer as leaves,
+        extract(epoch from now() - min(recorded_at))::integer as seconds
+      from log_pending`,
+  ])
+  const refusal = state.refusal === null ? undefined : (JSON.parse(state.refusal) as Refusal)
+  const oldest = waiting?.seconds ?? 0
+  const maximum = profile['O-07'].transparency_maximum_delay_seconds
+  const isBehind = free.length > 0 || oldest > maximum
+  return {
+    origin: state.origin,
+    state: refusal ? 'refusing' : isBehind ? 'behind' : 'running',
+    ...(refusal && { refusal, what_to_do: ADVICE[refusal.reason] }),
+    ...(!refusal &&
+      isBehind && {
+        what_to_do:
+          free.length > 0
+            ? 'No process sequences the log: start one with AEX_ROLE=all or worker.'
+            : `Records wait longer than ${maximum} seconds: see the log of the process that sequences.`,
+      }),
+    size: state.size,
+    published_size: published?.size ?? 0,
+    last_checkpoint_at: published?.published_at ?? null,
+    pending_leaves: waiting?.leaves ?? 0,
+    oldest_pending_seconds: oldest,
+    backfilled: state.is_backfilled,
+    sequencer: free.length > 0 ? null : state.holder,
+    witnesses: witnesses.map(({ name, outcome, size, cosigned_at, tried_at }) => ({
+      name,
+      outcome,
+      size,
+      cosigned_at,
+      tried_at,
+    })),
+  }
+}

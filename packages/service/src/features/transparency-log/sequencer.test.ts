@@ -1,0 +1,67 @@
+import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
+import { test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { EMPTY_EDGE, openCheckpoint, parseVerifierKey, type VerifierKey } from '@agent-exchange/log'
+import { sendPackage, startWorld, type Organization, type World } from '@agent-exchange/testkit'
+import { openDatabase } from '../../db/database.ts'
+import { appendPending } from './append-to-tree.ts'
+
+const profile = {
+  'O-07': { transparency_checkpoint_milliseconds: 100, transparency_sequence_milliseconds: 20 },
+}
+
+async function until<T>(read: () => Promise<T | undefined>, what: string): Promise<T> {
+  for (let tries = 0; tries < 300; tries++) {
+    const found = await read()
+    if (found !== undefined) return found
+    await sleep(50)
+  }
+  throw new Error(`never: ${what}`)
+}
+
+const statusOf = async (world: World) => (await world.operate('GET', '/transparency-log')).body
+const keyOf = async (by: Organization): Promise<VerifierKey> =>
+  parseVerifierKey(((await by.get('/log/key')).body['verifier_keys'] as string[])[0] ?? '')
+const published = (world: World) =>
+  until(async () => {
+    const status = await statusOf(world)
+    return status['pending_leaves'] === 0 && status['published_size'] === status['size'] ? status : undefined
+  }, 'everything published')
+
+test('two processes write one tree: every leaf is in it once', async () => {
+  await using first = await startWorld({ profile, config: { role: 'all' } })
+  await using second = await startWorld({ profile, config: { role: 'all' }, beside: first })
+  const [seats, cars] = [await first.organization('seats'), await first.organization('cars')]
+  await Promise.all(Array.from({ length: 40 }, () => sendPackage(seats, cars)))
+  const status = await published(second)
+  assert.equal(status['state'], 'running')
+  const [{ records, events, leaves } = { records: 0, events: 0, leaves: 0 }] = await first.sql<
+    { records: number; events: number; leaves: number }[]
+  >`
+    select (select count(*)::integer from audit_record) as records,
+      (select count(*)::integer from agent_key_event) as events,
+      (select sum(leaf_count)::integer from log_batch) as leaves`
+  assert.equal(leaves, records + events)
+  assert.equal(status['size'], leaves)
+  const checkpoint = await openCheckpoint((await seats.get('/log/checkpoint')).text, [await keyOf(seats)])
+  assert.equal(checkpoint.size, leaves)
+})
+
+test('a second writer with a stale edge fails and changes nothing', async () => {
+  await using world = await startWorld({ profile })
+  await using cleanup = new AsyncDisposableStack()
+  const db = openDatabase({ target: world.databaseUrl, maximumConnections: 4, applicationName: 'stale' })
+  cleanup.defer(() => db.end({ timeout: 1 }))
+  const queue = () =>
+    world.sql`insert into log_pending (batch_id, secret, leaves)
+      values (${randomBytes(16)}, ${randomBytes(32)}, ${randomBytes(64)})`
+  await queue()
+  const grown = await appendPending(db, EMPTY_EDGE)
+  assert.ok(grown.size > 0)
+  await queue()
+  await assert.rejects(appendPending(db, EMPTY_EDGE), { name: 'SequencerFenced' })
+  const [state] = await world.sql<{ size: string }[]>`select size from log_state`
+  assert.equal(Number(state?.size), grown.size)
+  assert.equal((await world.sql`select from log_pending`).length, 1)
+})
