@@ -31,15 +31,16 @@ interface Waiting {
 
 /** The state of the log for an operator, from any process. */
 export async function readLogStatus(db: Database, profile: DeploymentProfile) {
-  const [state, published, witnesses, free, [waiting]] = await Promise.all([
-    readLogState(db),
+  // In this order: a leaf that no longer waits is counted in the size that is read next.
+  const [waiting] = await db<Waiting[]>`
+    select coalesce(sum(octet_length(leaves)), 0)::bigint / ${LEAF_LENGTH}::integer as leaves,
+      extract(epoch from now() - min(recorded_at))::integer as seconds
+    from log_pending`
+  const state = await readLogState(db)
+  const [published, witnesses, free] = await Promise.all([
     latestPublished(db),
     listWitnesses(db),
     freeNames(db, 'worker', [SEQUENCER_LOCK]),
-    db<Waiting[]>`
-      select coalesce(sum(octet_length(leaves)), 0)::bigint / ${LEAF_LENGTH}::integer as leaves,
-        extract(epoch from now() - min(recorded_at))::integer as seconds
-      from log_pending`,
   ])
   const refusal = state.refusal === null ? undefined : (JSON.parse(state.refusal) as Refusal)
   const oldest = waiting?.seconds ?? 0
