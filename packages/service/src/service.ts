@@ -17,6 +17,7 @@ import { maintainKeys } from './features/deliveries/maintain-keys.ts'
 import { moveToCurrentKey } from './features/deliveries/move-endpoints.ts'
 import { removeExpired } from './features/retention/retention.ts'
 import { checkpointFile } from './features/transparency-log/checkpoint-file.ts'
+import { createLogMetrics } from './features/transparency-log/log-metrics.ts'
 import { openLog } from './features/transparency-log/open-log.ts'
 import { startSequencer } from './features/transparency-log/sequencer.ts'
 import { createAgentServer } from './http/agent-server.ts'
@@ -188,6 +189,7 @@ async function startListeners(
         signer: logSigner,
         witnesses: config.witnesses,
         holder: randomId('worker'),
+        metrics: createLogMetrics(metrics.registry),
       }),
     )
   }

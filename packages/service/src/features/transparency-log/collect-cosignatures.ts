@@ -11,6 +11,7 @@ export interface CosignatureRequest {
   readonly logKey: VerifierKey
   readonly readTile: ReadTile
   readonly now: string
+  readonly onAnswer?: (outcome: string) => void
 }
 
 export interface Cosignatures {
@@ -23,12 +24,13 @@ export interface Cosignatures {
 /** Asks all witnesses at once and stores what each of them said. */
 export async function collectCosignatures(
   queries: Queries,
-  { witnesses, now, ...common }: CosignatureRequest,
+  { witnesses, now, onAnswer, ...common }: CosignatureRequest,
 ): Promise<Cosignatures> {
   const known = new Map((await listWitnesses(queries)).map(({ name, size }) => [name, size ?? 0]))
   const answers = await Promise.all(
     witnesses.map(async (witness) => {
       const answer = await askWitness({ ...common, witness, knownSize: known.get(witness.name) ?? 0 })
+      onAnswer?.(answer.outcome)
       const size = answer.outcome === 'cosigned' ? common.size : undefined
       const outcome = answer.outcome === 'failed' ? `failed: ${answer.error}` : answer.outcome
       await saveWitness(queries, { name: witness.name, outcome, size, now })

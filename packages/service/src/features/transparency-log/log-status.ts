@@ -1,9 +1,9 @@
 import type { DeploymentProfile } from '@agent-exchange/protocol'
-import { LEAF_LENGTH } from '@agent-exchange/log'
 import type { Database } from '../../db/database.ts'
 import { freeNames } from '../../db/locks.ts'
 import { latestPublished } from './checkpoint-store.ts'
 import { readLogState, type Refusal } from './log-state-store.ts'
+import { readWaiting } from './pending-store.ts'
 import { SEQUENCER_LOCK } from './sequencer.ts'
 import { listWitnesses } from './witness-store.ts'
 
@@ -24,18 +24,10 @@ const ADVICE: Readonly<Record<Refusal['reason'], string>> = {
     'This machine has no checkpoint file and no witness answers, so nobody can tell whether the database is current. Make a witness reachable.',
 }
 
-interface Waiting {
-  readonly leaves: number
-  readonly seconds: number | null
-}
-
 /** The state of the log for an operator, from any process. */
 export async function readLogStatus(db: Database, profile: DeploymentProfile) {
   // In this order: a leaf that no longer waits is counted in the size that is read next.
-  const [waiting] = await db<Waiting[]>`
-    select coalesce(sum(octet_length(leaves)), 0)::bigint / ${LEAF_LENGTH}::integer as leaves,
-      extract(epoch from now() - min(recorded_at))::integer as seconds
-    from log_pending`
+  const waiting = await readWaiting(db)
   const state = await readLogState(db)
   const [published, witnesses, free] = await Promise.all([
     latestPublished(db),
@@ -43,7 +35,7 @@ export async function readLogStatus(db: Database, profile: DeploymentProfile) {
     freeNames(db, 'worker', [SEQUENCER_LOCK]),
   ])
   const refusal = state.refusal === null ? undefined : (JSON.parse(state.refusal) as Refusal)
-  const oldest = waiting?.seconds ?? 0
+  const oldest = waiting.seconds
   const maximum = profile['O-07'].transparency_maximum_delay_seconds
   const isBehind = free.length > 0 || oldest > maximum
   return {
@@ -60,7 +52,7 @@ export async function readLogStatus(db: Database, profile: DeploymentProfile) {
     size: state.size,
     published_size: published?.size ?? 0,
     last_checkpoint_at: published?.published_at ?? null,
-    pending_leaves: waiting?.leaves ?? 0,
+    pending_leaves: waiting.leaves,
     oldest_pending_seconds: oldest,
     backfilled: state.is_backfilled,
     sequencer: free.length > 0 ? null : state.holder,

@@ -7,6 +7,7 @@ import { appendPending } from './append-to-tree.ts'
 import { backfillStep } from './backfill.ts'
 import { checkContinuation } from './check-continuation.ts'
 import { report, type Refusal } from './log-state-store.ts'
+import { readWaiting } from './pending-store.ts'
 import { latestPublished } from './checkpoint-store.ts'
 import { signCheckpoint, type SigningTools } from './sign-checkpoint.ts'
 
@@ -43,6 +44,7 @@ export function startSequencer(settings: SequencerSettings): AsyncDisposable {
     if (refusal && refusal.reason !== announced)
       settings.log.error(refusal, 'the transparency log refuses to sign; see aex log status')
     announced = refusal?.reason
+    settings.metrics.onRefusal(refusal !== undefined)
   }
 
   async function run(): Promise<void> {
@@ -78,7 +80,7 @@ interface Pace {
 
 /** From taking the lock until it is lost, signing is refused, or something fails. */
 async function work(settings: SequencerSettings, { isActive, pause, onRefusal }: Pace): Promise<void> {
-  const { db, clock, file, witnesses, signer, profile, holder } = settings
+  const { db, clock, file, witnesses, signer, profile, holder, metrics } = settings
   const { transparency_sequence_milliseconds, transparency_checkpoint_milliseconds } = profile['O-07']
   const tell = async (refusal: Refusal | undefined) => {
     await report(db, { holder, refusal, now: clock.now() })
@@ -92,13 +94,16 @@ async function work(settings: SequencerSettings, { isActive, pause, onRefusal }:
     now: clock.now(),
   })
   await tell(start.refusal)
+  metrics.onWaiting(await readWaiting(db))
   if (start.refusal || !start.edge) return
   let edge = await backfill(settings, start.edge, start.state, isActive)
   let published = (await latestPublished(db))?.size ?? 0
   let isDue = true
   while (isActive()) {
     edge = await appendAll(settings, edge, isActive)
+    metrics.onSize(edge.size)
     if (isDue && isActive() && edge.size > published) {
+      metrics.onWaiting(await readWaiting(db))
       const refusal = await signCheckpoint(settings, edge)
       if (refusal) return tell(refusal)
       published = edge.size

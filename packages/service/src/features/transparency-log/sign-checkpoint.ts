@@ -12,6 +12,7 @@ import type { Clock } from '../../kernel/clock.ts'
 import type { CheckpointFile } from './checkpoint-file.ts'
 import { insertCheckpoint, latestSigned, publishCheckpoint } from './checkpoint-store.ts'
 import { collectCosignatures } from './collect-cosignatures.ts'
+import type { LogMetrics } from './log-metrics.ts'
 import type { Refusal } from './log-state-store.ts'
 import { tileReader } from './tile-store.ts'
 
@@ -21,6 +22,7 @@ export interface SigningTools {
   readonly file: CheckpointFile
   readonly signer: NoteSigner
   readonly witnesses: readonly PolicyWitness[]
+  readonly metrics: LogMetrics
 }
 
 /**
@@ -44,8 +46,11 @@ export async function signCheckpoint(tools: SigningTools, edge: TreeEdge): Promi
     logKey: signer.key,
     readTile: tileReader(db),
     now: clock.now(),
+    onAnswer: tools.metrics.onWitness,
   })
   if (refusal) return refusal
-  await publishCheckpoint(db, checkpoint, { published: withSignatures(note, lines), now: clock.now() })
+  const now = clock.now()
+  await publishCheckpoint(db, checkpoint, { published: withSignatures(note, lines), now })
+  tools.metrics.onPublished(checkpoint.size, now)
   return undefined
 }
