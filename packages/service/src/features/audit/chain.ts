@@ -145,7 +145,7 @@ const RECORDS = copyTarget<StoredRecord>('audit_record', {
  */
 export async function insertAuditRecords(tx: Transaction, records: readonly AuditRecord[]): Promise<void> {
   const batch = toLogBatch(records, leafOf)
-  const rows = records.map(({ logged, ...record }, offset) => ({
+  const rows = records.map((record, offset) => ({
     ...record,
     entries: `[${record.entries.join(',')}]`,
     log_batch_id: batch.batchId,

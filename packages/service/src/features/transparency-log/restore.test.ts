@@ -22,7 +22,7 @@ import {
   type Organization,
   type World,
 } from '@agent-exchange/testkit'
-import postgres from 'postgres'
+import { openDatabase } from '../../db/database.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'aex-log-'))
 after(() => rmSync(folder, { recursive: true }))
@@ -81,7 +81,11 @@ test('[AUD-01] a database restored from an older copy never signs a fork and con
   await using cleanup = new AsyncDisposableStack()
   const live = cleanup.use(await testDatabase())
   const copyName = `aex_test_${randomBytes(8).toString('hex')}`
-  const admin = postgres(await testServerUrl(), { max: 1, onnotice: () => undefined })
+  const admin = openDatabase({
+    target: await testServerUrl(),
+    maximumConnections: 2,
+    applicationName: 'restore test',
+  })
   cleanup.defer(() => admin.end({ timeout: 1 }))
 
   {

@@ -25,11 +25,13 @@ export interface SequencerSettings extends SigningTools {
   readonly holder: string
 }
 
+const doNothing = () => undefined as void
+
 /** Appends waiting leaves and signs checkpoints, in one process at a time. Disposal waits for the step under way. */
 export function startSequencer(settings: SequencerSettings): AsyncDisposable {
   const { db } = settings
   const stop = new AbortController()
-  let wake: () => void = () => undefined
+  let wake = doNothing
   let isHeld = false
   db.holdWorkerName(SEQUENCER_LOCK, (held) => {
     isHeld = held
