@@ -146,3 +146,13 @@ export {
 export { renderCapsuleHtml } from './capsule/render-html.ts'
 export { renderCapsuleText } from './capsule/render-text.ts'
 export { verifyCapsule, verifyCapsuleFile, type VerifyCapsuleOptions } from './capsule/verify-capsule.ts'
+
+// Split views: two signed checkpoints that exclude each other
+export {
+  MAXIMUM_SPLIT_VIEW_BYTES,
+  SPLIT_VIEW_FORMAT,
+  verifySplitView,
+  verifySplitViewFile,
+  type SplitView,
+  type SplitViewResult,
+} from './split-view/split-view.ts'

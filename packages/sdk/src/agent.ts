@@ -24,6 +24,8 @@ import { sendPackage } from './exchange/send-package.ts'
 import type { DataSpace } from './exchange/delivery-mode.ts'
 import type { EvidenceBundle } from '@agent-exchange/log'
 import { readEvidence, type EvidenceSubject } from './evidence/read-evidence.ts'
+import { checkLog } from './log/accept-checkpoint.ts'
+import { readCapsule, type CapsuleOptions, type CollectedCapsule } from './log/read-capsule.ts'
 import type { PeerPins } from './peers/peer-directory.ts'
 import { createReceiver, type Receiver, type ReceiverOptions } from './receive/receiver.ts'
 
@@ -67,6 +69,10 @@ export interface Agent {
 
   thread(threadId: string, options?: ReadThreadOptions): ReturnType<typeof readThread>
   evidence(subject: EvidenceSubject): Promise<EvidenceBundle>
+  /** Evidence with its proofs from the transparency log. */
+  capsule(subject: EvidenceSubject, options?: CapsuleOptions): Promise<CollectedCapsule>
+  /** Demands that the log continues what this agent has seen of it. */
+  checkLog(): ReturnType<typeof checkLog>
   receiver<Transaction>(options: ReceiverOptions<Transaction>): Receiver
 }
 
@@ -105,6 +111,8 @@ export async function connect(options: ConnectOptions): Promise<Agent> {
     revoke: (packageId, input) => revokePackage(context, packageId, input, shared),
     thread: (threadId, how) => readThread(context, threadId, how),
     evidence: (subject) => readEvidence(context, subject),
+    capsule: (subject, how) => readCapsule(context, subject, how),
+    checkLog: () => checkLog(context),
     receiver: (how) => createReceiver(context, how),
   }
 }

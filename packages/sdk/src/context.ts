@@ -1,6 +1,7 @@
 import type { DeploymentProfile } from '@agent-exchange/protocol'
 import type { Connection } from './connection/connection.ts'
 import type { KeyStore } from './keys/key-store.ts'
+import type { LogStateStore } from './log/log-state.ts'
 import type { PeerDirectory } from './peers/peer-directory.ts'
 
 /** Who the agent is. */
@@ -15,6 +16,8 @@ export interface AgentContext {
   readonly connection: Connection
   readonly keys: KeyStore
   readonly peers: PeerDirectory
+  /** What the agent remembers of the transparency log. */
+  readonly log: LogStateStore
   /** The clock; tests replace it. */
   readonly now: () => Date
   /** Open points as this exchange decides them. Defaults to the default profile. */

@@ -4,6 +4,7 @@ import type { ConnectionLimits } from './connection/connection-limits.ts'
 import type { Fetch } from './connection/http-transport.ts'
 import type { AgentContext, Identity } from './context.ts'
 import type { KeyStore } from './keys/key-store.ts'
+import { createMemoryLogState, type LogStateStore } from './log/log-state.ts'
 import { createPeerDirectory } from './peers/create-peer-directory.ts'
 import { createMemoryPinStore } from './peers/memory-pin-store.ts'
 import type { ConfirmKey, PinStore } from './peers/peer-directory.ts'
@@ -17,6 +18,8 @@ export interface ContextOptions {
   readonly keys: KeyStore
   /** Defaults to memory, which makes every start a first contact. */
   readonly pins?: PinStore
+  /** Keeps the last checkpoint of the log. Defaults to memory, which makes every start a first contact. */
+  readonly log?: LogStateStore
   /** Called for a peer's key without an introduction. Without it, such a key is refused. */
   readonly confirmKey?: ConfirmKey
   readonly profile?: DeploymentProfile
@@ -43,6 +46,7 @@ export interface ContextOptions {
 export function createContext(options: ContextOptions): AgentContext {
   const { baseUrl, clientId, identity, keys, confirmKey, fetch, limits } = options
   const { profile = DEFAULT_PROFILE, pins = createMemoryPinStore(), now = () => new Date() } = options
+  const { log = createMemoryLogState() } = options
   const method = options.authentication ?? 'private_key_jwt'
   const connection = createConnection({
     baseUrl,
@@ -54,5 +58,5 @@ export function createContext(options: ContextOptions): AgentContext {
   })
   const curves = profile['O-28'].encryption_curves
   const peers = createPeerDirectory({ connection, pins, now, confirmKey, curves })
-  return { identity, connection, keys, peers, now, profile }
+  return { identity, connection, keys, peers, log, now, profile }
 }

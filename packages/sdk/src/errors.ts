@@ -82,6 +82,17 @@ const HINTS = {
   // Proof
   evidence_invalid: 'The evidence is invalid; the details name the first failed check.',
 
+  // The transparency log
+  log_missing: 'The exchange publishes no transparency log.',
+  log_unverifiable:
+    'Do not rely on this log. Ask the operator whether its key was replaced, and compare the key over another channel.',
+  log_split_view:
+    'Keep the file, and show it to the other party and to the witnesses: `aex verify` reads it.',
+  log_rolled_back:
+    'Ask the operator for the log that it signed before. Events after the restored backup may be missing.',
+  log_state_unreadable:
+    'The file with the last checkpoint is damaged, of another version, or writable by other users. Restore it.',
+
   // Data spaces
   connector_missing: 'The thread needs a data-space connector, and the agent has none.',
   connector_failed: 'The connector failed. The cause has its state and both process ids.',

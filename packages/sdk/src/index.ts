@@ -119,6 +119,14 @@ export {
 // Reading and proving
 export { readThread, type ReadThreadOptions } from './exchange/read-thread.ts'
 export { readEvidence, type EvidenceSubject } from './evidence/read-evidence.ts'
+export { checkLog, type AcceptedCheckpoint } from './log/accept-checkpoint.ts'
+export { createMemoryLogState, type LogState, type LogStateStore } from './log/log-state.ts'
+export {
+  readCapsule,
+  type CapsuleOptions,
+  type CollectedCapsule,
+  type PendingLeaf,
+} from './log/read-capsule.ts'
 export {
   EVIDENCE_FORMAT,
   verifyEvidence,

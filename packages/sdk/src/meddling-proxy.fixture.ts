@@ -13,7 +13,7 @@ export interface Passed {
 export interface Reply {
   readonly status: number
   readonly headers: Record<string, string>
-  readonly body: string
+  readonly body: string | Uint8Array
 }
 
 /**
@@ -24,12 +24,14 @@ export interface MeddlingProxy {
   readonly url: string
   readonly passed: Passed[]
   /** Answers instead of the exchange; `drop` closes the connection, `hang` never answers. */
-  before: (request: Passed) => Partial<Reply> | 'drop' | 'hang' | undefined
+  before: (request: Passed) => Instead | Promise<Instead>
   /** Changes what the exchange answered; `drop` loses the answer after the exchange has acted. */
   after: (request: Passed, reply: Reply) => Reply | 'drop'
   /** How often a path was asked for. */
   count(path: string | RegExp): number
 }
+
+type Instead = Partial<Reply> | 'drop' | 'hang' | undefined
 
 export interface ProxiedWorld extends AsyncDisposable {
   readonly world: World
@@ -65,7 +67,7 @@ export async function startProxiedWorld(): Promise<ProxiedWorld> {
     for await (const chunk of request) chunks.push(chunk as Buffer)
     const seen: Passed = { method, path: url, headers, body: Buffer.concat(chunks).toString('utf8') }
     passed.push(seen)
-    const instead = proxy.before(seen)
+    const instead = await proxy.before(seen)
     if (instead === 'hang') return
     const reply = instead ?? proxy.after(seen, await forward(seen))
     if (reply === 'drop') {
@@ -107,5 +109,5 @@ export async function startProxiedWorld(): Promise<ProxiedWorld> {
 
 /** The JSON of a reply, changed. */
 export function changed(reply: Reply, change: (body: Record<string, unknown>) => object): Reply {
-  return { ...reply, body: JSON.stringify(change(JSON.parse(reply.body) as Record<string, unknown>)) }
+  return { ...reply, body: JSON.stringify(change(JSON.parse(String(reply.body)) as Record<string, unknown>)) }
 }

@@ -101,7 +101,7 @@ export async function capsuleOf(bundle: EvidenceBundle, plan: LogPlan = {}): Pro
   }
 }
 
-async function plannedKeys({ keys }: EvidenceBundle, proofs: KeyEventProof[]) {
+export async function plannedKeys({ keys }: EvidenceBundle, proofs: KeyEventProof[]) {
   const numbers = new Map<string, number>()
   const events = keys.flatMap((record) =>
     (record.events ?? [{ kind: 'registered', recorded_at: record.key.registered_at, details: {} }]).map(
@@ -157,7 +157,7 @@ async function plannedKeys({ keys }: EvidenceBundle, proofs: KeyEventProof[]) {
 }
 
 /** Entries about one package that follow each other are one record, as the exchange writes them. */
-function plannedRecords({ thread_id, entries, packages }: EvidenceBundle, proofs: RecordProof[]) {
+export function plannedRecords({ thread_id, entries, packages }: EvidenceBundle, proofs: RecordProof[]) {
   const owners = new Map(
     packages.flatMap((each) => each.positions.map((position) => [position, each] as const)),
   )

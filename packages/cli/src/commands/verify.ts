@@ -7,10 +7,12 @@ import {
   renderCapsuleHtml,
   renderCapsuleText,
   verifyCapsuleFile,
+  verifySplitViewFile,
   type LogPolicy,
 } from '@agent-exchange/log'
 import { Command, Option } from 'commander'
 import { readBounded } from '../verify/read-bounded.ts'
+import { renderSplitView } from '../verify/split-view-text.ts'
 import { visibleJson } from '../visible.ts'
 import { wrapWords } from '../wrap-text.ts'
 
@@ -26,7 +28,7 @@ it from somebody other than the author of the capsule.
 
 Exit codes:
   0  the capsule proves at least the required level
-  1  the capsule contradicts itself
+  1  the capsule contradicts itself, or the operator signed two histories
   2  the capsule or the policy cannot be read
   3  the capsule is consistent, but below the required level`
 
@@ -44,7 +46,7 @@ interface VerifyOptions {
 export function verifyCommand(): Command {
   return new Command('verify')
     .description('Verify a capsule offline; needs no service, no agent and no network')
-    .argument('<file>', 'the capsule, or evidence of version 1')
+    .argument('<file>', 'a capsule, evidence of version 1, or a split view')
     .option('--policy <file>', 'whom you trust: log keys, witnesses and their quorum')
     .addOption(
       new Option('--require <level>', 'what the capsule has to prove at least')
@@ -62,6 +64,12 @@ async function verify(file: string, options: VerifyOptions): Promise<void> {
   if (typeof policy === 'string') return refuse(policy, options)
   const read = await readBounded(file, MAXIMUM_CAPSULE_BYTES)
   if ('fault' in read) return refuse(read.fault, options)
+  const split = await verifySplitViewFile(read.bytes, policy ? { policy } : {})
+  if (split) {
+    console.log(options.json ? visibleJson(split) : wrapped(renderSplitView(split)))
+    process.exitCode = split.exitCode
+    return
+  }
   const result = await verifyCapsuleFile(read.bytes, {
     require: options.require,
     ...(policy && { policy }),

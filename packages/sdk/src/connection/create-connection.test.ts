@@ -141,7 +141,7 @@ test('answers are bounded, strict and of the protocol; unknown members pass', as
   for (const [name, change] of cases) {
     proxy.after = (request, reply) => {
       if (!isKeys(request)) return reply
-      const { body, status = reply.status, type = 'application/json' } = change(reply.body)
+      const { body, status = reply.status, type = 'application/json' } = change(String(reply.body))
       return { status, headers: { 'content-type': type, location: '/v1/skills' }, body }
     }
     proxy.passed.length = 0

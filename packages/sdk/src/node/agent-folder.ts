@@ -22,6 +22,8 @@ export const AGENT_FILES = {
   pins: 'pins.json',
   outbox: 'outbox.db',
   inbox: 'inbox.db',
+  /** The last checkpoint of the transparency log. */
+  log: 'log.json',
   gitignore: '.gitignore',
   /** Settings of the data-space connector, its key among them. */
   connector: 'connector.json',
@@ -240,6 +242,7 @@ function filesIn(folder: string): AgentFolder['files'] {
     pins: join(folder, AGENT_FILES.pins),
     outbox: join(folder, AGENT_FILES.outbox),
     inbox: join(folder, AGENT_FILES.inbox),
+    log: join(folder, AGENT_FILES.log),
     gitignore: join(folder, AGENT_FILES.gitignore),
     connector: join(folder, AGENT_FILES.connector),
     outgoing: join(folder, AGENT_FILES.outgoing),

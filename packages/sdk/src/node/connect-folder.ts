@@ -2,11 +2,12 @@ import { connect, type Agent, type ConnectOptions } from '../agent.ts'
 import { ExchangeError } from '../errors.ts'
 import type { Outbox } from '../exchange/outbox.ts'
 import { keepFromGit, openAgentFolder, type AgentFolder } from './agent-folder.ts'
+import { openFileLogState } from './file-log-state.ts'
 import { openSqliteInbox, type SqliteInbox } from './sqlite-inbox.ts'
 import { openSqliteOutbox } from './sqlite-outbox.ts'
 
 export interface FolderOptions extends Partial<
-  Omit<ConnectOptions, 'identity' | 'keys' | 'pins' | 'outbox'>
+  Omit<ConnectOptions, 'identity' | 'keys' | 'pins' | 'log' | 'outbox'>
 > {
   /** Opens the key store, where it is locked. */
   readonly passphrase?: string
@@ -54,6 +55,7 @@ export async function connectFolder(path: string, options: FolderOptions = {}): 
       identity: folder.identity,
       keys: folder.keys,
       pins: folder.pins,
+      log: openFileLogState(folder.files.log),
       outbox,
     })
     return {

@@ -1,31 +1,44 @@
 import { readFileSync } from 'node:fs'
 import { parseStrictJson } from '@agent-exchange/crypto'
-import { verifyEvidence, type EvidenceBundle } from '@agent-exchange/sdk'
-import type { Command } from 'commander'
+import { renderCapsuleText, verifyCapsule, type Capsule } from '@agent-exchange/log'
+import { EVIDENCE_FORMAT, verifyEvidence, type EvidenceBundle, type PendingLeaf } from '@agent-exchange/sdk'
+import { Option, type Command } from 'commander'
 import { agentCommandOf, type AgentOptions } from '../../agent/agent-options.ts'
 import { writeContent } from '../../agent/content-file.ts'
 import { readAnchor, readFingerprint, readInputs, type EvidenceInputs } from '../../agent/evidence-inputs.ts'
 import { evidenceLines } from '../../agent/evidence-text.ts'
 import { withAgent } from '../../agent/open-agent.ts'
 import { CommandFailure } from '../../failure.ts'
+import { aexCommand, shellQuoted } from '../../next-step.ts'
 import { visibleJson } from '../../visible.ts'
+import { wholeNumber } from '../../whole-number.ts'
+
+/** The default profile promises inclusion within 60 s. */
+const DEFAULT_WAIT_SECONDS = 75
 
 interface EvidenceOptions extends AgentOptions, EvidenceInputs {
   readonly out?: string
   readonly verify?: string
+  readonly wait: number
 }
 
 export function agentEvidenceCommand(): Command {
   return agentCommandOf(
     'evidence',
     'Collect the evidence of a package or a thread, and verify it offline',
-    'evidence thread_1 --out evidence.json',
+    'evidence thread_1 --out capsule.json',
+    'evidence thread_1 --out capsule.json --wait 0',
     'evidence --verify evidence.json',
     'evidence --verify evidence.json --policy policy.json --content envelope.json',
     'evidence --verify evidence.json --fingerprint agent_cars=FINGERPRINT --json',
   )
     .argument('[id]', 'a package or a thread')
-    .option('--out <file>', 'write the evidence to a file')
+    .option('--out <file>', 'write a capsule: the evidence with its proofs from the log')
+    .addOption(
+      new Option('--wait <seconds>', 'how long to wait for the log to include everything')
+        .argParser(wholeNumber(0, 3_600, 'seconds'))
+        .default(DEFAULT_WAIT_SECONDS),
+    )
     .option('--verify <file>', 'verify stored evidence; needs no exchange and no agent')
     .option('--policy <file...>', 'policy_envelope objects, to compare with the evaluated ones')
     .option('--content <file...>', 'downloaded envelopes, to verify their signatures too')
@@ -42,24 +55,63 @@ async function evidence(id: string | undefined, options: EvidenceOptions): Promi
   const { out, verify, json } = options
   if ((id === undefined) === (verify === undefined))
     throw new CommandFailure('Give the id of a package or a thread, or --verify FILE.')
-  const bundle = verify === undefined ? await collect(id ?? '', options) : readBundle(verify)
+  const found = verify === undefined ? await collect(id ?? '', options) : readBundle(verify)
   if (out !== undefined) {
-    writeContent(out, visibleJson(bundle))
+    writeContent(out, visibleJson(found))
     console.error(`Wrote ${out}`)
   }
+  const bundle = withoutLog(found)
   const report = await verifyEvidence(bundle, await readInputs(options, bundle))
-  if (json) console.log(visibleJson({ report, evidence: bundle }))
+  if (json) console.log(visibleJson({ report, evidence: found }))
   else console.log(evidenceLines(report).join('\n'))
   if (report.verdict === 'broken') process.exitCode = 1
+  if (isCapsule(found)) await examineLog(found, out ?? verify)
 }
 
-function collect(id: string, options: AgentOptions): Promise<EvidenceBundle> {
+/** Evidence alone where nobody keeps the result; a capsule where it goes to a file. */
+function collect(id: string, options: EvidenceOptions): Promise<EvidenceBundle | Capsule> {
   const subject = id.startsWith('thread_') ? { threadId: id } : { packageId: id }
-  return withAgent(options, (agent) => agent.evidence(subject))
+  return withAgent(options, async (agent) => {
+    if (options.out === undefined) return agent.evidence(subject)
+    const onWait = (pending: readonly PendingLeaf[]) =>
+      console.error(`Waiting for the log to include ${leaves(pending.length)}.`)
+    const waitMs = options.wait * 1_000
+    const { capsule, pending, hasLog } = await agent.capsule(subject, { waitMs, onWait })
+    if (!hasLog) console.error('The exchange publishes no transparency log: this is evidence of version 1.')
+    for (const { what, packageId, agentId, number } of pending)
+      console.error(
+        what === 'record'
+          ? `Still a promise: the record of ${packageId} from entry ${number} on is not in the log yet.`
+          : `Still a promise: key event ${number} of ${agentId} is not in the log yet.`,
+      )
+    return capsule
+  })
+}
+
+const leaves = (count: number) => (count === 1 ? 'one more leaf' : `${count} more leaves`)
+
+/** The proofs of the log by themselves: whom to trust is for `aex verify` to ask. */
+async function examineLog(capsule: Capsule, file: string | undefined): Promise<void> {
+  const result = await verifyCapsule(capsule, { require: 'unpinned' })
+  if (result.outcome === 'contradiction') {
+    console.error(renderCapsuleText(result))
+    process.exitCode = 1
+  } else if (file !== undefined)
+    console.error(`Verify it against a policy: ${aexCommand()} verify ${shellQuoted(file)} --policy FILE`)
+}
+
+function isCapsule(found: EvidenceBundle | Capsule): found is Capsule {
+  return 'log' in found
+}
+
+function withoutLog(found: EvidenceBundle | Capsule): EvidenceBundle {
+  if (!isCapsule(found)) return found
+  const { log: _, ...evidence } = found
+  return { ...evidence, format: EVIDENCE_FORMAT }
 }
 
 /** Any JSON object; the verifier checks its content. */
-function readBundle(file: string): EvidenceBundle {
+function readBundle(file: string): EvidenceBundle | Capsule {
   try {
     const content: unknown = parseStrictJson(readFileSync(file))
     if (typeof content === 'object' && content !== null) return content as EvidenceBundle

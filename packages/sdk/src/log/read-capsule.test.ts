@@ -1,0 +1,96 @@
+import assert from 'node:assert/strict'
+import { after, beforeEach, test } from 'node:test'
+import { parsePolicy, verifyCapsule } from '@agent-exchange/log'
+import { POLICY, TestLog } from '@agent-exchange/testkit'
+import { readEvidence } from '../evidence/read-evidence.ts'
+import { wholeThread } from '../evidence/evidence.fixture.ts'
+import { createContext } from '../create-context.ts'
+import { startProxiedWorld } from '../meddling-proxy.fixture.ts'
+import { createMemoryLogState } from './log-state.ts'
+import { readCapsule } from './read-capsule.ts'
+
+const { world, proxy, ...proxied } = await startProxiedWorld()
+after(() => proxied[Symbol.asyncDispose]())
+// Agents know the exchange by its public address.
+const thread = await wholeThread({ ...world, url: proxy.url })
+const evidence = await readEvidence(thread.bolt, { threadId: thread.threadId })
+const policy = parsePolicy(POLICY)
+const subject = { threadId: thread.threadId }
+let log = new TestLog()
+const fresh = () => createContext({ ...thread.bolt.options, log: createMemoryLogState() })
+
+beforeEach(async () => {
+  log = new TestLog()
+  await log.log(evidence)
+  proxy.before = ({ path }) => log.answer(path)
+})
+
+test('[AUD-01][AUD-03] a capsule of a thread is witnessed, with the proofs as the log gave them', async () => {
+  await log.publish({ cosigners: 2 })
+  const { capsule, pending, hasLog } = await readCapsule(fresh(), subject)
+  assert.deepEqual([pending, hasLog], [[], true])
+  const result = await verifyCapsule(capsule, { policy, require: 'witnessed' })
+  assert.deepEqual([result.contradictions, result.level], [[], 'witnessed'])
+})
+
+test('proofs to an earlier checkpoint are made again from tiles, for the newest checkpoint', async () => {
+  await log.publish()
+  const [before, wanted] = [log.checkpoint, 'checkpoint']
+  proxy.before = async ({ path }) => {
+    // The log grows after the records were read, and partial tiles are replaced.
+    if (path === `/log/${wanted}` && log.checkpoint === before) {
+      for (let at = 0; at < 300; at++) log.leaves.push(new Uint8Array(64).fill(at % 256))
+      await log.publish({ cosigners: 2 })
+    }
+    return log.answer(path)
+  }
+  const { capsule, pending } = await readCapsule(fresh(), subject)
+  assert.deepEqual(pending, [])
+  const result = await verifyCapsule(capsule, { policy })
+  assert.deepEqual(
+    [result.contradictions, result.level, result.checkpoint?.size],
+    [[], 'witnessed', log.size],
+  )
+})
+
+test('it waits until the log includes everything, and says what it waits for', async () => {
+  await log.publish({ size: log.leaves.length - 2 })
+  const waits: number[] = []
+  const onWait = (pending: readonly unknown[]) => {
+    waits.push(pending.length)
+    void log.publish({ cosigners: 2 })
+  }
+  const { capsule, pending } = await readCapsule(fresh(), subject, { onWait })
+  assert.deepEqual([waits, pending], [[2], []])
+  assert.equal((await verifyCapsule(capsule, { policy })).level, 'witnessed')
+})
+
+test('after the wait, what is missing is named as a promise, and the capsule proves no more', async () => {
+  await log.publish({ size: log.leaves.length - 1, cosigners: 2 })
+  const { capsule, pending } = await readCapsule(fresh(), subject, { waitMs: 0 })
+  assert.deepEqual(
+    pending.map(({ what }) => what),
+    ['record'],
+  )
+  const result = await verifyCapsule(capsule, { policy })
+  assert.deepEqual([result.contradictions, result.level], [[], 'exchange-word'])
+})
+
+test('without a log, or before its first checkpoint, there is evidence of version 1', async () => {
+  const early = await readCapsule(fresh(), subject, { waitMs: 0 })
+  assert.deepEqual([early.capsule.format, early.hasLog], ['aex-evidence/1', true])
+  assert.ok(early.pending.length > 0)
+  proxy.before = () => undefined
+  const none = await readCapsule(fresh(), { packageId: thread.first })
+  assert.deepEqual([none.capsule.format, none.hasLog], ['aex-evidence/1', false])
+})
+
+test('[AUD-03] an exchange that proves another leaf than the one it promised is found offline', async () => {
+  const [first, second] = log.records
+  assert.ok(first && second)
+  ;[first.index, second.index] = [second.index, first.index]
+  await log.publish({ cosigners: 2 })
+  const { capsule } = await readCapsule(fresh(), subject)
+  const result = await verifyCapsule(capsule, { policy })
+  assert.ok(result.contradictions.some(({ code }) => code === 'inclusion_root'))
+})

@@ -1,0 +1,54 @@
+import assert from 'node:assert/strict'
+import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, test } from 'node:test'
+import { openFileLogState } from './file-log-state.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'aex-log-state-'))
+after(() => rmSync(folder, { recursive: true, force: true }))
+const state = (checkpoint: string) => ({ keys: ['key'], checkpoint })
+
+test('the state survives the process, and of two writers one wins', async () => {
+  const file = join(folder, 'log.json')
+  const [mine, theirs] = [openFileLogState(file), openFileLogState(file)]
+  assert.equal(await mine.read(), undefined)
+  assert.equal(await mine.replace(undefined, state('one')), true)
+  assert.equal(await theirs.replace(undefined, state('other')), false)
+  assert.deepEqual(await theirs.read(), state('one'))
+  const raced = await Promise.all([
+    mine.replace(state('one'), state('two')),
+    theirs.replace(state('one'), state('three')),
+  ])
+  assert.deepEqual(raced.toSorted(), [false, true])
+})
+
+test('a damaged file, or one that others can write, is no first contact', async () => {
+  const file = join(folder, 'damaged.json')
+  const store = openFileLogState(file)
+  await store.replace(undefined, state('one'))
+  const content = readFileSync(file, 'utf8')
+  for (const wrong of ['', '{', content.replace('"version": 1', '"version": 2')]) {
+    writeFileSync(file, wrong)
+    await assert.rejects(store.read(), { code: 'log_state_unreadable' })
+    await assert.rejects(store.replace(undefined, state('two')), { code: 'log_state_unreadable' })
+  }
+  writeFileSync(file, content)
+  chmodSync(file, 0o666)
+  await assert.rejects(store.read(), { code: 'log_state_unreadable' })
+})
+
+test('every split view gets a file of its own', async () => {
+  const store = openFileLogState(join(folder, 'log.json'))
+  const view = {
+    format: 'aex-split-view/1',
+    key: 'k',
+    first: 'a',
+    second: 'b',
+    found_at: '2026-01-02T03:04:05.000Z',
+  } as const
+  const files = [await store.keepSplitView(view), await store.keepSplitView(view)]
+  assert.equal(new Set(files).size, 2)
+  assert.deepEqual(JSON.parse(readFileSync(files[0] ?? '', 'utf8')), view)
+  assert.equal(readdirSync(folder).filter((name) => name.startsWith('split-view-20260102030405-')).length, 2)
+})

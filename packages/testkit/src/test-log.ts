@@ -1,0 +1,148 @@
+import { encodeBase64url } from '@agent-exchange/crypto'
+import {
+  appendLeaves,
+  cosignNote,
+  deriveSalt,
+  EMPTY_EDGE,
+  encodeBundle,
+  formatCheckpoint,
+  formatProof,
+  formatVerifierKey,
+  parseTilePath,
+  proveInclusion,
+  signNote,
+  tilePath,
+  TILE_WIDTH,
+  tileWidth,
+  withSignatures,
+  type EvidenceBundle,
+  type KeyEventProof,
+  type NoteSigner,
+  type RecordProof,
+  type TileName,
+} from '@agent-exchange/log'
+import { logSigner, plannedKeys, plannedRecords, witnessSigners } from './capsule-of.ts'
+
+const SECRET = new Uint8Array(32).fill(77)
+const HASH_LENGTH = 32
+
+export interface LogReply {
+  readonly status: number
+  readonly headers: Record<string, string>
+  readonly body: string | Uint8Array
+}
+
+/**
+ * A log with the HTTP of an exchange, whose operator is the test: it can reorder, hide, fork and roll back. It serves
+ * what `publish` signed last.
+ */
+export class TestLog {
+  readonly leaves: Uint8Array[] = []
+  readonly records: { readonly record: RecordProof; index: number }[] = []
+  readonly events: { readonly event: KeyEventProof; index: number }[] = []
+  /** The published note; undefined before the first one. */
+  checkpoint: string | undefined
+  size = 0
+  readonly signer: NoteSigner
+  readonly #logged = new Set<string>()
+
+  constructor({ signer = logSigner }: { readonly signer?: NoteSigner } = {}) {
+    this.signer = signer
+  }
+
+  /** Logs what the evidence shows and the log does not hold yet: key events first. */
+  async log(bundle: EvidenceBundle): Promise<void> {
+    const [records, events]: [RecordProof[], KeyEventProof[]] = [[], []]
+    const planned = [...(await plannedKeys(bundle, events)), ...plannedRecords(bundle, records)]
+    for (const { leaf, toProof } of planned) {
+      const salt = deriveSalt(SECRET, this.leaves.length)
+      const before = { records: records.length, events: events.length }
+      toProof({ salt: encodeBase64url(salt), proof: '' })
+      const [record, event] = [records[before.records], events[before.events]]
+      const name = record
+        ? `${record.package_id} ${record.first_position}`
+        : `${event?.agent_id} ${event?.number}`
+      if (this.#logged.has(name)) continue
+      this.#logged.add(name)
+      const index = this.leaves.push(leaf(salt)) - 1
+      if (record) this.records.push({ record, index })
+      if (event) this.events.push({ event, index })
+    }
+  }
+
+  /** Signs the first `size` leaves, with the cosignatures of some witnesses. */
+  async publish({ size = this.leaves.length, cosigners = 0, time = 1_800_000_000 } = {}): Promise<string> {
+    const { root } = appendLeaves(EMPTY_EDGE, this.leaves.slice(0, size))
+    const text = formatCheckpoint({ origin: this.signer.key.name, size, root })
+    const note = await signNote(text, [this.signer])
+    const lines = await Promise.all(
+      witnessSigners.slice(0, cosigners).map((witness) => cosignNote(note, witness, time)),
+    )
+    this.size = size
+    this.checkpoint = withSignatures(note, lines)
+    return this.checkpoint
+  }
+
+  /** The answer to a request below `/log/`; undefined for other paths. */
+  async answer(url: string): Promise<LogReply | undefined> {
+    const { pathname, searchParams: query } = new URL(url, 'http://localhost')
+    if (!pathname.startsWith('/log/')) return undefined
+    const path = pathname.slice('/log/'.length)
+    if (path === 'key')
+      return json({
+        origin: this.signer.key.name,
+        verifier_keys: [formatVerifierKey(this.signer.key)],
+        witnesses: [],
+      })
+    if (this.checkpoint === undefined && path === 'checkpoint') return notFound()
+    if (path === 'checkpoint')
+      return { status: 200, headers: { 'content-type': 'text/plain' }, body: this.checkpoint ?? '' }
+    if (path.startsWith('tile/')) return this.#tile(path)
+    if (path === 'records') {
+      const own = this.records.filter(({ record }) => record.package_id === query.get('package_id'))
+      const shown = own.map(async ({ record, index }) => this.#shown(record, index))
+      return json({ checkpoint: this.checkpoint ?? ' ', records: await Promise.all(shown), ...WHOLE })
+    }
+    if (path === 'key-events') {
+      const own = this.events.filter(({ event }) => event.agent_id === query.get('agent_id'))
+      const shown = own.map(async ({ event, index }) => this.#shown(event, index))
+      return json({ checkpoint: this.checkpoint ?? ' ', events: await Promise.all(shown), ...WHOLE })
+    }
+    return notFound()
+  }
+
+  async #shown<T extends RecordProof | KeyEventProof>(leaf: T, index: number): Promise<object> {
+    const { proof: _, salt, ...rest } = leaf
+    if (index >= this.size || this.checkpoint === undefined) return { ...rest, pending: true }
+    const hashes = await proveInclusion(index, this.size, (name) => this.#hashes(name))
+    return { ...rest, salt, index, proof: formatProof({ index, hashes, checkpoint: this.checkpoint }) }
+  }
+
+  #tile(path: string): LogReply {
+    const name = parseTilePath(path)
+    const width = tileWidth(name, this.size)
+    // As tlog-tiles allows, a partial tile is gone once the full one is there.
+    if (name.width !== width) return notFound()
+    const at = name.index * TILE_WIDTH
+    const body =
+      name.level === 'entries' ? encodeBundle(this.leaves.slice(at, at + width)) : this.#hashes(name)
+    return { status: 200, headers: { 'content-type': 'application/octet-stream' }, body }
+  }
+
+  #hashes(name: TileName): Uint8Array {
+    const { tiles } = appendLeaves(EMPTY_EDGE, this.leaves.slice(0, this.size))
+    const wanted = tilePath({ ...name, width: tileWidth(name, this.size) })
+    const tile = tiles.find((each) => tilePath(each) === wanted)
+    return (tile?.bytes ?? new Uint8Array()).subarray(0, name.width * HASH_LENGTH)
+  }
+}
+
+const WHOLE = { next_cursor: null, has_more: false }
+
+function json(value: object): LogReply {
+  return { status: 200, headers: { 'content-type': 'application/json' }, body: JSON.stringify(value) }
+}
+
+function notFound(): LogReply {
+  return { status: 404, headers: { 'content-type': 'text/plain' }, body: '' }
+}
