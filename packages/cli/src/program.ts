@@ -52,6 +52,9 @@ const COMMANDS: readonly Entry[] = [
     // 1 means a contradiction there.
     usageExitCode: 2,
   },
+  entry('witness', 'Cosign the checkpoints of transparency logs of other companies', async () =>
+    (await import('./commands/witness.ts')).witnessCommand(),
+  ),
   entry('openapi', 'Print the OpenAPI 3.1.1 document of the agent API', async () =>
     (await import('./commands/openapi.ts')).openApiCommand(),
   ),

@@ -156,3 +156,11 @@ export {
   type SplitView,
   type SplitViewResult,
 } from './split-view/split-view.ts'
+
+// The rules of a witness (C2SP tlog-witness)
+export {
+  openWitnessRequest,
+  refuseCheckpoint,
+  type WitnessedRequest,
+  type WitnessRefusal,
+} from './witness/consider-checkpoint.ts'
