@@ -52,6 +52,9 @@ const COMMANDS: readonly Entry[] = [
     // 1 means a contradiction there.
     usageExitCode: 2,
   },
+  entry('monitor', 'Scan the transparency log for events of your agent that you never saw', async () =>
+    (await import('./commands/monitor.ts')).monitorCommand(),
+  ),
   entry('witness', 'Cosign the checkpoints of transparency logs of other companies', async () =>
     (await import('./commands/witness.ts')).witnessCommand(),
   ),

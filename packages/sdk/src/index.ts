@@ -121,6 +121,7 @@ export { readThread, type ReadThreadOptions } from './exchange/read-thread.ts'
 export { readEvidence, type EvidenceSubject } from './evidence/read-evidence.ts'
 export { checkLog, type AcceptedCheckpoint } from './log/accept-checkpoint.ts'
 export { createMemoryLogState, type LogState, type LogStateStore } from './log/log-state.ts'
+export { monitorLog, type MonitorFinding, type MonitorResult, type MonitorState } from './log/monitor-log.ts'
 export {
   readCapsule,
   type CapsuleOptions,

@@ -37,7 +37,9 @@ export function folderCommandOf(name: string, summary: string, ...examples: stri
     .showHelpAfterError('Run with --help to see how it is used.')
     .addHelpText(
       'after',
-      ['', 'Examples:', ...examples.map((example) => `  $ aex agent ${example}`)].join('\n'),
+      examples.length === 0
+        ? ''
+        : ['', 'Examples:', ...examples.map((example) => `  $ aex agent ${example}`)].join('\n'),
     )
     .addHelpText('after', ({ command }) => variablesOf(command))
 }

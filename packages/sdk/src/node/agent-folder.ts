@@ -24,6 +24,8 @@ export const AGENT_FILES = {
   inbox: 'inbox.db',
   /** The last checkpoint of the transparency log. */
   log: 'log.json',
+  /** How far the monitor has scanned the log. */
+  monitor: 'monitor.json',
   gitignore: '.gitignore',
   /** Settings of the data-space connector, its key among them. */
   connector: 'connector.json',
@@ -243,6 +245,7 @@ function filesIn(folder: string): AgentFolder['files'] {
     outbox: join(folder, AGENT_FILES.outbox),
     inbox: join(folder, AGENT_FILES.inbox),
     log: join(folder, AGENT_FILES.log),
+    monitor: join(folder, AGENT_FILES.monitor),
     gitignore: join(folder, AGENT_FILES.gitignore),
     connector: join(folder, AGENT_FILES.connector),
     outgoing: join(folder, AGENT_FILES.outgoing),

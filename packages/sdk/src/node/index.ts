@@ -17,6 +17,7 @@ export { connectFolder, type FolderAgent, type FolderOptions } from './connect-f
 export { fastifyWebhook, type FastifyLike, type FastifyWebhookOptions } from './fastify-handler.ts'
 export { openFileKeyStore, type FileKeyStoreOptions } from './file-key-store.ts'
 export { openFileLogState } from './file-log-state.ts'
+export { readMonitorState, writeMonitorState } from './file-monitor-state.ts'
 export { openFilePinStore } from './file-pin-store.ts'
 export { toNodeListener } from './http-handler.ts'
 export { createTlsFetch, type TlsFetch, type TlsMaterial } from './mutual-tls.ts'
