@@ -5,18 +5,20 @@ import { dirname, join } from 'node:path'
 import { openApiDocument, publishedSchemas } from '@agent-exchange/protocol'
 import { openPointsPage } from './open-points-page.ts'
 import { problemsPage } from './problems-page.ts'
+import { buildVerifyPage } from '../verify-page/build-verify-page.ts'
 import { ROOT } from '../repository/repository-files.ts'
 
 const SCHEMAS = 'packages/protocol/schemas'
 
 const json = (value: unknown) => `${JSON.stringify(value, undefined, 2)}\n`
 
-function generatedFiles(): Map<string, string> {
+async function generatedFiles(): Promise<Map<string, string>> {
   const files = new Map<string, string>()
   files.set('packages/protocol/openapi.json', json(openApiDocument()))
   for (const [name, schema] of publishedSchemas()) files.set(`${SCHEMAS}/${name}`, json(schema))
   files.set('docs/open-points.md', openPointsPage())
   files.set('docs/problems.md', problemsPage())
+  files.set('packages/log/verify-page.html', await buildVerifyPage())
   return files
 }
 
@@ -35,7 +37,7 @@ function current(path: string): string | undefined {
   }
 }
 
-const files = generatedFiles()
+const files = await generatedFiles()
 mkdirSync(join(ROOT, SCHEMAS), { recursive: true })
 const changed = [...files].filter(([path, text]) => current(path) !== text)
 const stale = staleFiles(files)

@@ -111,7 +111,7 @@ export class TestLog {
     return notFound()
   }
 
-  async #shown<T extends RecordProof | KeyEventProof>(leaf: T, index: number): Promise<object> {
+  async #shown(leaf: RecordProof | KeyEventProof, index: number): Promise<object> {
     const { proof: _, salt, ...rest } = leaf
     if (index >= this.size || this.checkpoint === undefined) return { ...rest, pending: true }
     const hashes = await proveInclusion(index, this.size, (name) => this.#hashes(name))

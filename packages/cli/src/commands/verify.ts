@@ -1,4 +1,5 @@
-import { writeFileSync } from 'node:fs'
+import { createHash } from 'node:crypto'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { basename } from 'node:path'
 import {
   LogError,
@@ -22,6 +23,7 @@ Examples:
   $ aex verify capsule.json --policy policy.txt --require witnessed
   $ aex verify capsule.json --policy policy.txt --html report.html
   $ aex verify capsule.json --require unpinned --json
+  $ aex verify --page verify.html
 
 The policy is a C2SP tlog-policy: the log keys and witnesses that you trust. Get
 it from somebody other than the author of the capsule.
@@ -40,13 +42,14 @@ interface VerifyOptions {
   readonly policy?: string
   readonly require: 'unpinned' | 'log-signed' | 'witnessed'
   readonly html?: string
+  readonly page?: string
   readonly json?: boolean
 }
 
 export function verifyCommand(): Command {
   return new Command('verify')
     .description('Verify a capsule offline; needs no service, no agent and no network')
-    .argument('<file>', 'a capsule, evidence of version 1, or a split view')
+    .argument('[file]', 'a capsule, evidence of version 1, or a split view')
     .option('--policy <file>', 'whom you trust: log keys, witnesses and their quorum')
     .addOption(
       new Option('--require <level>', 'what the capsule has to prove at least')
@@ -54,12 +57,18 @@ export function verifyCommand(): Command {
         .default('log-signed'),
     )
     .option('--html <file>', 'write a report for printing')
+    .option('--page <file>', 'write the verifier as one web page that works offline')
     .option('--json', 'print one JSON document')
     .addHelpText('after', EXAMPLES)
     .action(verify)
 }
 
-async function verify(file: string, options: VerifyOptions): Promise<void> {
+async function verify(file: string | undefined, options: VerifyOptions): Promise<void> {
+  if (options.page !== undefined) writePage(options.page, options)
+  if (file === undefined) {
+    if (options.page === undefined) refuse('Give the capsule to verify.', options)
+    return
+  }
   const policy = await readPolicy(options.policy)
   if (typeof policy === 'string') return refuse(policy, options)
   const read = await readBounded(file, MAXIMUM_CAPSULE_BYTES)
@@ -93,6 +102,13 @@ async function readPolicy(file: string | undefined): Promise<LogPolicy | string 
     if (error instanceof LogError) return `The policy cannot be used: ${error.message}`
     throw error
   }
+}
+
+/** The page that the exchange serves at /verify, from a package that the reader chose. */
+function writePage(file: string, options: VerifyOptions): void {
+  const page = readFileSync(new URL(import.meta.resolve('@agent-exchange/log/verify-page.html')), 'utf8')
+  if (!writeReport(file, page)) return refuse(`${file} cannot be written.`, options)
+  console.error(`SHA-256 ${createHash('sha256').update(page).digest('hex')}`)
 }
 
 function writeReport(file: string, page: string): boolean {

@@ -89,13 +89,14 @@ async function serve({ dir, origin: logs, port, host, tlsCert, tlsKey }: ServeOp
     throw new CommandFailure(`${host} is reachable from other machines: give --tls-cert and --tls-key.`)
   const signer = await witnessKeyIn(dir)
   using state = openState(dir)
-  const report = (sentence: string) => console.error(visible(sentence))
   const options = { signer, logs, state, now: () => new Date(), report }
   const stopped = interruption()
   await using server = await startWitness(options, { host, port, ...(tls && { tls }) })
   console.error(`Witness ${signer.key.name} listens at ${server.url}. Ctrl-C ends it.`)
   await stopped
 }
+
+const report = (sentence: string) => console.error(visible(sentence))
 
 function openState(dir: string) {
   try {

@@ -4,7 +4,7 @@ import type { AnySchemaObject, FuncKeywordDefinition, SchemaValidateFunction } f
  * `uniqueItems` in linear time. Items of our lists are strings or objects of strings; the schema of the items refuses
  * deeper nesting.
  */
-const hasUniqueItems: SchemaValidateFunction = (
+export const hasUniqueItems: SchemaValidateFunction = (
   isRequired: boolean,
   items: readonly unknown[],
   parentSchema?: AnySchemaObject,

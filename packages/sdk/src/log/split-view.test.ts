@@ -26,7 +26,7 @@ beforeEach(() => {
 
 test('a log that grows is accepted at every size, and the newest checkpoint is kept', async () => {
   assert.equal(await check(), undefined)
-  for (let size = 0; size <= 600; size += 1 + size) {
+  for (const size of [0, 1, 3, 7, 15, 31, 63, 127, 255, 256, 511, 700]) {
     while (log.leaves.length < size) log.leaves.push(leaf(log.leaves.length % 256))
     await log.publish({ size })
     assert.equal((await check())?.size, size)

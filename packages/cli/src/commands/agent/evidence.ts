@@ -73,8 +73,6 @@ function collect(id: string, options: EvidenceOptions): Promise<EvidenceBundle |
   const subject = id.startsWith('thread_') ? { threadId: id } : { packageId: id }
   return withAgent(options, async (agent) => {
     if (options.out === undefined) return agent.evidence(subject)
-    const onWait = (pending: readonly PendingLeaf[]) =>
-      console.error(`Waiting for the log to include ${leaves(pending.length)}.`)
     const waitMs = options.wait * 1_000
     const { capsule, pending, hasLog } = await agent.capsule(subject, { waitMs, onWait })
     if (!hasLog) console.error('The exchange publishes no transparency log: this is evidence of version 1.')
@@ -88,6 +86,8 @@ function collect(id: string, options: EvidenceOptions): Promise<EvidenceBundle |
   })
 }
 
+const onWait = (pending: readonly PendingLeaf[]) =>
+  console.error(`Waiting for the log to include ${leaves(pending.length)}.`)
 const leaves = (count: number) => (count === 1 ? 'one more leaf' : `${count} more leaves`)
 
 /** The proofs of the log by themselves: whom to trust is for `aex verify` to ask. */
@@ -106,8 +106,8 @@ function isCapsule(found: EvidenceBundle | Capsule): found is Capsule {
 
 function withoutLog(found: EvidenceBundle | Capsule): EvidenceBundle {
   if (!isCapsule(found)) return found
-  const { log: _, ...evidence } = found
-  return { ...evidence, format: EVIDENCE_FORMAT }
+  const { log: _, ...rest } = found
+  return { ...rest, format: EVIDENCE_FORMAT }
 }
 
 /** Any JSON object; the verifier checks its content. */
