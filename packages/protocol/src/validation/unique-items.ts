@@ -3,6 +3,8 @@ import type { AnySchemaObject, FuncKeywordDefinition, SchemaValidateFunction } f
 /**
  * `uniqueItems` in linear time. Items of our lists are strings or objects of strings; the schema of the items refuses
  * deeper nesting.
+ *
+ * @public The verifier page calls it from precompiled validators.
  */
 export const hasUniqueItems: SchemaValidateFunction = (
   isRequired: boolean,
