@@ -7,6 +7,7 @@ import { registerProblems } from './problem-pages.ts'
 import { registerReference } from './reference-pages.ts'
 import { registerSchemas } from './schema-pages.ts'
 import { registerStart } from './start-page.ts'
+import { registerVerifier } from './verify-page.ts'
 
 export interface PagesOptions {
   /** {base_url}, without a final slash. */
@@ -24,4 +25,5 @@ export function registerPages(app: FastifyInstance, options: PagesOptions): void
   registerProblems(app, options)
   registerOpenPoints(app, options.profile)
   registerReference(app)
+  registerVerifier(app)
 }
