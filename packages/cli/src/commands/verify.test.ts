@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { after, test } from 'node:test'
 import { formatVerifierKey, type CapsuleResult } from '@agent-exchange/log'
 import { connectFolder } from '@agent-exchange/sdk/node'
-import { capsuleOf, logSigner, POLICY, startWorld } from '@agent-exchange/testkit'
+import { capsuleOf, logSigner, POLICY, startWorld, TestLog } from '@agent-exchange/testkit'
 import { aexHere } from '../aex-here.fixture.ts'
 import { runAex } from '../aex-process.ts'
 import { madeAgent, packageBetween, temporaryFolder } from './agent/agents.fixture.ts'
@@ -92,4 +92,21 @@ test('[AUD-01] --html writes a report that says the same and loads nothing', asy
   assert.ok(page.includes('capsule.json') && page.includes(threadId))
   assert.ok(page.includes('This capsule proves that all') && stdout.includes('This capsule proves'))
   assert.ok(!/<(?:script|link|img|iframe)/u.test(page))
+})
+
+test('[AUD-03] two signed histories in a split-view file convince a third party', async () => {
+  const log = new TestLog()
+  log.leaves.push(new Uint8Array(64).fill(1), new Uint8Array(64).fill(2))
+  const first = await log.publish()
+  log.leaves[0] = new Uint8Array(64).fill(3)
+  const second = await log.publish()
+  const key = formatVerifierKey(logSigner.key)
+  const view = { format: 'aex-split-view/1', key, first, second, found_at: '2026-01-01T00:00:00.000Z' }
+  const split = await aexHere('verify', stored('split.json', view), '--policy', policy)
+  assert.equal(split.code, 1)
+  assert.match(split.stdout.replaceAll(/\s+/gu, ' '), /signed two histories that exclude each other/u)
+  assert.ok(split.stdout.includes(key))
+  const same = await aexHere('verify', stored('same.json', { ...view, second: first }), '--policy', policy)
+  assert.equal(same.code, 3)
+  assert.equal((await aexHere('verify', stored('torn-view.json', { ...view, key: 'x' }))).code, 2)
 })
