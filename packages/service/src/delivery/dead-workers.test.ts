@@ -10,7 +10,7 @@ import { randomId } from '../kernel/ids.ts'
 import { openPlatformKeys } from '../kernel/platform-keys.ts'
 import { beginClaim, claimDeliveries } from './delivery-store.ts'
 import { startDelivery } from './engine.ts'
-import { holdWorkerName } from './worker-lock.ts'
+import { holdWorkerName } from '../kernel/worker-lock.ts'
 
 const made = await deliveryWorld({ config: { role: 'api' } })
 const { world, receiver } = made

@@ -25,7 +25,7 @@ import { startSweeper } from './sweep.ts'
 import type { ReclaimedWork } from './reclaim.ts'
 import { listenForDeliveries } from './wake-up.ts'
 import { watchWorkers } from './watch-workers.ts'
-import { holdWorkerName } from './worker-lock.ts'
+import { holdWorkerName } from '../kernel/worker-lock.ts'
 
 export interface DeliverySettings {
   readonly db: Database

@@ -1,6 +1,6 @@
 import type { DeploymentProfile } from '@agent-exchange/protocol'
 import type { Database } from '../../db/database.ts'
-import { freeNames } from '../../db/locks.ts'
+import { freeNames } from '../../kernel/named-locks.ts'
 import { latestPublished } from './checkpoint-store.ts'
 import { readLogState, type Refusal } from './log-state-store.ts'
 import { readWaiting } from './pending-store.ts'

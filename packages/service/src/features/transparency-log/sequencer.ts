@@ -2,10 +2,11 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { TreeEdge } from '@agent-exchange/log'
 import type { DeploymentProfile } from '@agent-exchange/protocol'
 import type { Logger } from 'pino'
-import { loggableError } from '../../db/loggable-error.ts'
+import { loggableError } from '../../db/database-errors.ts'
 import { appendPending } from './append-to-tree.ts'
 import { backfillStep } from './backfill.ts'
 import { checkContinuation } from './check-continuation.ts'
+import { holdWorkerName } from '../../kernel/worker-lock.ts'
 import { report, type Refusal } from './log-state-store.ts'
 import { readWaiting } from './pending-store.ts'
 import { latestPublished } from './checkpoint-store.ts'
@@ -33,7 +34,7 @@ export function startSequencer(settings: SequencerSettings): AsyncDisposable {
   const stop = new AbortController()
   let wake = doNothing
   let isHeld = false
-  db.holdWorkerName(SEQUENCER_LOCK, (held) => {
+  holdWorkerName(db, SEQUENCER_LOCK, (held) => {
     isHeld = held
     wake()
   })

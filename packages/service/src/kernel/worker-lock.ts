@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Database, Session } from '../db/database.ts'
-import { numberOf } from '../kernel/named-locks.ts'
+import { numberOf } from './named-locks.ts'
 
 const RETRY_MS = 100
 const PING_MS = 1_000
