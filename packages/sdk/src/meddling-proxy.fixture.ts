@@ -39,6 +39,9 @@ export interface ProxiedWorld extends AsyncDisposable {
 }
 
 const leave = () => undefined
+/** An exchange from before the transparency log. */
+export const withoutLog = ({ path }: Passed): Instead =>
+  path.startsWith('/log/') ? { status: 404, headers: {}, body: '' } : undefined
 const keep = (_: Passed, reply: Reply) => reply
 
 /** A real exchange whose public address is the proxy's. */

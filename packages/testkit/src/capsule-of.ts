@@ -61,8 +61,6 @@ export interface LogPlan {
   readonly earlierSize?: number
 }
 
-const isStart = ({ kind }: { kind: string }) => kind === 'registered'
-
 /** Logs everything that the evidence shows, as an exchange does: registrations, records, then the end of keys. */
 export async function capsuleOf(bundle: EvidenceBundle, plan: LogPlan = {}): Promise<Capsule> {
   const records: RecordProof[] = []

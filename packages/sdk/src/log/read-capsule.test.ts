@@ -5,7 +5,7 @@ import { POLICY, TestLog } from '@agent-exchange/testkit'
 import { readEvidence } from '../evidence/read-evidence.ts'
 import { wholeThread } from '../evidence/evidence.fixture.ts'
 import { createContext } from '../create-context.ts'
-import { startProxiedWorld } from '../meddling-proxy.fixture.ts'
+import { startProxiedWorld, withoutLog } from '../meddling-proxy.fixture.ts'
 import { createMemoryLogState } from './log-state.ts'
 import { readCapsule } from './read-capsule.ts'
 
@@ -80,7 +80,7 @@ test('without a log, or before its first checkpoint, there is evidence of versio
   const early = await readCapsule(fresh(), subject, { waitMs: 0 })
   assert.deepEqual([early.capsule.format, early.hasLog], ['aex-evidence/1', true])
   assert.ok(early.pending.length > 0)
-  proxy.before = () => undefined
+  proxy.before = withoutLog
   const none = await readCapsule(fresh(), { packageId: thread.first })
   assert.deepEqual([none.capsule.format, none.hasLog], ['aex-evidence/1', false])
 })

@@ -4,7 +4,7 @@ import { noteSigner, parsePolicy, SIGNATURE_TYPE, verifySplitView } from '@agent
 import { logSigner, POLICY, TestLog } from '@agent-exchange/testkit'
 import { createContext } from '../create-context.ts'
 import { startAgent } from '../agents.fixture.ts'
-import { startProxiedWorld } from '../meddling-proxy.fixture.ts'
+import { startProxiedWorld, withoutLog } from '../meddling-proxy.fixture.ts'
 import { checkLog } from './accept-checkpoint.ts'
 import { createMemoryLogState } from './log-state.ts'
 
@@ -115,6 +115,6 @@ test('a checkpoint under another key than the pinned one is refused', async () =
 })
 
 test('an exchange without a log says so', async () => {
-  proxy.before = () => undefined
+  proxy.before = withoutLog
   await assert.rejects(check(), { code: 'log_missing' })
 })
