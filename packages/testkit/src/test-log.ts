@@ -101,12 +101,12 @@ export class TestLog {
     if (path === 'records') {
       const own = this.records.filter(({ record }) => record.package_id === query.get('package_id'))
       const shown = own.map(async ({ record, index }) => this.#shown(record, index))
-      return json({ checkpoint: this.checkpoint ?? ' ', records: await Promise.all(shown), ...WHOLE })
+      return json({ checkpoint: this.checkpoint ?? null, records: await Promise.all(shown), ...WHOLE })
     }
     if (path === 'key-events') {
       const own = this.events.filter(({ event }) => event.agent_id === query.get('agent_id'))
       const shown = own.map(async ({ event, index }) => this.#shown(event, index))
-      return json({ checkpoint: this.checkpoint ?? ' ', events: await Promise.all(shown), ...WHOLE })
+      return json({ checkpoint: this.checkpoint ?? null, events: await Promise.all(shown), ...WHOLE })
     }
     return notFound()
   }

@@ -23,7 +23,8 @@ const page = (members: JsonObject, items: string, item: JsonObject): JsonObject 
   type: 'object',
   required: ['checkpoint', items, 'has_more'],
   properties: {
-    checkpoint: text,
+    // Null until the first checkpoint is published.
+    checkpoint: { type: ['string', 'null'], maxLength: MAXIMUM_NOTE_BYTES },
     [items]: { type: 'array', maxItems: 10_000, items: item },
     next_cursor: { type: ['string', 'null'] },
     has_more: { type: 'boolean' },
@@ -63,7 +64,7 @@ export interface LoggedKeyEvent extends LeafState {
 }
 
 interface Page {
-  readonly checkpoint: string
+  readonly checkpoint: string | null
   readonly next_cursor?: string | null
   readonly has_more: boolean
 }

@@ -8,7 +8,13 @@ import { letIn, temporaryFolder } from './agents.fixture.ts'
 const folder = temporaryFolder()
 let world: World
 before(async () => {
-  world = await startWorld()
+  // With a sequencer, because evidence waits for the transparency log.
+  world = await startWorld({
+    config: { role: 'all' },
+    profile: {
+      'O-07': { transparency_checkpoint_milliseconds: 100, transparency_sequence_milliseconds: 20 },
+    },
+  })
 })
 after(async () => {
   await world[Symbol.asyncDispose]()
