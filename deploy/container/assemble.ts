@@ -25,19 +25,34 @@ const run = (command: string, args: readonly string[], cwd: string) =>
 const read = (path: string) => JSON.parse(readFileSync(path, 'utf8')) as Manifest
 const write = (path: string, value: object) => writeFileSync(path, `${JSON.stringify(value, null, 2)}\n`)
 
-run(process.execPath, ['node_modules/typescript/bin/tsc', '-b', 'packages'], ROOT)
 mkdirSync(target, { recursive: true })
 const published = globSync('packages/*/package.json', { cwd: ROOT })
   .map((path) => ({ folder: dirname(path), manifest: read(join(ROOT, path)) }))
   .filter(({ manifest }) => manifest.private !== true)
+const folders = published.map(({ folder }) => folder)
+run(process.execPath, ['node_modules/typescript/bin/tsc', '-b', ...folders], ROOT)
 for (const { folder, manifest } of published) copyPackage(folder, manifest)
 
 const { name, version, license, type, overrides } = read(join(ROOT, 'package.json'))
-const workspaces = published.map(({ folder }) => folder)
-write(join(target, 'package.json'), { name, version, license, type, private: true, workspaces, overrides })
+write(join(target, 'package.json'), {
+  name,
+  version,
+  license,
+  type,
+  private: true,
+  workspaces: folders,
+  overrides,
+})
 // npm keeps the versions of the lock file and drops what no published package needs. The embedded PostgreSQL is optional.
 cpSync(join(ROOT, 'package-lock.json'), join(target, 'package-lock.json'))
-const quiet = ['--omit=dev', '--omit=optional', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error']
+const quiet = [
+  '--omit=dev',
+  '--omit=optional',
+  '--ignore-scripts',
+  '--no-audit',
+  '--no-fund',
+  '--loglevel=error',
+]
 run('npm', ['install', ...quiet], target)
 writeFileSync(
   join(target, 'sbom.cdx.json'),

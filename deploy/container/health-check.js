@@ -7,7 +7,13 @@ const host = ['0.0.0.0', '::', ''].includes(AEX_OPERATOR_HOST) ? '127.0.0.1' : A
 const LIMIT_MS = 4_000
 
 // The certificate names the public address; this check stays on the machine and sends nothing secret.
-const options = { host, port: AEX_OPERATOR_PORT, path: '/readyz', timeout: LIMIT_MS, rejectUnauthorized: false }
+const options = {
+  host,
+  port: AEX_OPERATOR_PORT,
+  path: '/readyz',
+  timeout: LIMIT_MS,
+  rejectUnauthorized: false,
+}
 const request = (AEX_TLS_CERT ? overHttps : overHttp)(options, (response) => {
   response.resume()
   process.exitCode = response.statusCode === 200 ? 0 : 1

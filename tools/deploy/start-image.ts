@@ -1,0 +1,90 @@
+import { spawn } from 'node:child_process'
+import { chmodSync, chownSync, mkdtempSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { emptyTestDatabase, freePorts } from '@agent-exchange/testkit'
+import { mustRun, requireProgram, run } from '../outside/programs.ts'
+import { Skipped } from '../outside/report.ts'
+import { ROOT } from '../repository/repository-files.ts'
+import { readContainerfile } from './containerfile.ts'
+
+const ASSEMBLE_MS = 300_000
+const READY_MS = 60_000
+const STOP_MS = 60_000
+const HEALTH_MS = 10_000
+
+/**
+ * Assembles what the image holds and starts it as a container engine would: the user of the Containerfile, a read-only
+ * root, no capabilities, its own processes, only the volume and /tmp writable. The base is the Debian of this machine.
+ */
+export async function startImage(folder: string): Promise<string> {
+  requireProgram('bwrap', '--version')
+  if (process.getuid?.() !== 0) throw new Skipped('the image is started as root only')
+  const content = join(folder, 'image')
+  await mustRun(process.execPath, ['deploy/container/assemble.ts', content], {
+    cwd: ROOT,
+    limitMs: ASSEMBLE_MS,
+  })
+  const image = readContainerfile(readFileSync(join(ROOT, 'deploy/container/Containerfile'), 'utf8'))
+  const [user = '', group = ''] = image.user.split(':')
+  const data = mkdtempSync(join(folder, 'volume-'))
+  chownSync(data, Number(user), Number(group))
+  chmodSync(folder, 0o711)
+  await using database = await emptyTestDatabase()
+  const [agents = 0, operators = 0] = await freePorts(2)
+  const environment = {
+    ...image.environment,
+    AEX_HOST: '127.0.0.1',
+    AEX_PORT: String(agents),
+    AEX_OPERATOR_PORT: String(operators),
+    DATABASE_URL: database.url,
+    AEX_MASTER_KEY: 'ab'.repeat(32),
+    PATH: '/opt/node/bin:/usr/bin',
+  }
+  const sandbox = [
+    ['--ro-bind', '/usr', '/usr', '--symlink', 'usr/lib', '/lib', '--symlink', 'usr/lib64', '/lib64'],
+    ['--symlink', 'usr/bin', '/bin', '--ro-bind', '/etc/ssl', '/etc/ssl'],
+    ['--ro-bind', '/etc/passwd', '/etc/passwd', '--proc', '/proc', '--dev', '/dev', '--tmpfs', '/tmp'],
+    ['--ro-bind', join(process.execPath, '../..'), '/opt/node', '--ro-bind', content, '/opt/agent-exchange'],
+    ['--bind', data, image.volumes[0] ?? '', '--chdir', image.workingDirectory],
+    ['--unshare-user', '--unshare-pid', '--unshare-ipc', '--unshare-uts', '--cap-drop', 'ALL'],
+    ['--uid', user, '--gid', group, '--remount-ro', '/', '--die-with-parent', '--clearenv'],
+    Object.entries(environment).flatMap(([name, value]) => ['--setenv', name, value]),
+  ].flat()
+  const child = spawn('bwrap', [...sandbox, ...image.command], {
+    uid: Number(user),
+    gid: Number(group),
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  let output = ''
+  for (const stream of [child.stdout, child.stderr])
+    stream.setEncoding('utf8').on('data', (text: string) => (output += text))
+  const ended = new Promise<number | null>((resolve) => child.on('close', resolve))
+  try {
+    const started = performance.now()
+    for (;;) {
+      const { code } = await run(process.execPath, [join(content, 'health-check.js')], {
+        env: environment,
+        limitMs: HEALTH_MS,
+      })
+      if (code === 0) break
+      if (child.exitCode !== null || performance.now() - started > READY_MS)
+        throw new Error(`the image did not become ready\n${output.slice(-4_000)}`)
+      await sleep(200)
+    }
+    const seconds = (performance.now() - started) / 1_000
+    await stop(child.pid ?? 0, ended)
+    return `ready after ${seconds.toFixed(1)} s as user ${user} on a read-only root; ended on SIGTERM`
+  } finally {
+    child.kill('SIGKILL')
+  }
+}
+
+/** bwrap does not forward signals: the exchange is its grandchild. */
+async function stop(pid: number, ended: Promise<number | null>): Promise<void> {
+  const inner = await mustRun('pgrep', ['--parent', String(pid)], { limitMs: HEALTH_MS })
+  const exchange = await mustRun('pgrep', ['--parent', inner.trim()], { limitMs: HEALTH_MS })
+  process.kill(Number(exchange.trim()), 'SIGTERM')
+  const code = await Promise.race([ended, sleep(STOP_MS, 'late' as const)])
+  if (code !== 0) throw new Error(`the image ended with ${code} on SIGTERM`)
+}
