@@ -28,6 +28,8 @@ create table log_tile (
   bytes bytea not null,
   primary key (level, tile_index)
 );
+-- Hashes do not compress.
+alter table log_tile alter column bytes set storage external;
 
 -- One row: the tree, and what the sequencer reports about itself.
 create table log_state (
@@ -41,7 +43,9 @@ create table log_state (
   holder text,
   -- Set while the sequencer must not sign; JSON with reason and details.
   refusal text,
-  reported_at timestamptz
+  reported_at timestamptz,
+  -- Since when the tree has leaves that no published checkpoint covers.
+  unpublished_since timestamptz
 );
 
 -- Signed checkpoints: at most one for each size. `published` is the note with the cosignatures of witnesses.
@@ -98,6 +102,16 @@ create table log_key_event (
   batch_id bytea not null,
   log_offset integer not null
 );
+-- Checked at commit. A process of the previous version cannot add events that the log would miss.
+create function agent_key_event_is_logged() returns trigger language plpgsql as $$
+begin
+  if not exists (select from log_key_event where event_id = new.event_id) then
+    raise exception 'a key event needs a leaf of the transparency log' using errcode = 'restrict_violation';
+  end if;
+  return null;
+end $$;
+create constraint trigger agent_key_event_is_logged after insert on agent_key_event
+  deferrable initially deferred for each row execute function agent_key_event_is_logged();
 
 -- The label of a record needs the signature of the policy receipt: it travels with the package. Null in packages from
 -- before this migration, whose policy receipt has it.

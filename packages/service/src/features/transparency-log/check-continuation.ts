@@ -1,12 +1,15 @@
 import {
   edgeRoot,
+  EMPTY_ROOT,
+  formatCheckpoint,
   readEdge,
   rootFromTiles,
+  signNote,
   type Checkpoint,
+  type NoteSigner,
   type PolicyWitness,
   type ReadTile,
   type TreeEdge,
-  type VerifierKey,
 } from '@agent-exchange/log'
 import type { Database } from '../../db/database.ts'
 import { collectCosignatures } from './collect-cosignatures.ts'
@@ -18,7 +21,7 @@ interface ContinuationSettings {
   readonly db: Database
   readonly remembered: Checkpoint | undefined
   readonly witnesses: readonly PolicyWitness[]
-  readonly logKey: VerifierKey
+  readonly signer: NoteSigner
   readonly now: string
 }
 
@@ -26,6 +29,8 @@ export interface Continuation {
   readonly state: LogState
   readonly edge: TreeEdge | undefined
   readonly refusal: Refusal | undefined
+  /** The log has a past, and nothing outside the database could contradict it. */
+  readonly isUnguarded: boolean
 }
 
 /**
@@ -42,16 +47,19 @@ export async function checkContinuation(settings: ContinuationSettings): Promise
   try {
     edge = await readEdge(state.size, readTile)
   } catch {
-    return { state, edge: undefined, refusal: damaged }
+    return { state, edge: undefined, refusal: damaged, isUnguarded: false }
   }
-  if (!isSame(edgeRoot(edge), state.root)) return { state, edge: undefined, refusal: damaged }
+  if (!isSame(edgeRoot(edge), state.root))
+    return { state, edge: undefined, refusal: damaged, isUnguarded: false }
   const refusal =
     (remembered && (await compareWithFile(state, remembered, readTile))) ??
     (await compareWithSigned(settings, state, readTile))
-  return { state, edge, refusal }
+  const isUnguarded = !remembered && settings.witnesses.length === 0 && state.size > 0
+  return { state, edge, refusal, isUnguarded }
 }
 
-async function compareWithFile(
+/** Why the stored tree does not continue the remembered checkpoint; undefined where it does. */
+export async function compareWithFile(
   { origin, size }: LogState,
   remembered: Checkpoint,
   readTile: ReadTile,
@@ -64,22 +72,26 @@ async function compareWithFile(
 }
 
 async function compareWithSigned(
-  { db, remembered, witnesses, logKey, now }: ContinuationSettings,
+  { db, remembered, witnesses, signer, now }: ContinuationSettings,
   state: LogState,
   readTile: ReadTile,
 ): Promise<Refusal | undefined> {
   const signed = await latestSigned(db, state.origin)
-  if (!signed) return undefined
   const own_size = state.size
-  if (signed.size > own_size || !isSame(await rootFromTiles(signed.size, readTile), signed.root))
+  if (signed && (signed.size > own_size || !isSame(await rootFromTiles(signed.size, readTile), signed.root)))
     return { reason: 'tiles_damaged', own_size }
   if (witnesses.length === 0) return undefined
-  // The stored note was signed before: to send it once more signs nothing, and a witness that knows more says so.
-  const probe = { witnesses, size: signed.size, note: signed.note, logKey, readTile, now }
+  // A witness that knows more says so. To send a stored note once more signs nothing, and the empty tree, which is sent
+  // for a database without any, is the beginning of every log.
+  const size = signed?.size ?? 0
+  const note = signed?.note ?? (await signNote(formatCheckpoint(emptyTree(state.origin)), [signer]))
+  const probe = { witnesses, size, note, logKey: signer.key, readTile, now }
   const { refusal, answered } = await collectCosignatures(db, probe)
-  if (refusal || answered > 0 || remembered) return refusal
+  if (refusal || answered > 0 || remembered || !signed) return refusal
   return { reason: 'witnesses_unreachable', own_size }
 }
+
+const emptyTree = (origin: string): Checkpoint => ({ origin, size: 0, root: EMPTY_ROOT })
 
 function isSame(left: Uint8Array, right: Uint8Array): boolean {
   return Buffer.compare(left, right) === 0

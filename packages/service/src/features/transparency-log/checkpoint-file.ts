@@ -1,41 +1,69 @@
-import { mkdir, open, readFile, rename } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { randomUUID } from 'node:crypto'
+import { link, mkdir, open, readdir, readFile, rm } from 'node:fs/promises'
+import { join } from 'node:path'
 import { formatCheckpoint, parseCheckpoint, type Checkpoint } from '@agent-exchange/log'
 
-const FILE_NAME = 'log-checkpoint'
+const FOLDER = 'log-checkpoints'
+const SIZE_DIGITS = 16
+const FILE_NAME = /^\d{16}$/u
 
 /**
- * The last checkpoint that this machine was about to sign, outside the database: a database that was restored from an
- * older copy is behind it.
+ * The last checkpoint that this machine knows to be signed, outside the database: a database that was restored from an
+ * older copy is behind it. Each size has a file of its own, so that processes which share the folder can neither
+ * replace a checkpoint by an older one nor remember two roots of one size.
  */
 export interface CheckpointFile {
   read(): Promise<Checkpoint | undefined>
-  /** Resolves when the file is on disk. */
+  /** Resolves when the checkpoint is on disk. Fails if another root of this size is remembered. */
   write(checkpoint: Checkpoint): Promise<void>
 }
 
 export function checkpointFile(dataDirectory: string): CheckpointFile {
-  const path = join(dataDirectory, FILE_NAME)
+  const folder = join(dataDirectory, FOLDER)
+  const names = async () => {
+    const found = await readdir(folder).catch(ignoreMissing)
+    return (found ?? []).filter((name) => FILE_NAME.test(name)).toSorted()
+  }
+  const forgetBefore = async (name: string) => {
+    for (const each of await names()) if (each < name) await rm(join(folder, each), { force: true })
+  }
   return {
     async read() {
-      try {
-        return parseCheckpoint(await readFile(path, 'utf8'))
-      } catch (error) {
-        if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
-        throw error
-      }
+      const newest = (await names()).at(-1)
+      return newest === undefined ? undefined : parseCheckpoint(await readFile(join(folder, newest), 'utf8'))
     },
     async write(checkpoint) {
-      await mkdir(dirname(path), { recursive: true })
-      const draft = `${path}.new`
-      await withFile(draft, 'w', async (file) => {
-        await file.writeFile(formatCheckpoint(checkpoint))
-        await file.sync()
-      })
-      await rename(draft, path)
-      await withFile(dirname(path), 'r', (folder) => folder.sync())
+      await mkdir(folder, { recursive: true })
+      const name = String(checkpoint.size).padStart(SIZE_DIGITS, '0')
+      await createOnce(join(folder, name), formatCheckpoint(checkpoint))
+      await withFile(folder, 'r', (opened) => opened.sync())
+      await forgetBefore(name)
     },
   }
+}
+
+/** Creates a complete file or none. An existing one has to be equal. */
+async function createOnce(path: string, text: string): Promise<void> {
+  const draft = `${path}.${randomUUID()}`
+  try {
+    await withFile(draft, 'wx', async (file) => {
+      await file.writeFile(text)
+      await file.sync()
+    })
+    await link(draft, path)
+  } catch (error) {
+    if (codeOf(error) !== 'EEXIST') throw error
+    if ((await readFile(path, 'utf8')) !== text)
+      throw new Error('another root of this size of the transparency log was signed before', { cause: error })
+  } finally {
+    await rm(draft, { force: true })
+  }
+}
+
+const codeOf = (error: unknown) => (error as NodeJS.ErrnoException).code
+
+function ignoreMissing(error: unknown): undefined {
+  if (codeOf(error) !== 'ENOENT') throw error
 }
 
 type OpenFile = Awaited<ReturnType<typeof open>>

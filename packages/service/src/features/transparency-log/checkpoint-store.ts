@@ -1,6 +1,6 @@
 import type { Checkpoint } from '@agent-exchange/log'
 import type { Queries } from '../../db/database.ts'
-import { SequencerFenced } from './log-state-store.ts'
+import { markPublished, SequencerFenced } from './log-state-store.ts'
 
 /** This file owns the table log_checkpoint. */
 export interface SignedCheckpoint {
@@ -37,6 +37,7 @@ export async function publishCheckpoint(
   await queries`
     update log_checkpoint set published = ${published}, published_at = ${now}
     where origin = ${origin} and size = ${size} and published is null`
+  await markPublished(queries, size)
 }
 
 export async function latestSigned(queries: Queries, origin: string): Promise<SignedCheckpoint | undefined> {

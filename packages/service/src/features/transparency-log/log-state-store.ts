@@ -12,6 +12,8 @@ export interface LogState {
   /** JSON of {@link Refusal}. */
   readonly refusal: string | null
   readonly reported_at: string | null
+  /** How long the tree has had leaves that no published checkpoint covers. */
+  readonly unpublished_seconds: number
 }
 
 /** Why the sequencer must not sign. */
@@ -39,7 +41,9 @@ export async function ensureLogState(queries: Queries, origin: string): Promise<
 
 export async function readLogState(queries: Queries): Promise<LogState> {
   const [row] = await queries<LogState[]>`
-    select origin, size, root, backfilled_through, is_backfilled, holder, refusal, reported_at from log_state`
+    select origin, size, root, backfilled_through, is_backfilled, holder, refusal, reported_at,
+      coalesce(extract(epoch from now() - unpublished_since), 0)::integer as unpublished_seconds
+    from log_state`
   if (!row) throw new Error('the transparency log has no state')
   return row
 }
@@ -57,7 +61,8 @@ interface Head {
 /** Fails if the tree is not the one that the caller appended to: two sequencers can never fork it. */
 export async function moveHead(tx: Transaction, before: Head, after: Head): Promise<void> {
   const { count } = await tx`
-    update log_state set size = ${after.size}, root = ${after.root}
+    update log_state set size = ${after.size}, root = ${after.root},
+      unpublished_since = coalesce(unpublished_since, now())
     where size = ${before.size} and root = ${before.root}`
   if (count !== 1) throw new SequencerFenced('another sequencer appended to the transparency log')
 }
@@ -66,12 +71,30 @@ export async function saveBackfill(tx: Transaction, through: string, isDone: boo
   await tx`update log_state set backfilled_through = ${through}, is_backfilled = ${isDone}`
 }
 
-/** Which process is at work, and why it refuses to sign. */
-export async function report(
-  queries: Queries,
-  { holder, refusal, now }: { holder: string; refusal: Refusal | undefined; now: string },
-): Promise<void> {
+/** Leaves that were appended while the checkpoint was published wait from now on. */
+export async function markPublished(queries: Queries, size: number): Promise<void> {
+  await queries`update log_state set unpublished_since = case when size > ${size} then now() end`
+}
+
+interface Report {
+  readonly holder: string
+  readonly refusal: Refusal | undefined
+  readonly now: string
+}
+
+/** This process is at work from now on, and may refuse to sign. */
+export async function reportStart(queries: Queries, { holder, refusal, now }: Report): Promise<void> {
   await queries`
-    update log_state set holder = ${holder}, refusal = ${refusal ? JSON.stringify(refusal) : null},
-      reported_at = ${now}`
+    update log_state set holder = ${holder}, refusal = ${refusalText(refusal)}, reported_at = ${now}`
+}
+
+/** Has no effect once another process is at work: a witness may have refused this one because the other was faster. */
+export async function reportRefusal(queries: Queries, { holder, refusal, now }: Report): Promise<boolean> {
+  const { count } = await queries`
+    update log_state set refusal = ${refusalText(refusal)}, reported_at = ${now} where holder = ${holder}`
+  return count > 0
+}
+
+function refusalText(refusal: Refusal | undefined): string | null {
+  return refusal ? JSON.stringify(refusal) : null
 }

@@ -35,7 +35,8 @@ export async function readLogStatus(db: Database, profile: DeploymentProfile) {
     freeNames(db, 'worker', [SEQUENCER_LOCK]),
   ])
   const refusal = state.refusal === null ? undefined : (JSON.parse(state.refusal) as Refusal)
-  const oldest = waiting.seconds
+  // Leaves in the tree that no checkpoint covers are as late as leaves that wait for the tree.
+  const oldest = Math.max(waiting.seconds, state.unpublished_seconds)
   const maximum = profile['O-07'].transparency_maximum_delay_seconds
   const isBehind = free.length > 0 || oldest > maximum
   return {

@@ -6,15 +6,16 @@ import { loggableError } from '../../db/database-errors.ts'
 import { appendPending } from './append-to-tree.ts'
 import { backfillStep } from './backfill.ts'
 import { checkContinuation } from './check-continuation.ts'
+import { followCheckpoints } from './follow-checkpoints.ts'
 import { holdWorkerName } from '../../kernel/worker-lock.ts'
-import { report, type Refusal } from './log-state-store.ts'
+import { reportRefusal, reportStart, type Refusal } from './log-state-store.ts'
 import { readWaiting } from './pending-store.ts'
 import { latestPublished } from './checkpoint-store.ts'
 import { signCheckpoint, type SigningTools } from './sign-checkpoint.ts'
 
 /** Held by the one process that appends to the log and signs it. */
 export const SEQUENCER_LOCK = 'transparency log sequencer'
-/** Pause after a failure, and between two checks while signing is refused. */
+/** Pause after a failure, and at least between two checks while signing is refused. */
 const RETRY_MS = 1_000
 /** Steps of 200 transactions before the next checkpoint may be due. */
 const STEPS_PER_ROUND = 20
@@ -31,6 +32,7 @@ const doNothing = () => undefined as void
 /** Appends waiting leaves and signs checkpoints, in one process at a time. Disposal waits for the step under way. */
 export function startSequencer(settings: SequencerSettings): AsyncDisposable {
   const { db } = settings
+  const checkpointMs = settings.profile['O-07'].transparency_checkpoint_milliseconds
   const stop = new AbortController()
   let wake = doNothing
   let isHeld = false
@@ -52,16 +54,18 @@ export function startSequencer(settings: SequencerSettings): AsyncDisposable {
 
   async function run(): Promise<void> {
     while (!stop.signal.aborted) {
-      if (!isHeld) {
-        await new Promise<void>((resolve) => (wake = resolve))
-        continue
-      }
       try {
+        if (!isHeld) {
+          const isTaken = new Promise<void>((resolve) => (wake = resolve))
+          await followCheckpoints(db, settings.file)
+          if (!isHeld) await Promise.race([isTaken, pause(checkpointMs)])
+          continue
+        }
         await work(settings, { isActive: () => isHeld && !stop.signal.aborted, pause, onRefusal })
       } catch (error) {
         settings.log.error({ err: loggableError(error) }, 'the transparency log sequencer failed')
       }
-      await pause(RETRY_MS)
+      await pause(announced === undefined ? RETRY_MS : Math.max(RETRY_MS, checkpointMs))
     }
   }
 
@@ -83,20 +87,21 @@ interface Pace {
 
 /** From taking the lock until it is lost, signing is refused, or something fails. */
 async function work(settings: SequencerSettings, { isActive, pause, onRefusal }: Pace): Promise<void> {
-  const { db, clock, file, witnesses, signer, profile, holder, metrics } = settings
+  const { db, clock, file, witnesses, signer, profile, holder, metrics, log } = settings
   const { transparency_sequence_milliseconds, transparency_checkpoint_milliseconds } = profile['O-07']
-  const tell = async (refusal: Refusal | undefined) => {
-    await report(db, { holder, refusal, now: clock.now() })
-    onRefusal(refusal)
-  }
   const start = await checkContinuation({
     db,
     remembered: await file.read(),
     witnesses,
-    logKey: signer.key,
+    signer,
     now: clock.now(),
   })
-  await tell(start.refusal)
+  await reportStart(db, { holder, refusal: start.refusal, now: clock.now() })
+  onRefusal(start.refusal)
+  if (start.isUnguarded)
+    log.warn(
+      'this machine has no record of earlier checkpoints and there is no witness: a database that was restored from an older copy would go unnoticed',
+    )
   metrics.onWaiting(await readWaiting(db))
   if (start.refusal || !start.edge) return
   let edge = await backfill(settings, start.edge, start.state, isActive)
@@ -108,7 +113,10 @@ async function work(settings: SequencerSettings, { isActive, pause, onRefusal }:
     if (isDue && isActive() && edge.size > published) {
       metrics.onWaiting(await readWaiting(db))
       const refusal = await signCheckpoint(settings, edge)
-      if (refusal) return tell(refusal)
+      if (refusal) {
+        if (await reportRefusal(db, { holder, refusal, now: clock.now() })) onRefusal(refusal)
+        return
+      }
       published = edge.size
       isDue = false
       setTimeout(() => (isDue = true), transparency_checkpoint_milliseconds).unref()

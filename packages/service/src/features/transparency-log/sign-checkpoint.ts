@@ -34,6 +34,8 @@ export async function signCheckpoint(tools: SigningTools, edge: TreeEdge): Promi
   const checkpoint = { origin: signer.key.name, size: edge.size, root: edgeRoot(edge) }
   const before = await latestSigned(db, checkpoint.origin)
   let note = before?.size === checkpoint.size ? before.note : undefined
+  if (before && note !== undefined && Buffer.compare(before.root, checkpoint.root) !== 0)
+    return { reason: 'tiles_damaged', own_size: checkpoint.size }
   if (note === undefined) {
     await file.write(checkpoint)
     note = await signNote(formatCheckpoint(checkpoint), [signer])
