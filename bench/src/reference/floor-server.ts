@@ -1,7 +1,6 @@
 import { createSecretKey } from 'node:crypto'
 import { createLocalJWKSet } from 'jose'
 import { destination, pino } from 'pino'
-import { SIGNATURE_TYPE, verifierKey } from '@agent-exchange/log'
 import { DEFAULT_PROFILE } from '@agent-exchange/protocol'
 import type { Database } from '@agent-exchange/service/database'
 import type { Submission } from '../../../packages/service/src/features/packages/submission.ts'
@@ -57,7 +56,7 @@ export async function startFloor({ port, issuer, jwks, keys }: ReferenceSettings
       }),
     },
     transparency: {
-      key: verifierKey('floor', SIGNATURE_TYPE.ed25519, new Uint8Array(SECRET_BYTES)),
+      keys: { signers: () => Promise.reject(new Error('the floor has no log')) },
       witnesses: [],
     },
     tls: undefined,

@@ -133,7 +133,7 @@ async function startListeners(
     allowPrivateReceivers: webhook.allowPrivate,
     macKey: createSecretKey(deriveSecret(masterKey, 'cursors')),
   }
-  const logSigner = await openLog(db, context, masterKey)
+  const logKeys = await openLog(db, context, platformKeys)
   const operatorTokenFile = join(config.dataDirectory, 'operator-token')
   await ensureFirstOperator(db, operatorTokenFile, { clock })
   const metrics = createMetrics()
@@ -147,7 +147,7 @@ async function startListeners(
           onAnswer: metrics.onAnswer,
           connections: connections.agent,
           bodies,
-          transparency: { key: logSigner.key, witnesses: config.witnesses },
+          transparency: { keys: logKeys, witnesses: config.witnesses },
         })
   let isReady = false
   const operator = createOperatorServer({
@@ -186,7 +186,7 @@ async function startListeners(
         profile,
         log,
         file: checkpointFile(config.dataDirectory),
-        signer: logSigner,
+        keys: logKeys,
         witnesses: config.witnesses,
         holder: randomId('worker'),
         metrics: createLogMetrics(metrics.registry),

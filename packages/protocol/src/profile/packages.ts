@@ -62,6 +62,12 @@ export const packagePoints = {
         86_400,
         'time within which a record is in a published checkpoint; operators are alerted when it takes longer',
       ),
+      transparency_key_overlap_days: integer(
+        90,
+        1,
+        3_650,
+        'time after a rotation of the log key during which both keys sign each checkpoint',
+      ),
     },
   }),
   'O-17': openPoint({

@@ -1,7 +1,8 @@
-import type { PolicyWitness, VerifierKey } from '@agent-exchange/log'
+import type { PolicyWitness } from '@agent-exchange/log'
 import type { Logger } from 'pino'
 import type { TlsConfig } from '../config/config.ts'
 import type { Database } from '../db/database.ts'
+import type { LogKeys } from '../features/transparency-log/log-key.ts'
 import type { Context } from '../kernel/context.ts'
 import type { MutationPipeline } from '../kernel/mutation-pipeline.ts'
 import type { AuthorizationServer } from '../oauth/authorization-server.ts'
@@ -24,8 +25,8 @@ export interface AgentServerDependencies {
   readonly tls: TlsConfig | undefined
   readonly connections: ConnectionRules
   readonly bodies: BodyBudget
-  /** The key of the transparency log, and the witnesses that cosign it. */
-  readonly transparency: { readonly key: VerifierKey; readonly witnesses: readonly PolicyWitness[] }
+  /** The keys of the transparency log, and the witnesses that cosign it. */
+  readonly transparency: { readonly keys: LogKeys; readonly witnesses: readonly PolicyWitness[] }
   readonly log: Logger
   /** Called for every response, for metrics. */
   readonly onAnswer: (answer: { route: string; method: string; status: number; milliseconds: number }) => void

@@ -1,7 +1,7 @@
 import { LogError, parseTilePath, tileWidth, type ReadTile, type TileName } from '@agent-exchange/log'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { latestPublished } from '../features/transparency-log/checkpoint-store.ts'
-import { describeLogKey } from '../features/transparency-log/describe-key.ts'
+import { logKeyDescription } from '../features/transparency-log/describe-key.ts'
 import { listLogKeyEvents } from '../features/transparency-log/list-key-events.ts'
 import { listLogRecords } from '../features/transparency-log/list-records.ts'
 import { readConsistency } from '../features/transparency-log/read-consistency.ts'
@@ -21,6 +21,7 @@ export function registerLog(app: FastifyInstance, dependencies: AgentServerDepen
   const { db, context, transparency } = dependencies
   const isPublic = context.profile['O-07'].transparency_public
   const readTile = cachedTileReader(db)
+  const describeKey = logKeyDescription(context, transparency)
   const admit = async (request: FastifyRequest): Promise<Caller> => {
     const caller = await authenticate(request, dependencies.authentication)
     dependencies.limitRate(caller.organizationId)
@@ -56,7 +57,7 @@ export function registerLog(app: FastifyInstance, dependencies: AgentServerDepen
 
   app.get(`${LOG_PATH}/key`, async (request, reply) => {
     await admitReader(request)
-    return sendJson(reply, await describeLogKey(context, transparency))
+    return sendJson(reply, await describeKey())
   })
 
   registerProofs(app, dependencies, { admit, readTile })

@@ -11,16 +11,24 @@ export interface KeyEvent {
   readonly recordedAt: string
   readonly actor: string
   readonly details: object
+  /** Of a platform key, which is not in the directory of agents. */
+  readonly key?: KeyFacts
 }
 
-interface KeyOfAgent {
-  readonly organization_id: string
-  readonly key_id: string
+interface KeyFacts {
   readonly use: string
   readonly thumbprint: string
   readonly valid_from: string
+}
+
+interface AgentRow {
+  readonly organization_id: string
+  /** How many key events the agent has. */
   readonly events: number
 }
+
+/** Without a key of the agent, the columns of its key are null. */
+type KeyOfAgent = AgentRow & KeyFacts & { readonly key_id: string }
 
 /**
  * Appends events of one agent, whose lock the caller holds, and queues a leaf of each for the transparency log. The
@@ -30,13 +38,15 @@ export async function appendKeyEvents(tx: Transaction, events: readonly KeyEvent
   const [first] = events
   if (!first) return
   const keys = await keysOf(tx, first.agentId, events)
-  const numbered = events.map((event, index) => ({ event, key: keyNamed(keys, event), index }))
+  const [agent] = keys
+  if (!agent) throw new Error('a key event of an agent that is not stored')
+  const numbered = events.map((event, index) => ({ event, key: event.key ?? keyNamed(keys, event), index }))
   const batch = toLogBatch(numbered, ({ event, key, index }, salt) =>
     keyLeaf(
       {
-        organizationId: key.organization_id,
+        organizationId: agent.organization_id,
         agentId: event.agentId,
-        number: key.events + index + 1,
+        number: agent.events + index + 1,
         keyId: event.keyId,
         kind: event.kind,
         use: key.use,
@@ -58,7 +68,7 @@ export function invalidFromOf(details: object): string | undefined {
   return (details as { invalid_from?: string }).invalid_from
 }
 
-function keyNamed(keys: readonly KeyOfAgent[], { keyId }: KeyEvent): KeyOfAgent {
+function keyNamed(keys: readonly KeyOfAgent[], { keyId }: KeyEvent): KeyFacts {
   const key = keys.find((each) => each.key_id === keyId)
   if (!key) throw new Error('an event of a key that is not stored')
   return key
@@ -72,8 +82,9 @@ async function keysOf(
   return tx<KeyOfAgent[]>`
     select organization_id, key_id, use, thumbprint, valid_from, (
       select count(*) from agent_key_event where agent_key_event.agent_id = ${agentId}) as events
-    from agent join agent_key using (agent_id)
-    where agent_id = ${agentId} and key_id = any(${events.map(({ keyId }) => keyId)})`
+    from agent left join agent_key on agent_key.agent_id = agent.agent_id
+      and key_id = any(${events.map(({ keyId }) => keyId)})
+    where agent.agent_id = ${agentId}`
 }
 
 /** All events in one statement, in order. */

@@ -47,6 +47,8 @@ interface RotatingKeySettings {
     replaced: PlatformKeyRow | undefined,
   ) => Promise<void>
   readonly onRevoked?: (tx: Transaction, keyId: string, now: string) => Promise<void>
+  /** After every change, in the same transaction. */
+  readonly onChanged?: (tx: Transaction, now: string) => Promise<void>
   readonly keyIdOf?: (predecessor: PlatformKeyRow | undefined) => NewKey['keyIdOf']
 }
 
@@ -58,7 +60,7 @@ export interface KeySet {
   readonly version: string
 }
 
-/** Token or statement keys: one signs, and earlier ones still verify for a time. */
+/** Token, statement or log keys: one signs, and earlier ones still verify for a time. */
 export interface RotatingKeys {
   /** Cached for a few seconds. If the key `atLeast` is not among them, they are read again. */
   current(atLeast?: string): Promise<KeySet>
@@ -72,7 +74,7 @@ export interface RotatingKeys {
 }
 
 export function rotatingKeys(settings: RotatingKeySettings): RotatingKeys {
-  const { purpose, db, vault, clock, times, onMade, onRevoked, keyIdOf } = settings
+  const { purpose, db, vault, clock, times, onMade, onRevoked, onChanged, keyIdOf } = settings
   let read: { at: number; rows: Promise<PlatformKeyRow[]> } | undefined
 
   function rowsWithin(milliseconds: number): Promise<PlatformKeyRow[]> {
@@ -94,6 +96,7 @@ export function rotatingKeys(settings: RotatingKeySettings): RotatingKeys {
     const until = secondsAfter(validFrom, KEYS_FRESH_MS / 1_000 + times.keepSeconds)
     await retireOthers(tx, { purpose, keep: row.key_id, until })
     await onMade?.(tx, row, predecessor)
+    await onChanged?.(tx, now)
     return row
   }
 
@@ -116,6 +119,7 @@ export function rotatingKeys(settings: RotatingKeySettings): RotatingKeys {
       if (!(await markRevoked(tx, { purpose, keyId, now }))) return undefined
       await onRevoked?.(tx, keyId, now)
       if (isCurrent) await make(tx, tolerant(now), now)
+      else await onChanged?.(tx, now)
       return (await listAllKeys(tx, purpose)).map(toListedKey).find((key) => key.key_id === keyId)
     },
     async list(queries) {

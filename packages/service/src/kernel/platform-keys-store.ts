@@ -4,9 +4,9 @@ import { fragment, type Queries, type Transaction } from '../db/database.ts'
 import { secondsBetween } from './clock.ts'
 import { Problem } from './problem.ts'
 
-export const PLATFORM_KEY_PURPOSES = ['webhook', 'token', 'statement'] as const
-/** `log` signs checkpoints of the transparency log; its key is rotated with the origin of the log only. */
-export type PlatformKeyPurpose = (typeof PLATFORM_KEY_PURPOSES)[number] | 'log'
+/** `log` signs checkpoints of the transparency log. */
+export const PLATFORM_KEY_PURPOSES = ['webhook', 'token', 'statement', 'log'] as const
+export type PlatformKeyPurpose = (typeof PLATFORM_KEY_PURPOSES)[number]
 
 /** A row of platform_key; this file owns the table. */
 export interface PlatformKeyRow {

@@ -51,7 +51,7 @@ test('processes that start together agree on the keys, and a restart finds the s
   const rows = await db`select purpose from platform_key order by purpose`
   assert.deepEqual(
     rows.map(({ purpose }) => purpose),
-    ['statement', 'token', 'webhook', 'webhook'],
+    ['log', 'statement', 'token', 'webhook', 'webhook'],
   )
 })
 
@@ -65,7 +65,7 @@ test('a wrong master key stops the start with a clear error and adds no key', as
     return true
   })
   const [row] = await db`select count(*)::int as count from platform_key`
-  assert.equal(row?.['count'], 3)
+  assert.equal(row?.['count'], 4)
 })
 
 test('a short master key is refused', async () => {

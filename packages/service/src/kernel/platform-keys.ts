@@ -1,14 +1,16 @@
-import { importPrivateJwk, type PrivateKey, signDetached } from '@agent-exchange/crypto'
+import { decodeBase64url, importPrivateJwk, type PrivateKey, signDetached } from '@agent-exchange/crypto'
 import type { DeploymentProfile } from '@agent-exchange/protocol'
 import { LRUCache } from 'lru-cache'
 import type { Database } from '../db/database.ts'
 import { lockNames } from './named-locks.ts'
 import { inTransaction } from '../db/transaction.ts'
-import type { Clock } from './clock.ts'
+import { type Clock, DAY_SECONDS } from './clock.ts'
 import type { NewId } from './ids.ts'
+import { logPlatformKeys, type PlatformAgent } from './platform-key-events.ts'
 import { statementKeyDirectory } from './platform-keys-identity.ts'
+import { logKeyVault } from './platform-keys-log.ts'
 import { type RotatingKeys, rotatingKeys } from './platform-keys-rotating.ts'
-import { listUsableKeys } from './platform-keys-store.ts'
+import { listUsableKeys, type PlatformKeyRow } from './platform-keys-store.ts'
 import { tokenKeySource, type TokenKeySource } from './platform-keys-token.ts'
 import { type KeyVault, keyVault } from './platform-keys-vault.ts'
 import { PLATFORM_KEYS_LOCK, type WebhookKeys, webhookKeys } from './platform-keys-webhook.ts'
@@ -24,6 +26,10 @@ export interface PlatformKeys {
   readonly webhook: WebhookKeys
   readonly token: RotatingKeys
   readonly statement: RotatingKeys
+  /** Ed25519 keys that sign checkpoints of the transparency log; all usable ones sign. */
+  readonly log: RotatingKeys
+  /** The private part of a log key. */
+  readonly openLogKey: (row: PlatformKeyRow) => Uint8Array
 }
 
 export interface PlatformKeySettings {
@@ -42,13 +48,22 @@ export async function openPlatformKeys(settings: PlatformKeySettings): Promise<P
   const { db, masterKey, profile, clock, newId } = settings
   const now = clock.now()
   const vault = keyVault(masterKey, newId)
-  const webhook = webhookKeys(profile, vault)
+  const platform = { agentId: profile['O-42'].agent_id, newId }
+  const webhook = loggedWebhookKeys(webhookKeys(profile, vault), platform)
   const { access_token_seconds, clock_skew_seconds, key_lead_seconds } = profile['O-08']
   const common = { db, vault, clock }
   const token = rotatingKeys({
     ...common,
     purpose: 'token',
     times: { leadSeconds: key_lead_seconds, keepSeconds: access_token_seconds + clock_skew_seconds },
+    onChanged: (tx, at) => logPlatformKeys(tx, platform, at),
+  })
+  const log = rotatingKeys({
+    ...common,
+    vault: logKeyVault(masterKey, newId, vault),
+    purpose: 'log',
+    times: { leadSeconds: 0, keepSeconds: profile['O-07'].transparency_key_overlap_days * DAY_SECONDS },
+    onChanged: (tx, at) => logPlatformKeys(tx, platform, at),
   })
   const directory = statementKeyDirectory({ profile, newId, vault })
   const statement = rotatingKeys({
@@ -63,7 +78,9 @@ export async function openPlatformKeys(settings: PlatformKeySettings): Promise<P
     for (const row of await listUsableKeys(tx, 'webhook', now)) vault.privateJwk(row)
     await directory.ensureIdentity(tx, now)
     await token.ensure(tx, now)
+    await log.ensure(tx, now)
     await directory.ensureListed(tx, await statement.ensure(tx, now), now)
+    // Also logs keys from before the transparency log.
     await webhook.maintain(tx, now)
   })
   return {
@@ -72,6 +89,30 @@ export async function openPlatformKeys(settings: PlatformKeySettings): Promise<P
     webhook,
     token,
     statement,
+    log,
+    openLogKey: (row) => decodeBase64url(vault.privateJwk(row).d),
+  }
+}
+
+/** Every change of a webhook key is in the transparency log, by the transaction that makes it. */
+function loggedWebhookKeys(keys: WebhookKeys, platform: PlatformAgent): WebhookKeys {
+  return {
+    ...keys,
+    async rotate(tx, now) {
+      const made = await keys.rotate(tx, now)
+      await logPlatformKeys(tx, platform, now)
+      return made
+    },
+    async revoke(tx, keyId, now) {
+      const revoked = await keys.revoke(tx, keyId, now)
+      await logPlatformKeys(tx, platform, now)
+      return revoked
+    },
+    async maintain(tx, now) {
+      const result = await keys.maintain(tx, now)
+      await logPlatformKeys(tx, platform, now)
+      return result
+    },
   }
 }
 

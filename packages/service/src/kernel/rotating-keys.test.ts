@@ -106,7 +106,8 @@ test('[ID-07][ID-10] after a rotation the directory keeps earlier statement keys
     ],
   )
   const events = await db`
-    select key_id, kind from agent_key_event where agent_id = 'agent_platform' order by position`
+    select key_id, kind from agent_key_event join agent_key using (agent_id, key_id)
+    where agent_id = 'agent_platform' order by position`
   assert.deepEqual(
     events.map((row) => [row['key_id'], row['kind']]),
     [

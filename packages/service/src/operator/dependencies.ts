@@ -12,9 +12,9 @@ export interface OperatorDependencies {
   /** Compatible with a pino logger. */
   readonly log: { error(fields: object, message: string): void }
   readonly webhookKeys: Pick<WebhookKeys, 'directory' | 'rotate' | 'list' | 'revoke' | 'currentKeyId'>
-  /** Keys that sign tokens and platform statements. */
+  /** Keys that sign tokens, platform statements and checkpoints. */
   readonly rotatingKeys: Readonly<
-    Record<'token' | 'statement', Pick<RotatingKeys, 'rotate' | 'list' | 'revoke'>>
+    Record<'token' | 'statement' | 'log', Pick<RotatingKeys, 'rotate' | 'list' | 'revoke'>>
   >
   /** Compatible with a prom-client registry. */
   readonly metrics: { readonly contentType: string; metrics(): Promise<string> }

@@ -46,7 +46,7 @@ export async function startOperatorPlane(db: Database, changes: Partial<Operator
       revoke: notUsed,
       currentKeyId: notUsed,
     },
-    rotatingKeys: { token: NO_KEYS, statement: NO_KEYS },
+    rotatingKeys: { token: NO_KEYS, statement: NO_KEYS, log: NO_KEYS },
     metrics: { contentType: 'text/plain; version=0.0.4', metrics: () => Promise.resolve('aex_up 1\n') },
     isReady: () => true,
     connections: UNLIMITED,

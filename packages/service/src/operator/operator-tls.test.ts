@@ -29,7 +29,7 @@ test('with a certificate the operator API accepts TLS only', async () => {
     context: handMadeContext(),
     log: { error: () => undefined },
     webhookKeys: NO_KEYS,
-    rotatingKeys: { token: NO_KEYS, statement: NO_KEYS },
+    rotatingKeys: { token: NO_KEYS, statement: NO_KEYS, log: NO_KEYS },
     metrics: { contentType: 'text/plain', metrics: () => Promise.resolve('') },
     isReady: () => true,
     connections: UNLIMITED,

@@ -48,6 +48,6 @@ export function keysCommand(): Command {
 
 function purposeOption(): Option {
   return new Option('--purpose <purpose>', 'what the keys sign')
-    .choices(['webhook', 'token', 'statement'])
+    .choices(['webhook', 'token', 'statement', 'log'])
     .default('webhook')
 }

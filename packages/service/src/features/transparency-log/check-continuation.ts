@@ -21,7 +21,7 @@ interface ContinuationSettings {
   readonly db: Database
   readonly remembered: Checkpoint | undefined
   readonly witnesses: readonly PolicyWitness[]
-  readonly signer: NoteSigner
+  readonly signers: readonly [NoteSigner, ...NoteSigner[]]
   readonly now: string
 }
 
@@ -72,7 +72,7 @@ export async function compareWithFile(
 }
 
 async function compareWithSigned(
-  { db, remembered, witnesses, signer, now }: ContinuationSettings,
+  { db, remembered, witnesses, signers, now }: ContinuationSettings,
   state: LogState,
   readTile: ReadTile,
 ): Promise<Refusal | undefined> {
@@ -84,8 +84,8 @@ async function compareWithSigned(
   // A witness that knows more says so. To send a stored note once more signs nothing, and the empty tree, which is sent
   // for a database without any, is the beginning of every log.
   const size = signed?.size ?? 0
-  const note = signed?.note ?? (await signNote(formatCheckpoint(emptyTree(state.origin)), [signer]))
-  const probe = { witnesses, size, note, logKey: signer.key, readTile, now }
+  const note = signed?.note ?? (await signNote(formatCheckpoint(emptyTree(state.origin)), signers))
+  const probe = { witnesses, size, note, logKey: signers[0].key, readTile, now }
   const { refusal, answered } = await collectCosignatures(db, probe)
   if (refusal || answered > 0 || remembered || !signed) return refusal
   return { reason: 'witnesses_unreachable', own_size }

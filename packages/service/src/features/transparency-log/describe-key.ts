@@ -1,16 +1,43 @@
-import { formatVerifierKey, type PolicyWitness, type VerifierKey } from '@agent-exchange/log'
+import { formatVerifierKey, type PolicyWitness } from '@agent-exchange/log'
 import type { Context } from '../../kernel/context.ts'
+import type { LogKeys } from './log-key.ts'
 
-/** The log's key and witnesses, with a statement by the platform's statement key, which agents have pinned. */
-export async function describeLogKey(
+/** A statement is signed again after this time, and not for every reader. */
+const STATEMENT_MS = 60_000
+
+interface Transparency {
+  readonly keys: LogKeys
+  readonly witnesses: readonly PolicyWitness[]
+}
+
+/** The log's keys and witnesses, with a statement by the platform's statement key, which agents have pinned. */
+export function logKeyDescription(
   { platform, clock }: Pick<Context, 'platform' | 'clock'>,
-  { key, witnesses }: { key: VerifierKey; witnesses: readonly PolicyWitness[] },
+  { keys, witnesses }: Transparency,
 ) {
-  const named = { origin: key.name, verifier_keys: [formatVerifierKey(key)] }
-  const statement = { purpose: 'aex-log-key', ...named, issued_at: clock.now() }
-  return {
-    ...named,
-    statement: { ...statement, signature: await platform.sign(statement, 'signature') },
-    witnesses: witnesses.map((witness) => formatVerifierKey(witness.key)),
+  let last: { name: string; at: number; answer: Promise<object> } | undefined
+
+  async function describe(origin: string, verifierKeys: readonly string[]): Promise<object> {
+    const named = { origin, verifier_keys: verifierKeys }
+    const statement = { purpose: 'aex-log-key', ...named, issued_at: clock.now() }
+    return {
+      ...named,
+      statement: { ...statement, signature: await platform.sign(statement, 'signature') },
+      witnesses: witnesses.map((witness) => formatVerifierKey(witness.key)),
+    }
+  }
+
+  return async (): Promise<object> => {
+    const signers = await keys.signers()
+    const texts = signers.map(({ key }) => formatVerifierKey(key))
+    const [name, at] = [texts.join(), clock.monotonicMilliseconds()]
+    if (last?.name !== name || at - last.at >= STATEMENT_MS) {
+      const made = { name, at, answer: describe(signers[0].key.name, texts) }
+      made.answer.catch(() => {
+        if (last === made) last = undefined
+      })
+      last = made
+    }
+    return last.answer
   }
 }

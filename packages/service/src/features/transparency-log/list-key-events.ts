@@ -38,15 +38,18 @@ export async function listLogKeyEvents(
   const [agent] = await db`select from agent where agent_id = ${agentId}`
   if (!agent) throw new Problem('resource_not_found')
   const checkpoint = await latestPublished(db)
-  // O-13 limits keys and revocations of an agent, so its events can be counted each time.
+  // The details of a platform key's event describe the key. O-13 limits keys and revocations of an agent, so its events can be counted each time.
   const rows = await db<EventRow[]>`
-    select event.*, organization_id, use, thumbprint, valid_from, log_offset, secret, first_index
+    select event.*, organization_id, log_offset, secret, first_index,
+      coalesce(use, details::json ->> 'use') as use,
+      coalesce(thumbprint, details::json ->> 'thumbprint') as thumbprint,
+      coalesce(valid_from, details::json ->> 'valid_from') as valid_from
     from (
       select event_id, agent_id, key_id, kind, recorded_at, details,
         row_number() over (order by position) as number
       from agent_key_event where agent_id = ${agentId}) as event
     join agent using (agent_id)
-    join agent_key on agent_key.agent_id = event.agent_id and agent_key.key_id = event.key_id
+    left join agent_key on agent_key.agent_id = event.agent_id and agent_key.key_id = event.key_id
     left join log_key_event using (event_id) left join log_batch using (batch_id)
     where number > ${from} order by number limit ${limit + 1}`
   const shown = rows.slice(0, limit)

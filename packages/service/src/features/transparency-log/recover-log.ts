@@ -16,7 +16,7 @@ import {
   type TreeEdge,
 } from '@agent-exchange/log'
 import type { Transaction } from '../../db/database.ts'
-import { listUsableKeys, publicJwkOf } from '../../kernel/platform-keys-store.ts'
+import { listAllKeys, publicJwkOf } from '../../kernel/platform-keys-store.ts'
 import { Problem } from '../../kernel/problem.ts'
 import { matchPending } from './match-pending.ts'
 import { moveHead, readLogState, type LogState, type Refusal } from './log-state-store.ts'
@@ -37,7 +37,7 @@ export async function recoverLog(tx: Transaction, mirrorUrl: string, now: string
   if (state.refusal === null) throw new Problem('invalid_state_transition', { state: 'running' })
   const refusal = JSON.parse(state.refusal) as Refusal
   const mirror = openMirror(mirrorUrl)
-  const { note, checkpoint } = await readMirrorCheckpoint(tx, state, mirror, now)
+  const { note, checkpoint } = await readMirrorCheckpoint(tx, state, mirror)
   const { size } = checkpoint
   if (size < state.size || size < (refusal.known_size ?? 0))
     throw unusable(
@@ -56,14 +56,15 @@ export async function recoverLog(tx: Transaction, mirrorUrl: string, now: string
   return { from: state.size, size: edge.size, remaining: size - edge.size, matched_batches: matched }
 }
 
-async function readMirrorCheckpoint(tx: Transaction, { origin }: LogState, mirror: LogMirror, now: string) {
-  const [row] = await listUsableKeys(tx, 'log', now)
-  if (!row) throw new Error('the transparency log has no key')
-  const { x } = publicJwkOf(row) as unknown as { x: string }
-  const key = verifierKey(origin, SIGNATURE_TYPE.ed25519, decodeBase64url(x))
+/** An earlier key of ours may have signed it. */
+async function readMirrorCheckpoint(tx: Transaction, { origin }: LogState, mirror: LogMirror) {
+  const keys = (await listAllKeys(tx, 'log')).map((row) => {
+    const { x } = publicJwkOf(row) as unknown as { x: string }
+    return verifierKey(origin, SIGNATURE_TYPE.ed25519, decodeBase64url(x))
+  })
   const bytes = await mirror.checkpoint()
   try {
-    const checkpoint = await openCheckpoint(bytes, [key])
+    const checkpoint = await openCheckpoint(bytes, keys)
     return { checkpoint, note: Buffer.from(bytes).toString('utf8') }
   } catch (error) {
     if (error instanceof LogError) throw unusable(`The mirror's checkpoint is not ours: ${error.code}.`)

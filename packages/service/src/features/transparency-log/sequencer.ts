@@ -87,13 +87,13 @@ interface Pace {
 
 /** From taking the lock until it is lost, signing is refused, or something fails. */
 async function work(settings: SequencerSettings, { isActive, pause, onRefusal }: Pace): Promise<void> {
-  const { db, clock, file, witnesses, signer, profile, holder, metrics, log } = settings
+  const { db, clock, file, witnesses, keys, profile, holder, metrics, log } = settings
   const { transparency_sequence_milliseconds, transparency_checkpoint_milliseconds } = profile['O-07']
   const start = await checkContinuation({
     db,
     remembered: await file.read(),
     witnesses,
-    signer,
+    signers: await keys.signers(),
     now: clock.now(),
   })
   await reportStart(db, { holder, refusal: start.refusal, now: clock.now() })

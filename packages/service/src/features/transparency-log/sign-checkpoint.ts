@@ -3,7 +3,6 @@ import {
   formatCheckpoint,
   signNote,
   withSignatures,
-  type NoteSigner,
   type PolicyWitness,
   type TreeEdge,
 } from '@agent-exchange/log'
@@ -12,6 +11,7 @@ import type { Clock } from '../../kernel/clock.ts'
 import type { CheckpointFile } from './checkpoint-file.ts'
 import { insertCheckpoint, latestSigned, publishCheckpoint } from './checkpoint-store.ts'
 import { collectCosignatures } from './collect-cosignatures.ts'
+import type { LogKeys } from './log-key.ts'
 import type { LogMetrics } from './log-metrics.ts'
 import type { Refusal } from './log-state-store.ts'
 import { tileReader } from './tile-store.ts'
@@ -20,7 +20,7 @@ export interface SigningTools {
   readonly db: Database
   readonly clock: Clock
   readonly file: CheckpointFile
-  readonly signer: NoteSigner
+  readonly keys: LogKeys
   readonly witnesses: readonly PolicyWitness[]
   readonly metrics: LogMetrics
 }
@@ -30,22 +30,24 @@ export interface SigningTools {
  * database is synced, then the signature is made and stored, then witnesses cosign it, then everybody sees it.
  */
 export async function signCheckpoint(tools: SigningTools, edge: TreeEdge): Promise<Refusal | undefined> {
-  const { db, clock, file, signer } = tools
-  const checkpoint = { origin: signer.key.name, size: edge.size, root: edgeRoot(edge) }
+  const { db, clock, file } = tools
+  const signers = await tools.keys.signers()
+  const [{ key: logKey }] = signers
+  const checkpoint = { origin: logKey.name, size: edge.size, root: edgeRoot(edge) }
   const before = await latestSigned(db, checkpoint.origin)
   let note = before?.size === checkpoint.size ? before.note : undefined
   if (before && note !== undefined && Buffer.compare(before.root, checkpoint.root) !== 0)
     return { reason: 'tiles_damaged', own_size: checkpoint.size }
   if (note === undefined) {
     await file.write(checkpoint)
-    note = await signNote(formatCheckpoint(checkpoint), [signer])
+    note = await signNote(formatCheckpoint(checkpoint), signers)
     await insertCheckpoint(db, checkpoint, { note, now: clock.now() })
   }
   const { lines, refusal } = await collectCosignatures(db, {
     witnesses: tools.witnesses,
     size: checkpoint.size,
     note,
-    logKey: signer.key,
+    logKey,
     readTile: tileReader(db),
     now: clock.now(),
     onAnswer: tools.metrics.onWitness,

@@ -7,10 +7,18 @@ import { change, input, optionalReason, read, reason, type OperatorCall, type Ro
 
 const purpose = Type.Optional(Type.Enum([...PLATFORM_KEY_PURPOSES]))
 
+/** Whoever has the key can still sign under the name of this log, so a revocation alone would help nobody. */
+const NEW_ORIGIN = {
+  pointer: '/key_id',
+  rule: 'O-07',
+  message:
+    'After a compromise of a log key, start a new log: aex log recover --new-origin NAME --reason TEXT',
+}
+
 export const keyRoutes: readonly Route[] = [
   // The directory that agents see, plus the keys that are no longer in it.
   read('/keys', input({ purpose }), async ({ input: query, webhookKeys, rotatingKeys, now }, db) => {
-    if (query.purpose === 'token' || query.purpose === 'statement')
+    if (query.purpose !== undefined && query.purpose !== 'webhook')
       return { purpose: query.purpose, keys: await rotatingKeys[query.purpose].list(db) }
     const [{ directory_version, generated_at }, keys, counts] = await Promise.all([
       webhookKeys.directory(db, now),
@@ -42,6 +50,7 @@ export const keyRoutes: readonly Route[] = [
     const { webhookKeys, rotatingKeys, params, now } = call
     const target = params['key_id'] ?? ''
     const keyPurpose = await purposeOf(tx, target)
+    if (keyPurpose === 'log') throw new Problem('validation_failed', { failures: [NEW_ORIGIN] })
     if (keyPurpose === 'token' || keyPurpose === 'statement') {
       const key = await rotatingKeys[keyPurpose].revoke(tx, target, now)
       if (!key) throw await revocationProblem(call, rotatingKeys[keyPurpose], tx)
