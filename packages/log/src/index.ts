@@ -70,6 +70,7 @@ export {
 } from './notes/sign-note.ts'
 export { formatProof, MAXIMUM_PROOF_HASHES, parseProof, type TlogProof } from './notes/tlog-proof.ts'
 export {
+  isSameKey,
   formatVerifierKey,
   parseVerifierKey,
   SIGNATURE_TYPE,
@@ -125,6 +126,7 @@ export {
   MAXIMUM_CAPSULE_BYTES,
   type Capsule,
   type CapsuleLog,
+  MAXIMUM_HISTORY,
   type EarlierCheckpoint,
   type KeyEventProof,
   type RecordProof,

@@ -21,6 +21,8 @@ import {
   type RecordProof,
   type TileName,
 } from '@agent-exchange/log'
+import { signAsPlatform } from './sign-as-platform.ts'
+import type { World } from './world.ts'
 import { logSigner, plannedKeys, plannedRecords, witnessSigners } from './capsule-of.ts'
 
 const SECRET = new Uint8Array(32).fill(77)
@@ -44,10 +46,15 @@ export class TestLog {
   checkpoint: string | undefined
   size = 0
   readonly signer: NoteSigner
+  /** Further keys that sign too, as after a rotation. */
+  readonly rotated: NoteSigner[] = []
   readonly #logged = new Set<string>()
+  readonly #platform: World | undefined
 
-  constructor({ signer = logSigner }: { readonly signer?: NoteSigner } = {}) {
+  /** Agents accept the log key only with a statement of their platform. */
+  constructor({ signer = logSigner, platform }: { readonly signer?: NoteSigner; platform?: World } = {}) {
     this.signer = signer
+    this.#platform = platform
   }
 
   /** Logs what the evidence shows and the log does not hold yet: key events first. */
@@ -74,7 +81,7 @@ export class TestLog {
   async publish({ size = this.leaves.length, cosigners = 0, time = 1_800_000_000 } = {}): Promise<string> {
     const { root } = appendLeaves(EMPTY_EDGE, this.leaves.slice(0, size))
     const text = formatCheckpoint({ origin: this.signer.key.name, size, root })
-    const note = await signNote(text, [this.signer])
+    const note = await signNote(text, [this.signer, ...this.rotated])
     const lines = await Promise.all(
       witnessSigners.slice(0, cosigners).map((witness) => cosignNote(note, witness, time)),
     )
@@ -88,12 +95,7 @@ export class TestLog {
     const { pathname, searchParams: query } = new URL(url, 'http://localhost')
     if (!pathname.startsWith('/log/')) return undefined
     const path = pathname.slice('/log/'.length)
-    if (path === 'key')
-      return json({
-        origin: this.signer.key.name,
-        verifier_keys: [formatVerifierKey(this.signer.key)],
-        witnesses: [],
-      })
+    if (path === 'key') return json(await this.#keys())
     if (this.checkpoint === undefined && path === 'checkpoint') return notFound()
     if (path === 'checkpoint')
       return { status: 200, headers: { 'content-type': 'text/plain' }, body: this.checkpoint ?? '' }
@@ -109,6 +111,14 @@ export class TestLog {
       return json({ checkpoint: this.checkpoint ?? null, events: await Promise.all(shown), ...WHOLE })
     }
     return notFound()
+  }
+
+  async #keys(): Promise<object> {
+    const keys = [this.signer, ...this.rotated].map(({ key }) => formatVerifierKey(key))
+    const named = { origin: this.signer.key.name, verifier_keys: keys }
+    const statement = { purpose: 'aex-log-key', ...named, issued_at: '2026-01-01T00:00:00.000Z' }
+    const signature = this.#platform && (await signAsPlatform(this.#platform, statement))
+    return { ...named, witnesses: [], ...(signature && { statement: { ...statement, signature } }) }
   }
 
   async #shown(leaf: RecordProof | KeyEventProof, index: number): Promise<object> {

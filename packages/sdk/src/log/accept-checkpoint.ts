@@ -2,7 +2,6 @@ import { encodeBase64 } from '@agent-exchange/crypto'
 import {
   LogError,
   openCheckpoint,
-  parseVerifierKey,
   proveConsistency,
   rootFromTiles,
   SPLIT_VIEW_FORMAT,
@@ -14,7 +13,8 @@ import {
 import type { AgentContext } from '../context.ts'
 import { ExchangeError } from '../errors.ts'
 import { pause } from '../pause-and-backoff.ts'
-import { fetchCheckpoint, fetchLogKeys, isNotFound, tileReader } from './log-answers.ts'
+import { fetchCheckpoint, tileReader } from './log-answers.ts'
+import { knownKeys, withRotatedKeys, type PinnedKey } from './log-keys.ts'
 import type { LogState } from './log-state.ts'
 
 /** A checkpoint that continues every checkpoint that this agent has seen. */
@@ -40,13 +40,12 @@ const STORE_ATTEMPTS = 10
 export async function checkLog(context: AgentContext): Promise<AcceptedCheckpoint | undefined> {
   for (let attempt = 1; attempt <= STORE_ATTEMPTS; attempt++) {
     const state = await context.log.read()
-    const keys = await keysOf(context, state)
-    const found = await newestCheckpoint(context, keys, state)
+    const found = await newestCheckpoint(context, await knownKeys(context, state), state)
     if (!found) return undefined
-    const { note, opened, last } = found
+    const { note, opened, last, keys } = found
     if (state && last) await requireContinuation(context, { state, last, note, opened, keys })
     const isNewer = !last || opened.size > last.size || note !== state?.checkpoint
-    const next: LogState = { keys: state?.keys ?? keys.map(textOf), checkpoint: note }
+    const next: LogState = { keys: keys.map(({ text }) => text), checkpoint: note }
     if (!isNewer || (await context.log.replace(state, next)))
       return { ...opened, note, keys: keys.map(({ key }) => key) }
   }
@@ -56,48 +55,26 @@ export async function checkLog(context: AgentContext): Promise<AcceptedCheckpoin
   })
 }
 
-interface PinnedKey {
-  readonly text: string
-  readonly key: VerifierKey
-}
-const textOf = ({ text }: PinnedKey) => text
-
-/** The pinned keys, or at the first contact those that the exchange publishes. */
-async function keysOf(context: AgentContext, state: LogState | undefined): Promise<PinnedKey[]> {
-  const texts = state?.keys ?? (await publishedKeys(context))
-  try {
-    return texts.map((text) => ({ text, key: parseVerifierKey(text) }))
-  } catch (cause) {
-    throw new ExchangeError('log_unverifiable', { what: 'A log key cannot be read.', cause })
-  }
-}
-
-async function publishedKeys(context: AgentContext): Promise<readonly string[]> {
-  try {
-    return (await fetchLogKeys(context)).verifier_keys
-  } catch (error) {
-    if (isNotFound(error)) throw new ExchangeError('log_missing', { cause: error })
-    throw error
-  }
-}
-
 interface Found {
   readonly note: string
   readonly opened: OpenedCheckpoint
   readonly last: OpenedCheckpoint | undefined
+  readonly keys: readonly PinnedKey[]
 }
 
 async function newestCheckpoint(
   context: AgentContext,
-  keys: readonly PinnedKey[],
+  known: readonly PinnedKey[],
   state: LogState | undefined,
 ): Promise<Found | undefined> {
-  const last = state && (await open(state.checkpoint, keys))
+  const last = state && (await open(state.checkpoint, known))
   for (let attempt = 1; ; attempt++) {
     const note = await fetchCheckpoint(context)
     if (note === undefined && !state) return undefined
+    const keys = note === undefined ? known : await withRotatedKeys(context, known, note)
     const opened = note === undefined ? undefined : await open(note, keys)
-    if (note !== undefined && opened && (!last || opened.size >= last.size)) return { note, opened, last }
+    if (note !== undefined && opened && (!last || opened.size >= last.size))
+      return { note, opened, last, keys }
     if (attempt >= OLDER_ATTEMPTS) throw await rolledBack(context, state as LogState, last?.size, note, keys)
     await pause(OLDER_PAUSE_MS)
   }
@@ -131,7 +108,7 @@ async function rolledBack(
       what: `The exchange shows no checkpoint any more, although it signed one of size ${lastSize}.`,
       details: { seenSize: lastSize },
     })
-  const view = viewOf(context, state, note, keys)
+  const view = await viewOf(context, state, note, keys)
   const file = await context.log.keepSplitView(view)
   const { size } = await open(note, keys)
   return new ExchangeError('log_rolled_back', {
@@ -171,7 +148,7 @@ async function requireContinuation(
     if (!(error instanceof LogError)) throw error
   }
   const fork = await forkOf(sizes, proof, readTile)
-  const view: SplitView = { ...viewOf(context, state, note, keys), ...(fork && { fork }) }
+  const view: SplitView = { ...(await viewOf(context, state, note, keys)), ...(fork && { fork }) }
   const file = await context.log.keepSplitView(view)
   throw new ExchangeError('log_split_view', {
     what:
@@ -199,12 +176,27 @@ async function forkOf(
   }
 }
 
-function viewOf(context: AgentContext, state: LogState, note: string, keys: readonly PinnedKey[]): SplitView {
+async function viewOf(
+  context: AgentContext,
+  state: LogState,
+  note: string,
+  keys: readonly PinnedKey[],
+): Promise<SplitView> {
   return {
     format: SPLIT_VIEW_FORMAT,
-    key: keys[0]?.text ?? '',
+    key: (await signerOfBoth(keys, [state.checkpoint, note]))?.text ?? keys[0]?.text ?? '',
     first: state.checkpoint,
     second: note,
     found_at: context.now().toISOString(),
   }
+}
+
+/** After a rotation, several keys sign; a third party needs the one that signed both notes. */
+async function signerOfBoth(
+  keys: readonly PinnedKey[],
+  notes: readonly string[],
+): Promise<PinnedKey | undefined> {
+  const verifiers = keys.map(({ key }) => key)
+  const signed = await Promise.all(notes.map((note) => openCheckpoint(note, verifiers)))
+  return keys.find(({ key }) => signed.every(({ signatures }) => signatures.some((each) => each.key === key)))
 }

@@ -1,9 +1,11 @@
 import { parseStrictJson } from '@agent-exchange/crypto'
 import {
+  MAXIMUM_HISTORY,
   MAXIMUM_NOTE_BYTES,
   tilePath,
   TILE_WIDTH,
   tileWidth,
+  type EarlierCheckpoint,
   type ReadTile,
   type TileName,
 } from '@agent-exchange/log'
@@ -69,18 +71,36 @@ interface Page {
   readonly has_more: boolean
 }
 
-interface KeyAnswer {
+export interface LogKeyAnswer {
   readonly origin: string
   readonly verifier_keys: readonly string[]
+  /** Signed by the platform's statement key. */
+  readonly statement: {
+    readonly purpose: string
+    readonly origin: string
+    readonly verifier_keys: readonly string[]
+    readonly signature: { readonly key_id: string }
+  }
 }
 
-const keyAnswer = validatorFor<KeyAnswer>(
+const vkeys: JsonObject = { type: 'array', minItems: 1, maxItems: 16, items: text }
+const keyAnswer = validatorFor<LogKeyAnswer>(
   {
     type: 'object',
-    required: ['origin', 'verifier_keys'],
+    required: ['origin', 'verifier_keys', 'statement'],
     properties: {
       origin: text,
-      verifier_keys: { type: 'array', minItems: 1, maxItems: 16, items: text },
+      verifier_keys: vkeys,
+      statement: {
+        type: 'object',
+        required: ['purpose', 'origin', 'verifier_keys', 'signature'],
+        properties: {
+          purpose: text,
+          origin: text,
+          verifier_keys: vkeys,
+          signature: { type: 'object', required: ['key_id'], properties: { key_id: text } },
+        },
+      },
     },
   },
   'O-07',
@@ -120,7 +140,7 @@ const keyEventPage = validatorFor<Page & { readonly events: readonly LoggedKeyEv
 )
 
 /** The vkeys that the exchange publishes for its log. */
-export async function fetchLogKeys(context: AgentContext): Promise<KeyAnswer> {
+export async function fetchLogKeys(context: AgentContext): Promise<LogKeyAnswer> {
   return readJson(await get(context, 'key', MAXIMUM_ANSWER_BYTES), keyAnswer)
 }
 
@@ -177,6 +197,45 @@ export async function fetchTile(context: AgentContext, tile: TileName): Promise<
   } catch (error) {
     if (!isNotFound(error) || tile.width === TILE_WIDTH) throw error
     return get(context, tilePath({ ...tile, width: TILE_WIDTH }), MAXIMUM_TILE_BYTES)
+  }
+}
+
+export interface EarlierCheckpoints {
+  readonly checkpoint: string
+  readonly history: readonly EarlierCheckpoint[]
+}
+
+const historyAnswer = validatorFor<EarlierCheckpoints>(
+  {
+    type: 'object',
+    required: ['checkpoint', 'history'],
+    properties: {
+      checkpoint: text,
+      history: {
+        type: 'array',
+        maxItems: MAXIMUM_HISTORY,
+        items: {
+          type: 'object',
+          required: ['checkpoint', 'consistency'],
+          properties: { checkpoint: text, consistency: { type: 'array', maxItems: 64, items: text } },
+        },
+      },
+    },
+  },
+  'O-07',
+)
+
+/** Checkpoints before and after each of these leaves; none from an exchange that does not serve them. */
+export async function fetchHistory(
+  context: AgentContext,
+  indexes: readonly number[],
+): Promise<EarlierCheckpoints | undefined> {
+  const query = new URLSearchParams(indexes.map((index): [string, string] => ['index', String(index)]))
+  try {
+    return readJson(await get(context, `history?${query.toString()}`, MAXIMUM_ANSWER_BYTES), historyAnswer)
+  } catch (error) {
+    if (isNotFound(error)) return undefined
+    throw error
   }
 }
 

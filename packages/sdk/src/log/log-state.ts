@@ -2,7 +2,7 @@ import type { SplitView } from '@agent-exchange/log'
 
 /** What an agent remembers of the log of its exchange. */
 export interface LogState {
-  /** The vkeys that were pinned at the first contact. */
+  /** The vkeys that were pinned at the first contact, and those of later rotations. */
   readonly keys: readonly string[]
   /** The newest checkpoint that was seen, verbatim. */
   readonly checkpoint: string

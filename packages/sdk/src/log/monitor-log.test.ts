@@ -14,12 +14,12 @@ after(() => proxied[Symbol.asyncDispose]())
 const thread = await wholeThread({ ...world, url: proxy.url })
 const evidence = await readEvidence(thread.bolt, { threadId: thread.threadId })
 const nothing: MonitorState = { threads: [thread.threadId], found: [] }
-let log = new TestLog()
+let log = new TestLog({ platform: world })
 let context = thread.bolt as ReturnType<typeof createContext>
 const filler = (byte: number) => new Uint8Array(64).fill(byte)
 
 beforeEach(async () => {
-  log = new TestLog()
+  log = new TestLog({ platform: world })
   await log.log(evidence)
   context = createContext({ ...thread.bolt.options, log: createMemoryLogState() })
   proxy.before = ({ path }) => log.answer(path)

@@ -16,11 +16,11 @@ const thread = await wholeThread({ ...world, url: proxy.url })
 const evidence = await readEvidence(thread.bolt, { threadId: thread.threadId })
 const policy = parsePolicy(POLICY)
 const subject = { threadId: thread.threadId }
-let log = new TestLog()
+let log = new TestLog({ platform: world })
 const fresh = () => createContext({ ...thread.bolt.options, log: createMemoryLogState() })
 
 beforeEach(async () => {
-  log = new TestLog()
+  log = new TestLog({ platform: world })
   await log.log(evidence)
   proxy.before = ({ path }) => log.answer(path)
 })

@@ -1,7 +1,14 @@
 import assert from 'node:assert/strict'
 import { after, beforeEach, test } from 'node:test'
-import { noteSigner, parsePolicy, SIGNATURE_TYPE, verifySplitView } from '@agent-exchange/log'
+import {
+  formatVerifierKey,
+  noteSigner,
+  parsePolicy,
+  SIGNATURE_TYPE,
+  verifySplitView,
+} from '@agent-exchange/log'
 import { logSigner, POLICY, TestLog } from '@agent-exchange/testkit'
+import type { ExchangeError } from '../errors.ts'
 import { createContext } from '../create-context.ts'
 import { startAgent } from '../agents.fixture.ts'
 import { startProxiedWorld, withoutLog } from '../meddling-proxy.fixture.ts'
@@ -12,13 +19,13 @@ const { world, proxy, ...proxied } = await startProxiedWorld()
 after(() => proxied[Symbol.asyncDispose]())
 const acme = await startAgent(world, 'acme', { baseUrl: proxy.url })
 const policy = parsePolicy(POLICY)
-let log = new TestLog()
+let log = new TestLog({ platform: world })
 let state = createMemoryLogState()
 const check = () => checkLog(createContext({ ...acme.options, log: state }))
 const leaf = (byte: number) => new Uint8Array(64).fill(byte)
 
 beforeEach(() => {
-  log = new TestLog()
+  log = new TestLog({ platform: world })
   log.leaves.push(...[1, 2, 3, 4, 5].map(leaf))
   state = createMemoryLogState()
   proxy.before = ({ path }) => log.answer(path)
@@ -103,15 +110,75 @@ test('[AUD-03] a log that was restored from an old backup is found', async () =>
   await assert.rejects(check(), { code: 'log_rolled_back' })
 })
 
-test('a checkpoint under another key than the pinned one is refused', async () => {
-  await log.publish()
-  await check()
+/** A log of the same leaves whose checkpoints another key signs. */
+async function strangersLog(platform?: typeof world): Promise<TestLog> {
   const stranger = await noteSigner(logSigner.key.name, SIGNATURE_TYPE.ed25519, new Uint8Array(32).fill(99))
-  const other = new TestLog({ signer: stranger })
+  const other = new TestLog({ signer: stranger, ...(platform && { platform }) })
   other.leaves.push(...log.leaves)
   await other.publish()
-  proxy.before = ({ path }) => other.answer(path)
+  return other
+}
+
+test('a checkpoint under another key than the pinned one is refused, whatever the platform states', async () => {
+  await log.publish()
+  await check()
+  for (const other of [await strangersLog(), await strangersLog(world)]) {
+    proxy.before = ({ path }) => other.answer(path)
+    await assert.rejects(check(), (error: ExchangeError) => {
+      assert.ok(['log_unverifiable', 'exchange_answer_unreadable'].includes(error.code), error.code)
+      return true
+    })
+  }
+})
+
+test('[ID-10] at the first contact a log key without a statement of the platform is refused', async () => {
+  await log.publish()
+  for (const [member, value] of [
+    ['origin', 'other.example/log'],
+    ['purpose', 'aex-other'],
+    ['verifier_keys', [formatVerifierKey((await strangersLog()).signer.key)]],
+    ['issued_at', '2030-01-01T00:00:00.000Z'],
+  ] as const) {
+    proxy.before = async ({ path }) => {
+      const reply = await log.answer(path)
+      if (path !== '/log/key' || !reply) return reply
+      const answer = JSON.parse(String(reply.body)) as { statement: object }
+      const statement = { ...answer.statement, [member]: value }
+      return { ...reply, body: JSON.stringify({ ...answer, statement }) }
+    }
+    await assert.rejects(check(), { code: 'log_unverifiable' }, member)
+  }
+  // The key that is shown has to be the stated one.
+  proxy.before = async ({ path }) => {
+    const reply = await log.answer(path)
+    if (path !== '/log/key' || !reply) return reply
+    const verifier_keys = [formatVerifierKey((await strangersLog()).signer.key)]
+    return {
+      ...reply,
+      body: JSON.stringify({ ...(JSON.parse(String(reply.body)) as object), verifier_keys }),
+    }
+  }
   await assert.rejects(check(), { code: 'log_unverifiable' })
+})
+
+test('a rotation is followed while both keys sign; later the new key alone is enough', async () => {
+  await log.publish({ size: 3 })
+  await check()
+  const next = await noteSigner(logSigner.key.name, SIGNATURE_TYPE.ed25519, new Uint8Array(32).fill(98))
+  log.rotated.push(next)
+  await log.publish({ size: 4 })
+  assert.equal((await check())?.size, 4)
+  assert.equal((await state.read())?.keys.length, 2)
+  const alone = new TestLog({ signer: next, platform: world })
+  alone.leaves.push(...log.leaves)
+  proxy.before = ({ path }) => alone.answer(path)
+  await alone.publish({ size: 5 })
+  assert.equal((await check())?.size, 5)
+  // A fork under the new key convinces a third party too.
+  alone.leaves[1] = leaf(77)
+  await alone.publish({ size: 5 })
+  const view = await refused('log_split_view')
+  assert.equal((await verifySplitView(view)).outcome, 'contradiction')
 })
 
 test('an exchange without a log says so', async () => {
