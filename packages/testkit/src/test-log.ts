@@ -1,4 +1,4 @@
-import { encodeBase64url } from '@agent-exchange/crypto'
+import { encodeBase64, encodeBase64url } from '@agent-exchange/crypto'
 import {
   appendLeaves,
   cosignNote,
@@ -9,6 +9,7 @@ import {
   formatProof,
   formatVerifierKey,
   parseTilePath,
+  proveConsistency,
   proveInclusion,
   signNote,
   tilePath,
@@ -45,6 +46,8 @@ export class TestLog {
   /** The published note; undefined before the first one. */
   checkpoint: string | undefined
   size = 0
+  /** Everything that was published, for the history. */
+  readonly published: { readonly size: number; readonly checkpoint: string }[] = []
   readonly signer: NoteSigner
   /** Further keys that sign too, as after a rotation. */
   readonly rotated: NoteSigner[] = []
@@ -87,6 +90,7 @@ export class TestLog {
     )
     this.size = size
     this.checkpoint = withSignatures(note, lines)
+    this.published.push({ size, checkpoint: this.checkpoint })
     return this.checkpoint
   }
 
@@ -100,6 +104,7 @@ export class TestLog {
     if (path === 'checkpoint')
       return { status: 200, headers: { 'content-type': 'text/plain' }, body: this.checkpoint ?? '' }
     if (path.startsWith('tile/')) return this.#tile(path)
+    if (path === 'history') return json(await this.#history())
     if (path === 'records') {
       const own = this.records.filter(({ record }) => record.package_id === query.get('package_id'))
       const shown = own.map(async ({ record, index }) => this.#shown(record, index))
@@ -119,6 +124,15 @@ export class TestLog {
     const statement = { purpose: 'aex-log-key', ...named, issued_at: '2026-01-01T00:00:00.000Z' }
     const signature = this.#platform && (await signAsPlatform(this.#platform, statement))
     return { ...named, witnesses: [], ...(signature && { statement: { ...statement, signature } }) }
+  }
+
+  async #history(): Promise<object> {
+    const earlier = this.published.filter(({ size }) => size < this.size)
+    const history = earlier.map(async ({ size, checkpoint }) => {
+      const proof = await proveConsistency(size, this.size, (name) => this.#hashes(name))
+      return { checkpoint, consistency: proof.map(encodeBase64) }
+    })
+    return { checkpoint: this.checkpoint, history: await Promise.all(history) }
   }
 
   async #shown(leaf: RecordProof | KeyEventProof, index: number): Promise<object> {

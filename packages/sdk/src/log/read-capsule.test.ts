@@ -85,6 +85,27 @@ test('without a log, or before its first checkpoint, there is evidence of versio
   assert.deepEqual([none.capsule.format, none.hasLog], ['aex-evidence/1', false])
 })
 
+test('[AUD-01] earlier cosigned checkpoints bound the time of each leaf, also those to an older head', async () => {
+  const half = Math.floor(log.leaves.length / 2)
+  await log.publish({ size: half, cosigners: 2, time: 1_800_000_000 })
+  await log.publish({ cosigners: 2, time: 1_800_000_100 })
+  for (const isGrowing of [false, true]) {
+    proxy.before = async ({ path }) => {
+      const reply = await log.answer(path)
+      // The log grows between the checkpoint and the history.
+      if (!path.startsWith('/log/history') || !reply || !isGrowing) return reply
+      const answer = JSON.parse(String(reply.body)) as { history: object[] }
+      const history = answer.history.map((each) => ({ ...each, consistency: [] }))
+      return { ...reply, body: JSON.stringify({ checkpoint: 'a newer one', history }) }
+    }
+    const { capsule } = await readCapsule(fresh(), subject)
+    const result = await verifyCapsule(capsule, { policy })
+    assert.deepEqual([result.contradictions, result.level], [[], 'witnessed'])
+    const { after: since, before: until } = result.proved.find(({ index }) => index === half) ?? {}
+    assert.deepEqual([since, until], ['2027-01-15T08:00:00.000Z', '2027-01-15T08:01:40.000Z'])
+  }
+})
+
 test('[AUD-03] an exchange that proves another leaf than the one it promised is found offline', async () => {
   const [first, second] = log.records
   assert.ok(first && second)

@@ -15,6 +15,7 @@ import { ExchangeError } from '../errors.ts'
 import { readEvidence, type EvidenceSubject } from '../evidence/read-evidence.ts'
 import { pause } from '../pause-and-backoff.ts'
 import { checkLog, type AcceptedCheckpoint } from './accept-checkpoint.ts'
+import { readHistory } from './read-history.ts'
 import {
   fetchKeyEvents,
   fetchRecords,
@@ -161,15 +162,22 @@ async function capsuleOf(
       const ending = { recorded_at, ...(invalid_from !== undefined && { invalid_from }), salt }
       keyEvents.push({ ...event, ...ending, proof: await proofOf(each, checkpoint, readTile) })
     }
-  const [key] = checkpoint.signatures
+  const [signature] = checkpoint.signatures
+  if (!signature) throw new ExchangeError('log_unverifiable', { what: 'No known key signed the checkpoint.' })
+  const { key } = signature
+  const indexes = [...records, ...events].flatMap(({ index }) =>
+    index === undefined || index >= checkpoint.size ? [] : [index],
+  )
+  const history = await readHistory(context, indexes, { checkpoint, key, readTile })
   return {
     ...bundle,
     format: CAPSULE_FORMAT,
     log: {
-      key: key ? formatVerifierKey(key.key) : '',
+      key: formatVerifierKey(key),
       checkpoint: checkpoint.note,
       records: recordProofs,
       key_events: keyEvents,
+      ...(history.length > 0 && { history }),
     },
   }
 }

@@ -5,6 +5,7 @@ import { logKeyDescription } from '../features/transparency-log/describe-key.ts'
 import { listLogKeyEvents } from '../features/transparency-log/list-key-events.ts'
 import { listLogRecords } from '../features/transparency-log/list-records.ts'
 import { readConsistency } from '../features/transparency-log/read-consistency.ts'
+import { MAXIMUM_INDEXES, readHistory } from '../features/transparency-log/read-history.ts'
 import { cachedTileReader, findTile } from '../features/transparency-log/tile-store.ts'
 import { isStorable } from '../kernel/bounds.ts'
 import type { Caller } from '../kernel/call.ts'
@@ -112,6 +113,22 @@ function registerProofs(
     )
     return sendJson(reply, answer)
   })
+
+  app.get(`${LOG_PATH}/history`, async (request, reply) => {
+    const caller = await admit(request)
+    const indexes = indexesIn(request)
+    const answer = await limitConcurrency(caller.organizationId, () => readHistory(db, indexes, readTile))
+    return sendJson(reply, answer)
+  })
+}
+
+function indexesIn(request: FastifyRequest): number[] {
+  const value = (request.query as Record<string, unknown>)['index'] ?? []
+  const texts: unknown[] = Array.isArray(value) ? value : [value]
+  const isUsable = texts.every((each) => typeof each === 'string' && SIZE.test(each))
+  if (!isUsable || texts.length === 0 || texts.length > MAXIMUM_INDEXES)
+    throw invalid('/index', `Give the index of a leaf, up to ${MAXIMUM_INDEXES} times.`)
+  return texts.map(Number)
 }
 
 function tileNamed(path: string): TileName {
