@@ -45,7 +45,9 @@ create table log_state (
   refusal text,
   reported_at timestamptz,
   -- Since when the tree has leaves that no published checkpoint covers.
-  unpublished_since timestamptz
+  unpublished_since timestamptz,
+  -- Kinds of alerts that were raised and whose cause has not ended.
+  alerted text[] not null default '{}'
 );
 
 -- Signed checkpoints: at most one for each size. `published` is the note with the cosignatures of witnesses.
@@ -122,3 +124,9 @@ alter table package alter column receipt_signature set statistics 0;
 alter table platform_key drop constraint platform_key_purpose_check;
 alter table platform_key add constraint platform_key_purpose_check
   check (purpose in ('webhook', 'token', 'statement', 'log'));
+
+-- Alerts about the log itself belong to the platform and to no endpoint.
+alter table alert alter column webhook_endpoint_id drop not null;
+alter table alert drop constraint alert_kind_check;
+alter table alert add constraint alert_kind_check
+  check (kind in ('delivery_dead', 'endpoint_disabled', 'log_behind', 'log_refusing', 'log_unwitnessed'));

@@ -17,6 +17,7 @@ import { maintainKeys } from './features/deliveries/maintain-keys.ts'
 import { moveToCurrentKey } from './features/deliveries/move-endpoints.ts'
 import { removeExpired } from './features/retention/retention.ts'
 import { checkpointFile } from './features/transparency-log/checkpoint-file.ts'
+import { logAlertTask } from './features/transparency-log/log-alerts.ts'
 import { createLogMetrics } from './features/transparency-log/log-metrics.ts'
 import { openLog } from './features/transparency-log/open-log.ts'
 import { startSequencer } from './features/transparency-log/sequencer.ts'
@@ -164,7 +165,12 @@ async function startListeners(
   })
   const mail = config.smtp && cleanup.use(await openMail(config.smtp))
   const alerts = { db, profile, clock, publicUrl, log, send: mail?.send }
-  cleanup.use(startPeriodic([...periodicTasks(db, context, platformKeys), alertTask(alerts)], log))
+  const tasks = [
+    ...periodicTasks(db, context, platformKeys),
+    logAlertTask({ db, profile, clock }),
+    alertTask(alerts),
+  ]
+  cleanup.use(startPeriodic(tasks, log))
   if (role !== 'api') {
     cleanup.use(
       startDelivery({

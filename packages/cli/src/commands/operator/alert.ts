@@ -12,7 +12,7 @@ const COLUMNS = [
   'mail_state',
   'reason',
 ]
-const KINDS = ['delivery_dead', 'endpoint_disabled']
+const KINDS = ['delivery_dead', 'endpoint_disabled', 'log_behind', 'log_refusing', 'log_unwitnessed']
 
 interface AlertListOptions extends ListOptions {
   readonly org?: string
@@ -21,7 +21,7 @@ interface AlertListOptions extends ListOptions {
 }
 
 export function alertCommand(): Command {
-  return group('alert', 'Alerts to the owners of webhook endpoints', [
+  return group('alert', 'Alerts about webhook endpoints and the transparency log', [
     listCommand(
       'list',
       'List alerts, newest first, with the state of their mail',

@@ -8,7 +8,7 @@ export interface AlertRow {
   readonly alert_id: number
   readonly raised_at: string
   readonly organization_id: string
-  readonly webhook_endpoint_id: string
+  readonly webhook_endpoint_id: string | null
   readonly delivery_id: string | null
   readonly kind: AlertKind
   readonly reason: string
@@ -51,7 +51,7 @@ export async function takeNew(
 ): Promise<AlertRow[]> {
   const rows = await tx<AlertRow[]>`
     update alert set mail_state = case
-      when not ${mail} then 'off' when organization.contact is null then 'no_contact' else 'waiting' end
+      when not ${mail} or webhook_endpoint_id is null then 'off' when organization.contact is null then 'no_contact' else 'waiting' end
     from organization
     where organization.organization_id = alert.organization_id and alert_id in (
       select alert_id from alert where mail_state = 'new' order by alert_id limit ${limit} for update skip locked)

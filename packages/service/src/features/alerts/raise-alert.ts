@@ -1,10 +1,17 @@
 import type { Transaction } from '../../db/database.ts'
 
-export const ALERT_KINDS = ['delivery_dead', 'endpoint_disabled'] as const
+export const ALERT_KINDS = [
+  'delivery_dead',
+  'endpoint_disabled',
+  'log_behind',
+  'log_refusing',
+  'log_unwitnessed',
+] as const
 export type AlertKind = (typeof ALERT_KINDS)[number]
 
 export interface NewAlert {
-  readonly endpointId: string
+  /** None for alerts about the transparency log, which are for operators. */
+  readonly endpointId?: string
   readonly organizationId: string
   /** The delivery that brought it about; none where an operator disabled the endpoint. */
   readonly deliveryId?: string | undefined
@@ -16,7 +23,7 @@ export interface NewAlert {
 
 const MAXIMUM_REASON_CHARACTERS = 500
 
-/** EVT-08, O-19: told to the endpoint's owner, in the transaction of what it tells; of each delivery once. */
+/** EVT-08, O-19: recorded in the transaction of its cause, and once for each delivery and kind. */
 export async function raiseAlert(tx: Transaction, alert: NewAlert): Promise<void> {
   await raiseAlerts(tx, [alert])
 }
@@ -26,7 +33,7 @@ export async function raiseAlerts(tx: Transaction, alerts: readonly NewAlert[]):
   if (alerts.length === 0) return
   const rows = alerts.map((alert) => ({
     organization_id: alert.organizationId,
-    webhook_endpoint_id: alert.endpointId,
+    webhook_endpoint_id: alert.endpointId ?? null,
     delivery_id: alert.deliveryId ?? null,
     kind: alert.kind,
     reason: alert.reason.slice(0, MAXIMUM_REASON_CHARACTERS),

@@ -98,3 +98,13 @@ export async function reportRefusal(queries: Queries, { holder, refusal, now }: 
 function refusalText(refusal: Refusal | undefined): string | null {
   return refusal ? JSON.stringify(refusal) : null
 }
+
+/** Kinds of alerts whose cause has not ended. Other processes wait until the end of the transaction. */
+export async function lockAlerted(tx: Transaction): Promise<readonly string[]> {
+  const [row] = await tx<{ alerted: string[] }[]>`select alerted from log_state for no key update`
+  return row?.alerted ?? []
+}
+
+export async function saveAlerted(tx: Transaction, kinds: readonly string[]): Promise<void> {
+  await tx`update log_state set alerted = ${[...kinds]}`
+}

@@ -24,6 +24,8 @@ const ADVICE: Readonly<Record<Refusal['reason'], string>> = {
     'This machine has no checkpoint file and no witness answers, so nobody can tell whether the database is current. Make a witness reachable.',
 }
 
+export type LogStatus = Awaited<ReturnType<typeof readLogStatus>>
+
 /** The state of the log for an operator, from any process. */
 export async function readLogStatus(db: Database, profile: DeploymentProfile) {
   // In this order: a leaf that no longer waits is counted in the size that is read next.
