@@ -88,6 +88,7 @@ export {
 
 // Leaves (docs/transparency.md)
 export { keyCommitment, keyLabel, keyLeaf, type KeyEvent, type KeyEventSubject } from './leaf/key-leaf.ts'
+export { originLeaf } from './leaf/origin-leaf.ts'
 export { LABEL_LENGTH, LEAF_LENGTH } from './leaf/leaf-encoding.ts'
 export {
   recordCommitment,

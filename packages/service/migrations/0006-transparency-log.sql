@@ -75,6 +75,18 @@ create trigger log_checkpoint_is_signed_once before update or delete on log_chec
 create trigger log_checkpoint_keeps_all before truncate on log_checkpoint
   for each statement execute function refuse_change();
 
+-- Origins that replaced another one, with the last checkpoint of the log before.
+create table log_origin (
+  origin text primary key,
+  previous_origin text not null,
+  previous_checkpoint text not null,
+  started_at timestamptz not null
+);
+create trigger log_origin_is_append_only before update or delete on log_origin
+  for each row execute function refuse_change();
+create trigger log_origin_keeps_all before truncate on log_origin
+  for each statement execute function refuse_change();
+
 -- The last answer of each witness.
 create table log_witness (
   name text primary key,

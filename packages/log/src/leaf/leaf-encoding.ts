@@ -9,6 +9,8 @@ export const TAG = {
   recordCommitment: 'agent-exchange/log/v1/record-commitment',
   keyLabel: 'agent-exchange/log/v1/key-label',
   keyCommitment: 'agent-exchange/log/v1/key-commitment',
+  originLabel: 'agent-exchange/log/v1/origin-label',
+  originCommitment: 'agent-exchange/log/v1/origin-commitment',
 } as const
 
 export const LABEL_LENGTH = 32

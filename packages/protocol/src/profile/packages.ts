@@ -3,8 +3,8 @@ import { PACKAGE_STATES } from '../schema/package-state.ts'
 import { Type } from 'typebox'
 import { fixed, flag, integer, oneOf, openPoint, someOf, text, unset } from './open-point.ts'
 
-/** C2SP signed-note: a key name has neither spaces nor plus signs. */
-const LOG_ORIGIN = '^[A-Za-z0-9][A-Za-z0-9._~:/-]*$'
+/** Name of a transparency log. C2SP signed-note: a key name has neither spaces nor plus signs. */
+export const LOG_ORIGIN = '^[A-Za-z0-9][A-Za-z0-9._~:/-]*$'
 
 const kinds = (fallback: (typeof AUDIT_EVENT_TYPES)[number][], step: string, least = 0) =>
   someOf([...AUDIT_EVENT_TYPES], fallback, `audit events created by: ${step}`, least)

@@ -22,7 +22,7 @@ export function registerLog(app: FastifyInstance, dependencies: AgentServerDepen
   const { db, context, transparency } = dependencies
   const isPublic = context.profile['O-07'].transparency_public
   const readTile = cachedTileReader(db)
-  const describeKey = logKeyDescription(context, transparency)
+  const describeKey = logKeyDescription(context, { db, ...transparency })
   const admit = async (request: FastifyRequest): Promise<Caller> => {
     const caller = await authenticate(request, dependencies.authentication)
     dependencies.limitRate(caller.organizationId)

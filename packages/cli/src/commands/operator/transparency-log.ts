@@ -1,11 +1,16 @@
+import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { Command } from 'commander'
+import { CommandFailure } from '../../failure.ts'
 import { change, read } from './operator-api.ts'
 import { group, operatorCommand, show, type OutputOptions } from './operator-command.ts'
 
 interface RecoverOptions extends OutputOptions {
-  readonly mirror: string
+  readonly mirror?: string
+  readonly mirrorTokenFile?: string
+  readonly newOrigin?: string
+  readonly checkpoint?: string
   readonly reason: string
 }
 
@@ -20,18 +25,34 @@ export function transparencyLogCommand(): Command {
     }),
     operatorCommand(
       'recover',
-      'Refill the tail of the log that a restored database lost, from a copy of the log',
+      'Continue after a lost tail from a copy of the log, or start a new log under another name',
       'log recover --mirror https://mirror.example/log --reason "restored from backup"',
       'log recover --mirror ./copy --reason "failover lost the tail"',
+      'log recover --new-origin exchange.example/log-2 --reason "no copy of the tail exists"',
     )
-      .requiredOption(
-        '--mirror <url|folder>',
-        'a complete copy of the log (C2SP tlog-tiles); a folder of the server',
-      )
+      .option('--mirror <url|folder>', 'a complete copy of the log (C2SP tlog-tiles); a folder of the server')
+      .option('--mirror-token-file <file>', 'a file with the access token of the mirror')
+      .option('--new-origin <name>', 'start a new log under this name, with a new key')
+      .option('--checkpoint <file>', 'with --new-origin: the last checkpoint of the old log that anybody has')
       .requiredOption('--reason <text>', 'why, for the operator log')
-      .action(async ({ mirror, reason, ...output }: RecoverOptions) => {
-        const mirror_url = /^https?:\/\//u.test(mirror) ? mirror : pathToFileURL(resolve(mirror)).href
-        show(await change('/transparency-log/recover', { mirror_url, reason }), output)
-      }),
+      .action(async (options: RecoverOptions) => show(await recover(options), options)),
   ])
+}
+
+function recover(options: RecoverOptions): ReturnType<typeof change> {
+  const { mirror, mirrorTokenFile, newOrigin, checkpoint, reason } = options
+  if ((mirror === undefined) === (newOrigin === undefined))
+    throw new CommandFailure('Give either --mirror or --new-origin.')
+  if (newOrigin !== undefined)
+    return change('/transparency-log/new-origin', {
+      new_origin: newOrigin,
+      reason,
+      ...(checkpoint !== undefined && { checkpoint: readFileSync(checkpoint, 'utf8') }),
+    })
+  const place = mirror ?? ''
+  return change('/transparency-log/recover', {
+    mirror_url: /^https?:\/\//u.test(place) ? place : pathToFileURL(resolve(place)).href,
+    reason,
+    ...(mirrorTokenFile !== undefined && { mirror_token: readFileSync(mirrorTokenFile, 'utf8').trim() }),
+  })
 }

@@ -12,6 +12,7 @@ import {
   type TreeEdge,
 } from '@agent-exchange/log'
 import type { Database } from '../../db/database.ts'
+import type { CheckpointFile } from './checkpoint-file.ts'
 import { collectCosignatures } from './collect-cosignatures.ts'
 import { latestSigned } from './checkpoint-store.ts'
 import { type LogState, readLogState, type Refusal } from './log-state-store.ts'
@@ -19,7 +20,7 @@ import { tileReader } from './tile-store.ts'
 
 interface ContinuationSettings {
   readonly db: Database
-  readonly remembered: Checkpoint | undefined
+  readonly file: CheckpointFile
   readonly witnesses: readonly PolicyWitness[]
   readonly signers: readonly [NoteSigner, ...NoteSigner[]]
   readonly now: string
@@ -39,8 +40,9 @@ export interface Continuation {
  * that lost its tail in a failover, is refused before anything is appended or signed.
  */
 export async function checkContinuation(settings: ContinuationSettings): Promise<Continuation> {
-  const { db, remembered } = settings
+  const { db, file } = settings
   const state = await readLogState(db)
+  const remembered = await file.read(state.origin)
   const readTile = tileReader(db)
   const damaged: Refusal = { reason: 'tiles_damaged', own_size: state.size }
   let edge: TreeEdge
@@ -53,28 +55,28 @@ export async function checkContinuation(settings: ContinuationSettings): Promise
     return { state, edge: undefined, refusal: damaged, isUnguarded: false }
   const refusal =
     (remembered && (await compareWithFile(state, remembered, readTile))) ??
-    (await compareWithSigned(settings, state, readTile))
+    (await compareWithSigned(settings, state, { readTile, hasFile: remembered !== undefined }))
   const isUnguarded = !remembered && settings.witnesses.length === 0 && state.size > 0
   return { state, edge, refusal, isUnguarded }
 }
 
 /** Why the stored tree does not continue the remembered checkpoint; undefined where it does. */
 export async function compareWithFile(
-  { origin, size }: LogState,
-  remembered: Checkpoint,
+  { size }: LogState,
+  remembered: Checkpoint | 'ended',
   readTile: ReadTile,
 ): Promise<Refusal | undefined> {
+  if (remembered === 'ended') return { reason: 'other_origin', own_size: size }
   const sizes = { known_size: remembered.size, own_size: size }
-  if (remembered.origin !== origin) return { reason: 'other_origin', ...sizes }
   if (remembered.size > size) return { reason: 'behind_checkpoint_file', ...sizes }
   const root = await rootFromTiles(remembered.size, readTile)
   return isSame(root, remembered.root) ? undefined : { reason: 'fork_of_checkpoint_file', ...sizes }
 }
 
 async function compareWithSigned(
-  { db, remembered, witnesses, signers, now }: ContinuationSettings,
+  { db, witnesses, signers, now }: ContinuationSettings,
   state: LogState,
-  readTile: ReadTile,
+  { readTile, hasFile }: { readTile: ReadTile; hasFile: boolean },
 ): Promise<Refusal | undefined> {
   const signed = await latestSigned(db, state.origin)
   const own_size = state.size
@@ -87,7 +89,7 @@ async function compareWithSigned(
   const note = signed?.note ?? (await signNote(formatCheckpoint(emptyTree(state.origin)), signers))
   const probe = { witnesses, size, note, logKey: signers[0].key, readTile, now }
   const { refusal, answered } = await collectCosignatures(db, probe)
-  if (refusal || answered > 0 || remembered || !signed) return refusal
+  if (refusal || answered > 0 || hasFile || !signed) return refusal
   return { reason: 'witnesses_unreachable', own_size }
 }
 

@@ -1,5 +1,5 @@
-import { randomUUID } from 'node:crypto'
-import { link, mkdir, open, readdir, readFile, rm } from 'node:fs/promises'
+import { hash, randomUUID } from 'node:crypto'
+import { link, mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { formatCheckpoint, parseCheckpoint, type Checkpoint } from '@agent-exchange/log'
 
@@ -13,31 +13,44 @@ const FILE_NAME = /^\d{16}$/u
  * replace a checkpoint by an older one nor remember two roots of one size.
  */
 export interface CheckpointFile {
-  read(): Promise<Checkpoint | undefined>
+  /** Of this log. `ended`: another log took its place on this machine. */
+  read(origin: string): Promise<Checkpoint | 'ended' | undefined>
   /** Resolves when the checkpoint is on disk. Fails if another root of this size is remembered. */
   write(checkpoint: Checkpoint): Promise<void>
 }
 
+const ENDED = '.ended'
+const ORIGIN_CHARACTERS = 16
+const nameOf = (origin: string) => hash('sha256', origin, 'hex').slice(0, ORIGIN_CHARACTERS)
+
 export function checkpointFile(dataDirectory: string): CheckpointFile {
-  const folder = join(dataDirectory, FOLDER)
-  const names = async () => {
-    const found = await readdir(folder).catch(ignoreMissing)
-    return (found ?? []).filter((name) => FILE_NAME.test(name)).toSorted()
+  const root = join(dataDirectory, FOLDER)
+  const list = async (folder: string) => (await readdir(folder).catch(ignoreMissing)) ?? []
+  const sizesIn = async (folder: string) =>
+    (await list(folder)).filter((name) => FILE_NAME.test(name)).toSorted()
+
+  async function endOthers(origin: string): Promise<void> {
+    for (const each of await list(root))
+      if (each !== nameOf(origin) && !each.endsWith(ENDED))
+        await rename(join(root, each), join(root, `${each}${ENDED}`))
   }
-  const forgetBefore = async (name: string) => {
-    for (const each of await names()) if (each < name) await rm(join(folder, each), { force: true })
-  }
+
   return {
-    async read() {
-      const newest = (await names()).at(-1)
+    async read(origin) {
+      const folder = join(root, nameOf(origin))
+      if ((await list(`${folder}${ENDED}`)).length > 0) return 'ended'
+      const newest = (await sizesIn(folder)).at(-1)
       return newest === undefined ? undefined : parseCheckpoint(await readFile(join(folder, newest), 'utf8'))
     },
     async write(checkpoint) {
+      const folder = join(root, nameOf(checkpoint.origin))
       await mkdir(folder, { recursive: true })
       const name = String(checkpoint.size).padStart(SIZE_DIGITS, '0')
       await createOnce(join(folder, name), formatCheckpoint(checkpoint))
       await withFile(folder, 'r', (opened) => opened.sync())
-      await forgetBefore(name)
+      for (const each of await sizesIn(folder)) if (each < name) await rm(join(folder, each), { force: true })
+      await endOthers(checkpoint.origin)
+      await withFile(root, 'r', (opened) => opened.sync())
     },
   }
 }

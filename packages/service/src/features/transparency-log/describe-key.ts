@@ -1,4 +1,5 @@
 import { formatVerifierKey, type PolicyWitness } from '@agent-exchange/log'
+import type { Database } from '../../db/database.ts'
 import type { Context } from '../../kernel/context.ts'
 import type { LogKeys } from './log-key.ts'
 
@@ -6,6 +7,7 @@ import type { LogKeys } from './log-key.ts'
 const STATEMENT_MS = 60_000
 
 interface Transparency {
+  readonly db: Database
   readonly keys: LogKeys
   readonly witnesses: readonly PolicyWitness[]
 }
@@ -13,12 +15,14 @@ interface Transparency {
 /** The log's keys and witnesses, with a statement by the platform's statement key, which agents have pinned. */
 export function logKeyDescription(
   { platform, clock }: Pick<Context, 'platform' | 'clock'>,
-  { keys, witnesses }: Transparency,
+  { db, keys, witnesses }: Transparency,
 ) {
   let last: { name: string; at: number; answer: Promise<object> } | undefined
 
   async function describe(origin: string, verifierKeys: readonly string[]): Promise<object> {
-    const named = { origin, verifier_keys: verifierKeys }
+    const [previous] = await db<{ origin: string; checkpoint: string }[]>`
+      select previous_origin as origin, previous_checkpoint as checkpoint from log_origin where origin = ${origin}`
+    const named = { origin, verifier_keys: verifierKeys, ...(previous && { previous }) }
     const statement = { purpose: 'aex-log-key', ...named, issued_at: clock.now() }
     return {
       ...named,

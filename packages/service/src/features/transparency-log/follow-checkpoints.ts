@@ -11,8 +11,8 @@ import { tileReader } from './tile-store.ts'
  */
 export async function followCheckpoints(db: Database, file: CheckpointFile): Promise<void> {
   const state = await readLogState(db)
-  const [signed, remembered] = [await latestSigned(db, state.origin), await file.read()]
-  if (!signed || signed.size <= (remembered?.size ?? -1)) return
+  const [signed, remembered] = [await latestSigned(db, state.origin), await file.read(state.origin)]
+  if (!signed || remembered === 'ended' || signed.size <= (remembered?.size ?? -1)) return
   if (remembered && (await compareWithFile(state, remembered, tileReader(db)))) return
   await file.write(signed)
 }

@@ -45,7 +45,10 @@ function causesOf(status: LogStatus, profile: DeploymentProfile): Map<AlertKind,
   const maximum = profile['O-07'].transparency_maximum_delay_seconds
   if (status.refusal) causes.set('log_refusing', `${status.refusal.reason}: ${status.what_to_do}`)
   else if (status.oldest_pending_seconds > maximum)
-    causes.set('log_behind', `Records wait for ${status.oldest_pending_seconds} seconds. ${status.what_to_do}`)
+    causes.set(
+      'log_behind',
+      `Records wait for ${status.oldest_pending_seconds} seconds. ${status.what_to_do}`,
+    )
   const missing = status.witnesses.filter(
     ({ outcome, cosigned_at, tried_at }) =>
       outcome !== 'cosigned' && (cosigned_at === null || secondsBetween(cosigned_at, tried_at) > maximum),

@@ -1,5 +1,14 @@
-import { noteSigner, SIGNATURE_TYPE, type NoteSigner } from '@agent-exchange/log'
-import type { Database } from '../../db/database.ts'
+import { decodeBase64url } from '@agent-exchange/crypto'
+import {
+  noteSigner,
+  SIGNATURE_TYPE,
+  verifierKey,
+  type NoteSigner,
+  type VerifierKey,
+} from '@agent-exchange/log'
+import type { Database, Queries } from '../../db/database.ts'
+import type { Clock } from '../../kernel/clock.ts'
+import { listAllKeys, listUsableKeys, publicJwkOf } from '../../kernel/platform-keys-store.ts'
 import type { PlatformKeys } from '../../kernel/platform-keys.ts'
 import { readLogState } from './log-state-store.ts'
 
@@ -11,13 +20,16 @@ export interface LogKeys {
 
 export function openLogKeys(
   db: Database,
-  { log, openLogKey }: Pick<PlatformKeys, 'log' | 'openLogKey'>,
+  { openLogKey }: Pick<PlatformKeys, 'openLogKey'>,
+  clock: Clock,
 ): LogKeys {
   let opened: { name: string; signers: [NoteSigner, ...NoteSigner[]] } | undefined
   return {
     async signers() {
-      const [{ origin }, { keys, version }] = [await readLogState(db), await log.current()]
-      const name = `${origin} ${version}`
+      // The origin first: keys of an earlier origin never sign under a later one.
+      const { origin } = await readLogState(db)
+      const keys = await listUsableKeys(db, 'log', clock.now())
+      const name = [origin, ...keys.map(({ key_id }) => key_id)].join(' ')
       if (opened?.name === name) return opened.signers
       const [first, ...others] = await Promise.all(
         keys.map((row) => noteSigner(origin, SIGNATURE_TYPE.ed25519, openLogKey(row))),
@@ -27,4 +39,12 @@ export function openLogKeys(
       return opened.signers
     },
   }
+}
+
+/** Every key that ever signed: an earlier one may have signed an old checkpoint. */
+export async function logVerifiers(queries: Queries, origin: string): Promise<VerifierKey[]> {
+  return (await listAllKeys(queries, 'log')).map((row) => {
+    const { x } = publicJwkOf(row) as unknown as { x: string }
+    return verifierKey(origin, SIGNATURE_TYPE.ed25519, decodeBase64url(x))
+  })
 }

@@ -5,6 +5,8 @@ import { MAXIMUM_NOTE_BYTES, tilePath, type ReadTile } from '@agent-exchange/log
 import { Problem } from '../../kernel/problem.ts'
 
 const REQUEST_LIMIT_MS = 10_000
+const RECOVERY_LIMIT_MS = 120_000
+const LOOPBACK = new Set(['127.0.0.1', '[::1]', 'localhost'])
 /** A bundle of 256 entries of 66 bytes is the largest file of our log. */
 const MAXIMUM_FILE_BYTES = Math.max(MAXIMUM_NOTE_BYTES, 32_768)
 
@@ -14,12 +16,15 @@ export interface LogMirror {
   readonly readTile: ReadTile
 }
 
-export function openMirror(address: string): LogMirror {
+/** A token is sent only over https, or to the machine itself. */
+export function openMirror(address: string, token?: string): LogMirror {
   const url = URL.parse(address)
   if (!url || !['http:', 'https:', 'file:'].includes(url.protocol))
     throw unusable('Use an http, https or file URL.')
-  const read =
-    url.protocol === 'file:' ? folderReader(fileURLToPath(url)) : urlReader(address.replace(/\/$/u, ''))
+  if (token !== undefined && url.protocol === 'http:' && !LOOPBACK.has(url.hostname))
+    throw unusable('Use https for a mirror that needs a token.')
+  const base = address.replace(/\/$/u, '')
+  const read = url.protocol === 'file:' ? folderReader(fileURLToPath(url)) : urlReader(base, token)
   return { checkpoint: () => read('checkpoint'), readTile: (name) => read(tilePath(name)) }
 }
 
@@ -33,13 +38,16 @@ function folderReader(folder: string): (path: string) => Promise<Uint8Array> {
   }
 }
 
-function urlReader(base: string): (path: string) => Promise<Uint8Array> {
+function urlReader(base: string, token: string | undefined): (path: string) => Promise<Uint8Array> {
+  // The whole recovery is one transaction.
+  const deadline = AbortSignal.timeout(RECOVERY_LIMIT_MS)
   return async (path) => {
     let answer: Response
     try {
       answer = await fetch(`${base}/${path}`, {
         redirect: 'error',
-        signal: AbortSignal.timeout(REQUEST_LIMIT_MS),
+        signal: AbortSignal.any([deadline, AbortSignal.timeout(REQUEST_LIMIT_MS)]),
+        ...(token !== undefined && { headers: { authorization: `Bearer ${token}` } }),
       })
     } catch {
       throw unusable('The mirror does not answer.')

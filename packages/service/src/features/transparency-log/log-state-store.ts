@@ -32,7 +32,7 @@ export interface Refusal {
   readonly witness?: string
 }
 
-/** The origin of an existing log never changes: it names the key that signs. */
+/** The origin of an existing log changes by `aex log recover --new-origin` only. */
 export async function ensureLogState(queries: Queries, origin: string): Promise<LogState> {
   await queries`
     insert into log_state (origin, root) values (${origin}, ${EMPTY_ROOT}) on conflict do nothing`
@@ -53,13 +53,13 @@ export class SequencerFenced extends Error {
   override readonly name = 'SequencerFenced'
 }
 
-interface Head {
+export interface TreeHead {
   readonly size: number
   readonly root: Uint8Array
 }
 
 /** Fails if the tree is not the one that the caller appended to: two sequencers can never fork it. */
-export async function moveHead(tx: Transaction, before: Head, after: Head): Promise<void> {
+export async function moveHead(tx: Transaction, before: TreeHead, after: TreeHead): Promise<void> {
   const { count } = await tx`
     update log_state set size = ${after.size}, root = ${after.root},
       unpublished_since = coalesce(unpublished_since, now())
@@ -107,4 +107,9 @@ export async function lockAlerted(tx: Transaction): Promise<readonly string[]> {
 
 export async function saveAlerted(tx: Transaction, kinds: readonly string[]): Promise<void> {
   await tx`update log_state set alerted = ${[...kinds]}`
+}
+
+/** The tree stays as it is; nothing of it is published under the new name yet. */
+export async function changeOrigin(tx: Transaction, origin: string): Promise<void> {
+  await tx`update log_state set origin = ${origin}, refusal = null, unpublished_since = now()`
 }

@@ -8,15 +8,15 @@ import { SEQUENCER_LOCK } from './sequencer.ts'
 import { listWitnesses } from './witness-store.ts'
 
 const RECOVER =
-  'Run `aex log recover --mirror URL|FOLDER --reason TEXT` with a complete copy of the log. Packages are accepted meanwhile.'
+  'Run `aex log recover --mirror URL|FOLDER --reason TEXT` with a complete copy of the log; if there is none, start a new log with `aex log recover --new-origin NAME --reason TEXT`. Packages are accepted meanwhile.'
 
 /** What an operator does about each reason. */
 const ADVICE: Readonly<Record<Refusal['reason'], string>> = {
   behind_checkpoint_file: `The database is older than the last checkpoint that this machine signed, as after a restore. ${RECOVER}`,
   fork_of_checkpoint_file: `The tree in the database contradicts the last checkpoint that this machine signed. Restore the right database. ${RECOVER}`,
   other_origin:
-    'The checkpoint file in AEX_DATA_DIR belongs to another log. Use the data directory of this exchange.',
-  behind_witness: `A witness has cosigned a larger tree than the one in the database, as after a restore. ${RECOVER}`,
+    'This machine has signed under a later origin, so the database is older than that change, or AEX_DATA_DIR belongs to another exchange. Use the right ones.',
+  behind_witness: `A witness has cosigned a larger tree than the one in the database, as after a restore. If the witness errs, take it out of AEX_WITNESS_POLICY. ${RECOVER}`,
   fork_of_witness: `A witness has cosigned another tree of this log. Restore the database that the witness has seen. ${RECOVER}`,
   tiles_damaged:
     'The stored tiles do not give the stored root. Restore the database from a backup, then start again.',

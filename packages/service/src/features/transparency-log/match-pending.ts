@@ -18,7 +18,8 @@ export async function matchPending(
   start: number,
 ): Promise<number> {
   const places = new Map(entries.map((entry, offset) => [textOf(entry), start + offset]))
-  let [after, matched] = [0, 0]
+  // Batches that were taken back from the tree have positions below 1.
+  let [after, matched] = [Number.MIN_SAFE_INTEGER, 0]
   for (;;) {
     const rows = await tx<PendingLeaf[]>`
       select position, substring(leaves from 1 for ${LEAF_LENGTH}::integer) as first from log_pending

@@ -7,9 +7,9 @@ import { openLogKeys, type LogKeys } from './log-key.ts'
 /** The log's own identity: its origin and its keys. */
 export async function openLog(
   db: Database,
-  { profile, publicUrl }: Pick<Context, 'profile' | 'publicUrl'>,
-  keys: Pick<PlatformKeys, 'log' | 'openLogKey'>,
+  { profile, publicUrl, clock }: Pick<Context, 'profile' | 'publicUrl' | 'clock'>,
+  keys: Pick<PlatformKeys, 'openLogKey'>,
 ): Promise<LogKeys> {
   await ensureLogState(db, profile['O-07'].transparency_origin ?? `${new URL(publicUrl).host}/log`)
-  return openLogKeys(db, keys)
+  return openLogKeys(db, keys, clock)
 }

@@ -11,6 +11,7 @@ import { holdWorkerName } from '../../kernel/worker-lock.ts'
 import { reportRefusal, reportStart, type Refusal } from './log-state-store.ts'
 import { readWaiting } from './pending-store.ts'
 import { latestPublished } from './checkpoint-store.ts'
+import { forgetWitnesses } from './witness-store.ts'
 import { signCheckpoint, type SigningTools } from './sign-checkpoint.ts'
 
 /** Held by the one process that appends to the log and signs it. */
@@ -89,9 +90,13 @@ interface Pace {
 async function work(settings: SequencerSettings, { isActive, pause, onRefusal }: Pace): Promise<void> {
   const { db, clock, file, witnesses, keys, profile, holder, metrics, log } = settings
   const { transparency_sequence_milliseconds, transparency_checkpoint_milliseconds } = profile['O-07']
+  await forgetWitnesses(
+    db,
+    witnesses.map(({ name }) => name),
+  )
   const start = await checkContinuation({
     db,
-    remembered: await file.read(),
+    file,
     witnesses,
     signers: await keys.signers(),
     now: clock.now(),

@@ -1,4 +1,11 @@
-import { LEAF_LENGTH, type ReadTile, type Tile, type TileName } from '@agent-exchange/log'
+import {
+  LEAF_LENGTH,
+  TILE_WIDTH,
+  tileWidth,
+  type ReadTile,
+  type Tile,
+  type TileName,
+} from '@agent-exchange/log'
 import { LRUCache } from 'lru-cache'
 import type { Queries, Transaction } from '../../db/database.ts'
 
@@ -54,4 +61,21 @@ export async function saveTiles(tx: Transaction, tiles: readonly Tile[]): Promis
         where log_tile.width < excluded.width`,
     ),
   )
+}
+
+/** Removes what lies behind the first `size` leaves. */
+export async function cutTiles(tx: Transaction, size: number): Promise<void> {
+  const levels = await tx<{ level: number }[]>`select distinct level from log_tile`
+  for (const { level } of levels) {
+    const name = level === ENTRIES_LEVEL ? ('entries' as const) : level
+    const index = Math.floor(size / TILE_WIDTH ** (name === 'entries' ? 1 : name + 1))
+    const width = tileWidth({ level: name, index }, size)
+    const length = width * (name === 'entries' ? ENTRY_BYTES : HASH_BYTES)
+    await tx`
+      delete from log_tile where level = ${level}
+        and (tile_index > ${index} or (tile_index = ${index} and ${width}::integer = 0))`
+    await tx`
+      update log_tile set width = ${width}, bytes = substring(bytes from 1 for ${length}::integer)
+      where level = ${level} and tile_index = ${index} and width > ${width}`
+  }
 }

@@ -28,3 +28,8 @@ export async function saveWitness(
       size = coalesce(excluded.size, log_witness.size),
       cosigned_at = coalesce(excluded.cosigned_at, log_witness.cosigned_at)`
 }
+
+/** Forgets all witnesses except those that are named. */
+export async function forgetWitnesses(queries: Queries, kept: readonly string[]): Promise<void> {
+  await queries`delete from log_witness where name <> all(${[...kept]})`
+}
