@@ -101,6 +101,16 @@ test('the service is layered', () => {
   isAllowed(at('delivery/claim.ts'), "import x from '../features/notifications/list.ts'")
 })
 
+test('the console knows only the operator API', () => {
+  isAllowed(at('console/keys/pages.ts'), "import x from '../../operator/routes/keys.ts'")
+  isAllowed(at('console/keys/pages.ts'), imports('web'))
+  isAllowed(at('console/page-server.ts'), "import type { FastifyReply } from 'fastify'")
+  isRefused(at('console/keys/pages.ts'), "import x from '../../features/keys/a.ts'", /only the operator API/u)
+  isRefused(at('console/keys/pages.ts'), "import x from '../../db/database.ts'", /only the operator API/u)
+  isRefused(at('console/keys/pages.ts'), "import x from 'fastify'", /Fastify/u)
+  isRefused(at('operator/server.ts'), "import x from '../console/pages.ts'", /not console/u)
+})
+
 test('drivers, frameworks and node: modules are imported in their places only', () => {
   isAllowed('packages/service/src/db/connection.ts', "import pg from 'pg'")
   isRefused('packages/service/src/features/a.ts', "import { Client } from 'pg'", /database driver/u)

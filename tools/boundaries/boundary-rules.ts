@@ -32,6 +32,7 @@ export const SERVICE_LAYERS: readonly (readonly string[])[] = [
   ['config', 'kernel', 'db'],
   ['features', 'oauth', 'delivery'],
   ['http', 'operator'],
+  ['console'],
   ['service.ts'],
   ['process'],
 ]
@@ -93,8 +94,22 @@ export const RESERVED_IMPORTS: readonly (Reserved & { readonly imports: RegExp }
   {
     imports: /^(?:fastify|@fastify\/.+)$/u,
     within: ['packages/'],
-    except: ['packages/service/src/http/', 'packages/service/src/operator/'],
-    why: 'only service/src/http and service/src/operator know Fastify',
+    except: [
+      'packages/service/src/http/',
+      'packages/service/src/operator/',
+      'packages/service/src/console/console-cookies.ts',
+      'packages/service/src/console/mount-console.ts',
+      'packages/service/src/console/open-console.ts',
+      'packages/service/src/console/page-server.ts',
+      'packages/service/src/console/sign-in/',
+    ],
+    why: 'only service/src/http, service/src/operator and the shell of the console know Fastify',
+  },
+  {
+    imports: /^packages\/service\/src\/(?:db|features|delivery|oauth|http)\//u,
+    within: ['packages/service/src/console/'],
+    except: [],
+    why: 'the console knows only the operator API: call its routes',
   },
   {
     imports: /^packages\/service\/src\/features\/packages\//u,

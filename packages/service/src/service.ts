@@ -11,6 +11,7 @@ import {
   type Database,
   type EmbeddedDatabase,
 } from './db/index.ts'
+import { openConsole } from './console/open-console.ts'
 import { startDelivery } from './delivery/engine.ts'
 import { alertTask } from './features/alerts/alert-outbox.ts'
 import { maintainKeys } from './features/deliveries/maintain-keys.ts'
@@ -151,7 +152,7 @@ async function startListeners(
           transparency: { keys: logKeys, witnesses: config.witnesses },
         })
   let isReady = false
-  const operator = createOperatorServer({
+  const operatorDependencies: OperatorDependencies = {
     db,
     context,
     log,
@@ -162,7 +163,9 @@ async function startListeners(
     connections: connections.operator,
     bodies,
     ...(config.tls && { tls: config.tls }),
-  })
+  }
+  const operator = createOperatorServer(operatorDependencies)
+  openConsole(operator, operatorDependencies, { config, key: deriveSecret(masterKey, 'console') })
   const mail = config.smtp && cleanup.use(await openMail(config.smtp))
   const alerts = { db, profile, clock, publicUrl, log, send: mail?.send }
   const tasks = [

@@ -124,6 +124,7 @@ function configOf({ profile, config = {} }: WorldOptions, place: Place): Config 
     masterKey: place.masterKey,
     smtp: undefined,
     logLevel: 'info',
+    operatorPublicUrl: undefined,
     witnesses: [],
     ...config,
   }

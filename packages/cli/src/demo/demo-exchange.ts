@@ -55,6 +55,7 @@ export async function startDemoExchange(folder: string, receiverCa: string): Pro
         masterKey: crypto.getRandomValues(new Uint8Array(32)),
         smtp: undefined,
         logLevel: 'info',
+        operatorPublicUrl: undefined,
         witnesses: [],
       },
       { log: pino({ level: 'info' }, { write: (line: string) => void logged.push(line) }) },

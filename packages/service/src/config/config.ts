@@ -13,6 +13,8 @@ export interface Config {
   readonly port: number
   readonly operatorHost: string
   readonly operatorPort: number
+  /** Origin of the console in browsers. Undefined: host and port of its listener. */
+  readonly operatorPublicUrl: string | undefined
   /** {base_url}, without a final slash. */
   readonly publicUrl: string
   /** An absolute path. */

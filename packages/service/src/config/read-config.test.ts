@@ -54,6 +54,7 @@ test('an empty environment gives the documented defaults', () => {
     masterKey: undefined,
     smtp: undefined,
     logLevel: 'info',
+    operatorPublicUrl: undefined,
     witnesses: [],
   })
 })

@@ -33,6 +33,7 @@ export function readConfig(env: Environment): Config {
     port,
     operatorHost,
     operatorPort,
+    operatorPublicUrl: checked('AEX_OPERATOR_PUBLIC_URL', (text) => parsePublicUrl(text, usesTls)),
     publicUrl:
       checked('AEX_PUBLIC_URL', (text) => parsePublicUrl(text, usesTls)) ?? listenerUrl(host, port, usesTls),
     dataDirectory: resolve(value('AEX_DATA_DIR') ?? defaultOf('AEX_DATA_DIR')),

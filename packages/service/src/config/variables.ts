@@ -15,6 +15,11 @@ export const VARIABLES = [
   { name: 'AEX_OPERATOR_HOST', meaning: 'address of the operator API', default: '127.0.0.1' },
   { name: 'AEX_OPERATOR_PORT', meaning: 'port of the operator API', default: '8081' },
   {
+    name: 'AEX_OPERATOR_PUBLIC_URL',
+    meaning: 'base URL of the operator console in browsers, such as https://console.example',
+    default: 'from host, port and TLS',
+  },
+  {
     name: 'AEX_PUBLIC_URL',
     meaning: 'base URL for agents; audience of access tokens',
     default: 'from host, port and TLS',

@@ -131,7 +131,7 @@ function nameOf({ remoteAddress, remotePort, localAddress }: Socket): string {
 const NETWORK_PARTS = 4
 
 /** IPv6 addresses are limited by /64, because one host usually controls the whole prefix. */
-function limitedAddress(address = ''): string {
+export function limitedAddress(address = ''): string {
   if (!ipaddr.isValid(address)) return address
   const parsed = ipaddr.process(address)
   return parsed instanceof ipaddr.IPv6 ? parsed.parts.slice(0, NETWORK_PARTS).join(':') : parsed.toString()

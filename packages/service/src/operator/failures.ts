@@ -11,8 +11,7 @@ import type { OperatorDependencies } from './dependencies.ts'
 export function answerFailures(server: FastifyInstance, { context, log }: OperatorDependencies): void {
   server.setErrorHandler((error, request, reply) => {
     const problem = asProblem(error, request.routeOptions.bodyLimit)
-    if (problems[problem.code].category === 'availability')
-      log.error(traceOf(error, request), 'operator request failed')
+    logFailure(log, problem, error, request)
     return sendProblem(reply, problem, context, request.id)
   })
   server.setNotFoundHandler((request, reply) =>
@@ -39,7 +38,18 @@ export function sendProblem(
     .send(JSON.stringify(problemDocument(problem, problemBase(context), correlationId)))
 }
 
-function asProblem(error: unknown, maximumBytes: number | undefined): Problem {
+/** Only failures of ours are logged: a refused request is not one. */
+export function logFailure(
+  log: OperatorDependencies['log'],
+  problem: Problem,
+  error: unknown,
+  request: FastifyRequest,
+): void {
+  if (problems[problem.code].category === 'availability')
+    log.error(traceOf(error, request), 'operator request failed')
+}
+
+export function asProblem(error: unknown, maximumBytes: number | undefined): Problem {
   if (error instanceof Problem) return error
   if (error instanceof CryptoError) return new Problem('malformed_request', { reason: error.code })
   if (isUnavailable(error)) return databaseUnavailable(error)

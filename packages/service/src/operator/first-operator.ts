@@ -24,7 +24,12 @@ export async function ensureFirstOperator(
     if (!none) return { created: false }
     const token = newOperatorToken()
     const now = clock.now()
-    await insertOperator(tx, { name: FIRST_OPERATOR, tokenHash: hashToken(token), now })
+    await insertOperator(tx, {
+      name: FIRST_OPERATOR,
+      role: 'administrator',
+      tokenHash: hashToken(token),
+      now,
+    })
     await appendToLog(tx, {
       actor: 'service',
       action: 'operator.create',

@@ -6,6 +6,7 @@ import { inTransaction } from '../db/transaction.ts'
 import { insertOperator } from '../features/organizations/operator-store.ts'
 import { createBodyBudget } from '../http/body-budget.ts'
 import { handMadeContext } from '../kernel/hand-made-call.ts'
+import type { OperatorRole } from '../kernel/operator-roles.ts'
 import type { OperatorDependencies } from './dependencies.ts'
 import { hashToken, newOperatorToken } from './operator-token.ts'
 import { createOperatorServer, OPERATOR_BASE_PATH } from './server.ts'
@@ -84,9 +85,13 @@ export async function startOperatorPlane(db: Database, changes: Partial<Operator
 }
 
 /** For tests: creates an operator and returns its token. */
-export async function addOperator(db: Database, name: string): Promise<string> {
+export async function addOperator(
+  db: Database,
+  name: string,
+  role: OperatorRole = 'administrator',
+): Promise<string> {
   const token = newOperatorToken()
   const now = '2026-03-02T08:00:00.000Z'
-  await inTransaction(db, (tx) => insertOperator(tx, { name, tokenHash: hashToken(token), now }))
+  await inTransaction(db, (tx) => insertOperator(tx, { name, role, tokenHash: hashToken(token), now }))
   return token
 }

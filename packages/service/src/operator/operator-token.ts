@@ -1,6 +1,7 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
 import type { Queries } from '../db/database.ts'
 import { findActiveOperator } from '../features/organizations/operator-store.ts'
+import type { Operator } from '../kernel/operator-roles.ts'
 import { Problem } from '../kernel/problem.ts'
 
 const TOKEN_BYTES = 32
@@ -17,14 +18,21 @@ export function hashToken(token: string): Uint8Array {
   return createHash('sha256').update(token).digest()
 }
 
-/** The name of the operator. Unknown and disabled operators get the same problem. */
-export async function authenticateOperator(db: Queries, authorization: string | undefined): Promise<string> {
+/** Unknown and disabled operators get the same problem. */
+export async function authenticateOperator(
+  db: Queries,
+  authorization: string | undefined,
+): Promise<Operator> {
   if (authorization === undefined) throw new Problem('access_token_missing')
   const token = BEARER.exec(authorization)?.[1]
   if (token === undefined) throw new Problem('access_token_invalid')
+  return operatorOfToken(db, token)
+}
+
+export async function operatorOfToken(db: Queries, token: string): Promise<Operator> {
   const hash = hashToken(token)
   const operator = await findActiveOperator(db, hash)
   // The lookup by hash reveals nothing about the token; the final comparison takes constant time.
   if (!operator || !timingSafeEqual(operator.token_hash, hash)) throw new Problem('access_token_invalid')
-  return operator.name
+  return { name: operator.name, role: operator.role }
 }

@@ -9,12 +9,14 @@ import {
 import { Type, type Static, type TObject, type TProperties } from 'typebox'
 import type { Database, Transaction } from '../db/database.ts'
 import type { Context } from '../kernel/context.ts'
+import type { Operator, OperatorRole } from '../kernel/operator-roles.ts'
 import type { OperatorDependencies } from './dependencies.ts'
 
-/** A validated request of an authenticated operator. */
+/** A validated request of an authenticated operator who has the role of the route. */
 export interface OperatorCall<Input> {
   /** The operator's name, for the operator log. */
   readonly actor: string
+  readonly operator: Operator
   readonly params: Readonly<Record<string, string>>
   readonly input: Input
   readonly now: string
@@ -24,63 +26,68 @@ export interface OperatorCall<Input> {
 }
 
 /** A change with its entry for the operator log. */
-export interface LoggedChange {
-  readonly answer: object
+export interface LoggedChange<Answer extends object = object> {
+  readonly answer: Answer
   readonly action: string
   readonly target: string
   readonly details?: object
 }
 
 /** A change that has already written its log entries, because it has several. */
-export interface SelfLoggedChange {
-  readonly answer: object
+export interface SelfLoggedChange<Answer extends object = object> {
+  readonly answer: Answer
   readonly logged: true
 }
 
-export type Change = LoggedChange | SelfLoggedChange
+export type Change<Answer extends object = object> = LoggedChange<Answer> | SelfLoggedChange<Answer>
 
 interface RouteBase {
   readonly path: string
+  /** The least role that may call it; `runRoute` enforces it. */
+  readonly role: OperatorRole
   readonly validate: Validator<unknown>
 }
 
-export interface ReadRoute extends RouteBase {
+export interface ReadRoute<Query = never, Answer extends object = object> extends RouteBase {
   readonly method: 'GET'
-  readonly run: (call: OperatorCall<never>, db: Database) => Promise<object>
+  readonly run: (call: OperatorCall<Query>, db: Database) => Promise<Answer>
 }
 
-export interface ChangeRoute extends RouteBase {
+export interface ChangeRoute<Body = never, Answer extends object = object> extends RouteBase {
   readonly method: 'POST'
   readonly status: 200 | 201
   readonly maximumBytes: number
-  readonly run: (call: OperatorCall<never>, tx: Transaction) => Promise<Change>
+  readonly run: (call: OperatorCall<Body>, tx: Transaction) => Promise<Change<Answer>>
 }
 
+/** Any route, as a list of routes has it. */
 export type Route = ReadRoute | ChangeRoute
 
 const MAXIMUM_BODY_BYTES = 65_536
 
-export function read<Query extends TObject>(
+export function read<Query extends TObject, Answer extends object>(
   path: string,
   query: Query,
-  run: (call: OperatorCall<Static<Query>>, db: Database) => Promise<object>,
-): ReadRoute {
-  return { method: 'GET', path, validate: validatorOfInput(query), run }
+  run: (call: OperatorCall<Static<Query>>, db: Database) => Promise<Answer>,
+  { role = 'viewer' }: { readonly role?: OperatorRole } = {},
+): ReadRoute<Static<Query>, Answer> {
+  return { method: 'GET', path, role, validate: validatorOfInput(query), run }
 }
 
 /** The change of `run` and its log entry commit in one transaction. */
-export function change<Body extends TObject>(
+export function change<Body extends TObject, Answer extends object>(
   path: string,
-  { body, status = 200, maximumBytes = MAXIMUM_BODY_BYTES }: ChangeOptions<Body>,
-  run: (call: OperatorCall<Static<Body>>, tx: Transaction) => Promise<Change>,
-): ChangeRoute {
-  return { method: 'POST', path, status, maximumBytes, validate: validatorOfInput(body), run }
+  { body, status = 200, maximumBytes = MAXIMUM_BODY_BYTES, role = 'operator' }: ChangeOptions<Body>,
+  run: (call: OperatorCall<Static<Body>>, tx: Transaction) => Promise<Change<Answer>>,
+): ChangeRoute<Static<Body>, Answer> {
+  return { method: 'POST', path, role, status, maximumBytes, validate: validatorOfInput(body), run }
 }
 
 interface ChangeOptions<Body extends TObject> {
   readonly body: Body
   readonly status?: 200 | 201
   readonly maximumBytes?: number
+  readonly role?: OperatorRole
 }
 
 /** An object schema that refuses unknown members. */

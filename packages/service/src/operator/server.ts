@@ -2,13 +2,13 @@ import type { Socket } from 'node:net'
 import { parseStrictJson } from '@agent-exchange/crypto'
 import { MEDIA_TYPE } from '@agent-exchange/protocol'
 import fastify, { type FastifyInstance } from 'fastify'
-import { holdBody } from '../http/body-budget.ts'
-import { limitConnections, markAuthenticated } from '../http/connection-limit.ts'
+import { limitConnections } from '../http/connection-limit.ts'
 import { endSocket, isHandshakeFailure } from '../http/end-socket.ts'
 import { listenerOptions } from '../http/listener-options.ts'
 import { requireSingleHost } from '../http/http-edge-cases.ts'
-import { requireReadableEncoding } from '../http/request-headers.ts'
+import type { Operator } from '../kernel/operator-roles.ts'
 import { Problem } from '../kernel/problem.ts'
+import { admit } from './admit.ts'
 import type { OperatorDependencies } from './dependencies.ts'
 import { answerFailures, sendProblem } from './failures.ts'
 import { health } from './health.ts'
@@ -26,8 +26,8 @@ const CORRELATION_ID = /^[\x21-\x7e]{1,256}$/
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** The authenticated operator; empty on routes without authentication. */
-    operatorName: string
+    /** Null before authentication. */
+    operator: Operator | null
   }
 }
 
@@ -48,7 +48,7 @@ export function createOperatorServer(dependencies: OperatorDependencies): Fastif
     clientErrorHandler: refuseUnreadable,
   }) as unknown as FastifyInstance
   limitConnections(server.server, dependencies.connections)
-  server.decorateRequest('operatorName', '')
+  server.decorateRequest('operator', null)
   answerFailures(server, dependencies)
   requireSingleHost(server)
   readJsonOnly(server, context.profile['O-14'].json_depth)
@@ -57,10 +57,8 @@ export function createOperatorServer(dependencies: OperatorDependencies): Fastif
     (api, _options, done) => {
       // Before the body is read, so that an unauthenticated caller cannot make us parse one.
       api.addHook('onRequest', async (request, reply) => {
-        request.operatorName = await authenticateOperator(db, request.headers.authorization)
-        markAuthenticated(request.raw.socket)
-        requireReadableEncoding(request.raw)
-        holdBody(dependencies.bodies, `operator ${request.operatorName}`, request, reply)
+        const operator = await authenticateOperator(db, request.headers.authorization)
+        admit(operator, request, reply, dependencies)
       })
       for (const route of routes) serve(api, route, dependencies)
       done()

@@ -18,6 +18,8 @@ export interface Site {
   readonly assetFolder: string
   readonly assets: WebAssets
   readonly navigation: readonly NavigationItem[]
+  /** A second level, below the first one. */
+  readonly places?: readonly NavigationItem[]
   /** At the end of the header: who is signed in, and the way out. */
   readonly account?: Html
   readonly footer?: Html
@@ -38,7 +40,7 @@ export interface PageContent {
 
 /** A whole page. It has neither inline script nor inline style, so a strict Content Security Policy fits. */
 export function page(site: Site, content: PageContent): Html {
-  const { name, language, home, assetFolder, assets, navigation, account, footer } = site
+  const { name, language, home, assetFolder, assets, navigation, places = [], account, footer } = site
   const { title, main, flash = [], aside, styles = [], scripts = [] } = content
   const heading = title === name ? title : `${title} · ${name}`
   return html`<!doctype html>
@@ -61,13 +63,10 @@ export function page(site: Site, content: PageContent): Html {
             <a class="brand" href="${home}">
               <img src="${assetFolder}${assets.icon.name}" alt="" width="20" height="20" />${name}
             </a>
-            <nav aria-label="Site">
-              <ul>
-                ${navigation.map(navigationItem)}
-              </ul>
-            </nav>
+            ${navigation.length > 0 && navigationList('Site', navigation)}
             ${account && html`<div class="account">${account}</div>`}
           </div>
+          ${places.length > 0 && html`<div class="bar places">${navigationList('Section', places)}</div>`}
         </header>
         <div class="${aside ? 'frame beside' : 'frame'}">
           ${aside}
@@ -83,6 +82,14 @@ export function page(site: Site, content: PageContent): Html {
         </footer>
       </body>
     </html>`
+}
+
+function navigationList(label: string, items: readonly NavigationItem[]): Html {
+  return html`<nav aria-label="${label}">
+    <ul>
+      ${items.map(navigationItem)}
+    </ul>
+  </nav>`
 }
 
 function navigationItem({ href, text, isCurrent }: NavigationItem): Html {

@@ -1,38 +1,56 @@
 import type { Queries, Transaction } from '../../db/database.ts'
+import type { OperatorRole } from '../../kernel/operator-roles.ts'
 
 /** Table operator. Tokens are kept as hashes only. */
 export interface OperatorRow {
   readonly name: string
+  readonly role: OperatorRole
   readonly created_at: string
   readonly disabled_at: string | null
 }
 
-/** False where the name is taken, also by somebody who was disabled: the log speaks of names. */
+export interface NewOperator {
+  readonly name: string
+  readonly role: OperatorRole
+  readonly tokenHash: Uint8Array
+  readonly now: string
+}
+
+/** False if the name is taken, also by a disabled operator: the log identifies operators by name. */
 export async function insertOperator(
   tx: Transaction,
-  { name, tokenHash, now }: { name: string; tokenHash: Uint8Array; now: string },
+  { name, role, tokenHash, now }: NewOperator,
 ): Promise<boolean> {
   const rows = await tx`
-    insert into operator (name, token_hash, created_at) values (${name}, ${Buffer.from(tokenHash)}, ${now})
+    insert into operator (name, role, token_hash, created_at)
+    values (${name}, ${role}, ${Buffer.from(tokenHash)}, ${now})
     on conflict (name) do nothing returning name`
   return rows.length > 0
 }
 
-/** An operator that may act, with the hash that was found. */
+export interface ActiveOperator {
+  readonly name: string
+  readonly role: OperatorRole
+  readonly token_hash: Uint8Array
+}
+
 export async function findActiveOperator(
   db: Queries,
   tokenHash: Uint8Array,
-): Promise<{ readonly name: string; readonly token_hash: Uint8Array } | undefined> {
-  const [row] = await db<{ name: string; token_hash: Uint8Array }[]>`
-    select name, token_hash from operator where token_hash = ${Buffer.from(tokenHash)} and disabled_at is null`
+): Promise<ActiveOperator | undefined> {
+  const [row] = await db<ActiveOperator[]>`
+    select name, role, token_hash from operator where token_hash = ${Buffer.from(tokenHash)} and disabled_at is null`
   return row
 }
 
-/** All who may act, held until the transaction ends: the last one cannot lock everybody out. */
-export async function lockActiveOperators(tx: Transaction): Promise<string[]> {
-  const rows = await tx<{ name: string }[]>`
-    select name from operator where disabled_at is null order by name for update`
-  return rows.map(({ name }) => name)
+/** All active operators, locked until the transaction ends, so that the last administrator stays. */
+export async function lockActiveOperators(tx: Transaction): Promise<{ name: string; role: OperatorRole }[]> {
+  return tx<{ name: string; role: OperatorRole }[]>`
+    select name, role from operator where disabled_at is null order by name for update`
+}
+
+export async function setOperatorRole(tx: Transaction, name: string, role: OperatorRole): Promise<void> {
+  await tx`update operator set role = ${role} where name = ${name}`
 }
 
 /** One process at a time decides whether there is an operator yet. */
@@ -44,7 +62,7 @@ export async function lockOperators(tx: Transaction): Promise<{ readonly none: b
 
 export async function findOperator(db: Queries, name: string): Promise<OperatorRow | undefined> {
   const [row] = await db<OperatorRow[]>`
-    select name, created_at, disabled_at from operator where name = ${name}`
+    select name, role, created_at, disabled_at from operator where name = ${name}`
   return row
 }
 
@@ -57,5 +75,6 @@ export async function listOperators(
   { after, limit }: { after: string | undefined; limit: number },
 ): Promise<OperatorRow[]> {
   return db<OperatorRow[]>`
-    select name, created_at, disabled_at from operator where name > ${after ?? ''} order by name limit ${limit}`
+    select name, role, created_at, disabled_at from operator
+    where name > ${after ?? ''} order by name limit ${limit}`
 }

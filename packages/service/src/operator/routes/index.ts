@@ -9,6 +9,7 @@ import { keyRoutes } from './keys.ts'
 import { logRoutes } from './log.ts'
 import { operatorRoutes } from './operators.ts'
 import { organizationRoutes } from './organizations.ts'
+import { sessionRoutes } from './sessions.ts'
 import { skillRoutes } from './skills.ts'
 import { transparencyLogRoutes } from './transparency-log.ts'
 
@@ -17,6 +18,7 @@ export const routes: readonly Route[] = [
   ...organizationRoutes,
   ...clientRoutes,
   ...operatorRoutes,
+  ...sessionRoutes,
   ...connectorRoutes,
   ...skillRoutes,
   ...agentRoutes,

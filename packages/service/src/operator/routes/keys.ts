@@ -36,7 +36,7 @@ export const keyRoutes: readonly Route[] = [
   // The new key is published at once and starts signing after the propagation delay (O-38, O-08, O-42).
   change(
     '/keys/rotate',
-    { body: input({ reason: optionalReason, purpose }) },
+    { body: input({ reason: optionalReason, purpose }), role: 'administrator' },
     async ({ input: body, webhookKeys, rotatingKeys, now }, tx) => {
       const wanted = body.purpose ?? 'webhook'
       const keys = wanted === 'webhook' ? webhookKeys : rotatingKeys[wanted]
@@ -46,7 +46,7 @@ export const keyRoutes: readonly Route[] = [
     },
   ),
 
-  change('/keys/:key_id/revoke', { body: input({ reason }) }, async (call, tx) => {
+  change('/keys/:key_id/revoke', { body: input({ reason }), role: 'administrator' }, async (call, tx) => {
     const { webhookKeys, rotatingKeys, params, now } = call
     const target = params['key_id'] ?? ''
     const keyPurpose = await purposeOf(tx, target)

@@ -19,7 +19,7 @@ export const transparencyLogRoutes: readonly Route[] = [
 
   change(
     '/transparency-log/recover',
-    { body: input({ mirror_url: text(MAXIMUM_URL_CHARACTERS), mirror_token: Type.Optional(token), reason }) },
+    { body: input({ mirror_url: text(MAXIMUM_URL_CHARACTERS), mirror_token: Type.Optional(token), reason }), role: 'administrator' },
     async ({ input: { mirror_url, mirror_token }, now }, tx) => {
       const answer = await recoverLog(tx, openMirror(mirror_url, mirror_token), now)
       return { answer, action: 'transparency_log.recover', target: 'transparency_log', details: answer }

@@ -1,0 +1,24 @@
+import { cookieHeader, cookieName, readCookie } from '@agent-exchange/web'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { usesTls, type ConsoleAddress } from './console-origins.ts'
+
+type CookieUse = 'session' | 'sign-in' | 'flash'
+
+/** Without TLS, browsers share cookies between the ports of a host, so names carry the port. */
+export function createCookies(address: ConsoleAddress) {
+  const tls = usesTls(address)
+  const nameOf = (use: CookieUse) => (tls ? `aex-${use}` : `aex-${use}-${address.port}`)
+  return {
+    read: ({ headers }: FastifyRequest, use: CookieUse) =>
+      readCookie(headers.cookie, cookieName(nameOf(use), tls)),
+    set(reply: FastifyReply, use: CookieUse, value: string, maxAgeSeconds?: number): void {
+      const age = maxAgeSeconds === undefined ? {} : { maxAgeSeconds }
+      reply.header('set-cookie', cookieHeader({ name: nameOf(use), value, tls, sameSite: 'Strict', ...age }))
+    },
+    clear(reply: FastifyReply, use: CookieUse): void {
+      this.set(reply, use, '', 0)
+    },
+  }
+}
+
+export type ConsoleCookies = ReturnType<typeof createCookies>

@@ -1,0 +1,29 @@
+import type { AllowedOrigins } from '@agent-exchange/web'
+
+export interface ConsoleAddress {
+  readonly host: string
+  readonly port: number
+  readonly tls: boolean
+  /** AEX_OPERATOR_PUBLIC_URL. */
+  readonly publicUrl: string | undefined
+}
+
+/** Addresses under which a browser may use the console. Loopback names belong to nobody else, so they are always among them. */
+export function consoleOrigins({ host, port, tls, publicUrl }: ConsoleAddress): AllowedOrigins {
+  const scheme = tls ? 'https' : 'http'
+  const hosts = ['127.0.0.1', '[::1]', 'localhost', host.includes(':') ? `[${host}]` : host]
+  const own = hosts.map((name) => new URL(`${scheme}://${name}:${port}`).origin)
+  return { origins: [...new Set(publicUrl === undefined ? own : [publicUrl, ...own])] }
+}
+
+/** Over TLS at the listener, or at a proxy in front of it. */
+export function usesTls({ tls, publicUrl }: ConsoleAddress): boolean {
+  return tls || publicUrl?.startsWith('https:') === true
+}
+
+/** A path of this console to go to next. Anything that a browser could read as another site is the start page. */
+export function localPath(text: string | undefined): string {
+  const base = 'https://console.invalid'
+  const url = text !== undefined && text.startsWith('/') ? URL.parse(text, base) : null
+  return url?.origin === base ? `${url.pathname}${url.search}` : '/'
+}

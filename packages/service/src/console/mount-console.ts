@@ -1,0 +1,55 @@
+import { originFault, readWebAssets, securityHeaders } from '@agent-exchange/web'
+import type { FastifyInstance } from 'fastify'
+import { Problem } from '../kernel/problem.ts'
+import { asProblem, logFailure } from '../operator/failures.ts'
+import { OPERATOR_BASE_PATH } from '../operator/server.ts'
+import type { ConsoleDependencies } from './console-dependencies.ts'
+import { createCookies } from './console-cookies.ts'
+import { consoleOrigins, usesTls } from './console-origins.ts'
+import { ASSET_FOLDER } from './layout.ts'
+import { pages } from './pages.ts'
+import { createPageServer } from './page-server.ts'
+import { mountSignIn } from './sign-in/sign-in.ts'
+
+const FORM = 'application/x-www-form-urlencoded'
+export const MAXIMUM_FORM_BYTES = 65_536
+
+/** Adds the console to the operator listener. It is the only part of the console that knows the web framework. */
+export function mountConsole(server: FastifyInstance, dependencies: ConsoleDependencies): void {
+  const { address } = dependencies
+  const headers = securityHeaders({ tls: usesTls(address) })
+  const origins = consoleOrigins(address)
+  const assets = readWebAssets()
+  void server.register((app, _options, done) => {
+    const parts = { ...dependencies, assets, cookies: createCookies(address) }
+    const pageServer = createPageServer(parts)
+    app.removeAllContentTypeParsers()
+    app.addContentTypeParser(
+      FORM,
+      { parseAs: 'string', bodyLimit: MAXIMUM_FORM_BYTES },
+      (_request, body, ready) => ready(null, body),
+    )
+    app.setErrorHandler((error, request, reply) => {
+      const problem = asProblem(error, MAXIMUM_FORM_BYTES)
+      logFailure(dependencies.operator.log, problem, error, request)
+      return pageServer.sendProblem(request, reply, problem)
+    })
+    app.addHook('onRequest', async (request, reply) => {
+      reply.headers(headers).header('x-correlation-id', request.id)
+      if (originFault(request.raw, origins) === undefined) return
+      throw new Problem('not_permitted', { origin: 'not_allowed' })
+    })
+    for (const asset of Object.values(assets))
+      app.get(ASSET_FOLDER + asset.name, (_request, reply) =>
+        reply.header('cache-control', asset.cacheControl).type(asset.mediaType).send(asset.body),
+      )
+    mountSignIn(app, parts)
+    for (const page of pages) pageServer.mount(app, page)
+    // An unknown address of the API keeps its problem document.
+    app.get('/*', { onRequest: pageServer.authenticate }, (request, reply) => {
+      if (request.url.startsWith(`${OPERATOR_BASE_PATH}/`)) return reply.callNotFound()
+      throw new Problem('resource_not_found')
+    })
+    done()
+  })
+}

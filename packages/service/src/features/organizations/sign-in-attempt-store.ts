@@ -1,0 +1,27 @@
+import type { Queries } from '../../db/database.ts'
+
+export interface AttemptWindow {
+  readonly bucket: number
+  readonly now: string
+  /** A window that began before this time is over. */
+  readonly windowAfter: string
+}
+
+/** Table sign_in_attempts: counts an attempt and returns the count of the current window. */
+export async function countAttempt(
+  db: Queries,
+  { bucket, now, windowAfter }: AttemptWindow,
+): Promise<{ readonly attempts: number; readonly window_start: string }> {
+  const [row] = await db<{ attempts: number; window_start: string }[]>`
+    insert into sign_in_attempts as known (bucket, window_start, attempts) values (${bucket}, ${now}, 1)
+    on conflict (bucket) do update set
+      attempts = case when known.window_start > ${windowAfter} then least(known.attempts, 1000000) + 1 else 1 end,
+      window_start = case when known.window_start > ${windowAfter} then known.window_start else ${now} end
+    returning attempts, window_start`
+  return row ?? { attempts: 1, window_start: now }
+}
+
+/** A successful sign-in does not count. */
+export async function forgetAttempt(db: Queries, bucket: number): Promise<void> {
+  await db`update sign_in_attempts set attempts = greatest(attempts - 1, 0) where bucket = ${bucket}`
+}

@@ -1,0 +1,42 @@
+import { endSession, listSessions } from '../../features/organizations/operator-session-store.ts'
+import { secondsAfter } from '../../kernel/clock.ts'
+import { Problem } from '../../kernel/problem.ts'
+import { listPage, page } from '../listing.ts'
+import { change, input, read, reason, type Route } from '../route.ts'
+import { SESSION_LIMITS } from '../session-limits.ts'
+
+interface Position {
+  readonly created_at: string
+  readonly session_id: string
+}
+
+/** Browser sessions that are alive. */
+export const readSessions = read(
+  '/sessions',
+  page,
+  (call, db) => {
+    const alive = { now: call.now, seenAfter: secondsAfter(call.now, -SESSION_LIMITS.idleSeconds) }
+    const rows = (after: string | undefined, limit: number) => {
+      const position = after === undefined ? undefined : (JSON.parse(after) as Position)
+      return listSessions(db, alive, { after: position, limit })
+    }
+    const position = ({ created_at, session_id }: Position) => JSON.stringify({ created_at, session_id })
+    return listPage(call, { name: ['sessions'], rows, position }, (row) => row)
+  },
+  { role: 'administrator' },
+)
+
+/** Effective with the next request of the session. */
+export const revokeSession = change(
+  '/sessions/:session_id/revoke',
+  { body: input({ reason }), role: 'administrator' },
+  async ({ params, now }, tx) => {
+    const target = params['session_id'] ?? ''
+    const operator = await endSession(tx, target, now)
+    if (operator === undefined) throw new Problem('resource_not_found')
+    const answer = { session_id: target, operator_name: operator, ended_at: now }
+    return { answer, action: 'session.revoke', target, details: { operator_name: operator } }
+  },
+)
+
+export const sessionRoutes: readonly Route[] = [readSessions, revokeSession]
