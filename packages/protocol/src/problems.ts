@@ -95,7 +95,8 @@ export const problems = {
     status: 403,
     title: 'The caller may not do this',
     category: 'authorization',
-    advice: 'Act only for your own organization and, with a client of one agent, only as that agent.',
+    advice:
+      'Act only for your own organization and, with a client of one agent, only as that agent. In the operator API, details.required_role names the role that is needed.',
   },
 
   recipient_not_capable: {

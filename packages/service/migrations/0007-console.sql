@@ -29,3 +29,8 @@ create table sign_in_attempts (
   window_start timestamptz not null,
   attempts integer not null
 );
+
+-- Filters of the operator log.
+create index operator_log_by_actor on operator_log (actor, entry);
+create index operator_log_by_action on operator_log (action, entry);
+create index operator_log_by_target on operator_log (target, entry);

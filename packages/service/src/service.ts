@@ -2,7 +2,7 @@ import { createSecretKey } from 'node:crypto'
 import { join } from 'node:path'
 import type { Logger } from 'pino'
 import type { Registry } from 'prom-client'
-import { masterKeyOf, type Config } from './config/index.ts'
+import { masterKeyOf, showConfig, type Config } from './config/index.ts'
 import {
   migrate,
   openDatabase,
@@ -158,6 +158,7 @@ async function startListeners(
     log,
     webhookKeys: platformKeys.webhook,
     rotatingKeys: platformKeys,
+    settings: showConfig(config),
     metrics: metricsOf?.(metrics.registry) ?? metrics.registry,
     isReady: () => isReady,
     connections: connections.operator,

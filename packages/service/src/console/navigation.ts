@@ -41,7 +41,7 @@ const SECTIONS: readonly Section[] = [
       { href: '/log', text: 'Transparency log' },
       { href: '/backup', text: 'Backup' },
       { href: '/open-points', text: 'Open points' },
-      { href: '/settings', text: 'Settings' },
+      { href: '/settings', text: 'Settings', role: 'operator' },
     ],
   },
   {

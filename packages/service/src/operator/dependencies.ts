@@ -16,6 +16,8 @@ export interface OperatorDependencies {
   readonly rotatingKeys: Readonly<
     Record<'token' | 'statement' | 'log', Pick<RotatingKeys, 'rotate' | 'list' | 'revoke'>>
   >
+  /** The running configuration, without secrets. */
+  readonly settings: readonly { readonly name: string; readonly value: string }[]
   /** Compatible with a prom-client registry. */
   readonly metrics: { readonly contentType: string; metrics(): Promise<string> }
   readonly isReady: () => boolean

@@ -48,6 +48,7 @@ export async function startOperatorPlane(db: Database, changes: Partial<Operator
       currentKeyId: notUsed,
     },
     rotatingKeys: { token: NO_KEYS, statement: NO_KEYS, log: NO_KEYS },
+    settings: [],
     metrics: { contentType: 'text/plain; version=0.0.4', metrics: () => Promise.resolve('aex_up 1\n') },
     isReady: () => true,
     connections: UNLIMITED,

@@ -30,6 +30,7 @@ test('with a certificate the operator API accepts TLS only', async () => {
     log: { error: () => undefined },
     webhookKeys: NO_KEYS,
     rotatingKeys: { token: NO_KEYS, statement: NO_KEYS, log: NO_KEYS },
+    settings: [],
     metrics: { contentType: 'text/plain', metrics: () => Promise.resolve('') },
     isReady: () => true,
     connections: UNLIMITED,

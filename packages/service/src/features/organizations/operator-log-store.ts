@@ -1,4 +1,4 @@
-import type { Queries, Transaction } from '../../db/database.ts'
+import { fragment, type Queries, type Transaction } from '../../db/database.ts'
 
 /** Table operator_log: append-only. */
 export interface LogEntry {
@@ -45,14 +45,24 @@ export async function appendAllToLog(tx: Transaction, entries: readonly NewLogEn
       recorded_at timestamptz, actor text, action text, target text, reason text, details text)`
 }
 
-/** The newest first. */
+export interface LogFilter {
+  readonly actor?: string | undefined
+  readonly action?: string | undefined
+  readonly target?: string | undefined
+}
+
+/** The newest first. Each filter has an index in the order of the entries. */
 export async function listLog(
   db: Queries,
-  { before, target, limit }: { before: number | undefined; target: string | undefined; limit: number },
+  { actor, action, target }: LogFilter,
+  { before, limit }: { before: number | undefined; limit: number },
 ): Promise<LogEntry[]> {
-  return db<LogEntry[]>`
+  return db.byIndex<LogEntry[]>`
     select entry, recorded_at, actor, action, target, reason, details from operator_log
-    where (${before ?? null}::bigint is null or entry < ${before ?? null})
-      and (${target ?? null}::text is null or target = ${target ?? null})
+    where true
+      ${before === undefined ? fragment`` : fragment`and entry < ${before}`}
+      ${actor === undefined ? fragment`` : fragment`and actor = ${actor}`}
+      ${action === undefined ? fragment`` : fragment`and action = ${action}`}
+      ${target === undefined ? fragment`` : fragment`and target = ${target}`}
     order by entry desc limit ${limit}`
 }

@@ -1,19 +1,14 @@
-import {
-  OPEN_POINT_IDS,
-  openPoints,
-  type DeploymentProfile,
-  type OpenPoint,
-  type OpenPointId,
-} from '@agent-exchange/protocol'
+import type { DeploymentProfile } from '@agent-exchange/protocol'
 import { badge, html, table, type Html } from '@agent-exchange/web'
 import type { FastifyInstance } from 'fastify'
+import { describeOpenPoints, type DescribedOpenPoint } from '../../kernel/open-point-description.ts'
 import { htmlPage } from './html-page.ts'
 import { jsonPage } from './page.ts'
 import { redirectTo, serveEither } from './serve.ts'
 
 /** The page that `x-open-point` refers to: each open point with our choice and the value in this deployment. */
 export function registerOpenPoints(app: FastifyInstance, profile: DeploymentProfile): void {
-  const points = OPEN_POINT_IDS.map((id) => describe(id, profile))
+  const points = describeOpenPoints(profile)
   const main = html`<p class="lead">
       The specification leaves these questions open. The answers are choices of this project and of this
       deployment, not part of the protocol. Values that differ from the default are marked.
@@ -31,24 +26,7 @@ export function registerOpenPoints(app: FastifyInstance, profile: DeploymentProf
   redirectTo(app, '/open-points', '/open-points/')
 }
 
-function describe(id: OpenPointId, profile: DeploymentProfile) {
-  const { meaning, why, settings }: OpenPoint = openPoints[id]
-  return {
-    id,
-    meaning,
-    why,
-    settings: Object.entries(settings.properties).map(([name, schema]) => ({
-      name,
-      meaning: String(Reflect.get(schema, 'description')),
-      default: Reflect.get(schema, 'default') as unknown,
-      value: Reflect.get(profile[id], name) as unknown,
-    })),
-  }
-}
-
-type Described = ReturnType<typeof describe>
-
-function entry({ id, meaning, settings }: Described): Html {
+function entry({ id, meaning, settings }: DescribedOpenPoint): Html {
   const isChanged = settings.some(
     ({ value, default: usual }) => JSON.stringify(value) !== JSON.stringify(usual),
   )
@@ -57,7 +35,7 @@ function entry({ id, meaning, settings }: Described): Html {
   </li>`
 }
 
-function section({ id, meaning, why, settings }: Described): Html {
+function section({ id, meaning, why, settings }: DescribedOpenPoint): Html {
   const rows = settings.map(({ name, meaning: what, value, default: fallback }) => {
     const [here, usual] = [JSON.stringify(value), JSON.stringify(fallback)]
     const note = here !== usual && html` <small>default <code>${usual}</code></small>`

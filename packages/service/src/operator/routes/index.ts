@@ -9,6 +9,7 @@ import { keyRoutes } from './keys.ts'
 import { logRoutes } from './log.ts'
 import { operatorRoutes } from './operators.ts'
 import { organizationRoutes } from './organizations.ts'
+import { profileRoutes } from './profile.ts'
 import { sessionRoutes } from './sessions.ts'
 import { skillRoutes } from './skills.ts'
 import { transparencyLogRoutes } from './transparency-log.ts'
@@ -19,6 +20,7 @@ export const routes: readonly Route[] = [
   ...clientRoutes,
   ...operatorRoutes,
   ...sessionRoutes,
+  ...profileRoutes,
   ...connectorRoutes,
   ...skillRoutes,
   ...agentRoutes,

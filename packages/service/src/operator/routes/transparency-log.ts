@@ -28,7 +28,7 @@ export const transparencyLogRoutes: readonly Route[] = [
 
   change(
     '/transparency-log/new-origin',
-    { body: input({ new_origin: origin, checkpoint: Type.Optional(checkpoint), reason }) },
+    { body: input({ new_origin: origin, checkpoint: Type.Optional(checkpoint), reason }), role: 'administrator' },
     async ({ input: body, rotatingKeys, now }, tx) => {
       const wanted = { origin: body.new_origin, checkpoint: body.checkpoint, now }
       const answer = await startNewOrigin(tx, wanted, rotatingKeys.log)

@@ -1,0 +1,32 @@
+import type { Config } from './config.ts'
+import { hidePassword } from './urls.ts'
+import type { VariableName } from './variables.ts'
+
+/** The running configuration as text, without secrets. `aex config` shows the environment instead. */
+export function showConfig(config: Config): { readonly name: VariableName; readonly value: string }[] {
+  const { tls, webhook, smtp, witnesses, trustedProxies } = config
+  const values = {
+    AEX_HOST: config.host,
+    AEX_PORT: String(config.port),
+    AEX_PUBLIC_URL: config.publicUrl,
+    AEX_OPERATOR_HOST: config.operatorHost,
+    AEX_OPERATOR_PORT: String(config.operatorPort),
+    AEX_OPERATOR_PUBLIC_URL: config.operatorPublicUrl ?? 'from host, port and TLS',
+    AEX_DATA_DIR: config.dataDirectory,
+    DATABASE_URL:
+      config.databaseUrl === undefined ? 'the embedded database' : hidePassword(config.databaseUrl),
+    AEX_TLS_CERT: tls ? 'set' : 'no TLS',
+    AEX_TLS_CLIENT_CA: tls?.clientCa === undefined ? 'no client certificates' : 'set',
+    AEX_TRUSTED_PROXIES: trustedProxies.join(', ') || 'none',
+    AEX_ISSUER: config.issuer ?? 'the embedded authorization server',
+    AEX_WEBHOOK_CA: webhook.ca === undefined ? "Node's own" : 'set',
+    AEX_WEBHOOK_ALLOW_PRIVATE: String(webhook.allowPrivate),
+    AEX_ROLE: config.role,
+    AEX_WORKERS: String(config.workers),
+    AEX_SMTP_URL: smtp ? hidePassword(smtp.url) : 'no mail',
+    AEX_ALERT_FROM: smtp?.from ?? 'no mail',
+    AEX_LOG_LEVEL: config.logLevel,
+    AEX_WITNESS_POLICY: witnesses.map(({ name }) => name).join(', ') || 'no witnesses',
+  } satisfies Partial<Record<VariableName, string>>
+  return Object.entries(values).map(([name, value]) => ({ name: name as VariableName, value }))
+}
