@@ -72,6 +72,9 @@ const COMMANDS: readonly Entry[] = [
   serviceEntry('demo', 'Watch two companies share, challenge and align a demand change', async () =>
     (await import('./commands/demo.ts')).demoCommand(),
   ),
+  entry('status', 'Show whether the exchange is healthy, and what needs attention', async () =>
+    (await import('./commands/operator/status.ts')).statusCommand(),
+  ),
   entry('org', 'Organizations of the exchange', async () =>
     (await import('./commands/operator/org.ts')).orgCommand(),
   ),

@@ -34,3 +34,27 @@ create table sign_in_attempts (
 create index operator_log_by_actor on operator_log (actor, entry);
 create index operator_log_by_action on operator_log (action, entry);
 create index operator_log_by_target on operator_log (target, entry);
+
+-- The overview ----------------------------------------------------------------------------------------------------------
+
+-- What all processes counted, minute by minute; kept for 25 hours. A latency has a row for each bucket of its histogram.
+create table activity_minute (
+  minute timestamptz not null,
+  metric text not null,
+  bucket smallint not null default 0,
+  count bigint not null,
+  primary key (minute, metric, bucket)
+) with (fillfactor = 50);
+
+-- Processes that report. One that has stopped disappears after an hour.
+create table service_process (
+  process_id text primary key,
+  role text not null,
+  started_at timestamptz not null,
+  seen_at timestamptz not null,
+  certificate_expires_at timestamptz,
+  disk_free_bytes bigint,
+  disk_total_bytes bigint
+);
+
+create index webhook_endpoint_disabled on webhook_endpoint (disabled_at) where status = 'disabled';

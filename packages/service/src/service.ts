@@ -16,6 +16,7 @@ import { startDelivery } from './delivery/engine.ts'
 import { alertTask } from './features/alerts/alert-outbox.ts'
 import { maintainKeys } from './features/deliveries/maintain-keys.ts'
 import { moveToCurrentKey } from './features/deliveries/move-endpoints.ts'
+import { createReport } from './features/overview/report-activity.ts'
 import { removeExpired } from './features/retention/retention.ts'
 import { checkpointFile } from './features/transparency-log/checkpoint-file.ts'
 import { logAlertTask } from './features/transparency-log/log-alerts.ts'
@@ -31,8 +32,10 @@ import { createMetrics } from './http/metrics.ts'
 import { registerPages } from './http/pages/register-pages.ts'
 import { createRateLimit } from './http/rate-limit.ts'
 import { toAnswer } from './http/to-answer.ts'
+import { createActivity } from './kernel/activity.ts'
 import { systemClock, type Clock } from './kernel/clock.ts'
 import type { Context } from './kernel/context.ts'
+import { countActivity } from './kernel/count-activity.ts'
 import { createLog } from './kernel/create-log.ts'
 import { randomId } from './kernel/ids.ts'
 import { deriveSecret } from './kernel/master-key.ts'
@@ -139,6 +142,8 @@ async function startListeners(
   const operatorTokenFile = join(config.dataDirectory, 'operator-token')
   await ensureFirstOperator(db, operatorTokenFile, { clock })
   const metrics = createMetrics()
+  const activity = createActivity(clock)
+  const counters = countActivity(activity)
   const connections = connectionRules(config, log)
   const bodies = createBodyBudget(profile)
   const agent =
@@ -146,7 +151,11 @@ async function startListeners(
       ? undefined
       : agentServer(config, db, context, platformKeys, {
           log,
-          onAnswer: metrics.onAnswer,
+          onAnswer(answer) {
+            metrics.onAnswer(answer)
+            counters.onAnswer(answer)
+          },
+          onCommitted: counters.onCommitted,
           connections: connections.agent,
           bodies,
           transparency: { keys: logKeys, witnesses: config.witnesses },
@@ -169,10 +178,22 @@ async function startListeners(
   openConsole(operator, operatorDependencies, { config, key: deriveSecret(masterKey, 'console') })
   const mail = config.smtp && cleanup.use(await openMail(config.smtp))
   const alerts = { db, profile, clock, publicUrl, log, send: mail?.send }
+  const report = createReport({
+    db,
+    clock,
+    activity,
+    processId: randomId('process'),
+    role,
+    certificate: config.tls?.certificate,
+    databaseFolder: config.databaseUrl === undefined ? config.dataDirectory : undefined,
+  })
+  cleanup.use(report)
+  await report.run()
   const tasks = [
     ...periodicTasks(db, context, platformKeys),
     logAlertTask({ db, profile, clock }),
     alertTask(alerts),
+    report,
   ]
   cleanup.use(startPeriodic(tasks, log))
   if (role !== 'api') {
@@ -187,6 +208,7 @@ async function startListeners(
         webhookKeys: platformKeys.webhook,
         webhook,
         metrics: metrics.registry,
+        onAttempt: counters.onAttempt,
       }),
     )
     cleanup.use(
@@ -232,7 +254,8 @@ function agentServer(
   db: Database,
   context: Context,
   { tokenKeys }: PlatformKeys,
-  given: Pick<AgentServerDependencies, 'log' | 'onAnswer' | 'connections' | 'bodies' | 'transparency'>,
+  given: Pick<AgentServerDependencies, 'log' | 'onAnswer' | 'connections' | 'bodies' | 'transparency'> &
+    Pick<ReturnType<typeof countActivity>, 'onCommitted'>,
 ) {
   const { profile, clock, publicUrl } = context
   const { log } = given
@@ -242,7 +265,7 @@ function agentServer(
     config.issuer === undefined
       ? embeddedIssuer(addresses.issuer, tokenKeys)
       : externalIssuer(config.issuer, clock)
-  const mutations = createMutationPipeline(db, toAnswer)
+  const mutations = createMutationPipeline(db, toAnswer, given.onCommitted)
   const app = createAgentServer({
     ...given,
     db,

@@ -1,4 +1,4 @@
-import { originFault, readWebAssets, securityHeaders } from '@agent-exchange/web'
+import { EVENT_STREAM_HEADERS, originFault, readWebAssets, securityHeaders } from '@agent-exchange/web'
 import type { FastifyInstance } from 'fastify'
 import { Problem } from '../kernel/problem.ts'
 import { asProblem, logFailure } from '../operator/failures.ts'
@@ -7,6 +7,8 @@ import type { ConsoleDependencies } from './console-dependencies.ts'
 import { createCookies } from './console-cookies.ts'
 import { consoleOrigins, usesTls } from './console-origins.ts'
 import { ASSET_FOLDER } from './layout.ts'
+import { createLiveEvents, EVENTS_PATH } from './live-events.ts'
+import { readLiveContent } from './live-content.ts'
 import { pages } from './pages.ts'
 import { createPageServer } from './page-server.ts'
 import { mountSignIn } from './sign-in/sign-in.ts'
@@ -45,6 +47,20 @@ export function mountConsole(server: FastifyInstance, dependencies: ConsoleDepen
       )
     mountSignIn(app, parts)
     for (const page of pages) pageServer.mount(app, page)
+    const events = createLiveEvents(
+      () => readLiveContent(dependencies),
+      (error) => dependencies.operator.log.error({ err: error }, 'reading for the event stream failed'),
+    )
+    app.get(EVENTS_PATH, { onRequest: pageServer.authenticate }, (_request, reply) => {
+      events.requireRoom()
+      reply.hijack()
+      reply.raw.writeHead(200, { ...headers, ...EVENT_STREAM_HEADERS })
+      events.add(reply.raw)
+    })
+    app.addHook('preClose', (closed) => {
+      events.close()
+      closed()
+    })
     // An unknown address of the API keeps its problem document.
     app.get('/*', { onRequest: pageServer.authenticate }, (request, reply) => {
       if (request.url.startsWith(`${OPERATOR_BASE_PATH}/`)) return reply.callNotFound()

@@ -38,6 +38,8 @@ export interface DeliverySettings {
   readonly webhookKeys: Pick<WebhookKeys, 'signingKey' | 'currentKeyId'>
   readonly webhook: { readonly ca: string | undefined; readonly allowPrivate: boolean }
   readonly metrics: Registry
+  /** Called for every attempt that has a result. */
+  readonly onAttempt?: (outcome: string, milliseconds: number) => void
   /** Replaces the system's DNS resolver. */
   readonly resolve?: Resolve
   /** From 0 to 1, for jitter. */
@@ -185,7 +187,9 @@ export function startDelivery(settings: DeliverySettings): AsyncDisposable {
     }
     if (!finished) return claimer.release([claimed])
     const { outcome } = finished.verdict
-    metrics.onAttempt(outcome, clock.monotonicMilliseconds() - startedAt)
+    const milliseconds = clock.monotonicMilliseconds() - startedAt
+    metrics.onAttempt(outcome, milliseconds)
+    settings.onAttempt?.(outcome, milliseconds)
     if (outcome !== 'delivered') logFailure(log, finished)
     recorder.add(finished)
     lanes.finished(claimed.webhook_endpoint_id, outcome === 'delivered' || outcome === 'failed')

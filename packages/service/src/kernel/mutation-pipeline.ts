@@ -25,12 +25,29 @@ export interface MutationPipeline {
 type AnyBatchMutation = BatchMutation<OperationId, unknown, unknown>
 type AnyMutation = Mutation<OperationId, unknown> | AnyBatchMutation
 
-/** API-04, API-05: authorize; then claim, read, run and record in one transaction, for one call or for a batch. */
-export function createMutationPipeline(db: Database, toAnswer: ToAnswer): MutationPipeline {
+/**
+ * API-04, API-05: authorize; then claim, read, run and record in one transaction, for one call or for a batch.
+ * `onCommitted` is called for each call that changed something, not for retries.
+ */
+export function createMutationPipeline(
+  db: Database,
+  toAnswer: ToAnswer,
+  onCommitted: (operation: OperationId) => void = () => undefined,
+): MutationPipeline {
   const batchers = new Map<AnyBatchMutation['runBatch'], Batcher<ClaimedCall, RecordedAnswer>>()
 
-  const commit = (steps: BatchSteps) => (calls: readonly ClaimedCall[]) =>
-    inTransaction(db, (tx) => runClaimed(tx, calls, steps, toAnswer))
+  const commit = (steps: BatchSteps) => async (calls: readonly ClaimedCall[]) => {
+    const done: OperationId[] = []
+    const results = await inTransaction(db, (tx) => {
+      done.length = 0
+      return runClaimed(tx, calls, steps, (operation, resource) => {
+        done.push(operation)
+        return toAnswer(operation, resource)
+      })
+    })
+    done.forEach(onCommitted)
+    return results
+  }
 
   function batcherOf(mutation: AnyBatchMutation): Batcher<ClaimedCall, RecordedAnswer> {
     let batcher = batchers.get(mutation.runBatch)

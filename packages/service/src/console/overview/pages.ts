@@ -1,11 +1,144 @@
-import { emptyState } from '@agent-exchange/web'
-import { get, type ConsolePage } from '../console-page.ts'
+import {
+  badge,
+  definitionList,
+  html,
+  linePlot,
+  liveRegion,
+  notice,
+  table,
+  type Html,
+} from '@agent-exchange/web'
+import { readOverviewRoute } from '../../operator/routes/overview.ts'
+import { get, type ConsoleCall, type ConsolePage } from '../console-page.ts'
+import { EVENTS_PATH } from '../live-events.ts'
+import { bytesText } from '../bytes-text.ts'
+import { timeOf } from '../time.ts'
+import { activityPlots } from './activity-plots.ts'
 
-export const overviewPages: readonly ConsolePage[] = [
-  get('/', async ({ show }) =>
-    show({
-      title: 'Overview',
-      main: emptyState({ title: 'Nothing here yet', text: 'Use the aex command.' }),
-    }),
-  ),
-]
+type Overview = Awaited<ReturnType<(typeof readOverviewRoute)['run']>>
+
+export const overviewPages: readonly ConsolePage[] = [get('/', show)]
+
+async function show({ api, query, now, show: page }: ConsoleCall) {
+  const overview = await api(readOverviewRoute)
+  const period = query.get('period') === 'day' ? 'day' : 'hour'
+  const content = html`${health(overview)} ${facts(overview, now)}
+    <h2 id="activity">Activity</h2>
+    ${periodLinks(period)} ${activityPlots(overview[period], period).map(linePlot)}
+    ${endpoints(overview, now)} ${processes(overview, now)}`
+  return page({ title: 'Overview', main: liveRegion({ id: 'overview', stream: EVENTS_PATH, content }) })
+}
+
+/** One sentence, and a link to where each thing is mended. */
+function health({ issues, status }: Overview): Html {
+  if (issues.length === 0)
+    return notice({
+      tone: 'good',
+      title: 'Healthy. Packages are accepted and delivered, and the log is up to date.',
+    })
+  const tone = status === 'failing' ? 'bad' : 'warn'
+  const title = issues.length === 1 ? '1 thing needs attention.' : `${issues.length} things need attention.`
+  const list = issues.map(
+    ({ text, href, severity }, index) =>
+      html`${index > 0 && html`<br />`}${severity === 'bad' && html`<strong>Now: </strong>`}<a href="${href}"
+          >${text}</a
+        >`,
+  )
+  return notice({ tone, title, text: html`${list}` })
+}
+
+function facts(overview: Overview, now: Date): Html {
+  const { backlog, dead_letters, log, keys, processes: running, database_bytes } = overview
+  const disks = running.flatMap(({ disk_free_bytes: free, disk_total_bytes: total }) =>
+    free === null || total === null ? [] : [{ free, total }],
+  )
+  const certificate = running
+    .map(({ certificate_expires_at }) => certificate_expires_at)
+    .filter((end) => end !== null)
+    .toSorted()[0]
+  return definitionList([
+    [
+      'Backlog',
+      backlog.oldest_due_at === null
+        ? html`${badge('good', 'nothing is due')} ${pendingText(backlog.pending)}`
+        : html`the oldest is due since ${timeOf(backlog.oldest_due_at, now)}; ${pendingText(backlog.pending)}`,
+    ],
+    [
+      'Dead letters',
+      dead_letters === 0
+        ? badge('good', 'none in 24 hours')
+        : html`<a href="/deliveries?state=dead">${badge('warn', `${dead_letters} in 24 hours`)}</a>`,
+    ],
+    [
+      'Transparency log',
+      html`<a href="/log">${badge(log.state === 'running' ? 'good' : 'bad', log.state)}</a>
+        ${log.published_size.toLocaleString('en')} of ${log.size.toLocaleString('en')} leaves published;
+        ${witnessText(log.witnesses)}`,
+    ],
+    [
+      'Keys',
+      html`<a href="/keys"
+        >${keys.map(({ purpose, valid_until }, index) => html`${index > 0 && ', '}${purpose} ends ${timeOf(valid_until, now)}`)}</a
+      >`,
+    ],
+    ...(certificate === undefined
+      ? []
+      : [['Certificate', html`expires ${timeOf(certificate, now)}`] as const]),
+    [
+      'Storage',
+      html`<span id="storage"
+        >database
+        ${bytesText(database_bytes)}${disks.map(({ free, total }) => `; disk ${bytesText(free)} free of ${bytesText(total)}`)}</span
+      >`,
+    ],
+  ])
+}
+
+function pendingText(pending: number): Html {
+  const count = pending >= 10_000 ? 'more than 10,000' : pending.toLocaleString('en')
+  return html`<span class="quiet">${count} pending in all</span>`
+}
+
+function witnessText(witnesses: Overview['log']['witnesses']): string {
+  if (witnesses.length === 0) return 'no witnesses'
+  const cosigning = witnesses.filter(({ outcome }) => outcome === 'cosigned').length
+  return `${cosigning} of ${witnesses.length} witnesses cosign`
+}
+
+function periodLinks(period: 'hour' | 'day'): Html {
+  const link = (name: 'hour' | 'day', text: string) =>
+    period === name ? html`<strong>${text}</strong>` : html`<a href="/?period=${name}">${text}</a>`
+  return html`<p>${link('hour', 'Last hour')} · ${link('day', 'Last 24 hours')}</p>`
+}
+
+function endpoints({ disabled_endpoints }: Overview, now: Date): Html | undefined {
+  if (disabled_endpoints.length === 0) return undefined
+  return html`<h2>Endpoints in trouble</h2>
+    ${table({
+      caption: 'Disabled endpoints',
+      hidesCaption: true,
+      columns: [{ title: 'Endpoint' }, { title: 'Organization' }, { title: 'Why' }, { title: 'Since' }],
+      rows: disabled_endpoints.map((each) => [
+        html`<a href="/endpoints/${each.webhook_endpoint_id}">${each.webhook_endpoint_id}</a>`,
+        html`<a href="/organizations/${each.organization_id}">${each.organization_id}</a>`,
+        each.status_reason,
+        each.disabled_at && timeOf(each.disabled_at, now),
+      ]),
+    })}`
+}
+
+function processes({ processes: running }: Overview, now: Date): Html {
+  return html`<h2 id="processes">Processes</h2>
+    ${table({
+      caption: 'Processes',
+      hidesCaption: true,
+      columns: [{ title: 'Process' }, { title: 'Role' }, { title: 'Started' }, { title: 'Last report' }],
+      rows: running.map(({ process_id, role, started_at, seen_at }) => [
+        html`<code>${process_id}</code>`,
+        role,
+        timeOf(started_at, now),
+        timeOf(seen_at, now),
+      ]),
+      empty: { title: 'No process reports', text: 'Each process reports every ten seconds. See its log.' },
+    })}`
+}

@@ -3,13 +3,20 @@ import type { Database, Transaction } from '../../db/database.ts'
 import { DAY_SECONDS, secondsAfter } from '../../kernel/clock.ts'
 import { startOfIds } from '../../kernel/ids.ts'
 import { endHopeless } from '../deliveries/end-pending.ts'
+import { removeOldSessions } from '../organizations/operator-session-store.ts'
 import { addUsage } from '../organizations/usage-store.ts'
+import { removeActivity } from '../overview/activity-store.ts'
+import { removeOldProcesses } from '../overview/process-store.ts'
 import { takeUnusedBodies } from './unused-policy-receipts.ts'
 
 /** Rows deleted by one statement: short locks, and room for others between the steps. */
 const STEP_ROWS = 1_000
 /** Steps of one run, which is one an hour: more than anybody writes. What is left waits for the next. */
 const MAXIMUM_STEPS = 10_000
+/** The overview shows 24 hours. */
+const ACTIVITY_SECONDS = 25 * 3_600
+const PROCESS_SECONDS = 3_600
+const SESSION_DAYS = 1
 const RETENTION_LOCK = 4_817_202_611
 
 /** How many rows went, by what they were. */
@@ -34,6 +41,9 @@ export async function removeExpired(
     deliveries: (tx) => removeDeliveries(tx, before(kept.delivery_days)),
     failed_deliveries: (tx) => removeFailedDeliveries(tx, before(kept.delivery_days)),
     alerts: (tx) => removeAlerts(tx, before(kept.delivery_days)),
+    activity: (tx) => removeActivity(tx, secondsAfter(now, -ACTIVITY_SECONDS)),
+    processes: (tx) => removeOldProcesses(tx, secondsAfter(now, -PROCESS_SECONDS)),
+    operator_sessions: (tx) => removeOldSessions(tx, before(SESSION_DAYS)),
     ...(kept.unused_policy_receipt_days > 0 && {
       unused_policy_receipts: (tx) => takeUnusedBodies(tx, before(kept.unused_policy_receipt_days)),
     }),

@@ -9,6 +9,7 @@ import { keyRoutes } from './keys.ts'
 import { logRoutes } from './log.ts'
 import { operatorRoutes } from './operators.ts'
 import { organizationRoutes } from './organizations.ts'
+import { overviewRoutes } from './overview.ts'
 import { profileRoutes } from './profile.ts'
 import { sessionRoutes } from './sessions.ts'
 import { skillRoutes } from './skills.ts'
@@ -21,6 +22,7 @@ export const routes: readonly Route[] = [
   ...operatorRoutes,
   ...sessionRoutes,
   ...profileRoutes,
+  ...overviewRoutes,
   ...connectorRoutes,
   ...skillRoutes,
   ...agentRoutes,

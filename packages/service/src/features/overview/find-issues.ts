@@ -1,0 +1,132 @@
+import { DAY_SECONDS, secondsBetween } from '../../kernel/clock.ts'
+import type { Facts } from './read-overview.ts'
+
+/** Something that an operator should do something about. */
+export interface Issue {
+  readonly severity: 'bad' | 'warn'
+  /** A sentence: what is wrong. */
+  readonly text: string
+  /** The page of the console where it is mended. */
+  readonly href: string
+}
+
+const BACKLOG_WARN_SECONDS = 60
+const BACKLOG_BAD_SECONDS = 600
+const CERTIFICATE_DAYS = 14
+const KEY_DAYS = 3
+const DISK_WARN = 0.1
+const DISK_BAD = 0.05
+
+/** What is wrong, the worst first. A pure function of what was read. */
+export function findIssues(facts: Facts): Issue[] {
+  const found = [
+    ...processIssues(facts),
+    ...logIssues(facts),
+    ...deliveryIssues(facts),
+    ...expiryIssues(facts),
+    ...diskIssues(facts),
+    ...failureIssues(facts),
+  ]
+  return found.toSorted((a, b) => Number(b.severity === 'bad') - Number(a.severity === 'bad'))
+}
+
+function processIssues({ processes }: Facts): Issue[] {
+  if (processes.some(({ role }) => role !== 'api')) return []
+  const text = 'No process delivers webhooks: start one with AEX_ROLE=all or worker.'
+  return [{ severity: 'bad', text, href: '/#processes' }]
+}
+
+function logIssues({ log }: Facts): Issue[] {
+  const state: Issue[] =
+    log.state === 'running'
+      ? []
+      : [
+          {
+            severity: log.state === 'refusing' ? 'bad' : 'warn',
+            text: `The transparency log is ${log.state}.`,
+            href: '/log',
+          },
+        ]
+  const failing = log.witnesses.filter(({ outcome }) => outcome !== 'cosigned')
+  if (failing.length === 0) return state
+  const names = failing.map(({ name }) => name).join(', ')
+  return [...state, { severity: 'warn', text: `Witnesses do not cosign: ${names}.`, href: '/log' }]
+}
+
+function deliveryIssues({ backlog, dead_letters, disabled_endpoints, now }: Facts): Issue[] {
+  const issues: Issue[] = []
+  const age = backlog.oldest_due_at === null ? 0 : secondsBetween(backlog.oldest_due_at, now)
+  if (age > BACKLOG_WARN_SECONDS) {
+    const severity = age > BACKLOG_BAD_SECONDS ? 'bad' : 'warn'
+    const href = '/deliveries?state=pending'
+    issues.push({ severity, text: `The oldest due delivery has waited for ${durationOf(age)}.`, href })
+  }
+  if (dead_letters > 0) {
+    const text = `${counted(dead_letters, 'delivery was', 'deliveries were')} given up in the last 24 hours.`
+    issues.push({ severity: 'warn', text, href: '/deliveries?state=dead' })
+  }
+  if (disabled_endpoints.length > 0) {
+    const text = `${counted(disabled_endpoints.length, 'webhook endpoint is', 'webhook endpoints are')} disabled.`
+    issues.push({ severity: 'warn', text, href: '/endpoints?status=disabled' })
+  }
+  return issues
+}
+
+function expiryIssues({ processes, keys, now }: Facts): Issue[] {
+  const ends = processes
+    .map(({ certificate_expires_at }) => certificate_expires_at)
+    .filter((end) => end !== null)
+  const first = ends.toSorted()[0]
+  const left = first === undefined ? Infinity : secondsBetween(now, first)
+  const certificate: Issue[] =
+    left > CERTIFICATE_DAYS * DAY_SECONDS
+      ? []
+      : [
+          {
+            severity: left <= 0 ? 'bad' : 'warn',
+            text:
+              left <= 0
+                ? 'The TLS certificate has expired.'
+                : `The TLS certificate expires in ${durationOf(left)}.`,
+            href: '/settings',
+          },
+        ]
+  const ending = keys.filter(({ valid_until }) => secondsBetween(now, valid_until) < KEY_DAYS * DAY_SECONDS)
+  const platform = ending.map(({ purpose, valid_until }): Issue => ({
+    severity: 'warn',
+    text: `The ${purpose} key ends in ${durationOf(secondsBetween(now, valid_until))} and has no successor.`,
+    href: '/keys',
+  }))
+  return [...certificate, ...platform]
+}
+
+function diskIssues({ processes }: Facts): Issue[] {
+  const shares = processes.flatMap(({ disk_free_bytes: free, disk_total_bytes: total }) =>
+    free === null || total === null || total === 0 ? [] : [free / total],
+  )
+  const least = Math.min(1, ...shares)
+  if (least > DISK_WARN) return []
+  const text = `The disk of the database has ${Math.floor(least * 100)} % left.`
+  return [{ severity: least > DISK_BAD ? 'warn' : 'bad', text, href: '/#storage' }]
+}
+
+function failureIssues({ hour }: Facts): Issue[] {
+  const failed = hour.slice(-5).reduce((total, point) => total + point.problems_5xx, 0)
+  if (failed === 0) return []
+  const text = `${counted(failed, 'request', 'requests')} failed with a server error in the last minutes.`
+  return [{ severity: 'warn', text, href: '/#activity' }]
+}
+
+const counted = (count: number, one: string, many: string) => `${count} ${count === 1 ? one : many}`
+
+/** Such as "3 minutes". */
+export function durationOf(seconds: number): string {
+  const units = [
+    ['day', DAY_SECONDS],
+    ['hour', 3_600],
+    ['minute', 60],
+  ] as const
+  const [name, size] = units.find(([, length]) => seconds >= 2 * length) ?? ['second', 1]
+  const count = Math.floor(Math.max(0, seconds) / size)
+  return counted(count, name, `${name}s`)
+}

@@ -1,0 +1,66 @@
+import type { DeploymentProfile } from '@agent-exchange/protocol'
+import type { Database } from '../../db/database.ts'
+import { DAY_SECONDS, secondsAfter } from '../../kernel/clock.ts'
+import { readLogStatus } from '../transparency-log/log-status.ts'
+import { toSeries, type ActivityPoint } from './activity-series.ts'
+import { sumActivity } from './activity-store.ts'
+import {
+  countDead,
+  listDisabledEndpoints,
+  listKeyEnds,
+  readBacklog,
+  readDatabaseSize,
+} from './backlog-queries.ts'
+import { findIssues, type Issue } from './find-issues.ts'
+import { listProcesses } from './process-store.ts'
+import { REPORT_SECONDS } from './report-activity.ts'
+
+const HOUR_STEP_SECONDS = 120
+const HOUR_POINTS = 30
+const DAY_STEP_SECONDS = 1_800
+const DAY_POINTS = 48
+/** A process that missed three reports is gone. */
+const PROCESS_SECONDS = 3 * REPORT_SECONDS + 5
+
+export type Facts = Awaited<ReturnType<typeof readFacts>>
+
+export interface Overview extends Facts {
+  readonly status: 'healthy' | 'degraded' | 'failing'
+  readonly issues: readonly Issue[]
+}
+
+/** Everything on one look, the same from every process. */
+export async function readOverview(db: Database, profile: DeploymentProfile, now: string): Promise<Overview> {
+  const facts = await readFacts(db, profile, now)
+  const issues = findIssues(facts)
+  const status = issues.length === 0 ? 'healthy' : issues[0]?.severity === 'bad' ? 'failing' : 'degraded'
+  return { status, issues, ...facts }
+}
+
+async function readFacts(db: Database, profile: DeploymentProfile, now: string) {
+  const [hour, day, backlog, dead_letters, disabled_endpoints, keys, database_bytes, log, processes] =
+    await Promise.all([
+      readSeries(db, now, HOUR_STEP_SECONDS, HOUR_POINTS),
+      readSeries(db, now, DAY_STEP_SECONDS, DAY_POINTS),
+      readBacklog(db, now),
+      countDead(db, secondsAfter(now, -DAY_SECONDS)),
+      listDisabledEndpoints(db),
+      listKeyEnds(db, now),
+      readDatabaseSize(db),
+      readLogStatus(db, profile),
+      listProcesses(db, secondsAfter(now, -PROCESS_SECONDS)),
+    ])
+  return { now, processes, backlog, dead_letters, disabled_endpoints, keys, database_bytes, log, hour, day }
+}
+
+/** Steps begin at multiples of their length, so that a point does not change its meaning from look to look. */
+async function readSeries(
+  db: Database,
+  now: string,
+  stepSeconds: number,
+  points: number,
+): Promise<ActivityPoint[]> {
+  const current = Math.floor(Date.parse(now) / 1_000 / stepSeconds) * stepSeconds
+  const since = new Date((current - (points - 1) * stepSeconds) * 1_000).toISOString()
+  return toSeries(await sumActivity(db, { since, stepSeconds }), { since, stepSeconds, points })
+}

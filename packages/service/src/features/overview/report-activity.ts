@@ -1,0 +1,63 @@
+import { X509Certificate } from 'node:crypto'
+import { statfs } from 'node:fs/promises'
+import type { Database } from '../../db/database.ts'
+import type { Activity } from '../../kernel/activity.ts'
+import type { Clock } from '../../kernel/clock.ts'
+import type { PeriodicTask } from '../../kernel/periodic.ts'
+import { addActivity } from './activity-store.ts'
+import { removeProcess, reportProcess } from './process-store.ts'
+
+export const REPORT_SECONDS = 10
+
+interface ReportSettings {
+  readonly db: Database
+  readonly clock: Clock
+  readonly activity: Activity
+  readonly processId: string
+  readonly role: string
+  /** PEM text of the certificate of the listeners. */
+  readonly certificate: string | undefined
+  /** Folder of the embedded database; undefined if the database is elsewhere. */
+  readonly databaseFolder: string | undefined
+}
+
+interface Report extends Omit<PeriodicTask, 'run'>, AsyncDisposable {
+  readonly run: () => Promise<void>
+}
+
+/** Adds the counters of this process to those of all, and says that it is alive. */
+export function createReport(settings: ReportSettings): Report {
+  const { db, clock, activity, processId, role, databaseFolder } = settings
+  const startedAt = clock.now()
+  const expiry = settings.certificate && new X509Certificate(settings.certificate).validTo
+  const certificate_expires_at = expiry ? new Date(expiry).toISOString() : null
+
+  async function run(): Promise<void> {
+    const rows = activity.take()
+    await addActivity(db, rows).catch((error: unknown) => {
+      activity.giveBack(rows)
+      throw error
+    })
+    const disk = databaseFolder === undefined ? undefined : await statfs(databaseFolder)
+    await reportProcess(db, {
+      process_id: processId,
+      role,
+      started_at: startedAt,
+      seen_at: clock.now(),
+      certificate_expires_at,
+      disk_free_bytes: disk ? disk.bavail * disk.bsize : null,
+      disk_total_bytes: disk ? disk.blocks * disk.bsize : null,
+    })
+  }
+
+  return {
+    name: 'activity',
+    everySeconds: REPORT_SECONDS,
+    run,
+    /** At shutdown nothing that was counted is lost, and nobody takes the process for a dead one. */
+    async [Symbol.asyncDispose]() {
+      // The database may be gone already, and the end of a process does not wait for it.
+      await Promise.allSettled([addActivity(db, activity.take()), removeProcess(db, processId)])
+    },
+  }
+}
