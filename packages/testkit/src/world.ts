@@ -125,6 +125,7 @@ function configOf({ profile, config = {} }: WorldOptions, place: Place): Config 
     smtp: undefined,
     logLevel: 'info',
     operatorPublicUrl: undefined,
+    operatorSignOn: undefined,
     witnesses: [],
     ...config,
   }

@@ -56,6 +56,7 @@ export async function startDemoExchange(folder: string, receiverCa: string): Pro
         smtp: undefined,
         logLevel: 'info',
         operatorPublicUrl: undefined,
+        operatorSignOn: undefined,
         witnesses: [],
       },
       { log: pino({ level: 'info' }, { write: (line: string) => void logged.push(line) }) },

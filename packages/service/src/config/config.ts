@@ -1,5 +1,6 @@
 import type { PolicyWitness } from '@agent-exchange/log'
 import type { DeploymentProfile } from '@agent-exchange/protocol'
+import type { OperatorSignOnConfig } from './operator-sign-on.ts'
 
 export const ROLES = ['all', 'api', 'worker'] as const
 export type Role = (typeof ROLES)[number]
@@ -15,6 +16,8 @@ export interface Config {
   readonly operatorPort: number
   /** Origin of the console in browsers. Undefined: host and port of its listener. */
   readonly operatorPublicUrl: string | undefined
+  /** Undefined: operators sign in with tokens only. */
+  readonly operatorSignOn: OperatorSignOnConfig | undefined
   /** {base_url}, without a final slash. */
   readonly publicUrl: string
   /** An absolute path. */

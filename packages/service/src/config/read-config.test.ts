@@ -55,6 +55,7 @@ test('an empty environment gives the documented defaults', () => {
     smtp: undefined,
     logLevel: 'info',
     operatorPublicUrl: undefined,
+    operatorSignOn: undefined,
     witnesses: [],
   })
 })

@@ -4,6 +4,7 @@ import { listenerUrl, isLoopback, parseHost, parsePort, parseProxies } from './l
 import { ConfigError } from './config-error.ts'
 import { LOG_LEVELS, ROLES, type Config, type SmtpConfig } from './config.ts'
 import { parseMasterKey } from './master-key-text.ts'
+import { readOperatorSignOn } from './operator-sign-on.ts'
 import { readCertificates, readTls } from './pem-files.ts'
 import { readProfile } from './profile-file.ts'
 import { SettingError, settingsReader, type SettingsReader } from './settings-reader.ts'
@@ -34,6 +35,7 @@ export function readConfig(env: Environment): Config {
     operatorHost,
     operatorPort,
     operatorPublicUrl: checked('AEX_OPERATOR_PUBLIC_URL', (text) => parsePublicUrl(text, usesTls)),
+    operatorSignOn: readOperatorSignOn(settings),
     publicUrl:
       checked('AEX_PUBLIC_URL', (text) => parsePublicUrl(text, usesTls)) ?? listenerUrl(host, port, usesTls),
     dataDirectory: resolve(value('AEX_DATA_DIR') ?? defaultOf('AEX_DATA_DIR')),

@@ -12,6 +12,7 @@ export function showConfig(config: Config): { readonly name: VariableName; reado
     AEX_OPERATOR_HOST: config.operatorHost,
     AEX_OPERATOR_PORT: String(config.operatorPort),
     AEX_OPERATOR_PUBLIC_URL: config.operatorPublicUrl ?? 'from host, port and TLS',
+    AEX_OPERATOR_OIDC_ISSUER: config.operatorSignOn?.issuer ?? 'sign-in with operator tokens only',
     AEX_DATA_DIR: config.dataDirectory,
     DATABASE_URL:
       config.databaseUrl === undefined ? 'the embedded database' : hidePassword(config.databaseUrl),

@@ -20,6 +20,28 @@ export const VARIABLES = [
     default: 'from host, port and TLS',
   },
   {
+    name: 'AEX_OPERATOR_OIDC_ISSUER',
+    meaning: 'OpenID Connect issuer that signs operators in to the console',
+    default: 'sign-in with operator tokens only',
+  },
+  {
+    name: 'AEX_OPERATOR_OIDC_CLIENT_ID',
+    meaning:
+      'client of the console at AEX_OPERATOR_OIDC_ISSUER; its redirect URI ends in /sign-in/oidc/callback',
+    default: 'none',
+  },
+  {
+    name: 'AEX_OPERATOR_OIDC_CLIENT_SECRET_FILE',
+    meaning: 'file with the secret of that client',
+    default: 'a public client (PKCE only)',
+  },
+  {
+    name: 'AEX_OPERATOR_OIDC_ROLES',
+    meaning:
+      'roles by group, as CLAIM:GROUP=ROLE,… such as groups:aex-admins=administrator,aex-ops=operator,*=viewer',
+    default: 'none',
+  },
+  {
     name: 'AEX_PUBLIC_URL',
     meaning: 'base URL for agents; audience of access tokens',
     default: 'from host, port and TLS',

@@ -2,7 +2,7 @@ import { cookieHeader, cookieName, readCookie } from '@agent-exchange/web'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { usesTls, type ConsoleAddress } from './console-origins.ts'
 
-type CookieUse = 'session' | 'sign-in' | 'flash'
+type CookieUse = 'session' | 'sign-in' | 'flash' | 'oidc'
 
 /** Without TLS, browsers share cookies between the ports of a host, so names carry the port. */
 export function createCookies(address: ConsoleAddress) {
@@ -13,7 +13,9 @@ export function createCookies(address: ConsoleAddress) {
       readCookie(headers.cookie, cookieName(nameOf(use), tls)),
     set(reply: FastifyReply, use: CookieUse, value: string, maxAgeSeconds?: number): void {
       const age = maxAgeSeconds === undefined ? {} : { maxAgeSeconds }
-      reply.header('set-cookie', cookieHeader({ name: nameOf(use), value, tls, sameSite: 'Strict', ...age }))
+      // The identity provider, another site, sends the browser back: a strict cookie would not come along.
+      const sameSite = use === 'oidc' ? 'Lax' : 'Strict'
+      reply.header('set-cookie', cookieHeader({ name: nameOf(use), value, tls, sameSite, ...age }))
     },
     clear(reply: FastifyReply, use: CookieUse): void {
       this.set(reply, use, '', 0)

@@ -1,5 +1,6 @@
 import type { Sessions } from '../operator/sessions.ts'
 import type { OperatorDependencies } from '../operator/dependencies.ts'
+import type { SingleSignOn } from '../operator/single-sign-on.ts'
 import type { ConsoleAddress } from './console-origins.ts'
 
 export interface ConsoleDependencies {
@@ -8,6 +9,8 @@ export interface ConsoleDependencies {
   readonly sessions: Sessions
   /** Runs a sign-in unless its address has failed too often. */
   readonly limitSignIn: <T>(address: string | undefined, signIn: () => Promise<T>) => Promise<T>
+  /** Undefined: operators sign in with tokens only. */
+  readonly signOn: SingleSignOn | undefined
   /** 32 bytes that all replicas share: CSRF tokens and messages. */
   readonly key: Uint8Array
   readonly address: ConsoleAddress

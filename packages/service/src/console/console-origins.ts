@@ -27,3 +27,10 @@ export function localPath(text: string | undefined): string {
   const url = text !== undefined && text.startsWith('/') ? URL.parse(text, base) : null
   return url?.origin === base ? `${url.pathname}${url.search}` : '/'
 }
+
+/** The origin that the browser uses. `Host` has been checked against the allowed origins. */
+export function requestOrigin(host: string | undefined, address: ConsoleAddress): string {
+  const { publicUrl } = address
+  if (publicUrl !== undefined && URL.parse(publicUrl)?.host === host) return publicUrl
+  return `${address.tls ? 'https' : 'http'}://${host}`
+}

@@ -4,10 +4,14 @@ import type { OperatorDependencies } from '../operator/dependencies.ts'
 import { SESSION_LIMITS as limits } from '../operator/session-limits.ts'
 import { createSessions } from '../operator/sessions.ts'
 import { createSignInLimit } from '../operator/sign-in-limit.ts'
+import { createSingleSignOn } from '../operator/single-sign-on.ts'
 import { mountConsole } from './mount-console.ts'
 
 interface ConsoleSettings {
-  readonly config: Pick<Config, 'operatorHost' | 'operatorPort' | 'operatorPublicUrl' | 'tls'>
+  readonly config: Pick<
+    Config,
+    'operatorHost' | 'operatorPort' | 'operatorPublicUrl' | 'operatorSignOn' | 'tls'
+  >
   /** 32 bytes that all replicas share. */
   readonly key: Uint8Array
 }
@@ -24,6 +28,7 @@ export function openConsole(
     operator,
     sessions: createSessions({ db, clock, newId, limits }),
     limitSignIn: createSignInLimit({ db, clock, macKey, limits }),
+    signOn: config.operatorSignOn && createSingleSignOn(config.operatorSignOn, clock.monotonicMilliseconds),
     key,
     address: {
       host: config.operatorHost,

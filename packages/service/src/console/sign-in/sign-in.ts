@@ -8,6 +8,7 @@ import { fieldsOf } from '../fields.ts'
 import { flashCookie, readFlash } from '../flash-cookie.ts'
 import { consolePage } from '../layout.ts'
 import type { PageServerParts } from '../page-server.ts'
+import { mountSignOn } from './sign-on.ts'
 import { signInContent } from './sign-in-page.ts'
 
 const VISIT_BYTES = 16
@@ -31,7 +32,11 @@ export function mountSignIn(app: FastifyInstance, parts: PageServerParts): void 
     cookies.set(reply, 'sign-in', visit)
     const flash = readFlash(key, cookies.read(request, 'flash'))
     if (flash) cookies.clear(reply, 'flash')
-    const content = signInContent({ csrfToken: csrfToken(key, `sign-in ${visit}`), next })
+    const content = signInContent({
+      csrfToken: csrfToken(key, `sign-in ${visit}`),
+      next,
+      issuer: parts.signOn?.issuer,
+    })
     const html = consolePage(assets, '/sign-in', undefined, { ...content, flash: flash ? [flash] : [] })
     return reply.type('text/html; charset=utf-8').send(String(html))
   })
@@ -59,6 +64,8 @@ export function mountSignIn(app: FastifyInstance, parts: PageServerParts): void 
       return reply.redirect(`/sign-in${next === '/' ? '' : `?next=${encodeURIComponent(next)}`}`, 303)
     }
   })
+
+  if (parts.signOn) mountSignOn(app, parts, parts.signOn)
 
   app.post('/sign-out', async (request, reply) => {
     const session = await current(request)

@@ -1,0 +1,155 @@
+import type * as OpenIdClient from 'openid-client'
+import type { OperatorSignOnConfig, RoleMapping } from '../config/operator-sign-on.ts'
+import { hasRole, type Operator, type OperatorRole } from '../kernel/operator-roles.ts'
+
+/** Why nobody was signed in. */
+export type SignOnFault = 'provider_unavailable' | 'refused_by_provider' | 'answer_invalid' | 'no_role'
+
+export class SignOnFailure extends Error {
+  override readonly name = 'SignOnFailure'
+  readonly fault: SignOnFault
+
+  constructor(fault: SignOnFault, options?: ErrorOptions) {
+    super(fault, options)
+    this.fault = fault
+  }
+}
+
+/** What the browser keeps between the two redirects. */
+export interface SignOnChecks {
+  readonly state: string
+  readonly nonce: string
+  readonly verifier: string
+}
+
+export interface SingleSignOn {
+  readonly issuer: string
+  /** Where to send the browser. */
+  start(redirectUri: string): Promise<{ readonly url: string; readonly checks: SignOnChecks }>
+  /** `answer` is the address that the provider sent the browser to. */
+  finish(answer: URL, checks: SignOnChecks): Promise<Operator>
+}
+
+const SCOPE = 'openid email profile'
+const TIMEOUT_SECONDS = 10
+/** The metadata of the provider is read again after this time. */
+const METADATA_MS = 3_600_000
+const MAXIMUM_NAME_CHARACTERS = 200
+const NAME = /^[\x21-\x7e]+$/u
+
+/** OpenID Connect: authorization code with PKCE, state and nonce; the signature of the ID token is verified. */
+export function createSingleSignOn(
+  { issuer, clientId, clientSecret, roles }: OperatorSignOnConfig,
+  monotonicMilliseconds: () => number,
+): SingleSignOn {
+  let known: { readonly configuration: Promise<OpenIdClient.Configuration>; readonly at: number } | undefined
+
+  /** One discovery at a time; a failed one is tried again with the next sign-in. */
+  function configured(): Promise<OpenIdClient.Configuration> {
+    if (known && monotonicMilliseconds() - known.at < METADATA_MS) return known.configuration
+    const configuration = discover()
+    known = { configuration, at: monotonicMilliseconds() }
+    configuration.catch(() => (known = undefined))
+    return configuration
+  }
+
+  async function discover(): Promise<OpenIdClient.Configuration> {
+    const oidc = await loadClient()
+    const { allowInsecureRequests, enableNonRepudiationChecks } = oidc
+    const authentication = clientSecret === undefined ? oidc.None() : undefined
+    // Plain http passes the check of the setting for loopback only.
+    const execute = issuer.startsWith('http:')
+      ? [allowInsecureRequests, enableNonRepudiationChecks]
+      : [enableNonRepudiationChecks]
+    try {
+      return await oidc.discovery(new URL(issuer), clientId, clientSecret, authentication, {
+        execute,
+        timeout: TIMEOUT_SECONDS,
+      })
+    } catch (error) {
+      throw new SignOnFailure('provider_unavailable', { cause: error })
+    }
+  }
+
+  return {
+    issuer,
+
+    async start(redirectUri) {
+      const [oidc, configuration] = await Promise.all([loadClient(), configured()])
+      const checks = {
+        state: oidc.randomState(),
+        nonce: oidc.randomNonce(),
+        verifier: oidc.randomPKCECodeVerifier(),
+      }
+      const url = oidc.buildAuthorizationUrl(configuration, {
+        redirect_uri: redirectUri,
+        scope: SCOPE,
+        state: checks.state,
+        nonce: checks.nonce,
+        code_challenge: await oidc.calculatePKCECodeChallenge(checks.verifier),
+        code_challenge_method: 'S256',
+      })
+      return { url: url.href, checks }
+    },
+
+    async finish(answer, { state, nonce, verifier }) {
+      const [oidc, configuration] = await Promise.all([loadClient(), configured()])
+      try {
+        const tokens = await oidc.authorizationCodeGrant(configuration, answer, {
+          expectedState: state,
+          expectedNonce: nonce,
+          pkceCodeVerifier: verifier,
+          idTokenExpected: true,
+        })
+        const claims: Claims = tokens.claims() ?? {}
+        const hasUserInfo = configuration.serverMetadata().userinfo_endpoint !== undefined
+        const isMissing = claimAt(claims, roles.claim) === undefined
+        const more: Claims =
+          isMissing && hasUserInfo
+            ? await oidc.fetchUserInfo(configuration, tokens.access_token, String(claims['sub']))
+            : {}
+        return operatorOf({ ...more, ...claims }, roles)
+      } catch (error) {
+        throw toFailure(error, oidc)
+      }
+    },
+  }
+}
+
+/** Loaded on first use: most exchanges have no identity provider. */
+const loadClient = () => import('openid-client')
+
+type Claims = Readonly<Record<string, unknown>>
+
+/** The highest role of all groups. The name is one that only the provider can change. */
+export function operatorOf(claims: Claims, { claim, groups }: RoleMapping): Operator {
+  const given = claimAt(claims, claim)
+  const member = new Set(Array.isArray(given) ? given : [given])
+  const role = groups
+    .filter(({ group }) => group === '*' || member.has(group))
+    .map((each) => each.role)
+    .reduce<OperatorRole | undefined>((best, next) => {
+      return best !== undefined && hasRole({ name: '', role: best }, next) ? best : next
+    }, undefined)
+  if (role === undefined) throw new SignOnFailure('no_role')
+  const { sub, email, email_verified: isVerified } = claims
+  const name = isVerified === true && typeof email === 'string' && NAME.test(email) ? email : sub
+  if (typeof name !== 'string' || !NAME.test(name)) throw new SignOnFailure('answer_invalid')
+  return { name: `oidc:${name.slice(0, MAXIMUM_NAME_CHARACTERS)}`, role }
+}
+
+/** `realm_access.roles` is a member of a member. Own members only. */
+function claimAt(claims: Claims, path: string): unknown {
+  return path.split('.').reduce<unknown>((value, name) => {
+    const isObject = typeof value === 'object' && value !== null && Object.hasOwn(value, name)
+    return isObject ? (value as Claims)[name] : undefined
+  }, claims)
+}
+
+function toFailure(error: unknown, oidc: typeof OpenIdClient): SignOnFailure {
+  if (error instanceof SignOnFailure) return error
+  if (error instanceof oidc.AuthorizationResponseError)
+    return new SignOnFailure('refused_by_provider', { cause: error })
+  const isUnreachable = error instanceof TypeError || (error as { code?: unknown }).code === 'OAUTH_TIMEOUT'
+  return new SignOnFailure(isUnreachable ? 'provider_unavailable' : 'answer_invalid', { cause: error })
+}
