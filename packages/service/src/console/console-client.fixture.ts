@@ -1,29 +1,35 @@
+import { request } from 'undici'
+
 /** For tests: a browser without script. It keeps cookies, follows no redirect by itself and sends forms as a page would. */
 export function consoleClient(origin: string) {
   const cookies = new Map<string, string>()
 
-  async function request(path: string, init: RequestInit & { headers?: Record<string, string> } = {}) {
-    const sent = [...cookies].map(([name, value]) => `${name}=${value}`).join('; ')
-    const response = await fetch(origin + path, {
-      redirect: 'manual',
-      ...init,
-      headers: { ...(sent && { cookie: sent }), ...init.headers },
+  async function send(path: string, method: 'GET' | 'POST', headers: Record<string, string>, body?: string) {
+    const cookie = [...cookies].map(([name, value]) => `${name}=${value}`).join('; ')
+    // Not fetch, which sets Sec-Fetch-Mode itself.
+    const response = await request(origin + path, {
+      method,
+      headers: { 'sec-fetch-mode': 'navigate', ...(cookie && { cookie }), ...headers },
+      ...(body !== undefined && { body }),
     })
-    for (const header of response.headers.getSetCookie()) {
+    const received = new Headers()
+    for (const [name, value] of Object.entries(response.headers))
+      for (const each of [value ?? []].flat()) received.append(name, each)
+    for (const header of received.getSetCookie()) {
       const [pair = '', ...attributes] = header.split('; ')
       const [name = '', value = ''] = pair.split('=')
       if (attributes.includes('Max-Age=0')) cookies.delete(name)
       else cookies.set(name, value)
     }
     return {
-      status: response.status,
-      headers: response.headers,
-      location: response.headers.get('location'),
-      text: await response.text(),
+      status: response.statusCode,
+      headers: received,
+      location: received.get('location'),
+      text: await response.body.text(),
     }
   }
 
-  const get = (path: string, headers: Record<string, string> = {}) => request(path, { headers })
+  const get = (path: string, headers: Record<string, string> = {}) => send(path, 'GET', headers)
 
   /** With the CSRF token of the page at `from`, which the form is on. */
   async function submit(path: string, fields: Readonly<Record<string, string>>, from = '/') {
@@ -36,11 +42,12 @@ export function consoleClient(origin: string) {
     fields: Readonly<Record<string, string>>,
     headers: Record<string, string> = {},
   ) =>
-    request(path, {
-      method: 'POST',
-      body: new URLSearchParams(fields).toString(),
-      headers: { 'content-type': 'application/x-www-form-urlencoded', origin, ...headers },
-    })
+    send(
+      path,
+      'POST',
+      { 'content-type': 'application/x-www-form-urlencoded', origin, ...headers },
+      new URLSearchParams(fields).toString(),
+    )
 
   return {
     cookies,

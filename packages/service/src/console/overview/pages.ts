@@ -24,7 +24,8 @@ async function show({ api, query, now, show: page }: ConsoleCall) {
   const period = query.get('period') === 'day' ? 'day' : 'hour'
   const content = html`${health(overview)} ${facts(overview, now)}
     <h2 id="activity">Activity</h2>
-    ${periodLinks(period)} ${activityPlots(overview[period], period).map(linePlot)}
+    ${periodLinks(period)}
+    <div class="plots">${activityPlots(overview[period], period).map(linePlot)}</div>
     ${endpoints(overview, now)} ${processes(overview, now)}`
   return page({ title: 'Overview', main: liveRegion({ id: 'overview', stream: EVENTS_PATH, content }) })
 }

@@ -1,4 +1,4 @@
-import type { Queries, Transaction } from '../../db/database.ts'
+import { fragment, type Queries, type Transaction } from '../../db/database.ts'
 import type { OperatorRole } from '../../kernel/operator-roles.ts'
 
 /** Table operator_session. The token of a session is stored as a hash only. */
@@ -51,39 +51,44 @@ export async function endOldestSessions(
       order by created_at desc, session_id offset ${keep})`
 }
 
-/** A living session of an operator who was not disabled, with the operator's current role. */
+/** With the current role of the operator. A disabled operator has no sessions. */
+const living = ({ now, seenAfter }: Alive) => fragment`
+  select session_id, operator_name, coalesce(session.role, operator.role) as role, signed_in_by,
+    session.created_at, last_seen_at, expires_at
+  from operator_session as session
+  left join operator on operator.name = session.operator_name and signed_in_by = 'token'
+  where ended_at is null and expires_at > ${now} and last_seen_at > ${seenAfter}
+    and (signed_in_by = 'oidc' or operator.name is not null and operator.disabled_at is null)`
+
 export async function findSession(
   db: Queries,
   tokenHash: Uint8Array,
-  { now, seenAfter }: Alive,
+  alive: Alive,
 ): Promise<SessionRow | undefined> {
-  const [row] = await db<SessionRow[]>`
-    select session_id, operator_name, coalesce(session.role, operator.role) as role, signed_in_by,
-      session.created_at, last_seen_at, expires_at
-    from operator_session as session
-    left join operator on operator.name = session.operator_name and signed_in_by = 'token'
-    where session.token_hash = ${Buffer.from(tokenHash)} and ended_at is null and expires_at > ${now}
-      and last_seen_at > ${seenAfter}
-      and (signed_in_by = 'oidc' or operator.name is not null and operator.disabled_at is null)`
+  const [row] = await db<SessionRow[]>`${living(alive)} and session.token_hash = ${Buffer.from(tokenHash)}`
   return row
 }
 
-/** Living sessions, the newest first. */
+export async function findSessionById(
+  db: Queries,
+  sessionId: string,
+  alive: Alive,
+): Promise<SessionRow | undefined> {
+  const [row] = await db<SessionRow[]>`${living(alive)} and session_id = ${sessionId}`
+  return row
+}
+
+/** The newest first. */
 export async function listSessions(
   db: Queries,
-  { now, seenAfter }: Alive,
+  alive: Alive,
   { after, limit }: { after: { created_at: string; session_id: string } | undefined; limit: number },
 ): Promise<SessionRow[]> {
+  const start = after
+    ? fragment`and (session.created_at, session_id) < (${after.created_at}, ${after.session_id})`
+    : fragment``
   return db<SessionRow[]>`
-    select session_id, operator_name, coalesce(session.role, operator.role) as role, signed_in_by,
-      session.created_at, last_seen_at, expires_at
-    from operator_session as session
-    left join operator on operator.name = session.operator_name and signed_in_by = 'token'
-    where ended_at is null and expires_at > ${now} and last_seen_at > ${seenAfter}
-      and (signed_in_by = 'oidc' or operator.name is not null and operator.disabled_at is null)
-      and (${after?.created_at ?? null}::timestamptz is null
-        or (session.created_at, session_id) < (${after?.created_at ?? null}, ${after?.session_id ?? null}))
-    order by session.created_at desc, session_id desc limit ${limit}`
+    ${living(alive)} ${start} order by session.created_at desc, session_id desc limit ${limit}`
 }
 
 export async function touchSession(db: Queries, sessionId: string, now: string): Promise<void> {

@@ -1,4 +1,8 @@
-import { endSession, listSessions } from '../../features/organizations/operator-session-store.ts'
+import {
+  endSession,
+  findSessionById,
+  listSessions,
+} from '../../features/organizations/operator-session-store.ts'
 import { secondsAfter } from '../../kernel/clock.ts'
 import { Problem } from '../../kernel/problem.ts'
 import { listPage, page } from '../listing.ts'
@@ -15,13 +19,23 @@ export const readSessions = read(
   '/sessions',
   page,
   (call, db) => {
-    const alive = { now: call.now, seenAfter: secondsAfter(call.now, -SESSION_LIMITS.idleSeconds) }
     const rows = (after: string | undefined, limit: number) => {
       const position = after === undefined ? undefined : (JSON.parse(after) as Position)
-      return listSessions(db, alive, { after: position, limit })
+      return listSessions(db, aliveAt(call.now), { after: position, limit })
     }
     const position = ({ created_at, session_id }: Position) => JSON.stringify({ created_at, session_id })
     return listPage(call, { name: ['sessions'], rows, position }, (row) => row)
+  },
+  { role: 'administrator' },
+)
+
+export const readSession = read(
+  '/sessions/:session_id',
+  input({}),
+  async ({ params, now }, db) => {
+    const session = await findSessionById(db, params['session_id'] ?? '', aliveAt(now))
+    if (!session) throw new Problem('resource_not_found')
+    return session
   },
   { role: 'administrator' },
 )
@@ -39,4 +53,8 @@ export const revokeSession = change(
   },
 )
 
-export const sessionRoutes: readonly Route[] = [readSessions, revokeSession]
+export const sessionRoutes: readonly Route[] = [readSessions, readSession, revokeSession]
+
+function aliveAt(now: string) {
+  return { now, seenAfter: secondsAfter(now, -SESSION_LIMITS.idleSeconds) }
+}
