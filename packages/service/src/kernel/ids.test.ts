@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { orderedId, randomId } from './ids.ts'
+import { orderedId, randomId, timeOfId } from './ids.ts'
 
 test('[OBJ-01] ids have their prefix and 128 random bits, and are unique, also across refills of the pool', () => {
   const ids = Array.from({ length: 2_000 }, () => randomId('pkg'))
@@ -19,4 +19,14 @@ test('[OBJ-01] ordered ids sort by their time, have 80 random bits, and are uniq
     times.flatMap((_, index) => ids.slice(1_000 * index, 1_000 * (index + 1)).toSorted()),
     ids.toSorted(),
   )
+})
+
+test('the time of an ordered id can be read again; other text has none', () => {
+  for (const time of ['1970-01-01T00:00:00.001Z', '2026-11-15T12:00:00.123Z'])
+    assert.equal(timeOfId('evt', orderedId('evt', time)), time)
+  const id = orderedId('evt', '2026-11-15T12:00:00.123Z')
+  for (const other of ['', 'evt_', id.slice(1), id.slice(0, -1), `${id}0`, id.toUpperCase(), `x${id}`])
+    assert.equal(timeOfId('evt', other), undefined)
+  assert.equal(timeOfId('ntf', id), undefined)
+  assert.equal(timeOfId('evt', `evt_${'f'.repeat(32)}`), undefined)
 })

@@ -24,6 +24,17 @@ export function startOfIds(prefix: string, time: string): string {
   return `${prefix}_${Date.parse(time).toString(16).padStart(TIME_DIGITS, '0')}`
 }
 
+/** The time in an ordered id; undefined for any other text. */
+export function timeOfId(prefix: string, id: string): string | undefined {
+  const [, digits] = ORDERED_ID.exec(id.startsWith(`${prefix}_`) ? id.slice(prefix.length) : '') ?? []
+  const time = digits === undefined ? Number.NaN : Number.parseInt(digits, 16)
+  return time <= LAST_TIME ? new Date(time).toISOString() : undefined
+}
+
+const ORDERED_ID = new RegExp(`^_([0-9a-f]{${TIME_DIGITS}})[0-9a-f]{${RANDOM_DIGITS}}$`, 'u')
+/** The end of the year 9999: later times have another form. */
+const LAST_TIME = Date.UTC(9_999, 11, 31, 23, 59, 59)
+
 function drawHex(bytes: number): string {
   if (used + bytes > pool.length) {
     randomFillSync(pool)

@@ -7,7 +7,7 @@ import {
 import { columnsOf } from '../../kernel/row-columns.ts'
 import type { Transaction } from '../../db/database.ts'
 import { deferToCommit } from '../../db/transaction.ts'
-import { orderedId, RANDOM_DIGITS, TIME_DIGITS, type NewId } from '../../kernel/ids.ts'
+import { orderedId, RANDOM_DIGITS, TIME_DIGITS } from '../../kernel/ids.ts'
 import { DELIVERY_CHANNEL, MAXIMUM_NAMED_ENDPOINTS } from './delivery-channel.ts'
 
 /** An immutable event of a package, for the notification streams of the organizations concerned. */
@@ -27,10 +27,10 @@ export interface LifecycleEvent {
  * EVT-01, EVT-04: writes the events in the transaction that caused them. Stream counters are locked in one order until
  * the commit, so sequence numbers have no gaps and become visible in order. Deferred to the commit to keep locks short.
  */
-export function emitEvents(tx: Transaction, events: readonly LifecycleEvent[], newId: NewId): void {
+export function emitEvents(tx: Transaction, events: readonly LifecycleEvent[]): void {
   if (events.length === 0) return
   const rows = events.flatMap((event) => {
-    const eventId = newId('evt')
+    const eventId = orderedId('evt', event.occurredAt)
     return [...new Set(event.organizations)].map((organizationId) => toRow(event, organizationId, eventId))
   })
   deferToCommit(tx, advanceStreams(tx, rows), writeNotifications(tx, rows))

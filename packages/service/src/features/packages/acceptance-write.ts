@@ -1,7 +1,6 @@
 import { movePackage, parseInstant, type PackageState } from '@agent-exchange/protocol'
 import type { Transaction } from '../../db/database.ts'
 import { deferToCommit } from '../../db/transaction.ts'
-import { randomId } from '../../kernel/ids.ts'
 import { packageTarget, toAuditEvent, traceOf } from '../audit/audit-event.ts'
 import {
   EMPTY_CHAIN,
@@ -67,7 +66,7 @@ export function writeAccepted(tx: Transaction, accepted: readonly Accepted[], st
       accepted.flatMap(({ answered }) => answered?.moved ?? []),
     ),
   )
-  emitEvents(tx, events, accepted[0]?.submission.context.newId ?? randomId)
+  emitEvents(tx, events)
 }
 
 /** O-13: the content counts as stored, and the policy receipt as used. */

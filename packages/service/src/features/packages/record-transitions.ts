@@ -2,7 +2,6 @@ import type { AuditEvent } from '@agent-exchange/protocol'
 import type { Transaction } from '../../db/database.ts'
 import { lockNames } from '../../kernel/named-locks.ts'
 import { deferToCommit } from '../../db/transaction.ts'
-import { randomId } from '../../kernel/ids.ts'
 import { Problem } from '../../kernel/problem.ts'
 import { insertAuditRecords, linkEntries } from '../audit/chain.ts'
 import { emitEvents } from '../notifications/emit-events.ts'
@@ -74,7 +73,6 @@ export async function recordTransitions(
   emitEvents(
     tx,
     applied.flatMap(({ events }) => events),
-    transitions[0]?.cause.context.newId ?? randomId,
   )
   return applied.map(({ auditEvents }) => auditEvents)
 }
