@@ -19,7 +19,7 @@ interface LinkOnlyEntry {
 
 type StoredEntry = FullEntry | LinkOnlyEntry
 
-interface StoredRecord {
+export interface StoredRecord {
   readonly entries: string
   /** The text of the first entries, from the policy receipt. */
   readonly receipt_entries: string | null
@@ -72,7 +72,8 @@ export async function nextRecordAfter(
   return next?.first_position
 }
 
-function entriesOf({ entries, receipt_entries }: StoredRecord): EvidenceEntry[] {
+/** The entries of a record as shown in evidence. */
+export function entriesOf({ entries, receipt_entries }: StoredRecord): EvidenceEntry[] {
   const texts = receipt_entries === null ? [] : fromLines(receipt_entries)
   return (JSON.parse(entries) as StoredEntry[]).map((stored, index) => {
     const entry = 'entry' in stored ? stored.entry : linked(texts[index], stored)

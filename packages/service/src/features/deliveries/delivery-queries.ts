@@ -9,6 +9,7 @@ export interface DeliveryRow {
   readonly delivery_id: string
   readonly webhook_endpoint_id: string
   readonly organization_id: string
+  readonly package_id: string
   readonly notification_id: string
   readonly event_id: string
   readonly state: DeliveryState
@@ -42,8 +43,8 @@ export interface DeliveryFilter {
 }
 
 export const DELIVERY_COLUMNS = fragment`
-  delivery_id, webhook_endpoint_id, organization_id, notification_id, event_id, state, attempt, next_attempt_at,
-  claim_id, created_at, finished_at, replay_of, replay_actor, replay_reason`
+  delivery_id, webhook_endpoint_id, organization_id, package_id, notification_id, event_id, state, attempt,
+  next_attempt_at, claim_id, created_at, finished_at, replay_of, replay_actor, replay_reason`
 
 /** What a filter says beside the state. An id begins with the time of its making. */
 export const matching = ({ organizationId, endpointId, since, until }: DeliveryFilter) => fragment`

@@ -12,16 +12,12 @@ import { insertReplays, type ReplayOrder } from './replay-insert.ts'
 export async function replayDelivery(tx: Transaction, id: string, order: ReplayOrder): Promise<DeliveryRow> {
   const found = await findDelivery(tx, id)
   if (!found) throw new Problem('resource_not_found')
-  const [place] = await tx<
-    { package_id: string }[]
-  >`select package_id from delivery where delivery_id = ${id}`
-  if (!place) throw new Problem('resource_not_found')
-  const threads = await holdThreads(tx, [place])
+  const threads = await holdThreads(tx, [found])
   await requireActiveEndpoint(tx, found.webhook_endpoint_id)
   // Under the endpoint's lock, so that of two replays at once the second sees the first.
   const siblings = await tx<DeliveryRow[]>`
     select ${DELIVERY_COLUMNS} from delivery
-    where package_id = ${place.package_id}
+    where package_id = ${found.package_id}
       and notification_id = ${found.notification_id} and webhook_endpoint_id = ${found.webhook_endpoint_id}
     order by delivery_id`
   const own = siblings.find((each) => each.delivery_id === id)
@@ -30,7 +26,7 @@ export async function replayDelivery(tx: Transaction, id: string, order: ReplayO
     select from notification where notification_id = ${found.notification_id}`
   if (!notification)
     throw refused('notification_not_retained', 'Its notification is older than O-18 keeps any.')
-  const [replayed] = await insertReplays(tx, [{ ...found, ...place, replay_of: id }], threads, order)
+  const [replayed] = await insertReplays(tx, [{ ...found, replay_of: id }], threads, order)
   const made = replayed && (await findDelivery(tx, replayed.delivery_id))
   if (!made) throw new Error('a delivery that was just made is gone')
   return made

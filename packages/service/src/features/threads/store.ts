@@ -114,6 +114,30 @@ export async function findThreadOfParty(
   return { ...thread, participants: organizationsIn(pairs).filter((organization) => seen.has(organization)) }
 }
 
+/** A thread as an operator sees it. */
+export interface ThreadFacts {
+  readonly thread_id: string
+  readonly transport_mode: TransportMode
+  readonly protocol_version: string
+  readonly created_at: string
+  readonly package_count: number
+  /** Entries of its audit chain. */
+  readonly audit_count: number
+  /** Its organizations, in order of joining. */
+  readonly organizations: readonly string[]
+}
+
+export async function findThread(queries: Queries, threadId: string): Promise<ThreadFacts | undefined> {
+  const [row] = await queries<(Omit<ThreadFacts, 'organizations'> & { pairs: string[] })[]>`
+    select thread_id, transport_mode, protocol_version, created_at, package_count, audit_count, pairs
+    from thread where thread_id = ${threadId}`
+  if (!row) return undefined
+  const { pairs, ...thread } = row
+  return { ...thread, organizations: organizationsIn(pairs).slice(0, MAXIMUM_ORGANIZATIONS_SHOWN) }
+}
+
+const MAXIMUM_ORGANIZATIONS_SHOWN = 100
+
 /** The ends of the audit chains of the given threads, which the caller has locked. */
 export async function chainEnds(tx: Transaction, ids: readonly string[]): Promise<Map<string, ChainEnd>> {
   const rows = await tx<{ thread_id: string; count: number; hash: string | null; recorded_at: string }[]>`

@@ -9,7 +9,9 @@ import {
   type DeliveryFilter,
   type DeliveryRow,
 } from '../../features/deliveries/delivery-queries.ts'
+import { adviseOnDelivery } from '../../features/deliveries/delivery-advice.ts'
 import { findEndpoint } from '../../features/deliveries/endpoint-queries.ts'
+import type { AttemptDetails } from '../../delivery/attempt-record.ts'
 import { countReplays, MAXIMUM_COUNTED, replayMany } from '../../features/deliveries/replay-many.ts'
 import { replayDelivery } from '../../features/deliveries/replay.ts'
 import { Problem } from '../../kernel/problem.ts'
@@ -33,55 +35,81 @@ const deliveryFilter = input({
   state: Type.Optional(Type.Enum([...DELIVERY_STATES])),
 })
 
-export const deliveryRoutes: readonly Route[] = [
-  read('/deliveries', deliveryFilter, (call, db) => {
-    const wanted: DeliveryFilter = { ...selectionOf(call.input), state: call.input.state }
-    const rows = (after: string | undefined, limit: number) => listDeliveries(db, wanted, { after, limit })
-    const name = ['deliveries', JSON.stringify(wanted)]
-    return listPage(call, { name, rows, position: ({ delivery_id }) => delivery_id }, toDelivery)
-  }),
+export const listDeliveriesRoute = read('/deliveries', deliveryFilter, (call, db) => {
+  const wanted: DeliveryFilter = { ...selectionOf(call.input), state: call.input.state }
+  const rows = (after: string | undefined, limit: number) => listDeliveries(db, wanted, { after, limit })
+  const name = ['deliveries', JSON.stringify(wanted)]
+  return listPage(call, { name, rows, position: ({ delivery_id }) => delivery_id }, toDelivery)
+})
 
-  read('/deliveries/:delivery_id', input({}), async ({ params }, db) => {
-    const id = params['delivery_id'] ?? ''
-    const delivery = await findDelivery(db, id)
-    if (!delivery) throw new Problem('resource_not_found')
-    const [attempts, replays, endpoint] = await Promise.all([
-      attemptsOf(db, id),
-      replaysOf(db, id, MAXIMUM_REPLAYS_SHOWN),
-      findEndpoint(db, delivery.webhook_endpoint_id),
-    ])
-    return {
-      ...toDelivery(delivery),
-      endpoint: { url: endpoint?.url, status: endpoint?.status, status_reason: endpoint?.status_reason },
-      attempts: attempts.map((attempt) => ({ ...attempt, details: JSON.parse(attempt.details) as object })),
-      replays: replays.map(toDelivery),
-    }
-  }),
+export const showDeliveryRoute = read('/deliveries/:delivery_id', input({}), async ({ params }, db) => {
+  const id = params['delivery_id'] ?? ''
+  const delivery = await findDelivery(db, id)
+  if (!delivery) throw new Problem('resource_not_found')
+  const [attempts, replays, endpoint] = await Promise.all([
+    attemptsOf(db, id),
+    replaysOf(db, id, MAXIMUM_REPLAYS_SHOWN),
+    findEndpoint(db, delivery.webhook_endpoint_id),
+  ])
+  const shownAttempts = attempts.map((attempt) => ({
+    ...attempt,
+    details: JSON.parse(attempt.details) as AttemptDetails,
+  }))
+  const last = shownAttempts.at(-1)?.details
+  return {
+    ...toDelivery(delivery),
+    what_to_do: adviseOnDelivery({
+      state: delivery.state,
+      isReplayed: replays.length > 0,
+      endpointStatus: endpoint?.status,
+      status: last?.status,
+      errorClass: last?.error_class,
+    }),
+    endpoint: { url: endpoint?.url, status: endpoint?.status, status_reason: endpoint?.status_reason },
+    attempts: shownAttempts,
+    replays: replays.map(toDelivery),
+  }
+})
 
-  // EVT-12: a new delivery of the same event.
-  change('/deliveries/:delivery_id/replay', { body: input({ reason }), status: 201 }, async (call, tx) => {
+// EVT-12: a new delivery of the same event.
+export const replayDeliveryRoute = change(
+  '/deliveries/:delivery_id/replay',
+  { body: input({ reason }), status: 201 },
+  async (call, tx) => {
     const target = call.params['delivery_id'] ?? ''
     const replay = await replayDelivery(tx, target, replayOrder(call))
     return { answer: toDelivery(replay), logged: true }
-  }),
+  },
+)
 
-  // Preview of a bulk replay.
-  read('/replays', input({ ...selection, state: replayState }), async ({ input: wanted }, db) => {
+// Preview of a bulk replay.
+export const countReplaysRoute = read(
+  '/replays',
+  input({ ...selection, state: replayState }),
+  async ({ input: wanted }, db) => {
     const endpoints = await countReplays(db, { ...selectionOf(wanted), state: wanted.state })
     const count = endpoints.reduce((sum, each) => sum + each.count, 0)
     return { count, more: count >= MAXIMUM_COUNTED, endpoints }
-  }),
+  },
+)
 
-  // One batch of a bulk replay. The replay is complete when a batch is empty.
-  change(
-    '/replays',
-    { body: input({ ...selection, webhook_endpoint_id: Type.String(), state: replayState, reason }) },
-    async (call, tx) => {
-      const { webhook_endpoint_id: endpointId, state } = call.input
-      const wanted = { ...selectionOf(call.input), endpointId, state }
-      return { answer: replayAnswer(await replayMany(tx, wanted, replayOrder(call))), logged: true }
-    },
-  ),
+// One batch of a bulk replay. The replay is complete when a batch is empty.
+export const replayManyRoute = change(
+  '/replays',
+  { body: input({ ...selection, webhook_endpoint_id: Type.String(), state: replayState, reason }) },
+  async (call, tx) => {
+    const { webhook_endpoint_id: endpointId, state } = call.input
+    const wanted = { ...selectionOf(call.input), endpointId, state }
+    return { answer: replayAnswer(await replayMany(tx, wanted, replayOrder(call))), logged: true }
+  },
+)
+
+export const deliveryRoutes: readonly Route[] = [
+  listDeliveriesRoute,
+  showDeliveryRoute,
+  replayDeliveryRoute,
+  countReplaysRoute,
+  replayManyRoute,
 ]
 
 interface Selection {
@@ -95,11 +123,23 @@ function selectionOf({ organization_id, webhook_endpoint_id, since, until }: Sel
   return { organizationId: organization_id, endpointId: webhook_endpoint_id, since, until }
 }
 
+/** What is not null, and `next_attempt_at` and `claim_id` of pending deliveries only. */
+type Optional =
+  | 'next_attempt_at'
+  | 'claim_id'
+  | 'finished_at'
+  | 'replay_of'
+  | 'replay_actor'
+  | 'replay_reason'
+export type ShownDelivery = Omit<DeliveryRow, Optional> & {
+  readonly [Name in Optional]?: NonNullable<DeliveryRow[Name]>
+}
+
 /** Leaves out members without a value, and those that apply to pending deliveries only. */
-function toDelivery(row: DeliveryRow): Partial<DeliveryRow> {
+function toDelivery(row: DeliveryRow): ShownDelivery {
   const onlyPending = new Set(['next_attempt_at', 'claim_id'])
   const shown = Object.entries(row).filter(([name, value]) => {
     return value !== null && (!onlyPending.has(name) || row.state === 'pending')
   })
-  return Object.fromEntries(shown)
+  return Object.fromEntries(shown) as unknown as ShownDelivery
 }

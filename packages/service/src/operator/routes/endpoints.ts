@@ -12,8 +12,10 @@ import {
   type EndpointRow,
   type EndpointStatus,
 } from '../../features/deliveries/endpoint-queries.ts'
+import { lastFailedOf, readEndpointHistory } from '../../features/deliveries/endpoint-history.ts'
 import { endPendingOf } from '../../features/deliveries/end-pending.ts'
 import { countMissed, replayMissed } from '../../features/deliveries/missed.ts'
+import { replayDelivery } from '../../features/deliveries/replay.ts'
 import { wakeWorkers } from '../../features/deliveries/wake-workers.ts'
 import { Problem } from '../../kernel/problem.ts'
 import { filter, listPage, pageFields } from '../listing.ts'
@@ -26,36 +28,48 @@ const endpointFilter = input({
   status: Type.Optional(Type.Enum(['active', 'disabled', 'deleted'])),
 })
 
-export const endpointRoutes: readonly Route[] = [
-  read('/endpoints', endpointFilter, (call, db) => {
-    const { organization_id: organizationId, status } = call.input
-    const rows = (after: string | undefined, limit: number) =>
-      listEndpoints(db, { organizationId, status, after, limit })
-    const name = ['endpoints', organizationId, status]
-    return listPage(call, { name, rows, position: (row) => row.webhook_endpoint_id }, toEndpoint)
-  }),
+export const listEndpointsRoute = read('/endpoints', endpointFilter, (call, db) => {
+  const { organization_id: organizationId, status } = call.input
+  const rows = (after: string | undefined, limit: number) =>
+    listEndpoints(db, { organizationId, status, after, limit })
+  const name = ['endpoints', organizationId, status]
+  return listPage(call, { name, rows, position: (row) => row.webhook_endpoint_id }, toEndpoint)
+})
 
-  read('/endpoints/:webhook_endpoint_id', input({}), async ({ params }, db) => {
-    const endpoint = await findEndpoint(db, params['webhook_endpoint_id'] ?? '')
+export const showEndpointRoute = read(
+  '/endpoints/:webhook_endpoint_id',
+  input({}),
+  async ({ params, now }, db) => {
+    const id = params['webhook_endpoint_id'] ?? ''
+    const endpoint = await findEndpoint(db, id)
     if (!endpoint) throw new Problem('resource_not_found')
-    return { ...toEndpoint(endpoint), missed: await countMissed(db, endpoint) }
-  }),
+    const [missed, history, lastFailed] = await Promise.all([
+      countMissed(db, endpoint),
+      readEndpointHistory(db, id, now),
+      lastFailedOf(db, id),
+    ])
+    return { ...toEndpoint(endpoint), missed, history, last_failed_delivery_id: lastFailed ?? null }
+  },
+)
 
-  change(
-    '/endpoints/:webhook_endpoint_id/enable',
-    { body: input({ reason: optionalReason }) },
-    async (call, tx) => {
-      const { endpoint, lastSequence } = await lockWithStream(call, tx, ['disabled'])
-      const id = endpoint.webhook_endpoint_id
-      const enabled = await markEnabled(tx, id, { now: call.now, lastSequence })
-      // Pending deliveries resume.
-      await wakeWorkers(tx, id)
-      const missed = enabled && (await countMissed(tx, enabled))
-      return changed('endpoint.enable', endpoint, enabled, { missed })
-    },
-  ),
+export const enableEndpointRoute = change(
+  '/endpoints/:webhook_endpoint_id/enable',
+  { body: input({ reason: optionalReason }) },
+  async (call, tx) => {
+    const { endpoint, lastSequence } = await lockWithStream(call, tx, ['disabled'])
+    const id = endpoint.webhook_endpoint_id
+    const enabled = await markEnabled(tx, id, { now: call.now, lastSequence })
+    // Pending deliveries resume.
+    await wakeWorkers(tx, id)
+    const missed = enabled && (await countMissed(tx, enabled))
+    return changed('endpoint.enable', endpoint, enabled, { missed })
+  },
+)
 
-  change('/endpoints/:webhook_endpoint_id/disable', { body: input({ reason }) }, async (call, tx) => {
+export const disableEndpointRoute = change(
+  '/endpoints/:webhook_endpoint_id/disable',
+  { body: input({ reason }) },
+  async (call, tx) => {
     const { endpoint, lastSequence } = await lockWithStream(call, tx, ['active'])
     const { webhook_endpoint_id: endpointId, organization_id: organizationId } = endpoint
     const why = `operator: ${call.input.reason}`
@@ -63,27 +77,52 @@ export const endpointRoutes: readonly Route[] = [
     const disabled = await markDisabled(tx, endpointId, { reason: why, now, lastSequence })
     await raiseAlert(tx, { endpointId, organizationId, kind: 'endpoint_disabled', reason: why, now })
     return changed('endpoint.disable', endpoint, disabled)
-  }),
+  },
+)
 
-  // The row is kept for the deliveries that refer to it. Pending deliveries end unsent.
-  change(
-    '/endpoints/:webhook_endpoint_id/delete',
-    { body: input({ reason: optionalReason }) },
-    async (call, tx) => {
-      const { endpoint } = await lockWithStream(call, tx, ['active', 'disabled'])
-      const why = `operator: ${call.input.reason ?? 'no reason given'}`
-      const id = endpoint.webhook_endpoint_id
-      const deleted = await markDeleted(tx, id, { reason: why, now: call.now })
-      const ended = await endPendingOf(tx, id, call.now)
-      return changed('endpoint.delete', endpoint, deleted, { ended_deliveries: ended })
-    },
-  ),
+// The row is kept for the deliveries that refer to it. Pending deliveries end unsent.
+export const deleteEndpointRoute = change(
+  '/endpoints/:webhook_endpoint_id/delete',
+  { body: input({ reason: optionalReason }) },
+  async (call, tx) => {
+    const { endpoint } = await lockWithStream(call, tx, ['active', 'disabled'])
+    const why = `operator: ${call.input.reason ?? 'no reason given'}`
+    const id = endpoint.webhook_endpoint_id
+    const deleted = await markDeleted(tx, id, { reason: why, now: call.now })
+    const ended = await endPendingOf(tx, id, call.now)
+    return changed('endpoint.delete', endpoint, deleted, { ended_deliveries: ended })
+  },
+)
 
-  // One batch. The replay is complete when a batch is empty.
-  change('/endpoints/:webhook_endpoint_id/replay-missed', { body: input({ reason }) }, async (call, tx) => {
+// One batch. The replay is complete when a batch is empty.
+export const replayMissedRoute = change(
+  '/endpoints/:webhook_endpoint_id/replay-missed',
+  { body: input({ reason }) },
+  async (call, tx) => {
     const id = call.params['webhook_endpoint_id'] ?? ''
     return { answer: replayAnswer(await replayMissed(tx, id, replayOrder(call))), logged: true }
-  }),
+  },
+)
+
+// Replays the newest delivery that failed: the quickest check that a receiver works again.
+export const replayLastFailedRoute = change(
+  '/endpoints/:webhook_endpoint_id/replay-last-failed',
+  { body: input({ reason }), status: 201 },
+  async (call, tx) => {
+    const last = await lastFailedOf(tx, call.params['webhook_endpoint_id'] ?? '')
+    if (last === undefined) throw new Problem('resource_not_found')
+    return { answer: await replayDelivery(tx, last, replayOrder(call)), logged: true }
+  },
+)
+
+export const endpointRoutes: readonly Route[] = [
+  listEndpointsRoute,
+  showEndpointRoute,
+  enableEndpointRoute,
+  disableEndpointRoute,
+  deleteEndpointRoute,
+  replayMissedRoute,
+  replayLastFailedRoute,
 ]
 
 /** Locks the organization's stream and the endpoint, which must be in one of these states. */

@@ -11,6 +11,8 @@ import { operatorRoutes } from './operators.ts'
 import { organizationRoutes } from './organizations.ts'
 import { overviewRoutes } from './overview.ts'
 import { profileRoutes } from './profile.ts'
+import { packageRoutes } from './packages.ts'
+import { searchRoutes } from './search.ts'
 import { sessionRoutes } from './sessions.ts'
 import { skillRoutes } from './skills.ts'
 import { transparencyLogRoutes } from './transparency-log.ts'
@@ -27,6 +29,8 @@ export const routes: readonly Route[] = [
   ...skillRoutes,
   ...agentRoutes,
   ...keyRoutes,
+  ...searchRoutes,
+  ...packageRoutes,
   ...endpointRoutes,
   ...deliveryRoutes,
   ...alertRoutes,
