@@ -94,6 +94,17 @@ const COMMANDS: readonly Entry[] = [
   entry('delivery', 'Webhook deliveries', async () =>
     (await import('./commands/operator/delivery.ts')).deliveryCommand(),
   ),
+  entry('package', 'Packages of all organizations: where they are, never what they say', async () =>
+    (await import('./commands/operator/package.ts')).packageCommand(),
+  ),
+  entry('thread', 'Threads of packages', async () =>
+    (await import('./commands/operator/thread.ts')).threadCommand(),
+  ),
+  entry(
+    'search',
+    'Find an object by any id: package, thread, receipt, event, delivery, correlation id, agent, …',
+    async () => (await import('./commands/operator/search.ts')).searchCommand(),
+  ),
   entry('log', 'The transparency log: its state, and recovery after a restore', async () =>
     (await import('./commands/operator/transparency-log.ts')).transparencyLogCommand(),
   ),

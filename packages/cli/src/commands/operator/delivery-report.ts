@@ -11,6 +11,7 @@ export interface ShownDelivery {
     readonly status?: string
     readonly status_reason?: string | null
   }
+  readonly what_to_do?: string
   readonly attempts: readonly ShownAttempt[]
   readonly replays: readonly object[]
 }
@@ -39,10 +40,17 @@ const REPLAY_COLUMNS = ['delivery_id', 'state', 'created_at', 'replay_actor', 'r
 const APART = new Set(['error', 'signature_base', 'response_excerpt'])
 
 /** A delivery with all attempts, its summary first. */
-export function deliveryReport({ endpoint = {}, attempts, replays, ...delivery }: ShownDelivery): string {
+export function deliveryReport({
+  endpoint = {},
+  attempts,
+  replays,
+  what_to_do,
+  ...delivery
+}: ShownDelivery): string {
   const last = attempts.at(-1)
   const parts = [
     headline({ ...delivery, endpoint, attempts, replays }),
+    ...(what_to_do === undefined ? [] : [what_to_do]),
     description({
       ...delivery,
       url: endpoint.url,
