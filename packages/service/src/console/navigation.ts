@@ -20,6 +20,7 @@ const SECTIONS: readonly Section[] = [
     text: 'Traffic',
     places: [
       { href: '/search', text: 'Search' },
+      { href: '/packages', text: 'Packages' },
       { href: '/deliveries', text: 'Deliveries' },
       { href: '/endpoints', text: 'Endpoints' },
       { href: '/alerts', text: 'Alerts' },
@@ -55,7 +56,7 @@ const SECTIONS: readonly Section[] = [
 ]
 
 /** Paths below which pages of a place are, beside its own. */
-const FURTHER_PATHS: Readonly<Record<string, string>> = { '/packages': '/search', '/threads': '/search' }
+const FURTHER_PATHS: Readonly<Record<string, string>> = { '/threads': '/packages', '/replay': '/deliveries' }
 
 export function navigationFor(
   operator: Operator,

@@ -12,6 +12,7 @@ import { operatorLogPages } from './operator-log/pages.ts'
 import { operatorsPages } from './operators/pages.ts'
 import { organizationsPages } from './organizations/pages.ts'
 import { overviewPages } from './overview/pages.ts'
+import { packagesPages } from './packages/pages.ts'
 import { searchPages } from './search/pages.ts'
 import { sessionsPages } from './sessions/pages.ts'
 import { settingsPages } from './settings/pages.ts'
@@ -21,6 +22,7 @@ import { skillsPages } from './skills/pages.ts'
 export const pages: readonly ConsolePage[] = [
   ...overviewPages,
   ...searchPages,
+  ...packagesPages,
   ...deliveriesPages,
   ...endpointsPages,
   ...alertsPages,

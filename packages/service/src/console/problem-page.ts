@@ -24,11 +24,12 @@ export function problemContent(problem: Problem, correlationId: string): { title
 }
 
 function adviceOf({ code, details }: Problem): string {
-  const { failures, exists, state, required_role: required, role } = details as Partial<Details>
+  const { failures, exists, state, hint, required_role: required, role } = details as Partial<Details>
   if (required !== undefined)
     return `This needs the role ${required}; yours is ${role}. An administrator can change it: aex operator set-role.`
   if (failures) return failures.map(({ pointer, message }) => `${fieldOf(pointer)}: ${message}`).join(' ')
   if (exists !== undefined) return `${exists} exists already. Use another name.`
+  if (hint !== undefined) return hint
   if (state !== undefined)
     return `The current state is ${state}. Load the page again to see what is possible now.`
   if (code === 'resource_not_found')
@@ -41,6 +42,7 @@ interface Details {
   readonly failures: readonly Failure[]
   readonly exists: string
   readonly state: string
+  readonly hint: string
   readonly required_role: string
   readonly role: string
 }

@@ -1,11 +1,12 @@
-import { emptyState } from '@agent-exchange/web'
-import { get, type ConsolePage } from '../console-page.ts'
+import { get, post, type ConsolePage } from '../console-page.ts'
+import { showDeliveries } from './delivery-list.ts'
+import { replayDelivery, showDelivery } from './delivery-page.ts'
+import { replayMany, showReplay } from './replay-page.ts'
 
 export const deliveriesPages: readonly ConsolePage[] = [
-  get('/deliveries', async ({ show }) =>
-    show({
-      title: 'Deliveries',
-      main: emptyState({ title: 'Nothing here yet', text: 'Use the aex command.' }),
-    }),
-  ),
+  get('/deliveries', showDeliveries),
+  get('/deliveries/:delivery_id', showDelivery),
+  post('/deliveries/:delivery_id/replay', replayDelivery),
+  get('/replay', showReplay),
+  post('/replay', replayMany),
 ]

@@ -1,11 +1,22 @@
-import { emptyState } from '@agent-exchange/web'
-import { get, type ConsolePage } from '../console-page.ts'
+import { get, post, type ConsolePage } from '../console-page.ts'
+import {
+  deleteEndpoint,
+  disableEndpoint,
+  enableEndpoint,
+  replayLastFailed,
+  replayMissedOf,
+} from './endpoint-actions.ts'
+import { showEndpoints } from './endpoint-list.ts'
+import { showEndpoint } from './endpoint-page.ts'
+
+const ENDPOINT = '/endpoints/:webhook_endpoint_id'
 
 export const endpointsPages: readonly ConsolePage[] = [
-  get('/endpoints', async ({ show }) =>
-    show({
-      title: 'Endpoints',
-      main: emptyState({ title: 'Nothing here yet', text: 'Use the aex command.' }),
-    }),
-  ),
+  get('/endpoints', showEndpoints),
+  get(ENDPOINT, showEndpoint),
+  post(`${ENDPOINT}/enable`, enableEndpoint),
+  post(`${ENDPOINT}/disable`, disableEndpoint),
+  post(`${ENDPOINT}/delete`, deleteEndpoint),
+  post(`${ENDPOINT}/replay-missed`, replayMissedOf),
+  post(`${ENDPOINT}/replay-last-failed`, replayLastFailed),
 ]

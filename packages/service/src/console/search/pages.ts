@@ -1,8 +1,79 @@
-import { emptyState } from '@agent-exchange/web'
+import { emptyState, filterForm, html, identifier, table, type Html, type Part } from '@agent-exchange/web'
+import { searchRoute } from '../../operator/routes/search.ts'
 import { get, type ConsolePage } from '../console-page.ts'
+import { agentPath, deliveryPath, endpointPath, organizationPath, packagePath, threadPath } from '../links.ts'
+
+type Found = Awaited<ReturnType<typeof searchRoute.run>>['items'][number]
+
+/** Kinds that have a page of their own. */
+const PATHS: Partial<Record<Found['kind'], (id: string) => string>> = {
+  package: packagePath,
+  thread: threadPath,
+  delivery: deliveryPath,
+  webhook_endpoint: endpointPath,
+  organization: organizationPath,
+  agent: agentPath,
+}
 
 export const searchPages: readonly ConsolePage[] = [
-  get('/search', async ({ show }) =>
-    show({ title: 'Search', main: emptyState({ title: 'Nothing here yet', text: 'Use the aex command.' }) }),
-  ),
+  get('/search', async ({ query, api, show, redirect }) => {
+    const id = query.get('id')
+    const items = id === undefined ? [] : (await api(searchRoute, { input: { id } })).items
+    const [only, ...others] = items
+    const path = only && others.length === 0 ? PATHS[only.kind] : undefined
+    if (only && path) return redirect(path(only.id))
+    return show({ title: 'Search', main: html`${searchForm(id)}${id !== undefined && results(id, items)}` })
+  }),
 ]
+
+function searchForm(id: string | undefined): Html {
+  const hint =
+    'The whole id of a package, thread, receipt, event, notification, delivery, endpoint, agent, organization or client, or a correlation id.'
+  return filterForm({
+    id: 'search',
+    action: '/search',
+    fields: [
+      {
+        kind: 'search',
+        name: 'id',
+        label: 'Id',
+        hint,
+        isRequired: true,
+        maxLength: 1_024,
+        ...(id !== undefined && { value: id }),
+      },
+    ],
+    submitLabel: 'Find',
+  })
+}
+
+function results(id: string, items: readonly Found[]): Html {
+  if (items.length === 0)
+    return emptyState({
+      title: 'Nothing has this id',
+      text: html`Ids are searched as a whole. A correlation id is found if it submitted a package. You can
+        also look through <a href="/packages">packages</a> or <a href="/deliveries">deliveries</a>.`,
+    })
+  return table({
+    caption: `What has the id ${id}`,
+    hidesCaption: true,
+    columns: [
+      { title: 'Kind' },
+      { title: 'Id' },
+      { title: 'Package' },
+      { title: 'Thread' },
+      { title: 'Organization' },
+    ],
+    rows: items.map((item) => [
+      item.kind.replaceAll('_', ' '),
+      identifier(item.id, PATHS[item.kind]?.(item.id)),
+      linked(item.package_id, packagePath),
+      linked(item.thread_id, threadPath),
+      linked(item.organization_id, organizationPath),
+    ]),
+  })
+}
+
+function linked(id: string | null, path: (id: string) => string): Part {
+  return id === null ? '–' : identifier(id, path(id))
+}

@@ -7,7 +7,6 @@ import {
   listDeliveries,
   replaysOf,
   type DeliveryFilter,
-  type DeliveryRow,
 } from '../../features/deliveries/delivery-queries.ts'
 import { adviseOnDelivery } from '../../features/deliveries/delivery-advice.ts'
 import { findEndpoint } from '../../features/deliveries/endpoint-queries.ts'
@@ -18,6 +17,7 @@ import { Problem } from '../../kernel/problem.ts'
 import { filter, listPage, pageFields } from '../listing.ts'
 import { change, input, read, reason, type Route } from '../route.ts'
 import { replayAnswer, replayOrder } from './replay-answer.ts'
+import { toDelivery } from './shown-delivery.ts'
 
 const MAXIMUM_REPLAYS_SHOWN = 100
 
@@ -121,25 +121,4 @@ interface Selection {
 
 function selectionOf({ organization_id, webhook_endpoint_id, since, until }: Selection): DeliveryFilter {
   return { organizationId: organization_id, endpointId: webhook_endpoint_id, since, until }
-}
-
-/** What is not null, and `next_attempt_at` and `claim_id` of pending deliveries only. */
-type Optional =
-  | 'next_attempt_at'
-  | 'claim_id'
-  | 'finished_at'
-  | 'replay_of'
-  | 'replay_actor'
-  | 'replay_reason'
-export type ShownDelivery = Omit<DeliveryRow, Optional> & {
-  readonly [Name in Optional]?: NonNullable<DeliveryRow[Name]>
-}
-
-/** Leaves out members without a value, and those that apply to pending deliveries only. */
-function toDelivery(row: DeliveryRow): ShownDelivery {
-  const onlyPending = new Set(['next_attempt_at', 'claim_id'])
-  const shown = Object.entries(row).filter(([name, value]) => {
-    return value !== null && (!onlyPending.has(name) || row.state === 'pending')
-  })
-  return Object.fromEntries(shown) as unknown as ShownDelivery
 }

@@ -21,6 +21,7 @@ import { Problem } from '../../kernel/problem.ts'
 import { filter, listPage, pageFields } from '../listing.ts'
 import { change, input, optionalReason, read, reason, type OperatorCall, type Route } from '../route.ts'
 import { replayAnswer, replayOrder } from './replay-answer.ts'
+import { toDelivery } from './shown-delivery.ts'
 
 const endpointFilter = input({
   ...pageFields,
@@ -111,7 +112,7 @@ export const replayLastFailedRoute = change(
   async (call, tx) => {
     const last = await lastFailedOf(tx, call.params['webhook_endpoint_id'] ?? '')
     if (last === undefined) throw new Problem('resource_not_found')
-    return { answer: await replayDelivery(tx, last, replayOrder(call)), logged: true }
+    return { answer: toDelivery(await replayDelivery(tx, last, replayOrder(call))), logged: true }
   },
 )
 

@@ -6,6 +6,6 @@ export function replayOrder({ actor, input, now }: OperatorCall<{ reason: string
   return { actor, reason: input.reason, now }
 }
 
-export function replayAnswer(replayed: readonly Replayed[]): object {
+export function replayAnswer(replayed: readonly Replayed[]) {
   return { replayed: replayed.length, deliveries: replayed }
 }

@@ -1,0 +1,181 @@
+import {
+  definitionList,
+  exactTime,
+  form,
+  html,
+  identifier,
+  notice,
+  table,
+  visible,
+  type Html,
+  type Part,
+  type Tone,
+} from '@agent-exchange/web'
+import { hasRole } from '../../kernel/operator-roles.ts'
+import { replayDeliveryRoute, showDeliveryRoute } from '../../operator/routes/deliveries.ts'
+import type { ConsoleCall, PageAnswer } from '../console-page.ts'
+import { reasonField } from '../form-fields.ts'
+import { deliveryPath, endpointPath, organizationPath, packagePath } from '../links.ts'
+import { deliveryBadge, endpointBadge } from '../state-badges.ts'
+
+type Delivery = Awaited<ReturnType<typeof showDeliveryRoute.run>>
+type Attempt = Delivery['attempts'][number]
+
+const TONES: Readonly<Record<Delivery['state'], Tone>> = {
+  delivered: 'good',
+  pending: 'info',
+  failed: 'bad',
+  dead: 'bad',
+}
+
+/** The flight recorder: what was tried, what came back, and what to do. */
+export async function showDelivery(call: ConsoleCall): Promise<PageAnswer> {
+  const delivery = await call.api(showDeliveryRoute, { params: call.params })
+  const { attempts, replays, endpoint } = delivery
+  return call.show({
+    title: 'Delivery',
+    main: html`${notice({ tone: TONES[delivery.state], title: headlineOf(delivery), text: delivery.what_to_do })}
+      ${replayForm(call, delivery)} ${definitionList(factsOf(delivery))}
+      <h2>Attempts</h2>
+      ${attemptTable(attempts)} ${attempts.map(evidenceOf)} ${replays.length > 0 && replayTable(replays)}
+      ${endpoint.url === undefined && html`<p class="quiet">The endpoint is not stored any more.</p>`}`,
+  })
+}
+
+export async function replayDelivery({
+  params,
+  form: given,
+  api,
+  redirect,
+}: ConsoleCall): Promise<PageAnswer> {
+  const replay = await api(replayDeliveryRoute, { params, input: { reason: given.get('reason') } })
+  return redirect(deliveryPath(replay.delivery_id), {
+    tone: 'good',
+    title: 'Replayed.',
+    text: 'This is the new delivery of the same event. Load the page again to see its result.',
+  })
+}
+
+function headlineOf({ state, attempt, attempts }: Delivery): string {
+  const last = attempts.at(-1)
+  const times = `${attempt} ${attempt === 1 ? 'attempt' : 'attempts'}`
+  const result = last && last.outcome !== 'delivered' ? `; the last result: ${resultOf(last)}` : ''
+  if (state === 'delivered') return `Delivered by attempt ${attempt}.`
+  if (state === 'pending') return `Pending after ${times}${result}.`
+  return `${state === 'dead' ? 'Dead letter' : 'Failed for good'} after ${times}${result}.`
+}
+
+function resultOf({ outcome, details: { status, error_class } }: Attempt): string {
+  return status === undefined ? (error_class ?? outcome) : `status ${status}`
+}
+
+function replayForm({ operator, csrfToken }: ConsoleCall, delivery: Delivery): Html | undefined {
+  const canFail = delivery.state === 'failed' || delivery.state === 'dead'
+  if (!canFail || delivery.endpoint.status !== 'active' || !hasRole(operator, 'operator')) return undefined
+  return form({
+    id: 'replay',
+    action: `${deliveryPath(delivery.delivery_id)}/replay`,
+    csrfToken,
+    fields: [reasonField],
+    submit: { label: 'Replay this delivery' },
+  })
+}
+
+function factsOf(delivery: Delivery): (readonly [string, Part])[] {
+  const { endpoint, organization_id: owner, webhook_endpoint_id: endpointId, replay_of: original } = delivery
+  const time = (at: string | undefined): Part => (at === undefined ? '–' : exactTime(new Date(at)))
+  return [
+    ['Delivery', identifier(delivery.delivery_id)],
+    ['State', deliveryBadge(delivery.state)],
+    ['Organization', identifier(owner, organizationPath(owner))],
+    ['Endpoint', identifier(endpointId, endpointPath(endpointId))],
+    [
+      'URL',
+      html`<bdi>${visible(endpoint.url ?? '–')}</bdi> ${endpoint.status && endpointBadge(endpoint.status)}`,
+    ],
+    ['Package', identifier(delivery.package_id, packagePath(delivery.package_id))],
+    ['Event', identifier(delivery.event_id)],
+    ['Notification', identifier(delivery.notification_id)],
+    ['Created', time(delivery.created_at)],
+    ...(delivery.next_attempt_at === undefined
+      ? []
+      : ([['Next attempt', time(delivery.next_attempt_at)]] as const)),
+    ['Finished', time(delivery.finished_at)],
+    ...(original === undefined
+      ? []
+      : ([
+          ['Replay of', identifier(original, deliveryPath(original))],
+          ['Replayed by', visible(delivery.replay_actor ?? '')],
+          ['Reason', visible(delivery.replay_reason ?? '')],
+        ] as const)),
+  ]
+}
+
+function attemptTable(attempts: readonly Attempt[]): Html {
+  return table({
+    caption: 'Attempts',
+    hidesCaption: true,
+    columns: [
+      { title: 'Attempt' },
+      { title: 'Started' },
+      { title: 'Result' },
+      { title: 'Duration', isNumeric: true },
+      { title: 'Address' },
+      { title: 'TLS' },
+      { title: 'Signing key' },
+      { title: 'Next attempt' },
+    ],
+    rows: attempts.map(({ attempt, started_at, outcome, details }) => [
+      String(attempt),
+      exactTime(new Date(started_at)),
+      html`${deliveryBadgeOf(outcome)} ${resultOf({ attempt, started_at, outcome, details })}`,
+      details.duration_ms === undefined ? '–' : `${Math.round(details.duration_ms)} ms`,
+      visible(details.address ?? '–'),
+      details.tls_version ?? '–',
+      visible(details.key_id ?? '–'),
+      details.next_attempt_at === undefined ? '–' : exactTime(new Date(details.next_attempt_at)),
+    ]),
+    empty: { title: 'No attempt yet', text: 'A worker sends it when it is due. Load the page again.' },
+  })
+}
+
+function deliveryBadgeOf(outcome: string): Html {
+  return deliveryBadge(outcome === 'retry' ? 'pending' : outcome === 'endpoint_gone' ? 'failed' : outcome)
+}
+
+/** Long texts of an attempt: the error, and the signature base to compare with what the receiver computes. */
+function evidenceOf({ attempt, details: { error, signature_base } }: Attempt): Html | undefined {
+  if (error === undefined && signature_base === undefined) return undefined
+  return html`<details>
+    <summary>Attempt ${attempt}: ${error === undefined ? '' : 'error and '}signature base</summary>
+    ${error !== undefined && html`<p>Error: <code>${visible(error)}</code></p>`}
+    ${
+      signature_base !== undefined &&
+      html`<p class="quiet">The receiver must compute the same text, byte for byte.</p>
+        <pre tabindex="0" role="region" aria-label="Signature base of attempt ${attempt}">
+${signature_base}</pre>`
+    }
+  </details>`
+}
+
+function replayTable(replays: Delivery['replays']): Html {
+  return html`<h2>Replays</h2>
+    ${table({
+      caption: 'Replays',
+      hidesCaption: true,
+      columns: [
+        { title: 'Delivery' },
+        { title: 'State' },
+        { title: 'Created' },
+        { title: 'Operator' },
+        { title: 'Reason' },
+      ],
+      rows: replays.map((replay) => [
+        identifier(replay.delivery_id, deliveryPath(replay.delivery_id)),
+        deliveryBadge(replay.state),
+        exactTime(new Date(replay.created_at)),
+        visible(replay.replay_actor ?? ''),
+        visible(replay.replay_reason ?? ''),
+      ]),
+    })}`
+}

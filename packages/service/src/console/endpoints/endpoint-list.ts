@@ -1,0 +1,58 @@
+import { filterForm, html, identifier, relativeTime, table, visible } from '@agent-exchange/web'
+import { listEndpointsRoute } from '../../operator/routes/endpoints.ts'
+import type { ConsoleCall, PageAnswer } from '../console-page.ts'
+import { choiceField, idField } from '../form-fields.ts'
+import { endpointPath, organizationPath } from '../links.ts'
+import { pagingLinks } from '../paging.ts'
+import { endpointBadge } from '../state-badges.ts'
+
+const ROWS_PER_PAGE = 25
+
+export async function showEndpoints({ query, api, show, now }: ConsoleCall): Promise<PageAnswer> {
+  const filter = { status: query.get('status'), organization_id: query.get('organization_id') }
+  const after = query.get('after')
+  const { items, next_cursor } = await api(listEndpointsRoute, {
+    input: { ...filter, after, limit: ROWS_PER_PAGE },
+  })
+  const form = filterForm({
+    id: 'filter',
+    action: '/endpoints',
+    fields: [
+      choiceField(
+        { name: 'status', label: 'Status', any: 'any status' },
+        ['active', 'disabled', 'deleted'],
+        filter.status,
+      ),
+      idField('organization_id', 'Organization id', filter.organization_id),
+    ],
+    submitLabel: 'Filter',
+  })
+  const endpoints = table({
+    caption: 'Endpoints',
+    hidesCaption: true,
+    columns: [
+      { title: 'Endpoint' },
+      { title: 'Status' },
+      { title: 'URL' },
+      { title: 'Organization' },
+      { title: 'Last change' },
+    ],
+    rows: items.map(({ webhook_endpoint_id: id, organization_id: owner, ...endpoint }) => [
+      identifier(id, endpointPath(id)),
+      html`${endpointBadge(endpoint.status)}
+      ${
+        endpoint.status_reason !== null &&
+        html`<br /><span class="quiet">${visible(endpoint.status_reason)}</span>`
+      }`,
+      html`<bdi>${visible(endpoint.url)}</bdi>`,
+      identifier(owner, organizationPath(owner)),
+      relativeTime(new Date(endpoint.updated_at), now),
+    ]),
+    empty: {
+      title: 'No endpoints',
+      text: 'Agents register endpoints themselves: POST /v1/webhook-endpoints, or aex agent listen. Until then they poll their stream.',
+    },
+    paging: pagingLinks('/endpoints', filter, { after, next: next_cursor }),
+  })
+  return show({ title: 'Webhook endpoints', main: html`${form}${endpoints}` })
+}
