@@ -1,0 +1,160 @@
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import {
+  deliveryWorld,
+  draftPackage,
+  sendPackage,
+  sendReceipt,
+  submit,
+  type DeliveryWorld,
+  type PackageDraft,
+} from '@agent-exchange/testkit'
+import { assertQuiet, checkPage, openBrowser, type TestBrowser } from '@agent-exchange/testkit/browser'
+import type { Page } from 'playwright-core'
+
+const CANARY = 'CANARY-plaintext-of-a-package'
+const MARKUP = '<img/src=x/onerror=document.title="stolen">'
+
+let setting: DeliveryWorld
+let browser: TestBrowser
+let token: string
+let endpointId: string
+/** A package that went through, with a failed delivery that was replayed. */
+let story: { draft: PackageDraft; deliveryId: string }
+
+before(async () => {
+  setting = await deliveryWorld()
+  browser = await openBrowser()
+  const { world, receiver, sender, owner } = setting
+  const { body } = await world.operate('POST', '/operators', { name: 'nightshift', role: 'operator' })
+  token = String(body['token'])
+  endpointId = await setting.endpoint()
+  receiver.reply = () => 500
+  const draft = await draftPackage(sender, owner, { plaintext: Buffer.from(CANARY) })
+  await submit(sender, draft, { correlationId: MARKUP })
+  await setting.until((all) => all.some(({ attempts }) => attempts.length > 0), 'tried')
+  receiver.reply = () => 400
+  await sendPackage(sender, owner, { threadId: draft.metadata.thread_id })
+  const all = await setting.until((each) => each.some(({ state }) => state === 'failed'), 'failed')
+  const deliveryId = all.find(({ state }) => state === 'failed')?.delivery_id ?? ''
+  receiver.reply = () => 204
+  await world.operate('POST', `/deliveries/${deliveryId}/replay`, { reason: 'receiver mended' })
+  await setting.until((each) => each.some(({ state }) => state === 'delivered'), 'delivered')
+  await owner.get(`/content/packages/${draft.metadata.package_id}`)
+  for (const state of ['received', 'opened']) await sendReceipt(owner, draft.metadata, state)
+  story = { draft, deliveryId }
+})
+after(async () => {
+  await browser?.[Symbol.asyncDispose]()
+  await setting?.[Symbol.asyncDispose]()
+})
+
+async function signIn(page: Page): Promise<void> {
+  await page.getByLabel('Operator token').fill(token)
+  await page.getByRole('button', { name: 'Sign in' }).click()
+  await page.getByRole('button', { name: 'Sign out' }).waitFor()
+}
+
+async function openDetails(page: Page): Promise<void> {
+  for (const details of await page.locator('main details').all()) await details.locator('summary').click()
+}
+
+const PAGES: Readonly<Record<string, () => string>> = {
+  'console-search': () => '/search?id=pkg_none',
+  'console-packages': () => '/packages',
+  'console-package': () => `/packages/${story.draft.metadata.package_id}`,
+  'console-thread': () => `/threads/${story.draft.metadata.thread_id}`,
+  'console-deliveries': () => '/deliveries',
+  'console-delivery': () => `/deliveries/${story.deliveryId}`,
+  'console-replay': () => '/replay',
+  'console-endpoints': () => '/endpoints',
+  'console-endpoint': () => `/endpoints/${endpointId}`,
+}
+
+for (const [name, path] of Object.entries(PAGES))
+  test(`${name} is accessible at every width, light and dark, and shows no plaintext`, async () => {
+    await checkPage(browser, {
+      name,
+      address: setting.world.operatorUrl + path(),
+      prepare: async (page) => {
+        await signIn(page)
+        assert.doesNotMatch(await page.content(), /CANARY/u)
+        assert.doesNotMatch(await page.title(), /stolen/u)
+      },
+    })
+  })
+
+test('opened facts are accessible, too', async () => {
+  for (const [name, path] of [
+    ['console-package-open', `/packages/${story.draft.metadata.package_id}`],
+    ['console-delivery-open', `/deliveries/${story.deliveryId}`],
+    ['console-endpoint-open', `/endpoints/${endpointId}`],
+  ] as const)
+    await checkPage(browser, {
+      name,
+      address: setting.world.operatorUrl + path,
+      prepare: async (page) => {
+        await signIn(page)
+        await openDetails(page)
+      },
+    })
+})
+
+test('[EVT-12] by clicking: send, see the timeline, break the receiver, see why, mend, replay, see it delivered', async () => {
+  const { world, receiver, sender, owner } = setting
+  await using watched = await browser.open(`${world.operatorUrl}/search`)
+  const { page } = watched
+  await signIn(page)
+
+  receiver.reply = () => 204
+  const sent = await sendPackage(sender, owner)
+  const find = async (id: string) => {
+    await page.getByRole('link', { name: 'Search', exact: true }).click()
+    await page.getByRole('searchbox', { name: 'Id' }).fill(id)
+    await page.getByRole('button', { name: 'Find' }).click()
+  }
+  await find(sent.metadata.package_id)
+  await page.getByRole('heading', { name: 'Package', exact: true }).waitFor()
+  await page.getByText('Package accepted', { exact: true }).waitFor()
+
+  receiver.reply = () => 403
+  const known = new Set((await setting.deliveries()).map(({ delivery_id }) => delivery_id))
+  const broken = await sendPackage(sender, owner)
+  await setting.until(
+    (all) => all.some(({ delivery_id, state }) => !known.has(delivery_id) && state === 'failed'),
+    'failed',
+  )
+  await find(broken.metadata.package_id)
+  const step = page.locator('.steps li', { hasText: 'Webhook attempt 1: status 403' })
+  await step.locator('summary').click()
+  await step.getByRole('link', { name: /^dlv_/u }).click()
+  await page.getByText('Compare the signature base below').waitFor()
+  await page.getByText('signature base', { exact: false }).last().click()
+
+  receiver.reply = () => 204
+  await page.getByLabel('Reason').fill('key of the receiver renewed')
+  await page.getByRole('button', { name: 'Replay this delivery' }).click()
+  await page.getByText('Replayed.').waitFor()
+  await setting.until(
+    (all) => all.every(({ delivery_id, state }) => known.has(delivery_id) || state !== 'pending'),
+    'ended',
+  )
+  await page.reload()
+  await page.getByText('Delivered by attempt 1.').waitFor()
+  await page.getByRole('link', { name: broken.metadata.package_id }).click()
+  await page.getByText('Webhook attempt 1 of a replay: status 204').waitFor()
+  assertQuiet(watched)
+})
+
+test('reading works without JavaScript, and by keyboard', async () => {
+  const { world } = setting
+  await using watched = await browser.open(`${world.operatorUrl}/packages`, { javaScriptEnabled: false })
+  const { page } = watched
+  await signIn(page)
+  await page.getByRole('link', { name: story.draft.metadata.package_id }).click()
+  const step = page.locator('.steps li', { hasText: 'Package accepted' })
+  await step.locator('summary').focus()
+  await page.keyboard.press('Enter')
+  await step.getByText('policy receipt id').waitFor()
+  await page.getByText('Receipt: opened').waitFor()
+})
