@@ -38,6 +38,7 @@ export { sha256Sync } from '#primitives'
 export { hmacSha256 } from './hmac.ts'
 export { CRYPTO_ERROR_CODES, CryptoError, type CryptoErrorCode } from './errors.ts'
 export { signEs256, verifyEs256 } from './es256.ts'
+export { formatInvitation, isInvitationSecret, parseInvitation, type Invitation } from './invitation.ts'
 export {
   holdsPrivateMember,
   type JwkOptions,

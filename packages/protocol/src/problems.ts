@@ -98,6 +98,14 @@ export const problems = {
     advice:
       'Act only for your own organization and, with a client of one agent, only as that agent. In the operator API, details.required_role names the role that is needed.',
   },
+  invitation_refused: {
+    ...ours,
+    status: 403,
+    title: 'The invitation cannot be used',
+    category: 'authorization',
+    advice:
+      'The invitation is unknown, expired, revoked, or was used with another key. Ask the operator of the exchange for a new one.',
+  },
 
   recipient_not_capable: {
     ...ours,

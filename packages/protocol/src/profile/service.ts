@@ -64,6 +64,18 @@ export const servicePoints = {
         100_000,
         'package receipts per package and state, for the recipient agent and separately for all other agents together',
       ),
+      joins_per_minute: integer(
+        600,
+        1,
+        1_000_000,
+        'requests to join with an invitation per minute and process, from all addresses together',
+      ),
+      joins_per_minute_per_address: integer(
+        60,
+        1,
+        1_000_000,
+        'requests to join per minute and process from one address (IPv6: one /64 network); does not apply to trusted proxies',
+      ),
       connections: integer(4_096, 16, 1_000_000, 'open connections of the agent API'),
       connections_per_address: integer(
         1_024,

@@ -11,6 +11,7 @@ import { limitConnections } from './connection-limit.ts'
 import { registerContent } from './content-routes.ts'
 import type { AgentServerDependencies } from './dependencies.ts'
 import { listenerOptions } from './listener-options.ts'
+import { registerJoin } from './join-route.ts'
 import { handleEdgeCases } from './http-edge-cases.ts'
 import { registerLog } from './log-routes.ts'
 import { registerOperations } from './operation-routes.ts'
@@ -48,7 +49,7 @@ export function createAgentServer(dependencies: AgentServerDependencies): Fastif
     done(null, body),
   )
   app.setErrorHandler((error, request, reply) => {
-    const problem = toProblem(error, context)
+    const problem = toProblem(error, context, request.routeOptions.bodyLimit)
     const answer = sendProblem(problem, request, reply, context)
     if (problem.code === 'internal_error')
       log.error({ err: loggableError(problem.cause ?? error), ...logFieldsOf(request) }, 'request failed')
@@ -79,6 +80,8 @@ export function createAgentServer(dependencies: AgentServerDependencies): Fastif
   registerContent(app, dependencies)
   registerArtifacts(app, dependencies)
   registerLog(app, dependencies)
+  // Clients of an external issuer are registered there, so invitations have no effect.
+  if (authorizationServer) registerJoin(app, dependencies)
   return app
 }
 

@@ -22,13 +22,14 @@ const FRAMEWORK_PROBLEMS: Readonly<Record<string, ProblemCode>> = {
 }
 
 /** Maps an error to a problem. The text of an unexpected error is never sent. */
-export function toProblem(error: unknown, context: Context): Problem {
+export function toProblem(error: unknown, context: Context, bodyLimit?: number): Problem {
   if (error instanceof Problem) return error
   const { code = '', statusCode = 500 } = error instanceof Error ? (error as Partial<FastifyError>) : {}
   // The framework's own errors have a status. An ECONNRESET without one came from the database, not from the caller.
   const known = statusCode < 500 ? FRAMEWORK_PROBLEMS[code] : undefined
   if (known === 'payload_too_large') {
-    return new Problem(known, { maximum_bytes: context.profile['O-14'].request_bytes }, { cause: error })
+    const maximum_bytes = bodyLimit ?? context.profile['O-14'].request_bytes
+    return new Problem(known, { maximum_bytes }, { cause: error })
   }
   if (known) return new Problem(known, {}, { cause: error })
   // Safe to retry: either nothing was committed, or the retry gets the recorded response.

@@ -3,23 +3,50 @@ import { LRUCache } from 'lru-cache'
 import type { Clock } from '../kernel/clock.ts'
 import { Problem } from '../kernel/problem.ts'
 
-const MAXIMUM_ORGANIZATIONS = 10_000
+const MAXIMUM_HOLDERS = 10_000
+const MINUTE_SECONDS = 60
 
 interface Bucket {
   tokens: number
   filledAt: number
 }
 
+interface BucketRules {
+  /** Tokens added per second. */
+  readonly rate: number
+  readonly burst: number
+  readonly clock: Clock
+}
+
 /** O-13: a token bucket per organization and process. */
 export function createRateLimit(profile: DeploymentProfile, clock: Clock): (organizationId: string) => void {
   const { requests_per_second: rate, burst } = profile['O-13']
-  const buckets = new LRUCache<string, Bucket>({ max: MAXIMUM_ORGANIZATIONS })
-  return (organizationId) => {
+  return createBuckets({ rate, burst, clock })
+}
+
+/** O-13: attempts to join, by address and in total. A proxy has no address: it carries the requests of many. */
+export function createJoinLimit(
+  profile: DeploymentProfile,
+  clock: Clock,
+): (address: string | undefined) => void {
+  const { joins_per_minute: total, joins_per_minute_per_address: perAddress } = profile['O-13']
+  const takeOf = createBuckets({ rate: perAddress / MINUTE_SECONDS, burst: perAddress, clock })
+  const takeOfAll = createBuckets({ rate: total / MINUTE_SECONDS, burst: total, clock })
+  return (address) => {
+    // First by address, so that one flooding host does not use up the total.
+    if (address !== undefined) takeOf(address)
+    takeOfAll('')
+  }
+}
+
+function createBuckets({ rate, burst, clock }: BucketRules): (holder: string) => void {
+  const buckets = new LRUCache<string, Bucket>({ max: MAXIMUM_HOLDERS })
+  return (holder) => {
     const now = clock.monotonicMilliseconds()
-    const bucket = buckets.get(organizationId) ?? { tokens: burst, filledAt: now }
+    const bucket = buckets.get(holder) ?? { tokens: burst, filledAt: now }
     bucket.tokens = Math.min(burst, bucket.tokens + ((now - bucket.filledAt) / 1_000) * rate)
     bucket.filledAt = now
-    buckets.set(organizationId, bucket)
+    buckets.set(holder, bucket)
     if (bucket.tokens < 1) {
       throw new Problem('rate_limited', { retry_after_seconds: Math.ceil((1 - bucket.tokens) / rate) })
     }

@@ -79,6 +79,12 @@ export async function listClients(
     order by client_id limit ${limit}`
 }
 
+/** Whether any client, disabled ones included, acts as this agent only. */
+export async function hasClientOfAgent(tx: Transaction, agentId: string): Promise<boolean> {
+  const rows = await tx`select from oauth_client where agent_id = ${agentId} limit 1`
+  return rows.length > 0
+}
+
 function columnsOf(credential: ClientCredential) {
   return { public_jwk: null, certificate: null, tls_san_dns: null, ...credential }
 }

@@ -5,7 +5,7 @@ export interface OrganizationRow {
   readonly organization_id: string
   readonly name: string
   readonly contact: string | null
-  readonly status: 'active' | 'suspended'
+  readonly status: 'active' | 'suspended' | 'ended'
   readonly created_at: string
 }
 

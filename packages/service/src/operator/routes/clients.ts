@@ -79,7 +79,9 @@ async function requireOwner(
 ): Promise<void> {
   // A client of the platform's organization could register keys that sign on behalf of the platform.
   if (body.organization_id === platform) throw new Problem('not_permitted')
-  if (!(await lockOrganization(tx, body.organization_id))) throw new Problem('resource_not_found')
+  const organization = await lockOrganization(tx, body.organization_id)
+  if (!organization) throw new Problem('resource_not_found')
+  if (organization.status === 'ended') throw new Problem('invalid_state_transition', { state: 'ended' })
   const agent = body.agent_id === undefined ? undefined : await findAgent(tx, body.agent_id)
   if (agent && agent.organization_id !== body.organization_id) throw new Problem('identifier_conflict')
 }

@@ -38,7 +38,9 @@ export const connectorRoutes: readonly Route[] = [
       const { organization_id, connector_id, participant_id, endpoint } = body
       requireAddress(endpoint)
       // Locks the organization, which serializes approvals of one connector.
-      if (!(await lockOrganization(tx, organization_id))) throw new Problem('resource_not_found')
+      const organization = await lockOrganization(tx, organization_id)
+      if (!organization) throw new Problem('resource_not_found')
+      if (organization.status === 'ended') throw new Problem('invalid_state_transition', { state: 'ended' })
       const previous = await lockConnector(tx, organization_id, connector_id)
       if (previous?.status === 'revoked' && why === undefined) throw reasonRequired()
       await approveConnector(tx, { ...body, now })

@@ -5,6 +5,7 @@ import { clientRoutes } from './clients.ts'
 import { connectorRoutes } from './connectors.ts'
 import { deliveryRoutes } from './deliveries.ts'
 import { endpointRoutes } from './endpoints.ts'
+import { invitationRoutes } from './invitations.ts'
 import { keyRoutes } from './keys.ts'
 import { logRoutes } from './log.ts'
 import { operatorRoutes } from './operators.ts'
@@ -21,6 +22,7 @@ import { transparencyLogRoutes } from './transparency-log.ts'
 export const routes: readonly Route[] = [
   ...organizationRoutes,
   ...clientRoutes,
+  ...invitationRoutes,
   ...operatorRoutes,
   ...sessionRoutes,
   ...profileRoutes,

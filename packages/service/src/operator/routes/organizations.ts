@@ -7,7 +7,6 @@ import {
   listOrganizations,
   lockOrganization,
   setOrganizationStatus,
-  type OrganizationRow,
 } from '../../features/organizations/organization-store.ts'
 import { Problem } from '../../kernel/problem.ts'
 import { listPage, page } from '../listing.ts'
@@ -63,7 +62,7 @@ export const organizationRoutes: readonly Route[] = [
 ]
 
 async function moveTo(
-  status: OrganizationRow['status'],
+  status: 'active' | 'suspended',
   action: string,
   { params, context }: OperatorCall<unknown>,
   tx: Transaction,
@@ -73,7 +72,8 @@ async function moveTo(
   if (!organization) throw new Problem('resource_not_found')
   // The platform signs as this organization; without it no signature of the platform verifies.
   if (target === context.profile['O-42'].organization_id) throw new Problem('not_permitted')
-  if (organization.status === status) throw new Problem('invalid_state_transition', { state: status })
+  if (organization.status === status || organization.status === 'ended')
+    throw new Problem('invalid_state_transition', { state: organization.status })
   await setOrganizationStatus(tx, target, status)
   await announceStatus(tx, target, status)
   return { answer: { ...organization, status }, action, target }
