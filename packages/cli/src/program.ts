@@ -78,6 +78,9 @@ const COMMANDS: readonly Entry[] = [
   entry('org', 'Organizations of the exchange', async () =>
     (await import('./commands/operator/org.ts')).orgCommand(),
   ),
+  entry('invite', 'Invitations to join the exchange', async () =>
+    (await import('./commands/operator/invite.ts')).inviteCommand(),
+  ),
   entry('client', 'OAuth 2.0 clients of organizations', async () =>
     (await import('./commands/operator/client.ts')).clientCommand(),
   ),

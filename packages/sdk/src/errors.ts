@@ -16,6 +16,9 @@ const HINTS = {
   discovery_failed: 'The authorization server was not found. Check the base address of the exchange.',
   token_refused:
     'No access token was given. Check the client id, and that the client key or certificate is the registered one.',
+  invitation_unreadable:
+    'This is not a whole invitation. Copy the complete text, which begins with aexinv_, and try again.',
+  invitation_refused: 'Ask the operator of the exchange for a new invitation.',
   timed_out: 'The call exceeded its time limit. Trying again with the same input is safe.',
   aborted: 'The caller aborted the call.',
 

@@ -29,6 +29,12 @@ export {
 } from './connection/create-connection.ts'
 export type { ConnectionLimits } from './connection/connection-limits.ts'
 export type { Fetch } from './connection/http-transport.ts'
+export {
+  readInvitation,
+  redeemInvitation,
+  type RedeemedClient,
+  type Redemption,
+} from './connection/redeem-invitation.ts'
 export type { KeyRole, KeyStage, KeyStore, NewKey, OwnKey } from './keys/key-store.ts'
 export { createMemoryKeyStore } from './keys/memory-key-store.ts'
 

@@ -25,7 +25,7 @@ const clientOption = () =>
 export const passphraseOption = () =>
   new Option('--passphrase-file <file>', 'file with the passphrase of the keys (or AEX_AGENT_PASSPHRASE)')
 
-const caOption = () =>
+export const caOption = () =>
   new Option('--ca <file>', 'PEM file with the certificate authority of the exchange').env('AEX_CA')
 
 /** A command that needs only the agent's folder. */

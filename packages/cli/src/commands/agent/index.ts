@@ -8,6 +8,7 @@ import { agentEvidenceCommand } from './evidence.ts'
 import { agentFingerprintCommand } from './fingerprint.ts'
 import { agentInboxCommand } from './inbox.ts'
 import { agentInitCommand } from './init.ts'
+import { agentJoinCommand } from './join.ts'
 import { agentKeysCommand } from './keys.ts'
 import { agentListenCommand } from './listen.ts'
 import { agentOpenCommand } from './open.ts'
@@ -25,6 +26,7 @@ import { agentTrustCommand } from './trust.ts'
 /** Commands of an agent developer, and operator commands for agents. */
 export function agentCommand(): Command {
   return group('agent', 'Create, register and use an agent, or administer agents of the exchange', [
+    agentJoinCommand(),
     agentInitCommand(),
     agentRegisterCommand(),
     agentDoctorCommand(),

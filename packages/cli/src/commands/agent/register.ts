@@ -1,17 +1,13 @@
 import { openAgentFolder, setExchangeAccess } from '@agent-exchange/sdk/node'
-import { Option, type Command } from 'commander'
+import type { Command } from 'commander'
 import { explained } from '../../agent/agent-failure.ts'
 import { agentCommandOf, type AgentOptions } from '../../agent/agent-options.ts'
 import { readConnector } from '../../agent/connector-settings.ts'
 import { LOCAL_EXCHANGE } from '../../agent/client-variables.ts'
 import { nextStep } from '../../agent/next-step.ts'
 import { withAgent } from '../../agent/open-agent.ts'
-import { DEFAULT_SKILL, DEFAULT_SKILL_TEXT, readSkill } from '../../agent/skill-option.ts'
+import { skillsOption, type SkillVersions } from '../../agent/skill-option.ts'
 import { visibleJson } from '../../visible.ts'
-
-type SkillVersions = Readonly<Record<string, string>>
-
-const DEFAULT_SKILLS: SkillVersions = { [DEFAULT_SKILL.id]: DEFAULT_SKILL.version }
 
 interface RegisterOptions extends AgentOptions {
   readonly skill: SkillVersions
@@ -24,11 +20,7 @@ export function agentRegisterCommand(): Command {
     'register --client CLIENT_ID',
     'register --client CLIENT_ID --url https://exchange.example --skill skill_alignment@1.0.0',
   )
-    .addOption(
-      new Option('--skill <id@version>', 'a skill that the agent has; may be repeated')
-        .argParser(collectSkill)
-        .default(DEFAULT_SKILLS, DEFAULT_SKILL_TEXT),
-    )
+    .addOption(skillsOption())
     .addHelpText('after', '\nAn agent with a connector (aex agent connector set) also accepts ds_x.')
     .action(register)
 }
@@ -52,10 +44,4 @@ async function register(options: RegisterOptions): Promise<void> {
     const { url: _, client: __, ...remembered } = options
     console.log(`  look         ${nextStep(remembered, 'doctor')}`)
   })
-}
-
-/** Named skills replace the default. */
-function collectSkill(text: string, before: SkillVersions): SkillVersions {
-  const { id, version } = readSkill(text)
-  return { ...(before === DEFAULT_SKILLS ? {} : before), [id]: version }
 }
