@@ -17,6 +17,7 @@ import { alertTask } from './features/alerts/alert-outbox.ts'
 import { maintainKeys } from './features/deliveries/maintain-keys.ts'
 import { moveToCurrentKey } from './features/deliveries/move-endpoints.ts'
 import { createReport } from './features/overview/report-activity.ts'
+import { continueEnds } from './features/organizations/end-organization.ts'
 import { removeExpired } from './features/retention/retention.ts'
 import { checkpointFile } from './features/transparency-log/checkpoint-file.ts'
 import { logAlertTask } from './features/transparency-log/log-alerts.ts'
@@ -314,6 +315,11 @@ function periodicTasks(
       name: 'retention',
       everySeconds: HOUR_SECONDS,
       run: (signal) => removeExpired(db, profile, clock.now(), signal),
+    },
+    {
+      name: 'organization ends',
+      everySeconds: 60,
+      run: (signal) => continueEnds(db, clock.now(), signal),
     },
     { name: 'assertions', everySeconds: 300, run: () => purgeAssertions(db, clock.now()) },
     {

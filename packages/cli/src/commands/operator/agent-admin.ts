@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { change, pathOf } from './operator-api.ts'
+import { change, pathOf, read } from './operator-api.ts'
 import {
   list,
   listCommand,
@@ -22,6 +22,15 @@ export function agentAdminCommands(): Command[] {
       .action((options: ListOptions & { org?: string }) => {
         const columns = ['agent_id', 'organization_id', 'status', 'certification_status', 'implementation']
         return list('/agents', { organization_id: options.org }, columns, options)
+      }),
+    operatorCommand(
+      'show',
+      'Show an agent with its keys and their history',
+      'agent show agent_planner --json',
+    )
+      .argument('<agent_id>', 'id of the agent')
+      .action(async (id: string, output: OutputOptions) => {
+        show(await read(pathOf('agents', id)), output)
       }),
     operatorCommand(
       'set-status',

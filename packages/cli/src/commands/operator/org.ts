@@ -1,5 +1,5 @@
 import type { Command, Option } from 'commander'
-import { change, pathOf } from './operator-api.ts'
+import { change, pathOf, read } from './operator-api.ts'
 import {
   group,
   list,
@@ -11,6 +11,8 @@ import {
   type ListOptions,
   type OutputOptions,
 } from './operator-command.ts'
+import { orgEndCommand } from './org-end.ts'
+import { orgExportCommand } from './org-export.ts'
 
 export function orgCommand(): Command {
   return group('org', 'Organizations of the exchange', [
@@ -37,8 +39,20 @@ export function orgCommand(): Command {
     listCommand('list', 'List organizations', 'org list', 'org list --json').action((options: ListOptions) =>
       list('/organizations', {}, ['organization_id', 'name', 'status', 'contact', 'created_at'], options),
     ),
+    operatorCommand(
+      'show',
+      'Show an organization: status, quotas and their use',
+      'org show org_acme',
+      'org show org_acme --json',
+    )
+      .argument('<org_id>', 'id of the organization')
+      .action(async (id: string, output: OutputOptions) => {
+        show(await read(pathOf('organizations', id)), output)
+      }),
     statusCommand('suspend', 'Refuse every further request of an organization', reasonOption()),
     statusCommand('activate', 'Resume a suspended organization', optionalReasonOption()),
+    orgExportCommand(),
+    orgEndCommand(),
   ])
 }
 

@@ -10,8 +10,24 @@ import type { Command } from 'commander'
 import { CommandFailure } from '../../failure.ts'
 import { readJson } from '../../read-json.ts'
 import { change } from './operator-api.ts'
-import { group, operatorCommand, show, type OutputOptions } from './operator-command.ts'
+import {
+  group,
+  list,
+  listCommand,
+  operatorCommand,
+  show,
+  type ListOptions,
+  type OutputOptions,
+} from './operator-command.ts'
 
+const COLUMNS = [
+  'skill_id',
+  'version',
+  'release_channel',
+  'protocol_range',
+  'published_at',
+  'artifact_digest',
+]
 const MAXIMUM_ARTIFACT_BYTES = 16 * 1_024 * 1_024
 
 export function skillCommand(): Command {
@@ -31,6 +47,9 @@ export function skillCommand(): Command {
         const artifact = readArtifact(artifactFile).toString('base64')
         show(await change('/skills', { manifest, artifact }), output)
       }),
+    listCommand('list', 'List skill releases in the order of publication', 'skill list').action(
+      (options: ListOptions) => list('/skills', {}, COLUMNS, options),
+    ),
   ])
 }
 

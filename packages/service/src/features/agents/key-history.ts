@@ -35,6 +35,22 @@ export async function historyOf(
   }))
 }
 
+export interface ListedKeyEvent {
+  readonly key_id: string
+  readonly kind: string
+  readonly recorded_at: string
+  readonly actor: string
+  readonly details: object
+}
+
+/** All events of an agent's keys, oldest first, for the operator. Quotas limit their number (O-13). */
+export async function keyEventsOf(queries: Queries, agentId: string): Promise<ListedKeyEvent[]> {
+  const rows = await queries<(EventRow & { readonly actor: string })[]>`
+    select key_id, kind, recorded_at, actor, details from agent_key_event
+    where agent_id = ${agentId} order by position`
+  return rows.map(({ details, ...row }) => ({ ...row, details: JSON.parse(details) as object }))
+}
+
 /** The time of invalidity is public; the reason of a revocation is visible to the organization only. */
 function publicPart(details: string): { invalid_from?: string } {
   const { invalid_from } = JSON.parse(details) as { invalid_from?: string }

@@ -1,4 +1,4 @@
-import type { Queries, Transaction } from '../../db/database.ts'
+import { fragment, type Queries, type Transaction } from '../../db/database.ts'
 
 /** Table invitation, without the hash of the secret. */
 export interface InvitationRow {
@@ -109,7 +109,7 @@ export async function listInvitations(
     select invitation_id, organization_id, agent_id, created_at, created_by, expires_at, revoked_at, used_at,
       client_id, used_agent_id, client_thumbprint
     from invitation
-    where (${organizationId ?? null}::text is null or organization_id = ${organizationId ?? null})
-      and (${before ?? null}::text is null or invitation_id < ${before ?? null})
+    where true ${organizationId === undefined ? fragment`` : fragment`and organization_id = ${organizationId}`}
+      ${before === undefined ? fragment`` : fragment`and invitation_id < ${before}`}
     order by invitation_id desc limit ${limit}`
 }

@@ -30,6 +30,16 @@ export async function insertOrganization(
   return row
 }
 
+export async function findOrganization(
+  db: Queries,
+  organizationId: string,
+): Promise<OrganizationRow | undefined> {
+  const [row] = await db<OrganizationRow[]>`
+    select organization_id, name, contact, status, created_at from organization
+    where organization_id = ${organizationId}`
+  return row
+}
+
 export async function lockOrganization(
   tx: Transaction,
   organizationId: string,

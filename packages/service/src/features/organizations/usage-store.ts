@@ -31,6 +31,27 @@ export async function countAgent(
   requireWithin(profile, 'agents', row?.agents ?? 1)
 }
 
+export interface UsageRow {
+  readonly agents: number
+  readonly policy_receipts: number
+  readonly stored_bytes: number
+}
+
+export async function readUsage(db: Queries, organizationId: string): Promise<UsageRow> {
+  const [row] = await db<UsageRow[]>`
+    select agents, policy_receipts, stored_bytes from organization_usage
+    where organization_id = ${organizationId}`
+  return row ?? { agents: 0, policy_receipts: 0, stored_bytes: 0 }
+}
+
+/** Endpoints that count against the quota. */
+export async function countEndpoints(db: Queries, organizationId: string): Promise<number> {
+  const [row] = await db<{ count: number }[]>`
+    select count(*) as count from webhook_endpoint
+    where organization_id = ${organizationId} and status <> 'deleted'`
+  return row?.count ?? 0
+}
+
 /** By organization; one that nothing was counted for is missing. */
 export async function unusedPolicyReceipts(
   queries: Queries,

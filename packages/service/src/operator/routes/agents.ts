@@ -1,32 +1,46 @@
 import { Type } from 'typebox'
 import type { Transaction } from '../../db/database.ts'
 import { findAgent, listAgents, setAgentStatus } from '../../features/agents/agent-store.ts'
+import { keyEventsOf } from '../../features/agents/key-history.ts'
+import { keysOf } from '../../features/agents/key-store.ts'
+import { toAgent } from '../../features/agents/resources.ts'
 import { Problem } from '../../kernel/problem.ts'
 import { filter, listPage, pageFields } from '../listing.ts'
 import { change, input, optionalReason, read, reason, type OperatorCall, type Route } from '../route.ts'
 
 const status = Type.String({ minLength: 1, maxLength: 64 })
 
-export const agentRoutes: readonly Route[] = [
-  read('/agents', input({ ...pageFields, organization_id: filter }), (call, db) => {
-    const organizationId = call.input.organization_id
-    const rows = (after: string | undefined, limit: number) =>
-      listAgents(db, { organizationId, after, limit })
-    return listPage(
-      call,
-      { name: ['agents', organizationId], rows, position: (row) => row.agent_id },
-      ({ skill_versions, ...row }) => ({ ...row, skill_versions: JSON.parse(skill_versions) as object }),
-    )
-  }),
+export const readAgents = read('/agents', input({ ...pageFields, organization_id: filter }), (call, db) => {
+  const organizationId = call.input.organization_id
+  const rows = (after: string | undefined, limit: number) => listAgents(db, { organizationId, after, limit })
+  return listPage(
+    call,
+    { name: ['agents', organizationId], rows, position: (row) => row.agent_id },
+    ({ skill_versions, ...row }) => ({ ...row, skill_versions: JSON.parse(skill_versions) as object }),
+  )
+})
 
-  change('/agents/:agent_id/status', { body: input({ status, reason }) }, (call, tx) =>
-    moveTo(call, tx, 'agent.set-status', 'agent_statuses'),
-  ),
+/** With its keys and their history. */
+export const readAgent = read('/agents/:agent_id', input({}), async ({ params }, db) => {
+  const agent = await findAgent(db, params['agent_id'] ?? '')
+  if (!agent) throw new Problem('resource_not_found')
+  const keys = await keysOf(db, agent.agent_id)
+  return { ...toAgent(agent, keys), key_events: await keyEventsOf(db, agent.agent_id) }
+})
 
-  change('/agents/:agent_id/certification', { body: input({ status, reason: optionalReason }) }, (call, tx) =>
-    moveTo(call, tx, 'agent.certify', 'certification_statuses'),
-  ),
-]
+export const changeAgentStatus = change(
+  '/agents/:agent_id/status',
+  { body: input({ status, reason }) },
+  (call, tx) => moveTo(call, tx, 'agent.set-status', 'agent_statuses'),
+)
+
+export const certifyAgent = change(
+  '/agents/:agent_id/certification',
+  { body: input({ status, reason: optionalReason }) },
+  (call, tx) => moveTo(call, tx, 'agent.certify', 'certification_statuses'),
+)
+
+export const agentRoutes: readonly Route[] = [readAgents, readAgent, changeAgentStatus, certifyAgent]
 
 async function moveTo(
   { params, now, context, input: { status: to } }: OperatorCall<{ status: string }>,

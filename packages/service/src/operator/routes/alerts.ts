@@ -11,14 +11,14 @@ const alertFilter = input({
   kind: Type.Optional(Type.Enum([...ALERT_KINDS])),
 })
 
-export const alertRoutes: readonly Route[] = [
-  read('/alerts', alertFilter, (call, db) => {
-    const { organization_id: organizationId, webhook_endpoint_id: endpointId, kind } = call.input
-    const rows = (after: string | undefined, limit: number) => {
-      const before = after === undefined ? undefined : Number(after)
-      return listAlerts(db, { organizationId, endpointId, kind, before, limit })
-    }
-    const name = ['alerts', organizationId, endpointId, kind]
-    return listPage(call, { name, rows, position: (row) => row.alert_id }, (row) => row)
-  }),
-]
+export const readAlerts = read('/alerts', alertFilter, (call, db) => {
+  const { organization_id: organizationId, webhook_endpoint_id: endpointId, kind } = call.input
+  const rows = (after: string | undefined, limit: number) => {
+    const before = after === undefined ? undefined : Number(after)
+    return listAlerts(db, { organizationId, endpointId, kind, before, limit })
+  }
+  const name = ['alerts', organizationId, endpointId, kind]
+  return listPage(call, { name, rows, position: (row) => row.alert_id }, (row) => row)
+})
+
+export const alertRoutes: readonly Route[] = [readAlerts]

@@ -34,8 +34,10 @@ const newClient = input({
 })
 const rotation = input({ ...credentialFields, reason: optionalReason })
 
-export const clientRoutes: readonly Route[] = [
-  change('/clients', { body: newClient, status: 201 }, async ({ input: body, context, now }, tx) => {
+export const createClient = change(
+  '/clients',
+  { body: newClient, status: 201 },
+  async ({ input: body, context, now }, tx) => {
     const credential = await readCredential(body)
     await requireOwner(tx, body, context.profile['O-42'].organization_id)
     const clientId = context.newId('client')
@@ -43,34 +45,43 @@ export const clientRoutes: readonly Route[] = [
     await insertClient(tx, { clientId, organizationId, agentId, credential, now })
     const details = { organization_id: organizationId, agent_id: agentId, ...credential }
     return { answer: await show(tx, clientId), action: 'client.create', target: clientId, details }
-  }),
+  },
+)
 
-  read('/clients', input({ ...pageFields, organization_id: filter }), (call, db) => {
-    const organizationId = call.input.organization_id
-    const rows = (after: string | undefined, limit: number) =>
-      listClients(db, { organizationId, after, limit })
-    return listPage(
-      call,
-      { name: ['clients', organizationId], rows, position: (row) => row.client_id },
-      toClient,
-    )
-  }),
+export const readClients = read('/clients', input({ ...pageFields, organization_id: filter }), (call, db) => {
+  const organizationId = call.input.organization_id
+  const rows = (after: string | undefined, limit: number) => listClients(db, { organizationId, after, limit })
+  return listPage(
+    call,
+    { name: ['clients', organizationId], rows, position: (row) => row.client_id },
+    toClient,
+  )
+})
 
-  // Takes effect with the next request, including for issued tokens.
-  change('/clients/:client_id/disable', { body: input({ reason }) }, async ({ params }, tx) => {
+/** Takes effect with the next request, including for issued tokens. */
+export const disableOneClient = change(
+  '/clients/:client_id/disable',
+  { body: input({ reason }) },
+  async ({ params }, tx) => {
     const client = await requireActive(tx, params['client_id'])
     await disableClient(tx, client.client_id)
     return { answer: await show(tx, client.client_id), action: 'client.disable', target: client.client_id }
-  }),
+  },
+)
 
-  change('/clients/:client_id/rotate', { body: rotation }, async ({ params, input: body }, tx) => {
+export const rotateClient = change(
+  '/clients/:client_id/rotate',
+  { body: rotation },
+  async ({ params, input: body }, tx) => {
     const credential = await readCredential(body)
     const client = await requireActive(tx, params['client_id'])
     await replaceCredential(tx, client.client_id, credential)
     const answer = await show(tx, client.client_id)
     return { answer, action: 'client.rotate', target: client.client_id, details: credential }
-  }),
-]
+  },
+)
+
+export const clientRoutes: readonly Route[] = [createClient, readClients, disableOneClient, rotateClient]
 
 async function requireOwner(
   tx: Transaction,
@@ -93,9 +104,10 @@ async function requireActive(tx: Transaction, clientId = ''): Promise<ClientRow>
   return client
 }
 
-async function show(tx: Transaction, clientId: string): Promise<object> {
+async function show(tx: Transaction, clientId: string) {
   const client = await lockClient(tx, clientId)
-  return client ? toClient(client) : {}
+  if (!client) throw new Error('the client that was just written is missing')
+  return toClient(client)
 }
 
 function toClient({ agent_id, public_jwk, certificate, tls_san_dns, ...client }: ClientRow) {

@@ -30,30 +30,32 @@ const approval = input({
   reason: optionalReason,
 })
 
-export const connectorRoutes: readonly Route[] = [
-  change(
-    '/connectors',
-    { body: approval, status: 201 },
-    async ({ input: { reason: why, ...body }, now }, tx) => {
-      const { organization_id, connector_id, participant_id, endpoint } = body
-      requireAddress(endpoint)
-      // Locks the organization, which serializes approvals of one connector.
-      const organization = await lockOrganization(tx, organization_id)
-      if (!organization) throw new Problem('resource_not_found')
-      if (organization.status === 'ended') throw new Problem('invalid_state_transition', { state: 'ended' })
-      const previous = await lockConnector(tx, organization_id, connector_id)
-      if (previous?.status === 'revoked' && why === undefined) throw reasonRequired()
-      await approveConnector(tx, { ...body, now })
-      return {
-        answer: (await lockConnector(tx, organization_id, connector_id)) ?? {},
-        action: 'connector.approve',
-        target: `${organization_id}/${connector_id}`,
-        details: { participant_id, endpoint, ...(previous && { former_status: previous.status }) },
-      }
-    },
-  ),
+export const approveOneConnector = change(
+  '/connectors',
+  { body: approval, status: 201 },
+  async ({ input: { reason: why, ...body }, now }, tx) => {
+    const { organization_id, connector_id, participant_id, endpoint } = body
+    requireAddress(endpoint)
+    // Locks the organization, which serializes approvals of one connector.
+    const organization = await lockOrganization(tx, organization_id)
+    if (!organization) throw new Problem('resource_not_found')
+    if (organization.status === 'ended') throw new Problem('invalid_state_transition', { state: 'ended' })
+    const previous = await lockConnector(tx, organization_id, connector_id)
+    if (previous?.status === 'revoked' && why === undefined) throw reasonRequired()
+    await approveConnector(tx, { ...body, now })
+    return {
+      answer: (await lockConnector(tx, organization_id, connector_id)) ?? {},
+      action: 'connector.approve',
+      target: `${organization_id}/${connector_id}`,
+      details: { participant_id, endpoint, ...(previous && { former_status: previous.status }) },
+    }
+  },
+)
 
-  read('/connectors', input({ ...pageFields, organization_id: filter }), (call, db) => {
+export const readConnectors = read(
+  '/connectors',
+  input({ ...pageFields, organization_id: filter }),
+  (call, db) => {
     const organizationId = call.input.organization_id
     const rows = (after: string | undefined, limit: number) => {
       const position = after === undefined ? undefined : (JSON.parse(after) as ConnectorPosition)
@@ -69,14 +71,22 @@ export const connectorRoutes: readonly Route[] = [
       },
       (row) => row,
     )
-  }),
+  },
+)
 
-  change(connectorPath('suspend'), { body: input({ reason }) }, (call, tx) =>
-    moveTo('suspended', 'connector.suspend', call, tx),
-  ),
-  change(connectorPath('revoke'), { body: input({ reason }) }, (call, tx) =>
-    moveTo('revoked', 'connector.revoke', call, tx),
-  ),
+export const suspendConnector = change(connectorPath('suspend'), { body: input({ reason }) }, (call, tx) =>
+  moveTo('suspended', 'connector.suspend', call, tx),
+)
+
+export const revokeConnector = change(connectorPath('revoke'), { body: input({ reason }) }, (call, tx) =>
+  moveTo('revoked', 'connector.revoke', call, tx),
+)
+
+export const connectorRoutes: readonly Route[] = [
+  approveOneConnector,
+  readConnectors,
+  suspendConnector,
+  revokeConnector,
 ]
 
 function connectorPath(verb: string): string {

@@ -9,6 +9,8 @@ import { invitationRoutes } from './invitations.ts'
 import { keyRoutes } from './keys.ts'
 import { logRoutes } from './log.ts'
 import { operatorRoutes } from './operators.ts'
+import { organizationEndRoutes } from './organization-end.ts'
+import { organizationExportRoutes } from './organization-export.ts'
 import { organizationRoutes } from './organizations.ts'
 import { overviewRoutes } from './overview.ts'
 import { profileRoutes } from './profile.ts'
@@ -21,6 +23,8 @@ import { transparencyLogRoutes } from './transparency-log.ts'
 /** All routes of the operator API. */
 export const routes: readonly Route[] = [
   ...organizationRoutes,
+  ...organizationExportRoutes,
+  ...organizationEndRoutes,
   ...clientRoutes,
   ...invitationRoutes,
   ...operatorRoutes,

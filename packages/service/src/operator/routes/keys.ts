@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import type { Queries } from '../../db/database.ts'
 import { countEndpointsByKey, moveEndpoints } from '../../features/deliveries/move-endpoints.ts'
-import { PLATFORM_KEY_PURPOSES, purposeOf } from '../../kernel/platform-keys-store.ts'
+import { PLATFORM_KEY_PURPOSES, purposeOf, type ListedKey } from '../../kernel/platform-keys-store.ts'
 import { Problem } from '../../kernel/problem.ts'
 import { change, input, optionalReason, read, reason, type OperatorCall, type Route } from '../route.ts'
 
@@ -15,11 +15,15 @@ const NEW_ORIGIN = {
     'After a compromise of a log key, start a new log: aex log recover --new-origin NAME --reason TEXT',
 }
 
-export const keyRoutes: readonly Route[] = [
-  // The directory that agents see, plus the keys that are no longer in it.
-  read('/keys', input({ purpose }), async ({ input: query, webhookKeys, rotatingKeys, now }, db) => {
-    if (query.purpose !== undefined && query.purpose !== 'webhook')
-      return { purpose: query.purpose, keys: await rotatingKeys[query.purpose].list(db) }
+/** The directory that agents see, plus the keys that are no longer in it. */
+export const readPlatformKeys = read(
+  '/keys',
+  input({ purpose }),
+  async ({ input: query, webhookKeys, rotatingKeys, now }, db) => {
+    if (query.purpose !== undefined && query.purpose !== 'webhook') {
+      const listed: readonly ListedPlatformKey[] = await rotatingKeys[query.purpose].list(db)
+      return { purpose: query.purpose, keys: listed }
+    }
     const [{ directory_version, generated_at }, keys, counts] = await Promise.all([
       webhookKeys.directory(db, now),
       webhookKeys.list(db),
@@ -29,24 +33,28 @@ export const keyRoutes: readonly Route[] = [
       purpose: 'webhook',
       directory_version,
       generated_at,
-      keys: keys.map((key) => ({ ...key, endpoints: counts.get(key.key_id) ?? 0 })),
+      keys: keys.map((key): ListedPlatformKey => ({ ...key, endpoints: counts.get(key.key_id) ?? 0 })),
     }
-  }),
+  },
+)
 
-  // The new key is published at once and starts signing after the propagation delay (O-38, O-08, O-42).
-  change(
-    '/keys/rotate',
-    { body: input({ reason: optionalReason, purpose }), role: 'administrator' },
-    async ({ input: body, webhookKeys, rotatingKeys, now }, tx) => {
-      const wanted = body.purpose ?? 'webhook'
-      const keys = wanted === 'webhook' ? webhookKeys : rotatingKeys[wanted]
-      const key = await keys.rotate(tx, now)
-      const { key_id: target, valid_from } = key
-      return { answer: key, action: 'keys.rotate', target, details: { purpose: wanted, valid_from } }
-    },
-  ),
+/** The new key is published at once and starts signing after the propagation delay (O-38, O-08, O-42). */
+export const rotatePlatformKey = change(
+  '/keys/rotate',
+  { body: input({ reason: optionalReason, purpose }), role: 'administrator' },
+  async ({ input: body, webhookKeys, rotatingKeys, now }, tx) => {
+    const wanted = body.purpose ?? 'webhook'
+    const keys = wanted === 'webhook' ? webhookKeys : rotatingKeys[wanted]
+    const key = await keys.rotate(tx, now)
+    const { key_id: target, valid_from } = key
+    return { answer: key, action: 'keys.rotate', target, details: { purpose: wanted, valid_from } }
+  },
+)
 
-  change('/keys/:key_id/revoke', { body: input({ reason }), role: 'administrator' }, async (call, tx) => {
+export const revokePlatformKey = change(
+  '/keys/:key_id/revoke',
+  { body: input({ reason }), role: 'administrator' },
+  async (call, tx) => {
     const { webhookKeys, rotatingKeys, params, now } = call
     const target = params['key_id'] ?? ''
     const keyPurpose = await purposeOf(tx, target)
@@ -67,8 +75,13 @@ export const keyRoutes: readonly Route[] = [
       target,
       details: { purpose: 'webhook', ...details },
     }
-  }),
-]
+  },
+)
+
+export const keyRoutes: readonly Route[] = [readPlatformKeys, rotatePlatformKey, revokePlatformKey]
+
+/** With the number of webhook endpoints that it signs for. */
+type ListedPlatformKey = ListedKey & { readonly endpoints?: number }
 
 interface KeyList {
   list(queries: Queries): Promise<{ key_id: string; status: string }[]>

@@ -2,12 +2,15 @@ import { organizationId } from '@agent-exchange/protocol'
 import { Type } from 'typebox'
 import type { Transaction } from '../../db/database.ts'
 import { announceStatus } from '../../features/deliveries/wake-workers.ts'
+import { findEnd, toEnd } from '../../features/organizations/organization-end-store.ts'
 import {
+  findOrganization,
   insertOrganization,
   listOrganizations,
   lockOrganization,
   setOrganizationStatus,
 } from '../../features/organizations/organization-store.ts'
+import { countEndpoints, readUsage } from '../../features/organizations/usage-store.ts'
 import { Problem } from '../../kernel/problem.ts'
 import { listPage, page } from '../listing.ts'
 import { change, input, optionalReason, read, reason, text, type OperatorCall, type Route } from '../route.ts'
@@ -28,37 +31,78 @@ const newOrganization = input({
   reason: optionalReason,
 })
 
-export const organizationRoutes: readonly Route[] = [
-  change('/organizations', { body: newOrganization, status: 201 }, async ({ input: body, now }, tx) => {
+export const createOrganization = change(
+  '/organizations',
+  { body: newOrganization, status: 201 },
+  async ({ input: body, now }, tx) => {
     const { organization_id: target, name, contact } = body
     const organization = await insertOrganization(tx, { organizationId: target, name, contact, now })
     if (!organization) throw new Problem('identifier_conflict', { exists: target })
     return { answer: organization, action: 'organization.create', target, details: { name, contact } }
-  }),
+  },
+)
 
-  read('/organizations', page, (call, db) =>
-    listPage(
-      call,
-      {
-        name: ['organizations'],
-        rows: (after, limit) => listOrganizations(db, { after, limit }),
-        position: (row) => row.organization_id,
+export const readOrganizations = read('/organizations', page, (call, db) =>
+  listPage(
+    call,
+    {
+      name: ['organizations'],
+      rows: (after, limit) => listOrganizations(db, { after, limit }),
+      position: (row) => row.organization_id,
+    },
+    (row) => row,
+  ),
+)
+
+/** With its use of quotas. */
+export const readOrganization = read(
+  '/organizations/:organization_id',
+  input({}),
+  async ({ params, context }, db) => {
+    const organization = await findOrganization(db, params['organization_id'] ?? '')
+    if (!organization) throw new Problem('resource_not_found')
+    const id = organization.organization_id
+    const [usage, endpoints, end] = await Promise.all([
+      readUsage(db, id),
+      countEndpoints(db, id),
+      findEnd(db, id),
+    ])
+    const quotas = context.profile['O-13']
+    return {
+      ...organization,
+      usage: {
+        agents: { used: usage.agents, maximum: quotas.agents },
+        webhook_endpoints: { used: endpoints, maximum: quotas.webhook_endpoints },
+        unused_policy_receipts: { used: usage.policy_receipts, maximum: quotas.unused_policy_receipts },
+        stored_bytes: { used: usage.stored_bytes, maximum: quotas.stored_bytes },
       },
-      (row) => row,
-    ),
-  ),
+      ...(end && { end: toEnd(end) }),
+    }
+  },
+)
 
-  // Takes effect with the next request, because each request checks the status. Pending webhooks wait until the
-  // organization is active again.
-  change('/organizations/:organization_id/suspend', { body: input({ reason }) }, (call, tx) =>
-    moveTo('suspended', 'organization.suspend', call, tx),
-  ),
+/**
+ * Takes effect with the next request, because each request checks the status. Pending webhooks wait until the
+ * organization is active again.
+ */
+export const suspendOrganization = change(
+  '/organizations/:organization_id/suspend',
+  { body: input({ reason }) },
+  (call, tx) => moveTo('suspended', 'organization.suspend', call, tx),
+)
 
-  change(
-    '/organizations/:organization_id/activate',
-    { body: input({ reason: optionalReason }) },
-    (call, tx) => moveTo('active', 'organization.activate', call, tx),
-  ),
+export const activateOrganization = change(
+  '/organizations/:organization_id/activate',
+  { body: input({ reason: optionalReason }) },
+  (call, tx) => moveTo('active', 'organization.activate', call, tx),
+)
+
+export const organizationRoutes: readonly Route[] = [
+  createOrganization,
+  readOrganizations,
+  readOrganization,
+  suspendOrganization,
+  activateOrganization,
 ]
 
 async function moveTo(

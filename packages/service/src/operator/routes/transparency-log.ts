@@ -13,26 +13,38 @@ const token = text(MAXIMUM_TOKEN_CHARACTERS)
 const origin = Type.String({ pattern: LOG_ORIGIN, maxLength: 200 })
 const checkpoint = Type.String({ minLength: 1, maxLength: MAXIMUM_NOTE_BYTES })
 
+export const readTransparencyLog = read('/transparency-log', input({}), ({ context }, db) =>
+  readLogStatus(db, context.profile),
+)
+
+export const recoverTransparencyLog = change(
+  '/transparency-log/recover',
+  {
+    body: input({ mirror_url: text(MAXIMUM_URL_CHARACTERS), mirror_token: Type.Optional(token), reason }),
+    role: 'administrator',
+  },
+  async ({ input: { mirror_url, mirror_token }, now }, tx) => {
+    const answer = await recoverLog(tx, openMirror(mirror_url, mirror_token), now)
+    return { answer, action: 'transparency_log.recover', target: 'transparency_log', details: answer }
+  },
+)
+
+const startNewLog = change(
+  '/transparency-log/new-origin',
+  {
+    body: input({ new_origin: origin, checkpoint: Type.Optional(checkpoint), reason }),
+    role: 'administrator',
+  },
+  async ({ input: body, rotatingKeys, now }, tx) => {
+    const wanted = { origin: body.new_origin, checkpoint: body.checkpoint, now }
+    const answer = await startNewOrigin(tx, wanted, rotatingKeys.log)
+    return { answer, action: 'transparency_log.new_origin', target: 'transparency_log', details: answer }
+  },
+)
+
 /** The transparency log. `/log` is the operator log. */
 export const transparencyLogRoutes: readonly Route[] = [
-  read('/transparency-log', input({}), ({ context }, db) => readLogStatus(db, context.profile)),
-
-  change(
-    '/transparency-log/recover',
-    { body: input({ mirror_url: text(MAXIMUM_URL_CHARACTERS), mirror_token: Type.Optional(token), reason }), role: 'administrator' },
-    async ({ input: { mirror_url, mirror_token }, now }, tx) => {
-      const answer = await recoverLog(tx, openMirror(mirror_url, mirror_token), now)
-      return { answer, action: 'transparency_log.recover', target: 'transparency_log', details: answer }
-    },
-  ),
-
-  change(
-    '/transparency-log/new-origin',
-    { body: input({ new_origin: origin, checkpoint: Type.Optional(checkpoint), reason }), role: 'administrator' },
-    async ({ input: body, rotatingKeys, now }, tx) => {
-      const wanted = { origin: body.new_origin, checkpoint: body.checkpoint, now }
-      const answer = await startNewOrigin(tx, wanted, rotatingKeys.log)
-      return { answer, action: 'transparency_log.new_origin', target: 'transparency_log', details: answer }
-    },
-  ),
+  readTransparencyLog,
+  recoverTransparencyLog,
+  startNewLog,
 ]

@@ -1,0 +1,91 @@
+import assert from 'node:assert/strict'
+import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { after, before, test } from 'node:test'
+import { setScene, startWorld, type Scene, type World } from '@agent-exchange/testkit'
+import { aexAt } from '../../aex-here.fixture.ts'
+import { temporaryFolder } from '../agent/agents.fixture.ts'
+
+const folder = temporaryFolder()
+let world: World
+let scene: Scene
+let operator: { env: Record<string, string> }
+before(async () => {
+  world = await startWorld()
+  scene = await setScene(world)
+  const { body } = await world.operate('POST', '/operators', { name: 'orgs' })
+  operator = { env: { AEX_OPERATOR_URL: world.operatorUrl, AEX_OPERATOR_TOKEN: String(body['token']) } }
+})
+after(async () => {
+  await world[Symbol.asyncDispose]()
+  folder[Symbol.dispose]()
+})
+
+const aex = (...args: string[]) => aexAt(operator, ...args)
+const linesOf = (file: string) =>
+  readFileSync(file, 'utf8')
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line) as { type: string; data: Record<string, unknown> })
+
+test('org export writes one private file whose last line says that it is complete', async () => {
+  const id = scene.recipient.organizationId
+  const dir = folder.path('exports')
+  mkdirSync(dir)
+  const { code, stderr, stdout } = await aex('org', 'export', id, '--out', dir, '--json')
+  assert.equal(code, 0, stderr)
+  const { file } = JSON.parse(stdout) as { file: string }
+  assert.equal(file, `${dir}/${id}.ndjson`)
+  assert.equal(statSync(file).mode & 0o077, 0)
+  const lines = linesOf(file)
+  const [header, end] = [lines[0], lines.at(-1)]
+  assert.deepEqual(
+    [header?.type, header?.data['format'], header?.data['version']],
+    ['header', 'aex-organization-export', 1],
+  )
+  assert.equal(end?.type, 'end')
+  const counts = end?.data['records'] as Record<string, number>
+  for (const [type, count] of Object.entries(counts))
+    assert.equal(lines.filter((line) => line.type === type).length, count)
+  assert.ok((counts['evidence'] ?? 0) >= 1)
+  assert.match((await aex('org', 'export', id, '--out', dir)).stderr, /exists already/)
+})
+
+test('a failed export leaves no file behind', async () => {
+  const file = folder.path('nobody.ndjson')
+  assert.equal((await aex('org', 'export', 'org_nobody', '--out', file)).code, 1)
+  assert.deepEqual([existsSync(file), existsSync(`${file}.partial`)], [false, false])
+  writeFileSync(folder.path('plain'), '')
+  const unwritable = await aex(
+    'org',
+    'export',
+    scene.sender.organizationId,
+    '--out',
+    folder.path('plain/x.ndjson'),
+  )
+  assert.deepEqual([unwritable.code, /cannot be written/.test(unwritable.stderr)], [1, true])
+})
+
+test('org show prints quotas and their use', async () => {
+  const { stdout } = await aex('org', 'show', scene.sender.organizationId, '--json')
+  const { usage } = JSON.parse(stdout) as { usage: Record<string, { used: number; maximum: number }> }
+  assert.ok((usage['agents']?.used ?? 0) >= 1)
+  assert.ok((usage['stored_bytes']?.used ?? 0) > 0)
+})
+
+test('org end shows its plan first, then ends with a reason and --yes', async () => {
+  const id = scene.recipient.organizationId
+  const plan = await aex('org', 'end', id)
+  assert.equal(plan.code, 0, plan.stderr)
+  assert.match(
+    plan.stdout,
+    /Removed by its end:[\s\S]*1 clients: Deleted[\s\S]*What stays, and why:[\s\S]*audit chains/,
+  )
+  assert.match((await aex('org', 'end', id, '--yes')).stderr, /--reason TEXT/)
+  assert.equal((await world.operate('GET', `/organizations/${id}`)).body['status'], 'active')
+  const ended = await aex('org', 'end', id, '--reason', 'contract ended', '--yes', '--json')
+  assert.equal(ended.code, 0, ended.stderr)
+  const report = JSON.parse(ended.stdout) as Record<string, unknown>
+  assert.deepEqual([report['state'], report['reason']], ['finished', 'contract ended'])
+  const shown = (await world.operate('GET', `/organizations/${id}`)).body
+  assert.equal(shown['status'], 'ended')
+})
