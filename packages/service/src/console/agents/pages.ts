@@ -1,8 +1,10 @@
-import { emptyState } from '@agent-exchange/web'
-import { get, type ConsolePage } from '../console-page.ts'
+import { get, post, type ConsolePage } from '../console-page.ts'
+import { showAgents } from './agent-list.ts'
+import { certify, setStatus, showAgent } from './agent-page.ts'
 
 export const agentsPages: readonly ConsolePage[] = [
-  get('/agents', async ({ show }) =>
-    show({ title: 'Agents', main: emptyState({ title: 'Nothing here yet', text: 'Use the aex command.' }) }),
-  ),
+  get('/agents', showAgents),
+  get('/agents/:agent_id', showAgent),
+  post('/agents/:agent_id/status', setStatus),
+  post('/agents/:agent_id/certification', certify),
 ]

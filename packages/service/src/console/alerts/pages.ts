@@ -1,8 +1,64 @@
-import { emptyState } from '@agent-exchange/web'
-import { get, type ConsolePage } from '../console-page.ts'
+import { filterForm, html, identifier, table } from '@agent-exchange/web'
+import { readAlerts } from '../../operator/routes/alerts.ts'
+import { get, type ConsoleCall, type ConsolePage } from '../console-page.ts'
+import { outsideText, pathTo, statusBadge } from '../console-parts.ts'
+import { pagingLinks } from '../paging.ts'
+import { timeOf } from '../time.ts'
 
-export const alertsPages: readonly ConsolePage[] = [
-  get('/alerts', async ({ show }) =>
-    show({ title: 'Alerts', main: emptyState({ title: 'Nothing here yet', text: 'Use the aex command.' }) }),
-  ),
+const KINDS = [
+  { value: '', label: 'all' },
+  { value: 'delivery_dead', label: 'dead letter' },
+  { value: 'endpoint_disabled', label: 'endpoint disabled' },
 ]
+
+export const alertsPages: readonly ConsolePage[] = [get('/alerts', list)]
+
+async function list({ api, query, show, now }: ConsoleCall) {
+  const after = query.get('after')
+  const [organization_id, webhook_endpoint_id, kind] = [
+    query.get('organization_id'),
+    query.get('webhook_endpoint_id'),
+    query.get('kind'),
+  ]
+  const filters = { organization_id, webhook_endpoint_id, kind }
+  const { items, next_cursor } = await api(readAlerts, { input: { ...filters, after } })
+  const main = html`<p class="lead">
+      What the owners of webhook endpoints were told: deliveries that failed for good, endpoints that were
+      disabled.
+    </p>
+    ${filterForm({
+      id: 'filter',
+      action: '/alerts',
+      fields: [
+        { kind: 'search', name: 'organization_id', label: 'Organization', value: organization_id ?? '' },
+        { kind: 'search', name: 'webhook_endpoint_id', label: 'Endpoint', value: webhook_endpoint_id ?? '' },
+        { kind: 'select', name: 'kind', label: 'Kind', value: kind ?? '', options: KINDS },
+      ],
+      submitLabel: 'Filter',
+    })}
+    ${table({
+      caption: 'Alerts',
+      hidesCaption: true,
+      columns: [
+        { title: 'Endpoint' },
+        { title: 'Organization' },
+        { title: 'Kind' },
+        { title: 'Raised' },
+        { title: 'Reason' },
+        { title: 'Delivery' },
+        { title: 'Mail' },
+      ],
+      rows: items.map((alert) => [
+        identifier(alert.webhook_endpoint_id, pathTo('endpoints', alert.webhook_endpoint_id)),
+        identifier(alert.organization_id, pathTo('organizations', alert.organization_id)),
+        KINDS.find(({ value }) => value === alert.kind)?.label ?? alert.kind,
+        timeOf(alert.raised_at, now),
+        outsideText(alert.reason),
+        alert.delivery_id && identifier(alert.delivery_id, pathTo('deliveries', alert.delivery_id)),
+        html`${statusBadge(alert.mail_state)} ${alert.mail_error && outsideText(alert.mail_error)}`,
+      ]),
+      empty: { title: 'No alerts', text: 'Every delivery arrived, or is still being tried.' },
+      paging: pagingLinks('/alerts', filters, { after, next: next_cursor }),
+    })}`
+  return show({ title: 'Alerts', main })
+}

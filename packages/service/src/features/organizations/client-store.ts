@@ -37,6 +37,14 @@ export async function insertClient(tx: Transaction, client: NewClient): Promise<
       ${public_jwk}, ${certificate}, ${tls_san_dns}, ${client.now})`
 }
 
+export async function findClient(db: Queries, clientId: string): Promise<ClientRow | undefined> {
+  const [row] = await db<ClientRow[]>`
+    select client_id, organization_id, agent_id, authentication, public_jwk, certificate, tls_san_dns, status,
+      created_at
+    from oauth_client where client_id = ${clientId}`
+  return row
+}
+
 export async function lockClient(tx: Transaction, clientId: string): Promise<ClientRow | undefined> {
   const [row] = await tx<ClientRow[]>`
     select client_id, organization_id, agent_id, authentication, public_jwk, certificate, tls_san_dns, status,

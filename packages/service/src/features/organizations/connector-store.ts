@@ -13,6 +13,18 @@ export interface ConnectorRow {
   readonly updated_at: string
 }
 
+export async function findConnector(
+  db: Queries,
+  organizationId: string,
+  connectorId: string,
+): Promise<ConnectorRow | undefined> {
+  const [row] = await db<ConnectorRow[]>`
+    select organization_id, connector_id, participant_id, endpoint, status, approved_at, updated_at
+    from connector_connection
+    where organization_id = ${organizationId} and connector_id = ${connectorId}`
+  return row
+}
+
 export async function lockConnector(
   tx: Transaction,
   organizationId: string,

@@ -28,6 +28,12 @@ export const readAgent = read('/agents/:agent_id', input({}), async ({ params },
   return { ...toAgent(agent, keys), key_events: await keyEventsOf(db, agent.agent_id) }
 })
 
+/** The words of the deployment profile (O-05). */
+export const readAgentStatuses = read('/agent-statuses', input({}), async ({ context }) => {
+  const { agent_statuses, certification_statuses } = context.profile['O-05']
+  return { agent_statuses, certification_statuses }
+})
+
 export const changeAgentStatus = change(
   '/agents/:agent_id/status',
   { body: input({ status, reason }) },
@@ -40,7 +46,13 @@ export const certifyAgent = change(
   (call, tx) => moveTo(call, tx, 'agent.certify', 'certification_statuses'),
 )
 
-export const agentRoutes: readonly Route[] = [readAgents, readAgent, changeAgentStatus, certifyAgent]
+export const agentRoutes: readonly Route[] = [
+  readAgents,
+  readAgent,
+  readAgentStatuses,
+  changeAgentStatus,
+  certifyAgent,
+]
 
 async function moveTo(
   { params, now, context, input: { status: to } }: OperatorCall<{ status: string }>,

@@ -4,6 +4,7 @@ import type { Transaction } from '../../db/database.ts'
 import { findAgent } from '../../features/agents/agent-store.ts'
 import {
   disableClient,
+  findClient,
   insertClient,
   listClients,
   lockClient,
@@ -58,6 +59,12 @@ export const readClients = read('/clients', input({ ...pageFields, organization_
   )
 })
 
+export const readClient = read('/clients/:client_id', input({}), async ({ params }, db) => {
+  const client = await findClient(db, params['client_id'] ?? '')
+  if (!client) throw new Problem('resource_not_found')
+  return toClient(client)
+})
+
 /** Takes effect with the next request, including for issued tokens. */
 export const disableOneClient = change(
   '/clients/:client_id/disable',
@@ -81,7 +88,13 @@ export const rotateClient = change(
   },
 )
 
-export const clientRoutes: readonly Route[] = [createClient, readClients, disableOneClient, rotateClient]
+export const clientRoutes: readonly Route[] = [
+  createClient,
+  readClients,
+  readClient,
+  disableOneClient,
+  rotateClient,
+]
 
 async function requireOwner(
   tx: Transaction,

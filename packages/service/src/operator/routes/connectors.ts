@@ -3,6 +3,7 @@ import { Type } from 'typebox'
 import type { Transaction } from '../../db/database.ts'
 import {
   approveConnector,
+  findConnector,
   listConnectors,
   lockConnector,
   setConnectorStatus,
@@ -74,6 +75,17 @@ export const readConnectors = read(
   },
 )
 
+export const readConnector = read(
+  '/organizations/:organization_id/connectors/:connector_id',
+  input({}),
+  async ({ params }, db) => {
+    const { organization_id: organizationId = '', connector_id: connectorId = '' } = params
+    const connector = await findConnector(db, organizationId, connectorId)
+    if (!connector) throw new Problem('resource_not_found')
+    return connector
+  },
+)
+
 export const suspendConnector = change(connectorPath('suspend'), { body: input({ reason }) }, (call, tx) =>
   moveTo('suspended', 'connector.suspend', call, tx),
 )
@@ -85,6 +97,7 @@ export const revokeConnector = change(connectorPath('revoke'), { body: input({ r
 export const connectorRoutes: readonly Route[] = [
   approveOneConnector,
   readConnectors,
+  readConnector,
   suspendConnector,
   revokeConnector,
 ]

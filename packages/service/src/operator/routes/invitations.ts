@@ -25,7 +25,7 @@ const newInvitation = input({
   reason: optionalReason,
 })
 
-const createRoute = change(
+export const createOneInvitation = change(
   '/invitations',
   { body: newInvitation, status: 201 },
   async ({ input: body, actor, now, context }, tx) => {
@@ -41,25 +41,29 @@ const createRoute = change(
   },
 )
 
-const listRoute = read('/invitations', input({ ...pageFields, organization_id: filter }), (call, db) => {
-  const organizationId = call.input.organization_id
-  const rows = (before: string | undefined, limit: number) =>
-    listInvitations(db, { organizationId, before, limit })
-  const listing = {
-    name: ['invitations', organizationId],
-    rows,
-    position: (row: InvitationRow) => row.invitation_id,
-  }
-  return listPage(call, listing, (row) => toInvitation(row, call.now))
-})
+export const readInvitations = read(
+  '/invitations',
+  input({ ...pageFields, organization_id: filter }),
+  (call, db) => {
+    const organizationId = call.input.organization_id
+    const rows = (before: string | undefined, limit: number) =>
+      listInvitations(db, { organizationId, before, limit })
+    const listing = {
+      name: ['invitations', organizationId],
+      rows,
+      position: (row: InvitationRow) => row.invitation_id,
+    }
+    return listPage(call, listing, (row) => toInvitation(row, call.now))
+  },
+)
 
-const showRoute = read('/invitations/:invitation_id', input({}), async ({ params, now }, db) => {
+export const readInvitation = read('/invitations/:invitation_id', input({}), async ({ params, now }, db) => {
   const row = await findInvitation(db, params['invitation_id'] ?? '')
   if (!row) throw new Problem('resource_not_found')
   return toInvitation(row, now)
 })
 
-const revokeRoute = change(
+export const revokeInvitation = change(
   '/invitations/:invitation_id/revoke',
   { body: input({ reason }) },
   async ({ params, now }, tx) => {
@@ -73,7 +77,12 @@ const revokeRoute = change(
   },
 )
 
-export const invitationRoutes: readonly Route[] = [createRoute, listRoute, showRoute, revokeRoute]
+export const invitationRoutes: readonly Route[] = [
+  createOneInvitation,
+  readInvitations,
+  readInvitation,
+  revokeInvitation,
+]
 
 /** In the order of joinByInvitation, which excludes deadlocks. */
 async function lockWithOrganization(tx: Transaction, invitationId: string): Promise<InvitationRow> {
