@@ -59,6 +59,22 @@ const HINTS = {
     'The policy does not allow this; the checks say which rule. Change the object or the policy.',
   approval_missing: 'The policy requires a human approval, and no `approve` function was given.',
   approval_declined: 'The human approval was declined.',
+  approval_waiting:
+    'A person has to approve this draft first, with the approver passphrase: `aex agent desk` shows it.',
+  approval_invalid:
+    'The approval does not cover what would be sent; the reason says why. A person has to approve it again.',
+  approver_missing:
+    'An approval is required, and the folder has no approver. The person who approves runs `aex agent approver init`.',
+  approver_exists: 'The folder already has an approver. Replace it with the old passphrase, or reset it.',
+  approver_unreadable:
+    'The approver file is damaged or of another version. Restore it, or reset the approver.',
+  approver_locked: 'The approver passphrase is wrong.',
+  draft_missing: 'The folder has no open draft with this id.',
+  draft_sent: 'The draft was sent already. The details name its package.',
+  draft_altered: 'The stored draft is not the one that was made. Discard it, and draft it again.',
+  draft_limit: 'The folder has no room for the draft. Send or discard drafts, or make it smaller.',
+  draft_unreadable:
+    'The file of the draft is damaged, of another version, or open to other users. Discard it.',
   outbox_conflict: 'Other content was already sent under this id. Use a new id.',
   outbox_unavailable:
     'The outbox cannot be read or written. Check the disk, the permissions and who else has it open.',

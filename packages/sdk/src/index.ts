@@ -80,6 +80,17 @@ export type * from './exchange/data-space-connector.ts'
 export type { DataSpace } from './exchange/delivery-mode.ts'
 export { backoffMs, pause, type Backoff } from './pause-and-backoff.ts'
 
+// Drafts and approvals
+export type { Decision, SignedDecision } from './drafts/approval.ts'
+export type {
+  DraftInput,
+  Drafts,
+  DraftState,
+  EvaluatedDraft,
+  SentDraft,
+  StoredDraft,
+} from './drafts/draft.ts'
+
 // Opening and withdrawing
 export type { OpenDependencies, OpenedPackage, OpenProgress } from './exchange/open-input.ts'
 export { openPackage } from './exchange/open-package.ts'

@@ -10,8 +10,8 @@ export async function obtainApproval(
   draft: Draft,
   { checks, approvalRequired }: PolicyEvaluation,
 ): Promise<PolicyReceipt['human_approval']> {
-  if (!approvalRequired) return { required: false }
-  const { packageId, object, policy, to, threadId, approve } = draft
+  const { packageId, object, policy, to, threadId, approve, requireApproval = false } = draft
+  if (!approvalRequired && !requireApproval) return { required: false }
   if (!approve) throw new ExchangeError('approval_missing', { details: { packageId } })
   const answer = await approve({
     packageId,
@@ -30,7 +30,7 @@ export async function obtainApproval(
     required: true,
     outcome: context.profile['O-34'].approving_outcomes[0] ?? 'approved',
     approval_reference: answer.approvalReference ?? namedApproval(draft),
-    approved_at: context.now().toISOString(),
+    approved_at: answer.approvedAt ?? context.now().toISOString(),
   }
 }
 

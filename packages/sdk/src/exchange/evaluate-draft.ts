@@ -11,8 +11,23 @@ export interface EvaluatedDraft {
   readonly recipientAgent: AgentResource
 }
 
-/** Reads what the policy checks need and evaluates them. A failed check stops the send before sealing. */
+/** Evaluates the policy checks. A failed check stops the send before sealing. */
 export async function evaluateDraft(
+  context: AgentContext,
+  draft: Draft,
+  signal?: AbortSignal,
+): Promise<EvaluatedDraft> {
+  const evaluated = await runChecks(context, draft, signal)
+  if (evaluated.evaluation.passed) return evaluated
+  const failed = evaluated.evaluation.checks.filter(({ passed, judged }) => judged && !passed)
+  throw new ExchangeError('policy_refused', {
+    details: { packageId: draft.packageId, checks: failed.map(({ checkId }) => checkId) },
+    failures: failed.flatMap(({ failures }) => failures),
+  })
+}
+
+/** Reads what the policy checks need and evaluates them. */
+export async function runChecks(
   context: AgentContext,
   draft: Draft,
   signal?: AbortSignal,
@@ -33,13 +48,6 @@ export async function evaluateDraft(
     settings: draft.policySettings,
     profile: context.profile,
   })
-  if (!evaluation.passed) {
-    const failed = evaluation.checks.filter(({ passed, judged }) => judged && !passed)
-    throw new ExchangeError('policy_refused', {
-      details: { packageId: draft.packageId, checks: failed.map(({ checkId }) => checkId) },
-      failures: failed.flatMap(({ failures }) => failures),
-    })
-  }
   return { evaluation, evaluatedAt, recipientAgent }
 }
 

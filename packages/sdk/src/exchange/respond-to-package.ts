@@ -3,7 +3,7 @@ import type { AgentContext } from '../context.ts'
 import { ExchangeError } from '../errors.ts'
 import { packageIdFor } from './package-id.ts'
 import { sendDraft } from './send-draft.ts'
-import type { AgentAddress, RespondInput, SendDependencies, SentPackage } from './send-input.ts'
+import type { AgentAddress, Draft, RespondInput, SendDependencies, SentPackage } from './send-input.ts'
 import { validInput } from './valid-input.ts'
 
 /**
@@ -20,12 +20,22 @@ export async function respondToPackage(
   input: RespondInput,
   deps: SendDependencies,
 ): Promise<SentPackage> {
+  return sendDraft(context, await draftOfResponse(context, packageId, input, deps.signal), deps)
+}
+
+/** Validates the input, reads the package that it responds to, and resolves recipient and thread. */
+export async function draftOfResponse(
+  context: AgentContext,
+  packageId: string,
+  input: RespondInput,
+  signal?: AbortSignal,
+): Promise<Draft> {
   const { object, policy } = validInput(context, input)
   if ((object as ProtocolObject).object_type !== 'response_object')
     throw new ExchangeError('object_invalid', { what: 'A response holds a response_object.' })
   const { metadata, thread_id: threadId } = await context.connection.call('getPackage', {
     path: { package_id: packageId },
-    ...(deps.signal && { signal: deps.signal }),
+    ...(signal && { signal }),
   })
   if (metadata.recipient_org_id !== context.identity.organizationId)
     throw new ExchangeError('package_not_for_us', {
@@ -35,7 +45,7 @@ export async function respondToPackage(
   const to = answeredAgent(metadata, input.to)
   // O-35: we write the first of the accepted content types.
   const [contentType = metadata.content_type] = context.profile['O-35'].content_types
-  const draft = {
+  return {
     ...input,
     packageId: await packageIdFor(context.identity, object, to),
     object,
@@ -45,7 +55,6 @@ export async function respondToPackage(
     contentType,
     respondsTo: packageId,
   }
-  return sendDraft(context, draft, deps)
 }
 
 /** The recipient of the response: the sending agent, or the given agent of its organization. */

@@ -33,6 +33,8 @@ export interface ApprovalAnswer {
   readonly approved: boolean
   /** Reference to the recorded decision. It goes into the policy receipt, which the exchange can read. */
   readonly approvalReference?: string
+  /** When the person decided. Defaults to now. */
+  readonly approvedAt?: string
 }
 
 export type Approve = (request: ApprovalRequest) => ApprovalAnswer | Promise<ApprovalAnswer>
@@ -59,6 +61,8 @@ interface SendTerms {
   readonly expiresAt?: string
   /** Called if the policy or the package requires a human approval. */
   readonly approve?: Approve
+  /** Requires a human approval, whatever policy and package say. */
+  readonly requireApproval?: boolean
   /** Refuse to send under a skill release that the exchange does not know. */
   readonly requireSkillRelease?: boolean
   readonly policySettings?: PolicySettings

@@ -5,7 +5,14 @@ import { ExchangeError } from '../errors.ts'
 import { packageIdFor } from './package-id.ts'
 import { readThread } from './read-thread.ts'
 import { sendDraft } from './send-draft.ts'
-import type { AgentAddress, SendableObject, SendDependencies, SendInput, SentPackage } from './send-input.ts'
+import type {
+  AgentAddress,
+  Draft,
+  SendableObject,
+  SendDependencies,
+  SendInput,
+  SentPackage,
+} from './send-input.ts'
 import { validInput } from './valid-input.ts'
 
 /**
@@ -26,25 +33,26 @@ export async function sendPackage(
   input: SendInput,
   deps: SendDependencies,
 ): Promise<SentPackage> {
+  return sendDraft(context, await draftOfPackage(context, input), deps)
+}
+
+/** Validates the input and resolves recipient, thread and package id. */
+export async function draftOfPackage(context: AgentContext, input: SendInput): Promise<Draft> {
   const { to: given, threadId: givenThread, ...terms } = input
   const { object, policy } = validInput(context, input)
   if ((object as ProtocolObject).object_type === 'response_object')
     throw new ExchangeError('object_invalid', { what: 'Send a response with respondToPackage.' })
   const threadId = object.object_type === 'policy_envelope' ? givenThread : object.thread_id
   const to = given ?? (await recipientInThread(context, object))
-  return sendDraft(
-    context,
-    {
-      ...terms,
-      packageId: await packageIdFor(context.identity, object, to),
-      object,
-      policy,
-      threadId: threadId ?? randomId('thread'),
-      to,
-      contentType: MEDIA_TYPE.reasoningPackage,
-    },
-    deps,
-  )
+  return {
+    ...terms,
+    packageId: await packageIdFor(context.identity, object, to),
+    object,
+    policy,
+    threadId: threadId ?? randomId('thread'),
+    to,
+    contentType: MEDIA_TYPE.reasoningPackage,
+  }
 }
 
 /** An object names organizations, not agents: takes the agent from the latest package of the thread. */

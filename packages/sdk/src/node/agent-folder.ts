@@ -31,6 +31,10 @@ export const AGENT_FILES = {
   connector: 'connector.json',
   /** What the data address serves. */
   outgoing: 'outgoing',
+  /** Drafts that are not sent yet, and records of sent ones with their approvals. */
+  drafts: 'drafts',
+  /** The approver's public key, and its private key encrypted by the approver passphrase. */
+  approver: 'approver.json',
 } as const
 
 const FORMAT = 'aex-agent'
@@ -249,6 +253,8 @@ function filesIn(folder: string): AgentFolder['files'] {
     gitignore: join(folder, AGENT_FILES.gitignore),
     connector: join(folder, AGENT_FILES.connector),
     outgoing: join(folder, AGENT_FILES.outgoing),
+    drafts: join(folder, AGENT_FILES.drafts),
+    approver: join(folder, AGENT_FILES.approver),
   }
 }
 

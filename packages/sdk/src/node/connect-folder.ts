@@ -1,8 +1,11 @@
 import { connect, type Agent, type ConnectOptions } from '../agent.ts'
 import { ExchangeError } from '../errors.ts'
 import type { Outbox } from '../exchange/outbox.ts'
+import type { Drafts } from '../drafts/draft.ts'
 import { keepFromGit, openAgentFolder, type AgentFolder } from './agent-folder.ts'
 import { openFileLogState } from './file-log-state.ts'
+import { openFolderDrafts } from './folder-drafts.ts'
+import { readPending, type Pending } from './pending.ts'
 import { openSqliteInbox, type SqliteInbox } from './sqlite-inbox.ts'
 import { openSqliteOutbox } from './sqlite-outbox.ts'
 
@@ -11,6 +14,8 @@ export interface FolderOptions extends Partial<
 > {
   /** Opens the key store, where it is locked. */
   readonly passphrase?: string
+  /** How long an approval of a draft permits sending. Defaults to 24 hours. */
+  readonly approvalMaximumAgeMs?: number
 }
 
 /** An agent with everything that it keeps on disk. Disposing of it closes its files. */
@@ -18,6 +23,10 @@ export interface FolderAgent extends Agent, AsyncDisposable {
   readonly folder: AgentFolder
   /** Sealed packages that wait to be accepted. */
   readonly outbox: Outbox
+  /** Packages that are not sealed yet. Those that a person must approve wait here for the desk. */
+  readonly drafts: Drafts
+  /** What waits: for a person, for sending, for the exchange, for a handler. */
+  pending(): Promise<Pending>
   /** The durable inbox of the folder, for {@link Agent.receiver}. Opened at its first use. */
   inbox(): SqliteInbox
 }
@@ -33,7 +42,7 @@ export interface FolderAgent extends Agent, AsyncDisposable {
  * await receiver.start()
  */
 export async function connectFolder(path: string, options: FolderOptions = {}): Promise<FolderAgent> {
-  const { passphrase, ...given } = options
+  const { passphrase, approvalMaximumAgeMs, ...given } = options
   const folder = await openAgentFolder(path, passphrase === undefined ? {} : { passphrase })
   const baseUrl = given.baseUrl ?? folder.baseUrl
   const clientId = given.clientId ?? folder.clientId
@@ -58,11 +67,20 @@ export async function connectFolder(path: string, options: FolderOptions = {}): 
       log: openFileLogState(folder.files.log),
       outbox,
     })
+    const { dataSpace } = given
+    const drafts = openFolderDrafts(agent.context, {
+      files: folder.files,
+      shared: { outbox, ...(dataSpace && { dataSpace }) },
+      ...(approvalMaximumAgeMs !== undefined && { approvalMaximumAgeMs }),
+    })
+    const ownInbox = () => (inbox ??= openSqliteInbox(folder.files.inbox))
     return {
       ...agent,
       folder,
       outbox,
-      inbox: () => (inbox ??= openSqliteInbox(folder.files.inbox)),
+      drafts,
+      pending: () => readPending(drafts, outbox, ownInbox()),
+      inbox: ownInbox,
       [Symbol.asyncDispose]: close,
     }
   } catch (error) {

@@ -43,6 +43,12 @@ const MAXIMUM_KEYS = 10_000
 
 const text = { type: 'string', minLength: 1 }
 const integer = (maximum: number) => ({ type: 'integer', minimum: 1, maximum })
+export const PRIVATE_JWK_SCHEMA = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['kty', 'crv', 'x', 'y', 'd'],
+  properties: { kty: { const: 'EC' }, crv: { const: 'P-256' }, x: text, y: text, d: text },
+}
 const record = {
   type: 'object',
   additionalProperties: false,
@@ -53,16 +59,11 @@ const record = {
     stage: { enum: ['next', 'current', 'previous'] },
     created_at: text,
     replaces: text,
-    private_jwk: {
-      type: 'object',
-      additionalProperties: false,
-      required: ['kty', 'crv', 'x', 'y', 'd'],
-      properties: { kty: { const: 'EC' }, crv: { const: 'P-256' }, x: text, y: text, d: text },
-    },
+    private_jwk: PRIVATE_JWK_SCHEMA,
   },
 }
 const records = { type: 'array', maxItems: MAXIMUM_KEYS, items: record }
-const locked = {
+export const LOCKED_SCHEMA = {
   type: 'object',
   additionalProperties: false,
   required: ['kdf', 'n', 'r', 'p', 'salt', 'iv', 'tag', 'ciphertext'],
@@ -87,7 +88,7 @@ const fileWith = (name: string, content: JsonObject) => ({
 })
 
 export const keyFile = validatorFor<KeyFile>(
-  { oneOf: [fileWith('keys', records), fileWith('locked', locked)] },
+  { oneOf: [fileWith('keys', records), fileWith('locked', LOCKED_SCHEMA)] },
   'SDK',
 )
 

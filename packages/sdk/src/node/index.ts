@@ -13,6 +13,16 @@ export {
   type ExchangeAccess,
   type NewAgentFolder,
 } from './agent-folder.ts'
+export {
+  approveDraft,
+  approverOf,
+  initApprover,
+  replaceApprover,
+  resetApprover,
+  type ApproverOptions,
+  type DraftDecision,
+} from './approve-draft.ts'
+export type { ApprovalScope, Approver } from './approver-file.ts'
 export { connectFolder, type FolderAgent, type FolderOptions } from './connect-folder.ts'
 export { fastifyWebhook, type FastifyLike, type FastifyWebhookOptions } from './fastify-handler.ts'
 export { openFileKeyStore, type FileKeyStoreOptions } from './file-key-store.ts'
@@ -22,5 +32,6 @@ export { openFilePinStore } from './file-pin-store.ts'
 export { joinExchange, type JoinedExchange, type JoinOptions } from './join-exchange.ts'
 export { toNodeListener } from './http-handler.ts'
 export { createTlsFetch, type TlsFetch, type TlsMaterial } from './mutual-tls.ts'
+export type { Pending } from './pending.ts'
 export { openSqliteInbox, type SqliteInbox } from './sqlite-inbox.ts'
 export { openSqliteOutbox, type SqliteOutbox } from './sqlite-outbox.ts'

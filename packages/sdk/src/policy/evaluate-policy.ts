@@ -59,7 +59,7 @@ function unjudged(checkId: PolicyCheckId): CheckResult {
 }
 
 /** Policy or package may require an approval. */
-function isApprovalRequired({ object, policy }: PolicySubject): boolean {
+export function isApprovalRequired({ object, policy }: Pick<PolicySubject, 'object' | 'policy'>): boolean {
   if (policy.human_approval.required) return true
   return object.object_type === 'reasoning_package' && object.policy_envelope.human_approval.required
 }

@@ -1,0 +1,194 @@
+import type { AgentContext } from '../context.ts'
+import { requireApproval, type SignedDecision } from '../drafts/approval.ts'
+import { draftDigest, draftIdOf, fromDocument, toDocument } from '../drafts/draft-document.ts'
+import { APPROVAL_MAXIMUM_AGE_MS } from '../drafts/draft-limits.ts'
+import type { DraftInput, Drafts, DraftState, StoredDraft } from '../drafts/draft.ts'
+import { ExchangeError } from '../errors.ts'
+import { runChecks } from '../exchange/evaluate-draft.ts'
+import { draftOfResponse } from '../exchange/respond-to-package.ts'
+import { sendDraft } from '../exchange/send-draft.ts'
+import type { Draft, SendDependencies } from '../exchange/send-input.ts'
+import { draftOfPackage } from '../exchange/send-package.ts'
+import { validInput } from '../exchange/valid-input.ts'
+import { isApprovalRequired } from '../policy/evaluate-policy.ts'
+import { readApprover, type Approver } from './approver-file.ts'
+import { openDraftFiles, type DraftFile, type SentDraftFile } from './draft-files.ts'
+
+const SHOWN_SENT = 100
+
+export interface FolderDraftsOptions {
+  readonly files: { readonly drafts: string; readonly approver: string }
+  readonly shared: Pick<SendDependencies, 'outbox' | 'dataSpace'>
+  /** How long an approval permits sending. Defaults to 24 hours. */
+  readonly approvalMaximumAgeMs?: number
+}
+
+/** A draft that was read, in the form that is sealed. */
+interface ReadDraft {
+  readonly file: DraftFile
+  readonly digest: string
+  readonly draft: Draft
+  readonly approver: Approver | undefined
+}
+
+/** The drafts in an agent's folder. */
+export function openFolderDrafts(context: AgentContext, options: FolderDraftsOptions): Drafts {
+  const { files, shared, approvalMaximumAgeMs = APPROVAL_MAXIMUM_AGE_MS } = options
+  const drafts = openDraftFiles(files.drafts)
+
+  /** The bytes are read once: what is digested here is what is shown, evaluated and sealed. */
+  async function verified(file: DraftFile): Promise<ReadDraft> {
+    const { draft_id: draftId, content } = file
+    const digest = await draftDigest(content)
+    const { organization_id, agent_id } = content.sender
+    const isOwn = organization_id === context.identity.organizationId && agent_id === context.identity.agentId
+    if (draftIdOf(digest) !== draftId || !isOwn)
+      throw new ExchangeError('draft_altered', { details: { draftId } })
+    const approver = await readApprover(files.approver)
+    const found = fromDocument(content)
+    const required = found.requireApproval === true || approver?.approves === 'every_draft'
+    const draft = { ...found, ...validInput(context, found), requireApproval: required }
+    return { file, digest, draft, approver }
+  }
+
+  const read = async (draftId: string) => verified(await drafts.read(draftId))
+
+  function approvalOf({ file, digest, approver }: ReadDraft): Promise<SignedDecision> {
+    return requireApproval({
+      draftId: file.draft_id,
+      draftDigest: digest,
+      decision: file.decision,
+      approver,
+      now: context.now(),
+      maximumAgeMs: approvalMaximumAgeMs,
+    })
+  }
+
+  async function stateOf(found: ReadDraft): Promise<DraftState> {
+    if (!found.file.decision) return needsApproval(found.draft) ? 'waiting' : 'ready'
+    try {
+      await approvalOf(found)
+      return 'approved'
+    } catch (error) {
+      if (!(error instanceof ExchangeError)) throw error
+      return error.code === 'approval_declined' ? 'declined' : 'void'
+    }
+  }
+
+  async function stored(found: ReadDraft): Promise<StoredDraft> {
+    const { file, digest, draft } = found
+    const { packageId, threadId, respondsTo, contentType, skill, expiresAt, policy, object } = draft
+    return {
+      draftId: file.draft_id,
+      createdAt: file.created_at,
+      digest,
+      state: await stateOf(found),
+      approvalRequired: needsApproval(draft),
+      sender: context.identity,
+      recipient: draft.to,
+      packageId,
+      threadId,
+      ...(respondsTo !== undefined && { respondsTo }),
+      contentType,
+      skill,
+      ...(expiresAt !== undefined && { expiresAt }),
+      policy,
+      object,
+      ...(file.decision && { decision: file.decision }),
+    }
+  }
+
+  /** Drafts that can be read, and ids of those that cannot. */
+  async function readAll(): Promise<{ readonly found: ReadDraft[]; readonly damaged: string[] }> {
+    const found: ReadDraft[] = []
+    const damaged: string[] = []
+    for (const draftId of await drafts.ids())
+      try {
+        found.push(await read(draftId))
+      } catch (error) {
+        if (!(error instanceof ExchangeError)) throw error
+        if (DAMAGED.has(error.code)) damaged.push(draftId)
+        // Another process sent or discarded it meanwhile.
+        else if (error.code !== 'draft_missing' && error.code !== 'draft_sent') throw error
+      }
+    return { found, damaged }
+  }
+
+  return {
+    async create(input) {
+      const content = toDocument(context.identity, await prepare(context, input))
+      const draftId = draftIdOf(await draftDigest(content))
+      const created_at = context.now().toISOString()
+      return stored(await verified(await drafts.add({ draft_id: draftId, created_at, content })))
+    },
+
+    async list() {
+      const all = await Promise.all((await readAll()).found.map(stored))
+      return all.toSorted((left, right) => compare(left.createdAt, right.createdAt))
+    },
+
+    damaged: async () => (await readAll()).damaged,
+    get: async (draftId) => stored(await read(draftId)),
+
+    async evaluate(draftId, { signal } = {}) {
+      const found = await read(draftId)
+      const draft = await stored(found)
+      const { evaluation } = await runChecks(context, found.draft, signal)
+      const { passed, checks } = evaluation
+      const needsPerson = draft.approvalRequired && draft.state !== 'approved'
+      return { draft, passed, checks, needsPerson }
+    },
+
+    async send(draftId, how = {}) {
+      const found = await read(draftId)
+      // A decision binds, also where none was required.
+      const isDecided = found.file.decision !== undefined
+      const approve = async () => {
+        const { approval_reference, decided_at } = await approvalOf(found)
+        return { approved: true, approvalReference: approval_reference, approvedAt: decided_at }
+      }
+      const requireApprovalToo = isDecided || found.draft.requireApproval === true
+      const draft = { ...found.draft, requireApproval: requireApprovalToo, approve }
+      const sent = await sendDraft(context, draft, { ...shared, ...how })
+      await drafts.close(draftId, {
+        digest: found.digest,
+        package_id: sent.packageId,
+        thread_id: sent.threadId,
+        sent_at: context.now().toISOString(),
+      })
+      return sent
+    },
+
+    discard: (draftId) => drafts.remove(draftId),
+    sent: async (limit = SHOWN_SENT) => (await drafts.sent(limit)).map(toSent),
+  }
+}
+
+const DAMAGED: ReadonlySet<string> = new Set(['draft_altered', 'draft_unreadable', 'object_invalid'])
+
+function prepare(context: AgentContext, input: DraftInput): Promise<Draft> {
+  return input.respondsTo === undefined
+    ? draftOfPackage(context, input)
+    : draftOfResponse(context, input.respondsTo, input)
+}
+
+function needsApproval(draft: Draft): boolean {
+  return draft.requireApproval === true || isApprovalRequired(draft)
+}
+
+function compare(left: string, right: string): number {
+  return left < right ? -1 : Number(left > right)
+}
+
+function toSent(file: SentDraftFile) {
+  const { draft_id, created_at, digest, package_id, thread_id, sent_at, decision } = file
+  return {
+    draftId: draft_id,
+    createdAt: created_at,
+    digest,
+    packageId: package_id,
+    threadId: thread_id,
+    sentAt: sent_at,
+    ...(decision && { decision }),
+  }
+}
