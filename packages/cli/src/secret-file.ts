@@ -3,7 +3,15 @@ import { CommandFailure } from './failure.ts'
 
 /** A secret from the file that was named, or else from the environment; undefined where neither is there. */
 export function secretFrom(name: string, file: string | undefined, variable: string): string | undefined {
-  const given = file === undefined ? process.env[variable] : read(name, file)
+  if (file !== undefined) return secretFromFile(name, file)
+  const given = process.env[variable]
+  if (given === '') throw new CommandFailure(`The ${name} is empty.`)
+  return given
+}
+
+/** A secret from a file alone. */
+export function secretFromFile(name: string, file: string): string {
+  const given = read(name, file)
   if (given === '') throw new CommandFailure(`The ${name} is empty.`)
   return given
 }

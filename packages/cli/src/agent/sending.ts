@@ -12,15 +12,16 @@ export interface TermsOptions extends AgentOptions {
   readonly approve?: string
 }
 
-export function withTerms(command: Command): Command {
-  return command
+/** Adds the terms. A draft takes no reference of an approval: a person approves it at the desk. */
+export function withTerms(command: Command, { approve = true } = {}): Command {
+  command
     .requiredOption('--policy <file>', 'policy_envelope for the package')
     .addOption(
       new Option('--skill <id@version>', 'skill that created the object')
         .argParser(readSkill)
         .default(DEFAULT_SKILL, DEFAULT_SKILL_TEXT),
     )
-    .option('--approve <reference>', 'reference of the human approval')
+  return approve ? command.option('--approve <reference>', 'reference of the human approval') : command
 }
 
 /** Printed to standard error: standard output is for the result. */

@@ -1,9 +1,11 @@
 import type { Command } from 'commander'
 import { agentAdminCommands } from '../operator/agent-admin.ts'
 import { group } from '../operator/operator-command.ts'
+import { agentApproverCommand } from './approver.ts'
 import { agentConnectorCommand } from './connector.ts'
 import { agentDataAddressCommand } from './data-address.ts'
 import { agentDoctorCommand } from './doctor.ts'
+import { agentDraftCommand } from './draft.ts'
 import { agentEvidenceCommand } from './evidence.ts'
 import { agentFingerprintCommand } from './fingerprint.ts'
 import { agentInboxCommand } from './inbox.ts'
@@ -34,6 +36,8 @@ export function agentCommand(): Command {
     agentRespondCommand(),
     agentOpenCommand(),
     agentRevokeCommand(),
+    agentDraftCommand(),
+    agentApproverCommand(),
     agentInboxCommand(),
     agentTakeCommand(),
     agentListenCommand(),
