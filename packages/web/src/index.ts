@@ -6,7 +6,7 @@ export { badge } from './components/badge.ts'
 export { button, buttonLink, type Button, type ButtonTone } from './components/button.ts'
 export { definitionList } from './components/definition-list.ts'
 export { emptyState, type EmptyState } from './components/empty-state.ts'
-export { type Field } from './components/field.ts'
+export { field, type Field } from './components/field.ts'
 export {
   confirmation,
   filterForm,

@@ -13,6 +13,7 @@ import type {
   PendingAcknowledgement,
   StoreOutcome,
   StreamName,
+  ListOrder,
 } from '../receive/inbox.ts'
 import { foreignInbox, runEffect } from '../receive/inbox-rules.ts'
 import { missingRanges, withoutSequence } from '../receive/sequence-ranges.ts'
@@ -170,8 +171,9 @@ export class SqliteInbox implements Inbox<DatabaseSync>, AsyncDisposable {
     return this.#file.change(() => this.#file.run(sql, eventId) > 0)
   }
 
-  list(state: EventState, limit: number): Promise<readonly InboxEvent[]> {
-    const sql = `select ${EVENT_COLUMNS} from aex_event where state = ? order by sequence limit ?`
+  list(state: EventState, limit: number, order: ListOrder = 'oldest'): Promise<readonly InboxEvent[]> {
+    const direction = order === 'oldest' ? 'asc' : 'desc'
+    const sql = `select ${EVENT_COLUMNS} from aex_event where state = ? order by sequence ${direction} limit ?`
     return this.#file.read(() => this.#file.all<EventRow>(sql, state, limit).map(toEvent))
   }
 

@@ -53,6 +53,13 @@ async function drain(inbox: Inbox): Promise<number[]> {
 }
 
 for (const [kind, open] of Object.entries(KINDS)) {
+  test(`${kind}: events are listed from either end`, async () => {
+    const inbox = open()
+    await inbox.storePage(page([1, 2, 3], 'c3'))
+    assert.deepEqual(ids(await inbox.list('pending', 2)), ['evt_1', 'evt_2'])
+    assert.deepEqual(ids(await inbox.list('pending', 2, 'newest')), ['evt_3', 'evt_2'])
+  })
+
   test(`[EVT-14] ${kind}: an event is taken once; another under its id or sequence is a conflict`, async () => {
     const inbox = open()
     assert.equal(await inbox.store(event(1), 'webhook', AT), 'new')

@@ -6,6 +6,8 @@ export type EventSource = 'webhook' | 'poll'
  */
 export type EventState = 'pending' | 'processed' | 'set_aside'
 
+export type ListOrder = 'oldest' | 'newest'
+
 /** A notification for the inbox. */
 export interface IncomingEvent {
   readonly eventId: string
@@ -118,8 +120,8 @@ export interface Inbox<Transaction = unknown> {
   setAside(eventId: string, finishedAt: string, reason: string): Promise<void>
   /** Makes a set-aside event pending again. False if there is none. */
   retry(eventId: string): Promise<boolean>
-  /** In ascending sequence, up to a limit. */
-  list(state: EventState, limit: number): Promise<readonly InboxEvent[]>
+  /** Up to a limit, in ascending sequence, or with `newest` in descending sequence. */
+  list(state: EventState, limit: number, order?: ListOrder): Promise<readonly InboxEvent[]>
 
   /** Polled events that are not acknowledged yet. */
   unacknowledged(limit: number): Promise<readonly PendingAcknowledgement[]>

@@ -13,6 +13,7 @@ import type {
   PendingAcknowledgement,
   StoreOutcome,
   StreamName,
+  ListOrder,
 } from './inbox.ts'
 import { foreignInbox, runEffect } from './inbox-rules.ts'
 import { FIXED_LIMITS } from './receive-limits.ts'
@@ -139,10 +140,9 @@ export class MemoryInbox implements Inbox<undefined> {
     return true
   }
 
-  async list(state: EventState, limit: number): Promise<readonly InboxEvent[]> {
-    return this.#inState(state)
-      .slice(0, limit)
-      .map((row) => ({ ...row }))
+  async list(state: EventState, limit: number, order: ListOrder = 'oldest'): Promise<readonly InboxEvent[]> {
+    const found = this.#inState(state)
+    return (order === 'oldest' ? found : found.toReversed()).slice(0, limit).map((row) => ({ ...row }))
   }
 
   async unacknowledged(limit: number): Promise<readonly PendingAcknowledgement[]> {

@@ -1,9 +1,10 @@
 import { readFileSync } from 'node:fs'
 import { parseStrictJson } from '@agent-exchange/crypto'
 import { renderCapsuleText, verifyCapsule, type Capsule } from '@agent-exchange/log'
-import { EVIDENCE_FORMAT, verifyEvidence, type EvidenceBundle, type PendingLeaf } from '@agent-exchange/sdk'
+import { verifyEvidence, type EvidenceBundle, type PendingLeaf } from '@agent-exchange/sdk'
 import { Option, type Command } from 'commander'
 import { agentCommandOf, type AgentOptions } from '../../agent/agent-options.ts'
+import { isCapsule, withoutLog } from '../../agent/capsule-evidence.ts'
 import { writeContent } from '../../agent/content-file.ts'
 import { readAnchor, readFingerprint, readInputs, type EvidenceInputs } from '../../agent/evidence-inputs.ts'
 import { evidenceLines } from '../../agent/evidence-text.ts'
@@ -98,16 +99,6 @@ async function examineLog(capsule: Capsule, file: string | undefined): Promise<v
     process.exitCode = 1
   } else if (file !== undefined)
     console.error(`Verify it against a policy: ${aexCommand()} verify ${shellQuoted(file)} --policy FILE`)
-}
-
-function isCapsule(found: EvidenceBundle | Capsule): found is Capsule {
-  return 'log' in found
-}
-
-function withoutLog(found: EvidenceBundle | Capsule): EvidenceBundle {
-  if (!isCapsule(found)) return found
-  const { log: _, ...rest } = found
-  return { ...rest, format: EVIDENCE_FORMAT }
 }
 
 /** Any JSON object; the verifier checks its content. */

@@ -4,6 +4,7 @@ import { group } from '../operator/operator-command.ts'
 import { agentApproverCommand } from './approver.ts'
 import { agentConnectorCommand } from './connector.ts'
 import { agentDataAddressCommand } from './data-address.ts'
+import { agentDeskCommand } from './desk.ts'
 import { agentDoctorCommand } from './doctor.ts'
 import { agentDraftCommand } from './draft.ts'
 import { agentEvidenceCommand } from './evidence.ts'
@@ -38,6 +39,7 @@ export function agentCommand(): Command {
     agentRevokeCommand(),
     agentDraftCommand(),
     agentApproverCommand(),
+    agentDeskCommand(),
     agentInboxCommand(),
     agentTakeCommand(),
     agentListenCommand(),

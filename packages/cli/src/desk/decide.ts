@@ -1,0 +1,40 @@
+import { ExchangeError } from '@agent-exchange/sdk'
+import { approveDraft } from '@agent-exchange/sdk/node'
+import { pathTo, type DeskAnswer, type DeskCall } from './desk-call.ts'
+import { draftPage } from './draft-page.ts'
+import { TooManyTries } from './passphrase-tries.ts'
+
+/** Records the decision, if the passphrase is right and the draft is the one that the person saw. */
+export async function decide(call: DeskCall): Promise<DeskAnswer> {
+  const { agent, fields, id, now, tries } = call
+  const [name, reason, passphrase] = ['name', 'reason', 'passphrase'].map((each) => fields.get(each) ?? '')
+  const [digest, decision] = [fields.get('digest') ?? '', fields.get('decision')]
+  const values = { name: name ?? '', reason: reason ?? '' }
+  const errors = {
+    ...(values.name.trim() === '' && { name: 'Give your name.' }),
+    ...(values.reason.trim() === '' && { reason: 'Give a reason.' }),
+    ...(passphrase === '' && { passphrase: 'Give the approver passphrase.' }),
+  }
+  if (Object.keys(errors).length > 0) return draftPage(call, { ...values, errors })
+  if (decision !== 'approved' && decision !== 'declined')
+    throw new ExchangeError('input_invalid', { what: 'Choose to approve or to decline.' })
+  try {
+    await tries.attempt(() =>
+      approveDraft({
+        ...values,
+        folder: agent.folder.folder,
+        draftId: id,
+        digest,
+        decision,
+        passphrase: passphrase ?? '',
+        now: () => now,
+      }),
+    )
+  } catch (error) {
+    if (error instanceof TooManyTries) return draftPage(call)
+    if (error instanceof ExchangeError && error.code === 'approver_locked')
+      return draftPage(call, { ...values, errors: { passphrase: 'This is not the approver passphrase.' } })
+    throw error
+  }
+  return { kind: 'redirect', to: pathTo('drafts', id), done: decision }
+}

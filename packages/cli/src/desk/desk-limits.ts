@@ -1,0 +1,28 @@
+/** Limits of the desk. */
+
+/** How long the printed link can be used, once. */
+export const LINK_VALID_MS = 600_000
+/** How long a browser stays signed in. */
+export const SESSION_VALID_MS = 28_800_000
+/** Browsers that are signed in at the same time. */
+export const MAXIMUM_SESSIONS = 10
+/** Wrong passphrases in a period. Afterwards the desk refuses every passphrase until the period is over. */
+export const MAXIMUM_WRONG_PASSPHRASES = 5
+export const PASSPHRASE_PERIOD_MS = 900_000
+
+/** An answer is the largest form. */
+export const MAXIMUM_FORM_BYTES = 262_144
+export const MAXIMUM_FORM_FIELDS = 200
+export const MAXIMUM_CONNECTIONS = 64
+export const REQUEST_TIMEOUT_MS = 30_000
+
+/** Newest events that the overview groups into threads, in each state. */
+export const SHOWN_EVENTS = 500
+export const SHOWN_THREADS = 50
+/** Newest packages of a thread whose content is shown. */
+export const SHOWN_PACKAGES = 25
+export const SHOWN_SENT_DRAFTS = 25
+/** Deeper values are shown as JSON. */
+export const MAXIMUM_SHOWN_DEPTH = 4
+/** How long the overview waits for new events. */
+export const POLL_WAIT_MS = 3_000

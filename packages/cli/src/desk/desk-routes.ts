@@ -1,0 +1,74 @@
+import { answerPage, makeAnswer } from './answer-page.ts'
+import { decide } from './decide.ts'
+import { pathTo, type DeskAnswer, type DeskCall } from './desk-call.ts'
+import { draftPage } from './draft-page.ts'
+import { draftsPage } from './drafts-page.ts'
+import { capsuleFile, evidencePage } from './evidence-page.ts'
+import { overviewPage } from './overview-page.ts'
+import { threadPage } from './thread-page.ts'
+
+type Handler = (call: DeskCall) => Promise<DeskAnswer>
+
+interface Route {
+  readonly method: 'GET' | 'POST'
+  readonly path: RegExp
+  readonly handle: Handler
+}
+
+/** Ids of the protocol and of drafts, and nothing else. */
+const ID = '([A-Za-z0-9_-]{1,200})'
+const route = (method: Route['method'], path: string, handle: Handler): Route => ({
+  method,
+  path: new RegExp(`^${path.replace(':id', ID)}$`, 'u'),
+  handle,
+})
+
+const ROUTES: readonly Route[] = [
+  route('GET', '/', overviewPage),
+  route('GET', '/threads/:id', threadPage),
+  route('POST', '/packages/:id/open', open),
+  route('POST', '/packages/:id/revoke', revoke),
+  route('GET', '/packages/:id/answer', (call) => answerPage(call)),
+  route('POST', '/packages/:id/answer', makeAnswer),
+  route('GET', '/drafts', draftsPage),
+  route('GET', '/drafts/:id', (call) => draftPage(call)),
+  route('POST', '/drafts/:id/decide', decide),
+  route('POST', '/drafts/:id/send', send),
+  route('POST', '/drafts/:id/discard', discard),
+  route('GET', '/evidence/:id', evidencePage),
+  route('GET', '/evidence/:id/capsule.json', capsuleFile),
+]
+
+/** The handler of an address, with the id in it. */
+export function routeOf(
+  method: string,
+  path: string,
+): { readonly handle: Handler; readonly id: string } | 'wrong_method' | undefined {
+  const found = ROUTES.filter((each) => each.path.test(path))
+  const exact = found.find((each) => each.method === method)
+  if (exact) return { handle: exact.handle, id: exact.path.exec(path)?.[1] ?? '' }
+  return found.length > 0 ? 'wrong_method' : undefined
+}
+
+async function open({ agent, id }: DeskCall): Promise<DeskAnswer> {
+  const { metadata } = await agent.open(id)
+  return { kind: 'redirect', to: pathTo('threads', metadata.thread_id), done: 'opened' }
+}
+
+async function revoke({ agent, id, fields }: DeskCall): Promise<DeskAnswer> {
+  const reasonCode = fields.get('reason_code') ?? ''
+  const reasonDetail = fields.get('reason_detail') ?? ''
+  await agent.revoke(id, { reasonCode, reasonDetail })
+  const { thread_id } = await agent.context.connection.call('getPackage', { path: { package_id: id } })
+  return { kind: 'redirect', to: pathTo('threads', thread_id), done: 'revoked' }
+}
+
+async function send({ agent, id }: DeskCall): Promise<DeskAnswer> {
+  const { threadId } = await agent.drafts.send(id)
+  return { kind: 'redirect', to: pathTo('threads', threadId), done: 'sent' }
+}
+
+async function discard({ agent, id }: DeskCall): Promise<DeskAnswer> {
+  await agent.drafts.discard(id)
+  return { kind: 'redirect', to: '/drafts', done: 'discarded' }
+}

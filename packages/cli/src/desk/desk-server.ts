@@ -1,0 +1,155 @@
+import { once } from 'node:events'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { ExchangeError } from '@agent-exchange/sdk'
+import type { FolderAgent } from '@agent-exchange/sdk/node'
+import {
+  cookieHeader,
+  CSRF_FIELD,
+  loopbackOrigins,
+  originFault,
+  readCookie,
+  readWebAssets,
+  securityHeaders,
+} from '@agent-exchange/web'
+import { DONE, type DeskAnswer, type DoneCode } from './desk-call.ts'
+import { MAXIMUM_CONNECTIONS, REQUEST_TIMEOUT_MS, SESSION_VALID_MS } from './desk-limits.ts'
+import { createDeskPages } from './desk-pages.ts'
+import { routeOf } from './desk-routes.ts'
+import { createDeskSessions } from './desk-sessions.ts'
+import { deskStyle } from './desk-style.ts'
+import { readForm } from './form-body.ts'
+import { createPassphraseTries } from './passphrase-tries.ts'
+
+const LOOPBACK = '127.0.0.1'
+
+export interface Desk extends AsyncDisposable {
+  readonly port: number
+  /** A link that signs one browser in, once. */
+  newLink(): string
+}
+
+export interface DeskOptions {
+  readonly port: number
+  readonly now?: () => Date
+  /** Called for an unexpected failure, without content. */
+  readonly onFailure?: (failure: string) => void
+}
+
+/** Serves the desk of an agent's folder to one person on this machine. */
+export async function startDesk(agent: FolderAgent, options: DeskOptions): Promise<Desk> {
+  const { now = () => new Date(), onFailure = () => undefined } = options
+  const server = createServer({ requestTimeout: REQUEST_TIMEOUT_MS }, (request, response) => {
+    answer(request, response).catch((error: unknown) => {
+      onFailure(failureText(error))
+      if (!response.headersSent)
+        send(
+          response,
+          pages.failure(500, 'Something went wrong', 'The desk failed. Its terminal says where.'),
+        )
+      else response.destroy()
+    })
+  })
+  server.maxConnections = MAXIMUM_CONNECTIONS
+  server.listen(options.port, LOOPBACK)
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  const origins = loopbackOrigins(port)
+  // Cookies ignore ports, so each desk on this machine has a name of its own.
+  const cookie = `aex-desk-${port}`
+  const sessions = createDeskSessions(() => now().getTime())
+  const tries = createPassphraseTries(() => now().getTime(), isWrongPassphrase)
+  const assets = readWebAssets()
+  const style = deskStyle()
+  const files = new Map([...Object.values(assets), style].map((asset) => [`/assets/${asset.name}`, asset]))
+  const pages = createDeskPages({ agent, assets, style: `/assets/${style.name}` })
+
+  async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    for (const [name, value] of Object.entries(securityHeaders({ tls: false })))
+      response.setHeader(name, value)
+    const fault = originFault(request, origins)
+    if (fault)
+      return void response.writeHead(403, { 'content-type': 'text/plain' }).end(`refused: ${fault}\n`)
+    const { pathname, searchParams } = new URL(request.url ?? '/', `http://${LOOPBACK}:${port}`)
+    const method = request.method === 'HEAD' ? 'GET' : (request.method ?? '')
+    const file = method === 'GET' ? files.get(pathname) : undefined
+    if (file) {
+      response.writeHead(200, { 'content-type': file.mediaType, 'cache-control': file.cacheControl })
+      return void response.end(file.body)
+    }
+    if (method === 'GET' && pathname === '/enter') return enter(response, searchParams.get('link') ?? '')
+    const session = readCookie(request.headers.cookie, cookie)
+    if (!sessions.isValid(session)) return send(response, pages.signedOut())
+    const route = routeOf(method, pathname)
+    if (route === undefined)
+      return send(response, pages.failure(404, 'Not found', 'The desk has no such page.'))
+    if (route === 'wrong_method')
+      return send(response, pages.failure(405, 'Not allowed', 'This address is not used in this way.'))
+    const fields = method === 'POST' ? await readForm(request) : new URLSearchParams()
+    if (!fields) return send(response, pages.failure(413, 'Refused', 'The form is too large, or is no form.'))
+    if (method === 'POST' && !sessions.isCsrfToken(session, fields.get(CSRF_FIELD)))
+      return send(
+        response,
+        pages.failure(403, 'Refused', 'The form is not one of this desk. Load the page again.'),
+      )
+    const call = { agent, id: route.id, fields, csrfToken: sessions.csrfToken(session), now: now(), tries }
+    const made = await route.handle(call).catch((error: unknown) => {
+      if (error instanceof ExchangeError) return pages.problem(error)
+      throw error
+    })
+    send(response, made, searchParams.get('done'))
+  }
+
+  function enter(response: ServerResponse, secret: string): void {
+    const session = sessions.enter(secret)
+    if (session === undefined) return send(response, pages.staleLink())
+    const maxAgeSeconds = SESSION_VALID_MS / 1_000
+    response.setHeader(
+      'set-cookie',
+      cookieHeader({ name: cookie, value: session, tls: false, sameSite: 'Strict', maxAgeSeconds }),
+    )
+    response.writeHead(303, { location: '/' }).end()
+  }
+
+  function send(response: ServerResponse, made: DeskAnswer, done?: string | null): void {
+    if (made.kind === 'redirect')
+      return void response.writeHead(303, { location: withDone(made.to, made.done) }).end()
+    if (made.kind === 'file') {
+      const disposition = `attachment; filename="${made.name}"`
+      response.writeHead(200, { 'content-type': made.mediaType, 'content-disposition': disposition })
+      return void response.end(made.body)
+    }
+    const notices = isDone(done) ? [DONE[done]] : []
+    response.writeHead(made.status ?? 200, { 'content-type': 'text/html; charset=utf-8' })
+    response.end(pages.text({ ...made, flash: [...notices, ...(made.flash ?? [])] }))
+  }
+
+  return {
+    port,
+    newLink: () => `http://${LOOPBACK}:${port}/enter?link=${sessions.newLink()}`,
+    async [Symbol.asyncDispose]() {
+      const closed = new Promise((resolve) => server.close(resolve))
+      server.closeAllConnections()
+      await closed
+    },
+  }
+}
+
+function isWrongPassphrase(error: unknown): boolean {
+  return error instanceof ExchangeError && error.code === 'approver_locked'
+}
+
+function isDone(code: string | null | undefined): code is DoneCode {
+  return typeof code === 'string' && Object.hasOwn(DONE, code)
+}
+
+function withDone(address: string, done: DoneCode | undefined): string {
+  return done === undefined ? address : `${address}?done=${done}`
+}
+
+/** Name and places of an error: its message might quote content. */
+function failureText(error: unknown): string {
+  if (!(error instanceof Error)) return 'an unknown failure'
+  const frames = (error.stack ?? '').split('\n').filter((line) => /^\s+at /u.test(line))
+  return [error.name, ...frames.slice(0, 8)].join('\n')
+}

@@ -1,0 +1,41 @@
+import { randomBytes } from 'node:crypto'
+import { csrfToken, equalsInConstantTime, isCsrfToken } from '@agent-exchange/web'
+import { LINK_VALID_MS, MAXIMUM_SESSIONS, SESSION_VALID_MS } from './desk-limits.ts'
+
+const SECRET_BYTES = 32
+
+/** Who may use the desk: the browser that first opened the printed link. Kept in memory, so a restart ends it. */
+export interface DeskSessions {
+  /** Secret of a new link. An earlier link becomes invalid. */
+  newLink(): string
+  /** Exchanges the secret of the link for a session, once. */
+  enter(secret: string): string | undefined
+  isValid(session: string | undefined): session is string
+  csrfToken(session: string): string
+  isCsrfToken(session: string, given: unknown): boolean
+}
+
+export function createDeskSessions(now: () => number): DeskSessions {
+  const csrfKey = randomBytes(SECRET_BYTES)
+  const sessions = new Map<string, number>()
+  let link: { readonly secret: string; readonly until: number } | undefined
+  const random = () => randomBytes(SECRET_BYTES).toString('base64url')
+
+  return {
+    newLink() {
+      link = { secret: random(), until: now() + LINK_VALID_MS }
+      return link.secret
+    },
+    enter(secret) {
+      if (!link || now() > link.until || !equalsInConstantTime(secret, link.secret)) return undefined
+      link = undefined
+      const session = random()
+      sessions.set(session, now() + SESSION_VALID_MS)
+      for (const oldest of [...sessions.keys()].slice(0, -MAXIMUM_SESSIONS)) sessions.delete(oldest)
+      return session
+    },
+    isValid: (session): session is string => session !== undefined && (sessions.get(session) ?? 0) > now(),
+    csrfToken: (session) => csrfToken(csrfKey, session),
+    isCsrfToken: (session, given) => isCsrfToken(csrfKey, session, given),
+  }
+}

@@ -1,0 +1,95 @@
+import { createHash } from 'node:crypto'
+import type { WebAsset } from '@agent-exchange/web'
+
+const STYLE = `.package {
+  max-width: 52rem;
+  margin: 0 0 1.25rem;
+  padding: 0.9rem 1.1rem;
+  border: 1px solid var(--line);
+  border-left: 4px solid var(--edge);
+  border-radius: var(--radius);
+  background: var(--raised);
+}
+.package.theirs {
+  border-left-color: var(--series-3);
+}
+.package.ours {
+  border-left-color: var(--series-1);
+}
+.package > h2,
+.package > h3 {
+  margin-top: 0.4rem;
+}
+.origin {
+  display: flex;
+  flex-wrap: wrap;
+  gap: 0.3rem 0.8rem;
+  align-items: baseline;
+  margin: 0;
+}
+.text {
+  white-space: pre-wrap;
+}
+.members {
+  display: grid;
+  grid-template-columns: minmax(6rem, 12rem) minmax(0, 1fr);
+  gap: 0.3rem 1rem;
+  margin: 0.4rem 0;
+}
+.members dt {
+  color: var(--quiet);
+}
+.members dd {
+  margin: 0;
+}
+.members ul {
+  margin: 0;
+  padding-left: 1.1rem;
+}
+.members .members {
+  margin: 0;
+}
+.package pre,
+.exact {
+  white-space: pre-wrap;
+  overflow-wrap: anywhere;
+}
+.choices {
+  margin: 0 0 1rem;
+  padding: 0.6rem 1rem;
+  border: 1px solid var(--line);
+  border-radius: var(--radius);
+}
+.choices legend {
+  padding: 0 0.3rem;
+  font-weight: 550;
+}
+.choices .field {
+  margin-bottom: 0.5rem;
+}
+@media (max-width: 40rem) {
+  .package {
+    padding: 0.7rem 0.75rem;
+  }
+  .members,
+  .facts {
+    grid-template-columns: minmax(0, 1fr);
+    gap: 0 1rem;
+  }
+  .members dd,
+  .facts dd {
+    margin-bottom: 0.4rem;
+  }
+}
+`
+
+/** The style of the desk beside that of every page. In the code, so that a packed CLI has it. */
+export function deskStyle(): WebAsset {
+  const hash = createHash('sha256').update(STYLE).digest('hex').slice(0, 16)
+  return {
+    name: `desk-${hash}.css`,
+    mediaType: 'text/css; charset=utf-8',
+    cacheControl: 'public, max-age=31536000, immutable',
+    body: STYLE,
+  }
+}

@@ -1,0 +1,97 @@
+import type { StoredDraft } from '@agent-exchange/sdk'
+import {
+  button,
+  confirmation,
+  CSRF_FIELD,
+  field,
+  form,
+  html,
+  notice,
+  type Field,
+  type Html,
+} from '@agent-exchange/web'
+import { pathTo, type DeskCall } from './desk-call.ts'
+
+/** What a refused form had in it. The passphrase is never shown again. */
+export interface DecisionValues {
+  readonly name?: string
+  readonly reason?: string
+  readonly errors?: Readonly<Partial<Record<'name' | 'reason' | 'passphrase', string>>>
+}
+
+const MINUTE_MS = 60_000
+
+/** Approve or decline. The digest says what the person saw. */
+export function decisionForm(call: DeskCall, draft: StoredDraft, values: DecisionValues = {}): Html {
+  const wait = call.tries.waitMs()
+  if (wait > 0)
+    return notice({
+      tone: 'bad',
+      title: 'Too many wrong passphrases.',
+      text: `Nothing can be approved for ${Math.ceil(wait / MINUTE_MS)} minutes.`,
+    })
+  const { name, reason, errors = {} } = values
+  const fields: Field[] = [
+    { kind: 'hidden', name: 'digest', value: draft.digest },
+    {
+      kind: 'text',
+      name: 'name',
+      label: 'Your name',
+      hint: 'Name and reason stay in the folder of the agent.',
+      isRequired: true,
+      maxLength: 200,
+      autocomplete: 'name',
+      ...(name !== undefined && { value: name }),
+      ...(errors.name !== undefined && { error: errors.name }),
+    },
+    {
+      kind: 'textarea',
+      name: 'reason',
+      label: 'Reason',
+      isRequired: true,
+      maxLength: 2_000,
+      ...(reason !== undefined && { value: reason }),
+      ...(errors.reason !== undefined && { error: errors.reason }),
+    },
+    {
+      kind: 'password',
+      name: 'passphrase',
+      label: 'Approver passphrase',
+      isRequired: true,
+      autocomplete: 'off',
+      ...(errors.passphrase !== undefined && { error: errors.passphrase }),
+    },
+  ]
+  return html`<form action="${pathTo('drafts', draft.draftId, '/decide')}" method="post" id="decide">
+    <input type="hidden" name="${CSRF_FIELD}" value="${call.csrfToken}" />
+    ${fields.map((given) => field('decide', given))}
+    <p class="actions">
+      ${button({ label: 'Approve', tone: 'primary', name: 'decision', value: 'approved' })}
+      ${button({ label: 'Decline', tone: 'danger', name: 'decision', value: 'declined' })}
+    </p>
+  </form>`
+}
+
+export function sendForm({ csrfToken }: DeskCall, { draftId }: StoredDraft): Html {
+  return form({
+    id: 'send',
+    action: pathTo('drafts', draftId, '/send'),
+    csrfToken,
+    fields: [],
+    submit: { label: 'Seal and send now' },
+  })
+}
+
+export function discardForm({ csrfToken }: DeskCall, draftId: string): Html {
+  return confirmation({
+    summary: 'Discard…',
+    explanation: 'The draft is removed from the folder, with its decision.',
+    form: {
+      id: `discard-${draftId}`,
+      action: pathTo('drafts', draftId, '/discard'),
+      csrfToken,
+      fields: [],
+      submit: { label: 'Discard now' },
+    },
+  })
+}

@@ -1,0 +1,56 @@
+import { badge, emptyState, html, identifier, notice, relativeTime, table } from '@agent-exchange/web'
+import { pathTo, type DeskAnswer, type DeskCall } from './desk-call.ts'
+import { draftTable } from './draft-table.ts'
+import { fetchEvents, threadsOf } from './threads.ts'
+
+/** What waits for the person, and the conversations. */
+export async function overviewPage(call: DeskCall): Promise<DeskAnswer> {
+  const { agent, now } = call
+  const trouble = await fetchEvents(agent)
+  const [{ forPerson, sealed }, threads] = await Promise.all([agent.pending(), threadsOf(agent)])
+  const rows = threads.map(({ threadId, packages, last, pending }) => [
+    identifier(threadId, pathTo('threads', threadId)),
+    html`${last.event_type} ${relativeTime(new Date(last.occurred_at), now)}`,
+    packages,
+    pending > 0 ? badge('warn', `${pending} new`) : badge('good', 'all processed'),
+  ])
+  return {
+    kind: 'page',
+    title: 'Desk',
+    section: 'overview',
+    main: html`${trouble !== undefined && notice({ tone: 'warn', title: 'Not up to date', text: trouble })}
+      <h2>Waiting for you</h2>
+      ${
+        forPerson.length === 0
+          ? emptyState({
+              title: 'Nothing waits for an approval.',
+              text: 'Drafts that need a person appear here.',
+            })
+          : draftTable('Drafts that wait for an approval', forPerson, now)
+      }
+      ${
+        sealed.length > 0 &&
+        notice({
+          tone: 'info',
+          title: `${sealed.length} sealed, not yet accepted by the exchange.`,
+          text: 'The agent sends them again when it runs “aex agent resume”.',
+        })
+      }
+      <h2>Conversations</h2>
+      ${table({
+        caption: 'Conversations',
+        hidesCaption: true,
+        columns: [
+          { title: 'Thread' },
+          { title: 'Last event' },
+          { title: 'Packages', isNumeric: true },
+          { title: 'Agent' },
+        ],
+        rows,
+        empty: {
+          title: 'No conversation yet.',
+          text: 'The first package that arrives or is sent starts one.',
+        },
+      })}`,
+  }
+}

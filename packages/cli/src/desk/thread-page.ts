@@ -1,0 +1,19 @@
+import { buttonLink, html, identifier, notice } from '@agent-exchange/web'
+import { pathTo, type DeskAnswer, type DeskCall } from './desk-call.ts'
+import { packageArticle, shownPackage } from './package-article.ts'
+import { packagesOf } from './threads.ts'
+
+/** A thread as a conversation, oldest package first. */
+export async function threadPage(call: DeskCall): Promise<DeskAnswer> {
+  const { packages, older } = await packagesOf(call.agent, call.id)
+  const shown = await Promise.all(packages.map((resource) => shownPackage(call, resource)))
+  return {
+    kind: 'page',
+    title: 'Conversation',
+    section: 'overview',
+    main: html`<p>${identifier(call.id)}</p>
+      <p>${buttonLink(pathTo('evidence', call.id), 'Evidence of the thread')}</p>
+      ${older > 0 && notice({ tone: 'info', title: `${older} older packages are not shown.` })}
+      ${shown.map((each) => packageArticle(call, each))}`,
+  }
+}
