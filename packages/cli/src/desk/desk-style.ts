@@ -49,6 +49,11 @@ const STYLE = `.package {
 .members .members {
   margin: 0;
 }
+.package > .members > dt,
+.package > details > .members > dt {
+  color: var(--ink);
+  font-weight: 550;
+}
 .package pre,
 .exact {
   white-space: pre-wrap;
@@ -79,6 +84,10 @@ const STYLE = `.package {
   .members dd,
   .facts dd {
     margin-bottom: 0.4rem;
+  }
+  .members .members {
+    padding-left: 0.7rem;
+    border-left: 1px solid var(--line);
   }
 }
 `

@@ -1,33 +1,43 @@
 import { renderCapsuleText, verifyCapsule, type Capsule } from '@agent-exchange/log'
-import { verifyEvidence, type EvidenceBundle } from '@agent-exchange/sdk'
+import { ExchangeError, verifyEvidence, type EvidenceBundle } from '@agent-exchange/sdk'
 import type { FolderAgent } from '@agent-exchange/sdk/node'
 import { buttonLink, html, identifier, notice, type Html } from '@agent-exchange/web'
-import { withoutLog } from '../agent/capsule-evidence.ts'
+import { isCapsule, withoutLog } from '../agent/capsule-evidence.ts'
 import { evidenceLines } from '../agent/evidence-text.ts'
 import { pathTo, type DeskAnswer, type DeskCall } from './desk-call.ts'
 
+/** Errors that say that the log is not what it was. Any other one only says that it cannot be read now. */
+const LOG_FAULTS: ReadonlySet<string> = new Set(['log_split_view', 'log_rolled_back', 'log_unverifiable'])
+
+interface Collected {
+  readonly evidence: EvidenceBundle | Capsule
+  /** Why the proofs of the log are missing. */
+  readonly logError?: ExchangeError
+}
+
 /** Evidence of a package or a thread, with the verdict of the offline verifier. */
 export async function evidencePage({ agent, id }: DeskCall): Promise<DeskAnswer> {
-  const capsule = await collect(agent, id)
-  const report = await verifyEvidence(withoutLog(capsule))
-  const isBroken = report.verdict === 'broken'
+  const { evidence, logError } = await collect(agent, id)
+  const report = await verifyEvidence(withoutLog(evidence))
   return {
     kind: 'page',
     title: 'Evidence',
     section: 'overview',
     main: html`<p>${identifier(id)}</p>
-      ${notice({ tone: isBroken ? 'bad' : 'good', title: report.summary })}
-      <p>${buttonLink(pathTo('evidence', id, '/capsule.json'), 'Download the capsule')}</p>
+      ${notice({ tone: report.verdict === 'broken' ? 'bad' : 'good', title: report.summary })}
+      ${logError && logNotice(logError)}
+      <p>${buttonLink(pathTo('evidence', id, '/capsule.json'), 'Download the evidence')}</p>
       <p class="quiet">Anybody can verify the file without this exchange: <code>aex verify FILE</code>.</p>
       <h2>What the signatures prove</h2>
       <pre class="exact" tabindex="0">${evidenceLines(report).join('\n')}</pre>
-      ${'log' in capsule && (await logPart(capsule))}`,
+      ${isCapsule(evidence) && (await logPart(evidence))}`,
   }
 }
 
 /** The same evidence as a file. */
 export async function capsuleFile({ agent, id }: DeskCall): Promise<DeskAnswer> {
-  const body = `${JSON.stringify(await collect(agent, id), undefined, 2)}\n`
+  const { evidence } = await collect(agent, id)
+  const body = `${JSON.stringify(evidence, undefined, 2)}\n`
   return { kind: 'file', name: 'capsule.json', mediaType: 'application/json', body }
 }
 
@@ -38,8 +48,21 @@ async function logPart(capsule: Capsule): Promise<Html> {
     <pre class="exact" tabindex="0">${renderCapsuleText(result)}</pre>`
 }
 
-/** The log includes new events within a minute. The page does not wait for it. */
-async function collect(agent: FolderAgent, id: string): Promise<EvidenceBundle | Capsule> {
+function logNotice({ code, message }: ExchangeError): Html {
+  return notice({
+    tone: LOG_FAULTS.has(code) ? 'bad' : 'warn',
+    title: 'Without the proofs of the transparency log.',
+    text: `${message} (${code})`,
+  })
+}
+
+/** The log includes new events within a minute. The page does not wait for it, and shows evidence without it too. */
+async function collect(agent: FolderAgent, id: string): Promise<Collected> {
   const subject = id.startsWith('thread_') ? { threadId: id } : { packageId: id }
-  return (await agent.capsule(subject, { waitMs: 0 })).capsule
+  try {
+    return { evidence: (await agent.capsule(subject, { waitMs: 0 })).capsule }
+  } catch (error) {
+    if (!(error instanceof ExchangeError)) throw error
+    return { evidence: await agent.evidence(subject), logError: error }
+  }
 }

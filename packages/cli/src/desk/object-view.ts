@@ -14,6 +14,32 @@ const TECHNICAL: ReadonlySet<string> = new Set([
   'thread_id',
 ])
 
+/** Members that people read first, in this order; `*_id` and `*_refs` come last. */
+const FIRST = [
+  'statement',
+  'summary',
+  'response_actions',
+  'response_summary',
+  'reasoning',
+  'intent',
+  'agreement',
+  'facts',
+  'added_facts',
+  'options',
+  'constraints',
+  'response_required',
+  'deadline',
+  'confidence',
+  'business_context',
+  'phase',
+  'event_type',
+  'decision',
+  'agreed_facts',
+  'decisions',
+  'open_questions',
+  'boundaries',
+]
+
 const TITLES: Readonly<Record<ProtocolObject['object_type'], string>> = {
   reasoning_package: 'Reasoning package',
   response_object: 'Response',
@@ -70,9 +96,16 @@ export function shownLines(text: string): string {
   return text.split('\n').map(visible).join('\n')
 }
 
+function rankOf(name: string): number {
+  const rank = FIRST.indexOf(name)
+  if (rank >= 0) return rank
+  return /_(?:id|refs)$/u.test(name) ? FIRST.length + 1 : FIRST.length
+}
+
 function memberList(members: readonly (readonly [string, unknown])[], depth: number): Html {
+  const ordered = members.toSorted(([left], [right]) => rankOf(left) - rankOf(right))
   return html`<dl class="members">
-    ${members.map(
+    ${ordered.map(
       ([name, value]) =>
         html`<dt>${labelOf(name)}</dt>
           <dd>${valueView(value, depth + 1)}</dd>`,

@@ -1,0 +1,49 @@
+import { initApprover, connectFolder, type FolderAgent } from '@agent-exchange/sdk/node'
+import { newObject, type StoredDraft } from '@agent-exchange/sdk'
+import type { World } from '@agent-exchange/testkit'
+import { madeAgent, temporaryFolder } from '../commands/agent/agents.fixture.ts'
+import { startDesk, type Desk } from './desk-server.ts'
+
+export const PASSPHRASE = 'correct horse battery staple'
+export const SKILL = { id: 'skill_alignment', version: '1.0.0' }
+
+/** An agent with an approver and a desk. */
+export interface DeskSide {
+  readonly agent: FolderAgent
+  readonly desk: Desk
+  readonly folder: string
+}
+
+export interface TwoDesks extends AsyncDisposable {
+  readonly acme: DeskSide
+  readonly bolt: DeskSide
+}
+
+/** Two companies on one exchange, each with a desk. */
+export async function startTwoDesks(world: World): Promise<TwoDesks> {
+  await using stack = new AsyncDisposableStack()
+  const folders = stack.use(temporaryFolder())
+  const side = async (name: string): Promise<DeskSide> => {
+    const folder = await madeAgent(world, name, folders.path(name))
+    await initApprover(folder, { passphrase: PASSPHRASE, cost: { n: 1_024, r: 8, p: 1 } })
+    const agent = stack.use(await connectFolder(folder))
+    return { agent, folder, desk: stack.use(await startDesk(agent, { port: 0 })) }
+  }
+  const sides = { acme: await side('acme'), bolt: await side('bolt') }
+  const open = stack.move()
+  return { ...sides, [Symbol.asyncDispose]: () => open.disposeAsync() }
+}
+
+/** A draft of one side for the other, under a policy that requires a person. */
+export function guardedDraft(
+  { agent }: DeskSide,
+  to: DeskSide,
+  summary = 'Rails for two seat variants will be short in week 12.',
+): Promise<StoredDraft> {
+  const terms = { by: agent.identity, to: to.agent.identity.organizationId, now: new Date() }
+  const human_approval = { required: true, approval_id: 'approval_1' }
+  const policy = { ...newObject('policy_envelope', terms), human_approval }
+  const made = newObject('reasoning_package', { ...terms, policyId: policy.policy_id })
+  const object = { ...made, reasoning: { ...made.reasoning, summary } }
+  return agent.drafts.create({ object, policy, to: to.agent.identity, skill: SKILL })
+}
