@@ -7,7 +7,7 @@ export function workspaceOf(specifier: string): string | undefined {
   return specifier.startsWith(SCOPE) ? specifier.slice(SCOPE.length).split('/')[0] : undefined
 }
 
-/** protocol ← crypto ← log ← { service, sdk } ← cli, sdk ← edc ← cli, web ← { service, cli }. Service and SDK share only the network protocol. */
+/** protocol ← crypto ← log ← { service, sdk } ← cli, sdk ← { edc, mcp } ← cli, web ← { service, cli }. Service and SDK share only the network protocol. */
 export const PACKAGE_IMPORTS: Readonly<Record<string, readonly string[]>> = {
   protocol: [],
   crypto: ['protocol'],
@@ -16,8 +16,9 @@ export const PACKAGE_IMPORTS: Readonly<Record<string, readonly string[]>> = {
   service: ['protocol', 'crypto', 'log', 'web'],
   sdk: ['protocol', 'crypto', 'log'],
   edc: ['protocol', 'crypto', 'sdk'],
+  mcp: ['protocol', 'crypto', 'log', 'sdk'],
   'edc-simulator': ['sdk', 'edc'],
-  cli: ['protocol', 'crypto', 'log', 'web', 'service', 'sdk', 'edc'],
+  cli: ['protocol', 'crypto', 'log', 'web', 'service', 'sdk', 'edc', 'mcp'],
   testkit: ['protocol', 'crypto', 'log', 'service', 'sdk', 'cli'],
 }
 
@@ -131,6 +132,7 @@ export const RESERVED_CODE: readonly (Reserved & { readonly code: RegExp })[] = 
       'packages/service/',
       'packages/sdk/',
       'packages/edc/',
+      'packages/mcp/',
     ],
     except: ['packages/service/src/config/'],
     why: 'only service/src/config reads the environment',

@@ -2,8 +2,7 @@ import { Command } from 'commander'
 import { unknownVariables } from './agent/client-variables.ts'
 import { CommandFailure } from './failure.ts'
 import { isInstalled, SERVICE } from './optional-packages.ts'
-
-const VERSION = '0.1.0'
+import { VERSION } from './version.ts'
 
 interface Entry {
   readonly name: string

@@ -11,17 +11,22 @@ import { passphraseFrom } from './passphrase.ts'
 
 /** Connects the agent of a folder, runs the work, and closes its files. */
 export async function withAgent<T>(
-  options: AgentOptions & { readonly approve?: Approve; readonly lazily?: boolean },
+  options: AgentOptions & {
+    readonly approve?: Approve
+    readonly lazily?: boolean
+    /** Nobody is asked anything: standard input belongs to a protocol. */
+    readonly unattended?: boolean
+  },
   work: (agent: FolderAgent, exchangeFetch: Fetch) => Promise<T>,
 ): Promise<T> {
-  const { dir, url, client, passphraseFile, ca, approve, lazily = false } = options
+  const { dir, url, client, passphraseFile, ca, approve, lazily = false, unattended = false } = options
   const passphrase = passphraseFrom(passphraseFile)
   const tls = ca === undefined ? undefined : createTlsFetch({ ca: readPem(ca) })
   return explained(options, async () => {
     try {
       const dataSpace = await dataSpaceOf(await openAgentFolder(dir), options)
       await using agent = await connectFolder(dir, {
-        confirmKey: (change) => confirmKey(change, options),
+        ...(!unattended && { confirmKey: (change) => confirmKey(change, options) }),
         lazily,
         ...(url !== undefined && { baseUrl: url }),
         ...(client !== undefined && { clientId: client }),

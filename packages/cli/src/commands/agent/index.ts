@@ -14,6 +14,7 @@ import { agentInitCommand } from './init.ts'
 import { agentJoinCommand } from './join.ts'
 import { agentKeysCommand } from './keys.ts'
 import { agentListenCommand } from './listen.ts'
+import { agentMcpCommand } from './mcp.ts'
 import { agentOpenCommand } from './open.ts'
 import { agentPeersCommand } from './peers.ts'
 import { agentRegisterCommand } from './register.ts'
@@ -43,6 +44,7 @@ export function agentCommand(): Command {
     agentInboxCommand(),
     agentTakeCommand(),
     agentListenCommand(),
+    agentMcpCommand(),
     agentThreadCommand(),
     agentEvidenceCommand(),
     agentResumeCommand(),

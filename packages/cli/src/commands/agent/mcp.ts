@@ -1,0 +1,96 @@
+import { join } from 'node:path'
+import type { CallReport, McpSession } from '@agent-exchange/mcp'
+import { LogError, parsePolicy, type LogPolicy } from '@agent-exchange/log'
+import { Option, type Command } from 'commander'
+import { agentCommandOf, type AgentOptions } from '../../agent/agent-options.ts'
+import { interruption } from '../../agent/interruption.ts'
+import { folderStep } from '../../agent/next-step.ts'
+import { withAgent } from '../../agent/open-agent.ts'
+import { CommandFailure } from '../../failure.ts'
+import { readBounded } from '../../verify/read-bounded.ts'
+import { VERSION } from '../../version.ts'
+import { wholeNumber } from '../../whole-number.ts'
+
+const TOKEN_FILE = 'mcp-token'
+const POLICY_FOLDER = 'policies'
+const MAXIMUM_LOG_POLICY = 1_048_576
+
+interface McpOptions extends AgentOptions {
+  readonly http?: number
+  readonly policies?: string
+  readonly logPolicy?: string
+}
+
+export function agentMcpCommand(): Command {
+  return agentCommandOf(
+    'mcp',
+    'Serve the agent to a language model by the Model Context Protocol',
+    'mcp --dir ./planner                 (a client starts it and speaks over standard input and output)',
+    'mcp --dir ./planner --http 8700     (clients connect to http://127.0.0.1:8700/mcp)',
+  )
+    .addOption(
+      new Option('--http <port>', 'listen on the loopback address instead; 0 takes a free port').argParser(
+        wholeNumber(0, 65_535, 'a port'),
+      ),
+    )
+    .option(
+      '--policies <folder>',
+      `policies that the model may send under (default: ${POLICY_FOLDER} in the folder of the agent)`,
+    )
+    .option('--log-policy <file>', 'log keys and witnesses that verify_capsule trusts')
+    .addHelpText(
+      'after',
+      '\nThe model sends what a policy allows. What needs a person waits for `aex agent desk`.\nOver HTTP, clients pass the token in the file mcp-token of the folder.',
+    )
+    .action(mcp)
+}
+
+async function mcp(options: McpOptions): Promise<void> {
+  const { dir, http, policies = join(dir, POLICY_FOLDER) } = options
+  const logPolicy = await readLogPolicy(options.logPolicy)
+  // Loaded on demand: the library is large, and only this command needs it.
+  const { accessToken, serveHttp, serveStandardStreams } = await import('@agent-exchange/mcp')
+  await withAgent({ ...options, lazily: true, unattended: true }, async (agent) => {
+    const session: McpSession = {
+      agent,
+      version: VERSION,
+      policies,
+      deskCommand: folderStep(options, 'desk'),
+      now: () => new Date(),
+      onCall,
+      ...(logPolicy && { logPolicy }),
+    }
+    const stopped = interruption()
+    if (http === undefined) {
+      await using server = serveStandardStreams(session)
+      await Promise.race([server.closed, stopped])
+      return
+    }
+    const file = join(dir, TOKEN_FILE)
+    const token = await accessToken(file).catch((error: Error) => {
+      throw new CommandFailure(error.message)
+    })
+    await using server = await serveHttp(session, { port: http, token }).catch(() => {
+      throw new CommandFailure(`Port ${http} cannot be used. Choose another with --http.`)
+    })
+    console.error(`Serving MCP at ${server.url}. The bearer token is in ${file}. Ctrl-C ends it.`)
+    await stopped
+  })
+}
+
+/** Printed to standard error: standard output belongs to the protocol. Contains no argument and no result. */
+function onCall({ tool, outcome, code, milliseconds }: CallReport): void {
+  console.error(`${tool}: ${outcome}${code === undefined ? '' : ` (${code})`}, ${milliseconds} ms`)
+}
+
+async function readLogPolicy(file: string | undefined): Promise<LogPolicy | undefined> {
+  if (file === undefined) return undefined
+  const read = await readBounded(file, MAXIMUM_LOG_POLICY)
+  if ('fault' in read) throw new CommandFailure(`The log policy cannot be used: ${read.fault}`)
+  try {
+    return parsePolicy(read.bytes)
+  } catch (error) {
+    if (error instanceof LogError) throw new CommandFailure(`The log policy cannot be used: ${error.message}`)
+    throw error
+  }
+}

@@ -1,0 +1,11 @@
+/**
+ * An agent as a Model Context Protocol server: a language model lists, reads, drafts, checks, sends and revokes packages
+ * within the policies that a person wrote. What needs a person waits for the desk; no tool approves anything.
+ *
+ * @packageDocumentation
+ */
+
+export { accessToken } from './http/access-token.ts'
+export type { McpHttpServer } from './http/serve-http.ts'
+export { serveHttp, serveStandardStreams, type StreamServer } from './serve.ts'
+export type { CallReport, McpSession } from './session.ts'
