@@ -3,7 +3,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { PolicyEnvelope } from '@agent-exchange/protocol'
 import { newObject } from '@agent-exchange/sdk'
-import { connectFolder, createAgentFolder, setExchangeAccess, type FolderAgent } from '@agent-exchange/sdk/node'
+import {
+  connectFolder,
+  createAgentFolder,
+  setExchangeAccess,
+  type FolderAgent,
+} from '@agent-exchange/sdk/node'
 import type { World } from '@agent-exchange/testkit'
 import type { CallReport, McpSession } from './session.ts'
 
@@ -17,7 +22,7 @@ export interface TestAgent extends AsyncDisposable {
   /** Calls that the session reported. */
   readonly calls: CallReport[]
   /** Writes a policy that a person of the company decided on. */
-  policy(name: string, change: (policy: PolicyEnvelope) => PolicyEnvelope): PolicyEnvelope
+  policy(name: string, change?: (policy: PolicyEnvelope) => PolicyEnvelope): PolicyEnvelope
 }
 
 export async function startFolderAgent(world: World, name: string, partner: string): Promise<TestAgent> {
@@ -43,7 +48,9 @@ export async function startFolderAgent(world: World, name: string, partner: stri
     agent,
     version: '0.0.0',
     policies,
+    skill: SKILL,
     deskCommand: `aex agent desk --dir ${dir}`,
+    approverCommand: `aex agent approver init --dir ${dir}`,
     now: () => new Date(),
     onCall: (report) => void calls.push(report),
   }
@@ -52,7 +59,7 @@ export async function startFolderAgent(world: World, name: string, partner: stri
     dir,
     session,
     calls,
-    policy(file, change) {
+    policy(file, change = (made) => made) {
       const terms = { by: identity, to: `org_${partner}`, now: new Date() }
       const made = change(newObject('policy_envelope', { ...terms, policyId: `pol_${file}` }))
       writeFileSync(join(policies, `${file}.json`), JSON.stringify(made), { mode: 0o600 })

@@ -17,8 +17,12 @@ export interface McpSession {
   readonly policies: string
   /** Keys of logs and witnesses that verification of capsules relies on. */
   readonly logPolicy?: LogPolicy
+  /** The skill that drafts are written with. */
+  readonly skill: { readonly id: string; readonly version: string }
   /** The command that opens the desk, where a person approves. */
   readonly deskCommand: string
+  /** The command with which the person who approves makes an approver's key. */
+  readonly approverCommand: string
   readonly now: () => Date
   readonly onCall?: (report: CallReport) => void
 }

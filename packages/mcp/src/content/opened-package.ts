@@ -3,20 +3,13 @@ import type { FolderAgent } from '@agent-exchange/sdk/node'
 import { Type, type Static } from 'typebox'
 import { MAXIMUM_CONTENT_CHARACTERS } from '../mcp-limits.ts'
 import { ToolRefusal } from '../server/tool-failure.ts'
-import {
-  objectTypeText,
-  packageId,
-  packageStateText,
-  threadIdText,
-  timeText,
-} from '../tools/common-schemas.ts'
+import { objectTypeText, packageId, threadIdText, timeText } from '../tools/common-schemas.ts'
 import { author, NOTICE } from './untrusted.ts'
 
 /** What this agent verified before it shows the content. */
 export const provenance = Type.Object({
   package_id: packageId,
   thread_id: threadIdText,
-  state: packageStateText,
   from: author,
   sent_by_this_agent: Type.Boolean(),
   signature: Type.Literal('verified'),
@@ -41,7 +34,7 @@ export type ShownPackage = Static<typeof openedPackage>
 
 /** Refuses content that is too large for a result. The package is opened all the same, and its receipts say so. */
 export function shownPackage(opened: OpenedPackage, agent: FolderAgent): ShownPackage {
-  const { metadata, resource, senderKey, object, acceptedAt, receipts, ids } = opened
+  const { metadata, senderKey, object, acceptedAt, receipts, ids } = opened
   if (JSON.stringify(object).length > MAXIMUM_CONTENT_CHARACTERS)
     throw new ToolRefusal(
       'content_too_large',
@@ -53,7 +46,6 @@ export function shownPackage(opened: OpenedPackage, agent: FolderAgent): ShownPa
     provenance: {
       package_id: ids.package,
       thread_id: metadata.thread_id,
-      state: resource.state,
       from,
       sent_by_this_agent: metadata.sender_agent_id === agent.identity.agentId,
       signature: 'verified',

@@ -52,3 +52,17 @@ function parsed(text: string): unknown {
     return undefined
   }
 }
+
+/** The policy that a model chose. */
+export async function policyNamed(folder: string, policyId: string): Promise<PolicyEnvelope> {
+  const policies = await readPolicies(folder)
+  const found = policies.find(({ policy_id }) => policy_id === policyId)
+  if (found) return found
+  const names = policies.map(({ policy_id }) => policy_id).join(', ')
+  throw new ToolRefusal(
+    'policy_unknown',
+    names === ''
+      ? 'There is no policy, so nothing can be drafted. A person has to write one.'
+      : `There is no such policy. Choose one of ${names}.`,
+  )
+}

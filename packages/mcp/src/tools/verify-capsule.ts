@@ -1,18 +1,14 @@
-import {
-  renderCapsuleText,
-  verifyCapsule as verifyCollected,
-  verifyCapsuleFile,
-  type CapsuleResult,
-} from '@agent-exchange/log'
+import { renderCapsuleText, verifyCapsuleFile, type CapsuleResult } from '@agent-exchange/log'
 import { Type } from 'typebox'
 import { untrustedBlock } from '../content/untrusted.ts'
-import { MAXIMUM_CAPSULE_CHARACTERS, MAXIMUM_REPORT_CHARACTERS } from '../mcp-limits.ts'
+import {
+  MAXIMUM_CAPSULE_CHARACTERS,
+  MAXIMUM_FOLLOW_SECONDS,
+  MAXIMUM_REPORT_CHARACTERS,
+} from '../mcp-limits.ts'
 import { ToolRefusal } from '../server/tool-failure.ts'
 import { defineTool, READS, type ToolCall } from '../server/tool.ts'
 import { inputOf, packageId, threadIdText } from './common-schemas.ts'
-
-/** The log may need a minute to include an event; a model asks again instead of waiting. */
-const LOG_WAIT_MS = 10_000
 
 export const verifyCapsule = defineTool({
   name: 'verify_capsule',
@@ -29,8 +25,16 @@ export const verifyCapsule = defineTool({
         description: 'a capsule as JSON text',
       }),
     ),
+    wait_seconds: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        maximum: MAXIMUM_FOLLOW_SECONDS,
+        description: 'longest wait for the log to include everything (default 0)',
+      }),
+    ),
   }),
   output: Type.Object({
+    pending: Type.Integer({ description: 'events that the log does not include yet' }),
     outcome: Type.Enum(['meets', 'below', 'contradiction', 'unreadable']),
     level: Type.Optional(Type.Enum(['exchange-word', 'unpinned', 'log-signed', 'witnessed'])),
     contradictions: Type.Array(Type.String({ description: 'code of a contradiction' })),
@@ -41,17 +45,18 @@ export const verifyCapsule = defineTool({
   annotations: READS,
   callsPerMinute: 10,
   async run(input, call) {
-    const result = await verified(input, call)
+    const { result, pending } = await verified(input, call)
     const report = renderCapsuleText(result).slice(0, MAXIMUM_REPORT_CHARACTERS)
     const { outcome, level, contradictions } = result
     return {
       structured: {
+        pending,
         outcome,
         ...(level !== undefined && { level }),
         contradictions: contradictions.map(({ code }) => code),
         untrusted: { report },
       },
-      text: `Outcome: ${outcome}. Level: ${level ?? 'none'}. Contradictions: ${contradictions.length}.`,
+      text: `Outcome: ${outcome}. Level: ${level ?? 'none'}. Contradictions: ${contradictions.length}. Not in the log yet: ${pending}.`,
       untrusted: [untrustedBlock(undefined, report.split('\n'))],
     }
   },
@@ -61,21 +66,26 @@ interface Subject {
   readonly thread_id?: string
   readonly package_id?: string
   readonly capsule?: string
+  readonly wait_seconds?: number
 }
 
-async function verified(subject: Subject, { session, signal, progress }: ToolCall): Promise<CapsuleResult> {
-  const { thread_id: threadId, package_id: packageId_, capsule: text } = subject
-  if ([threadId, packageId_, text].filter((given) => given !== undefined).length !== 1)
+async function verified(
+  { thread_id, package_id, capsule: text, wait_seconds = 0 }: Subject,
+  { session, signal, progress }: ToolCall,
+): Promise<{ readonly result: CapsuleResult; readonly pending: number }> {
+  if ([thread_id, package_id, text].filter((given) => given !== undefined).length !== 1)
     throw new ToolRefusal('input_invalid', 'Give exactly one of thread_id, package_id and capsule.')
-  const trust = session.logPolicy
-    ? ({ policy: session.logPolicy, require: 'log-signed' } as const)
-    : ({ require: 'log-signed' } as const)
-  if (text !== undefined) return verifyCapsuleFile(new TextEncoder().encode(text), trust)
-  const wanted = threadId === undefined ? { packageId: packageId_ ?? '' } : { threadId }
-  const { capsule } = await session.agent.capsule(wanted, {
-    waitMs: LOG_WAIT_MS,
+  const { logPolicy: policy } = session
+  const trust = { require: 'log-signed', ...(policy && { policy }) } as const
+  if (text !== undefined)
+    return { result: await verifyCapsuleFile(new TextEncoder().encode(text), trust), pending: 0 }
+  const subject = thread_id === undefined ? { packageId: package_id ?? '' } : { threadId: thread_id }
+  const { capsule, pending } = await session.agent.capsule(subject, {
+    waitMs: wait_seconds * 1_000,
     signal,
-    onWait: (pending) => progress(`waiting for ${pending.length} leaves of the log`),
+    onWait: (waiting) => progress(`waiting for ${waiting.length} leaves of the log`),
   })
-  return verifyCollected(capsule as Parameters<typeof verifyCollected>[0], trust)
+  // Read as a file: evidence without a log is a capsule of version 1.
+  const bytes = new TextEncoder().encode(JSON.stringify(capsule))
+  return { result: await verifyCapsuleFile(bytes, trust), pending: pending.length }
 }

@@ -6,6 +6,7 @@ import { agentCommandOf, type AgentOptions } from '../../agent/agent-options.ts'
 import { interruption } from '../../agent/interruption.ts'
 import { folderStep } from '../../agent/next-step.ts'
 import { withAgent } from '../../agent/open-agent.ts'
+import { DEFAULT_SKILL, DEFAULT_SKILL_TEXT, readSkill, type Skill } from '../../agent/skill-option.ts'
 import { CommandFailure } from '../../failure.ts'
 import { readBounded } from '../../verify/read-bounded.ts'
 import { VERSION } from '../../version.ts'
@@ -17,6 +18,7 @@ const MAXIMUM_LOG_POLICY = 1_048_576
 
 interface McpOptions extends AgentOptions {
   readonly http?: number
+  readonly skill: Skill
   readonly policies?: string
   readonly logPolicy?: string
 }
@@ -37,6 +39,11 @@ export function agentMcpCommand(): Command {
       '--policies <folder>',
       `policies that the model may send under (default: ${POLICY_FOLDER} in the folder of the agent)`,
     )
+    .addOption(
+      new Option('--skill <id@version>', 'skill that drafts are written with')
+        .argParser(readSkill)
+        .default(DEFAULT_SKILL, DEFAULT_SKILL_TEXT),
+    )
     .option('--log-policy <file>', 'log keys and witnesses that verify_capsule trusts')
     .addHelpText(
       'after',
@@ -46,7 +53,7 @@ export function agentMcpCommand(): Command {
 }
 
 async function mcp(options: McpOptions): Promise<void> {
-  const { dir, http, policies = join(dir, POLICY_FOLDER) } = options
+  const { dir, http, skill, policies = join(dir, POLICY_FOLDER) } = options
   const logPolicy = await readLogPolicy(options.logPolicy)
   // Loaded on demand: the library is large, and only this command needs it.
   const { accessToken, serveHttp, serveStandardStreams } = await import('@agent-exchange/mcp')
@@ -55,7 +62,9 @@ async function mcp(options: McpOptions): Promise<void> {
       agent,
       version: VERSION,
       policies,
+      skill,
       deskCommand: folderStep(options, 'desk'),
+      approverCommand: folderStep(options, 'approver', 'init'),
       now: () => new Date(),
       onCall,
       ...(logPolicy && { logPolicy }),
