@@ -26,8 +26,12 @@ import type { EvidenceBundle } from '@agent-exchange/log'
 import { readEvidence, type EvidenceSubject } from './evidence/read-evidence.ts'
 import { checkLog } from './log/accept-checkpoint.ts'
 import { readCapsule, type CapsuleOptions, type CollectedCapsule } from './log/read-capsule.ts'
+import { makersOf, type Makers } from './objects/makers.ts'
 import type { PeerPins } from './peers/peer-directory.ts'
+import type { PackageHandler } from './receive/package-handler.ts'
+import { createPackageReceiver, type PackageReceiverOptions } from './receive/package-receiver.ts'
 import { createReceiver, type Receiver, type ReceiverOptions } from './receive/receiver.ts'
+import { completeTerms, type SendDefaults, type WithDefaults } from './send-defaults.ts'
 
 export interface ConnectOptions extends ContextOptions {
   /** Holds sealed packages until they are accepted. Defaults to memory, which a crash loses. */
@@ -36,6 +40,8 @@ export interface ConnectOptions extends ContextOptions {
   readonly dataSpace?: DataSpace
   /** Called if a policy requires a human approval and the call has no `approve` of its own. */
   readonly approve?: Approve
+  /** Policy and skill of calls that name none. */
+  readonly defaults?: SendDefaults
   /** Request the first token with the first call, so that an agent starts while the exchange is unreachable. */
   readonly lazily?: boolean
 }
@@ -60,8 +66,12 @@ export interface Agent {
   /** An access token, to try the API by hand. */
   token(): Promise<string>
 
-  send(input: SendInput, options?: SendOptions): Promise<SentPackage>
-  respond(packageId: string, input: RespondInput, options?: SendOptions): Promise<SentPackage>
+  /** Policy and skill of calls that name none. */
+  readonly defaults: SendDefaults
+  /** Makers of the six objects, as written by this agent under its default policy. */
+  readonly make: Makers
+  send(input: WithDefaults<SendInput>, options?: SendOptions): Promise<SentPackage>
+  respond(packageId: string, input: WithDefaults<RespondInput>, options?: SendOptions): Promise<SentPackage>
   /** Sends what an earlier process sealed and did not see accepted. Call it at start-up. */
   resume(options?: SendOptions): Promise<Resumption>
   open(packageId: string, options?: OpenOptions): Promise<OpenedPackage>
@@ -74,6 +84,14 @@ export interface Agent {
   /** Demands that the log continues what this agent has seen of it. */
   checkLog(): ReturnType<typeof checkLog>
   receiver<Transaction>(options: ReceiverOptions<Transaction>): Receiver
+  /**
+   * Handles each package that is addressed to this agent once, verified and opened, in stream order and across
+   * restarts. Start the returned receiver.
+   */
+  onPackage<Transaction>(
+    handle: PackageHandler<Transaction>,
+    options: PackageReceiverOptions<Transaction>,
+  ): Receiver
 }
 
 /**
@@ -90,7 +108,7 @@ export interface Agent {
  * const { packageId } = await agent.send({ object, policy, to, skill })
  */
 export async function connect(options: ConnectOptions): Promise<Agent> {
-  const { outbox = createMemoryOutbox(), dataSpace, approve, lazily = false } = options
+  const { outbox = createMemoryOutbox(), dataSpace, approve, defaults = {}, lazily = false } = options
   const context = createContext(options)
   if (!lazily) await context.connection.token()
   const shared = { outbox, ...(dataSpace && { dataSpace }) }
@@ -103,9 +121,19 @@ export async function connect(options: ConnectOptions): Promise<Agent> {
     fingerprint: () => agentFingerprint(context.keys),
     trust: (agentId, fingerprint) => context.peers.trust(agentId, fingerprint),
     token: () => context.connection.token(),
-    send: (input, how = {}) => sendPackage(context, asking(input, approve), { ...shared, ...how }),
-    respond: (packageId, input, how = {}) =>
-      respondToPackage(context, packageId, asking(input, approve), { ...shared, ...how }),
+    defaults,
+    make: makersOf(() => ({
+      by: context.identity,
+      now: context.now(),
+      ...(defaults.policy && { policy: defaults.policy }),
+    })),
+    send: async (input, how = {}) =>
+      sendPackage(context, asking(completeTerms(input, defaults), approve), { ...shared, ...how }),
+    respond: async (packageId, input, how = {}) =>
+      respondToPackage(context, packageId, asking(completeTerms(input, defaults), approve), {
+        ...shared,
+        ...how,
+      }),
     resume: (how = {}) => resumeOutbox(context, { ...shared, ...how }),
     open: (packageId, how = {}) => openPackage(context, packageId, { ...shared, ...how }),
     revoke: (packageId, input) => revokePackage(context, packageId, input, shared),
@@ -114,6 +142,8 @@ export async function connect(options: ConnectOptions): Promise<Agent> {
     capsule: (subject, how) => readCapsule(context, subject, how),
     checkLog: () => checkLog(context),
     receiver: (how) => createReceiver(context, how),
+    onPackage: (handle, how) =>
+      createPackageReceiver(context, handle, { send: shared, defaults }, asking(how, approve)),
   }
 }
 

@@ -55,6 +55,24 @@ export { createMemoryPinStore } from './peers/memory-pin-store.ts'
 
 // Sending
 export { newObject, type ObjectOf, type ObjectTerms } from './objects/new-object.ts'
+export {
+  auditEvent,
+  loopThread,
+  networkStory,
+  policyEnvelope,
+  reasoningPackage,
+  responseObject,
+  type AuditEventContent,
+  type Author,
+  type FactContent,
+  type LoopThreadContent,
+  type Makers,
+  type NetworkStoryContent,
+  type PolicyContent,
+  type ReasoningPackageContent,
+  type ResponseContent,
+} from './objects/makers.ts'
+export type { SendDefaults, WithDefaults } from './send-defaults.ts'
 export type { SendWarning } from './objects/placeholders.ts'
 export { evaluatePolicy, type CheckResult, type PolicyEvaluation } from './policy/evaluate-policy.ts'
 export type { PolicyCheckId, PolicySettings, PolicySubject, Sensitivity } from './policy/policy-check.ts'
@@ -125,7 +143,10 @@ export {
   type NotificationKeys,
   type NotificationKeysOptions,
 } from './receive/notification-keys.ts'
-export type { EventHandler, HandlerCall } from './receive/process-events.ts'
+export type { PackageHandler, ReceivedPackage } from './receive/package-handler.ts'
+export { createPackageReceiver, type PackageReceiverOptions } from './receive/package-receiver.ts'
+export type { Reply } from './receive/replies.ts'
+export type { EventHandler, HandlerCall, SubjectOf } from './receive/process-events.ts'
 export type { Activity, OnReport, ReceiverReport } from './receive/reports.ts'
 export {
   createWebhookHandler,

@@ -1,6 +1,6 @@
 import { canonicalize, openPackage, parseEnvelope } from '@agent-exchange/crypto'
 import { policyDigest } from '@agent-exchange/log'
-import type { PolicyReceipt } from '@agent-exchange/protocol'
+import type { PackageMetadata, PolicyReceipt } from '@agent-exchange/protocol'
 import type { AgentContext } from '../context.ts'
 import { ExchangeError } from '../errors.ts'
 import { placeholderWarnings } from '../objects/placeholders.ts'
@@ -40,6 +40,15 @@ export async function sendDraft(
   return toSent(await deliverEntry(context, added, deps), draft, false)
 }
 
+/** Delivers an entry of an earlier call, whatever a new call would send under its id. */
+export async function resumeEntry(
+  context: AgentContext,
+  entry: OutboxEntry,
+  deps: SendDependencies,
+): Promise<SentPackage> {
+  return sentFrom((await deliverEntry(context, entry, deps)).metadata, true)
+}
+
 /** An earlier call used this id. Resumes the same package; another package is a conflict. */
 async function resumeExisting(
   context: AgentContext,
@@ -77,13 +86,17 @@ async function isSame(context: AgentContext, draft: Draft, { metadata, ...entry 
   return new TextDecoder().decode(plaintext) === canonicalize(object)
 }
 
-function toSent({ packageId, metadata }: OutboxEntry, { object }: Draft, resumed: boolean): SentPackage {
+function toSent({ metadata }: OutboxEntry, { object }: Draft, resumed: boolean): SentPackage {
+  return { ...sentFrom(metadata, resumed), warnings: placeholderWarnings(object) }
+}
+
+export function sentFrom(metadata: PackageMetadata, resumed: boolean): SentPackage {
   return {
-    packageId,
+    packageId: metadata.package_id,
     threadId: metadata.thread_id,
     metadata,
     policyReceiptId: metadata.policy_receipt_id,
     resumed,
-    warnings: placeholderWarnings(object),
+    warnings: [],
   }
 }

@@ -26,6 +26,8 @@ export const AGENT_FILES = {
   log: 'log.json',
   /** How far the monitor has scanned the log. */
   monitor: 'monitor.json',
+  /** Policy and skill for calls that name none. */
+  settings: 'settings.json',
   gitignore: '.gitignore',
   /** Settings of the data-space connector, its key among them. */
   connector: 'connector.json',
@@ -250,6 +252,7 @@ function filesIn(folder: string): AgentFolder['files'] {
     inbox: join(folder, AGENT_FILES.inbox),
     log: join(folder, AGENT_FILES.log),
     monitor: join(folder, AGENT_FILES.monitor),
+    settings: join(folder, AGENT_FILES.settings),
     gitignore: join(folder, AGENT_FILES.gitignore),
     connector: join(folder, AGENT_FILES.connector),
     outgoing: join(folder, AGENT_FILES.outgoing),

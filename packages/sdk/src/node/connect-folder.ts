@@ -1,8 +1,14 @@
+import type { DatabaseSync } from 'node:sqlite'
 import { connect, type Agent, type ConnectOptions } from '../agent.ts'
 import { ExchangeError } from '../errors.ts'
 import type { Outbox } from '../exchange/outbox.ts'
 import type { Drafts } from '../drafts/draft.ts'
+import type { Inbox } from '../receive/inbox.ts'
+import type { PackageHandler } from '../receive/package-handler.ts'
+import type { PackageReceiverOptions } from '../receive/package-receiver.ts'
+import type { Receiver } from '../receive/receiver.ts'
 import { keepFromGit, openAgentFolder, type AgentFolder } from './agent-folder.ts'
+import { readAgentDefaults } from './agent-settings.ts'
 import { openFileLogState } from './file-log-state.ts'
 import { openFolderDrafts } from './folder-drafts.ts'
 import { readPending, type Pending } from './pending.ts'
@@ -18,8 +24,16 @@ export interface FolderOptions extends Partial<
   readonly approvalMaximumAgeMs?: number
 }
 
+type FolderPackageOptions<Transaction> = Omit<PackageReceiverOptions<Transaction>, 'inbox'> &
+  Partial<Pick<PackageReceiverOptions<Transaction>, 'inbox'>>
+
 /** An agent with everything that it keeps on disk. Disposing of it closes its files. */
 export interface FolderAgent extends Agent, AsyncDisposable {
+  /** The inbox defaults to that of the folder. */
+  onPackage<Transaction = DatabaseSync>(
+    handle: PackageHandler<Transaction>,
+    options?: FolderPackageOptions<Transaction>,
+  ): Receiver
   readonly folder: AgentFolder
   /** Sealed packages that wait to be accepted. */
   readonly outbox: Outbox
@@ -38,7 +52,7 @@ export interface FolderAgent extends Agent, AsyncDisposable {
  * @example
  * await using agent = await connectFolder('./aex-agent')
  * await agent.resume()
- * await using receiver = agent.receiver({ inbox: agent.inbox(), handle: async ({ package_id }) => void (await agent.open(package_id)) })
+ * await using receiver = agent.onPackage(async ({ reply }) => void (await reply({ summary: 'We agree.' })))
  * await receiver.start()
  */
 export async function connectFolder(path: string, options: FolderOptions = {}): Promise<FolderAgent> {
@@ -50,6 +64,7 @@ export async function connectFolder(path: string, options: FolderOptions = {}): 
     throw new ExchangeError('agent_folder_unregistered', { details: { folder: path } })
   }
   await keepFromGit(path)
+  const defaults = { ...(await readAgentDefaults(folder.files.settings)), ...given.defaults }
   const outbox = openSqliteOutbox(folder.files.outbox)
   let inbox: SqliteInbox | undefined
   const close = async () => {
@@ -66,6 +81,7 @@ export async function connectFolder(path: string, options: FolderOptions = {}): 
       pins: folder.pins,
       log: openFileLogState(folder.files.log),
       outbox,
+      defaults,
     })
     const { dataSpace } = given
     const drafts = openFolderDrafts(agent.context, {
@@ -73,14 +89,22 @@ export async function connectFolder(path: string, options: FolderOptions = {}): 
       shared: { outbox, ...(dataSpace && { dataSpace }) },
       ...(approvalMaximumAgeMs !== undefined && { approvalMaximumAgeMs }),
     })
-    const ownInbox = () => (inbox ??= openSqliteInbox(folder.files.inbox))
+    const openInbox = () => (inbox ??= openSqliteInbox(folder.files.inbox))
     return {
       ...agent,
       folder,
       outbox,
       drafts,
-      pending: () => readPending(drafts, outbox, ownInbox()),
-      inbox: ownInbox,
+      pending: () => readPending(drafts, outbox, openInbox()),
+      inbox: openInbox,
+      onPackage: <Transaction>(
+        handle: PackageHandler<Transaction>,
+        options: FolderPackageOptions<Transaction> = {},
+      ) => {
+        // Without an inbox of its own, the caller gets that of the folder, whose transaction is a DatabaseSync.
+        const { inbox: own = openInbox() as unknown as Inbox<Transaction>, ...rest } = options
+        return agent.onPackage(handle, { ...rest, inbox: own })
+      },
       [Symbol.asyncDispose]: close,
     }
   } catch (error) {

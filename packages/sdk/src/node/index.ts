@@ -23,6 +23,7 @@ export {
   type DraftDecision,
 } from './approve-draft.ts'
 export type { ApprovalScope, Approver } from './approver-file.ts'
+export { readAgentDefaults, setAgentDefaults } from './agent-settings.ts'
 export { connectFolder, type FolderAgent, type FolderOptions } from './connect-folder.ts'
 export { fastifyWebhook, type FastifyLike, type FastifyWebhookOptions } from './fastify-handler.ts'
 export { openFileKeyStore, type FileKeyStoreOptions } from './file-key-store.ts'

@@ -26,6 +26,7 @@ export const INBOX_SCHEMA = `
     reason text not null,
     noticed_at text not null
   ) strict;
+  create table if not exists aex_finished_subject (subject text primary key) strict, without rowid;
   create table if not exists aex_value (name text primary key, value text not null) strict;
 `
 

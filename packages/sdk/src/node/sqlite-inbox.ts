@@ -139,13 +139,20 @@ export class SqliteInbox implements Inbox<DatabaseSync>, AsyncDisposable {
     )
   }
 
-  async finish(eventId: string, finishedAt: string, effect?: Effect<DatabaseSync>): Promise<boolean> {
+  async finish(
+    eventId: string,
+    finishedAt: string,
+    effect?: Effect<DatabaseSync>,
+    subject?: string,
+  ): Promise<boolean> {
     const sql = `update aex_event set state = 'processed', finished_at = ?
                  where event_id = ? and state = 'pending'`
     // An exception of the effect is a failure of the handler, and is rethrown unchanged.
     let failure: { readonly error: unknown } | undefined
     const work = () => {
       if (this.#file.run(sql, finishedAt, eventId) === 0) return false
+      if (subject !== undefined)
+        this.#file.run('insert or ignore into aex_finished_subject (subject) values (?)', subject)
       try {
         runEffect(effect, this.database)
       } catch (error) {
@@ -157,6 +164,11 @@ export class SqliteInbox implements Inbox<DatabaseSync>, AsyncDisposable {
     return this.#file.change(work).catch((error: unknown) => {
       throw failure ? failure.error : error
     })
+  }
+
+  hasFinished(subject: string): Promise<boolean> {
+    const sql = 'select 1 from aex_finished_subject where subject = ?'
+    return this.#file.read(() => this.#file.all(sql, subject).length > 0)
   }
 
   setAside(eventId: string, finishedAt: string, reason: string): Promise<void> {

@@ -60,6 +60,23 @@ for (const [kind, open] of Object.entries(KINDS)) {
     assert.deepEqual(ids(await inbox.list('pending', 2, 'newest')), ['evt_3', 'evt_2'])
   })
 
+  test(`[EVT-14] ${kind}: a subject is finished with its event and its effect, or not at all`, async () => {
+    const inbox = open()
+    for (const sequence of [1, 2]) await inbox.store(event(sequence), 'webhook', AT)
+    assert.equal(await inbox.hasFinished('pkg_1'), false)
+    const failing = () => {
+      throw new RangeError('no such site')
+    }
+    await assert.rejects(inbox.finish('evt_1', AT, failing, 'pkg_1'), RangeError)
+    assert.equal(await inbox.hasFinished('pkg_1'), false)
+    await inbox.finish('evt_1', AT, undefined, 'pkg_1')
+    assert.equal(await inbox.finish('evt_2', AT, undefined, 'pkg_1'), true)
+    assert.equal(await inbox.hasFinished('pkg_1'), true)
+    assert.equal(await inbox.hasFinished('pkg_2'), false)
+    await inbox.prune(LATER, 9)
+    assert.equal(await inbox.hasFinished('pkg_1'), true)
+  })
+
   test(`[EVT-14] ${kind}: an event is taken once; another under its id or sequence is a conflict`, async () => {
     const inbox = open()
     assert.equal(await inbox.store(event(1), 'webhook', AT), 'new')

@@ -115,8 +115,18 @@ export interface Inbox<Transaction = unknown> {
   beginAttempt(eventId: string): Promise<number>
   /** Reverts the count of a call that we interrupted. */
   cancelAttempt(eventId: string): Promise<void>
-  /** Marks the event as processed and runs the effect, atomically. False, without effect, if it was not pending. */
-  finish(eventId: string, finishedAt: string, effect?: Effect<Transaction>): Promise<boolean>
+  /**
+   * Marks the event and its subject as processed and runs the effect, atomically. False, without effect, if the event
+   * was not pending.
+   */
+  finish(
+    eventId: string,
+    finishedAt: string,
+    effect?: Effect<Transaction>,
+    subject?: string,
+  ): Promise<boolean>
+  /** Whether an event with this subject was processed. Subjects are never pruned. */
+  hasFinished(subject: string): Promise<boolean>
   setAside(eventId: string, finishedAt: string, reason: string): Promise<void>
   /** Makes a set-aside event pending again. False if there is none. */
   retry(eventId: string): Promise<boolean>

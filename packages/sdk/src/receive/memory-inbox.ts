@@ -34,6 +34,7 @@ export class MemoryInbox implements Inbox<undefined> {
   readonly #events = new Map<string, Row>()
   readonly #sequences = new Map<number, Row>()
   readonly #pending = new Set<Row>()
+  readonly #finishedSubjects = new Set<string>()
   readonly #values = new Map<string, string>()
   #gaps: Gap[] = []
   #stream: string | undefined
@@ -115,13 +116,23 @@ export class MemoryInbox implements Inbox<undefined> {
     if (row && row.attempts > 0) row.attempts--
   }
 
-  async finish(eventId: string, finishedAt: string, effect?: Effect<undefined>): Promise<boolean> {
+  async finish(
+    eventId: string,
+    finishedAt: string,
+    effect?: Effect<undefined>,
+    subject?: string,
+  ): Promise<boolean> {
     const row = this.#events.get(eventId)
     if (row?.state !== 'pending') return false
     runEffect(effect, undefined)
+    if (subject !== undefined) this.#finishedSubjects.add(subject)
     this.#pending.delete(row)
     Object.assign(row, { state: 'processed', finishedAt })
     return true
+  }
+
+  async hasFinished(subject: string): Promise<boolean> {
+    return this.#finishedSubjects.has(subject)
   }
 
   async setAside(eventId: string, finishedAt: string, reason: string): Promise<void> {

@@ -26,9 +26,28 @@ export type EventHandler<Transaction = unknown> = (
   call: HandlerCall,
 ) => Promise<Effect<Transaction> | void> | Effect<Transaction> | void
 
+/** What an event is about; undefined if it may repeat another event. */
+export type SubjectOf = (event: NotificationEnvelope) => string | undefined
+
+/** Thrown by a handler: the event waits at the head of the queue and the call does not count as an attempt. */
+export class EventPostponed extends Error {
+  constructor(cause: unknown) {
+    super('The event is postponed.', { cause })
+  }
+}
+
+/** Thrown by a handler: another call cannot succeed, so the event is set aside at once. */
+export class EventUnprocessable extends Error {
+  constructor(cause: unknown) {
+    super('The event cannot be processed.', { cause })
+  }
+}
+
 export interface ProcessingOptions<Transaction> {
   readonly inbox: Inbox<Transaction>
   readonly handle: EventHandler<Transaction>
+  /** Events with the same subject are handled once. */
+  readonly subjectOf?: SubjectOf
   readonly now: () => Date
   readonly limits: ReceiveLimits
   readonly waker: Waker
@@ -47,7 +66,9 @@ export async function processEvents<Transaction>(options: ProcessingOptions<Tran
       else await waker.wait(limits.idleMs, signal)
       failures = 0
     } catch (error) {
-      onReport({ kind: 'trouble', during: 'inbox', error })
+      if (error instanceof EventPostponed)
+        onReport({ kind: 'trouble', during: 'exchange', error: error.cause })
+      else onReport({ kind: 'trouble', during: 'inbox', error })
       await pause(backoffMs(++failures, pollBackoff(limits)), signal)
     }
   }
@@ -59,6 +80,9 @@ async function processOne<Transaction>(
 ): Promise<void> {
   const { inbox, limits, signal, now, onReport } = options
   const { eventId } = event
+  const subject = options.subjectOf?.(envelopeOf(event))
+  if (subject !== undefined && (await inbox.hasFinished(subject)))
+    return void (await inbox.finish(eventId, now().toISOString()))
   const attempt = await inbox.beginAttempt(eventId)
   // Calls are counted before they start: here every call crashed the process.
   if (attempt > limits.handlerAttempts)
@@ -66,16 +90,18 @@ async function processOne<Transaction>(
   let failure: { readonly error: unknown }
   try {
     const effect = await callHandler(event, attempt, options)
-    await inbox.finish(eventId, now().toISOString(), effect)
+    await inbox.finish(eventId, now().toISOString(), effect, subject)
     return
   } catch (error) {
     failure = { error }
   }
   if (signal.aborted) return inbox.cancelAttempt(eventId)
-  if (failure.error instanceof ExchangeError && failure.error.code === 'inbox_unavailable') {
+  if (isPostponed(failure.error)) {
     await inbox.cancelAttempt(eventId)
     throw failure.error
   }
+  if (failure.error instanceof EventUnprocessable)
+    return setAside(eventId, reasonOf(failure.error.cause, limits.reasonCharacters), options)
   if (attempt >= limits.handlerAttempts) {
     return setAside(eventId, reasonOf(failure.error, limits.reasonCharacters), options)
   }
@@ -116,6 +142,11 @@ async function setAside<Transaction>(
 ): Promise<void> {
   await inbox.setAside(eventId, now().toISOString(), reason)
   onReport({ kind: 'set_aside', eventId, reason })
+}
+
+function isPostponed(error: unknown): boolean {
+  if (error instanceof EventPostponed) return true
+  return error instanceof ExchangeError && error.code === 'inbox_unavailable'
 }
 
 function reasonOf(error: unknown, characters: number): string {

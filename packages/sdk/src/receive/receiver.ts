@@ -13,7 +13,7 @@ import type { Gap, Inbox, InboxEvent, InboxPosition } from './inbox.ts'
 import { FIXED_LIMITS, pollBackoff, RECEIVE_LIMITS, type ReceiveLimits } from './receive-limits.ts'
 import { createNotificationKeys, type NotificationKeys } from './notification-keys.ts'
 import { pollStream } from './poll-stream.ts'
-import { type EventHandler, processEvents } from './process-events.ts'
+import { type EventHandler, processEvents, type SubjectOf } from './process-events.ts'
 import { type Activity, guarded, type OnReport } from './reports.ts'
 import { backoffMs, pause, withJitter } from '../pause-and-backoff.ts'
 import { createWaker, repeatEvery } from './waker.ts'
@@ -23,6 +23,8 @@ export interface ReceiverOptions<Transaction = unknown> {
   readonly inbox: Inbox<Transaction>
   /** Handles an event. See {@link EventHandler}. */
   readonly handle: EventHandler<Transaction>
+  /** Events with the same subject are handled once, even if their ids differ. */
+  readonly subjectOf?: SubjectOf
   /**
    * The registered address, if it was not registered by `ensureEndpoint`. Signatures cover its host and path.
    */
@@ -74,7 +76,7 @@ export function createReceiver<Transaction>(
   context: AgentContext,
   options: ReceiverOptions<Transaction>,
 ): Receiver {
-  const { inbox, handle } = options
+  const { inbox, handle, subjectOf } = options
   const { connection, identity, now, profile } = context
   const limits: ReceiveLimits = { ...RECEIVE_LIMITS, ...options.limits }
   const onReport = guarded(options.onReport)
@@ -210,7 +212,16 @@ export function createReceiver<Transaction>(
       const refreshMs = Math.min(limits.keyRefreshMs, FIXED_LIMITS.keyRefreshRetryMs)
       const loops = Promise.all([
         pollLoop(signal),
-        processEvents({ inbox, handle, now, limits, waker: events, signal, onReport }),
+        processEvents({
+          inbox,
+          handle,
+          ...(subjectOf && { subjectOf }),
+          now,
+          limits,
+          waker: events,
+          signal,
+          onReport,
+        }),
         keepAcknowledging(context, { inbox, signal, onReport, limits, waker: acknowledgements }),
         repeatEvery(refreshMs, limits.jitter, signal, refreshKeys, troubleDuring('key_refresh')),
         repeatEvery(limits.pruneMs, limits.jitter, signal, prune, troubleDuring('prune')),

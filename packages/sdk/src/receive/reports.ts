@@ -18,10 +18,18 @@ export type ReceiverReport =
       readonly attempt: number
       readonly error: unknown
     }
-  /** The handler failed too often; the event waits for `retrySetAside`. */
+  /** A package was not handed to the handler: its receipt says so to the sender, or its content is gone. */
+  | {
+      readonly kind: 'package_refused'
+      readonly packageId: string
+      readonly receipt: 'rejected' | 'failed' | undefined
+      readonly error: ExchangeError
+    }
+  /** The handler failed too often, or cannot succeed; the event waits for `retrySetAside`. */
   | { readonly kind: 'set_aside'; readonly eventId: string; readonly reason: string }
 
-export type Activity = 'poll' | 'acknowledgement' | 'key_refresh' | 'inbox' | 'prune'
+/** `exchange`: the exchange was unreachable while a package was opened or answered. */
+export type Activity = 'poll' | 'exchange' | 'acknowledgement' | 'key_refresh' | 'inbox' | 'prune'
 
 export type OnReport = (report: ReceiverReport) => void
 
