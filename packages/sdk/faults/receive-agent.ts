@@ -3,13 +3,13 @@
 import { readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { DatabaseSync, StatementSync } from 'node:sqlite'
 import type { NotificationKeyDirectory } from '@agent-exchange/protocol'
 import { createContext } from '../src/create-context.ts'
 import { openFileKeyStore } from '../src/node/file-key-store.ts'
 import { toNodeListener } from '../src/node/http-handler.ts'
 import { openSqliteInbox } from '../src/node/sqlite-inbox.ts'
 import { createReceiver } from '../src/receive/receiver.ts'
+import { dieBefore, type Death } from './die-before.ts'
 
 /** What the trial hands over. */
 export interface AgentTask {
@@ -22,14 +22,6 @@ export interface AgentTask {
   readonly publicUrl: string
   readonly dieAt?: Death
 }
-
-/** Before which statement on the inbox file the agent ends itself, counted from its start or its first handling. */
-export interface Death {
-  readonly from: 'start' | 'handling'
-  readonly statement: number
-}
-
-const FIRST_OF_HANDLING = 'attempts + 1'
 
 const task = JSON.parse(readFileSync(process.argv[2] ?? '', 'utf8')) as AgentTask
 if (task.dieAt !== undefined) dieBefore(task.dieAt)
@@ -87,28 +79,3 @@ process.on('SIGTERM', () => {
     process.exit(0)
   })
 })
-
-/** Every way into SQLite is counted. SIGKILL takes effect before the call returns. */
-function dieBefore({ from, statement }: Death): void {
-  let count = 0
-  let isCounting = from === 'start'
-  const step = (sql: string) => {
-    isCounting ||= sql.includes(FIRST_OF_HANDLING)
-    if (isCounting && ++count === statement) process.kill(process.pid, 'SIGKILL')
-  }
-  const counting = <T extends object>(
-    prototype: T,
-    name: keyof T & string,
-    sqlOf: (self: T, first: unknown) => string,
-  ) => {
-    const original = Reflect.get(prototype, name) as (...values: unknown[]) => unknown
-    Reflect.set(prototype, name, function counted(this: T, ...values: unknown[]) {
-      step(sqlOf(this, values[0]))
-      return original.apply(this, values)
-    })
-  }
-  counting(DatabaseSync.prototype, 'exec', (_, sql) => String(sql))
-  for (const name of ['run', 'all', 'get'] as const) {
-    counting(StatementSync.prototype, name, (self) => self.sourceSQL)
-  }
-}

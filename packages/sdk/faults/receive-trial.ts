@@ -1,23 +1,15 @@
 import assert from 'node:assert/strict'
-import { spawn, type ChildProcess } from 'node:child_process'
-import { once } from 'node:events'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { setTimeout as sleep } from 'node:timers/promises'
-import type { NotificationEnvelope } from '@agent-exchange/protocol'
 import { startWorld } from '@agent-exchange/testkit'
 import { openFileKeyStore } from '../src/node/file-key-store.ts'
-import {
-  directoryOf,
-  signedDelivery,
-  testKey,
-  URL_OF_AGENT,
-  type TestKey,
-} from '../src/receive/delivery.fixture.ts'
-import { startStream, until, type Stream } from '../src/receive/stream.fixture.ts'
-import type { AgentTask, Death } from './receive-agent.ts'
+import { directoryOf, testKey, URL_OF_AGENT } from '../src/receive/delivery.fixture.ts'
+import { startStream, until } from '../src/receive/stream.fixture.ts'
+import { besiege, spawnAgent, statusOf, type Life } from './agent-lives.ts'
+import type { Death } from './die-before.ts'
+import type { AgentTask } from './receive-agent.ts'
 
 export interface TrialOptions {
   /** Where the agent ends itself, one life each. */
@@ -58,9 +50,12 @@ export async function receiveTrial({ dieAt, randomLives, line }: TrialOptions): 
   let kept = 0
   for (const [life, at] of lives.entries()) {
     await stream.send(EVENTS_A_LIFE)
-    const agent = await spawnAgent(folder, { ...task, ...(at !== undefined && { dieAt: at }) })
+    const agent = await spawnAgent('receive-agent.ts', folder, {
+      ...task,
+      ...(at !== undefined && { dieAt: at }),
+    })
     if (at === undefined) setTimeout(() => agent.process.kill('SIGKILL'), Math.random() * LONGEST_LIFE_MS)
-    const taken = await besiege(agent, stream, key)
+    const taken = await besiege(agent, stream.agent.connection, key)
     const signal = await agent.ended
     assert.ok(signal === 'SIGKILL', `life ${life}: ended by ${signal}`)
     assertStored(task.inboxFile, taken)
@@ -68,7 +63,7 @@ export async function receiveTrial({ dieAt, randomLives, line }: TrialOptions): 
     if (life % 20 === 19) line(`${life + 1} of ${lives.length} lives; ${kept} answers of 204, all kept`)
   }
   const total = lives.length * EVENTS_A_LIFE
-  const last = await spawnAgent(folder, task)
+  const last = await spawnAgent('receive-agent.ts', folder, task)
   await until('rest', async () => isAtRest(last, total), REST_MS)
   last.process.kill('SIGTERM')
   assert.equal(await last.ended, 0)
@@ -78,74 +73,8 @@ export async function receiveTrial({ dieAt, randomLives, line }: TrialOptions): 
   )
 }
 
-interface Agent {
-  readonly process: ChildProcess
-  /** Undefined where it died before it could serve. */
-  readonly port: number | undefined
-  /** The signal or the exit code. */
-  readonly ended: Promise<NodeJS.Signals | number | null>
-}
-
-async function spawnAgent(folder: string, task: AgentTask): Promise<Agent> {
-  const file = join(folder, 'task.json')
-  writeFileSync(file, JSON.stringify(task))
-  const program = join(import.meta.dirname, 'receive-agent.ts')
-  const child = spawn(process.execPath, ['-C', 'source', program, file], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  })
-  const ended = once(child, 'exit').then(
-    ([code, signal]) => (signal ?? code) as NodeJS.Signals | number | null,
-  )
-  const port = await Promise.race([
-    once(child.stdout, 'data').then(([data]) => Number(String(data))),
-    ended.then(() => undefined),
-  ])
-  return { process: child, port, ended }
-}
-
-/** Delivers what the stream has until the agent is dead; returns the ids of what it answered with 204. */
-async function besiege(agent: Agent, { agent: { connection } }: Stream, key: TestKey): Promise<Set<string>> {
-  const taken = new Set<string>()
-  const { port } = agent
-  if (port === undefined) return taken
-  const events = await wholeStream(connection)
-  let isOver = false
-  void agent.ended.then(() => (isOver = true))
-  for (let tries = 0; !isOver && tries < 10_000; tries++) {
-    const recent = events.slice(-3 * EVENTS_A_LIFE)
-    const event = recent[Math.floor(Math.random() * recent.length)]
-    if (!event) break
-    const { headers, body } = await signedDelivery(key, event, { created: new Date() })
-    const status: number | undefined = await fetch(`http://127.0.0.1:${port}/`, {
-      method: 'POST',
-      headers,
-      body,
-    }).then(
-      (response) => response.status,
-      () => undefined,
-    )
-    if (status === 204) taken.add(event.event_id)
-    else if (status !== undefined) assert.equal(status, 503)
-    await sleep(Math.random() * 10)
-  }
-  return taken
-}
-
-async function wholeStream(connection: Stream['agent']['connection']): Promise<NotificationEnvelope[]> {
-  const events: NotificationEnvelope[] = []
-  let after: string | undefined
-  for (let hasMore = true; hasMore;) {
-    const page = await connection.call('listNotifications', { query: { after, limit: 1_000 } })
-    events.push(...page.items)
-    after = page.next_cursor
-    hasMore = page.has_more
-  }
-  return events
-}
-
-async function isAtRest({ port }: Agent, total: number): Promise<boolean> {
-  const response = await fetch(`http://127.0.0.1:${port}/status`)
-  const { pending, lastContiguousSequence } = (await response.json()) as Record<string, number>
+async function isAtRest(agent: Life, total: number): Promise<boolean> {
+  const { pending, lastContiguousSequence } = await statusOf(agent)
   return pending === 0 && lastContiguousSequence === total
 }
 

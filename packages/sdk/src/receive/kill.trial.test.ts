@@ -1,4 +1,5 @@
 import { test } from 'node:test'
+import { packageTrial } from '../../faults/package-trial.ts'
 import { receiveTrial } from '../../faults/receive-trial.ts'
 
 // Every step is taken by `node -C source packages/sdk/faults/receive.ts`; here are a few, and some of chance.
@@ -13,5 +14,20 @@ test(
     })
     t.diagnostic(`dies before ${dieAt.map(({ from, statement }) => `${statement} from ${from}`).join(', ')}`)
     await receiveTrial({ dieAt, randomLives: 3, line: (text) => t.diagnostic(text) })
+  },
+)
+
+const LAST_PACKAGE_STATEMENT = 60
+
+test(
+  '[EVT-14][PKG-09] an answering agent that is killed with -9 handles and answers each package once',
+  { timeout: 120_000 },
+  async (t) => {
+    const dieAt = Array.from({ length: 4 }, () => ({
+      from: 'handling' as const,
+      statement: 1 + Math.floor(Math.random() * LAST_PACKAGE_STATEMENT),
+    }))
+    t.diagnostic(`dies before ${dieAt.map(({ statement }) => statement).join(', ')} from handling`)
+    await packageTrial({ dieAt, randomLives: 2, line: (text) => t.diagnostic(text) })
   },
 )
