@@ -42,6 +42,6 @@ test(
     writeFileSync(join(folder, 'package.json'), '{ "type": "module" }')
     symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'))
     const typed = await run('node', ['-C', 'source', 'first.ts'], { env, cwd: folder })
-    assert.equal(typed.stdout, 'Rails are short in week 12.\n')
+    assert.equal(typed.stdout, 'Agreed: Confirm delivery in week 13.\n')
   },
 )

@@ -45,6 +45,8 @@ export interface Program extends AsyncDisposable {
   readonly said: () => string
   /** Waits until it has said something. */
   says(pattern: RegExp): Promise<void>
+  /** Writes a line to its standard input. */
+  type(line: string): void
   /** Asks it to stop. */
   terminate(): void
   /** Waits for its end and returns its exit code. */
@@ -52,11 +54,16 @@ export interface Program extends AsyncDisposable {
 }
 
 /** Starts a TypeScript program in a folder, as `node program.ts` would. Disposing of it ends it. */
-export function startProgram(folder: string, name: string, env: Record<string, string> = {}): Program {
-  const child: ChildProcess = spawn(process.execPath, ['-C', 'source', join(folder, name)], {
+export function startProgram(
+  folder: string,
+  name: string,
+  env: Record<string, string> = {},
+  args: readonly string[] = [],
+): Program {
+  const child: ChildProcess = spawn(process.execPath, ['-C', 'source', join(folder, name), ...args], {
     cwd: folder,
     env: { NODE_COMPILE_CACHE, ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
+    stdio: ['pipe', 'pipe', 'pipe'],
   })
   let text = ''
   for (const stream of [child.stdout, child.stderr]) stream?.on('data', (data) => (text += String(data)))
@@ -72,6 +79,7 @@ export function startProgram(folder: string, name: string, env: Record<string, s
         await new Promise((done) => setTimeout(done, 20))
       }
     },
+    type: (line) => void child.stdin?.write(`${line}\n`),
     terminate: () => void child.kill('SIGTERM'),
     end: () => exit,
     async [Symbol.asyncDispose]() {

@@ -9,7 +9,14 @@ import { provision } from '../../../sdk/src/agents.fixture.ts'
 import { CONNECTOR_ERROR_CODES } from '../connector-error.ts'
 import { startSimulator } from '@agent-exchange/edc-simulator'
 import { linkPackages, snippetsOf } from '../../../sdk/src/documentation.fixture.ts'
-import { connectFolder, createAgentFolder, setExchangeAccess } from '@agent-exchange/sdk/node'
+import { policyEnvelope } from '@agent-exchange/sdk'
+import {
+  connectFolder,
+  createAgentFolder,
+  openAgentFolder,
+  setAgentDefaults,
+  setExchangeAccess,
+} from '@agent-exchange/sdk/node'
 
 /**
  * docs/data-spaces.md: its programs run as written, and its table has every failure. The commands of the page, with
@@ -97,9 +104,11 @@ test('[PKG-05] docs/data-spaces.md: the program with the simulator', { timeout: 
 test('packages/sdk/README.md: the program', { timeout: 120_000 }, async (t) => {
   await using world = await startWorld()
   for (const org of ['org_seats', 'org_cars']) await registered(world, org)
-  assert.deepEqual(await run(t, '@agent-exchange/sdk', { page: SDK_README }), [
-    'reasoning_package received, opened',
-  ])
+  const author = { by: { organizationId: 'org_cars', agentId: 'agent_cars' }, now: new Date() }
+  const policy = policyEnvelope(author, { to: 'org_seats', purpose: 'alignment' })
+  const { files } = await openAgentFolder(join(folder, 'cars'))
+  await setAgentDefaults(files.settings, { policy, skill: { id: 'skill_alignment', version: '1.0.0' } })
+  assert.deepEqual(await run(t, '@agent-exchange/sdk', { page: SDK_README }), ['sent to agent_seats'])
 })
 
 test(

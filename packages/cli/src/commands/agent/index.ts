@@ -5,6 +5,7 @@ import { agentApproverCommand } from './approver.ts'
 import { agentConnectorCommand } from './connector.ts'
 import { agentDataAddressCommand } from './data-address.ts'
 import { agentDeskCommand } from './desk.ts'
+import { agentDefaultsCommand } from './defaults.ts'
 import { agentDoctorCommand } from './doctor.ts'
 import { agentDraftCommand } from './draft.ts'
 import { agentEvidenceCommand } from './evidence.ts'
@@ -34,6 +35,7 @@ export function agentCommand(): Command {
     agentInitCommand(),
     agentRegisterCommand(),
     agentDoctorCommand(),
+    agentDefaultsCommand(),
     agentSendCommand(),
     agentRespondCommand(),
     agentOpenCommand(),

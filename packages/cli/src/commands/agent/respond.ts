@@ -4,7 +4,7 @@ import { agentCommandOf } from '../../agent/agent-options.ts'
 import { approvalBy } from '../../agent/approval.ts'
 import { objectFrom } from '../../agent/object-file.ts'
 import { withAgent } from '../../agent/open-agent.ts'
-import { showProgress, showSent, withTerms, type TermsOptions } from '../../agent/sending.ts'
+import { showProgress, showSent, termsFrom, withTerms, type TermsOptions } from '../../agent/sending.ts'
 
 interface RespondOptions extends TermsOptions {
   readonly to?: string
@@ -26,12 +26,12 @@ export function agentRespondCommand(): Command {
 }
 
 async function respond(packageId: string, file: string, options: RespondOptions): Promise<void> {
-  const { skill, approve } = options
+  const { approve } = options
   const object = await objectFrom(file, ['response_object'])
-  const policy = await objectFrom(options.policy, ['policy_envelope'])
+  const terms = await termsFrom(options)
   const sent = await withAgent({ ...options, approve: approvalBy(approve) }, async (agent) => {
     const to = options.to === undefined ? undefined : await addressOf(agent, options.to)
-    const input = { object, policy, skill, ...(to && { to }) }
+    const input = { object, ...terms, ...(to && { to }) }
     return agent.respond(packageId, input, { onProgress: showProgress })
   })
   showSent(sent, options)

@@ -4,7 +4,7 @@ import { agentCommandOf } from '../../agent/agent-options.ts'
 import { approvalBy } from '../../agent/approval.ts'
 import { objectFrom } from '../../agent/object-file.ts'
 import { withAgent } from '../../agent/open-agent.ts'
-import { showProgress, showSent, withTerms, type TermsOptions } from '../../agent/sending.ts'
+import { showProgress, showSent, termsFrom, withTerms, type TermsOptions } from '../../agent/sending.ts'
 
 interface SendOptions extends TermsOptions {
   readonly to?: string
@@ -33,12 +33,12 @@ export function agentSendCommand(): Command {
 }
 
 async function send(file: string, options: SendOptions): Promise<void> {
-  const { skill, approve } = options
+  const { approve } = options
   const object = await objectFrom(file, SENDABLE)
-  const policy = await objectFrom(options.policy, ['policy_envelope'])
+  const terms = await termsFrom(options)
   const sent = await withAgent({ ...options, approve: approvalBy(approve) }, async (agent) => {
     const to = options.to === undefined ? undefined : await addressOf(agent, options.to)
-    return agent.send({ object, policy, skill, ...(to && { to }) }, { onProgress: showProgress })
+    return agent.send({ object, ...terms, ...(to && { to }) }, { onProgress: showProgress })
   })
   showSent(sent, options)
 }
