@@ -74,6 +74,9 @@ const COMMANDS: readonly Entry[] = [
   entry('status', 'Show whether the exchange is healthy, and what needs attention', async () =>
     (await import('./commands/operator/status.ts')).statusCommand(),
   ),
+  entry('completion', 'Print a script that completes commands and options in a shell', async () =>
+    (await import('./commands/completion.ts')).completionCommand(() => program()),
+  ),
   entry('org', 'Organizations of the exchange', async () =>
     (await import('./commands/operator/org.ts')).orgCommand(),
   ),

@@ -1,4 +1,5 @@
 import { Command, Option } from 'commander'
+import { applyExchange } from './exchange-choice.ts'
 import { AGENT_VARIABLES, DEFAULT_DIR } from './client-variables.ts'
 
 /** Options of every agent command. Missing ones come from the agent's folder. */
@@ -9,6 +10,8 @@ export interface AgentOptions {
   readonly passphraseFile?: string
   readonly ca?: string
   readonly json?: boolean
+  /** Filled in before the command runs; see exchange-choice.ts. */
+  readonly exchange?: string
 }
 
 export const folderOption = () =>
@@ -28,11 +31,19 @@ export const passphraseOption = () =>
 export const caOption = () =>
   new Option('--ca <file>', 'PEM file with the certificate authority of the exchange').env('AEX_CA')
 
+const exchangeOption = () =>
+  new Option(
+    '--exchange <name>',
+    'exchange of the config file (AEX_CONFIG) that supplies missing options',
+  ).env('AEX_EXCHANGE')
+
 /** A command that needs only the agent's folder. */
 export function folderCommandOf(name: string, summary: string, ...examples: string[]): Command {
   return new Command(name)
     .description(summary)
     .addOption(folderOption())
+    .addOption(exchangeOption())
+    .hook('preAction', applyExchange)
     .option('--json', 'print one JSON document')
     .showHelpAfterError('Run with --help to see how it is used.')
     .addHelpText(

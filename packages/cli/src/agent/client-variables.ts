@@ -35,7 +35,21 @@ export const AGENT_VARIABLES: readonly ClientVariable[] = [
     meaning: 'PEM file with the certificate authority of the exchange',
     default: 'the certificate authorities of Node',
   },
+  {
+    name: 'AEX_EXCHANGE',
+    option: '--exchange',
+    meaning: 'exchange of the config file',
+    default: 'none',
+  },
 ]
+
+/** Not tied to an option. */
+export const CONFIG_VARIABLE: ClientVariable = {
+  name: 'AEX_CONFIG',
+  option: '',
+  meaning: 'config file with the exchanges for --exchange',
+  default: '~/.config/aex/config.json',
+}
 
 /** Variables of operator commands; the service reads some of them too. */
 export const OPERATOR_VARIABLES: readonly ClientVariable[] = [
@@ -59,7 +73,7 @@ export const OPERATOR_VARIABLES: readonly ClientVariable[] = [
   },
 ]
 
-const CLIENT_NAMES = [...AGENT_VARIABLES, ...OPERATOR_VARIABLES].map(({ name }) => name)
+const CLIENT_NAMES = [...AGENT_VARIABLES, CONFIG_VARIABLE, ...OPERATOR_VARIABLES].map(({ name }) => name)
 
 /** One sentence for each variable that looks like ours and is unknown: a misspelt name has no effect. */
 export async function unknownVariables(env: Readonly<Record<string, string | undefined>>): Promise<string[]> {

@@ -26,6 +26,7 @@ import { agentSendCommand } from './send.ts'
 import { agentTakeCommand } from './take.ts'
 import { agentThreadCommand } from './thread.ts'
 import { agentTokenCommand } from './token.ts'
+import { agentTriggerCommand } from './trigger.ts'
 import { agentTrustCommand } from './trust.ts'
 
 /** Commands of an agent developer, and operator commands for agents. */
@@ -47,6 +48,7 @@ export function agentCommand(): Command {
     agentTakeCommand(),
     agentListenCommand(),
     agentMcpCommand(),
+    agentTriggerCommand(),
     agentThreadCommand(),
     agentEvidenceCommand(),
     agentResumeCommand(),

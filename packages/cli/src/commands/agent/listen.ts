@@ -1,12 +1,18 @@
 import type { NotificationEnvelope } from '@agent-exchange/protocol'
 import type { Receiver } from '@agent-exchange/sdk'
 import { Option, type Command } from 'commander'
+import { openAgentFolder } from '@agent-exchange/sdk/node'
+import { explained } from '../../agent/agent-failure.ts'
 import { agentCommandOf, type AgentOptions } from '../../agent/agent-options.ts'
-import { eventLine, receiverOf } from '../../agent/event-receiver.ts'
+import { eventLine, receiverOf, refusalLines } from '../../agent/event-receiver.ts'
+import { forwardTo, isLoopback, readForwardUrl } from '../../agent/forward-event.ts'
 import { interruption } from '../../agent/interruption.ts'
+import { folderStep } from '../../agent/next-step.ts'
 import { withAgent } from '../../agent/open-agent.ts'
+import { createTestReceiver } from '../../agent/test-webhooks.ts'
 import { arrivalWatch, selfCheck } from '../../agent/webhook-arrival.ts'
 import { startWebhookServer } from '../../agent/webhook-server.ts'
+import { CommandFailure } from '../../failure.ts'
 import { visible } from '../../visible.ts'
 import { wholeNumber } from '../../whole-number.ts'
 
@@ -24,6 +30,8 @@ interface ListenOptions extends AgentOptions {
   readonly cert?: string
   readonly key?: string
   readonly registerAgain?: boolean
+  readonly forwardTo?: string
+  readonly test?: boolean
 }
 
 export function agentListenCommand(): Command {
@@ -33,6 +41,8 @@ export function agentListenCommand(): Command {
     'listen',
     'listen --public-url https://agent.example/events --port 8443 --cert cert.pem --key key.pem',
     'listen --public-url https://agent.example/events --port 9000      (behind a TLS-terminating proxy)',
+    'listen --forward-to http://localhost:3000/hook                    (verified, then passed on)',
+    'listen --test --forward-to http://localhost:3000/hook             (test events: aex agent trigger)',
     'listen --json | while read -r event; do …; done                   (one event a line)',
   )
     .option('--public-url <url>', 'address under which the exchange reaches this command')
@@ -47,6 +57,13 @@ export function agentListenCommand(): Command {
     .option('--register-again', 'register the address again, after the operator disabled or deleted it')
     .addOption(
       new Option(
+        '--forward-to <url>',
+        'pass each verified event on as a JSON POST, until it is answered with 2xx',
+      ).argParser(readForwardUrl),
+    )
+    .option('--test', 'accept test events of `aex agent trigger` instead of those of the exchange')
+    .addOption(
+      new Option(
         '--every <seconds>',
         `polling interval (default: ${DEFAULT_POLL_SECONDS}; with webhooks ${SAFETY_POLL_SECONDS})`,
       ).argParser(wholeNumber(1, LONGEST_POLL_SECONDS, 'seconds')),
@@ -56,6 +73,8 @@ export function agentListenCommand(): Command {
 
 async function listen(options: ListenOptions): Promise<void> {
   const { publicUrl, json } = options
+  if (options.test) return listenToTests(options)
+  const forward = options.forwardTo === undefined ? undefined : forwardTo(options.forwardTo)
   const seconds = options.every ?? (publicUrl === undefined ? DEFAULT_POLL_SECONDS : SAFETY_POLL_SECONDS)
   // An earlier run may have registered an address, so set both intervals.
   const polling = { pollMs: seconds * 1_000, safetyPollMs: seconds * 1_000 }
@@ -63,8 +82,10 @@ async function listen(options: ListenOptions): Promise<void> {
   const startedAt = Date.now()
   await withAgent(options, async (agent) => {
     await using open = new AsyncDisposableStack()
-    const show = (event: NotificationEnvelope) => {
-      console.log(json ? visible(JSON.stringify(event)) : eventLine(event))
+    const show = async (event: NotificationEnvelope, signal: AbortSignal) => {
+      const status = await forward?.(event, signal)
+      print(event, json)
+      if (status !== undefined) console.error(`  ${options.forwardTo} answered with ${status}`)
       // Earlier events say nothing about webhooks.
       if (publicUrl !== undefined && Date.parse(event.occurred_at) > startedAt) void watch(receiver)
     }
@@ -79,6 +100,47 @@ async function listen(options: ListenOptions): Promise<void> {
     console.error(`${where}. Ctrl-C ends it.`)
     await stopped
   })
+}
+
+/** Needs no exchange: the only key that counts is that of this run. */
+async function listenToTests(options: ListenOptions): Promise<void> {
+  const { dir, host, port, json, publicUrl } = options
+  if (publicUrl !== undefined || options.cert !== undefined || !isLoopback(host))
+    throw new CommandFailure(
+      '--test listens on this machine without TLS: leave out --public-url, --cert and --host.',
+    )
+  const forward = options.forwardTo === undefined ? undefined : forwardTo(options.forwardTo)
+  const { identity } = await explained(options, () => openAgentFolder(dir))
+  const url = `http://${host}:${port}/events`
+  await using open = new AsyncDisposableStack()
+  const receiver = open.use(
+    await createTestReceiver({
+      dir,
+      url,
+      organizationId: identity.organizationId,
+      onEvent: (event) => {
+        print(event, json)
+        forward?.(event).then(
+          (status) => console.error(`  ${options.forwardTo} answered with ${status}`),
+          (error: unknown) =>
+            console.error(`  ${error instanceof Error ? visible(error.message) : 'failed'}`),
+        )
+      },
+      onRejected: (error, status) => {
+        for (const line of refusalLines(error, status, options)) console.error(line)
+      },
+    }),
+  )
+  open.use(await startWebhookServer(receiver.handler, { host, port }))
+  const stopped = interruption()
+  console.error(
+    `Listening for test events at ${url}. Send one: ${folderStep(options, 'trigger', 'package.accepted')}`,
+  )
+  await stopped
+}
+
+function print(event: NotificationEnvelope, json: boolean | undefined): void {
+  console.log(json ? visible(JSON.stringify(event)) : eventLine(event))
 }
 
 async function announce(

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { startWorld, type World } from '@agent-exchange/testkit'
 import { aexAt, aexHere, fails, succeeds } from '../../aex-here.fixture.ts'
-import { AGENT_VARIABLES, OPERATOR_VARIABLES } from '../../agent/client-variables.ts'
+import { AGENT_VARIABLES, CONFIG_VARIABLE, OPERATOR_VARIABLES } from '../../agent/client-variables.ts'
 import { ROOT } from '../../running-exchange.fixture.ts'
 import { letIn, madeAgent, packageBetween, temporaryFolder } from './agents.fixture.ts'
 
@@ -112,7 +112,7 @@ test('docs/client-variables.md lists every client variable with its option and d
     .map((line) => line.split('|').map((cell) => cell.trim()))
   assert.deepEqual(
     rows.map(([, name, option, meaning, usual]) => ({ name, option, meaning, default: usual })),
-    [...AGENT_VARIABLES, ...OPERATOR_VARIABLES].map((variable) => ({
+    [...AGENT_VARIABLES, CONFIG_VARIABLE, ...OPERATOR_VARIABLES].map((variable) => ({
       ...variable,
       meaning: variable.meaning.replaceAll('"', ''),
     })),
