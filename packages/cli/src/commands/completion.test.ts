@@ -7,7 +7,7 @@ import { documentOf, fails, succeeds } from '../aex-here.fixture.ts'
 function offered(script: string, ...words: string[]): string[] {
   const quoted = words.map((word) => `'${word}'`).join(' ')
   const program = `${script}\nCOMP_WORDS=(aex ${quoted})\nCOMP_CWORD=${words.length}\n_aex\nprintf '%s\\n' "\${COMPREPLY[@]}"`
-  return execFileSync('bash', ['-eu', '-c', program], { encoding: 'utf8' }).split('\n').filter(Boolean)
+  return execFileSync('bash', ['-u', '-c', program], { encoding: 'utf8' }).split('\n').filter(Boolean)
 }
 
 test('bash completes commands, their commands, and options', async () => {
