@@ -14,7 +14,7 @@ export const CACHE = join(
 const DOWNLOAD_MS = 120_000
 const MAXIMUM_SHOWN = 6_000
 const OFFLINE =
-  /ENOTFOUND|EAI_AGAIN|ECONNREFUSED|NewConnectionError|No matching distribution|Could not find a version|dial tcp|no such host|i\/o timeout/u
+  /ENOTFOUND|EAI_AGAIN|ECONNREFUSED|NewConnectionError|No matching distribution|Could not find a version|dial tcp|no such host|i\/o timeout|handshake timeout|403 Forbidden|50[234] [BGS]/u
 
 export interface RunOptions {
   readonly cwd?: string
@@ -73,7 +73,7 @@ export async function mustRun(
 export async function mustFetch(what: string, program: string, args: readonly string[], options: RunOptions) {
   const { code, output } = await run(program, args, options)
   if (code === 0) return output
-  if (OFFLINE.test(output)) throw new Skipped(`${what} cannot be downloaded`)
+  if (OFFLINE.test(output)) throw new Skipped(`the registry of ${what} cannot be reached`)
   throw new Error(`${program} ended with ${code}\n${output.slice(-MAXIMUM_SHOWN)}`)
 }
 

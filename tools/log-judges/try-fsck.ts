@@ -1,0 +1,83 @@
+import assert from 'node:assert/strict'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { testDatabase } from '@agent-exchange/testkit'
+import { startExchange, type Exchange } from '../../packages/service/faults/exchange.ts'
+import { startLoad, type Ledger } from '../../packages/service/faults/ledger.ts'
+import { killed } from '../../packages/service/faults/serve-process.ts'
+import { fsck, isPublished, logStatus, statusWhen, verifierKeyOf, writeProfile } from './log-under-trial.ts'
+import type { LogTrial } from './log-judges.ts'
+
+const TOOL = 'tessera fsck'
+const KILLS = 4
+const LOAD = { clients: 6, attempts: 400 }
+/** So that the tree has a hash tile of the second level. */
+const MINIMUM_LEAVES = 300
+
+/** Two processes append to one log, are killed in turn, and an outside program verifies all of it. */
+export async function tryFsck({ judges, folder, report }: LogTrial): Promise<void> {
+  await using database = await testDatabase()
+  const env = { AEX_PROFILE: writeProfile(folder, 'fsck.example/log') }
+  await using one = await startExchange({ databaseUrl: database.url, env })
+  await using two = await startExchange({ beside: one, env })
+  const [seats, cars] = await Promise.all([one.organization('seats'), one.organization('cars')])
+  const token = await seats.token()
+  const verifierKey = await verifierKeyOf(one, token)
+  const check = () => fsck({ judges, folder, url: `${one.url}/log/`, verifierKey, token })
+
+  await report.step(TOOL, 'live log, two processes, kill -9', async () => {
+    const ledger: Ledger = []
+    const pairs = [[seats, cars] as const, [cars, seats] as const]
+    const load = startLoad(ledger, { ...LOAD, pairs, at: [one.url, two.url] })
+    for (let kill = 0; kill < KILLS; kill++) {
+      await sleep(700 + Math.random() * 500)
+      // The process that sequences, so that the other one takes over.
+      const { sequencer } = await logStatus(one)
+      await restart(holds(one, sequencer) ? one : two)
+    }
+    await untilAccepted(ledger, MINIMUM_LEAVES)
+    const live = await check()
+    assert.ok(live.isSound, live.output)
+    await load.stop()
+    const { size } = await statusWhen(one, isPublished)
+    const final = await check()
+    assert.ok(final.isSound, final.output)
+    return `${KILLS} kills, ${accepted(ledger)} packages, ${size} leaves, sound while it grew and after`
+  })
+
+  await report.step(TOOL, 'one flipped bit in each kind of tile', async () => {
+    const tiles = await one.sql<{ level: number; tile_index: number; bytes: Uint8Array }[]>`
+      select distinct on (level) level, tile_index, bytes from log_tile order by level, tile_index`
+    assert.deepEqual(tiles.map(({ level }) => Number(level)), [-1, 0, 1])
+    for (const { level, tile_index, bytes } of tiles) {
+      const write = (content: Uint8Array) => one.sql`
+        update log_tile set bytes = ${Buffer.from(content)} where level = ${level} and tile_index = ${tile_index}`
+      // The last byte: in a bundle, the first bytes are the length of an entry.
+      await write(bytes.with(-1, (bytes.at(-1) ?? 0) ^ 1))
+      const damaged = await check()
+      assert.ok(!damaged.isSound, `a flipped bit at level ${level} was not found\n${damaged.output}`)
+      await write(bytes)
+    }
+    const repaired = await check()
+    assert.ok(repaired.isSound, repaired.output)
+    return `found in entries and in hashes of ${tiles.length - 1} levels; sound again after each repair`
+  })
+}
+
+/** The status names a process by its host and pid. */
+function holds(exchange: Exchange, sequencer: string | null): boolean {
+  return new RegExp(`\\b${exchange.current().pid}\\b`, 'u').test(sequencer ?? '')
+}
+
+async function restart(exchange: Exchange): Promise<void> {
+  await killed(exchange.current())
+  await exchange.start()
+}
+
+const accepted = (ledger: Ledger) => ledger.filter(({ answer }) => answer !== undefined).length
+
+async function untilAccepted(ledger: Ledger, count: number): Promise<void> {
+  for (let tries = 0; accepted(ledger) < count; tries++) {
+    assert.ok(tries < 600, `only ${accepted(ledger)} packages were accepted`)
+    await sleep(100)
+  }
+}
