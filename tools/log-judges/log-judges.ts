@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { createReport, type Report } from '../outside/report.ts'
 import { buildJudges, type Judges } from './go-judges.ts'
 import { tryFsck } from './try-fsck.ts'
+import { tryWitnesses } from './try-witnesses.ts'
 
 const HELP = `Runs tessera, torchwood and omniwitness against new exchanges; exits 1 if one finds a defect.
 
@@ -20,7 +21,7 @@ export interface LogTrial {
   readonly report: Report
 }
 
-const TRIALS = { fsck: tryFsck } as const
+const TRIALS = { fsck: tryFsck, witnesses: tryWitnesses } as const
 type Trial = keyof typeof TRIALS
 
 const wanted = process.argv.slice(2)
@@ -44,7 +45,8 @@ async function run(): Promise<void> {
     return 'from the Go module registry, or cached'
   })
   for (const name of Object.keys(TRIALS) as Trial[])
-    if (judges && (wanted.length === 0 || wanted.includes(name))) await attempt(name, { judges, folder, report })
+    if (judges && (wanted.length === 0 || wanted.includes(name)))
+      await attempt(name, { judges, folder, report })
   report.print()
   // A failed trial may have left a connection open; its processes end with this one.
   process.exit(report.failed() ? 1 : 0)

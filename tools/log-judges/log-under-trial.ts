@@ -1,7 +1,12 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { formatVerifierKey, openCheckpoint, parseVerifierKey, type OpenedCheckpoint } from '@agent-exchange/log'
+import {
+  formatVerifierKey,
+  openCheckpoint,
+  parseVerifierKey,
+  type OpenedCheckpoint,
+} from '@agent-exchange/log'
 import type { Exchange } from '../../packages/service/faults/exchange.ts'
 import { run } from '../outside/programs.ts'
 import type { Judges } from './go-judges.ts'

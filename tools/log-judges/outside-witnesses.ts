@@ -3,7 +3,13 @@ import { randomBytes } from 'node:crypto'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { EMPTY_ROOT, formatSignerKey, formatVerifierKey, noteSigner, SIGNATURE_TYPE } from '@agent-exchange/log'
+import {
+  EMPTY_ROOT,
+  formatSignerKey,
+  formatVerifierKey,
+  noteSigner,
+  SIGNATURE_TYPE,
+} from '@agent-exchange/log'
 import { freePorts } from '@agent-exchange/testkit'
 import { mustRun } from '../outside/programs.ts'
 import { Skipped } from '../outside/report.ts'
@@ -33,13 +39,27 @@ export async function startLitewitness({ judges, folder, log }: WitnessSettings)
   mkdirSync(home)
   const [key, socket, db] = [join(home, 'key'), join(home, 'agent'), join(home, 'witness.db')]
   await mustRun('ssh-keygen', ['-q', '-t', 'ed25519', '-N', '', '-f', key], { limitMs: STEP_MS })
-  const fingerprint = (await mustRun('ssh-keygen', ['-lf', `${key}.pub`], { limitMs: STEP_MS })).split(' ')[1] ?? ''
+  const fingerprint =
+    (await mustRun('ssh-keygen', ['-lf', `${key}.pub`], { limitMs: STEP_MS })).split(' ')[1] ?? ''
   await using cleanup = new AsyncDisposableStack()
-  cleanup.use(await startJudge('ssh-agent', ['-D', '-a', socket], (output) => output.includes('SSH_AUTH_SOCK')))
+  cleanup.use(
+    await startJudge('ssh-agent', ['-D', '-a', socket], (output) => output.includes('SSH_AUTH_SOCK')),
+  )
   await mustRun('ssh-add', ['-q', key], { env: { SSH_AUTH_SOCK: socket }, limitMs: STEP_MS })
   const [port] = await freePorts(1)
   const url = `http://127.0.0.1:${port}`
-  const args = ['-name', name, '-db', db, '-ssh-agent', socket, '-key', fingerprint, '-listen', `127.0.0.1:${port}`]
+  const args = [
+    '-name',
+    name,
+    '-db',
+    db,
+    '-ssh-agent',
+    socket,
+    '-key',
+    fingerprint,
+    '-listen',
+    `127.0.0.1:${port}`,
+  ]
   const witness = cleanup.use(await startJudge(judges.litewitness, args, () => answersAt(url)))
   const verifierKey = /vkey=(\S+)/u.exec(witness.output())?.[1] ?? ''
   addLog(db, log)
@@ -49,7 +69,8 @@ export async function startLitewitness({ judges, folder, log }: WitnessSettings)
 
 /** OpenSSH programs have no option that only prints a version. */
 function requireCommand(name: string): void {
-  if (spawnSync('sh', ['-c', `command -v ${name}`]).status !== 0) throw new Skipped(`${name} is not installed`)
+  if (spawnSync('sh', ['-c', `command -v ${name}`]).status !== 0)
+    throw new Skipped(`${name} is not installed`)
 }
 
 function addLog(path: string, { origin, verifierKey }: WitnessSettings['log']): void {

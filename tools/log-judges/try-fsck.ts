@@ -4,7 +4,7 @@ import { testDatabase } from '@agent-exchange/testkit'
 import { startExchange, type Exchange } from '../../packages/service/faults/exchange.ts'
 import { startLoad, type Ledger } from '../../packages/service/faults/ledger.ts'
 import { killed } from '../../packages/service/faults/serve-process.ts'
-import { fsck, isPublished, logStatus, statusWhen, verifierKeyOf, writeProfile } from './log-under-trial.ts'
+import { fsck, isPublished, statusWhen, verifierKeyOf, writeProfile } from './log-under-trial.ts'
 import type { LogTrial } from './log-judges.ts'
 
 const TOOL = 'tessera fsck'
@@ -28,12 +28,14 @@ export async function tryFsck({ judges, folder, report }: LogTrial): Promise<voi
     const ledger: Ledger = []
     const pairs = [[seats, cars] as const, [cars, seats] as const]
     const load = startLoad(ledger, { ...LOAD, pairs, at: [one.url, two.url] })
+    const sequencers = new Set<string | null>()
+    // In turn: after the first kill, the process that is killed is the one that sequences.
     for (let kill = 0; kill < KILLS; kill++) {
       await sleep(700 + Math.random() * 500)
-      // The process that sequences, so that the other one takes over.
-      const { sequencer } = await logStatus(one)
-      await restart(holds(one, sequencer) ? one : two)
+      await restart(kill % 2 === 0 ? one : two)
+      sequencers.add((await statusWhen(one, ({ sequencer }) => sequencer !== null)).sequencer)
     }
+    assert.ok(sequencers.size >= KILLS - 1, `${sequencers.size} processes sequenced`)
     await untilAccepted(ledger, MINIMUM_LEAVES)
     const live = await check()
     assert.ok(live.isSound, live.output)
@@ -41,13 +43,16 @@ export async function tryFsck({ judges, folder, report }: LogTrial): Promise<voi
     const { size } = await statusWhen(one, isPublished)
     const final = await check()
     assert.ok(final.isSound, final.output)
-    return `${KILLS} kills, ${accepted(ledger)} packages, ${size} leaves, sound while it grew and after`
+    return `${KILLS} kills, ${sequencers.size} sequencers, ${accepted(ledger)} packages, ${size} leaves, sound while it grew and after`
   })
 
   await report.step(TOOL, 'one flipped bit in each kind of tile', async () => {
     const tiles = await one.sql<{ level: number; tile_index: number; bytes: Uint8Array }[]>`
       select distinct on (level) level, tile_index, bytes from log_tile order by level, tile_index`
-    assert.deepEqual(tiles.map(({ level }) => Number(level)), [-1, 0, 1])
+    assert.deepEqual(
+      tiles.map(({ level }) => Number(level)),
+      [-1, 0, 1],
+    )
     for (const { level, tile_index, bytes } of tiles) {
       const write = (content: Uint8Array) => one.sql`
         update log_tile set bytes = ${Buffer.from(content)} where level = ${level} and tile_index = ${tile_index}`
@@ -61,11 +66,6 @@ export async function tryFsck({ judges, folder, report }: LogTrial): Promise<voi
     assert.ok(repaired.isSound, repaired.output)
     return `found in entries and in hashes of ${tiles.length - 1} levels; sound again after each repair`
   })
-}
-
-/** The status names a process by its host and pid. */
-function holds(exchange: Exchange, sequencer: string | null): boolean {
-  return new RegExp(`\\b${exchange.current().pid}\\b`, 'u').test(sequencer ?? '')
 }
 
 async function restart(exchange: Exchange): Promise<void> {

@@ -1,0 +1,79 @@
+import assert from 'node:assert/strict'
+import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { join, relative } from 'node:path'
+import { openCheckpoint, parseVerifierKey, rootFromTiles } from '@agent-exchange/log'
+import { newAttempt, send } from '../../packages/service/faults/ledger.ts'
+import { killed } from '../../packages/service/faults/serve-process.ts'
+import { mustRun } from '../outside/programs.ts'
+import { requireAccepted } from './ask-torchwood.ts'
+import { fsck, isPublished, logStatus, statusWhen } from './log-under-trial.ts'
+import { operatorCommand, publicTiles, type WitnessedLog } from './witnessed-log.ts'
+
+const MIRROR_MS = 60_000
+/** The file of the service that remembers the last checkpoint outside the database. */
+const CHECKPOINT_FILE = 'log-checkpoint'
+
+const mirrorOf = ({ folder }: WitnessedLog) => join(folder, 'mirror')
+
+/** Copies the log with tessera's mirror. Every file is identical to what the exchange serves. */
+export async function mirrorLog(log: WitnessedLog): Promise<string> {
+  const { judges, folder, exchange, verifierKey } = log
+  await statusWhen(exchange, isPublished)
+  const mirror = mirrorOf(log)
+  const args = [`--source_url=${exchange.url}/log/`, `--storage_dir=${mirror}`]
+  const output = await mustRun(judges.mirror, args, { limitMs: MIRROR_MS })
+  assert.match(output, /Log mirrored successfully/u)
+  const files = readdirSync(mirror, { recursive: true, withFileTypes: true }).filter((each) => each.isFile())
+  for (const { parentPath, name } of files) {
+    const path = relative(mirror, join(parentPath, name))
+    const served = Buffer.from(await (await fetch(`${exchange.url}/log/${path}`)).arrayBuffer())
+    assert.ok(served.equals(readFileSync(join(mirror, path))), path)
+  }
+  const copy = await fsck({ judges, folder, url: `file://${mirror}/`, verifierKey })
+  assert.ok(copy.isSound, copy.output)
+  return `${files.length} files, identical; fsck accepts the copy`
+}
+
+/** Only the witnesses remember: the checkpoint file is gone as well, as on a new machine. */
+export async function restoreBackup(log: WitnessedLog, backup: string): Promise<string> {
+  const { exchange, parties } = log
+  const last = await logStatus(exchange)
+  await killed(exchange.current(), 'SIGTERM')
+  await operatorCommand(exchange, 'restore', '--force', backup)
+  const checkpointFile = join(exchange.dataDirectory, CHECKPOINT_FILE)
+  rmSync(checkpointFile)
+  await exchange.start()
+  const { refusal, size, what_to_do } = await statusWhen(exchange, ({ state }) => state === 'refusing')
+  assert.equal(refusal?.reason, 'behind_witness')
+  assert.equal(refusal.known_size, last.published_size, 'the witness reports its size')
+  assert.ok(size < last.size)
+  assert.match(what_to_do ?? '', /aex log recover/u)
+  const attempt = await newAttempt(...parties)
+  assert.ok(await send(attempt), 'packages are accepted while the log refuses')
+  log.ledger.push(attempt)
+  const waiting = await statusWhen(exchange, ({ pending_leaves }) => pending_leaves > 0)
+  assert.equal(waiting.state, 'refusing')
+  assert.equal(waiting.size, size)
+  // The service writes this file before each signature.
+  assert.ok(!existsSync(checkpointFile), 'nothing is signed')
+  return `${refusal.witness} reports ${refusal.known_size}, the backup has ${size}; nothing is signed`
+}
+
+/** The mirror refills the tail: same root, and the log continues for auditor, verifier and witnesses. */
+export async function recoverFromMirror(log: WitnessedLog): Promise<string> {
+  const { judges, folder, exchange, verifierKey, policyFile } = log
+  const mirror = mirrorOf(log)
+  const mirrored = await openCheckpoint(readFileSync(join(mirror, 'checkpoint')), [
+    parseVerifierKey(verifierKey),
+  ])
+  const before = await logStatus(exchange)
+  await operatorCommand(exchange, 'log', 'recover', '--mirror', mirror, '--reason', 'restored', '--json')
+  const { size } = await statusWhen(exchange, (status) => isPublished(status) && status.size > mirrored.size)
+  const root = await rootFromTiles(mirrored.size, publicTiles(exchange))
+  assert.deepEqual(Buffer.from(root), Buffer.from(mirrored.root), 'the refilled tree has the same root')
+  const refilled = await fsck({ judges, folder, url: `${exchange.url}/log/`, verifierKey })
+  assert.ok(refilled.isSound, refilled.output)
+  const text = await (await fetch(`${exchange.url}/log/checkpoint`)).text()
+  requireAccepted(judges, policyFile, [{ text }])
+  return `${mirrored.size - before.size} entries refilled, same root; fsck and both witnesses accept ${size} leaves`
+}
