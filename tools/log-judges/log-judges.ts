@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { createReport, type Report } from '../outside/report.ts'
 import { buildJudges, type Judges } from './go-judges.ts'
 import { tryFsck } from './try-fsck.ts'
+import { tryOwnWitness } from './try-own-witness.ts'
 import { tryWitnesses } from './try-witnesses.ts'
 
 const HELP = `Runs tessera, torchwood and omniwitness against new exchanges; exits 1 if one finds a defect.
@@ -21,7 +22,7 @@ export interface LogTrial {
   readonly report: Report
 }
 
-const TRIALS = { fsck: tryFsck, witnesses: tryWitnesses } as const
+const TRIALS = { fsck: tryFsck, witnesses: tryWitnesses, 'own-witness': tryOwnWitness } as const
 type Trial = keyof typeof TRIALS
 
 const wanted = process.argv.slice(2)

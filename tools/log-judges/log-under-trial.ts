@@ -36,6 +36,7 @@ export interface LogStatus {
   readonly sequencer: string | null
   readonly refusal?: { readonly reason: string; readonly known_size?: number; readonly witness?: string }
   readonly what_to_do?: string
+  readonly witnesses: readonly { readonly name: string; readonly outcome: string }[]
 }
 
 export async function logStatus(exchange: Exchange): Promise<LogStatus> {

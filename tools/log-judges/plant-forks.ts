@@ -6,6 +6,7 @@ import {
   formatCheckpoint,
   formatWitnessRequest,
   noteSigner,
+  parseVerifierKey,
   proveConsistency,
   SIGNATURE_TYPE,
   signNote,
@@ -15,12 +16,20 @@ import {
   type ReadTile,
 } from '@agent-exchange/log'
 import { decryptPrivateKey } from '../../packages/service/src/kernel/master-key.ts'
+import { askWitness } from '../../packages/service/src/features/transparency-log/witness-client.ts'
 import { isPublished, statusWhen } from './log-under-trial.ts'
 import { readEntries, type WitnessedLog } from './witnessed-log.ts'
 
 const HASH_BYTES = 32
 const CHANGED_LEAF = 3
 const MORE_LEAVES = 5
+
+/** A tree with its signed checkpoint. */
+interface SignedTree {
+  readonly size: number
+  readonly note: string
+  readonly readTile: ReadTile
+}
 
 /** A cheating operator, with the real key, asks both witnesses to cosign another history. */
 export async function plantForks(log: WitnessedLog): Promise<string> {
@@ -30,22 +39,27 @@ export async function plantForks(log: WitnessedLog): Promise<string> {
     index === CHANGED_LEAF ? leaf.with(0, (leaf[0] ?? 0) ^ 1) : leaf,
   )
   const signer = await stolenKey(log)
-  const grown = [...forged, ...honest.slice(0, MORE_LEAVES)]
-  const forks = {
-    'same size': await requestOf(signer, forged, size),
-    larger: await requestOf(signer, grown, size),
-    'from the start': await requestOf(signer, grown, 0),
-  }
+  const sameSize = await signedTree(signer, forged)
+  const larger = await signedTree(signer, [...forged, ...honest.slice(0, MORE_LEAVES)])
+  const forks = [
+    ['same size', sameSize, size],
+    ['larger', larger, size],
+    ['larger, from the start', larger, 0],
+  ] as const
   const answers: string[] = []
-  for (const { name, url } of log.witnesses) {
-    for (const [what, body] of Object.entries(forks)) {
-      const { status, text } = await post(url, body)
+  for (const { name, url, verifierKey } of log.witnesses) {
+    const witness = { kind: 'witness', name, url, key: parseVerifierKey(verifierKey) } as const
+    for (const [what, tree, knownSize] of forks) {
+      const { status, text } = await post(url, tree, knownSize)
       assert.ok(status === 409 || status === 422, `${name}, ${what}: ${status} ${text}`)
       assert.doesNotMatch(text, /^—/mu)
+      // The client of the exchange understands each of these answers.
+      const { outcome } = await askWitness({ ...tree, witness, knownSize, logKey: signer.key })
+      assert.equal(outcome, 'fork', `${name}, ${what}`)
       answers.push(`${name} ${what} ${status}`)
     }
     // The same request with the real tree is cosigned: the refusals are about the fork.
-    const { status, text } = await post(url, await requestOf(signer, honest, size))
+    const { status, text } = await post(url, await signedTree(signer, honest), size)
     assert.equal(status, 200, `${name}: ${text}`)
     assert.match(text, /^— /u)
   }
@@ -61,25 +75,22 @@ async function stolenKey({ exchange, origin }: WitnessedLog): Promise<NoteSigner
   return noteSigner(origin, SIGNATURE_TYPE.ed25519, decodeBase64url(d))
 }
 
-async function requestOf(
-  signer: NoteSigner,
-  leaves: readonly Uint8Array[],
-  oldSize: number,
-): Promise<string> {
+async function signedTree(signer: NoteSigner, leaves: readonly Uint8Array[]): Promise<SignedTree> {
   const { root, tiles } = appendLeaves(EMPTY_EDGE, leaves)
   const size = leaves.length
   const stored = new Map(tiles.map((tile) => [tilePath(tile), tile.bytes]))
+  const note = await signNote(formatCheckpoint({ origin: signer.key.name, size, root }), [signer])
   const readTile: ReadTile = (name) => {
     const tile = stored.get(tilePath({ ...name, width: tileWidth(name, size) }))
     assert.ok(tile)
     return tile.slice(0, name.width * HASH_BYTES)
   }
-  const proof = await proveConsistency(oldSize, size, readTile)
-  const checkpoint = await signNote(formatCheckpoint({ origin: signer.key.name, size, root }), [signer])
-  return formatWitnessRequest({ oldSize, proof, checkpoint })
+  return { size, note, readTile }
 }
 
-async function post(url: string, body: string): Promise<{ status: number; text: string }> {
+async function post(url: string, { size, note, readTile }: SignedTree, oldSize: number) {
+  const proof = await proveConsistency(oldSize, size, readTile)
+  const body = formatWitnessRequest({ oldSize, proof, checkpoint: note })
   const answer = await fetch(`${url}/add-checkpoint`, { method: 'POST', body })
   return { status: answer.status, text: await answer.text() }
 }

@@ -43,9 +43,16 @@ export async function restoreBackup(log: WitnessedLog, backup: string): Promise<
   const checkpointFile = join(exchange.dataDirectory, CHECKPOINT_FILE)
   rmSync(checkpointFile)
   await exchange.start()
-  const { refusal, size, what_to_do } = await statusWhen(exchange, ({ state }) => state === 'refusing')
+  const { refusal, size, what_to_do, witnesses } = await statusWhen(
+    exchange,
+    ({ state }) => state === 'refusing',
+  )
   assert.equal(refusal?.reason, 'behind_witness')
   assert.equal(refusal.known_size, last.published_size, 'the witness reports its size')
+  assert.deepEqual(
+    witnesses.map(({ outcome }) => outcome),
+    ['ahead', 'ahead'],
+  )
   assert.ok(size < last.size)
   assert.match(what_to_do ?? '', /aex log recover/u)
   const attempt = await newAttempt(...parties)
@@ -56,7 +63,7 @@ export async function restoreBackup(log: WitnessedLog, backup: string): Promise<
   assert.equal(waiting.size, size)
   // The service writes this file before each signature.
   assert.ok(!existsSync(checkpointFile), 'nothing is signed')
-  return `${refusal.witness} reports ${refusal.known_size}, the backup has ${size}; nothing is signed`
+  return `both witnesses report ${refusal.known_size}, the backup has ${size}; nothing is signed`
 }
 
 /** The mirror refills the tail: same root, and the log continues for auditor, verifier and witnesses. */

@@ -104,7 +104,8 @@ async function download(url: string): Promise<Buffer> {
   const response = await fetch(url, { signal: AbortSignal.timeout(DOWNLOAD_MS) }).catch((error: unknown) => {
     throw new Skipped(`${new URL(url).host} cannot be reached`, { cause: error })
   })
-  if (!response.ok) throw new Skipped(`${new URL(url).host} answered ${response.status}`)
+  if (!response.ok)
+    throw new Skipped(`${new URL(url).host} cannot be reached: it answered ${response.status}`)
   return Buffer.from(await response.arrayBuffer())
 }
 

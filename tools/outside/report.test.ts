@@ -23,8 +23,8 @@ test('a missing tool is skipped with its reason, and only a defect fails the run
   )
   assert.equal(report.failed(), true)
   report.print()
-  assert.equal(lines.at(-1)?.trim().split('\n').length, 3)
-  assert.match(lines.at(-1) ?? '', /✖ c .* a fault$/u)
+  assert.equal(lines.at(-1)?.trim().split('\n').length, 4)
+  assert.match(lines.at(-1) ?? '', /^✖ c .* a fault\nskipped: no such tool$/mu)
 })
 
 test('every excused refusal names a requirement or an open point, and a pointer', () => {

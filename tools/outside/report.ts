@@ -2,6 +2,7 @@
 export interface Report {
   /** Runs a step and reports its return value. `Skipped` does not count as a failure. */
   step(tool: string, what: string, attempt: () => Promise<string>): Promise<boolean>
+  /** Prints all results, then a line `skipped: WHY` for each skipped step, which .ci/run looks for. */
   print(): void
   failed(): boolean
 }
@@ -44,7 +45,8 @@ export function createReport(): Report {
       }
     },
     print() {
-      console.log(`\n${rows.map(lineOf).join('\n')}`)
+      const skips = rows.filter(({ outcome }) => outcome === 'skipped').map(({ finding }) => finding)
+      console.log(`\n${[...rows.map(lineOf), ...skips].join('\n')}`)
     },
     failed: () => rows.some(({ outcome }) => outcome === 'failed'),
   }
