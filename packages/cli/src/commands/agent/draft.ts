@@ -5,7 +5,7 @@ import { agentCommandOf, type AgentOptions } from '../../agent/agent-options.ts'
 import { nextStep } from '../../agent/next-step.ts'
 import { objectFrom } from '../../agent/object-file.ts'
 import { withAgent } from '../../agent/open-agent.ts'
-import { showProgress, showSent, withTerms, type TermsOptions } from '../../agent/sending.ts'
+import { showProgress, showSent, termsFrom, withTerms, type TermsOptions } from '../../agent/sending.ts'
 import { snakeCased } from '../../agent/snake-cased.ts'
 import { visible, visibleJson } from '../../visible.ts'
 import { group } from '../operator/operator-command.ts'
@@ -48,8 +48,8 @@ function createCommand(): Command {
 }
 
 async function create(file: string, options: CreateOptions): Promise<void> {
-  const { skill, respondsTo } = options
-  const policy = await objectFrom(options.policy, ['policy_envelope'])
+  const { respondsTo } = options
+  const { policy, skill } = await termsFrom(options)
   const { draft, passed, checks } = await withAgent(options, async (agent) => {
     const to = options.to === undefined ? {} : { to: await addressOf(agent, options.to) }
     const terms = { policy, skill, ...to }

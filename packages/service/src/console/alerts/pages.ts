@@ -9,6 +9,9 @@ const KINDS = [
   { value: '', label: 'all' },
   { value: 'delivery_dead', label: 'dead letter' },
   { value: 'endpoint_disabled', label: 'endpoint disabled' },
+  { value: 'log_behind', label: 'transparency log late' },
+  { value: 'log_refusing', label: 'transparency log refuses' },
+  { value: 'log_unwitnessed', label: 'no witness cosigns' },
 ]
 
 export const alertsPages: readonly ConsolePage[] = [get('/alerts', list)]
@@ -49,7 +52,8 @@ async function list({ api, query, show, now }: ConsoleCall) {
         { title: 'Mail' },
       ],
       rows: items.map((alert) => [
-        identifier(alert.webhook_endpoint_id, pathTo('endpoints', alert.webhook_endpoint_id)),
+        alert.webhook_endpoint_id &&
+          identifier(alert.webhook_endpoint_id, pathTo('endpoints', alert.webhook_endpoint_id)),
         identifier(alert.organization_id, pathTo('organizations', alert.organization_id)),
         KINDS.find(({ value }) => value === alert.kind)?.label ?? alert.kind,
         timeOf(alert.raised_at, now),
