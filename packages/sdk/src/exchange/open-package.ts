@@ -3,6 +3,7 @@ import type { AgentContext } from '../context.ts'
 import { ExchangeError } from '../errors.ts'
 import { contentDifferences } from './content-comparison.ts'
 import { fetchContent, type FetchedContent } from './fetch-content.ts'
+import { watchLog } from '../log/watch-log.ts'
 import { acceptanceReader } from './key-validity.ts'
 import { receiptFor } from './open-failures.ts'
 import type { OpenDependencies, OpenedPackage } from './open-input.ts'
@@ -13,7 +14,7 @@ import { requirePolicyReceipt } from './verify-policy-receipt.ts'
 /**
  * Opens a package: fetches it, verifies metadata, sender key, digest and signature in this order, decrypts,
  * validates, and compares the content with its metadata. A recipient then sends the signed receipts `received` and
- * `opened`. On a failure it sends a signed `rejected` or `failed` receipt before it throws the error. Safe to repeat:
+ * `opened`. Meanwhile it demands that the transparency log continues what this agent saw of it. On a failure it sends a signed `rejected` or `failed` receipt before it throws the error. Safe to repeat:
  * a receipt is created once.
  *
  * @example
@@ -31,10 +32,12 @@ export async function openPackage(
     ...(signal && { signal }),
   })
   const isRecipient = requireParty(context, packageId, resource)
+  const watched = watchLog(context)
   let fetched: FetchedContent | undefined
   try {
     fetched = await fetchContent(context, resource, deps)
     onProgress({ step: 'fetched', packageId })
+    await watched
     const opened = await verifyAndOpen(context, resource, fetched.bytes)
     const { object_type: objectType } = opened.object
     onProgress({ step: 'opened', packageId, objectType, keyId: opened.senderKey.keyId })
