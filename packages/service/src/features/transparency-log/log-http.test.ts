@@ -231,3 +231,95 @@ test('the fields of a notification do not give the label of a leaf', async () =>
   for (const text of [metadata.package_id, metadata.thread_id, metadata.content_digest])
     assert.ok(!tile?.bytes.includes(Buffer.from(text)))
 })
+
+test('records and key events come in pages, and a cursor is of one caller and one list', async () => {
+  const { metadata } = await sendPackage(seats, cars)
+  await sendReceipt(cars, metadata, 'received')
+  await sendReceipt(cars, metadata, 'opened')
+  for (const [path, member] of [
+    [`/log/records?thread_id=${metadata.thread_id}`, 'records'],
+    [`/log/key-events?agent_id=agent_platform`, 'events'],
+  ] as const) {
+    const { items } = await proved(cars, path, member)
+    const seen: unknown[] = []
+    let after: string | null | undefined
+    for (let pages = 0; pages < 20; pages++) {
+      const cursor: string = after ? `&after=${encodeURIComponent(after)}` : ''
+      const { body } = await cars.get(`${path}&limit=1${cursor}`)
+      assert.equal((body[member] as unknown[]).length, 1)
+      seen.push(...(body[member] as { index: number }[]).map(({ index }) => index))
+      after = body['next_cursor'] as string | null
+      assert.equal(body['has_more'], after !== null)
+      if (after === null) break
+      if (member === 'records') {
+        const foreign = `/log/records?package_id=${metadata.package_id}&after=${encodeURIComponent(after)}`
+        assertProblem(await cars.get(foreign), 'cursor_invalid')
+        assertProblem(await seats.get(`${path}&after=${encodeURIComponent(after)}`), 'cursor_invalid')
+      }
+    }
+    assert.deepEqual(
+      seen,
+      items.map(({ index }) => index),
+    )
+  }
+  assertProblem(await cars.get('/log/key-events?agent_id=agent_platform&after=x'), 'cursor_invalid')
+  for (const query of ['limit=0', 'limit=-1', 'limit=x'])
+    assertProblem(await cars.get(`/log/key-events?agent_id=agent_platform&${query}`), 'validation_failed')
+})
+
+test('the history of a leaf is the checkpoint before it and the first one that covers it', async () => {
+  const key = await logKey()
+  const { metadata } = await sendPackage(seats, cars)
+  const { items } = await proved(seats, `/log/records?package_id=${metadata.package_id}`, 'records')
+  await sendPackage(seats, cars)
+  const later = await sendPackage(seats, cars)
+  await proved(seats, `/log/records?package_id=${later.metadata.package_id}`, 'records')
+  const index = items[0]?.index ?? 0
+  const { checkpoint, history } = (await seats.get(`/log/history?index=${index}&index=${index}`)).body as {
+    checkpoint: string
+    history: { checkpoint: string; consistency: string[] }[]
+  }
+  const newest = await openCheckpoint(checkpoint, [key])
+  const sizes: number[] = []
+  for (const each of history) {
+    const { size, root } = await openCheckpoint(each.checkpoint, [key])
+    sizes.push(size)
+    const proof = each.consistency.map((hash) => Buffer.from(hash, 'base64'))
+    verifyConsistency({ oldSize: size, oldRoot: root, newSize: newest.size, newRoot: newest.root, proof })
+  }
+  const [before = Infinity, after = -1] = sizes
+  assert.equal(sizes.length, 2)
+  assert.ok(before <= index && after > index && after < newest.size)
+  const many = Array.from({ length: 101 }, (_, at) => `index=${at}`).join('&')
+  for (const query of ['', 'index=', 'index=-1', 'index=1.5', many])
+    assertProblem(await seats.get(`/log/history?${query}`), 'validation_failed')
+  assert.equal(
+    (await seats.get('/log/history?index=1', { headers: { authorization: undefined } })).status,
+    401,
+  )
+})
+
+test('with O-07.transparency_public checkpoint, tiles and key need no token, and proofs still do', async () => {
+  const open = { 'O-07': { ...profile['O-07'], transparency_public: true } }
+  await using publicWorld = await startWorld({ profile: open, config: { role: 'all' } })
+  const read = (path: string) => fetch(`${publicWorld.url}/log/${path}`)
+  const owner = await publicWorld.organization('owner')
+  await proved(owner, `/log/key-events?agent_id=${owner.agentId}`, 'events')
+  const checkpoint = await read('checkpoint')
+  assert.equal(checkpoint.status, 200)
+  const key = await read('key')
+  const { verifier_keys } = (await key.json()) as { verifier_keys: string[] }
+  const { size } = await openCheckpoint(await checkpoint.text(), verifier_keys.map(parseVerifierKey))
+  const tile = await read(tilePath({ level: 'entries', index: 0, width: size }))
+  assert.deepEqual(
+    [tile.status, tile.headers.get('cache-control')],
+    [200, 'public, max-age=31536000, immutable'],
+  )
+  for (const path of [
+    `records?thread_id=thread_1`,
+    `key-events?agent_id=${owner.agentId}`,
+    'consistency?from=1',
+    'history?index=1',
+  ])
+    assert.equal((await read(path)).status, 401, path)
+})

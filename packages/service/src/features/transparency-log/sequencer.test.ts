@@ -65,3 +65,30 @@ test('a second writer with a stale edge fails and changes nothing', async () => 
   assert.equal(Number(state?.size), grown.size)
   assert.equal((await world.sql`select from log_pending`).length, 1)
 })
+
+test('a process whose lock is lost stops, another one goes on, and no leaf is lost or doubled', async () => {
+  await using first = await startWorld({ profile, config: { role: 'all' } })
+  await using second = await startWorld({ profile, config: { role: 'all' }, beside: first })
+  const [seats, cars] = [await first.organization('seats'), await first.organization('cars')]
+  const holders = new Set<unknown>()
+  for (let round = 0; round < 4; round++) {
+    const sent = Promise.all(Array.from({ length: 5 }, () => sendPackage(seats, cars)))
+    // Ends the session that holds the lock, as a network failure would.
+    await first.sql`select pg_terminate_backend(pid) from pg_locks
+      where locktype = 'advisory' and granted and mode = 'ExclusiveLock' and objsubid = 1
+        and database = (select oid from pg_database where datname = current_database())`
+    await sent
+    holders.add((await published(second))['sequencer'])
+  }
+  const [{ wanted, leaves, distinct } = { wanted: 0, leaves: 0, distinct: 0 }] = await first.sql<
+    { wanted: number; leaves: number; distinct: number }[]
+  >`
+    select ((select count(*) from audit_record) + (select count(*) from agent_key_event))::integer as wanted,
+      (select sum(leaf_count)::integer from log_batch) as leaves,
+      (select count(distinct batch_id)::integer from log_batch) as distinct`
+  assert.equal(leaves, wanted)
+  assert.ok(distinct > 0)
+  assert.ok(holders.size > 1, 'the lock changed hands')
+  const checkpoint = await openCheckpoint((await seats.get('/log/checkpoint')).text, [await keyOf(seats)])
+  assert.equal(checkpoint.size, leaves)
+})

@@ -3,7 +3,6 @@ import { randomBytes } from 'node:crypto'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { test } from 'node:test'
-import { setTimeout as sleep } from 'node:timers/promises'
 import {
   cosignNote,
   noteSigner,
@@ -16,21 +15,25 @@ import {
   verifyConsistency,
   type PolicyWitness,
 } from '@agent-exchange/log'
-import { sendPackage, startWorld, type World } from '@agent-exchange/testkit'
-
-const profile = {
-  'O-07': { transparency_checkpoint_milliseconds: 100, transparency_sequence_milliseconds: 20 },
-}
+import { sendPackage, startWorld } from '@agent-exchange/testkit'
+import { publishedStatus, QUICK_LOG, statusWhen } from './log-fixture.ts'
 
 /** C2SP tlog-witness, with its memory open to the test. */
 async function startWitness() {
   const signer = await noteSigner('witness.example/w1', SIGNATURE_TYPE.cosignature, randomBytes(32))
-  const memory = { size: 0, root: undefined as Uint8Array | undefined, requests: 0 }
+  const memory = {
+    size: 0,
+    root: undefined as Uint8Array | undefined,
+    requests: 0,
+    /** What it answers instead. */
+    instead: undefined as { status: number; body: string } | undefined,
+  }
   const server: Server = createServer((request, response) => {
     void (async () => {
       const parts: Buffer[] = []
       for await (const part of request) parts.push(part as Buffer)
       memory.requests++
+      if (memory.instead) return response.writeHead(memory.instead.status).end(memory.instead.body)
       const { oldSize, proof, checkpoint } = parseWitnessRequest(Buffer.concat(parts).toString())
       const { size, root } = parseCheckpoint(parseNote(checkpoint).text)
       if (oldSize !== memory.size) return response.writeHead(409).end(`${memory.size}\n`)
@@ -57,24 +60,13 @@ async function startWitness() {
   }
 }
 
-async function statusWhen(world: World, isThere: (status: Record<string, unknown>) => boolean) {
-  for (let tries = 0; tries < 300; tries++) {
-    const { body } = await world.operate('GET', '/transparency-log')
-    if (isThere(body)) return body
-    await sleep(50)
-  }
-  throw new Error('the log did not reach the expected state')
-}
-
 test('a witness cosigns, also one that knows another size; one that is ahead stops the signing', async () => {
   await using started = await startWitness()
   const { witness, memory } = started
-  await using world = await startWorld({ profile, config: { role: 'all', witnesses: [witness] } })
+  await using world = await startWorld({ profile: QUICK_LOG, config: { role: 'all', witnesses: [witness] } })
   const [seats, cars] = [await world.organization('seats'), await world.organization('cars')]
   await sendPackage(seats, cars)
-  const isPublished = (status: Record<string, unknown>) =>
-    status['pending_leaves'] === 0 && status['published_size'] === status['size']
-  const { size } = await statusWhen(world, isPublished)
+  const { size } = await publishedStatus(world)
   const keys = (await seats.get('/log/key')).body as { verifier_keys: string[]; witnesses: string[] }
   const known = [...keys.verifier_keys, ...keys.witnesses].map(parseVerifierKey)
   const { signatures } = await openCheckpoint((await seats.get('/log/checkpoint')).text, known)
@@ -84,10 +76,7 @@ test('a witness cosigns, also one that knows another size; one that is ahead sto
   // The exchange forgot what the witness has seen: it asks again from the size in the answer.
   await world.sql`update log_witness set size = 1`
   await sendPackage(seats, cars)
-  const grown = await statusWhen(
-    world,
-    (status) => isPublished(status) && Number(status['size']) > Number(size),
-  )
+  const grown = await publishedStatus(world, (status) => Number(status['size']) > Number(size))
   assert.equal(memory.size, grown['size'])
 
   memory.size += 100
@@ -96,4 +85,56 @@ test('a witness cosigns, also one that knows another size; one that is ahead sto
   assert.deepEqual((refusing['refusal'] as { reason: string; witness: string }).reason, 'behind_witness')
   assert.equal(refusing['published_size'], grown['size'])
   assert.match(String(refusing['what_to_do']), /aex log recover/u)
+})
+
+for (const [name, instead, reason] of [
+  ['422: the proof does not hold', { status: 422, body: '' }, 'fork_of_witness'],
+  ['409 without a size: another root of this size', { status: 409, body: '' }, 'fork_of_witness'],
+  ['409 with a text that is no size', { status: 409, body: 'no\n' }, 'fork_of_witness'],
+  ['409 with a larger size', { status: 409, body: '1000000\n' }, 'behind_witness'],
+] as const)
+  test(`[AUD-03] a witness that answers ${name} stops the signing, and nothing is published`, async () => {
+    await using started = await startWitness()
+    const { witness, memory } = started
+    await using world = await startWorld({
+      profile: QUICK_LOG,
+      config: { role: 'all', witnesses: [witness] },
+    })
+    const [seats, cars] = [await world.organization('seats'), await world.organization('cars')]
+    const { size } = await publishedStatus(world)
+    memory.instead = instead
+    await sendPackage(seats, cars)
+    const refusing = await statusWhen(world, ({ state }) => state === 'refusing')
+    assert.equal((refusing['refusal'] as { reason: string }).reason, reason)
+    assert.equal(refusing['published_size'], size)
+    const metrics = await (await fetch(`${world.operatorUrl}/metrics`)).text()
+    assert.match(metrics, /^aex_log_refusing 1$/mu)
+    assert.match(metrics, new RegExp(`^aex_log_published_size ${String(size)}$`, 'mu'))
+    // The witness comes to its senses, as after its own restore: the log goes on.
+    memory.instead = undefined
+    await publishedStatus(world, (status) => Number(status['published_size']) > Number(size))
+  })
+
+test('[AUD-03] a database without any checkpoint asks the witnesses before it signs its first one', async () => {
+  await using started = await startWitness()
+  const { witness, memory } = started
+  memory.size = 50
+  await using world = await startWorld({ profile: QUICK_LOG, config: { role: 'all', witnesses: [witness] } })
+  const refusing = await statusWhen(world, ({ state }) => state === 'refusing')
+  assert.equal((refusing['refusal'] as { reason: string }).reason, 'behind_witness')
+  assert.equal((await world.sql`select from log_checkpoint`).length, 0)
+})
+
+test('an unreachable witness keeps nothing back: the checkpoint is published without it', async () => {
+  await using started = await startWitness()
+  const { witness, memory } = started
+  memory.instead = { status: 503, body: '' }
+  await using world = await startWorld({ profile: QUICK_LOG, config: { role: 'all', witnesses: [witness] } })
+  const [seats, cars] = [await world.organization('seats'), await world.organization('cars')]
+  await sendPackage(seats, cars)
+  const { witnesses } = (await publishedStatus(world)) as { witnesses: { outcome: string }[] }
+  assert.deepEqual(
+    witnesses.map(({ outcome }) => outcome),
+    ['failed: status_503'],
+  )
 })

@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
+import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import Fastify from 'fastify'
 import { registerVerifier } from './verify-page.ts'
@@ -13,5 +15,11 @@ test('[AUD-03] the verifier is served without a token, under a policy that allow
   assert.match(policy, /^default-src 'none'; script-src 'sha256-[^']+'; style-src 'sha256-[^']+'/u)
   assert.doesNotMatch(policy, /unsafe|connect-src/u)
   assert.match(body, /served by the exchange under examination/u)
+  // Whoever takes the digest out has the file of the package, and the digest is of that file.
+  const [shown, digest] = /<span id="digest">: <code>([0-9a-f]{64})<\/code><\/span>/u.exec(body) ?? []
+  assert.ok(shown)
+  const file = readFileSync(new URL(import.meta.resolve('@agent-exchange/log/verify-page.html')), 'utf8')
+  assert.equal(body.replace(shown, '<span id="digest"></span>'), file)
+  assert.equal(createHash('sha256').update(file).digest('hex'), digest)
   await app.close()
 })

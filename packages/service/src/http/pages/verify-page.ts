@@ -1,11 +1,19 @@
+import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import type { FastifyInstance } from 'fastify'
 import { page } from './page.ts'
 import { servePage } from './serve.ts'
 
-/** The verifier of capsules: the same file that `aex verify --page` writes. It says itself by whom it was served. */
+const DIGEST_PLACE = '<span id="digest"></span>'
+
+/**
+ * The verifier of capsules: the file that `aex verify --page` writes, with the SHA-256 of that file in its notice. It says
+ * itself by whom it was served.
+ */
 export function registerVerifier(app: FastifyInstance): void {
   const html = readFileSync(new URL(import.meta.resolve('@agent-exchange/log/verify-page.html')), 'utf8')
   const [, policy = "default-src 'none'"] = /content="(default-src [^"]+)"/u.exec(html) ?? []
-  servePage(app, '/verify', page(html, 'text/html; charset=utf-8', { contentSecurityPolicy: policy }))
+  const digest = createHash('sha256').update(html).digest('hex')
+  const served = html.replace(DIGEST_PLACE, () => `<span id="digest">: <code>${digest}</code></span>`)
+  servePage(app, '/verify', page(served, 'text/html; charset=utf-8', { contentSecurityPolicy: policy }))
 }
