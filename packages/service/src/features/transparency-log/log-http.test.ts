@@ -9,7 +9,6 @@ import {
   openCheckpoint,
   parseProof,
   parseVerifierKey,
-  recordLabel,
   recordLeaf,
   rootFromTiles,
   tilePath,
@@ -210,26 +209,6 @@ test('two checkpoints are consistent', async () => {
     proof: answer.proof.map((hash) => Buffer.from(hash, 'base64')),
   })
   assertProblem(await seats.get('/log/consistency?from=1000000'), 'validation_failed')
-})
-
-test('the fields of a notification do not give the label of a leaf', async () => {
-  const { metadata } = await sendPackage(seats, cars)
-  await proved(seats, `/log/records?package_id=${metadata.package_id}`, 'records')
-  const [{ count } = { count: 0 }] = await world.sql<{ count: number }[]>`
-    select count(*)::integer as count from log_tile where level = -1`
-  assert.equal(count, 1)
-  const [tile] = await world.sql<{ bytes: Buffer }[]>`select bytes from log_tile where level = -1`
-  const receipt = await receiptOf(metadata)
-  const subject = { packageId: metadata.package_id, contentDigest: metadata.content_digest, firstPosition: 1 }
-  const own = recordLabel({ ...subject, receiptSignature: receipt.signature.signature })
-  assert.ok(tile?.bytes.includes(Buffer.from(own)))
-  const [notification] = await world.sql<{ body: string }[]>`
-    select body from notification where package_id = ${metadata.package_id} limit 1`
-  assert.ok(notification && !notification.body.includes(receipt.signature.signature))
-  const guessed = recordLabel({ ...subject, receiptSignature: Buffer.alloc(64).toString('base64url') })
-  assert.ok(!tile?.bytes.includes(Buffer.from(guessed)))
-  for (const text of [metadata.package_id, metadata.thread_id, metadata.content_digest])
-    assert.ok(!tile?.bytes.includes(Buffer.from(text)))
 })
 
 test('records and key events come in pages, and a cursor is of one caller and one list', async () => {
