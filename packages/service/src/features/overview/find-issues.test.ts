@@ -1,0 +1,138 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { durationOf, findIssues } from './find-issues.ts'
+import type { Facts } from './read-overview.ts'
+import { toSeries } from './activity-series.ts'
+
+const now = '2026-03-02T08:00:00.000Z'
+const process = {
+  process_id: 'process_1',
+  role: 'all',
+  started_at: now,
+  seen_at: now,
+  certificate_expires_at: null,
+  disk_free_bytes: null,
+  disk_total_bytes: null,
+}
+const witness = { name: 'w', outcome: 'cosigned', size: 1, cosigned_at: now, tried_at: now }
+const log = {
+  origin: 'exchange.example',
+  state: 'running',
+  size: 1,
+  published_size: 1,
+  last_checkpoint_at: now,
+  pending_leaves: 0,
+  oldest_pending_seconds: 0,
+  backfilled: true,
+  sequencer: 'worker_1',
+  witnesses: [witness],
+}
+const hour = toSeries([], { since: '2026-03-02T07:00:00.000Z', stepSeconds: 120, points: 30 })
+const healthy: Facts = {
+  now,
+  processes: [process],
+  backlog: { oldest_due_at: null, webhook_endpoint_id: null, pending: 0 },
+  dead_letters: 0,
+  disabled_endpoints: [],
+  keys: [{ purpose: 'webhook', key_id: 'k', valid_until: '2027-03-02T08:00:00.000Z' }],
+  database_bytes: 1,
+  log,
+  hour,
+  day: hour,
+}
+
+const backlogSince = (oldest_due_at: string): Partial<Facts> => ({
+  backlog: { oldest_due_at, webhook_endpoint_id: 'whe_1', pending: 3 },
+})
+const disabled = {
+  webhook_endpoint_id: 'whe_1',
+  organization_id: 'org_1',
+  status_reason: null,
+  disabled_at: now,
+}
+
+const CASES: [Partial<Facts>, 'bad' | 'warn', RegExp, string][] = [
+  [{ processes: [{ ...process, role: 'api' }] }, 'bad', /No process delivers/u, '/#processes'],
+  [{ log: { ...log, state: 'refusing' } }, 'bad', /log is refusing/u, '/log'],
+  [{ log: { ...log, state: 'behind' } }, 'warn', /log is behind/u, '/log'],
+  [{ log: { ...log, witnesses: [{ ...witness, outcome: 'failed' }] } }, 'warn', /do not cosign: w/u, '/log'],
+  [backlogSince('2026-03-02T07:57:00.000Z'), 'warn', /waited for 3 minutes/u, '/deliveries?state=pending'],
+  [backlogSince('2026-03-02T06:00:00.000Z'), 'bad', /waited for 2 hours/u, '/deliveries?state=pending'],
+  [{ dead_letters: 1 }, 'warn', /1 delivery was given up/u, '/deliveries?state=dead'],
+  [
+    { disabled_endpoints: [disabled] },
+    'warn',
+    /1 webhook endpoint is disabled/u,
+    '/endpoints?status=disabled',
+  ],
+  [
+    { processes: [{ ...process, certificate_expires_at: '2026-03-08T08:00:00.000Z' }] },
+    'warn',
+    /certificate expires in 6 days/u,
+    '/settings',
+  ],
+  [
+    { processes: [{ ...process, certificate_expires_at: '2026-03-01T08:00:00.000Z' }] },
+    'bad',
+    /certificate has expired/u,
+    '/settings',
+  ],
+  [
+    { keys: [{ purpose: 'token', key_id: 'k', valid_until: '2026-03-03T08:00:00.000Z' }] },
+    'warn',
+    /token key ends in 24 hours/u,
+    '/keys',
+  ],
+  [
+    { processes: [{ ...process, disk_free_bytes: 8, disk_total_bytes: 100 }] },
+    'warn',
+    /8 % left/u,
+    '/#storage',
+  ],
+  [
+    { processes: [{ ...process, disk_free_bytes: 4, disk_total_bytes: 100 }] },
+    'bad',
+    /4 % left/u,
+    '/#storage',
+  ],
+  [
+    { hour: hour.map((point, index) => ({ ...point, problems_5xx: index === 29 ? 2 : 0 })) },
+    'warn',
+    /2 requests failed/u,
+    '/#activity',
+  ],
+]
+
+test('a healthy exchange has no issues, nor has one whose backlog is young', () => {
+  assert.deepEqual(findIssues(healthy), [])
+  assert.deepEqual(findIssues({ ...healthy, ...backlogSince('2026-03-02T07:59:30.000Z') }), [])
+})
+
+for (const [change, severity, text, href] of CASES) {
+  test(`${severity}: ${text.source}`, () => {
+    const [issue, ...others] = findIssues({ ...healthy, ...change })
+    assert.deepEqual(others, [])
+    assert.deepEqual([issue?.severity, issue?.href], [severity, href])
+    assert.match(issue?.text ?? '', text)
+  })
+}
+
+test('the worst is first', () => {
+  const issues = findIssues({ ...healthy, dead_letters: 2, processes: [] })
+  assert.deepEqual(
+    issues.map(({ severity }) => severity),
+    ['bad', 'warn'],
+  )
+})
+
+test('durations are in the largest unit that has at least two', () => {
+  assert.deepEqual([0, 1, 119, 120, 7_199, 7_200, 172_800].map(durationOf), [
+    '0 seconds',
+    '1 second',
+    '119 seconds',
+    '2 minutes',
+    '119 minutes',
+    '2 hours',
+    '2 days',
+  ])
+})

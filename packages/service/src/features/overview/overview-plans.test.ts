@@ -1,0 +1,65 @@
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { testDatabase } from '@agent-exchange/testkit'
+import { planOf } from '../../delivery/statement-plan.fixture.ts'
+import { openDatabase } from '../../db/database.ts'
+import { countDead, listDisabledEndpoints, readBacklog } from './backlog-queries.ts'
+
+const NOW = '2026-03-02T08:00:00.000Z'
+const database = await testDatabase()
+const db = openDatabase({ target: database.url, maximumConnections: 4, applicationName: 'test' })
+after(async () => {
+  await db.end()
+  await database[Symbol.asyncDispose]()
+})
+await db`insert into organization values ('org_a', 'A', null, 'active', ${NOW}), ('org_s', 'S', null, 'suspended', ${NOW})`
+await db`insert into platform_key values ('key_1', 'webhook', '{}', '\\x00', ${NOW}, ${NOW}, 'active', ${NOW})`
+await db`
+  insert into webhook_endpoint
+    (webhook_endpoint_id, organization_id, url, event_types, signing_key_id, status, created_at, updated_at, disabled_at)
+  select 'whe_' || number, case when number = 2 then 'org_s' else 'org_a' end, 'https://agent.example/', '{}', 'key_1',
+    case when number <= 1 then 'disabled' else 'active' end, ${NOW}::timestamptz, ${NOW}::timestamptz, ${NOW}::timestamptz
+  from generate_series(1, 200) as number`
+// The oldest are those of a disabled endpoint, of a suspended organization, and then of whe_3.
+await db`
+  insert into delivery
+    (delivery_id, webhook_endpoint_id, organization_id, package_id, notification_id, event_id, state,
+      next_attempt_at, created_at, finished_at)
+  select 'dlv_' || lpad(number::text, 6, '0'), 'whe_' || (number % 4 + 1), 'org_a', 'pkg_1', 'ntf_1', 'evt_1',
+    case when number % 100 = 7 then 'dead' else 'pending' end,
+    ${NOW}::timestamptz - make_interval(secs => 40 - 10 * (number % 4)), ${NOW}::timestamptz, ${NOW}::timestamptz
+  from generate_series(1, 40000) as number`
+await db`analyze`
+
+test('the oldest due delivery is that of an active endpoint of an active organization', async () => {
+  assert.deepEqual(await readBacklog(db, NOW), {
+    oldest_due_at: '2026-03-02T07:59:40.000Z',
+    webhook_endpoint_id: 'whe_3',
+    pending: 10_000,
+  })
+})
+
+test('finding it reads one row for each endpoint with a backlog, not the backlog', async () => {
+  const plan = await planOf(db, (queries) => readBacklog(queries, NOW))
+  assert.match(plan, /delivery_waiting/u)
+  assert.doesNotMatch(plan, /Seq Scan on delivery/u, plan)
+  const most = Math.max(
+    ...[...plan.matchAll(/Index (?:Only )?Scan [^]*?rows=(\d+)/gu)].map(([, rows]) => Number(rows)),
+  )
+  assert.ok(most <= 10, plan)
+})
+
+test('dead letters and disabled endpoints come from partial indexes', async () => {
+  assert.equal(await countDead(db, '2026-03-01T08:00:00.000Z'), 400)
+  assert.equal(await countDead(db, NOW), 0)
+  assert.deepEqual(
+    (await listDisabledEndpoints(db)).map(({ webhook_endpoint_id }) => webhook_endpoint_id),
+    ['whe_1'],
+  )
+  const explained = await db.begin(async (tx) => {
+    await tx.byIndex`select 1`
+    return tx.unsafe<{ 'QUERY PLAN': string }[]>(`explain select count(*) from (
+      select state, finished_at from delivery where state in ('failed', 'dead') order by delivery_id desc limit 10000) as n`)
+  })
+  assert.match(explained.map((row) => row['QUERY PLAN']).join('\n'), /delivery_in_trouble/u)
+})
