@@ -1,8 +1,14 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { startWorld, type World } from '@agent-exchange/testkit'
-import { assertQuiet, checkPage, openBrowser, type TestBrowser } from '@agent-exchange/testkit/browser'
-import type { Page } from 'playwright-core'
+import {
+  assertQuiet,
+  checkPage,
+  openBrowser,
+  screenshot,
+  type TestBrowser,
+  type WatchedPage,
+} from '@agent-exchange/testkit/browser'
 
 let world: World
 let browser: TestBrowser
@@ -20,6 +26,8 @@ after(async () => {
   await browser?.[Symbol.asyncDispose]()
   await world?.[Symbol.asyncDispose]()
 })
+
+type Page = WatchedPage['page']
 
 const signIn = (role: string) => async (page: Page) => {
   await page.getByLabel('Operator token').fill(tokens[role] ?? '')
@@ -51,3 +59,75 @@ for (const [name, path] of [
       },
     })
   })
+
+test('an administrator creates a viewer, who can read and not change', async () => {
+  await using watched = await browser.open(`${world.operatorUrl}/operators`)
+  const { page } = watched
+  await signIn('administrator')(page)
+  assert.equal(new URL(page.url()).pathname, '/operators')
+  await page.getByLabel('Name').fill('grace')
+  await page.getByLabel('Role').selectOption('viewer')
+  await page.getByRole('button', { name: 'Create operator' }).click()
+  await page.getByRole('heading', { name: 'Operator grace created' }).waitFor()
+  const token = await page.locator('dd code').innerText()
+  assert.match(token, /^aexop_[\w-]{43}$/u)
+  await page.getByRole('button', { name: 'Sign out' }).click()
+  await page.getByLabel('Operator token').fill(token)
+  await page.getByRole('button', { name: 'Sign in' }).click()
+  await page.getByRole('link', { name: 'Access' }).click()
+  await page.getByRole('link', { name: 'grace' }).click()
+  await page.getByRole('heading', { name: 'Operator grace' }).waitFor()
+  assert.equal(await page.getByRole('button', { name: 'Disable operator' }).count(), 0)
+  assert.equal(await page.getByRole('link', { name: 'Sessions' }).count(), 0)
+  assertQuiet(watched)
+  // Loaded by hand, without a link to it.
+  const refused = await page.goto(`${world.operatorUrl}/sessions`)
+  assert.equal(refused?.status(), 403)
+  assert.match(await page.locator('main').innerText(), /needs the role administrator; yours is viewer/u)
+})
+
+test('a wrong token is said on the sign-in page, which keeps the place to go next', async () => {
+  await using watched = await browser.open(`${world.operatorUrl}/keys`)
+  const { page } = watched
+  await page.getByLabel('Operator token').fill('aexop_wrong')
+  await page.getByRole('button', { name: 'Sign in' }).click()
+  await page.getByText('This token is not valid.').waitFor()
+  await signIn('viewer')(page)
+  assert.equal(new URL(page.url()).pathname, '/keys')
+  assertQuiet(watched)
+})
+
+test('the overview shows trouble without a reload, and what mends it', async () => {
+  await using watched = await browser.open(world.operatorUrl)
+  const { page } = watched
+  await signIn('viewer')(page)
+  await page.getByText('Healthy.').waitFor()
+  const owner = await world.organization('owner')
+  const endpoint = await owner.post('/v1/webhook-endpoints', {
+    url: 'https://receiver.example/hook',
+    event_types: [],
+  })
+  const id = String(endpoint.body['webhook_endpoint_id'])
+  await world.operate('POST', `/endpoints/${id}/disable`, { reason: '<b>broken</b>' })
+  const link = page.getByRole('link', { name: '1 webhook endpoint is disabled.' })
+  await link.waitFor()
+  assert.equal(await link.getAttribute('href'), '/endpoints?status=disabled')
+  await page.getByText('operator: <b>broken</b>').waitFor()
+  await screenshot(page, 'console-overview-trouble')
+  await world.operate('POST', `/endpoints/${id}/delete`, { reason: 'mended' })
+  await page.getByText('Healthy.').waitFor()
+  assertQuiet(watched)
+})
+
+test('the overview is read without script, and pages stay below 100 KB', async () => {
+  await using watched = await browser.open(`${world.operatorUrl}/?period=day`, { javaScriptEnabled: false })
+  const { page } = watched
+  await signIn('viewer')(page)
+  await page.getByText('Last 24 hours').waitFor()
+  assert.equal(await page.locator('figure.plot').count(), 4)
+  for (const path of ['/', '/?period=day', '/operator-log', '/open-points', '/open-points/O-14']) {
+    const response = await page.goto(world.operatorUrl + path)
+    const size = (await response?.body())?.byteLength ?? 0
+    assert.ok(size > 0 && size < 100_000, `${path} has ${size} bytes`)
+  }
+})

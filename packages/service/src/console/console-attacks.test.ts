@@ -38,7 +38,7 @@ const operators = async () =>
 test('a form of another site changes nothing: Origin, Sec-Fetch-Site, token of another session, no token', async () => {
   const client = await signedIn('administrator')
   const other = await signedIn('administrator')
-  const before = await operators()
+  const existing = await operators()
   const own = csrfTokenOf((await client.get('/operators')).text)
   const foreign = csrfTokenOf((await other.get('/operators')).text)
   const cases: [Record<string, string>, Record<string, string>][] = [
@@ -53,7 +53,7 @@ test('a form of another site changes nothing: Origin, Sec-Fetch-Site, token of a
     const { status } = await client.post('/operators', { ...NEW_OPERATOR, ...fields }, headers)
     assert.ok(status === 403 || status === 415, `${status} for ${JSON.stringify([fields, headers])}`)
   }
-  assert.deepEqual(await operators(), before)
+  assert.deepEqual(await operators(), existing)
 })
 
 test('a name that resolves to this machine is refused by its Host header (DNS rebinding)', async () => {
@@ -105,7 +105,7 @@ test('a stolen viewer cookie reads and changes nothing, and stops working when t
   const victim = await signedIn('viewer')
   const thief = consoleClient(world.operatorUrl)
   for (const [name, value] of victim.cookies) thief.cookies.set(name, value)
-  const before = await operators()
+  const existing = await operators()
   assert.equal((await thief.submit('/operators', NEW_OPERATOR, '/operators')).status, 403)
   assert.equal((await thief.get('/sessions')).status, 403)
   // The cookie is no token of the API.
@@ -114,7 +114,7 @@ test('a stolen viewer cookie reads and changes nothing, and stops working when t
   assert.equal((await fetch(url, { headers: { cookie } })).status, 401)
   const asBearer = { authorization: `Bearer ${sessionCookie(thief)}` }
   assert.equal((await fetch(url, { headers: asBearer })).status, 401)
-  assert.deepEqual(await operators(), before)
+  assert.deepEqual(await operators(), existing)
 
   const administrator = await signedIn('administrator')
   const { body } = await world.operate('GET', '/sessions')
@@ -224,10 +224,10 @@ test('a session ends when it is idle and after eight hours; a live region does n
   assert.equal((await client.get('/')).location, '/sign-in')
 
   const idle = await signedIn('viewer')
-  for (let step_ = 0; step_ < 2; step_++) {
+  for (let round = 0; round < 2; round++) {
     world.clock.advance(SESSION_LIMITS.idleSeconds - 120)
     const { status } = await idle.get('/', { 'sec-fetch-mode': 'cors', 'sec-fetch-site': 'same-origin' })
-    assert.equal(status, step_ === 0 ? 200 : 303)
+    assert.equal(status, round === 0 ? 200 : 303)
   }
 })
 

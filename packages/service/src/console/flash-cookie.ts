@@ -13,7 +13,7 @@ export function flashCookie(key: Uint8Array, { tone, title, text }: Flash): stri
 }
 
 export function readFlash(key: Uint8Array, cookie: string | undefined): Flash | undefined {
-  return openCookie<Flash>(key, 'flash', cookie)
+  return openCookie(key, 'flash', cookie) as Flash | undefined
 }
 
 function cut(text: string): string {

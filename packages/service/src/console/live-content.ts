@@ -10,7 +10,7 @@ export async function readLiveContent({ operator }: ConsoleDependencies): Promis
   const overview = await runRoute(readOverviewRoute, request, operator)
   const { status, backlog, dead_letters, disabled_endpoints, keys, log, hour, processes } = overview
   return {
-    ...{ status, backlog, dead_letters, disabled_endpoints, keys },
+    facts: [status, backlog, dead_letters, disabled_endpoints, keys],
     log: [log.state, log.published_size, log.witnesses.map(({ outcome }) => outcome)],
     activity: hour.at(-1),
     processes: processes.map(({ process_id }) => process_id),

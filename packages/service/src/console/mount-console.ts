@@ -14,7 +14,7 @@ import { createPageServer } from './page-server.ts'
 import { mountSignIn } from './sign-in/sign-in.ts'
 
 const FORM = 'application/x-www-form-urlencoded'
-export const MAXIMUM_FORM_BYTES = 65_536
+const MAXIMUM_FORM_BYTES = 65_536
 
 /** Adds the console to the operator listener. It is the only part of the console that knows the web framework. */
 export function mountConsole(server: FastifyInstance, dependencies: ConsoleDependencies): void {

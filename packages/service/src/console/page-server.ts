@@ -25,8 +25,6 @@ const sessionOf = new WeakMap<FastifyRequest, Session>()
 /** Status codes after which the form is shown again with a message; others get a page of their own. */
 const SHOWN_ON_FORM = new Set([400, 404, 409, 410, 422])
 
-export type PageServer = ReturnType<typeof createPageServer>
-
 /** Runs pages: session, CSRF token, role, then the page; a problem becomes a page, too. */
 export function createPageServer({ operator, sessions, key, assets, cookies }: PageServerParts) {
   /** Before the body is read. */

@@ -122,7 +122,7 @@ const loadClient = () => import('openid-client')
 type Claims = Readonly<Record<string, unknown>>
 
 /** The highest role of all groups. The name is one that only the provider can change. */
-export function operatorOf(claims: Claims, { claim, groups }: RoleMapping): Operator {
+function operatorOf(claims: Claims, { claim, groups }: RoleMapping): Operator {
   const given = claimAt(claims, claim)
   const member = new Set(Array.isArray(given) ? given : [given])
   const role = groups

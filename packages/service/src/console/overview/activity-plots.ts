@@ -4,12 +4,13 @@ import type { ActivityPoint } from '../../operator/routes/overview.ts'
 const MINUTES = { hour: 2, day: 30 } as const
 const TIME_OF_DAY = { start: 11, end: 16 }
 
+const milliseconds = (value: number) => `${value.toLocaleString('en')} ms`
+
 /** Counts are shown per minute, so that hour and day can be compared. */
 export function activityPlots(points: readonly ActivityPoint[], period: 'hour' | 'day'): LinePlot[] {
   const labels = points.map(({ at }) => at.slice(TIME_OF_DAY.start, TIME_OF_DAY.end))
   const rate = (value: (point: ActivityPoint) => number) =>
     points.map((point) => value(point) / MINUTES[period])
-  const milliseconds = (value: number) => `${value.toLocaleString('en')} ms`
   return [
     {
       title: 'Packages',

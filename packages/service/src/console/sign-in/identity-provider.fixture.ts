@@ -26,9 +26,10 @@ export async function startIdentityProvider(redirectUris: readonly string[], por
   )
   const callback = provider.callback()
   server.on('request', (request, response) => {
-    if (request.url?.startsWith('/interaction/') !== true) return void callback(request, response)
-    const login = { accountId: person.sub }
-    void provider.interactionFinished(request, response, { login, consent: {} })
+    const isInteraction = request.url?.startsWith('/interaction/') === true
+    const result = { login: { accountId: person.sub }, consent: {} }
+    if (isInteraction) void provider.interactionFinished(request, response, result)
+    else void callback(request, response)
   })
   return {
     issuer,

@@ -40,7 +40,7 @@ export function mountSignOn(app: FastifyInstance, parts: PageServerParts, signOn
   })
 
   app.get(CALLBACK, async (request, reply) => {
-    const pending = openCookie<Pending>(key, 'oidc', cookies.read(request, 'oidc'))
+    const pending = openCookie(key, 'oidc', cookies.read(request, 'oidc')) as Pending | undefined
     cookies.clear(reply, 'oidc')
     if (pending === undefined || pending.expiresAt <= context.clock.now()) return showFault(reply, 'expired')
     try {

@@ -14,6 +14,8 @@ interface Position {
   readonly session_id: string
 }
 
+const positionOf = ({ created_at, session_id }: Position) => JSON.stringify({ created_at, session_id })
+
 /** Browser sessions that are alive. */
 export const readSessions = read(
   '/sessions',
@@ -23,8 +25,7 @@ export const readSessions = read(
       const position = after === undefined ? undefined : (JSON.parse(after) as Position)
       return listSessions(db, aliveAt(call.now), { after: position, limit })
     }
-    const position = ({ created_at, session_id }: Position) => JSON.stringify({ created_at, session_id })
-    return listPage(call, { name: ['sessions'], rows, position }, (row) => row)
+    return listPage(call, { name: ['sessions'], rows, position: positionOf }, (row) => row)
   },
   { role: 'administrator' },
 )
