@@ -6,7 +6,7 @@ import { after, test } from 'node:test'
 import { DEFAULT_PROFILE } from '@agent-exchange/protocol'
 import { testAuthority } from '@agent-exchange/testkit'
 import fc from 'fast-check'
-import { ConfigError, describeConfig, readConfig, type Environment } from './index.ts'
+import { ConfigError, describeConfig, readConfig, showConfig, type Environment } from './index.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'aex-config-'))
 after(() => rmSync(folder, { recursive: true }))
@@ -78,7 +78,27 @@ test('every variable is read, including the files that it names', () => {
     DATABASE_URL: 'postgres://u:p@a.example:5432,b.example:5433/exchange?target_session_attrs=read-write',
     AEX_SMTP_URL: 'smtps://u:p@mail.example',
     AEX_ALERT_FROM: 'Exchange <alerts@exchange.example>',
+    AEX_OPERATOR_PUBLIC_URL: 'https://console.example',
+    AEX_OPERATOR_OIDC_ISSUER: 'https://login.example/realms/x',
+    AEX_OPERATOR_OIDC_CLIENT_ID: 'console',
+    AEX_OPERATOR_OIDC_CLIENT_SECRET_FILE: file('secret', 'of the client\n'),
+    AEX_OPERATOR_OIDC_ROLES: 'realm_access.roles:aex admins=administrator, cn=ops=operator,*=viewer',
   })
+  assert.equal(config.operatorPublicUrl, 'https://console.example')
+  assert.deepEqual(config.operatorSignOn, {
+    issuer: 'https://login.example/realms/x',
+    clientId: 'console',
+    clientSecret: 'of the client',
+    roles: {
+      claim: 'realm_access.roles',
+      groups: [
+        { group: 'aex admins', role: 'administrator' },
+        { group: 'cn=ops', role: 'operator' },
+        { group: '*', role: 'viewer' },
+      ],
+    },
+  })
+  assert.ok(!JSON.stringify(showConfig(config)).includes('of the client'))
   assert.equal(config.publicUrl, 'https://localhost')
   assert.deepEqual(config.tls, { ...first, clientCa: first.certificate })
   assert.deepEqual(config.trustedProxies, ['10.0.0.5', 'fd00::/8'])
@@ -90,6 +110,11 @@ test('every variable is read, including the files that it names', () => {
   )
 })
 
+const OIDC = {
+  AEX_OPERATOR_OIDC_ISSUER: 'https://login.example',
+  AEX_OPERATOR_OIDC_CLIENT_ID: 'console',
+  AEX_OPERATOR_OIDC_ROLES: 'groups:*=viewer',
+}
 const refusals: [title: string, env: Environment, variable: string, says: RegExp][] = [
   ['certificate without key', { AEX_TLS_CERT: cert }, 'AEX_TLS_KEY', /private key of AEX_TLS_CERT/u],
   ['key without certificate', { AEX_TLS_KEY: key }, 'AEX_TLS_CERT', /certificate of AEX_TLS_KEY/u],
@@ -116,6 +141,42 @@ const refusals: [title: string, env: Environment, variable: string, says: RegExp
   ],
   ['a plain outside issuer', { AEX_ISSUER: 'http://login.example' }, 'AEX_ISSUER', /https/u],
   ['an issuer with a query', { AEX_ISSUER: 'https://login.example/?a' }, 'AEX_ISSUER', /RFC 8414/u],
+  [
+    'an identity provider without roles',
+    { ...OIDC, AEX_OPERATOR_OIDC_ROLES: '' },
+    'AEX_OPERATOR_OIDC_ROLES',
+    /other AEX_OPERATOR_OIDC variables/u,
+  ],
+  [
+    'roles without an identity provider',
+    { AEX_OPERATOR_OIDC_ROLES: 'groups:*=viewer', AEX_OPERATOR_OIDC_CLIENT_ID: 'c' },
+    'AEX_OPERATOR_OIDC_ISSUER',
+    /other AEX_OPERATOR_OIDC variables/u,
+  ],
+  [
+    'an unknown role',
+    { ...OIDC, AEX_OPERATOR_OIDC_ROLES: 'groups:admins=root' },
+    'AEX_OPERATOR_OIDC_ROLES',
+    /CLAIM:GROUP=ROLE/u,
+  ],
+  [
+    'a plain outside identity provider',
+    { ...OIDC, AEX_OPERATOR_OIDC_ISSUER: 'http://login.example' },
+    'AEX_OPERATOR_OIDC_ISSUER',
+    /https/u,
+  ],
+  [
+    'an empty client secret',
+    { ...OIDC, AEX_OPERATOR_OIDC_CLIENT_SECRET_FILE: file('empty-secret', ' \n') },
+    'AEX_OPERATOR_OIDC_CLIENT_SECRET_FILE',
+    /is empty/u,
+  ],
+  [
+    'an identity provider that could not send browsers back',
+    { ...OIDC, AEX_TLS_CERT: cert, AEX_TLS_KEY: key, AEX_OPERATOR_HOST: '0.0.0.0' },
+    'AEX_OPERATOR_PUBLIC_URL',
+    /sends browsers back/u,
+  ],
   ['port 0', { AEX_PORT: '0' }, 'AEX_PORT', /1 to 65535/u],
   ['a port in words', { AEX_OPERATOR_PORT: '80a' }, 'AEX_OPERATOR_PORT', /1 to 65535/u],
   ['one port for both', { AEX_PORT: '8081' }, 'AEX_OPERATOR_PORT', /Use another port/u],
@@ -218,5 +279,6 @@ test('aex config shows effective values and hides secrets', () => {
   assert.match(row('AEX_PORT')?.wrong[0] ?? '', /1 to 65535/u)
   assert.match(row('AEX_ALERT_FROM')?.wrong[0] ?? '', /sender/u)
   assert.deepEqual([row('AEX_ROLE')?.effective, row('AEX_ROLE')?.set], ['all', false])
-  assert.equal(describeConfig({})[4]?.effective, 'http://127.0.0.1:8080')
+  const publicUrl = describeConfig({}).find(({ name }) => name === 'AEX_PUBLIC_URL')
+  assert.equal(publicUrl?.effective, 'http://127.0.0.1:8080')
 })

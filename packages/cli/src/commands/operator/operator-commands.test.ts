@@ -264,6 +264,42 @@ test('agents, keys, endpoints, deliveries and operators', async () => {
   assert.match(refused.stderr, /does not accept the operator token from AEX_OPERATOR_TOKEN/)
 })
 
+test('roles are set and enforced: a viewer lists, and is told which role a change needs', async () => {
+  const { token: given } = await json('operator', 'create', 'vera', '--role', 'viewer')
+  const asVera = { env: { ...env, AEX_OPERATOR_TOKEN: String(given) } }
+  assert.equal((await aexAt(asVera, 'org', 'list')).code, 0)
+  const refused = await aexAt(asVera, 'org', 'create', 'org_vera', '--name', 'V')
+  assert.equal(refused.code, 1)
+  assert.match(refused.stderr, /\(not_permitted\)\.\n {2}required_role: operator\n {2}role: viewer\n/)
+  assert.equal((await json('operator', 'set-role', 'vera', 'operator'))['role'], 'operator')
+  assert.equal((await aexAt(asVera, 'org', 'create', 'org_vera', '--name', 'V')).code, 0)
+  const rotation = await aexAt(asVera, 'keys', 'rotate')
+  assert.match(rotation.stderr, /required_role: administrator/)
+  assert.match((await aex('operator', 'set-role', 'vera', 'root')).stderr, /Allowed choices are viewer/)
+  const { items } = await json('operator', 'log', '--actor', 'cli', '--action', 'operator.set-role')
+  assert.deepEqual(
+    (items as { target: string; details: object }[]).map(({ target, details }) => [target, details]),
+    [['vera', { role: 'operator', former_role: 'viewer' }]],
+  )
+  assert.deepEqual((await json('operator', 'sessions'))['items'], [])
+  assert.match((await aex('operator', 'end-session', 'session_none')).stderr, /resource_not_found/)
+})
+
+test('status says what is wrong at 80 columns, and fails for scripts when it is bad', async () => {
+  const { code, stdout } = await aex('status')
+  // This world has no worker, so nothing delivers.
+  assert.equal(code, 1)
+  assert.match(stdout, /^✖ failing {2}[\d-]+ [\d:]+ UTC\n {2}✖ No process delivers webhooks: start one/)
+  assert.match(stdout, /\npackages +\d+ +\d+/)
+  assert.ok(
+    stdout.split('\n').every((line) => line.length <= 80),
+    stdout,
+  )
+  const document = await aex('status', '--json')
+  const { status, hour } = JSON.parse(document.stdout) as { status: string; hour: unknown[] }
+  assert.deepEqual([document.code, status, hour.length], [1, 'failing', 30])
+})
+
 test('what goes wrong is said in sentences, with exit code 1 and no stack', async () => {
   const [port] = await freePorts(1)
   const cases: [NodeJS.ProcessEnv, RegExp][] = [
