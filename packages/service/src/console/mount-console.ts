@@ -51,12 +51,16 @@ export function mountConsole(server: FastifyInstance, dependencies: ConsoleDepen
       () => readLiveContent(dependencies),
       (error) => dependencies.operator.log.error({ err: error }, 'reading for the event stream failed'),
     )
-    app.get(EVENTS_PATH, { onRequest: pageServer.authenticate }, (_request, reply) => {
-      events.requireRoom()
-      reply.hijack()
-      reply.raw.writeHead(200, { ...headers, ...EVENT_STREAM_HEADERS })
-      events.add(reply.raw)
-    })
+    app.get(
+      EVENTS_PATH,
+      { exposeHeadRoute: false, onRequest: pageServer.authenticate },
+      (_request, reply) => {
+        events.requireRoom()
+        reply.hijack()
+        reply.raw.writeHead(200, { ...headers, ...EVENT_STREAM_HEADERS })
+        events.add(reply.raw)
+      },
+    )
     app.addHook('preClose', (closed) => {
       events.close()
       closed()

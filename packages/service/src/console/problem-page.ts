@@ -24,7 +24,13 @@ export function problemContent(problem: Problem, correlationId: string): { title
 }
 
 function adviceOf({ code, details }: Problem): string {
-  const { failures, exists, state, hint, required_role: required, role } = details as Partial<Details>
+  const { failures, exists, state, hint, required_role: required, role, origin } = details as Partial<Details>
+  const { csrf_token: csrf, retry_after_seconds: wait } = details as Partial<Details>
+  if (origin !== undefined)
+    return 'The console does not answer under this address. Use the address of its listener, or set AEX_OPERATOR_PUBLIC_URL.'
+  if (csrf !== undefined)
+    return 'The form is out of date, or it came from another site. Go back, load the page again and send it again.'
+  if (wait !== undefined) return `Wait ${Math.ceil(wait / 60)} min. before you try again.`
   if (required !== undefined)
     return `This needs the role ${required}; yours is ${role}. An administrator can change it: aex operator set-role.`
   if (failures) return failures.map(({ pointer, message }) => `${fieldOf(pointer)}: ${message}`).join(' ')
@@ -45,6 +51,9 @@ interface Details {
   readonly hint: string
   readonly required_role: string
   readonly role: string
+  readonly origin: string
+  readonly csrf_token: string
+  readonly retry_after_seconds: number
 }
 
 function fieldOf(pointer: string): string {

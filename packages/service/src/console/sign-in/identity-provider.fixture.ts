@@ -14,11 +14,14 @@ export interface Person {
 }
 
 /** For tests: a real OpenID Connect provider on loopback that signs in whoever `person` is, without asking. */
-export async function startIdentityProvider(redirectUris: readonly string[], port = 0) {
+export async function startIdentityProvider(
+  redirectUris: readonly string[],
+  { port = 0, host = '127.0.0.1' }: { readonly port?: number; readonly host?: string } = {},
+) {
   const server = createServer()
   server.listen(port, '127.0.0.1')
   await once(server, 'listening')
-  const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const issuer = `http://${host}:${(server.address() as AddressInfo).port}`
   let person: Person = { sub: 'nobody' }
   const provider = new Provider(
     issuer,

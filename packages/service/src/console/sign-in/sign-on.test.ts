@@ -152,9 +152,8 @@ test('while the provider is down the page says so, and sign-in works as soon as 
   assert.equal(answer.status, 503)
   assert.match(answer.text, /identity provider does not answer/u)
   assert.equal(answer.headers.getSetCookie().length, 0)
-  await using back = await startIdentityProvider(
-    [`${beside.operatorUrl}/sign-in/oidc/callback`],
-    providerPort,
-  )
+  await using back = await startIdentityProvider([`${beside.operatorUrl}/sign-in/oidc/callback`], {
+    port: providerPort,
+  })
   assert.ok((await client.get('/sign-in/oidc')).location?.startsWith(`${back.issuer}/auth?`))
 })
