@@ -12,7 +12,7 @@ const PAGES_INTO_STREAM = 20
 const PAGES_INTO_THREAD = 50
 
 /** Prepares a request before the clock starts, and returns a function that sends it. */
-type Prepare = () => Promise<() => Promise<Answer>>
+type Prepare = () => Promise<() => Promise<Pick<Answer, 'status' | 'text'>>>
 
 /** Median latency of each operation, in milliseconds, one request at a time. */
 export async function measureOperations(
@@ -21,7 +21,11 @@ export async function measureOperations(
   progress: (what: string) => void,
 ): Promise<Map<string, number>> {
   const latencies = new Map<string, number>()
-  for (const [name, prepare, samples] of [...(await everyOperation(world)), ...(await bigOnes(stored))]) {
+  for (const [name, prepare, samples] of [
+    ...(await everyOperation(world)),
+    ...(await bigOnes(stored)),
+    ...operatorReads(world, stored),
+  ]) {
     progress(name)
     const times: number[] = []
     for (let i = 0; i < samples; i++) {
@@ -84,6 +88,37 @@ async function bigOnes(stored: StoredWorld): Promise<Measured[]> {
     ['createPackageTransfer into the thread of 10,000', send(partner, deepThread)],
   ]
   return measured.map(([name, prepare]) => [name, prepare, SAMPLES])
+}
+
+/** What the pages of the operator's console read. */
+function operatorReads(world: World, stored: StoredWorld): Measured[] {
+  const { busy, deepThread } = stored
+  const any = () => stored.anyPackage()
+  const paths: Readonly<Record<string, () => string>> = {
+    'operator: search by package id': () => `/search?id=${any().packageId}`,
+    'operator: search for nothing': () => '/search?id=nothing',
+    'operator: packages, newest': () => `/packages?limit=${PAGE}`,
+    'operator: packages of the long stream': () =>
+      `/packages?limit=${PAGE}&organization_id=${busy.organizationId}`,
+    'operator: packages in a rare state': () => `/packages?limit=${PAGE}&state=revoked`,
+    'operator: timeline of any package': () => `/packages/${any().packageId}`,
+    'operator: timeline of the thread of 10,000': () => `/threads/${deepThread}`,
+    'operator: deliveries, newest': () => `/deliveries?limit=${PAGE}`,
+    'operator: failed deliveries': () => `/deliveries?limit=${PAGE}&state=failed`,
+    'operator: preview of replays': () => '/replays',
+    'operator: endpoints': () => `/endpoints?limit=${PAGE}`,
+  }
+  return Object.entries(paths).map(([name, path]) => [
+    name,
+    async () => {
+      const at = path()
+      return async () => {
+        const { status, body } = await world.operate('GET', at)
+        return { status, text: JSON.stringify(body) }
+      }
+    },
+    SAMPLES,
+  ])
 }
 
 function read(by: Organization, path: () => string): Prepare {

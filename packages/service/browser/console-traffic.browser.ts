@@ -9,7 +9,15 @@ import {
   type DeliveryWorld,
   type PackageDraft,
 } from '@agent-exchange/testkit'
-import { assertQuiet, checkPage, openBrowser, type TestBrowser } from '@agent-exchange/testkit/browser'
+import {
+  accessibilityFaults,
+  assertNoHorizontalScroll,
+  assertQuiet,
+  checkPage,
+  openBrowser,
+  screenshot,
+  type TestBrowser,
+} from '@agent-exchange/testkit/browser'
 import type { Page } from 'playwright-core'
 
 const CANARY = 'CANARY-plaintext-of-a-package'
@@ -84,20 +92,21 @@ for (const [name, path] of Object.entries(PAGES))
     })
   })
 
-test('opened facts are accessible, too', async () => {
+test('opened facts are accessible on a narrow screen, too', async () => {
   for (const [name, path] of [
     ['console-package-open', `/packages/${story.draft.metadata.package_id}`],
     ['console-delivery-open', `/deliveries/${story.deliveryId}`],
     ['console-endpoint-open', `/endpoints/${endpointId}`],
-  ] as const)
-    await checkPage(browser, {
-      name,
-      address: setting.world.operatorUrl + path,
-      prepare: async (page) => {
-        await signIn(page)
-        await openDetails(page)
-      },
-    })
+  ] as const) {
+    const viewport = { width: 360, height: 900 }
+    await using watched = await browser.open(setting.world.operatorUrl + path, { viewport })
+    await signIn(watched.page)
+    await openDetails(watched.page)
+    await screenshot(watched.page, name)
+    await assertNoHorizontalScroll(watched.page)
+    assert.deepEqual(await accessibilityFaults(watched.page), [])
+    assertQuiet(watched)
+  }
 })
 
 test('[EVT-12] by clicking: send, see the timeline, break the receiver, see why, mend, replay, see it delivered', async () => {
@@ -129,7 +138,8 @@ test('[EVT-12] by clicking: send, see the timeline, break the receiver, see why,
   await step.locator('summary').click()
   await step.getByRole('link', { name: /^dlv_/u }).click()
   await page.getByText('Compare the signature base below').waitFor()
-  await page.getByText('signature base', { exact: false }).last().click()
+  await page.getByText('Attempt 1: connection, signature base').click()
+  await page.getByLabel('Signature base of attempt 1').getByText('"@method": POST').waitFor()
 
   receiver.reply = () => 204
   await page.getByLabel('Reason').fill('key of the receiver renewed')

@@ -166,13 +166,10 @@ function story(): Html {
           tone: 'info',
           from: 0,
           to: 1,
-          facts: html`<details>
-            <summary>Facts</summary>
-            ${definitionList([
-              ['Package', identifier('pkg_7f3k9d2m5q8r1t4w')],
-              ['Digest', html`<code>sha-256:kK2ZcGmBLH9q3rsv0N1pVfYxWc0hRZcQ8tXo5T1aJkA</code>`],
-            ])}
-          </details>`,
+          facts: definitionList([
+            ['Package', identifier('pkg_7f3k9d2m5q8r1t4w')],
+            ['Digest', html`<code>sha-256:kK2ZcGmBLH9q3rsv0N1pVfYxWc0hRZcQ8tXo5T1aJkA</code>`],
+          ]),
         },
         { at: step(879), title: 'Webhook delivery failed: 503', tone: 'bad', from: 1, to: 2 },
         { at: step(840), title: 'Webhook delivered', tone: 'good', from: 1, to: 2 },

@@ -123,12 +123,14 @@ test('a timeline is an ordered list that says in words what the picture shows', 
       lanes: ['Acme', 'exchange'],
       steps: [
         { ...step, from: 0, to: 1 },
-        { ...step, from: 1 },
+        { ...step, from: 1, facts: 'the facts' },
       ],
     }),
   )
   assert.match(made, /<ol class="steps" aria-label="Thread">/u)
   assert.match(made, /<bdi>Acme<\/bdi><bdi> to exchange<\/bdi>/u)
+  assert.equal(made.match(/<summary><strong>Package accepted<\/strong>/gu)?.length, 1)
+  assert.match(made, /<\/summary>\s*the facts\s*<\/details>/u)
   assert.equal(made.match(/<svg[^>]*aria-hidden="true"/gu)?.length, 3)
   assert.equal(made.match(/<polygon/gu)?.length, 1)
   const lanes = ['a', 'b', 'c', 'd', 'e', 'f', 'g']

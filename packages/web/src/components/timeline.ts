@@ -8,6 +8,7 @@ export interface TimelineStep {
   /** Index of the lane that acted, and of the one that it reached. */
   readonly from: number
   readonly to?: number
+  /** Opens below the title, without script. */
   readonly facts?: Part
 }
 
@@ -65,13 +66,17 @@ function letter(index: number): string {
 function entry(lanes: readonly string[], step: TimelineStep, isLast: boolean): Html {
   const { at, title, tone, from, to, facts } = step
   const target = to === undefined || to === from ? '' : ` to ${lanes[to] ?? ''}`
+  const parties = html`<bdi>${lanes[from] ?? ''}</bdi><bdi>${target}</bdi> · ${at}`
+  const text = facts
+    ? html`<details>
+        <summary><strong>${title}</strong><br /><span class="quiet">${parties}</span></summary>
+        ${facts}
+      </details>`
+    : html`<p><strong>${title}</strong></p>
+        <p class="quiet">${parties}</p>`
   return html`<li class="${tone}">
     ${strip(lanes, step, isLast)}
-    <div class="what">
-      <p><strong>${title}</strong></p>
-      <p class="quiet"><bdi>${lanes[from] ?? ''}</bdi><bdi>${target}</bdi> · ${at}</p>
-      ${facts}
-    </div>
+    <div class="what">${text}</div>
   </li>`
 }
 

@@ -70,8 +70,15 @@ function resultOf({ outcome, details: { status, error_class } }: Attempt): strin
 }
 
 function replayForm({ operator, csrfToken }: ConsoleCall, delivery: Delivery): Html | undefined {
-  const canFail = delivery.state === 'failed' || delivery.state === 'dead'
-  if (!canFail || delivery.endpoint.status !== 'active' || !hasRole(operator, 'operator')) return undefined
+  const hasFailed = delivery.state === 'failed' || delivery.state === 'dead'
+  // A replay that failed again has its own page.
+  if (
+    !hasFailed ||
+    delivery.replays.length > 0 ||
+    delivery.endpoint.status !== 'active' ||
+    !hasRole(operator, 'operator')
+  )
+    return undefined
   return form({
     id: 'replay',
     action: `${deliveryPath(delivery.delivery_id)}/replay`,
@@ -117,23 +124,17 @@ function attemptTable(attempts: readonly Attempt[]): Html {
     hidesCaption: true,
     columns: [
       { title: 'Attempt' },
-      { title: 'Started' },
       { title: 'Result' },
       { title: 'Duration', isNumeric: true },
       { title: 'Address' },
-      { title: 'TLS' },
-      { title: 'Signing key' },
       { title: 'Next attempt' },
     ],
-    rows: attempts.map(({ attempt, started_at, outcome, details }) => [
-      String(attempt),
-      exactTime(new Date(started_at)),
-      html`${deliveryBadgeOf(outcome)} ${resultOf({ attempt, started_at, outcome, details })}`,
-      details.duration_ms === undefined ? '–' : `${Math.round(details.duration_ms)} ms`,
-      visible(details.address ?? '–'),
-      details.tls_version ?? '–',
-      visible(details.key_id ?? '–'),
-      details.next_attempt_at === undefined ? '–' : exactTime(new Date(details.next_attempt_at)),
+    rows: attempts.map((each) => [
+      html`${each.attempt}: ${exactTime(new Date(each.started_at))}`,
+      html`${deliveryBadgeOf(each.outcome)} ${resultOf(each)}`,
+      each.details.duration_ms === undefined ? '–' : `${Math.round(each.details.duration_ms)} ms`,
+      visible(each.details.address ?? '–'),
+      each.details.next_attempt_at === undefined ? '–' : exactTime(new Date(each.details.next_attempt_at)),
     ]),
     empty: { title: 'No attempt yet', text: 'A worker sends it when it is due. Load the page again.' },
   })
@@ -143,15 +144,23 @@ function deliveryBadgeOf(outcome: string): Html {
   return deliveryBadge(outcome === 'retry' ? 'pending' : outcome === 'endpoint_gone' ? 'failed' : outcome)
 }
 
-/** Long texts of an attempt: the error, and the signature base to compare with what the receiver computes. */
-function evidenceOf({ attempt, details: { error, signature_base } }: Attempt): Html | undefined {
-  if (error === undefined && signature_base === undefined) return undefined
+/** The rest of an attempt: its connection, its error, and the signature base to compare with the receiver's. */
+function evidenceOf({ attempt, details }: Attempt): Html {
+  const { error, signature_base, tls_version, key_id } = details
+  const facts: (readonly [string, Part])[] = [
+    ...(error === undefined ? [] : [['Error', html`<code>${visible(error)}</code>`] as const]),
+    ['TLS', tls_version ?? '–'],
+    ['Signing key', key_id === undefined ? '–' : identifier(key_id)],
+  ]
   return html`<details>
-    <summary>Attempt ${attempt}: ${error === undefined ? '' : 'error and '}signature base</summary>
-    ${error !== undefined && html`<p>Error: <code>${visible(error)}</code></p>`}
+    <summary>
+      Attempt ${attempt}:
+      ${error !== undefined && 'error, '}connection${signature_base !== undefined && ', signature base'}
+    </summary>
+    ${definitionList(facts)}
     ${
       signature_base !== undefined &&
-      html`<p class="quiet">The receiver must compute the same text, byte for byte.</p>
+      html`<p class="quiet">The receiver must compute the same signature base, byte for byte:</p>
         <pre tabindex="0" role="region" aria-label="Signature base of attempt ${attempt}">
 ${signature_base}</pre>`
     }

@@ -62,14 +62,18 @@ async function showThread({ params, query, api, show, now }: ConsoleCall): Promi
   ]
   const packages = table({
     caption: 'Packages of this thread',
-    columns: ['Package', 'State', 'From', 'To', 'Accepted'].map((title) => ({ title })),
-    rows: thread.packages.map((each) => packageRow(each, now).slice(0, -1)),
+    columns: ['Package', 'State', 'From', 'To', 'Accepted', 'Position'].map((title) => ({ title })),
+    rows: thread.packages.map((each) => [
+      ...packageRow(each, now).slice(0, -1),
+      String(each.thread_position),
+    ]),
     paging: pagingLinks(threadPath(thread.thread_id), {}, { after, next: thread.next_cursor }),
   })
+  const names = new Map(thread.packages.map((each) => [each.package_id, `package ${each.thread_position}`]))
   return show({
     title: 'Thread',
     main: html`${definitionList(facts)} ${packages}
       <h2>Timeline</h2>
-      ${timelineView(thread, 'What happened in the thread')}`,
+      ${timelineView(thread, 'What happened in the thread', names)}`,
   })
 }

@@ -29,7 +29,11 @@ const TONES: Readonly<Record<Step['outcome'], Tone>> = {
 }
 
 /** The picture: the exchange as the second lane, so that the first two parties are on its sides. */
-export function timelineView({ steps, is_complete }: StepList, label: string): Html {
+export function timelineView(
+  { steps, is_complete }: StepList,
+  label: string,
+  names: ReadonlyMap<string, string> = new Map(),
+): Html {
   const lanes = lanesOf(steps)
   const laneOf = (party: string) => {
     const lane = lanes.indexOf(party)
@@ -39,7 +43,7 @@ export function timelineView({ steps, is_complete }: StepList, label: string): H
     label,
     lanes: lanes.map((party) => (party === EXCHANGE ? 'the exchange' : visible(party))),
     steps: steps.map((step) => ({
-      at: exactTime(new Date(step.at)),
+      at: timeOfStep(step, names),
       title: step.what,
       tone: TONES[step.outcome],
       from: laneOf(step.from),
@@ -55,6 +59,12 @@ export function timelineView({ steps, is_complete }: StepList, label: string): H
   return html`${!is_complete && limit}${picture}`
 }
 
+/** In a thread, with the name of the package. */
+function timeOfStep({ at, package_id }: Step, names: ReadonlyMap<string, string>): Html {
+  const name = names.get(package_id ?? '')
+  return html`${exactTime(new Date(at))}${name !== undefined && ` · ${name}`}`
+}
+
 function lanesOf(steps: readonly Step[]): string[] {
   const parties = [...new Set(steps.flatMap(({ from, to }) => (to === undefined ? [from] : [from, to])))]
   const [first, ...others] = parties.filter((party) => party !== EXCHANGE)
@@ -62,7 +72,6 @@ function lanesOf(steps: readonly Step[]): string[] {
   return lanes.length <= MAXIMUM_LANES ? lanes : [...lanes.slice(0, MAXIMUM_LANES - 1), OTHERS]
 }
 
-/** Opens without script. */
 function stepFacts({ package_id, facts }: Step): Html {
   const shown: (readonly [string, Part])[] = Object.entries(facts).map(([name, value]) => [
     name.replaceAll('_', ' '),
@@ -70,10 +79,7 @@ function stepFacts({ package_id, facts }: Step): Html {
   ])
   const own: (readonly [string, Part])[] =
     package_id === undefined ? [] : [['package', link(package_id, packagePath(package_id))]]
-  return html`<details>
-    <summary>Facts</summary>
-    ${definitionList([...own, ...shown])}
-  </details>`
+  return definitionList([...own, ...shown])
 }
 
 const PATHS: Readonly<Record<string, (id: string) => string>> = {
@@ -89,6 +95,7 @@ function valueOf(name: string, value: unknown): Part {
   const text = String(value)
   const path = PATHS[name]
   if (path) return link(text, path(text))
+  if (name === 'hash') return html`<bdi class="id">${text}</bdi>`
   return name.endsWith('_id') ? identifier(text) : visible(text)
 }
 

@@ -27,9 +27,7 @@ export const searchPages: readonly ConsolePage[] = [
 ]
 
 function searchForm(id: string | undefined): Html {
-  const hint =
-    'The whole id of a package, thread, receipt, event, notification, delivery, endpoint, agent, organization or client, or a correlation id.'
-  return filterForm({
+  const form = filterForm({
     id: 'search',
     action: '/search',
     fields: [
@@ -37,7 +35,6 @@ function searchForm(id: string | undefined): Html {
         kind: 'search',
         name: 'id',
         label: 'Id',
-        hint,
         isRequired: true,
         maxLength: 1_024,
         ...(id !== undefined && { value: id }),
@@ -45,6 +42,11 @@ function searchForm(id: string | undefined): Html {
     ],
     submitLabel: 'Find',
   })
+  return html`<p>
+      Enter the whole id of a package, thread, receipt, event, notification, delivery, endpoint, agent,
+      organization or client, or the correlation id of a submitted package.
+    </p>
+    ${form}`
 }
 
 function results(id: string, items: readonly Found[]): Html {

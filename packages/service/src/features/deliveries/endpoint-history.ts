@@ -1,5 +1,6 @@
 import { fragment, type Queries } from '../../db/database.ts'
 import { startOfIds } from '../../kernel/ids.ts'
+import { CAN_BE_REPLAYED } from './replay-many.ts'
 
 /** Deliveries of an endpoint that were created in one interval, by what became of them. */
 export interface EndpointInterval {
@@ -72,11 +73,16 @@ function boundsBefore(now: string): string[] {
   )
 }
 
-/** The newest delivery to an endpoint that failed or is a dead letter. */
+/** Failed deliveries of an endpoint, the newest first, of which one that can be replayed is looked for. */
+const MAXIMUM_FAILED_READ = 100
+
+/** The newest failed delivery to an endpoint whose event has not arrived since and is not under way. */
 export async function lastFailedOf(db: Queries, endpointId: string): Promise<string | undefined> {
   const [row] = await db.byIndex<{ delivery_id: string }[]>`
-    select delivery_id from delivery
-    where webhook_endpoint_id = ${endpointId} and state in ('failed', 'dead')
-    order by delivery_id desc limit 1`
+    select delivery_id from (
+      select delivery_id, webhook_endpoint_id, package_id, notification_id from delivery
+      where webhook_endpoint_id = ${endpointId} and state in ('failed', 'dead')
+      order by delivery_id desc limit ${MAXIMUM_FAILED_READ}) as failed
+    where ${CAN_BE_REPLAYED} order by delivery_id desc limit 1`
   return row?.delivery_id
 }

@@ -71,7 +71,10 @@ export function notificationStep(
       event_id: notification.event_id,
       sequence: notification.sequence,
       acknowledged_at,
-      deliveries: deliveries.map(({ delivery_id, state }) => ({ delivery_id, state })),
+      deliveries:
+        deliveries.length === 0
+          ? undefined
+          : deliveries.map(({ delivery_id, state }) => ({ delivery_id, state })),
     }),
   }
 }
