@@ -37,7 +37,7 @@ export async function showReplay(call: ConsoleCall): Promise<PageAnswer> {
         A replay sends the same event again, byte for byte, as a new delivery. Only the last failed delivery
         of each notification counts, and none that has arrived since.
       </p>
-      ${filters} ${previewTable(preview)} ${confirmForm(call, preview, filter)}`,
+      ${filters} ${consequence(call, preview)} ${previewTable(preview)} ${confirmForm(call, preview, filter)}`,
   })
 }
 
@@ -80,39 +80,45 @@ function previewTable({ endpoints }: Preview): Html {
   })
 }
 
+/** What a replay would do, before it does. */
+function consequence({ operator }: ConsoleCall, preview: Preview): Html {
+  const ready = replayable(preview)
+  const rest = preview.count - ready
+  const would = notice({
+    tone: 'info',
+    title: `Nothing has been replayed yet. ${countText(preview)} ${ready === 1 ? 'delivery' : 'deliveries'} would be.`,
+    text: 'The receivers get these events again. A receiver that has stored an event drops the duplicate.',
+  })
+  const cannot = notice({
+    tone: 'warn',
+    title: `${rest.toLocaleString('en')} cannot be replayed.`,
+    text: 'Their endpoints are disabled or deleted. Enable an endpoint first; its page can replay what it missed.',
+  })
+  return html`${rest > 0 && cannot}${ready > 0 && hasRole(operator, 'operator') && would}`
+}
+
 function confirmForm(
   { operator, csrfToken }: ConsoleCall,
   preview: Preview,
   filter: Filter,
 ): Html | undefined {
-  const ready = replayable(preview)
-  const rest = preview.count - ready
-  const left =
-    rest > 0 &&
-    notice({
-      tone: 'warn',
-      title: `${rest.toLocaleString('en')} cannot be replayed.`,
-      text: 'Their endpoints are disabled or deleted. Enable an endpoint first; its page can replay what it missed.',
-    })
-  if (ready === 0 || !hasRole(operator, 'operator')) return html`${left}`
+  if (replayable(preview) === 0 || !hasRole(operator, 'operator')) return undefined
   const hidden = Object.entries(filter).flatMap(([name, value]): Field[] =>
     value === undefined ? [] : [{ kind: 'hidden', name, value }],
   )
-  const count = `${ready.toLocaleString('en')}${preview.more ? ' or more' : ''}`
-  return html`${left}
-  ${notice({
-    tone: 'info',
-    title: `Nothing has been replayed yet. ${count} ${ready === 1 ? 'delivery' : 'deliveries'} would be.`,
-    text: 'The receivers get these events again. A receiver that has stored an event drops the duplicate.',
-  })}
-  ${form({
-    id: 'replay',
-    action: '/replay',
-    csrfToken,
-    fields: [...hidden, reasonField],
-    submit: { label: `Replay ${count}` },
-    cancel: { href: '/deliveries', label: 'Cancel' },
-  })}`
+  return html`<h2>Replay them</h2>
+    ${form({
+      id: 'replay',
+      action: '/replay',
+      csrfToken,
+      fields: [...hidden, reasonField],
+      submit: { label: `Replay ${countText(preview)}` },
+      cancel: { href: '/deliveries', label: 'Cancel' },
+    })}`
+}
+
+function countText(preview: Preview): string {
+  return `${replayable(preview).toLocaleString('en')}${preview.more ? ' or more' : ''}`
 }
 
 function replayable({ endpoints }: Preview): number {
