@@ -84,8 +84,8 @@ async function plansOf(run: (queries: Queries) => Promise<unknown>): Promise<str
   return Promise.all(plans)
 }
 
-const listed = (filter: PackageFilter, after?: string) => (queries: Queries) =>
-  listPackages(queries, filter, { after, limit: 25, party: 'sender' })
+const listed = (filter: PackageFilter, cursor?: string) => (queries: Queries) =>
+  listPackages(queries, filter, { after: cursor, limit: 25, party: 'sender' })
 const at = (number: number) => new Date(Date.parse(START) + number * 1_000).toISOString()
 const delivery = {
   delivery_id: 'dlv_x',

@@ -88,9 +88,12 @@ function replayForm({ operator, csrfToken }: ConsoleCall, delivery: Delivery): H
   })
 }
 
+function time(at: string | undefined): Part {
+  return at === undefined ? '–' : exactTime(new Date(at))
+}
+
 function factsOf(delivery: Delivery): (readonly [string, Part])[] {
   const { endpoint, organization_id: owner, webhook_endpoint_id: endpointId, replay_of: original } = delivery
-  const time = (at: string | undefined): Part => (at === undefined ? '–' : exactTime(new Date(at)))
   return [
     ['Delivery', identifier(delivery.delivery_id)],
     ['State', deliveryBadge(delivery.state)],
@@ -134,7 +137,7 @@ function attemptTable(attempts: readonly Attempt[]): Html {
       html`${deliveryBadgeOf(each.outcome)} ${resultOf(each)}`,
       each.details.duration_ms === undefined ? '–' : `${Math.round(each.details.duration_ms)} ms`,
       visible(each.details.address ?? '–'),
-      each.details.next_attempt_at === undefined ? '–' : exactTime(new Date(each.details.next_attempt_at)),
+      time(each.details.next_attempt_at),
     ]),
     empty: { title: 'No attempt yet', text: 'A worker sends it when it is due. Load the page again.' },
   })

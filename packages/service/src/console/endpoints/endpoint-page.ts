@@ -84,7 +84,7 @@ function successCurve({ intervals, maximum_count }: History): Html {
   return linePlot({
     title: 'Deliveries by result',
     unit: `created per hour, at most ${maximum_count.toLocaleString('en')} counted`,
-    labels: intervals.map(({ from }) => `${from.slice(11, 16)}`),
+    labels: intervals.map(({ from }) => from.slice(11, 16)),
     labelTitle: 'Hour from (UTC)',
     series: [
       { name: 'arrived', values: intervals.map(({ delivered }) => delivered) },

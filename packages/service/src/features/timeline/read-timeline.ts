@@ -12,7 +12,7 @@ import type { Step } from './step.ts'
 const MAXIMUM_RECORDS_PER_PACKAGE = 100
 const MAXIMUM_DELIVERIES_PER_PACKAGE = 50
 const MAXIMUM_NOTIFICATIONS = 1_000
-export const MAXIMUM_STEPS = 500
+const MAXIMUM_STEPS = 500
 
 export interface StepList {
   /** In order of time. */
