@@ -20,7 +20,7 @@ export function outsideText(text: string): Html {
 /** A command to paste. */
 export function commandLine(command: string): Html {
   return html`<div class="copy command">
-    <pre tabindex="0"><code>${command}</code></pre>
+    <pre tabindex="0">${command}</pre>
     <button type="button" data-copy="${command}" aria-label="Copy the command" hidden>Copy</button>
   </div>`
 }

@@ -2,7 +2,6 @@ import {
   confirmation,
   definitionList,
   exactTime,
-  form,
   html,
   identifier,
   table,
@@ -83,7 +82,7 @@ function history({ key_events }: Agent): Html {
         identifier(event.key_id),
         event.kind,
         exactTime(new Date(event.recorded_at)),
-        outsideText(event.actor),
+        identifier(event.actor),
         detailsOf(event.details),
       ]),
       empty: { title: 'No events', text: 'Registration, rotation and revocation of keys appear here.' },
@@ -91,11 +90,18 @@ function history({ key_events }: Agent): Html {
 }
 
 function detailsOf(details: object): Html | undefined {
-  const members = Object.entries(details)
+  const members = Object.entries(details).filter(([, value]) => value !== null)
   if (members.length === 0) return undefined
-  return html`<ul class="plain">
-    ${members.map(([name, value]) => html`<li>${name}: ${outsideText(typeof value === 'string' ? value : JSON.stringify(value))}</li>`)}
-  </ul>`
+  const lines = members.map(([name, value]) => {
+    const text = typeof value === 'string' ? value : JSON.stringify(value)
+    return html`<li>${name.replaceAll('_', ' ')}: ${outsideText(text)}</li>`
+  })
+  return html`<details>
+    <summary>Show</summary>
+    <ul class="plain">
+      ${lines}
+    </ul>
+  </details>`
 }
 
 async function changes({ api, csrfToken }: ConsoleCall, agent: Agent): Promise<Html> {
@@ -124,22 +130,26 @@ async function changes({ api, csrfToken }: ConsoleCall, agent: Agent): Promise<H
         submit: { label: 'Set status', tone: 'primary' },
       },
     })}
-    ${form({
-      id: 'certification',
-      action: `${path}/certification`,
-      csrfToken,
-      fields: [
-        {
-          kind: 'select',
-          name: 'status',
-          label: 'Certification',
-          isRequired: true,
-          value: agent.certification_status ?? '',
-          options: optionsOf(certification_statuses),
-        },
-        OPTIONAL_REASON,
-      ],
-      submit: { label: 'Set certification' },
+    ${confirmation({
+      summary: 'Set the certification…',
+      explanation: 'Every agent sees the certification in the directory.',
+      form: {
+        id: 'certification',
+        action: `${path}/certification`,
+        csrfToken,
+        fields: [
+          {
+            kind: 'select',
+            name: 'status',
+            label: 'Certification',
+            isRequired: true,
+            value: agent.certification_status ?? '',
+            options: optionsOf(certification_statuses),
+          },
+          OPTIONAL_REASON,
+        ],
+        submit: { label: 'Set certification', tone: 'primary' },
+      },
     })}
     <p>
       <a href="/invitations/new?organization_id=${agent.organization_id}&amp;agent_id=${agent.agent_id}"

@@ -63,14 +63,14 @@ function section(purpose: Purpose, keys: readonly PlatformKey[], now: Date): Htm
         { title: 'Status' },
         { title: 'Valid from' },
         { title: 'Revoked' },
-        { title: 'Endpoints', isNumeric: true },
+        ...(purpose === 'webhook' ? [{ title: 'Endpoints', isNumeric: true }] : []),
       ],
       rows: keys.map((key) => [
         identifier(key.key_id, pathTo('keys', key.key_id)),
         key.standby ? html`${statusBadge(key.status ?? '')} standby` : statusBadge(key.status ?? ''),
         timeOf(key.valid_from, now),
         key.revoked_at && timeOf(key.revoked_at, now),
-        key.endpoints ?? '',
+        ...(purpose === 'webhook' ? [key.endpoints ?? 0] : []),
       ]),
       empty: { title: 'No keys', text: 'The service creates them at its first start.' },
     })}`

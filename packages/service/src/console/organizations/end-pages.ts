@@ -26,7 +26,7 @@ export async function showEnd({ api, params, show, operator, csrfToken, now }: C
     ${table({
       caption: 'What is removed',
       hidesCaption: true,
-      columns: [{ title: 'What' }, { title: 'Number', isNumeric: true }, { title: 'How' }],
+      columns: [{ title: 'What' }, { title: 'Count', isNumeric: true }, { title: 'How' }],
       rows: plan.removed.map(({ what, count, or_more, how }) => [
         what.replaceAll('_', ' '),
         `${or_more ? 'more than ' : ''}${NUMBER.format(count)}`,
@@ -37,7 +37,7 @@ export async function showEnd({ api, params, show, operator, csrfToken, now }: C
     ${table({
       caption: 'What stays',
       hidesCaption: true,
-      columns: [{ title: 'What' }, { title: 'Number', isNumeric: true }, { title: 'Why' }],
+      columns: [{ title: 'What' }, { title: 'Count', isNumeric: true }, { title: 'Why' }],
       rows: plan.retained.map(({ what, count, why }) => [
         what,
         count === undefined ? '' : NUMBER.format(count),
@@ -85,7 +85,7 @@ function progress(
       removed.length > 0 &&
       table({
         caption: 'Removed so far',
-        columns: [{ title: 'What' }, { title: 'Number', isNumeric: true }],
+        columns: [{ title: 'What' }, { title: 'Count', isNumeric: true }],
         rows: removed.map(([what, count]) => [what.replaceAll('_', ' '), NUMBER.format(count)]),
       })
     }

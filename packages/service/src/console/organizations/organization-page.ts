@@ -108,7 +108,7 @@ async function clientsOf({ api, now }: ConsoleCall, id: string, mayChange: boole
       columns: [
         { title: 'Client' },
         { title: 'Agent' },
-        { title: 'Authentication' },
+        { title: 'Credential' },
         { title: 'Status' },
         { title: 'Created' },
       ],

@@ -1,4 +1,5 @@
 import type { Queries } from '../../db/database.ts'
+import type { OrganizationRow } from './organization-store.ts'
 import { readUsage } from './usage-store.ts'
 
 /** Large numbers are counted up to here. */
@@ -24,9 +25,17 @@ export interface EndPlan {
 }
 
 /** What the end of an organization removes, and what has to stay and why. Changes nothing. */
-export async function planEnd(db: Queries, organizationId: string): Promise<EndPlan> {
-  const [counts, usage] = await Promise.all([countsOf(db, organizationId), readUsage(db, organizationId)])
-  return { removed: removalsOf(counts), retained: retainedOf(counts, usage.stored_bytes) }
+export async function planEnd(
+  db: Queries,
+  { organization_id: id, contact }: Pick<OrganizationRow, 'organization_id' | 'contact'>,
+): Promise<EndPlan> {
+  const [counts, usage] = await Promise.all([countsOf(db, id), readUsage(db, id)])
+  const address = {
+    what: 'contact',
+    count: contact === null ? 0 : 1,
+    how: 'The mail address for alerts is removed.',
+  }
+  return { removed: [...removalsOf(counts), address], retained: retainedOf(counts, usage.stored_bytes) }
 }
 
 interface Counts {
@@ -86,7 +95,6 @@ function removalsOf(counts: Counts): PlannedRemoval[] {
     one('alerts', 'Deleted.'),
     one('notifications', 'Deleted from the stream of the organization.'),
     one('idempotency_records', 'Deleted.'),
-    { what: 'contact', count: 1, how: 'The mail address for alerts is removed.' },
   ]
 }
 

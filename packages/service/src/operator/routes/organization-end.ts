@@ -15,7 +15,7 @@ export const readEndPlan = read(PATH, input({}), async (call, db) => {
   const organization = await findOrganization(db, id)
   if (!organization) throw new Problem('resource_not_found')
   const end = await findEnd(db, id)
-  return { ...organization, ...(await planEnd(db, id)), ...(end && { end: toEnd(end) }) }
+  return { ...organization, ...(await planEnd(db, organization)), ...(end && { end: toEnd(end) }) }
 })
 
 /** Irreversible, so the request repeats the id. */

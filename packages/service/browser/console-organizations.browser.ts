@@ -1,0 +1,157 @@
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { setScene, startWorld, type Scene, type World } from '@agent-exchange/testkit'
+import {
+  accessibilityFaults,
+  assertNoHorizontalScroll,
+  assertQuiet,
+  checkPage,
+  openBrowser,
+  screenshot,
+  type TestBrowser,
+} from '@agent-exchange/testkit/browser'
+
+const AEX = fileURLToPath(new URL('../../cli/bin/aex.js', import.meta.url))
+const run = promisify(execFile)
+
+let world: World
+let scene: Scene
+let browser: TestBrowser
+let token: string
+let folder: string
+
+before(async () => {
+  world = await startWorld()
+  scene = await setScene(world)
+  const { body } = await world.operate('POST', '/operators', { name: 'alice', role: 'administrator' })
+  token = String(body['token'])
+  folder = mkdtempSync(join(tmpdir(), 'aex-console-'))
+  browser = await openBrowser()
+})
+after(async () => {
+  await browser?.[Symbol.asyncDispose]()
+  await world?.[Symbol.asyncDispose]()
+  if (folder) rmSync(folder, { recursive: true, force: true })
+})
+
+type Page = Awaited<ReturnType<TestBrowser['open']>>['page']
+
+async function signIn(page: Page): Promise<void> {
+  await page.getByLabel('Token').fill(token)
+  await page.getByRole('button', { name: 'Sign in' }).click()
+  await page.getByRole('button', { name: 'Sign out' }).waitFor()
+}
+
+test('create an organization, invite, join with the real command, see the agent', async () => {
+  await using watched = await browser.open(`${world.operatorUrl}/organizations`)
+  const { page } = watched
+  await signIn(page)
+  await page.getByRole('link', { name: 'Create an organization' }).click()
+  await page.getByLabel('Id').fill('org_browser')
+  await page.getByLabel('Name').fill('Browser GmbH')
+  await page.getByRole('button', { name: 'Create organization' }).click()
+  await page.getByText('org_browser was created.').waitFor()
+  await page.getByText('No agents yet').waitFor()
+
+  await page.getByRole('link', { name: 'Invite an agent' }).click()
+  await page.getByLabel('Agent', { exact: false }).first().fill('agent_browser')
+  await page.getByRole('button', { name: 'Create invitation' }).click()
+  const command = await page.locator('pre').innerText()
+  assert.deepEqual(await accessibilityFaults(page), [])
+  await screenshot(page, 'console-invitation-created')
+  const [, invitation = ''] = /^npx aex agent join (aexinv_\S+)$/u.exec(command.trim()) ?? []
+  assert.notEqual(invitation, '')
+
+  const joined = await run(process.execPath, [
+    AEX,
+    'agent',
+    'join',
+    invitation,
+    '--dir',
+    join(folder, 'agent'),
+  ])
+  assert.match(joined.stdout, /agent_browser of org_browser has joined/u)
+
+  await page.getByRole('link', { name: 'See when it was used' }).click()
+  await page.getByText('Joined as').waitFor()
+  await page.getByRole('link', { name: 'org_browser' }).click()
+  await page.getByRole('link', { name: 'agent_browser' }).first().click()
+  await page.getByRole('heading', { name: 'History of the keys' }).waitFor()
+  assert.equal(await page.getByRole('cell', { name: 'registered' }).count(), 2)
+  assertQuiet(watched)
+})
+
+test('suspend and resume an organization, then end it by its id', async () => {
+  const id = 'org_browser_end'
+  await world.operate('POST', '/organizations', { organization_id: id, name: 'To be ended' })
+  await using watched = await browser.open(`${world.operatorUrl}/organizations/${id}`)
+  const { page } = watched
+  await signIn(page)
+  await page.getByText('Suspend…').click()
+  await page.getByLabel('Reason').fill('incident 7')
+  await page.getByRole('button', { name: 'Suspend organization' }).click()
+  await page.getByText('every request of this organization is refused').waitFor()
+  await page.getByText('Resume…').click()
+  await page.getByRole('button', { name: 'Resume organization' }).click()
+  await page.getByText('is active again').waitFor()
+  await page.getByRole('link', { name: 'End this organization' }).click()
+  await page.getByRole('heading', { name: 'What stays, and why' }).waitFor()
+  await page.getByLabel(`Type ${id} to confirm`).fill(id)
+  await page.getByLabel('Reason').fill('contract ended')
+  await page.getByRole('button', { name: 'End organization for ever' }).click()
+  await page.getByRole('button', { name: 'Continue now' }).click()
+  await page.getByText('finished').waitFor()
+  assert.equal((await world.operate('GET', `/organizations/${id}`)).body['status'], 'ended')
+  assertQuiet(watched)
+})
+
+/** Each in every width and both schemes. */
+const PAGES: readonly [name: string, path: () => string][] = [
+  ['organizations', () => '/organizations'],
+  ['organization', () => `/organizations/${scene.sender.organizationId}`],
+  ['organization-end', () => `/organizations/${scene.sender.organizationId}/end`],
+  ['invitation-new', () => '/invitations/new'],
+  ['agent', () => `/agents/${scene.sender.agentId}`],
+  ['skills', () => '/skills'],
+  ['keys', () => '/keys'],
+  ['log', () => '/log'],
+]
+for (const [name, path] of PAGES)
+  test(`${name} is accessible at every width, light and dark, and loads nothing from elsewhere`, async () => {
+    const address = world.operatorUrl + path()
+    await checkPage(browser, { name: `console-${name}`, address, prepare: signIn })
+  })
+
+test('the other pages are accessible on a phone', async () => {
+  const organization = `/organizations/${scene.sender.organizationId}`
+  const viewport = { width: 360, height: 900 }
+  await using watched = await browser.open(`${world.operatorUrl}/invitations`, {
+    viewport,
+    colorScheme: 'dark',
+  })
+  const { page } = watched
+  await signIn(page)
+  for (const path of [
+    '/invitations',
+    '/organizations/new',
+    `${organization}/export`,
+    `${organization}/clients/${scene.sender.clientId}`,
+    `${organization}/add-client`,
+    `${organization}/approve-connector`,
+    '/agents',
+    '/alerts',
+    '/backup',
+  ]) {
+    await page.goto(world.operatorUrl + path)
+    await screenshot(page, `console${path.replaceAll('/', '-')}-360-dark`)
+    await assertNoHorizontalScroll(page)
+    assert.deepEqual(await accessibilityFaults(page), [], path)
+  }
+  assertQuiet(watched)
+})
