@@ -14,7 +14,7 @@ test(
     await using exchange = await runningExchange()
     const { env, folder } = exchange
     const script = scriptOf(blocksOf('README.md', 'sh'), exchange)
-    assert.match(script, /aex org create.*aex agent init.*aex client create.*aex agent register.*curl/s)
+    assert.match(script, /aex org create.*aex invite create.*aex agent join.*curl/s)
     const { stdout } = await promisify(execFile)('bash', ['-euo', 'pipefail', '-c', script], {
       env,
       cwd: folder,

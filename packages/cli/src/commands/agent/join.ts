@@ -1,8 +1,9 @@
 import { text } from 'node:stream/consumers'
-import { createTlsFetch, joinExchange, type JoinedExchange } from '@agent-exchange/sdk/node'
+import { createTlsFetch, joinExchange, openAgentFolder, type JoinedExchange } from '@agent-exchange/sdk/node'
 import type { Command } from 'commander'
 import { explained } from '../../agent/agent-failure.ts'
 import { caOption, folderCommandOf, passphraseOption } from '../../agent/agent-options.ts'
+import { readConnector } from '../../agent/connector-settings.ts'
 import { nextStep, type Place } from '../../agent/next-step.ts'
 import { passphraseFrom } from '../../agent/passphrase.ts'
 import { skillsOption, type SkillVersions } from '../../agent/skill-option.ts'
@@ -40,6 +41,7 @@ async function join(given: string, options: JoinOptions): Promise<void> {
   const passphrase = passphraseFrom(passphraseFile)
   const invitation = given === '-' ? await text(process.stdin) : given
   const tls = ca === undefined ? undefined : createTlsFetch({ ca: readPem(ca) })
+  const transportModes = (await hasConnector(dir)) ? (['native', 'ds_x'] as const) : (['native'] as const)
   const place: Place = {
     dir,
     ...(passphraseFile !== undefined && { passphraseFile }),
@@ -49,7 +51,12 @@ async function join(given: string, options: JoinOptions): Promise<void> {
     const joined = await explained(place, () =>
       joinExchange(dir, {
         invitation,
-        registration: { implementation: 'aex', implementationVersion: '0.1.0', skillVersions: skill },
+        registration: {
+          implementation: 'aex',
+          implementationVersion: '0.1.0',
+          skillVersions: skill,
+          transportModes,
+        },
         ...(agent !== undefined && { agentId: agent }),
         ...(passphrase !== undefined && { passphrase }),
         ...(tls && { fetch: tls.fetch }),
@@ -60,6 +67,12 @@ async function join(given: string, options: JoinOptions): Promise<void> {
   } finally {
     await tls?.close()
   }
+}
+
+/** An agent that joins again keeps its connector. */
+async function hasConnector(dir: string): Promise<boolean> {
+  const known = await openAgentFolder(dir).catch(() => undefined)
+  return known !== undefined && (await readConnector(known)) !== undefined
 }
 
 function accessOf({ baseUrl, clientId, fingerprint }: JoinedExchange) {
