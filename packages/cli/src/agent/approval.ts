@@ -1,10 +1,19 @@
 import type { Approve } from '@agent-exchange/sdk'
+import { approverOf } from '@agent-exchange/sdk/node'
 import { CommandFailure } from '../failure.ts'
 import { ask } from './ask.ts'
+import { nextStep, type Place } from './next-step.ts'
 
-/** Uses the given reference, or asks the person at the terminal. */
-export function approvalBy(reference: string | undefined): Approve {
+/**
+ * Uses the given reference, or asks the person at the terminal. In a folder with an approver neither counts: a draft is
+ * approved at the desk.
+ */
+export function approvalBy(reference: string | undefined, place: Place & { readonly dir: string }): Approve {
   return async ({ packageId, recipient, policyId, purpose, checks }) => {
+    if (await approverOf(place.dir))
+      throw new CommandFailure(
+        `The policy requires a human approval, and this folder has an approver. Make a draft: ${nextStep(place, 'draft', 'create', '--help')}`,
+      )
     if (reference !== undefined) return { approved: true, approvalReference: reference }
     if (!process.stdin.isTTY)
       throw new CommandFailure(

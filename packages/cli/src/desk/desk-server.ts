@@ -12,6 +12,7 @@ import {
   readWebAssets,
   securityHeaders,
 } from '@agent-exchange/web'
+import { CommandFailure } from '../failure.ts'
 import { DONE, type DeskAnswer, type DoneCode } from './desk-call.ts'
 import { MAXIMUM_CONNECTIONS, REQUEST_TIMEOUT_MS, SESSION_VALID_MS } from './desk-limits.ts'
 import { createDeskPages } from './desk-pages.ts'
@@ -52,7 +53,11 @@ export async function startDesk(agent: FolderAgent, options: DeskOptions): Promi
   })
   server.maxConnections = MAXIMUM_CONNECTIONS
   server.listen(options.port, LOOPBACK)
-  await once(server, 'listening')
+  await once(server, 'listening').catch(() => {
+    throw new CommandFailure(
+      `Port ${options.port} of ${LOOPBACK} cannot be used. Choose another with --port.`,
+    )
+  })
   const { port } = server.address() as AddressInfo
   const origins = loopbackOrigins(port)
   // Cookies ignore ports, so each desk on this machine has a name of its own.

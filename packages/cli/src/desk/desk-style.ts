@@ -60,6 +60,7 @@ const STYLE = `.package {
   overflow-wrap: anywhere;
 }
 .choices {
+  max-width: 52rem;
   margin: 0 0 1rem;
   padding: 0.6rem 1rem;
   border: 1px solid var(--line);

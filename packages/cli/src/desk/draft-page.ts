@@ -21,9 +21,10 @@ export async function draftPage(call: DeskCall, values: DecisionValues = {}): Pr
   const evaluated = await agent.drafts.evaluate(id).catch(async (error: unknown) => {
     // Without the exchange the draft can be read and declined, and its checks are unknown.
     if (!(error instanceof ExchangeError) || error.code.startsWith('draft_')) throw error
-    return { draft: await agent.drafts.get(id), checks: [], passed: false, trouble: error.message }
+    const draft = await agent.drafts.get(id)
+    return { draft, checks: [], warnings: [], passed: false, trouble: error.message }
   })
-  const { draft, checks, passed } = evaluated
+  const { draft, checks, passed, warnings } = evaluated
   const trouble = 'trouble' in evaluated ? evaluated.trouble : undefined
   return {
     kind: 'page',
@@ -35,6 +36,14 @@ export async function draftPage(call: DeskCall, values: DecisionValues = {}): Pr
       ${trouble !== undefined && notice({ tone: 'warn', title: 'The checks could not be evaluated.', text: trouble })}
       ${checks.length > 0 && checkTable(checks)} ${rawView('Policy of this draft', draft.policy)}
       <h2>What will be sealed</h2>
+      ${
+        warnings.length > 0 &&
+        notice({
+          tone: 'warn',
+          title: 'Sentences of the template were not replaced.',
+          text: warnings.map(({ pointer }) => pointer).join(', '),
+        })
+      }
       <article class="package ours">${objectView(draft.object)}</article>
       <details>
         <summary>Exactly these bytes are sealed (RFC 8785)</summary>
@@ -61,16 +70,21 @@ function summary(draft: StoredDraft): Html {
 }
 
 function checkTable(checks: readonly CheckResult[]): Html {
+  const hasFailures = checks.some(({ passed }) => !passed)
   return table({
     caption: 'The five checks',
     hidesCaption: true,
-    columns: [{ title: 'Check' }, { title: 'Result' }, { title: 'What to change' }],
+    columns: [{ title: 'Check' }, { title: 'Result' }, ...(hasFailures ? [{ title: 'What to change' }] : [])],
     rows: checks.map(({ checkId, passed, failures }) => [
       labelOf(checkId),
       passed ? badge('good', 'passed') : badge('bad', 'failed'),
-      failures.map(({ pointer, message }) => html`<p>${textOf(pointer)}: ${textOf(message)}</p>`),
+      ...(hasFailures ? [failures.map(failureView)] : []),
     ]),
   })
+}
+
+function failureView({ pointer, message }: CheckResult['failures'][number]): Html {
+  return html`<p>${textOf(pointer)}: ${textOf(message)}</p>`
 }
 
 function decisionPart(call: DeskCall, draft: StoredDraft, passed: boolean, values: DecisionValues): Html {

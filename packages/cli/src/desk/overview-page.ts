@@ -12,7 +12,7 @@ export async function overviewPage(call: DeskCall): Promise<DeskAnswer> {
     identifier(threadId, pathTo('threads', threadId)),
     html`${last.event_type} ${relativeTime(new Date(last.occurred_at), now)}`,
     packages,
-    pending > 0 ? badge('warn', `${pending} new`) : badge('good', 'all processed'),
+    pending > 0 ? badge('warn', `${pending} not processed`) : badge('good', 'all processed'),
   ])
   return {
     kind: 'page',
@@ -44,7 +44,7 @@ export async function overviewPage(call: DeskCall): Promise<DeskAnswer> {
           { title: 'Thread' },
           { title: 'Last event' },
           { title: 'Packages', isNumeric: true },
-          { title: 'Agent' },
+          { title: 'Events' },
         ],
         rows,
         empty: {

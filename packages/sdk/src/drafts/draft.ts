@@ -1,6 +1,7 @@
 import type { PolicyEnvelope, ProtocolObject } from '@agent-exchange/protocol'
 import type { SendOptions } from '../agent.ts'
 import type { AgentAddress, RespondInput, SendInput, SentPackage } from '../exchange/send-input.ts'
+import type { SendWarning } from '../objects/placeholders.ts'
 import type { CheckResult } from '../policy/evaluate-policy.ts'
 import type { SignedDecision } from './approval.ts'
 
@@ -47,6 +48,8 @@ export interface EvaluatedDraft {
   readonly checks: readonly CheckResult[]
   /** Whether sending waits for a person: an approval is required, and there is none that counts. */
   readonly needsPerson: boolean
+  /** Sentences of a template that were not replaced. They do not prevent sending. */
+  readonly warnings: readonly SendWarning[]
 }
 
 /** What remains of a draft after it was sent: no content. */

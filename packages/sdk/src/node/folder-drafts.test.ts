@@ -61,8 +61,8 @@ test('[POL-03] a draft waits for a person; the approval is in the receipt as an 
   assert.deepEqual([draft.state, draft.approvalRequired], ['waiting', true])
   assert.equal(statSync(fileOf(draft.draftId)).mode & 0o777, 0o600)
   assert.equal(statSync(acme.folder.files.drafts).mode & 0o777, 0o700)
-  const { checks, passed, needsPerson } = await acme.drafts.evaluate(draft.draftId)
-  assert.deepEqual([checks.length, passed, needsPerson], [5, true, true])
+  const { checks, passed, needsPerson, warnings } = await acme.drafts.evaluate(draft.draftId)
+  assert.deepEqual([checks.length, passed, needsPerson, warnings], [5, true, true, []])
   assert.deepEqual(
     (await acme.pending()).forPerson.map(({ draftId }) => draftId),
     [draft.draftId],

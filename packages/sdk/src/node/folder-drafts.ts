@@ -10,6 +10,7 @@ import { sendDraft } from '../exchange/send-draft.ts'
 import type { Draft, SendDependencies } from '../exchange/send-input.ts'
 import { draftOfPackage } from '../exchange/send-package.ts'
 import { validInput } from '../exchange/valid-input.ts'
+import { placeholderWarnings } from '../objects/placeholders.ts'
 import { isApprovalRequired } from '../policy/evaluate-policy.ts'
 import { readApprover, type Approver } from './approver-file.ts'
 import { openDraftFiles, type DraftFile, type SentDraftFile } from './draft-files.ts'
@@ -136,7 +137,7 @@ export function openFolderDrafts(context: AgentContext, options: FolderDraftsOpt
       const { evaluation } = await runChecks(context, found.draft, signal)
       const { passed, checks } = evaluation
       const needsPerson = draft.approvalRequired && draft.state !== 'approved'
-      return { draft, passed, checks, needsPerson }
+      return { draft, passed, checks, needsPerson, warnings: placeholderWarnings(draft.object) }
     },
 
     async send(draftId, how = {}) {

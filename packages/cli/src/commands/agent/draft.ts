@@ -50,7 +50,7 @@ function createCommand(): Command {
 async function create(file: string, options: CreateOptions): Promise<void> {
   const { respondsTo } = options
   const { policy, skill } = await termsFrom(options)
-  const { draft, passed, checks } = await withAgent(options, async (agent) => {
+  const { draft, passed, checks, warnings } = await withAgent(options, async (agent) => {
     const to = options.to === undefined ? {} : { to: await addressOf(agent, options.to) }
     const terms = { policy, skill, ...to }
     const { draftId } = await agent.drafts.create(
@@ -61,10 +61,12 @@ async function create(file: string, options: CreateOptions): Promise<void> {
     return agent.drafts.evaluate(draftId)
   })
   if (options.json)
-    return console.log(visibleJson({ ...summaryOf(draft), passed, checks: snakeCased(checks) }))
+    return console.log(visibleJson({ ...summaryOf(draft), passed, checks: snakeCased(checks), warnings }))
   console.log(`${draft.draftId} is ${draft.state}`)
   for (const check of checks)
     console.log(`  ${check.checkId.padEnd(26)}${check.passed ? 'passed' : 'FAILED'}`)
+  for (const { pointer } of warnings)
+    console.error(`  warning: a sentence of the template: ${visible(pointer)}`)
   console.log(
     draft.state === 'waiting'
       ? `  approve  ${nextStep(options, 'desk')}`

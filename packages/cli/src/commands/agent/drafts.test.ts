@@ -35,6 +35,20 @@ test('[POL-03] a draft is made at the command line, waits for a person, and is s
   assert.match((await aexHere(...init, String(secret))).stderr, /approver_exists/u)
   assert.match((await aexHere('agent', 'approver', 'init', '--dir', bolt)).stderr, /typed at a terminal/u)
 
+  const typed = [
+    'agent',
+    'send',
+    String(objectFile),
+    '--policy',
+    String(policyFile),
+    '--approve',
+    'approval_1',
+  ]
+  assert.match(
+    (await aexHere(...typed, '--to', 'agent_bolt', '--dir', acme)).stderr,
+    /this folder has an approver/u,
+  )
+
   const create = ['draft', 'create', String(objectFile), '--policy', String(policyFile), '--to', 'agent_bolt']
   const made = JSON.parse(await succeeds('agent', ...create, '--dir', acme, '--json')) as {
     draft_id: string

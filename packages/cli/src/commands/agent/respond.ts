@@ -29,7 +29,7 @@ async function respond(packageId: string, file: string, options: RespondOptions)
   const { approve } = options
   const object = await objectFrom(file, ['response_object'])
   const terms = await termsFrom(options)
-  const sent = await withAgent({ ...options, approve: approvalBy(approve) }, async (agent) => {
+  const sent = await withAgent({ ...options, approve: approvalBy(approve, options) }, async (agent) => {
     const to = options.to === undefined ? undefined : await addressOf(agent, options.to)
     const input = { object, ...terms, ...(to && { to }) }
     return agent.respond(packageId, input, { onProgress: showProgress })

@@ -36,7 +36,7 @@ async function send(file: string, options: SendOptions): Promise<void> {
   const { approve } = options
   const object = await objectFrom(file, SENDABLE)
   const terms = await termsFrom(options)
-  const sent = await withAgent({ ...options, approve: approvalBy(approve) }, async (agent) => {
+  const sent = await withAgent({ ...options, approve: approvalBy(approve, options) }, async (agent) => {
     const to = options.to === undefined ? undefined : await addressOf(agent, options.to)
     return agent.send({ object, ...terms, ...(to && { to }) }, { onProgress: showProgress })
   })

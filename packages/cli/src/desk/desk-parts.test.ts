@@ -1,0 +1,112 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { schemaDocument } from '@agent-exchange/protocol'
+import { LINK_VALID_MS, MAXIMUM_SESSIONS, PASSPHRASE_PERIOD_MS, SESSION_VALID_MS } from './desk-limits.ts'
+import { routeOf } from './desk-routes.ts'
+import { createDeskSessions } from './desk-sessions.ts'
+import { createPassphraseTries, TooManyTries } from './passphrase-tries.ts'
+import { formParts, membersFrom } from './schema-form.ts'
+
+test('a link signs in once, until it is too old or replaced', () => {
+  let now = 0
+  const sessions = createDeskSessions(() => now)
+  assert.equal(sessions.enter(''), undefined)
+  const link = sessions.newLink()
+  assert.equal(sessions.enter(`${link}x`), undefined)
+  const session = sessions.enter(link)
+  assert.ok(sessions.isValid(session))
+  assert.equal(sessions.enter(link), undefined, 'used')
+  const replaced = sessions.newLink()
+  const next = sessions.newLink()
+  assert.equal(sessions.enter(replaced), undefined, 'replaced')
+  now += LINK_VALID_MS + 1
+  assert.equal(sessions.enter(next), undefined, 'too old')
+  assert.ok(sessions.isCsrfToken(session, sessions.csrfToken(session)))
+  const other = sessions.enter(sessions.newLink()) ?? ''
+  assert.ok(!sessions.isCsrfToken(session, sessions.csrfToken(other)), 'bound to its session')
+  now += SESSION_VALID_MS
+  assert.ok(!sessions.isValid(session))
+  assert.ok(!sessions.isValid(undefined))
+})
+
+test('the number of sessions is limited; the oldest ends', () => {
+  const sessions = createDeskSessions(() => 0)
+  const all = Array.from({ length: MAXIMUM_SESSIONS + 1 }, () => sessions.enter(sessions.newLink()))
+  assert.deepEqual(
+    all.map((session) => sessions.isValid(session)),
+    all.map((_session, index) => index > 0),
+  )
+})
+
+test('five wrong passphrases end the tries for a period, also when they come at once', async () => {
+  let now = 0
+  let tried = 0
+  const wrong = new Error('wrong')
+  const tries = createPassphraseTries(
+    () => now,
+    (error) => error === wrong,
+  )
+  const attempt = (error?: Error) =>
+    tries.attempt(async () => {
+      tried += 1
+      if (error) throw error
+    })
+  await assert.rejects(attempt(new Error('another failure')))
+  for (let count = 0; count < 4; count++) await assert.rejects(attempt(wrong), wrong)
+  await attempt()
+  assert.equal(tried, 6, 'a right one starts the count again')
+  const burst = await Promise.allSettled(Array.from({ length: 20 }, () => attempt(wrong)))
+  assert.equal(tried, 11)
+  assert.equal(
+    burst.filter((each) => each.status === 'rejected' && each.reason instanceof TooManyTries).length,
+    15,
+  )
+  await assert.rejects(attempt(), TooManyTries, 'the right one neither')
+  assert.equal(tries.waitMs(), PASSPHRASE_PERIOD_MS)
+  now += PASSPHRASE_PERIOD_MS
+  await attempt()
+})
+
+test('the form of an answer has a field for every member of the schema that a person fills in', () => {
+  const parts = formParts(schemaDocument('response_object'), new Set(['boundaries.disclosure_level']))
+  const names = parts.flatMap((part) => ('parts' in part ? part.parts.map(({ name }) => name) : [part.name]))
+  for (const name of [
+    'response_actions',
+    'response_summary',
+    'agreement.agrees_with_sender_summary',
+    'agreement.challenged_points',
+    'added_facts.statement',
+    'options.summary',
+    'recipient_request.deadline',
+    'boundaries.not_disclosed',
+  ])
+    assert.ok(names.includes(name), name)
+  assert.ok(!names.includes('boundaries.disclosure_level'))
+  assert.ok(!names.includes('options.option_id'), 'ids are made')
+  const fields = new URLSearchParams([
+    ['response_actions.challenge', 'on'],
+    ['response_actions.forged', 'on'],
+    ['response_summary', ' One can wait. '],
+    ['agreement.agrees_with_sender_summary', 'no'],
+    ['agreement.challenged_points', 'both\r\n\r\n short '],
+    ['options.summary', 'A first'],
+    ['__proto__', 'x'],
+  ])
+  const filled = parts.filter(({ name }) => /^(?:response_|agreement|options|added)/u.test(name))
+  assert.deepEqual(
+    membersFrom(filled, fields, (member) => `${member}_1`),
+    {
+      response_actions: ['challenge'],
+      response_summary: 'One can wait.',
+      agreement: { agrees_with_sender_summary: false, challenged_points: ['both', 'short'] },
+      options: [{ option_id: 'option_id_1', summary: 'A first' }],
+    },
+  )
+})
+
+test('addresses have ids of the protocol and nothing else', () => {
+  assert.equal(routeOf('GET', '/drafts/..%2f..'), undefined)
+  assert.equal(routeOf('GET', `/threads/${'x'.repeat(201)}`), undefined)
+  assert.equal(routeOf('GET', '/drafts/draft_1/decide'), 'wrong_method')
+  assert.ok(typeof routeOf('POST', '/drafts/draft_1/decide') === 'object')
+})
