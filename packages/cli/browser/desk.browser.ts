@@ -1,68 +1,32 @@
 import assert from 'node:assert/strict'
 import { readFileSync, writeFileSync } from 'node:fs'
-import { createServer, request } from 'node:http'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
-import { exampleObjects, validateObject, type ProtocolObject } from '@agent-exchange/protocol'
+import { exampleObjects } from '@agent-exchange/protocol'
 import { newObject } from '@agent-exchange/sdk'
-import { approveDraft } from '@agent-exchange/sdk/node'
-import { startWorld, type World } from '@agent-exchange/testkit'
 import {
   accessibilityFaults,
   assertNoHorizontalScroll,
   assertQuiet,
-  openBrowser,
   screenshot,
-  type TestBrowser,
-  type WatchedPage,
 } from '@agent-exchange/testkit/browser'
-import type { Page } from 'playwright-core'
-import {
-  guardedDraft,
-  PASSPHRASE,
-  SKILL,
-  startTwoDesks,
-  type DeskSide,
-  type TwoDesks,
-} from '../src/desk/desk.fixture.ts'
+import { guardedDraft, SKILL, type DeskSide } from '../src/desk/desk.fixture.ts'
+import { addressOf, fillDecision, startDeskTrial, type DeskTrial } from './desk-trial.fixture.ts'
 
-let world: World
-let desks: TwoDesks
-let browser: TestBrowser
-
+let trial: DeskTrial
 before(async () => {
-  world = await startWorld()
-  desks = await startTwoDesks(world)
-  browser = await openBrowser()
+  trial = await startDeskTrial()
 })
-after(async () => {
-  await browser?.[Symbol.asyncDispose]()
-  await desks?.[Symbol.asyncDispose]()
-  await world?.[Symbol.asyncDispose]()
-})
-
-type BrowserOptions = Parameters<TestBrowser['open']>[1]
-
-const addressOf = ({ desk }: DeskSide, path = '/') => `http://127.0.0.1:${desk.port}${path}`
-
-/** A browser that is signed in at a desk, on one of its pages. */
-async function signedIn(side: DeskSide, path = '/', options: BrowserOptions = {}): Promise<WatchedPage> {
-  const watched = await browser.open(side.desk.newLink(), options)
-  if (path !== '/') await watched.page.goto(addressOf(side, path))
-  return watched
-}
-
-async function fillDecision(page: Page, passphrase = PASSPHRASE): Promise<void> {
-  await page.getByLabel('Your name').fill('Ada Example')
-  await page.getByLabel('Reason').fill('The numbers are public.')
-  await page.getByLabel('Approver passphrase').fill(passphrase)
-}
+after(() => trial?.[Symbol.asyncDispose]())
 
 /** Every page in the widths and schemes of a phone and a laptop. */
 async function checkDeskPage(side: DeskSide, name: string, path: string): Promise<void> {
   for (const width of [360, 1_280])
     for (const colorScheme of ['light', 'dark'] as const) {
-      await using watched = await signedIn(side, path, { viewport: { width, height: 900 }, colorScheme })
+      await using watched = await trial.signedIn(side, path, {
+        viewport: { width, height: 900 },
+        colorScheme,
+      })
       await screenshot(watched.page, `desk-${name}-${width}-${colorScheme}`)
       await watched.page.evaluate(
         "document.querySelectorAll('main details').forEach((each) => (each.open = true))",
@@ -75,9 +39,9 @@ async function checkDeskPage(side: DeskSide, name: string, path: string): Promis
 }
 
 test('[POL-03] a draft is approved at the desk, sent, verified by the recipient, and answered', async () => {
-  const { acme, bolt } = desks
+  const { acme, bolt } = trial
   const draft = await guardedDraft(acme, bolt)
-  await using watched = await signedIn(acme)
+  await using watched = await trial.signedIn(acme)
   const { page } = watched
   await page.getByRole('link', { name: 'Reasoning package' }).click()
   assert.equal(await page.getByText('passed', { exact: true }).count(), 5)
@@ -103,7 +67,7 @@ test('[POL-03] a draft is approved at the desk, sent, verified by the recipient,
   assert.ok(evidence.includes('human_approved'))
   assert.ok(!evidence.includes('Ada Example'))
 
-  await using other = await signedIn(bolt)
+  await using other = await trial.signedIn(bolt)
   await other.page.getByRole('link', { name: draft.threadId }).click()
   await other.page.getByText('From the other company').waitFor()
   assert.equal(await other.page.getByText('Rails for two seat variants').count(), 0, 'still sealed')
@@ -144,11 +108,11 @@ test('[POL-03] a draft is approved at the desk, sent, verified by the recipient,
 })
 
 test('[POL-03] one changed byte after the approval is refused', async () => {
-  const { acme, bolt } = desks
+  const { acme, bolt } = trial
   const draft = await guardedDraft(acme, bolt)
   const file = join(acme.agent.folder.files.drafts, `${draft.draftId}.json`)
   const alter = () => writeFileSync(file, readFileSync(file, 'utf8').replace('week 12', 'week 13'))
-  await using watched = await signedIn(acme, `/drafts/${draft.draftId}`)
+  await using watched = await trial.signedIn(acme, `/drafts/${draft.draftId}`)
   const { page } = watched
   await fillDecision(page)
   await page.getByRole('button', { name: 'Approve' }).click()
@@ -165,10 +129,10 @@ test('[POL-03] one changed byte after the approval is refused', async () => {
 })
 
 test('what is approved is what was shown: a draft that changes under the form is refused', async () => {
-  const { acme, bolt } = desks
+  const { acme, bolt } = trial
   const draft = await guardedDraft(acme, bolt)
   const file = join(acme.agent.folder.files.drafts, `${draft.draftId}.json`)
-  await using watched = await signedIn(acme, `/drafts/${draft.draftId}`)
+  await using watched = await trial.signedIn(acme, `/drafts/${draft.draftId}`)
   await fillDecision(watched.page)
   writeFileSync(file, readFileSync(file, 'utf8').replace('week 12', 'week 13'))
   await watched.page.getByRole('button', { name: 'Approve' }).click()
@@ -177,9 +141,9 @@ test('what is approved is what was shown: a draft that changes under the form is
 })
 
 test('a declined draft is not sent; a package that nobody opened is revoked', async () => {
-  const { acme, bolt } = desks
+  const { acme, bolt } = trial
   const draft = await guardedDraft(acme, bolt)
-  await using watched = await signedIn(acme, `/drafts/${draft.draftId}`)
+  await using watched = await trial.signedIn(acme, `/drafts/${draft.draftId}`)
   const { page } = watched
   await fillDecision(page)
   await page.getByRole('button', { name: 'Decline' }).click()
@@ -200,162 +164,10 @@ test('a declined draft is not sent; a package that nobody opened is revoked', as
   await assert.rejects(bolt.agent.open(object.id), { code: 'content_unavailable' })
 })
 
-test('the link signs in one browser once; another site, host or browser gets nothing', async () => {
-  const { acme, bolt } = desks
-  const link = acme.desk.newLink()
-  await using first = await browser.open(link)
-  await first.page.getByText('Waiting for you').waitFor()
-  await using second = await browser.open(link)
-  await second.page.getByText('The link was used or is too old').waitFor()
-  await second.page.goto(addressOf(acme, '/drafts'))
-  await second.page.getByText('Open the link that').waitFor()
-  assert.equal(await second.page.getByText('agent_acme').count(), 0)
-
-  const answered = (path: string, options: object) =>
-    new Promise<{ status: number | undefined; text: string }>((resolve, reject) => {
-      const sent = request({ host: '127.0.0.1', port: acme.desk.port, path, ...options }, (response) => {
-        let text = ''
-        response.on('data', (chunk: Buffer) => (text += String(chunk)))
-        response.on('end', () => resolve({ status: response.statusCode, text }))
-      })
-      sent.on('error', reject)
-      sent.end()
-    })
-  const [cookie] = await first.page.context().cookies()
-  assert.ok(cookie?.httpOnly)
-  assert.deepEqual([cookie.name, cookie.sameSite], [`aex-desk-${acme.desk.port}`, 'Strict'])
-  const headers = { cookie: `${cookie.name}=${cookie.value}` }
-  assert.equal((await answered('/', { headers })).status, 200)
-  const rebound = await answered('/', { headers: { ...headers, host: `evil.example:${acme.desk.port}` } })
-  assert.deepEqual([rebound.status, rebound.text], [403, 'refused: host_not_allowed\n'])
-  const draft = await guardedDraft(acme, bolt)
-  const form = { 'content-type': 'application/x-www-form-urlencoded' }
-  const discard = { method: 'POST', headers: { ...headers, ...form } }
-  assert.match((await answered(`/drafts/${draft.draftId}/discard`, discard)).text, /^refused: cross_site/u)
-  const origin = `http://127.0.0.1:${acme.desk.port}`
-  const forged = { method: 'POST', headers: { ...headers, ...form, origin } }
-  assert.equal((await answered(`/drafts/${draft.draftId}/discard`, forged)).status, 403, 'no CSRF token')
-  assert.equal((await answered('/drafts/..%2f..%2fagent', { headers })).status, 404)
-
-  const attack = createServer((_request, response) => {
-    response.writeHead(200, { 'content-type': 'text/html' })
-    response.end(`<iframe src="${addressOf(acme)}"></iframe>
-      <form method="post" action="${addressOf(acme, `/drafts/${draft.draftId}/discard`)}"><button>Win</button></form>`)
-  })
-  await new Promise<void>((done) => void attack.listen(0, '127.0.0.1', done))
-  try {
-    const { port } = attack.address() as { port: number }
-    const { page } = first
-    await page.goto(`http://127.0.0.1:${port}/`)
-    const frame = page.frames().find((candidate) => candidate.parentFrame() !== null)
-    assert.doesNotMatch((await frame?.content()) ?? '', /Waiting for you/u)
-    await page.getByRole('button', { name: 'Win' }).click()
-    assert.match((await page.textContent('body')) ?? '', /^refused: origin_not_allowed/u)
-  } finally {
-    attack.closeAllConnections()
-    attack.close()
-  }
-  assert.equal((await acme.agent.drafts.get(draft.draftId)).state, 'waiting')
-  await acme.agent.drafts.discard(draft.draftId)
-})
-
-/** Would change the page, call out, or be seen at once if anything took it for markup. */
-const MARKUP = `"><img src=x onerror="document.title='owned'"><script>document.title='owned'</script></bdi></dd>&lt;b&gt;\u202e`
-
-/** Puts the markup into each string that the schema lets be anything. Returns the object and how many it holds. */
-function withMarkup(object: ProtocolObject): { readonly object: ProtocolObject; readonly count: number } {
-  const copy = structuredClone(object) as unknown as Record<string, unknown>
-  let count = 0
-  const visit = (at: Record<string, unknown>) => {
-    for (const [name, value] of Object.entries(at)) {
-      if (typeof value === 'object' && value !== null) visit(value as Record<string, unknown>)
-      if (typeof value !== 'string' || KEPT.has(name)) continue
-      at[name] = MARKUP
-      if (validateObject(copy).valid) count += 1
-      else at[name] = value
-    }
-  }
-  visit(copy)
-  return { object: copy as unknown as ProtocolObject, count }
-}
-/** Members of a new object that say who, when and under which policy. */
-const OWN: ReadonlySet<string> = new Set([
-  ...['id', 'thread_id', 'created_by', 'trace', 'sender', 'recipients', 'policy_envelope'],
-  ...['policy_id', 'allowed_recipients', 'human_approval'],
-])
-/** The exchange and the recipient compare these with the metadata. */
-const KEPT: ReadonlySet<string> = new Set(['organization_id', 'agent_id', 'thread_id', 'policy_id', 'id'])
-
-test('markup in every free-text member of the six objects is text, in a conversation and in a draft', async () => {
-  const { acme, bolt } = desks
-  const terms = { by: bolt.agent.identity, to: acme.agent.identity.organizationId, now: new Date() }
-  const made = newObject('policy_envelope', terms)
-  const policy = {
-    ...made,
-    purpose: MARKUP,
-    granularity: { ...made.granularity, level: MARKUP },
-    retention: { duration_days: 90 },
-  }
-  for (const type of Object.keys(exampleObjects) as (keyof typeof exampleObjects)[]) {
-    const fresh = newObject(type, { ...terms, policyId: policy.policy_id })
-    const example = structuredClone(exampleObjects[type]) as object
-    const own = Object.entries(fresh).filter(([name]) => OWN.has(name))
-    const full = { ...fresh, ...example, ...Object.fromEntries(own) } as ProtocolObject
-    const { object, count } = withMarkup(full)
-    assert.ok(validateObject(full).valid, type)
-    assert.ok(count >= 2, `${type} has free text`)
-    let packageId: string
-    let threadId: string
-    if (object.object_type === 'response_object') {
-      const asked = await guardedDraft(acme, bolt)
-      const first = { folder: acme.folder, name: 'Ada', reason: MARKUP, passphrase: PASSPHRASE }
-      await approveDraft({ ...first, draftId: asked.draftId, digest: asked.digest, decision: 'approved' })
-      await acme.agent.drafts.send(asked.draftId)
-      const answer = { ...object, thread_id: asked.threadId, responds_to_package_id: asked.packageId }
-      ;({ packageId, threadId } = await bolt.agent.respond(asked.packageId, {
-        object: answer,
-        policy,
-        skill: SKILL,
-      }))
-    } else
-      ({ packageId, threadId } = await bolt.agent.send({
-        object,
-        policy,
-        to: acme.agent.identity,
-        skill: SKILL,
-      }))
-    await acme.agent.open(packageId)
-    await using watched = await signedIn(acme, `/threads/${threadId}`)
-    await assertText(watched, watched.page.locator(`#${packageId}`), count)
-  }
-  const sent = await signedIn(acme, '/drafts')
-  await assertText(sent, sent.page.locator('main'), 1)
-  await sent[Symbol.asyncDispose]()
-  const draft = await guardedDraft(acme, bolt, MARKUP)
-  await using watched = await signedIn(acme, `/drafts/${draft.draftId}`)
-  await assertText(watched, watched.page.locator('article.package'), 2)
-  await acme.agent.drafts.discard(draft.draftId)
-})
-
-async function assertText(
-  watched: WatchedPage,
-  place: ReturnType<Page['locator']>,
-  count: number,
-): Promise<void> {
-  const { page } = watched
-  const text = (await place.textContent()) ?? ''
-  const shown = text.split(MARKUP.replace('\u202e', '\\u{202e}')).length - 1
-  assert.ok(shown >= count, `${shown} of ${count} are shown as text`)
-  assert.ok(!text.includes('\u202e'))
-  assert.equal(await page.locator('main img, main script, [onerror]').count(), 0)
-  assert.doesNotMatch(await page.title(), /owned/u)
-  assertQuiet(watched)
-}
-
 test('pages read the same without script', async () => {
-  const { acme, bolt } = desks
+  const { acme, bolt } = trial
   const draft = await guardedDraft(acme, bolt)
-  await using watched = await signedIn(acme, '/', {
+  await using watched = await trial.signedIn(acme, '/', {
     javaScriptEnabled: false,
     viewport: { width: 360, height: 800 },
   })
@@ -369,7 +181,7 @@ test('pages read the same without script', async () => {
 })
 
 test('the pages are accessible on a phone and a laptop, light and dark', async () => {
-  const { acme, bolt } = desks
+  const { acme, bolt } = trial
   const { threadId, packageId } = await bolt.agent.drafts
     .create({ ...(await plain(bolt, acme)) })
     .then(({ draftId }) => bolt.agent.drafts.send(draftId))
@@ -392,24 +204,3 @@ async function plain({ agent }: DeskSide, to: DeskSide) {
   const object = { ...fresh, facts, reasoning, business_context, intent, confidence }
   return { object, policy, to: to.agent.identity, skill: SKILL }
 }
-
-// The last one: nothing can be approved at this desk afterwards.
-test('wrong passphrases are limited, and the right one does not help then', async () => {
-  const { bolt, acme } = desks
-  const draft = await guardedDraft(bolt, acme)
-  await using watched = await signedIn(bolt, `/drafts/${draft.draftId}`)
-  const { page } = watched
-  for (let tries = 1; tries <= 5; tries++) {
-    await fillDecision(page, `a wrong passphrase ${tries}`)
-    await page.getByRole('button', { name: 'Approve' }).click()
-    if (tries < 5) {
-      await page.getByText('This is not the approver passphrase.').waitFor()
-      assert.equal(await page.getByLabel('Approver passphrase').inputValue(), '')
-      assert.equal(await page.getByLabel('Your name').inputValue(), 'Ada Example')
-    }
-  }
-  await page.getByText('Too many wrong passphrases.').waitFor()
-  await using other = await signedIn(bolt, `/drafts/${draft.draftId}`)
-  await other.page.getByText('Too many wrong passphrases.').waitFor()
-  assert.equal((await bolt.agent.drafts.get(draft.draftId)).state, 'waiting')
-})

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { schemaDocument, validateObject, type ResponseObject } from '@agent-exchange/protocol'
+import { schemaDocument, validateObject } from '@agent-exchange/protocol'
 import { ExchangeError, newObject, type OpenedPackage } from '@agent-exchange/sdk'
 import { button, CSRF_FIELD, html, notice, type Notice } from '@agent-exchange/web'
 import { pathTo, type DeskAnswer, type DeskCall } from './desk-call.ts'
@@ -82,7 +82,7 @@ export async function makeAnswer(call: DeskCall): Promise<DeskAnswer> {
     policy_envelope: { policy_id: policy.policy_id, purpose: PURPOSE },
   }
   const { failures, valid } = validateObject(object, agent.context.profile)
-  const empty = String(members['response_summary'] ?? '') === ''
+  const empty = members['response_summary'] === ''
   if (!valid || empty) {
     const errors = new Map(
       failures.map(({ pointer, message }) => [pointer.slice(1).replaceAll('/', '.'), message]),
@@ -95,7 +95,7 @@ export async function makeAnswer(call: DeskCall): Promise<DeskAnswer> {
     )
   }
   const skill = { id: metadata.skill_id, version: metadata.skill_version }
-  const draft = await agent.drafts.create({ respondsTo: id, object: object as ResponseObject, policy, skill })
+  const draft = await agent.drafts.create({ respondsTo: id, object, policy, skill })
   return { kind: 'redirect', to: pathTo('drafts', draft.draftId), done: 'drafted' }
 }
 

@@ -41,15 +41,6 @@ export function createDeskPages(options: {
     return String(page(site, { title, main, flash, styles: [style] }))
   }
 
-  function failure(status: number, title: string, explanation: string): DeskPage {
-    return {
-      kind: 'page',
-      status,
-      title,
-      main: notice({ tone: 'bad', title: 'Nothing was changed.', text: explanation }),
-    }
-  }
-
   return {
     text,
     failure,
@@ -72,6 +63,15 @@ export function createDeskPages(options: {
         new one. If you did not use the link yourself, somebody else did: stop the desk.
       </p>`,
     }),
+  }
+}
+
+function failure(status: number, title: string, explanation: string): DeskPage {
+  return {
+    kind: 'page',
+    status,
+    title,
+    main: notice({ tone: 'bad', title: 'Nothing was changed.', text: explanation }),
   }
 }
 

@@ -69,7 +69,9 @@ test('five wrong passphrases end the tries for a period, also when they come at 
 
 test('the form of an answer has a field for every member of the schema that a person fills in', () => {
   const parts = formParts(schemaDocument('response_object'), new Set(['boundaries.disclosure_level']))
-  const names = parts.flatMap((part) => ('parts' in part ? part.parts.map(({ name }) => name) : [part.name]))
+  const names = new Set(
+    parts.flatMap((part) => ('parts' in part ? part.parts.map(({ name }) => name) : [part.name])),
+  )
   for (const name of [
     'response_actions',
     'response_summary',
@@ -80,9 +82,9 @@ test('the form of an answer has a field for every member of the schema that a pe
     'recipient_request.deadline',
     'boundaries.not_disclosed',
   ])
-    assert.ok(names.includes(name), name)
-  assert.ok(!names.includes('boundaries.disclosure_level'))
-  assert.ok(!names.includes('options.option_id'), 'ids are made')
+    assert.ok(names.has(name), name)
+  assert.ok(!names.has('boundaries.disclosure_level'))
+  assert.ok(!names.has('options.option_id'), 'ids are made')
   const fields = new URLSearchParams([
     ['response_actions.challenge', 'on'],
     ['response_actions.forged', 'on'],

@@ -55,20 +55,12 @@ export function titleOf(object: ProtocolObject): string {
 
 /** The sentence that says what the object is about. */
 export function leadOf(object: ProtocolObject): string {
-  switch (object.object_type) {
-    case 'reasoning_package':
-      return object.reasoning.summary
-    case 'response_object':
-      return object.response_summary
-    case 'loop_thread':
-      return `${object.thread_type}: ${object.phase}`
-    case 'policy_envelope':
-      return object.purpose
-    case 'network_story':
-      return object.summary
-    case 'audit_event':
-      return object.decision ?? object.event_type
-  }
+  if (object.object_type === 'reasoning_package') return object.reasoning.summary
+  if (object.object_type === 'response_object') return object.response_summary
+  if (object.object_type === 'loop_thread') return `${object.thread_type}: ${object.phase}`
+  if (object.object_type === 'policy_envelope') return object.purpose
+  if (object.object_type === 'network_story') return object.summary
+  return object.decision ?? object.event_type
 }
 
 /** An object for people. Every member is shown, unknown ones too, and every value is text. */

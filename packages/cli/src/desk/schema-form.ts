@@ -60,7 +60,6 @@ function partOf(
 }
 
 function usedMembers(kind: FormGroup['kind'], name: string, members: readonly string[]): FormGroup {
-  const isId = (member: string) => member.endsWith('_id')
   const parts = members
     .filter((member) => !isId(member))
     .map((member): FormField => {
@@ -74,6 +73,10 @@ function usedMembers(kind: FormGroup['kind'], name: string, members: readonly st
       }
     })
   return { kind, name, parts, ids: members.filter(isId) }
+}
+
+function isId(member: string): boolean {
+  return member.endsWith('_id')
 }
 
 export interface FormValues {

@@ -121,6 +121,6 @@ export function draftIdOf(digest: string): string {
   return `draft_${Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')}`
 }
 
-export function isDraftId(text: string): boolean {
-  return DRAFT_ID.test(text)
+export function isDraftId(id: string): boolean {
+  return DRAFT_ID.test(id)
 }

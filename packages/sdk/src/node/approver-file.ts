@@ -120,7 +120,7 @@ export async function writeApprover(
 }
 
 function requirePassphrase(passphrase: string): void {
-  if ([...passphrase].length < MINIMUM_PASSPHRASE_CHARACTERS)
+  if (Array.from(passphrase).length < MINIMUM_PASSPHRASE_CHARACTERS)
     throw new ExchangeError('input_invalid', {
       what: `Choose an approver passphrase of at least ${MINIMUM_PASSPHRASE_CHARACTERS} characters.`,
     })

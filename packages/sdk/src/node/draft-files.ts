@@ -106,14 +106,6 @@ export function openDraftFiles(folder: string): DraftFiles {
     if (sent) throw new ExchangeError('draft_sent', { details: { draftId, packageId: sent.package_id } })
   }
 
-  async function write(path: string, content: DraftFile | SentDraftFile): Promise<void> {
-    const written = `${JSON.stringify(content, undefined, 2)}\n`
-    const { byteLength: bytes } = new TextEncoder().encode(written)
-    if (bytes > MAXIMUM_DRAFT_BYTES)
-      throw new ExchangeError('draft_limit', { details: { bytes, maximumBytes: MAXIMUM_DRAFT_BYTES } })
-    await writePrivateFile(path, written)
-  }
-
   return {
     ids: () => idsIn(folder),
     read,
@@ -157,6 +149,14 @@ export function openDraftFiles(folder: string): DraftFiles {
       return found.filter((file) => file !== undefined)
     },
   }
+}
+
+async function write(path: string, content: DraftFile | SentDraftFile): Promise<void> {
+  const written = `${JSON.stringify(content, undefined, 2)}\n`
+  const { byteLength: bytes } = new TextEncoder().encode(written)
+  if (bytes > MAXIMUM_DRAFT_BYTES)
+    throw new ExchangeError('draft_limit', { details: { bytes, maximumBytes: MAXIMUM_DRAFT_BYTES } })
+  await writePrivateFile(path, written)
 }
 
 async function idsIn(folder: string): Promise<string[]> {

@@ -247,12 +247,12 @@ test('replacing the approver needs the old passphrase and keeps decisions; a res
     replaceApprover(acme.path, PASSPHRASE, { ...next, passphrase: 'short' }),
     code('input_invalid'),
   )
-  const before = await acme.drafts.get(draft.draftId)
+  const first = await acme.drafts.get(draft.draftId)
   await replaceApprover(acme.path, PASSPHRASE, next)
-  const after = await acme.drafts.get(draft.draftId)
-  assert.equal(after.state, 'approved')
-  assert.equal(after.decision?.approval_reference, before.decision?.approval_reference)
-  assert.notEqual(after.decision?.signature.key_id, before.decision?.signature.key_id)
+  const second = await acme.drafts.get(draft.draftId)
+  assert.equal(second.state, 'approved')
+  assert.equal(second.decision?.approval_reference, first.decision?.approval_reference)
+  assert.notEqual(second.decision?.signature.key_id, first.decision?.signature.key_id)
   await assert.rejects(decide(draft), code('approver_locked'), 'the old passphrase is over')
   await resetApprover(acme.path, { passphrase: PASSPHRASE, cost: QUICK, approves: 'every_draft' })
   await assert.rejects(acme.drafts.send(draft.draftId), code('approval_invalid', 'signature'))

@@ -101,7 +101,7 @@ function scopeOf({ everyDraft }: ApproverOptions) {
 
 function show({ keyId, createdAt, approves }: Approver, options: ApproverOptions): void {
   if (options.json) return console.log(visibleJson({ key_id: keyId, created_at: createdAt, approves }))
-  console.log(`${keyId}`)
+  console.log(keyId)
   console.log(`  made      ${createdAt}`)
   console.log(`  approves  ${approves === 'policy' ? 'drafts whose policy requires it' : 'every draft'}`)
   console.log(`  desk      ${folderStep(options, 'desk')}`)
