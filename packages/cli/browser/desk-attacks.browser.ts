@@ -51,6 +51,9 @@ test('the link signs in one browser once; another site, host or browser gets not
   const forged = { method: 'POST', headers: { ...headers, ...form, origin } }
   assert.equal((await answered(`/drafts/${draft.draftId}/discard`, forged)).status, 403, 'no CSRF token')
   assert.equal((await answered('/drafts/..%2f..%2fagent', { headers })).status, 404)
+  assert.equal((await answered('//', { headers })).status, 400)
+  const unused = acme.desk.newLink()
+  assert.equal((await answered(unused.slice(unused.indexOf('/enter')), { method: 'HEAD' })).status, 401)
 
   const attack = createServer((_request, response) => {
     response.writeHead(200, { 'content-type': 'text/html' })
@@ -181,6 +184,7 @@ test('wrong passphrases are limited, and the right one does not help then', asyn
   const draft = await guardedDraft(bolt, acme)
   await using watched = await trial.signedIn(bolt, `/drafts/${draft.draftId}`)
   const { page } = watched
+  await using other = await trial.signedIn(bolt, `/drafts/${draft.draftId}`)
   for (let tries = 1; tries <= 5; tries++) {
     await fillDecision(page, `a wrong passphrase ${tries}`)
     await page.getByRole('button', { name: 'Approve' }).click()
@@ -191,7 +195,8 @@ test('wrong passphrases are limited, and the right one does not help then', asyn
     }
   }
   await page.getByText('Too many wrong passphrases.').waitFor()
-  await using other = await trial.signedIn(bolt, `/drafts/${draft.draftId}`)
+  await fillDecision(other.page)
+  await other.page.getByRole('button', { name: 'Approve' }).click()
   await other.page.getByText('Too many wrong passphrases.').waitFor()
   assert.equal((await bolt.agent.drafts.get(draft.draftId)).state, 'waiting')
 })

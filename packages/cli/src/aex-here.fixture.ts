@@ -23,6 +23,8 @@ export interface Running extends AsyncDisposable {
   readonly ended: Promise<Ending>
   /** Waits until it has printed something, to either of its outputs. */
   until(pattern: RegExp): Promise<void>
+  /** Standard output so far. */
+  printed(): string
   /** As Ctrl-C does it. */
   interrupt(): Promise<Ending>
 }
@@ -56,6 +58,7 @@ export function aexRunning(...args: string[]): Running {
   }
   return {
     ended,
+    printed: () => out.join(''),
     interrupt,
     [Symbol.asyncDispose]: async () => void (await interrupt()),
     async until(pattern) {

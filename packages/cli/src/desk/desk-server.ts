@@ -75,14 +75,17 @@ export async function startDesk(agent: FolderAgent, options: DeskOptions): Promi
     const fault = originFault(request, origins)
     if (fault)
       return void response.writeHead(403, { 'content-type': 'text/plain' }).end(`refused: ${fault}\n`)
-    const { pathname, searchParams } = new URL(request.url ?? '/', `http://${LOOPBACK}:${port}`)
+    const target = URL.parse(request.url ?? '/', `http://${LOOPBACK}:${port}`)
+    if (!target) return send(response, pages.failure(400, 'Refused', 'The address cannot be read.'))
+    const { pathname, searchParams } = target
     const method = request.method === 'HEAD' ? 'GET' : (request.method ?? '')
     const file = method === 'GET' ? files.get(pathname) : undefined
     if (file) {
       response.writeHead(200, { 'content-type': file.mediaType, 'cache-control': file.cacheControl })
       return void response.end(file.body)
     }
-    if (method === 'GET' && pathname === '/enter') return enter(response, searchParams.get('link') ?? '')
+    if (request.method === 'GET' && pathname === '/enter')
+      return enter(response, searchParams.get('link') ?? '')
     const session = readCookie(request.headers.cookie, cookie)
     if (!sessions.isValid(session)) return send(response, pages.signedOut())
     const route = routeOf(method, pathname)

@@ -1,7 +1,7 @@
 /** Limits of drafts and approvals. */
 
 /** Open drafts in one folder. */
-export const MAXIMUM_OPEN_DRAFTS = 200
+export const MAXIMUM_OPEN_DRAFTS = 100
 
 /** Size of one stored draft. The default limit of a request body is the same (O-14). */
 export const MAXIMUM_DRAFT_BYTES = 2_097_152

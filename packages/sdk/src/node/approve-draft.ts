@@ -1,7 +1,7 @@
 import { isSignedBy, signDecision, type Decision, type SignedDecision } from '../drafts/approval.ts'
 import { draftDigest, draftIdOf } from '../drafts/draft-document.ts'
 import { ExchangeError } from '../errors.ts'
-import { openAgentFolder } from './agent-folder.ts'
+import { openAgentFolder, type AgentFolder } from './agent-folder.ts'
 import {
   readApprover,
   unlockApprover,
@@ -9,7 +9,8 @@ import {
   type Approver,
   type NewApprover,
 } from './approver-file.ts'
-import { openDraftFiles } from './draft-files.ts'
+import { openDraftFiles, type DraftFile } from './draft-files.ts'
+import { withFileLock } from './file-lock.ts'
 
 export interface DraftDecision {
   /** The agent's folder. */
@@ -64,10 +65,10 @@ export type ApproverOptions = Omit<NewApprover, 'now'> & { readonly now?: () => 
  * await initApprover('./aex-agent', { passphrase })
  */
 export async function initApprover(folder: string, options: ApproverOptions): Promise<Approver> {
-  const { files } = await openAgentFolder(folder)
-  if (await readApprover(files.approver)) throw new ExchangeError('approver_exists')
-  await writeApprover(files.approver, { ...options, now: (options.now ?? (() => new Date()))() })
-  return registered(files.approver)
+  return changing(folder, async ({ approver: file }) => {
+    if (await readApprover(file)) throw new ExchangeError('approver_exists')
+    await writeApprover(file, timed(options))
+  })
 }
 
 /** Replaces the approver's key and passphrase. Needs the old passphrase; decisions about open drafts stay valid. */
@@ -76,27 +77,43 @@ export async function replaceApprover(
   oldPassphrase: string,
   options: ApproverOptions,
 ): Promise<Approver> {
-  const { files } = await openAgentFolder(folder)
-  const before = await registered(files.approver)
-  await unlockApprover(files.approver, oldPassphrase)
-  const now = (options.now ?? (() => new Date()))()
-  const next = await writeApprover(files.approver, { approves: before.approves, ...options, now })
-  const drafts = openDraftFiles(files.drafts)
-  for (const draftId of await drafts.ids()) {
-    const { decision } = await drafts.read(draftId).catch(() => ({ decision: undefined }))
-    if (!decision || !(await isSignedBy(decision, before))) continue
-    await drafts.decide(draftId, async () =>
-      signDecision(inputOf(decision), next, decision.approval_reference),
-    )
-  }
-  return registered(files.approver)
+  return changing(folder, async (files) => {
+    const before = await registered(files.approver)
+    await unlockApprover(files.approver, oldPassphrase)
+    const next = await writeApprover(files.approver, { approves: before.approves, ...timed(options) })
+    const drafts = openDraftFiles(files.drafts)
+    const signAgain = async ({ decision }: DraftFile) =>
+      decision && (await isSignedBy(decision, before))
+        ? signDecision(inputOf(decision), next, decision.approval_reference)
+        : undefined
+    for (const draftId of await drafts.ids()) await drafts.decide(draftId, signAgain).catch(ignoreDraftError)
+  })
 }
 
 /** Replaces the approver without the old passphrase. Every decision about an open draft is void from then on. */
 export async function resetApprover(folder: string, options: ApproverOptions): Promise<Approver> {
+  return changing(folder, async ({ approver: file }) => void (await writeApprover(file, timed(options))))
+}
+
+/** One change of the approver at a time. */
+async function changing(
+  folder: string,
+  work: (files: AgentFolder['files']) => Promise<void>,
+): Promise<Approver> {
   const { files } = await openAgentFolder(folder)
-  await writeApprover(files.approver, { ...options, now: (options.now ?? (() => new Date()))() })
-  return registered(files.approver)
+  return withFileLock(`${files.approver}.lock`, async () => {
+    await work(files)
+    return registered(files.approver)
+  })
+}
+
+function timed({ now = () => new Date(), ...options }: ApproverOptions): NewApprover {
+  return { ...options, now: now() }
+}
+
+/** A damaged, sent or discarded draft has no decision to keep. */
+function ignoreDraftError(error: unknown): void {
+  if (!(error instanceof ExchangeError) || !error.code.startsWith('draft_')) throw error
 }
 
 /** The registered approver of a folder; undefined if there is none. */

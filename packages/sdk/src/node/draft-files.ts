@@ -60,8 +60,14 @@ export interface DraftFiles {
   read(draftId: string): Promise<DraftFile>
   /** Stores a new draft. Returns the stored one if it is there already. */
   add(draft: Omit<DraftFile, 'format' | 'version'>): Promise<DraftFile>
-  /** Replaces the decision of a draft, alone among all processes. `decide` sees what is stored. */
-  decide(draftId: string, decide: (draft: DraftFile) => Promise<SignedDecision>): Promise<DraftFile>
+  /**
+   * Replaces the decision of a draft, alone among all processes. `decide` sees what is stored; if it returns undefined,
+   * nothing is written.
+   */
+  decide(
+    draftId: string,
+    decide: (draft: DraftFile) => Promise<SignedDecision | undefined>,
+  ): Promise<DraftFile>
   close(
     draftId: string,
     sent: Pick<SentDraftFile, 'digest' | 'package_id' | 'thread_id' | 'sent_at'>,
@@ -124,7 +130,9 @@ export function openDraftFiles(folder: string): DraftFiles {
     decide: (draftId, decide) =>
       locked(async () => {
         const before = await read(draftId)
-        const after = { ...before, decision: await decide(before) }
+        const decision = await decide(before)
+        if (!decision) return before
+        const after = { ...before, decision }
         await write(openPath(draftId), after)
         return after
       }),
