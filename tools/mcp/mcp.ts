@@ -1,0 +1,36 @@
+/** `npm run test:mcp`: the MCP server against official tools, real processes, injections and forged approvals. */
+
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { globSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { CONFORMANCE, INSPECTOR, installTools, TOOLS_VARIABLE } from './installed-tools.ts'
+
+const ROOT = resolve(import.meta.dirname, '../..')
+const folder = mkdtempSync(join(tmpdir(), 'aex-test-mcp-'))
+try {
+  const own = [
+    ...globSync('packages/mcp/trials/*.test.ts', { cwd: ROOT }),
+    'packages/mcp/src/approval-forgery.test.ts',
+  ]
+  let isPassed = await runs(own.toSorted())
+  const missing = await installTools(folder)
+  if (missing === undefined)
+    isPassed = (await runs(['tools/mcp/inspector-trial.ts', 'tools/mcp/conformance-trial.ts'])) && isPassed
+  else console.log(`skipped: ${missing} (${INSPECTOR}, ${CONFORMANCE})`)
+  process.exitCode = isPassed ? 0 : 1
+} finally {
+  rmSync(folder, { recursive: true, force: true })
+}
+
+/** One file at a time: each starts a database and processes of its own. */
+async function runs(files: readonly string[]): Promise<boolean> {
+  const child = spawn(process.execPath, ['-C', 'source', '--test', '--test-concurrency=1', ...files], {
+    cwd: ROOT,
+    env: { ...process.env, [TOOLS_VARIABLE]: folder },
+    stdio: 'inherit',
+  })
+  const [code] = (await once(child, 'exit')) as [number | null]
+  return code === 0
+}
