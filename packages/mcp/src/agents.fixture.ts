@@ -25,8 +25,12 @@ export interface TestAgent extends AsyncDisposable {
   policy(name: string, change?: (policy: PolicyEnvelope) => PolicyEnvelope): PolicyEnvelope
 }
 
-export async function startFolderAgent(world: World, name: string, partner: string): Promise<TestAgent> {
-  const dir = mkdtempSync(join(tmpdir(), `aex-mcp-${name}-`))
+export async function startFolderAgent(
+  world: World,
+  name: string,
+  partner: string,
+  dir: string = mkdtempSync(join(tmpdir(), `aex-mcp-${name}-`)),
+): Promise<TestAgent> {
   const identity = { organizationId: `org_${name}`, agentId: `agent_${name}` }
   await createAgentFolder(dir, { identity })
   await world.operate('POST', '/organizations', { organization_id: identity.organizationId, name })

@@ -30,9 +30,9 @@ export interface HttpProcess extends AsyncDisposable {
   readonly token: string
 }
 
-/** `aex agent mcp --http 0` in a process of its own. */
-export async function startHttpProcess(dir: string): Promise<HttpProcess> {
-  const { command, args } = commandOf(dir, '--http', '0')
+/** `aex agent mcp --http` in a process of its own, by default on a free port. */
+export async function startHttpProcess(dir: string, port = '0'): Promise<HttpProcess> {
+  const { command, args } = commandOf(dir, '--http', port)
   const child = spawn(command, args, { stdio: ['ignore', 'ignore', 'pipe'] })
   const stop = async () => {
     if (child.exitCode !== null || child.signalCode !== null) return

@@ -10,6 +10,7 @@ import { DEFAULT_SKILL, DEFAULT_SKILL_TEXT, readSkill, type Skill } from '../../
 import { CommandFailure } from '../../failure.ts'
 import { readBounded } from '../../verify/read-bounded.ts'
 import { VERSION } from '../../version.ts'
+import { visibleJson } from '../../visible.ts'
 import { wholeNumber } from '../../whole-number.ts'
 
 const TOKEN_FILE = 'mcp-token'
@@ -82,6 +83,7 @@ async function mcp(options: McpOptions): Promise<void> {
     await using server = await serveHttp(session, { port: http, token }).catch(() => {
       throw new CommandFailure(`Port ${http} cannot be used. Choose another with --http.`)
     })
+    if (options.json) console.log(visibleJson({ url: server.url, token_file: file }))
     console.error(`Serving MCP at ${server.url}. The bearer token is in ${file}. Ctrl-C ends it.`)
     await stopped
   })
