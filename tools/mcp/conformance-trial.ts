@@ -9,7 +9,7 @@ import { TOKEN } from '../../packages/mcp/src/clients.fixture.ts'
 import { companies } from '../../packages/mcp/src/companies.fixture.ts'
 import { listenHttp } from '../../packages/mcp/src/http/serve-http.ts'
 import { createServerFactory } from '../../packages/mcp/src/server/server-factory.ts'
-import { conformanceServer } from './conformance-server.ts'
+import { conformanceServer } from '../../packages/mcp/trials/conformance-server.ts'
 import { toolProgram } from './installed-tools.ts'
 import { startTokenProxy } from './token-proxy.ts'
 

@@ -47,7 +47,7 @@ export async function connected(
 
 export function wrapped(client: InstanceType<typeof Client>): TestClient {
   const call = (name: string, args: Record<string, unknown> = {}) =>
-    client.callTool({ name, arguments: args }) as Promise<CallToolResult>
+    client.callTool({ name, arguments: args })
   return {
     client,
     call,

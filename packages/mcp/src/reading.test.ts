@@ -32,7 +32,8 @@ for (const era of ERAS) {
     const [, marker = 'none'] =
       /^BEGIN UNTRUSTED DATA (\S+), written by agent_acme of org_acme\./u.exec(data.text) ?? []
     assert.ok(data.text.endsWith(`\nEND UNTRUSTED DATA ${marker}`))
-    assert.deepEqual((data._meta?.[UNTRUSTED_META] as { from: object }).from, {
+    const { _meta: { [UNTRUSTED_META]: mark } = {} } = data
+    assert.deepEqual((mark as { from: object }).from, {
       organization_id: 'org_acme',
       agent_id: 'agent_acme',
     })
@@ -66,7 +67,8 @@ test('resources show threads, packages, schemas and policies; the content of a p
     contents.map(({ uri }) => uri),
     [`aex://packages/${package_id}#provenance`, `aex://packages/${package_id}#untrusted`],
   )
-  assert.ok(contents[1]?._meta?.[UNTRUSTED_META])
+  const { _meta: mark = {} } = contents[1] ?? {}
+  assert.ok(UNTRUSTED_META in mark)
   const thread = await bolt.client.readResource({ uri: `aex://threads/${thread_id}` })
   assert.match(JSON.stringify(thread), /opened/u)
   await assert.rejects(bolt.client.readResource({ uri: 'aex://schemas/nothing' }), /not found/iu)

@@ -6,7 +6,7 @@ import type { Readable } from 'node:stream'
 import { connected, wrapped, type Era, type TestClient } from '../src/clients.fixture.ts'
 import { StdioClientTransport, StreamableHTTPClientTransport } from '../src/official-client.fixture.ts'
 
-export const AEX = resolve(import.meta.dirname, '../../cli/bin/aex.js')
+const AEX = resolve(import.meta.dirname, '../../cli/bin/aex.js')
 const START_MS = 30_000
 
 /** What a client configuration contains: a command and its arguments. */

@@ -59,8 +59,8 @@ test('the page writes a policy that the model sees, and each configuration of a 
   for (const { command = '', args = [] } of starting) {
     const transport = new StdioClientTransport({
       command,
-      args: args.map((each) => each.replace('/home/me/planner', join(folder, 'planner'))),
-      env: env as Record<string, string>,
+      args: args.map((each) => each.replace('/path/to/planner', join(folder, 'planner'))),
+      env,
       stderr: 'ignore',
     })
     await using client = wrapped(await connected(transport, 'auto'))
@@ -74,7 +74,7 @@ test('the page writes a policy that the model sees, and each configuration of a 
 })
 
 test('the page connects a client over HTTP', async () => {
-  const [over] = configurations.filter(({ url }) => url !== undefined)
+  const over = configurations.find(({ url }) => url !== undefined)
   const port = await freePort()
   await using server = await startHttpProcess(join(folder, 'planner'), String(port))
   assert.equal(over?.url?.replace('8700', String(port)), server.url)

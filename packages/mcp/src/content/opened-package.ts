@@ -7,7 +7,7 @@ import { objectTypeText, packageId, threadIdText, timeText } from '../tools/comm
 import { author, NOTICE } from './untrusted.ts'
 
 /** What this agent verified before it shows the content. */
-export const provenance = Type.Object({
+const provenance = Type.Object({
   package_id: packageId,
   thread_id: threadIdText,
   from: author,
@@ -22,7 +22,7 @@ export const provenance = Type.Object({
 })
 
 /** Content of the author, beside who it is and what proves it. */
-export const untrustedObject = Type.Object({
+const untrustedObject = Type.Object({
   notice: Type.Literal(NOTICE),
   from: author,
   verified_by: Type.Object({ key_id: Type.String(), fingerprint: Type.String() }),

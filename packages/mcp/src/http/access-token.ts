@@ -27,9 +27,10 @@ export async function accessToken(file: string): Promise<string> {
   return kept
 }
 
+const digest = (text: string) => createHash('sha256').update(text).digest()
+
 /** Compares digests, which have the same length, in constant time. */
 export function isBearer(header: string | undefined, token: string): boolean {
   const [scheme = '', given = ''] = (header ?? '').split(' ', 2)
-  const digest = (text: string) => createHash('sha256').update(text).digest()
   return timingSafeEqual(digest(given), digest(token)) && scheme.toLowerCase() === 'bearer'
 }

@@ -98,7 +98,7 @@ test('a page of another origin is refused, even with the token', async () => {
 })
 
 test('a wrong or missing token is refused before a server is built', async () => {
-  const before = built
+  const builtBefore = built
   for (const authorization of [
     '',
     'Bearer',
@@ -108,7 +108,7 @@ test('a wrong or missing token is refused before a server is built', async () =>
     TOKEN,
   ])
     assert.equal((await post({ authorization })).status, 401, authorization)
-  assert.equal(built, before)
+  assert.equal(built, builtBefore)
 })
 
 test('another path and a body above the limit are refused', async () => {

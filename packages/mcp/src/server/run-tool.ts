@@ -44,7 +44,7 @@ export async function runTool(
 
 /** Progress notifications, if the client asked for them. Their number only grows, as the protocol demands. */
 function progressOf({ mcpReq }: ServerContext): (message: string) => void {
-  const progressToken = mcpReq._meta?.progressToken
+  const { _meta: { progressToken } = {} } = mcpReq
   if (progressToken === undefined) return () => undefined
   let progress = 0
   return (message) => {

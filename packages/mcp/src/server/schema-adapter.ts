@@ -1,7 +1,7 @@
 import { toJson, validatorFor } from '@agent-exchange/protocol'
 import {
   fromJsonSchema,
-  type JsonSchemaType,
+  type JsonSchemaValidator,
   type StandardSchemaWithJSON,
 } from '@modelcontextprotocol/server'
 import type { TSchema } from 'typebox'
@@ -12,16 +12,15 @@ const SHOWN_FAILURES = 10
 export function mcpSchema<T>(schema: TSchema): StandardSchemaWithJSON<T, T> {
   const document = toJson(schema)
   const validate = validatorFor<T>(document, 'MCP')
-  return fromJsonSchema<T>(document as JsonSchemaType, {
-    getValidator:
-      <Value>() =>
-      (input: unknown) => {
-        const failures = validate(input, { nameUnknownMembers: true })
-        if (failures.length === 0) return { valid: true, data: input as Value, errorMessage: undefined }
-        const lines = failures
-          .slice(0, SHOWN_FAILURES)
-          .map(({ pointer, message }) => `${pointer === '' ? 'arguments' : pointer}: ${message}`)
-        return { valid: false, data: undefined, errorMessage: lines.join(' ') }
-      },
+  const check: JsonSchemaValidator<unknown> = (input) => {
+    const failures = validate(input, { nameUnknownMembers: true })
+    if (failures.length === 0) return { valid: true, data: input, errorMessage: undefined }
+    const lines = failures
+      .slice(0, SHOWN_FAILURES)
+      .map(({ pointer, message }) => `${pointer === '' ? 'arguments' : pointer}: ${message}`)
+    return { valid: false, data: undefined, errorMessage: lines.join(' ') }
+  }
+  return fromJsonSchema<T>(document, {
+    getValidator: <Value>(): JsonSchemaValidator<Value> => check as JsonSchemaValidator<Value>,
   })
 }

@@ -34,7 +34,7 @@ export interface Tool<Input extends TObject = TObject, Output extends TSchema = 
 
 /** A tool with its types checked against each other. */
 export function defineTool<Input extends TObject, Output extends TSchema>(tool: Tool<Input, Output>): Tool {
-  return tool as unknown as Tool
+  return tool
 }
 
 /** Hints of tools that only read. */

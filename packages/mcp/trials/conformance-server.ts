@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { fromJsonSchema, McpServer, ResourceTemplate, type ContentBlock } from '@modelcontextprotocol/server'
 import { Type } from 'typebox'
-import { mcpSchema } from '../../packages/mcp/src/server/schema-adapter.ts'
+import { mcpSchema } from '../src/server/schema-adapter.ts'
 
 /** A PNG of one pixel, and a WAV header without samples. */
 const PNG = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg=='
@@ -38,7 +38,7 @@ export function conformanceServer(): McpServer {
     content: [text('This tool intentionally returns an error for testing')],
   }))
   server.registerTool('test_tool_with_progress', { description, inputSchema }, async (_input, { mcpReq }) => {
-    const progressToken = mcpReq._meta?.progressToken
+    const { _meta: { progressToken } = {} } = mcpReq
     for (const progress of [0, 50, 100]) {
       if (progressToken !== undefined)
         await mcpReq.notify({
@@ -87,10 +87,11 @@ function registerResources(server: McpServer): void {
   )
 }
 
+const ask = (...contents: readonly ContentBlock[]) => ({
+  messages: contents.map((content) => ({ role: 'user' as const, content })),
+})
+
 function registerPrompts(server: McpServer): void {
-  const ask = (...contents: readonly ContentBlock[]) => ({
-    messages: contents.map((content) => ({ role: 'user' as const, content })),
-  })
   server.registerPrompt('test_simple_prompt', {}, () => ask(text('This is a simple prompt for testing.')))
   const two = Type.Object({ arg1: Type.String(), arg2: Type.String() })
   server.registerPrompt(
