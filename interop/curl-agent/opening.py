@@ -35,6 +35,10 @@ class NotOpened(Exception):
     """The package does not open with our key."""
 
 
+class WronglySealed(NotOpened):
+    """It names our key, and our key does not open it: a mistake of the sender."""
+
+
 def read_envelope(content):
     """A Flattened JWS (RFC 7515 section 7.2.2) in the form of the protocol."""
     envelope = exactly(parse(content), "protected", "payload", "signature")
@@ -82,7 +86,7 @@ def unseal(jwe, kid, key):
     try:
         token.deserialize(json.dumps({**jwe, "recipients": own}), key)
     except JWException as error:
-        raise NotOpened("it does not open with our key") from error
+        raise WronglySealed("it does not open with our key") from error
     return token.payload
 
 
@@ -115,6 +119,8 @@ def check_inside(item, aad, metadata, stated):
     require(item.get("responds_to_package_id") == metadata.get("responds_to_package_id"), "answers another package")
     if "policy_envelope" in item:
         require(item["policy_envelope"]["policy_id"] == stated["policy_id"], "another policy inside")
+        asked = item["policy_envelope"].get("human_approval", {}).get("required", False)
+        require(not asked or stated["human_approval"]["required"], "an approval inside that the receipt lacks")
     # The content of the aad is an open point (O-17). Metadata in it must match.
     try:
         bound = parse(aad)
@@ -124,27 +130,43 @@ def check_inside(item, aad, metadata, stated):
         require(bound[name] == metadata[name], f"sealed for another {name}")
 
 
-def main(given):
-    fetched = pathlib.Path(given.fetched)
-    resource, stated = read(fetched / "package.json"), read(fetched / "receipt.json")["receipt"]
-    kid, payload, payload_text, signed, signature = read_envelope((fetched / "content").read_bytes())
+def verified_plaintext(fetched, peers, agent, platform, own_key_id, own_key, schemas):
+    """Checks everything about a fetched package and returns its plaintext."""
+    resource, stated = fetched["package"], fetched["receipt"]
+    kid, payload, payload_text, signed, signature = read_envelope(fetched["content"])
     metadata, jwe = payload["metadata"], payload["jwe"]
 
     require(metadata == resource["metadata"], "the exchange shows other metadata than the sender signed")
-    require(metadata["recipient_agent_id"] == given.agent, "it is addressed to another agent")
-    peers, sender = Peers(given.peers), metadata["sender_agent_id"]
+    require(metadata["recipient_agent_id"] == agent, "it is addressed to another agent")
+    sender = metadata["sender_agent_id"]
     require(peers.organization(sender) == metadata["sender_org_id"], "the sender is of another organization")
-    since = accepted_at(read(fetched / "evidence.json"), metadata, kid, peers, given.platform)
+    since = accepted_at(fetched["evidence"], metadata, kid, peers, platform)
     key = peers.signing_key(sender, kid, metadata["created_at"], since)
     require(metadata["content_digest"] in digests(jwe, payload_text), "the digest is of other content")
     verify(key, signed, signature)
     stated_key = peers.signing_key(sender, stated["signature"]["key_id"], stated["evaluated_at"], since)
     check_receipt(stated, metadata, stated_key)
 
+    plaintext = unseal(jwe, own_key_id, own_key)
+    check_inside(check_object(schemas, parse(plaintext)), decode(jwe["aad"]), metadata, stated)
+    return plaintext
+
+
+def main(given):
+    folder = pathlib.Path(given.fetched)
+    fetched = {
+        "package": read(folder / "package.json"),
+        "receipt": read(folder / "receipt.json")["receipt"],
+        "evidence": read(folder / "evidence.json"),
+        "content": (folder / "content").read_bytes(),
+    }
     own = JWK.from_pem(pathlib.Path(given.encryption_key).read_bytes())
-    plaintext = unseal(jwe, given.encryption_key_id, own)
-    check_inside(check_object(given.schemas, parse(plaintext)), decode(jwe["aad"]), metadata, stated)
-    sys.stdout.buffer.write(plaintext)
+    peers = Peers(given.peers)
+    sys.stdout.buffer.write(
+        verified_plaintext(
+            fetched, peers, given.agent, given.platform, given.encryption_key_id, own, given.schemas
+        )
+    )
 
 
 if __name__ == "__main__":

@@ -40,12 +40,20 @@ def content_digest_field(field):
 
 
 def webhook_signature(vector):
-    request, now = vector["request"], instant(vector["now"])
+    request = vector["request"]
+    verified = verify_signature(request, vector["pinned_keys"], instant(vector["now"]))
+    check_body_digest(request["headers"], request["body"].encode("utf-8"))
+    check_event_id(parse(request["body"].encode("utf-8")), verified["event_id"])
+    return verified
+
+
+def verify_signature(request, pinned_keys, now):
+    """Profile, key and time window, then the signature over the base. The body is not needed yet."""
     fields = read_fields(request["headers"])
     parameters = INPUT.fullmatch(fields["signature-input"])
     require(parameters, "not the signature profile")
     created, expires, key_id = int(parameters[2]), int(parameters[3]), parameters[4]
-    key = usable_key(vector["pinned_keys"], key_id, now)
+    key = usable_key(pinned_keys, key_id, now)
     require(1 <= expires - created <= MAXIMUM_LIFETIME, "lifetime")
     require(created - SKEW <= now <= expires + SKEW, "outside its time window")
 
@@ -53,18 +61,22 @@ def webhook_signature(vector):
     carried = re.fullmatch(r"sig1=:([A-Za-z0-9+/]{86}==):", fields["signature"])
     require(carried, "not one signature of 64 bytes")
     verify_es256(key["public_key"], base.encode("utf-8"), base64.b64decode(carried[1]))
-
-    body = request["body"].encode("utf-8")
-    require(content_digest_field(fields["content-digest"]) == sha256_digest(body), "another body")
-    event_id = fields["svc-event-id"]
-    require(parse(body).get("event_id") == event_id, "another event")
     return {
         "key_id": key_id,
         "delivery_id": fields["svc-delivery-id"],
-        "event_id": event_id,
+        "event_id": fields["svc-event-id"],
         "attempt": int(fields["svc-delivery-attempt"]),
         "signature_base": base,
     }
+
+
+def check_body_digest(headers, body):
+    field = read_fields(headers)["content-digest"]
+    require(content_digest_field(field) == sha256_digest(body), "another body")
+
+
+def check_event_id(event, event_id):
+    require(event.get("event_id") == event_id, "another event")
 
 
 def read_fields(headers):
@@ -79,6 +91,7 @@ def read_fields(headers):
 def usable_key(pinned, key_id, now):
     key = next((key for key in pinned if key["key_id"] == key_id), None)
     require(key and key["status"] in ("active", "retiring"), "not a key for new deliveries")
+    require(key.get("use", "signing") == "signing", "not a key for signatures")
     require(instant(key["valid_from"]) <= now + SKEW, "not valid yet")
     require("valid_until" not in key or now - SKEW < instant(key["valid_until"]), "not valid any more")
     return key

@@ -3,8 +3,8 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net'
 import { buffer } from 'node:stream/consumers'
 
-/** Changes the text of a response to a path. */
-export type Alter = (path: string, text: string) => string
+/** Changes the text of a response to a path. Undefined: a 502 instead. */
+export type Alter = (path: string, text: string) => string | undefined
 
 export interface MeddlingProxy extends AsyncDisposable {
   readonly url: string
@@ -33,6 +33,7 @@ async function pass(request: IncomingMessage, response: ServerResponse, alter: A
   const body = request.method === 'GET' ? {} : { body: new Uint8Array(await buffer(request)) }
   const answer = await fetch(target, { method: request.method ?? 'GET', headers, ...body })
   const text = alter(target.pathname, await answer.text())
+  if (text === undefined) return void response.writeHead(502).end()
   response.writeHead(answer.status, { 'content-type': answer.headers.get('content-type') ?? '' }).end(text)
 }
 
