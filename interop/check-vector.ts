@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { CryptoError } from '@agent-exchange/crypto'
+import { LogError } from '@agent-exchange/log'
 import { PROFILES, type ProfileName } from './profiles/index.ts'
 import { Refusal } from './profiles/profile.ts'
 import type { Vector } from './vector-file.ts'
@@ -12,7 +13,8 @@ export async function checkVector(profile: ProfileName, vector: Vector): Promise
     return
   }
   await assert.rejects(result, (error: unknown) => {
-    assert.ok(error instanceof CryptoError || error instanceof Refusal, String(error))
+    const isKnown = error instanceof CryptoError || error instanceof LogError || error instanceof Refusal
+    assert.ok(isKnown, String(error))
     assert.equal(error.code, vector.code)
     if (error instanceof Refusal && error.rule !== undefined) assert.equal(error.rule, vector.rule)
     return true

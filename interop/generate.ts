@@ -1,6 +1,7 @@
 /** Regenerates vectors/. Each vector is verified as a reader of the files sees it, before any is written. */
 
 import { rmSync } from 'node:fs'
+import { CAPSULE_FILE, capsules, collectCapsule } from './generators/capsule.ts'
 import { invalidObjects, validObjects } from './generators/objects/objects.ts'
 import { GENERATORS } from './generators/index.ts'
 import { tellStory } from './generators/story.ts'
@@ -11,8 +12,12 @@ const files = new Map<string, object>()
 let vectors = 0
 
 const story = await tellStory()
-for (const generator of GENERATORS) {
-  const file = await generator(story)
+const collected = await collectCapsule()
+// The vectors of capsules are changes to this file, so it exists before they are verified.
+files.set(CAPSULE_FILE, collected.capsule)
+writeJson(CAPSULE_FILE, collected.capsule)
+for (const generate of [...GENERATORS, () => capsules(collected)]) {
+  const file = await generate(story)
   const published: typeof file = JSON.parse(JSON.stringify(file))
   for (const vector of published.vectors) {
     await checkVector(published.profile, vector).catch((cause: unknown) => {

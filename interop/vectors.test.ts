@@ -26,6 +26,12 @@ const TITLES: readonly (readonly [title: string, profile: ProfileName])[] = [
   ['[PKG-02] sealed packages, opened by either party', 'sealed-package'],
   ['content_digest by each of its three rules', 'content-digest'],
   ['[EVT-05][EVT-14] signed webhooks, and each reason to refuse one', 'webhook-signature'],
+  ['[AUD-03] leaves of audit records', 'log-record-leaf'],
+  ['[AUD-03] leaves of key events', 'log-key-leaf'],
+  ['C2SP tlog-checkpoint: signed and cosigned checkpoints', 'log-checkpoint'],
+  ['C2SP tlog-proof: inclusion proofs', 'log-inclusion'],
+  ['RFC 9162: consistency proofs', 'log-consistency'],
+  ['[AUD-03] capsules, valid and altered', 'capsule'],
 ]
 
 for (const [title, profile] of TITLES) {

@@ -3,6 +3,9 @@ import { contentDigest } from './content-digest.ts'
 import { base64url, contentDigestField, digest } from './encodings.ts'
 import { es256 } from './es256.ts'
 import { exchangeEnvelope } from './exchange-envelope.ts'
+import { checkpoints } from './log-checkpoints.ts'
+import { keyLeaves, recordLeaves } from './log-leaves.ts'
+import { consistencyProofs, inclusionProofs } from './log-proofs.ts'
 import { packageReceipt, packageRevocation } from './package-statements.ts'
 import { publicJwk } from './public-jwk.ts'
 import { sealedPackage } from './sealed-package.ts'
@@ -27,4 +30,9 @@ export const GENERATORS: readonly ((story: Story) => Generated | Promise<Generat
   sealedPackage,
   contentDigest,
   webhookSignature,
+  recordLeaves,
+  keyLeaves,
+  checkpoints,
+  inclusionProofs,
+  consistencyProofs,
 ]

@@ -1,3 +1,4 @@
+import { capsule } from './capsule.ts'
 import {
   policyReceipt,
   dsxManifest,
@@ -9,6 +10,7 @@ import { base64url, canonicalJson, contentDigestField, digest } from './encoding
 import { es256, publicJwk } from './keys-and-signatures.ts'
 import { contentDigest, exchangeEnvelope, sealedPackage } from './packages.ts'
 import type { Check } from './profile.ts'
+import { logCheckpoint, logConsistency, logInclusion, logKeyLeaf, logRecordLeaf } from './transparency-log.ts'
 import { webhookSignature } from './webhook-signature.ts'
 
 /** Every profile by its name, which is also the name of its file in vectors/. */
@@ -28,6 +30,12 @@ export const PROFILES = {
   'sealed-package': sealedPackage,
   'content-digest': contentDigest,
   'webhook-signature': webhookSignature,
+  'log-record-leaf': logRecordLeaf,
+  'log-key-leaf': logKeyLeaf,
+  'log-checkpoint': logCheckpoint,
+  'log-inclusion': logInclusion,
+  'log-consistency': logConsistency,
+  capsule,
 } as const satisfies Record<string, Check>
 
 export type ProfileName = keyof typeof PROFILES

@@ -6,6 +6,7 @@ import pathlib
 from canonical_json import canonical_bytes, canonicalize
 from jwcrypto.common import base64url_encode
 from encodings_and_keys import sha256_digest
+from produce_log_vectors import log_vectors
 from profiles import seal, sign_detached, sign_envelope
 
 VECTORS = pathlib.Path(__file__).parents[1] / "vectors"
@@ -29,7 +30,7 @@ def valid(profile, name, given, output):
         "profile": profile,
         "vector": {
             "name": name,
-            "description": "Made by jwcrypto.",
+            "description": "Made by the second implementation.",
             "input": given,
             "expect": "valid",
             "output": output,
@@ -70,4 +71,4 @@ def documents():
             yield valid(profile, form, {**given, "object": signed}, output)
 
 
-print(json.dumps([*packages(), *documents()]))
+print(json.dumps([*packages(), *documents(), *log_vectors(valid, published)]))

@@ -14,6 +14,7 @@ from jwcrypto.jwk import JWK
 from jwcrypto.jws import JWS
 
 from canonical_json import Refused, canonical_bytes, canonicalize, parse
+from capsules import capsule_vector
 from encodings_and_keys import (
     decode,
     decode_signature,
@@ -28,6 +29,7 @@ from encodings_and_keys import (
     sign_es256,
     verify_es256,
 )
+from transparency_log import LOG_PROFILES
 from webhooks import content_digest_field, webhook_signature
 
 JWS_HEADER = {
@@ -193,4 +195,6 @@ PROFILES = {
     "sealed-package": sealed_package,
     "content-digest": content_digest,
     "webhook-signature": webhook_signature,
+    **LOG_PROFILES,
+    "capsule": capsule_vector,
 }

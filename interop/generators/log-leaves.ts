@@ -1,0 +1,107 @@
+import { createHash } from 'node:crypto'
+import { logKeyLeaf, logRecordLeaf } from '../profiles/transparency-log.ts'
+import { base64url, type Generated, invalid, valid } from './vectors.ts'
+
+const hash = (text: string) => createHash('sha256').update(text).digest()
+const hex = (text: string) => hash(text).toString('hex')
+const [r, s, otherS] = [hash('r'), hash('s'), hash('other s')]
+const FIELD = { rule: 'O-07', code: 'leaf_field' }
+const REFERENCES = ['docs/transparency.md', 'RFC 6962 section 2.1', 'RFC 2104']
+
+const batch = { batch_secret: base64url(hash('batch secret')), offset: 0 }
+const record = {
+  ...batch,
+  package_id: 'pkg_example',
+  content_digest: `sha-256=:${hash('content').toString('base64')}:`,
+  receipt_signature: base64url(Buffer.concat([r, s])),
+  thread_id: 'thread_example',
+  first_position: 5,
+  last_position: 6,
+  previous_hash: hex('entry 4'),
+  entry_hashes: [hex('entry 5'), hex('entry 6')],
+}
+
+export async function recordLeaves(): Promise<Generated> {
+  const made = async (name: string, description: string, change: object = {}) => {
+    const input = { ...record, ...change }
+    return valid(name, description, input, await logRecordLeaf(input))
+  }
+  const refused = (name: string, description: string, change: object) =>
+    invalid(name, description, { ...record, ...change }, FIELD)
+  const first = { first_position: 1, last_position: 1, previous_hash: null, entry_hashes: [hex('entry 1')] }
+  const twin = Buffer.concat([r, otherS])
+  return {
+    profile: 'log-record-leaf',
+    description: 'The leaf of an audit record: its salt, label, commitment and leaf hash.',
+    references: REFERENCES,
+    vectors: [
+      await made('two-entries', 'A record of two entries.'),
+      await made('first-of-thread', 'No entry is before it: the previous hash is absent.', first),
+      await made('other-offset', 'Another place in the batch: another salt and commitment, same label.', {
+        offset: 4_294_967_296,
+      }),
+      await made('other-half', 'Another s with the same r: the same leaf.', {
+        receipt_signature: base64url(twin),
+      }),
+      await made('base64', 'The signature in base64 with padding: the same leaf.', {
+        receipt_signature: Buffer.concat([r, s]).toString('base64'),
+      }),
+      await made('large-position', 'The largest position.', {
+        first_position: Number.MAX_SAFE_INTEGER - 1,
+        last_position: Number.MAX_SAFE_INTEGER,
+      }),
+      await made('not-ascii', 'Text is UTF-8 and is not normalized.', {
+        thread_id: 'thread_e\u0301\u00e9😀',
+      }),
+      refused('hash-missing', 'One hash for two positions.', { entry_hashes: [hex('entry 5')] }),
+      refused('position-zero', 'Positions start at 1.', { first_position: 0, last_position: 1 }),
+      refused('upper-case-hash', 'Hashes are lower-case hexadecimal.', {
+        previous_hash: hex('entry 4').toUpperCase(),
+      }),
+      refused('short-signature', 'The signature is not 64 bytes.', { receipt_signature: base64url(r) }),
+      refused('short-digest', 'The digest is not 32 bytes.', { content_digest: 'sha-256=:AAAA:' }),
+      refused('short-secret', 'The secret of a batch has 32 bytes.', { batch_secret: 'AAAA' }),
+      refused('negative-offset', 'Offsets start at 0.', { offset: -1 }),
+    ],
+  }
+}
+
+const event = {
+  ...batch,
+  organization_id: 'org_example',
+  agent_id: 'agent_example',
+  number: 3,
+  key_id: 'key_example',
+  kind: 'revoked',
+  use: 'signing',
+  thumbprint: base64url(hash('thumbprint')),
+  valid_from: '2026-01-01T00:00:00Z',
+  recorded_at: '2026-03-01T00:00:00.000Z',
+  invalid_from: '2026-02-01T00:00:00Z',
+}
+
+export async function keyLeaves(): Promise<Generated> {
+  const made = async (name: string, description: string, input: object = event) =>
+    valid(name, description, input, await logKeyLeaf(input))
+  const refused = (name: string, description: string, change: object) =>
+    invalid(name, description, { ...event, ...change }, FIELD)
+  const { invalid_from: _, ...registered } = { ...event, number: 1, kind: 'registered' }
+  return {
+    profile: 'log-key-leaf',
+    description: 'The leaf of a key event: its salt, label, commitment and leaf hash.',
+    references: [...REFERENCES, 'RFC 7638'],
+    vectors: [
+      await made('revoked', 'A revocation.'),
+      await made('registered', 'A registration: no time from which the key is invalid.', registered),
+      await made('other-key', 'Another key under the same number: same label, another commitment.', {
+        ...event,
+        key_id: 'key_other',
+        thumbprint: base64url(hash('other thumbprint')),
+      }),
+      refused('number-zero', 'Numbers start at 1.', { number: 0 }),
+      refused('short-thumbprint', 'The thumbprint is not 32 bytes.', { thumbprint: 'AAAA' }),
+      refused('not-base64url', 'The thumbprint is not base64url.', { thumbprint: '?' }),
+      refused('short-secret', 'The secret of a batch has 32 bytes.', { batch_secret: 'AAAA' }),
+    ],
+  }
+}

@@ -1,0 +1,172 @@
+"""Verifies the chain and the log part of a capsule. The signatures in its entries have profiles of their own."""
+
+import hashlib
+import json
+import pathlib
+from itertools import groupby
+
+from jwcrypto.jwk import JWK
+
+from canonical_json import canonical_bytes
+from encodings_and_keys import decode, require
+from transparency_log import (
+    key_leaf,
+    leaf_hash,
+    open_checkpoint,
+    parse_proof,
+    record_leaf,
+    standard_base64,
+    verifier_key,
+    verify_consistency,
+    verify_inclusion,
+)
+
+VECTORS = pathlib.Path(__file__).parents[1] / "vectors"
+
+
+def changed(value, pointer, change):
+    *path, last = pointer.split("/")[1:]
+    place = value
+    for step in path:
+        place = place[int(step) if isinstance(place, list) else step]
+    last = int(last) if isinstance(place, list) else last
+    if change is None:
+        del place[last]
+    else:
+        place[last] = change
+
+
+def parse_policy(text):
+    logs, members, quorum = [], {}, None
+    for line in text.splitlines():
+        keyword, *words = line.split()
+        if keyword == "log":
+            logs.append(verifier_key(words[0]))
+        elif keyword == "witness":
+            members[words[0]] = verifier_key(words[1])
+        elif keyword == "group":
+            name, count, *names = words
+            needed = {"all": len(names), "any": 1}.get(count) or int(count)
+            members[name] = (needed, names)
+        elif keyword == "quorum":
+            quorum = words[0]
+    return {"logs": logs, "members": members, "quorum": quorum}
+
+
+def is_witnessed(name, members, cosigners):
+    member = members.get(name)
+    if isinstance(member, tuple):
+        needed, names = member
+        return sum(is_witnessed(each, members, cosigners) for each in names) >= needed
+    return member is not None and (member["name"], member["id"]) in cosigners
+
+
+def open_log(log, note, policy):
+    own = verifier_key(log["key"])
+    witnesses = [member for member in policy["members"].values() if isinstance(member, dict)]
+    open_checkpoint(note, [own])
+    trusted = [key for key in policy["logs"] if key != own]
+    head, used = open_checkpoint(note, [own, *trusted, *witnesses])
+    signers = {(key["name"], key["id"]) for key, _ in used}
+    is_pinned = any((key["name"], key["id"]) in signers and key["name"] == head["origin"] for key in policy["logs"])
+    is_met = is_pinned and is_witnessed(policy["quorum"], policy["members"], signers)
+    return head, "witnessed" if is_met else "log-signed" if is_pinned else "unpinned"
+
+
+def verify_chain(entries):
+    previous = None
+    for position, entry in enumerate(entries, 1):
+        proof = {name: value for name, value in entry["proof"].items() if name != "hash"}
+        digest = hashlib.sha256(canonical_bytes({**entry, "proof": proof})).hexdigest()
+        require(entry["position"] == position and digest == entry["proof"]["hash"], "hash of an entry")
+        require(proof["previous_hash"] == previous, "link of an entry")
+        previous = digest
+
+
+def place(log, head, parts, proof):
+    index, hashes, checkpoint = parse_proof(proof)
+    require(checkpoint == log["checkpoint"], "another checkpoint")
+    verify_inclusion(index, head["size"], head["root"], leaf_hash(b"".join(parts)), hashes)
+    return index
+
+
+def place_records(capsule, head):
+    """The index of the leaf of each entry, by position."""
+    packages = {each["metadata"]["package_id"]: each for each in capsule["packages"]}
+    entries = {entry["position"]: entry for entry in capsule["entries"]}
+    indexes, last = {}, -1
+    for record in sorted(capsule["log"]["records"], key=lambda each: each["first_position"]):
+        package = packages[record["package_id"]]
+        places = range(record["first_position"], record["last_position"] + 1)
+        require(all(at in entries and at in package["positions"] for at in places), "entries of the record")
+        require(not any(at in indexes for at in places), "overlap")
+        content = {
+            **record,
+            "thread_id": capsule["thread_id"],
+            "content_digest": package["metadata"]["content_digest"],
+            "receipt_signature": package["policy_receipt"]["signature"]["signature"],
+            "previous_hash": entries[places[0]]["proof"]["previous_hash"],
+            "entry_hashes": [entries[at]["proof"]["hash"] for at in places],
+        }
+        index = place(capsule["log"], head, record_leaf(content, decode(record["salt"])), record["proof"])
+        require(index > last, "order of records")
+        indexes.update(dict.fromkeys(places, index))
+        last = index
+    return indexes
+
+
+def place_key_events(log, head):
+    logged = [(place(log, head, key_leaf(event, decode(event["salt"])), event["proof"]), event) for event in log["key_events"]]
+    logged.sort(key=lambda each: (each[1]["agent_id"], each[1]["number"]))
+    for _, own in groupby(logged, key=lambda each: each[1]["agent_id"]):
+        own = list(own)
+        for (index, event), (later, following) in zip(own, own[1:]):
+            require(event["number"] < following["number"] and index < later, "order of key events")
+    return logged
+
+
+def history_of(record):
+    return {(event["kind"], event["recorded_at"], event["details"].get("invalid_from")) for event in record["events"]}
+
+
+def compare_keys(capsule, logged):
+    """Whether the log proves the registration of each key that the evidence shows."""
+    is_proved = True
+    for record in capsule["keys"]:
+        key = record["key"]
+        own = [event for _, event in logged if (event["agent_id"], event["key_id"]) == (record["agent_id"], key["key_id"])]
+        for event in own:
+            require(event["thumbprint"] == JWK(**key["public_key"]).thumbprint(), "another key")
+            logged_event = (event["kind"], event["recorded_at"], event.get("invalid_from"))
+            require("events" not in record or logged_event in history_of(record), "hidden event")
+        is_proved = is_proved and any(event["kind"] == "registered" for event in own)
+    return is_proved
+
+
+def compare_order(capsule, logged, indexes):
+    """The key that signed a policy receipt entered the log before the first entry of its package."""
+    for package in capsule["packages"]:
+        signer = (package["metadata"]["sender_agent_id"], package["policy_receipt"]["signature"]["key_id"])
+        used = indexes.get(min(package["positions"]))
+        for index, event in logged:
+            is_start = event["kind"] == "registered" and (event["agent_id"], event["key_id"]) == signer
+            require(not is_start or used is None or index < used, "backdated key")
+
+
+def capsule_vector(vector):
+    capsule = json.loads((VECTORS / vector["capsule"]).read_text("utf-8"))
+    for pointer, change in vector["set"]:
+        changed(capsule, pointer, change)
+    policy = parse_policy(vector["policy"] or "")
+    log = capsule["log"]
+    verify_chain(capsule["entries"])
+    head, level = open_log(log, log["checkpoint"], policy)
+    for earlier in log.get("history", []):
+        before, _ = open_log(log, earlier["checkpoint"], policy)
+        proof = list(map(standard_base64, earlier["consistency"]))
+        verify_consistency(before["size"], before["root"], head["size"], head["root"], proof)
+    indexes = place_records(capsule, head)
+    logged = place_key_events(log, head)
+    is_complete = compare_keys(capsule, logged) and len(indexes) == len(capsule["entries"])
+    compare_order(capsule, logged, indexes)
+    return {"level": level if is_complete else "exchange-word", "origin": head["origin"], "size": head["size"]}

@@ -1,0 +1,231 @@
+"""Leaves, checkpoints and Merkle proofs of the transparency log (docs/transparency.md, C2SP, RFC 9162)."""
+
+import base64
+import hashlib
+import hmac
+import re
+
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+from jwcrypto.common import base64url_encode
+
+from encodings_and_keys import decode, decode_signature, parse_digest, require
+
+TAG = "agent-exchange/log/v1/"
+LOG_KEY, WITNESS_KEY = 1, 4
+LARGEST = 2**53 - 1
+
+
+def sha256(data):
+    return hashlib.sha256(data).digest()
+
+
+def number(value):
+    require(isinstance(value, int) and 0 <= value <= LARGEST, "no number")
+    return value.to_bytes(8, "big")
+
+
+def fields(tag, *values):
+    values = [(TAG + tag).encode(), *(value.encode("utf-8") if isinstance(value, str) else value for value in values)]
+    return b"".join(len(value).to_bytes(4, "big") + value for value in values)
+
+
+def of_length(data, length):
+    require(len(data) == length, f"not {length} bytes")
+    return data
+
+
+def hex_hash(text):
+    require(re.fullmatch(r"[0-9a-f]{64}", text), "no hash")
+    return bytes.fromhex(text)
+
+
+def salt_of(secret, offset):
+    return hmac.digest(of_length(decode(secret), 32), fields("salt", number(offset)), "sha256")
+
+
+def record_leaf(record, salt):
+    first, last, hashes = record["first_position"], record["last_position"], record["entry_hashes"]
+    require(first >= 1 and len(hashes) == last - first + 1, "positions")
+    r = of_length(decode_signature(record["receipt_signature"]), 64)[:32]
+    label = fields("record-label", record["package_id"], parse_digest(record["content_digest"]), r, number(first))
+    previous = b"" if record["previous_hash"] is None else hex_hash(record["previous_hash"])
+    chain = (number(first), number(last), previous, b"".join(map(hex_hash, hashes)))
+    commitment = fields("record-commitment", of_length(salt, 32), record["thread_id"], *chain)
+    return sha256(label), sha256(commitment)
+
+
+def key_leaf(event, salt):
+    require(event["number"] >= 1, "numbers start at 1")
+    label = fields("key-label", event["agent_id"], number(event["number"]))
+    commitment = fields(
+        "key-commitment",
+        of_length(salt, 32),
+        event["organization_id"],
+        event["agent_id"],
+        number(event["number"]),
+        event["key_id"],
+        event["kind"],
+        event["use"],
+        of_length(decode(event["thumbprint"]), 32),
+        event["valid_from"],
+        event["recorded_at"],
+        event.get("invalid_from", ""),
+    )
+    return sha256(label), sha256(commitment)
+
+
+def leaf_hash(leaf):
+    return sha256(b"\0" + leaf)
+
+
+def leaf_vector(make):
+    def check(vector):
+        salt = salt_of(vector["batch_secret"], vector["offset"])
+        label, commitment = make(vector, salt)
+        parts = {"salt": salt, "label": label, "commitment": commitment, "leaf_hash": leaf_hash(label + commitment)}
+        return {name: base64url_encode(value) for name, value in parts.items()}
+
+    return check
+
+
+def standard_base64(text):
+    require(re.fullmatch(r"[A-Za-z0-9+/]+={0,2}", text) and len(text) % 4 == 0, "no base64")
+    data = base64.b64decode(text)
+    require(base64.b64encode(data).decode() == text, "not canonical")
+    return data
+
+
+def decimal(text):
+    require(re.fullmatch(r"0|[1-9][0-9]{0,15}", text) and int(text) <= LARGEST, "no decimal")
+    return int(text)
+
+
+def verifier_key(text):
+    name, identifier, encoded = text.split("+", 2)
+    data = standard_base64(encoded)
+    require(data[0] in (LOG_KEY, WITNESS_KEY) and len(data) == 33, "key type")
+    require(sha256(f"{name}\n".encode() + data)[:4].hex() == identifier, "key id")
+    return {"name": name, "id": bytes.fromhex(identifier), "type": data[0], "key": data[1:]}
+
+
+def verify_signature(key, text, signature):
+    message = text.encode("utf-8")
+    found = {"name": key["name"]}
+    if key["type"] == WITNESS_KEY:
+        found["time"] = int.from_bytes(signature[:8], "big")
+        message = f"cosignature/v1\ntime {found['time']}\n".encode() + message
+        signature = signature[8:]
+    Ed25519PublicKey.from_public_bytes(key["key"]).verify(of_length(signature, 64), message)
+    return found
+
+
+def signature_line(line):
+    match = re.fullmatch(r"— ([^\s+]+) (\S+)", line)
+    require(match, "no signature line")
+    data = standard_base64(match[2])
+    require(len(data) > 4, "no signature")
+    return match[1], data[:4], data[4:]
+
+
+def open_checkpoint(note, keys):
+    """Origin, size and root, and the signatures by these keys."""
+    require(not re.search(r"[\x00-\x09\x0b-\x1f]", note), "control character")
+    text, blank, signatures = note.rpartition("\n\n")
+    require(blank and signatures.endswith("\n"), "no note")
+    text += "\n"
+    origin, size, root, *extensions = text[:-1].split("\n") + [""] * (3 - text.count("\n"))
+    require(origin and "" not in extensions, "no checkpoint")
+    head = {"origin": origin, "size": decimal(size), "root": of_length(standard_base64(root), 32)}
+    lines = [signature_line(line) for line in signatures[:-1].split("\n")]
+    used = [
+        (key, verify_signature(key, text, signature))
+        for name, identifier, signature in lines
+        for key in keys
+        if (key["name"], key["id"]) == (name, identifier)
+    ]
+    require(any(key["type"] == LOG_KEY and key["name"] == origin for key, _ in used), "not signed by the log")
+    return head, used
+
+
+def log_checkpoint(vector):
+    head, used = open_checkpoint(vector["note"], list(map(verifier_key, vector["verifier_keys"])))
+    return {**head, "root": base64url_encode(head["root"]), "signatures": [found for _, found in used]}
+
+
+def node_hash(left, right):
+    return sha256(b"\1" + left + right)
+
+
+def verify_inclusion(index, size, root, leaf, proof):
+    """RFC 9162 section 2.1.3.2."""
+    require(index < size, "index")
+    node, last, value = index, size - 1, leaf
+    for sibling in proof:
+        require(last > 0, "too long")
+        if node & 1 or node == last:
+            value = node_hash(sibling, value)
+            while not node & 1 and node:
+                node, last = node >> 1, last >> 1
+        else:
+            value = node_hash(value, sibling)
+        node, last = node >> 1, last >> 1
+    require(last == 0 and value == root, "another root")
+
+
+def verify_consistency(old_size, old_root, new_size, new_root, proof):
+    """RFC 9162 section 2.1.4.2; every tree continues the empty one."""
+    require(old_size <= new_size, "backwards")
+    if old_size in (0, new_size):
+        require(not proof, "no proof is needed")
+        return require(old_root == (sha256(b"") if old_size == 0 else new_root), "another root")
+    path = [old_root, *proof] if old_size & (old_size - 1) == 0 else list(proof)
+    require(path, "too short")
+    node, last = old_size - 1, new_size - 1
+    while node & 1:
+        node, last = node >> 1, last >> 1
+    old = new = path[0]
+    for sibling in path[1:]:
+        require(last > 0, "too long")
+        if node & 1 or node == last:
+            old, new = node_hash(sibling, old), node_hash(sibling, new)
+            while not node & 1 and node:
+                node, last = node >> 1, last >> 1
+        else:
+            new = node_hash(new, sibling)
+        node, last = node >> 1, last >> 1
+    require(last == 0 and old == old_root and new == new_root, "another root")
+
+
+def parse_proof(text):
+    """C2SP tlog-proof: index, hashes and checkpoint."""
+    head, blank, checkpoint = text.partition("\n\n")
+    lines = head.split("\n")
+    require(blank and lines.pop(0) == "c2sp.org/tlog-proof@v1", "no proof")
+    if lines and lines[0].startswith("extra "):
+        standard_base64(lines.pop(0).removeprefix("extra "))
+    require(lines and lines[0].startswith("index "), "no index")
+    index = decimal(lines.pop(0).removeprefix("index "))
+    return index, [of_length(standard_base64(line), 32) for line in lines], checkpoint
+
+
+def log_inclusion(vector):
+    index, hashes, checkpoint = parse_proof(vector["proof"])
+    head, _ = open_checkpoint(checkpoint, list(map(verifier_key, vector["verifier_keys"])))
+    verify_inclusion(index, head["size"], head["root"], leaf_hash(decode(vector["leaf"])), hashes)
+    return {"index": index, "size": head["size"]}
+
+
+def log_consistency(vector):
+    roots = (decode(vector["old_root"]), decode(vector["new_root"]))
+    proof = list(map(decode, vector["proof"]))
+    verify_consistency(vector["old_size"], roots[0], vector["new_size"], roots[1], proof)
+    return {"consistent": True}
+
+
+LOG_PROFILES = {
+    "log-record-leaf": leaf_vector(record_leaf),
+    "log-key-leaf": leaf_vector(key_leaf),
+    "log-checkpoint": log_checkpoint,
+    "log-inclusion": log_inclusion,
+    "log-consistency": log_consistency,
+}
