@@ -25,9 +25,10 @@ export async function collectCapsule(): Promise<CapsuleStory> {
 
 type Edits = readonly (readonly [pointer: string, value: unknown])[]
 
+const input = (set: Edits, policy: string | null = POLICY) => ({ capsule: CAPSULE_FILE, set, policy })
+
 export async function capsules({ evidence, capsule }: CapsuleStory): Promise<Generated> {
   const { records, key_events: events, checkpoint } = capsule.log
-  const input = (set: Edits, policy: string | null = POLICY) => ({ capsule: CAPSULE_FILE, set, policy })
   const logOf = async (plan: LogPlan) => (await capsuleOf(evidence, plan)).log
   const size = 2 * (records.length + events.length)
   const reached = (level: string) => ({ level, origin: logSigner.key.name, size })

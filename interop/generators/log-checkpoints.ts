@@ -19,6 +19,8 @@ const HEAD = { origin: ORIGIN, size: 1_234, root: ROOT }
 const TIME = 1_800_000_000
 const KEYS = [logSigner, ...witnessSigners].map(({ key }) => formatVerifierKey(key))
 
+const signed = (text: string) => signNote(text, [logSigner])
+
 export async function checkpoints(): Promise<Generated> {
   const text = formatCheckpoint(HEAD)
   const note = await signNote(text, [logSigner])
@@ -32,8 +34,7 @@ export async function checkpoints(): Promise<Generated> {
     valid(name, description, input(content, keys), await logCheckpoint(input(content, keys)))
   const refused = (name: string, description: string, content: string, code: string, keys = KEYS) =>
     invalid(name, description, input(content, keys), { rule: ruleOf(code), code })
-  const signed = (changed: string) => signNote(changed, [logSigner])
-  const [root] = [Buffer.from(ROOT).toString('base64')]
+  const root = ROOT.toString('base64')
   return {
     profile: 'log-checkpoint',
     description: 'Signed and cosigned checkpoints of a transparency log, opened with verifier keys.',

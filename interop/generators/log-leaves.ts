@@ -21,13 +21,15 @@ const record = {
   entry_hashes: [hex('entry 5'), hex('entry 6')],
 }
 
+async function recordVector(name: string, description: string, change: object = {}) {
+  const input = { ...record, ...change }
+  return valid(name, description, input, await logRecordLeaf(input))
+}
+
+const refusedRecord = (name: string, description: string, change: object) =>
+  invalid(name, description, { ...record, ...change }, FIELD)
+
 export async function recordLeaves(): Promise<Generated> {
-  const made = async (name: string, description: string, change: object = {}) => {
-    const input = { ...record, ...change }
-    return valid(name, description, input, await logRecordLeaf(input))
-  }
-  const refused = (name: string, description: string, change: object) =>
-    invalid(name, description, { ...record, ...change }, FIELD)
   const first = { first_position: 1, last_position: 1, previous_hash: null, entry_hashes: [hex('entry 1')] }
   const twin = Buffer.concat([r, otherS])
   return {
@@ -35,33 +37,37 @@ export async function recordLeaves(): Promise<Generated> {
     description: 'The leaf of an audit record: its salt, label, commitment and leaf hash.',
     references: REFERENCES,
     vectors: [
-      await made('two-entries', 'A record of two entries.'),
-      await made('first-of-thread', 'No entry is before it: the previous hash is absent.', first),
-      await made('other-offset', 'Another place in the batch: another salt and commitment, same label.', {
-        offset: 4_294_967_296,
-      }),
-      await made('other-half', 'Another s with the same r: the same leaf.', {
+      await recordVector('two-entries', 'A record of two entries.'),
+      await recordVector('first-of-thread', 'No entry is before it: the previous hash is absent.', first),
+      await recordVector(
+        'other-offset',
+        'Another place in the batch: another salt and commitment, same label.',
+        {
+          offset: 4_294_967_296,
+        },
+      ),
+      await recordVector('other-half', 'Another s with the same r: the same leaf.', {
         receipt_signature: base64url(twin),
       }),
-      await made('base64', 'The signature in base64 with padding: the same leaf.', {
+      await recordVector('base64', 'The signature in base64 with padding: the same leaf.', {
         receipt_signature: Buffer.concat([r, s]).toString('base64'),
       }),
-      await made('large-position', 'The largest position.', {
+      await recordVector('large-position', 'The largest position.', {
         first_position: Number.MAX_SAFE_INTEGER - 1,
         last_position: Number.MAX_SAFE_INTEGER,
       }),
-      await made('not-ascii', 'Text is UTF-8 and is not normalized.', {
+      await recordVector('not-ascii', 'Text is UTF-8 and is not normalized.', {
         thread_id: 'thread_e\u0301\u00e9😀',
       }),
-      refused('hash-missing', 'One hash for two positions.', { entry_hashes: [hex('entry 5')] }),
-      refused('position-zero', 'Positions start at 1.', { first_position: 0, last_position: 1 }),
-      refused('upper-case-hash', 'Hashes are lower-case hexadecimal.', {
+      refusedRecord('hash-missing', 'One hash for two positions.', { entry_hashes: [hex('entry 5')] }),
+      refusedRecord('position-zero', 'Positions start at 1.', { first_position: 0, last_position: 1 }),
+      refusedRecord('upper-case-hash', 'Hashes are lower-case hexadecimal.', {
         previous_hash: hex('entry 4').toUpperCase(),
       }),
-      refused('short-signature', 'The signature is not 64 bytes.', { receipt_signature: base64url(r) }),
-      refused('short-digest', 'The digest is not 32 bytes.', { content_digest: 'sha-256=:AAAA:' }),
-      refused('short-secret', 'The secret of a batch has 32 bytes.', { batch_secret: 'AAAA' }),
-      refused('negative-offset', 'Offsets start at 0.', { offset: -1 }),
+      refusedRecord('short-signature', 'The signature is not 64 bytes.', { receipt_signature: base64url(r) }),
+      refusedRecord('short-digest', 'The digest is not 32 bytes.', { content_digest: 'sha-256=:AAAA:' }),
+      refusedRecord('short-secret', 'The secret of a batch has 32 bytes.', { batch_secret: 'AAAA' }),
+      refusedRecord('negative-offset', 'Offsets start at 0.', { offset: -1 }),
     ],
   }
 }
@@ -80,28 +86,30 @@ const event = {
   invalid_from: '2026-02-01T00:00:00Z',
 }
 
+const keyVector = async (name: string, description: string, input: object = event) =>
+  valid(name, description, input, await logKeyLeaf(input))
+
+const refusedKey = (name: string, description: string, change: object) =>
+  invalid(name, description, { ...event, ...change }, FIELD)
+
 export async function keyLeaves(): Promise<Generated> {
-  const made = async (name: string, description: string, input: object = event) =>
-    valid(name, description, input, await logKeyLeaf(input))
-  const refused = (name: string, description: string, change: object) =>
-    invalid(name, description, { ...event, ...change }, FIELD)
   const { invalid_from: _, ...registered } = { ...event, number: 1, kind: 'registered' }
   return {
     profile: 'log-key-leaf',
     description: 'The leaf of a key event: its salt, label, commitment and leaf hash.',
     references: [...REFERENCES, 'RFC 7638'],
     vectors: [
-      await made('revoked', 'A revocation.'),
-      await made('registered', 'A registration: no time from which the key is invalid.', registered),
-      await made('other-key', 'Another key under the same number: same label, another commitment.', {
+      await keyVector('revoked', 'A revocation.'),
+      await keyVector('registered', 'A registration: no time from which the key is invalid.', registered),
+      await keyVector('other-key', 'Another key under the same number: same label, another commitment.', {
         ...event,
         key_id: 'key_other',
         thumbprint: base64url(hash('other thumbprint')),
       }),
-      refused('number-zero', 'Numbers start at 1.', { number: 0 }),
-      refused('short-thumbprint', 'The thumbprint is not 32 bytes.', { thumbprint: 'AAAA' }),
-      refused('not-base64url', 'The thumbprint is not base64url.', { thumbprint: '?' }),
-      refused('short-secret', 'The secret of a batch has 32 bytes.', { batch_secret: 'AAAA' }),
+      refusedKey('number-zero', 'Numbers start at 1.', { number: 0 }),
+      refusedKey('short-thumbprint', 'The thumbprint is not 32 bytes.', { thumbprint: 'AAAA' }),
+      refusedKey('not-base64url', 'The thumbprint is not base64url.', { thumbprint: '?' }),
+      refusedKey('short-secret', 'The secret of a batch has 32 bytes.', { batch_secret: 'AAAA' }),
     ],
   }
 }

@@ -42,8 +42,10 @@ function alteredNotes(note: string): Record<string, string> {
   return altered
 }
 
+/** One bit of the last byte flipped. */
 export function flipped(bytes: Uint8Array): Uint8Array {
-  return Uint8Array.from(bytes).with(-1, (bytes.at(-1) ?? 0) ^ 1)
+  const last = bytes.length - 1
+  return Uint8Array.from(bytes).with(last, (bytes[last] ?? 0) ^ 1)
 }
 
 function flippedText(base64: string): string {

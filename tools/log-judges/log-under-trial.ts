@@ -1,12 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import {
-  formatVerifierKey,
-  openCheckpoint,
-  parseVerifierKey,
-  type OpenedCheckpoint,
-} from '@agent-exchange/log'
+import { formatVerifierKey, parseVerifierKey } from '@agent-exchange/log'
 import type { Exchange } from '../../packages/service/faults/exchange.ts'
 import { run } from '../outside/programs.ts'
 import type { Judges } from './go-judges.ts'
@@ -67,16 +62,6 @@ export async function verifierKeyOf(exchange: Exchange, token: string): Promise<
     verifier_keys: [string]
   }
   return formatVerifierKey(parseVerifierKey(answer.verifier_keys[0]))
-}
-
-export async function publishedCheckpoint(
-  exchange: Exchange,
-  verifierKey: string,
-  token: string,
-): Promise<OpenedCheckpoint> {
-  const headers = { authorization: `Bearer ${token}` }
-  const note = await (await fetch(`${exchange.url}/log/checkpoint`, { headers })).text()
-  return openCheckpoint(note, [parseVerifierKey(verifierKey)])
 }
 
 interface FsckSettings {

@@ -4,8 +4,9 @@ import { testDatabase } from '@agent-exchange/testkit'
 import { startExchange, type Exchange } from '../../packages/service/faults/exchange.ts'
 import { startLoad, type Ledger } from '../../packages/service/faults/ledger.ts'
 import { killed } from '../../packages/service/faults/serve-process.ts'
+import { flipped } from './altered-proofs.ts'
 import { fsck, isPublished, statusWhen, verifierKeyOf, writeProfile } from './log-under-trial.ts'
-import type { LogTrial } from './log-judges.ts'
+import type { LogTrial } from './log-trial.ts'
 
 const TOOL = 'tessera fsck'
 const KILLS = 4
@@ -50,14 +51,14 @@ export async function tryFsck({ judges, folder, report }: LogTrial): Promise<voi
     const tiles = await one.sql<{ level: number; tile_index: number; bytes: Uint8Array }[]>`
       select distinct on (level) level, tile_index, bytes from log_tile order by level, tile_index`
     assert.deepEqual(
-      tiles.map(({ level }) => Number(level)),
+      tiles.map(({ level }) => level),
       [-1, 0, 1],
     )
     for (const { level, tile_index, bytes } of tiles) {
       const write = (content: Uint8Array) => one.sql`
         update log_tile set bytes = ${Buffer.from(content)} where level = ${level} and tile_index = ${tile_index}`
       // The last byte: in a bundle, the first bytes are the length of an entry.
-      await write(bytes.with(-1, (bytes.at(-1) ?? 0) ^ 1))
+      await write(flipped(bytes))
       const damaged = await check()
       assert.ok(!damaged.isSound, `a flipped bit at level ${level} was not found\n${damaged.output}`)
       await write(bytes)

@@ -16,7 +16,7 @@ import { runAex } from '../../packages/cli/src/aex-process.ts'
 import { mustRun, run } from '../outside/programs.ts'
 import { requireAccepted } from './ask-torchwood.ts'
 import { answersAt, startJudge, type JudgeProcess } from './judge-processes.ts'
-import type { LogTrial } from './log-judges.ts'
+import type { LogTrial } from './log-trial.ts'
 
 const AEX = fileURLToPath(new URL('../../packages/cli/bin/aex.js', import.meta.url))
 const ORIGIN = 'tessera.example/log'

@@ -14,7 +14,7 @@ import { startExchange, type Exchange } from '../../packages/service/faults/exch
 import type { Ledger } from '../../packages/service/faults/ledger.ts'
 import { killed } from '../../packages/service/faults/serve-process.ts'
 import { verifierKeyOf, writeProfile } from './log-under-trial.ts'
-import type { LogTrial } from './log-judges.ts'
+import type { LogTrial } from './log-trial.ts'
 import { startLitewitness, startOmniwitness, type OutsideWitness } from './outside-witnesses.ts'
 
 const ORIGIN = 'witnessed.example/log'
