@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { decodeBundle, LABEL_LENGTH } from '@agent-exchange/log'
 import { testDatabase } from '@agent-exchange/testkit'
 import { startExchange, type Exchange } from '../../packages/service/faults/exchange.ts'
 import { startLoad, type Ledger } from '../../packages/service/faults/ledger.ts'
@@ -44,6 +45,7 @@ export async function tryFsck({ judges, folder, report }: LogTrial): Promise<voi
     const { size } = await statusWhen(one, isPublished)
     const final = await check()
     assert.ok(final.isSound, final.output)
+    await requireOneLeafEach(one, size)
     return `${KILLS} kills, ${sequencers.size} sequencers, ${accepted(ledger)} packages, ${size} leaves, sound while it grew and after`
   })
 
@@ -67,6 +69,18 @@ export async function tryFsck({ judges, folder, report }: LogTrial): Promise<voi
     assert.ok(repaired.isSound, repaired.output)
     return `found in entries and in hashes of ${tiles.length - 1} levels; sound again after each repair`
   })
+}
+
+/** Every record and key event is in the log exactly once, whatever the kills interrupted. */
+async function requireOneLeafEach({ sql }: Exchange, size: number): Promise<void> {
+  const [counted] = await sql<{ events: number }[]>`
+    select ((select count(*) from audit_record) + (select count(*) from log_key_event))::integer as events`
+  assert.equal(counted?.events, size)
+  const bundles = await sql<{ width: number; bytes: Uint8Array }[]>`
+    select width, bytes from log_tile where level = -1`
+  const leaves = bundles.flatMap(({ width, bytes }) => decodeBundle(bytes, width))
+  const labels = leaves.map((leaf) => Buffer.from(leaf.subarray(0, LABEL_LENGTH)).toString('hex'))
+  assert.equal(new Set(labels).size, size)
 }
 
 async function restart(exchange: Exchange): Promise<void> {
