@@ -58,7 +58,8 @@ export async function buildJudges(): Promise<Judges> {
     const draft = `${folder}.${process.pid}`
     try {
       await build(await findGo(), draft)
-      renameSync(draft, folder)
+      // Another run may have been faster.
+      if (!existsSync(folder)) renameSync(draft, folder)
     } finally {
       rmSync(draft, { recursive: true, force: true })
     }
@@ -68,7 +69,7 @@ export async function buildJudges(): Promise<Judges> {
 }
 
 async function build(go: string, folder: string): Promise<void> {
-  const env = { GOFLAGS: '-mod=mod', GOWORK: 'off', CGO_ENABLED: '0' }
+  const env = { GOFLAGS: '-mod=mod -buildvcs=false', GOWORK: 'off', CGO_ENABLED: '0' }
   for (const [index, module] of MODULES.entries()) {
     const scratch = join(folder, `module-${index}`)
     mkdirSync(join(scratch, 'tlog-verify'), { recursive: true })
