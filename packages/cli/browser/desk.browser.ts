@@ -68,6 +68,7 @@ test('[POL-03] a draft is approved at the desk, sent, verified by the recipient,
   assert.ok(!evidence.includes('Ada Example'))
 
   await using other = await trial.signedIn(bolt)
+  await other.page.getByText('agent_acme of org_acme').waitFor()
   await other.page.getByRole('link', { name: draft.threadId }).click()
   await other.page.getByText('From the other company').waitFor()
   assert.equal(await other.page.getByText('Rails for two seat variants').count(), 0, 'still sealed')

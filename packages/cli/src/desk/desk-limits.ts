@@ -18,7 +18,7 @@ export const REQUEST_TIMEOUT_MS = 30_000
 
 /** Newest events that the overview groups into threads, in each state. */
 export const SHOWN_EVENTS = 500
-export const SHOWN_THREADS = 50
+export const SHOWN_THREADS = 25
 /** Newest packages of a thread whose content is shown. */
 export const SHOWN_PACKAGES = 25
 export const SHOWN_SENT_DRAFTS = 25

@@ -1,5 +1,5 @@
 import { renderCapsuleText, verifyCapsule, type Capsule } from '@agent-exchange/log'
-import { ExchangeError, verifyEvidence, type EvidenceBundle } from '@agent-exchange/sdk'
+import { ExchangeError, verifyEvidence, type EvidenceBundle, type EvidenceReport } from '@agent-exchange/sdk'
 import type { FolderAgent } from '@agent-exchange/sdk/node'
 import { buttonLink, html, identifier, notice, type Html } from '@agent-exchange/web'
 import { isCapsule, withoutLog } from '../agent/capsule-evidence.ts'
@@ -24,14 +24,19 @@ export async function evidencePage({ agent, id }: DeskCall): Promise<DeskAnswer>
     title: 'Evidence',
     section: 'overview',
     main: html`<p>${identifier(id)}</p>
-      ${notice({ tone: report.verdict === 'broken' ? 'bad' : 'good', title: report.summary })}
-      ${logError && logNotice(logError)}
+      ${verdict(report)} ${logError && logNotice(logError)}
       <p>${buttonLink(pathTo('evidence', id, '/capsule.json'), 'Download the evidence')}</p>
       <p class="quiet">Anybody can verify the file without this exchange: <code>aex verify FILE</code>.</p>
       <h2>What the signatures prove</h2>
       <pre class="exact" tabindex="0">${evidenceLines(report).join('\n')}</pre>
       ${isCapsule(evidence) && (await logPart(evidence))}`,
   }
+}
+
+/** The first sentence of the summary is the verdict. */
+function verdict({ verdict: found, summary }: EvidenceReport): Html {
+  const [, title = summary, text] = /^(.+?\.) (.+)$/su.exec(summary) ?? []
+  return notice({ tone: found === 'broken' ? 'bad' : 'good', title, ...(text !== undefined && { text }) })
 }
 
 /** The same evidence as a file. */

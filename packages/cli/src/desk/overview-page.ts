@@ -1,19 +1,23 @@
-import { badge, emptyState, html, identifier, notice, relativeTime, table } from '@agent-exchange/web'
+import {
+  badge,
+  emptyState,
+  html,
+  identifier,
+  notice,
+  relativeTime,
+  table,
+  type Part,
+} from '@agent-exchange/web'
 import { pathTo, type DeskAnswer, type DeskCall } from './desk-call.ts'
 import { draftTable } from './draft-table.ts'
-import { fetchEvents, threadsOf } from './threads.ts'
+import { counterpartOf, fetchEvents, threadsOf, type ThreadSummary } from './threads.ts'
 
 /** What waits for the person, and the conversations. */
 export async function overviewPage(call: DeskCall): Promise<DeskAnswer> {
   const { agent, now } = call
   const trouble = await fetchEvents(agent)
   const [{ forPerson, sealed }, threads] = await Promise.all([agent.pending(), threadsOf(agent)])
-  const rows = threads.map(({ threadId, packages, last, pending }) => [
-    identifier(threadId, pathTo('threads', threadId)),
-    html`${last.event_type} ${relativeTime(new Date(last.occurred_at), now)}`,
-    packages,
-    pending > 0 ? badge('warn', `${pending} not processed`) : badge('good', 'all processed'),
-  ])
+  const rows = await Promise.all(threads.map((thread) => threadRow(call, thread)))
   return {
     kind: 'page',
     title: 'Desk',
@@ -41,7 +45,7 @@ export async function overviewPage(call: DeskCall): Promise<DeskAnswer> {
         caption: 'Conversations',
         hidesCaption: true,
         columns: [
-          { title: 'Thread' },
+          { title: 'With' },
           { title: 'Last event' },
           { title: 'Packages', isNumeric: true },
           { title: 'Events' },
@@ -53,4 +57,16 @@ export async function overviewPage(call: DeskCall): Promise<DeskAnswer> {
         },
       })}`,
   }
+}
+
+async function threadRow({ agent, now }: DeskCall, thread: ThreadSummary): Promise<readonly Part[]> {
+  const { threadId, packages, last, pending } = thread
+  const other = await counterpartOf(agent, last.package_id)
+  return [
+    html`${other && html`<bdi>${other.agentId}</bdi> of <bdi>${other.organizationId}</bdi><br />`}
+    ${identifier(threadId, pathTo('threads', threadId))}`,
+    html`${last.event_type.replaceAll(/[._]/gu, ' ')} ${relativeTime(new Date(last.occurred_at), now)}`,
+    packages,
+    pending > 0 ? badge('warn', `${pending} not processed`) : badge('good', 'all processed'),
+  ]
 }

@@ -1,5 +1,5 @@
 import type { NotificationEnvelope, PackageResource } from '@agent-exchange/protocol'
-import { ExchangeError } from '@agent-exchange/sdk'
+import { ExchangeError, type AgentAddress } from '@agent-exchange/sdk'
 import type { FolderAgent } from '@agent-exchange/sdk/node'
 import { POLL_WAIT_MS, SHOWN_EVENTS, SHOWN_PACKAGES, SHOWN_THREADS } from './desk-limits.ts'
 
@@ -53,6 +53,24 @@ export async function threadsOf(agent: FolderAgent): Promise<readonly ThreadSumm
       },
     ]
   })
+}
+
+/** The other company of a package; undefined if the exchange does not show the package. */
+export async function counterpartOf(
+  agent: FolderAgent,
+  packageId: string,
+): Promise<AgentAddress | undefined> {
+  try {
+    const path = { package_id: packageId }
+    const signal = AbortSignal.timeout(POLL_WAIT_MS)
+    const { metadata } = await agent.context.connection.call('getPackage', { path, signal })
+    return metadata.sender_org_id === agent.identity.organizationId
+      ? { organizationId: metadata.recipient_org_id, agentId: metadata.recipient_agent_id }
+      : { organizationId: metadata.sender_org_id, agentId: metadata.sender_agent_id }
+  } catch (error) {
+    if (error instanceof ExchangeError) return undefined
+    throw error
+  }
 }
 
 /** The newest packages of a thread, oldest first, and how many older ones there are. */
