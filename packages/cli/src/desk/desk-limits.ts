@@ -24,5 +24,7 @@ export const SHOWN_PACKAGES = 25
 export const SHOWN_SENT_DRAFTS = 25
 /** Deeper values are shown as JSON. */
 export const MAXIMUM_SHOWN_DEPTH = 4
+/** How long a draft's page waits for what the checks need from the exchange. */
+export const CHECK_WAIT_MS = 5_000
 /** How long the overview waits for new events. */
 export const POLL_WAIT_MS = 3_000

@@ -11,6 +11,7 @@ import {
   type Html,
 } from '@agent-exchange/web'
 import { pathTo, type DeskAnswer, type DeskCall } from './desk-call.ts'
+import { CHECK_WAIT_MS } from './desk-limits.ts'
 import { decisionForm, discardForm, sendForm, type DecisionValues } from './draft-forms.ts'
 import { stateBadge } from './draft-table.ts'
 import { labelOf, objectView, rawView, shownLines, textOf, titleOf } from './object-view.ts'
@@ -18,7 +19,8 @@ import { labelOf, objectView, rawView, shownLines, textOf, titleOf } from './obj
 /** One draft: for whom, the five checks, exactly what will be sealed, and the decision. */
 export async function draftPage(call: DeskCall, values: DecisionValues = {}): Promise<DeskAnswer> {
   const { agent, id } = call
-  const evaluated = await agent.drafts.evaluate(id).catch(async (error: unknown) => {
+  const signal = AbortSignal.timeout(CHECK_WAIT_MS)
+  const evaluated = await agent.drafts.evaluate(id, { signal }).catch(async (error: unknown) => {
     // Without the exchange the draft can be read and declined, and its checks are unknown.
     if (!(error instanceof ExchangeError) || error.code.startsWith('draft_')) throw error
     const draft = await agent.drafts.get(id)
