@@ -31,22 +31,22 @@ async function list({ api, query, show }: ConsoleCall) {
       caption: 'Entries',
       hidesCaption: true,
       columns: [
-        { title: 'Entry', isNumeric: true },
         { title: 'Time' },
         { title: 'Actor' },
         { title: 'Action' },
         { title: 'Target' },
         { title: 'Reason' },
         { title: 'Details' },
+        { title: 'Entry', isNumeric: true },
       ],
       rows: log.items.map((entry) => [
-        entry.entry,
         exactTime(new Date(entry.recorded_at)),
         html`<a href="/operator-log?actor=${entry.actor}"><bdi>${visible(entry.actor)}</bdi></a>`,
         html`<a href="/operator-log?action=${entry.action}">${entry.action}</a>`,
         html`<a href="/operator-log?target=${entry.target}"><bdi>${visible(entry.target)}</bdi></a>`,
         entry.reason && html`<bdi>${visible(entry.reason)}</bdi>`,
         detailsOf(entry.details),
+        entry.entry,
       ]),
       empty: isFiltered
         ? { title: 'No such entries', text: 'Filters match exactly. Clear them to see all entries.' }
