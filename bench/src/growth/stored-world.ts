@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { draftPackage, submit, type Organization, type World } from '@agent-exchange/testkit'
+import { draftPackage, freshId, submit, type Organization, type World } from '@agent-exchange/testkit'
 import { open, type DatabaseTarget } from '../exchange/postgres-server.ts'
 import { copyRows, nameSql, type Replacement } from './copy-rows.ts'
 import { organizationTemplates, templatesOf, type RowTemplate } from './row-templates.ts'
@@ -79,7 +79,8 @@ interface Sample {
 
 async function sendOne(from: Organization, to: Organization, database: DatabaseTarget): Promise<Sample> {
   const draft = await draftPackage(from, to)
-  const answer = await submit(from, draft)
+  // An id of this form becomes another one in each copy.
+  const answer = await submit(from, draft, { correlationId: freshId('corr') })
   if (answer.status !== 202) throw new Error(answer.text)
   await using db = open(database)
   return { from, to, metadata: draft.metadata, templates: await templatesOf(db, draft.metadata) }

@@ -19,7 +19,7 @@ export interface PackagePage {
 }
 
 /** Notifications that one page reads: with a rare state, a page may end before it is full. */
-export const MAXIMUM_SCANNED = 5_000
+export const MAXIMUM_SCANNED = 2_000
 
 interface PageOrder {
   readonly after: string | undefined

@@ -16,6 +16,9 @@ export interface NotificationOfPackage {
 
 const COLUMNS = fragment`notification_id, event_id, event_type, organization_id, sequence, package_id, occurred_at`
 
+/** Notifications of one millisecond that are read. The limit also keeps the planner from joining the whole table. */
+const MAXIMUM_AT_ONCE = 1_000
+
 interface Wanted {
   readonly packageIds: readonly string[]
   /** When something was recorded about these packages. */
@@ -39,7 +42,8 @@ export async function notificationsOf(db: Queries, wanted: Wanted): Promise<Noti
       (select ${COLUMNS}
       from unnest(${starts}::text[], ${ends}::text[]) as moment (from_id, until_id)
       cross join lateral (
-        select ${COLUMNS} from notification where notification_id >= from_id and notification_id < until_id) as at_once
+        select ${COLUMNS} from notification where notification_id >= from_id and notification_id < until_id
+        order by notification_id limit ${MAXIMUM_AT_ONCE}) as at_once
       where package_id = any(${[...packageIds]}::text[]) limit ${limit})
       union
       (select ${COLUMNS} from notification where notification_id = any(${[...notificationIds]}::text[]) limit ${limit})
