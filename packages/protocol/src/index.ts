@@ -15,6 +15,7 @@ export { operationExamples, type OperationExample } from './operations/examples/
 export { STORED_JWK_MEMBERS, FREE_TEXT_MEMBERS } from './operations/request-limits.ts'
 export * from './package-states.ts'
 export * from './policy-binding.ts'
+export * from './problem-details.ts'
 export * from './problems.ts'
 export * from './profile/open-points.ts'
 export { LOG_ORIGIN } from './profile/packages.ts'

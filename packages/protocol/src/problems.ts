@@ -1,7 +1,3 @@
-import { Type, type Static } from 'typebox'
-import { inUse, ours as fills } from './schema/annotations.ts'
-import { define } from './schema/define.ts'
-
 /** The nine categories that the specification expects, followed by our own (O-11). */
 export const PROBLEM_CATEGORIES = [
   'authentication',
@@ -391,18 +387,3 @@ export const PROBLEM_CODES = Object.keys(problems) as ProblemCode[]
 export function problemSlug(code: ProblemCode): string {
   return code.replaceAll('_', '-')
 }
-
-export const problemDetails = define(
-  'Problem',
-  Type.Object({
-    type: Type.String({ format: 'uri', description: 'URL of a page that explains the problem' }),
-    title: Type.String(),
-    status: Type.Integer({ minimum: 400, maximum: 599 }),
-    code: Type.String({ ...fills('O-11'), ...inUse(...PROBLEM_CODES) }),
-    correlation_id: Type.String(),
-    retryable: Type.Boolean(),
-    details: Type.Object({}, { additionalProperties: true }),
-  }),
-)
-
-export type ProblemDetails = Static<typeof problemDetails>

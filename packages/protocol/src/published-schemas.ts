@@ -1,6 +1,6 @@
 import { OPERATION_IDS, operations } from './operations/operations.ts'
 import type { Operation } from './operations/operation.ts'
-import { problemDetails } from './problems.ts'
+import { problemDetails } from './problem-details.ts'
 import { profileSchema } from './profile/profile.ts'
 import { notificationEnvelope } from './resources/notifications.ts'
 import { packageMetadata } from './resources/packages.ts'

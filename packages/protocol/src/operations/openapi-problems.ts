@@ -1,4 +1,5 @@
-import { PROBLEM_CODES, problemDetails, problems, type ProblemCode } from '../problems.ts'
+import { problemDetails } from '../problem-details.ts'
+import { PROBLEM_CODES, problems, type ProblemCode } from '../problems.ts'
 import { ours } from '../schema/annotations.ts'
 import { nameOf, type JsonObject } from '../schema/define.ts'
 import { MEDIA_TYPE } from '../wire.ts'

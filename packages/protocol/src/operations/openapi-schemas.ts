@@ -1,4 +1,4 @@
-import { problemDetails } from '../problems.ts'
+import { problemDetails } from '../problem-details.ts'
 import type { DeploymentProfile } from '../profile/profile.ts'
 import { notificationEnvelope } from '../resources/notifications.ts'
 import { namesReachedFrom, schemaNamed, toJson, type Json, type JsonObject } from '../schema/define.ts'

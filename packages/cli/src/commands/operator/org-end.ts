@@ -68,17 +68,19 @@ interface Planned {
 }
 
 function showPlan(id: string, plan: Answer): void {
-  const lines = (items: unknown) =>
-    (Array.isArray(items) ? (items as Planned[]) : []).map(({ what, count, or_more, how, why }) => {
-      const number = count === undefined ? '' : `${or_more ? 'more than ' : ''}${count} `
-      return `  ${number}${visible(what.replaceAll('_', ' '))}: ${visible(how ?? why ?? '')}`
-    })
   console.log(`${visible(id)} (${visible(String(plan['name']))}) is ${visible(String(plan['status']))}.`)
-  console.log(['', 'Removed by its end:', ...lines(plan['removed'])].join('\n'))
-  console.log(['', 'What stays, and why:', ...lines(plan['retained'])].join('\n'))
+  console.log(['', 'Removed by its end:', ...linesOf(plan['removed'])].join('\n'))
+  console.log(['', 'What stays, and why:', ...linesOf(plan['retained'])].join('\n'))
   if (plan['status'] === 'ended') return
   console.log('\nThis cannot be undone. Export the data first:')
   console.log(`  ${aexCommand()} org export ${shellQuoted(id)} --out ${shellQuoted(`${id}.ndjson`)}`)
   console.log('Then end the organization:')
   console.log(`  ${aexCommand()} org end ${shellQuoted(id)} --reason TEXT --yes`)
+}
+
+function linesOf(items: unknown): string[] {
+  return (Array.isArray(items) ? (items as Planned[]) : []).map(({ what, count, or_more, how, why }) => {
+    const number = count === undefined ? '' : `${or_more ? 'more than ' : ''}${count} `
+    return `  ${number}${visible(what.replaceAll('_', ' '))}: ${visible(how ?? why ?? '')}`
+  })
 }

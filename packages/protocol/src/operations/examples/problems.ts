@@ -1,4 +1,5 @@
-import { problems, problemSlug, type ProblemCode, type ProblemDetails } from '../../problems.ts'
+import type { ProblemDetails } from '../../problem-details.ts'
+import { problems, problemSlug, type ProblemCode } from '../../problems.ts'
 import { DEFAULT_PROFILE } from '../../profile/profile.ts'
 import { HEADER, PROTOCOL_VERSION } from '../../wire.ts'
 

@@ -107,7 +107,6 @@ function detailsOf(details: object): Html | undefined {
 async function changes({ api, csrfToken }: ConsoleCall, agent: Agent): Promise<Html> {
   const { agent_statuses, certification_statuses } = await api(readAgentStatuses)
   const path = pathTo('agents', agent.agent_id)
-  const optionsOf = (values: readonly string[]) => values.map((value) => ({ value, label: value }))
   return html`<h2>Status and certification</h2>
     ${confirmation({
       summary: 'Set the status…',
@@ -156,6 +155,10 @@ async function changes({ api, csrfToken }: ConsoleCall, agent: Agent): Promise<H
         >Invite this agent again</a
       >, for example if it lost the key of its client.
     </p>`
+}
+
+function optionsOf(values: readonly string[]) {
+  return values.map((value) => ({ value, label: value }))
 }
 
 export async function setStatus({ api, params, form: fields, redirect }: ConsoleCall) {

@@ -8,14 +8,14 @@ import { change, input, optionalReason, read, type OperatorCall, type Route } fr
 
 const PATH = '/organizations/:organization_id/export'
 const MAXIMUM_CURSOR_CHARACTERS = 4_096
-export const EXPORT_FORMAT = 'aex-organization-export'
-export const EXPORT_VERSION = 1
+const EXPORT_FORMAT = 'aex-organization-export'
+const EXPORT_VERSION = 1
 
 /** Section and position in it. */
 type Position = readonly [section: number, after?: string]
 
 /** Records in the operator log that the data leaves the exchange, and gives the first cursor. */
-export const beginExport = change(PATH, { body: input({ reason: optionalReason }) }, async (call, tx) => {
+const beginExport = change(PATH, { body: input({ reason: optionalReason }) }, async (call, tx) => {
   const id = exportableId(call)
   if (!(await findOrganization(tx, id))) throw new Problem('resource_not_found')
   const answer = {
@@ -30,7 +30,7 @@ export const beginExport = change(PATH, { body: input({ reason: optionalReason }
 })
 
 /** One bounded page. A page may have no records and still a next cursor. */
-export const readExport = read(
+const readExport = read(
   PATH,
   input({ after: Type.String({ minLength: 1, maxLength: MAXIMUM_CURSOR_CHARACTERS }) }),
   async (call, db) => {
