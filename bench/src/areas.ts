@@ -4,6 +4,7 @@ import { es256ApisArea } from './crypto/es256-apis.ts'
 import { deliveryArea } from './delivery/delivery.ts'
 import { endToEndArea } from './end-to-end/end-to-end.ts'
 import { growthArea } from './growth/growth.ts'
+import { logArea } from './log/log.ts'
 import { packagesArea } from './packages/packages.ts'
 import { peersArea } from './peers/peers.ts'
 import { requestsArea } from './requests/requests.ts'
@@ -17,6 +18,7 @@ export const AREAS: readonly Area[] = [
   requestsArea,
   deliveryArea,
   endToEndArea,
+  logArea,
   startupArea,
   peersArea,
   growthArea,

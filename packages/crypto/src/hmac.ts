@@ -14,7 +14,7 @@ export function hmacSha256(key: Uint8Array, data: Uint8Array): Uint8Array {
 
 function padded(key: Uint8Array, pad: number, data: Uint8Array): Uint8Array {
   const bytes = new Uint8Array(BLOCK_LENGTH + data.length).fill(pad, 0, BLOCK_LENGTH)
-  for (const [at, byte] of key.entries()) bytes[at] = byte ^ pad
+  for (let at = 0; at < key.length; at++) bytes[at] = (key[at] ?? 0) ^ pad
   bytes.set(data, BLOCK_LENGTH)
   return bytes
 }

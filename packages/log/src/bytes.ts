@@ -18,7 +18,11 @@ export function concatBytes(...parts: readonly Uint8Array[]): Uint8Array {
 
 export function uint64(value: number): Uint8Array {
   const bytes = new Uint8Array(8)
-  new DataView(bytes.buffer).setBigUint64(0, BigInt(value))
+  let rest = value
+  for (let at = 7; rest > 0 && at >= 0; at--) {
+    bytes[at] = rest % 256
+    rest = Math.floor(rest / 256)
+  }
   return bytes
 }
 

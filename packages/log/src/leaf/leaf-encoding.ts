@@ -23,17 +23,29 @@ type Field = string | number | Uint8Array
 
 /** Each field after its length in four bytes, so that no two lists of fields have the same encoding. */
 export function encodeFields(tag: string, fields: readonly Field[]): Uint8Array {
-  const values = [tag, ...fields].map(bytesOf)
-  const bytes = new Uint8Array(values.reduce((length, value) => length + LENGTH_BYTES + value.length, 0))
-  const view = new DataView(bytes.buffer)
+  const values = [tagBytes(tag)]
+  let length = LENGTH_BYTES + (values[0]?.length ?? 0)
+  for (const field of fields) {
+    const value = bytesOf(field)
+    values.push(value)
+    length += LENGTH_BYTES + value.length
+  }
+  const bytes = new Uint8Array(length)
   let at = 0
   for (const value of values) {
-    view.setUint32(at, value.length)
+    bytes[at] = value.length >>> 24
+    bytes[at + 1] = value.length >>> 16
+    bytes[at + 2] = value.length >>> 8
+    bytes[at + 3] = value.length
     bytes.set(value, at + LENGTH_BYTES)
     at += LENGTH_BYTES + value.length
   }
   return bytes
 }
+
+/** Tags are few; each record of the exchange needs three. */
+const encodedTags = new Map(Object.values(TAG).map((tag) => [tag as string, utf8(tag)]))
+const tagBytes = (tag: string) => encodedTags.get(tag) ?? utf8(tag)
 
 export function hashFields(tag: string, fields: readonly Field[]): Uint8Array {
   return sha256Sync(encodeFields(tag, fields))

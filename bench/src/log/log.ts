@@ -1,0 +1,137 @@
+import { randomBytes } from 'node:crypto'
+import {
+  edgeRoot,
+  EMPTY_EDGE,
+  formatCheckpoint,
+  noteSigner,
+  recordLeaf,
+  signNote,
+  SIGNATURE_TYPE,
+  verifyCapsuleFile,
+} from '@agent-exchange/log'
+import {
+  insertCheckpoint,
+  publishCheckpoint,
+} from '../../../packages/service/src/features/transparency-log/checkpoint-store.ts'
+import { toLogBatch } from '../../../packages/service/src/kernel/log-batch.ts'
+import type { Area, AreaContext, AreaResult, Figure } from '../area.ts'
+import { effortOf, measure } from '../crypto/measure.ts'
+import { figureOf } from '../figures.ts'
+import { largeCapsule } from './large-capsule.ts'
+import { leafProver, openLogDatabase, queueLeaves, sequenceAll } from './sequencing.ts'
+
+/** The transparency log: its cost, its throughput, and the time of a verification. */
+export const logArea: Area = {
+  name: 'log',
+  what: 'the transparency log: leaves made and sequenced a second, time of a proof, verification of a large capsule',
+  run,
+}
+
+const LEAVES = { full: 100_000, quick: 10_000 }
+/** Three entries each. */
+const PACKAGES = { full: 3_334, quick: 50 }
+const VERIFICATIONS = { full: 3, quick: 3 }
+const BATCH = 20
+const BATCHES = 2_000
+
+async function run(context: AreaContext): Promise<AreaResult> {
+  const { quick, progress } = context
+  const pick = (counts: { full: number; quick: number }) => (quick ? counts.quick : counts.full)
+  progress('making leaves')
+  const record = sampleRecord()
+  const records = Array.from({ length: BATCH }, () => record)
+  const makeLeaves = () => {
+    for (let batch = 0; batch < BATCHES; batch++) toLogBatch(records, recordLeaf)
+  }
+  makeLeaves()
+  const leafCpu = (await cpuOf(makeLeaves)) / (BATCHES * BATCH)
+  const log = await sequencing(context, pick(LEAVES))
+  const capsule = await largeCapsule(pick(PACKAGES), progress)
+  const bytes = new TextEncoder().encode(JSON.stringify(capsule))
+  const seconds: number[] = []
+  for (let at = 0; at < pick(VERIFICATIONS); at++) {
+    progress('verifying the capsule')
+    const start = performance.now()
+    const result = await verifyCapsuleFile(bytes, { require: 'unpinned' })
+    seconds.push((performance.now() - start) / 1_000)
+    if (result.exitCode !== 0) throw new Error(result.sentence)
+  }
+  const entries = capsule.entries.length.toLocaleString('en')
+  return {
+    title: 'Transparency log',
+    figures: [
+      {
+        id: 'log_leaf_us',
+        label: 'CPU of the API to make the leaf of a record',
+        value: leafCpu,
+        unit: 'microseconds',
+      },
+      ...log,
+      figureOf('log_capsule_seconds', `verifying a capsule of ${entries} entries`, 'seconds', seconds),
+      figureOf('log_capsule_mb', 'size of that capsule', 'megabytes', [bytes.length / 1_048_576]),
+    ],
+    notes: [
+      `Leaves are sequenced from batches of ${BATCH}, on PostgreSQL with fsync; proofs are of random leaves and one at a time.`,
+      'The capsule is of one thread of a real exchange. It is verified from its bytes, on one core, without a policy.',
+    ],
+  }
+}
+
+async function sequencing({ quick, progress, bed }: AreaContext, leaves: number): Promise<Figure[]> {
+  const { postgres } = await bed()
+  await using db = await openLogDatabase(postgres)
+  progress(`queueing ${leaves} leaves`)
+  await queueLeaves(db, leaves)
+  progress('sequencing')
+  const start = performance.now()
+  let edge = EMPTY_EDGE
+  const cpu = await cpuOf(async () => {
+    edge = await sequenceAll(db)
+  })
+  const rate = (edge.size * 1_000) / (performance.now() - start)
+  const signer = await noteSigner('bench.example/log', SIGNATURE_TYPE.ed25519, randomBytes(32))
+  const checkpoint = { origin: signer.key.name, size: edge.size, root: edgeRoot(edge) }
+  const note = await signNote(formatCheckpoint(checkpoint), [signer])
+  const now = new Date().toISOString()
+  await insertCheckpoint(db, checkpoint, { note, now })
+  await publishCheckpoint(db, checkpoint, { published: note, now })
+  progress('proving leaves')
+  const proofs = await measure(await leafProver(db), effortOf(quick))
+  return [
+    { id: 'log_sequenced', label: 'leaves sequenced', value: rate, unit: 'per_second' },
+    {
+      id: 'log_sequence_us',
+      label: 'CPU of the sequencer for a leaf',
+      value: cpu / edge.size,
+      unit: 'microseconds',
+    },
+    {
+      id: 'log_proof_ms',
+      label: `proof of a leaf in a log of ${edge.size.toLocaleString('en')}`,
+      value: 1_000 / proofs,
+      unit: 'milliseconds',
+    },
+  ]
+}
+
+/** CPU time of this process in microseconds: steadier than elapsed time on a busy machine. */
+async function cpuOf(work: () => unknown): Promise<number> {
+  const before = process.cpuUsage()
+  await work()
+  const { user, system } = process.cpuUsage(before)
+  return user + system
+}
+
+/** A record of four entries. */
+function sampleRecord() {
+  return {
+    packageId: 'pkg_0123456789abcdef',
+    contentDigest: `sha-256=:${randomBytes(32).toString('base64')}:`,
+    receiptSignature: randomBytes(64).toString('base64url'),
+    threadId: 'thread_0123456789abcdef',
+    firstPosition: 1,
+    lastPosition: 4,
+    previousHash: null,
+    entryHashes: Array.from({ length: 4 }, () => randomBytes(32).toString('hex')),
+  }
+}

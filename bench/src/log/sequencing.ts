@@ -1,0 +1,47 @@
+import { randomBytes } from 'node:crypto'
+import { EMPTY_EDGE, LEAF_LENGTH, type TreeEdge } from '@agent-exchange/log'
+import { migrate, openDatabase, type Database } from '@agent-exchange/service/database'
+import { appendPending } from '../../../packages/service/src/features/transparency-log/append-to-tree.ts'
+import { latestPublished } from '../../../packages/service/src/features/transparency-log/checkpoint-store.ts'
+import { ensureLogState } from '../../../packages/service/src/features/transparency-log/log-state-store.ts'
+import { proveLeaf } from '../../../packages/service/src/features/transparency-log/prove-leaf.ts'
+import { cachedTileReader } from '../../../packages/service/src/features/transparency-log/tile-store.ts'
+import type { PostgresServer } from '../exchange/postgres-server.ts'
+
+/** What a transaction of the service queues under load. */
+const LEAVES_PER_BATCH = 20
+
+/** A log of random leaves in a database with fsync. */
+export async function openLogDatabase(postgres: PostgresServer): Promise<Database & AsyncDisposable> {
+  const { host, port, user, password, database } = await postgres.create('bench_log')
+  const target = `postgres://${user}:${password}@${host}:${port}/${database}`
+  const db = openDatabase({ target, maximumConnections: 10, applicationName: 'bench log' })
+  await migrate(db)
+  await ensureLogState(db, 'bench.example/log')
+  return Object.assign(db, { [Symbol.asyncDispose]: () => db.end({ timeout: 5 }) })
+}
+
+export async function queueLeaves(db: Database, leaves: number): Promise<void> {
+  for (let queued = 0; queued < leaves; queued += LEAVES_PER_BATCH)
+    await db`
+      insert into log_pending (batch_id, secret, leaves)
+      values (${randomBytes(16)}, ${randomBytes(32)}, ${randomBytes(LEAVES_PER_BATCH * LEAF_LENGTH)})`
+}
+
+/** Appends everything that waits, as the sequencer does. */
+export async function sequenceAll(db: Database, before: TreeEdge = EMPTY_EDGE): Promise<TreeEdge> {
+  let edge = before
+  for (;;) {
+    const next = await appendPending(db, edge)
+    if (next === edge) return edge
+    edge = next
+  }
+}
+
+/** Proves random leaves of the published tree. */
+export async function leafProver(db: Database): Promise<() => Promise<unknown>> {
+  const checkpoint = await latestPublished(db)
+  if (!checkpoint) throw new Error('nothing was published')
+  const readTile = cachedTileReader(db)
+  return () => proveLeaf(Math.floor(Math.random() * checkpoint.size), checkpoint, readTile)
+}
