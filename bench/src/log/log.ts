@@ -51,10 +51,11 @@ async function run(context: AreaContext): Promise<AreaResult> {
   const seconds: number[] = []
   for (let at = 0; at < pick(VERIFICATIONS); at++) {
     progress('verifying the capsule')
-    const start = performance.now()
-    const result = await verifyCapsuleFile(bytes, { require: 'unpinned' })
-    seconds.push((performance.now() - start) / 1_000)
-    if (result.exitCode !== 0) throw new Error(result.sentence)
+    const cpu = await cpuOf(async () => {
+      const { exitCode, sentence } = await verifyCapsuleFile(bytes, { require: 'unpinned' })
+      if (exitCode !== 0) throw new Error(sentence)
+    })
+    seconds.push(cpu / 1_000_000)
   }
   const entries = capsule.entries.length.toLocaleString('en')
   return {
@@ -67,12 +68,12 @@ async function run(context: AreaContext): Promise<AreaResult> {
         unit: 'microseconds',
       },
       ...log,
-      figureOf('log_capsule_seconds', `verifying a capsule of ${entries} entries`, 'seconds', seconds),
+      figureOf('log_capsule_seconds', `CPU to verify a capsule of ${entries} entries`, 'seconds', seconds),
       figureOf('log_capsule_mb', 'size of that capsule', 'megabytes', [bytes.length / 1_048_576]),
     ],
     notes: [
       `Leaves are sequenced from batches of ${BATCH}, on PostgreSQL with fsync; proofs are of random leaves and one at a time.`,
-      'The capsule is of one thread of a real exchange. It is verified from its bytes, on one core, without a policy.',
+      'The capsule is of one thread of a real exchange. It is verified from its bytes, without a policy.',
     ],
   }
 }
