@@ -36,7 +36,7 @@ async function exchangeOne() {
 }
 
 const { packageId, threadId } = await exchangeOne()
-await aex('agent', 'evidence', threadId, '--out', evidence, '--dir', bolt)
+await aex('agent', 'evidence', threadId, '--out', evidence, '--dir', bolt, '--wait', '0')
 const verify = ['agent', 'evidence', '--verify', evidence]
 const bundle = JSON.parse(readFileSync(evidence, 'utf8')) as EvidenceBundle
 

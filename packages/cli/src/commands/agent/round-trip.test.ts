@@ -126,7 +126,7 @@ test('two agents complete package, receipts, response, revocation and evidence b
 
   const evidence = inFolder('evidence.json')
   assert.match(
-    await aex('agent', 'evidence', sent.thread_id, '--out', evidence, '--dir', bolt),
+    await aex('agent', 'evidence', sent.thread_id, '--out', evidence, '--dir', bolt, '--wait', '0'),
     /The evidence holds/,
   )
   assert.ok(isPrivate(evidence))
