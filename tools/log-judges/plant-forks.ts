@@ -58,6 +58,14 @@ export async function plantForks(log: WitnessedLog): Promise<string> {
       assert.equal(outcome, 'fork', `${name}, ${what}`)
       answers.push(`${name} ${what} ${status}`)
     }
+    // A database from before the first checkpoint shows the empty tree, and learns the size of the witness.
+    const empty = await askWitness({
+      ...(await signedTree(signer, [])),
+      witness,
+      knownSize: 0,
+      logKey: signer.key,
+    })
+    assert.deepEqual(empty, { outcome: 'ahead', size })
     // The same request with the real tree is cosigned: the refusals are about the fork.
     const { status, text } = await post(url, await signedTree(signer, honest), size)
     assert.equal(status, 200, `${name}: ${text}`)

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { openCheckpoint, parseVerifierKey, rootFromTiles } from '@agent-exchange/log'
 import { newAttempt, send } from '../../packages/service/faults/ledger.ts'
@@ -10,8 +10,8 @@ import { fsck, isPublished, logStatus, statusWhen } from './log-under-trial.ts'
 import { operatorCommand, publicTiles, type WitnessedLog } from './witnessed-log.ts'
 
 const MIRROR_MS = 60_000
-/** The file of the service that remembers the last checkpoint outside the database. */
-const CHECKPOINT_FILE = 'log-checkpoint'
+/** What the service remembers of its last checkpoint outside the database starts with this name. */
+const CHECKPOINT_FILE = /^log-checkpoint/u
 
 const mirrorOf = ({ folder }: WitnessedLog) => join(folder, 'mirror')
 
@@ -34,16 +34,17 @@ export async function mirrorLog(log: WitnessedLog): Promise<string> {
   return `${files.length} files, identical; fsck accepts the copy`
 }
 
-/** Only the witnesses remember: the checkpoint file is gone as well, as on a new machine. */
+/** Only the witnesses remember: the file of the last checkpoint is gone as well, as on a new machine. */
 export async function restoreBackup(log: WitnessedLog, backup: string): Promise<string> {
   const { exchange, parties } = log
   const last = await logStatus(exchange)
   await killed(exchange.current(), 'SIGTERM')
   await operatorCommand(exchange, 'restore', '--force', backup)
-  const checkpointFile = join(exchange.dataDirectory, CHECKPOINT_FILE)
-  rmSync(checkpointFile)
+  const remembered = readdirSync(exchange.dataDirectory).filter((name) => CHECKPOINT_FILE.test(name))
+  assert.equal(remembered.length, 1)
+  for (const name of remembered) rmSync(join(exchange.dataDirectory, name), { recursive: true })
   await exchange.start()
-  const { refusal, size, what_to_do, witnesses } = await statusWhen(
+  const { refusal, size, published_size, what_to_do, witnesses } = await statusWhen(
     exchange,
     ({ state }) => state === 'refusing',
   )
@@ -60,9 +61,8 @@ export async function restoreBackup(log: WitnessedLog, backup: string): Promise<
   log.ledger.push(attempt)
   const waiting = await statusWhen(exchange, ({ pending_leaves }) => pending_leaves > 0)
   assert.equal(waiting.state, 'refusing')
-  assert.equal(waiting.size, size)
-  // The service writes this file before each signature.
-  assert.ok(!existsSync(checkpointFile), 'nothing is signed')
+  // A tree that does not grow cannot fork: the size tells that nothing was appended, so nothing new was signed.
+  assert.deepEqual([waiting.size, waiting.published_size], [size, published_size])
   return `both witnesses report ${refusal.known_size}, the backup has ${size}; nothing is signed`
 }
 
