@@ -9,6 +9,8 @@ export interface AnnouncementOutput {
 export interface Announcements {
   /** One line of progress. On a terminal it also becomes the text beside the spinner. */
   progress(line: string): void
+  /** Ends the progress without a message. */
+  clear(): void
   /** A permanent message: lines for a person, or facts as one JSON object. */
   say(message: string, options?: { readonly lines?: readonly string[]; readonly facts?: object }): void
 }
@@ -27,6 +29,7 @@ function forPrograms(output: AnnouncementOutput): Announcements {
     output.write(`${JSON.stringify({ level: 30, time: Date.now(), msg, ...facts })}\n`)
   return {
     progress: (line) => void write(line),
+    clear: () => undefined,
     say: (message, { facts } = {}) => void write(message, facts),
   }
 }
@@ -55,6 +58,7 @@ function forPeople(output: AnnouncementOutput): Announcements {
       text = line
       spin()
     },
+    clear: stop,
     say(message, { lines = [message] } = {}) {
       stop()
       output.write(`${lines.join('\n')}\n`)

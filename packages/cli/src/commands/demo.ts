@@ -4,6 +4,8 @@ import { Command, Option } from 'commander'
 import type { Demo } from '../demo/run-demo.ts'
 import { createTimeline, type Timeline } from '../demo/timeline.ts'
 import { CommandFailure } from '../failure.ts'
+import { createAnnouncements } from '../announce.ts'
+import { aexCommand } from '../next-step.ts'
 import { isInstalled, SIMULATOR } from '../optional-packages.ts'
 
 const EXAMPLES = `
@@ -18,6 +20,9 @@ Examples:
 
 const NO_SIMULATOR =
   'The ds_x demo needs the connector simulator, which is not published. Run it in a checkout of the repository: npm run demo -- --transport ds_x'
+
+/** Longer lines are hard to read, also on a wide terminal. */
+const WIDEST = 80
 
 interface DemoCommandOptions {
   readonly transport: 'native' | 'ds_x'
@@ -47,10 +52,18 @@ async function demo({ transport, report, keep }: DemoCommandOptions): Promise<vo
     now: () => performance.now(),
     print: (line) => console.log(line),
     colour: process.stdout.isTTY && process.env['NO_COLOR'] === undefined,
-    ...(process.stdout.isTTY && { columns: process.stdout.columns }),
+    ...(process.stdout.isTTY && { columns: Math.min(process.stdout.columns, WIDEST) }),
   })
+  const announcements = process.stderr.isTTY ? createAnnouncements() : undefined
+  const onWait = (what: string | undefined) =>
+    what === undefined ? announcements?.clear() : announcements?.progress(what)
   const { runDemo } = await import('../demo/run-demo.ts')
-  const running = runDemo({ transport, timeline: until(interrupted, timeline), now: () => new Date() })
+  const running = runDemo({
+    transport,
+    timeline: until(interrupted, timeline),
+    now: () => new Date(),
+    onWait,
+  })
   const first = await Promise.race([running, interrupted])
   if (first === undefined) {
     console.error('\nStopping; everything is removed.')
@@ -61,6 +74,7 @@ async function demo({ transport, report, keep }: DemoCommandOptions): Promise<vo
     await using ended = first
     summarize(ended)
     if (report !== undefined) save(report, ended.page)
+    if (!keep) console.log(suggestions(report))
     if (keep) {
       console.log(directions(ended, await tokenOf(ended)))
       await interrupted
@@ -104,6 +118,21 @@ function interruption(): Promise<undefined> {
 function summarize({ outcome }: Demo): void {
   console.log('')
   for (const { count, what } of outcome.counts) console.log(`${String(count).padStart(5)} ${what}`)
+}
+
+/** What to do next, most interesting first. */
+function suggestions(report: string | undefined): string {
+  const aex = aexCommand()
+  const lines = [
+    [`${aex} demo --keep`, 'the same, left running to look around'],
+    ...(report === undefined ? [[`${aex} demo --report demo.html`, 'the story as a page']] : []),
+    ...(isInstalled(SIMULATOR) ? [[`${aex} demo --transport ds_x`, 'through two simulated connectors']] : []),
+    [`${aex} serve`, 'your own exchange; see docs/quickstart.md'],
+    [`${aex} agent --help`, 'your own agent, from keys to evidence'],
+  ]
+  return ['', 'Try next:', ...lines.map(([command = '', why]) => `  ${command.padEnd(32)}  ${why}`)].join(
+    '\n',
+  )
 }
 
 /** Checked before the demo runs. */

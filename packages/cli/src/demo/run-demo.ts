@@ -5,6 +5,7 @@ import { foundCompany } from './company.ts'
 import { startDemoExchange, type DemoExchange } from './demo-exchange.ts'
 import { searchForPlaintext, type SearchResult } from './plaintext-search.ts'
 import { reportPage, type Outcome } from './report.ts'
+import { seenLine, storedForm } from './seen-by-exchange.ts'
 import { tellStory, type Cast, type Told } from './story.ts'
 import { SECRET_WORDS } from './story-objects.ts'
 import { throwawayCertificate } from './throwaway-certificate.ts'
@@ -14,6 +15,8 @@ export interface DemoOptions {
   readonly transport: 'native' | 'ds_x'
   readonly timeline: Timeline
   readonly now: () => Date
+  /** Shown while something takes seconds; undefined ends it. */
+  readonly onWait?: (what: string | undefined) => void
 }
 
 /** A finished demo that is still running. Disposing of it removes everything that it created. */
@@ -26,7 +29,7 @@ export interface Demo extends AsyncDisposable {
 }
 
 /** Two companies, an exchange between them, and the whole story, for real. */
-export async function runDemo({ transport, timeline, now }: DemoOptions): Promise<Demo> {
+export async function runDemo({ transport, timeline, now, onWait }: DemoOptions): Promise<Demo> {
   const cleanup = new AsyncDisposableStack()
   await using undo = cleanup
   const folder = mkdtempSync(join(tmpdir(), 'aex-demo-'))
@@ -36,7 +39,10 @@ export async function runDemo({ transport, timeline, now }: DemoOptions): Promis
 
   timeline.chapter('An exchange and two companies')
   const certificate = await throwawayCertificate(now())
-  const exchange = cleanup.use(await startDemoExchange(folder, certificate.certificate))
+  onWait?.('Starting a database and an exchange')
+  const exchange = cleanup.use(
+    await startDemoExchange(folder, certificate.certificate).finally(() => onWait?.(undefined)),
+  )
   timeline.add({
     who: 'exchange',
     kind: 'note',
@@ -66,7 +72,8 @@ export async function runDemo({ transport, timeline, now }: DemoOptions): Promis
     }),
   )
   await space?.approve(exchange)
-  const cast: Cast = { manufacturer, supplier, timeline, transport, now }
+  const seen = (packageId: string) => seenLine(exchange, packageId)
+  const cast: Cast = { manufacturer, supplier, timeline, transport, now, seen }
   const told = await tellStory(cast)
   const search = await searchForPlaintext(exchange, SECRET_WORDS)
   timeline.add({ who: 'exchange', kind: 'proof', what: sentenceOf(search) })
@@ -124,17 +131,4 @@ async function outcomeOf({ exchange, cast, told, search }: Ended): Promise<Outco
     evidence: told.evidence.manufacturer,
     search: `${sentenceOf(search)}.`.replace(/^./u, (letter) => letter.toUpperCase()),
   }
-}
-
-const SHOWN_CHARACTERS = 1_600
-
-/** The row of a package as it lies in the exchange's database. */
-async function storedForm({ database }: DemoExchange, packageId: string): Promise<string> {
-  const [row] = await database<{ metadata: string; content: string | null }[]>`
-    select metadata, (
-      select string_agg(before || encode(payload, 'escape') || after, '' order by part) from package_content
-      where package_content.package_id = package.package_id) as content
-    from package where package_id = ${packageId}`
-  const content = row?.content ?? 'nothing: the sealed bytes went through the connectors'
-  return `${row?.metadata ?? ''}\n\n${content}`.slice(0, SHOWN_CHARACTERS)
 }

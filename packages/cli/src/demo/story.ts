@@ -16,6 +16,8 @@ export interface Cast {
   readonly timeline: Timeline
   readonly transport: 'native' | 'ds_x'
   readonly now: () => Date
+  /** What the exchange holds of a package, in a line. */
+  readonly seen: (packageId: string) => Promise<string>
 }
 
 /** What the story leaves behind, for the summary. */
@@ -60,6 +62,7 @@ export async function tellStory(cast: Cast): Promise<Told> {
     },
     { onProgress: stepsOf(manufacturer, timeline) },
   )
+  await quote(cast, manufacturer, shared, first.reasoning.summary)
   let receipts = await read(supplier, shared, cast)
   await manufacturer.told(shared.packageId, 'package.received')
 
@@ -74,6 +77,7 @@ export async function tellStory(cast: Cast): Promise<Told> {
     },
     { onProgress: stepsOf(supplier, timeline) },
   )
+  await quote(cast, supplier, challenged, challenging.response_summary)
   receipts += await read(manufacturer, challenged, cast)
 
   timeline.chapter('Answered')
@@ -86,6 +90,7 @@ export async function tellStory(cast: Cast): Promise<Told> {
     },
     { onProgress: stepsOf(manufacturer, timeline) },
   )
+  await quote(cast, manufacturer, answered, deciding.reasoning.summary)
   receipts += await read(supplier, answered, cast)
   const agreeing = under(agreement(parties, answered, now()), policies.supplier)
   const agreed = await supplier.agent.respond(
@@ -100,14 +105,16 @@ export async function tellStory(cast: Cast): Promise<Told> {
   receipts += await read(manufacturer, agreed, cast)
 
   timeline.chapter('Aligned')
+  const story = alignedStory(parties, { threadId, objects: [first, challenging, deciding, agreeing] }, now())
   const aligned = await manufacturer.agent.send(
     {
       ...common,
-      object: alignedStory(parties, { threadId, objects: [first, challenging, deciding, agreeing] }, now()),
+      object: story,
       policy: policies.manufacturer,
     },
     { onProgress: stepsOf(manufacturer, timeline) },
   )
+  await quote(cast, manufacturer, aligned, story.summary)
   receipts += await read(supplier, aligned, cast)
 
   timeline.chapter('Taken back before anybody read it')
@@ -133,6 +140,16 @@ export async function tellStory(cast: Cast): Promise<Told> {
       supplier: await prove(supplier, threadId, timeline),
     },
   }
+}
+
+/** One sentence of a chapter, beside what the exchange holds of it. */
+async function quote(
+  { timeline, seen }: Cast,
+  { lane }: Company,
+  { packageId }: SentPackage,
+  said: string,
+): Promise<void> {
+  timeline.say({ who: lane, said, seen: await seen(packageId) })
 }
 
 /** The same object under a policy of its sender's. */

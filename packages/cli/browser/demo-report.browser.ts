@@ -1,0 +1,55 @@
+import assert from 'node:assert/strict'
+import { writeFileSync } from 'node:fs'
+import { after, before, test } from 'node:test'
+import { pathToFileURL } from 'node:url'
+import { assertQuiet, checkPage, openBrowser, type TestBrowser } from '@agent-exchange/testkit/browser'
+import { temporaryFolder } from '../src/commands/agent/agents.fixture.ts'
+import { reportPage, type Outcome } from '../src/demo/report.ts'
+import { createTimeline } from '../src/demo/timeline.ts'
+
+const folder = temporaryFolder()
+const file = folder.path('demo.html')
+let browser: TestBrowser
+
+const LONG = 'x'.repeat(300)
+const OUTCOME: Outcome = {
+  transport: 'native',
+  counts: [{ what: 'packages', count: 6 }],
+  seen: { plaintext: `{ "summary": "<b>Rails</b> ${LONG}" }`, stored: `eyJ${LONG}` },
+  evidence: {
+    summary: 'The evidence holds.',
+    checks: [
+      { what: 'the chain of entries', ok: true, detail: LONG },
+      { what: 'signature of the receipt', ok: true, detail: 'by agent_a', packageId: 'pkg_1' },
+      { what: 'digest', ok: false, detail: LONG, packageId: 'pkg_2' },
+    ],
+    exchangeWord: [{ what: 'recorded at', value: LONG }],
+    unverifiable: [{ what: 'whether the recipient read it', why: LONG }],
+  },
+  search: 'None of the plaintext is in 3 files.',
+}
+
+before(async () => {
+  const timeline = createTimeline({ now: () => 0, print: () => undefined, colour: false })
+  timeline.chapter('Shared')
+  timeline.say({ who: 'manufacturer', said: `Demand rises. ${LONG}`, seen: LONG })
+  timeline.add({ who: 'manufacturer', to: 'exchange', kind: 'package', what: 'hands it in', detail: LONG })
+  writeFileSync(file, reportPage(timeline, OUTCOME))
+  browser = await openBrowser()
+})
+after(async () => {
+  await browser?.[Symbol.asyncDispose]()
+  folder[Symbol.dispose]()
+})
+
+test('the report of the demo fits a window of 400 pixels, and is accessible', async () => {
+  await using watched = await browser.open(pathToFileURL(file).href, { offline: true })
+  const text = (await watched.page.locator('main').innerText()).replaceAll(/\s+/gu, ' ')
+  assert.ok(text.indexOf('As the exchange holds it') < text.indexOf('What went where'))
+  // The group with a failure is open, the others are closed.
+  assert.deepEqual(await watched.page.locator('details[open] > summary').allTextContents(), [
+    'Package pkg_2: 1 of 1 fail',
+  ])
+  assertQuiet(watched)
+  await checkPage(browser, { name: 'demo-report', address: pathToFileURL(file).href })
+})
