@@ -34,7 +34,14 @@ export async function attackReceiver({ folder, python, report }: Place): Promise
   const keys = join(folder, 'keys.json')
   writeFileSync(keys, JSON.stringify(DIRECTORY))
   await using receiver = await startReceiver(python, [
-    ...['--dir', dir, '--port', '0', '--keys', keys, '--now', NOW.toISOString()],
+    '--dir',
+    dir,
+    '--port',
+    '0',
+    '--keys',
+    keys,
+    '--now',
+    NOW.toISOString(),
   ])
   const stored = () => storedIn(join(dir, 'python-inbox.db'))
   await report.step('it stores a good event once, and events of a retiring key', async () => {

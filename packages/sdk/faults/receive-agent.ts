@@ -1,15 +1,13 @@
 /** The agent that receive-trial.ts kills: a real receiver on a real inbox file, serving webhooks on loopback. */
 
 import { readFileSync } from 'node:fs'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import type { NotificationKeyDirectory } from '@agent-exchange/protocol'
 import { createContext } from '../src/create-context.ts'
 import { openFileKeyStore } from '../src/node/file-key-store.ts'
-import { toNodeListener } from '../src/node/http-handler.ts'
 import { openSqliteInbox } from '../src/node/sqlite-inbox.ts'
 import { createReceiver } from '../src/receive/receiver.ts'
 import { dieBefore, type Death } from './die-before.ts'
+import { serveAgent, TRIAL_LIMITS, withDirectory } from './serve-agent.ts'
 
 /** What the trial hands over. */
 export interface AgentTask {
@@ -28,54 +26,19 @@ if (task.dieAt !== undefined) dieBefore(task.dieAt)
 
 const { baseUrl, clientId, identity } = task
 const context = createContext({ baseUrl, clientId, identity, keys: openFileKeyStore(task.keyFile) })
-const { connection } = context
 const inbox = openSqliteInbox(task.inboxFile)
 // Neither key nor uniqueness: a second effect of one event has to show.
 inbox.database.exec(
   'create table if not exists effect (position integer primary key, sequence integer) strict',
 )
 
-const receiver = createReceiver(
-  {
-    ...context,
-    connection: {
-      ...connection,
-      call: ((operation, options) =>
-        operation === 'getNotificationSigningKeys'
-          ? Promise.resolve(task.directory)
-          : connection.call(operation, options)) as typeof connection.call,
-    },
+const receiver = createReceiver(withDirectory(context, task.directory), {
+  inbox,
+  publicUrl: task.publicUrl,
+  handle: async ({ sequence }) => {
+    await new Promise((resolve) => setTimeout(resolve, 2))
+    return (database) => void database.prepare('insert into effect (sequence) values (?)').run(sequence)
   },
-  {
-    inbox,
-    publicUrl: task.publicUrl,
-    handle: async ({ sequence }) => {
-      await new Promise((resolve) => setTimeout(resolve, 2))
-      return (database) => void database.prepare('insert into effect (sequence) values (?)').run(sequence)
-    },
-    limits: {
-      gapPatienceMs: 10,
-      pollMs: 100,
-      safetyPollMs: 100,
-      pollRetryMs: 20,
-      handlerAttempts: 100_000,
-      pageItems: 5,
-    },
-  },
-)
-await receiver.start()
-const webhooks = toNodeListener(receiver.handler)
-const server = createServer((request, response) => {
-  if (request.url !== '/status') return webhooks(request, response)
-  receiver.status().then(
-    (status) => response.end(JSON.stringify(status)),
-    () => response.writeHead(500).end(),
-  )
+  limits: TRIAL_LIMITS,
 })
-server.listen(0, '127.0.0.1', () => console.log((server.address() as AddressInfo).port))
-process.on('SIGTERM', () => {
-  void receiver.stop().then(async () => {
-    await inbox.close()
-    process.exit(0)
-  })
-})
+await serveAgent(receiver, inbox)

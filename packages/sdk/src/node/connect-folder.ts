@@ -99,10 +99,10 @@ export async function connectFolder(path: string, options: FolderOptions = {}): 
       inbox: openInbox,
       onPackage: <Transaction>(
         handle: PackageHandler<Transaction>,
-        options: FolderPackageOptions<Transaction> = {},
+        how: FolderPackageOptions<Transaction> = {},
       ) => {
         // Without an inbox of its own, the caller gets that of the folder, whose transaction is a DatabaseSync.
-        const { inbox: own = openInbox() as unknown as Inbox<Transaction>, ...rest } = options
+        const { inbox: own = openInbox() as unknown as Inbox<Transaction>, ...rest } = how
         return agent.onPackage(handle, { ...rest, inbox: own })
       },
       [Symbol.asyncDispose]: close,

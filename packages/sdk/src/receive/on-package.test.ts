@@ -286,13 +286,11 @@ test('an exchange that is away costs no attempts: the package waits', async () =
   await send(acme, bolt)
   let isAway = false
   const calls: number[] = []
-  const reach: typeof fetch = (input, init) =>
-    isAway && String(input).includes('/v1/packages/')
-      ? Promise.reject(new TypeError('fetch failed'))
-      : fetch(input, init)
+  const reach: NonNullable<ConnectOptions['fetch']> = (url, init) =>
+    isAway && url.includes('/v1/packages/') ? Promise.reject(new TypeError('fetch failed')) : fetch(url, init)
   isAway = true
   await using stage = await handling(bolt, acme, async ({ attempt }) => void calls.push(attempt), {
-    fetch: reach as NonNullable<ConnectOptions['fetch']>,
+    fetch: reach,
     limits: { attempts: 1 },
   })
   const troubles = () =>

@@ -66,7 +66,14 @@ test('[EVT-14] listen passes each event on until it is answered with 2xx, and pr
   hook.statuses.push(500)
   const { packageId } = await packageBetween(acme, bolt)
   await using listening = aexRunning(
-    ...['agent', 'listen', '--dir', bolt, '--every', '1', '--forward-to', hook.url],
+    'agent',
+    'listen',
+    '--dir',
+    bolt,
+    '--every',
+    '1',
+    '--forward-to',
+    hook.url,
   )
   await listening.until(new RegExp(`package\\.accepted {2}${packageId}`))
   const { stdout, stderr } = await listening.interrupt()
@@ -90,7 +97,6 @@ test('events leave the machine by https only', async () => {
 })
 
 test('[EVT-05] trigger signs with the key of listen --test; a forged signature shows its base', async () => {
-  await using hook = await startHook()
   const [port] = await freePorts(1)
   const events: NotificationEnvelope[] = []
   const refused: string[] = []
@@ -107,7 +113,13 @@ test('[EVT-05] trigger signs with the key of listen --test; a forged signature s
     const key = folder.path('bolt/test-webhook-key.json')
     assert.equal(statSync(key).mode & 0o077, 0)
     const { code, stdout } = await aexHere(
-      ...['agent', 'trigger', 'package.received', '--dir', bolt, '--package', 'pkg_tried'],
+      'agent',
+      'trigger',
+      'package.received',
+      '--dir',
+      bolt,
+      '--package',
+      'pkg_tried',
     )
     assert.equal(code, 0)
     assert.match(stdout, /answered with 204/)
@@ -132,7 +144,15 @@ test('[EVT-05] listen --test prints and forwards test events, and explains a ref
   const dir = folder.path('offline')
   await createAgentFolder(dir, { identity: { organizationId: 'org_offline', agentId: 'agent_offline' } })
   await using listening = aexRunning(
-    ...['agent', 'listen', '--test', '--dir', dir, '--port', String(port), '--forward-to', hook.url],
+    'agent',
+    'listen',
+    '--test',
+    '--dir',
+    dir,
+    '--port',
+    String(port),
+    '--forward-to',
+    hook.url,
   )
   await listening.until(/Listening for test events/)
   const event: NotificationEnvelope = {
