@@ -2,7 +2,7 @@
  * An auto-responder with a person in the loop: it answers what its rule can decide, declines what it must not answer,
  * and asks at the terminal wherever the policy requires an approval.
  *
- *     aex agent defaults --policy policy.json
+ *     aex agent defaults --allow org_cars
  *     node examples/respond.ts
  */
 
@@ -34,7 +34,8 @@ await using receiver = agent.onPackage(
   },
   {
     onReport: (report) => console.error(report),
-    limits: { pollMs: 5_000 },
+    // A person may take a day; a call that takes longer is repeated.
+    limits: { pollMs: 5_000, handlerMs: 86_400_000 },
   },
 )
 await receiver.start()

@@ -2,7 +2,7 @@
  * Sends one package for each line of a file, such as "agent_cars Rails are short in week 12.". Run it again after a
  * crash: the packages are written to a file before the first is sent, so none is sent twice.
  *
- *     aex agent defaults --policy policy.json
+ *     aex agent defaults --allow org_cars
  *     node examples/send-batch.ts lines.txt
  */
 

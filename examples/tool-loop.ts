@@ -3,7 +3,7 @@
  * yours. The package of the other company reaches the model as data, never as instructions, and the model can do
  * nothing but call the tools below.
  *
- *     aex agent defaults --policy policy.json
+ *     aex agent defaults --allow org_cars
  *     node examples/tool-loop.ts
  */
 
