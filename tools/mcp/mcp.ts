@@ -14,8 +14,9 @@ try {
     ...globSync('packages/mcp/trials/*.test.ts', { cwd: ROOT }),
     'packages/mcp/src/approval-forgery.test.ts',
   ]
+  const installing = installTools(folder)
   let isPassed = await runs(own.toSorted())
-  const missing = await installTools(folder)
+  const missing = await installing
   if (missing === undefined)
     isPassed = (await runs(['tools/mcp/inspector-trial.ts', 'tools/mcp/conformance-trial.ts'])) && isPassed
   else console.log(`skipped: ${missing} (${INSPECTOR}, ${CONFORMANCE})`)

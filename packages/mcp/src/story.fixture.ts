@@ -148,8 +148,7 @@ export async function tellStory(
 
   const revoked = await bolt.mcp.result<{ future_access_blocked: boolean }>('revoke_package', {
     package_id: answered.package_id,
-    reason_code: 'sent_in_error',
-    reason: 'A newer answer follows.',
+    reason: 'superseded',
   })
   assert.equal(revoked.future_access_blocked, true)
   assert.match(

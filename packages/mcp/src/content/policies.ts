@@ -1,4 +1,4 @@
-import { open, readdir } from 'node:fs/promises'
+import { open, readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { parseStrictJson } from '@agent-exchange/crypto'
 import { validateObject, type PolicyEnvelope } from '@agent-exchange/protocol'
@@ -12,6 +12,9 @@ const OTHERS_WRITE = 0o022
  * choose one that needs no person. A folder that does not exist has no policy.
  */
 export async function readPolicies(folder: string): Promise<PolicyEnvelope[]> {
+  const { mode } = await stat(folder).catch(() => ({ mode: 0 }))
+  if (isOpenToOthers(mode))
+    throw new ToolRefusal('policy_unreadable', 'Other users can change the folder of policies.')
   const names = await readdir(folder).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return []
     throw new ToolRefusal('policy_unreadable', 'The folder of policies cannot be read.')
@@ -34,8 +37,7 @@ async function readPolicy(file: string, name: string): Promise<PolicyEnvelope> {
   })
   try {
     const { mode, size } = await handle.stat()
-    if (process.platform !== 'win32' && (mode & OTHERS_WRITE) !== 0)
-      throw refused('can be changed by other users.')
+    if (isOpenToOthers(mode)) throw refused('can be changed by other users.')
     if (size > MAXIMUM_POLICY_BYTES) throw refused(`is larger than ${MAXIMUM_POLICY_BYTES} bytes.`)
     const result = validateObject(parsed(await handle.readFile('utf8')))
     if (result.valid && result.object.object_type === 'policy_envelope') return result.object
@@ -43,6 +45,11 @@ async function readPolicy(file: string, name: string): Promise<PolicyEnvelope> {
   } finally {
     await handle.close()
   }
+}
+
+/** Whether other users may change it. Windows has no such bits. */
+function isOpenToOthers(mode: number): boolean {
+  return process.platform !== 'win32' && (mode & OTHERS_WRITE) !== 0
 }
 
 function parsed(text: string): unknown {
