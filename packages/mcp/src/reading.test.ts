@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { parsePolicy } from '@agent-exchange/log'
+import { capsuleOf, POLICY } from '@agent-exchange/testkit'
 import { UNTRUSTED_META } from './content/untrusted.ts'
 import { ERAS, serveAndConnect, type TestClient } from './clients.fixture.ts'
 import { companies } from './companies.fixture.ts'
+import type { McpSession } from './session.ts'
 import { reasoning, type Drafted } from './story.fixture.ts'
 
 const both = companies()
@@ -113,4 +116,21 @@ test('a capsule that a model passes as text is verified, and its words are marke
   const { outcome } = broken.structuredContent as { outcome: string }
   assert.equal(outcome, 'unreadable')
   assert.match(await bolt.failure('verify_capsule', {}), /exactly one/u)
+})
+
+test('a capsule meets what is required only if a person named the log that signed it', async () => {
+  await using acme = await serveAndConnect(both.acme.session, 'auto')
+  const { thread_id } = await sendToBolt(acme)
+  const evidence = await both.acme.agent.evidence({ threadId: thread_id })
+  const capsule = JSON.stringify(await capsuleOf(evidence, { cosigners: 2 }))
+  const outcomeOf = async (session: McpSession) => {
+    await using mcp = await serveAndConnect(session, 'auto')
+    const { outcome, level } = await mcp.result<{ outcome: string; level: string }>('verify_capsule', {
+      capsule,
+    })
+    return [outcome, level]
+  }
+  assert.deepEqual(await outcomeOf(both.bolt.session), ['below', 'unpinned'])
+  const logPolicy = parsePolicy(POLICY)
+  assert.deepEqual(await outcomeOf({ ...both.bolt.session, logPolicy }), ['meets', 'witnessed'])
 })

@@ -1,9 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { setTimeout as wait } from 'node:timers/promises'
 import { ERAS } from '../src/clients.fixture.ts'
 import { companies } from '../src/companies.fixture.ts'
 import { tellStory } from '../src/story.fixture.ts'
 import { connectByHttp, connectByStdio, startHttpProcess } from './aex-mcp.ts'
+
+const CANCEL_MS = 10_000
+const STEP_MS = 50
 
 const both = companies()
 
@@ -37,3 +41,29 @@ test('a client on standard streams and one over HTTP use the same agent at the s
   )
   assert.ok(answers.every((answer) => JSON.stringify(answer) === JSON.stringify(answers[0])))
 })
+
+for (const era of ERAS) {
+  test(`a call on standard streams ends when its client cancels it (${era})`, async () => {
+    const { acme } = both
+    await using mcp = await connectByStdio(acme.dir, era)
+    await mcp.result('list_inbox')
+    const { threads } = await mcp.result<{ threads: { thread_id: string }[] }>('list_threads')
+    const [thread] = threads
+    assert.ok(thread)
+    const abort = new AbortController()
+    const waiting = { thread_id: thread.thread_id, changed_after: '2999-01-01T00:00:00Z', wait_seconds: 50 }
+    await assert.rejects(
+      mcp.client.callTool(
+        { name: 'follow_thread', arguments: waiting },
+        { signal: abort.signal, onprogress: () => abort.abort() },
+      ),
+    )
+    for (
+      let waited = 0;
+      !/follow_thread: cancelled/u.test(mcp.errors()) && waited < CANCEL_MS;
+      waited += STEP_MS
+    )
+      await wait(STEP_MS)
+    assert.match(mcp.errors(), /follow_thread: cancelled/u)
+  })
+}

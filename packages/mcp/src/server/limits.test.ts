@@ -110,7 +110,8 @@ test('a wait ends when the client cancels it', async () => {
   const started = performance.now()
   while (acme.calls.length === before && performance.now() - started < 10_000)
     await new Promise((resolve) => setTimeout(resolve, 20))
-  assert.equal(acme.calls[before]?.tool, 'follow_thread')
+  const ended = acme.calls[before]
+  assert.deepEqual([ended?.tool, ended?.outcome], ['follow_thread', 'cancelled'])
 })
 
 test('a failure quotes nothing that another party wrote', () => {

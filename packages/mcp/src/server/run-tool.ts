@@ -28,7 +28,7 @@ export async function runTool(
   const { signal } = context.mcpReq
   try {
     const answer = await tool.run(input, { session, signal, progress: progressOf(context) })
-    report('done')
+    report(signal.aborted ? 'cancelled' : 'done')
     return {
       content: [trustedBlock(answer.text), ...(answer.untrusted ?? [])],
       structuredContent: answer.structured as Record<string, unknown>,
