@@ -113,7 +113,7 @@ const COMMANDS: readonly Entry[] = [
   entry('log', 'The transparency log: its state, and recovery after a restore', async () =>
     (await import('./commands/operator/transparency-log.ts')).transparencyLogCommand(),
   ),
-  entry('alert', 'Alerts to the owners of webhook endpoints', async () =>
+  entry('alert', 'Alerts about webhook endpoints and the transparency log', async () =>
     (await import('./commands/operator/alert.ts')).alertCommand(),
   ),
   entry('operator', 'Operators of the exchange, and the log of their changes', async () =>
