@@ -142,6 +142,12 @@ const refusals: [title: string, env: Environment, variable: string, says: RegExp
   ['a plain outside issuer', { AEX_ISSUER: 'http://login.example' }, 'AEX_ISSUER', /https/u],
   ['an issuer with a query', { AEX_ISSUER: 'https://login.example/?a' }, 'AEX_ISSUER', /RFC 8414/u],
   [
+    'a console in clear',
+    { AEX_OPERATOR_PUBLIC_URL: 'http://console.example' },
+    'AEX_OPERATOR_PUBLIC_URL',
+    /unencrypted/u,
+  ],
+  [
     'an identity provider without roles',
     { ...OIDC, AEX_OPERATOR_OIDC_ROLES: '' },
     'AEX_OPERATOR_OIDC_ROLES',

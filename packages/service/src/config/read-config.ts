@@ -8,7 +8,14 @@ import { readOperatorSignOn } from './operator-sign-on.ts'
 import { readCertificates, readTls } from './pem-files.ts'
 import { readProfile } from './profile-file.ts'
 import { SettingError, settingsReader, type SettingsReader } from './settings-reader.ts'
-import { parseDatabaseUrl, parseIssuer, parseMailbox, parsePublicUrl, parseSmtpUrl } from './urls.ts'
+import {
+  parseConsoleUrl,
+  parseDatabaseUrl,
+  parseIssuer,
+  parseMailbox,
+  parsePublicUrl,
+  parseSmtpUrl,
+} from './urls.ts'
 import { defaultOf, type Environment } from './variables.ts'
 import { readWitnessPolicy } from './witness-policy.ts'
 
@@ -34,7 +41,7 @@ export function readConfig(env: Environment): Config {
     port,
     operatorHost,
     operatorPort,
-    operatorPublicUrl: checked('AEX_OPERATOR_PUBLIC_URL', (text) => parsePublicUrl(text, usesTls)),
+    operatorPublicUrl: checked('AEX_OPERATOR_PUBLIC_URL', (text) => parseConsoleUrl(text, usesTls)),
     operatorSignOn: readOperatorSignOn(settings),
     publicUrl:
       checked('AEX_PUBLIC_URL', (text) => parsePublicUrl(text, usesTls)) ?? listenerUrl(host, port, usesTls),

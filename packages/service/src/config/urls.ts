@@ -21,6 +21,16 @@ export function parsePublicUrl(text: string, usesTls: boolean): string {
   return url.origin
 }
 
+/** Of the console. An operator's token never crosses a network unencrypted, also not in front of a proxy. */
+export function parseConsoleUrl(text: string, usesTls: boolean): string {
+  const origin = parsePublicUrl(text, usesTls)
+  const { protocol, hostname } = new URL(origin)
+  if (protocol === 'http:' && !isLoopback(hostname.replace(/^\[|\]$/gu, ''))) {
+    throw new SettingError('Use https://: the token of an operator must not cross a network unencrypted.')
+  }
+  return origin
+}
+
 /** RFC 8414 section 2: https, no query, no fragment. Plain http is accepted for loopback, for development. */
 export function parseIssuer(text: string): string {
   const url = parse(text, 'https://login.example')

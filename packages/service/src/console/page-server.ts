@@ -20,6 +20,8 @@ export interface PageServerParts extends ConsoleDependencies {
   readonly cookies: ConsoleCookies
 }
 
+/** A longer address is not remembered over the sign-in. */
+const MAXIMUM_NEXT_CHARACTERS = 2_000
 /** Sessions of requests under way. */
 const sessionOf = new WeakMap<FastifyRequest, Session>()
 /** Status codes after which the form is shown again with a message; others get a page of their own. */
@@ -33,8 +35,9 @@ export function createPageServer({ operator, sessions, key, assets, cookies }: P
       isActivity: isNavigation(request),
     })
     if (!session) {
-      const next =
-        request.method === 'GET' && request.url !== '/' ? `?next=${encodeURIComponent(request.url)}` : ''
+      const { method, url } = request
+      const isPlace = method === 'GET' && url !== '/' && url.length <= MAXIMUM_NEXT_CHARACTERS
+      const next = isPlace ? `?next=${encodeURIComponent(url)}` : ''
       return reply.redirect(`/sign-in${next}`, 303)
     }
     sessionOf.set(request, session)

@@ -77,6 +77,17 @@ const STATEMENTS = {
   'attempts for a package': `select outcome from delivery join delivery_attempt using (delivery_id)
     where package_id = 'p' and organization_id = 'o'`,
   'what became of a notification': `select from delivery where package_id = 'p' and notification_id = 'n'`,
+  'the operator log of one operator': `select entry, recorded_at, actor, action, target, reason, details
+    from operator_log where true and entry < 100 and actor = 'a' order by entry desc limit 51`,
+  'the operator log of one object': `select entry from operator_log where true and target = 't' order by entry desc limit 51`,
+  'the session of a browser': `select session_id, coalesce(session.role, operator.role) as role
+    from operator_session as session
+    left join operator on operator.name = session.operator_name and signed_in_by = 'token'
+    where ended_at is null and expires_at > '2026-03-02T08:00:00Z' and last_seen_at > '2026-03-02T08:00:00Z'
+      and (signed_in_by = 'oidc' or operator.name is not null and operator.disabled_at is null)
+      and session.token_hash = '\\x00'`,
+  'endpoints that are disabled': `select webhook_endpoint_id from webhook_endpoint
+    where status = 'disabled' order by disabled_at desc limit 20`,
   'a page of the stream': `select body from notification where organization_id = 'o' and sequence > 1
     order by sequence limit 101`,
 }
