@@ -1,25 +1,27 @@
-import { startWorld } from '@agent-exchange/testkit'
+import { capsuleOf, startWorld } from '@agent-exchange/testkit'
 import type { Capsule, EvidenceBundle } from '@agent-exchange/log'
 import { startAgents } from '../../../packages/sdk/src/agents.fixture.ts'
+import { relinked } from '../../../packages/sdk/src/evidence/evidence.fixture.ts'
+import { readEvidence } from '../../../packages/sdk/src/evidence/read-evidence.ts'
 import { inputFor } from '../../../packages/sdk/src/exchange/drafts.fixture.ts'
 import { createMemoryOutbox } from '../../../packages/sdk/src/exchange/memory-outbox.ts'
+import { openPackage } from '../../../packages/sdk/src/exchange/open-package.ts'
 import { sendPackage } from '../../../packages/sdk/src/exchange/send-package.ts'
-import { readCapsule } from '../../../packages/sdk/src/log/read-capsule.ts'
 
 const LANES = 8
-const PROFILE = {
-  'O-07': { transparency_checkpoint_milliseconds: 1_000, transparency_sequence_milliseconds: 50 },
-}
 
-/** A capsule of one thread with this many packages, collected from a real exchange. */
-export async function largeCapsule(
-  packages: number,
-  progress: (what: string) => void,
-): Promise<Capsule | EvidenceBundle> {
-  await using world = await startWorld({ profile: PROFILE, config: { role: 'all' } })
+const ENTRIES_PER_PACKAGE = 10
+
+/**
+ * A capsule of one thread with this many packages of a real exchange and ten entries each: those of the acceptance, and
+ * further fetches of the content, which nobody signs.
+ */
+export async function largeCapsule(packages: number, progress: (what: string) => void): Promise<Capsule> {
+  await using world = await startWorld()
   const { acme, bolt } = await startAgents(world, 'acme', 'bolt')
   const outbox = createMemoryOutbox()
-  const { threadId } = await sendPackage(acme, inputFor(acme, bolt), { outbox })
+  const { threadId, packageId } = await sendPackage(acme, inputFor(acme, bolt), { outbox })
+  await openPackage(bolt, packageId)
   let sent = 1
   const lane = async () => {
     while (sent < packages) {
@@ -29,7 +31,34 @@ export async function largeCapsule(
     }
   }
   await Promise.all(Array.from({ length: LANES }, lane))
-  progress('capsule: collecting proofs')
-  const { capsule } = await readCapsule(acme, { threadId })
-  return capsule
+  progress('capsule: collecting evidence')
+  const evidence = await readEvidence(acme, { threadId })
+  progress('capsule: making the log')
+  return capsuleOf(await relinked(withFetches(evidence)))
+}
+
+function withFetches(bundle: EvidenceBundle): EvidenceBundle {
+  const fetch = bundle.entries.find(({ proof }) => proof.kind === 'content_fetched')
+  const last = bundle.entries.at(-1)
+  if (!fetch || !last) throw new Error('nobody fetched a package')
+  // Only the first fetch of a package changes its state.
+  const {
+    state: _,
+    implied_states: __,
+    ...again
+  } = fetch.proof as typeof fetch.proof & Record<string, unknown>
+  const entries = [...bundle.entries]
+  const packages = bundle.packages.map((each) => {
+    const positions = [...each.positions]
+    while (positions.length < ENTRIES_PER_PACKAGE) {
+      const position = entries.length + 1
+      entries.push({
+        position,
+        proof: { ...again, recorded_at: last.proof.recorded_at } as typeof fetch.proof,
+      })
+      positions.push(position)
+    }
+    return { ...each, positions }
+  })
+  return { ...bundle, entries, packages }
 }

@@ -25,7 +25,6 @@ const nameOf = (origin: string) => hash('sha256', origin, 'hex').slice(0, ORIGIN
 
 export function checkpointFile(dataDirectory: string): CheckpointFile {
   const root = join(dataDirectory, FOLDER)
-  const list = async (folder: string) => (await readdir(folder).catch(ignoreMissing)) ?? []
   const sizesIn = async (folder: string) =>
     (await list(folder)).filter((name) => FILE_NAME.test(name)).toSorted()
 
@@ -53,6 +52,10 @@ export function checkpointFile(dataDirectory: string): CheckpointFile {
       await withFile(root, 'r', (opened) => opened.sync())
     },
   }
+}
+
+async function list(folder: string): Promise<string[]> {
+  return (await readdir(folder).catch(ignoreMissing)) ?? []
 }
 
 /** Creates a complete file or none. An existing one has to be equal. */

@@ -221,19 +221,19 @@ test('records and key events come in pages, and a cursor is of one caller and on
   ] as const) {
     const { items } = await proved(cars, path, member)
     const seen: unknown[] = []
-    let after: string | null | undefined
+    let next: string | null | undefined
     for (let pages = 0; pages < 20; pages++) {
-      const cursor: string = after ? `&after=${encodeURIComponent(after)}` : ''
+      const cursor: string = next ? `&after=${encodeURIComponent(next)}` : ''
       const { body } = await cars.get(`${path}&limit=1${cursor}`)
       assert.equal((body[member] as unknown[]).length, 1)
       seen.push(...(body[member] as { index: number }[]).map(({ index }) => index))
-      after = body['next_cursor'] as string | null
-      assert.equal(body['has_more'], after !== null)
-      if (after === null) break
+      next = body['next_cursor'] as string | null
+      assert.equal(body['has_more'], next !== null)
+      if (next === null) break
       if (member === 'records') {
-        const foreign = `/log/records?package_id=${metadata.package_id}&after=${encodeURIComponent(after)}`
+        const foreign = `/log/records?package_id=${metadata.package_id}&after=${encodeURIComponent(next)}`
         assertProblem(await cars.get(foreign), 'cursor_invalid')
-        assertProblem(await seats.get(`${path}&after=${encodeURIComponent(after)}`), 'cursor_invalid')
+        assertProblem(await seats.get(`${path}&after=${encodeURIComponent(next)}`), 'cursor_invalid')
       }
     }
     assert.deepEqual(
@@ -266,9 +266,9 @@ test('the history of a leaf is the checkpoint before it and the first one that c
     const proof = each.consistency.map((hash) => Buffer.from(hash, 'base64'))
     verifyConsistency({ oldSize: size, oldRoot: root, newSize: newest.size, newRoot: newest.root, proof })
   }
-  const [before = Infinity, after = -1] = sizes
+  const [earlier = Infinity, covering = -1] = sizes
   assert.equal(sizes.length, 2)
-  assert.ok(before <= index && after > index && after < newest.size)
+  assert.ok(earlier <= index && covering > index && covering < newest.size)
   const many = Array.from({ length: 101 }, (_, at) => `index=${at}`).join('&')
   for (const query of ['', 'index=', 'index=-1', 'index=1.5', many])
     assertProblem(await seats.get(`/log/history?${query}`), 'validation_failed')

@@ -10,7 +10,7 @@ import {
   verifyInclusion,
 } from '@agent-exchange/log'
 import { sendPackage, startWorld } from '@agent-exchange/testkit'
-import { provedItems, publishedStatus, QUICK_LOG } from './log-fixture.ts'
+import { provedItems, publishedStatus, QUICK_LOG } from './quick-log.fixture.ts'
 
 const world = await startWorld({ profile: QUICK_LOG, config: { role: 'all' } })
 after(() => world[Symbol.asyncDispose]())

@@ -4,7 +4,7 @@ import { decodeBundle, recordLabel, recordLeaf, tilePath } from '@agent-exchange
 import type { PolicyReceipt } from '@agent-exchange/protocol'
 import { assertProblem, sendPackage, sendReceipt, startWorld } from '@agent-exchange/testkit'
 import { toLogBatch } from '../../kernel/log-batch.ts'
-import { provedItems, publishedStatus, QUICK_LOG } from './log-fixture.ts'
+import { provedItems, publishedStatus, QUICK_LOG } from './quick-log.fixture.ts'
 
 const world = await startWorld({ profile: QUICK_LOG, config: { role: 'all' } })
 after(() => world[Symbol.asyncDispose]())

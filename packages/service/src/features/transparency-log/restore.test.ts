@@ -28,7 +28,7 @@ import {
 } from '@agent-exchange/testkit'
 import { openDatabase, type Database } from '../../db/database.ts'
 import { appendPending } from './append-to-tree.ts'
-import { publishedStatus, QUICK_LOG, statusWhen } from './log-fixture.ts'
+import { publishedStatus, QUICK_LOG, statusWhen } from './quick-log.fixture.ts'
 import { readLogState } from './log-state-store.ts'
 import { tileReader } from './tile-store.ts'
 

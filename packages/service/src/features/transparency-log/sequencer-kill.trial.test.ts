@@ -11,7 +11,7 @@ import { fileURLToPath } from 'node:url'
 import { parseCheckpoint, parseNote, parseWitnessRequest } from '@agent-exchange/log'
 import { sendPackage, startWorld, type World } from '@agent-exchange/testkit'
 import { checkpointFile } from './checkpoint-file.ts'
-import { publishedStatus, QUICK_LOG } from './log-fixture.ts'
+import { publishedStatus, QUICK_LOG } from './quick-log.fixture.ts'
 
 const PROGRAM = fileURLToPath(new URL('killed-sequencer.fixture.ts', import.meta.url))
 const folder = mkdtempSync(join(tmpdir(), 'aex-kill-'))

@@ -16,7 +16,7 @@ import {
   type PolicyWitness,
 } from '@agent-exchange/log'
 import { sendPackage, startWorld } from '@agent-exchange/testkit'
-import { publishedStatus, QUICK_LOG, statusWhen } from './log-fixture.ts'
+import { publishedStatus, QUICK_LOG, statusWhen } from './quick-log.fixture.ts'
 
 /** C2SP tlog-witness, with its memory open to the test. */
 async function startWitness() {
