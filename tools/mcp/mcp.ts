@@ -15,6 +15,8 @@ try {
     'packages/mcp/src/approval-forgery.test.ts',
   ]
   const installing = installTools(folder)
+  // Awaited below; this avoids an unhandled rejection.
+  installing.catch(() => undefined)
   let isPassed = await runs(own.toSorted())
   const missing = await installing
   if (missing === undefined)

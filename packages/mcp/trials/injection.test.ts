@@ -7,7 +7,7 @@ import {
   type ObjectType,
   type ProtocolObject,
 } from '@agent-exchange/protocol'
-import { newObject, type SendInput, type SendableObject } from '@agent-exchange/sdk'
+import { newObject } from '@agent-exchange/sdk'
 import { SKILL } from '../src/agents.fixture.ts'
 import { serveAndConnect, textOf, type TestClient } from '../src/clients.fixture.ts'
 import { companies } from '../src/companies.fixture.ts'
@@ -84,7 +84,7 @@ async function send(object: ProtocolObject, original: Drafted): Promise<string> 
   const sent =
     object.object_type === 'response_object'
       ? await agent.respond(original.package_id, { ...input, object })
-      : await agent.send({ ...input, object: object as SendableObject } as SendInput)
+      : await agent.send({ ...input, object })
   return sent.packageId
 }
 
