@@ -45,7 +45,7 @@ test('send without a policy says how to keep one', async () => {
   const other = folder.path('other')
   await createAgentFolder(other, { identity: { organizationId: 'org_a', agentId: 'agent_a' } })
   const object = folder.path('object.json')
-  await succeeds(...['new', 'reasoning_package', '--dir', other, '--to', 'org_b', '--out', object])
+  await succeeds('new', 'reasoning_package', '--dir', other, '--to', 'org_b', '--out', object)
   assert.match(
     await fails('agent', 'send', object, '--dir', other, '--to', 'agent_b'),
     /Name a policy with --policy FILE, or keep one in the folder: (?:npx )?aex agent defaults/,
