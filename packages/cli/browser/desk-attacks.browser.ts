@@ -93,7 +93,7 @@ function withMarkup(object: ProtocolObject): { readonly object: ProtocolObject; 
       else at[name] = value
     }
   }
-  visit(copy as never)
+  visit(copy)
   return { object: copy, count }
 }
 /** Members of a new object that say who, when and under which policy. */

@@ -17,8 +17,10 @@ import {
   openBrowser,
   screenshot,
   type TestBrowser,
+  type WatchedPage,
 } from '@agent-exchange/testkit/browser'
-import type { Page } from 'playwright-core'
+
+type Page = WatchedPage['page']
 
 const CANARY = 'CANARY-plaintext-of-a-package'
 const MARKUP = '<img/src=x/onerror=document.title="stolen">'

@@ -1,5 +1,14 @@
 import { PACKAGE_STATES } from '@agent-exchange/protocol'
-import { filterForm, html, identifier, relativeTime, table, visible, type Html } from '@agent-exchange/web'
+import {
+  filterForm,
+  html,
+  identifier,
+  relativeTime,
+  table,
+  visible,
+  type Html,
+  type Part,
+} from '@agent-exchange/web'
 import { listPackagesRoute } from '../../operator/routes/packages.ts'
 import type { ConsoleCall, PageAnswer } from '../console-page.ts'
 import { choiceField, idField } from '../form-fields.ts'
@@ -75,7 +84,7 @@ function packageTable(
   })
 }
 
-export function packageRow(item: ListedPackage, now: Date) {
+export function packageRow(item: ListedPackage, now: Date): readonly Part[] {
   return [
     identifier(item.package_id, packagePath(item.package_id)),
     packageBadge(item.state),

@@ -24,7 +24,7 @@ export interface EndpointHistory {
 
 const INTERVALS = 24
 /** Rows that are counted for each interval and group of states. */
-export const MAXIMUM_COUNTED_PER_INTERVAL = 1_000
+const MAXIMUM_COUNTED_PER_INTERVAL = 1_000
 const HOUR_SECONDS = 3_600
 
 /** The last day by hours. Delivery ids begin with the time, so each hour is a range of the index of its endpoint. */

@@ -27,7 +27,7 @@ export interface Found {
 }
 
 /** An id that callers choose may name several things, such as a correlation id that is used for every request. */
-export const MAXIMUM_FOUND = 20
+const MAXIMUM_FOUND = 20
 
 /** Every object with this id, whatever its kind. Each part of the statement is a lookup by index. */
 export async function findById(db: Queries, id: string): Promise<Found[]> {
