@@ -94,6 +94,7 @@ function listenersOf({ role, host, port, operatorHost, operatorPort }: Config): 
 function directions(config: Config, { urls, operatorTokenFile }: RunningService) {
   const database = config.databaseUrl === undefined ? 'embedded PostgreSQL' : 'PostgreSQL of DATABASE_URL'
   const aex = aexCommand()
+  const consoleUrl = config.operatorPublicUrl ?? urls.operator
   const lines = [
     '',
     'Agent Exchange is running.',
@@ -104,6 +105,7 @@ function directions(config: Config, { urls, operatorTokenFile }: RunningService)
       ? []
       : [`  listening on    ${urls.agent}`]),
     `  operator API    ${urls.operator}   (ready: ${urls.operator}/readyz)`,
+    `  console         ${consoleUrl}/   (sign in with the operator token)`,
     `  operator token  ${operatorTokenFile}`,
     `  data folder     ${config.dataDirectory}`,
     `  database        ${database}`,
@@ -118,6 +120,7 @@ function directions(config: Config, { urls, operatorTokenFile }: RunningService)
   const facts = {
     agent_api: urls.agent === undefined ? undefined : config.publicUrl,
     operator_api: urls.operator,
+    console: `${consoleUrl}/`,
     operator_token_file: operatorTokenFile,
     data_folder: config.dataDirectory,
     database,

@@ -38,6 +38,7 @@ const HEADLINES = { healthy: '✔ healthy', degraded: '! degraded', failing: '�
 const BARS = '▁▂▃▄▅▆▇█'
 const MEGABYTE = 1_000_000
 const COLUMN = 12
+const LABEL = 18
 
 /** At most 80 columns. */
 export function statusReport(overview: Overview): string {
@@ -48,11 +49,15 @@ export function statusReport(overview: Overview): string {
       wrapText(visible(text), { indent: `  ${MARKS[severity]} `, hanging: '    ' }),
     ),
     '',
-    ...facts(overview).map(([name, value]) => `${name.padEnd(18)}${value}`),
+    ...facts(overview).flatMap(([name, value]) =>
+      wrapText(value, { indent: name.padEnd(LABEL), hanging: ''.padEnd(LABEL) }),
+    ),
     '',
-    `${''.padEnd(18)}${'last hour'.padStart(COLUMN)}${'last day'.padStart(COLUMN)}  last hour as a curve`,
+    `${''.padEnd(LABEL)}${'last hour'.padStart(COLUMN)}${'last day'.padStart(COLUMN)}  last hour as a curve`,
     ...activity(overview),
-  ].join('\n')
+  ]
+    .map((line) => line.trimEnd())
+    .join('\n')
 }
 
 function facts(overview: Overview): [string, string][] {
@@ -60,6 +65,7 @@ function facts(overview: Overview): [string, string][] {
   const age =
     backlog.oldest_due_at === null ? 0 : (Date.parse(now) - Date.parse(backlog.oldest_due_at)) / 1_000
   const free = processes.map(({ disk_free_bytes }) => disk_free_bytes).filter((bytes) => bytes !== null)
+  const byRole = Map.groupBy(processes, ({ role }) => role)
   const cosigning = log.witnesses.filter(({ outcome }) => outcome === 'cosigned').length
   return [
     ['backlog', `${Math.round(age)} s old, ${backlog.pending} pending`],
@@ -70,7 +76,7 @@ function facts(overview: Overview): [string, string][] {
     ['keys', keys.map(({ purpose, valid_until }) => `${purpose} ${valid_until.slice(0, 10)}`).join(', ')],
     ['database', megabytes(overview.database_bytes)],
     ...(free.length > 0 ? [['disk free', megabytes(Math.min(...free))] as [string, string]] : []),
-    ['processes', processes.map(({ role }) => role).join(', ')],
+    ['processes', [...byRole].map(([role, each]) => `${each.length} ${role}`).join(', ')],
   ]
 }
 
@@ -94,7 +100,7 @@ function activity({ hour, day }: Overview): string[] {
   const line =
     (value: typeof sum) =>
     ([title, name]: [string, keyof Point]) =>
-      title.padEnd(18) +
+      title.padEnd(LABEL) +
       [hour, day].map((points) => String(Math.round(value(points, name))).padStart(COLUMN)).join('') +
       `  ${curve(hour.map((point) => point[name] ?? 0))}`
   return [...counts.map(line(sum)), ...latencies.map(line(highest))]
