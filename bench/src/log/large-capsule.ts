@@ -10,10 +10,10 @@ import { sendPackage } from '../../../packages/sdk/src/exchange/send-package.ts'
 
 const LANES = 8
 
-const ENTRIES_PER_PACKAGE = 10
+const ENTRIES_PER_PACKAGE = 20
 
 /**
- * A capsule of one thread with this many packages of a real exchange and ten entries each: those of the acceptance, and
+ * A capsule of one thread with this many packages of a real exchange and twenty entries each: those of the acceptance, and
  * further fetches of the content, which nobody signs.
  */
 export async function largeCapsule(packages: number, progress: (what: string) => void): Promise<Capsule> {

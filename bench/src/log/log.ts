@@ -28,8 +28,8 @@ export const logArea: Area = {
 }
 
 const LEAVES = { full: 100_000, quick: 10_000 }
-/** Ten entries each. */
-const PACKAGES = { full: 1_000, quick: 50 }
+/** Twenty entries each. */
+const PACKAGES = { full: 500, quick: 25 }
 const VERIFICATIONS = { full: 3, quick: 3 }
 const BATCH = 20
 const BATCHES = 2_000
@@ -73,7 +73,7 @@ async function run(context: AreaContext): Promise<AreaResult> {
     ],
     notes: [
       `Leaves are sequenced from batches of ${BATCH}, on PostgreSQL with fsync; proofs are of random leaves and one at a time.`,
-      'The capsule is of one thread with packages of a real exchange, ten entries each. It is verified from its bytes, without a policy.',
+      'The capsule is of one thread with packages of a real exchange, twenty entries each. It is verified from its bytes, without a policy.',
     ],
   }
 }
