@@ -54,7 +54,7 @@ function withFetches(bundle: EvidenceBundle): EvidenceBundle {
       const position = entries.length + 1
       entries.push({
         position,
-        proof: { ...again, recorded_at: last.proof.recorded_at } as typeof fetch.proof,
+        proof: { ...again, recorded_at: last.proof.recorded_at },
       })
       positions.push(position)
     }

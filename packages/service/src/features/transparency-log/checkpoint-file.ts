@@ -25,8 +25,6 @@ const nameOf = (origin: string) => hash('sha256', origin, 'hex').slice(0, ORIGIN
 
 export function checkpointFile(dataDirectory: string): CheckpointFile {
   const root = join(dataDirectory, FOLDER)
-  const sizesIn = async (folder: string) =>
-    (await list(folder)).filter((name) => FILE_NAME.test(name)).toSorted()
 
   async function endOthers(origin: string): Promise<void> {
     for (const each of await list(root))
@@ -52,6 +50,11 @@ export function checkpointFile(dataDirectory: string): CheckpointFile {
       await withFile(root, 'r', (opened) => opened.sync())
     },
   }
+}
+
+/** Names of the files, by size. */
+async function sizesIn(folder: string): Promise<string[]> {
+  return (await list(folder)).filter((name) => FILE_NAME.test(name)).toSorted()
 }
 
 async function list(folder: string): Promise<string[]> {
