@@ -11,6 +11,7 @@ test('compiled sources and the files of a package are published', () => {
     'bin/aex.js',
     'migrations/0001.sql',
     'schemas/package.schema.json',
+    'assets/defaults.js',
   ]
   const compiled = ['js', 'js.map', 'd.ts', 'd.ts.map'].map((ending) => `dist/node/index.${ending}`)
   assert.deepEqual(strayFiles([...files, ...compiled], SOURCES), [])
