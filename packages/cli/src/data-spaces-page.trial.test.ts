@@ -84,8 +84,9 @@ test(
       cleanup.use(await inTerminal(script, ready, { cwd: folder, env: own }))
 
     const quickstart = blocksOf('docs/quickstart.md', 'sh')
-    const registering = quickstart.findIndex((block) => block.includes('agent register'))
-    await shell(scriptOf(quickstart.slice(0, registering + 1), world))
+    const joining = quickstart.findIndex((block) => block.includes('agent join'))
+    assert.ok(joining > 0)
+    await shell(scriptOf(quickstart.slice(0, joining + 1), world))
 
     writeFileSync(join(folder, 'package.json'), '{ "type": "module" }')
     symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'))

@@ -13,6 +13,7 @@ const secure = await startWorld({ config: { tls: { ...identity, clientCa: undefi
 after(() => Promise.all([world[Symbol.asyncDispose](), secure[Symbol.asyncDispose]()]))
 
 const CLIENTS = 50
+const SPARE_DESCRIPTORS = 10
 const LISTENERS = {
   agent: world.url,
   operator: world.operatorUrl,
@@ -40,7 +41,8 @@ async function leftBehind(urls: readonly string[], bytes: string, limitSeconds: 
   const isOpen = (client: Socket) => !client.closed
   const left = () => descriptors() - before - clients.filter(isOpen).length
   await sleep(100)
-  assert.ok(left() >= clients.length, 'at first both ends are open')
+  // Connections of the service itself, such as those to the database, may end meanwhile.
+  assert.ok(left() >= clients.length - SPARE_DESCRIPTORS, 'at first both ends are open')
   if (bytes !== '') for (const client of clients) client.write(bytes)
   for (let tries = 0; tries < limitSeconds * 10 && left() > 0; tries++) await sleep(100)
   const found = left()
