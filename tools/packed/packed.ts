@@ -62,7 +62,7 @@ async function quickstart(project: string, commands: string): Promise<void> {
   assert.equal(stdout.match(/The evidence holds/g)?.length, 2)
   writeFileSync(join(folders.cwd, 'first.ts'), blocksOf(QUICKSTART, 'ts').join(''))
   const typed = await run('node', ['first.ts'], folders)
-  assert.equal(typed.stdout, 'Rails are short in week 12.\n')
+  assert.equal(typed.stdout, 'Agreed: Confirm delivery in week 13.\n')
 }
 
 /** The simulator is not published; the command says so instead of failing on an import. */
