@@ -21,7 +21,7 @@ import type { LogTrial } from './log-trial.ts'
 const AEX = fileURLToPath(new URL('../../packages/cli/bin/aex.js', import.meta.url))
 const ORIGIN = 'tessera.example/log'
 const APPENDS = 20
-/** The witness is killed without warning after every so many appends. */
+/** Appends between two kills of the witness. */
 const APPENDS_PER_LIFE = 5
 const STEP_MS = 30_000
 /** A log that gets no cosignature tries again and again; this is long enough for several tries. */

@@ -101,7 +101,7 @@ test('suspend and resume an organization, then end it by its id', async () => {
   await page.getByRole('button', { name: 'Resume organization' }).click()
   await page.getByText('is active again').waitFor()
   await page.getByRole('link', { name: 'End this organization' }).click()
-  await page.getByRole('heading', { name: 'What stays, and why' }).waitFor()
+  await page.getByRole('heading', { name: 'What is kept, and why' }).waitFor()
   await page.getByLabel(`Type ${id} to confirm`).fill(id)
   await page.getByLabel('Reason').fill('contract ended')
   await page.getByRole('button', { name: 'End organization for ever' }).click()

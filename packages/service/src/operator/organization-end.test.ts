@@ -95,7 +95,7 @@ test('an export cannot be read without being logged, nor with the cursor of anot
   assert.equal((await world.operate('POST', path('org_platform'), {})).status, 403)
 })
 
-test('the plan of an end says what is removed and what stays, and changes nothing', async () => {
+test('the plan of an end says what is removed and what is kept, and changes nothing', async () => {
   const { recipient } = scene
   const { body } = await world.operate('GET', `/organizations/${recipient.organizationId}/end`)
   const removed = body['removed'] as { what: string; count: number; how: string }[]

@@ -264,7 +264,7 @@ test('agents, keys, endpoints, deliveries and operators', async () => {
   assert.match(refused.stderr, /does not accept the operator token from AEX_OPERATOR_TOKEN/)
 })
 
-test('roles are set and enforced: a viewer lists, and is told which role a change needs', async () => {
+test('roles are set and enforced: a viewer lists, and learns which role a change needs', async () => {
   const { token: given } = await json('operator', 'create', 'vera', '--role', 'viewer')
   const asVera = { env: { ...env, AEX_OPERATOR_TOKEN: String(given) } }
   assert.equal((await aexAt(asVera, 'org', 'list')).code, 0)

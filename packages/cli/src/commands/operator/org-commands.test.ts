@@ -78,7 +78,7 @@ test('org end shows its plan first, then ends with a reason and --yes', async ()
   assert.equal(plan.code, 0, plan.stderr)
   assert.match(
     plan.stdout,
-    /Removed by its end:[\s\S]*1 clients: Deleted[\s\S]*What stays, and why:[\s\S]*audit chains/,
+    /Removed by its end:[\s\S]*1 clients: Deleted[\s\S]*What is kept, and why:[\s\S]*audit chains/,
   )
   assert.match((await aex('org', 'end', id, '--yes')).stderr, /--reason TEXT/)
   assert.equal((await world.operate('GET', `/organizations/${id}`)).body['status'], 'active')

@@ -19,7 +19,7 @@ interface EndOptions extends OutputOptions {
 export function orgEndCommand(): Command {
   return operatorCommand(
     'end',
-    'End an organization for ever: shows what is removed and what stays, and does it with --yes',
+    'End an organization permanently: shows what is removed and what is kept, and does it with --yes',
     'org end org_acme',
     'org end org_acme --reason "contract ended" --yes',
   )
@@ -70,7 +70,7 @@ interface Planned {
 function showPlan(id: string, plan: Answer): void {
   console.log(`${visible(id)} (${visible(String(plan['name']))}) is ${visible(String(plan['status']))}.`)
   console.log(['', 'Removed by its end:', ...linesOf(plan['removed'])].join('\n'))
-  console.log(['', 'What stays, and why:', ...linesOf(plan['retained'])].join('\n'))
+  console.log(['', 'What is kept, and why:', ...linesOf(plan['retained'])].join('\n'))
   if (plan['status'] === 'ended') return
   console.log('\nThis cannot be undone. Export the data first:')
   console.log(`  ${aexCommand()} org export ${shellQuoted(id)} --out ${shellQuoted(`${id}.ndjson`)}`)

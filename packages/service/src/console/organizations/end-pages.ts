@@ -33,9 +33,9 @@ export async function showEnd({ api, params, show, operator, csrfToken, now }: C
         how,
       ]),
     })}
-    <h2>What stays, and why</h2>
+    <h2>What is kept, and why</h2>
     ${table({
-      caption: 'What stays',
+      caption: 'What is kept',
       hidesCaption: true,
       columns: [{ title: 'What' }, { title: 'Count', isNumeric: true }, { title: 'Why' }],
       rows: plan.retained.map(({ what, count, why }) => [

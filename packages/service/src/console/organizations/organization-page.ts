@@ -63,7 +63,7 @@ function stateNotice({ status, end, organization_id }: Shown): Html | undefined 
       end?.state === 'finished'
         ? 'This organization has ended.'
         : 'This organization has ended; its data is being removed.',
-    text: html`<a href="/organizations/${organization_id}/end">What was removed and what stays</a>`,
+    text: html`<a href="/organizations/${organization_id}/end">What was removed and what is kept</a>`,
   })
 }
 

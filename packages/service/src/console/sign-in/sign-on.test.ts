@@ -81,7 +81,7 @@ test('an address that the provider did not verify is not a name: the subject is'
   assert.match((await client.get('/sessions')).text, /oidc:u-2/u)
 })
 
-test('somebody without a role is told so, and gets no session', async () => {
+test('somebody without a role gets a page that says so, and no session', async () => {
   provider.setPerson({ sub: 'u-3', groups: ['others'] })
   const client = consoleClient(origin)
   const back = await client.get(await passProvider(await begin(client)))
