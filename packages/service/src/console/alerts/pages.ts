@@ -26,8 +26,8 @@ async function list({ api, query, show, now }: ConsoleCall) {
   const filters = { organization_id, webhook_endpoint_id, kind }
   const { items, next_cursor } = await api(readAlerts, { input: { ...filters, after } })
   const main = html`<p class="lead">
-      What the owners of webhook endpoints were told: deliveries that failed for good, endpoints that were
-      disabled.
+      Deliveries that failed for good, endpoints that were disabled, and trouble of the transparency log. Each
+      alert is also sent by mail where an address is known.
     </p>
     ${filterForm({
       id: 'filter',
@@ -43,20 +43,20 @@ async function list({ api, query, show, now }: ConsoleCall) {
       caption: 'Alerts',
       hidesCaption: true,
       columns: [
-        { title: 'Endpoint' },
-        { title: 'Organization' },
         { title: 'Kind' },
         { title: 'Raised' },
+        { title: 'Endpoint' },
+        { title: 'Organization' },
         { title: 'Reason' },
         { title: 'Delivery' },
         { title: 'Mail' },
       ],
       rows: items.map((alert) => [
+        KINDS.find(({ value }) => value === alert.kind)?.label ?? alert.kind,
+        timeOf(alert.raised_at, now),
         alert.webhook_endpoint_id &&
           identifier(alert.webhook_endpoint_id, pathTo('endpoints', alert.webhook_endpoint_id)),
         identifier(alert.organization_id, pathTo('organizations', alert.organization_id)),
-        KINDS.find(({ value }) => value === alert.kind)?.label ?? alert.kind,
-        timeOf(alert.raised_at, now),
         outsideText(alert.reason),
         alert.delivery_id && identifier(alert.delivery_id, pathTo('deliveries', alert.delivery_id)),
         html`${statusBadge(alert.mail_state)} ${alert.mail_error && outsideText(alert.mail_error)}`,
