@@ -19,7 +19,7 @@ export interface McpSession {
   readonly logPolicy?: LogPolicy
   /** The skill that drafts are written with. */
   readonly skill: { readonly id: string; readonly version: string }
-  /** The command that opens the desk, where a person approves. */
+  /** The command that starts the desk, where a person approves. Named if no desk is running. */
   readonly deskCommand: string
   /** The command with which the person who approves makes an approver's key. */
   readonly approverCommand: string

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { ExchangeError } from '@agent-exchange/sdk'
-import type { FolderAgent } from '@agent-exchange/sdk/node'
+import { publishDeskAddress, type FolderAgent } from '@agent-exchange/sdk/node'
 import {
   cookieHeader,
   CSRF_FIELD,
@@ -132,10 +132,15 @@ export async function startDesk(agent: FolderAgent, options: DeskOptions): Promi
     response.end(pages.text({ ...made, flash: [...notices, ...(made.flash ?? [])] }))
   }
 
+  const published = await publishDeskAddress(agent.folder.files.desk, port).catch((error: unknown) => {
+    server.close()
+    throw error
+  })
   return {
     port,
     newLink: () => `http://${LOOPBACK}:${port}/enter?link=${sessions.newLink()}`,
     async [Symbol.asyncDispose]() {
+      await published[Symbol.asyncDispose]()
       const closed = new Promise((resolve) => server.close(resolve))
       server.closeAllConnections()
       await closed

@@ -1,5 +1,6 @@
 import { canonicalize } from '@agent-exchange/crypto'
 import { ExchangeError, type SentPackage, type StoredDraft } from '@agent-exchange/sdk'
+import { readDeskAddress } from '@agent-exchange/sdk/node'
 import { Type, type Static } from 'typebox'
 import { readPolicies } from '../content/policies.ts'
 import { draftId } from '../content/shown-draft.ts'
@@ -13,7 +14,12 @@ const output = Type.Object({
   draft_id: draftId,
   package_id: Type.Optional(packageId),
   thread_id: Type.Optional(threadIdText),
-  next_step: Type.Optional(Type.String({ description: 'command with which a person goes on' })),
+  desk_url: Type.Optional(
+    Type.String({ description: 'page of the draft at the running desk, for the person' }),
+  ),
+  next_step: Type.Optional(
+    Type.String({ description: 'command that the person runs if no desk is running' }),
+  ),
 })
 type Output = Static<typeof output>
 
@@ -21,7 +27,7 @@ export const sendDraft = defineTool({
   name: 'send_draft',
   title: 'Send a draft',
   description:
-    'Checks a draft against its policy, seals, signs and sends it. If a person has to approve it and has not, nothing is sent and the status is waiting_for_person, with the command that opens the desk. No argument replaces the approval. Repeating the call never sends twice.',
+    'Checks a draft against its policy, seals, signs and sends it. If a person has to approve it and has not, nothing is sent and the status is waiting_for_person, with the address of the desk, or with the command that starts it. No argument replaces the approval. Repeating the call never sends twice.',
   input: inputOf({ draft_id: draftId }),
   output,
   annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: true },
@@ -34,7 +40,7 @@ export const sendDraft = defineTool({
       const onProgress = ({ step }: { readonly step: string }) => progress(step.replaceAll('_', ' '))
       return sent(draft_id, await agent.drafts.send(draft_id, { signal, onProgress }))
     } catch (error) {
-      const answer = error instanceof ExchangeError ? forPerson(draft_id, error, session) : undefined
+      const answer = error instanceof ExchangeError ? await forPerson(draft_id, error, session) : undefined
       if (answer) return answer
       throw error
     }
@@ -66,24 +72,29 @@ function sent(
   }
 }
 
-/** What only a person can go on with. An approval that does not count is as good as none. */
-function forPerson(
+/** The answer if only a person can continue. An invalid approval counts as none. */
+async function forPerson(
   draft_id: string,
   { code }: ExchangeError,
-  session: McpSession,
-): ToolAnswer<Output> | undefined {
+  { agent, deskCommand, approverCommand }: McpSession,
+): Promise<ToolAnswer<Output> | undefined> {
   if (code === 'approval_declined')
     return {
       structured: { status: 'declined_by_person', draft_id },
       text: 'A person declined this draft. Nothing was sent.',
     }
-  const steps: Partial<Record<typeof code, string>> = {
-    approval_waiting: session.deskCommand,
-    approval_invalid: session.deskCommand,
-    approver_missing: session.approverCommand,
+  if (code === 'approver_missing') return waiting(draft_id, approverCommand)
+  if (code !== 'approval_waiting' && code !== 'approval_invalid') return undefined
+  const address = await readDeskAddress(agent.folder.files.desk)
+  if (address === undefined) return waiting(draft_id, deskCommand)
+  const desk_url = `${address}drafts/${draft_id}`
+  return {
+    structured: { status: 'waiting_for_person', draft_id, desk_url },
+    text: `Waiting for a person. Nothing was sent. The person responsible decides at the desk: ${desk_url}`,
   }
-  const next_step = steps[code]
-  if (next_step === undefined) return undefined
+}
+
+function waiting(draft_id: string, next_step: string): ToolAnswer<Output> {
   return {
     structured: { status: 'waiting_for_person', draft_id, next_step },
     text: `Waiting for a person. Nothing was sent. The person responsible runs: ${next_step}`,

@@ -37,6 +37,8 @@ export const AGENT_FILES = {
   drafts: 'drafts',
   /** The approver's public key, and its private key encrypted by the approver passphrase. */
   approver: 'approver.json',
+  /** Address of the running desk. */
+  desk: 'desk.json',
 } as const
 
 const FORMAT = 'aex-agent'
@@ -258,6 +260,7 @@ function filesIn(folder: string): AgentFolder['files'] {
     outgoing: join(folder, AGENT_FILES.outgoing),
     drafts: join(folder, AGENT_FILES.drafts),
     approver: join(folder, AGENT_FILES.approver),
+    desk: join(folder, AGENT_FILES.desk),
   }
 }
 
