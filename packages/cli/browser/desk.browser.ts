@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
-import { readFileSync, writeFileSync } from 'node:fs'
+import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { exampleObjects } from '@agent-exchange/protocol'
 import { newObject } from '@agent-exchange/sdk'
+import { setAgentDefaults } from '@agent-exchange/sdk/node'
 import {
   accessibilityFaults,
   assertNoHorizontalScroll,
@@ -163,6 +164,52 @@ test('a declined draft is not sent; a package that nobody opened is revoked', as
   await page.getByRole('button', { name: 'Revoke now' }).click()
   await page.getByText('The package is revoked.').waitFor()
   await assert.rejects(bolt.agent.open(object.id), { code: 'content_unavailable' })
+})
+
+test('the desk shows a new draft and a new event without a reload', async () => {
+  const { acme, bolt } = trial
+  await using watched = await trial.signedIn(acme)
+  const { page } = watched
+  await page.evaluate("document.body.dataset.loaded = 'once'")
+  const draft = await guardedDraft(acme, bolt)
+  await page.locator(`a[href="/drafts/${draft.draftId}"]`).first().waitFor()
+  const { threadId } = await bolt.agent.drafts
+    .create(await plain(bolt, acme))
+    .then(({ draftId }) => bolt.agent.drafts.send(draftId))
+  await page.getByRole('link', { name: threadId }).waitFor()
+  await acme.agent.drafts.discard(draft.draftId)
+  await page.locator(`a[href="/drafts/${draft.draftId}"]`).waitFor({ state: 'detached' })
+  assert.equal(await page.evaluate('document.body.dataset.loaded'), 'once')
+  assertQuiet(watched)
+  // A browser that is not signed in gets no stream.
+  const { status } = await fetch(addressOf(acme, '/events'))
+  assert.equal(status, 401)
+})
+
+test('[POL-03] an answer at the desk is made under the default policy of the folder, and waits all the same', async () => {
+  const { acme, bolt } = trial
+  const { packageId } = await bolt.agent.drafts
+    .create(await plain(bolt, acme))
+    .then(({ draftId }) => bolt.agent.drafts.send(draftId))
+  await acme.agent.open(packageId)
+  const terms = { by: acme.agent.identity, to: bolt.agent.identity.organizationId, now: new Date() }
+  const policy = {
+    ...newObject('policy_envelope', { ...terms, policyId: 'pol_folder' }),
+    purpose: 'weekly alignment',
+  }
+  const { settings } = acme.agent.folder.files
+  await setAgentDefaults(settings, { policy })
+  await using watched = await trial.signedIn(acme, `/packages/${packageId}/answer`)
+  const { page } = watched
+  await page.getByLabel('Response summary').fill('Agreed.')
+  await page.getByLabel('Agree', { exact: true }).check()
+  await page.getByRole('button', { name: 'Make the draft' }).click()
+  await page.getByText('The answer is a draft.').waitFor()
+  const draft = (await acme.agent.drafts.list()).find(({ respondsTo }) => respondsTo === packageId)
+  assert.deepEqual(draft?.policy, policy)
+  assert.deepEqual([draft?.state, policy.human_approval.required], ['waiting', false])
+  await acme.agent.drafts.discard(draft?.draftId ?? '')
+  rmSync(settings)
 })
 
 test('pages read the same without script', async () => {

@@ -37,6 +37,7 @@ export {
   type EventStreamLimits,
   type ServerEvent,
 } from './security/event-stream.ts'
+export { createLiveStreams, type LiveStreams, type LiveStreamsOptions } from './security/live-streams.ts'
 export {
   loopbackOrigins,
   originFault,

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { schemaDocument, validateObject } from '@agent-exchange/protocol'
 import { ExchangeError, newObject, type OpenedPackage } from '@agent-exchange/sdk'
+import { readAgentDefaults } from '@agent-exchange/sdk/node'
 import { button, CSRF_FIELD, html, notice, type Notice } from '@agent-exchange/web'
 import { pathTo, type DeskAnswer, type DeskCall } from './desk-call.ts'
 import { objectView } from './object-view.ts'
@@ -56,7 +57,7 @@ export async function answerPage(
   }
 }
 
-/** Makes a draft of the answer. It always needs an approval. */
+/** Makes a draft of the answer under the default policy of the folder, if it has one. It always needs an approval. */
 export async function makeAnswer(call: DeskCall): Promise<DeskAnswer> {
   const { agent, id, fields, now } = call
   const { metadata } = await readOpened(call)
@@ -67,19 +68,15 @@ export async function makeAnswer(call: DeskCall): Promise<DeskAnswer> {
     threadId: metadata.thread_id,
     about: id,
   }
-  const made = newObject('policy_envelope', terms)
-  const policy = {
-    ...made,
-    purpose: PURPOSE,
-    human_approval: { required: true, approval_id: randomId('approval') },
-  }
+  const { policy: own } = await readAgentDefaults(agent.folder.files.settings)
+  const policy = own ?? { ...newObject('policy_envelope', terms), purpose: PURPOSE }
   const basis = newObject('response_object', { ...terms, policyId: policy.policy_id })
   const members = membersFrom(PARTS, fields, (member) => randomId(member.replace(/_id$/u, '')))
   const object = {
     ...basis,
     ...members,
     boundaries: { ...basis.boundaries, ...objectOf(members['boundaries']) },
-    policy_envelope: { policy_id: policy.policy_id, purpose: PURPOSE },
+    policy_envelope: { policy_id: policy.policy_id, purpose: policy.purpose },
   }
   const { failures, valid } = validateObject(object, agent.context.profile)
   const empty = members['response_summary'] === ''
@@ -95,7 +92,7 @@ export async function makeAnswer(call: DeskCall): Promise<DeskAnswer> {
     )
   }
   const skill = { id: metadata.skill_id, version: metadata.skill_version }
-  const draft = await agent.drafts.create({ respondsTo: id, object, policy, skill })
+  const draft = await agent.drafts.create({ respondsTo: id, object, policy, skill, requireApproval: true })
   return { kind: 'redirect', to: pathTo('drafts', draft.draftId), done: 'drafted' }
 }
 

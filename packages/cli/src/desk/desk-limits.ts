@@ -28,3 +28,7 @@ export const MAXIMUM_SHOWN_DEPTH = 4
 export const CHECK_WAIT_MS = 5_000
 /** How long the overview waits for new events. */
 export const POLL_WAIT_MS = 3_000
+/** Interval at which a desk that is open in a browser looks for new drafts and events. */
+export const CHANGES_POLL_MS = 3_000
+/** Pages that update themselves at the same time. */
+export const MAXIMUM_LIVE_PAGES = 16

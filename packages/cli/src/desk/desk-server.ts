@@ -5,7 +5,9 @@ import { ExchangeError } from '@agent-exchange/sdk'
 import { publishDeskAddress, type FolderAgent } from '@agent-exchange/sdk/node'
 import {
   cookieHeader,
+  createLiveStreams,
   CSRF_FIELD,
+  EVENT_STREAM_HEADERS,
   loopbackOrigins,
   originFault,
   readCookie,
@@ -13,8 +15,15 @@ import {
   securityHeaders,
 } from '@agent-exchange/web'
 import { CommandFailure } from '../failure.ts'
-import { DONE, type DeskAnswer, type DoneCode } from './desk-call.ts'
-import { MAXIMUM_CONNECTIONS, REQUEST_TIMEOUT_MS, SESSION_VALID_MS } from './desk-limits.ts'
+import { DONE, EVENTS_PATH, type DeskAnswer, type DoneCode } from './desk-call.ts'
+import { readDeskChanges } from './desk-changes.ts'
+import {
+  CHANGES_POLL_MS,
+  MAXIMUM_CONNECTIONS,
+  MAXIMUM_LIVE_PAGES,
+  REQUEST_TIMEOUT_MS,
+  SESSION_VALID_MS,
+} from './desk-limits.ts'
 import { createDeskPages } from './desk-pages.ts'
 import { routeOf } from './desk-routes.ts'
 import { createDeskSessions } from './desk-sessions.ts'
@@ -69,6 +78,13 @@ export async function startDesk(agent: FolderAgent, options: DeskOptions): Promi
   const files = new Map([...Object.values(assets), style].map((asset) => [`/assets/${asset.name}`, asset]))
   const pages = createDeskPages({ agent, assets, style: `/assets/${style.name}` })
 
+  const live = createLiveStreams({
+    read: () => readDeskChanges(agent),
+    onFailure: (error) => onFailure(failureText(error)),
+    pollMs: CHANGES_POLL_MS,
+    maximumStreams: MAXIMUM_LIVE_PAGES,
+  })
+
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     for (const [name, value] of Object.entries(securityHeaders({ tls: false })))
       response.setHeader(name, value)
@@ -88,6 +104,7 @@ export async function startDesk(agent: FolderAgent, options: DeskOptions): Promi
       return enter(response, searchParams.get('link') ?? '')
     const session = readCookie(request.headers.cookie, cookie)
     if (!sessions.isValid(session)) return send(response, pages.signedOut())
+    if (request.method === 'GET' && pathname === EVENTS_PATH) return stream(response)
     const route = routeOf(method, pathname)
     if (route === undefined)
       return send(response, pages.failure(404, 'Not found', 'The desk has no such page.'))
@@ -119,6 +136,13 @@ export async function startDesk(agent: FolderAgent, options: DeskOptions): Promi
     response.writeHead(303, { location: '/' }).end()
   }
 
+  function stream(response: ServerResponse): void {
+    // Browsers do not reconnect after this status. The page works without updates.
+    if (!live.hasRoom) return void response.writeHead(503).end()
+    response.writeHead(200, EVENT_STREAM_HEADERS)
+    live.add(response)
+  }
+
   function send(response: ServerResponse, made: DeskAnswer, done?: string | null): void {
     if (made.kind === 'redirect')
       return void response.writeHead(303, { location: withDone(made.to, made.done) }).end()
@@ -141,6 +165,7 @@ export async function startDesk(agent: FolderAgent, options: DeskOptions): Promi
     newLink: () => `http://${LOOPBACK}:${port}/enter?link=${sessions.newLink()}`,
     async [Symbol.asyncDispose]() {
       await published[Symbol.asyncDispose]()
+      live.close()
       const closed = new Promise((resolve) => server.close(resolve))
       server.closeAllConnections()
       await closed

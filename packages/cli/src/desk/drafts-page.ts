@@ -1,5 +1,5 @@
-import { html, identifier, notice, relativeTime, table } from '@agent-exchange/web'
-import { pathTo, type DeskAnswer, type DeskCall } from './desk-call.ts'
+import { html, identifier, liveRegion, notice, relativeTime, table } from '@agent-exchange/web'
+import { EVENTS_PATH, pathTo, type DeskAnswer, type DeskCall } from './desk-call.ts'
 import { SHOWN_SENT_DRAFTS } from './desk-limits.ts'
 import { discardForm } from './draft-forms.ts'
 import { draftTable } from './draft-table.ts'
@@ -17,31 +17,35 @@ export async function draftsPage(call: DeskCall): Promise<DeskAnswer> {
     kind: 'page',
     title: 'Drafts',
     section: 'drafts',
-    main: html`${damaged.map(
-        (draftId) =>
-          html`${notice({
-            tone: 'bad',
-            title: 'A draft was changed after it was made, or its file is damaged.',
-            text: html`${identifier(draftId)} can only be discarded. Find out who changed it.`,
-          })}
-          ${discardForm(call, draftId)}`,
-      )}
-      ${draftTable('Open drafts', open, now)}
-      <h2>Sent</h2>
-      ${table({
-        caption: 'Sent drafts',
-        hidesCaption: true,
-        columns: [{ title: 'Package' }, { title: 'Sent' }, { title: 'Approved by' }, { title: 'Reason' }],
-        rows: sent.map(({ packageId, threadId, sentAt, decision }) => [
-          identifier(packageId, pathTo('threads', threadId)),
-          relativeTime(new Date(sentAt), now),
-          decision ? textOf(decision.name) : 'nobody had to',
-          decision ? textOf(decision.reason) : '',
-        ]),
-        empty: {
-          title: 'Nothing was sent from a draft yet.',
-          text: 'Names and reasons never leave this folder.',
-        },
-      })}`,
+    main: liveRegion({
+      id: 'drafts',
+      stream: EVENTS_PATH,
+      content: html`${damaged.map(
+          (draftId) =>
+            html`${notice({
+              tone: 'bad',
+              title: 'A draft was changed after it was made, or its file is damaged.',
+              text: html`${identifier(draftId)} can only be discarded. Find out who changed it.`,
+            })}
+            ${discardForm(call, draftId)}`,
+        )}
+        ${draftTable('Open drafts', open, now)}
+        <h2>Sent</h2>
+        ${table({
+          caption: 'Sent drafts',
+          hidesCaption: true,
+          columns: [{ title: 'Package' }, { title: 'Sent' }, { title: 'Approved by' }, { title: 'Reason' }],
+          rows: sent.map(({ packageId, threadId, sentAt, decision }) => [
+            identifier(packageId, pathTo('threads', threadId)),
+            relativeTime(new Date(sentAt), now),
+            decision ? textOf(decision.name) : 'nobody had to',
+            decision ? textOf(decision.reason) : '',
+          ]),
+          empty: {
+            title: 'Nothing was sent from a draft yet.',
+            text: 'Names and reasons never leave this folder.',
+          },
+        })}`,
+    }),
   }
 }

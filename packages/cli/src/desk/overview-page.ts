@@ -3,12 +3,13 @@ import {
   emptyState,
   html,
   identifier,
+  liveRegion,
   notice,
   relativeTime,
   table,
   type Part,
 } from '@agent-exchange/web'
-import { pathTo, type DeskAnswer, type DeskCall } from './desk-call.ts'
+import { EVENTS_PATH, pathTo, type DeskAnswer, type DeskCall } from './desk-call.ts'
 import { draftTable } from './draft-table.ts'
 import { counterpartOf, fetchEvents, threadsOf, type ThreadSummary } from './threads.ts'
 
@@ -22,40 +23,44 @@ export async function overviewPage(call: DeskCall): Promise<DeskAnswer> {
     kind: 'page',
     title: 'Desk',
     section: 'overview',
-    main: html`${trouble !== undefined && notice({ tone: 'warn', title: 'Not up to date', text: trouble })}
-      <h2>Waiting for you</h2>
-      ${
-        forPerson.length === 0
-          ? emptyState({
-              title: 'Nothing waits for an approval.',
-              text: 'Drafts that need a person appear here.',
-            })
-          : draftTable('Drafts that wait for an approval', forPerson, now)
-      }
-      ${
-        sealed.length > 0 &&
-        notice({
-          tone: 'info',
-          title: `${sealed.length} sealed, not yet accepted by the exchange.`,
-          text: 'The agent sends them again when it runs “aex agent resume”.',
-        })
-      }
-      <h2>Conversations</h2>
-      ${table({
-        caption: 'Conversations',
-        hidesCaption: true,
-        columns: [
-          { title: 'With' },
-          { title: 'Last event' },
-          { title: 'Packages', isNumeric: true },
-          { title: 'Events' },
-        ],
-        rows,
-        empty: {
-          title: 'No conversation yet.',
-          text: 'The first package that arrives or is sent starts one.',
-        },
-      })}`,
+    main: liveRegion({
+      id: 'overview',
+      stream: EVENTS_PATH,
+      content: html`${trouble !== undefined && notice({ tone: 'warn', title: 'Not up to date', text: trouble })}
+        <h2>Waiting for you</h2>
+        ${
+          forPerson.length === 0
+            ? emptyState({
+                title: 'Nothing waits for an approval.',
+                text: 'Drafts that need a person appear here.',
+              })
+            : draftTable('Drafts that wait for an approval', forPerson, now)
+        }
+        ${
+          sealed.length > 0 &&
+          notice({
+            tone: 'info',
+            title: `${sealed.length} sealed, not yet accepted by the exchange.`,
+            text: 'The agent sends them again when it runs “aex agent resume”.',
+          })
+        }
+        <h2>Conversations</h2>
+        ${table({
+          caption: 'Conversations',
+          hidesCaption: true,
+          columns: [
+            { title: 'With' },
+            { title: 'Last event' },
+            { title: 'Packages', isNumeric: true },
+            { title: 'Events' },
+          ],
+          rows,
+          empty: {
+            title: 'No conversation yet.',
+            text: 'The first package that arrives or is sent starts one.',
+          },
+        })}`,
+    }),
   }
 }
 
