@@ -71,8 +71,11 @@ export async function runningExchange(commands = COMMANDS): Promise<RunningExcha
   throw new Error(`the exchange did not get ready:\n${why}`)
 }
 
-/** The fenced blocks of a document in one language, except those that install packages or run an npm script. */
-export function blocksOf(document: string, language: 'sh' | 'ts'): string[] {
+/**
+ * The fenced blocks of a document in one language, except those that install packages or run an npm script. Blocks of
+ * `bash` do not end by themselves and have a test of their own.
+ */
+export function blocksOf(document: string, language: 'sh' | 'bash' | 'ts'): string[] {
   const text = readFileSync(join(ROOT, document), 'utf8')
   const fence = new RegExp(`^\`\`\`${language}\\n(.*?)^\`\`\`$`, 'gms')
   const blocks = [...text.matchAll(fence)].map((match) => match[1] ?? '')

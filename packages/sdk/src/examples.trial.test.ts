@@ -11,10 +11,13 @@ import { randomId } from './connection/random-id.ts'
 import { linkPackages, startProgram, type Program } from './documentation.fixture.ts'
 import { policyFor, SKILL } from './exchange/drafts.fixture.ts'
 import { createAgentFolder, setExchangeAccess } from './node/agent-folder.ts'
+import { approveDraft, initApprover } from './node/approve-draft.ts'
 import { setAgentDefaults } from './node/agent-settings.ts'
 import { connectFolder } from './node/connect-folder.ts'
 import { MemoryInbox } from './receive/memory-inbox.ts'
 import { until } from './receive/stream.fixture.ts'
+
+const PASSPHRASE = 'correct horse battery staple'
 
 /** examples/: each program runs as it is written, against a real exchange. */
 const EXAMPLES = resolve(import.meta.dirname, '../../../examples')
@@ -33,6 +36,7 @@ const asking = await connect({
 
 interface Place {
   readonly folder: string
+  readonly agentFolder: string
   readonly identity: { readonly organizationId: string; readonly agentId: string }
   run(name: string, ...args: string[]): Program
   /** Sends a question to the agent of the program. */
@@ -68,6 +72,7 @@ async function place(change: Partial<PolicyEnvelope> = {}): Promise<Place> {
   const policy = policyFor(asker, agent.context)
   return {
     folder,
+    agentFolder: join(folder, 'aex-agent'),
     identity,
     run: (name, ...args) => cleanup.use(startProgram(folder, name, {}, args)),
     ask: (summary, sensitivity) =>
@@ -115,6 +120,15 @@ async function answerTo(packageId: string) {
   return found ?? assert.fail()
 }
 
+/** A person who approves every draft that waits. */
+async function decideAll(folder: string): Promise<void> {
+  await using agent = await connectFolder(folder)
+  const { forPerson } = await agent.pending()
+  const person = { folder, name: 'Ada Example', reason: 'It is public.', passphrase: PASSPHRASE }
+  for (const { draftId, digest } of forPerson)
+    await approveDraft({ ...person, draftId, digest, decision: 'approved' })
+}
+
 async function stop(program: Program): Promise<void> {
   program.terminate()
   assert.equal(await program.end(), 0, program.said())
@@ -145,11 +159,12 @@ const TRIALS: Readonly<Record<string, () => Promise<void>>> = {
   async 'respond.ts'() {
     const at = await place({ human_approval: { required: true, approval_id: 'approval_1' } })
     const [plain, restricted] = [await at.ask('Short.'), await at.ask('Secret.', 'restricted')]
+    await initApprover(at.agentFolder, { passphrase: PASSPHRASE, cost: { n: 1_024, r: 8, p: 1 } })
     const program = at.run('respond.ts')
-    await program.says(/Send this\? Type "yes": $/)
-    program.type('yes')
-    await program.says(/Answered .*Send this\? Type "yes": $/s)
-    program.type('yes')
+    for (const { packageId } of [plain, restricted])
+      await program.says(new RegExp(`^An answer to ${packageId} waits for a person`, 'm'))
+    assert.doesNotMatch(program.said(), /Answered/)
+    await decideAll(at.agentFolder)
     assert.deepEqual(await at.answerTo(plain.packageId), {
       summary: 'Noted: Confirm week 13.',
       action: 'agree',
@@ -157,6 +172,12 @@ const TRIALS: Readonly<Record<string, () => Promise<void>>> = {
     })
     assert.equal((await at.answerTo(restricted.packageId)).action, 'decline_with_policy')
     await stop(program)
+
+    const free = await place()
+    const { packageId } = await free.ask('Short.')
+    const automatic = free.run('respond.ts')
+    assert.equal((await free.answerTo(packageId)).approved, false)
+    await stop(automatic)
   },
   async 'send-batch.ts'() {
     const at = await place()
