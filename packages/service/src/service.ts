@@ -1,5 +1,7 @@
 import { createSecretKey } from 'node:crypto'
 import { join } from 'node:path'
+import type { Server } from 'node:tls'
+import type { FastifyInstance } from 'fastify'
 import type { Logger } from 'pino'
 import type { Registry } from 'prom-client'
 import { masterKeyOf, showConfig, type Config } from './config/index.ts'
@@ -27,6 +29,7 @@ import { startSequencer } from './features/transparency-log/sequencer.ts'
 import { createAgentServer } from './http/agent-server.ts'
 import { createBodyBudget } from './http/body-budget.ts'
 import { createConcurrencyLimit } from './http/concurrency-limit.ts'
+import { certificateReload, type CertificateReload } from './http/certificate-reload.ts'
 import { connectionRules } from './http/connection-rules.ts'
 import type { AgentServerDependencies } from './http/dependencies.ts'
 import { createMetrics } from './http/metrics.ts'
@@ -179,13 +182,14 @@ async function startListeners(
   openConsole(operator, operatorDependencies, { config, key: deriveSecret(masterKey, 'console') })
   const mail = config.smtp && cleanup.use(await openMail(config.smtp))
   const alerts = { db, profile, clock, publicUrl, log, send: mail?.send }
+  const reload = reloadOf(config.tls, agent?.app, operator, log)
   const report = createReport({
     db,
     clock,
     activity,
     processId: randomId('process'),
     role,
-    certificate: config.tls?.certificate,
+    certificate: () => reload?.certificate() ?? config.tls?.certificate,
     databaseFolder: config.databaseUrl === undefined ? config.dataDirectory : undefined,
   })
   cleanup.use(report)
@@ -195,6 +199,7 @@ async function startListeners(
     logAlertTask({ db, profile, clock }),
     alertTask(alerts),
     report,
+    ...(reload ? [reload] : []),
   ]
   cleanup.use(startPeriodic(tasks, log))
   if (role !== 'api') {
@@ -237,6 +242,23 @@ async function startListeners(
   setReady(true)
   log.info({ agent: agentUrl, operator: operatorUrl, public_url: publicUrl }, 'ready')
   return { urls: { agent: agentUrl, operator: operatorUrl }, operatorTokenFile }
+}
+
+function reloadOf(
+  tls: Config['tls'],
+  agent: FastifyInstance | undefined,
+  operator: FastifyInstance,
+  log: Logger,
+): CertificateReload | undefined {
+  if (!tls?.files) return undefined
+  const { files } = tls
+  const listenerOf = (app: FastifyInstance, verifiesClients: boolean) => ({
+    // With `https` options, Fastify's server is a TLS server; its type does not say so.
+    server: app.server as unknown as Server,
+    verifiesClients,
+  })
+  const listeners = [...(agent ? [listenerOf(agent, true)] : []), listenerOf(operator, false)]
+  return certificateReload({ tls: { ...tls, files }, listeners, log })
 }
 
 async function listenForAgents(

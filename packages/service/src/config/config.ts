@@ -47,6 +47,15 @@ export interface TlsConfig {
   readonly key: string
   /** Undefined: no client certificate is requested. */
   readonly clientCa: string | undefined
+  /** Where the text came from. The service watches these files; without them it keeps the text. */
+  readonly files?: TlsFiles
+}
+
+/** Paths of PEM files. */
+export interface TlsFiles {
+  readonly certificate: string
+  readonly key: string
+  readonly clientCa: string | undefined
 }
 
 export interface WebhookConfig {

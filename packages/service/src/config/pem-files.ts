@@ -1,5 +1,6 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto'
-import type { TlsConfig } from './config.ts'
+import { resolve } from 'node:path'
+import type { TlsConfig, TlsFiles } from './config.ts'
 import { readNamedFile, SettingError, type SettingsReader } from './settings-reader.ts'
 
 const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/gu
@@ -32,19 +33,42 @@ export function readTls(settings: SettingsReader): TlsConfig | undefined {
   const certificate = settings.checked('AEX_TLS_CERT', readCertificates)
   const key = settings.checked('AEX_TLS_KEY', readPrivateKey)
   const clientCa = settings.checked('AEX_TLS_CLIENT_CA', readCertificates)
-  const [hasCertificate, hasKey] = [settings.value('AEX_TLS_CERT'), settings.value('AEX_TLS_KEY')]
-  if (hasCertificate && !hasKey) {
+  const [certificateFile, keyFile] = [settings.value('AEX_TLS_CERT'), settings.value('AEX_TLS_KEY')]
+  const clientCaFile = settings.value('AEX_TLS_CLIENT_CA')
+  if (certificateFile && !keyFile) {
     settings.reject('AEX_TLS_KEY', 'Set it to the private key of AEX_TLS_CERT, or unset both.')
   }
-  if (hasKey && !hasCertificate) {
+  if (keyFile && !certificateFile) {
     settings.reject('AEX_TLS_CERT', 'Set it to the certificate of AEX_TLS_KEY, or unset both.')
   }
-  if (settings.value('AEX_TLS_CLIENT_CA') && !hasCertificate && !hasKey) {
+  if (clientCaFile && !certificateFile && !keyFile) {
     settings.reject('AEX_TLS_CLIENT_CA', 'Set AEX_TLS_CERT and AEX_TLS_KEY too: mutual TLS needs TLS.')
   }
-  if (certificate === undefined || key === undefined) return undefined
-  if (!new X509Certificate(certificate).checkPrivateKey(createPrivateKey(key))) {
-    return settings.reject('AEX_TLS_KEY', 'Use the private key of the first certificate in AEX_TLS_CERT.')
+  if (!certificateFile || !keyFile || certificate === undefined || key === undefined) return undefined
+  if (!isPair(certificate, key)) return settings.reject('AEX_TLS_KEY', MISMATCH)
+  const files = {
+    certificate: resolve(certificateFile),
+    key: resolve(keyFile),
+    clientCa: clientCaFile && resolve(clientCaFile),
   }
-  return { certificate, key, clientCa }
+  return { certificate, key, clientCa, files }
+}
+
+/**
+ * Reads the files of a running service again.
+ *
+ * @throws {SettingError} that says which file is unusable
+ */
+export function readTlsFiles(files: TlsFiles): TlsConfig {
+  const certificate = readCertificates(files.certificate)
+  const key = readPrivateKey(files.key)
+  const clientCa = files.clientCa === undefined ? undefined : readCertificates(files.clientCa)
+  if (!isPair(certificate, key)) throw new SettingError(MISMATCH)
+  return { certificate, key, clientCa, files }
+}
+
+const MISMATCH = 'Use the private key of the first certificate in AEX_TLS_CERT.'
+
+function isPair(certificate: string, key: string): boolean {
+  return new X509Certificate(certificate).checkPrivateKey(createPrivateKey(key))
 }

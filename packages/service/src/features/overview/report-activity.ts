@@ -15,8 +15,8 @@ interface ReportSettings {
   readonly activity: Activity
   readonly processId: string
   readonly role: string
-  /** PEM text of the certificate of the listeners. */
-  readonly certificate: string | undefined
+  /** PEM text of the certificate that the listeners use now. */
+  readonly certificate: () => string | undefined
   /** Folder of the embedded database; undefined if the database is elsewhere. */
   readonly databaseFolder: string | undefined
 }
@@ -29,8 +29,6 @@ interface Report extends Omit<PeriodicTask, 'run'>, AsyncDisposable {
 export function createReport(settings: ReportSettings): Report {
   const { db, clock, activity, processId, role, databaseFolder } = settings
   const startedAt = clock.now()
-  const expiry = settings.certificate && new X509Certificate(settings.certificate).validTo
-  const certificate_expires_at = expiry ? new Date(expiry).toISOString() : null
 
   async function run(): Promise<void> {
     const rows = activity.take()
@@ -44,7 +42,7 @@ export function createReport(settings: ReportSettings): Report {
       role,
       started_at: startedAt,
       seen_at: clock.now(),
-      certificate_expires_at,
+      certificate_expires_at: expiryOf(settings.certificate()),
       disk_free_bytes: disk ? disk.bavail * disk.bsize : null,
       disk_total_bytes: disk ? disk.blocks * disk.bsize : null,
     })
@@ -60,4 +58,9 @@ export function createReport(settings: ReportSettings): Report {
       await Promise.allSettled([addActivity(db, activity.take()), removeProcess(db, processId)])
     },
   }
+}
+
+function expiryOf(certificate: string | undefined): string | null {
+  if (certificate === undefined) return null
+  return new Date(new X509Certificate(certificate).validTo).toISOString()
 }
