@@ -100,7 +100,8 @@ test('every variable is read, including the files that it names', () => {
   })
   assert.ok(!JSON.stringify(showConfig(config)).includes('of the client'))
   assert.equal(config.publicUrl, 'https://localhost')
-  assert.deepEqual(config.tls, { ...first, clientCa: first.certificate })
+  const files = { certificate: cert, key, clientCa: cert }
+  assert.deepEqual(config.tls, { ...first, clientCa: first.certificate, files })
   assert.deepEqual(config.trustedProxies, ['10.0.0.5', 'fd00::/8'])
   assert.equal(config.profile['O-15'].maximum_limit, 200)
   assert.deepEqual(config.webhook, { ca: first.certificate, allowPrivate: true })
