@@ -35,6 +35,7 @@ export async function startFloor({ port, issuer, jwks, keys }: ReferenceSettings
     webhookKeys: { directory: nothing, currentKeyId: nothing },
     allowPrivateReceivers: true,
     macKey: createSecretKey(new Uint8Array(SECRET_BYTES)),
+    onPackageState: () => undefined,
   }
   const db = keysOnly(keys)
   const app = createAgentServer({
@@ -81,6 +82,7 @@ function floorPipeline(db: Database, base: string): MutationPipeline {
       const { metadata, now } = (await mutation.authorize(call, db)) as Submission
       return { status: ACCEPTED, body: JSON.stringify(resourceOf(metadata, now, base)) }
     },
+    depths: () => new Map(),
     idle: async () => undefined,
   }
 }

@@ -19,6 +19,7 @@ import { alertTask } from './features/alerts/alert-outbox.ts'
 import { maintainKeys } from './features/deliveries/maintain-keys.ts'
 import { moveToCurrentKey } from './features/deliveries/move-endpoints.ts'
 import { createReport } from './features/overview/report-activity.ts'
+import { createStorageMetrics } from './features/overview/storage-metrics.ts'
 import { continueEnds } from './features/organizations/end-organization.ts'
 import { removeExpired } from './features/retention/retention.ts'
 import { checkpointFile } from './features/transparency-log/checkpoint-file.ts'
@@ -35,6 +36,7 @@ import type { AgentServerDependencies } from './http/dependencies.ts'
 import { createMetrics } from './http/metrics.ts'
 import { registerPages } from './http/pages/register-pages.ts'
 import { createRateLimit } from './http/rate-limit.ts'
+import { createWriteMetrics } from './http/write-metrics.ts'
 import { toAnswer } from './http/to-answer.ts'
 import { createActivity } from './kernel/activity.ts'
 import { systemClock, type Clock } from './kernel/clock.ts'
@@ -43,7 +45,7 @@ import { countActivity } from './kernel/count-activity.ts'
 import { createLog } from './kernel/create-log.ts'
 import { randomId } from './kernel/ids.ts'
 import { deriveSecret } from './kernel/master-key.ts'
-import { createMutationPipeline } from './kernel/mutation-pipeline.ts'
+import { createMutationPipeline, type PipelineObserver } from './kernel/mutation-pipeline.ts'
 import { startPeriodic, type PeriodicTask } from './kernel/periodic.ts'
 import { openPlatformKeys, type PlatformKeys } from './kernel/platform-keys.ts'
 import { oauthUrls } from './oauth/oauth-urls.ts'
@@ -132,6 +134,9 @@ async function startListeners(
 ) {
   const { profile, publicUrl, role, webhook, masterKey } = config
   const platformKeys = await openPlatformKeys({ db, masterKey, profile, clock, newId: randomId })
+  const metrics = createMetrics()
+  const writes = createWriteMetrics(metrics.registry, db)
+  const storage = createStorageMetrics(metrics.registry, { db, clock })
   const context: Context = {
     profile,
     clock,
@@ -141,11 +146,11 @@ async function startListeners(
     webhookKeys: platformKeys.webhook,
     allowPrivateReceivers: webhook.allowPrivate,
     macKey: createSecretKey(deriveSecret(masterKey, 'cursors')),
+    onPackageState: writes.onPackageState,
   }
   const logKeys = await openLog(db, context, platformKeys)
   const operatorTokenFile = join(config.dataDirectory, 'operator-token')
   await ensureFirstOperator(db, operatorTokenFile, { clock })
-  const metrics = createMetrics()
   const activity = createActivity(clock)
   const counters = countActivity(activity)
   const connections = connectionRules(config, log)
@@ -159,11 +164,12 @@ async function startListeners(
             metrics.onAnswer(answer)
             counters.onAnswer(answer)
           },
-          onCommitted: counters.onCommitted,
+          observer: { onCommitted: counters.onCommitted, onBatch: writes.onBatch },
           connections: connections.agent,
           bodies,
           transparency: { keys: logKeys, witnesses: config.witnesses },
         })
+  if (agent) writes.watch(agent.mutations)
   let isReady = false
   const operatorDependencies: OperatorDependencies = {
     db,
@@ -195,11 +201,12 @@ async function startListeners(
   cleanup.use(report)
   await report.run()
   const tasks = [
-    ...periodicTasks(db, context, platformKeys),
+    ...periodicTasks(db, context, platformKeys, storage.onRetention),
     logAlertTask({ db, profile, clock }),
     alertTask(alerts),
     report,
     ...(reload ? [reload] : []),
+    ...(role === 'api' ? [] : [storage.task]),
   ]
   cleanup.use(startPeriodic(tasks, log))
   if (role !== 'api') {
@@ -262,11 +269,11 @@ function reloadOf(
 }
 
 async function listenForAgents(
-  { app, idle }: ReturnType<typeof agentServer>,
+  { app, mutations }: ReturnType<typeof agentServer>,
   { host, port }: Config,
   cleanup: AsyncDisposableStack,
 ): Promise<string> {
-  cleanup.defer(idle)
+  cleanup.defer(mutations.idle)
   const url = await app.listen({ host, port })
   cleanup.defer(() => app.close())
   return url
@@ -277,8 +284,9 @@ function agentServer(
   db: Database,
   context: Context,
   { tokenKeys }: PlatformKeys,
-  given: Pick<AgentServerDependencies, 'log' | 'onAnswer' | 'connections' | 'bodies' | 'transparency'> &
-    Pick<ReturnType<typeof countActivity>, 'onCommitted'>,
+  given: Pick<AgentServerDependencies, 'log' | 'onAnswer' | 'connections' | 'bodies' | 'transparency'> & {
+    readonly observer: PipelineObserver
+  },
 ) {
   const { profile, clock, publicUrl } = context
   const { log } = given
@@ -288,7 +296,7 @@ function agentServer(
     config.issuer === undefined
       ? embeddedIssuer(addresses.issuer, tokenKeys)
       : externalIssuer(config.issuer, clock)
-  const mutations = createMutationPipeline(db, toAnswer, given.onCommitted)
+  const mutations = createMutationPipeline(db, toAnswer, given.observer)
   const app = createAgentServer({
     ...given,
     db,
@@ -318,7 +326,7 @@ function agentServer(
         : undefined,
   })
   registerPages(app, { publicUrl, profile, tokenUrl: addresses.tokenEndpoint })
-  return { app, idle: mutations.idle }
+  return { app, mutations }
 }
 
 /** Loaded where there is a mail server: most exchanges have none, and it is a tenth of all we load. */
@@ -331,12 +339,13 @@ function periodicTasks(
   db: Database,
   { profile, clock }: Context,
   { webhook }: PlatformKeys,
+  onRetention: ReturnType<typeof createStorageMetrics>['onRetention'],
 ): readonly PeriodicTask[] {
   return [
     {
       name: 'retention',
       everySeconds: HOUR_SECONDS,
-      run: (signal) => removeExpired(db, profile, clock.now(), signal),
+      run: async (signal) => onRetention(await removeExpired(db, profile, clock.now(), signal)),
     },
     {
       name: 'organization ends',

@@ -13,6 +13,13 @@ export interface PoolLimits {
   readonly waitLimitMs?: number
 }
 
+/** Connections, and callers that wait for one. */
+export interface PoolCounts {
+  readonly inUse: number
+  readonly idle: number
+  readonly waiting: number
+}
+
 export type ConnectionPool = ReturnType<typeof createConnectionPool>
 
 /** Connections are opened on demand and kept. A lost one is replaced when a caller needs it. */
@@ -73,6 +80,7 @@ export function createConnectionPool(
       await acquire()
       return run(work).finally(release)
     },
+    counts: (): PoolCounts => ({ inUse: inUse.size, idle: idle.length, waiting: waiting.size }),
     /** Work in progress has this time to finish; new work is refused. */
     async end(limitSeconds: number): Promise<void> {
       state = 'ending'

@@ -1,5 +1,10 @@
 import type { Connection } from './connection.ts'
-import { createConnectionPool, type ConnectionPool, type PoolLimits } from './connection-pool.ts'
+import {
+  createConnectionPool,
+  type ConnectionPool,
+  type PoolCounts,
+  type PoolLimits,
+} from './connection-pool.ts'
 import { connectionOptionsOf, type ConnectionTarget } from './database-address.ts'
 import { PLAN_OUTDATED, sqlState } from './database-errors.ts'
 import { keepConnected, type KeptConnectionSettings } from './kept-connection.ts'
@@ -22,6 +27,8 @@ export interface Database extends Queries, Transactions {
   listen(channel: string, onMessage: (payload: string) => void, onListening: () => void): Promise<void>
   /** Keeps a connection of its own open. Settles when the first one has been opened or has failed. */
   keepConnection(settings: KeptConnectionSettings): Promise<void>
+  /** The pools by name: `transactions`, `statements`, `indexed_statements`. */
+  pools(): Readonly<Record<string, PoolCounts>>
   /** Work in progress has `timeout` seconds to finish. */
   end(options?: { readonly timeout?: number }): Promise<void>
 }
@@ -74,6 +81,11 @@ export function openDatabase(given: ConnectionSettings): Database {
           onListening()
         },
       }),
+    pools: () => ({
+      transactions: transactions.counts(),
+      statements: statements.counts(),
+      indexed_statements: statementsByIndex.counts(),
+    }),
     async end({ timeout = END_LIMIT_SECONDS } = {}) {
       for (const each of kept) each.end()
       await Promise.all([transactions, statements, statementsByIndex].map((pool) => pool.end(timeout)))

@@ -30,6 +30,15 @@ export function deferToCommit(tx: Transaction, ...statements: readonly Promise<u
   }
 }
 
+const afterCommits = new WeakMap<Transaction, (() => void)[]>()
+
+/** Calls back once the transaction is committed, never after a rollback. It must not throw. */
+export function afterCommit(tx: Transaction, callback: () => void): void {
+  const callbacks = afterCommits.get(tx)
+  if (callbacks) callbacks.push(callback)
+  else afterCommits.set(tx, [callback])
+}
+
 const USE_INDEXES = { text: `select ${settingCalls(INDEX_SETTINGS, true)}`, values: [] }
 /** in_failed_sql_transaction: the answer to every statement after the one that failed. */
 const FAILED_BEFORE = '25P02'
@@ -68,6 +77,7 @@ export async function transact<T>(connection: Connection, work: (tx: Transaction
     const [{ command }] = await Promise.all([sql`commit`, ...deferred])
     // PostgreSQL answers the commit of a failed transaction with ROLLBACK.
     if (command !== 'COMMIT') throw new Error(`a transaction ended with ${command} instead of a commit`)
+    for (const callback of afterCommits.get(tx) ?? []) callback()
     return result
   } catch (error) {
     isOver = true

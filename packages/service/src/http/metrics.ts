@@ -1,4 +1,5 @@
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client'
+import { isAcceptance } from '../kernel/count-activity.ts'
 
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 
@@ -10,6 +11,12 @@ export function createMetrics() {
     name: 'aex_http_request_seconds',
     help: 'Time to answer requests of the agent API',
     labelNames: ['method', 'route', 'status'],
+    buckets: SECONDS,
+    registers: [registry],
+  })
+  const acceptance = new Histogram({
+    name: 'aex_package_acceptance_seconds',
+    help: 'Time from the request to the answer of an accepted package',
     buckets: SECONDS,
     registers: [registry],
   })
@@ -39,6 +46,7 @@ export function createMetrics() {
       milliseconds: number
     }) {
       duration.observe({ method, route, status: String(status) }, milliseconds / 1_000)
+      if (isAcceptance({ method, route, status })) acceptance.observe(milliseconds / 1_000)
       if (status >= 400) problems.inc({ status: String(status) })
     },
   }

@@ -23,6 +23,8 @@ export interface BatcherOptions<Item, Result> {
 
 export interface Batcher<Item, Result> {
   submit(item: Item): Promise<Result>
+  /** Items that wait for a batch, or for a lock on their own. */
+  depth(): number
   /** Resolves when the queue is empty and no batch runs. */
   idle(): Promise<void>
 }
@@ -123,6 +125,7 @@ export function createBatcher<Item, Result>(options: BatcherOptions<Item, Result
         if (queue.length >= maximumBatch) start()
         else startSoon()
       }),
+    depth: () => queue.length + singles,
     idle: () =>
       new Promise<void>((resolve) => {
         idlers.push(resolve)

@@ -65,11 +65,15 @@ export interface AuthorizedCall<Id extends OperationId, Found = void> {
   readonly found: Found
 }
 
+export type QueueName = 'packages' | 'package_receipts' | 'policy_receipts' | 'acknowledgements'
+
 /** A frequent mutation: calls that arrive together share a transaction. */
 export interface BatchMutation<Id extends OperationId, Found = void, State = void> extends AuthorizedMutation<
   Id,
   Found
 > {
+  /** Names its queue in metrics. Mutations with the same `runBatch` have the same name. */
+  readonly queue: QueueName
   /** Minimum size of a batch that starts while another one runs. Defaults to a full batch. */
   readonly minConcurrentBatch?: number
   /** Reads what `runBatch` needs, in the same round trip as the idempotency records; some of the calls may be retries. */

@@ -1,5 +1,5 @@
 import type { KeyObject } from 'node:crypto'
-import type { DeploymentProfile } from '@agent-exchange/protocol'
+import type { DeploymentProfile, PackageState, TransportMode } from '@agent-exchange/protocol'
 import type { Clock } from './clock.ts'
 import type { NewId } from './ids.ts'
 import type { WebhookKeys } from './platform-keys-webhook.ts'
@@ -20,4 +20,6 @@ export interface Context {
   readonly allowPrivateReceivers: boolean
   /** HMAC key of cursors (API-06) and of the idempotency ids in audit events. */
   readonly macKey: KeyObject
+  /** Called after the commit, for each state that a package reached. */
+  readonly onPackageState: (state: PackageState, mode: TransportMode) => void
 }

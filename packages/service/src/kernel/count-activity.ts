@@ -23,15 +23,21 @@ interface Answer {
   readonly milliseconds: number
 }
 
+/** Whether a package was accepted, or was accepted before and the answer was repeated. */
+export function isAcceptance({ method, route, status }: Omit<Answer, 'milliseconds'>): boolean {
+  return status < BAD_REQUEST && method === 'POST' && SUBMISSION_ROUTES.has(route)
+}
+
 /** What the parts of the service report for the overview. */
 export function countActivity(activity: Activity) {
   return {
     onCommitted(operation: OperationId): void {
       if (SUBMISSIONS.has(operation)) activity.count('packages_accepted')
     },
-    onAnswer({ method, route, status, milliseconds }: Answer): void {
+    onAnswer(answer: Answer): void {
+      const { status, milliseconds } = answer
       if (status >= BAD_REQUEST) activity.count(status >= SERVER_ERROR ? 'problems_5xx' : 'problems_4xx')
-      else if (method === 'POST' && SUBMISSION_ROUTES.has(route)) activity.observe('acceptance', milliseconds)
+      else if (isAcceptance(answer)) activity.observe('acceptance', milliseconds)
     },
     onAttempt(outcome: string, milliseconds: number): void {
       const metric = DELIVERIES[outcome]

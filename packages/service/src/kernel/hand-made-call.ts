@@ -23,6 +23,7 @@ export function handMadeContext(changes: Partial<Context> = {}): Context {
     },
     allowPrivateReceivers: false,
     macKey: createSecretKey(new Uint8Array(32).fill(7)),
+    onPackageState: () => undefined,
     ...changes,
   }
 }

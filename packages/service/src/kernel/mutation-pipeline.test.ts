@@ -62,6 +62,7 @@ function batchMutation() {
   const sizes: number[] = []
   const mutation: BatchMutation<'acknowledgeNotification', void, number> = {
     authorize: () => undefined,
+    queue: 'acknowledgements',
     readBatch: async (calls) => calls.length,
     async runBatch(calls, tx, size) {
       sizes.push(size)

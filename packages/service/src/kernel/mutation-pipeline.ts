@@ -3,7 +3,7 @@ import type { Database } from '../db/database.ts'
 import { toClaim, type RecordedAnswer } from './idempotency-records.ts'
 import { inTransaction } from '../db/transaction.ts'
 import { createBatcher, runSingly, type Batcher } from './batcher.ts'
-import type { BatchMutation, Call, Mutation } from './call.ts'
+import type { BatchMutation, Call, Mutation, QueueName } from './call.ts'
 import { runClaimed, type BatchSteps, type ClaimedCall, type ToAnswer } from './claimed-batch.ts'
 import { contentHash, idempotencyScope } from './idempotency.ts'
 
@@ -18,8 +18,17 @@ export interface MutationPipeline {
     mutation: Mutation<Id, Found> | BatchMutation<Id, Found, State>,
     call: Call<Id>,
   ): Promise<RecordedAnswer>
+  /** Calls that wait for a transaction, by queue. */
+  depths(): ReadonlyMap<QueueName, number>
   /** Resolves when no batch waits or runs. */
   idle(): Promise<void>
+}
+
+export interface PipelineObserver {
+  /** Called for each call that changed something, not for retries. */
+  readonly onCommitted?: (operation: OperationId) => void
+  /** Called for each transaction of a queue, committed or not. */
+  readonly onBatch?: (queue: QueueName, size: number) => void
 }
 
 type AnyBatchMutation = BatchMutation<OperationId, unknown, unknown>
@@ -27,14 +36,14 @@ type AnyMutation = Mutation<OperationId, unknown> | AnyBatchMutation
 
 /**
  * API-04, API-05: authorize; then claim, read, run and record in one transaction, for one call or for a batch.
- * `onCommitted` is called for each call that changed something, not for retries.
  */
 export function createMutationPipeline(
   db: Database,
   toAnswer: ToAnswer,
-  onCommitted: (operation: OperationId) => void = () => undefined,
+  { onCommitted, onBatch }: PipelineObserver = {},
 ): MutationPipeline {
   const batchers = new Map<AnyBatchMutation['runBatch'], Batcher<ClaimedCall, RecordedAnswer>>()
+  const queues = new Map<QueueName, Batcher<ClaimedCall, RecordedAnswer>>()
 
   const commit = (steps: BatchSteps) => async (calls: readonly ClaimedCall[]) => {
     const done: OperationId[] = []
@@ -45,20 +54,26 @@ export function createMutationPipeline(
         return toAnswer(operation, resource)
       })
     })
-    done.forEach(onCommitted)
+    if (onCommitted) done.forEach(onCommitted)
     return results
   }
 
   function batcherOf(mutation: AnyBatchMutation): Batcher<ClaimedCall, RecordedAnswer> {
     let batcher = batchers.get(mutation.runBatch)
     if (!batcher) {
+      const run = commit(mutation)
+      const { queue } = mutation
       batcher = createBatcher({
         concurrency: CONCURRENT_BATCHES,
         maximumBatch: MAXIMUM_BATCH,
         minConcurrentBatch: mutation.minConcurrentBatch,
         maximumQueue: MAXIMUM_QUEUE,
-        run: commit(mutation),
+        run: (calls) => {
+          onBatch?.(queue, calls.length)
+          return run(calls)
+        },
       })
+      queues.set(queue, batcher)
       batchers.set(mutation.runBatch, batcher)
     }
     return batcher
@@ -81,6 +96,7 @@ export function createMutationPipeline(
   return {
     // The type parameters tie mutation and call together; a batch holds only calls of mutations that share `runBatch`.
     submit: submit as MutationPipeline['submit'],
+    depths: () => new Map([...queues].map(([name, batcher]) => [name, batcher.depth()])),
     idle: async () => {
       await Promise.all([...batchers.values()].map((batcher) => batcher.idle()))
     },

@@ -8,6 +8,7 @@ import { requireStreamAccess } from './stream-access.ts'
 export const acknowledgeNotification: BatchMutation<'acknowledgeNotification'> = {
   authorize: ({ caller, context }) => requireStreamAccess(caller, context),
 
+  queue: 'acknowledgements',
   async runBatch(calls, tx) {
     const known = await findNotifications(
       tx,

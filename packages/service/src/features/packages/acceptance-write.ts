@@ -1,6 +1,6 @@
 import { movePackage, parseInstant, type PackageState } from '@agent-exchange/protocol'
 import type { Transaction } from '../../db/database.ts'
-import { deferToCommit } from '../../db/transaction.ts'
+import { afterCommit, deferToCommit } from '../../db/transaction.ts'
 import { packageTarget, toAuditEvent, traceOf } from '../audit/audit-event.ts'
 import {
   EMPTY_CHAIN,
@@ -67,6 +67,12 @@ export function writeAccepted(tx: Transaction, accepted: readonly Accepted[], st
     ),
   )
   emitEvents(tx, events)
+  afterCommit(tx, () => accepted.forEach(reportStates))
+}
+
+function reportStates({ submission: { context }, row, states, answered }: Accepted): void {
+  for (const state of states) context.onPackageState(state, row.transport_mode)
+  if (answered?.moved) context.onPackageState(answered.moved.state, answered.moved.transport_mode)
 }
 
 /** O-13: the content counts as stored, and the policy receipt as used. */

@@ -14,6 +14,7 @@ interface SubmittedCall {
 
 /** Both operations that submit a package. They share batches: a response may answer a package of its own batch. */
 export const packageSubmission = {
+  queue: 'packages' as const,
   authorize: readSubmission,
   contentHash: (_call: unknown, { contentHash }: Submission) => contentHash,
   /** Small batches cost more per package. A full batch would wait for clients that the running batch has not answered. */

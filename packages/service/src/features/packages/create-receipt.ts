@@ -31,6 +31,7 @@ type ReceiptCall = AuthorizedCall<'createPackageReceipt', StatementForm>
 export const createPackageReceipt: BatchMutation<'createPackageReceipt', StatementForm> = {
   authorize: (call, db) => verifyStatement(call, call.body.actor_agent_id, db),
 
+  queue: 'package_receipts',
   async runBatch(calls, tx) {
     const state = await loadState(tx, calls)
     const results = new Map(

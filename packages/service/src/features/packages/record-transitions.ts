@@ -1,7 +1,7 @@
 import type { AuditEvent } from '@agent-exchange/protocol'
 import type { Transaction } from '../../db/database.ts'
 import { lockNames } from '../../kernel/named-locks.ts'
-import { deferToCommit } from '../../db/transaction.ts'
+import { afterCommit, deferToCommit } from '../../db/transaction.ts'
 import { Problem } from '../../kernel/problem.ts'
 import { insertAuditRecords, linkEntries } from '../audit/chain.ts'
 import { emitEvents } from '../notifications/emit-events.ts'
@@ -73,6 +73,11 @@ export async function recordTransitions(
   emitEvents(
     tx,
     applied.flatMap(({ events }) => events),
+  )
+  afterCommit(tx, () =>
+    applied.forEach(({ moved }, index) => {
+      if (moved) transitions[index]?.cause.context.onPackageState(moved.state, moved.transport_mode)
+    }),
   )
   return applied.map(({ auditEvents }) => auditEvents)
 }

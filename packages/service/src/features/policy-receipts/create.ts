@@ -24,6 +24,7 @@ export const createPolicyReceipt: BatchMutation<'createPolicyReceipt'> = {
     await verified(verifyPolicyReceipt(body, key))
   },
 
+  queue: 'policy_receipts',
   async runBatch(calls, tx) {
     const [keys, unused] = await Promise.all([
       holdKeys(
