@@ -36,6 +36,10 @@ export function ratioInTurns(values: readonly number[], others: readonly number[
   return { value, error: value * Math.sqrt(variance / rounds) }
 }
 
+export function geometricMean(values: readonly number[]): number {
+  return Math.exp(sumOf(values.map(Math.log)) / values.length)
+}
+
 const sumOf = (values: readonly number[]) => values.reduce((sum, each) => sum + each, 0)
 
 export interface RatioInterval {

@@ -1,3 +1,4 @@
+import { geometricMean } from '../statistics.ts'
 import type { Comparison, Metric } from './comparisons.ts'
 
 /** The working tree, and the revision that it is compared with. */
@@ -18,7 +19,10 @@ export interface Round extends AsyncDisposable {
 /** The order alternates, so that neither side always runs first. */
 const orderOf = (round: number): readonly Side[] => (round % 2 === 1 ? ['here', 'there'] : ['there', 'here'])
 
-/** Measures both sides of each comparison directly after each other in every round. Round 0 is discarded. */
+/** Within a round, the speed of a shared machine changes from second to second; a mean of turns varies less. */
+const TURNS = 4
+
+/** Measures both sides of each comparison in turns in every round, and takes geometric means. Round 0 is discarded. */
 export async function alternate(
   comparisons: readonly Comparison[],
   rounds: number,
@@ -32,17 +36,31 @@ export async function alternate(
     const order = orderOf(round)
     await using started = await startRound(round, order)
     for (const comparison of comparisons) {
-      for (const side of order) {
-        const values = await started.measure(comparison, side)
-        if (round === 0) continue
-        for (const [i, metric] of comparison.metrics.entries()) {
-          series.find((each) => each.metric === metric)?.[side].push(values[i] ?? Number.NaN)
-        }
+      const values = await inTurns(order, round === 0 ? 1 : TURNS, (side) =>
+        started.measure(comparison, side),
+      )
+      if (round === 0) continue
+      for (const [i, metric] of comparison.metrics.entries()) {
+        const one = series.find((each) => each.metric === metric)
+        for (const side of order)
+          one?.[side].push(geometricMean(values[side].map((turn) => turn[i] ?? Number.NaN)))
       }
     }
     onRound(round, series)
   }
   return series
+}
+
+/** Every second turn has the opposite order: a, b, b, a, so that a steady drift falls on both sides alike. */
+async function inTurns(
+  order: readonly Side[],
+  turns: number,
+  measure: (side: Side) => Promise<readonly number[]>,
+): Promise<Record<Side, (readonly number[])[]>> {
+  const values: Record<Side, (readonly number[])[]> = { here: [], there: [] }
+  for (let turn = 0; turn < turns; turn++)
+    for (const side of turn % 2 === 0 ? order : order.toReversed()) values[side].push(await measure(side))
+  return values
 }
 
 /** Worktree, installation, two exchanges and their organizations. */
@@ -53,5 +71,5 @@ const ROUND_SECONDS = 9
 /** On two idle cores. */
 export function estimatedMinutes(comparisons: readonly Comparison[], rounds: number): number {
   const turn = comparisons.reduce((sum, { turnSeconds }) => sum + turnSeconds, 0)
-  return Math.ceil((PREPARATION_SECONDS + (rounds + 1) * 2 * (ROUND_SECONDS + turn)) / 60)
+  return Math.ceil((PREPARATION_SECONDS + (rounds + 1) * 2 * (ROUND_SECONDS + TURNS * turn)) / 60)
 }
