@@ -35,9 +35,15 @@ export function htmlPage({ root, place, ...content }: HtmlPageContent, options: 
 
 /** The files that every page links to, named by their content. */
 export function registerAssets(app: FastifyInstance): void {
-  const files = Object.values(ASSETS).map(({ name, body, mediaType, cacheControl }): [string, Page] => [
-    name,
-    page(body, mediaType, { cacheControl }),
-  ])
-  serveFolder(app, '/assets/', new Map(files))
+  serveFolder(
+    app,
+    '/assets/',
+    () =>
+      new Map(
+        Object.values(ASSETS).map(({ name, body, mediaType, cacheControl }): [string, Page] => [
+          name,
+          page(body, mediaType, { cacheControl }),
+        ]),
+      ),
+  )
 }

@@ -4,10 +4,15 @@ import type { FastifyInstance } from 'fastify'
 import { describeOpenPoints, type DescribedOpenPoint } from '../../kernel/open-point-description.ts'
 import { htmlPage } from './html-page.ts'
 import { jsonPage } from './page.ts'
-import { redirectTo, serveEither } from './serve.ts'
+import { redirectTo, serveEither, type TwoForms } from './serve.ts'
 
 /** The page that `x-open-point` refers to: each open point with our choice and the value in this deployment. */
 export function registerOpenPoints(app: FastifyInstance, profile: DeploymentProfile): void {
+  serveEither(app, '/open-points/', () => forms(profile))
+  redirectTo(app, '/open-points', '/open-points/')
+}
+
+function forms(profile: DeploymentProfile): TwoForms {
   const points = describeOpenPoints(profile)
   const main = html`<p class="lead">
       The specification leaves these questions open. The answers are choices of this project and of this
@@ -19,11 +24,10 @@ export function registerOpenPoints(app: FastifyInstance, profile: DeploymentProf
       </ul>
     </nav>
     ${points.map(section)}`
-  serveEither(app, '/open-points/', {
+  return {
     html: htmlPage({ title: 'Open points', main, root: '../', place: 'open-points/' }),
     json: jsonPage(points),
-  })
-  redirectTo(app, '/open-points', '/open-points/')
+  }
 }
 
 function entry({ id, meaning, settings }: DescribedOpenPoint): Html {

@@ -9,5 +9,5 @@ export function registerOpenApi(
   deployment: { publicUrl: string; tokenUrl: string; profile: DeploymentProfile },
 ): void {
   const { publicUrl: baseUrl, tokenUrl, profile } = deployment
-  servePage(app, '/openapi.json', compactJsonPage(openApiDocument({ baseUrl, tokenUrl, profile })))
+  servePage(app, '/openapi.json', () => compactJsonPage(openApiDocument({ baseUrl, tokenUrl, profile })))
 }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 
-/** A static page, rendered once at startup. */
+/** A static page, rendered once. */
 export interface Page {
   readonly body: string
   readonly mediaType: string

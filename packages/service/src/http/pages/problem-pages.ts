@@ -22,10 +22,13 @@ interface ProblemPagesOptions {
 /** ERR-01: the pages that the `type` of a problem resolves to. */
 export function registerProblems(app: FastifyInstance, options: ProblemPagesOptions): void {
   const base = problemBase(options)
-  serveEither(app, '/problems/', index(base))
+  serveEither(app, '/problems/', () => index(base))
   redirectTo(app, '/problems', '/problems/')
-  const pages = PROBLEM_CODES.map((code): [string, TwoForms] => [problemSlug(code), explanation(code, base)])
-  serveFolderOfEither(app, '/problems/', new Map(pages))
+  serveFolderOfEither(
+    app,
+    '/problems/',
+    () => new Map(PROBLEM_CODES.map((code) => [problemSlug(code), explanation(code, base)])),
+  )
 }
 
 function describe(code: ProblemCode, base: string) {

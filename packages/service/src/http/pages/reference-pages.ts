@@ -31,6 +31,14 @@ const FILES: readonly (readonly [name: string, mediaType: string])[] = [
 
 /** The interactive API reference. It loads /openapi.json in the browser. */
 export function registerReference(app: FastifyInstance): void {
+  servePage(app, '/docs', reference)
+  redirectTo(app, '/docs/', '/docs')
+  serveFolder(app, '/docs/', () => new Map(FILES.map(([name, type]) => [name, file(name, type)])))
+}
+
+const file = (name: string, mediaType: string) => page(readAsset(`reference/${name}`), mediaType, OPTIONS)
+
+function reference(): Page {
   const content = {
     title: 'API reference',
     root: './',
@@ -40,11 +48,5 @@ export function registerReference(app: FastifyInstance): void {
     styles: ['docs/reference.css'],
     scripts: ['docs/reference.js'],
   } as const
-  servePage(app, '/docs', htmlPage(content, OPTIONS))
-  redirectTo(app, '/docs/', '/docs')
-  const files = FILES.map(([name, type]): [string, Page] => [
-    name,
-    page(readAsset(`reference/${name}`), type, OPTIONS),
-  ])
-  serveFolder(app, '/docs/', new Map(files))
+  return htmlPage(content, OPTIONS)
 }

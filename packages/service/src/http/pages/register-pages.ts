@@ -16,7 +16,7 @@ export interface PagesOptions {
   readonly tokenUrl: string
 }
 
-/** The public pages of the agent API: documentation, never data. Rendered once at startup. */
+/** The public pages of the agent API: documentation, never data. */
 export function registerPages(app: FastifyInstance, options: PagesOptions): void {
   registerAssets(app)
   registerStart(app, options.publicUrl)

@@ -9,13 +9,19 @@ type Published = readonly [path: string, schema: JsonObject]
 
 /** OBJ-18: the published schemas, byte for byte, and their index. */
 export function registerSchemas(app: FastifyInstance, publicUrl: string): void {
-  const schemas = publishedSchemas()
-  serveEither(app, '/schemas/', {
-    html: htmlPage({ title: 'Schemas', main: index(schemas), root: '../', place: 'schemas/' }),
-    json: jsonPage(schemas.map(([path]) => `${publicUrl}/schemas/${path}`)),
+  serveEither(app, '/schemas/', () => {
+    const schemas = publishedSchemas()
+    return {
+      html: htmlPage({ title: 'Schemas', main: index(schemas), root: '../', place: 'schemas/' }),
+      json: jsonPage(schemas.map(([path]) => `${publicUrl}/schemas/${path}`)),
+    }
   })
   redirectTo(app, '/schemas', '/schemas/')
-  serveFolder(app, '/schemas/', new Map(schemas.map(([path, schema]) => [path, jsonPage(schema)])))
+  serveFolder(
+    app,
+    '/schemas/',
+    () => new Map(publishedSchemas().map(([path, schema]) => [path, jsonPage(schema)])),
+  )
 }
 
 const SECTIONS: readonly (readonly [title: string, what: string, has: (path: string) => boolean])[] = [

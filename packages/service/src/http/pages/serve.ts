@@ -15,25 +15,35 @@ function route(app: FastifyInstance, url: string, handler: Handler): void {
   app.route({ method: ['GET', 'HEAD'], url, handler })
 }
 
-export function servePage(app: FastifyInstance, url: string, shown: Page): void {
-  route(app, url, (request, reply) => sendPage(request, reply, shown))
+/** Pages are made for their first reader: most processes serve none, and all of them start sooner. */
+function once<T>(make: () => T): () => T {
+  let made: { readonly value: T } | undefined
+  return () => (made ??= { value: make() }).value
 }
 
-export function serveEither(app: FastifyInstance, url: string, forms: TwoForms): void {
-  route(app, url, (request, reply) => sendEither(request, reply, forms))
+export function servePage(app: FastifyInstance, url: string, make: () => Page): void {
+  const shown = once(make)
+  route(app, url, (request, reply) => sendPage(request, reply, shown()))
+}
+
+export function serveEither(app: FastifyInstance, url: string, make: () => TwoForms): void {
+  const forms = once(make)
+  route(app, url, (request, reply) => sendEither(request, reply, forms()))
 }
 
 /** Serves the pages of a map below one path; every other path is not found. */
-export function serveFolder(app: FastifyInstance, url: string, pages: ReadonlyMap<string, Page>): void {
-  route(app, `${url}*`, (request, reply) => sendPage(request, reply, named(request, pages)))
+export function serveFolder(app: FastifyInstance, url: string, make: () => ReadonlyMap<string, Page>): void {
+  const pages = once(make)
+  route(app, `${url}*`, (request, reply) => sendPage(request, reply, named(request, pages())))
 }
 
 export function serveFolderOfEither(
   app: FastifyInstance,
   url: string,
-  pages: ReadonlyMap<string, TwoForms>,
+  make: () => ReadonlyMap<string, TwoForms>,
 ): void {
-  route(app, `${url}*`, (request, reply) => sendEither(request, reply, named(request, pages)))
+  const pages = once(make)
+  route(app, `${url}*`, (request, reply) => sendEither(request, reply, named(request, pages())))
 }
 
 /** An index has one URL with a final slash, because relative links are resolved from the last slash. */

@@ -2,7 +2,7 @@ import { html } from '@agent-exchange/web'
 import type { FastifyInstance } from 'fastify'
 import { htmlPage } from './html-page.ts'
 import { jsonPage } from './page.ts'
-import { serveEither } from './serve.ts'
+import { serveEither, type TwoForms } from './serve.ts'
 
 const PLACES = [
   ['docs', 'API reference', 'every operation with its schemas and problems, and a form to try it'],
@@ -15,6 +15,10 @@ const PLACES = [
 
 /** The entry page, for a visitor who knows only the base URL. */
 export function registerStart(app: FastifyInstance, publicUrl: string): void {
+  serveEither(app, '/', () => forms(publicUrl))
+}
+
+function forms(publicUrl: string): TwoForms {
   const items = PLACES.map(
     ([path, name, what]) => html`<li><a href="${path}">${name}</a>: ${what} (<code>/${path}</code>)</li>`,
   )
@@ -29,11 +33,11 @@ export function registerStart(app: FastifyInstance, publicUrl: string): void {
       The guides are in the folder <code>docs</code> of the source. Start with <code>quickstart.md</code>: it
       sends a first sealed package and its answer.
     </p>`
-  serveEither(app, '/', {
+  return {
     html: htmlPage({ title: 'Agent Exchange', main, root: './' }),
     json: jsonPage({
       service: 'Agent Exchange',
       links: Object.fromEntries(PLACES.map(([path]) => [path.replace(/\/$/u, ''), `${publicUrl}/${path}`])),
     }),
-  })
+  }
 }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import type { FastifyInstance } from 'fastify'
-import { page } from './page.ts'
+import { page, type Page } from './page.ts'
 import { servePage } from './serve.ts'
 
 const DIGEST_PLACE = '<span id="digest"></span>'
@@ -11,9 +11,13 @@ const DIGEST_PLACE = '<span id="digest"></span>'
  * itself by whom it was served.
  */
 export function registerVerifier(app: FastifyInstance): void {
+  servePage(app, '/verify', verifier)
+}
+
+function verifier(): Page {
   const html = readFileSync(new URL(import.meta.resolve('@agent-exchange/log/verify-page.html')), 'utf8')
   const [, policy = "default-src 'none'"] = /content="(default-src [^"]+)"/u.exec(html) ?? []
   const digest = createHash('sha256').update(html).digest('hex')
   const served = html.replace(DIGEST_PLACE, () => `<span id="digest">: <code>${digest}</code></span>`)
-  servePage(app, '/verify', page(served, 'text/html; charset=utf-8', { contentSecurityPolicy: policy }))
+  return page(served, 'text/html; charset=utf-8', { contentSecurityPolicy: policy })
 }
