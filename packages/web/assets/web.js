@@ -74,25 +74,49 @@ const updateTimes = () => {
   }
 }
 
+/** Whoever types, or has the focus inside a region, keeps it as it is. */
+const isInUse = (region) =>
+  region.contains(document.activeElement) ||
+  [...region.querySelectorAll('input, textarea')].some(({ value, defaultValue }) => value !== defaultValue)
+
+/** Replaces the content of a region. What was opened stays open. */
+const replaceContent = (region, fresh) => {
+  const opened = new Set(
+    [...region.querySelectorAll('details[open] > summary')].map(({ textContent }) => textContent),
+  )
+  for (const summary of fresh.querySelectorAll('details > summary'))
+    if (opened.has(summary.textContent)) summary.parentElement.open = true
+  region.replaceChildren(...fresh.childNodes)
+  region.dataset.live = fresh.dataset.live
+  showCopyButtons(region)
+}
+
 /** An event means that the server has something new: its own page is read again, and the region replaced. */
 const watchRegion = (region) => {
   let timer
-  const { id, dataset } = region
-  const source = new EventSource(dataset.live)
+  let source
+  const schedule = () => (timer ??= setTimeout(() => void refresh(), REFRESH_MS))
   const refresh = async () => {
     timer = undefined
-    const shown = document.getElementById(id)
-    // Whoever types or reads by keyboard inside the region keeps it as it is until the next event.
-    if (!shown || shown.contains(document.activeElement)) return
+    if (isInUse(region)) return region.addEventListener('focusout', schedule, { once: true })
     const response = await fetch(location.href, { headers: { accept: 'text/html' } }).catch(() => undefined)
     if (!response?.ok) return
-    const fresh = new DOMParser().parseFromString(await response.text(), 'text/html').getElementById(id)
-    if (!fresh) return
-    shown.replaceChildren(...fresh.childNodes)
-    showCopyButtons(shown)
+    const fresh = new DOMParser().parseFromString(await response.text(), 'text/html')
+    const content = fresh.getElementById(region.id)
+    if (content && isInUse(region)) schedule()
+    else if (content) replaceContent(region, content)
   }
-  source.addEventListener('changed', () => (timer ??= setTimeout(() => void refresh(), REFRESH_MS)))
-  window.addEventListener('pagehide', () => source.close())
+  const stop = () => source?.close()
+  // Browsers limit connections per server, so only the visible tab has a stream.
+  const start = () => {
+    stop()
+    if (document.hidden) return
+    source = new EventSource(region.dataset.live)
+    source.addEventListener('changed', schedule)
+  }
+  start()
+  document.addEventListener('visibilitychange', start)
+  window.addEventListener('pagehide', stop)
 }
 
 setTheme(stored.read())

@@ -37,7 +37,13 @@ export {
   type EventStreamLimits,
   type ServerEvent,
 } from './security/event-stream.ts'
-export { createLiveStreams, type LiveStreams, type LiveStreamsOptions } from './security/live-streams.ts'
+export {
+  createLiveStreams,
+  fingerprint,
+  type LiveContent,
+  type LiveStreams,
+  type LiveStreamsOptions,
+} from './security/live-streams.ts'
 export {
   loopbackOrigins,
   originFault,

@@ -42,9 +42,6 @@ export const DONE = {
 
 export type DoneCode = keyof typeof DONE
 
-/** Event stream of pages that update themselves. */
-export const EVENTS_PATH = '/events'
-
 /** One path segment of an address. */
 export function pathTo(
   folder: 'threads' | 'packages' | 'drafts' | 'evidence',

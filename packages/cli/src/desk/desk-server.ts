@@ -15,8 +15,8 @@ import {
   securityHeaders,
 } from '@agent-exchange/web'
 import { CommandFailure } from '../failure.ts'
-import { DONE, EVENTS_PATH, type DeskAnswer, type DoneCode } from './desk-call.ts'
-import { readDeskChanges } from './desk-changes.ts'
+import { DONE, type DeskAnswer, type DoneCode } from './desk-call.ts'
+import { deskChanges, EVENTS_PATH } from './desk-changes.ts'
 import {
   CHANGES_POLL_MS,
   MAXIMUM_CONNECTIONS,
@@ -79,7 +79,6 @@ export async function startDesk(agent: FolderAgent, options: DeskOptions): Promi
   const pages = createDeskPages({ agent, assets, style: `/assets/${style.name}` })
 
   const live = createLiveStreams({
-    read: () => readDeskChanges(agent),
     onFailure: (error) => onFailure(failureText(error)),
     pollMs: CHANGES_POLL_MS,
     maximumStreams: MAXIMUM_LIVE_PAGES,
@@ -104,7 +103,8 @@ export async function startDesk(agent: FolderAgent, options: DeskOptions): Promi
       return enter(response, searchParams.get('link') ?? '')
     const session = readCookie(request.headers.cookie, cookie)
     if (!sessions.isValid(session)) return send(response, pages.signedOut())
-    if (request.method === 'GET' && pathname === EVENTS_PATH) return stream(response)
+    if (request.method === 'GET' && pathname === EVENTS_PATH)
+      return stream(response, searchParams.get('seen'))
     const route = routeOf(method, pathname)
     if (route === undefined)
       return send(response, pages.failure(404, 'Not found', 'The desk has no such page.'))
@@ -136,11 +136,11 @@ export async function startDesk(agent: FolderAgent, options: DeskOptions): Promi
     response.writeHead(303, { location: '/' }).end()
   }
 
-  function stream(response: ServerResponse): void {
+  function stream(response: ServerResponse, seen: string | null): void {
     // Browsers do not reconnect after this status. The page works without updates.
     if (!live.hasRoom) return void response.writeHead(503).end()
     response.writeHead(200, EVENT_STREAM_HEADERS)
-    live.add(response)
+    live.add(response, deskChanges(agent, seen))
   }
 
   function send(response: ServerResponse, made: DeskAnswer, done?: string | null): void {

@@ -1,5 +1,6 @@
 import { html, identifier, liveRegion, notice, relativeTime, table } from '@agent-exchange/web'
-import { EVENTS_PATH, pathTo, type DeskAnswer, type DeskCall } from './desk-call.ts'
+import { pathTo, type DeskAnswer, type DeskCall } from './desk-call.ts'
+import { streamAddress } from './desk-changes.ts'
 import { SHOWN_SENT_DRAFTS } from './desk-limits.ts'
 import { discardForm } from './draft-forms.ts'
 import { draftTable } from './draft-table.ts'
@@ -8,6 +9,7 @@ import { textOf } from './object-view.ts'
 /** Open drafts, damaged files, and the last sent ones with who approved them. */
 export async function draftsPage(call: DeskCall): Promise<DeskAnswer> {
   const { agent, now } = call
+  const stream = await streamAddress(agent)
   const [open, damaged, sent] = await Promise.all([
     agent.drafts.list(),
     agent.drafts.damaged(),
@@ -19,7 +21,7 @@ export async function draftsPage(call: DeskCall): Promise<DeskAnswer> {
     section: 'drafts',
     main: liveRegion({
       id: 'drafts',
-      stream: EVENTS_PATH,
+      stream,
       content: html`${damaged.map(
           (draftId) =>
             html`${notice({

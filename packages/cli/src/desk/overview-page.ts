@@ -9,7 +9,8 @@ import {
   table,
   type Part,
 } from '@agent-exchange/web'
-import { EVENTS_PATH, pathTo, type DeskAnswer, type DeskCall } from './desk-call.ts'
+import { pathTo, type DeskAnswer, type DeskCall } from './desk-call.ts'
+import { streamAddress } from './desk-changes.ts'
 import { draftTable } from './draft-table.ts'
 import { counterpartOf, fetchEvents, threadsOf, type ThreadSummary } from './threads.ts'
 
@@ -17,6 +18,7 @@ import { counterpartOf, fetchEvents, threadsOf, type ThreadSummary } from './thr
 export async function overviewPage(call: DeskCall): Promise<DeskAnswer> {
   const { agent, now } = call
   const trouble = await fetchEvents(agent)
+  const stream = await streamAddress(agent)
   const [{ forPerson, sealed }, threads] = await Promise.all([agent.pending(), threadsOf(agent)])
   const rows = await Promise.all(threads.map((thread) => threadRow(call, thread)))
   return {
@@ -25,7 +27,7 @@ export async function overviewPage(call: DeskCall): Promise<DeskAnswer> {
     section: 'overview',
     main: liveRegion({
       id: 'overview',
-      stream: EVENTS_PATH,
+      stream,
       content: html`${trouble !== undefined && notice({ tone: 'warn', title: 'Not up to date', text: trouble })}
         <h2>Waiting for you</h2>
         ${

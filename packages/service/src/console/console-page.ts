@@ -11,7 +11,14 @@ export interface ConsolePage {
   /** The least role that may open it. The routes that it calls check theirs as well. */
   readonly role: OperatorRole
   readonly handle: (call: ConsoleCall) => Promise<PageAnswer>
+  /** For a page with a live region. */
+  readonly watch?: Watch
 }
+
+/** Reads what a live page shows, without what changes by itself as time passes. */
+export type Watch = (call: WatchCall) => Promise<object>
+
+export type WatchCall = Pick<ConsoleCall, 'params' | 'query' | 'now' | 'api'>
 
 export interface ConsoleCall {
   readonly operator: Operator
@@ -25,6 +32,8 @@ export interface ConsoleCall {
   /** Calls the operator API as this operator. Throws a `Problem`, which becomes a page. */
   readonly api: CallApi
   readonly show: (content: ShownPage) => PageAnswer
+  /** The live region of the page. `shown` is what its `watch` reads: a difference replaces the region. */
+  readonly live: (shown: object, content: Html) => Html
   /** The answer to every POST, except for a secret that is shown once. */
   readonly redirect: (path: string, flash?: Flash) => PageAnswer
 }
@@ -60,6 +69,11 @@ type Handle = ConsolePage['handle']
 
 export function get(path: string, handle: Handle, role: OperatorRole = 'viewer'): ConsolePage {
   return { method: 'GET', path, role, handle }
+}
+
+/** A page with a live region, which is the same for all operators. */
+export function liveGet(path: string, handle: Handle, watch: Watch): ConsolePage {
+  return { ...get(path, handle), watch }
 }
 
 export function post(path: string, handle: Handle, role: OperatorRole = 'operator'): ConsolePage {

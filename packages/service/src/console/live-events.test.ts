@@ -10,12 +10,12 @@ import { createLiveEvents } from './live-events.ts'
 test('the event stream needs a session, and an open one does not hold up the stop of the service', async () => {
   const world = await startWorld()
   const client = consoleClient(world.operatorUrl)
-  assert.equal((await client.get('/events')).status, 303)
+  assert.equal((await client.get('/events/')).status, 303)
   const { body } = await world.operate('POST', '/operators', { name: 'viewer', role: 'viewer' })
   await client.signIn(String(body['token']))
   const cookie = [...client.cookies].map(([name, value]) => `${name}=${value}`).join('; ')
   const [response] = (await once(
-    get(`${world.operatorUrl}/events`, { headers: { cookie } }),
+    get(`${world.operatorUrl}/events/`, { headers: { cookie } }),
     'response',
   )) as [IncomingMessage]
   assert.equal(response.headers['content-type'], 'text/event-stream; charset=utf-8')
@@ -26,14 +26,12 @@ test('the event stream needs a session, and an open one does not hold up the sto
 })
 
 test('streams are bounded, and one that ends makes room', () => {
-  const events = createLiveEvents(
-    () => Promise.resolve({}),
-    () => undefined,
-  )
+  const events = createLiveEvents(() => undefined)
+  const content = { topic: '/', read: () => Promise.resolve({}) }
   const outputs = Array.from({ length: 64 }, () => new PassThrough())
   for (const output of outputs) {
     events.requireRoom()
-    events.add(output)
+    events.add(output, content)
   }
   assert.throws(() => events.requireRoom(), { code: 'rate_limited' })
   outputs[0]?.emit('close')

@@ -1,7 +1,6 @@
 import { createLiveStreams, type LiveStreams } from '@agent-exchange/web'
 import { Problem } from '../kernel/problem.ts'
 
-export const EVENTS_PATH = '/events'
 const POLL_MS = 3_000
 /** Streams of one process. Each is a connection of a signed-in browser. */
 const MAXIMUM_STREAMS = 64
@@ -10,11 +9,8 @@ export interface LiveEvents extends Pick<LiveStreams, 'add' | 'close'> {
   requireRoom(): void
 }
 
-export function createLiveEvents(
-  read: () => Promise<object>,
-  onFailure: (error: unknown) => void,
-): LiveEvents {
-  const streams = createLiveStreams({ read, onFailure, pollMs: POLL_MS, maximumStreams: MAXIMUM_STREAMS })
+export function createLiveEvents(onFailure: (error: unknown) => void): LiveEvents {
+  const streams = createLiveStreams({ onFailure, pollMs: POLL_MS, maximumStreams: MAXIMUM_STREAMS })
   return {
     add: streams.add,
     close: streams.close,

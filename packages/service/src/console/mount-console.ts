@@ -7,8 +7,8 @@ import type { ConsoleDependencies } from './console-dependencies.ts'
 import { createCookies } from './console-cookies.ts'
 import { consoleOrigins, usesTls } from './console-origins.ts'
 import { ASSET_FOLDER } from './layout.ts'
-import { createLiveEvents, EVENTS_PATH } from './live-events.ts'
-import { readLiveContent } from './live-content.ts'
+import { EVENTS_PATH } from './live-content.ts'
+import { createLiveEvents } from './live-events.ts'
 import { pages } from './pages.ts'
 import { createPageServer } from './page-server.ts'
 import { mountSignIn } from './sign-in/sign-in.ts'
@@ -47,20 +47,19 @@ export function mountConsole(server: FastifyInstance, dependencies: ConsoleDepen
       )
     mountSignIn(app, parts)
     for (const page of pages) pageServer.mount(app, page)
-    const events = createLiveEvents(
-      () => readLiveContent(dependencies),
-      (error) => dependencies.operator.log.error({ err: error }, 'reading for the event stream failed'),
+    const events = createLiveEvents((error) =>
+      dependencies.operator.log.error({ err: error }, 'reading for the event stream failed'),
     )
-    app.get(
-      EVENTS_PATH,
-      { exposeHeadRoute: false, onRequest: pageServer.authenticate },
-      (_request, reply) => {
+    for (const { path, watch } of pages) {
+      if (!watch) continue
+      const options = { exposeHeadRoute: false, onRequest: pageServer.authenticate }
+      app.get(EVENTS_PATH + path, options, (request, reply) => {
         events.requireRoom()
         reply.hijack()
         reply.raw.writeHead(200, { ...headers, ...EVENT_STREAM_HEADERS })
-        events.add(reply.raw)
-      },
-    )
+        events.add(reply.raw, pageServer.watched(watch, request))
+      })
+    }
     app.addHook('preClose', (closed) => {
       events.close()
       closed()

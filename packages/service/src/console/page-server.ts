@@ -1,18 +1,27 @@
 import { problems } from '@agent-exchange/protocol'
-import { CSRF_FIELD, csrfToken, isCsrfToken, type Notice, type WebAssets } from '@agent-exchange/web'
+import {
+  CSRF_FIELD,
+  csrfToken,
+  isCsrfToken,
+  liveRegion,
+  type LiveContent,
+  type Notice,
+  type WebAssets,
+} from '@agent-exchange/web'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { requireRole } from '../kernel/operator-roles.ts'
 import { Problem } from '../kernel/problem.ts'
 import { admit } from '../operator/admit.ts'
-import { runRoute } from '../operator/run-route.ts'
 import type { Session } from '../operator/sessions.ts'
+import { callApiAs } from './call-api.ts'
 import type { ConsoleCookies } from './console-cookies.ts'
 import type { ConsoleDependencies } from './console-dependencies.ts'
-import type { CallApi, ConsoleCall, ConsolePage, Flash, PageAnswer } from './console-page.ts'
+import type { ConsoleCall, ConsolePage, Flash, PageAnswer, Watch } from './console-page.ts'
 import { localPath } from './console-origins.ts'
 import { fieldsOf } from './fields.ts'
 import { flashCookie, readFlash } from './flash-cookie.ts'
 import { consolePage } from './layout.ts'
+import { liveContent, streamAddress } from './live-content.ts'
 import { problemContent, problemFlash } from './problem-page.ts'
 
 export interface PageServerParts extends ConsoleDependencies {
@@ -24,6 +33,8 @@ export interface PageServerParts extends ConsoleDependencies {
 const MAXIMUM_NEXT_CHARACTERS = 2_000
 /** Sessions of requests under way. */
 const sessionOf = new WeakMap<FastifyRequest, Session>()
+/** Id of the live region of a page. */
+const LIVE_REGION = 'live'
 /** Status codes after which the form is shown again with a message; others get a page of their own. */
 const SHOWN_ON_FORM = new Set([400, 404, 409, 410, 422])
 
@@ -71,34 +82,35 @@ export function createPageServer({ operator, sessions, key, assets, cookies }: P
   }
 
   function callOf(request: FastifyRequest, session: Session, form: ConsoleCall['form']): ConsoleCall {
-    const api: CallApi = (route, { params = {}, input = {} } = {}) => {
-      const given = Object.entries(input).filter(([, value]) => value !== undefined)
-      return runRoute(
-        route,
-        { operator: session.operator, params, input: Object.fromEntries(given) },
-        operator,
-      )
-    }
+    const address = addressOf(request)
     const viewer = viewerOf(session)
     const flash = flashOf(request)
     return {
       operator: session.operator,
       params: request.params as Record<string, string>,
-      query: fieldsOf(new URL(request.url, 'http://console.invalid').search),
+      query: fieldsOf(address.search),
       form,
       now: new Date(operator.context.clock.now()),
       csrfToken: viewer.csrfToken,
-      api,
+      api: callApiAs(session.operator, operator),
       show: ({ status = 200, ...content }) => ({
         status,
         html: consolePage(assets, pathnameOf(request), viewer, { ...content, flash }),
       }),
+      live: (shown, content) =>
+        liveRegion({ id: LIVE_REGION, stream: streamAddress(address, shown), content }),
       redirect: (path, message) => ({
         status: 303,
         location: localPath(path),
         ...(message && { flash: message }),
       }),
     }
+  }
+
+  /** For the event stream of a live page. */
+  function watched(watch: Watch, request: FastifyRequest): LiveContent {
+    const params = request.params as Record<string, string>
+    return liveContent(watch, { address: addressOf(request), params }, operator)
   }
 
   function viewerOf({ operator: viewer, sessionId }: Session) {
@@ -130,7 +142,7 @@ export function createPageServer({ operator, sessions, key, assets, cookies }: P
     })
   }
 
-  return { authenticate, mount, send, sendProblem, flashOf, callOf }
+  return { authenticate, mount, watched, send, sendProblem, flashOf, callOf }
 }
 
 /** A page that the script of a live region fetches is no sign of a person. Old browsers send no such header. */
@@ -143,6 +155,10 @@ function isNavigation({ headers }: FastifyRequest): boolean {
 function pathOf(referer: string | undefined): string | undefined {
   const url = referer === undefined ? null : URL.parse(referer)
   return url === null ? undefined : localPath(`${url.pathname}${url.search}`)
+}
+
+function addressOf({ url }: FastifyRequest): URL {
+  return new URL(url, 'http://console.invalid')
 }
 
 function pathnameOf({ url }: FastifyRequest): string {

@@ -1,5 +1,5 @@
 import type { Field } from '@agent-exchange/web'
-import type { ConsoleCall } from './console-page.ts'
+import type { WatchCall } from './console-page.ts'
 
 const PERIODS = [
   { value: '1h', label: 'last hour', hours: 1 },
@@ -9,7 +9,7 @@ const PERIODS = [
 const HOUR_MS = 3_600_000
 
 /** The filter "since when" of a list, as a choice of periods. */
-export function periodField({ query }: ConsoleCall): Field {
+export function periodField({ query }: WatchCall): Field {
   const value = query.get('period')
   return {
     kind: 'select',
@@ -25,7 +25,7 @@ export function periodField({ query }: ConsoleCall): Field {
 }
 
 /** The start of the period. Links to further pages carry it as `since`, because their cursor belongs to one start. */
-export function sinceOf({ query, now }: ConsoleCall): string | undefined {
+export function sinceOf({ query, now }: WatchCall): string | undefined {
   const since = query.get('since')
   if (since !== undefined) return since
   const period = PERIODS.find(({ value }) => value === query.get('period'))

@@ -3,67 +3,90 @@ import type { Writable } from 'node:stream'
 import { createEventStream, type EventStream } from './event-stream.ts'
 
 export interface LiveStreamsOptions {
-  /** What the pages show, or a cheap summary of it. A difference means that something is new. */
-  readonly read: () => Promise<object>
   readonly onFailure: (error: unknown) => void
   readonly pollMs: number
   /** Each stream is a connection of a signed-in browser. */
   readonly maximumStreams: number
 }
 
-/** Event streams for live regions: the event `changed` follows whenever something new is to be seen. */
+/** What a page shows, for its event stream. */
+export interface LiveContent {
+  /** Streams of one topic share a read. */
+  readonly topic: string
+  /** What the page shows, or a cheap summary of it. A difference means that something is new. */
+  readonly read: () => Promise<object>
+  /** Fingerprint of what the page was made from. Without it, changes before the first read are missed. */
+  readonly seen?: string | undefined
+}
+
+/** Event streams for live regions: the event `changed` is sent whenever a page has something new to show. */
 export interface LiveStreams {
   readonly hasRoom: boolean
-  add(output: Writable): void
+  add(output: Writable, content: LiveContent): void
   close(): void
 }
 
-/** One poll serves all open streams. Without an open stream nothing is read. */
+interface Watcher extends Pick<LiveContent, 'topic' | 'read'> {
+  readonly stream: EventStream
+  seen: string | undefined
+}
+
+/** One poll serves all open streams and reads one topic at a time. Without an open stream nothing is read. */
 export function createLiveStreams(options: LiveStreamsOptions): LiveStreams {
-  const { read, onFailure, pollMs, maximumStreams } = options
-  const streams = new Set<EventStream>()
+  const { onFailure, pollMs, maximumStreams } = options
+  const watchers = new Set<Watcher>()
+  /** Also set while a poll is running. */
   let timer: NodeJS.Timeout | undefined
-  let latest: string | undefined
   let isClosed = false
 
   async function poll(): Promise<void> {
-    const next = await read().then(fingerprint, (error: unknown) => {
-      if (!isClosed) onFailure(error)
-      return latest
-    })
-    const isNew = latest !== undefined && next !== latest
-    latest = next
-    for (const stream of streams) {
-      if (!stream.isOpen || (isNew && !stream.send({ event: 'changed', data: '' }))) streams.delete(stream)
+    for (const group of Map.groupBy(watchers, ({ topic }) => topic).values()) {
+      const found = await read(group)
+      if (isClosed) return
+      for (const watcher of group) if (!update(watcher, found)) watchers.delete(watcher)
     }
-    schedule()
+    timer = watchers.size === 0 ? undefined : setTimeout(() => void poll(), pollMs).unref()
   }
 
-  function schedule(): void {
-    timer = undefined
-    if (streams.size === 0) latest = undefined
-    else timer = setTimeout(() => void poll(), pollMs).unref()
+  /** Undefined if the read fails. The next poll tries again. */
+  async function read([first]: readonly Watcher[]): Promise<string | undefined> {
+    try {
+      return first && fingerprint(await first.read())
+    } catch (error) {
+      if (!isClosed) onFailure(error)
+      return undefined
+    }
   }
 
   return {
     get hasRoom() {
-      return !isClosed && streams.size < maximumStreams
+      return !isClosed && watchers.size < maximumStreams
     },
-    add(output) {
-      const stream = createEventStream(output)
-      streams.add(stream)
-      output.once('close', () => streams.delete(stream))
+    add(output, { topic, read: readTopic, seen }) {
+      const watcher: Watcher = { topic, read: readTopic, seen, stream: createEventStream(output) }
+      watchers.add(watcher)
+      output.once('close', () => watchers.delete(watcher))
       timer ??= setTimeout(() => void poll(), 0).unref()
     },
     close() {
       isClosed = true
       clearTimeout(timer)
-      for (const stream of streams) stream.close()
-      streams.clear()
+      for (const { stream } of watchers) stream.close()
+      watchers.clear()
     },
   }
 }
 
-function fingerprint(content: object): string {
+/** Sends `changed` if the content differs from what the page shows. False if the stream has ended. */
+function update(watcher: Watcher, found: string | undefined): boolean {
+  const { stream, seen } = watcher
+  if (!stream.isOpen) return false
+  if (found === undefined || found === seen) return true
+  watcher.seen = found
+  return seen === undefined || stream.send({ event: 'changed', data: '' })
+}
+
+/** Equal for equal content. */
+export function fingerprint(content: object): string {
   return createHash('sha256').update(JSON.stringify(content)).digest('base64url')
 }

@@ -9,7 +9,7 @@ import {
   type Html,
 } from '@agent-exchange/web'
 import { listDeliveriesRoute } from '../../operator/routes/deliveries.ts'
-import type { ConsoleCall, PageAnswer } from '../console-page.ts'
+import type { ConsoleCall, PageAnswer, WatchCall } from '../console-page.ts'
 import { choiceField, idField } from '../form-fields.ts'
 import { deliveryPath, endpointPath, organizationPath } from '../links.ts'
 import { addressOf, pagingLinks } from '../paging.ts'
@@ -21,18 +21,33 @@ type ListedDelivery = Awaited<ReturnType<typeof listDeliveriesRoute.run>>['items
 const ROWS_PER_PAGE = 25
 const STATES = ['dead', 'failed', 'pending', 'delivered']
 
-export async function showDeliveries(call: ConsoleCall): Promise<PageAnswer> {
-  const { query, api, show, now } = call
-  const filter = {
+function filterOf(call: WatchCall) {
+  const { query } = call
+  return {
     state: query.get('state'),
     organization_id: query.get('organization_id'),
     webhook_endpoint_id: query.get('webhook_endpoint_id'),
     since: sinceOf(call),
   }
-  const after = query.get('after')
-  const { items, next_cursor } = await api(listDeliveriesRoute, {
-    input: { ...filter, after, limit: ROWS_PER_PAGE },
+}
+
+function listed(call: WatchCall) {
+  const { api, query } = call
+  return api(listDeliveriesRoute, {
+    input: { ...filterOf(call), after: query.get('after'), limit: ROWS_PER_PAGE },
   })
+}
+
+/** Without the cursor: that of a period changes as time passes. */
+export async function watchDeliveries(call: WatchCall): Promise<object> {
+  return (await listed(call)).items
+}
+
+export async function showDeliveries(call: ConsoleCall): Promise<PageAnswer> {
+  const { query, show, now, live } = call
+  const filter = filterOf(call)
+  const after = query.get('after')
+  const { items, next_cursor } = await listed(call)
   const form = filterForm({
     id: 'filter',
     action: '/deliveries',
@@ -57,7 +72,7 @@ export async function showDeliveries(call: ConsoleCall): Promise<PageAnswer> {
   )
   return show({
     title: 'Deliveries',
-    main: html`${form} ${deliveryTable(items, now, paging)}
+    main: html`${form} ${live(items, deliveryTable(items, now, paging))}
       <p>${buttonLink(replay, 'Replay failed deliveries…')}</p>`,
   })
 }

@@ -13,7 +13,7 @@ import {
 } from '@agent-exchange/web'
 import { hasRole } from '../../kernel/operator-roles.ts'
 import { replayDeliveryRoute, showDeliveryRoute } from '../../operator/routes/deliveries.ts'
-import type { ConsoleCall, PageAnswer } from '../console-page.ts'
+import type { ConsoleCall, PageAnswer, WatchCall } from '../console-page.ts'
 import { reasonField } from '../form-fields.ts'
 import { deliveryPath, endpointPath, organizationPath, packagePath } from '../links.ts'
 import { deliveryBadge, endpointBadge } from '../state-badges.ts'
@@ -28,18 +28,20 @@ const TONES: Readonly<Record<Delivery['state'], Tone>> = {
   dead: 'bad',
 }
 
+export function watchDelivery({ api, params }: WatchCall): Promise<Delivery> {
+  return api(showDeliveryRoute, { params })
+}
+
 /** The flight recorder: what was tried, what came back, and what to do. */
 export async function showDelivery(call: ConsoleCall): Promise<PageAnswer> {
-  const delivery = await call.api(showDeliveryRoute, { params: call.params })
+  const delivery = await watchDelivery(call)
   const { attempts, replays, endpoint } = delivery
-  return call.show({
-    title: 'Delivery',
-    main: html`${notice({ tone: TONES[delivery.state], title: headlineOf(delivery), text: delivery.what_to_do })}
-      ${replayForm(call, delivery)} ${definitionList(factsOf(delivery))}
-      <h2>Attempts</h2>
-      ${attemptTable(attempts)} ${attempts.map(evidenceOf)} ${replays.length > 0 && replayTable(replays)}
-      ${endpoint.url === undefined && html`<p class="quiet">The endpoint is not stored any more.</p>`}`,
-  })
+  const content = html`${notice({ tone: TONES[delivery.state], title: headlineOf(delivery), text: delivery.what_to_do })}
+    ${replayForm(call, delivery)} ${definitionList(factsOf(delivery))}
+    <h2>Attempts</h2>
+    ${attemptTable(attempts)} ${attempts.map(evidenceOf)} ${replays.length > 0 && replayTable(replays)}
+    ${endpoint.url === undefined && html`<p class="quiet">The endpoint is not stored any more.</p>`}`
+  return call.show({ title: 'Delivery', main: call.live(delivery, content) })
 }
 
 export async function replayDelivery({
@@ -52,7 +54,7 @@ export async function replayDelivery({
   return redirect(deliveryPath(replay.delivery_id), {
     tone: 'good',
     title: 'Replayed.',
-    text: 'This is the new delivery of the same event. Load the page again to see its result.',
+    text: 'This is the new delivery of the same event. Its result appears below; without JavaScript, reload the page.',
   })
 }
 
@@ -139,7 +141,7 @@ function attemptTable(attempts: readonly Attempt[]): Html {
       visible(each.details.address ?? '–'),
       time(each.details.next_attempt_at),
     ]),
-    empty: { title: 'No attempt yet', text: 'A worker sends it when it is due. Load the page again.' },
+    empty: { title: 'No attempt yet', text: 'A worker sends it when it is due.' },
   })
 }
 

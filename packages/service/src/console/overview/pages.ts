@@ -1,25 +1,30 @@
-import {
-  badge,
-  definitionList,
-  html,
-  linePlot,
-  liveRegion,
-  notice,
-  table,
-  type Html,
-} from '@agent-exchange/web'
+import { badge, definitionList, html, linePlot, notice, table, type Html } from '@agent-exchange/web'
 import { readOverviewRoute } from '../../operator/routes/overview.ts'
-import { get, type ConsoleCall, type ConsolePage } from '../console-page.ts'
-import { EVENTS_PATH } from '../live-events.ts'
+import { liveGet, type ConsoleCall, type ConsolePage, type WatchCall } from '../console-page.ts'
 import { bytesText } from '../bytes-text.ts'
 import { timeOf } from '../time.ts'
 import { activityPlots } from './activity-plots.ts'
 
 type Overview = Awaited<ReturnType<(typeof readOverviewRoute)['run']>>
 
-export const overviewPages: readonly ConsolePage[] = [get('/', show)]
+export const overviewPages: readonly ConsolePage[] = [liveGet('/', show, watch)]
 
-async function show({ api, query, now, show: page }: ConsoleCall) {
+async function watch({ api }: WatchCall): Promise<object> {
+  return watchedFacts(await api(readOverviewRoute))
+}
+
+/** Without what changes by itself as time passes. */
+function watchedFacts(overview: Overview): object {
+  const { status, backlog, dead_letters, disabled_endpoints, keys, log, hour, processes: running } = overview
+  return {
+    facts: [status, backlog, dead_letters, disabled_endpoints, keys],
+    log: [log.state, log.published_size, log.witnesses.map(({ outcome }) => outcome)],
+    activity: hour.at(-1),
+    processes: running.map(({ process_id }) => process_id),
+  }
+}
+
+async function show({ api, query, now, show: page, live }: ConsoleCall) {
   const overview = await api(readOverviewRoute)
   const period = query.get('period') === 'day' ? 'day' : 'hour'
   const content = html`${health(overview)} ${facts(overview, now)}
@@ -27,7 +32,7 @@ async function show({ api, query, now, show: page }: ConsoleCall) {
     ${periodLinks(period)}
     <div class="plots">${activityPlots(overview[period], period).map(linePlot)}</div>
     ${endpoints(overview, now)} ${processes(overview, now)}`
-  return page({ title: 'Overview', main: liveRegion({ id: 'overview', stream: EVENTS_PATH, content }) })
+  return page({ title: 'Overview', main: live(watchedFacts(overview), content) })
 }
 
 /** One sentence, and a link to where each thing is mended. */

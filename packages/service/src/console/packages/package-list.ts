@@ -10,7 +10,7 @@ import {
   type Part,
 } from '@agent-exchange/web'
 import { listPackagesRoute } from '../../operator/routes/packages.ts'
-import type { ConsoleCall, PageAnswer } from '../console-page.ts'
+import type { ConsoleCall, PageAnswer, WatchCall } from '../console-page.ts'
 import { choiceField, idField } from '../form-fields.ts'
 import { agentPath, organizationPath, packagePath, threadPath } from '../links.ts'
 import { pagingLinks } from '../paging.ts'
@@ -21,18 +21,33 @@ export type ListedPackage = Awaited<ReturnType<typeof listPackagesRoute.run>>['i
 
 const ROWS_PER_PAGE = 25
 
-export async function showPackages(call: ConsoleCall): Promise<PageAnswer> {
-  const { query, api, show, now } = call
-  const filter = {
+function filterOf(call: WatchCall) {
+  const { query } = call
+  return {
     organization_id: query.get('organization_id'),
     agent_id: query.get('agent_id'),
     state: query.get('state'),
     since: sinceOf(call),
   }
-  const after = query.get('after')
-  const { items, next_cursor } = await api(listPackagesRoute, {
-    input: { ...filter, after, limit: ROWS_PER_PAGE },
+}
+
+function listed(call: WatchCall) {
+  const { api, query } = call
+  return api(listPackagesRoute, {
+    input: { ...filterOf(call), after: query.get('after'), limit: ROWS_PER_PAGE },
   })
+}
+
+/** Without the cursor: that of a period changes as time passes. */
+export async function watchPackages(call: WatchCall): Promise<object> {
+  return (await listed(call)).items
+}
+
+export async function showPackages(call: ConsoleCall): Promise<PageAnswer> {
+  const { query, show, now, live } = call
+  const filter = filterOf(call)
+  const after = query.get('after')
+  const { items, next_cursor } = await listed(call)
   const form = filterForm({
     id: 'filter',
     action: '/packages',
@@ -48,7 +63,7 @@ export async function showPackages(call: ConsoleCall): Promise<PageAnswer> {
   const paging = pagingLinks('/packages', filters, { after, next: next_cursor })
   return show({
     title: 'Packages',
-    main: html`${form}${packageTable(items, now, paging, next_cursor !== null)}`,
+    main: html`${form}${live(items, packageTable(items, now, paging, next_cursor !== null))}`,
   })
 }
 

@@ -1,25 +1,35 @@
 import { definitionList, exactTime, html, identifier, table, type Part } from '@agent-exchange/web'
 import { showPackageRoute, showThreadRoute } from '../../operator/routes/packages.ts'
-import { get, type ConsoleCall, type ConsolePage, type PageAnswer } from '../console-page.ts'
+import {
+  liveGet,
+  type ConsoleCall,
+  type ConsolePage,
+  type PageAnswer,
+  type WatchCall,
+} from '../console-page.ts'
 import { packagePath, threadPath } from '../links.ts'
 import { pagingLinks } from '../paging.ts'
 import { packageBadge } from '../state-badges.ts'
-import { packageRow, party, showPackages } from './package-list.ts'
+import { packageRow, party, showPackages, watchPackages } from './package-list.ts'
 import { timelineView } from './timeline-view.ts'
 
 /** Packages whose steps one page draws; each has about a dozen. */
 const PACKAGES_PER_PAGE = 4
 
 export const packagesPages: readonly ConsolePage[] = [
-  get('/packages', showPackages),
-  get('/packages/:package_id', showPackage),
-  get('/threads/:thread_id', showThread),
+  liveGet('/packages', showPackages, watchPackages),
+  liveGet('/packages/:package_id', showPackage, foundPackage),
+  liveGet('/threads/:thread_id', showThread, foundThread),
 ]
 
 type Facts = (readonly [string, Part])[]
 
-async function showPackage({ params, api, show }: ConsoleCall): Promise<PageAnswer> {
-  const { steps, is_complete, ...found } = await api(showPackageRoute, { params })
+function foundPackage({ params, api }: WatchCall) {
+  return api(showPackageRoute, { params })
+}
+
+async function showPackage(call: ConsoleCall): Promise<PageAnswer> {
+  const found = await foundPackage(call)
   const answers = found.responds_to_package_id
   const facts: Facts = [
     ['Package', identifier(found.package_id)],
@@ -42,17 +52,20 @@ async function showPackage({ params, api, show }: ConsoleCall): Promise<PageAnsw
     ['Last change', exactTime(new Date(found.updated_at))],
     ['Expires', exactTime(new Date(found.expires_at))],
   ]
-  return show({
-    title: 'Package',
-    main: html`${definitionList(facts)}
-      <h2>Timeline</h2>
-      ${timelineView({ steps, is_complete }, 'What happened to the package')}`,
-  })
+  const content = html`${definitionList(facts)}
+    <h2>Timeline</h2>
+    ${timelineView(found, 'What happened to the package')}`
+  return call.show({ title: 'Package', main: call.live(found, content) })
 }
 
-async function showThread({ params, query, api, show, now }: ConsoleCall): Promise<PageAnswer> {
+function foundThread({ params, query, api }: WatchCall) {
+  return api(showThreadRoute, { params, input: { after: query.get('after'), limit: PACKAGES_PER_PAGE } })
+}
+
+async function showThread(call: ConsoleCall): Promise<PageAnswer> {
+  const { query, now } = call
   const after = query.get('after')
-  const thread = await api(showThreadRoute, { params, input: { after, limit: PACKAGES_PER_PAGE } })
+  const thread = await foundThread(call)
   const facts: Facts = [
     ['Thread', identifier(thread.thread_id)],
     ['Transport', thread.transport_mode],
@@ -70,10 +83,8 @@ async function showThread({ params, query, api, show, now }: ConsoleCall): Promi
     paging: pagingLinks(threadPath(thread.thread_id), {}, { after, next: thread.next_cursor }),
   })
   const names = new Map(thread.packages.map((each) => [each.package_id, `package ${each.thread_position}`]))
-  return show({
-    title: 'Thread',
-    main: html`${definitionList(facts)} ${packages}
-      <h2>Timeline</h2>
-      ${timelineView(thread, 'What happened in the thread', names)}`,
-  })
+  const content = html`${definitionList(facts)} ${packages}
+    <h2>Timeline</h2>
+    ${timelineView(thread, 'What happened in the thread', names)}`
+  return call.show({ title: 'Thread', main: call.live(thread, content) })
 }
