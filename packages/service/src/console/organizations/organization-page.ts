@@ -31,7 +31,8 @@ export async function showOrganization(call: ConsoleCall) {
   const { api, params, show, operator, now } = call
   const id = params['organization_id'] ?? ''
   const organization = await api(readOrganization, { params: { organization_id: id } })
-  const mayChange = hasRole(operator, 'operator') && organization.status !== 'ended'
+  const { status, is_platform } = organization
+  const mayChange = hasRole(operator, 'operator') && status !== 'ended' && !is_platform
   const main = html`${stateNotice(organization)}
   ${definitionList([
     ['Id', identifier(id)],
@@ -47,9 +48,9 @@ export async function showOrganization(call: ConsoleCall) {
     ],
     ['Changes', html`<a href="/operator-log?target=${id}">In the operator log</a>`],
   ])}
-  ${await agentsOf(call, id, mayChange && organization.status === 'active')}
-  ${await clientsOf(call, id, mayChange)} ${await connectorsOf(call, id, mayChange)}
-  ${await invitationsOf(call, id)} ${quotas(organization)} ${actions(call, organization)}`
+  ${await agentsOf(call, id, mayChange && status === 'active')} ${await clientsOf(call, id, mayChange)}
+  ${await connectorsOf(call, id, mayChange)} ${await invitationsOf(call, id)} ${quotas(organization)}
+  ${actions(call, organization)}`
   return show({ title: organization.name, main })
 }
 
@@ -214,13 +215,14 @@ function quotas({ usage }: Shown): Html {
 
 function actions(
   { operator, csrfToken }: ConsoleCall,
-  { organization_id: id, status }: Shown,
+  { organization_id: id, status, is_platform }: Shown,
 ): Html | undefined {
   if (!hasRole(operator, 'operator')) return undefined
   const path = pathTo('organizations', id)
   return html`<h2>Access and data</h2>
     ${
       status === 'active' &&
+      !is_platform &&
       confirmation({
         summary: 'Suspend…',
         explanation:
@@ -250,7 +252,7 @@ function actions(
     }
     <ul>
       <li><a href="/organizations/${id}/export">Export the data of this organization</a></li>
-      ${hasRole(operator, 'administrator') && html`<li><a href="/organizations/${id}/end">End this organization</a></li>`}
+      ${hasRole(operator, 'administrator') && !is_platform && html`<li><a href="/organizations/${id}/end">End this organization</a></li>`}
     </ul>`
 }
 

@@ -70,6 +70,8 @@ export const readOrganization = read(
     const quotas = context.profile['O-13']
     return {
       ...organization,
+      // It cannot be suspended, invited or ended.
+      is_platform: id === context.profile['O-42'].organization_id,
       usage: {
         agents: { used: usage.agents, maximum: quotas.agents },
         webhook_endpoints: { used: endpoints, maximum: quotas.webhook_endpoints },
