@@ -1,11 +1,5 @@
 import assert from 'node:assert/strict'
-import { execFile } from 'node:child_process'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { after, before, test } from 'node:test'
-import { fileURLToPath } from 'node:url'
-import { promisify } from 'node:util'
 import { setScene, startWorld, type Scene, type World } from '@agent-exchange/testkit'
 import {
   accessibilityFaults,
@@ -17,27 +11,21 @@ import {
   type TestBrowser,
 } from '@agent-exchange/testkit/browser'
 
-const AEX = fileURLToPath(new URL('../../cli/bin/aex.js', import.meta.url))
-const run = promisify(execFile)
-
 let world: World
 let scene: Scene
 let browser: TestBrowser
 let token: string
-let folder: string
 
 before(async () => {
   world = await startWorld()
   scene = await setScene(world)
   const { body } = await world.operate('POST', '/operators', { name: 'alice', role: 'administrator' })
   token = String(body['token'])
-  folder = mkdtempSync(join(tmpdir(), 'aex-console-'))
   browser = await openBrowser()
 })
 after(async () => {
   await browser?.[Symbol.asyncDispose]()
   await world?.[Symbol.asyncDispose]()
-  if (folder) rmSync(folder, { recursive: true, force: true })
 })
 
 type Page = Awaited<ReturnType<TestBrowser['open']>>['page']
@@ -47,45 +35,6 @@ async function signIn(page: Page): Promise<void> {
   await page.getByRole('button', { name: 'Sign in' }).click()
   await page.getByRole('button', { name: 'Sign out' }).waitFor()
 }
-
-test('create an organization, invite, join with the real command, see the agent', async () => {
-  await using watched = await browser.open(`${world.operatorUrl}/organizations`)
-  const { page } = watched
-  await signIn(page)
-  await page.getByRole('link', { name: 'Create an organization' }).click()
-  await page.getByLabel('Id').fill('org_browser')
-  await page.getByLabel('Name').fill('Browser GmbH')
-  await page.getByRole('button', { name: 'Create organization' }).click()
-  await page.getByText('org_browser was created.').waitFor()
-  await page.getByText('No agents yet').waitFor()
-
-  await page.getByRole('link', { name: 'Invite an agent' }).click()
-  await page.getByLabel('Agent', { exact: false }).first().fill('agent_browser')
-  await page.getByRole('button', { name: 'Create invitation' }).click()
-  const command = await page.locator('pre').innerText()
-  assert.deepEqual(await accessibilityFaults(page), [])
-  await screenshot(page, 'console-invitation-created')
-  const [, invitation = ''] = /^npx aex agent join (aexinv_\S+)$/u.exec(command.trim()) ?? []
-  assert.notEqual(invitation, '')
-
-  const joined = await run(process.execPath, [
-    AEX,
-    'agent',
-    'join',
-    invitation,
-    '--dir',
-    join(folder, 'agent'),
-  ])
-  assert.match(joined.stdout, /agent_browser of org_browser has joined/u)
-
-  await page.getByRole('link', { name: 'See when it was used' }).click()
-  await page.getByText('Joined as').waitFor()
-  await page.getByRole('link', { name: 'org_browser' }).click()
-  await page.getByRole('link', { name: 'agent_browser' }).first().click()
-  await page.getByRole('heading', { name: 'History of the keys' }).waitFor()
-  assert.equal(await page.getByRole('cell', { name: 'registered' }).count(), 2)
-  assertQuiet(watched)
-})
 
 test('suspend and resume an organization, then end it by its id', async () => {
   const id = 'org_browser_end'

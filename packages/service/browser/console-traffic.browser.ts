@@ -112,53 +112,6 @@ test('the other pages, and opened facts, are accessible on a narrow screen', asy
   }
 })
 
-test('[EVT-12] by clicking: send, see the timeline, break the receiver, see why, mend, replay, see it delivered', async () => {
-  const { world, receiver, sender, owner } = setting
-  await using watched = await browser.open(`${world.operatorUrl}/search`)
-  const { page } = watched
-  await signIn(page)
-
-  receiver.reply = () => 204
-  const sent = await sendPackage(sender, owner)
-  const find = async (id: string) => {
-    await page.getByRole('link', { name: 'Search', exact: true }).click()
-    await page.getByRole('searchbox', { name: 'Id' }).fill(id)
-    await page.getByRole('button', { name: 'Find' }).click()
-  }
-  await find(sent.metadata.package_id)
-  await page.getByRole('heading', { name: 'Package', exact: true }).waitFor()
-  await page.getByText('Package accepted', { exact: true }).waitFor()
-
-  receiver.reply = () => 403
-  const known = new Set((await setting.deliveries()).map(({ delivery_id }) => delivery_id))
-  const broken = await sendPackage(sender, owner)
-  await setting.until(
-    (all) => all.some(({ delivery_id, state }) => !known.has(delivery_id) && state === 'failed'),
-    'failed',
-  )
-  await find(broken.metadata.package_id)
-  const step = page.locator('.steps li', { hasText: 'Webhook attempt 1: status 403' })
-  await step.locator('summary').click()
-  await step.getByRole('link', { name: /^dlv_/u }).click()
-  await page.getByText('Compare the signature base below').waitFor()
-  await page.getByText('Attempt 1: connection, signature base').click()
-  await page.getByLabel('Signature base of attempt 1').getByText('"@method": POST').waitFor()
-
-  receiver.reply = () => 204
-  await page.getByLabel('Reason').fill('key of the receiver renewed')
-  await page.getByRole('button', { name: 'Replay this delivery' }).click()
-  await page.getByText('Replayed.').waitFor()
-  await setting.until(
-    (all) => all.every(({ delivery_id, state }) => known.has(delivery_id) || state !== 'pending'),
-    'ended',
-  )
-  await page.reload()
-  await page.getByText('Delivered by attempt 1.').waitFor()
-  await page.getByRole('link', { name: broken.metadata.package_id }).click()
-  await page.getByText('Webhook attempt 1 of a replay: status 204').waitFor()
-  assertQuiet(watched)
-})
-
 test('reading works without JavaScript, and by keyboard', async () => {
   const { world } = setting
   await using watched = await browser.open(`${world.operatorUrl}/packages`, { javaScriptEnabled: false })
