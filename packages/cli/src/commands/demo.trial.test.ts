@@ -87,6 +87,57 @@ test(
   },
 )
 
+test(
+  'with --mcp two models tell the story through MCP, a person approves at the desk, and nothing is left behind',
+  { timeout: 120_000 },
+  async () => {
+    await using demo = startDemo('--mcp', '--report', 'demo.html')
+    await demo.until('send_draft: waiting for a person')
+    assert.equal(processesOf(demo.folder).filter((command) => command.includes('agent mcp')).length, 2)
+    assert.equal(await demo.ended(), 0, demo.said.err)
+    assert.equal(demo.said.err, '')
+    const steps = [
+      'describe_agent: agent_carmaker_planner',
+      'draft_package: a draft, not sent',
+      'check_draft: 5 of 5 policy checks passed',
+      'send_draft: waiting for a person; nothing was sent',
+      'send_draft with “approved: true”: refused',
+      'a person reads the draft at the desk, and approves it',
+      'send_draft: sealed, signed, accepted',
+      'list_inbox: package.accepted #1',
+      'signed receipts: received, opened',
+      'answer_package: a draft, not sent',
+      'revoke_package: revoked, signed',
+      'read_package: refused',
+      'verify_capsule: no contradictions',
+      'evidence holds',
+      'none of the plaintext is in',
+      'approval by a person at the desk',
+      'Try next:',
+    ]
+    let from = 0
+    for (const step of steps) {
+      const at = demo.said.out.indexOf(step, from)
+      assert.ok(at >= 0, `${step} is missing, or too early:\n${demo.said.out}`)
+      from = at
+    }
+    assert.match(demo.said.out, /\n +0 checks fail\n/)
+    assert.doesNotMatch(demo.said.out, /enter\?link=/)
+    const page = readFileSync(join(demo.folder, 'demo.html'), 'utf8')
+    assert.ok(page.includes('a person reads the draft at the desk') && page.includes('None of the plaintext'))
+    assert.equal(OUTSIDE.exec(page)?.[0], undefined)
+    assert.equal(TOKEN.exec(page)?.[0], undefined)
+    assert.deepEqual(readdirSync(demo.folder), ['demo.html'])
+    assert.deepEqual(processesOf(demo.folder), [])
+  },
+)
+
+test('the models use the native transport, and say so before anything starts', async () => {
+  const { code, stdout, stderr } = await runAex(['demo', '--mcp', '--transport', 'ds_x'])
+  assert.deepEqual([code, stdout], [1, ''])
+  assert.match(stderr, /^--mcp uses the native transport/u)
+})
+
 test('Ctrl-C in the middle ends it soon and leaves nothing behind', { timeout: 120_000 }, async () => {
   await using demo = startDemo()
   await demo.until('registers its public keys')

@@ -15,17 +15,24 @@ behind but the report, where one is asked for.
 Examples:
   $ aex demo
   $ aex demo --report demo.html
+  $ aex demo --mcp                     two scripted models do it through MCP; a person approves at the desk
   $ aex demo --transport ds_x          through two simulated data-space connectors; in a checkout only
-  $ aex demo --keep                    leaves it running, and says how to go on with curl`
+  $ aex demo --keep                    leaves it running, and says how to go on with curl
+
+With --mcp, each model starts \`aex agent mcp\` and calls its tools over standard input and output. No language model and no
+browser is needed: the calls are scripted, and the person approves by the HTML forms of the desk.`
 
 const NO_SIMULATOR =
   'The ds_x demo needs the connector simulator, which is not published. Run it in a checkout of the repository: npm run demo -- --transport ds_x'
+
+const MCP_IS_NATIVE = '--mcp uses the native transport. Leave out --transport ds_x.'
 
 /** Longer lines are hard to read, also on a wide terminal. */
 const WIDEST = 80
 
 interface DemoCommandOptions {
   readonly transport: 'native' | 'ds_x'
+  readonly mcp?: boolean
   readonly report?: string
   readonly keep?: boolean
 }
@@ -38,13 +45,15 @@ export function demoCommand(): Command {
         .choices(['native', 'ds_x'])
         .default('native'),
     )
+    .option('--mcp', 'let two scripted models do it through MCP, and a person approve at the desk')
     .option('--report <file>', 'write an HTML report with a sequence picture')
     .option('--keep', 'leave the exchange up until Ctrl-C')
     .addHelpText('after', EXAMPLES)
     .action(demo)
 }
 
-async function demo({ transport, report, keep }: DemoCommandOptions): Promise<void> {
+async function demo({ transport, mcp, report, keep }: DemoCommandOptions): Promise<void> {
+  if (mcp && transport === 'ds_x') throw new CommandFailure(MCP_IS_NATIVE)
   if (transport === 'ds_x' && !isInstalled(SIMULATOR)) throw new CommandFailure(NO_SIMULATOR)
   if (report !== undefined) requireWritable(report)
   const interrupted = interruption()
@@ -60,6 +69,7 @@ async function demo({ transport, report, keep }: DemoCommandOptions): Promise<vo
   const { runDemo } = await import('../demo/run-demo.ts')
   const running = runDemo({
     transport,
+    ...(mcp && { mcp: {} }),
     timeline: until(interrupted, timeline),
     now: () => new Date(),
     onWait,
@@ -74,7 +84,7 @@ async function demo({ transport, report, keep }: DemoCommandOptions): Promise<vo
     await using ended = first
     summarize(ended)
     if (report !== undefined) save(report, ended.page)
-    if (!keep) console.log(suggestions(report))
+    if (!keep) console.log(suggestions(report, mcp))
     if (keep) {
       console.log(directions(ended, await tokenOf(ended)))
       await interrupted
@@ -121,10 +131,13 @@ function summarize({ outcome }: Demo): void {
 }
 
 /** What to do next, most interesting first. */
-function suggestions(report: string | undefined): string {
+function suggestions(report: string | undefined, mcp = false): string {
   const aex = aexCommand()
   const lines = [
-    [`${aex} demo --keep`, 'the same, left running to look around'],
+    [`${aex} demo${mcp ? ' --mcp' : ''} --keep`, 'the same, left running to look around'],
+    ...(mcp
+      ? [[`${aex} agent mcp --help`, 'your own model; see docs/mcp.md']]
+      : [[`${aex} demo --mcp`, 'the same by two language models, scripted']]),
     ...(report === undefined ? [[`${aex} demo --report demo.html`, 'the story as a page']] : []),
     ...(isInstalled(SIMULATOR) ? [[`${aex} demo --transport ds_x`, 'through two simulated connectors']] : []),
     [`${aex} serve`, 'your own exchange; see docs/quickstart.md'],
@@ -152,28 +165,38 @@ function save(file: string, page: string): void {
   console.log(`\nReport: ${resolve(file)}`)
 }
 
-function tokenOf({ cast }: Demo): Promise<string> {
-  return cast.manufacturer.agent.token()
+function tokenOf({ agents }: Demo): Promise<string> {
+  return agents.manufacturer.token()
 }
 
-function directions({ exchange, cast, told }: Demo, token: string): string {
-  const { manufacturer, supplier } = cast
+function directions({ exchange, agents, told, deskLink }: Demo, token: string): string {
+  const { manufacturer, supplier } = agents
   const get = (path: string) =>
     `  curl -sS -H "Authorization: Bearer $TOKEN" -H "X-Correlation-ID: try" ${exchange.url}${path}`
   return `
 Still running. In another terminal, as the carmaker's agent (the token lives for five minutes):
   TOKEN=${token}
 ${get(`/v1/threads/${told.threadId}`)}
-${get(`/v1/directory/agents/${supplier.agent.identity.agentId}/keys`)}
+${get(`/v1/directory/agents/${supplier.identity.agentId}/keys`)}
 ${get('/v1/notifications')}
 ${get(`/v1/audit/packages/${told.packageIds[0]}`)}
 
 With the command line, as either agent:
-  aex agent thread ${told.threadId} --dir ${manufacturer.agent.folder.folder}
-  aex agent token --dir ${supplier.agent.folder.folder}
-
+  aex agent thread ${told.threadId} --dir ${manufacturer.folder.folder}
+  aex agent token --dir ${supplier.folder.folder}
+${deskLink ? deskDirections(deskLink(), manufacturer.folder.folder) : ''}
 As the operator:
   AEX_OPERATOR_URL=${exchange.operatorUrl} AEX_OPERATOR_TOKEN=${exchange.operatorToken} aex delivery list
 
 API reference: ${exchange.url}/docs     Ctrl-C stops it and removes everything.`
+}
+
+function deskDirections(link: string, folder: string): string {
+  return `
+As the person at the carmaker's desk (the link works once, within ten minutes):
+  ${link}
+
+With a language model of your own, the MCP server of the carmaker:
+  aex agent mcp --dir ${folder}
+`
 }

@@ -2,16 +2,11 @@ import { once } from 'node:events'
 import { createServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import type { NotificationEnvelope } from '@agent-exchange/protocol'
-import type { DataSpace, Receiver } from '@agent-exchange/sdk'
-import {
-  connectFolder,
-  createAgentFolder,
-  setExchangeAccess,
-  toNodeListener,
-  type FolderAgent,
-} from '@agent-exchange/sdk/node'
+import type { Receiver } from '@agent-exchange/sdk'
+import { toNodeListener, type FolderAgent } from '@agent-exchange/sdk/node'
 import { CommandFailure } from '../failure.ts'
 import type { DemoExchange } from './demo-exchange.ts'
+import { registerAgent, type Registration } from './register-agent.ts'
 import type { ThrowawayCertificate } from './throwaway-certificate.ts'
 import { LANE_NAMES, short, type Lane, type Timeline } from './timeline.ts'
 
@@ -26,47 +21,18 @@ export interface Company extends AsyncDisposable {
   told(packageId: string, eventType: string): Promise<NotificationEnvelope>
 }
 
-export interface Founding {
-  readonly lane: Company['lane']
-  readonly organizationId: string
-  readonly agentId: string
-  readonly folder: string
+export interface Founding extends Registration {
   readonly certificate: ThrowawayCertificate
-  readonly timeline: Timeline
-  readonly dataSpace?: DataSpace
 }
 
-export const SKILL = { id: 'skill_alignment', version: '1.0.0' }
 const PATIENCE_MS = 15_000
 
 /** Creates and registers an agent that receives events. */
 export async function foundCompany(exchange: DemoExchange, founding: Founding): Promise<Company> {
-  const { lane, organizationId, agentId, folder, certificate, timeline, dataSpace } = founding
+  const { lane, certificate, timeline } = founding
   const cleanup = new AsyncDisposableStack()
   await using undo = cleanup
-  const made = await createAgentFolder(folder, { identity: { organizationId, agentId } })
-  await exchange.operate('/organizations', { organization_id: organizationId, name: LANE_NAMES[lane] })
-  const client = await exchange.operate('/clients', {
-    organization_id: organizationId,
-    agent_id: agentId,
-    public_jwk: made.made.client.publicJwk,
-  })
-  const clientId = String(client['client_id'])
-  await setExchangeAccess(folder, { baseUrl: exchange.url, clientId })
-  const agent = cleanup.use(await connectFolder(folder, dataSpace ? { dataSpace } : {}))
-  await agent.register({
-    implementation: 'aex demo',
-    implementationVersion: '1',
-    skillVersions: { [SKILL.id]: SKILL.version },
-    transportModes: dataSpace ? ['native', 'ds_x'] : ['native'],
-  })
-  timeline.add({
-    who: lane,
-    to: 'exchange',
-    kind: 'note',
-    what: 'registers its public keys',
-    detail: `${agentId}  fingerprint ${(await agent.fingerprint()).slice(0, 12)}…`,
-  })
+  const agent = cleanup.use(await registerAgent(exchange, founding))
   const heard = hearingOf(lane, timeline)
   const receiver = cleanup.use(
     agent.receiver({

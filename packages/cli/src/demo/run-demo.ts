@@ -1,35 +1,54 @@
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { foundCompany } from './company.ts'
+import type { FolderAgent } from '@agent-exchange/sdk/node'
 import { startDemoExchange, type DemoExchange } from './demo-exchange.ts'
+import { performWithModels, type ApproveAtDesk } from './model-demo.ts'
 import { searchForPlaintext, type SearchResult } from './plaintext-search.ts'
 import { reportPage, type Outcome } from './report.ts'
-import { seenLine, storedForm } from './seen-by-exchange.ts'
-import { tellStory, type Cast, type Told } from './story.ts'
+import { performWithSdk } from './sdk-demo.ts'
+import { storedForm } from './seen-by-exchange.ts'
+import type { Told } from './story.ts'
 import { SECRET_WORDS } from './story-objects.ts'
 import { throwawayCertificate } from './throwaway-certificate.ts'
 import type { Timeline } from './timeline.ts'
 
 export interface DemoOptions {
   readonly transport: 'native' | 'ds_x'
+  /** Two scripted models do it through MCP; native transport only. */
+  readonly mcp?: { readonly approve?: ApproveAtDesk }
   readonly timeline: Timeline
   readonly now: () => Date
   /** Shown while something takes seconds; undefined ends it. */
   readonly onWait?: (what: string | undefined) => void
 }
 
-/** A finished demo that is still running. Disposing of it removes everything that it created. */
-export interface Demo extends AsyncDisposable {
+/** What a performance works with. */
+export interface Stage extends Pick<DemoOptions, 'timeline' | 'now' | 'onWait'> {
   readonly exchange: DemoExchange
-  readonly cast: Cast
+  readonly folder: string
+  /** Everything that must end with the demo. */
+  readonly cleanup: AsyncDisposableStack
+}
+
+export interface Performance {
+  readonly agents: Readonly<Record<'manufacturer' | 'supplier', FolderAgent>>
   readonly told: Told
+  /** What only this kind of demo counts. */
+  readonly counts: Outcome['counts']
+  /** A new one-time link to the desk, if one is open. */
+  readonly deskLink?: () => string
+}
+
+/** A finished demo that is still running. Disposing of it removes everything that it created. */
+export interface Demo extends AsyncDisposable, Omit<Performance, 'counts'> {
+  readonly exchange: DemoExchange
   readonly outcome: Outcome
   readonly page: string
 }
 
 /** Two companies, an exchange between them, and the whole story, for real. */
-export async function runDemo({ transport, timeline, now, onWait }: DemoOptions): Promise<Demo> {
+export async function runDemo({ transport, mcp, timeline, now, onWait }: DemoOptions): Promise<Demo> {
   const cleanup = new AsyncDisposableStack()
   await using undo = cleanup
   const folder = mkdtempSync(join(tmpdir(), 'aex-demo-'))
@@ -49,50 +68,31 @@ export async function runDemo({ transport, timeline, now, onWait }: DemoOptions)
     what: 'is up, on a PostgreSQL of its own',
     detail: exchange.url,
   })
-  const space = transport === 'ds_x' ? cleanup.use(await dataSpace(timeline)) : undefined
-  const shared = { certificate, timeline }
-  const manufacturer = cleanup.use(
-    await foundCompany(exchange, {
-      ...shared,
-      lane: 'manufacturer',
-      organizationId: 'org_carmaker',
-      agentId: 'agent_carmaker_planner',
-      folder: join(folder, 'carmaker'),
-      ...(space && { dataSpace: space.of('manufacturer') }),
-    }),
-  )
-  const supplier = cleanup.use(
-    await foundCompany(exchange, {
-      ...shared,
-      lane: 'supplier',
-      organizationId: 'org_seats',
-      agentId: 'agent_seats_planner',
-      folder: join(folder, 'seats'),
-      ...(space && { dataSpace: space.of('supplier') }),
-    }),
-  )
-  await space?.approve(exchange)
-  const seen = (packageId: string) => seenLine(exchange, packageId)
-  const cast: Cast = { manufacturer, supplier, timeline, transport, now, seen }
-  const told = await tellStory(cast)
+  const stage: Stage = { exchange, folder, timeline, now, cleanup, ...(onWait && { onWait }) }
+  const { counts, ...performance } = mcp
+    ? await performWithModels(stage, mcp.approve)
+    : await performWithSdk(stage, { transport, certificate })
+  const { told } = performance
   const search = await searchForPlaintext(exchange, SECRET_WORDS)
   timeline.add({ who: 'exchange', kind: 'proof', what: sentenceOf(search) })
-  const outcome = await outcomeOf({ exchange, cast, told, search })
+  const outcome: Outcome = {
+    transport,
+    counts: countsOf(told, counts),
+    seen: {
+      plaintext: JSON.stringify(told.first, undefined, 2),
+      stored: await storedForm(exchange, told.packageIds[0] ?? ''),
+    },
+    evidence: told.evidence.manufacturer,
+    search: `${sentenceOf(search)}.`.replace(/^./u, (letter) => letter.toUpperCase()),
+  }
   const stop = undo.move()
   return {
+    ...performance,
     exchange,
-    cast,
-    told,
     outcome,
     page: reportPage(timeline, outcome),
     [Symbol.asyncDispose]: () => stop.disposeAsync(),
   }
-}
-
-/** Loaded on demand: the simulator is not among the published packages. */
-async function dataSpace(timeline: Timeline) {
-  const { startDemoDataSpace } = await import('./demo-data-space.ts')
-  return startDemoDataSpace(timeline)
 }
 
 function sentenceOf({ files, rows, logLines, found }: SearchResult): string {
@@ -102,33 +102,13 @@ function sentenceOf({ files, rows, logLines, found }: SearchResult): string {
     : `PLAINTEXT FOUND in ${found.join(', ')} (of ${where})`
 }
 
-interface Ended {
-  readonly exchange: DemoExchange
-  readonly cast: Cast
-  readonly told: Told
-  readonly search: SearchResult
-}
-
-async function outcomeOf({ exchange, cast, told, search }: Ended): Promise<Outcome> {
-  const { manufacturer, supplier, transport } = cast
-  const checks = [...told.evidence.manufacturer.checks, ...told.evidence.supplier.checks]
-  return {
-    transport,
-    counts: [
-      { what: 'packages', count: told.packageIds.length },
-      { what: 'signed receipts', count: told.receipts },
-      {
-        what: 'events delivered by signed webhook',
-        count: manufacturer.events.length + supplier.events.length,
-      },
-      { what: 'checks of the evidence hold', count: checks.filter(({ ok }) => ok).length },
-      { what: 'checks fail', count: checks.filter(({ ok }) => !ok).length },
-    ],
-    seen: {
-      plaintext: JSON.stringify(told.first, undefined, 2),
-      stored: await storedForm(exchange, told.packageIds[0] ?? ''),
-    },
-    evidence: told.evidence.manufacturer,
-    search: `${sentenceOf(search)}.`.replace(/^./u, (letter) => letter.toUpperCase()),
-  }
+function countsOf({ packageIds, receipts, evidence }: Told, own: Outcome['counts']): Outcome['counts'] {
+  const checks = [...evidence.manufacturer.checks, ...evidence.supplier.checks]
+  return [
+    { what: 'packages', count: packageIds.length },
+    { what: 'signed receipts', count: receipts },
+    ...own,
+    { what: 'checks of the evidence hold', count: checks.filter(({ ok }) => ok).length },
+    { what: 'checks fail', count: checks.filter(({ ok }) => !ok).length },
+  ]
 }

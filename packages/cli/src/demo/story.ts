@@ -6,7 +6,8 @@ import {
   type OpenProgress,
   type SentPackage,
 } from '@agent-exchange/sdk'
-import { SKILL, type Company } from './company.ts'
+import type { Company } from './company.ts'
+import { SKILL } from './register-agent.ts'
 import { agreement, alignedStory, challenge, decision, demandChange, policyFor } from './story-objects.ts'
 import { short, type Timeline } from './timeline.ts'
 
@@ -237,8 +238,8 @@ async function takeBack(
   })
 }
 
-async function prove(
-  { agent, lane }: Company,
+export async function prove(
+  { agent, lane }: Pick<Company, 'agent' | 'lane'>,
   threadId: string,
   timeline: Timeline,
 ): Promise<EvidenceReport> {

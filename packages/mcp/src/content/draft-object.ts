@@ -7,7 +7,7 @@ export const DRAFTED_TYPES = ['reasoning_package', 'network_story', 'loop_thread
 export type DraftedType = (typeof DRAFTED_TYPES)[number] | 'response_object'
 
 /** Members that the server fills in. They say who writes to whom, and when, so a model cannot set them. */
-const FILLED = [
+export const FILLED_MEMBERS = [
   'id',
   'object_type',
   'protocol_version',
@@ -39,12 +39,12 @@ export function draftObject(
   content: Readonly<Record<string, unknown>>,
   terms: DraftTerms,
 ): Record<string, unknown> {
-  const refused = Object.keys(content).filter((name) => (FILLED as readonly string[]).includes(name))
+  const refused = Object.keys(content).filter((name) => (FILLED_MEMBERS as readonly string[]).includes(name))
   if (refused.length > 0)
     throw new ToolRefusal('input_invalid', `Leave out ${refused.join(', ')}: the server fills them in.`)
   const template = newObject(type as ObjectType, { ...terms, policyId: terms.policy.policy_id }) as object
   const kept = Object.entries(template).filter(([name]) =>
-    [...FILLED, ...REPLACEABLE].some((member) => member === name),
+    [...FILLED_MEMBERS, ...REPLACEABLE].some((member) => member === name),
   )
   return { ...Object.fromEntries(kept), ...policyMembers(type, terms.policy), ...content }
 }
