@@ -155,7 +155,7 @@ test('[EVT-12] invite, join, send, see the timeline, break the receiver, see why
   assert.ok(await isMarked(page))
   await page.getByRole('link', { name: first }).click()
   await page.getByText('Package accepted', { exact: true }).waitFor()
-  await page.getByText('Webhook attempt 1: status 204').waitFor()
+  await page.getByText('Event package.accepted: delivered by webhook').waitFor()
 
   // A thread is updated, and what was opened stays open.
   await page.getByRole('link', { name: /^thread_/u }).click()
