@@ -55,7 +55,7 @@ test('[POL-03] two models tell the story through MCP, and a person approves in a
   const { policyReceipt } = await agents.supplier.open(told.packageIds[0] ?? '', { receipts: 'none' })
   const { required, outcome } = policyReceipt.receipt.human_approval
   assert.deepEqual([required, outcome], [true, 'approved'])
-  const [approved] = (await agents.manufacturer.drafts.sent()).filter(({ decision }) => decision)
+  const approved = (await agents.manufacturer.drafts.sent()).find(({ decision }) => decision)
   assert.equal(approved?.packageId, told.packageIds[0])
 
   // The desk is still open, and shows the conversation.

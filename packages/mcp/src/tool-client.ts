@@ -81,10 +81,13 @@ function requestsOver(transport: StdioServerTransport) {
     if (typeof id === 'number') pending.delete(id)
     return found
   }
+  // The transport is not an EventTarget: it has these two members only.
+  // oxlint-disable-next-line unicorn/prefer-add-event-listener
   transport.onmessage = (message: JSONRPCMessage) => {
     if (isJSONRPCResultResponse(message)) take(message)?.resolve(message.result)
     else if (isJSONRPCErrorResponse(message)) take(message)?.reject(new Error(message.error.message))
   }
+  // oxlint-disable-next-line unicorn/prefer-add-event-listener
   transport.onclose = () => {
     for (const { reject } of pending.values()) reject(new Error('the MCP server has ended'))
     pending.clear()

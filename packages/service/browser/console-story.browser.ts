@@ -116,7 +116,7 @@ async function send(): Promise<string> {
     'agent_buyer',
     '--json',
   )
-  return String((JSON.parse(sent) as { package_id: string }).package_id)
+  return (JSON.parse(sent) as { package_id: string }).package_id
 }
 
 /** Proof that a page was updated and not loaded again. */

@@ -98,7 +98,10 @@ const watchRegion = (region) => {
   const schedule = () => (timer ??= setTimeout(() => void refresh(), REFRESH_MS))
   const refresh = async () => {
     timer = undefined
-    if (isInUse(region)) return region.addEventListener('focusout', schedule, { once: true })
+    if (isInUse(region)) {
+      region.addEventListener('focusout', schedule, { once: true })
+      return
+    }
     const response = await fetch(location.href, { headers: { accept: 'text/html' } }).catch(() => undefined)
     if (!response?.ok) return
     const fresh = new DOMParser().parseFromString(await response.text(), 'text/html')

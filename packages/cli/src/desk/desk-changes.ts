@@ -28,7 +28,7 @@ async function summaryOf(agent: FolderAgent): Promise<object> {
 
 async function fileTimes(folder: string): Promise<readonly (readonly [string, number])[]> {
   // The folder is created with the first draft.
-  const names = await readdir(folder).catch(() => [])
+  const names = await readdir(folder).catch((): string[] => [])
   return Promise.all(
     names.toSorted().map(async (name) => {
       // Another process may have sent or discarded the draft meanwhile.
