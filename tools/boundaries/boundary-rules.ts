@@ -79,6 +79,7 @@ export const RESERVED_IMPORTS: readonly (Reserved & { readonly imports: RegExp }
       'packages/cli/src/agent/client-variables.ts',
       'packages/cli/src/commands/backup.ts',
       'packages/cli/src/commands/config.ts',
+      'packages/cli/src/commands/migrate.ts',
       'packages/cli/src/commands/restore.ts',
       'packages/cli/src/commands/serve.ts',
       'packages/cli/src/demo/',

@@ -47,7 +47,7 @@ test('no command takes a secret on the command line, where other users of the ma
 
 test('without the service, its commands say how to install it, and the others work', async () => {
   const run = async (...args: string[]) => (await program(args, false)).parseAsync(args, { from: 'user' })
-  for (const name of ['serve', 'config', 'backup', 'restore', 'demo'])
+  for (const name of ['serve', 'config', 'migrate', 'backup', 'restore', 'demo'])
     await assert.rejects(run(name, '--keep', 'x'), {
       name: 'Error',
       message: `aex ${name} needs the service. Install it: npm install @agent-exchange/service@0.1.0`,

@@ -30,6 +30,9 @@ const COMMANDS: readonly Entry[] = [
     'Show every setting of the service: name, meaning, default, effective value',
     async () => (await import('./commands/config.ts')).configCommand(),
   ),
+  serviceEntry('migrate', 'Migrate the database to this release, or show what that would do', async () =>
+    (await import('./commands/migrate.ts')).migrateCommand(),
+  ),
   serviceEntry(
     'backup',
     'Back up the embedded database into a new folder, while the service runs',

@@ -20,7 +20,10 @@ const CONNECTION_FAILURES = new Set([
 ])
 
 /** Whatever kept the service from starting, as a sentence that names the setting where one is to blame. */
-export function asFailure(error: unknown, config?: Config): CommandFailure {
+export function asFailure(
+  error: unknown,
+  config?: Pick<Config, 'databaseUrl' | 'dataDirectory'>,
+): CommandFailure {
   if (error instanceof ConfigError) {
     const lines = error.settings.map(({ variable, message }) => `  ${variable}: ${message}`)
     return new CommandFailure(`The service cannot start with these settings:\n${lines.join('\n')}`)

@@ -6,7 +6,6 @@ import type { Logger } from 'pino'
 import type { Registry } from 'prom-client'
 import { masterKeyOf, showConfig, type Config } from './config/index.ts'
 import {
-  migrate,
   openDatabase,
   startEmbedded,
   type ConnectionSettings,
@@ -22,6 +21,7 @@ import { createReport } from './features/overview/report-activity.ts'
 import { createStorageMetrics } from './features/overview/storage-metrics.ts'
 import { continueEnds } from './features/organizations/end-organization.ts'
 import { removeExpired } from './features/retention/retention.ts'
+import { prepareSchema, type PreparedSchema } from './features/upgrades/prepare-schema.ts'
 import { checkpointFile } from './features/transparency-log/checkpoint-file.ts'
 import { logAlertTask } from './features/transparency-log/log-alerts.ts'
 import { createLogMetrics } from './features/transparency-log/log-metrics.ts'
@@ -93,7 +93,9 @@ export async function startService(given: Config, options: ServiceOptions = {}):
   await using undo = cleanup
   if (options.embedded) cleanup.use(options.embedded)
   const storage = await openStorage(config, cleanup, { embedded: options.embedded, progress })
-  await migrate(storage.db)
+  const startedAt = (options.clock ?? systemClock).now()
+  const registration = { processId: randomId('process'), role: config.role, startedAt }
+  const schema = cleanup.use(await prepareSchema(storage.db, registration, log))
   const [role] = await storage.db<
     { superuser: string }[]
   >`select current_setting('is_superuser') as superuser`
@@ -102,7 +104,11 @@ export async function startService(given: Config, options: ServiceOptions = {}):
       'the role of DATABASE_URL is a superuser: use one that owns the database and has no other privilege',
     )
   }
-  const running = await startListeners(config, storage, cleanup, { clock: systemClock, ...options, log })
+  const running = await startListeners(config, { ...storage, schema }, cleanup, {
+    clock: systemClock,
+    ...options,
+    log,
+  })
   const stop = undo.move()
   return { ...running, failed: storage.failed, [Symbol.asyncDispose]: () => stop.disposeAsync() }
 }
@@ -128,7 +134,7 @@ async function openStorage(
 
 async function startListeners(
   config: Config & { readonly masterKey: Uint8Array },
-  { db, openListener }: { db: Database; openListener: () => Database },
+  { db, openListener, schema }: { db: Database; openListener: () => Database; schema: PreparedSchema },
   cleanup: AsyncDisposableStack,
   { clock, log, metricsOf }: Pick<ServiceOptions, 'metricsOf'> & { clock: Clock; log: Logger },
 ) {
@@ -193,8 +199,9 @@ async function startListeners(
     db,
     clock,
     activity,
-    processId: randomId('process'),
+    processId: schema.processId,
     role,
+    codeLevel: schema.codeLevel,
     certificate: () => reload?.certificate() ?? config.tls?.certificate,
     databaseFolder: config.databaseUrl === undefined ? config.dataDirectory : undefined,
   })
@@ -205,6 +212,7 @@ async function startListeners(
     logAlertTask({ db, profile, clock }),
     alertTask(alerts),
     report,
+    schema.task,
     ...(reload ? [reload] : []),
     ...(role === 'api' ? [] : [storage.task]),
   ]

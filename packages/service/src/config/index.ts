@@ -1,5 +1,6 @@
 export * from './config.ts'
 export * from './config-error.ts'
+export { readDatabasePlace, type DatabasePlace } from './database-place.ts'
 export * from './describe-config.ts'
 export { masterKeyFile, masterKeyOf } from './master-key.ts'
 export { readTlsFiles } from './pem-files.ts'

@@ -1,52 +1,59 @@
-import { createHash } from 'node:crypto'
-import { readdirSync, readFileSync } from 'node:fs'
-import { DatabaseFailure } from '../db/database-errors.ts'
-import type { Database, Transaction } from '../db/database.ts'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { DatabaseFailure, sqlState } from '../db/database-errors.ts'
+import type { Database, Queries, Transaction } from '../db/database.ts'
+import { createMigrationTable, listApplied, recordMigration, requireUsable } from './applied-migrations.ts'
+import { countByRole, listLiveProcesses, type LiveProcess } from './live-processes.ts'
+import { readMigrations, type Migration } from './migration-files.ts'
+import { headerOf, type MigrationHeader } from './migration-header.ts'
 
-/** Beside `src` and `dist` alike. */
-const FOLDER = new URL('../../migrations/', import.meta.url)
-const FILE_NAME = /^(\d{4})-[a-z0-9-]+\.sql$/u
+export { readMigrations, type Migration } from './migration-files.ts'
+
 /** Any number that no other advisory lock uses. */
 const MIGRATION_LOCK = 7_204_119
 const OLDEST_SERVER = 15
+/** A migration that waits for a table lock blocks everyone behind it, so it gives up and tries again. */
+const LOCK_LIMIT = '2s'
+const LOCK_TRIES = 30
+const LOCK_PAUSE_MS = 500
+const LOCK_NOT_AVAILABLE = '55P03'
 
-export interface Migration {
-  readonly number: number
+/** Why a contract migration waits. */
+export interface Waiting {
   readonly name: string
-  readonly sql: string
-  /** sha256 of the file: an applied migration is never edited. */
-  readonly checksum: string
+  readonly older_processes: readonly LiveProcess[]
+  /** True: rows remain that a backfill has to fill in. */
+  readonly backfill: boolean
 }
 
-/** The migrations of this release, in order. */
-export function readMigrations(folder: URL = FOLDER): Migration[] {
-  const files = readdirSync(folder)
-    .filter((name) => name.endsWith('.sql'))
-    .toSorted()
-  return files.map((name, index) => {
-    const number = Number(FILE_NAME.exec(name)?.[1])
-    if (number !== index + 1) throw new Error(`${name}: migrations are numbered from 0001 without a gap`)
-    const sql = readFileSync(new URL(name, folder), 'utf8')
-    return { number, name, sql, checksum: createHash('sha256').update(sql).digest('hex') }
-  })
+export interface Migrated {
+  /** The migrations that this call applied. */
+  readonly applied: readonly string[]
+  /** The contract migration that cannot be applied yet. */
+  readonly waiting: Waiting | undefined
 }
 
 /**
  * Migrates the database to this release, forward only. Processes may do so concurrently: each migration is one
  * transaction under one lock, and the second process finds it applied.
  *
- * @returns the migrations that this call applied
- * @throws {DatabaseFailure} if the server is too old, or the database was not made by this release or an earlier one
+ * @param announce registers this process, in the transaction that finds nothing more to apply: no contract migration
+ *   can miss it
+ * @throws {DatabaseFailure} if the server is too old, this release cannot run on the schema, or older processes run
+ *   that would not survive a migration
  */
-export async function migrate(db: Database, migrations = readMigrations()): Promise<string[]> {
+export async function migrate(
+  db: Database,
+  migrations: readonly Migration[] = readMigrations(),
+  announce?: (tx: Transaction) => Promise<unknown>,
+): Promise<Migrated> {
   await checkServer(db)
   const applied: string[] = []
   for (let step = 0; step <= migrations.length; step++) {
-    const name = await db.begin((tx) => applyNext(tx, migrations))
-    if (name === undefined) break
-    applied.push(name)
+    const result = await withLockRetries(() => db.begin((tx) => applyNext(tx, migrations, announce)))
+    if (typeof result !== 'string') return { applied, waiting: result }
+    applied.push(result)
   }
-  return applied
+  return { applied, waiting: undefined }
 }
 
 async function checkServer(db: Database): Promise<void> {
@@ -58,39 +65,82 @@ async function checkServer(db: Database): Promise<void> {
   )
 }
 
-async function applyNext(tx: Transaction, migrations: readonly Migration[]): Promise<string | undefined> {
+async function withLockRetries<T>(attempt: () => Promise<T>): Promise<T> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await attempt()
+    } catch (error) {
+      if (sqlState(error) !== LOCK_NOT_AVAILABLE) throw error
+      if (tries === LOCK_TRIES)
+        throw new DatabaseFailure(
+          `A migration could not lock its tables in ${LOCK_TRIES} tries, because other sessions hold them. ` +
+            'Nothing of it was applied. End long transactions (pg_stat_activity), then try again.',
+        )
+      await sleep(LOCK_PAUSE_MS)
+    }
+  }
+}
+
+/** The name of the applied migration. If none can be applied: why the first one waits, or undefined if none is left. */
+async function applyNext(
+  tx: Transaction,
+  migrations: readonly Migration[],
+  announce: ((tx: Transaction) => Promise<unknown>) | undefined,
+): Promise<string | Waiting | undefined> {
   // Both the wait for another process and a migration may take long.
   await tx`set local statement_timeout = 0`
   await tx`select pg_advisory_xact_lock(${MIGRATION_LOCK})`
-  await tx`
-    create table if not exists schema_migration (
-      number integer primary key,
-      name text not null,
-      checksum text not null,
-      applied_at timestamptz not null default now()
-    )`
-  const done = await tx<Migration[]>`select number, name, checksum from schema_migration order by number`
-  refuseForeign(done, migrations)
-  const next = migrations[done.length]
-  if (next === undefined) return undefined
-  await tx.unsafe(next.sql)
-  await tx`
-    insert into schema_migration (number, name, checksum) values (${next.number}, ${next.name}, ${next.checksum})`
-  return next.name
+  await tx.unsafe(`set local lock_timeout = '${LOCK_LIMIT}'`)
+  await createMigrationTable(tx)
+  const done = await listApplied(tx)
+  requireUsable(done, migrations)
+  let firstWaiting: Waiting | undefined
+  // Later expand migrations overtake a contract migration that waits.
+  for (const next of missingFrom(done, migrations)) {
+    const header = headerOf(next)
+    const waiting = await reasonToWait(tx, next, header)
+    firstWaiting ??= waiting
+    if (waiting) continue
+    await tx.unsafe(next.sql)
+    await recordMigration(tx, next, header)
+    return next.name
+  }
+  await announce?.(tx)
+  return firstWaiting
 }
 
-function refuseForeign(done: readonly Omit<Migration, 'sql'>[], known: readonly Migration[]): void {
-  for (const [index, { number, name, checksum }] of done.entries()) {
-    const ours = known[index]
-    if (ours === undefined)
-      throw new DatabaseFailure(
-        `The database was brought to ${name} by a newer release, and this one ends at ` +
-          `${known.at(-1)?.name}. Start that release, or restore a backup made before the upgrade.`,
-      )
-    if (number !== ours.number || checksum !== ours.checksum)
-      throw new DatabaseFailure(
-        `The database holds ${name} with another content than this release has in ${ours.name}. ` +
-          'Migrations are never edited: start the release that made the database.',
-      )
+export function missingFrom(
+  done: readonly { readonly number: number }[],
+  migrations: readonly Migration[],
+): Migration[] {
+  const numbers = new Set(done.map(({ number }) => number))
+  return migrations.filter(({ number }) => !numbers.has(number))
+}
+
+/** @throws {DatabaseFailure} if older processes run beside a migration that is not a contract */
+async function reasonToWait(
+  tx: Transaction,
+  { name }: Migration,
+  header: MigrationHeader,
+): Promise<Waiting | undefined> {
+  const older = olderThan(header, await listLiveProcesses(tx))
+  if (header.phase === 'contract') {
+    const backfill = await isBackfillOpen(tx, header)
+    return older.length > 0 || backfill ? { name, older_processes: older, backfill } : undefined
   }
+  if (older.length === 0) return undefined
+  throw new DatabaseFailure(
+    `${name} cannot be applied while processes of an older release run (${countByRole(older)}). ` +
+      'Stop them first. A process that was killed counts as running for 35 seconds.',
+  )
+}
+
+export function olderThan({ oldestCode }: MigrationHeader, processes: readonly LiveProcess[]): LiveProcess[] {
+  return processes.filter(({ code_level }) => code_level < oldestCode)
+}
+
+export async function isBackfillOpen(db: Queries, { waitsWhile }: MigrationHeader): Promise<boolean> {
+  if (waitsWhile === undefined) return false
+  const [row] = await db.unsafe<{ open: boolean }[]>(`select (${waitsWhile}) as open`)
+  return row?.open === true
 }

@@ -1,5 +1,5 @@
 // What the tests beside this file share; it holds none itself.
-import { generateKeyPair, type PrivateJwk } from '@agent-exchange/crypto'
+import { generateKeyPair, jwkThumbprint, type PrivateJwk } from '@agent-exchange/crypto'
 import { createProfile, DEFAULT_PROFILE, type DeploymentProfile } from '@agent-exchange/protocol'
 import { type Identity, type TestAuthority, testDatabase } from '@agent-exchange/testkit'
 import assert from 'node:assert/strict'
@@ -170,8 +170,10 @@ export async function addKeyClient(
   const { publicKey, privateJwk } = await generateKeyPair('signing')
   const clientId = randomId('client')
   await db`
-    insert into oauth_client (client_id, organization_id, agent_id, authentication, public_jwk, created_at)
-    values (${clientId}, ${organizationId}, ${agentId}, 'private_key_jwt', ${JSON.stringify(publicKey.jwk)}, ${NOW})`
+    insert into oauth_client (client_id, organization_id, agent_id, authentication, public_jwk, key_thumbprint,
+      created_at)
+    values (${clientId}, ${organizationId}, ${agentId}, 'private_key_jwt', ${JSON.stringify(publicKey.jwk)},
+      ${await jwkThumbprint(publicKey.jwk)}, ${NOW})`
   return { clientId, key: privateJwk } satisfies TestClient
 }
 

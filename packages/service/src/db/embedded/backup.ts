@@ -53,7 +53,7 @@ interface Source {
 }
 
 /** The server of the running service, by what it says of itself in its own folder. */
-function runningServer(dataDirectory: string): Source {
+export function runningServer(dataDirectory: string): Source {
   const { cluster, passwordFile } = preparePlace(dataDirectory, () => undefined)
   const { socketDirectory, port, isReady } = readServerFile(cluster)
   if (!isReady) throw new DatabaseFailure('The database is starting or stopping. Try again in a moment.')

@@ -73,12 +73,7 @@ export async function startEmbedded({
   })
   cleanup.defer(() => server.stop())
   const administration = { socketDirectory, port, user: SUPERUSER, password, database: 'postgres' }
-  const connection = {
-    ...administration,
-    user: SERVICE_ROLE,
-    password: servicePassword(password),
-    database: SERVICE_ROLE,
-  }
+  const connection = serviceTarget(administration)
   await ensureServiceDatabase(administration, connection.password)
   const release = undo.move()
   return {
@@ -90,6 +85,12 @@ export async function startEmbedded({
     failed: server.failed,
     [Symbol.asyncDispose]: () => release.disposeAsync(),
   }
+}
+
+/** The connection of the service to a server that the superuser can reach. */
+export function serviceTarget(administration: SocketTarget): SocketTarget {
+  const password = servicePassword(administration.password)
+  return { ...administration, user: SERVICE_ROLE, password, database: SERVICE_ROLE }
 }
 
 /** One that does not open the superuser's door: whoever reads the service's memory or address has no more than it. */

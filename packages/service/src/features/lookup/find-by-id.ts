@@ -39,6 +39,8 @@ export async function findById(db: Queries, id: string): Promise<Found[]> {
     union all
     select 'client', client_id, organization_id, null, null from oauth_client where client_id = ${id}
     union all
+    (${clientsWithKey(id)} limit ${MAXIMUM_FOUND})
+    union all
     select 'thread', thread_id, null, null, thread_id from thread where thread_id = ${id}
     union all
     select 'package', package_id, sender_org_id, package_id, thread_id from package where package_id = ${id}
@@ -62,6 +64,10 @@ export async function findById(db: Queries, id: string): Promise<Found[]> {
     union all
     ${event(id)}`
 }
+
+/** By the RFC 7638 thumbprint of the client's key. */
+const clientsWithKey = (thumbprint: string) => fragment`
+  select 'client', client_id, organization_id, null, null from oauth_client where key_thumbprint = ${thumbprint}`
 
 const receiptsWith = (id: string) => fragment`
   select 'package_receipt', receipt_id, null, package_id, null from package_receipt where receipt_id = ${id}`

@@ -1,5 +1,5 @@
 import { X509Certificate } from 'node:crypto'
-import { CryptoError, importPublicJwk } from '@agent-exchange/crypto'
+import { CryptoError, importPublicJwk, jwkThumbprint } from '@agent-exchange/crypto'
 import { Problem } from '../../kernel/problem.ts'
 import type { ClientCredential } from './client-store.ts'
 
@@ -21,7 +21,7 @@ export async function readCredential(input: CredentialInput): Promise<ClientCred
   const given = [public_jwk, certificate, tls_san_dns].filter((credential) => credential !== undefined)
   if (given.length !== 1) throw refused('', 'Give exactly one of public_jwk, certificate and tls_san_dns.')
   if (public_jwk !== undefined) {
-    return { authentication: 'private_key_jwt', public_jwk: await readJwk(public_jwk) }
+    return { authentication: 'private_key_jwt', ...(await readJwk(public_jwk)) }
   }
   if (certificate !== undefined) {
     return { authentication: 'self_signed_tls_client_auth', certificate: readCertificate(certificate) }
@@ -32,12 +32,13 @@ export async function readCredential(input: CredentialInput): Promise<ClientCred
   return { authentication: 'tls_client_auth', tls_san_dns: (tls_san_dns ?? '').toLowerCase() }
 }
 
-async function readJwk(value: object): Promise<string> {
+async function readJwk(value: object): Promise<{ public_jwk: string; key_thumbprint: string }> {
   try {
     const { jwk } = await importPublicJwk(value, { use: 'signing' })
     // A key id stays: clients name it in the header of their assertions.
     const kid: unknown = Reflect.get(value, 'kid')
-    return JSON.stringify({ ...jwk, ...(typeof kid === 'string' && kid.length <= 256 && { kid }) })
+    const named = { ...jwk, ...(typeof kid === 'string' && kid.length <= 256 && { kid }) }
+    return { public_jwk: JSON.stringify(named), key_thumbprint: await jwkThumbprint(jwk) }
   } catch (error) {
     if (!(error instanceof CryptoError)) throw error
     const pointer = '/public_jwk'

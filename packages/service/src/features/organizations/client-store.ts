@@ -2,7 +2,12 @@ import type { Queries, Transaction } from '../../db/database.ts'
 
 /** By what a client proves who it is: one of the three, never two. */
 export type ClientCredential =
-  | { readonly authentication: 'private_key_jwt'; readonly public_jwk: string }
+  | {
+      readonly authentication: 'private_key_jwt'
+      readonly public_jwk: string
+      /** RFC 7638. */
+      readonly key_thumbprint: string
+    }
   | { readonly authentication: 'self_signed_tls_client_auth'; readonly certificate: string }
   | { readonly authentication: 'tls_client_auth'; readonly tls_san_dns: string }
 
@@ -29,12 +34,14 @@ export interface NewClient {
 }
 
 export async function insertClient(tx: Transaction, client: NewClient): Promise<void> {
-  const { authentication, public_jwk, certificate, tls_san_dns } = columnsOf(client.credential)
+  const { authentication, public_jwk, key_thumbprint, certificate, tls_san_dns } = columnsOf(
+    client.credential,
+  )
   await tx`
-    insert into oauth_client (client_id, organization_id, agent_id, authentication, public_jwk, certificate,
-      tls_san_dns, created_at)
+    insert into oauth_client (client_id, organization_id, agent_id, authentication, public_jwk, key_thumbprint,
+      certificate, tls_san_dns, created_at)
     values (${client.clientId}, ${client.organizationId}, ${client.agentId ?? null}, ${authentication},
-      ${public_jwk}, ${certificate}, ${tls_san_dns}, ${client.now})`
+      ${public_jwk}, ${key_thumbprint}, ${certificate}, ${tls_san_dns}, ${client.now})`
 }
 
 export async function findClient(db: Queries, clientId: string): Promise<ClientRow | undefined> {
@@ -63,10 +70,11 @@ export async function replaceCredential(
   clientId: string,
   credential: ClientCredential,
 ): Promise<void> {
-  const { authentication, public_jwk, certificate, tls_san_dns } = columnsOf(credential)
+  const { authentication, public_jwk, key_thumbprint, certificate, tls_san_dns } = columnsOf(credential)
   await tx`
     update oauth_client set authentication = ${authentication}, public_jwk = ${public_jwk},
-      certificate = ${certificate}, tls_san_dns = ${tls_san_dns}, credential_version = credential_version + 1
+      key_thumbprint = ${key_thumbprint}, certificate = ${certificate}, tls_san_dns = ${tls_san_dns},
+      credential_version = credential_version + 1
     where client_id = ${clientId}`
 }
 
@@ -93,6 +101,27 @@ export async function hasClientOfAgent(tx: Transaction, agentId: string): Promis
   return rows.length > 0
 }
 
+/** Clients whose key was registered by a release that stored no thumbprint. */
+export async function lockWithoutThumbprint(
+  tx: Transaction,
+  limit: number,
+): Promise<{ readonly client_id: string; readonly public_jwk: string }[]> {
+  return tx<{ client_id: string; public_jwk: string }[]>`
+    select client_id, public_jwk from oauth_client where public_jwk is not null and key_thumbprint is null
+    order by client_id limit ${limit} for update skip locked`
+}
+
+export async function setThumbprints(
+  tx: Transaction,
+  thumbprints: readonly (readonly [clientId: string, thumbprint: string])[],
+): Promise<void> {
+  await tx`
+    update oauth_client set key_thumbprint = filled.thumbprint
+    from unnest(${thumbprints.map(([clientId]) => clientId)}::text[],
+      ${thumbprints.map(([, thumbprint]) => thumbprint)}::text[]) as filled (client_id, thumbprint)
+    where oauth_client.client_id = filled.client_id`
+}
+
 function columnsOf(credential: ClientCredential) {
-  return { public_jwk: null, certificate: null, tls_san_dns: null, ...credential }
+  return { public_jwk: null, key_thumbprint: null, certificate: null, tls_san_dns: null, ...credential }
 }

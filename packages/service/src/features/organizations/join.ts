@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto'
-import { jwkThumbprint } from '@agent-exchange/crypto'
 import type { Database, Transaction } from '../../db/database.ts'
 import { inTransaction } from '../../db/transaction.ts'
 import type { NewId } from '../../kernel/ids.ts'
@@ -39,7 +38,7 @@ export async function joinByInvitation(
   { now, newId }: { readonly now: string; readonly newId: NewId },
 ): Promise<Joined> {
   const credential = await readCredential({ public_jwk: publicJwk })
-  const thumbprint = await thumbprintOf(credential)
+  const thumbprint = thumbprintOf(credential)
   return inTransaction(db, async (tx) => {
     const invitation = await lockUsable(tx, hashSecret(secret))
     const { invitation_id, organization_id, used_at } = invitation
@@ -95,9 +94,9 @@ async function requireFreeAgent(
   if (isTaken) throw new Problem('identifier_conflict')
 }
 
-async function thumbprintOf(credential: ClientCredential): Promise<string> {
+function thumbprintOf(credential: ClientCredential): string {
   if (credential.authentication !== 'private_key_jwt') throw new Error('the credential is not a JWK')
-  return jwkThumbprint(JSON.parse(credential.public_jwk) as Parameters<typeof jwkThumbprint>[0])
+  return credential.key_thumbprint
 }
 
 function refused(): Problem {

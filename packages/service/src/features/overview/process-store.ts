@@ -11,12 +11,27 @@ export interface ProcessRow {
   readonly disk_total_bytes: number | null
 }
 
-export async function reportProcess(db: Database, row: ProcessRow): Promise<void> {
+/** Registers a process, before its first full report. */
+export async function announceProcess(
+  tx: Transaction,
+  row: Pick<ProcessRow, 'process_id' | 'role' | 'started_at'> & { readonly code_level: number },
+): Promise<void> {
+  const { process_id, role, started_at, code_level } = row
+  await tx`
+    insert into service_process (process_id, role, started_at, seen_at, code_level)
+    values (${process_id}, ${role}, ${started_at}, ${started_at}, ${code_level})
+    on conflict (process_id) do nothing`
+}
+
+export async function reportProcess(
+  db: Database,
+  row: ProcessRow & { readonly code_level: number },
+): Promise<void> {
   await db`
-    insert into service_process
-      (process_id, role, started_at, seen_at, certificate_expires_at, disk_free_bytes, disk_total_bytes)
+    insert into service_process (process_id, role, started_at, seen_at, certificate_expires_at, disk_free_bytes,
+      disk_total_bytes, code_level)
     values (${row.process_id}, ${row.role}, ${row.started_at}, ${row.seen_at}, ${row.certificate_expires_at},
-      ${row.disk_free_bytes}, ${row.disk_total_bytes})
+      ${row.disk_free_bytes}, ${row.disk_total_bytes}, ${row.code_level})
     on conflict (process_id) do update set seen_at = excluded.seen_at,
       certificate_expires_at = excluded.certificate_expires_at,
       disk_free_bytes = excluded.disk_free_bytes, disk_total_bytes = excluded.disk_total_bytes`
@@ -32,6 +47,13 @@ export async function listProcesses(db: Queries, seenAfter: string): Promise<Pro
   return db<ProcessRow[]>`
     select process_id, role, started_at, seen_at, certificate_expires_at, disk_free_bytes, disk_total_bytes
     from service_process where seen_at > ${seenAfter} order by started_at, process_id limit ${MAXIMUM_LISTED}`
+}
+
+/** Processes that serve agents. */
+export async function countApiProcesses(db: Queries, seenAfter: string): Promise<number> {
+  const [row] = await db<{ count: number }[]>`
+    select count(*) as count from service_process where role <> 'worker' and seen_at > ${seenAfter}`
+  return row?.count ?? 0
 }
 
 export async function removeOldProcesses(tx: Transaction, before: string): Promise<number> {

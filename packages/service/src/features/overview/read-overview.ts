@@ -1,6 +1,7 @@
 import type { DeploymentProfile } from '@agent-exchange/protocol'
 import type { Database } from '../../db/database.ts'
 import { DAY_SECONDS, secondsAfter } from '../../kernel/clock.ts'
+import { ALIVE_SECONDS } from '../../kernel/process-liveness.ts'
 import { readLogStatus } from '../transparency-log/log-status.ts'
 import { toSeries, type ActivityPoint } from './activity-series.ts'
 import { sumActivity } from './activity-store.ts'
@@ -13,14 +14,11 @@ import {
 } from './backlog-queries.ts'
 import { findIssues, type Issue } from './find-issues.ts'
 import { listProcesses } from './process-store.ts'
-import { REPORT_SECONDS } from './report-activity.ts'
 
 const HOUR_STEP_SECONDS = 120
 const HOUR_POINTS = 30
 const DAY_STEP_SECONDS = 1_800
 const DAY_POINTS = 48
-/** A process that missed three reports is gone. */
-const PROCESS_SECONDS = 3 * REPORT_SECONDS + 5
 
 export type Facts = Awaited<ReturnType<typeof readFacts>>
 
@@ -48,7 +46,7 @@ async function readFacts(db: Database, profile: DeploymentProfile, now: string) 
       listKeyEnds(db, now),
       readDatabaseSize(db),
       readLogStatus(db, profile),
-      listProcesses(db, secondsAfter(now, -PROCESS_SECONDS)),
+      listProcesses(db, secondsAfter(now, -ALIVE_SECONDS)),
     ])
   return { now, processes, backlog, dead_letters, disabled_endpoints, keys, database_bytes, log, hour, day }
 }

@@ -4,10 +4,9 @@ import type { Database } from '../../db/database.ts'
 import type { Activity } from '../../kernel/activity.ts'
 import type { Clock } from '../../kernel/clock.ts'
 import type { PeriodicTask } from '../../kernel/periodic.ts'
+import { REPORT_SECONDS } from '../../kernel/process-liveness.ts'
 import { addActivity } from './activity-store.ts'
-import { removeProcess, reportProcess } from './process-store.ts'
-
-export const REPORT_SECONDS = 10
+import { reportProcess } from './process-store.ts'
 
 interface ReportSettings {
   readonly db: Database
@@ -15,6 +14,8 @@ interface ReportSettings {
   readonly activity: Activity
   readonly processId: string
   readonly role: string
+  /** The last migration of this release. */
+  readonly codeLevel: number
   /** PEM text of the certificate that the listeners use now. */
   readonly certificate: () => string | undefined
   /** Folder of the embedded database; undefined if the database is elsewhere. */
@@ -27,7 +28,7 @@ interface Report extends Omit<PeriodicTask, 'run'>, AsyncDisposable {
 
 /** Adds the counters of this process to those of all, and says that it is alive. */
 export function createReport(settings: ReportSettings): Report {
-  const { db, clock, activity, processId, role, databaseFolder } = settings
+  const { db, clock, activity, processId, role, codeLevel, databaseFolder } = settings
   const startedAt = clock.now()
 
   async function run(): Promise<void> {
@@ -40,6 +41,7 @@ export function createReport(settings: ReportSettings): Report {
     await reportProcess(db, {
       process_id: processId,
       role,
+      code_level: codeLevel,
       started_at: startedAt,
       seen_at: clock.now(),
       certificate_expires_at: expiryOf(settings.certificate()),
@@ -52,10 +54,10 @@ export function createReport(settings: ReportSettings): Report {
     name: 'activity',
     everySeconds: REPORT_SECONDS,
     run,
-    /** At shutdown nothing that was counted is lost, and nobody takes the process for a dead one. */
+    /** At shutdown nothing that was counted is lost. */
     async [Symbol.asyncDispose]() {
       // The database may be gone already, and the end of a process does not wait for it.
-      await Promise.allSettled([addActivity(db, activity.take()), removeProcess(db, processId)])
+      await addActivity(db, activity.take()).catch(() => undefined)
     },
   }
 }

@@ -1,0 +1,41 @@
+import { openDatabase, type ConnectionTarget, type Database } from './database.ts'
+import { DatabaseFailure } from './database-errors.ts'
+import { runningServer } from './embedded/backup.ts'
+import { hasDatabase } from './embedded/place.ts'
+import { serviceTarget, startEmbedded } from './embedded/start-embedded.ts'
+import { lockHolder } from './embedded/start-lock.ts'
+
+const MAXIMUM_CONNECTIONS = 2
+const END_SECONDS = 5
+
+/**
+ * The database of the service, for a command: that of DATABASE_URL, or the embedded one, which may be running. Disposal
+ * ends the connections, and stops the embedded server if this call started it.
+ *
+ * @throws {DatabaseFailure} if there is no embedded database yet
+ */
+export async function openPlace(
+  { databaseUrl, dataDirectory }: { databaseUrl: string | undefined; dataDirectory: string },
+  log: (line: string) => void,
+): Promise<AsyncDisposable & { readonly db: Database }> {
+  const cleanup = new AsyncDisposableStack()
+  await using undo = cleanup
+  const target = databaseUrl ?? (await embeddedTarget(dataDirectory, cleanup, log))
+  const db = openDatabase({ target, maximumConnections: MAXIMUM_CONNECTIONS, applicationName: 'aex' })
+  cleanup.defer(() => db.end({ timeout: END_SECONDS }))
+  const release = undo.move()
+  return { db, [Symbol.asyncDispose]: () => release.disposeAsync() }
+}
+
+async function embeddedTarget(
+  dataDirectory: string,
+  cleanup: AsyncDisposableStack,
+  log: (line: string) => void,
+): Promise<ConnectionTarget> {
+  if (!hasDatabase(dataDirectory))
+    throw new DatabaseFailure(
+      `There is no database in ${dataDirectory}. Set AEX_DATA_DIR or DATABASE_URL, or start with: aex serve`,
+    )
+  if (lockHolder(dataDirectory) !== undefined) return serviceTarget(runningServer(dataDirectory).target)
+  return cleanup.use(await startEmbedded({ dataDirectory, log })).connection
+}

@@ -1,0 +1,58 @@
+import type { Logger } from 'pino'
+import { codeLevelOf, migrate, readMigrations, type Database } from '../../db/index.ts'
+import type { PeriodicTask } from '../../kernel/periodic.ts'
+import { announceProcess, removeProcess } from '../overview/process-store.ts'
+import { fillThumbprints } from './fill-thumbprints.ts'
+
+const RETRY_SECONDS = 5
+
+interface Registration {
+  readonly processId: string
+  readonly role: string
+  readonly startedAt: string
+}
+
+/** The schema that this release needs, and this process registered as one that uses it. */
+export interface PreparedSchema extends AsyncDisposable {
+  readonly processId: string
+  /** The last migration of this release. */
+  readonly codeLevel: number
+  /** Finishes the upgrade: backfills, then contract migrations, once no process of an older release is left. */
+  readonly task: PeriodicTask
+}
+
+export async function prepareSchema(
+  db: Database,
+  { processId, role, startedAt }: Registration,
+  log: Logger,
+): Promise<PreparedSchema> {
+  const migrations = readMigrations()
+  const codeLevel = codeLevelOf(migrations)
+  const run = () =>
+    migrate(db, migrations, (tx) =>
+      announceProcess(tx, { process_id: processId, role, started_at: startedAt, code_level: codeLevel }),
+    )
+  const first = await run()
+  let { waiting } = first
+  if (first.applied.length > 0) log.info({ applied: first.applied }, 'database migrated')
+  if (waiting) log.info({ waiting }, 'a contract migration waits')
+  return {
+    processId,
+    codeLevel,
+    task: {
+      name: 'schema upgrade',
+      everySeconds: RETRY_SECONDS,
+      async run(signal) {
+        if (!waiting) return
+        await fillThumbprints(db, signal)
+        const next = await run()
+        ;({ waiting } = next)
+        if (next.applied.length > 0) log.info({ applied: next.applied }, 'database migrated')
+      },
+    },
+    async [Symbol.asyncDispose]() {
+      // The database may be gone already, and the end of a process does not wait for it.
+      await removeProcess(db, processId).catch(() => undefined)
+    },
+  }
+}
