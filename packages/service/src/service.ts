@@ -20,6 +20,7 @@ import { moveToCurrentKey } from './features/deliveries/move-endpoints.ts'
 import { createReport } from './features/overview/report-activity.ts'
 import { createStorageMetrics } from './features/overview/storage-metrics.ts'
 import { continueEnds } from './features/organizations/end-organization.ts'
+import { removeIdleBuckets } from './features/organizations/rate-bucket-store.ts'
 import { removeExpired } from './features/retention/retention.ts'
 import { prepareSchema, type PreparedSchema } from './features/upgrades/prepare-schema.ts'
 import { checkpointFile } from './features/transparency-log/checkpoint-file.ts'
@@ -35,7 +36,7 @@ import { connectionRules } from './http/connection-rules.ts'
 import type { AgentServerDependencies } from './http/dependencies.ts'
 import { createMetrics } from './http/metrics.ts'
 import { registerPages } from './http/pages/register-pages.ts'
-import { createRateLimit } from './http/rate-limit.ts'
+import { createSharedRateLimit } from './http/shared-rate-limit.ts'
 import { createWriteMetrics } from './http/write-metrics.ts'
 import { toAnswer } from './http/to-answer.ts'
 import { createActivity } from './kernel/activity.ts'
@@ -207,12 +208,14 @@ async function startListeners(
   })
   cleanup.use(report)
   await report.run()
+  await agent?.rateLimit.task.run()
   const tasks = [
     ...periodicTasks(db, context, platformKeys, storage.onRetention),
     logAlertTask({ db, profile, clock }),
     alertTask(alerts),
     report,
     schema.task,
+    ...(agent ? [agent.rateLimit.task] : []),
     ...(reload ? [reload] : []),
     ...(role === 'api' ? [] : [storage.task]),
   ]
@@ -305,6 +308,7 @@ function agentServer(
       ? embeddedIssuer(addresses.issuer, tokenKeys)
       : externalIssuer(config.issuer, clock)
   const mutations = createMutationPipeline(db, toAnswer, given.observer)
+  const rateLimit = createSharedRateLimit({ db, profile, clock })
   const app = createAgentServer({
     ...given,
     db,
@@ -312,7 +316,7 @@ function agentServer(
     mutations,
     tls: config.tls,
     externalIssuer: config.issuer,
-    limitRate: createRateLimit(profile, clock),
+    limitRate: rateLimit.limit,
     limitConcurrency: createConcurrencyLimit(profile),
     authentication: {
       certificateOf,
@@ -334,7 +338,7 @@ function agentServer(
         : undefined,
   })
   registerPages(app, { publicUrl, profile, tokenUrl: addresses.tokenEndpoint })
-  return { app, mutations }
+  return { app, mutations, rateLimit }
 }
 
 /** Loaded where there is a mail server: most exchanges have none, and it is a tenth of all we load. */
@@ -360,6 +364,7 @@ function periodicTasks(
       everySeconds: 60,
       run: (signal) => continueEnds(db, clock.now(), signal),
     },
+    { name: 'rate buckets', everySeconds: HOUR_SECONDS, run: () => removeIdleBuckets(db) },
     { name: 'assertions', everySeconds: 300, run: () => purgeAssertions(db, clock.now()) },
     {
       name: 'webhook keys',

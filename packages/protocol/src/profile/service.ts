@@ -27,10 +27,16 @@ export const servicePoints = {
   }),
   'O-13': openPoint({
     meaning: 'Rate limits and quotas of an organization, and connection limits.',
-    why: 'The defaults allow 64 parallel clients at full speed and stop a runaway loop. The quotas of policy receipts and bytes can be exceeded by what is being committed concurrently. A process whose commit queue is full responds with service_overloaded. A flood of connections can only displace unauthenticated connections, never an authenticated request or the database. Connection limits are per process, and lower if the process may open fewer files.',
+    why: 'The defaults allow 64 parallel clients at full speed and stop a runaway loop. The request rate applies to all processes together. The quotas of policy receipts and bytes can be exceeded by what is being committed concurrently. A process whose commit queue is full responds with service_overloaded. A flood of connections can only displace unauthenticated connections, never an authenticated request or the database. Connection limits are per process, and lower if the process may open fewer files.',
     settings: {
       requests_per_second: integer(5_000, 1, 1_000_000, 'sustained request rate of one organization'),
       burst: integer(10_000, 1, 1_000_000, 'maximum burst of requests'),
+      leased_requests: integer(
+        100,
+        1,
+        100_000,
+        'with several API processes: requests of one organization that each process takes from the common limit in advance, at most an eighth of its share of the burst; the limit is exact within this number per process',
+      ),
       concurrent_changes: integer(
         4,
         1,

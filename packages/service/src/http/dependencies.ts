@@ -10,6 +10,7 @@ import type { Authentication } from './authentication.ts'
 import type { BodyBudget } from './body-budget.ts'
 import type { ConcurrencyLimit } from './concurrency-limit.ts'
 import type { ConnectionRules } from './connection-limit.ts'
+import type { RateLimit } from './shared-rate-limit.ts'
 
 /** Dependencies of the agent API. */
 export interface AgentServerDependencies {
@@ -20,7 +21,7 @@ export interface AgentServerDependencies {
   readonly authorizationServer: AuthorizationServer | undefined
   readonly externalIssuer: string | undefined
   readonly mutations: MutationPipeline
-  readonly limitRate: (organizationId: string) => void
+  readonly limitRate: RateLimit
   readonly limitConcurrency: ConcurrencyLimit
   readonly tls: TlsConfig | undefined
   readonly connections: ConnectionRules

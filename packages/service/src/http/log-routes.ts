@@ -25,7 +25,7 @@ export function registerLog(app: FastifyInstance, dependencies: AgentServerDepen
   const describeKey = logKeyDescription(context, { db, ...transparency })
   const admit = async (request: FastifyRequest): Promise<Caller> => {
     const caller = await authenticate(request, dependencies.authentication)
-    dependencies.limitRate(caller.organizationId)
+    await dependencies.limitRate(caller.organizationId)
     return caller
   }
   /** Size and growth of the log show the volume of the exchange, so they are public only where the profile says so. */

@@ -56,7 +56,7 @@ async function admit(
   const correlationId = requiredHeader(request.raw, HEADER.correlationId, profile)
   addLogFields(request, { correlation_id: correlationId })
   const caller = await authenticate(request, authentication)
-  limitRate(caller.organizationId)
+  await limitRate(caller.organizationId)
   requireReadableEncoding(request.raw)
   const isMutation = operations[id].mutation
   const idempotencyKey = isMutation ? requiredHeader(request.raw, HEADER.idempotencyKey, profile) : ''

@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache'
 import type { Clock } from '../kernel/clock.ts'
 import { Problem } from '../kernel/problem.ts'
 
-const MAXIMUM_HOLDERS = 10_000
+export const MAXIMUM_HOLDERS = 10_000
 const MINUTE_SECONDS = 60
 
 interface Bucket {
@@ -11,14 +11,14 @@ interface Bucket {
   filledAt: number
 }
 
-interface BucketRules {
+export interface BucketRules {
   /** Tokens added per second. */
   readonly rate: number
   readonly burst: number
   readonly clock: Clock
 }
 
-/** O-13: a token bucket per organization and process. */
+/** O-13: the request rate of an organization in one process. */
 export function createRateLimit(profile: DeploymentProfile, clock: Clock): (organizationId: string) => void {
   const { requests_per_second: rate, burst } = profile['O-13']
   return createBuckets({ rate, burst, clock })
@@ -39,7 +39,8 @@ export function createJoinLimit(
   }
 }
 
-function createBuckets({ rate, burst, clock }: BucketRules): (holder: string) => void {
+/** A token bucket per holder, in the memory of this process. Throws if the bucket is empty. */
+export function createBuckets({ rate, burst, clock }: BucketRules): (holder: string) => void {
   const buckets = new LRUCache<string, Bucket>({ max: MAXIMUM_HOLDERS })
   return (holder) => {
     const now = clock.monotonicMilliseconds()
@@ -47,9 +48,11 @@ function createBuckets({ rate, burst, clock }: BucketRules): (holder: string) =>
     bucket.tokens = Math.min(burst, bucket.tokens + ((now - bucket.filledAt) / 1_000) * rate)
     bucket.filledAt = now
     buckets.set(holder, bucket)
-    if (bucket.tokens < 1) {
-      throw new Problem('rate_limited', { retry_after_seconds: Math.ceil((1 - bucket.tokens) / rate) })
-    }
+    if (bucket.tokens < 1) throw rateLimited((1 - bucket.tokens) / rate)
     bucket.tokens -= 1
   }
+}
+
+export function rateLimited(seconds: number): Problem {
+  return new Problem('rate_limited', { retry_after_seconds: Math.max(1, Math.ceil(seconds)) })
 }
