@@ -20,6 +20,8 @@ export interface ExchangeOptions {
   readonly databaseUrl?: string
   /** An exchange whose database this process shares. */
   readonly beside?: Exchange
+  /** The command of another release. */
+  readonly program?: string
   /** Additional environment variables. */
   readonly env?: Readonly<Record<string, string>>
 }
@@ -35,8 +37,8 @@ export interface Exchange extends World {
   databaseIsReady(): boolean
   /** All processes of the embedded server. */
   databaseProcesses(): number[]
-  /** Restarts `aex serve`, with changed settings if given; resolves when it is ready. */
-  start(change?: Readonly<Record<string, string>>): Promise<void>
+  /** Restarts `aex serve`, with changed settings or of another release if given; resolves when it is ready. */
+  start(change?: Readonly<Record<string, string>>, program?: string): Promise<void>
 }
 
 export async function startExchange(options: ExchangeOptions = {}): Promise<Exchange> {
@@ -63,7 +65,7 @@ export async function startExchange(options: ExchangeOptions = {}): Promise<Exch
   await using undo = cleanup
   cleanup.defer(() => rmSync(dataDirectory, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 }))
   cleanup.defer(() => (existsSync(cluster) ? stopServer(cluster) : undefined))
-  let served = spawnServe(env)
+  let served = spawnServe(env, options.program)
   cleanup.defer(() => killed(served))
   await untilReady(served, operatorUrl)
 
@@ -92,9 +94,9 @@ export async function startExchange(options: ExchangeOptions = {}): Promise<Exch
     postmaster: () => readServerFile(cluster).pid,
     databaseIsReady: () => readServerFile(cluster).isReady,
     databaseProcesses: () => processesIn(cluster),
-    start: async (change = {}) => {
+    start: async (change = {}, program = options.program) => {
       env = { ...env, ...change }
-      served = spawnServe(env)
+      served = spawnServe(env, program)
       await untilReady(served, operatorUrl)
     },
     [Symbol.asyncDispose]: () => release.disposeAsync(),

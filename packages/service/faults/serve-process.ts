@@ -4,7 +4,8 @@ import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 
-const AEX = fileURLToPath(new URL('../../cli/bin/aex.js', import.meta.url))
+/** The command of this release. */
+export const AEX = fileURLToPath(new URL('../../cli/bin/aex.js', import.meta.url))
 const READY_LIMIT_MS = 60_000
 const END_LIMIT_MS = 45_000
 const POLL_MS = 25
@@ -30,9 +31,9 @@ export interface ServeProcess {
 const running = new Set<ChildProcess>()
 process.once('exit', () => running.forEach((child) => child.kill('SIGKILL')))
 
-/** Runs the real command with these environment variables only. */
-export function spawnServe(env: Readonly<Record<string, string>>): ServeProcess {
-  const child = spawn(process.execPath, [AEX, 'serve'], {
+/** Runs the real command, of this or another release, with these environment variables only. */
+export function spawnServe(env: Readonly<Record<string, string>>, program = AEX): ServeProcess {
+  const child = spawn(process.execPath, [program, 'serve'], {
     env: { PATH: process.env['PATH'], NO_COLOR: '1', ...env },
     cwd: '/',
     stdio: ['ignore', 'pipe', 'pipe'],
