@@ -65,7 +65,8 @@ export async function upgradeUnderLoad(
   await rollOver(scene, database.url)
   await sleep(PHASE_MS)
   await load.stop()
-  return checkAll(scene, load, [...senders, ...receivers])
+  // Awaited here, because the processes end with this scope.
+  return await checkAll(scene, load, [...senders, ...receivers])
 }
 
 async function openMarket({ apis: [one], receiver, line }: Scene) {

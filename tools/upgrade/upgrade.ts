@@ -28,10 +28,9 @@ async function main(): Promise<void> {
       base = await installBase(folder, cleanup)
       return 'installed'
     })
-    const line = (text: string) => console.log(`  ${text}`)
     if (isInstalled)
       await report.step('aex serve', '[API-04][EVT-03][EVT-04] rolling upgrade', () =>
-        upgradeUnderLoad(base, folder, line),
+        upgradeUnderLoad(base, folder, (text) => console.log(`  ${text}`)),
       )
   }
   report.print()
