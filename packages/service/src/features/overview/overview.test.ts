@@ -73,8 +73,8 @@ test('counters are kept for 25 hours, sessions for a day after their end, and st
     insert into activity_minute (minute, metric, count)
     values (now() - interval '26 hours', 'problems_4xx', 1), (now() - interval '24 hours', 'problems_4xx', 1)`
   await world.sql`
-    insert into service_process (process_id, role, started_at, seen_at)
-    values ('process_old', 'all', now(), now() - interval '2 hours')`
+    insert into service_process (process_id, role, started_at, seen_at, code_level)
+    values ('process_old', 'all', now(), now() - interval '2 hours', 1)`
   const { DEFAULT_PROFILE } = await import('@agent-exchange/protocol')
   const removed = await removeExpired(db, DEFAULT_PROFILE, world.clock.now())
   await db.end()
