@@ -186,15 +186,17 @@ test('the locks that a migration declares are those that it takes', async () => 
     await migrate(db, migrations.slice(0, index))
     const taken = await db
       .begin(async (tx) => {
-        const before = await tx<
-          { oid: number }[]
-        >`select oid::int as oid from pg_class where relkind in ('r', 'p')`
+        // By their names before the migration, which may rename or drop them.
+        const before = await tx<{ oid: number; name: string }[]>`
+          select oid::int as oid, relname as name from pg_class where relkind in ('r', 'p')`
+        const nameOf = new Map(before.map(({ oid, name }) => [oid, name]))
         await tx.unsafe(migration.sql)
-        const locks = await tx<{ oid: number; table: string; mode: string }[]>`
-          select relation::int as oid, relation::regclass::text as table, mode from pg_locks
+        const locks = await tx<{ oid: number; mode: string }[]>`
+          select relation::int as oid, mode from pg_locks
           where pid = pg_backend_pid() and locktype = 'relation'`
-        const known = new Set(before.map(({ oid }) => oid))
-        throw Object.assign(new Error('rolled back'), { locks: locks.filter(({ oid }) => known.has(oid)) })
+        throw Object.assign(new Error('rolled back'), {
+          locks: locks.map(({ oid, mode }) => ({ table: nameOf.get(oid) ?? '', mode })),
+        })
       })
       .catch((error: Error & { locks?: { table: string; mode: string }[] }) => {
         if (!error.locks) throw error
@@ -208,7 +210,7 @@ function strongest(locks: readonly { table: string; mode: string }[]): string[] 
   const byTable = new Map<string, number>()
   for (const { table, mode } of locks) {
     const strength = BLOCKING.indexOf(mode.replace(/Lock$/u, ''))
-    if (strength >= 0) byTable.set(table, Math.max(strength, byTable.get(table) ?? 0))
+    if (table !== '' && strength >= 0) byTable.set(table, Math.max(strength, byTable.get(table) ?? 0))
   }
   return [...byTable].map(([table, strength]) => `${table} ${BLOCKING[strength]}`).toSorted()
 }
