@@ -29,7 +29,7 @@ const CONTRACT_LIMIT_MS = 60_000
 const WEBHOOK_LIMIT_MS = 60_000
 const POLL_MS = 250
 const COMMAND_LIMIT_MS = 60_000
-const CONTRACT = '0015-require-code-levels-and-thumbprints.sql'
+const CONTRACT = '0011-require-code-levels-and-thumbprints.sql'
 
 interface Scene {
   readonly apis: readonly [Exchange, Exchange]

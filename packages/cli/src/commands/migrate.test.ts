@@ -7,9 +7,9 @@ import { migrate, openDatabase, readMigrations } from '@agent-exchange/service/d
 import { emptyTestDatabase } from '@agent-exchange/testkit'
 import { aexAt } from '../aex-here.fixture.ts'
 
-/** Releases before 0014 ended here. */
+/** Releases before 0010 ended here. */
 const BASE_LEVEL = 9
-const CONTRACT = '0015-require-code-levels-and-thumbprints.sql'
+const CONTRACT = '0011-require-code-levels-and-thumbprints.sql'
 const KEY = '{"crv":"P-256","kty":"EC","x":"x","y":"y"}'
 
 /** A database of the previous release, with a client and a running process. */
@@ -45,7 +45,7 @@ test('aex migrate --plan shows phases, locks, backfill and whether running proce
   assert.match(stdout, /^Running {3}1 api$/mu)
   assert.match(
     stdout,
-    /^0014-rolling-upgrades\.sql {2}expand\n {2}runs beside releases that end at 0009 or later\n {2}locks briefly: oauth_client \(access exclusive\)/mu,
+    /^0010-rolling-upgrades\.sql {2}expand\n {2}runs beside releases that end at 0009 or later\n {2}locks briefly: oauth_client \(access exclusive\)/mu,
   )
   assert.match(stdout, /backfill, by running processes in steps: key thumbprints of clients/u)
   assert.match(
@@ -62,10 +62,10 @@ test('aex migrate applies expand migrations beside running processes and says wh
   const { db, aex } = previous
   const first = await aex()
   assert.equal(first.code, 0)
-  assert.match(first.stdout, /^Applied 0014-rolling-upgrades\.sql$/mu)
+  assert.match(first.stdout, /^Applied 0010-rolling-upgrades\.sql$/mu)
   assert.match(
     first.stdout,
-    /^0015-.* waits until older processes have stopped \(1 api\) and until its backfill/mu,
+    /^0011-.* waits until older processes have stopped \(1 api\) and until its backfill/mu,
   )
   await db`delete from service_process`
   await db`update oauth_client set key_thumbprint = 'thumbprint'`

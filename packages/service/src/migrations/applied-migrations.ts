@@ -12,7 +12,7 @@ export interface AppliedMigration {
   readonly oldest_code: number | null
 }
 
-/** Migration 0014 adds the column `oldest_code`, so older schemas lack it. */
+/** Migration 0010 adds the column `oldest_code`, so older schemas lack it. */
 export async function listApplied(db: Queries): Promise<AppliedMigration[]> {
   const [table] = await db<{ exists: boolean }[]>`
     select to_regclass('schema_migration') is not null as exists`

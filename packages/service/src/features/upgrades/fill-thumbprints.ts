@@ -6,7 +6,7 @@ const STEP_ROWS = 500
 const MAXIMUM_STEPS = 1_000
 
 /**
- * Backfill of migration 0014. Each step is a transaction of its own, and processes share the work: rows that another
+ * Backfill of migration 0010. Each step is a transaction of its own, and processes share the work: rows that another
  * process has locked are skipped. Returns the number of filled rows.
  */
 export async function fillThumbprints(db: Database, signal?: AbortSignal): Promise<number> {

@@ -9,7 +9,7 @@ import { findById } from '../lookup/find-by-id.ts'
 import { fillThumbprints } from './fill-thumbprints.ts'
 import { prepareSchema } from './prepare-schema.ts'
 
-const EXPANDED = 14
+const EXPANDED = 10
 const CLIENTS = 1_200
 const STARTED = '2026-03-02T08:00:00.000Z'
 

@@ -1,5 +1,5 @@
 -- phase: contract
--- runs beside: 0014
+-- runs beside: 0010
 -- locks: oauth_client access exclusive; service_process access exclusive
 -- waits while: exists (select from oauth_client where public_jwk is not null and key_thumbprint is null)
 
