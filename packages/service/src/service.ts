@@ -144,6 +144,7 @@ async function startListeners(
   const metrics = createMetrics()
   const writes = createWriteMetrics(metrics.registry, db)
   const storage = createStorageMetrics(metrics.registry, { db, clock })
+  const logMetrics = createLogMetrics(metrics.registry)
   const context: Context = {
     profile,
     clock,
@@ -211,7 +212,7 @@ async function startListeners(
   await agent?.rateLimit.task.run()
   const tasks = [
     ...periodicTasks(db, context, platformKeys, storage.onRetention),
-    logAlertTask({ db, profile, clock }),
+    logAlertTask({ db, profile, clock, onStatus: logMetrics.onStatus }),
     alertTask(alerts),
     report,
     schema.task,
@@ -245,7 +246,7 @@ async function startListeners(
         keys: logKeys,
         witnesses: config.witnesses,
         holder: randomId('worker'),
-        metrics: createLogMetrics(metrics.registry),
+        metrics: logMetrics,
       }),
     )
   }

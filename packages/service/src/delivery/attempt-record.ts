@@ -41,6 +41,11 @@ const STATES = {
   dead: 'dead',
 } as const
 
+/** The state of a delivery after an attempt. */
+export function stateAfter({ outcome }: Verdict): (typeof STATES)[keyof typeof STATES] {
+  return STATES[outcome]
+}
+
 /** Whether recording the result changes more than the two delivery tables. */
 export function hasSideEffects(finished: FinishedAttempt): boolean {
   const { outcome } = finished.verdict
@@ -63,7 +68,7 @@ export async function recordAttempts(
     delivery_id: each.deliveryId,
     attempt: each.attempt,
     claim_id: each.claimId,
-    state: STATES[verdict.outcome],
+    state: stateAfter(verdict),
     next_attempt_at: verdict.outcome === 'retry' ? verdict.at : null,
     finished_at: verdict.outcome === 'retry' ? null : each.finishedAt,
     started_at: each.startedAt,

@@ -17,6 +17,8 @@ export interface AttemptTools {
   readonly keyFor: KeyFor
   /** From 0 to 1. */
   readonly random: () => number
+  /** Called for each attempt whose worker died, after it was recorded as lost. */
+  readonly onLost: (lost: FinishedAttempt) => void
 }
 
 /** Undefined: the request was cancelled before it was sent, so the delivery must be released. */

@@ -38,7 +38,11 @@ async function freshEndpoint(): Promise<string> {
 }
 
 /** A delivery engine whose database connections carry the worker's name. */
-async function startWorker(worker: string, overrides: Parameters<typeof createProfile>[0] = {}) {
+async function startWorker(
+  worker: string,
+  overrides: Parameters<typeof createProfile>[0] = {},
+  metrics = new Registry(),
+) {
   const created = createProfile(overrides)
   assert.ok(created.ok)
   const { profile } = created
@@ -54,7 +58,7 @@ async function startWorker(worker: string, overrides: Parameters<typeof createPr
     log: pino({ level: 'silent' }),
     webhookKeys: keys.webhook,
     webhook,
-    metrics: new Registry(),
+    metrics,
     drainMs: 200,
   })
   return {
@@ -116,7 +120,8 @@ test('[O-44][EVT-07] a started delivery counts as lost and waits for its backoff
       next_attempt_at, created_at from delivery`
   assert.equal((await claimAs('wrk_dead', endpointId, { isBegun: true })).length, 2)
   await using running = new AsyncDisposableStack()
-  running.use(await startWorker('wrk_1'))
+  const metrics = new Registry()
+  running.use(await startWorker('wrk_1', {}, metrics))
   const rows = await made.until((all) => all.every(({ attempts }) => attempts.length > 0), 'recorded as lost')
   const first = rows.find(({ attempt }) => attempt === 1)
   const seventh = rows.find(({ attempt }) => attempt === 7)
@@ -134,6 +139,16 @@ test('[O-44][EVT-07] a started delivery counts as lost and waits for its backoff
   world.clock.advance(34)
   await made.until((all) => all.some(({ state }) => state === 'delivered'), 'delivered')
   assert.deepEqual([receiver.received.length, receiver.received[0]?.attempt], [1, 2])
+  const has = async (line: string) => (await metrics.metrics()).split('\n').includes(line)
+  await until(() => has('aex_deliveries_total{result="delivered"} 1'), 'counted as delivered')
+  for (const line of [
+    'aex_deliveries_total{result="dead"} 1',
+    'aex_delivery_failures_total{cause="lost"} 2',
+    'aex_delivery_attempts_total{outcome="dead"} 1',
+    'aex_delivery_attempts_total{outcome="retry"} 1',
+    'aex_delivery_attempt_seconds_count 1',
+  ])
+    assert.ok(await has(line), line)
 })
 
 test('[O-44] at_once: the attempt after a lost one starts as soon as the loss is detected', async () => {

@@ -63,6 +63,10 @@ export function startDelivery(settings: DeliverySettings): AsyncDisposable {
     sender,
     keyFor: endpointKeys(db, settings.webhookKeys, clock),
     random: settings.random ?? Math.random,
+    onLost(lost) {
+      metrics.onAttempt(lost)
+      metrics.onRecorded(lost)
+    },
   }
   const metrics = createDeliveryMetrics(settings.metrics, { inFlight: lanes.inFlight, lanes: lanes.size })
   const inFlight = new Set<Promise<void>>()
@@ -73,7 +77,8 @@ export function startDelivery(settings: DeliverySettings): AsyncDisposable {
   const ramp = createConcurrencyRamp(begin, { isBusy: watchEventLoopLoad(), onRoom: pump })
   const recorder = createRecorder(db, log, {
     inFlight: lanes.inFlight,
-    onRecorded({ claimId, endpointId, verdict, hasAnswered }) {
+    onRecorded: metrics.onRecorded,
+    onSettled({ claimId, endpointId, verdict, hasAnswered }) {
       claimer.recorded(claimId)
       if (verdict.outcome === 'retry') lanes.schedule(endpointId, Date.parse(verdict.at))
       if (hasAnswered) return
@@ -188,7 +193,7 @@ export function startDelivery(settings: DeliverySettings): AsyncDisposable {
     if (!finished) return claimer.release([claimed])
     const { outcome } = finished.verdict
     const milliseconds = clock.monotonicMilliseconds() - startedAt
-    metrics.onAttempt(outcome, milliseconds)
+    metrics.onAttempt(finished, milliseconds)
     settings.onAttempt?.(outcome, milliseconds)
     if (outcome !== 'delivered') logFailure(log, finished)
     recorder.add(finished)

@@ -8,7 +8,7 @@ import { releaseDeliveries } from './delivery-store.ts'
 import { logFailure } from './failure-log.ts'
 import { RECLAIM_BATCH_SIZE } from './webhook-limits.ts'
 
-export type ReclaimTools = Pick<AttemptTools, 'clock' | 'profile' | 'random'>
+export type ReclaimTools = Pick<AttemptTools, 'clock' | 'profile' | 'random' | 'onLost'>
 
 /** An endpoint and the time at which its reclaimed delivery is due. */
 export interface ReclaimedWork {
@@ -26,7 +26,7 @@ export function reclaimFromDeadWorker(
   tools: ReclaimTools,
   log: Logger,
 ): Promise<ReclaimedWork[]> {
-  return reclaimAll(db, log, async (tx) => {
+  return reclaimAll(db, { log, tools }, async (tx) => {
     const held = await tryNames(tx, 'worker', [worker])
     return held.size > 0 ? undefined : reclaim(tx, worker, { except: [], tools })
   })
@@ -38,7 +38,7 @@ export function reclaimUnknown(
   worker: string,
   { except, tools, log }: { except: readonly number[]; tools: ReclaimTools; log: Logger },
 ): Promise<ReclaimedWork[]> {
-  return reclaimAll(db, log, (tx) => reclaim(tx, worker, { except, tools }))
+  return reclaimAll(db, { log, tools }, (tx) => reclaim(tx, worker, { except, tools }))
 }
 
 interface ReclaimStep {
@@ -49,14 +49,17 @@ interface ReclaimStep {
 
 async function reclaimAll(
   db: Database,
-  log: Logger,
+  { log, tools }: { log: Logger; tools: ReclaimTools },
   step: (tx: Transaction) => Promise<ReclaimStep | undefined>,
 ): Promise<ReclaimedWork[]> {
   const reclaimed: ReclaimedWork[] = []
   for (;;) {
     const taken = await db.begin(step)
     if (!taken) return reclaimed
-    for (const each of taken.lost) logFailure(log, each)
+    for (const each of taken.lost) {
+      logFailure(log, each)
+      tools.onLost(each)
+    }
     reclaimed.push(
       ...taken.released.map((each) => ({ endpointId: each.webhook_endpoint_id, at: each.next_attempt_at })),
       ...taken.lost.flatMap(({ endpointId, verdict }) =>

@@ -22,6 +22,8 @@ const SQL_STATE = /^[0-9A-Z]{5}$/
 interface RecorderHooks {
   readonly inFlight: () => number
   /** The result is in the database, or was dropped because its claim was reclaimed. */
+  readonly onSettled: (finished: FinishedAttempt) => void
+  /** The result is in the database. */
   readonly onRecorded: (finished: FinishedAttempt) => void
   /** The database rejects this result. */
   readonly onRefused: (finished: FinishedAttempt) => void
@@ -42,7 +44,7 @@ export interface Recorder {
 export function createRecorder(
   db: Database,
   log: Logger,
-  { inFlight, onRecorded, onRefused }: RecorderHooks,
+  { inFlight, onSettled, onRecorded, onRefused }: RecorderHooks,
 ): Recorder {
   const queue: FinishedAttempt[] = []
   let writing = 0
@@ -68,14 +70,15 @@ export function createRecorder(
       ? await inTransaction(db, (tx) => recordWithSideEffects(tx, batch))
       : await recordAttempts(db, batch)
     for (const each of batch) {
-      if (!written.has(each.deliveryId)) {
+      if (written.has(each.deliveryId)) onRecorded(each)
+      else {
         const { deliveryId: delivery_id, attempt, verdict } = each
         log.warn(
           { delivery_id, attempt, outcome: verdict.outcome },
           'dropped a delivery result because its claim was reclaimed',
         )
       }
-      onRecorded(each)
+      onSettled(each)
     }
   }
 

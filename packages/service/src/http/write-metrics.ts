@@ -1,4 +1,4 @@
-import type { PackageState, TransportMode } from '@agent-exchange/protocol'
+import { progression, type PackageState, type TransportMode } from '@agent-exchange/protocol'
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
 import type { Database } from '../db/database.ts'
 import type { QueueName } from '../kernel/call.ts'
@@ -6,6 +6,7 @@ import type { MutationPipeline } from '../kernel/mutation-pipeline.ts'
 
 /** A full batch has 32 calls. */
 const SIZES = [1, 2, 4, 8, 16, 24, 32]
+const MODES: readonly TransportMode[] = ['native', 'ds_x']
 
 /** Metrics of the write path. Labels have fixed values; scraping reads counters in memory. */
 export function createWriteMetrics(registry: Registry, db: Pick<Database, 'pools'>) {
@@ -16,6 +17,9 @@ export function createWriteMetrics(registry: Registry, db: Pick<Database, 'pools
     labelNames: ['state', 'mode'],
     registers,
   })
+  // A counter that begins at 0 shows its first event as an increase.
+  for (const mode of MODES)
+    for (const state of [...progression(mode), 'revoked']) states.inc({ state, mode }, 0)
   const sizes = new Histogram({
     name: 'aex_batch_size',
     help: 'Calls that shared a transaction, by queue',

@@ -4,6 +4,8 @@ import type { Logger } from 'pino'
 export interface PeriodicTask {
   readonly name: string
   readonly everySeconds: number
+  /** Whether the first run begins at once. Nothing waits for it, and its failure does not fail the start. */
+  readonly atStart?: true
   /** Aborted at shutdown; long work checks it between steps. */
   readonly run: (signal: AbortSignal) => Promise<unknown>
 }
@@ -29,6 +31,7 @@ export function startPeriodic(tasks: readonly PeriodicTask[], log: Logger): Asyn
         })
       underWay.add(done)
     }
+    if (task.atStart) tick()
     return setInterval(tick, task.everySeconds * 1_000).unref()
   })
   return {

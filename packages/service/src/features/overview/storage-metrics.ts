@@ -15,7 +15,10 @@ export function createStorageMetrics(registry: Registry, { db, clock }: { db: Da
     'aex_deliveries_pending',
     'Deliveries without a result, at most 10000, read once a minute',
   )
-  const retainedAt = gauge('aex_retention_timestamp_seconds', 'When the last retention run ended')
+  const retainedAt = gauge(
+    'aex_retention_timestamp_seconds',
+    'When this process last removed expired rows, or found none; 0 before that',
+  )
   const removed = new Counter({
     name: 'aex_retention_removed_total',
     help: 'Rows that retention removed, by kind',
@@ -25,6 +28,7 @@ export function createStorageMetrics(registry: Registry, { db, clock }: { db: Da
   const task: PeriodicTask = {
     name: 'storage metrics',
     everySeconds: READ_SECONDS,
+    atStart: true,
     async run() {
       const [bytes, backlog] = await Promise.all([readDatabaseSize(db), readBacklog(db, clock.now())])
       size.set(bytes)
@@ -33,9 +37,11 @@ export function createStorageMetrics(registry: Registry, { db, clock }: { db: Da
   }
   return {
     task,
+    /** Leaves the timestamp where another process does the work. */
     onRetention(counts: Removed): Removed {
-      for (const [kind, count] of Object.entries(counts)) removed.inc({ kind }, count)
-      retainedAt.set(Date.parse(clock.now()) / 1_000)
+      const kinds = Object.entries(counts)
+      for (const [kind, count] of kinds) removed.inc({ kind }, count)
+      if (kinds.length > 0) retainedAt.set(Date.parse(clock.now()) / 1_000)
       return counts
     },
   }

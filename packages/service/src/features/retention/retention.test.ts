@@ -2,11 +2,13 @@ import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { createProfile, type NotificationEnvelope } from '@agent-exchange/protocol'
 import { assertProblem, sendPackage, startWorld, type Organization } from '@agent-exchange/testkit'
+import { Registry } from 'prom-client'
 import { openDatabase } from '../../db/database.ts'
 import { makeCursor } from '../../kernel/cursor.ts'
 import { handMadeCall, handMadeContext } from '../../kernel/hand-made-call.ts'
 import { listNotifications } from '../notifications/list.ts'
-import { removeExpired } from './retention.ts'
+import { createStorageMetrics } from '../overview/storage-metrics.ts'
+import { removeExpired, RETENTION_LOCK } from './retention.ts'
 
 const world = await startWorld()
 const db = openDatabase({ target: world.databaseUrl, maximumConnections: 4, applicationName: 'test' })
@@ -197,7 +199,27 @@ function record(index: number) {
   }
 }
 
-test('[O-18] however much has come together, one run removes it, unless it is told to stop', async () => {
+test('[O-18] while another process does the work, nothing is done, and nothing is reported as done', async () => {
+  const registry = new Registry()
+  const { onRetention } = createStorageMetrics(registry, { db, clock: world.clock })
+  const timestamp = async () =>
+    (await registry.getSingleMetric('aex_retention_timestamp_seconds')?.get())?.values[0]?.value
+  const [held, done] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  const other = world.sql.begin(async (tx) => {
+    await tx`select pg_advisory_xact_lock(${RETENTION_LOCK})`
+    held.resolve()
+    await done.promise
+  })
+  await held.promise
+  assert.deepEqual(onRetention(await clean()), {})
+  assert.equal(await timestamp(), 0)
+  done.resolve()
+  await other
+  assert.equal(onRetention(await clean())['contents'], 0)
+  assert.ok(Number(await timestamp()) >= Date.parse(world.clock.now()) / 1_000 - 60)
+})
+
+test('[O-18] however much has come together, one run removes it, unless it is aborted', async () => {
   const rows = 2_500
   const insert = () => world.sql`
     insert into idempotency_record (organization_id, scope, key_hash, content_hash, status, body, recorded_at)

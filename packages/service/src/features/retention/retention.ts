@@ -17,14 +17,15 @@ const MAXIMUM_STEPS = 10_000
 const ACTIVITY_SECONDS = 25 * 3_600
 const PROCESS_SECONDS = 3_600
 const SESSION_DAYS = 1
-const RETENTION_LOCK = 4_817_202_611
+/** Advisory lock of the process that removes. */
+export const RETENTION_LOCK = 4_817_202_611
 
-/** How many rows went, by what they were. */
+/** Removed rows by kind. A kind is missing where another process was at work on it. */
 export type Removed = Readonly<Record<string, number>>
 
 /**
  * O-18: deletes what may go, in bounded steps. Audit, key and revocation events never go. One process at a time does
- * it; another that tries meanwhile does nothing. It ends with the step under way when it is told to stop.
+ * it; another that tries meanwhile does nothing. After an abort it ends with the step under way.
  */
 export async function removeExpired(
   db: Database,
@@ -58,8 +59,8 @@ export async function removeExpired(
     for (const [name, task] of left) {
       if (signal?.aborted) return removed
       const done = await inOneStep(db, task)
-      removed[name] = (removed[name] ?? 0) + done.removed
-      if (!done.hasMore) left.delete(name)
+      if (done) removed[name] = (removed[name] ?? 0) + done.removed
+      if (!done?.hasMore) left.delete(name)
     }
   }
   return removed
@@ -73,10 +74,11 @@ interface Step {
 /** A task whose every row is one to remove only counts them. */
 type Task = (tx: Transaction) => Promise<number | Step>
 
-function inOneStep(db: Database, task: Task): Promise<Step> {
+/** Undefined where another process holds the lock. */
+function inOneStep(db: Database, task: Task): Promise<Step | undefined> {
   return db.begin(async (tx) => {
     const [lock] = await tx<{ free: boolean }[]>`select pg_try_advisory_xact_lock(${RETENTION_LOCK}) as free`
-    if (!lock?.free) return { removed: 0, hasMore: false }
+    if (!lock?.free) return undefined
     // All statements of the task are planned by index, too.
     await tx.byIndex`select set_config('aex.retention', 'on', true)`
     const done = await task(tx)

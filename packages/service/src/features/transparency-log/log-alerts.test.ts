@@ -2,8 +2,10 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createProfile } from '@agent-exchange/protocol'
 import { startWorld, type World } from '@agent-exchange/testkit'
+import { Registry } from 'prom-client'
 import { openDatabase } from '../../db/database.ts'
 import { alertAboutLog } from './log-alerts.ts'
+import { createLogMetrics } from './log-metrics.ts'
 
 const created = createProfile({})
 assert.ok(created.ok)
@@ -60,4 +62,31 @@ test('leaves that are in the tree but in no published checkpoint count as late',
   const { body } = await world.operate('GET', '/transparency-log')
   assert.equal(body['state'], 'behind')
   assert.ok(Number(body['oldest_pending_seconds']) >= 61)
+})
+
+test('metrics show the lag of the log although no process sequences it', async () => {
+  await using world = await startWorld()
+  await using cleanup = new AsyncDisposableStack()
+  const db = openDatabase({ target: world.databaseUrl, maximumConnections: 2, applicationName: 'lag' })
+  cleanup.defer(() => db.end({ timeout: 1 }))
+  const registry = new Registry()
+  const { onStatus } = createLogMetrics(registry)
+  const read = async (name: string) => {
+    await alertAboutLog({ db, profile, clock: world.clock, onStatus })
+    return (await registry.getSingleMetric(name)?.get())?.values[0]?.value ?? Number.NaN
+  }
+  await world.sql`delete from log_pending`
+  assert.equal(await read('aex_log_oldest_pending_seconds'), 0)
+  await world.sql`insert into log_pending (batch_id, secret, leaves, recorded_at)
+    values (decode('00', 'hex'), decode(repeat('00', 32), 'hex'), decode(repeat('00', 128), 'hex'),
+      now() - interval '90 seconds')`
+  assert.ok((await read('aex_log_oldest_pending_seconds')) >= 90)
+  assert.equal(await read('aex_log_pending_leaves'), 2)
+  // Also while they wait for a checkpoint only.
+  await world.sql`delete from log_pending`
+  await world.sql`update log_state set size = 2, unpublished_since = now() - interval '95 seconds'`
+  assert.ok((await read('aex_log_oldest_pending_seconds')) >= 95)
+  assert.deepEqual([await read('aex_log_size'), await read('aex_log_published_size')], [2, 0])
+  await world.sql`update log_state set refusal = '{"reason":"tiles_damaged","own_size":2}'`
+  assert.equal(await read('aex_log_refusing'), 1)
 })

@@ -13,6 +13,8 @@ interface LogAlertSettings {
   readonly db: Database
   readonly profile: DeploymentProfile
   readonly clock: Clock
+  /** Receives the status that was read, for metrics. */
+  readonly onStatus?: (status: LogStatus) => void
 }
 
 export function logAlertTask(settings: LogAlertSettings): PeriodicTask {
@@ -23,8 +25,10 @@ export function logAlertTask(settings: LogAlertSettings): PeriodicTask {
  * Raises an alert for operators when the log falls behind, refuses to sign or lacks a witness: once for each time that
  * this begins, although every process looks.
  */
-export async function alertAboutLog({ db, profile, clock }: LogAlertSettings): Promise<number> {
-  const causes = causesOf(await readLogStatus(db, profile), profile)
+export async function alertAboutLog({ db, profile, clock, onStatus }: LogAlertSettings): Promise<number> {
+  const status = await readLogStatus(db, profile)
+  onStatus?.(status)
+  const causes = causesOf(status, profile)
   const kinds = [...causes.keys()]
   return inTransaction(db, async (tx) => {
     const alerted = await lockAlerted(tx)

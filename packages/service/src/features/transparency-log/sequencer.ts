@@ -9,7 +9,6 @@ import { checkContinuation } from './check-continuation.ts'
 import { followCheckpoints } from './follow-checkpoints.ts'
 import { holdWorkerName } from '../../kernel/worker-lock.ts'
 import { reportRefusal, reportStart, type Refusal } from './log-state-store.ts'
-import { readWaiting } from './pending-store.ts'
 import { latestPublished } from './checkpoint-store.ts'
 import { forgetWitnesses } from './witness-store.ts'
 import { signCheckpoint, type SigningTools } from './sign-checkpoint.ts'
@@ -50,7 +49,6 @@ export function startSequencer(settings: SequencerSettings): AsyncDisposable {
     if (refusal && refusal.reason !== announced)
       settings.log.error(refusal, 'the transparency log refuses to sign; see aex log status')
     announced = refusal?.reason
-    settings.metrics.onRefusal(refusal !== undefined)
   }
 
   async function run(): Promise<void> {
@@ -88,7 +86,7 @@ interface Pace {
 
 /** From taking the lock until it is lost, signing is refused, or something fails. */
 async function work(settings: SequencerSettings, { isActive, pause, onRefusal }: Pace): Promise<void> {
-  const { db, clock, file, witnesses, keys, profile, holder, metrics, log } = settings
+  const { db, clock, file, witnesses, keys, profile, holder, log } = settings
   const { transparency_sequence_milliseconds, transparency_checkpoint_milliseconds } = profile['O-07']
   await forgetWitnesses(
     db,
@@ -107,16 +105,13 @@ async function work(settings: SequencerSettings, { isActive, pause, onRefusal }:
     log.warn(
       'this machine has no record of earlier checkpoints and there is no witness: a database that was restored from an older copy would go unnoticed',
     )
-  metrics.onWaiting(await readWaiting(db))
   if (start.refusal || !start.edge) return
   let edge = await backfill(settings, start.edge, start.state, isActive)
   let published = (await latestPublished(db))?.size ?? 0
   let isDue = true
   while (isActive()) {
     edge = await appendAll(settings, edge, isActive)
-    metrics.onSize(edge.size)
     if (isDue && isActive() && edge.size > published) {
-      metrics.onWaiting(await readWaiting(db))
       const refusal = await signCheckpoint(settings, edge)
       if (refusal) {
         if (await reportRefusal(db, { holder, refusal, now: clock.now() })) onRefusal(refusal)
