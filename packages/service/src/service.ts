@@ -145,6 +145,8 @@ async function startListeners(
   const writes = createWriteMetrics(metrics.registry, db)
   const storage = createStorageMetrics(metrics.registry, { db, clock })
   const logMetrics = createLogMetrics(metrics.registry)
+  const tracing = config.tracing && (await startTracing(config.tracing, log, metrics.registry))
+  if (tracing) cleanup.use(tracing)
   const context: Context = {
     profile,
     clock,
@@ -172,7 +174,8 @@ async function startListeners(
             metrics.onAnswer(answer)
             counters.onAnswer(answer)
           },
-          observer: { onCommitted: counters.onCommitted, onBatch: writes.onBatch },
+          observer: { onCommitted: counters.onCommitted, onBatch: writes.onBatch, tracing },
+          tracing,
           connections: connections.agent,
           bodies,
           transparency: { keys: logKeys, witnesses: config.witnesses },
@@ -234,6 +237,7 @@ async function startListeners(
         webhook,
         metrics: metrics.registry,
         onAttempt: counters.onAttempt,
+        tracing,
       }),
     )
     cleanup.use(
@@ -296,7 +300,10 @@ function agentServer(
   db: Database,
   context: Context,
   { tokenKeys }: PlatformKeys,
-  given: Pick<AgentServerDependencies, 'log' | 'onAnswer' | 'connections' | 'bodies' | 'transparency'> & {
+  given: Pick<
+    AgentServerDependencies,
+    'log' | 'onAnswer' | 'connections' | 'bodies' | 'transparency' | 'tracing'
+  > & {
     readonly observer: PipelineObserver
   },
 ) {
@@ -346,6 +353,12 @@ function agentServer(
 async function openMail(smtp: NonNullable<Config['smtp']>) {
   const { mailTransport } = await import('./features/alerts/mail-transport.ts')
   return mailTransport(smtp)
+}
+
+/** Loaded where a collector is set: without one, no code of OpenTelemetry's SDK runs. */
+async function startTracing(tracing: NonNullable<Config['tracing']>, log: Logger, metrics: Registry) {
+  const { openTracing } = await import('./kernel/open-tracing.ts')
+  return openTracing(tracing, { log, metrics })
 }
 
 function periodicTasks(

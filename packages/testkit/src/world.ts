@@ -127,6 +127,7 @@ function configOf({ profile, config = {} }: WorldOptions, place: Place): Config 
     operatorPublicUrl: undefined,
     operatorSignOn: undefined,
     witnesses: [],
+    tracing: undefined,
     ...config,
   }
 }

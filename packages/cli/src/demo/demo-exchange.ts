@@ -58,6 +58,7 @@ export async function startDemoExchange(folder: string, receiverCa: string): Pro
         operatorPublicUrl: undefined,
         operatorSignOn: undefined,
         witnesses: [],
+        tracing: undefined,
       },
       { log: pino({ level: 'info' }, { write: (line: string) => void logged.push(line) }) },
     ),

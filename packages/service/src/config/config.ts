@@ -1,6 +1,7 @@
 import type { PolicyWitness } from '@agent-exchange/log'
 import type { DeploymentProfile } from '@agent-exchange/protocol'
 import type { OperatorSignOnConfig } from './operator-sign-on.ts'
+import type { TracingConfig } from './tracing.ts'
 
 export const ROLES = ['all', 'api', 'worker'] as const
 export type Role = (typeof ROLES)[number]
@@ -39,6 +40,8 @@ export interface Config {
   readonly logLevel: LogLevel
   /** They cosign the transparency log; often none. */
   readonly witnesses: readonly PolicyWitness[]
+  /** Undefined: no traces, and none of their code is loaded. */
+  readonly tracing: TracingConfig | undefined
 }
 
 /** PEM text, not file names. */

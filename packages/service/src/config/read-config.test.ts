@@ -57,6 +57,7 @@ test('an empty environment gives the documented defaults', () => {
     operatorPublicUrl: undefined,
     operatorSignOn: undefined,
     witnesses: [],
+    tracing: undefined,
   })
 })
 

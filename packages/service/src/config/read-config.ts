@@ -16,6 +16,7 @@ import {
   parsePublicUrl,
   parseSmtpUrl,
 } from './urls.ts'
+import { readTracing } from './tracing.ts'
 import { defaultOf, type Environment } from './variables.ts'
 import { readWitnessPolicy } from './witness-policy.ts'
 
@@ -61,6 +62,7 @@ export function readConfig(env: Environment): Config {
     smtp: readSmtp(settings),
     logLevel: checked('AEX_LOG_LEVEL', oneOf(LOG_LEVELS)) ?? 'info',
     witnesses: checked('AEX_WITNESS_POLICY', readWitnessPolicy) ?? [],
+    tracing: readTracing(settings),
   }
   rejectOpenListeners(config, settings)
   rejectSharedListener(config, settings)

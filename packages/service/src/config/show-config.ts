@@ -28,6 +28,7 @@ export function showConfig(config: Config): { readonly name: VariableName; reado
     AEX_ALERT_FROM: smtp?.from ?? 'no mail',
     AEX_LOG_LEVEL: config.logLevel,
     AEX_WITNESS_POLICY: witnesses.map(({ name }) => name).join(', ') || 'no witnesses',
+    OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: config.tracing?.url ?? 'none',
   } satisfies Partial<Record<VariableName, string>>
   return Object.entries(values).map(([name, value]) => ({ name: name as VariableName, value }))
 }

@@ -43,6 +43,16 @@ export function parseIssuer(text: string): string {
   return text
 }
 
+/** A receiver of OpenTelemetry data. Credentials belong in OTEL_EXPORTER_OTLP_HEADERS, which is never shown. */
+export function parseCollectorUrl(text: string): string {
+  const url = parse(text, 'http://localhost:4318')
+  if (url.protocol !== 'https:' && url.protocol !== 'http:')
+    throw new SettingError('Use https:// or http://.')
+  if (url.username !== '' || url.password !== '' || url.search !== '' || url.hash !== '')
+    throw new SettingError('Leave out user information, query and fragment.')
+  return text
+}
+
 /** Several hosts, each with its port, as libpq takes them. A URL has one. */
 const HOST_LIST = /^(postgres(?:ql)?:\/\/(?:[^@/?]*@)?)([^/?,]*)(,[^/?]*)/u
 

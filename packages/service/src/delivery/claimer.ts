@@ -16,6 +16,7 @@ interface ClaimerSettings {
   readonly tools: AttemptTools
   readonly lanes: Lanes
   readonly log: Logger
+  readonly isTraced: boolean
   /** Whether this worker may claim deliveries and start requests now. */
   readonly mayClaim: () => boolean
   /** How many more requests can start now. */
@@ -58,7 +59,13 @@ export function createClaimer(settings: ClaimerSettings) {
     const now = clock.now()
     let claimed: readonly ClaimedDelivery[] = []
     try {
-      const order = { worker, now, finished: ledger.takeFinished(), unanswered: profile['O-45'] }
+      const order = {
+        worker,
+        now,
+        finished: ledger.takeFinished(),
+        unanswered: profile['O-45'],
+        isTraced: settings.isTraced,
+      }
       claimed = await claimDeliveries(db, wanted, order)
     } finally {
       const byEndpoint = Map.groupBy(claimed, ({ webhook_endpoint_id }) => webhook_endpoint_id)

@@ -21,6 +21,8 @@ export interface ClaimedDelivery {
   readonly has_answered: boolean
   /** Null after the notification has passed its retention period. */
   readonly body: string | null
+  /** W3C trace context of the request that caused the notification. Read only with tracing. */
+  readonly traceparent?: string | null
 }
 
 export interface ClaimOptions {
@@ -30,6 +32,8 @@ export interface ClaimOptions {
   readonly finished: readonly number[]
   /** O-45: for endpoints that have never answered with 2xx. */
   readonly unanswered: { readonly requests_at_once: number; readonly seconds_between: number }
+  /** Whether to read `traceparent`. */
+  readonly isTraced?: boolean
 }
 
 /**
@@ -42,7 +46,7 @@ export interface ClaimOptions {
 export function claimDeliveries(
   db: Queries,
   wanted: readonly ClaimRequest[],
-  { worker, now, finished, unanswered }: ClaimOptions,
+  { worker, now, finished, unanswered, isTraced = false }: ClaimOptions,
 ): Promise<ClaimedDelivery[]> {
   const { requests_at_once: atOnce, seconds_between: pause } = unanswered
   return db.byIndex<ClaimedDelivery[]>`
@@ -94,7 +98,12 @@ export function claimDeliveries(
     )
     select delivery_id, claim_id, webhook_endpoint_id, claimed.organization_id, event_id, attempt, next_attempt_at, url,
       signing_key_id, answered_at is not null as has_answered, (
-        select body from notification where notification.notification_id = claimed.notification_id) as body
+        select body from notification where notification.notification_id = claimed.notification_id) as body${
+          isTraced
+            ? fragment`, (
+        select traceparent from notification where notification.notification_id = claimed.notification_id) as traceparent`
+            : fragment``
+        }
     from claimed join webhook_endpoint using (webhook_endpoint_id)
     order by next_attempt_at`
 }

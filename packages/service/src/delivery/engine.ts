@@ -26,6 +26,8 @@ import type { ReclaimedWork } from './reclaim.ts'
 import { listenForDeliveries } from './wake-up.ts'
 import { watchWorkers } from './watch-workers.ts'
 import { holdWorkerName } from '../kernel/worker-lock.ts'
+import type { Tracing } from '../kernel/tracing.ts'
+import { tracedAttempt } from './traced-attempt.ts'
 
 export interface DeliverySettings {
   readonly db: Database
@@ -40,6 +42,8 @@ export interface DeliverySettings {
   readonly metrics: Registry
   /** Called for every attempt that has a result. */
   readonly onAttempt?: (outcome: string, milliseconds: number) => void
+  /** Undefined: tracing is off. */
+  readonly tracing?: Tracing | undefined
   /** Replaces the system's DNS resolver. */
   readonly resolve?: Resolve
   /** From 0 to 1, for jitter. */
@@ -53,7 +57,7 @@ export interface DeliverySettings {
  * a grace period, and unsent deliveries are released without counting as attempts.
  */
 export function startDelivery(settings: DeliverySettings): AsyncDisposable {
-  const { db, clock, log, newId, webhook, resolve } = settings
+  const { db, clock, log, newId, webhook, resolve, tracing } = settings
   const lanes = createLanes()
   const sender = createSender({ ...webhook, ...(resolve && { resolve }) })
   const tools: AttemptTools = {
@@ -69,6 +73,8 @@ export function startDelivery(settings: DeliverySettings): AsyncDisposable {
     },
   }
   const metrics = createDeliveryMetrics(settings.metrics, { inFlight: lanes.inFlight, lanes: lanes.size })
+  const attempt = (claimed: ClaimedDelivery) =>
+    tracing ? tracedAttempt(tracing, claimed, tools) : attemptDelivery(claimed, tools)
   const inFlight = new Set<Promise<void>>()
   /** Organizations suspended after their deliveries were claimed. Claims themselves check the database. */
   const suspended = new Set<string>()
@@ -92,6 +98,7 @@ export function startDelivery(settings: DeliverySettings): AsyncDisposable {
     tools,
     lanes,
     log,
+    isTraced: tracing !== undefined,
     mayClaim: () => !isStopping && lock.isHeld() && recorder.waiting() < MAXIMUM_UNRECORDED,
     room: ramp.room,
     begin(claimed) {
@@ -185,7 +192,7 @@ export function startDelivery(settings: DeliverySettings): AsyncDisposable {
     let finished: FinishedAttempt | undefined
     try {
       const maySend = !isStopping && lock.isHeld() && !suspended.has(claimed.organization_id)
-      finished = maySend ? await attemptDelivery(claimed, tools) : undefined
+      finished = maySend ? await attempt(claimed) : undefined
     } catch (error) {
       log.error({ err: loggableError(error), delivery_id: claimed.delivery_id }, 'sending a delivery failed')
       return claimer.release([claimed], secondsAfter(clock.now(), SIGNING_RETRY_SECONDS))

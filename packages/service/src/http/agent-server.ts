@@ -17,6 +17,7 @@ import { registerLog } from './log-routes.ts'
 import { registerOperations } from './operation-routes.ts'
 import { answerUnparsedRequest, sendProblem, toProblem } from './problem-replies.ts'
 import { logFieldsOf, addLogFields, prepareLogFields } from './request-log-fields.ts'
+import { traceRequests } from './request-spans.ts'
 
 const KEEP_ALIVE_MS = 72_000
 /** Grace period for open requests at shutdown. */
@@ -43,6 +44,7 @@ export function createAgentServer(dependencies: AgentServerDependencies): Fastif
 
   limitConnections(app.server, dependencies.connections)
   prepareLogFields(app)
+  if (dependencies.tracing) traceRequests(app, dependencies.tracing)
   // Bodies stay bytes: signatures are verified over, and content is stored as, the bytes received.
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, body, done) =>

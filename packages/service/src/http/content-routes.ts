@@ -7,6 +7,7 @@ import type { AgentServerDependencies } from './dependencies.ts'
 import { authenticate } from './authentication.ts'
 import { addLogFields } from './request-log-fields.ts'
 import { optionalHeader } from './request-headers.ts'
+import { spanOf } from './request-spans.ts'
 
 /**
  * PKG-04, O-36: the exact bytes of a native package, for its parties, outside `/v1`. Range is ignored, as RFC 9110
@@ -33,6 +34,7 @@ export function registerContent(app: FastifyInstance, dependencies: AgentServerD
         idempotencyKey: correlationId,
         now: context.clock.now(),
         context,
+        span: spanOf(request),
       }
       // The first fetch needs a transaction.
       const content = await limitConcurrency(caller.organizationId, () => downloadContent(download, db))

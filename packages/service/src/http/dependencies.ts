@@ -5,6 +5,7 @@ import type { Database } from '../db/database.ts'
 import type { LogKeys } from '../features/transparency-log/log-key.ts'
 import type { Context } from '../kernel/context.ts'
 import type { MutationPipeline } from '../kernel/mutation-pipeline.ts'
+import type { Tracing } from '../kernel/tracing.ts'
 import type { AuthorizationServer } from '../oauth/authorization-server.ts'
 import type { Authentication } from './authentication.ts'
 import type { BodyBudget } from './body-budget.ts'
@@ -29,6 +30,8 @@ export interface AgentServerDependencies {
   /** The keys of the transparency log, and the witnesses that cosign it. */
   readonly transparency: { readonly keys: LogKeys; readonly witnesses: readonly PolicyWitness[] }
   readonly log: Logger
+  /** Undefined: tracing is off. */
+  readonly tracing?: Tracing | undefined
   /** Called for every response, for metrics. */
   readonly onAnswer: (answer: { route: string; method: string; status: number; milliseconds: number }) => void
 }

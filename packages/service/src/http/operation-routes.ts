@@ -13,6 +13,7 @@ import { checkBody, parseBody } from './request-body.ts'
 import { addLogFields } from './request-log-fields.ts'
 import { requiredHeader, requireReadableEncoding } from './request-headers.ts'
 import { readQuery } from './request-query.ts'
+import { spanOf } from './request-spans.ts'
 
 /** The checks that passed before the body was read. */
 interface Admission {
@@ -88,6 +89,7 @@ async function run(
     text: parsed?.text ?? '',
     now: context.clock.now(),
     context,
+    span: spanOf(request),
   }
   // Validated above against the schemas of the operation, which the compiler cannot infer.
   return handler.run(call as unknown as Call<OperationId>, dependencies)

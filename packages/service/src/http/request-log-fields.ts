@@ -7,6 +7,8 @@ export interface RequestLogFields {
   readonly correlation_id?: string
   readonly organization_id?: string
   readonly problem?: ProblemCode
+  /** Of a request whose trace is recorded. */
+  readonly trace_id?: string
 }
 
 /** A property of the request instead of a WeakMap, which would slow down garbage collection. */

@@ -3,6 +3,7 @@ import type { Static, TSchema } from 'typebox'
 import type { Database, Transaction } from '../db/database.ts'
 import type { Context } from './context.ts'
 import type { Problem } from './problem.ts'
+import type { RequestSpan } from './tracing.ts'
 
 /** Who a request acts for: one organization, and one agent where the client belongs to one. */
 export interface Caller {
@@ -41,6 +42,8 @@ export interface Call<Id extends OperationId> {
   /** The time of the request: one value for everything that the request does. */
   readonly now: string
   readonly context: Context
+  /** Undefined if tracing is off. */
+  readonly span?: RequestSpan | undefined
 }
 
 /** A read has no transaction unless it opens one. */

@@ -2,10 +2,11 @@ import type { OperationId } from '@agent-exchange/protocol'
 import type { Database } from '../db/database.ts'
 import { toClaim, type RecordedAnswer } from './idempotency-records.ts'
 import { inTransaction } from '../db/transaction.ts'
-import { createBatcher, runSingly, type Batcher } from './batcher.ts'
+import { createBatcher, runSingly, type Batcher, type RunBatch } from './batcher.ts'
 import type { BatchMutation, Call, Mutation, QueueName } from './call.ts'
 import { runClaimed, type BatchSteps, type ClaimedCall, type ToAnswer } from './claimed-batch.ts'
 import { contentHash, idempotencyScope } from './idempotency.ts'
+import type { Tracing } from './tracing.ts'
 
 const CONCURRENT_BATCHES = 2
 const MAXIMUM_BATCH = 32
@@ -29,6 +30,8 @@ export interface PipelineObserver {
   readonly onCommitted?: (operation: OperationId) => void
   /** Called for each transaction of a queue, committed or not. */
   readonly onBatch?: (queue: QueueName, size: number) => void
+  /** Undefined: tracing is off. */
+  readonly tracing?: Tracing | undefined
 }
 
 type AnyBatchMutation = BatchMutation<OperationId, unknown, unknown>
@@ -40,7 +43,7 @@ type AnyMutation = Mutation<OperationId, unknown> | AnyBatchMutation
 export function createMutationPipeline(
   db: Database,
   toAnswer: ToAnswer,
-  { onCommitted, onBatch }: PipelineObserver = {},
+  { onCommitted, onBatch, tracing }: PipelineObserver = {},
 ): MutationPipeline {
   const batchers = new Map<AnyBatchMutation['runBatch'], Batcher<ClaimedCall, RecordedAnswer>>()
   const queues = new Map<QueueName, Batcher<ClaimedCall, RecordedAnswer>>()
@@ -70,7 +73,7 @@ export function createMutationPipeline(
         maximumQueue: MAXIMUM_QUEUE,
         run: (calls) => {
           onBatch?.(queue, calls.length)
-          return run(calls)
+          return tracing ? runTraced(tracing, queue, calls, run) : run(calls)
         },
       })
       queues.set(queue, batcher)
@@ -100,6 +103,26 @@ export function createMutationPipeline(
     idle: async () => {
       await Promise.all([...batchers.values()].map((batcher) => batcher.idle()))
     },
+  }
+}
+
+async function runTraced(
+  tracing: Tracing,
+  queue: QueueName,
+  calls: readonly ClaimedCall[],
+  run: RunBatch<ClaimedCall, RecordedAnswer>,
+) {
+  const span = tracing.startBatch(
+    queue,
+    calls.map(({ call }) => call.span),
+  )
+  let hasFailed = true
+  try {
+    const results = await run(calls)
+    hasFailed = false
+    return results
+  } finally {
+    if (span) tracing.endBatch(span, hasFailed)
   }
 }
 

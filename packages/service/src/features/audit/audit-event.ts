@@ -1,6 +1,7 @@
 import { PROTOCOL_VERSION, type AuditEvent, type AuditEventType } from '@agent-exchange/protocol'
 import type { Caller } from '../../kernel/call.ts'
 import type { Context } from '../../kernel/context.ts'
+import type { RequestSpan } from '../../kernel/tracing.ts'
 import { correlationIdFor, idempotencyIdFor } from '../../kernel/trace-ids.ts'
 
 /** The request that caused an audit event. */
@@ -10,6 +11,7 @@ export interface Cause {
   readonly idempotencyKey: string
   readonly now: string
   readonly context: Context
+  readonly span?: RequestSpan | undefined
 }
 
 export interface AuditFact {

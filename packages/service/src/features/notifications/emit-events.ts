@@ -5,7 +5,7 @@ import {
   type TransportMode,
 } from '@agent-exchange/protocol'
 import { columnsOf } from '../../kernel/row-columns.ts'
-import type { Transaction } from '../../db/database.ts'
+import { fragment, type Transaction } from '../../db/database.ts'
 import { deferToCommit } from '../../db/transaction.ts'
 import { orderedId, RANDOM_DIGITS, TIME_DIGITS } from '../../kernel/ids.ts'
 import { DELIVERY_CHANNEL, MAXIMUM_NAMED_ENDPOINTS } from './delivery-channel.ts'
@@ -19,6 +19,8 @@ export interface LifecycleEvent {
   readonly transportMode: TransportMode
   readonly contentDigest: string
   readonly correlationId: string
+  /** W3C trace context of the request. Undefined without tracing. */
+  readonly traceparent: string | undefined
   readonly occurredAt: string
   readonly organizations: readonly string[]
 }
@@ -51,6 +53,7 @@ interface NotificationRow {
   /** The body before and after its sequence number. */
   readonly before: string
   readonly after: string
+  readonly traceparent: string | null
 }
 
 function toRow(event: LifecycleEvent, organizationId: string, eventId: string): NotificationRow {
@@ -79,6 +82,7 @@ function toRow(event: LifecycleEvent, organizationId: string, eventId: string): 
     occurred_at: event.occurredAt,
     before: `${JSON.stringify(first).slice(0, -1)},"sequence":`,
     after: `,${JSON.stringify(last).slice(1)}`,
+    traceparent: event.traceparent ?? null,
   }
 }
 
@@ -103,23 +107,31 @@ async function advanceStreams(tx: Transaction, rows: readonly NotificationRow[])
  */
 async function writeNotifications(tx: Transaction, rows: readonly NotificationRow[]): Promise<void> {
   const column = columnsOf(withOffsets(rows))
+  // Without tracing the statement has no such column, and nothing is sent for it.
+  const isTraced = rows.some(({ traceparent }) => traceparent !== null)
+  const traced = {
+    sent: isTraced ? fragment`, string_to_array(${column('traceparent')}, mark)` : fragment``,
+    name: isTraced ? fragment`, traceparent` : fragment``,
+    value: isTraced ? fragment`, nullif(traceparent, '')` : fragment``,
+  }
   await tx`
     with numbered as (
       select organization_id, notification_id, event_id, event_type, package_id, occurred_at::timestamptz, before, after,
-        last_sequence - behind::bigint as sequence
+        last_sequence - behind::bigint as sequence${traced.name}
       from (select ${column.separator}::text as mark) as sent, unnest(
         string_to_array(${column('organization_id')}, mark), string_to_array(${column('notification_id')}, mark),
         string_to_array(${column('event_id')}, mark), string_to_array(${column('event_type')}, mark),
         string_to_array(${column('package_id')}, mark), string_to_array(${column('occurred_at')}, mark),
         string_to_array(${column('before')}, mark), string_to_array(${column('after')}, mark),
-        string_to_array(${column('behind')}, mark)) as row (
-        organization_id, notification_id, event_id, event_type, package_id, occurred_at, before, after, behind)
+        string_to_array(${column('behind')}, mark)${traced.sent}) as row (
+        organization_id, notification_id, event_id, event_type, package_id, occurred_at, before, after,
+        behind${traced.name})
       left join notification_stream using (organization_id)
     ), written as (
       insert into notification
-        (organization_id, sequence, notification_id, event_id, event_type, package_id, body, occurred_at)
+        (organization_id, sequence, notification_id, event_id, event_type, package_id, body, occurred_at${traced.name})
       select organization_id, sequence, notification_id, event_id, event_type, package_id, before || sequence || after,
-        occurred_at
+        occurred_at${traced.value}
       from numbered
     ), due as (
       insert into delivery (delivery_id, webhook_endpoint_id, organization_id, package_id, notification_id, event_id,

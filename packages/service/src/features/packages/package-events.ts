@@ -22,13 +22,13 @@ export function toDraft(row: PackageRow, entry: EntryDraft, now: string): AuditD
   return draftFor(row, toEntryText(entry), now)
 }
 
-type Request = Pick<Call<'getPackage'>, 'context' | 'correlationId' | 'now'>
+type Request = Pick<Call<'getPackage'>, 'context' | 'correlationId' | 'now' | 'span'>
 
 /** The lifecycle event of a package in its new state, for the parties that O-25 lists. */
 export function toEvent(
   row: PackageRow,
   eventType: string,
-  { context, correlationId, now }: Request,
+  { context, correlationId, now, span }: Request,
 ): LifecycleEvent {
   const parties = { sender: row.sender_org_id, recipient: row.recipient_org_id }
   return {
@@ -39,6 +39,7 @@ export function toEvent(
     transportMode: row.transport_mode,
     contentDigest: row.content_digest,
     correlationId,
+    traceparent: span?.traceparent,
     occurredAt: now,
     organizations: context.profile['O-25'].parties.map((party) => parties[party]),
   }

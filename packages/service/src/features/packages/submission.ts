@@ -68,13 +68,14 @@ export async function readSubmission(call: PackageCall, db: Database): Promise<S
     'transport_mode' in call.body
       ? await readManifest(call.body, call, db, respondsTo !== undefined)
       : await readNative(call, db, respondsTo !== undefined)
-  const { caller, correlationId, idempotencyKey, now, context } = call
+  const { caller, correlationId, idempotencyKey, now, context, span } = call
   return {
     caller,
     correlationId,
     idempotencyKey,
     now,
     context,
+    span,
     ...read,
     respondsTo,
     acceptance: await signAcceptance(read.metadata, read.signingKeyId, call),

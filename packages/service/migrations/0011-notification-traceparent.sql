@@ -1,0 +1,4 @@
+-- W3C trace context of the request that caused the notification, for the spans of its deliveries. Null without tracing.
+alter table notification add column traceparent text;
+-- Nothing searches for it.
+alter table notification alter column traceparent set statistics 0;
