@@ -35,7 +35,7 @@ async function scrapeUntil(sample: string, value: number): Promise<ReadonlyMap<s
     if (seen.get(sample) === value) return seen
     await sleep(10)
   }
-  assert.fail(`${sample} did not become ${value}`)
+  throw new Error(`${sample} did not become ${value}`)
 }
 
 test('the size of the database and the backlog are read soon after the start', async () => {
@@ -52,8 +52,8 @@ test('a package is counted by state and mode, with its batches, acceptance time 
   const { metadata } = await sendPackage(sender, owner)
   await sendReceipt(owner, metadata, 'received')
   await made.until((rows) => rows.length === 2 && allDelivered(rows), 'both delivered')
-  const after = await scrapeUntil('aex_deliveries_total{result="delivered"}', 2)
-  const added = (sample: string) => (after.get(sample) ?? 0) - (before.get(sample) ?? 0)
+  const later = await scrapeUntil('aex_deliveries_total{result="delivered"}', 2)
+  const added = (sample: string) => (later.get(sample) ?? 0) - (before.get(sample) ?? 0)
   assert.deepEqual(
     ['accepted', 'encrypted_available', 'received', 'opened', 'revoked'].map((state) => [
       state,
@@ -72,17 +72,17 @@ test('a package is counted by state and mode, with its batches, acceptance time 
   for (const queue of ['packages', 'policy_receipts', 'package_receipts']) {
     assert.equal(added(`aex_batch_size_count{queue="${queue}"}`), 1, queue)
     assert.equal(added(`aex_batch_size_sum{queue="${queue}"}`), 1, queue)
-    assert.equal(after.get(`aex_write_queue_depth{queue="${queue}"}`), 0)
+    assert.equal(later.get(`aex_write_queue_depth{queue="${queue}"}`), 0)
   }
   assert.equal(added('aex_delivery_attempts_total{outcome="delivered"}'), 2)
   assert.equal(added('aex_delivery_attempt_seconds_count'), 2)
   const connections = ['in_use', 'idle'].map(
-    (state) => after.get(`aex_database_connections{pool="transactions",state="${state}"}`) ?? 0,
+    (state) => later.get(`aex_database_connections{pool="transactions",state="${state}"}`) ?? 0,
   )
   assert.ok(Math.max(...connections) > 0)
-  assert.equal(after.get('aex_database_waiting{pool="transactions"}'), 0)
+  assert.equal(later.get('aex_database_waiting{pool="transactions"}'), 0)
   // A ds_x state exists at 0, so that its first package is an increase.
-  assert.equal(after.get('aex_package_states_total{state="transfer_started",mode="ds_x"}'), 0)
+  assert.equal(later.get('aex_package_states_total{state="transfer_started",mode="ds_x"}'), 0)
 })
 
 test('a repeated submission counts no second package', async () => {
@@ -103,18 +103,18 @@ test('failed attempts are counted by cause, and a delivery that ends by its resu
   receiver.reply = () => 404
   await made.event()
   const failed = 'aex_deliveries_total{result="failed"}'
-  const after = await scrapeUntil(failed, sum(before, failed) + 1)
+  const failing = await scrapeUntil(failed, sum(before, failed) + 1)
   const cause = 'aex_delivery_failures_total{cause="status_4xx"}'
-  assert.equal(sum(after, cause) - sum(before, cause), 1)
+  assert.equal(sum(failing, cause) - sum(before, cause), 1)
   receiver.reply = () => 503
   await made.event()
   const retry = 'aex_delivery_attempts_total{outcome="retry"}'
-  const later = await scrapeUntil(retry, sum(after, retry) + 1)
-  assert.equal(later.get('aex_delivery_failures_total{cause="status_5xx"}'), 1)
-  const ended = [...later].filter(([name]) => name.startsWith('aex_deliveries_total'))
+  const last = await scrapeUntil(retry, sum(failing, retry) + 1)
+  assert.equal(last.get('aex_delivery_failures_total{cause="status_5xx"}'), 1)
+  const ended = [...last].filter(([name]) => name.startsWith('aex_deliveries_total'))
   assert.equal(
     ended.reduce((all, [, value]) => all + value, 0),
-    sum(after, failed) + sum(after, 'aex_deliveries_total{result="delivered"}'),
+    sum(failing, failed) + sum(failing, 'aex_deliveries_total{result="delivered"}'),
   )
 })
 
@@ -125,7 +125,7 @@ test('docs/metrics.md lists every metric of ours with its type and labels, and n
     .flatMap((found) => (found ? [{ name: found[1] ?? '', type: found[2] }] : []))
   const page = readFileSync(new URL('../../../../docs/metrics.md', import.meta.url), 'utf8')
   const listed = [...page.matchAll(/^\| `(?<name>aex_\w+)`\s+\| (?<type>\w+)\s+\| (?<labels>[^|]*)\|/gmu)]
-  const types = new Map(listed.map(({ groups }) => [groups?.['name'], groups?.['type']]))
+  const types = new Map(listed.map(({ groups }) => [groups?.['name'] ?? '', groups?.['type']]))
   for (const { name, type } of actual) assert.equal(types.get(name), type, name)
   // These exist only with AEX_WORKERS and with tracing.
   const elsewhere = ['aex_trace_spans_total', 'aex_workers', 'aex_workers_unanswered']

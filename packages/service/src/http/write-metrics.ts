@@ -8,6 +8,8 @@ import type { MutationPipeline } from '../kernel/mutation-pipeline.ts'
 const SIZES = [1, 2, 4, 8, 16, 24, 32]
 const MODES: readonly TransportMode[] = ['native', 'ds_x']
 
+type Sample = readonly [labels: Readonly<Record<string, string>>, value: number]
+
 /** Metrics of the write path. Labels have fixed values; scraping reads counters in memory. */
 export function createWriteMetrics(registry: Registry, db: Pick<Database, 'pools'>) {
   const registers = [registry]
@@ -27,41 +29,39 @@ export function createWriteMetrics(registry: Registry, db: Pick<Database, 'pools
     buckets: SIZES,
     registers,
   })
-  let depths: MutationPipeline['depths'] = () => new Map()
-  new Gauge({
-    name: 'aex_write_queue_depth',
-    help: 'Calls that wait for a transaction, by queue',
-    labelNames: ['queue'],
-    registers,
-    collect() {
-      for (const [queue, depth] of depths()) this.set({ queue }, depth)
-    },
-  })
-  new Gauge({
-    name: 'aex_database_connections',
-    help: 'Connections to the database by pool and state: in_use, idle',
-    labelNames: ['pool', 'state'],
-    registers,
-    collect() {
-      for (const [pool, { inUse, idle }] of Object.entries(db.pools())) {
-        this.set({ pool, state: 'in_use' }, inUse)
-        this.set({ pool, state: 'idle' }, idle)
-      }
-    },
-  })
-  new Gauge({
-    name: 'aex_database_waiting',
-    help: 'Callers that wait for a connection to the database, by pool',
-    labelNames: ['pool'],
-    registers,
-    collect() {
-      for (const [pool, { waiting }] of Object.entries(db.pools())) this.set({ pool }, waiting)
-    },
-  })
+  let watched: Pick<MutationPipeline, 'depths'> | undefined
+  /** Values are read at each scrape. */
+  const gauge = (name: string, help: string, labelNames: string[], read: () => Iterable<Sample>) =>
+    new Gauge({
+      name,
+      help,
+      labelNames,
+      registers,
+      collect() {
+        for (const [labels, value] of read()) this.set(labels, value)
+      },
+    })
+  const pools = () => Object.entries(db.pools())
+  gauge('aex_write_queue_depth', 'Calls that wait for a transaction, by queue', ['queue'], () =>
+    [...(watched?.depths() ?? [])].map(([queue, depth]): Sample => [{ queue }, depth]),
+  )
+  gauge(
+    'aex_database_connections',
+    'Connections to the database by pool and state: in_use, idle',
+    ['pool', 'state'],
+    () =>
+      pools().flatMap(([pool, { inUse, idle }]): Sample[] => [
+        [{ pool, state: 'in_use' }, inUse],
+        [{ pool, state: 'idle' }, idle],
+      ]),
+  )
+  gauge('aex_database_waiting', 'Callers that wait for a connection to the database, by pool', ['pool'], () =>
+    pools().map(([pool, { waiting }]): Sample => [{ pool }, waiting]),
+  )
   return {
     onPackageState: (state: PackageState, mode: TransportMode) => states.inc({ state, mode }),
     onBatch: (queue: QueueName, size: number) => sizes.observe({ queue }, size),
     /** The queues whose depth is shown. */
-    watch: (pipeline: Pick<MutationPipeline, 'depths'>) => void (depths = pipeline.depths),
+    watch: (pipeline: Pick<MutationPipeline, 'depths'>) => void (watched = pipeline),
   }
 }
