@@ -26,7 +26,7 @@ const WAIT_LIMIT_MS = 20_000
 const POLL_MS = 10
 
 /** A real OTLP/HTTP receiver on loopback. */
-export async function startCollector() {
+export async function startCollector(port = 0) {
   const bodies: string[] = []
   const headers: IncomingHttpHeaders[] = []
   const held: ServerResponse[] = []
@@ -76,7 +76,7 @@ export async function startCollector() {
       else answer(response)
     })
   })
-  server.listen(0, '127.0.0.1')
+  server.listen(port, '127.0.0.1')
   await once(server, 'listening')
   collector.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   return collector

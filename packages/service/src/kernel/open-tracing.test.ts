@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { sendPackage, startCollector, startWorld } from '@agent-exchange/testkit'
+import { freePorts, sendPackage, startCollector, startWorld } from '@agent-exchange/testkit'
 import { pino } from 'pino'
 import { Registry } from 'prom-client'
 import type { TracingConfig } from '../config/tracing.ts'
@@ -50,14 +50,18 @@ test('a collector that hangs delays neither requests nor the stop', async () => 
   await world[Symbol.asyncDispose]()
   // The spans get two seconds, and the timeout of an export is ten.
   assert.ok(performance.now() - stopping < 8_000)
+  collector.answerHeld()
 })
 
-test('a collector that is away delays the stop by two seconds at most', async () => {
-  const tracing = await openTracing(configFor('http://127.0.0.1:1'), tools())
+test('a collector that is away delays the stop by two seconds at most, and gets the spans if it comes back soon', async () => {
+  const [port] = await freePorts(1)
+  const tracing = await openTracing(configFor(`http://127.0.0.1:${port}`), tools())
   tracing.endRequest(tracing.startRequest('GET', '/v1/skills', undefined), 200, undefined)
   const stopping = performance.now()
   await tracing[Symbol.asyncDispose]()
   assert.ok(performance.now() - stopping < 5_000)
+  await using collector = await startCollector(port)
+  await collector.until((spans) => spans.length === 1)
 })
 
 test('refused spans are counted, and reported once without the text of the collector', async () => {

@@ -49,6 +49,7 @@ export function startSequencer(settings: SequencerSettings): AsyncDisposable {
     if (refusal && refusal.reason !== announced)
       settings.log.error(refusal, 'the transparency log refuses to sign; see aex log status')
     announced = refusal?.reason
+    settings.metrics.onRefusal(refusal !== undefined)
   }
 
   async function run(): Promise<void> {

@@ -22,7 +22,7 @@ export interface SigningTools {
   readonly file: CheckpointFile
   readonly keys: LogKeys
   readonly witnesses: readonly PolicyWitness[]
-  readonly metrics: Pick<LogMetrics, 'onWitness'>
+  readonly metrics: Omit<LogMetrics, 'onStatus'>
 }
 
 /**
@@ -53,6 +53,8 @@ export async function signCheckpoint(tools: SigningTools, edge: TreeEdge): Promi
     onAnswer: tools.metrics.onWitness,
   })
   if (refusal) return refusal
-  await publishCheckpoint(db, checkpoint, { published: withSignatures(note, lines), now: clock.now() })
+  const now = clock.now()
+  await publishCheckpoint(db, checkpoint, { published: withSignatures(note, lines), now })
+  tools.metrics.onPublished(checkpoint.size, now)
   return undefined
 }
