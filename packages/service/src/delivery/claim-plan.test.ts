@@ -49,15 +49,19 @@ const nothingClaimed = async () => {
   await db`delete from delivery_claim`
 }
 
-test('a claim reads only the rows it takes, despite a deep backlog and ten thousand endpoints', async () => {
-  const order = { worker: 'wrk_1', now: NOW, finished: [1, 2], unanswered }
-  const wanted = [DEEP, 'whe_00002', 'whe_00003'].map((endpointId) => ({ endpointId, room: 8 }))
-  const plan = await planOf(db, (queries) => claimDeliveries(queries, wanted, order))
-  assert.match(plan, /delivery_waiting/)
-  assert.doesNotMatch(plan, /Seq Scan on (?:delivery|webhook_endpoint|notification)/, plan)
-  const most = Math.max(...[...plan.matchAll(/rows=([\d.]+)/g)].map(([, rows]) => Number(rows)))
-  assert.ok(most <= 100, plan)
-})
+for (const isTraced of [false, true])
+  test(`a claim reads only the rows it takes, despite a deep backlog and ten thousand endpoints, ${isTraced ? 'with' : 'without'} tracing`, async () => {
+    const order = { worker: 'wrk_1', now: NOW, finished: [1, 2], unanswered, isTraced }
+    const wanted = [DEEP, 'whe_00002', 'whe_00003'].map((endpointId) => ({ endpointId, room: 8 }))
+    const plan = await planOf(db, (queries) => claimDeliveries(queries, wanted, order))
+    assert.match(plan, /delivery_waiting/)
+    assert.doesNotMatch(plan, /Seq Scan on (?:delivery|webhook_endpoint|notification)/, plan)
+    const most = Math.max(...[...plan.matchAll(/rows=([\d.]+)/g)].map(([, rows]) => Number(rows)))
+    assert.ok(most <= 100, plan)
+    // Without tracing, the trace context is not looked up.
+    assert.equal(plan.match(/Index Scan using notification_notification_id_key/gu)?.length, isTraced ? 2 : 1)
+    await nothingClaimed()
+  })
 
 test('results are written by primary key, however many deliveries are claimed', async () => {
   const claimed = await claim('wrk_1', DEEP, MAXIMUM_IN_FLIGHT_PER_ENDPOINT)
