@@ -69,6 +69,7 @@ export async function lintChart(folder: string): Promise<string> {
     [],
     ['--set', 'profileConfigMap=profile,settings.AEX_WORKERS=2'],
     ['--set', 'networkPolicy.enabled=false'],
+    ['--set', 'networkPolicy.collectorPort=4318'],
   ]
   for (const [index, values] of variants.entries()) {
     const rendered = join(folder, `chart-${index}.yaml`)
