@@ -5,7 +5,7 @@ import { after, before, test } from 'node:test'
 import { exportJWK, generateKeyPair, SignJWT } from 'jose'
 import { type Clock, systemClock } from '../kernel/clock.ts'
 import { callWith, type Exchange, openTestDatabase, seconds, startExchange } from './oauth-world.fixture.ts'
-import { externalIssuer } from './token-keys.ts'
+import { externalIssuer } from './external-issuer.ts'
 
 type KeyPair = Awaited<ReturnType<typeof generateKeyPair>>
 
@@ -69,6 +69,11 @@ function tokenBy(alg: keyof typeof pairs, claims: object, kid = `outside ${alg}`
     .sign(pairs[alg].privateKey)
 }
 
+const UNAVAILABLE = {
+  code: 'service_overloaded',
+  details: { reason: 'issuer_unavailable', retry_after_seconds: 2 },
+}
+
 let monotonic = 0
 const clock: Clock = { ...systemClock, monotonicMilliseconds: () => monotonic }
 
@@ -123,12 +128,76 @@ test('[AUTH-01] unknown key ids do not cause repeated key fetches', async () => 
   await outside.close()
 })
 
+test('[AUTH-01] a key that the issuer adds is found after at most five seconds', async () => {
+  const outside = await startIssuer('')
+  const documents = await usualDocuments(outside)
+  outside.publish(documents)
+  await withExchange(outside.issuer, async ({ url }) => {
+    const [old, rotated] = await Promise.all(
+      (['outside ES256', 'new'] as const).map((kid) =>
+        tokenBy('ES256', { iss: outside.issuer, aud: url }, kid),
+      ),
+    )
+    assert.equal((await callWith(url, old)).status, 200)
+    const { keys } = (await keySet()) as { keys: { kid: string }[] }
+    outside.publish(new Map([...documents, ['/keys', { keys: [...keys, { ...keys[0], kid: 'new' }] }]]))
+    assert.deepEqual((await callWith(url, rotated)).body['details'], { reason: 'unknown_key' })
+    monotonic += 5_000
+    assert.equal((await callWith(url, rotated)).status, 200)
+    assert.equal((await callWith(url, old)).status, 200, 'the old key is still published')
+  })
+  await outside.close()
+})
+
+test('[AUTH-01] a key that the issuer removed stops working, also for tokens that were verified before', async () => {
+  const outside = await startIssuer('')
+  const documents = await usualDocuments(outside)
+  outside.publish(documents)
+  await withExchange(outside.issuer, async ({ url }) => {
+    const claims = { iss: outside.issuer, aud: url, exp: seconds() + 7_200 }
+    const [removed, kept] = [await tokenBy('ES256', claims), await tokenBy('RS256', claims)]
+    assert.equal((await callWith(url, removed)).status, 200)
+    const { keys } = (await keySet()) as { keys: { alg: string }[] }
+    const remaining = { keys: keys.filter(({ alg }) => alg !== 'ES256') }
+    outside.publish(new Map([...documents, ['/keys', remaining]]))
+    assert.equal((await callWith(url, removed)).status, 200, 'the keys are fetched again after ten minutes')
+    monotonic += 600_001
+    const deadline = performance.now() + 5_000
+    // This request starts the fetch and does not wait for it.
+    while ((await callWith(url, removed)).status === 200 && performance.now() < deadline);
+    assert.deepEqual((await callWith(url, removed)).body['details'], { reason: 'unknown_key' })
+    assert.equal((await callWith(url, kept)).status, 200)
+  })
+  await outside.close()
+})
+
+test('[AUTH-01] known keys outlast an outage of the issuer, for one hour', async () => {
+  const outside = await startIssuer('')
+  outside.publish(await usualDocuments(outside))
+  await withExchange(outside.issuer, async ({ url }) => {
+    const claims = { iss: outside.issuer, aud: url, exp: seconds() + 7_200 }
+    assert.equal((await callWith(url, await tokenBy('ES256', claims))).status, 200)
+    outside.publish(new Map())
+    monotonic += 3_599_000
+    const late = await tokenBy('ES256', { ...claims, jti: 'late' })
+    assert.equal((await callWith(url, late)).status, 200)
+    const unknown = await tokenBy('ES256', claims, 'unknown')
+    assert.deepEqual((await callWith(url, unknown)).body, UNAVAILABLE, 'the key may be a new one')
+    const asked = outside.asked.length
+    for (let i = 0; i < 10; i++) await callWith(url, unknown)
+    assert.equal(outside.asked.length, asked, 'a failed fetch is not repeated at once')
+    monotonic += 2_000
+    assert.deepEqual((await callWith(url, late)).body, UNAVAILABLE)
+  })
+  await outside.close()
+})
+
 test('[AUTH-01] while the issuer is down requests are refused as unavailable; they succeed once it is back', async () => {
   const outside = await startIssuer('')
   await withExchange(outside.issuer, async ({ url }) => {
     const token = await tokenBy('ES256', { iss: outside.issuer, aud: url })
     const down = await callWith(url, token)
-    assert.deepEqual(down.body, { code: 'service_overloaded', details: { reason: 'issuer_unavailable' } })
+    assert.deepEqual(down.body, UNAVAILABLE)
     for (let i = 0; i < 10; i++) await callWith(url, token)
     assert.equal(outside.asked.length, 2, 'two addresses, each asked once')
     monotonic += 2_000
