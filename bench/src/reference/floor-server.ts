@@ -31,6 +31,7 @@ export async function startFloor({ port, issuer, jwks, keys }: ReferenceSettings
     clock: systemClock,
     newId: randomId,
     publicUrl: issuer,
+    externalIssuer: undefined,
     platform: { sign: async () => ({ algorithm: 'ES256', key_id: 'none', signature: '' }) },
     webhookKeys: { directory: nothing, currentKeyId: nothing },
     allowPrivateReceivers: true,
@@ -43,7 +44,6 @@ export async function startFloor({ port, issuer, jwks, keys }: ReferenceSettings
     context,
     mutations: floorPipeline(db, issuer),
     authorizationServer: undefined,
-    externalIssuer: undefined,
     limitRate: createRateLimit(DEFAULT_PROFILE, systemClock),
     limitConcurrency: createConcurrencyLimit(DEFAULT_PROFILE),
     authentication: {

@@ -153,6 +153,7 @@ async function startListeners(
     clock,
     newId: randomId,
     publicUrl,
+    externalIssuer: config.issuer,
     platform: platformKeys.signer,
     webhookKeys: platformKeys.webhook,
     allowPrivateReceivers: webhook.allowPrivate,
@@ -324,7 +325,6 @@ function agentServer(
     context,
     mutations,
     tls: config.tls,
-    externalIssuer: config.issuer,
     limitRate: rateLimit.limit,
     limitConcurrency: createConcurrencyLimit(profile),
     authentication: {

@@ -27,7 +27,7 @@ const MAXIMUM_PARAMETER_CHARACTERS = 3_072
 
 /** The agent API: 21 operations, downloads, tokens and discovery. */
 export function createAgentServer(dependencies: AgentServerDependencies): FastifyInstance {
-  const { context, authorizationServer, externalIssuer, log } = dependencies
+  const { context, authorizationServer, log } = dependencies
   const app = Fastify({
     bodyLimit: context.profile['O-14'].request_bytes,
     requestTimeout: context.profile['O-14'].request_seconds * 1_000,
@@ -73,7 +73,7 @@ export function createAgentServer(dependencies: AgentServerDependencies): Fastif
   // RFC 9728 section 3.1: the path of the resource is appended to the well-known path.
   for (const url of new Set([RESOURCE_METADATA_PATH, RESOURCE_METADATA_PATH + pathOf(context.publicUrl)])) {
     app.get(url, (_request, reply) =>
-      reply.send(protectedResourceMetadata({ publicUrl: context.publicUrl, issuer: externalIssuer })),
+      reply.send(protectedResourceMetadata({ publicUrl: context.publicUrl, issuer: context.externalIssuer })),
     )
   }
   if (authorizationServer) mountAuthorizationServer(app, authorizationServer)

@@ -20,7 +20,6 @@ export interface AgentServerDependencies {
   readonly authentication: Authentication
   /** Undefined if an external issuer is configured. */
   readonly authorizationServer: AuthorizationServer | undefined
-  readonly externalIssuer: string | undefined
   readonly mutations: MutationPipeline
   readonly limitRate: RateLimit
   readonly limitConcurrency: ConcurrencyLimit

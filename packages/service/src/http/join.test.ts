@@ -87,6 +87,27 @@ test('[AUTH-02] an invitation registers one client of one agent, which then gets
   )
 })
 
+test('with an external issuer, neither an invitation nor a client is created, and the answer says what to do', async () => {
+  const issuer = 'https://login.example/realms/exchange'
+  await using outside = await startWorld({ config: { issuer } })
+  const organizationId = await organization(outside)
+  const { publicKey } = await newKey()
+  const requests = [
+    ['/invitations', { organization_id: organizationId }],
+    ['/clients', { organization_id: organizationId, public_jwk: publicKey.jwk }],
+  ] as const
+  for (const [path, body] of requests) {
+    const answer = await outside.operate('POST', path, body)
+    assert.equal(answer.status, 409)
+    const { hint } = answer.body['details'] as { hint: string }
+    assert.match(hint, /login\.example\/realms\/exchange.*Register the client there.*identity-providers\.md/u)
+  }
+  const [count] = await outside.sql`
+    select (select count(*) from invitation) + (select count(*) from oauth_client) as rows`
+  assert.equal(Number(count?.['rows']), 0)
+  assert.equal((await post({}, outside)).status, 404)
+})
+
 test('[AUTH-02] the same key may repeat its request; another key, or another agent, is refused', async () => {
   const invitation = await invite(await organization())
   const key = await newKey()

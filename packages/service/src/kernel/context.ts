@@ -12,6 +12,8 @@ export interface Context {
   readonly newId: NewId
   /** {base_url}, without a final slash. */
   readonly publicUrl: string
+  /** AEX_ISSUER. Undefined: the embedded authorization server issues tokens. */
+  readonly externalIssuer: string | undefined
   /** Signs acceptance statements and skill releases as the platform. */
   readonly platform: PlatformSigner
   /** Webhook signing keys: their directory, and the key for new endpoints. */

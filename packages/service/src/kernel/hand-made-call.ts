@@ -16,6 +16,7 @@ export function handMadeContext(changes: Partial<Context> = {}): Context {
     clock: systemClock,
     newId: randomId,
     publicUrl: 'https://exchange.example',
+    externalIssuer: undefined,
     platform: { sign: noPlatformKey },
     webhookKeys: {
       directory: () => Promise.reject(new Error('this test has no webhook keys')),

@@ -72,14 +72,19 @@ function refused(status: number, problem: Partial<ProblemDetails>, access: Opera
   }
   const { title = `Status ${status}`, code = '', details = {}, correlation_id } = problem
   const advice = Object.hasOwn(problems, code) ? problems[code as keyof typeof problems].advice : undefined
-  const { failures, exists, ...others } = details as { failures?: readonly Failure[]; exists?: string }
+  const { failures, exists, hint, ...others } = details as {
+    failures?: readonly Failure[]
+    exists?: string
+    hint?: string
+  }
   if (exists !== undefined)
     return new CommandFailure(`${exists} exists already (${code}). Use another id, or list what there is.`)
   const lines = [
     code ? `${title} (${code}).` : `${title}.`,
     ...(failures ?? []).map(({ pointer, message }) => `  ${pointer || '(the request)'}  ${message}`),
     ...Object.entries(others).map(([name, value]) => `  ${name}: ${String(value)}`),
-    ...(advice === undefined || failures ? [] : [advice]),
+    // A hint is about this request; the advice is about every problem with the same code.
+    ...(hint === undefined ? (advice === undefined || failures ? [] : [advice]) : [hint]),
     ...(correlation_id === undefined ? [] : [`correlation_id: ${correlation_id}`]),
   ]
   return new CommandFailure(lines.join('\n'))

@@ -40,6 +40,31 @@ const { publicKey, privateJwk } = await generateKeyPair('signing')
 const publicFile = await file('public.json', JSON.stringify(publicKey.jwk))
 const LONG = 'a'.repeat(128)
 
+test('with an identity provider, invite create and client create say where clients are registered', async () => {
+  await using outside = await startWorld({ config: { issuer: 'https://login.example/realms/exchange' } })
+  const operator = await outside.operate('POST', '/operators', { name: 'cli' })
+  await outside.operate('POST', '/organizations', { organization_id: 'org_acme', name: 'Acme' })
+  const place = {
+    env: {
+      ...clean,
+      AEX_OPERATOR_URL: outside.operatorUrl,
+      AEX_OPERATOR_TOKEN: String(operator.body['token']),
+    },
+  }
+  for (const command of [
+    ['invite', 'create', '--org', 'org_acme'],
+    ['client', 'create', '--org', 'org_acme', '--jwk', publicFile],
+  ]) {
+    const { code, stdout, stderr } = await aexAt(place, ...command)
+    assert.deepEqual([code, stdout], [1, ''])
+    assert.match(
+      stderr,
+      /^The clients .* https:\/\/login\.example\/realms\/exchange \(AEX_ISSUER\)\. Register /mu,
+    )
+    assert.doesNotMatch(stderr, /hint:/u)
+  }
+})
+
 test('organizations: create, list, suspend, activate, with 128-character tails', async () => {
   const id = `org_${LONG}`
   assert.equal(

@@ -54,6 +54,19 @@ async function joined(command: string, agentId: string): Promise<number> {
   return response.status
 }
 
+test('with an identity provider, the form for invitations says where clients are registered', async () => {
+  await using outside = await startWorld({ config: { issuer: 'https://login.example/realms/exchange' } })
+  await outside.operate('POST', '/organizations', { organization_id: 'org_acme', name: 'Acme' })
+  const { body } = await outside.operate('POST', '/operators', { name: 'op', role: 'operator' })
+  const client = consoleClient(outside.operatorUrl)
+  await client.signIn(String(body['token']))
+  const fields = { organization_id: 'org_acme', agent_id: '', lifetime: '86400', reason: '' }
+  const answer = await client.submit('/invitations', fields, '/invitations/new')
+  const page = answer.status === 303 ? await client.get(answer.location ?? '') : answer
+  assert.match(page.text, /identity provider, https:\/\/login\.example\/realms\/exchange/u)
+  assert.doesNotMatch(page.text, /aexinv_/u)
+})
+
 test('from nothing to a joined client: organization, invitation shown once, use', async () => {
   const created = await done(
     'operator',

@@ -6,6 +6,7 @@ import type { Context } from '../../kernel/context.ts'
 import { orderedId } from '../../kernel/ids.ts'
 import { Problem } from '../../kernel/problem.ts'
 import { findAgent } from '../agents/agent-store.ts'
+import { requireOwnClients } from './external-clients.ts'
 import {
   countOpenInvitations,
   findInvitation,
@@ -30,8 +31,10 @@ export interface InvitationRequest {
 export async function createInvitation(
   tx: Transaction,
   { organizationId, agentId, lifetimeSeconds, createdBy, now }: InvitationRequest,
-  { profile, publicUrl }: Pick<Context, 'profile' | 'publicUrl'>,
+  context: Pick<Context, 'profile' | 'publicUrl' | 'externalIssuer'>,
 ): Promise<{ readonly row: InvitationRow; readonly text: string }> {
+  const { profile, publicUrl } = context
+  requireOwnClients(context)
   // A client of the platform's organization could register keys that sign on behalf of the platform.
   if (organizationId === profile['O-42'].organization_id) throw new Problem('not_permitted')
   const organization = await lockOrganization(tx, organizationId)

@@ -12,6 +12,7 @@ import {
   type ClientRow,
 } from '../../features/organizations/client-store.ts'
 import { readCredential } from '../../features/organizations/client-credential.ts'
+import { requireOwnClients } from '../../features/organizations/external-clients.ts'
 import { lockOrganization } from '../../features/organizations/organization-store.ts'
 import { Problem } from '../../kernel/problem.ts'
 import { filter, listPage, pageFields } from '../listing.ts'
@@ -39,6 +40,7 @@ export const createClient = change(
   '/clients',
   { body: newClient, status: 201 },
   async ({ input: body, context, now }, tx) => {
+    requireOwnClients(context)
     const credential = await readCredential(body)
     await requireOwner(tx, body, context.profile['O-42'].organization_id)
     const clientId = context.newId('client')
