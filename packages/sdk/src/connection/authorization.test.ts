@@ -46,6 +46,14 @@ test('[AUTH-02] discovery, a signed assertion and one token serve many calls at 
   assert.equal(Number(exp) - Number(iat), 60)
 })
 
+test('[AUTH-02] an identity provider with OpenID Connect discovery only is found', async () => {
+  const { proxy } = proxied
+  const missing = { status: 404, headers: JSON_TYPE, body: '{}' }
+  proxy.before = ({ path }) => (path === '/.well-known/oauth-authorization-server' ? missing : undefined)
+  await read(connect())
+  assert.equal(proxy.count('/.well-known/openid-configuration'), 1)
+})
+
 test('a token is renewed before it expires, once for all who wait, and follows a clock that moved', async () => {
   const { proxy, world } = proxied
   const connection = connect()

@@ -9,7 +9,7 @@ import { request, type Fetch } from './http-transport.ts'
 export interface AuthorizationOptions {
   readonly base: BaseAddress
   readonly clientId: string
-  /** Uses the authorization server's time: the server checks the age of assertions by its own clock. */
+  /** Uses the time of the servers: the age of an assertion is checked by the clock of the authorization server. */
   readonly authenticate: (serverNow: () => Date) => oauth.ClientAuth
   /** Whether the client presents a certificate: some servers have separate endpoints for it (RFC 8705 section 5). */
   readonly isMutualTls: boolean
@@ -24,7 +24,7 @@ interface Discovered {
   readonly at: number
 }
 
-/** Requests access tokens with the client credentials grant; discovery by RFC 9728 and RFC 8414. */
+/** Requests access tokens with the client credentials grant; discovery begins with RFC 9728. */
 export function createAuthorization(options: AuthorizationOptions): () => Promise<IssuedToken> {
   const { clientId, isMutualTls, now } = options
   const client = { client_id: clientId, use_mtls_endpoint_aliases: isMutualTls }
@@ -75,12 +75,17 @@ async function discover({ base, now }: AuthorizationOptions, http: Http): Promis
       await oauth.resourceDiscoveryRequest(url, http),
     )
     const issuerUrl = new URL(issuer ?? '')
-    const response = await oauth.discoveryRequest(issuerUrl, { ...http, algorithm: 'oauth2' })
-    const server = await oauth.processDiscoveryResponse(issuerUrl, response)
-    return { server, resource, at: now().getTime() }
+    return { server: await metadataOf(issuerUrl, http), resource, at: now().getTime() }
   } catch (error) {
     throw explained(error, 'discovery_failed')
   }
+}
+
+/** RFC 8414, or OpenID Connect discovery where an identity provider has nothing else. */
+async function metadataOf(issuer: URL, http: Http): Promise<oauth.AuthorizationServer> {
+  const response = await oauth.discoveryRequest(issuer, { ...http, algorithm: 'oauth2' })
+  if (response.status !== 404) return oauth.processDiscoveryResponse(issuer, response)
+  return oauth.processDiscoveryResponse(issuer, await oauth.discoveryRequest(issuer, http))
 }
 
 /** All requests of the library use our transport: safe addresses, bounded responses, no redirects. */
@@ -94,7 +99,8 @@ function createHttp({ base, fetch, timeoutMs, now }: AuthorizationOptions) {
     const init = { method, headers, ...(body && { body: body.toString() }) }
     const answer = await request(fetch, url, init, { timeoutMs, maximumBytes: OAUTH_ANSWER_BYTES })
     const date = Date.parse(answer.headers.get('date') ?? '')
-    ahead = Number.isNaN(date) ? 0 : date - now().getTime()
+    // Some identity providers send no date; the exchange, which is asked first, always does.
+    if (!Number.isNaN(date)) ahead = date - now().getTime()
     const error = answer.status === 429 || answer.status >= 500 ? refusal(answer, now()) : undefined
     if (error?.retryable) throw error
     return new Response(answer.body, { status: answer.status, headers: answer.headers })
