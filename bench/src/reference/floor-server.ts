@@ -44,6 +44,7 @@ export async function startFloor({ port, issuer, jwks, keys }: ReferenceSettings
     context,
     mutations: floorPipeline(db, issuer),
     authorizationServer: undefined,
+    replica: undefined,
     limitRate: createRateLimit(DEFAULT_PROFILE, systemClock),
     limitConcurrency: createConcurrencyLimit(DEFAULT_PROFILE),
     authentication: {

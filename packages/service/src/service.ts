@@ -35,6 +35,7 @@ import { certificateReload, type CertificateReload } from './http/certificate-re
 import { connectionRules } from './http/connection-rules.ts'
 import type { AgentServerDependencies } from './http/dependencies.ts'
 import { createMetrics } from './http/metrics.ts'
+import { openReadReplica } from './http/open-read-replica.ts'
 import { registerPages } from './http/pages/register-pages.ts'
 import { createSharedRateLimit } from './http/shared-rate-limit.ts'
 import { createWriteMetrics } from './http/write-metrics.ts'
@@ -167,6 +168,13 @@ async function startListeners(
   const counters = countActivity(activity)
   const connections = connectionRules(config, log)
   const bodies = createBodyBudget(profile)
+  const { databaseReadUrl } = config
+  const replica =
+    databaseReadUrl === undefined || role === 'worker'
+      ? undefined
+      : cleanup.use(
+          await openReadReplica(databaseReadUrl, { primary: db, clock, log, registry: metrics.registry }),
+        )
   const agent =
     role === 'worker'
       ? undefined
@@ -180,6 +188,7 @@ async function startListeners(
           tracing,
           connections: connections.agent,
           bodies,
+          replica,
           transparency: { keys: logKeys, witnesses: config.witnesses },
         })
   if (agent) writes.watch(agent.mutations)
@@ -304,7 +313,7 @@ function agentServer(
   { tokenKeys }: PlatformKeys,
   given: Pick<
     AgentServerDependencies,
-    'log' | 'onAnswer' | 'connections' | 'bodies' | 'transparency' | 'tracing'
+    'log' | 'onAnswer' | 'connections' | 'bodies' | 'replica' | 'transparency' | 'tracing'
   > & {
     readonly observer: PipelineObserver
   },
@@ -329,7 +338,9 @@ function agentServer(
     limitConcurrency: createConcurrencyLimit(profile),
     authentication: {
       certificateOf,
-      requireActive: createCallerStatus(db, config.issuer === undefined ? 'embedded' : 'external'),
+      requireActive: createCallerStatus(db, config.issuer === undefined ? 'embedded' : 'external', {
+        readsPosition: given.replica !== undefined,
+      }),
       verifyToken: createTokenVerifier({ issuer, publicUrl, profile, clock }),
     },
     authorizationServer:

@@ -113,6 +113,7 @@ function configOf({ profile, config = {} }: WorldOptions, place: Place): Config 
     publicUrl: place.publicUrl ?? `${config.tls ? 'https' : 'http'}://127.0.0.1:${place.port}`,
     dataDirectory: place.folder,
     databaseUrl: place.databaseUrl,
+    databaseReadUrl: undefined,
     tls: undefined,
     trustedProxies: [],
     issuer: undefined,

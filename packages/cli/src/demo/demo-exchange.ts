@@ -45,6 +45,7 @@ export async function startDemoExchange(folder: string, receiverCa: string): Pro
         publicUrl: `http://${HOST}:${port}`,
         dataDirectory,
         databaseUrl,
+        databaseReadUrl: undefined,
         tls: undefined,
         trustedProxies: [],
         issuer: undefined,

@@ -25,6 +25,8 @@ export interface Config {
   readonly dataDirectory: string
   /** Undefined: the embedded database. */
   readonly databaseUrl: string | undefined
+  /** Undefined: no replica. */
+  readonly databaseReadUrl: string | undefined
   readonly tls: TlsConfig | undefined
   /** Addresses and networks in CIDR notation. */
   readonly trustedProxies: readonly string[]

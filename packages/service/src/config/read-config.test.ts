@@ -44,6 +44,7 @@ test('an empty environment gives the documented defaults', () => {
     publicUrl: 'http://127.0.0.1:8080',
     dataDirectory: resolve('data'),
     databaseUrl: undefined,
+    databaseReadUrl: undefined,
     tls: undefined,
     trustedProxies: [],
     issuer: undefined,
@@ -77,6 +78,7 @@ test('every variable is read, including the files that it names', () => {
     AEX_WORKERS: '4',
     AEX_MASTER_KEY: MASTER_KEY,
     DATABASE_URL: 'postgres://u:p@a.example:5432,b.example:5433/exchange?target_session_attrs=read-write',
+    AEX_DATABASE_READ_URL: 'postgres://u:p@c.example/exchange',
     AEX_SMTP_URL: 'smtps://u:p@mail.example',
     AEX_ALERT_FROM: 'Exchange <alerts@exchange.example>',
     AEX_OPERATOR_PUBLIC_URL: 'https://console.example',
@@ -134,6 +136,12 @@ const refusals: [title: string, env: Environment, variable: string, says: RegExp
     /smtps:\/\//u,
   ],
   ['no master key for replicas', { DATABASE_URL: 'postgres://h/d' }, 'AEX_MASTER_KEY', /every replica/u],
+  [
+    'a replica of the embedded database',
+    { AEX_DATABASE_READ_URL: 'postgres://h/d' },
+    'AEX_DATABASE_READ_URL',
+    /Set DATABASE_URL/u,
+  ],
   ['a short master key', { AEX_MASTER_KEY: 'abc' }, 'AEX_MASTER_KEY', /32 random bytes.*base64url.*hex/u],
   [
     'another database',
@@ -274,6 +282,7 @@ test('aex config shows effective values and hides secrets', () => {
   const rows = describeConfig({
     AEX_MASTER_KEY: MASTER_KEY,
     DATABASE_URL: 'postgres://u:sesame@a.example:1,b.example:2/exchange?password=sesame',
+    AEX_DATABASE_READ_URL: 'postgres://u:sesame@c.example/exchange',
     AEX_SMTP_URL: 'smtps://u:sesame@mail.example',
     AEX_PORT: '0',
   })

@@ -48,6 +48,7 @@ export function readConfig(env: Environment): Config {
       checked('AEX_PUBLIC_URL', (text) => parsePublicUrl(text, usesTls)) ?? listenerUrl(host, port, usesTls),
     dataDirectory: resolve(value('AEX_DATA_DIR') ?? defaultOf('AEX_DATA_DIR')),
     databaseUrl: checked('DATABASE_URL', parseDatabaseUrl),
+    databaseReadUrl: checked('AEX_DATABASE_READ_URL', parseDatabaseUrl),
     tls,
     trustedProxies: checked('AEX_TRUSTED_PROXIES', parseProxies) ?? [],
     issuer: checked('AEX_ISSUER', parseIssuer),
@@ -70,6 +71,12 @@ export function readConfig(env: Environment): Config {
     settings.reject(
       'AEX_MASTER_KEY',
       'Set it together with DATABASE_URL: every replica needs the same 32 bytes, as base64url or hex.',
+    )
+  }
+  if (value('AEX_DATABASE_READ_URL') && !value('DATABASE_URL')) {
+    settings.reject(
+      'AEX_DATABASE_READ_URL',
+      'Set DATABASE_URL to the primary of this replica: the embedded database has none.',
     )
   }
   if (settings.wrong.length > 0) throw new ConfigError(settings.wrong)

@@ -16,6 +16,8 @@ export function showConfig(config: Config): { readonly name: VariableName; reado
     AEX_DATA_DIR: config.dataDirectory,
     DATABASE_URL:
       config.databaseUrl === undefined ? 'the embedded database' : hidePassword(config.databaseUrl),
+    AEX_DATABASE_READ_URL:
+      config.databaseReadUrl === undefined ? 'no replica' : hidePassword(config.databaseReadUrl),
     AEX_TLS_CERT: tls ? 'set' : 'no TLS',
     AEX_TLS_CLIENT_CA: tls?.clientCa === undefined ? 'no client certificates' : 'set',
     AEX_TRUSTED_PROXIES: trustedProxies.join(', ') || 'none',

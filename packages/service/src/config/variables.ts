@@ -57,6 +57,11 @@ export const VARIABLES = [
       'PostgreSQL 15 or later, as postgres://user:password@host/database; several hosts and TLS files as in libpq',
     default: 'the embedded database',
   },
+  {
+    name: 'AEX_DATABASE_READ_URL',
+    meaning: 'streaming replica of DATABASE_URL that serves pages of skills and evidence',
+    default: 'no replica',
+  },
   { name: 'AEX_TLS_CERT', meaning: 'certificate chain of both listeners (PEM file)', default: 'no TLS' },
   { name: 'AEX_TLS_KEY', meaning: 'private key of AEX_TLS_CERT (PEM file)', default: 'no TLS' },
   {

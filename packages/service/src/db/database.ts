@@ -38,6 +38,8 @@ export interface ConnectionSettings extends PoolLimits {
   readonly target: ConnectionTarget
   readonly maximumConnections: number
   readonly applicationName: string
+  /** Settings of each session instead of ours. */
+  readonly sessionSettings?: Readonly<Record<string, string>>
 }
 
 const SESSION_SETTINGS = { TimeZone: 'UTC', statement_timeout: '30000' }
@@ -49,11 +51,12 @@ const LISTEN_RETRY_MS = 500
  * by index, so that their sessions keep the planner settings. No kind can starve another.
  */
 export function openDatabase(given: ConnectionSettings): Database {
-  const { target, maximumConnections, applicationName, ...limits } = given
-  const options = connectionOptionsOf(target, applicationName, SESSION_SETTINGS)
-  const poolOf = (share: number, settings = {}) =>
+  const { target, maximumConnections, applicationName, sessionSettings, ...limits } = given
+  const settings = { ...SESSION_SETTINGS, ...sessionSettings }
+  const options = connectionOptionsOf(target, applicationName, settings)
+  const poolOf = (share: number, more = {}) =>
     createConnectionPool(
-      { ...options, settings: { ...options.settings, ...settings } },
+      { ...options, settings: { ...settings, ...more } },
       Math.ceil(maximumConnections * share),
       limits,
     )

@@ -19,7 +19,7 @@ export function registerContent(app: FastifyInstance, dependencies: AgentServerD
     method: ['GET', 'HEAD'],
     url: `${DOWNLOAD_PATH}:package_id`,
     handler: async (request, reply) => {
-      const caller = await authenticate(request, authentication)
+      const { caller } = await authenticate(request, authentication)
       await limitRate(caller.organizationId)
       const correlationId =
         optionalHeader(request.raw, HEADER.correlationId, context.profile) ?? context.newId('corr')

@@ -6,6 +6,7 @@ import type { LogKeys } from '../features/transparency-log/log-key.ts'
 import type { Context } from '../kernel/context.ts'
 import type { MutationPipeline } from '../kernel/mutation-pipeline.ts'
 import type { Tracing } from '../kernel/tracing.ts'
+import type { ReadReplica } from '../kernel/read-replica.ts'
 import type { AuthorizationServer } from '../oauth/authorization-server.ts'
 import type { Authentication } from './authentication.ts'
 import type { BodyBudget } from './body-budget.ts'
@@ -16,6 +17,8 @@ import type { RateLimit } from './shared-rate-limit.ts'
 /** Dependencies of the agent API. */
 export interface AgentServerDependencies {
   readonly db: Database
+  /** AEX_DATABASE_READ_URL. */
+  readonly replica: ReadReplica | undefined
   readonly context: Context
   readonly authentication: Authentication
   /** Undefined if an external issuer is configured. */

@@ -21,11 +21,11 @@ import { getPolicyReceipt } from '../features/policy-receipts/get.ts'
 import { getSkillRelease } from '../features/skills/get-release.ts'
 import { listSkillReleases } from '../features/skills/list-releases.ts'
 import { getThread } from '../features/threads/get.ts'
-import type { BatchMutation, Call, Mutation, Read } from '../kernel/call.ts'
+import type { BatchMutation, Call, Mutation, Read, ReplicaRead } from '../kernel/call.ts'
 import type { AgentServerDependencies } from './dependencies.ts'
 import { toAnswer } from './to-answer.ts'
 
-type Services = Pick<AgentServerDependencies, 'db' | 'mutations' | 'limitConcurrency'>
+type Services = Pick<AgentServerDependencies, 'db' | 'replica' | 'mutations' | 'limitConcurrency'>
 
 /** Executes one operation. */
 export interface Handler<Id extends OperationId> {
@@ -36,6 +36,17 @@ export interface Handler<Id extends OperationId> {
 
 function reads<Id extends OperationId>(id: Id, read: Read<Id>): Handler<Id> {
   return { run: async (call, { db }) => toAnswer(id, await read(call, db)) }
+}
+
+/** Skills and evidence: long pages that change rarely. Everything else is read from the primary. */
+function readsFromReplica<Id extends OperationId>(id: Id, read: ReplicaRead<Id>): Handler<Id> {
+  return {
+    run: async (call, { db, replica }) =>
+      toAnswer(
+        id,
+        await (replica ? replica.read(call.position, (queries) => read(call, queries)) : read(call, db)),
+      ),
+  }
 }
 
 /** Each call takes a database connection of its own, so they are limited per organization (O-13). */
@@ -63,8 +74,8 @@ export const handlers: { readonly [Id in OperationId]: Handler<Id> } = {
   getAgent: reads('getAgent', getAgent),
   registerAgentKey: mutates('registerAgentKey', registerAgentKey),
   revokeAgentKey: mutates('revokeAgentKey', revokeAgentKey),
-  listSkillReleases: reads('listSkillReleases', listSkillReleases),
-  getSkillRelease: reads('getSkillRelease', getSkillRelease),
+  listSkillReleases: readsFromReplica('listSkillReleases', listSkillReleases),
+  getSkillRelease: readsFromReplica('getSkillRelease', getSkillRelease),
   getAgentKeys: reads('getAgentKeys', getAgentKeys),
   getNotificationSigningKeys: reads('getNotificationSigningKeys', getNotificationSigningKeys),
   createPolicyReceipt: mutatesInBatches('createPolicyReceipt', createPolicyReceipt),
@@ -78,6 +89,6 @@ export const handlers: { readonly [Id in OperationId]: Handler<Id> } = {
   createWebhookEndpoint: mutates('createWebhookEndpoint', createWebhookEndpoint),
   listNotifications: reads('listNotifications', listNotifications),
   acknowledgeNotification: mutatesInBatches('acknowledgeNotification', acknowledgeNotification),
-  getThreadAuditEvidence: reads('getThreadAuditEvidence', getThreadAuditEvidence),
-  getPackageAuditEvidence: reads('getPackageAuditEvidence', getPackageAuditEvidence),
+  getThreadAuditEvidence: readsFromReplica('getThreadAuditEvidence', getThreadAuditEvidence),
+  getPackageAuditEvidence: readsFromReplica('getPackageAuditEvidence', getPackageAuditEvidence),
 }

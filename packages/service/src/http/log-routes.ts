@@ -24,7 +24,7 @@ export function registerLog(app: FastifyInstance, dependencies: AgentServerDepen
   const readTile = cachedTileReader(db)
   const describeKey = logKeyDescription(context, { db, ...transparency })
   const admit = async (request: FastifyRequest): Promise<Caller> => {
-    const caller = await authenticate(request, dependencies.authentication)
+    const { caller } = await authenticate(request, dependencies.authentication)
     await dependencies.limitRate(caller.organizationId)
     return caller
   }

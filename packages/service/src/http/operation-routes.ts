@@ -2,11 +2,11 @@ import { HEADER, MEDIA_TYPE, OPERATION_IDS, operations, type OperationId } from 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { RecordedAnswer } from '../kernel/idempotency-records.ts'
 import { isLongerThan } from '../kernel/bounds.ts'
-import type { Call, Caller } from '../kernel/call.ts'
+import type { Call } from '../kernel/call.ts'
 import { Problem } from '../kernel/problem.ts'
 import type { AgentServerDependencies } from './dependencies.ts'
 import { requireUnshadowed, shadowedPaths } from './allowed-methods.ts'
-import { authenticate } from './authentication.ts'
+import { authenticate, type AdmittedCaller } from './authentication.ts'
 import { holdBody } from './body-budget.ts'
 import { handlers, type Handler } from './handlers.ts'
 import { checkBody, parseBody } from './request-body.ts'
@@ -16,8 +16,7 @@ import { readQuery } from './request-query.ts'
 import { spanOf } from './request-spans.ts'
 
 /** The checks that passed before the body was read. */
-interface Admission {
-  readonly caller: Caller
+interface Admission extends AdmittedCaller {
   readonly correlationId: string
   readonly idempotencyKey: string
 }
@@ -56,12 +55,12 @@ async function admit(
   const { profile } = context
   const correlationId = requiredHeader(request.raw, HEADER.correlationId, profile)
   addLogFields(request, { correlation_id: correlationId })
-  const caller = await authenticate(request, authentication)
+  const { caller, position } = await authenticate(request, authentication)
   await limitRate(caller.organizationId)
   requireReadableEncoding(request.raw)
   const isMutation = operations[id].mutation
   const idempotencyKey = isMutation ? requiredHeader(request.raw, HEADER.idempotencyKey, profile) : ''
-  return { caller, correlationId, idempotencyKey }
+  return { caller, position, correlationId, idempotencyKey }
 }
 
 async function run(

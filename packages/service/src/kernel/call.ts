@@ -1,9 +1,10 @@
 import type { DeploymentProfile, operations, OperationId } from '@agent-exchange/protocol'
 import type { Static, TSchema } from 'typebox'
-import type { Database, Transaction } from '../db/database.ts'
+import type { Database, Queries, Transaction } from '../db/database.ts'
 import type { Context } from './context.ts'
 import type { Problem } from './problem.ts'
 import type { RequestSpan } from './tracing.ts'
+import type { WalPosition } from './wal-position.ts'
 
 /** Who a request acts for: one organization, and one agent where the client belongs to one. */
 export interface Caller {
@@ -41,6 +42,8 @@ export interface Call<Id extends OperationId> {
   readonly idempotencyKey: string
   /** The time of the request: one value for everything that the request does. */
   readonly now: string
+  /** A replica may serve the call once it has replayed the log of the primary up to here. Undefined: no replica. */
+  readonly position?: WalPosition | undefined
   readonly context: Context
   /** Undefined if tracing is off. */
   readonly span?: RequestSpan | undefined
@@ -48,6 +51,9 @@ export interface Call<Id extends OperationId> {
 
 /** A read has no transaction unless it opens one. */
 export type Read<Id extends OperationId> = (call: Call<Id>, db: Database) => Promise<AnswerOf<Id>>
+
+/** A read that a replica may serve: it sends single statements and takes no lock. */
+export type ReplicaRead<Id extends OperationId> = (call: Call<Id>, queries: Queries) => Promise<AnswerOf<Id>>
 
 interface AuthorizedMutation<Id extends OperationId, Found> {
   /** Reads the parsed body before its schema is checked, for what a schema failure would hide (ID-06). */

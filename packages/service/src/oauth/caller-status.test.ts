@@ -27,7 +27,7 @@ async function provision(name: string, status = 'active', client = 'active'): Pr
 
 const tokenOf = (of: Caller, credentialVersion = 0) => ({ caller: of, credentialVersion })
 
-const outcome = (check: Promise<void>) =>
+const outcome = (check: Promise<unknown>) =>
   check.then(
     () => 'passes',
     (error: { code: string }) => error.code,

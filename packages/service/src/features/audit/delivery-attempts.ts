@@ -1,5 +1,5 @@
 import type { PackageEvidence } from '@agent-exchange/protocol'
-import type { Database } from '../../db/database.ts'
+import type { Queries } from '../../db/database.ts'
 import { listed, type Listed, type Mark, type Paging } from './evidence-page.ts'
 
 interface AttemptRow {
@@ -13,7 +13,7 @@ type Attempt = PackageEvidence['delivery_attempts'][number]
 
 /** Delivery attempts to the caller's own endpoints. Those of the counterparty are private to it. */
 export async function attemptsOf(
-  db: Database,
+  db: Queries,
   { packageId, organizationId }: { readonly packageId: string; readonly organizationId: string },
   paging: Paging,
 ): Promise<Listed<Attempt, Mark>> {

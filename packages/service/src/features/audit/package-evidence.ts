@@ -1,5 +1,5 @@
 import type { EvidenceEntry, PackageEvidence } from '@agent-exchange/protocol'
-import type { Read } from '../../kernel/call.ts'
+import type { ReplicaRead } from '../../kernel/call.ts'
 import { Problem } from '../../kernel/problem.ts'
 import { findPackageOfParty, toPackageResource } from '../packages/store.ts'
 import { loadPolicyReceipts, toPolicyReceiptResource } from '../policy-receipts/store.ts'
@@ -8,7 +8,7 @@ import { chainPage, pagingOf } from './evidence-page.ts'
 import { signingKeysOf } from './signing-keys.ts'
 
 /** AUD-01, ID-05: everything that a verifier needs about one package, even long after key changes. */
-export const getPackageAuditEvidence: Read<'getPackageAuditEvidence'> = async (call, db) => {
+export const getPackageAuditEvidence: ReplicaRead<'getPackageAuditEvidence'> = async (call, db) => {
   const { caller, params, query, now, context } = call
   const { organizationId } = caller
   const row = await findPackageOfParty(db, params.package_id, organizationId)

@@ -1,5 +1,5 @@
 import { isEarlier, type PackageEvidence } from '@agent-exchange/protocol'
-import type { Database } from '../../db/database.ts'
+import type { Queries } from '../../db/database.ts'
 import { historyOf } from '../agents/key-history.ts'
 import type { PackageRow } from '../packages/store.ts'
 import type { PolicyReceiptRow } from '../policy-receipts/store.ts'
@@ -13,7 +13,7 @@ interface KeyUse {
 
 /** ID-05: the history of exactly those keys that signed the package or a statement about it. */
 export async function signingKeysOf(
-  db: Database,
+  db: Queries,
   row: PackageRow,
   policyReceipt: PolicyReceiptRow,
 ): Promise<PackageEvidence['key_history']> {
@@ -39,7 +39,7 @@ function invalidityFlag({ agent_id, key }: PackageEvidence['key_history'][number
 }
 
 /** The last use of each key in a receipt or the revocation, by any agent (O-46) and on any page. */
-function statementUses(db: Database, { package_id }: PackageRow): Promise<KeyUse[]> {
+function statementUses(db: Queries, { package_id }: PackageRow): Promise<KeyUse[]> {
   return db<KeyUse[]>`
     select actor_agent_id as "agentId", signing_key_id as "keyId", max(accepted_at) as "acceptedAt"
     from package_receipt where package_id = ${package_id} group by actor_agent_id, signing_key_id

@@ -1,4 +1,4 @@
-import type { Read } from '../../kernel/call.ts'
+import type { ReplicaRead } from '../../kernel/call.ts'
 import { Problem } from '../../kernel/problem.ts'
 import { findThreadOfParty } from '../threads/store.ts'
 import { chainPage, pagingOf } from './evidence-page.ts'
@@ -8,7 +8,7 @@ import { unlinkedEntries } from './unlinked-entries.ts'
  * AUD-01: the audit entries of a thread that the caller is a party to. A sender also gets those of its policy receipts
  * that no package refers to (AUD-02), even if the thread does not exist.
  */
-export const getThreadAuditEvidence: Read<'getThreadAuditEvidence'> = async (call, db) => {
+export const getThreadAuditEvidence: ReplicaRead<'getThreadAuditEvidence'> = async (call, db) => {
   const { caller, params, query, now, context } = call
   const { organizationId } = caller
   const request = { threadId: params.thread_id, organizationId, query, context }

@@ -1,6 +1,6 @@
 import { protocolRangeIncludes, type DeploymentProfile, type SkillRelease } from '@agent-exchange/protocol'
-import type { Database } from '../../db/database.ts'
-import type { Read } from '../../kernel/call.ts'
+import type { Queries } from '../../db/database.ts'
+import type { ReplicaRead } from '../../kernel/call.ts'
 import { makeCursor, readCursor } from '../../kernel/cursor.ts'
 import { pageLimit } from '../../kernel/page.ts'
 import { releasesAfter, type ReleaseRow } from './skill-store.ts'
@@ -10,7 +10,7 @@ const MAXIMUM_SCANNED = 5_000
 const SCAN_STEP = 500
 
 /** ID-09, API-06: releases in order of publication, optionally those compatible with one protocol version. */
-export const listSkillReleases: Read<'listSkillReleases'> = async ({ query, context }, db) => {
+export const listSkillReleases: ReplicaRead<'listSkillReleases'> = async ({ query, context }, db) => {
   const { profile, macKey } = context
   const version = query.protocol_version
   const limit = pageLimit(query.limit, profile, 'O-15')
@@ -42,7 +42,7 @@ function compatibleWith(version: string | undefined, profile: DeploymentProfile)
 
 /** The next compatible releases, the last position read, and whether more may follow. */
 async function collect(
-  db: Database,
+  db: Queries,
   { start, limit, isCompatible }: { start: number; limit: number; isCompatible: IsCompatible },
 ) {
   const found: ReleaseRow[] = []

@@ -1,0 +1,191 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { createServer, type AddressInfo, type Socket } from 'node:net'
+import { after, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { operations, type PackageEvidence } from '@agent-exchange/protocol'
+import { sendPackage, sendReceipt, startWorld, type Organization, type World } from '@agent-exchange/testkit'
+import { openDatabase, type Database } from '../db/database.ts'
+import { startStreamingPair } from '../db/streaming-standby.fixture.ts'
+import {
+  readReplayState,
+  toWalPosition,
+  WAL_POSITION_COLUMNS,
+  type WalPosition,
+  type WalPositionRow,
+} from '../kernel/wal-position.ts'
+
+const pair = await startStreamingPair()
+const { standbyAdministration: standby } = pair
+const [onPrimary, onStandby] = [pair.primaryUrl, pair.standbyUrl].map((target) =>
+  openDatabase({ target, maximumConnections: 4, applicationName: 'test' }),
+) as [Database, Database]
+
+const startWith = (databaseReadUrl: string | undefined, beside?: World) =>
+  startWorld({ config: { databaseUrl: pair.primaryUrl, databaseReadUrl }, ...(beside && { beside }) })
+const world = await startWith(pair.standbyUrl)
+const [seats, cars] = [await world.organization('seats'), await world.organization('cars')]
+after(async () => {
+  await world[Symbol.asyncDispose]()
+  await Promise.all([onPrimary.end(), onStandby.end()])
+  await pair[Symbol.asyncDispose]()
+})
+
+async function readsBy({ operatorUrl }: World): Promise<Record<string, number>> {
+  const text = await (await fetch(`${operatorUrl}/metrics`)).text()
+  const found = text.matchAll(/^aex_replica_reads_total\{result="(\w+)"\} (\d+)$/gmu)
+  return Object.fromEntries([...found].map(([, result = '', count]) => [result, Number(count)]))
+}
+
+/** The reads during the work, by result; results that did not occur are left out. */
+async function countedReads(work: () => Promise<unknown>, of = world): Promise<Record<string, number>> {
+  const before = await readsBy(of)
+  await work()
+  const now = await readsBy(of)
+  const changes = Object.entries(now).map(
+    ([result, count]) => [result, count - (before[result] ?? 0)] as const,
+  )
+  return Object.fromEntries(changes.filter(([, count]) => count > 0))
+}
+
+async function evidenceOf(packageId: string, by: Organization = seats, at = world): Promise<PackageEvidence> {
+  const answer = await by.get(`/v1/audit/packages/${packageId}`, { at: at.url })
+  assert.equal(answer.status, 200, answer.text)
+  return answer.body as unknown as PackageEvidence
+}
+
+async function primaryPosition(): Promise<WalPosition> {
+  const [row] = await onPrimary<WalPositionRow[]>`select ${WAL_POSITION_COLUMNS}`
+  assert.ok(row)
+  return toWalPosition(row)
+}
+
+/** Waits until the replica has replayed everything, and ends the time in which reads skip it. */
+async function caughtUp(): Promise<void> {
+  const position = await primaryPosition()
+  const deadline = performance.now() + 10_000
+  while (!(await readReplayState(onStandby, position)).hasReplayed) {
+    assert.ok(performance.now() < deadline, 'the standby does not follow')
+    await sleep(10)
+  }
+  endPause()
+}
+
+const endPause = () => world.clock.advance(6)
+
+const receiptsOf = ({ receipts }: PackageEvidence) => receipts.map(({ state }) => state)
+
+test('[AUD-01] pages of skills and evidence come from the replica, everything else from the primary', async () => {
+  const { metadata } = await sendPackage(seats, cars)
+  await caughtUp()
+  const paths = [
+    `/v1/audit/packages/${metadata.package_id}`,
+    `/v1/audit/threads/${metadata.thread_id}`,
+    operations.listSkillReleases.path,
+  ]
+  const used = await countedReads(async () => {
+    for (const path of paths) {
+      const answer = await seats.get(path)
+      assert.equal(answer.status, 200, answer.text)
+    }
+    assert.equal((await seats.get('/v1/audit/packages/pkg_unknown')).status, 404)
+    assert.equal((await seats.get(`/v1/packages/${metadata.package_id}`)).status, 200)
+  })
+  assert.deepEqual(used, { replica: 4 })
+  await using plain = await startWith(undefined, world)
+  const [fromReplica, fromPrimary] = [
+    await evidenceOf(metadata.package_id),
+    await evidenceOf(metadata.package_id, seats, plain),
+  ]
+  assert.deepEqual({ ...fromReplica, generated_at: '' }, { ...fromPrimary, generated_at: '' })
+})
+
+test('[AUD-01] a caller reads its own writes, however busy the primary is', async () => {
+  const { metadata } = await sendPackage(seats, cars)
+  let isWriting = true
+  const load = (async () => {
+    while (isWriting) await sendPackage(cars, seats)
+  })()
+  for (const state of ['received', 'opened', 'failed'] as const) {
+    await sendReceipt(cars, metadata, state)
+    assert.ok(receiptsOf(await evidenceOf(metadata.package_id, cars)).includes(state), state)
+  }
+  isWriting = false
+  await load
+})
+
+test('[AUD-01] with paused replay, evidence is never older than the last acknowledged write', async () => {
+  const { metadata } = await sendPackage(seats, cars)
+  await caughtUp()
+  await evidenceOf(metadata.package_id)
+  await standby`select pg_wal_replay_pause()`
+  try {
+    const used = await countedReads(async () => {
+      for (const state of ['received', 'opened', 'failed'] as const) {
+        await sendReceipt(cars, metadata, state)
+        for (const by of [seats, cars])
+          assert.ok(receiptsOf(await evidenceOf(metadata.package_id, by)).includes(state), state)
+        // The next read checks the replica again instead of skipping it.
+        endPause()
+      }
+      const { metadata: unknownToReplica } = await sendPackage(seats, cars)
+      await evidenceOf(unknownToReplica.package_id)
+    })
+    assert.deepEqual(used, { behind: 7 })
+  } finally {
+    await standby`select pg_wal_replay_resume()`
+  }
+  await caughtUp()
+  assert.deepEqual(await countedReads(() => evidenceOf(metadata.package_id)), { replica: 1 })
+})
+
+test('a standby of another timeline, and a server that is no standby, count as behind', async () => {
+  const { timeline } = await primaryPosition()
+  const has = async (at: Database, on: number) =>
+    (await readReplayState(at, { lsn: '0/1', timeline: on })).hasReplayed
+  assert.deepEqual(
+    [await has(onStandby, timeline), await has(onStandby, timeline + 1), await has(onPrimary, timeline)],
+    [true, false, false],
+  )
+})
+
+test('another database at AEX_DATABASE_READ_URL is never read, and the log says so', async () => {
+  const { metadata } = await sendPackage(seats, cars)
+  await using wrong = await startWith(pair.standbyAdministrationUrl, world)
+  const used = await countedReads(() => evidenceOf(metadata.package_id, seats, wrong), wrong)
+  assert.deepEqual(used, { unavailable: 1 })
+  assert.match(wrong.logged.join(''), /AEX_DATABASE_READ_URL leads to another database/u)
+})
+
+test('a replica that does not answer delays one read by two seconds, and the next one not at all', async (t) => {
+  const sockets: Socket[] = []
+  const server = createServer((socket) => void sockets.push(socket)).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.after(() => {
+    server.close()
+    for (const socket of sockets) socket.destroy()
+  })
+  const { port } = server.address() as AddressInfo
+  const { metadata } = await sendPackage(seats, cars)
+  await using slow = await startWith(`postgres://u:p@127.0.0.1:${port}/d`, world)
+  const timed = async () => {
+    const started = performance.now()
+    await evidenceOf(metadata.package_id, seats, slow)
+    return performance.now() - started
+  }
+  const first = await timed()
+  assert.ok(first > 1_900 && first < 4_000, `${first} ms`)
+  const second = await timed()
+  assert.ok(second < 1_000, `${second} ms`)
+})
+
+test('[AUD-01] evidence outlasts the end of the replica', async () => {
+  const { metadata } = await sendPackage(seats, cars)
+  await caughtUp()
+  await evidenceOf(metadata.package_id)
+  await pair.stopStandby()
+  const used = await countedReads(async () => {
+    for (let i = 0; i < 3; i++) await evidenceOf(metadata.package_id)
+  })
+  assert.deepEqual(used, { unavailable: 3 })
+})
