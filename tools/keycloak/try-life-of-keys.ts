@@ -79,7 +79,6 @@ export async function tryEnd(given: KeycloakWorld, report: TrialTools['report'])
 /** The clock of the exchange differs from that of Keycloak. */
 export async function tryClocks(given: KeycloakWorld, report: TrialTools['report']): Promise<void> {
   const { world, acme, bolt } = given
-  const real = () => new Date().toISOString()
   const at = (seconds: number) => world.clock.set(new Date(Date.now() + seconds * 1_000).toISOString())
   await report.step('clock', 'expiry and clock skew', async () => {
     const token = await freshToken(given)
@@ -91,7 +90,7 @@ export async function tryClocks(given: KeycloakWorld, report: TrialTools['report
       at(TOKEN_SECONDS + SKEW_SECONDS + 5)
       assertRefused(await callWith(given, token), 'access_token_invalid', 'expired')
     } finally {
-      world.clock.set(real())
+      at(0)
     }
     return `expired after ${TOKEN_SECONDS} s and ${SKEW_SECONDS} s of tolerance`
   })
