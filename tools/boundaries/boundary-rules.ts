@@ -78,7 +78,9 @@ export const RESERVED_IMPORTS: readonly (Reserved & { readonly imports: RegExp }
     except: [
       'packages/cli/src/agent/client-variables.ts',
       'packages/cli/src/commands/backup.ts',
+      'packages/cli/src/commands/backup-verify.ts',
       'packages/cli/src/commands/config.ts',
+      'packages/cli/src/commands/master-key.ts',
       'packages/cli/src/commands/migrate.ts',
       'packages/cli/src/commands/restore.ts',
       'packages/cli/src/commands/serve.ts',

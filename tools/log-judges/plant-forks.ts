@@ -15,7 +15,9 @@ import {
   type NoteSigner,
   type ReadTile,
 } from '@agent-exchange/log'
+import type { Queries } from '../../packages/service/src/db/database.ts'
 import { decryptPrivateKey } from '../../packages/service/src/kernel/master-key.ts'
+import { readSecrets } from '../../packages/service/src/kernel/platform-secrets.ts'
 import { askWitness } from '../../packages/service/src/features/transparency-log/witness-client.ts'
 import { isPublished, statusWhen } from './log-under-trial.ts'
 import { readEntries, type WitnessedLog } from './witnessed-log.ts'
@@ -78,7 +80,10 @@ async function stolenKey({ exchange, origin }: WitnessedLog): Promise<NoteSigner
   const [row] = await exchange.sql<{ key_id: string; private_key_encrypted: Uint8Array }[]>`
     select key_id, private_key_encrypted from platform_key where purpose = 'log'`
   assert.ok(row)
-  const text = decryptPrivateKey(exchange.masterKey, row.key_id, row.private_key_encrypted)
+  const queries = exchange.sql as unknown as Queries
+  const { platform_keys: dataKey } = await readSecrets(queries, { current: exchange.masterKey })
+  const text = decryptPrivateKey(dataKey, row.key_id, row.private_key_encrypted)
+  assert.ok(text !== undefined)
   const { d } = JSON.parse(text) as { d: string }
   return noteSigner(origin, SIGNATURE_TYPE.ed25519, decodeBase64url(d))
 }

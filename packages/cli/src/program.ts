@@ -41,6 +41,9 @@ const COMMANDS: readonly Entry[] = [
   serviceEntry('restore', 'Put a backup into AEX_DATA_DIR', async () =>
     (await import('./commands/restore.ts')).restoreCommand(),
   ),
+  serviceEntry('master-key', 'The key that encrypts the private keys of the exchange', async () =>
+    (await import('./commands/master-key.ts')).masterKeyCommand(),
+  ),
   entry('new', 'Write a new protocol object as a template', async () =>
     (await import('./commands/new.ts')).newCommand(),
   ),
@@ -116,7 +119,7 @@ const COMMANDS: readonly Entry[] = [
   entry('log', 'The transparency log: its state, and recovery after a restore', async () =>
     (await import('./commands/operator/transparency-log.ts')).transparencyLogCommand(),
   ),
-  entry('alert', 'Alerts about webhook endpoints and the transparency log', async () =>
+  entry('alert', 'Alerts about webhook endpoints, the transparency log, certificates and keys', async () =>
     (await import('./commands/operator/alert.ts')).alertCommand(),
   ),
   entry('operator', 'Operators of the exchange, and the log of their changes', async () =>

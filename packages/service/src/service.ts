@@ -1,10 +1,8 @@
 import { createSecretKey } from 'node:crypto'
 import { join } from 'node:path'
-import type { Server } from 'node:tls'
-import type { FastifyInstance } from 'fastify'
 import type { Logger } from 'pino'
 import type { Registry } from 'prom-client'
-import { masterKeyOf, showConfig, type Config } from './config/index.ts'
+import { showConfig, withMasterKey, type Config } from './config/index.ts'
 import {
   openDatabase,
   startEmbedded,
@@ -31,7 +29,7 @@ import { startSequencer } from './features/transparency-log/sequencer.ts'
 import { createAgentServer } from './http/agent-server.ts'
 import { createBodyBudget } from './http/body-budget.ts'
 import { createConcurrencyLimit } from './http/concurrency-limit.ts'
-import { certificateReload, type CertificateReload } from './http/certificate-reload.ts'
+import { reloadListeners, type CertificateReload } from './http/certificate-reload.ts'
 import { connectionRules } from './http/connection-rules.ts'
 import type { AgentServerDependencies } from './http/dependencies.ts'
 import { createMetrics } from './http/metrics.ts'
@@ -46,7 +44,8 @@ import type { Context } from './kernel/context.ts'
 import { countActivity } from './kernel/count-activity.ts'
 import { createLog } from './kernel/create-log.ts'
 import { randomId } from './kernel/ids.ts'
-import { deriveSecret } from './kernel/master-key.ts'
+import { masterKeyReload } from './kernel/master-key-reload.ts'
+import { deriveSecret, fingerprint, knownKeys } from './kernel/master-key.ts'
 import { createMutationPipeline, type PipelineObserver } from './kernel/mutation-pipeline.ts'
 import { startPeriodic, type PeriodicTask } from './kernel/periodic.ts'
 import { openPlatformKeys, type PlatformKeys } from './kernel/platform-keys.ts'
@@ -88,8 +87,7 @@ const HOUR_SECONDS = 3_600
 /** Starts everything that one process does: database, migrations, keys, both listeners, periodic work. */
 export async function startService(given: Config, options: ServiceOptions = {}): Promise<RunningService> {
   // Before the database: a key is made only where there is no data yet.
-  const masterKey = masterKeyOf(given)
-  const config = { ...given, masterKey }
+  const config = withMasterKey(given)
   const log = options.log ?? createLog(config.logLevel)
   const progress = options.progress ?? (() => undefined)
   const cleanup = new AsyncDisposableStack()
@@ -141,8 +139,33 @@ async function startListeners(
   cleanup: AsyncDisposableStack,
   { clock, log, metricsOf }: Pick<ServiceOptions, 'metricsOf'> & { clock: Clock; log: Logger },
 ) {
-  const { profile, publicUrl, role, webhook, masterKey } = config
-  const platformKeys = await openPlatformKeys({ db, masterKey, profile, clock, newId: randomId })
+  const { profile, publicUrl, role, webhook } = config
+  const masterKeys = masterKeyReload({ config, db, log })
+  const activity = createActivity(clock)
+  let reload: CertificateReload | undefined
+  const report = cleanup.use(
+    createReport({
+      db,
+      clock,
+      activity,
+      processId: schema.processId,
+      role,
+      codeLevel: schema.codeLevel,
+      tls: () => reload?.used() ?? config.tls,
+      masterKeyIds: () => knownKeys(masterKeys.keys()).map(fingerprint),
+      databaseFolder: config.databaseUrl === undefined ? config.dataDirectory : undefined,
+    }),
+  )
+  // Before the keys are opened: a rotation of the master key asks every process that reports.
+  await report.run()
+  const platformKeys = await openPlatformKeys({
+    db,
+    masterKeys: masterKeys.keys,
+    profile,
+    clock,
+    newId: randomId,
+  })
+  const { secrets } = platformKeys
   const metrics = createMetrics()
   const writes = createWriteMetrics(metrics.registry, db)
   const storage = createStorageMetrics(metrics.registry, { db, clock })
@@ -158,13 +181,12 @@ async function startListeners(
     platform: platformKeys.signer,
     webhookKeys: platformKeys.webhook,
     allowPrivateReceivers: webhook.allowPrivate,
-    macKey: createSecretKey(deriveSecret(masterKey, 'cursors')),
+    macKey: createSecretKey(deriveSecret(secrets.mac(), 'cursors')),
     onPackageState: writes.onPackageState,
   }
   const logKeys = await openLog(db, context, platformKeys)
   const operatorTokenFile = join(config.dataDirectory, 'operator-token')
   await ensureFirstOperator(db, operatorTokenFile, { clock })
-  const activity = createActivity(clock)
   const counters = countActivity(activity)
   const connections = connectionRules(config, log)
   const bodies = createBodyBudget(profile)
@@ -199,6 +221,7 @@ async function startListeners(
     log,
     webhookKeys: platformKeys.webhook,
     rotatingKeys: platformKeys,
+    masterKeys: masterKeys.keys,
     settings: showConfig(config),
     metrics: metricsOf?.(metrics.registry) ?? metrics.registry,
     isReady: () => isReady,
@@ -207,22 +230,10 @@ async function startListeners(
     ...(config.tls && { tls: config.tls }),
   }
   const operator = createOperatorServer(operatorDependencies)
-  openConsole(operator, operatorDependencies, { config, key: deriveSecret(masterKey, 'console') })
+  openConsole(operator, operatorDependencies, { config, key: deriveSecret(secrets.mac(), 'console') })
   const mail = config.smtp && cleanup.use(await openMail(config.smtp))
   const alerts = { db, profile, clock, publicUrl, log, send: mail?.send }
-  const reload = reloadOf(config.tls, agent?.app, operator, log)
-  const report = createReport({
-    db,
-    clock,
-    activity,
-    processId: schema.processId,
-    role,
-    codeLevel: schema.codeLevel,
-    certificate: () => reload?.certificate() ?? config.tls?.certificate,
-    databaseFolder: config.databaseUrl === undefined ? config.dataDirectory : undefined,
-  })
-  cleanup.use(report)
-  await report.run()
+  reload = reloadListeners(config.tls, { agent: agent?.app, operator }, log)
   await agent?.rateLimit.task.run()
   const tasks = [
     ...periodicTasks(db, context, platformKeys, storage.onRetention),
@@ -231,6 +242,7 @@ async function startListeners(
     report,
     schema.task,
     ...(agent ? [agent.rateLimit.task] : []),
+    ...masterKeys.tasks,
     ...(reload ? [reload] : []),
     ...(role === 'api' ? [] : [storage.task]),
   ]
@@ -276,23 +288,6 @@ async function startListeners(
   setReady(true)
   log.info({ agent: agentUrl, operator: operatorUrl, public_url: publicUrl }, 'ready')
   return { urls: { agent: agentUrl, operator: operatorUrl }, operatorTokenFile }
-}
-
-function reloadOf(
-  tls: Config['tls'],
-  agent: FastifyInstance | undefined,
-  operator: FastifyInstance,
-  log: Logger,
-): CertificateReload | undefined {
-  if (!tls?.files) return undefined
-  const { files } = tls
-  const listenerOf = (app: FastifyInstance, verifiesClients: boolean) => ({
-    // With `https` options, Fastify's server is a TLS server; its type does not say so.
-    server: app.server as unknown as Server,
-    verifiesClients,
-  })
-  const listeners = [...(agent ? [listenerOf(agent, true)] : []), listenerOf(operator, false)]
-  return certificateReload({ tls: { ...tls, files }, listeners, log })
 }
 
 async function listenForAgents(

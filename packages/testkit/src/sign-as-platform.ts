@@ -10,17 +10,22 @@ export async function signAsPlatform({ sql, masterKey }: World, statement: objec
     select key_id, private_key_encrypted from platform_key
     where purpose = 'statement' and status = 'active' order by valid_from desc limit 1`
   if (!row) throw new Error('the platform has no statement key')
-  const jwk: unknown = JSON.parse(decrypted(masterKey, row.key_id, row.private_key_encrypted))
+  const [secret] = await sql<{ wrapped: Buffer }[]>`
+    select wrapped from wrapped_secret where name = 'platform_keys'`
+  if (!secret) throw new Error('the platform has no data key')
+  const dataKey = decrypted(masterKey, 'secret wrapping', 'platform_keys', secret.wrapped)
+  const stored = decrypted(dataKey, 'platform private keys', row.key_id, row.private_key_encrypted)
+  const jwk: unknown = JSON.parse(stored.toString('utf8'))
   const key = await importPrivateJwk(jwk, { use: 'signing' })
   return signDetached(statement, { member: 'signature', key, keyId: row.key_id })
 }
 
-function decrypted(masterKey: Uint8Array, keyId: string, stored: Buffer): string {
-  const secret = hkdfSync('sha256', masterKey, '', 'agent-exchange platform private keys', KEY_BYTES)
+function decrypted(key: Uint8Array, purpose: string, context: string, stored: Buffer): Buffer {
+  const secret = hkdfSync('sha256', key, '', `agent-exchange ${purpose}`, KEY_BYTES)
   const nonce = stored.subarray(VERSION_BYTES, VERSION_BYTES + NONCE_BYTES)
   const decipher = createDecipheriv('aes-256-gcm', new Uint8Array(secret), nonce)
-  decipher.setAAD(Buffer.from(keyId))
+  decipher.setAAD(Buffer.from(context))
   decipher.setAuthTag(stored.subarray(-TAG_BYTES))
   const body = stored.subarray(VERSION_BYTES + NONCE_BYTES, -TAG_BYTES)
-  return Buffer.concat([decipher.update(body), decipher.final()]).toString('utf8')
+  return Buffer.concat([decipher.update(body), decipher.final()])
 }

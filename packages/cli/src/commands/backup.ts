@@ -1,5 +1,5 @@
 import { resolve } from 'node:path'
-import { masterKeyOf, type Config } from '@agent-exchange/service/config'
+import { withMasterKey, type Config } from '@agent-exchange/service/config'
 import { backUp, hasDatabase } from '@agent-exchange/service/database'
 import { Command } from 'commander'
 import { CommandFailure } from '../failure.ts'
@@ -51,7 +51,8 @@ async function run(config: Config, to: string, withKeys: boolean) {
   try {
     if (!hasDatabase(dataDirectory)) throw new CommandFailure(`There is no database in ${dataDirectory}.`)
     const now = new Date().toISOString()
-    return await backUp({ dataDirectory, to, masterKey: masterKeyOf(config), withKeys, now, log })
+    const { masterKey, previousMasterKey } = withMasterKey(config)
+    return await backUp({ dataDirectory, to, masterKey, previousMasterKey, withKeys, now, log })
   } catch (error) {
     throw error instanceof CommandFailure ? error : asFailure(error, config)
   }

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { masterKeyFile, masterKeyOf, type Config } from '@agent-exchange/service/config'
-import { fingerprint, restore, type Restored } from '@agent-exchange/service/database'
+import { fingerprint, masterKeyFile, withMasterKey, type Config } from '@agent-exchange/service/config'
+import { restore, type Restored } from '@agent-exchange/service/database'
 import { Command } from 'commander'
 import { asFailure } from '../service-failure.ts'
 import { embeddedConfig } from './backup.ts'
@@ -52,7 +52,9 @@ async function run(config: Config, from: string, force: boolean) {
 /** Whether the configured master key is the key of the backup. */
 function keyState(config: Config, { manifest }: Restored): 'matches' | 'missing' | 'differs' {
   if (!config.masterKey && !existsSync(masterKeyFile(config.dataDirectory))) return 'missing'
-  return fingerprint(masterKeyOf(config)) === manifest.master_key_fingerprint ? 'matches' : 'differs'
+  const { masterKey, previousMasterKey } = withMasterKey(config)
+  const keys = previousMasterKey ? [masterKey, previousMasterKey] : [masterKey]
+  return keys.map(fingerprint).includes(manifest.master_key_fingerprint) ? 'matches' : 'differs'
 }
 
 function print(report: Record<string, string | undefined>, file: string, key: string): void {

@@ -27,6 +27,8 @@ export interface Config {
   readonly databaseUrl: string | undefined
   /** Undefined: no replica. */
   readonly databaseReadUrl: string | undefined
+  /** Folder where the embedded database archives its write-ahead log; an absolute path. */
+  readonly walArchive?: string
   readonly tls: TlsConfig | undefined
   /** Addresses and networks in CIDR notation. */
   readonly trustedProxies: readonly string[]
@@ -36,8 +38,12 @@ export interface Config {
   readonly webhook: WebhookConfig
   readonly role: Role
   readonly workers: number
-  /** 32 bytes. Undefined: `masterKeyOf` reads or generates the one in the data directory. */
+  /** 32 bytes. Undefined: `withMasterKey` reads or generates the one in the data directory. */
   readonly masterKey: Uint8Array | undefined
+  /** Also accepted until the master key has been rotated. */
+  readonly previousMasterKey?: Uint8Array | undefined
+  /** Where the keys came from. The service reads this file again; without it, it keeps the keys. */
+  readonly masterKeyFile?: string
   readonly smtp: SmtpConfig | undefined
   readonly logLevel: LogLevel
   /** They cosign the transparency log; often none. */
@@ -66,6 +72,8 @@ export interface TlsFiles {
 export interface WebhookConfig {
   /** PEM text. */
   readonly ca: string | undefined
+  /** Where the text came from. The service watches this file; without it, it keeps the text. */
+  readonly caFile?: string
   readonly allowPrivate: boolean
 }
 

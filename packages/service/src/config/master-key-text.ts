@@ -1,4 +1,5 @@
-import { SettingError } from './settings-reader.ts'
+import type { MasterKeys } from '../kernel/master-key.ts'
+import { readNamedFile, SettingError } from './settings-reader.ts'
 
 const MASTER_KEY_BYTES = 32
 
@@ -13,4 +14,25 @@ export function parseMasterKey(text: string): Uint8Array {
     )
   }
   return Uint8Array.from(bytes)
+}
+
+/** The current key on the first line, and during a rotation the previous one on the second. */
+function parseMasterKeys(text: string): MasterKeys {
+  const lines = text.split('\n').map((line) => line.trim())
+  const [current, previous, ...others] = lines.filter((line) => line !== '').map(parseMasterKey)
+  if (!current) throw new SettingError('It is empty.')
+  if (others.length > 0)
+    throw new SettingError('It has more than two keys: the current and the previous one.')
+  return { current, previous }
+}
+
+/** @throws {SettingError} that says why the file is unusable */
+export function readMasterKeyFile(file: string): MasterKeys {
+  const text = readNamedFile(file)
+  try {
+    return parseMasterKeys(text)
+  } catch (error) {
+    if (!(error instanceof SettingError)) throw error
+    throw new SettingError(`The file ${file} holds no usable key. ${error.message}`)
+  }
 }

@@ -3,7 +3,9 @@ import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writ
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { masterKeyFile, masterKeyOf, readConfig } from './index.ts'
+import { masterKeyFile, readConfig, withMasterKey, type Config } from './index.ts'
+
+const masterKeyOf = (config: Config) => withMasterKey(config).masterKey
 
 function dataFolder(): Disposable & { path: string } {
   const parent = mkdtempSync(join(tmpdir(), 'aex-key-'))
@@ -33,6 +35,26 @@ test('a missing, world-readable or damaged key is refused and never replaced', (
   mkdirSync(join(data.path, 'postgres', 'cluster'), { recursive: true })
   assert.throws(() => masterKeyOf(config), /a key that is not there\. Put it back/u)
   assert.throws(() => readFileSync(file), /ENOENT/u)
+})
+
+test('a key file holds the current key and, during a rotation, the previous one', () => {
+  using data = dataFolder()
+  mkdirSync(data.path, { recursive: true })
+  const file = join(data.path, 'keys')
+  const [next, former] = ['01'.repeat(32), '02'.repeat(32)]
+  writeFileSync(file, `${next}\n${former}\n`)
+  const env = { AEX_DATA_DIR: data.path, AEX_MASTER_KEY_FILE: file, DATABASE_URL: 'postgres://h/d' }
+  const config = readConfig(env)
+  assert.deepEqual(config.masterKey, new Uint8Array(32).fill(1))
+  assert.deepEqual(config.previousMasterKey, new Uint8Array(32).fill(2))
+  // A worker that is started later reads the file as it is then.
+  writeFileSync(file, `${former}\n`)
+  const later = withMasterKey(config)
+  assert.deepEqual([later.masterKey, later.previousMasterKey], [new Uint8Array(32).fill(2), undefined])
+  writeFileSync(file, `${next}\n${former}\n${next}\n`)
+  assert.throws(() => readConfig(env), /more than two keys/u)
+  writeFileSync(file, next)
+  assert.throws(() => readConfig({ ...env, AEX_MASTER_KEY: former }), /either AEX_MASTER_KEY or/u)
 })
 
 test('a configured key takes precedence and creates no directory', () => {

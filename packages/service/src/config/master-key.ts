@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto'
-import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { hasDatabase } from '../db/embedded/place.ts'
 import { makeDataDirectory } from '../db/embedded/start-lock.ts'
 import { ConfigError } from './config-error.ts'
 import type { Config } from './config.ts'
-import { parseMasterKey } from './master-key-text.ts'
+import { readMasterKeyFile } from './master-key-text.ts'
 import { SettingError } from './settings-reader.ts'
 
 export function masterKeyFile(dataDirectory: string): string {
@@ -13,11 +13,25 @@ export function masterKeyFile(dataDirectory: string): string {
 }
 
 /**
- * The key that encrypts the platform's private keys, from the configuration or the data directory. It is generated only
- * if there is no database yet, because a new key cannot decrypt old data. Call before the embedded database starts.
+ * Completes the configuration with the keys of the key file: the configured one, or that of the data directory. Call
+ * before the embedded database starts.
  */
-export function masterKeyOf({ masterKey, dataDirectory }: Config): Uint8Array {
-  if (masterKey) return masterKey
+export function withMasterKey(config: Config): Config & { readonly masterKey: Uint8Array } {
+  const { masterKey, masterKeyFile: configured, dataDirectory } = config
+  if (masterKey && configured === undefined) return { ...config, masterKey }
+  // A worker process gets the path from the first process, and the file may have changed since.
+  const file = configured ?? ownKeyFile(dataDirectory)
+  try {
+    const { current, previous } = readMasterKeyFile(file)
+    return { ...config, masterKey: current, previousMasterKey: previous, masterKeyFile: file }
+  } catch (error) {
+    if (!(error instanceof SettingError)) throw error
+    throw refused(error.message)
+  }
+}
+
+/** A key is generated only if there is no database yet, because a new key cannot decrypt old data. */
+function ownKeyFile(dataDirectory: string): string {
   makeDataDirectory(dataDirectory)
   const file = masterKeyFile(dataDirectory)
   if (!existsSync(file)) {
@@ -32,12 +46,7 @@ export function masterKeyOf({ masterKey, dataDirectory }: Config): Uint8Array {
   if ((statSync(file).mode & 0o077) !== 0) {
     throw refused(`Others may read ${file}. Set its mode to 0600, and rotate the key if they did.`)
   }
-  try {
-    return parseMasterKey(readFileSync(file, 'utf8').trim())
-  } catch (error) {
-    if (!(error instanceof SettingError)) throw error
-    throw refused(`The file ${file} holds no usable key. ${error.message}`)
-  }
+  return file
 }
 
 /** If two processes start at once, the key of the first one is used. */

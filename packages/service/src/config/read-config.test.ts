@@ -107,7 +107,7 @@ test('every variable is read, including the files that it names', () => {
   assert.deepEqual(config.tls, { ...first, clientCa: first.certificate, files })
   assert.deepEqual(config.trustedProxies, ['10.0.0.5', 'fd00::/8'])
   assert.equal(config.profile['O-15'].maximum_limit, 200)
-  assert.deepEqual(config.webhook, { ca: first.certificate, allowPrivate: true })
+  assert.deepEqual(config.webhook, { ca: first.certificate, caFile: cert, allowPrivate: true })
   assert.deepEqual(
     [config.role, config.workers, config.masterKey?.length, config.smtp?.from],
     ['api', 4, 32, 'Exchange <alerts@exchange.example>'],
@@ -143,6 +143,42 @@ const refusals: [title: string, env: Environment, variable: string, says: RegExp
     /Set DATABASE_URL/u,
   ],
   ['a short master key', { AEX_MASTER_KEY: 'abc' }, 'AEX_MASTER_KEY', /32 random bytes.*base64url.*hex/u],
+  [
+    'a previous master key alone',
+    { AEX_MASTER_KEY_PREVIOUS: MASTER_KEY },
+    'AEX_MASTER_KEY_PREVIOUS',
+    /set AEX_MASTER_KEY too/u,
+  ],
+  [
+    'the same key twice',
+    { AEX_MASTER_KEY: MASTER_KEY, AEX_MASTER_KEY_PREVIOUS: MASTER_KEY },
+    'AEX_MASTER_KEY_PREVIOUS',
+    /the same key/u,
+  ],
+  [
+    'an archive of another server',
+    { DATABASE_URL: 'postgres://h/d', AEX_MASTER_KEY: MASTER_KEY, AEX_WAL_ARCHIVE: '/mnt/wal' },
+    'AEX_WAL_ARCHIVE',
+    /archive_command/u,
+  ],
+  [
+    'an archive beside the database',
+    { AEX_DATA_DIR: '/srv/data', AEX_WAL_ARCHIVE: '/srv/data/wal' },
+    'AEX_WAL_ARCHIVE',
+    /outside AEX_DATA_DIR/u,
+  ],
+  [
+    'an archive that a shell interprets',
+    { AEX_WAL_ARCHIVE: '/mnt/$(id)' },
+    'AEX_WAL_ARCHIVE',
+    /a path of letters/u,
+  ],
+  [
+    'a missing master key file',
+    { AEX_MASTER_KEY_FILE: '/no/such/file' },
+    'AEX_MASTER_KEY_FILE',
+    /there is no such file/u,
+  ],
   [
     'another database',
     { DATABASE_URL: 'mysql://h/d', AEX_MASTER_KEY: MASTER_KEY },

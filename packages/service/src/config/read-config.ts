@@ -3,10 +3,10 @@ import { DEFAULT_PROFILE } from '@agent-exchange/protocol'
 import { listenerUrl, isLoopback, parseHost, parsePort, parseProxies } from './listener-addresses.ts'
 import { ConfigError } from './config-error.ts'
 import { LOG_LEVELS, ROLES, type Config, type SmtpConfig } from './config.ts'
-import { parseMasterKey } from './master-key-text.ts'
 import { readOperatorSignOn } from './operator-sign-on.ts'
 import { readCertificates, readTls } from './pem-files.ts'
 import { readProfile } from './profile-file.ts'
+import { readMasterKeys } from './read-master-keys.ts'
 import { SettingError, settingsReader, type SettingsReader } from './settings-reader.ts'
 import {
   parseConsoleUrl,
@@ -18,6 +18,7 @@ import {
 } from './urls.ts'
 import { readTracing } from './tracing.ts'
 import { defaultOf, type Environment } from './variables.ts'
+import { readWalArchive } from './wal-archive.ts'
 import { readWitnessPolicy } from './witness-policy.ts'
 
 /** Processes on one machine. For more, run replicas. */
@@ -37,6 +38,8 @@ export function readConfig(env: Environment): Config {
   const operatorPort = checked('AEX_OPERATOR_PORT', parsePort) ?? Number(defaultOf('AEX_OPERATOR_PORT'))
   const tls = readTls(settings)
   const usesTls = value('AEX_TLS_CERT') !== undefined
+  const webhookCa = value('AEX_WEBHOOK_CA')
+  const walArchive = readWalArchive(settings)
   const config: Config = {
     host,
     port,
@@ -49,17 +52,19 @@ export function readConfig(env: Environment): Config {
     dataDirectory: resolve(value('AEX_DATA_DIR') ?? defaultOf('AEX_DATA_DIR')),
     databaseUrl: checked('DATABASE_URL', parseDatabaseUrl),
     databaseReadUrl: checked('AEX_DATABASE_READ_URL', parseDatabaseUrl),
+    ...(walArchive !== undefined && { walArchive }),
     tls,
     trustedProxies: checked('AEX_TRUSTED_PROXIES', parseProxies) ?? [],
     issuer: checked('AEX_ISSUER', parseIssuer),
     profile: checked('AEX_PROFILE', readProfile) ?? DEFAULT_PROFILE,
     webhook: {
       ca: checked('AEX_WEBHOOK_CA', readCertificates),
+      ...(webhookCa !== undefined && { caFile: resolve(webhookCa) }),
       allowPrivate: checked('AEX_WEBHOOK_ALLOW_PRIVATE', parseFlag) ?? false,
     },
     role: checked('AEX_ROLE', oneOf(ROLES)) ?? 'all',
     workers: checked('AEX_WORKERS', parseWorkers) ?? 1,
-    masterKey: checked('AEX_MASTER_KEY', parseMasterKey),
+    ...readMasterKeys(settings),
     smtp: readSmtp(settings),
     logLevel: checked('AEX_LOG_LEVEL', oneOf(LOG_LEVELS)) ?? 'info',
     witnesses: checked('AEX_WITNESS_POLICY', readWitnessPolicy) ?? [],
@@ -67,12 +72,6 @@ export function readConfig(env: Environment): Config {
   }
   rejectOpenListeners(config, settings)
   rejectSharedListener(config, settings)
-  if (value('DATABASE_URL') && !value('AEX_MASTER_KEY')) {
-    settings.reject(
-      'AEX_MASTER_KEY',
-      'Set it together with DATABASE_URL: every replica needs the same 32 bytes, as base64url or hex.',
-    )
-  }
   if (value('AEX_DATABASE_READ_URL') && !value('DATABASE_URL')) {
     settings.reject(
       'AEX_DATABASE_READ_URL',

@@ -18,6 +18,7 @@ export function showConfig(config: Config): { readonly name: VariableName; reado
       config.databaseUrl === undefined ? 'the embedded database' : hidePassword(config.databaseUrl),
     AEX_DATABASE_READ_URL:
       config.databaseReadUrl === undefined ? 'no replica' : hidePassword(config.databaseReadUrl),
+    AEX_WAL_ARCHIVE: config.walArchive ?? 'no archive',
     AEX_TLS_CERT: tls ? 'set' : 'no TLS',
     AEX_TLS_CLIENT_CA: tls?.clientCa === undefined ? 'no client certificates' : 'set',
     AEX_TRUSTED_PROXIES: trustedProxies.join(', ') || 'none',
@@ -26,6 +27,8 @@ export function showConfig(config: Config): { readonly name: VariableName; reado
     AEX_WEBHOOK_ALLOW_PRIVATE: String(webhook.allowPrivate),
     AEX_ROLE: config.role,
     AEX_WORKERS: String(config.workers),
+    AEX_MASTER_KEY_FILE: config.masterKeyFile ?? 'none',
+    AEX_MASTER_KEY_PREVIOUS: config.previousMasterKey ? 'set' : 'none',
     AEX_SMTP_URL: smtp ? hidePassword(smtp.url) : 'no mail',
     AEX_ALERT_FROM: smtp?.from ?? 'no mail',
     AEX_LOG_LEVEL: config.logLevel,

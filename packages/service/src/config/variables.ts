@@ -62,6 +62,12 @@ export const VARIABLES = [
     meaning: 'streaming replica of DATABASE_URL that serves pages of skills and evidence',
     default: 'no replica',
   },
+  {
+    name: 'AEX_WAL_ARCHIVE',
+    meaning:
+      'folder where the embedded database archives its write-ahead log, for recovery to a point in time; not in AEX_DATA_DIR',
+    default: 'no archive',
+  },
   { name: 'AEX_TLS_CERT', meaning: 'certificate chain of both listeners (PEM file)', default: 'no TLS' },
   { name: 'AEX_TLS_KEY', meaning: 'private key of AEX_TLS_CERT (PEM file)', default: 'no TLS' },
   {
@@ -103,6 +109,18 @@ export const VARIABLES = [
     meaning: "encrypts the platform's private keys: 32 bytes as base64url or hex; required with DATABASE_URL",
     default: 'generated into AEX_DATA_DIR/master-key',
     secret: true,
+  },
+  {
+    name: 'AEX_MASTER_KEY_PREVIOUS',
+    meaning: 'the former master key, until `aex master-key rotate` has replaced it',
+    default: 'none',
+    secret: true,
+  },
+  {
+    name: 'AEX_MASTER_KEY_FILE',
+    meaning:
+      'file with the master key, instead of AEX_MASTER_KEY; a second line holds the previous key; it is read again when it changes',
+    default: 'none',
   },
   {
     name: 'AEX_SMTP_URL',

@@ -48,7 +48,13 @@ async function startWorker(
   const { profile } = created
   const { clock, masterKey } = world
   const own = open(worker)
-  const keys = await openPlatformKeys({ db: own, masterKey, profile, clock, newId: randomId })
+  const keys = await openPlatformKeys({
+    db: own,
+    masterKeys: () => ({ current: masterKey }),
+    profile,
+    clock,
+    newId: randomId,
+  })
   const engine = startDelivery({
     db: own,
     openListener: () => open(worker),

@@ -31,7 +31,13 @@ async function startEngine(drainMs: number) {
     openDatabase({ target: world.databaseUrl, maximumConnections: 4, applicationName: 'engine' })
   const db = open()
   const { clock, masterKey } = world
-  const keys = await openPlatformKeys({ db, masterKey, profile, clock, newId: randomId })
+  const keys = await openPlatformKeys({
+    db,
+    masterKeys: () => ({ current: masterKey }),
+    profile,
+    clock,
+    newId: randomId,
+  })
   const engine = startDelivery({
     db,
     openListener: open,

@@ -105,7 +105,7 @@ test('a changed certificate is used for new connections, and open ones go on', a
   assert.notEqual(serialOf(after), serialOf(before))
   assert.match(await answerOn(before), /200 OK/u)
   assert.match(await answerOn(after), /200 OK/u)
-  assert.equal(world.reload.certificate(), second.certificate)
+  assert.equal(world.reload.used().certificate, second.certificate)
   await run(world.reload)
   assert.deepEqual(
     world.logged.map(({ level }) => level),

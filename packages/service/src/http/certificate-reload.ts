@@ -1,4 +1,5 @@
 import { createSecureContext, type SecureContextOptions, type Server } from 'node:tls'
+import type { FastifyInstance } from 'fastify'
 import type { Logger } from 'pino'
 import { readTlsFiles, SettingError, type TlsConfig, type TlsFiles } from '../config/index.ts'
 import type { PeriodicTask } from '../kernel/periodic.ts'
@@ -14,8 +15,8 @@ interface CertificateReloadSettings {
 }
 
 export interface CertificateReload extends PeriodicTask {
-  /** PEM text of the certificate chain in use. */
-  readonly certificate: () => string
+  /** PEM text of what the listeners use now. */
+  readonly used: () => TlsConfig
 }
 
 /**
@@ -40,7 +41,7 @@ export function certificateReload({ tls, listeners, log }: CertificateReloadSett
   return {
     name: 'certificate reload',
     everySeconds: EVERY_SECONDS,
-    certificate: () => used.certificate,
+    used: () => used,
     async run() {
       try {
         const next = readTlsFiles(tls.files)
@@ -59,6 +60,23 @@ export function certificateReload({ tls, listeners, log }: CertificateReloadSett
       }
     },
   }
+}
+
+/** For the listeners of a service. Undefined: there is no TLS, or its text did not come from files. */
+export function reloadListeners(
+  tls: TlsConfig | undefined,
+  { agent, operator }: { readonly agent: FastifyInstance | undefined; readonly operator: FastifyInstance },
+  log: CertificateReloadSettings['log'],
+): CertificateReload | undefined {
+  if (!tls?.files) return undefined
+  const { files } = tls
+  const listenerOf = (app: FastifyInstance, verifiesClients: boolean) => ({
+    // With `https` options, Fastify's server is a TLS server; its type does not say so.
+    server: app.server as unknown as Server,
+    verifiesClients,
+  })
+  const listeners = [...(agent ? [listenerOf(agent, true)] : []), listenerOf(operator, false)]
+  return certificateReload({ tls: { ...tls, files }, listeners, log })
 }
 
 function contextOptions(

@@ -104,7 +104,7 @@ export function statementKeyDirectory({ profile, newId, vault }: DirectorySettin
           const thumbprint = await jwkThumbprint(publicJwk)
           const purpose = 'aex-key-introduction'
           const about = canonicalBytes({ purpose, organization_id, agent_id, use: 'signing', thumbprint })
-          const introducer = await importPrivateJwk(vault.privateJwk(predecessor), { use: 'signing' })
+          const introducer = await importPrivateJwk(await vault.privateJwk(predecessor), { use: 'signing' })
           return `key_${thumbprint}.${encodeBase64url(await signEs256(introducer, about))}`
         }),
     },

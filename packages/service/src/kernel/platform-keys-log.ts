@@ -3,18 +3,18 @@ import { encodeBase64url } from '@agent-exchange/crypto'
 import { noteSigner, SIGNATURE_TYPE } from '@agent-exchange/log'
 import { secondsAfter } from './clock.ts'
 import type { NewId } from './ids.ts'
-import { encryptPrivateKey } from './master-key.ts'
 import type { KeyVault } from './platform-keys-vault.ts'
+import type { PlatformSecrets } from './platform-secrets.ts'
 
 const SEED_BYTES = 32
 /** The name of a key is part of its signatures, not of the key. */
 const ANY_NAME = 'log'
 
 /** Makes Ed25519 keys for checkpoints: witnesses accept no others. */
-export function logKeyVault(masterKey: Uint8Array, newId: NewId, { privateJwk }: KeyVault): KeyVault {
+export function logKeyVault(secrets: PlatformSecrets, newId: NewId, { privateJwk }: KeyVault): KeyVault {
   return {
     privateJwk,
-    async newKey({ purpose, validFrom, validitySeconds, now }) {
+    async newKey(tx, { purpose, validFrom, validitySeconds, now }) {
       const seed = randomBytes(SEED_BYTES)
       const { key } = await noteSigner(ANY_NAME, SIGNATURE_TYPE.ed25519, seed)
       const keyId = newId('key')
@@ -24,7 +24,7 @@ export function logKeyVault(masterKey: Uint8Array, newId: NewId, { privateJwk }:
         key_id: keyId,
         purpose,
         public_jwk: JSON.stringify(publicJwk),
-        private_key_encrypted: encryptPrivateKey(masterKey, keyId, secret),
+        private_key_encrypted: await secrets.encrypt(tx, keyId, secret),
         valid_from: validFrom,
         valid_until: secondsAfter(validFrom, validitySeconds),
         status: 'active',

@@ -91,7 +91,7 @@ export function rotatingKeys(settings: RotatingKeySettings): RotatingKeys {
   async function make(tx: Transaction, validFrom: string, now: string, predecessor?: PlatformKeyRow) {
     const wanted = { purpose, validFrom, validitySeconds: LONG_VALIDITY_SECONDS, now }
     const named = keyIdOf?.(predecessor)
-    const row = await vault.newKey({ ...wanted, ...(named && { keyIdOf: named }) })
+    const row = await vault.newKey(tx, { ...wanted, ...(named && { keyIdOf: named }) })
     await insertKey(tx, row)
     const until = secondsAfter(validFrom, KEYS_FRESH_MS / 1_000 + times.keepSeconds)
     await retireOthers(tx, { purpose, keep: row.key_id, until })
@@ -127,7 +127,7 @@ export function rotatingKeys(settings: RotatingKeySettings): RotatingKeys {
     },
     async ensure(tx, now) {
       const rows = await listUsableKeys(tx, purpose, now)
-      for (const row of rows) vault.privateJwk(row)
+      for (const row of rows) await vault.privateJwk(row)
       return rows.length > 0 ? rows : [await make(tx, tolerant(now), now)]
     },
   }

@@ -106,6 +106,27 @@ export async function insertKey(tx: Transaction, row: PlatformKeyRow): Promise<v
        ${row.valid_until}, ${row.status}, ${row.created_at}, ${row.standby})`
 }
 
+export type EncryptedKey = Pick<PlatformKeyRow, 'key_id' | 'private_key_encrypted'>
+
+/** The private part of every key, whatever its status. */
+export async function listEncryptedKeys(tx: Transaction): Promise<EncryptedKey[]> {
+  return tx<EncryptedKey[]>`select key_id, private_key_encrypted from platform_key order by key_id`
+}
+
+export async function findEncryptedKey(queries: Queries): Promise<EncryptedKey | undefined> {
+  const [row] = await queries<EncryptedKey[]>`
+    select key_id, private_key_encrypted from platform_key order by created_at desc, key_id limit 1`
+  return row
+}
+
+export async function replaceEncrypted(
+  tx: Transaction,
+  { key_id, private_key_encrypted }: EncryptedKey,
+): Promise<void> {
+  await tx`
+    update platform_key set private_key_encrypted = ${Buffer.from(private_key_encrypted)} where key_id = ${key_id}`
+}
+
 /** Active keys but `keep` and standby keys become retiring, and end at the given time or earlier. */
 export async function retireOthers(
   tx: Transaction,

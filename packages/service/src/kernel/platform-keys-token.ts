@@ -25,14 +25,14 @@ export function tokenKeySource(token: RotatingKeys, vault: KeyVault): TokenKeySo
   return async (keyId) => {
     const { keys, version } = await token.current(keyId)
     if (opened?.version === version) return opened
-    opened = {
-      version,
-      keys: keys.map((row) => ({
+    const next = await Promise.all(
+      keys.map(async (row) => ({
         keyId: row.key_id,
         publicJwk: publicJwkOf(row),
-        privateJwk: vault.privateJwk(row),
+        privateJwk: await vault.privateJwk(row),
       })),
-    }
+    )
+    opened = { version, keys: next }
     return opened
   }
 }

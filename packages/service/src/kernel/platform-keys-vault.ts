@@ -1,8 +1,9 @@
 import { generateKeyPair, type PrivateJwk, type PublicJwk } from '@agent-exchange/crypto'
+import type { Transaction } from '../db/database.ts'
 import { secondsAfter } from './clock.ts'
 import type { NewId } from './ids.ts'
-import { decryptPrivateKey, encryptPrivateKey } from './master-key.ts'
 import type { PlatformKeyPurpose, PlatformKeyRow } from './platform-keys-store.ts'
+import type { PlatformSecrets } from './platform-secrets.ts'
 
 export interface NewKey {
   readonly purpose: PlatformKeyPurpose
@@ -14,22 +15,23 @@ export interface NewKey {
   readonly keyIdOf?: (publicJwk: PublicJwk) => Promise<string>
 }
 
-/** Makes and decrypts private keys. It alone holds the master key. */
+/** Makes and decrypts private keys. */
 export interface KeyVault {
-  newKey(wanted: NewKey): Promise<PlatformKeyRow>
-  privateJwk(row: PlatformKeyRow): PrivateJwk
+  /** Call it under the lock of platform keys, so that a rotation of the master key does not miss the new key. */
+  newKey(tx: Transaction, wanted: NewKey): Promise<PlatformKeyRow>
+  privateJwk(row: PlatformKeyRow): Promise<PrivateJwk>
 }
 
-export function keyVault(masterKey: Uint8Array, newId: NewId): KeyVault {
+export function keyVault(secrets: PlatformSecrets, newId: NewId): KeyVault {
   return {
-    async newKey({ purpose, validFrom, validitySeconds, now, standby = false, keyIdOf }) {
+    async newKey(tx, { purpose, validFrom, validitySeconds, now, standby = false, keyIdOf }) {
       const { publicKey, privateJwk } = await generateKeyPair('signing')
       const keyId = (await keyIdOf?.(publicKey.jwk)) ?? newId('key')
       return {
         key_id: keyId,
         purpose,
         public_jwk: JSON.stringify(publicKey.jwk),
-        private_key_encrypted: encryptPrivateKey(masterKey, keyId, JSON.stringify(privateJwk)),
+        private_key_encrypted: await secrets.encrypt(tx, keyId, JSON.stringify(privateJwk)),
         valid_from: validFrom,
         valid_until: secondsAfter(validFrom, validitySeconds),
         status: 'active',
@@ -39,7 +41,6 @@ export function keyVault(masterKey: Uint8Array, newId: NewId): KeyVault {
         standby,
       }
     },
-    privateJwk: (row) =>
-      JSON.parse(decryptPrivateKey(masterKey, row.key_id, row.private_key_encrypted)) as PrivateJwk,
+    privateJwk: async (row) => JSON.parse(await secrets.decrypt(row)) as PrivateJwk,
   }
 }

@@ -71,13 +71,13 @@ export function webhookKeys(profile: DeploymentProfile, vault: KeyVault): Webhoo
     if (!row || !hasStarted(row, now)) return undefined
     const cached = opened.get(keyId)
     if (cached) return cached
-    const key = await importPrivateJwk(vault.privateJwk(row), { use: 'signing' })
+    const key = await importPrivateJwk(await vault.privateJwk(row), { use: 'signing' })
     opened.set(keyId, { key, keyId })
     return { key, keyId }
   }
 
   async function insertNew(tx: Transaction, validFrom: string, { now, standby }: Made) {
-    const row = await vault.newKey({ purpose: 'webhook', validFrom, validitySeconds, now, standby })
+    const row = await vault.newKey(tx, { purpose: 'webhook', validFrom, validitySeconds, now, standby })
     await insertKey(tx, row)
     return row
   }

@@ -28,7 +28,7 @@ async function freshDatabase(): Promise<Database> {
 
 function open(db: Database, { now = START, profile = DEFAULT_PROFILE, key = masterKey } = {}) {
   const clock: Clock = { now: () => now, monotonicMilliseconds: () => 0 }
-  return openPlatformKeys({ db, masterKey: key, profile, clock, newId: randomId })
+  return openPlatformKeys({ db, masterKeys: () => ({ current: key }), profile, clock, newId: randomId })
 }
 
 function profileWith(rotation: Partial<DeploymentProfile['O-38']>): DeploymentProfile {

@@ -6,6 +6,7 @@ import { lockNames } from './named-locks.ts'
 import { inTransaction } from '../db/transaction.ts'
 import { type Clock, DAY_SECONDS } from './clock.ts'
 import type { NewId } from './ids.ts'
+import type { MasterKeys } from './master-key.ts'
 import { logPlatformKeys, type PlatformAgent } from './platform-key-events.ts'
 import { statementKeyDirectory } from './platform-keys-identity.ts'
 import { logKeyVault } from './platform-keys-log.ts'
@@ -14,6 +15,7 @@ import { listUsableKeys, type PlatformKeyRow } from './platform-keys-store.ts'
 import { tokenKeySource, type TokenKeySource } from './platform-keys-token.ts'
 import { type KeyVault, keyVault } from './platform-keys-vault.ts'
 import { PLATFORM_KEYS_LOCK, type WebhookKeys, webhookKeys } from './platform-keys-webhook.ts'
+import { type PlatformSecrets, platformSecrets } from './platform-secrets.ts'
 import type { PlatformSigner } from './platform-signer.ts'
 
 const MAXIMUM_OPENED_KEYS = 16
@@ -29,12 +31,14 @@ export interface PlatformKeys {
   /** Ed25519 keys that sign checkpoints of the transparency log; all usable ones sign. */
   readonly log: RotatingKeys
   /** The private part of a log key. */
-  readonly openLogKey: (row: PlatformKeyRow) => Uint8Array
+  readonly openLogKey: (row: PlatformKeyRow) => Promise<Uint8Array>
+  readonly secrets: PlatformSecrets
 }
 
 export interface PlatformKeySettings {
   readonly db: Database
-  readonly masterKey: Uint8Array
+  /** Those that the process has now: a key file may change. */
+  readonly masterKeys: () => MasterKeys
   readonly profile: DeploymentProfile
   readonly clock: Clock
   readonly newId: NewId
@@ -45,9 +49,10 @@ export interface PlatformKeySettings {
  * keys; a wrong master key is a MasterKeyError.
  */
 export async function openPlatformKeys(settings: PlatformKeySettings): Promise<PlatformKeys> {
-  const { db, masterKey, profile, clock, newId } = settings
+  const { db, masterKeys, profile, clock, newId } = settings
   const now = clock.now()
-  const vault = keyVault(masterKey, newId)
+  const secrets = platformSecrets({ db, masterKeys })
+  const vault = keyVault(secrets, newId)
   const platform = { agentId: profile['O-42'].agent_id, newId }
   const webhook = loggedWebhookKeys(webhookKeys(profile, vault), platform)
   const { access_token_seconds, clock_skew_seconds, key_lead_seconds } = profile['O-08']
@@ -60,7 +65,7 @@ export async function openPlatformKeys(settings: PlatformKeySettings): Promise<P
   })
   const log = rotatingKeys({
     ...common,
-    vault: logKeyVault(masterKey, newId, vault),
+    vault: logKeyVault(secrets, newId, vault),
     purpose: 'log',
     times: { leadSeconds: 0, keepSeconds: profile['O-07'].transparency_key_overlap_days * DAY_SECONDS },
     onChanged: (tx, at) => logPlatformKeys(tx, platform, at),
@@ -74,8 +79,9 @@ export async function openPlatformKeys(settings: PlatformKeySettings): Promise<P
   })
   await inTransaction(db, async (tx) => {
     await lockNames(tx, 'key', [PLATFORM_KEYS_LOCK])
-    // Every stored key must decrypt before a key is added, or one database would hold keys of two master keys.
-    for (const row of await listUsableKeys(tx, 'webhook', now)) vault.privateJwk(row)
+    await secrets.open(tx, now)
+    // Every stored key must decrypt before a key is added, or one database would hold keys of two data keys.
+    for (const row of await listUsableKeys(tx, 'webhook', now)) await vault.privateJwk(row)
     await directory.ensureIdentity(tx, now)
     await token.ensure(tx, now)
     await log.ensure(tx, now)
@@ -90,7 +96,8 @@ export async function openPlatformKeys(settings: PlatformKeySettings): Promise<P
     token,
     statement,
     log,
-    openLogKey: (row) => decodeBase64url(vault.privateJwk(row).d),
+    openLogKey: async (row) => decodeBase64url((await vault.privateJwk(row)).d),
+    secrets,
   }
 }
 
@@ -116,6 +123,10 @@ function loggedWebhookKeys(keys: WebhookKeys, platform: PlatformAgent): WebhookK
   }
 }
 
+async function openKey(vault: KeyVault, row: PlatformKeyRow): Promise<PrivateKey> {
+  return importPrivateJwk(await vault.privateJwk(row), { use: 'signing' })
+}
+
 function platformSigner(statement: RotatingKeys, vault: KeyVault): PlatformSigner {
   // The key material of an id never changes.
   const opened = new LRUCache<string, Promise<PrivateKey>>({ max: MAXIMUM_OPENED_KEYS })
@@ -124,7 +135,10 @@ function platformSigner(statement: RotatingKeys, vault: KeyVault): PlatformSigne
       const [row] = (await statement.current()).keys
       if (!row) throw new Error('There is no statement key.')
       let key = opened.get(row.key_id)
-      if (!key) opened.set(row.key_id, (key = importPrivateJwk(vault.privateJwk(row), { use: 'signing' })))
+      if (!key) {
+        opened.set(row.key_id, (key = openKey(vault, row)))
+        key.catch(() => opened.delete(row.key_id))
+      }
       return signDetached(content, { member, key: await key, keyId: row.key_id })
     },
   }

@@ -26,7 +26,14 @@ async function freshDatabase(): Promise<Database> {
 async function replicas(db: Database) {
   const time = { now: START }
   const clock: Clock = { now: () => time.now, monotonicMilliseconds: () => Date.parse(time.now) }
-  const open = () => openPlatformKeys({ db, masterKey, profile: DEFAULT_PROFILE, clock, newId: randomId })
+  const open = () =>
+    openPlatformKeys({
+      db,
+      masterKeys: () => ({ current: masterKey }),
+      profile: DEFAULT_PROFILE,
+      clock,
+      newId: randomId,
+    })
   return { time, one: await open(), replica: await open() }
 }
 

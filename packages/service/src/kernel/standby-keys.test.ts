@@ -23,7 +23,7 @@ async function freshDatabase(): Promise<Database> {
 
 function open(db: Database, { now = START, profile = DEFAULT_PROFILE } = {}) {
   const clock: Clock = { now: () => now, monotonicMilliseconds: () => 0 }
-  return openPlatformKeys({ db, masterKey, profile, clock, newId: randomId })
+  return openPlatformKeys({ db, masterKeys: () => ({ current: masterKey }), profile, clock, newId: randomId })
 }
 
 function profileWith(rotation: Partial<DeploymentProfile['O-38']>): DeploymentProfile {

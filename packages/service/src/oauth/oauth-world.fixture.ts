@@ -76,7 +76,13 @@ export async function startExchange(db: Database, options: ExchangeOptions = {})
   const profile = profileOf(options.profile)
   const listener = await listen(authority)
   const publicUrl = options.publicUrl ?? listener.url
-  const keys = await openPlatformKeys({ db, masterKey: MASTER_KEY, profile, clock, newId: randomId })
+  const keys = await openPlatformKeys({
+    db,
+    masterKeys: () => ({ current: MASTER_KEY }),
+    profile,
+    clock,
+    newId: randomId,
+  })
   const certificateOf = createCertificateReader({ trustedProxies })
   const refusals: TokenRefusal[] = []
   const failures: unknown[] = []

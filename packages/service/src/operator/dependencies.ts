@@ -2,6 +2,7 @@ import type { Database } from '../db/database.ts'
 import type { BodyBudget } from '../http/body-budget.ts'
 import type { ConnectionRules } from '../http/connection-limit.ts'
 import type { Context } from '../kernel/context.ts'
+import type { MasterKeys } from '../kernel/master-key.ts'
 import type { RotatingKeys } from '../kernel/platform-keys-rotating.ts'
 import type { WebhookKeys } from '../kernel/platform-keys-webhook.ts'
 
@@ -16,6 +17,8 @@ export interface OperatorDependencies {
   readonly rotatingKeys: Readonly<
     Record<'token' | 'statement' | 'log', Pick<RotatingKeys, 'rotate' | 'list' | 'revoke'>>
   >
+  /** The master keys that this process has now. */
+  readonly masterKeys: () => MasterKeys
   /** The running configuration, without secrets. */
   readonly settings: readonly { readonly name: string; readonly value: string }[]
   /** Compatible with a prom-client registry. */

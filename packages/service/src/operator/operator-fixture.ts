@@ -47,6 +47,7 @@ export async function startOperatorPlane(db: Database, changes: Partial<Operator
       revoke: notUsed,
       currentKeyId: notUsed,
     },
+    masterKeys: () => ({ current: new Uint8Array(32) }),
     rotatingKeys: { token: NO_KEYS, statement: NO_KEYS, log: NO_KEYS },
     settings: [],
     metrics: { contentType: 'text/plain; version=0.0.4', metrics: () => Promise.resolve('aex_up 1\n') },

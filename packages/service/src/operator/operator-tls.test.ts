@@ -29,6 +29,7 @@ test('with a certificate the operator API accepts TLS only', async () => {
     context: handMadeContext(),
     log: { error: () => undefined },
     webhookKeys: NO_KEYS,
+    masterKeys: () => ({ current: new Uint8Array(32) }),
     rotatingKeys: { token: NO_KEYS, statement: NO_KEYS, log: NO_KEYS },
     settings: [],
     metrics: { contentType: 'text/plain', metrics: () => Promise.resolve('') },

@@ -23,6 +23,7 @@ export interface OperatorCall<Input> {
   readonly context: Context
   readonly webhookKeys: OperatorDependencies['webhookKeys']
   readonly rotatingKeys: OperatorDependencies['rotatingKeys']
+  readonly masterKeys: OperatorDependencies['masterKeys']
   readonly settings: OperatorDependencies['settings']
 }
 

@@ -37,7 +37,7 @@ export async function runRoute<Input, Answer extends object>(
 function callOf<Input>(
   { validate }: Pick<ReadRoute, 'validate'>,
   { operator, params, input }: RouteRequest,
-  { context, webhookKeys, rotatingKeys, settings }: OperatorDependencies,
+  { context, webhookKeys, rotatingKeys, masterKeys, settings }: OperatorDependencies,
 ): OperatorCall<Input> {
   // No identifier contains control characters, and PostgreSQL rejects NUL.
   if (Object.values(params).some((value) => CONTROL_CHARACTER.test(value))) {
@@ -54,6 +54,7 @@ function callOf<Input>(
     context,
     webhookKeys,
     rotatingKeys,
+    masterKeys,
     settings,
   }
 }

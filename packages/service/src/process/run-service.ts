@@ -1,4 +1,4 @@
-import { masterKeyOf, type Config } from '../config/index.ts'
+import { withMasterKey, type Config } from '../config/index.ts'
 import { addressOf, startEmbedded } from '../db/index.ts'
 import type { RunningService, ServiceOptions } from '../service.ts'
 import { startWorkerPool } from './worker-pool.ts'
@@ -13,7 +13,7 @@ const SPARE_CONNECTIONS = 50
  */
 export async function runService(config: Config, options: ServiceOptions = {}): Promise<RunningService> {
   // Before the database: a key is made only where there is no data yet.
-  const complete = { ...config, masterKey: masterKeyOf(config) }
+  const complete = withMasterKey(config)
   return config.workers === 1 ? runHere(complete, options) : runWorkers(complete, options)
 }
 

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseFailure } from '../database-errors.ts'
@@ -17,15 +16,11 @@ export interface BackupManifest {
   readonly format: typeof BACKUP_FORMAT
   readonly made_at: string
   readonly postgresql_major: string
-  /** Tells keys apart without giving one away. */
+  /** Of the master key that opens the database. */
   readonly master_key_fingerprint: string
   readonly with_keys: boolean
   readonly directories: readonly string[]
   readonly files: readonly ({ readonly path: string } & CopiedFile)[]
-}
-
-export function fingerprint(masterKey: Uint8Array): string {
-  return createHash('sha256').update(masterKey).digest('hex').slice(0, 16)
 }
 
 export function readManifest(backup: string): BackupManifest {

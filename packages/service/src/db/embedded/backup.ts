@@ -3,10 +3,11 @@ import { copyFile, mkdir, open, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { openDatabase, type SocketTarget } from '../database.ts'
 import { DatabaseFailure } from '../database-errors.ts'
+import { fingerprint } from '../../kernel/master-key.ts'
+import { wrappingKeyId } from '../../kernel/platform-secrets.ts'
 import {
   BACKUP_FORMAT,
   CLUSTER_FOLDER,
-  fingerprint,
   KEY_FILES,
   KEYS_FOLDER,
   MANIFEST_FILE,
@@ -17,7 +18,7 @@ import { copyCluster, type Copied } from './copy-cluster.ts'
 import { copyHashed, describe, syncFolder } from './hashed-copy.ts'
 import { readServerFile } from './leftover-server.ts'
 import { hasDatabase, preparePlace } from './place.ts'
-import { startEmbedded } from './start-embedded.ts'
+import { SERVICE_ROLE, startEmbedded } from './start-embedded.ts'
 import { lockHolder } from './start-lock.ts'
 
 export interface BackupOptions {
@@ -25,6 +26,8 @@ export interface BackupOptions {
   /** A folder that is not there yet, or empty. */
   readonly to: string
   readonly masterKey: Uint8Array
+  /** Configured as well while the master key is being rotated. */
+  readonly previousMasterKey?: Uint8Array | undefined
   /** Puts the master key and the operator token beside the data; whoever has the backup then has everything. */
   readonly withKeys: boolean
   readonly now: string
@@ -42,7 +45,8 @@ export async function backUp(options: BackupOptions): Promise<BackupManifest> {
     throw new DatabaseFailure(`${to} is not empty. Name a new folder for the backup.`)
   }
   await mkdir(to, { recursive: true, mode: 0o700 })
-  if (lockHolder(dataDirectory) !== undefined) return writeBackup(options, runningServer(dataDirectory))
+  const running = runningServer(dataDirectory)
+  if (running) return writeBackup(options, running)
   await using server = await startEmbedded({ dataDirectory, log })
   return await writeBackup(options, { cluster: server.location, target: server.administration })
 }
@@ -53,7 +57,8 @@ interface Source {
 }
 
 /** The server of the running service, by what it says of itself in its own folder. */
-export function runningServer(dataDirectory: string): Source {
+export function runningServer(dataDirectory: string): Source | undefined {
+  if (lockHolder(dataDirectory) === undefined) return undefined
   const { cluster, passwordFile } = preparePlace(dataDirectory, () => undefined)
   const { socketDirectory, port, isReady } = readServerFile(cluster)
   if (!isReady) throw new DatabaseFailure('The database is starting or stopping. Try again in a moment.')
@@ -69,13 +74,25 @@ async function writeBackup(options: BackupOptions, { cluster, target }: Source):
     format: BACKUP_FORMAT,
     made_at: now,
     postgresql_major: readFileSync(join(to, CLUSTER_FOLDER, 'PG_VERSION'), 'utf8').trim(),
-    master_key_fingerprint: fingerprint(masterKey),
+    master_key_fingerprint: (await neededKey(target)) ?? fingerprint(masterKey),
     with_keys: withKeys,
     ...copied,
   }
   await writeDurably(join(to, MANIFEST_FILE), `${JSON.stringify(manifest, undefined, 1)}\n`)
   await syncFolder(to)
   return manifest
+}
+
+/** During a rotation the database may need either of the configured keys. */
+async function neededKey(target: SocketTarget): Promise<string | undefined> {
+  const service = { ...target, database: SERVICE_ROLE }
+  const db = openDatabase({ target: service, maximumConnections: 1, applicationName: 'aex backup' })
+  try {
+    const [table] = await db<{ name: string | null }[]>`select to_regclass('wrapped_secret')::text as name`
+    return table?.name == null ? undefined : await wrappingKeyId(db)
+  } finally {
+    await db.end()
+  }
 }
 
 /** One session holds it together: the slot keeps the log, start and stop mark what of it is needed. */
@@ -118,11 +135,13 @@ async function copyLog(from: string, to: string, first: string, last: string): P
   return files
 }
 
-async function writeKeys({ dataDirectory, to, masterKey }: BackupOptions): Promise<void> {
+async function writeKeys({ dataDirectory, to, masterKey, previousMasterKey }: BackupOptions): Promise<void> {
   const folder = join(to, KEYS_FOLDER)
   await mkdir(folder, { mode: 0o700 })
   const [key, token] = KEY_FILES
-  await writeDurably(join(folder, key), `${Buffer.from(masterKey).toString('base64url')}\n`)
+  const keys = previousMasterKey ? [masterKey, previousMasterKey] : [masterKey]
+  const lines = keys.map((each) => `${Buffer.from(each).toString('base64url')}\n`)
+  await writeDurably(join(folder, key), lines.join(''))
   if (existsSync(join(dataDirectory, token))) await copyFile(join(dataDirectory, token), join(folder, token))
 }
 

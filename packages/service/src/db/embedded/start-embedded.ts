@@ -11,7 +11,7 @@ import { makeSocketDirectory, removeSocketDirectory } from './socket-directory.t
 import { lockDataDirectory, makeDataDirectory } from './start-lock.ts'
 
 /** Role and database of the service: it owns its tables and is no superuser. */
-const SERVICE_ROLE = 'agent_exchange'
+export const SERVICE_ROLE = 'agent_exchange'
 
 export interface EmbeddedOptions {
   readonly dataDirectory: string

@@ -30,7 +30,7 @@ async function exchange() {
   after(() => db.end())
   const { webhook } = await openPlatformKeys({
     db,
-    masterKey,
+    masterKeys: () => ({ current: masterKey }),
     profile,
     clock,
     newId: randomId,

@@ -11,6 +11,8 @@ const process = {
   started_at: now,
   seen_at: now,
   certificate_expires_at: null,
+  client_ca_expires_at: null,
+  master_key_ids: null,
   disk_free_bytes: null,
   disk_total_bytes: null,
 }

@@ -7,6 +7,9 @@ export interface ProcessRow {
   readonly started_at: string
   readonly seen_at: string
   readonly certificate_expires_at: string | null
+  readonly client_ca_expires_at: string | null
+  /** Fingerprints. Null: the release of the process cannot rotate the master key. */
+  readonly master_key_ids: readonly string[] | null
   readonly disk_free_bytes: number | null
   readonly disk_total_bytes: number | null
 }
@@ -28,12 +31,15 @@ export async function reportProcess(
   row: ProcessRow & { readonly code_level: number },
 ): Promise<void> {
   await db`
-    insert into service_process (process_id, role, started_at, seen_at, certificate_expires_at, disk_free_bytes,
-      disk_total_bytes, code_level)
+    insert into service_process
+      (process_id, role, started_at, seen_at, certificate_expires_at, client_ca_expires_at, master_key_ids,
+       disk_free_bytes, disk_total_bytes, code_level)
     values (${row.process_id}, ${row.role}, ${row.started_at}, ${row.seen_at}, ${row.certificate_expires_at},
+      ${row.client_ca_expires_at}, ${row.master_key_ids && [...row.master_key_ids]}::text[],
       ${row.disk_free_bytes}, ${row.disk_total_bytes}, ${row.code_level})
     on conflict (process_id) do update set seen_at = excluded.seen_at,
       certificate_expires_at = excluded.certificate_expires_at,
+      client_ca_expires_at = excluded.client_ca_expires_at, master_key_ids = excluded.master_key_ids,
       disk_free_bytes = excluded.disk_free_bytes, disk_total_bytes = excluded.disk_total_bytes`
 }
 
@@ -45,7 +51,8 @@ const MAXIMUM_LISTED = 200
 
 export async function listProcesses(db: Queries, seenAfter: string): Promise<ProcessRow[]> {
   return db<ProcessRow[]>`
-    select process_id, role, started_at, seen_at, certificate_expires_at, disk_free_bytes, disk_total_bytes
+    select process_id, role, started_at, seen_at, certificate_expires_at, client_ca_expires_at, master_key_ids,
+      disk_free_bytes, disk_total_bytes
     from service_process where seen_at > ${seenAfter} order by started_at, process_id limit ${MAXIMUM_LISTED}`
 }
 

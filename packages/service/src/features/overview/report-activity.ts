@@ -1,11 +1,12 @@
-import { X509Certificate } from 'node:crypto'
 import { statfs } from 'node:fs/promises'
+import type { TlsConfig } from '../../config/index.ts'
 import type { Database } from '../../db/database.ts'
 import type { Activity } from '../../kernel/activity.ts'
 import type { Clock } from '../../kernel/clock.ts'
 import type { PeriodicTask } from '../../kernel/periodic.ts'
 import { REPORT_SECONDS } from '../../kernel/process-liveness.ts'
 import { addActivity } from './activity-store.ts'
+import { expiryOf } from './certificate-expiry.ts'
 import { reportProcess } from './process-store.ts'
 
 interface ReportSettings {
@@ -16,8 +17,10 @@ interface ReportSettings {
   readonly role: string
   /** The last migration of this release. */
   readonly codeLevel: number
-  /** PEM text of the certificate that the listeners use now. */
-  readonly certificate: () => string | undefined
+  /** PEM text of what the listeners use now. */
+  readonly tls: () => Pick<TlsConfig, 'certificate' | 'clientCa'> | undefined
+  /** Fingerprints of the master keys that the process has now. */
+  readonly masterKeyIds: () => readonly string[]
   /** Folder of the embedded database; undefined if the database is elsewhere. */
   readonly databaseFolder: string | undefined
 }
@@ -37,6 +40,7 @@ export function createReport(settings: ReportSettings): Report {
       activity.giveBack(rows)
       throw error
     })
+    const tls = settings.tls()
     const disk = databaseFolder === undefined ? undefined : await statfs(databaseFolder)
     await reportProcess(db, {
       process_id: processId,
@@ -44,7 +48,9 @@ export function createReport(settings: ReportSettings): Report {
       code_level: codeLevel,
       started_at: startedAt,
       seen_at: clock.now(),
-      certificate_expires_at: expiryOf(settings.certificate()),
+      certificate_expires_at: expiryOf(tls?.certificate),
+      client_ca_expires_at: expiryOf(tls?.clientCa),
+      master_key_ids: settings.masterKeyIds(),
       disk_free_bytes: disk ? disk.bavail * disk.bsize : null,
       disk_total_bytes: disk ? disk.blocks * disk.bsize : null,
     })
@@ -60,9 +66,4 @@ export function createReport(settings: ReportSettings): Report {
       await addActivity(db, activity.take()).catch(() => undefined)
     },
   }
-}
-
-function expiryOf(certificate: string | undefined): string | null {
-  if (certificate === undefined) return null
-  return new Date(new X509Certificate(certificate).validTo).toISOString()
 }

@@ -18,7 +18,7 @@ const db = openDatabase({ target: databaseUrl, maximumConnections: 5, applicatio
 const [profile, clock] = [DEFAULT_PROFILE, systemClock]
 const keys = await openPlatformKeys({
   db,
-  masterKey: Buffer.from(masterKey, 'hex'),
+  masterKeys: () => ({ current: Buffer.from(masterKey, 'hex') }),
   profile,
   clock,
   newId: randomId,

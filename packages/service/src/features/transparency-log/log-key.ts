@@ -32,7 +32,7 @@ export function openLogKeys(
       const name = [origin, ...keys.map(({ key_id }) => key_id)].join(' ')
       if (opened?.name === name) return opened.signers
       const [first, ...others] = await Promise.all(
-        keys.map((row) => noteSigner(origin, SIGNATURE_TYPE.ed25519, openLogKey(row))),
+        keys.map(async (row) => noteSigner(origin, SIGNATURE_TYPE.ed25519, await openLogKey(row))),
       )
       if (!first) throw new Error('the transparency log has no key')
       opened = { name, signers: [first, ...others] }

@@ -8,6 +8,7 @@ import { endpointRoutes } from './endpoints.ts'
 import { invitationRoutes } from './invitations.ts'
 import { keyRoutes } from './keys.ts'
 import { logRoutes } from './log.ts'
+import { masterKeyRoutes } from './master-key.ts'
 import { operatorRoutes } from './operators.ts'
 import { organizationEndRoutes } from './organization-end.ts'
 import { organizationExportRoutes } from './organization-export.ts'
@@ -35,6 +36,7 @@ export const routes: readonly Route[] = [
   ...skillRoutes,
   ...agentRoutes,
   ...keyRoutes,
+  ...masterKeyRoutes,
   ...searchRoutes,
   ...packageRoutes,
   ...endpointRoutes,

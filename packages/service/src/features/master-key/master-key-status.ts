@@ -1,0 +1,27 @@
+import type { Queries } from '../../db/database.ts'
+import { secondsAfter } from '../../kernel/clock.ts'
+import { fingerprint, type MasterKeys } from '../../kernel/master-key.ts'
+import { wrappingKeyId } from '../../kernel/platform-secrets.ts'
+import { listProcesses } from '../overview/process-store.ts'
+import { ALIVE_SECONDS } from '../../kernel/process-liveness.ts'
+
+/** Which master key the database needs, and which ones the processes have; by fingerprint. */
+export async function readMasterKeyStatus(queries: Queries, keys: MasterKeys, now: string) {
+  const [wrappedBy, processes] = await Promise.all([
+    wrappingKeyId(queries),
+    listProcesses(queries, secondsAfter(now, -ALIVE_SECONDS)),
+  ])
+  const configured = fingerprint(keys.current)
+  return {
+    master_key_id: wrappedBy ?? null,
+    configured_master_key_id: configured,
+    is_rotated: wrappedBy === configured,
+    processes: processes.map(({ process_id, role, seen_at, master_key_ids }) => ({
+      process_id,
+      role,
+      seen_at,
+      master_key_ids: master_key_ids ?? [],
+      has_configured_key: master_key_ids?.includes(configured) ?? false,
+    })),
+  }
+}
