@@ -12,9 +12,12 @@ import {
 } from './db/index.ts'
 import { openConsole } from './console/open-console.ts'
 import { startDelivery } from './delivery/engine.ts'
+import { webhookCaReload } from './delivery/webhook-ca-reload.ts'
 import { alertTask } from './features/alerts/alert-outbox.ts'
 import { maintainKeys } from './features/deliveries/maintain-keys.ts'
 import { moveToCurrentKey } from './features/deliveries/move-endpoints.ts'
+import { expiryAlertTask } from './features/expiry/alert-expiry.ts'
+import { createExpiryMetrics } from './features/expiry/expiry-metrics.ts'
 import { createReport } from './features/overview/report-activity.ts'
 import { createStorageMetrics } from './features/overview/storage-metrics.ts'
 import { continueEnds } from './features/organizations/end-organization.ts'
@@ -141,6 +144,7 @@ async function startListeners(
 ) {
   const { profile, publicUrl, role, webhook } = config
   const masterKeys = masterKeyReload({ config, db, log })
+  const webhookCa = webhookCaReload(webhook, log)
   const activity = createActivity(clock)
   let reload: CertificateReload | undefined
   const report = cleanup.use(
@@ -172,6 +176,12 @@ async function startListeners(
   const logMetrics = createLogMetrics(metrics.registry)
   const tracing = config.tracing && (await startTracing(config.tracing, log, metrics.registry))
   if (tracing) cleanup.use(tracing)
+  const expiryMetrics = createExpiryMetrics(metrics.registry, {
+    db,
+    clock,
+    tls: () => reload?.used() ?? config.tls,
+    webhookCa: webhookCa.ca,
+  })
   const context: Context = {
     profile,
     clock,
@@ -235,14 +245,18 @@ async function startListeners(
   const alerts = { db, profile, clock, publicUrl, log, send: mail?.send }
   reload = reloadListeners(config.tls, { agent: agent?.app, operator }, log)
   await agent?.rateLimit.task.run()
+  await expiryMetrics.run()
   const tasks = [
     ...periodicTasks(db, context, platformKeys, storage.onRetention),
     logAlertTask({ db, profile, clock, onStatus: logMetrics.onStatus }),
+    expiryAlertTask({ db, profile, clock }),
+    expiryMetrics,
     alertTask(alerts),
     report,
     schema.task,
     ...(agent ? [agent.rateLimit.task] : []),
     ...masterKeys.tasks,
+    ...webhookCa.tasks,
     ...(reload ? [reload] : []),
     ...(role === 'api' ? [] : [storage.task]),
   ]
@@ -257,7 +271,7 @@ async function startListeners(
         newId: randomId,
         log,
         webhookKeys: platformKeys.webhook,
-        webhook,
+        webhook: { ca: webhookCa.ca, allowPrivate: webhook.allowPrivate },
         metrics: metrics.registry,
         onAttempt: counters.onAttempt,
         tracing,

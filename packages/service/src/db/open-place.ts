@@ -3,7 +3,6 @@ import { DatabaseFailure } from './database-errors.ts'
 import { runningServer } from './embedded/backup.ts'
 import { hasDatabase } from './embedded/place.ts'
 import { serviceTarget, startEmbedded } from './embedded/start-embedded.ts'
-import { lockHolder } from './embedded/start-lock.ts'
 
 const MAXIMUM_CONNECTIONS = 2
 const END_SECONDS = 5
@@ -36,6 +35,7 @@ async function embeddedTarget(
     throw new DatabaseFailure(
       `There is no database in ${dataDirectory}. Set AEX_DATA_DIR or DATABASE_URL, or start with: aex serve`,
     )
-  if (lockHolder(dataDirectory) !== undefined) return serviceTarget(runningServer(dataDirectory).target)
+  const running = runningServer(dataDirectory)
+  if (running) return serviceTarget(running.target)
   return cleanup.use(await startEmbedded({ dataDirectory, log })).connection
 }

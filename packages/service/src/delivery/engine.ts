@@ -13,7 +13,7 @@ import { createClaimer } from './claimer.ts'
 import { createDeliveryMetrics } from './delivery-metrics.ts'
 import { type ClaimedDelivery, nextDueOf } from './delivery-store.ts'
 import { logFailure } from './failure-log.ts'
-import type { Resolve } from './guarded-connector.ts'
+import type { ConnectorSettings, Resolve } from './guarded-connector.ts'
 import { createLanes } from './lanes.ts'
 import { DRAIN_MS, MAXIMUM_UNRECORDED, SWEEP_MS, TICK_MS, SIGNING_RETRY_SECONDS } from './webhook-limits.ts'
 import { watchEventLoopLoad } from './event-loop-load.ts'
@@ -38,7 +38,7 @@ export interface DeliverySettings {
   readonly newId: NewId
   readonly log: Logger
   readonly webhookKeys: Pick<WebhookKeys, 'signingKey' | 'currentKeyId'>
-  readonly webhook: { readonly ca: string | undefined; readonly allowPrivate: boolean }
+  readonly webhook: Pick<ConnectorSettings, 'ca' | 'allowPrivate'>
   readonly metrics: Registry
   /** Called for every attempt that has a result. */
   readonly onAttempt?: (outcome: string, milliseconds: number) => void

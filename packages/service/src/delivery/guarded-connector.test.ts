@@ -90,6 +90,19 @@ test('[EVT-06] an untrusted certificate is refused; additional authorities do no
   assert.equal(failure.errorClass, 'tls')
 })
 
+test('[EVT-06] a receiver of a removed authority is refused, although its session could be resumed', async () => {
+  let ca: string | undefined = authority.certificate
+  const connectTo = guardedConnect({ ca: () => ca, allowPrivate: true })
+  const trusted = await connectTo({ hostname: '127.0.0.1', port })
+  // TLS 1.3 sends the session after the handshake.
+  if (trusted.getSession() === undefined) await once(trusted, 'session')
+  trusted.destroy()
+  ca = (await testAuthority('Stranger')).certificate
+  await assert.rejects(connectTo({ hostname: '127.0.0.1', port }), { errorClass: 'tls' })
+  ca = authority.certificate
+  ;(await connectTo({ hostname: '127.0.0.1', port })).destroy()
+})
+
 test('[EVT-08] failures before and during the handshake have different error classes', async () => {
   const silent = createTcpServer((socket) =>
     socket

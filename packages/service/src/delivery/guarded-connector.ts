@@ -11,8 +11,8 @@ import { CONNECT_TIMEOUT_MS, MAXIMUM_ADDRESSES_TRIED } from './webhook-limits.ts
 export type Resolve = (hostname: string) => Promise<readonly string[]>
 
 export interface ConnectorSettings {
-  /** Additional certificate authorities, PEM. */
-  readonly ca: string | undefined
+  /** Additional certificate authorities, PEM. A function is asked before each connection. */
+  readonly ca: string | undefined | (() => string | undefined)
   /** Permits private and loopback receivers, for development and tests. */
   readonly allowPrivate: boolean
   readonly resolve?: Resolve
@@ -29,21 +29,30 @@ export interface Target {
 const systemResolve: Resolve = async (hostname) =>
   (await lookup(hostname, { all: true, order: 'verbatim' })).map(({ address }) => address)
 
+/** Shared by all connections, because parsing the authorities takes longer than a handshake. */
+function trustIn(ca: string | undefined) {
+  const secureContext = createSecureContext({
+    minVersion: 'TLSv1.2',
+    ...(ca !== undefined && { ca: [...rootCertificates, ca] }),
+  })
+  // A session is resumed without a certificate, so it must not outlive the authorities that it was verified by.
+  return { ca, secureContext, sessions: new LRUCache<string, Buffer>({ max: MAXIMUM_SESSIONS }) }
+}
+
 /**
  * Opens TLS connections to permitted addresses only. The name is resolved once and the socket is opened to the checked
  * address, which prevents DNS rebinding. IP addresses in the URL are checked too.
  */
 export function guardedConnect(settings: ConnectorSettings): (target: Target) => Promise<TLSSocket> {
   const { allowPrivate, resolve = systemResolve } = settings
-  // Shared by all connections, because parsing the authorities takes longer than a handshake.
-  const secureContext = createSecureContext({
-    minVersion: 'TLSv1.2',
-    ...(settings.ca !== undefined && { ca: [...rootCertificates, settings.ca] }),
-  })
-  const sessions = new LRUCache<string, Buffer>({ max: MAXIMUM_SESSIONS })
+  const { ca } = settings
+  const currentCa = typeof ca === 'function' ? ca : () => ca
+  let trust = trustIn(currentCa())
   const isAllowed = (address: string) => allowPrivate || isGlobalUnicast(address)
 
   return async ({ hostname, port }) => {
+    if (currentCa() !== trust.ca) trust = trustIn(currentCa())
+    const { secureContext, sessions } = trust
     const found = isIP(hostname) === 0 ? await resolveInTime(resolve, hostname) : [hostname]
     const allowed = found.filter(isAllowed).slice(0, MAXIMUM_ADDRESSES_TRIED)
     if (allowed.length === 0) {

@@ -12,7 +12,15 @@ const COLUMNS = [
   'mail_state',
   'reason',
 ]
-const KINDS = ['delivery_dead', 'endpoint_disabled', 'log_behind', 'log_refusing', 'log_unwitnessed']
+const KINDS = [
+  'delivery_dead',
+  'endpoint_disabled',
+  'log_behind',
+  'log_refusing',
+  'log_unwitnessed',
+  'certificate_expiring',
+  'key_expiring',
+]
 
 interface AlertListOptions extends ListOptions {
   readonly org?: string
@@ -21,7 +29,7 @@ interface AlertListOptions extends ListOptions {
 }
 
 export function alertCommand(): Command {
-  return group('alert', 'Alerts about webhook endpoints and the transparency log', [
+  return group('alert', 'Alerts about webhook endpoints, the transparency log, certificates and keys', [
     listCommand(
       'list',
       'List alerts, newest first, with the state of their mail',

@@ -12,6 +12,8 @@ const KINDS = [
   { value: 'log_behind', label: 'transparency log late' },
   { value: 'log_refusing', label: 'transparency log refuses' },
   { value: 'log_unwitnessed', label: 'no witness cosigns' },
+  { value: 'certificate_expiring', label: 'certificate expires' },
+  { value: 'key_expiring', label: 'key expires' },
 ]
 
 export const alertsPages: readonly ConsolePage[] = [get('/alerts', list)]
@@ -26,8 +28,8 @@ async function list({ api, query, show, now }: ConsoleCall) {
   const filters = { organization_id, webhook_endpoint_id, kind }
   const { items, next_cursor } = await api(readAlerts, { input: { ...filters, after } })
   const main = html`<p class="lead">
-      Deliveries that failed for good, endpoints that were disabled, and trouble of the transparency log. Each
-      alert is also sent by mail where an address is known.
+      Deliveries that failed for good, disabled endpoints, certificates and keys that expire, and trouble of
+      the transparency log. Each alert is also sent by mail where an address is known.
     </p>
     ${filterForm({
       id: 'filter',

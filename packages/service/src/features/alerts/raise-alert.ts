@@ -6,11 +6,13 @@ export const ALERT_KINDS = [
   'log_behind',
   'log_refusing',
   'log_unwitnessed',
+  'certificate_expiring',
+  'key_expiring',
 ] as const
 export type AlertKind = (typeof ALERT_KINDS)[number]
 
 export interface NewAlert {
-  /** None for alerts about the transparency log, which are for operators. */
+  /** None for alerts about the transparency log, certificates and keys, which are for operators. */
   readonly endpointId?: string
   readonly organizationId: string
   /** The delivery that brought it about; none where an operator disabled the endpoint. */

@@ -1,4 +1,5 @@
 import type { Queries, Transaction } from '../../db/database.ts'
+import { expiryOf } from '../overview/certificate-expiry.ts'
 
 /** By what a client proves who it is: one of the three, never two. */
 export type ClientCredential =
@@ -37,11 +38,12 @@ export async function insertClient(tx: Transaction, client: NewClient): Promise<
   const { authentication, public_jwk, key_thumbprint, certificate, tls_san_dns } = columnsOf(
     client.credential,
   )
+  const expiresAt = expiryOf(certificate ?? undefined)
   await tx`
     insert into oauth_client (client_id, organization_id, agent_id, authentication, public_jwk, key_thumbprint,
-      certificate, tls_san_dns, created_at)
+      certificate, tls_san_dns, certificate_expires_at, created_at)
     values (${client.clientId}, ${client.organizationId}, ${client.agentId ?? null}, ${authentication},
-      ${public_jwk}, ${key_thumbprint}, ${certificate}, ${tls_san_dns}, ${client.now})`
+      ${public_jwk}, ${key_thumbprint}, ${certificate}, ${tls_san_dns}, ${expiresAt}, ${client.now})`
 }
 
 export async function findClient(db: Queries, clientId: string): Promise<ClientRow | undefined> {
@@ -74,7 +76,7 @@ export async function replaceCredential(
   await tx`
     update oauth_client set authentication = ${authentication}, public_jwk = ${public_jwk},
       key_thumbprint = ${key_thumbprint}, certificate = ${certificate}, tls_san_dns = ${tls_san_dns},
-      credential_version = credential_version + 1
+      certificate_expires_at = ${expiryOf(certificate ?? undefined)}, credential_version = credential_version + 1
     where client_id = ${clientId}`
 }
 

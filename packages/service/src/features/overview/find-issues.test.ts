@@ -37,6 +37,7 @@ const healthy: Facts = {
   dead_letters: 0,
   disabled_endpoints: [],
   keys: [{ purpose: 'webhook', key_id: 'k', valid_until: '2027-03-02T08:00:00.000Z' }],
+  expiring_clients: [],
   database_bytes: 1,
   log,
   hour,
@@ -78,6 +79,26 @@ const CASES: [Partial<Facts>, 'bad' | 'warn', RegExp, string][] = [
     'bad',
     /certificate has expired/u,
     '/settings',
+  ],
+  [
+    { processes: [{ ...process, client_ca_expires_at: '2026-03-04T08:00:00.000Z' }] },
+    'warn',
+    /certificate authority of clients expires in 2 days/u,
+    '/settings',
+  ],
+  [
+    {
+      expiring_clients: [
+        {
+          client_id: 'client_1',
+          organization_id: 'org_1',
+          certificate_expires_at: '2026-03-01T08:00:00.000Z',
+        },
+      ],
+    },
+    'warn',
+    /certificate of client client_1 of org_1 has expired/u,
+    '/organizations/org_1',
   ],
   [
     { keys: [{ purpose: 'token', key_id: 'k', valid_until: '2026-03-03T08:00:00.000Z' }] },

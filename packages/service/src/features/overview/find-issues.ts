@@ -1,4 +1,5 @@
 import { DAY_SECONDS, secondsBetween } from '../../kernel/clock.ts'
+import { CERTIFICATE_NOTICE_DAYS, KEY_NOTICE_DAYS } from '../expiry/find-expiring.ts'
 import type { Facts } from './read-overview.ts'
 
 /** Something that an operator should do something about. */
@@ -12,8 +13,6 @@ export interface Issue {
 
 const BACKLOG_WARN_SECONDS = 60
 const BACKLOG_BAD_SECONDS = 600
-const CERTIFICATE_DAYS = 14
-const KEY_DAYS = 3
 const DISK_WARN = 0.1
 const DISK_BAD = 0.05
 
@@ -72,32 +71,47 @@ function deliveryIssues({ backlog, dead_letters, disabled_endpoints, now }: Fact
   return issues
 }
 
-function expiryIssues({ processes, keys, now }: Facts): Issue[] {
-  const ends = processes
-    .map(({ certificate_expires_at }) => certificate_expires_at)
-    .filter((end) => end !== null)
-  const first = ends.toSorted()[0]
+function expiryIssues({ processes, keys, expiring_clients, now }: Facts): Issue[] {
+  const ending = keys.filter(
+    ({ valid_until }) => secondsBetween(now, valid_until) < KEY_NOTICE_DAYS * DAY_SECONDS,
+  )
+  return [
+    ...certificateIssues(
+      'The TLS certificate',
+      processes.map(({ certificate_expires_at }) => certificate_expires_at),
+      now,
+    ),
+    ...certificateIssues(
+      'A certificate authority of clients',
+      processes.map(({ client_ca_expires_at }) => client_ca_expires_at),
+      now,
+    ),
+    ...ending.map(({ purpose, valid_until }): Issue => ({
+      severity: 'warn',
+      text: `The ${purpose} key ends in ${durationOf(secondsBetween(now, valid_until))} and has no successor.`,
+      href: '/keys',
+    })),
+    ...clientIssues(expiring_clients, now),
+  ]
+}
+
+/** About the certificate that ends first. */
+function certificateIssues(what: string, ends: readonly (string | null)[], now: string): Issue[] {
+  const first = ends.filter((end) => end !== null).toSorted()[0]
   const left = first === undefined ? Infinity : secondsBetween(now, first)
-  const certificate: Issue[] =
-    left > CERTIFICATE_DAYS * DAY_SECONDS
-      ? []
-      : [
-          {
-            severity: left <= 0 ? 'bad' : 'warn',
-            text:
-              left <= 0
-                ? 'The TLS certificate has expired.'
-                : `The TLS certificate expires in ${durationOf(left)}.`,
-            href: '/settings',
-          },
-        ]
-  const ending = keys.filter(({ valid_until }) => secondsBetween(now, valid_until) < KEY_DAYS * DAY_SECONDS)
-  const platform = ending.map(({ purpose, valid_until }): Issue => ({
-    severity: 'warn',
-    text: `The ${purpose} key ends in ${durationOf(secondsBetween(now, valid_until))} and has no successor.`,
-    href: '/keys',
-  }))
-  return [...certificate, ...platform]
+  if (left > CERTIFICATE_NOTICE_DAYS * DAY_SECONDS) return []
+  const text = left <= 0 ? `${what} has expired.` : `${what} expires in ${durationOf(left)}.`
+  return [{ severity: left <= 0 ? 'bad' : 'warn', text, href: '/settings' }]
+}
+
+function clientIssues(clients: Facts['expiring_clients'], now: string): Issue[] {
+  const [first] = clients
+  if (!first) return []
+  const left = secondsBetween(now, first.certificate_expires_at)
+  const when = left <= 0 ? 'has expired' : `expires in ${durationOf(left)}`
+  const others = clients.length > 1 ? ` Others follow within ${CERTIFICATE_NOTICE_DAYS} days.` : ''
+  const text = `The certificate of client ${first.client_id} of ${first.organization_id} ${when}.${others}`
+  return [{ severity: 'warn', text, href: `/organizations/${first.organization_id}` }]
 }
 
 function diskIssues({ processes }: Facts): Issue[] {

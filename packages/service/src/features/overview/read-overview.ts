@@ -2,6 +2,8 @@ import type { DeploymentProfile } from '@agent-exchange/protocol'
 import type { Database } from '../../db/database.ts'
 import { DAY_SECONDS, secondsAfter } from '../../kernel/clock.ts'
 import { ALIVE_SECONDS } from '../../kernel/process-liveness.ts'
+import { CERTIFICATE_NOTICE_DAYS } from '../expiry/find-expiring.ts'
+import { listExpiringClients } from '../organizations/client-certificates.ts'
 import { readLogStatus } from '../transparency-log/log-status.ts'
 import { toSeries, type ActivityPoint } from './activity-series.ts'
 import { sumActivity } from './activity-store.ts'
@@ -19,6 +21,7 @@ const HOUR_STEP_SECONDS = 120
 const HOUR_POINTS = 30
 const DAY_STEP_SECONDS = 1_800
 const DAY_POINTS = 48
+const MAXIMUM_EXPIRING_CLIENTS = 20
 
 export type Facts = Awaited<ReturnType<typeof readFacts>>
 
@@ -36,19 +39,43 @@ export async function readOverview(db: Database, profile: DeploymentProfile, now
 }
 
 async function readFacts(db: Database, profile: DeploymentProfile, now: string) {
-  const [hour, day, backlog, dead_letters, disabled_endpoints, keys, database_bytes, log, processes] =
-    await Promise.all([
-      readSeries(db, now, HOUR_STEP_SECONDS, HOUR_POINTS),
-      readSeries(db, now, DAY_STEP_SECONDS, DAY_POINTS),
-      readBacklog(db, now),
-      countDead(db, secondsAfter(now, -DAY_SECONDS)),
-      listDisabledEndpoints(db),
-      listKeyEnds(db, now),
-      readDatabaseSize(db),
-      readLogStatus(db, profile),
-      listProcesses(db, secondsAfter(now, -ALIVE_SECONDS)),
-    ])
-  return { now, processes, backlog, dead_letters, disabled_endpoints, keys, database_bytes, log, hour, day }
+  const expiringBefore = secondsAfter(now, CERTIFICATE_NOTICE_DAYS * DAY_SECONDS)
+  const [
+    hour,
+    day,
+    backlog,
+    dead_letters,
+    disabled_endpoints,
+    keys,
+    expiring_clients,
+    database_bytes,
+    log,
+    processes,
+  ] = await Promise.all([
+    readSeries(db, now, HOUR_STEP_SECONDS, HOUR_POINTS),
+    readSeries(db, now, DAY_STEP_SECONDS, DAY_POINTS),
+    readBacklog(db, now),
+    countDead(db, secondsAfter(now, -DAY_SECONDS)),
+    listDisabledEndpoints(db),
+    listKeyEnds(db, now),
+    listExpiringClients(db, expiringBefore, MAXIMUM_EXPIRING_CLIENTS),
+    readDatabaseSize(db),
+    readLogStatus(db, profile),
+    listProcesses(db, secondsAfter(now, -ALIVE_SECONDS)),
+  ])
+  return {
+    now,
+    processes,
+    backlog,
+    dead_letters,
+    disabled_endpoints,
+    keys,
+    expiring_clients,
+    database_bytes,
+    log,
+    hour,
+    day,
+  }
 }
 
 /** Steps begin at multiples of their length, so that a point does not change its meaning from look to look. */
