@@ -33,28 +33,56 @@ export async function findInstalledPostgres(): Promise<InstalledPostgres | undef
   return undefined
 }
 
-/** A temporary server on a loopback port; as root it runs as another user. */
-export async function startInstalledPostgres({
-  bin,
-}: InstalledPostgres): Promise<AsyncDisposable & { url: string }> {
-  const folder = mkdtempSync(join(tmpdir(), 'aex-pg-'))
-  const cluster = join(folder, 'cluster')
-  const user = serverUserFor(cluster)
+interface InstalledServer extends AsyncDisposable {
+  readonly url: string
+  readonly port: number
+}
+
+interface InstalledServerOptions {
+  /** Server settings as NAME=VALUE, beside those that make it fast. */
+  readonly settings?: readonly string[]
+  /** A folder with `cluster`, such as a base backup. By default one is made, and removed at the end. */
+  readonly folder?: string
+}
+
+/** A folder that belongs to the server's user. */
+export function serverFolder(name: string): string {
+  const folder = mkdtempSync(join(tmpdir(), name))
+  const user = serverUserFor(folder)
   if (user) chownSync(folder, user.uid, user.gid)
   chmodSync(folder, 0o700)
-  const options = { ...user, cwd: '/', env: { LC_ALL: 'C', TZ: 'UTC' } }
-  await run(
-    join(bin, 'initdb'),
-    ['-D', cluster, '-U', 'aex', '-E', 'UTF8', '-A', 'trust', '--no-sync'],
-    options,
-  )
+  return folder
+}
+
+/** Runs a program of PostgreSQL as the server's user. */
+export async function runProgram(
+  { bin }: InstalledPostgres,
+  program: string,
+  args: readonly string[],
+): Promise<void> {
+  await run(join(bin, program), args, { ...serverUserFor(''), cwd: '/', env: { LC_ALL: 'C', TZ: 'UTC' } })
+}
+
+/** A temporary server on a loopback port; as root it runs as another user. */
+export async function startInstalledPostgres(
+  installed: InstalledPostgres,
+  { settings: given = [], folder: made }: InstalledServerOptions = {},
+): Promise<InstalledServer> {
+  const { bin } = installed
+  const folder = made ?? serverFolder('aex-pg-')
+  const cluster = join(folder, 'cluster')
+  if (made === undefined) {
+    const fixed = ['-U', 'aex', '-E', 'UTF8', '-A', 'trust', '--no-sync']
+    await runProgram(installed, 'initdb', ['-D', cluster, ...fixed])
+  }
   const [port = 0] = await freePorts(1)
-  const settings = [...FAST_SETTINGS, 'listen_addresses=127.0.0.1', `port=${port}`].flatMap((each) => [
-    '-c',
-    each,
-  ])
+  const settings = [...FAST_SETTINGS, ...given, 'listen_addresses=127.0.0.1', `port=${port}`].flatMap(
+    (each) => ['-c', each],
+  )
   const child = spawn(join(bin, 'postgres'), ['-D', cluster, '-k', folder, ...settings], {
-    ...options,
+    ...serverUserFor(cluster),
+    cwd: '/',
+    env: { LC_ALL: 'C', TZ: 'UTC' },
     stdio: 'ignore',
   })
   const kill = () => void child.kill('SIGQUIT')
@@ -68,7 +96,7 @@ export async function startInstalledPostgres({
     await stop()
     throw new Error(`PostgreSQL of ${bin} did not start`)
   }
-  return { url: `postgres://aex@127.0.0.1:${port}/postgres`, [Symbol.asyncDispose]: stop }
+  return { url: `postgres://aex@127.0.0.1:${port}/postgres`, port, [Symbol.asyncDispose]: stop }
 }
 
 async function endOf(child: ChildProcess): Promise<void> {

@@ -5,6 +5,7 @@ import { fuzz } from './fuzz.ts'
 import { killAtFullLoad } from './kill-at-full-load.ts'
 import { killCycles } from './kill-cycles.ts'
 import { lostAnswers } from './lost-answers.ts'
+import { pointInTime } from './point-in-time.ts'
 import { postgresVersions } from './postgres-versions.ts'
 import { startTogether } from './start-together.ts'
 import { testTrials } from './test-trials.ts'
@@ -28,6 +29,7 @@ const TRIALS: readonly Trial[] = [
   webhookKill,
   killCycles,
   killAtFullLoad,
+  pointInTime,
   postgresVersions,
 ]
 

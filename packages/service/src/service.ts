@@ -118,14 +118,14 @@ export async function startService(given: Config, options: ServiceOptions = {}):
 }
 
 async function openStorage(
-  { databaseUrl, dataDirectory }: Config,
+  { databaseUrl, dataDirectory, walArchive }: Config,
   cleanup: AsyncDisposableStack,
   { embedded, progress }: { embedded: EmbeddedDatabase | undefined; progress: (line: string) => void },
 ) {
   let target: ConnectionSettings['target']
   let failed = new Promise<Error>(() => undefined)
   if (databaseUrl === undefined) {
-    const server = embedded ?? cleanup.use(await startEmbedded({ dataDirectory, log: progress }))
+    const server = embedded ?? cleanup.use(await startEmbedded({ dataDirectory, walArchive, log: progress }))
     target = server.connection
     failed = server.failed
   } else target = databaseUrl

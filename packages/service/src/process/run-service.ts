@@ -19,10 +19,10 @@ export async function runService(config: Config, options: ServiceOptions = {}): 
 
 /** The database starts in processes of its own, so everything else is loaded meanwhile. */
 async function runHere(config: Config, options: ServiceOptions): Promise<RunningService> {
-  const { databaseUrl, dataDirectory } = config
+  const { databaseUrl, dataDirectory, walArchive } = config
   const starting =
     databaseUrl === undefined
-      ? startEmbedded({ dataDirectory, log: options.progress ?? (() => undefined) })
+      ? startEmbedded({ dataDirectory, walArchive, log: options.progress ?? (() => undefined) })
       : undefined
   // Awaited below; this avoids an unhandled rejection.
   starting?.catch(() => undefined)
@@ -41,8 +41,8 @@ async function runWorkers(
   let failed = new Promise<Error>(() => undefined)
   if (databaseUrl === undefined) {
     const settings = { max_connections: String(SPARE_CONNECTIONS + config.workers * WORKER_CONNECTIONS) }
-    const { dataDirectory } = config
-    const embedded = cleanup.use(await startEmbedded({ dataDirectory, log: progress, settings }))
+    const { dataDirectory, walArchive } = config
+    const embedded = cleanup.use(await startEmbedded({ dataDirectory, walArchive, log: progress, settings }))
     databaseUrl = addressOf(embedded.connection)
     failed = embedded.failed
   }

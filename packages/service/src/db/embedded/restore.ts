@@ -15,6 +15,7 @@ import { eachOf } from './each-of.ts'
 import { copyHashed, syncFolder } from './hashed-copy.ts'
 import { stopServer } from './leftover-server.ts'
 import { preparePlace, type Place } from './place.ts'
+import { replayArchive, type RecoveryTarget } from './replay-archive.ts'
 import { prepareRuntime } from './runtime.ts'
 import { startEmbedded } from './start-embedded.ts'
 import { lockDataDirectory, makeDataDirectory } from './start-lock.ts'
@@ -24,6 +25,8 @@ export interface RestoreOptions {
   readonly dataDirectory: string
   /** Replaces a database that is there; the old one is set aside, not deleted. */
   readonly force: boolean
+  /** Also replays the archived write-ahead log, to its end or to a time. */
+  readonly archive?: RecoveryTarget | undefined
   readonly log: (line: string) => void
 }
 
@@ -38,31 +41,9 @@ export interface Restored {
  * Puts a backup into a data folder, checks every file against its digest, and starts the database once to prove
  * that it recovers. Nothing is replaced before the copy is complete.
  */
-export async function restore({ from, dataDirectory, force, log }: RestoreOptions): Promise<Restored> {
-  const manifest = readManifest(from)
-  makeDataDirectory(dataDirectory)
-  {
-    using lock = lockDataDirectory(dataDirectory)
-    const place = preparePlace(lock.dataDirectory, log)
-    checkVersion(join(from, CLUSTER_FOLDER), prepareRuntime(place, log))
-    if (existsSync(place.cluster) && !force) {
-      throw new DatabaseFailure(
-        `There is a database in ${place.cluster} already. Use another AEX_DATA_DIR, or --force to replace it.`,
-      )
-    }
-    const draft = `${place.cluster}.restored`
-    log(`Copying and checking ${manifest.files.length} files`)
-    await copyIn(manifest, from, draft, place)
-    if (existsSync(place.cluster)) {
-      await stopServer(place.cluster)
-      log(`The former database is now ${setAside(place.cluster)}`)
-    }
-    renameSync(draft, place.cluster)
-    await syncFolder(place.folder)
-    // The password inside came with the backup; the next start sets one of its own.
-    rmSync(place.passwordFile, { force: true })
-    restoreKeys(from, dataDirectory, log)
-  }
+export async function restore(options: RestoreOptions): Promise<Restored> {
+  const { dataDirectory, log } = options
+  const manifest = await putInPlace(options)
   log('Starting it once, to see that it recovers')
   await using server = await startEmbedded({ dataDirectory, log })
   const db = openDatabase({
@@ -76,6 +57,41 @@ export async function restore({ from, dataDirectory, force, log }: RestoreOption
   } finally {
     await db.end()
   }
+}
+
+/** Copies a backup into a data folder without starting its database. */
+export async function putInPlace({
+  from,
+  dataDirectory,
+  force,
+  archive,
+  log,
+}: RestoreOptions): Promise<BackupManifest> {
+  const manifest = readManifest(from)
+  makeDataDirectory(dataDirectory)
+  using lock = lockDataDirectory(dataDirectory)
+  const place = preparePlace(lock.dataDirectory, log)
+  const runtime = prepareRuntime(place, log)
+  checkVersion(join(from, CLUSTER_FOLDER), runtime)
+  if (existsSync(place.cluster) && !force) {
+    throw new DatabaseFailure(
+      `There is a database in ${place.cluster} already. Use another AEX_DATA_DIR, or --force to replace it.`,
+    )
+  }
+  const draft = `${place.cluster}.restored`
+  log(`Copying and checking ${manifest.files.length} files`)
+  await copyIn(manifest, from, draft, place)
+  if (archive) await replayArchive({ ...place, cluster: draft }, runtime, archive, log)
+  if (existsSync(place.cluster)) {
+    await stopServer(place.cluster)
+    log(`The former database is now ${setAside(place.cluster)}`)
+  }
+  renameSync(draft, place.cluster)
+  await syncFolder(place.folder)
+  // The password inside came with the backup; the next start sets one of its own.
+  rmSync(place.passwordFile, { force: true })
+  restoreKeys(from, dataDirectory, log)
+  return manifest
 }
 
 async function copyIn(manifest: BackupManifest, from: string, draft: string, place: Place): Promise<void> {
