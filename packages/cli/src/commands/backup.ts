@@ -4,6 +4,7 @@ import { backUp, hasDatabase } from '@agent-exchange/service/database'
 import { Command } from 'commander'
 import { CommandFailure } from '../failure.ts'
 import { asFailure, configOf } from '../service-failure.ts'
+import { backupVerifyCommand } from './backup-verify.ts'
 
 const EXAMPLES = `
 The backup is consistent as of its end; the service may run or not. It is a folder: copy it elsewhere with any tool.
@@ -14,7 +15,8 @@ the backup. With --with-keys the master key and the operator token are in it: gu
 
 Examples:
   $ aex backup backups/monday
-  $ aex backup --with-keys /mnt/vault/monday`
+  $ aex backup --with-keys /mnt/vault/monday
+  $ aex backup verify /mnt/vault/monday`
 
 export function backupCommand(): Command {
   return new Command('backup')
@@ -23,6 +25,7 @@ export function backupCommand(): Command {
     .option('--with-keys', 'include the master key and the operator token')
     .option('--json', 'print one JSON document')
     .addHelpText('after', EXAMPLES)
+    .addCommand(backupVerifyCommand())
     .action(async (folder: string, options: { withKeys?: boolean; json?: boolean }) => {
       const config = embeddedConfig()
       const manifest = await run(config, resolve(folder), options.withKeys ?? false)

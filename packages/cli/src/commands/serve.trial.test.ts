@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { chmodSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { get, type IncomingMessage } from 'node:http'
 import { createServer, type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -85,6 +85,53 @@ test('aex restore brings a backup of the running service back, with its keys, an
   await using revived = await serve(elsewhere)
   assert.equal(await answers(`http://127.0.0.1:${operatorPort}/readyz`), 200, revived.output.said)
   assert.equal(await revived.stop('SIGINT'), 0)
+})
+
+test('aex backup verify proves a backup, and says what it could not prove', async () => {
+  const verified = await aexAt({ env }, 'backup', 'verify', '--json', backup)
+  const { verdict, checks } = JSON.parse(verified.stdout) as {
+    verdict: string
+    checks: { name: string; result: string }[]
+  }
+  assert.ok(
+    checks.every(({ result }) => result !== 'failed'),
+    verified.stdout,
+  )
+  assert.equal(checks.find(({ name }) => name === 'platform keys')?.result, 'proved')
+  assert.equal(verified.code, verdict === 'restorable' ? 0 : 3)
+  const nothing = await aexAt({ env }, 'backup', 'verify', folder)
+  assert.equal(nothing.code, 2)
+  assert.match(nothing.stderr, /no complete backup/u)
+})
+
+test('aex master-key rotate --generate replaces the key file while the service runs', async () => {
+  const file = join(env.AEX_DATA_DIR, 'master-key')
+  const former = readFileSync(file, 'utf8')
+  const operator = { ...env, AEX_OPERATOR_URL: `http://127.0.0.1:${operatorPort}` }
+  const status = async () =>
+    JSON.parse((await aexAt({ env: operator }, 'master-key', 'status', '--json')).stdout) as {
+      master_key_id: string
+    }
+  let needed = ''
+  {
+    await using service = await serve()
+    const rotated = await runAex(['master-key', 'rotate', '--generate', '--json'], { env: operator })
+    assert.equal(rotated.code, 0, rotated.stderr)
+    needed = String(JSON.parse(rotated.stdout).master_key_id)
+    assert.equal((await status()).master_key_id, needed)
+    const next = readFileSync(file, 'utf8')
+    assert.equal(next.trim().split('\n').length, 1)
+    assert.notEqual(next, former)
+    assert.equal(statSync(file).mode & 0o777, 0o600)
+    assert.ok(!service.output.log.includes(next.trim()))
+  }
+  {
+    await using service = await serve()
+    assert.equal((await status()).master_key_id, needed, service.output.said)
+  }
+  const refused = await runAex(['serve'], { env: { ...env, AEX_MASTER_KEY: former.trim() } })
+  assert.equal(refused.code, 1)
+  assert.match(refused.stderr, new RegExp(`needs the master key with fingerprint ${needed}`, 'u'))
 })
 
 /** Two processes, once both have started. */
