@@ -7,7 +7,7 @@ export async function checkSchema(db: Database): Promise<string> {
   const [last] = await db<{ name: string }[]>`
     select name from schema_migration order by number desc limit 1`
   if (!last) throw new BackupContradiction('The database has no migration.')
-  const applied = await migrate(db)
+  const { applied } = await migrate(db)
   const newest = readMigrations().at(-1)?.name
   return applied.length === 0
     ? `The schema is ${last.name}, that of this release.`

@@ -1,3 +1,8 @@
+-- phase: expand
+-- runs beside: 0009
+-- locks: service_process access exclusive; organization share row exclusive; alert access exclusive; oauth_client access exclusive
+-- backfill: expiry of client certificates
+
 -- Secrets under the master key: a rotation replaces their wrapping ------------------------------------------------------
 
 create table wrapped_secret (
