@@ -108,8 +108,12 @@ async function recoverInstalled(installed: InstalledPostgres, folder: string, re
       exchange,
       backUp: () =>
         runProgram(installed, 'pg_basebackup', [
-          ...['-h', '127.0.0.1', '-p', String(primary.port), '-U', 'aex'],
-          ...['-D', join(base, 'cluster'), '-X', 'stream', '-c', 'fast'],
+          '--host=127.0.0.1',
+          `--port=${primary.port}`,
+          '--username=aex',
+          `--pgdata=${join(base, 'cluster')}`,
+          '--wal-method=stream',
+          '--checkpoint=fast',
         ]),
       async recoverTo(time) {
         await killed(exchange.current(), 'SIGTERM')

@@ -146,7 +146,8 @@ async function startListeners(
   const masterKeys = masterKeyReload({ config, db, log })
   const webhookCa = webhookCaReload(webhook, log)
   const activity = createActivity(clock)
-  let reload: CertificateReload | undefined
+  /** The listeners exist after their certificate is first reported. */
+  const listeners: { reload?: CertificateReload | undefined } = {}
   const report = cleanup.use(
     createReport({
       db,
@@ -155,7 +156,7 @@ async function startListeners(
       processId: schema.processId,
       role,
       codeLevel: schema.codeLevel,
-      tls: () => reload?.used() ?? config.tls,
+      tls: () => listeners.reload?.used() ?? config.tls,
       masterKeyIds: () => knownKeys(masterKeys.keys()).map(fingerprint),
       databaseFolder: config.databaseUrl === undefined ? config.dataDirectory : undefined,
     }),
@@ -179,7 +180,7 @@ async function startListeners(
   const expiryMetrics = createExpiryMetrics(metrics.registry, {
     db,
     clock,
-    tls: () => reload?.used() ?? config.tls,
+    tls: () => listeners.reload?.used() ?? config.tls,
     webhookCa: webhookCa.ca,
   })
   const context: Context = {
@@ -243,7 +244,7 @@ async function startListeners(
   openConsole(operator, operatorDependencies, { config, key: deriveSecret(secrets.mac(), 'console') })
   const mail = config.smtp && cleanup.use(await openMail(config.smtp))
   const alerts = { db, profile, clock, publicUrl, log, send: mail?.send }
-  reload = reloadListeners(config.tls, { agent: agent?.app, operator }, log)
+  const reload = (listeners.reload = reloadListeners(config.tls, { agent: agent?.app, operator }, log))
   await agent?.rateLimit.task.run()
   await expiryMetrics.run()
   const tasks = [

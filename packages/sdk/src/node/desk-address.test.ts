@@ -13,9 +13,10 @@ const file = join(folder, 'desk.json')
 test('the address of a running desk is in a private file, and is removed at the end', async () => {
   assert.equal(await readDeskAddress(file), undefined)
   {
-    await using _published = await publishDeskAddress(file, 4_100)
+    await using published = await publishDeskAddress(file, 4_100)
     assert.equal(await readDeskAddress(file), 'http://127.0.0.1:4100/')
     assert.equal(statSync(file).mode & 0o777, 0o600)
+    assert.ok(published)
   }
   assert.equal(existsSync(file), false)
 })
@@ -30,7 +31,8 @@ test('a desk that ends leaves the address of a later desk', async () => {
 })
 
 test('an address of a dead desk, of another host, or in a file that others can read is ignored', async () => {
-  await using _published = await publishDeskAddress(file, 4_100)
+  await using published = await publishDeskAddress(file, 4_100)
+  assert.ok(published)
   const good = JSON.parse(readFileSync(file, 'utf8')) as object
   const dead = spawnSync(process.execPath, ['--version']).pid
   for (const changed of [

@@ -70,13 +70,13 @@ export function reloadListeners(
 ): CertificateReload | undefined {
   if (!tls?.files) return undefined
   const { files } = tls
-  const listenerOf = (app: FastifyInstance, verifiesClients: boolean) => ({
-    // With `https` options, Fastify's server is a TLS server; its type does not say so.
-    server: app.server as unknown as Server,
-    verifiesClients,
-  })
   const listeners = [...(agent ? [listenerOf(agent, true)] : []), listenerOf(operator, false)]
   return certificateReload({ tls: { ...tls, files }, listeners, log })
+}
+
+function listenerOf(app: FastifyInstance, verifiesClients: boolean) {
+  // With `https` options, Fastify's server is a TLS server; its type does not say so.
+  return { server: app.server as unknown as Server, verifiesClients }
 }
 
 function contextOptions(

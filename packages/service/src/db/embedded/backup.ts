@@ -89,7 +89,7 @@ async function neededKey(target: SocketTarget): Promise<string | undefined> {
   const db = openDatabase({ target: service, maximumConnections: 1, applicationName: 'aex backup' })
   try {
     const [table] = await db<{ name: string | null }[]>`select to_regclass('wrapped_secret')::text as name`
-    return table?.name == null ? undefined : await wrappingKeyId(db)
+    return typeof table?.name === 'string' ? await wrappingKeyId(db) : undefined
   } finally {
     await db.end()
   }

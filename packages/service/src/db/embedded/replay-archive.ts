@@ -11,10 +11,10 @@ export interface RecoveryTarget {
   /** Folder of the archived write-ahead log. */
   readonly folder: string
   /**
-   * A time, or the end of the backup. Undefined: the end of the archive. In each case the restored server begins a new
+   * A time, or `backup`: the end of the backup. Undefined: the end of the archive. In each case the restored server begins a new
    * timeline, so it never archives another segment under a name that the archive has.
    */
-  readonly until: string | 'backup' | undefined
+  readonly until: string | undefined
 }
 
 const SAFE_PATH = /^[\w./@+-]+$/u

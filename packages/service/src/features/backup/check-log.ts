@@ -70,8 +70,8 @@ async function includes(db: Database, size: number, checkpoint: Checkpoint): Pro
   )
 }
 
-/** The text of a checkpoint, or what a machine remembers of it. */
-export type KnownCheckpoint = Checkpoint | 'ended' | string | undefined
+/** The text of a checkpoint, or what a machine remembers of it; `ended` where the log of that origin has ended. */
+export type KnownCheckpoint = Checkpoint | string | undefined
 
 /**
  * Compares the log of the backup with a checkpoint that is known outside of it. `live` is the database of the running

@@ -13,8 +13,7 @@ interface Alert {
   readonly reason: string
 }
 
-const alertsOf = async (world: World) =>
-  (await world.operate('GET', '/alerts')).body['items'] as unknown as Alert[]
+const alertsOf = async (world: World) => (await world.operate('GET', '/alerts')).body['items'] as Alert[]
 
 async function looking(world: World) {
   const db = openDatabase({ target: world.databaseUrl, maximumConnections: 8, applicationName: 'expiry' })

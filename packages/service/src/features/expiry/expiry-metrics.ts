@@ -25,11 +25,11 @@ export function createExpiryMetrics(registry: Registry, settings: ExpiryMetricSe
     client_ca: tls()?.clientCa,
     webhook_ca: webhookCa(),
   })
-  new Gauge({
+  const ends = new Gauge({
     name: 'aex_certificate_expiry_timestamp_seconds',
     help: 'When the first certificate of a file expires: tls, client_ca, webhook_ca',
     labelNames: ['certificate'],
-    registers: [registry],
+    registers: [],
     collect() {
       this.reset()
       for (const [certificate, pem] of Object.entries(certificates())) {
@@ -38,6 +38,7 @@ export function createExpiryMetrics(registry: Registry, settings: ExpiryMetricSe
       }
     },
   })
+  registry.registerMetric(ends)
   const keys = new Gauge({
     name: 'aex_platform_key_expiry_timestamp_seconds',
     help: 'When the last signing key of a purpose ends, read once a minute',
@@ -53,12 +54,12 @@ export function createExpiryMetrics(registry: Registry, settings: ExpiryMetricSe
     name: 'expiry metrics',
     everySeconds: READ_SECONDS,
     async run() {
-      const [ends, notices] = await Promise.all([
+      const [keyEnds, notices] = await Promise.all([
         listKeyEnds(db, clock.now()),
         listNotices(db, MAXIMUM_NOTICES),
       ])
       keys.reset()
-      for (const { purpose, valid_until } of ends) keys.set({ purpose }, Date.parse(valid_until) / 1_000)
+      for (const { purpose, valid_until } of keyEnds) keys.set({ purpose }, Date.parse(valid_until) / 1_000)
       clients.set(notices.filter(({ subject }) => subject.startsWith('client ')).length)
     },
   }
