@@ -35,7 +35,6 @@ export async function findInstalledPostgres(): Promise<InstalledPostgres | undef
 
 interface InstalledServer extends AsyncDisposable {
   readonly url: string
-  readonly port: number
 }
 
 interface InstalledServerOptions {
@@ -96,7 +95,7 @@ export async function startInstalledPostgres(
     await stop()
     throw new Error(`PostgreSQL of ${bin} did not start`)
   }
-  return { url: `postgres://aex@127.0.0.1:${port}/postgres`, port, [Symbol.asyncDispose]: stop }
+  return { url: `postgres://aex@127.0.0.1:${port}/postgres`, [Symbol.asyncDispose]: stop }
 }
 
 async function endOf(child: ChildProcess): Promise<void> {

@@ -108,9 +108,7 @@ async function recoverInstalled(installed: InstalledPostgres, folder: string, re
       exchange,
       backUp: () =>
         runProgram(installed, 'pg_basebackup', [
-          '--host=127.0.0.1',
-          `--port=${primary.port}`,
-          '--username=aex',
+          `--dbname=${primary.url}`,
           `--pgdata=${join(base, 'cluster')}`,
           '--wal-method=stream',
           '--checkpoint=fast',

@@ -146,8 +146,9 @@ async function startListeners(
   const masterKeys = masterKeyReload({ config, db, log })
   const webhookCa = webhookCaReload(webhook, log)
   const activity = createActivity(clock)
-  /** The listeners exist after their certificate is first reported. */
+  /** The listeners are made after their certificate is first reported. */
   const listeners: { reload?: CertificateReload | undefined } = {}
+  const tls = () => listeners.reload?.used() ?? config.tls
   const report = cleanup.use(
     createReport({
       db,
@@ -156,7 +157,7 @@ async function startListeners(
       processId: schema.processId,
       role,
       codeLevel: schema.codeLevel,
-      tls: () => listeners.reload?.used() ?? config.tls,
+      tls,
       masterKeyIds: () => knownKeys(masterKeys.keys()).map(fingerprint),
       databaseFolder: config.databaseUrl === undefined ? config.dataDirectory : undefined,
     }),
@@ -180,7 +181,7 @@ async function startListeners(
   const expiryMetrics = createExpiryMetrics(metrics.registry, {
     db,
     clock,
-    tls: () => listeners.reload?.used() ?? config.tls,
+    tls,
     webhookCa: webhookCa.ca,
   })
   const context: Context = {
@@ -244,7 +245,8 @@ async function startListeners(
   openConsole(operator, operatorDependencies, { config, key: deriveSecret(secrets.mac(), 'console') })
   const mail = config.smtp && cleanup.use(await openMail(config.smtp))
   const alerts = { db, profile, clock, publicUrl, log, send: mail?.send }
-  const reload = (listeners.reload = reloadListeners(config.tls, { agent: agent?.app, operator }, log))
+  const reload = reloadListeners(config.tls, { agent: agent?.app, operator }, log)
+  listeners.reload = reload
   await agent?.rateLimit.task.run()
   await expiryMetrics.run()
   const tasks = [

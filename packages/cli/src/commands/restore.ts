@@ -52,9 +52,9 @@ interface RestoreCommandOptions {
 const TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,6})?)?(?:Z|[+-]\d{2}:\d{2})$/u
 
 /** A time without a zone would depend on this machine, so it is refused. */
-function timeOf(text: string | undefined): string | undefined {
-  if (text === undefined) return undefined
-  if (TIME.test(text) && !Number.isNaN(Date.parse(text))) return text
+function targetOf(text: string | undefined): { readonly time: string } | 'end' {
+  if (text === undefined) return 'end'
+  if (TIME.test(text) && !Number.isNaN(Date.parse(text))) return { time: text }
   throw new CommandFailure('Give --until as a time with a zone, such as 2026-11-17T08:30:00Z.')
 }
 
@@ -64,7 +64,7 @@ async function run(config: Config, from: string, { force = false, archive, until
   if (until !== undefined && archive === undefined) throw new CommandFailure('Give --archive with --until.')
   // Without a replay, a restored server that archives still has to begin a new timeline.
   const given = archive ?? config.walArchive
-  const stop = archive === undefined ? ('backup' as const) : timeOf(until)
+  const stop = archive === undefined ? ('backup' as const) : targetOf(until)
   try {
     const restored = await restore({
       from,

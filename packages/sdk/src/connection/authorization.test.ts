@@ -54,6 +54,18 @@ test('[AUTH-02] an identity provider with OpenID Connect discovery only is found
   assert.equal(proxy.count('/.well-known/openid-configuration'), 1)
 })
 
+test('[AUTH-02] with a wrong clock and an issuer that sends no date, the time of the exchange counts', async () => {
+  const { agent, proxy } = proxied
+  proxy.after = ({ path }, reply) =>
+    path === '/.well-known/oauth-authorization-server'
+      ? { ...reply, headers: { ...reply.headers, date: 'none' } }
+      : reply
+  for (const seconds of [-240, 240]) {
+    const now = () => new Date(Date.now() + seconds * 1_000)
+    await read(createContext({ ...agent.options, now }).connection)
+  }
+})
+
 test('a token is renewed before it expires, once for all who wait, and follows a clock that moved', async () => {
   const { proxy, world } = proxied
   const connection = connect()

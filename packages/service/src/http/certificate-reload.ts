@@ -62,6 +62,12 @@ export function certificateReload({ tls, listeners, log }: CertificateReloadSett
   }
 }
 
+const listenerOf = (app: FastifyInstance, verifiesClients: boolean) => ({
+  // With `https` options, Fastify's server is a TLS server; its type does not say so.
+  server: app.server as unknown as Server,
+  verifiesClients,
+})
+
 /** For the listeners of a service. Undefined: there is no TLS, or its text did not come from files. */
 export function reloadListeners(
   tls: TlsConfig | undefined,

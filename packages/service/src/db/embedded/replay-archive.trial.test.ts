@@ -5,6 +5,7 @@ import { after, test } from 'node:test'
 import { openDatabase, type Database, type SocketTarget } from '../database.ts'
 import { migrate } from '../../migrations/migrate.ts'
 import { backUp } from './backup.ts'
+import type { RecoveryTarget } from './replay-archive.ts'
 import { restore } from './restore.ts'
 import { startEmbedded } from './start-embedded.ts'
 import { testFolder } from './test-folder.ts'
@@ -40,7 +41,7 @@ test('an archive is replayed to its end, and an unreachable target replaces noth
     await backUp({ dataDirectory: folder.data, to: at('backup'), masterKey, withKeys: false, now, log })
     await db`insert into load values (2)`
   })
-  const replay = (until: string | undefined, from = archive) =>
+  const replay = (until: RecoveryTarget['until'], from = archive) =>
     restore({
       from: at('backup'),
       dataDirectory: folder.data,
@@ -48,11 +49,14 @@ test('an archive is replayed to its end, and an unreachable target replaces noth
       archive: { folder: from, until },
       log,
     })
-  await assert.rejects(replay('2099-01-01T00:00:00Z'), /recovery ended before configured recovery target/u)
-  await assert.rejects(replay(undefined, at('nowhere')), /cannot be read/u)
+  await assert.rejects(
+    replay({ time: '2099-01-01T00:00:00Z' }),
+    /recovery ended before configured recovery target/u,
+  )
+  await assert.rejects(replay('end', at('nowhere')), /cannot be read/u)
   assert.ok(!existsSync(join(folder.data, 'postgres', 'cluster.before-restore-1')), 'nothing was replaced')
 
-  await replay(undefined)
+  await replay('end')
   await writing(folder.data, async (db) => {
     const rows = await db<{ number: number }[]>`select number from load order by number`
     assert.deepEqual(

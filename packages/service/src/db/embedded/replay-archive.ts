@@ -11,10 +11,10 @@ export interface RecoveryTarget {
   /** Folder of the archived write-ahead log. */
   readonly folder: string
   /**
-   * A time, or `backup`: the end of the backup. Undefined: the end of the archive. In each case the restored server begins a new
+   * A time, the end of the backup, or the end of the archive. In each case the restored server begins a new
    * timeline, so it never archives another segment under a name that the archive has.
    */
-  readonly until: string | undefined
+  readonly until: { readonly time: string } | 'backup' | 'end'
 }
 
 const SAFE_PATH = /^[\w./@+-]+$/u
@@ -39,9 +39,10 @@ export async function replayArchive(
     hot_standby: 'off',
     ...(until === 'backup' && { recovery_target: 'immediate' }),
     // PostgreSQL does not know the zone `Z` when it reads its settings.
-    ...(until !== undefined && until !== 'backup' && { recovery_target_time: until.replace(/Z$/u, '+00') }),
+    ...(typeof until === 'object' && { recovery_target_time: until.time.replace(/Z$/u, '+00') }),
   })
-  if (until !== 'backup') log(`Replaying the archive ${folder} until ${until ?? 'its end'}`)
+  if (until !== 'backup')
+    log(`Replaying the archive ${folder} until ${typeof until === 'object' ? until.time : 'its end'}`)
   const socketDirectory = makeSocketDirectory(place, Number(settings['port']))
   try {
     const server = await runServer({ place, runtime, socketDirectory, settings, log })

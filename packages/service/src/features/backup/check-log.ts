@@ -70,8 +70,8 @@ async function includes(db: Database, size: number, checkpoint: Checkpoint): Pro
   )
 }
 
-/** The text of a checkpoint, or what a machine remembers of it; `ended` where the log of that origin has ended. */
-export type KnownCheckpoint = Checkpoint | string | undefined
+/** The text of a checkpoint, or what a machine remembers of it. */
+export type KnownCheckpoint = Checkpoint | 'ended' | { readonly note: string } | undefined
 
 /**
  * Compares the log of the backup with a checkpoint that is known outside of it. `live` is the database of the running
@@ -89,7 +89,7 @@ export async function checkKnownCheckpoint(
     throw new NotProved(
       'This machine has signed under a later origin: the backup is from before that change.',
     )
-  const checkpoint = typeof known === 'string' ? await openedBy(db, known, origin) : known
+  const checkpoint = 'note' in known ? await openedBy(db, known.note, origin) : known
   if (checkpoint.origin !== origin)
     throw new BackupContradiction(
       `The published checkpoint is of ${checkpoint.origin}, the backup of ${origin}.`,

@@ -83,7 +83,10 @@ async function checkRestored(dataDirectory: string, options: VerifyBackupOptions
   const live = runningServer(options.dataDirectory)
   const checks = await checkDatabase(open(server.connection), {
     masterKeys: options.masterKeys(dataDirectory),
-    known: async (origin) => options.checkpoint ?? (await checkpointFile(options.dataDirectory).read(origin)),
+    known: async (origin) =>
+      options.checkpoint === undefined
+        ? checkpointFile(options.dataDirectory).read(origin)
+        : { note: options.checkpoint },
     live: live && open({ ...live.target, database: SERVICE_ROLE }),
   })
   return [started, ...checks]
