@@ -89,6 +89,7 @@ async function applyNext(
 ): Promise<string | Waiting | undefined> {
   // Both the wait for another process and a migration may take long.
   await tx`set local statement_timeout = 0`
+  await tx`set local lock_timeout = 0`
   await tx`select pg_advisory_xact_lock(${MIGRATION_LOCK})`
   await tx.unsafe(`set local lock_timeout = '${LOCK_LIMIT}'`)
   await createMigrationTable(tx)
