@@ -33,6 +33,8 @@ export function createAgentServer(dependencies: AgentServerDependencies): Fastif
     requestTimeout: context.profile['O-14'].request_seconds * 1_000,
     keepAliveTimeout: KEEP_ALIVE_MS,
     forceCloseConnections: 'idle',
+    // Fastify's own 503 has no problem document. Requests that arrive while draining are served.
+    return503OnClosing: false,
     exposeHeadRoutes: false,
     routerOptions: { maxParamLength: MAXIMUM_PARAMETER_CHARACTERS },
     clientErrorHandler: (error, socket) => answerUnparsedRequest(error, socket, context),
