@@ -77,12 +77,16 @@ function planText({
   running_processes_can_stay,
 }: MigrationPlan): string[] {
   const running = processes.length === 0 ? 'none' : countByRole(processes)
-  return [
+  const state = [
     `Database  ${database ?? 'empty'}`,
     `Release   ${release ?? 'without migrations'}`,
     `Running   ${running}`,
     '',
-    ...(migrations.length === 0 ? ['Nothing to apply.'] : migrations.flatMap(migrationText)),
+  ]
+  if (migrations.length === 0) return [...state, 'Nothing to apply.']
+  return [
+    ...state,
+    ...migrations.flatMap(migrationText),
     '',
     running_processes_can_stay
       ? 'Running processes can stay: start this release beside them, then stop them one after the other.'
