@@ -80,11 +80,6 @@ export function reloadListeners(
   return certificateReload({ tls: { ...tls, files }, listeners, log })
 }
 
-function listenerOf(app: FastifyInstance, verifiesClients: boolean) {
-  // With `https` options, Fastify's server is a TLS server; its type does not say so.
-  return { server: app.server as unknown as Server, verifiesClients }
-}
-
 function contextOptions(
   { certificate, key, clientCa }: TlsConfig,
   verifiesClients: boolean,
