@@ -7,7 +7,7 @@ import { makeNaiveDatabase } from '../reference/naive-database.ts'
 import { startReferenceProcess } from '../reference/reference-process.ts'
 import type { ReferenceServer } from '../reference/reference-settings.ts'
 
-export type ContenderName = 'spread' | 'floor' | 'hot' | 'naive' | 'tls' | 'bare' | 'socket'
+export type ContenderName = 'spread' | 'floor' | 'hot' | 'naive' | 'tls' | 'bare' | 'socket' | 'unnamed'
 
 /** A server that accepts packages, and their source. */
 export interface Contender {
@@ -44,6 +44,11 @@ export async function startContenders(
   const socket = isQuick
     ? undefined
     : cleanup.use(await exchange.serve('socket', { DATABASE_URL: socketUrl }))
+  // With a direct address, DATABASE_URL counts as a pooler: no statement has a name.
+  const directUrl = `${urlOf(exchange.database)}?application_name=direct`
+  const unnamed = isQuick
+    ? undefined
+    : cleanup.use(await exchange.serve('unnamed', { AEX_DATABASE_DIRECT_URL: directUrl }))
 
   const order = (name: string, receiving: number, databaseUrl?: string): StockOrder => ({
     name,
@@ -129,6 +134,19 @@ export async function startContenders(
             pid: socket.pid,
             isService: true,
             tokens: tokensFor(senders, socket),
+            source: { kind: 'stock' as const, stock: 'spread' },
+          },
+        ]
+      : []),
+    ...(unnamed
+      ? [
+          {
+            name: 'unnamed' as const,
+            label: 'service, unnamed statements as for PgBouncer',
+            address: { url: unnamed.url },
+            pid: unnamed.pid,
+            isService: true,
+            tokens: tokensFor(senders, unnamed),
             source: { kind: 'stock' as const, stock: 'spread' },
           },
         ]

@@ -44,6 +44,15 @@ export function packageRatios(results: Results, { single, half }: Latencies): Ra
       ...ratio('tls', 'spread'),
       wanted: { at: 'least', must: 0.8 },
     },
+    ...(results.unnamed.length > 0
+      ? [
+          {
+            id: 'unnamed_to_named',
+            label: 'unnamed statements, as for PgBouncer, to named ones',
+            ...ratio('unnamed', 'spread'),
+          },
+        ]
+      : []),
     {
       id: 'p99_at_half_load_to_single',
       label: 'p99 at half load to one request at a time',

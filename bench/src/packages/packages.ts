@@ -63,7 +63,7 @@ const QUICK: Plan = {
 }
 
 /** Contenders of a ratio are neighbours, so that a disturbance affects both. */
-const TURNS: readonly ContenderName[] = ['bare', 'floor', 'hot', 'spread', 'tls', 'naive', 'socket']
+const TURNS: readonly ContenderName[] = ['bare', 'floor', 'hot', 'spread', 'unnamed', 'tls', 'naive', 'socket']
 
 async function run({ quick, workers, progress, bed: startBed }: AreaContext): Promise<AreaResult> {
   const plan = quick ? QUICK : FULL
@@ -126,6 +126,7 @@ async function interleave(
     naive: [],
     tls: [],
     socket: [],
+    unnamed: [],
   }
   const inTurn = TURNS.flatMap((name) => contenders.find((contender) => contender.name === name) ?? [])
   // The order alternates, so that no contender always inherits the background work of the same predecessor.

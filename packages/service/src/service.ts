@@ -2,7 +2,7 @@ import { createSecretKey } from 'node:crypto'
 import { join } from 'node:path'
 import type { Logger } from 'pino'
 import type { Registry } from 'prom-client'
-import { showConfig, withMasterKey, type Config } from './config/index.ts'
+import { namesSeveralHosts, showConfig, withMasterKey, type Config } from './config/index.ts'
 import {
   openDatabase,
   startEmbedded,
@@ -10,6 +10,8 @@ import {
   type Database,
   type EmbeddedDatabase,
 } from './db/index.ts'
+import { readReplication } from './db/replication.ts'
+import { checkSameDatabase } from './db/same-database.ts'
 import { openConsole } from './console/open-console.ts'
 import { startDelivery } from './delivery/engine.ts'
 import { webhookCaReload } from './delivery/webhook-ca-reload.ts'
@@ -99,15 +101,8 @@ export async function startService(given: Config, options: ServiceOptions = {}):
   const storage = await openStorage(config, cleanup, { embedded: options.embedded, progress })
   const startedAt = (options.clock ?? systemClock).now()
   const registration = { processId: randomId('process'), role: config.role, startedAt }
-  const schema = cleanup.use(await prepareSchema(storage.db, registration, log))
-  const [role] = await storage.db<
-    { superuser: string }[]
-  >`select current_setting('is_superuser') as superuser`
-  if (role?.superuser === 'on') {
-    log.warn(
-      'the role of DATABASE_URL is a superuser: use one that owns the database and has no other privilege',
-    )
-  }
+  await checkDatabase(storage, config, log)
+  const schema = cleanup.use(await prepareSchema(storage, registration, log))
   const running = await startListeners(config, { ...storage, schema }, cleanup, {
     clock: systemClock,
     ...options,
@@ -117,8 +112,29 @@ export async function startService(given: Config, options: ServiceOptions = {}):
   return { ...running, failed: storage.failed, [Symbol.asyncDispose]: () => stop.disposeAsync() }
 }
 
+/** Refuses two addresses that lead to different databases, and warns of what an operator should change. */
+async function checkDatabase({ db, openDirect }: Storage, config: Config, log: Logger): Promise<void> {
+  if (config.databaseDirectUrl !== undefined) {
+    const direct = openDirect('migrations')
+    await checkSameDatabase(db, direct).finally(() => direct.end())
+  }
+  const [role] = await db<{ superuser: string }[]>`select current_setting('is_superuser') as superuser`
+  if (role?.superuser === 'on') {
+    log.warn(
+      'the role of DATABASE_URL is a superuser: use one that owns the database and has no other privilege',
+    )
+  }
+  const replication = await readReplication(db)
+  if (replication === 'asynchronous' || (replication === 'none' && namesSeveralHosts(config)))
+    log.warn(
+      'replication is not synchronous: a failover may lose accepted packages; set synchronous_standby_names, and leave synchronous_commit on',
+    )
+}
+
+type Storage = Awaited<ReturnType<typeof openStorage>>
+
 async function openStorage(
-  { databaseUrl, dataDirectory, walArchive }: Config,
+  { databaseUrl, databaseDirectUrl, dataDirectory, walArchive }: Config,
   cleanup: AsyncDisposableStack,
   { embedded, progress }: { embedded: EmbeddedDatabase | undefined; progress: (line: string) => void },
 ) {
@@ -129,16 +145,23 @@ async function openStorage(
     target = server.connection
     failed = server.failed
   } else target = databaseUrl
-  const open = (maximumConnections: number) =>
-    openDatabase({ target, maximumConnections, applicationName: 'agent-exchange' })
-  const db = open(MAXIMUM_CONNECTIONS)
+  const applicationName = 'agent-exchange'
+  const db = openDatabase({
+    target,
+    directTarget: databaseDirectUrl,
+    purpose: 'requests',
+    maximumConnections: MAXIMUM_CONNECTIONS,
+    applicationName,
+  })
   cleanup.defer(() => db.end({ timeout: 5 }))
-  return { db, failed, openListener: () => open(1) }
+  const openDirect = (purpose: 'sessions' | 'migrations') =>
+    openDatabase({ target: databaseDirectUrl ?? target, purpose, maximumConnections: 1, applicationName })
+  return { db, openDirect, failed }
 }
 
 async function startListeners(
   config: Config & { readonly masterKey: Uint8Array },
-  { db, openListener, schema }: { db: Database; openListener: () => Database; schema: PreparedSchema },
+  { db, openDirect, schema }: Pick<Storage, 'db' | 'openDirect'> & { readonly schema: PreparedSchema },
   cleanup: AsyncDisposableStack,
   { clock, log, metricsOf }: Pick<ServiceOptions, 'metricsOf'> & { clock: Clock; log: Logger },
 ) {
@@ -268,7 +291,7 @@ async function startListeners(
     cleanup.use(
       startDelivery({
         db,
-        openListener,
+        openListener: () => openDirect('sessions'),
         profile,
         clock,
         newId: randomId,

@@ -114,6 +114,7 @@ function configOf({ profile, config = {} }: WorldOptions, place: Place): Config 
     dataDirectory: place.folder,
     databaseUrl: place.databaseUrl,
     databaseReadUrl: undefined,
+    databaseDirectUrl: undefined,
     tls: undefined,
     trustedProxies: [],
     issuer: undefined,

@@ -46,6 +46,7 @@ export async function startDemoExchange(folder: string, receiverCa: string): Pro
         dataDirectory,
         databaseUrl,
         databaseReadUrl: undefined,
+        databaseDirectUrl: undefined,
         tls: undefined,
         trustedProxies: [],
         issuer: undefined,

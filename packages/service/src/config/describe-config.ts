@@ -15,7 +15,12 @@ export interface ConfigRow {
   readonly wrong: readonly string[]
 }
 
-const URLS_WITH_PASSWORD = new Set(['DATABASE_URL', 'AEX_DATABASE_READ_URL', 'AEX_SMTP_URL'])
+const URLS_WITH_PASSWORD = new Set([
+  'DATABASE_URL',
+  'AEX_DATABASE_DIRECT_URL',
+  'AEX_DATABASE_READ_URL',
+  'AEX_SMTP_URL',
+])
 
 /** Every variable with its meaning and effective value. Invalid settings are reported, not thrown. */
 export function describeConfig(env: Environment): ConfigRow[] {

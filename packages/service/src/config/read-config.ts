@@ -53,6 +53,7 @@ export function readConfig(env: Environment): Config {
     databaseUrl: checked('DATABASE_URL', parseDatabaseUrl),
     databaseReadUrl: checked('AEX_DATABASE_READ_URL', parseDatabaseUrl),
     ...(walArchive !== undefined && { walArchive }),
+    databaseDirectUrl: checked('AEX_DATABASE_DIRECT_URL', parseDatabaseUrl),
     tls,
     trustedProxies: checked('AEX_TRUSTED_PROXIES', parseProxies) ?? [],
     issuer: checked('AEX_ISSUER', parseIssuer),
@@ -72,6 +73,7 @@ export function readConfig(env: Environment): Config {
   }
   rejectOpenListeners(config, settings)
   rejectSharedListener(config, settings)
+  rejectUselessDirectUrl(config, settings)
   if (value('AEX_DATABASE_READ_URL') && !value('DATABASE_URL')) {
     settings.reject(
       'AEX_DATABASE_READ_URL',
@@ -112,6 +114,21 @@ function rejectSharedListener(
   if (port === operatorPort && (host === operatorHost || wildcard)) {
     reject('AEX_OPERATOR_PORT', 'Use another port than AEX_PORT: the operator API has its own listener.')
   }
+}
+
+/** The direct address is for a pooler in DATABASE_URL, so it differs from it. */
+function rejectUselessDirectUrl(
+  { databaseUrl, databaseDirectUrl }: Config,
+  { value, reject }: SettingsReader,
+): void {
+  if (databaseDirectUrl === undefined) return
+  if (value('DATABASE_URL') === undefined)
+    reject('AEX_DATABASE_DIRECT_URL', 'Set DATABASE_URL to the pooler, or unset this.')
+  else if (databaseUrl === databaseDirectUrl)
+    reject(
+      'AEX_DATABASE_DIRECT_URL',
+      'It equals DATABASE_URL. Unset it, or let DATABASE_URL lead to a pooler: named statements are off where both are set.',
+    )
 }
 
 function readSmtp({ checked, value, reject }: SettingsReader): SmtpConfig | undefined {

@@ -19,6 +19,8 @@ export function showConfig(config: Config): { readonly name: VariableName; reado
     AEX_DATABASE_READ_URL:
       config.databaseReadUrl === undefined ? 'no replica' : hidePassword(config.databaseReadUrl),
     AEX_WAL_ARCHIVE: config.walArchive ?? 'no archive',
+    AEX_DATABASE_DIRECT_URL:
+      config.databaseDirectUrl === undefined ? 'as DATABASE_URL' : hidePassword(config.databaseDirectUrl),
     AEX_TLS_CERT: tls ? 'set' : 'no TLS',
     AEX_TLS_CLIENT_CA: tls?.clientCa === undefined ? 'no client certificates' : 'set',
     AEX_TRUSTED_PROXIES: trustedProxies.join(', ') || 'none',

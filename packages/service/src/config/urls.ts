@@ -1,3 +1,4 @@
+import type { Config } from './config.ts'
 import { isLoopback } from './listener-addresses.ts'
 import { SettingError } from './settings-reader.ts'
 
@@ -56,13 +57,27 @@ export function parseCollectorUrl(text: string): string {
 /** Several hosts, each with its port, as libpq takes them. A URL has one. */
 const HOST_LIST = /^(postgres(?:ql)?:\/\/(?:[^@/?]*@)?)([^/?,]*)(,[^/?]*)/u
 
+/** The service writes, so an address that asks for a standby cannot work. */
+const STANDBYS = new Set(['read-only', 'standby'])
+
 export function parseDatabaseUrl(text: string): string {
   const url = URL.parse(text.replace(HOST_LIST, '$1$2'))
   const isPostgres = url !== null && ['postgres:', 'postgresql:'].includes(url.protocol)
   if (!isPostgres || url.hostname === '' || url.pathname.length < 2) {
     throw new SettingError('Use postgres://user:password@host:5432/database.')
   }
+  if (STANDBYS.has(url.searchParams.get('target_session_attrs') ?? '')) {
+    throw new SettingError('Use target_session_attrs=read-write: the service needs the primary.')
+  }
   return text
+}
+
+/** Whether one of the addresses of the database names several hosts, as a cluster with failover has them. */
+export function namesSeveralHosts({
+  databaseUrl = '',
+  databaseDirectUrl = '',
+}: Pick<Config, 'databaseUrl' | 'databaseDirectUrl'>): boolean {
+  return HOST_LIST.test(databaseUrl) || HOST_LIST.test(databaseDirectUrl)
 }
 
 export function parseSmtpUrl(text: string): string {

@@ -58,6 +58,13 @@ export const VARIABLES = [
     default: 'the embedded database',
   },
   {
+    name: 'AEX_DATABASE_DIRECT_URL',
+    meaning:
+      'the same database without a pooler, for LISTEN, session locks and migrations; ' +
+      'DATABASE_URL may then lead to PgBouncer in transaction mode',
+    default: 'as DATABASE_URL',
+  },
+  {
     name: 'AEX_DATABASE_READ_URL',
     meaning: 'streaming replica of DATABASE_URL that serves pages of skills and evidence',
     default: 'no replica',

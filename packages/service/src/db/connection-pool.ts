@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { openConnection, type Connection } from './connection.ts'
+import { RECONNECT_PAUSE_MS } from './connection-limits.ts'
 import type { ConnectionOptions } from './database-address.ts'
-import { ConnectionLost } from './database-errors.ts'
+import { ConnectionLost, isReadOnly } from './database-errors.ts'
 
 /** Callers that may wait for a connection; the next one is refused. */
 const MAXIMUM_WAITING = 4_096
@@ -34,6 +35,7 @@ export function createConnectionPool(
   const allReleased = Promise.withResolvers<void>()
   let active = 0
   let state: 'open' | 'ending' | 'ended' = 'open'
+  let recentFailure: { readonly error: unknown } | undefined
 
   /** Waits until fewer than `maximum` callers are active. */
   async function acquire(): Promise<void> {
@@ -60,14 +62,32 @@ export function createConnectionPool(
     if (active === 0 && state !== 'open') allReleased.resolve()
   }
 
+  /** Of the callers that wait while a server hangs, only the first ones wait until their attempt to connect fails. */
+  async function open(): Promise<Connection> {
+    if (recentFailure) throw recentFailure.error
+    try {
+      return await openConnection(options)
+    } catch (error) {
+      recentFailure = { error }
+      setTimeout(() => (recentFailure = undefined), RECONNECT_PAUSE_MS).unref()
+      throw error
+    }
+  }
+
   async function run<T>(work: (connection: Connection) => Promise<T>): Promise<T> {
     let connection = idle.pop()
     while (connection?.isLost) connection = idle.pop()
-    connection ??= await openConnection(options)
+    connection ??= await open()
     inUse.add(connection)
     try {
       if (state === 'ended') throw new ConnectionLost('the pool has ended', 'CONNECTION_ENDED')
       return await work(connection)
+    } catch (error) {
+      if (isReadOnly(error)) {
+        void connection.end()
+        endIdle()
+      }
+      throw error
     } finally {
       inUse.delete(connection)
       if (connection.isLost || state === 'ended') void connection.end()
@@ -75,7 +95,16 @@ export function createConnectionPool(
     }
   }
 
+  function endIdle(): void {
+    for (const connection of idle.splice(0)) void connection.end()
+  }
+
   return {
+    /** Ends all connections, because they lead to a server that is of no use. Statements in progress fail. */
+    discard(): void {
+      endIdle()
+      for (const connection of inUse) void connection.end()
+    },
     async use<T>(work: (connection: Connection) => Promise<T>): Promise<T> {
       await acquire()
       return run(work).finally(release)

@@ -1,12 +1,11 @@
 import pg from 'pg'
+import { CONNECT_LIMIT_MS, HOST_LIMIT_MS } from './connection-limits.ts'
 import type { ConnectionOptions } from './database-address.ts'
 import { ConnectionLost, lossOr, sqlState } from './database-errors.ts'
 import { Pipeline, type PreparedStatements, type Request } from './pipeline.ts'
-import { queriesOver, settingCalls, type Answer, type Send } from './queries.ts'
+import { queriesOver, settingCalls, settingStatement, type Answer, type Send, type Statement } from './queries.ts'
 import { valueTypes } from './value-types.ts'
 
-/** For all hosts together, until the session can be used. */
-const CONNECT_LIMIT_MS = 10_000
 /** A server that does not confirm the end of the connection within this time is not waited for. */
 const CLOSE_LIMIT_MS = 1_000
 /** More than the service has. Limits the memory that generated statements take on the server. */
@@ -19,15 +18,22 @@ const LOGIN_REFUSED = '28'
  * the next pipeline is sent when all of them are answered.
  */
 export class Connection extends pg.Client {
+  /** Sent at the beginning of each transaction, also of one that is a single statement. */
+  readonly transactionSettings: Statement | undefined
   readonly #prepared: PreparedStatements | undefined
+  readonly #answerLimit: NodeJS.Timeout | undefined
   #waiting: Request[] = []
   #isBusy = false
   #willFlush = false
   #lost: unknown
 
-  constructor(config: pg.ClientConfig, hasNamedStatements: boolean) {
+  constructor(config: pg.ClientConfig, options: Omit<ConnectionOptions, 'hosts' | 'client'>) {
+    const { hasNamedStatements, answerLimitMs, transactionSettings } = options
     super({ ...config, types: valueTypes })
     this.#prepared = hasNamedStatements ? new Map() : undefined
+    this.transactionSettings = transactionSettings && settingStatement(transactionSettings)
+    if (answerLimitMs !== undefined)
+      this.#answerLimit = setTimeout(() => this.#endUnanswered(), answerLimitMs).unref()
     this.on('error', (error) => this.#lose(error))
     this.on('end', () => this.#lose(undefined))
     this.on('drain', () => {
@@ -65,6 +71,7 @@ export class Connection extends pg.Client {
   #flush(): void {
     if (this.isLost || this.#isBusy || this.#waiting.length === 0) return
     this.#isBusy = true
+    this.#answerLimit?.refresh()
     if (this.#prepared && this.#prepared.size >= MAXIMUM_PREPARED) {
       this.#prepared.clear()
       const statement = { text: 'deallocate all', values: undefined }
@@ -94,7 +101,14 @@ export class Connection extends pg.Client {
     )
   }
 
+  /** The timer restarts with each pipeline, so it also expires on an idle connection. */
+  #endUnanswered(): void {
+    if (this.#isBusy)
+      this.connection.stream.destroy(new ConnectionLost('the database did not answer in time', 'ANSWER_TIMEOUT'))
+  }
+
   #lose(error: unknown): void {
+    clearTimeout(this.#answerLimit)
     this.#lost ??= lossOr(error)
     for (const { reject } of this.#waiting.splice(0)) reject(this.#lost)
   }
@@ -102,17 +116,19 @@ export class Connection extends pg.Client {
 
 /** Opens a session on the first host that answers and has the required role. */
 export async function openConnection(options: ConnectionOptions): Promise<Connection> {
-  const { hosts, client, hasNamedStatements } = options
+  const { client, lastFound } = options
+  const hosts = hostsInOrder(options)
   let failure: unknown
   for (const host of hosts) {
-    const connection = new Connection({ ...client, ...host }, hasNamedStatements)
+    const connection = new Connection({ ...client, ...host }, options)
     const late = new ConnectionLost('the database did not answer in time', 'CONNECT_TIMEOUT')
     const limit = setTimeout(
       () => connection.connection.stream.destroy(late),
-      CONNECT_LIMIT_MS / hosts.length,
+      Math.min(HOST_LIMIT_MS, CONNECT_LIMIT_MS / hosts.length),
     )
     try {
       await startSession(connection, options)
+      lastFound.host = host
       return connection
     } catch (error) {
       failure = error
@@ -123,6 +139,10 @@ export async function openConnection(options: ConnectionOptions): Promise<Connec
     }
   }
   throw lossOr(failure)
+}
+
+function hostsInOrder({ hosts, role, lastFound: { host: last } }: ConnectionOptions) {
+  return role === 'any' || !last ? hosts : [last, ...hosts.filter((host) => host !== last)]
 }
 
 /** Settings are a statement, not startup parameters: PgBouncer refuses unknown startup parameters. */

@@ -1,5 +1,6 @@
 import type pg from 'pg'
 import { parse, toClientConfig } from 'pg-connection-string'
+import { KEEP_ALIVE_AFTER_MS } from './connection-limits.ts'
 import { DatabaseFailure } from './database-errors.ts'
 
 /** A postgres:// address, or where the embedded server listens. */
@@ -16,17 +17,21 @@ export interface SocketTarget {
 type Host = Required<Pick<pg.ClientConfig, 'host' | 'port'>>
 
 export interface ConnectionOptions {
-  /** Tried in order. */
+  /** Tried in order; where a role is required, the host that had it last comes first. */
   readonly hosts: readonly Host[]
+  readonly lastFound: { host?: Host }
   readonly role: 'any' | 'primary' | 'standby'
   readonly client: pg.ClientConfig
   /** Settings of the session. */
   readonly settings: Readonly<Record<string, string>>
+  /** Settings of each transaction, for a pooler that changes the session between transactions. */
+  readonly transactionSettings?: Readonly<Record<string, string>>
   readonly hasNamedStatements: boolean
+  /** Statements without an answer end their connection after this time. Undefined: never. */
+  readonly answerLimitMs?: number | undefined
 }
 
 const DEFAULT_PORT = '5432'
-const KEEP_ALIVE_AFTER_MS = 60_000
 const TLS_MODES = { disable: 0, require: 0, 'verify-ca': 0, 'verify-full': 0 }
 const ROLES = {
   any: 'any',
@@ -47,6 +52,7 @@ export function connectionOptionsOf(
   target: ConnectionTarget,
   applicationName: string,
   settings: ConnectionOptions['settings'],
+  defaultRole: 'any' | 'primary' = 'any',
 ): ConnectionOptions {
   const found = ADDRESS.exec(typeof target === 'string' ? target : addressOf(target))?.groups
   if (!found) throw new DatabaseFailure('The address of the database must begin with postgres://.')
@@ -58,7 +64,8 @@ export function connectionOptionsOf(
   const client = toClientConfig({ ...first, host: null })
   return {
     hosts: each.flatMap(hostsOf),
-    role: chosen('target_session_attrs', first['target_session_attrs'] ?? 'any', ROLES),
+    lastFound: {},
+    role: chosen('target_session_attrs', first['target_session_attrs'] ?? defaultRole, ROLES),
     client: {
       ...client,
       // If it is undefined, pg reads the environment.

@@ -15,6 +15,20 @@ export class ConnectionLost extends Error {
   }
 }
 
+/** The connection was lost before the commit was sent: nothing was committed. */
+export class TransactionLost extends ConnectionLost {
+  constructor(cause: unknown) {
+    super('the connection was lost in a transaction', 'TRANSACTION_LOST', { cause })
+  }
+}
+
+/** The connection was lost after the commit was sent: only the database knows whether it was committed. */
+export class CommitInDoubt extends ConnectionLost {
+  constructor(cause: unknown) {
+    super('the connection was lost during a commit', 'COMMIT_IN_DOUBT', { cause })
+  }
+}
+
 /** Errors of PostgreSQL and of the operating system have a code; those that pg creates have none. */
 export function lossOr(error: unknown): unknown {
   if (error instanceof Error && 'code' in error && error.code !== undefined) return error
@@ -29,12 +43,21 @@ export function sqlState(error: unknown): string | undefined {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined
 }
 
+/** read_only_sql_transaction: the server is no longer the primary. */
+const READ_ONLY = '25006'
+
+/** Whether the server has become a standby: no connection to it is of use any more. */
+export function isReadOnly(error: unknown): boolean {
+  return sqlState(error) === READ_ONLY
+}
+
 /**
- * SQLSTATE classes (connection exceptions, refused credentials, no such database, insufficient resources, operator
- * intervention) and errors of the operating system.
+ * SQLSTATE classes (connection exceptions, read-only server, idle in a transaction for too long, refused credentials, no
+ * such database, insufficient resources, lock or statement timeout, operator intervention) and errors of the operating
+ * system.
  */
 const UNAVAILABLE =
-  /^(?:08|28|3D000|53|57P|EAI_AGAIN|ECONN|EHOSTUNREACH|ENETUNREACH|ENOENT|ENOTFOUND|EPIPE|ETIMEDOUT)/u
+  /^(?:08|25006|25P03|28|3D000|53|55P03|57|EAI_AGAIN|ECONN|EHOSTUNREACH|ENETUNREACH|ENOENT|ENOTFOUND|EPIPE|ETIMEDOUT)/u
 
 /** Whether the database could not be used at all: the same request may succeed in a moment. */
 export function isUnavailable(error: unknown): boolean {

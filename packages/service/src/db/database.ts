@@ -5,10 +5,17 @@ import {
   type PoolCounts,
   type PoolLimits,
 } from './connection-pool.ts'
-import { connectionOptionsOf, type ConnectionTarget } from './database-address.ts'
-import { PLAN_OUTDATED, sqlState } from './database-errors.ts'
+import {
+  ANSWER_LIMIT_MS,
+  IDLE_IN_TRANSACTION_LIMIT_MS,
+  LOCK_LIMIT_MS,
+  STATEMENT_LIMIT_MS,
+} from './connection-limits.ts'
+import { connectionOptionsOf, type ConnectionOptions, type ConnectionTarget } from './database-address.ts'
+import { isUnavailable, PLAN_OUTDATED, sqlState } from './database-errors.ts'
 import { keepConnected, type KeptConnectionSettings } from './kept-connection.ts'
-import { identifier, INDEX_SETTINGS, queriesOver, type Queries, type Send } from './queries.ts'
+import { identifier, INDEX_SETTINGS, queriesOver, type Queries, type Send, type Statement } from './queries.ts'
+import { watchServer, type WatchLimits } from './server-watch.ts'
 import { transact, type Transactions } from './transaction.ts'
 
 export { addressOf, type ConnectionTarget, type SocketTarget } from './database-address.ts'
@@ -33,16 +40,32 @@ export interface Database extends Queries, Transactions {
   end(options?: { readonly timeout?: number }): Promise<void>
 }
 
+/**
+ * What the service uses a database for. Each purpose requires a primary. Migrations may wait for their answers; every other
+ * wait for the server has a limit. For requests the server is watched too.
+ */
+export type Purpose = 'requests' | 'sessions' | 'migrations'
+
 /** The limits apply to each pool. */
-export interface ConnectionSettings extends PoolLimits {
+export interface ConnectionSettings extends PoolLimits, WatchLimits {
   readonly target: ConnectionTarget
+  /** Leads to the server without a pooler. If given, `target` may be a pooler in transaction mode. */
+  readonly directTarget?: string | undefined
+  /** Undefined: for tools, which also work on a standby and may wait long. */
+  readonly purpose?: Purpose
   readonly maximumConnections: number
   readonly applicationName: string
   /** Settings of each session instead of ours. */
   readonly sessionSettings?: Readonly<Record<string, string>>
 }
 
-const SESSION_SETTINGS = { TimeZone: 'UTC', statement_timeout: '30000' }
+const TIME_ZONE = { TimeZone: 'UTC' }
+const STATEMENT_LIMIT = { statement_timeout: String(STATEMENT_LIMIT_MS) }
+const SERVICE_LIMITS = {
+  ...STATEMENT_LIMIT,
+  lock_timeout: String(LOCK_LIMIT_MS),
+  idle_in_transaction_session_timeout: String(IDLE_IN_TRANSACTION_LIMIT_MS),
+}
 const END_LIMIT_SECONDS = 30
 const LISTEN_RETRY_MS = 500
 
@@ -51,25 +74,23 @@ const LISTEN_RETRY_MS = 500
  * by index, so that their sessions keep the planner settings. No kind can starve another.
  */
 export function openDatabase(given: ConnectionSettings): Database {
-  const { target, maximumConnections, applicationName, sessionSettings, ...limits } = given
-  const settings = { ...SESSION_SETTINGS, ...sessionSettings }
-  const options = connectionOptionsOf(target, applicationName, settings)
-  const poolOf = (share: number, more = {}) =>
-    createConnectionPool(
-      { ...options, settings: { ...settings, ...more } },
-      Math.ceil(maximumConnections * share),
-      limits,
-    )
+  const { maximumConnections } = given
+  const { options, direct } = connectionsOf(given)
+  const poolOf = (share: number, how = options) =>
+    createConnectionPool(how, Math.ceil(maximumConnections * share), given)
   const transactions = poolOf(1 / 2)
   const statements = poolOf(1 / 4)
-  // Without named statements no plan is kept, and behind PgBouncer the settings would reach other sessions.
-  const statementsByIndex = poolOf(1 / 4, options.hasNamedStatements ? INDEX_SETTINGS : {})
+  const statementsByIndex = poolOf(1 / 4, withSettings(options, INDEX_SETTINGS))
+  const pools = [transactions, statements, statementsByIndex]
   const kept: { end(): void }[] = []
   const keepConnection = (how: KeptConnectionSettings<Connection>) => {
-    const connection = keepConnected(options, how)
+    const connection = keepConnected(direct, how)
     kept.push(connection)
     return connection.opened
   }
+  // The embedded server has a supervisor of its own.
+  if (given.purpose === 'requests' && typeof given.target === 'string')
+    kept.push(watchServer(options, () => pools.forEach((pool) => pool.discard()), given))
 
   const others: Omit<Database, keyof Queries> = {
     database: options.client.database ?? '',
@@ -91,23 +112,71 @@ export function openDatabase(given: ConnectionSettings): Database {
     }),
     async end({ timeout = END_LIMIT_SECONDS } = {}) {
       for (const each of kept) each.end()
-      await Promise.all([transactions, statements, statementsByIndex].map((pool) => pool.end(timeout)))
+      await Promise.all(pools.map((pool) => pool.end(timeout)))
     },
   }
   return Object.assign(queriesOver(sendTo(statements), sendTo(statementsByIndex)), others)
 }
 
-/** A single statement whose plan is outdated is sent again; the connection has forgotten the plan. */
+/** How to connect to `target`, and how to connect where a session is needed. */
+function connectionsOf(given: ConnectionSettings) {
+  const { target, directTarget, purpose, applicationName, sessionSettings } = given
+  const limits = purpose ? SERVICE_LIMITS : STATEMENT_LIMIT
+  const settings = { ...TIME_ZONE, ...limits, ...sessionSettings }
+  const to = (each: ConnectionTarget): ConnectionOptions => ({
+    ...connectionOptionsOf(each, applicationName, settings, purpose ? 'primary' : 'any'),
+    answerLimitMs: purpose && purpose !== 'migrations' ? ANSWER_LIMIT_MS : undefined,
+  })
+  const options = to(target)
+  if (directTarget === undefined) return { options, direct: options }
+  // A pooler carries the time zone of a session to another server connection, but no other setting.
+  const pooled = { settings: TIME_ZONE, transactionSettings: limits, hasNamedStatements: false }
+  return { options: { ...options, ...pooled }, direct: to(directTarget) }
+}
+
+/** Without named statements, settings of the planner are applied to transactions too: a pooler may be in between. */
+function withSettings(options: ConnectionOptions, more: Readonly<Record<string, string>>): ConnectionOptions {
+  const { hasNamedStatements, settings, transactionSettings } = options
+  return hasNamedStatements
+    ? { ...options, settings: { ...settings, ...more } }
+    : { ...options, transactionSettings: { ...transactionSettings, ...more } }
+}
+
+/** A statement that only reads may be repeated, also where its first execution is in doubt. */
+const READS = /^\s*select\b/iu
+
+/** A single statement that only reads is repeated once on another connection where its own was lost. */
 function sendTo(pool: ConnectionPool): Send {
   return async (write) => {
     const statement = write()
-    return pool.use((connection) =>
-      connection
-        .send(() => statement)
-        .catch((error: unknown) => {
-          if (sqlState(error) !== PLAN_OUTDATED) throw error
-          return connection.send(() => statement)
+    let wasLost = false
+    const sendOnce = () =>
+      pool.use((connection) =>
+        sendAlone(connection, statement).catch((error: unknown) => {
+          wasLost = isUnavailable(error)
+          throw error
         }),
-    )
+      )
+    try {
+      return await sendOnce()
+    } catch (error) {
+      if (!wasLost || !READS.test(statement.text)) throw error
+      return sendOnce()
+    }
   }
+}
+
+/** The settings of the transaction leave in the same pipeline, which is one transaction. */
+async function sendAlone(connection: Connection, statement: Statement) {
+  const { transactionSettings } = connection
+  const send = () => {
+    // If it fails, so does the statement behind it.
+    if (transactionSettings) connection.send(() => transactionSettings).catch(() => undefined)
+    return connection.send(() => statement)
+  }
+  // A statement whose plan is outdated is sent again; the connection has forgotten the plan.
+  return send().catch((error: unknown) => {
+    if (sqlState(error) !== PLAN_OUTDATED) throw error
+    return send()
+  })
 }

@@ -80,6 +80,11 @@ export function settingCalls(settings: Readonly<Record<string, string>>, isLocal
   return calls.join(', ')
 }
 
+/** Applies settings to the current transaction. */
+export function settingStatement(settings: Readonly<Record<string, string>>): Statement {
+  return { text: `select ${settingCalls(settings, true)}`, values: [] }
+}
+
 export function queriesOver(send: Send, sendByIndex = send): Queries {
   const tag =
     (sendIt: Send) =>

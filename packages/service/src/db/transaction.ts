@@ -1,7 +1,13 @@
 import type { Connection } from './connection.ts'
 import { copyStatement, type CopyTarget } from './copy.ts'
-import { ConnectionLost, PLAN_OUTDATED, sqlState } from './database-errors.ts'
-import { INDEX_SETTINGS, queriesOver, settingCalls, type Queries, type Send } from './queries.ts'
+import {
+  CommitInDoubt,
+  ConnectionLost,
+  PLAN_OUTDATED,
+  sqlState,
+  TransactionLost,
+} from './database-errors.ts'
+import { INDEX_SETTINGS, queriesOver, settingStatement, type Queries, type Send } from './queries.ts'
 
 /** Statements of one transaction. */
 export interface Transaction extends Queries {
@@ -39,13 +45,14 @@ export function afterCommit(tx: Transaction, callback: () => void): void {
   else afterCommits.set(tx, [callback])
 }
 
-const USE_INDEXES = { text: `select ${settingCalls(INDEX_SETTINGS, true)}`, values: [] }
+const USE_INDEXES = settingStatement(INDEX_SETTINGS)
 /** in_failed_sql_transaction: the answer to every statement after the one that failed. */
 const FAILED_BEFORE = '25P02'
 
 export async function transact<T>(connection: Connection, work: (tx: Transaction) => Promise<T>): Promise<T> {
-  const { sql } = connection
+  const { sql, transactionSettings } = connection
   let isOver = false
+  let hasSentCommit = false
   let hasIndexPlans = false
   let failure: { readonly error: unknown } | undefined
   const note = (error: unknown) => void (failure ??= { error })
@@ -70,10 +77,12 @@ export async function transact<T>(connection: Connection, work: (tx: Transaction
   const deferred: Promise<unknown>[] = []
   deferredIn.set(tx, deferred)
   sql`begin`.catch(note)
+  if (transactionSettings) connection.send(() => transactionSettings).catch(note)
   try {
     const result = await work(tx)
     isOver = true
     if (failure) throw failure.error
+    hasSentCommit = !connection.isLost
     const [{ command }] = await Promise.all([sql`commit`, ...deferred])
     // PostgreSQL answers the commit of a failed transaction with ROLLBACK.
     if (command !== 'COMMIT') throw new Error(`a transaction ended with ${command} instead of a commit`)
@@ -83,6 +92,7 @@ export async function transact<T>(connection: Connection, work: (tx: Transaction
     isOver = true
     // A connection that cannot roll back is not used again.
     if (!connection.isLost) await sql`rollback`.catch(() => connection.end())
+    if (connection.isLost) throw hasSentCommit ? new CommitInDoubt(error) : new TransactionLost(error)
     throw sqlState(error) === FAILED_BEFORE && failure ? failure.error : error
   }
 }
@@ -93,14 +103,21 @@ export async function transact<T>(connection: Connection, work: (tx: Transaction
  */
 const PASSING_FAILURES = new Set(['40001', '40P01', '23505', PLAN_OUTDATED])
 const MAXIMUM_TRIES = 5
+/** More would only delay the answer while the database is away. */
+const MAXIMUM_RECONNECTS = 1
 
-/** Runs the work in one transaction, and repeats it after a failure that may pass. */
+/** Runs the work in one transaction, and repeats it after a failure that may pass. A commit in doubt is not repeated. */
 export async function inTransaction<T>(db: Transactions, work: (tx: Transaction) => Promise<T>): Promise<T> {
+  let reconnects = 0
   for (let tries = 1; ; tries++) {
     try {
       return await db.begin(work)
     } catch (error) {
-      if (tries >= MAXIMUM_TRIES || !PASSING_FAILURES.has(sqlState(error) ?? '')) throw error
+      const mayRepeat =
+        error instanceof TransactionLost
+          ? reconnects++ < MAXIMUM_RECONNECTS
+          : PASSING_FAILURES.has(sqlState(error) ?? '')
+      if (tries >= MAXIMUM_TRIES || !mayRepeat) throw error
     }
   }
 }

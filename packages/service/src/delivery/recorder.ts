@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import type { Database } from '../db/database.ts'
-import { loggableError, sqlState } from '../db/database-errors.ts'
+import { isUnavailable, loggableError, sqlState } from '../db/database-errors.ts'
 import { inTransaction } from '../db/transaction.ts'
 import {
   type FinishedAttempt,
@@ -16,7 +16,7 @@ import {
   RECORDING_RETRY_MS,
 } from './webhook-limits.ts'
 
-/** A SQLSTATE has exactly five characters; the driver's own error codes are longer. */
+/** A SQLSTATE has exactly five characters; most other codes are longer. */
 const SQL_STATE = /^[0-9A-Z]{5}$/
 
 interface RecorderHooks {
@@ -84,7 +84,7 @@ export function createRecorder(
 
   /** A rejected result must not block the others, so each is retried alone. An unavailable database is waited for. */
   async function afterFailure(batch: readonly FinishedAttempt[], error: unknown): Promise<void> {
-    const isRefused = SQL_STATE.test(sqlState(error) ?? '')
+    const isRefused = SQL_STATE.test(sqlState(error) ?? '') && !isUnavailable(error)
     log.error({ err: loggableError(error), results: batch.length }, 'writing delivery results failed')
     if (isRefused && batch.length > 1) {
       for (const each of batch) await write([each]).catch((single: unknown) => afterFailure([each], single))

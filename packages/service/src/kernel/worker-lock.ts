@@ -12,6 +12,8 @@ const PING_LIMIT_MS = 5_000
  * The keepalive settings have no effect on unix sockets.
  */
 const SESSION_SETTINGS = {
+  // Waiting for the previous holder is normal; only the limit of a statement ends it.
+  lock_timeout: '0',
   idle_session_timeout: '60000',
   tcp_keepalives_idle: '1',
   tcp_keepalives_interval: '1',

@@ -26,6 +26,7 @@ const overview: Overview = {
     valid_until: '2036-03-02T08:00:00.000Z',
   })),
   database_bytes: 12_345_678_901,
+  replication: 'asynchronous',
   processes: Array.from({ length: 30 }, () => ({ role: 'worker', disk_free_bytes: 5e9 })),
   log: { state: 'running', size: 1e9, published_size: 1e9, witnesses: [{ outcome: 'failed' }] },
   hour: Array.from({ length: 30 }, (_, index) => ({ ...point, packages_accepted: index })),
@@ -38,6 +39,7 @@ test('the report has at most 80 columns, and obeys nothing that others wrote', (
   assert.ok(!report.includes('\u001b'))
   assert.match(report, /^! degraded {2}2026-03-02 08:00 UTC\n {2}! Witnesses do not cosign/u)
   assert.match(report, /\nprocesses {9}30 worker\n/u)
+  assert.match(report, /\ndatabase .*, asynchronous replication\n/u)
   assert.match(report, /\nbacklog {11}120 s old, 9999 pending\n/u)
 })
 

@@ -11,6 +11,8 @@ export interface Overview {
   readonly disabled_endpoints: readonly object[]
   readonly keys: readonly { readonly purpose: string; readonly valid_until: string }[]
   readonly database_bytes: number
+  /** Absent in the answer of an older exchange. */
+  readonly replication?: 'none' | 'asynchronous' | 'synchronous'
   readonly processes: readonly { readonly role: string; readonly disk_free_bytes: number | null }[]
   readonly log: {
     readonly state: string
@@ -74,10 +76,14 @@ function facts(overview: Overview): [string, string][] {
     ['log', `${log.state}, ${log.published_size} of ${log.size} leaves published`],
     ['witnesses', `${cosigning} of ${log.witnesses.length} cosign`],
     ['keys', keys.map(({ purpose, valid_until }) => `${purpose} ${valid_until.slice(0, 10)}`).join(', ')],
-    ['database', megabytes(overview.database_bytes)],
+    ['database', `${megabytes(overview.database_bytes)}${replicated(overview)}`],
     ...(free.length > 0 ? [['disk free', megabytes(Math.min(...free))] as [string, string]] : []),
     ['processes', [...byRole].map(([role, each]) => `${each.length} ${role}`).join(', ')],
   ]
+}
+
+function replicated({ replication = 'none' }: Overview): string {
+  return replication === 'none' ? '' : `, ${replication} replication`
 }
 
 function activity({ hour, day }: Overview): string[] {

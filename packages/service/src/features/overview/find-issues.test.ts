@@ -39,6 +39,7 @@ const healthy: Facts = {
   keys: [{ purpose: 'webhook', key_id: 'k', valid_until: '2027-03-02T08:00:00.000Z' }],
   expiring_clients: [],
   database_bytes: 1,
+  replication: 'synchronous',
   log,
   hour,
   day: hour,
@@ -55,6 +56,7 @@ const disabled = {
 }
 
 const CASES: [Partial<Facts>, 'bad' | 'warn', RegExp, string][] = [
+  [{ replication: 'asynchronous' }, 'warn', /not synchronous/u, '/#storage'],
   [{ processes: [{ ...process, role: 'api' }] }, 'bad', /No process delivers/u, '/#processes'],
   [{ log: { ...log, state: 'refusing' } }, 'bad', /log is refusing/u, '/log'],
   [{ log: { ...log, state: 'behind' } }, 'warn', /log is behind/u, '/log'],

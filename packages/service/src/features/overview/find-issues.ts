@@ -24,6 +24,7 @@ export function findIssues(facts: Facts): Issue[] {
     ...deliveryIssues(facts),
     ...expiryIssues(facts),
     ...diskIssues(facts),
+    ...replicationIssues(facts),
     ...failureIssues(facts),
   ]
   return found.toSorted((a, b) => Number(b.severity === 'bad') - Number(a.severity === 'bad'))
@@ -122,6 +123,12 @@ function diskIssues({ processes }: Facts): Issue[] {
   if (least > DISK_WARN) return []
   const text = `The disk of the database has ${Math.floor(least * 100)} % left.`
   return [{ severity: least > DISK_BAD ? 'warn' : 'bad', text, href: '/#storage' }]
+}
+
+function replicationIssues({ replication }: Facts): Issue[] {
+  if (replication !== 'asynchronous') return []
+  const text = 'Replication of the database is not synchronous: a failover may lose accepted packages.'
+  return [{ severity: 'warn', text, href: '/#storage' }]
 }
 
 function failureIssues({ hour }: Facts): Issue[] {

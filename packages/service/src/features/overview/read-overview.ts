@@ -1,5 +1,6 @@
 import type { DeploymentProfile } from '@agent-exchange/protocol'
 import type { Database } from '../../db/database.ts'
+import { readReplication } from '../../db/replication.ts'
 import { DAY_SECONDS, secondsAfter } from '../../kernel/clock.ts'
 import { ALIVE_SECONDS } from '../../kernel/process-liveness.ts'
 import { CERTIFICATE_NOTICE_DAYS } from '../expiry/find-expiring.ts'
@@ -51,6 +52,7 @@ async function readFacts(db: Database, profile: DeploymentProfile, now: string) 
     database_bytes,
     log,
     processes,
+    replication,
   ] = await Promise.all([
     readSeries(db, now, HOUR_STEP_SECONDS, HOUR_POINTS),
     readSeries(db, now, DAY_STEP_SECONDS, DAY_POINTS),
@@ -62,6 +64,7 @@ async function readFacts(db: Database, profile: DeploymentProfile, now: string) 
     readDatabaseSize(db),
     readLogStatus(db, profile),
     listProcesses(db, secondsAfter(now, -ALIVE_SECONDS)),
+    readReplication(db),
   ])
   return {
     now,
@@ -72,6 +75,7 @@ async function readFacts(db: Database, profile: DeploymentProfile, now: string) 
     keys,
     expiring_clients,
     database_bytes,
+    replication,
     log,
     hour,
     day,

@@ -21,8 +21,11 @@ async function expandedDatabase() {
     readMigrations().filter(({ number }) => number <= EXPANDED),
   )
   await db`insert into organization (organization_id, name, created_at) values ('org_a', 'A', now())`
+  const openDirect = () =>
+    openDatabase({ target: database.url, maximumConnections: 1, applicationName: 'test' })
   return {
     db,
+    openDirect,
     async [Symbol.asyncDispose]() {
       await db.end()
       await database[Symbol.asyncDispose]()
@@ -78,7 +81,7 @@ test('a running process finishes the upgrade: backfill, then the contract migrat
   await db`insert into service_process (process_id, role, started_at, seen_at)
            values ('process_old', 'api', now(), now())`
   const registration = { processId: 'process_new', role: 'api', startedAt: STARTED }
-  const schema = await prepareSchema(db, registration, pino({ level: 'silent' }))
+  const schema = await prepareSchema(database, registration, pino({ level: 'silent' }))
   const contracted = async () => {
     const rows = await db`select from schema_migration where number = ${EXPANDED + 1}`
     return rows.length > 0

@@ -21,17 +21,24 @@ export interface PreparedSchema extends AsyncDisposable {
   readonly task: PeriodicTask
 }
 
+interface UpgradedDatabase {
+  readonly db: Database
+  /** Leads to the server without a pooler, and may wait long for an answer. */
+  readonly openDirect: (purpose: 'migrations') => Database
+}
+
 export async function prepareSchema(
-  db: Database,
+  { db, openDirect }: UpgradedDatabase,
   { processId, role, startedAt }: Registration,
   log: Logger,
 ): Promise<PreparedSchema> {
   const migrations = readMigrations()
   const codeLevel = codeLevelOf(migrations)
-  const run = () =>
-    migrate(db, migrations, (tx) =>
-      announceProcess(tx, { process_id: processId, role, started_at: startedAt, code_level: codeLevel }),
-    )
+  const self = { process_id: processId, role, started_at: startedAt, code_level: codeLevel }
+  const run = async () => {
+    const direct = openDirect('migrations')
+    return migrate(direct, migrations, (tx) => announceProcess(tx, self)).finally(() => direct.end())
+  }
   const first = await run()
   let { waiting } = first
   if (first.applied.length > 0) log.info({ applied: first.applied }, 'database migrated')

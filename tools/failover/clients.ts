@@ -1,0 +1,68 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Organization } from '@agent-exchange/testkit'
+import {
+  newAttempt,
+  sendPackage,
+  sendReceipt,
+  startClients,
+  type Attempt,
+  type Ledger,
+} from '../../packages/service/faults/ledger.ts'
+
+const CLIENTS = 64
+/** Between two packages of a client. */
+const PAUSE_MS = 2_000
+const RETRY_PAUSE_MS = 400
+/** A client does not wait longer for an answer; it retries elsewhere. */
+const RESPONSE_LIMIT_MS = 10_000
+/** No fault takes the service away for longer. */
+const SUCCESS_LIMIT_MS = 180_000
+
+export interface RunningClients {
+  readonly ledger: Ledger
+  /** Times of successful answers by API process. */
+  readonly answers: readonly number[][]
+  /** All failed requests so far. */
+  failures(): string[]
+  /** Resolves when every client has finished its last package. */
+  stop(): Promise<void>
+  /** Rejects when a client fails for good. */
+  readonly failed: Promise<never>
+}
+
+/** Each client sends one package after the other, and retries at the other API process until it succeeds. */
+export function startClientsAt(
+  apis: readonly string[],
+  pairs: readonly (readonly [from: Organization, to: Organization])[],
+): RunningClients {
+  const ledger: Ledger = []
+  const answers = apis.map((): number[] => [])
+
+  async function succeed(attempt: Attempt, first: number): Promise<void> {
+    const started = performance.now()
+    for (let turn = first; ; turn++) {
+      const api = turn % apis.length
+      const options = { at: apis[api], limitMs: RESPONSE_LIMIT_MS }
+      const isSent =
+        (attempt.receiptAnswer !== undefined || (await sendReceipt(attempt, options))) &&
+        (await sendPackage(attempt, options))
+      if (isSent) return void answers[api]?.push(performance.now())
+      if (performance.now() - started > SUCCESS_LIMIT_MS)
+        throw new Error(`a client got no answer: ${attempt.failures.slice(-5).join(', ')}`)
+      await sleep(RETRY_PAUSE_MS * (0.5 + Math.random()))
+    }
+  }
+
+  const { finished, stop } = startClients(CLIENTS, async (client, turn) => {
+    const [from, to] = pairs[client % pairs.length] ?? []
+    if (!from || !to) return false
+    const attempt = await newAttempt(from, to)
+    ledger.push(attempt)
+    await succeed(attempt, client + turn)
+    await sleep(PAUSE_MS * (0.5 + Math.random()))
+    return true
+  })
+  const failed = finished.then(() => new Promise<never>(() => undefined))
+  failed.catch(() => undefined)
+  return { ledger, answers, failures: () => ledger.flatMap(({ failures }) => failures), stop, failed }
+}
