@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { openConnection, type Connection } from './connection.ts'
 import { RECONNECT_PAUSE_MS } from './connection-limits.ts'
 import type { ConnectionOptions } from './database-address.ts'
-import { ConnectionLost, isReadOnly } from './database-errors.ts'
+import { ConnectionLost, endsSession, isReadOnly } from './database-errors.ts'
 
 /** Callers that may wait for a connection; the next one is refused. */
 const MAXIMUM_WAITING = 4_096
@@ -83,10 +83,8 @@ export function createConnectionPool(
       if (state === 'ended') throw new ConnectionLost('the pool has ended', 'CONNECTION_ENDED')
       return await work(connection)
     } catch (error) {
-      if (isReadOnly(error)) {
-        void connection.end()
-        endIdle()
-      }
+      if (isReadOnly(error) || endsSession(error)) void connection.end()
+      if (isReadOnly(error)) endIdle()
       throw error
     } finally {
       inUse.delete(connection)

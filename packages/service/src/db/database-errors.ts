@@ -51,6 +51,13 @@ export function isReadOnly(error: unknown): boolean {
   return sqlState(error) === READ_ONLY
 }
 
+/** Errors after which the server closes the connection. They arrive before the end of the connection does. */
+const SESSION_ENDS = /^(?:08|25P03|57P)/u
+
+export function endsSession(error: unknown): boolean {
+  return SESSION_ENDS.test(sqlState(error) ?? '')
+}
+
 /**
  * SQLSTATE classes (connection exceptions, read-only server, idle in a transaction for too long, refused credentials, no
  * such database, insufficient resources, lock or statement timeout, operator intervention) and errors of the operating

@@ -24,13 +24,13 @@ test('a statement that only reads is repeated where its connection was lost', as
   // The sequence counts turns, also those that were lost.
   const [row] = await db<{ turn: number }[]>`
     select turn::integer from (select nextval('turns') as turn) as one
-    where case when turn = 1 then pg_terminate_backend(pg_backend_pid()) and pg_sleep(5) is null else true end`
+    where turn > 1 or pg_terminate_backend(pg_backend_pid())`
   assert.equal(row?.turn, 2)
 })
 
 test('a statement that writes is not repeated', async () => {
   const write = db`
-    insert into noted select 'once' where pg_terminate_backend(pg_backend_pid()) and pg_sleep(5) is not null`
+    insert into noted select 'once' where pg_terminate_backend(pg_backend_pid())`
   await assert.rejects(write, isUnavailable)
   assert.deepEqual(await noted(), [])
 })
@@ -41,7 +41,7 @@ test('a transaction that was lost before its commit is repeated once', async () 
     inTransaction(db, async (tx) => {
       turns += 1
       await tx`insert into noted values (${`turn ${turns}`})`
-      if (turns <= losses) await tx`select pg_terminate_backend(pg_backend_pid()), pg_sleep(5)`
+      if (turns <= losses) await tx`select pg_terminate_backend(pg_backend_pid())`
     })
   await work(1)
   assert.deepEqual([turns, await noted()], [2, ['turn 2']])
