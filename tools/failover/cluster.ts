@@ -98,7 +98,11 @@ async function untilPooled({ worker }: ClusterUrls): Promise<void> {
     applicationName: 'failover',
   })
   try {
-    await until('PgBouncer leads to the primary', POOL_LIMIT_MS, async () => (await db`select 1`).length === 1)
+    await until(
+      'PgBouncer leads to the primary',
+      POOL_LIMIT_MS,
+      async () => (await db`select 1`).length === 1,
+    )
   } finally {
     await db.end()
   }

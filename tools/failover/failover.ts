@@ -5,7 +5,7 @@ import { parseArgs } from 'node:util'
 import { summarize } from '../../packages/service/faults/ledger.ts'
 import { startCluster, type Cluster } from './cluster.ts'
 import { FAULTS } from './faults.ts'
-import { checkLedger, checkWebhooks } from './final-checks.ts'
+import { checkLedger, checkLog, checkWebhooks } from './final-checks.ts'
 import { outageOf, outageTable, type Outage } from './outage.ts'
 import { findPrograms, versionsOf, type Programs } from './programs.ts'
 import { startScene, type Scene } from './scene.ts'
@@ -83,7 +83,7 @@ async function run(cluster: Cluster, scene: Scene): Promise<void> {
   line(`failed requests, all retried: ${summarize(clients.ledger)}`)
   for (const text of await checkLedger(scene.exchange, clients.ledger, scene.parties)) line(text)
   line(await checkWebhooks(scene.exchange, scene.receiver, scene.receiving))
-  line(`${await scene.checkpoints.verify()} checkpoints seen: the log has no fork`)
+  line(await checkLog(scene.exchange, scene.checkpoints))
   assert.ok(outages.length > 0)
   console.log(`\n${outageTable(outages).join('\n')}\n`)
 }

@@ -11,6 +11,8 @@ import {
   streamReader,
 } from '../../packages/service/faults/ledger-checks.ts'
 import type { Ledger } from '../../packages/service/faults/ledger.ts'
+import { isPublished, statusWhen } from '../log-judges/log-under-trial.ts'
+import type { CheckpointWatch } from './checkpoint-watch.ts'
 import { until } from './until.ts'
 
 /** The backoff before a third attempt, for a delivery that two faults interrupted. */
@@ -60,4 +62,10 @@ export async function checkWebhooks(
   const lost = events.filter(({ event_id }) => !arrived.has(event_id))
   assert.equal(lost.length, 0, 'events that never reached their endpoint')
   return `${events.length} webhooks: 0 lost; ${receiver.received.length} requests at the receiver`
+}
+
+/** Everything is in the log, and the log continues every checkpoint that a client saw. */
+export async function checkLog(exchange: Exchange, checkpoints: CheckpointWatch): Promise<string> {
+  const { size } = await statusWhen(exchange, isPublished)
+  return `${size} leaves in the log, ${await checkpoints.verify()} checkpoints seen: no fork`
 }

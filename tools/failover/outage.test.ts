@@ -9,12 +9,24 @@ test('the longest gap counts from the fault to the end of the window', () => {
 })
 
 test('service is there while one API process answers', () => {
-  const outage = outageOf('cut', [[1_500, 2_500], [1_100, 2_000, 2_900]], { from: 1_000, to: 3_000, retried: 2 })
+  const outage = outageOf(
+    'cut',
+    [
+      [1_500, 2_500],
+      [1_100, 2_000, 2_900],
+    ],
+    { from: 1_000, to: 3_000, retried: 2 },
+  )
   assert.deepEqual(outage, { fault: 'cut', anySeconds: 0.5, worstSeconds: 1, retried: 2 })
 })
 
 test('the table has one row per kind of fault', () => {
-  const row = (anySeconds: number) => ({ fault: 'kill', anySeconds, worstSeconds: 2 * anySeconds, retried: 0 })
+  const row = (anySeconds: number) => ({
+    fault: 'kill',
+    anySeconds,
+    worstSeconds: 2 * anySeconds,
+    retried: 0,
+  })
   const [, , kill, ...rest] = outageTable([row(1), row(4), row(2)])
   assert.equal(kill, '| kill | 3 | 2.0 | 4.0 | 4.0 | 8.0 |')
   assert.deepEqual(rest, [])

@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { freePorts } from '@agent-exchange/testkit'
 import { processesIn, signal } from '../../packages/service/src/db/embedded/processes.ts'
@@ -105,11 +105,10 @@ function startNode(settings: NodeSettings, cleanup: AsyncDisposableStack): Patro
   const home = ownedFolder(join(folder, name))
   const data = join(home, 'data')
   const file = join(home, 'patroni.json')
-  mkdirSync(home, { recursive: true })
   // JSON is YAML.
   writeFileSync(file, JSON.stringify(patroniConfig({ ...settings, home, data })))
   const toPostgres = (which: NodeJS.Signals) => processesIn(data).forEach((pid) => signal(pid, which))
-  // It starts after the last look at the processes, so one more look is needed.
+  // Disposed after Patroni, which would start PostgreSQL again.
   cleanup.defer(() => toPostgres('SIGKILL'))
   const patroni: ChildProgram = cleanup.use(
     startProgram({ name, program: programs.patroni, args: [file], logFile: join(folder, `${name}.log`) }),
@@ -121,6 +120,7 @@ function startNode(settings: NodeSettings, cleanup: AsyncDisposableStack): Patro
       const ended = patroni.kill()
       toPostgres('SIGKILL')
       await ended
+      // Patroni may have started a server in the meantime.
       toPostgres('SIGKILL')
     },
     freeze() {

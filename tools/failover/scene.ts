@@ -10,6 +10,11 @@ import type { Cluster } from './cluster.ts'
 
 const SENDERS = 4
 const RECEIVERS = 4
+/** So that faults hit the signing of many checkpoints. */
+const FREQUENT_CHECKPOINTS = {
+  transparency_checkpoint_milliseconds: 500,
+  transparency_sequence_milliseconds: 100,
+}
 
 /** Two API processes, one worker, and clients that send packages. */
 export interface Scene extends AsyncDisposable {
@@ -28,11 +33,18 @@ export async function startScene({ urls }: Cluster): Promise<Scene> {
   const cleanup = new AsyncDisposableStack()
   await using undo = cleanup
   const receiver = cleanup.use(await startReceiver())
-  const folder = mkdtempSync(join(tmpdir(), 'aex-failover-ca-'))
+  const folder = mkdtempSync(join(tmpdir(), 'aex-failover-scene-'))
   cleanup.defer(() => rmSync(folder, { recursive: true }))
-  const ca = join(folder, 'ca.pem')
-  writeFileSync(ca, receiver.authority.certificate)
-  const common = { AEX_WEBHOOK_CA: ca, AEX_WEBHOOK_ALLOW_PRIVATE: 'true', AEX_LOG_LEVEL: 'warn' }
+  const file = (name: string, text: string) => {
+    writeFileSync(join(folder, name), text)
+    return join(folder, name)
+  }
+  const common = {
+    AEX_WEBHOOK_CA: file('ca.pem', receiver.authority.certificate),
+    AEX_WEBHOOK_ALLOW_PRIVATE: 'true',
+    AEX_PROFILE: file('profile.json', JSON.stringify({ 'O-07': FREQUENT_CHECKPOINTS })),
+    AEX_LOG_LEVEL: 'warn',
+  }
   const pooled = ({ hosts, pooled: url }: { hosts: string; pooled: string }) => ({
     ...common,
     DATABASE_URL: url,

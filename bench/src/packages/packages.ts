@@ -63,7 +63,16 @@ const QUICK: Plan = {
 }
 
 /** Contenders of a ratio are neighbours, so that a disturbance affects both. */
-const TURNS: readonly ContenderName[] = ['bare', 'floor', 'hot', 'spread', 'unnamed', 'tls', 'naive', 'socket']
+const TURNS: readonly ContenderName[] = [
+  'bare',
+  'floor',
+  'hot',
+  'spread',
+  'unnamed',
+  'tls',
+  'naive',
+  'socket',
+]
 
 async function run({ quick, workers, progress, bed: startBed }: AreaContext): Promise<AreaResult> {
   const plan = quick ? QUICK : FULL

@@ -3,7 +3,14 @@ import { CONNECT_LIMIT_MS, HOST_LIMIT_MS } from './connection-limits.ts'
 import type { ConnectionOptions } from './database-address.ts'
 import { ConnectionLost, lossOr, sqlState } from './database-errors.ts'
 import { Pipeline, type PreparedStatements, type Request } from './pipeline.ts'
-import { queriesOver, settingCalls, settingStatement, type Answer, type Send, type Statement } from './queries.ts'
+import {
+  queriesOver,
+  settingCalls,
+  settingStatement,
+  type Answer,
+  type Send,
+  type Statement,
+} from './queries.ts'
 import { valueTypes } from './value-types.ts'
 
 /** A server that does not confirm the end of the connection within this time is not waited for. */
@@ -104,7 +111,9 @@ export class Connection extends pg.Client {
   /** The timer restarts with each pipeline, so it also expires on an idle connection. */
   #endUnanswered(): void {
     if (this.#isBusy)
-      this.connection.stream.destroy(new ConnectionLost('the database did not answer in time', 'ANSWER_TIMEOUT'))
+      this.connection.stream.destroy(
+        new ConnectionLost('the database did not answer in time', 'ANSWER_TIMEOUT'),
+      )
   }
 
   #lose(error: unknown): void {

@@ -14,7 +14,14 @@ import {
 import { connectionOptionsOf, type ConnectionOptions, type ConnectionTarget } from './database-address.ts'
 import { isUnavailable, PLAN_OUTDATED, sqlState } from './database-errors.ts'
 import { keepConnected, type KeptConnectionSettings } from './kept-connection.ts'
-import { identifier, INDEX_SETTINGS, queriesOver, type Queries, type Send, type Statement } from './queries.ts'
+import {
+  identifier,
+  INDEX_SETTINGS,
+  queriesOver,
+  type Queries,
+  type Send,
+  type Statement,
+} from './queries.ts'
 import { watchServer, type WatchLimits } from './server-watch.ts'
 import { transact, type Transactions } from './transaction.ts'
 

@@ -49,7 +49,11 @@ test('statements at a server that froze fail once a ping is not answered, and pa
 })
 
 test('a connection whose statement is not answered in time is ended', async () => {
-  const options = { ...connectionOptionsOf(target, 'test', {}), settings: { TimeZone: 'UTC' }, answerLimitMs: 300 }
+  const options = {
+    ...connectionOptionsOf(target, 'test', {}),
+    settings: { TimeZone: 'UTC' },
+    answerLimitMs: 300,
+  }
   const connection = await openConnection(options)
   await connection.sql`select 1`
   // An idle connection has no limit.

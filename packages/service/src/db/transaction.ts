@@ -1,12 +1,6 @@
 import type { Connection } from './connection.ts'
 import { copyStatement, type CopyTarget } from './copy.ts'
-import {
-  CommitInDoubt,
-  ConnectionLost,
-  PLAN_OUTDATED,
-  sqlState,
-  TransactionLost,
-} from './database-errors.ts'
+import { CommitInDoubt, ConnectionLost, PLAN_OUTDATED, sqlState, TransactionLost } from './database-errors.ts'
 import { INDEX_SETTINGS, queriesOver, settingStatement, type Queries, type Send } from './queries.ts'
 
 /** Statements of one transaction. */

@@ -25,6 +25,8 @@ test('[EVT-08] a result is written again if the database shuts down while it is 
     [['delivered'], ['delivered']],
   )
   assert.equal(receiver.received.length, 2)
-  const [row] = await world.sql<{ shutdowns: number }[]>`select last_value::integer as shutdowns from shutdowns`
+  const [row] = await world.sql<
+    { shutdowns: number }[]
+  >`select last_value::integer as shutdowns from shutdowns`
   assert.ok((row?.shutdowns ?? 0) > 1)
 })

@@ -32,6 +32,8 @@ const MAXIMUM_REFILLED = 100_096
  * signed. Leaves that were appended after the loss, and that no checkpoint covers, wait again behind those of the mirror.
  */
 export async function recoverLog(tx: Transaction, mirror: LogMirror, now: string) {
+  // The mirror is read between the statements, for as long as its own limit allows.
+  await tx`set local idle_in_transaction_session_timeout = 0`
   const state = await readLogState(tx)
   if (state.refusal === null) throw new Problem('invalid_state_transition', { state: 'running' })
   const refusal = JSON.parse(state.refusal) as Refusal
