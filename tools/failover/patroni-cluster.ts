@@ -24,6 +24,8 @@ export interface PatroniNode {
   freeze(): void
   thaw(): void
   start(): void
+  /** Replaces Patroni and leaves its server running. */
+  restartPatroni(): Promise<void>
   tail(): string
 }
 
@@ -38,7 +40,7 @@ export interface PatroniCluster {
   /** The node that holds the leader lock, as a living node sees it. */
   leader(): Promise<PatroniNode | undefined>
   /** Waits until all nodes run and one of the standbys is synchronous. */
-  untilHealthy(): Promise<void>
+  untilHealthy(limitMs?: number): Promise<void>
 }
 
 export async function startPatroni(
@@ -63,8 +65,8 @@ export async function startPatroni(
       const leader = (await membersOf(nodes)).find((member) => isLeader(member, member.name))
       return nodes.find(({ name }) => name === leader?.name)
     },
-    untilHealthy: () =>
-      until('three nodes run, one of them as synchronous standby', HEALTHY_LIMIT_MS, async () =>
+    untilHealthy: (limitMs = HEALTHY_LIMIT_MS) =>
+      until('three nodes run, one of them as synchronous standby', limitMs, async () =>
         isHealthy(await membersOf(nodes)),
       ),
   }
@@ -132,6 +134,10 @@ function startNode(settings: NodeSettings, cleanup: AsyncDisposableStack): Patro
       patroni.signal('SIGCONT')
     },
     start: patroni.start,
+    async restartPatroni() {
+      await patroni.kill()
+      patroni.start()
+    },
     tail: patroni.tail,
   }
 }

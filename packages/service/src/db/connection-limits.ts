@@ -14,5 +14,6 @@ export const PING_MS = 1_000
 export const PING_LIMIT_MS = 5_000
 /** Idle time before the system probes a TCP connection. */
 export const KEEP_ALIVE_AFTER_MS = 10_000
-/** After a failure to connect, callers are refused for this time instead of trying as well. */
+/** After an attempt to connect that failed slowly, callers are refused for this time instead of waiting as well. */
+export const SLOW_CONNECT_MS = 500
 export const RECONNECT_PAUSE_MS = 250

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { openConnection, type Connection } from './connection.ts'
-import { RECONNECT_PAUSE_MS } from './connection-limits.ts'
+import { RECONNECT_PAUSE_MS, SLOW_CONNECT_MS } from './connection-limits.ts'
 import type { ConnectionOptions } from './database-address.ts'
 import { ConnectionLost, endsSession, isReadOnly } from './database-errors.ts'
 
@@ -65,12 +65,18 @@ export function createConnectionPool(
   /** Of the callers that wait while a server hangs, only the first ones wait until their attempt to connect fails. */
   async function open(): Promise<Connection> {
     if (recentFailure) throw recentFailure.error
+    let isSlow = false
+    const slow = setTimeout(() => (isSlow = true), SLOW_CONNECT_MS)
     try {
       return await openConnection(options)
     } catch (error) {
-      recentFailure = { error }
-      setTimeout(() => (recentFailure = undefined), RECONNECT_PAUSE_MS).unref()
+      if (isSlow) {
+        recentFailure = { error }
+        setTimeout(() => (recentFailure = undefined), RECONNECT_PAUSE_MS).unref()
+      }
       throw error
+    } finally {
+      clearTimeout(slow)
     }
   }
 

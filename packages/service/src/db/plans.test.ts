@@ -137,11 +137,12 @@ test('the planner settings apply to statements by index, and in a transaction fr
   await single.end()
 })
 
-test('with prepare=false no session has planner settings, which PgBouncer would hand to other clients', async () => {
+test('without named statements the planner settings are sent with each statement by index, and with no other', async () => {
   const target = `${database.url}?prepare=false`
   const plain = openDatabase({ target, maximumConnections: 1, applicationName: 'test' })
-  const [row] = await plain.byIndex<{ value: string }[]>`select current_setting('enable_seqscan') as value`
-  assert.equal(row?.value, 'on')
+  const setting = async (query: Queries['byIndex']) =>
+    (await query<{ value: string }[]>`select current_setting('enable_seqscan') as value`)[0]?.value
+  assert.deepEqual([await setting(plain.byIndex), await setting(plain)], ['off', 'on'])
   await plain.end()
 })
 
