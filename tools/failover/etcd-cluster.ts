@@ -19,8 +19,6 @@ export interface EtcdCluster {
   readonly hosts: readonly string[]
   /** Undefined while there is none. */
   leader(): Promise<ChildProgram | undefined>
-  /** The value of a key, as a member that answers reads it. */
-  read(key: string): Promise<string | undefined>
   tails(): string[]
 }
 
@@ -57,7 +55,6 @@ export async function startEtcd(
   const cluster: EtcdCluster = {
     hosts: started.map(({ port }) => `127.0.0.1:${port}`),
     leader: () => leaderOf(started),
-    read: (key) => readKey(started, key),
     tails: () => started.map((member) => member.program.tail()),
   }
   await until('etcd has a leader', READY_LIMIT_MS, async () => (await cluster.leader()) !== undefined)
@@ -79,26 +76,15 @@ interface Status {
   readonly header: { readonly member_id: string }
 }
 
-const statusOf = (port: number) => call<Status>(port, 'maintenance/status', {})
-
-async function readKey(members: readonly Member[], key: string): Promise<string | undefined> {
-  const wanted = { key: Buffer.from(key).toString('base64') }
-  for (const { port } of members) {
-    const found = await call<{ kvs?: { value: string }[] }>(port, 'kv/range', wanted)
-    if (found) return found.kvs?.[0] && Buffer.from(found.kvs[0].value, 'base64').toString()
-  }
-  return undefined
-}
-
-/** etcd's JSON gateway. Undefined: the member does not answer. */
-async function call<T>(port: number, path: string, body: object): Promise<T | undefined> {
+/** From etcd's JSON gateway. Undefined: the member does not answer. */
+async function statusOf(port: number): Promise<Status | undefined> {
   try {
-    const answer = await fetch(`http://127.0.0.1:${port}/v3/${path}`, {
+    const answer = await fetch(`http://127.0.0.1:${port}/v3/maintenance/status`, {
       method: 'POST',
-      body: JSON.stringify(body),
+      body: '{}',
       signal: AbortSignal.timeout(ANSWER_LIMIT_MS),
     })
-    return answer.ok ? ((await answer.json()) as T) : undefined
+    return answer.ok ? ((await answer.json()) as Status) : undefined
   } catch {
     return undefined
   }

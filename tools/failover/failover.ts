@@ -76,14 +76,7 @@ async function run(cluster: Cluster, scene: Scene): Promise<void> {
         `${outages.length}/${rounds * wanted.length} ${name}: no service for ${outage.anySeconds.toFixed(1)} s, ` +
           `one API process ${outage.worstSeconds.toFixed(1)} s; ${outage.retried} requests retried`,
       )
-      await cluster.patroni.untilHealthy(15_000).catch(async () => {
-        line(`sync key: ${await cluster.etcd.read('/service/agent-exchange/sync')}`)
-        const leader = await cluster.patroni.leader()
-        for (const node of cluster.patroni.nodes) console.log(node.tail())
-        await leader?.restartPatroni()
-        await cluster.patroni.untilHealthy()
-        line('healthy after a restart of Patroni')
-      })
+      await cluster.patroni.untilHealthy()
     }
   }
   await clients.stop()

@@ -10,6 +10,9 @@ const RESTART_AFTER_MS = 4_000
 /** Longer than it takes to notice that the server does not answer. */
 const CUT_MS = 12_000
 
+/** A server that wakes up believes to be the primary, until a watchdog resets its machine. */
+const AWAKE_MS = 5_000
+
 /** Strikes, and repairs after the database works without the repair, or after a while. */
 export type Fault = (cluster: Cluster) => Promise<void>
 
@@ -24,7 +27,10 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
     const node = await primaryOf(cluster)
     node.freeze()
     await untilAnotherLeads(cluster, node)
-    node.thaw()
+    node.thawServer()
+    await sleep(AWAKE_MS)
+    await node.kill()
+    node.start()
   },
   "kill -9 of etcd's leader": async ({ etcd }) => {
     const member = await etcd.leader()

@@ -22,10 +22,9 @@ export interface PatroniNode {
   /** kill -9 of everything on the machine. */
   kill(): Promise<void>
   freeze(): void
-  thaw(): void
+  /** The server continues where it was, and Patroni does not. */
+  thawServer(): void
   start(): void
-  /** Replaces Patroni and leaves its server running. */
-  restartPatroni(): Promise<void>
   tail(): string
 }
 
@@ -40,7 +39,7 @@ export interface PatroniCluster {
   /** The node that holds the leader lock, as a living node sees it. */
   leader(): Promise<PatroniNode | undefined>
   /** Waits until all nodes run and one of the standbys is synchronous. */
-  untilHealthy(limitMs?: number): Promise<void>
+  untilHealthy(): Promise<void>
 }
 
 export async function startPatroni(
@@ -65,8 +64,8 @@ export async function startPatroni(
       const leader = (await membersOf(nodes)).find((member) => isLeader(member, member.name))
       return nodes.find(({ name }) => name === leader?.name)
     },
-    untilHealthy: (limitMs = HEALTHY_LIMIT_MS) =>
-      until('three nodes run, one of them as synchronous standby', limitMs, async () =>
+    untilHealthy: () =>
+      until('three nodes run, one of them as synchronous standby', HEALTHY_LIMIT_MS, async () =>
         isHealthy(await membersOf(nodes)),
       ),
   }
@@ -129,15 +128,8 @@ function startNode(settings: NodeSettings, cleanup: AsyncDisposableStack): Patro
       patroni.signal('SIGSTOP')
       toPostgres('SIGSTOP')
     },
-    thaw() {
-      toPostgres('SIGCONT')
-      patroni.signal('SIGCONT')
-    },
+    thawServer: () => toPostgres('SIGCONT'),
     start: patroni.start,
-    async restartPatroni() {
-      await patroni.kill()
-      patroni.start()
-    },
     tail: patroni.tail,
   }
 }

@@ -98,7 +98,7 @@ export async function startService(given: Config, options: ServiceOptions = {}):
   const cleanup = new AsyncDisposableStack()
   await using undo = cleanup
   if (options.embedded) cleanup.use(options.embedded)
-  const storage = await openStorage(config, cleanup, { embedded: options.embedded, progress })
+  const storage = await openStorage(config, cleanup, { ...options, progress, log })
   const startedAt = (options.clock ?? systemClock).now()
   const registration = { processId: randomId('process'), role: config.role, startedAt }
   await checkDatabase(storage, config, log)
@@ -136,7 +136,11 @@ type Storage = Awaited<ReturnType<typeof openStorage>>
 async function openStorage(
   { databaseUrl, databaseDirectUrl, dataDirectory, walArchive }: Config,
   cleanup: AsyncDisposableStack,
-  { embedded, progress }: { embedded: EmbeddedDatabase | undefined; progress: (line: string) => void },
+  {
+    embedded,
+    progress,
+    log,
+  }: Pick<ServiceOptions, 'embedded'> & Required<Pick<ServiceOptions, 'progress' | 'log'>>,
 ) {
   let target: ConnectionSettings['target']
   let failed = new Promise<Error>(() => undefined)
@@ -150,6 +154,8 @@ async function openStorage(
     target,
     directTarget: databaseDirectUrl,
     purpose: 'requests',
+    onServerGone: () =>
+      log.warn('the database does not answer or is no longer the primary: dropped the connections to it'),
     maximumConnections: MAXIMUM_CONNECTIONS,
     applicationName,
   })

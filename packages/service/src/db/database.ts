@@ -60,6 +60,8 @@ export interface ConnectionSettings extends PoolLimits, WatchLimits {
   readonly directTarget?: string | undefined
   /** Undefined: for tools, which also work on a standby and may wait long. */
   readonly purpose?: Purpose
+  /** Called when all connections are dropped, because the server does not answer or is no longer the primary. */
+  readonly onServerGone?: () => void
   readonly maximumConnections: number
   readonly applicationName: string
   /** Settings of each session instead of ours. */
@@ -95,9 +97,13 @@ export function openDatabase(given: ConnectionSettings): Database {
     kept.push(connection)
     return connection.opened
   }
+  const dropAll = () => {
+    given.onServerGone?.()
+    for (const pool of pools) pool.discard()
+  }
   // The embedded server has a supervisor of its own.
   if (given.purpose === 'requests' && typeof given.target === 'string')
-    kept.push(watchServer(options, () => pools.forEach((pool) => pool.discard()), given))
+    kept.push(watchServer(options, dropAll, given))
 
   const others: Omit<Database, keyof Queries> = {
     database: options.client.database ?? '',

@@ -32,7 +32,8 @@ after(async () => {
 
 test('statements at a server that froze fail once a ping is not answered, and pass once it is back', async () => {
   const settings = { maximumConnections: 2, applicationName: 'test', pingMs: 50, pingLimitMs: 300 }
-  const db = openDatabase({ ...settings, target, purpose: 'requests' })
+  let losses = 0
+  const db = openDatabase({ ...settings, target, purpose: 'requests', onServerGone: () => (losses += 1) })
   await db`select 1`
   await db.begin((tx) => tx`select 1`)
   isFrozen = true
@@ -43,6 +44,7 @@ test('statements at a server that froze fail once a ping is not answered, and pa
   ]
   for (const { status } of await Promise.allSettled(stalled)) assert.equal(status, 'rejected')
   assert.ok(performance.now() - started < 3_000, 'it waited for the limit of an answer')
+  assert.equal(losses, 1)
   isFrozen = false
   assert.equal((await db`select 1`).length, 1)
   await db.end()
