@@ -22,6 +22,8 @@ const ROUNDS = { full: 4, quick: 1 }
 /** Successful answers of each API process that show that the fault is over. */
 const STEADY_ANSWERS = 20
 const STEADY_LIMIT_MS = 120_000
+/** The columns of the table, in the order of the scene. */
+const APIS = ['API over all hosts', 'API through PgBouncer']
 
 const { values: options } = parseArgs({
   options: {
@@ -74,7 +76,8 @@ async function run(cluster: Cluster, scene: Scene): Promise<void> {
       outages.push(outage)
       line(
         `${outages.length}/${rounds * wanted.length} ${name}: no service for ${outage.anySeconds.toFixed(1)} s, ` +
-          `one API process ${outage.worstSeconds.toFixed(1)} s; ${outage.retried} requests retried`,
+          `each API process ${outage.eachSeconds.map((each) => each.toFixed(1)).join(' and ')} s; ` +
+          `${outage.retried} requests retried`,
       )
       await cluster.patroni.untilHealthy()
     }
@@ -85,7 +88,7 @@ async function run(cluster: Cluster, scene: Scene): Promise<void> {
   line(await checkWebhooks(scene.exchange, scene.receiver, scene.receiving))
   line(await checkLog(scene.exchange, scene.checkpoints))
   assert.ok(outages.length > 0)
-  console.log(`\n${outageTable(outages).join('\n')}\n`)
+  console.log(`\n${outageTable(outages, APIS).join('\n')}\n`)
 }
 
 /** Both API processes answer again. */

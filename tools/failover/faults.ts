@@ -11,7 +11,7 @@ const RESTART_AFTER_MS = 4_000
 const CUT_MS = 12_000
 
 /** A server that wakes up believes to be the primary, until a watchdog resets its machine. */
-const AWAKE_MS = 5_000
+const AWAKE_MS = 4_000
 
 /** Strikes, and repairs after the database works without the repair, or after a while. */
 export type Fault = (cluster: Cluster) => Promise<void>

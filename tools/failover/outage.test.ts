@@ -17,17 +17,18 @@ test('service is there while one API process answers', () => {
     ],
     { from: 1_000, to: 3_000, retried: 2 },
   )
-  assert.deepEqual(outage, { fault: 'cut', anySeconds: 0.5, worstSeconds: 1, retried: 2 })
+  assert.deepEqual(outage, { fault: 'cut', anySeconds: 0.5, eachSeconds: [1, 0.9], retried: 2 })
 })
 
-test('the table has one row per kind of fault', () => {
-  const row = (anySeconds: number) => ({
+test('the table has one row per kind of fault, with medians and maxima', () => {
+  const row = (seconds: number) => ({
     fault: 'kill',
-    anySeconds,
-    worstSeconds: 2 * anySeconds,
+    anySeconds: seconds,
+    eachSeconds: [seconds, 2 * seconds],
     retried: 0,
   })
-  const [, , kill, ...rest] = outageTable([row(1), row(4), row(2)])
-  assert.equal(kill, '| kill | 3 | 2.0 | 4.0 | 4.0 | 8.0 |')
+  const [head, , kill, ...rest] = outageTable([row(1), row(4), row(2)], ['one', 'two'])
+  assert.equal(head, '| fault | times | no service | one | two |')
+  assert.equal(kill, '| kill | 3 | 2.0 (4.0) | 2.0 (4.0) | 4.0 (8.0) |')
   assert.deepEqual(rest, [])
 })

@@ -13,8 +13,8 @@ export interface Outage {
   readonly fault: string
   /** Longest time in which no client got an answer from any API process. */
   readonly anySeconds: number
-  /** The same for the API process that was hit harder. */
-  readonly worstSeconds: number
+  /** The same for each API process. */
+  readonly eachSeconds: readonly number[]
   /** Requests that failed and were retried. */
   readonly retried: number
 }
@@ -28,25 +28,26 @@ export function outageOf(
   return {
     fault,
     anySeconds: gapOf(answers.flat()),
-    worstSeconds: Math.max(...answers.map(gapOf)),
+    eachSeconds: answers.map(gapOf),
     retried: window.retried,
   }
 }
 
-/** A table in Markdown: one row per kind of fault, with the median and the maximum over its repetitions. */
-export function outageTable(outages: readonly Outage[]): string[] {
-  const kinds = Map.groupBy(outages, ({ fault }) => fault)
-  const rows = [...kinds].map(([fault, each]) => {
-    const any = each.map(({ anySeconds }) => anySeconds)
-    const worst = each.map(({ worstSeconds }) => worstSeconds)
-    return [fault, String(each.length), medianOf(any), maximumOf(any), medianOf(worst), maximumOf(worst)]
-  })
-  return [
-    ['fault', 'times', 'no service, median s', 'maximum s', 'one API process, median s', 'maximum s'],
-    ['---', '--:', '--:', '--:', '--:', '--:'],
-    ...rows,
-  ].map((cells) => `| ${cells.join(' | ')} |`)
+/** A table in Markdown: one row per kind of fault, with median and maximum over its repetitions. */
+export function outageTable(outages: readonly Outage[], apis: readonly string[]): string[] {
+  const rows = [...Map.groupBy(outages, ({ fault }) => fault)].map(([fault, each]) => [
+    fault,
+    String(each.length),
+    spanOf(each.map(({ anySeconds }) => anySeconds)),
+    ...apis.map((_, index) => spanOf(each.map(({ eachSeconds }) => eachSeconds[index] ?? 0))),
+  ])
+  const head = ['fault', 'times', 'no service', ...apis]
+  return [head, head.map((_, index) => (index === 0 ? '---' : '--:')), ...rows].map(
+    (cells) => `| ${cells.join(' | ')} |`,
+  )
 }
+
+const spanOf = (values: readonly number[]) => `${medianOf(values)} (${maximumOf(values)})`
 
 const maximumOf = (values: readonly number[]) => Math.max(...values).toFixed(1)
 

@@ -125,7 +125,7 @@ export class Connection extends pg.Client {
 
 /** Opens a session on the first host that answers and has the required role. */
 export async function openConnection(options: ConnectionOptions): Promise<Connection> {
-  const { client, lastFound } = options
+  const { client, known } = options
   const hosts = hostsInOrder(options)
   let failure: unknown
   for (const host of hosts) {
@@ -137,7 +137,8 @@ export async function openConnection(options: ConnectionOptions): Promise<Connec
     )
     try {
       await startSession(connection, options)
-      lastFound.host = host
+      known.found = host
+      if (known.hung === host) known.hung = undefined
       return connection
     } catch (error) {
       failure = error
@@ -150,8 +151,10 @@ export async function openConnection(options: ConnectionOptions): Promise<Connec
   throw lossOr(failure)
 }
 
-function hostsInOrder({ hosts, role, lastFound: { host: last } }: ConnectionOptions) {
-  return role === 'any' || !last ? hosts : [last, ...hosts.filter((host) => host !== last)]
+function hostsInOrder({ hosts, role, known: { found, hung } }: ConnectionOptions) {
+  if (role === 'any') return hosts
+  const rank = (host: unknown) => (host === found ? 0 : host === hung ? 2 : 1)
+  return hosts.toSorted((one, other) => rank(one) - rank(other))
 }
 
 /** Settings are a statement, not startup parameters: PgBouncer refuses unknown startup parameters. */

@@ -17,9 +17,9 @@ export interface SocketTarget {
 type Host = Required<Pick<pg.ClientConfig, 'host' | 'port'>>
 
 export interface ConnectionOptions {
-  /** Tried in order; where a role is required, the host that had it last comes first. */
+  /** Tried in order. Where a role is required, the host that had it last comes first, and one that hung comes last. */
   readonly hosts: readonly Host[]
-  readonly lastFound: { host?: Host }
+  readonly known: { found?: Host | undefined; hung?: Host | undefined }
   readonly role: 'any' | 'primary' | 'standby'
   readonly client: pg.ClientConfig
   /** Settings of the session. */
@@ -64,7 +64,7 @@ export function connectionOptionsOf(
   const client = toClientConfig({ ...first, host: null })
   return {
     hosts: each.flatMap(hostsOf),
-    lastFound: {},
+    known: {},
     role: chosen('target_session_attrs', first['target_session_attrs'] ?? defaultRole, ROLES),
     client: {
       ...client,

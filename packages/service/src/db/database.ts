@@ -99,6 +99,8 @@ export function openDatabase(given: ConnectionSettings): Database {
   }
   const dropAll = () => {
     given.onServerGone?.()
+    // If it wakes up again, it may believe to be the primary: others are asked first.
+    Object.assign(options.known, { found: undefined, hung: options.known.found })
     for (const pool of pools) pool.discard()
   }
   // The embedded server has a supervisor of its own.

@@ -3,6 +3,8 @@ import { execFileSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
+import { openConnection } from './connection.ts'
+import { connectionOptionsOf } from './database-address.ts'
 import { openDatabase, type SocketTarget } from './database.ts'
 import { DatabaseFailure, isUnavailable } from './database-errors.ts'
 import { preparePlace } from './embedded/place.ts'
@@ -73,6 +75,19 @@ test('hosts are tried in order; target_session_attrs passes over a server of the
     isStandby(addressOn(both.slice(0, 1), '&target_session_attrs=read-write')),
     isUnavailable,
   )
+})
+
+test('a host that had the role comes first, and one that hung comes last', async () => {
+  const options = connectionOptionsOf(addressOn(both, '&target_session_attrs=primary'), 'test', {
+    TimeZone: 'UTC',
+  })
+  const [first, second] = options.hosts
+  await (await openConnection(options)).end()
+  assert.deepEqual(options.known, { found: second })
+  Object.assign(options.known, { found: undefined, hung: second })
+  await (await openConnection(options)).end()
+  assert.deepEqual(options.known, { found: second, hung: undefined })
+  assert.deepEqual(options.hosts, [first, second])
 })
 
 test('a host that cannot be reached is passed over; where all fail, the database is away', async () => {
