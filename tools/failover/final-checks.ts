@@ -26,7 +26,7 @@ export async function checkLedger(
 ): Promise<string[]> {
   const unanswered = ledger.filter(({ answer }) => answer === undefined)
   assert.equal(unanswered.length, 0, 'packages that no retry got through')
-  const internal = ledger.flatMap(({ failures }) => failures).filter((each) => /^5(?!03)/u.test(each))
+  const internal = ledger.flatMap(({ failures }) => failures).filter((failure) => /^5(?!03)/u.test(failure))
   assert.deepEqual([...new Set(internal)], [], 'a fault of the database must be 503')
   const stored = await checkAnswered(exchange, ledger)
   await checkAttempts(ledger)

@@ -20,9 +20,10 @@ const PG_HBA = [
   'host replication all 127.0.0.1/32 trust',
 ]
 
+const account = (username: string) => ({ username, password: username })
+
 /** The configuration of one node, as docs/high-availability.md shows it. */
 export function patroniConfig({ name, port, restPort, programs, etcdHosts, home, data }: PatroniSettings) {
-  const account = (username: string) => ({ username, password: username })
   return {
     scope: 'agent-exchange',
     name,

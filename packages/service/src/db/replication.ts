@@ -4,7 +4,7 @@ import type { Queries } from './queries.ts'
 export type Replication = 'none' | 'asynchronous' | 'synchronous'
 
 /** Values with which a commit waits for a standby at all; `local` and `off` do not. */
-const WAITING_COMMITS = ['on', 'remote_write', 'remote_apply']
+const WAITING_COMMITS = new Set(['on', 'remote_write', 'remote_apply'])
 
 interface ReplicationSettings {
   readonly standbys: number
@@ -23,6 +23,6 @@ export async function readReplication(db: Queries): Promise<Replication> {
 
 export function replicationOf(settings: ReplicationSettings): Replication {
   const { standbys, synchronous_standby_names: names, synchronous_commit: commit } = settings
-  if (names !== '' && WAITING_COMMITS.includes(commit)) return 'synchronous'
+  if (names !== '' && WAITING_COMMITS.has(commit)) return 'synchronous'
   return standbys > 0 ? 'asynchronous' : 'none'
 }
