@@ -64,7 +64,12 @@ export async function startCluster(programs: Programs, line: (text: string) => v
     proxies,
     urls,
     tails: () =>
-      [...etcd.tails(), ...patroni.nodes.map((node) => node.tail()), haproxy.program.tail()].join('\n'),
+      [
+        ...etcd.tails(),
+        ...patroni.nodes.map((node) => node.tail()),
+        haproxy.program.tail(),
+        pgbouncer.program.tail(),
+      ].join('\n'),
     [Symbol.asyncDispose]: () => release.disposeAsync(),
   }
 }

@@ -46,14 +46,17 @@ else process.exit(await passes(programs))
 async function passes(found: Programs): Promise<0 | 1> {
   for (const version of versionsOf(found)) line(version)
   await using cluster = await startCluster(found, line)
+  let scene: Scene | undefined
   try {
-    await using scene = await startScene(cluster)
-    line(`${scene.parties.length} organizations, 64 clients, two API processes, one worker`)
-    await run(cluster, scene)
+    await using made = await startScene(cluster)
+    scene = made
+    line(`${made.parties.length} organizations, 64 clients, two API processes, one worker`)
+    await run(cluster, made)
     line('✔ passed')
     return 0
   } catch (error) {
     console.log(cluster.tails())
+    console.log(scene?.logged() ?? '')
     console.log(error)
     line('✖ FAILED')
     return 1
@@ -93,7 +96,10 @@ async function run(cluster: Cluster, scene: Scene): Promise<void> {
 
 /** Both API processes answer again. */
 async function steady({ clients }: Scene, from: number): Promise<void> {
-  const isSteady = () =>
-    clients.answers.every((times) => times.filter((time) => time > from).length >= STEADY_ANSWERS)
-  await Promise.race([until('both API processes answer', STEADY_LIMIT_MS, isSteady), clients.failed])
+  const counts = () => clients.answers.map((times) => times.filter((time) => time > from).length)
+  const isSteady = () => counts().every((count) => count >= STEADY_ANSWERS)
+  const waiting = until('both API processes answer', STEADY_LIMIT_MS, isSteady)
+  await Promise.race([waiting, clients.failed]).catch((error: unknown) => {
+    throw new Error(`answers by API process: ${counts().join(', ')}`, { cause: error })
+  })
 }

@@ -10,6 +10,7 @@ import type { Cluster } from './cluster.ts'
 
 const SENDERS = 4
 const RECEIVERS = 4
+const SHOWN_LINES = 10
 /** So that faults hit the signing of many checkpoints. */
 const FREQUENT_CHECKPOINTS = {
   transparency_checkpoint_milliseconds: 500,
@@ -26,6 +27,8 @@ export interface Scene extends AsyncDisposable {
   readonly receiver: WebhookReceiver
   readonly clients: RunningClients
   readonly checkpoints: CheckpointWatch
+  /** The last log lines of the processes of the exchange. */
+  logged(): string
 }
 
 /** One API process connects to all hosts, the other one and the worker through PgBouncer. */
@@ -56,7 +59,7 @@ export async function startScene({ urls }: Cluster): Promise<Scene> {
   const beside = async (env: Readonly<Record<string, string>>) =>
     cleanup.use(await startExchange({ beside: exchange, env }))
   const second = await beside({ ...pooled(urls.api), AEX_ROLE: 'api' })
-  await beside({ ...pooled(urls.worker), AEX_ROLE: 'worker' })
+  const worker = await beside({ ...pooled(urls.worker), AEX_ROLE: 'worker' })
 
   const make = (kind: string, count: number) =>
     Promise.all(Array.from({ length: count }, (_, number) => exchange.organization(`${kind}${number}`)))
@@ -79,6 +82,8 @@ export async function startScene({ urls }: Cluster): Promise<Scene> {
     receiver,
     clients,
     checkpoints,
+    logged: () =>
+      [exchange, second, worker].flatMap((each) => each.current().logged.slice(-SHOWN_LINES)).join('\n'),
     [Symbol.asyncDispose]: () => release.disposeAsync(),
   }
 }
