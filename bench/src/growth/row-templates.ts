@@ -18,8 +18,8 @@ export async function templatesOf(
   { package_id, thread_id }: PackageMetadata,
 ): Promise<RowTemplate[]> {
   const tables = await db<{ name: string }[]>`
-    select table_name as name from information_schema.tables
-    where table_schema = 'public' and table_type = 'BASE TABLE' order by table_name`
+    select relname as name from pg_class
+    where relkind in ('r', 'p') and not relispartition and relnamespace = 'public'::regnamespace order by relname`
   const templates: RowTemplate[] = []
   for (const { name: table } of tables) {
     const rows = await db.unsafe<{ text: string }[]>(

@@ -199,7 +199,8 @@ function show({ id, path, raw, answer }: Shot): string {
 /** Changes with every row written, except in tables that token requests and the reports of processes write to. */
 async function fingerprint({ sql }: World): Promise<string> {
   const tables = await sql<{ name: string }[]>`
-    select relname as name from pg_class where relkind = 'r' and relnamespace = 'public'::regnamespace
+    select relname as name from pg_class
+    where relkind in ('r', 'p') and not relispartition and relnamespace = 'public'::regnamespace
       and relname not in ('assertion_use', 'activity_minute', 'service_process') order by relname`
   const counts = tables.map(
     ({ name }) =>

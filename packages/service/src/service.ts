@@ -24,6 +24,7 @@ import { createReport } from './features/overview/report-activity.ts'
 import { createStorageMetrics } from './features/overview/storage-metrics.ts'
 import { continueEnds } from './features/organizations/end-organization.ts'
 import { removeIdleBuckets } from './features/organizations/rate-bucket-store.ts'
+import { makePartitions } from './features/retention/make-partitions.ts'
 import { removeExpired } from './features/retention/retention.ts'
 import { prepareSchema, type PreparedSchema } from './features/upgrades/prepare-schema.ts'
 import { checkpointFile } from './features/transparency-log/checkpoint-file.ts'
@@ -278,6 +279,7 @@ async function startListeners(
   listeners.reload = reload
   await agent?.rateLimit.task.run()
   await expiryMetrics.run()
+  await makePartitions(db, clock.now())
   const tasks = [
     ...periodicTasks(db, context, platformKeys, storage.onRetention),
     logAlertTask({ db, profile, clock, onStatus: logMetrics.onStatus }),
@@ -426,6 +428,7 @@ function periodicTasks(
       everySeconds: HOUR_SECONDS,
       run: async (signal) => onRetention(await removeExpired(db, profile, clock.now(), signal)),
     },
+    { name: 'partitions', everySeconds: 60, run: () => makePartitions(db, clock.now()) },
     {
       name: 'organization ends',
       everySeconds: 60,

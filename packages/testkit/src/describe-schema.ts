@@ -10,11 +10,24 @@ export async function describeSchema(db: Queries): Promise<string> {
     where n.nspname = 'public' and c.relkind in ('r', 'p') order by c.relname collate "C"`
   const parts: string[] = []
   for (const { oid, name } of tables) {
-    const lines = [...(await columns(db, oid)), ...(await constraints(db, oid))]
+    const lines = [
+      ...(await partitioning(db, oid)),
+      ...(await columns(db, oid)),
+      ...(await constraints(db, oid)),
+    ]
     lines.push(...(await indexes(db, oid)), ...(await triggers(db, oid)), ...(await settings(db, oid)))
     parts.push([`table ${name}`, ...lines.map((line) => `  ${line}`)].join('\n'))
   }
   return `${[...parts, ...(await functions(db))].join('\n\n')}\n`
+}
+
+async function partitioning(db: Queries, table: number): Promise<string[]> {
+  const rows = await db<{ line: string }[]>`
+    select 'partition by ' || pg_get_partkeydef(oid) as line from pg_class where oid = ${table} and relkind = 'p'
+    union all
+    select 'partition of ' || inhparent::regclass || ' ' || pg_get_expr(relpartbound, pg_class.oid)
+    from pg_class join pg_inherits on inhrelid = pg_class.oid where pg_class.oid = ${table} and relispartition`
+  return rows.map(({ line }) => line)
 }
 
 async function columns(db: Queries, table: number): Promise<string[]> {

@@ -162,8 +162,18 @@ export const servicePoints = {
     settings: {
       idempotency_days: integer(30, 1, 3_650, 'responses kept for exact retries'),
       notification_days: integer(90, 1, 3_650, 'notifications kept in the stream'),
-      content_days_after_expiry: integer(30, 0, 3_650, 'ciphertext after the expiry of its package'),
-      delivery_days: integer(90, 1, 3_650, 'finished deliveries and their attempts'),
+      content_days_after_expiry: integer(
+        30,
+        0,
+        3_650,
+        'ciphertext after the expiry of its package; what expired on the same day (UTC) goes together, up to a day later',
+      ),
+      delivery_days: integer(
+        90,
+        1,
+        3_650,
+        'finished deliveries; their attempts cannot be read any longer and go up to a week later',
+      ),
       unused_policy_receipt_days: integer(
         90,
         0,

@@ -239,7 +239,8 @@ const NOT_COMPARED = ['assertion_use', 'activity_minute', 'service_process']
 
 async function everything(): Promise<unknown> {
   const rows = await world.sql<{ name: string }[]>`
-    select relname as name from pg_class where relkind = 'r' and relnamespace = 'public'::regnamespace
+    select relname as name from pg_class
+    where relkind in ('r', 'p') and not relispartition and relnamespace = 'public'::regnamespace
       and relname <> all(${NOT_COMPARED}) order by relname`
   return Promise.all(
     rows.map(async ({ name }) => {

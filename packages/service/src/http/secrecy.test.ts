@@ -39,7 +39,8 @@ function privateKeys({ clientKey, signing, encryption }: Organization): string[]
 /** The whole database as text, with bytea in hexadecimal. */
 async function database(): Promise<string> {
   const tables = await world.sql<{ name: string }[]>`
-    select relname as name from pg_class where relkind = 'r' and relnamespace = 'public'::regnamespace`
+    select relname as name from pg_class
+    where relkind in ('r', 'p') and not relispartition and relnamespace = 'public'::regnamespace`
   const dumps = await Promise.all(
     tables.map(
       ({ name }) => world.sql<{ text: string }[]>`select t::text as text from ${world.sql(name)} as t`,

@@ -102,7 +102,8 @@ test('[ID-06] other public members of a JWK are accepted but not stored, and no 
 
 async function isStored(text: string): Promise<boolean> {
   const tables = await world.sql<{ name: string }[]>`
-    select relname as name from pg_class where relkind = 'r' and relnamespace = 'public'::regnamespace`
+    select relname as name from pg_class
+    where relkind in ('r', 'p') and not relispartition and relnamespace = 'public'::regnamespace`
   const found = await Promise.all(
     tables.map(
       ({ name }) => world.sql`select 1 from ${world.sql(name)} as t where t::text like ${`%${text}%`}`,

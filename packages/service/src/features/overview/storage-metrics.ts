@@ -21,7 +21,7 @@ export function createStorageMetrics(registry: Registry, { db, clock }: { db: Da
   )
   const removed = new Counter({
     name: 'aex_retention_removed_total',
-    help: 'Rows that retention removed, by kind',
+    help: 'Rows that retention removed, by kind; the kind partitions counts dropped partitions',
     labelNames: ['kind'],
     registers: [registry],
   })

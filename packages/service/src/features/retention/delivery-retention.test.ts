@@ -39,7 +39,7 @@ async function delivery(state: string): Promise<string> {
 const left = async () =>
   (await sql`select delivery_id from delivery`).map((row) => String(row['delivery_id'])).toSorted()
 
-test('[O-18] finished deliveries go with their attempts after their days; what waits stays', async () => {
+test('[O-18] finished deliveries and their attempts are removed after their days; pending ones are kept', async () => {
   const [done, dead, waiting] = [
     await delivery('delivered'),
     await delivery('dead'),
@@ -53,8 +53,14 @@ test('[O-18] finished deliveries go with their attempts after their days; what w
   const removed = await clean()
   assert.deepEqual([removed['deliveries'], removed['failed_deliveries']], [1, 1])
   assert.deepEqual(await left(), [waiting, fresh].toSorted())
+  assert.equal((await world.operate('GET', `/deliveries/${done}`)).status, 404)
+  // Nobody can read their attempts any more; they go with all attempts of their week.
+  world.clock.advance(7 * DAY)
+  await clean()
   const attempts = await sql`select from delivery_attempt where delivery_id in (${done}, ${dead})`
   assert.equal(attempts.length, 0)
+  const kept = await sql`select from delivery_attempt where delivery_id = ${waiting}`
+  assert.equal(kept.length, 1)
 })
 
 test('[O-18][EVT-12] a delivery that was replayed stays as long as its replay', async () => {

@@ -8,7 +8,8 @@ import { makeCursor } from '../../kernel/cursor.ts'
 import { handMadeCall, handMadeContext } from '../../kernel/hand-made-call.ts'
 import { listNotifications } from '../notifications/list.ts'
 import { createStorageMetrics } from '../overview/storage-metrics.ts'
-import { removeExpired, RETENTION_LOCK } from './retention.ts'
+import { RETENTION_LOCK } from './retention-step.ts'
+import { removeExpired } from './retention.ts'
 
 const world = await startWorld()
 const db = openDatabase({ target: world.databaseUrl, maximumConnections: 4, applicationName: 'test' })

@@ -1,5 +1,5 @@
 import type { DeploymentProfile } from '@agent-exchange/protocol'
-import type { Database, Transaction } from '../../db/database.ts'
+import { identifier, type Database, type Transaction } from '../../db/database.ts'
 import { DAY_SECONDS, secondsAfter } from '../../kernel/clock.ts'
 import { startOfIds } from '../../kernel/ids.ts'
 import { endHopeless } from '../deliveries/end-pending.ts'
@@ -7,25 +7,25 @@ import { removeOldSessions } from '../organizations/operator-session-store.ts'
 import { addUsage } from '../organizations/usage-store.ts'
 import { removeActivity } from '../overview/activity-store.ts'
 import { removeOldProcesses } from '../overview/process-store.ts'
+import { dropRetired } from './drop-retired.ts'
+import { ATTEMPTS, CONTENTS, loosePartitions } from './partitioned-tables.ts'
+import { inOneStep, STEP_ROWS, type Step, type Task } from './retention-step.ts'
+import { retirePartitions } from './retire-partitions.ts'
 import { takeUnusedBodies } from './unused-policy-receipts.ts'
 
-/** Rows deleted by one statement: short locks, and room for others between the steps. */
-const STEP_ROWS = 1_000
-/** Steps of one run, which is one an hour: more than anybody writes. What is left waits for the next. */
+/** Steps of one run. Retention runs once an hour; the next run continues. */
 const MAXIMUM_STEPS = 10_000
 /** The overview shows 24 hours. */
 const ACTIVITY_SECONDS = 25 * 3_600
 const PROCESS_SECONDS = 3_600
 const SESSION_DAYS = 1
-/** Advisory lock of the process that removes. */
-export const RETENTION_LOCK = 4_817_202_611
 
-/** Removed rows by kind. A kind is missing where another process was at work on it. */
+/** Removed rows by kind, and dropped partitions. A kind is missing where another process was at work on it. */
 export type Removed = Readonly<Record<string, number>>
 
 /**
- * O-18: deletes what may go, in bounded steps. Audit, key and revocation events never go. One process at a time does
- * it; another that tries meanwhile does nothing. After an abort it ends with the step under way.
+ * O-18: removes expired data: whole partitions, and other rows in bounded steps. Audit, key and revocation events are
+ * never removed. One process at a time does it; others do nothing meanwhile. An abort ends it after the current step.
  */
 export async function removeExpired(
   db: Database,
@@ -35,6 +35,8 @@ export async function removeExpired(
 ): Promise<Removed> {
   const before = (days: number) => secondsAfter(now, -days * DAY_SECONDS)
   const kept = profile['O-18']
+  if (signal?.aborted) return {}
+  const partitions = await retirePartitions(db, profile, now, signal)
   const tasks: Record<string, Task> = {
     idempotency_records: (tx) => removeIdempotencyRecords(tx, before(kept.idempotency_days)),
     notifications: (tx) => removeNotifications(tx, before(kept.notification_days)),
@@ -52,7 +54,7 @@ export async function removeExpired(
     hopeless_deliveries: (tx) =>
       endHopeless(tx, { now, notificationsBefore: before(kept.notification_days), limit: STEP_ROWS }),
   }
-  const removed: Record<string, number> = {}
+  const removed: Record<string, number> = partitions > 0 ? { partitions } : {}
   // In turns: much of one kind does not keep the others waiting.
   const left = new Map(Object.entries(tasks))
   for (let step = 0; step < MAXIMUM_STEPS && left.size > 0; step++) {
@@ -64,26 +66,6 @@ export async function removeExpired(
     }
   }
   return removed
-}
-
-interface Step {
-  readonly removed: number
-  readonly hasMore: boolean
-}
-
-/** A task whose every row is one to remove only counts them. */
-type Task = (tx: Transaction) => Promise<number | Step>
-
-/** Undefined where another process holds the lock. */
-function inOneStep(db: Database, task: Task): Promise<Step | undefined> {
-  return db.begin(async (tx) => {
-    const [lock] = await tx<{ free: boolean }[]>`select pg_try_advisory_xact_lock(${RETENTION_LOCK}) as free`
-    if (!lock?.free) return undefined
-    // All statements of the task are planned by index, too.
-    await tx.byIndex`select set_config('aex.retention', 'on', true)`
-    const done = await task(tx)
-    return typeof done === 'number' ? { removed: done, hasMore: done >= STEP_ROWS } : done
-  })
 }
 
 async function removeIdempotencyRecords(tx: Transaction, before: string): Promise<number> {
@@ -114,12 +96,24 @@ async function removeNotifications(tx: Transaction, before: string): Promise<num
   return count
 }
 
+/** Contents of detached partitions, and those that expired in partitions that retention does not drop as a whole. */
+async function removeContents(tx: Transaction, before: string): Promise<Step> {
+  const counts: number[] = []
+  for (const partition of await loosePartitions(tx, CONTENTS))
+    counts.push(await removeContentRows(tx, partition, before))
+  const dropped = await dropRetired(tx)
+  return {
+    removed: counts.reduce((sum, count) => sum + count, dropped.removed),
+    hasMore: dropped.hasMore || counts.some((count) => count >= STEP_ROWS),
+  }
+}
+
 /** Each with all of its parts; the first one counts. The senders get their bytes back (O-13). */
-async function removeContents(tx: Transaction, before: string): Promise<number> {
+async function removeContentRows(tx: Transaction, partition: string, before: string): Promise<number> {
   const removed = await tx<{ sender_org_id: string; contents: number; bytes: number }[]>`
     with gone as (
-      delete from package_content where (expires_at, package_id) in (
-        select expires_at, package_id from package_content where expires_at < ${before} and part = 0
+      delete from ${identifier(partition)} where (expires_at, package_id) in (
+        select expires_at, package_id from ${identifier(partition)} where expires_at < ${before} and part = 0
         order by expires_at, package_id limit ${STEP_ROWS})
       returning package_id, part, octet_length(before) + octet_length(payload) + octet_length(after) as bytes)
     select sender_org_id, count(*) filter (where part = 0) as contents, sum(bytes)::bigint as bytes
@@ -132,11 +126,12 @@ async function removeContents(tx: Transaction, before: string): Promise<number> 
 }
 
 /**
- * With their attempts. A delivery that was replayed goes with its replay, never before it. Nothing is finished before
- * it was made, which stands in its id; endpoint by endpoint, each through its own index.
+ * A delivery that was replayed is removed after its replay. No delivery is finished before the time in its id. Each
+ * endpoint has its own range of the index.
  */
 async function removeDeliveries(tx: Transaction, before: string): Promise<number> {
-  const { count } = await tx`
+  await leaveAttemptsToPartitions(tx)
+  const gone = await tx<{ delivery_id: string }[]>`
     delete from delivery where delivery_id = any(array(
       select old.delivery_id from webhook_endpoint as endpoint cross join lateral (
         select delivery_id from delivery as old
@@ -144,18 +139,38 @@ async function removeDeliveries(tx: Transaction, before: string): Promise<number
           and delivery_id < ${startOfIds('dlv', before)} and finished_at < ${before} and not exists (
             select from delivery where replay_of = old.delivery_id)
         limit ${STEP_ROWS} for update skip locked) as old
-      limit ${STEP_ROWS}))`
-  return count
+      limit ${STEP_ROWS}))
+    returning delivery_id`
+  return removeAttempts(tx, gone)
 }
 
 async function removeFailedDeliveries(tx: Transaction, before: string): Promise<number> {
-  const { count } = await tx`
+  await leaveAttemptsToPartitions(tx)
+  const gone = await tx<{ delivery_id: string }[]>`
     delete from delivery where delivery_id in (
       select delivery_id from delivery as old
       where state in ('failed', 'dead') and delivery_id < ${startOfIds('dlv', before)} and finished_at < ${before}
         and not exists (select from delivery where replay_of = old.delivery_id)
-      order by delivery_id limit ${STEP_ROWS} for update skip locked)`
-  return count
+      order by delivery_id limit ${STEP_ROWS} for update skip locked)
+    returning delivery_id`
+  return removeAttempts(tx, gone)
+}
+
+/** Every other delete of a delivery deletes its attempts by a trigger. */
+async function leaveAttemptsToPartitions(tx: Transaction): Promise<void> {
+  await tx`select set_config('aex.attempts_leave_by_partition', 'on', true)`
+}
+
+/** Attempts in partitions that retention does not drop as a whole. @returns the number of deliveries */
+async function removeAttempts(
+  tx: Transaction,
+  deliveries: readonly { readonly delivery_id: string }[],
+): Promise<number> {
+  const ids = deliveries.map(({ delivery_id }) => delivery_id)
+  if (ids.length === 0) return 0
+  for (const partition of await loosePartitions(tx, ATTEMPTS))
+    await tx`delete from ${identifier(partition)} where delivery_id = any(${ids})`
+  return ids.length
 }
 
 async function removeAlerts(tx: Transaction, before: string): Promise<number> {

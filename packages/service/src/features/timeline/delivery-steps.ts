@@ -36,8 +36,8 @@ export async function attemptSteps(db: Queries, deliveries: readonly DeliveryOfP
   )
   const byId = new Map(told.map((delivery) => [delivery.delivery_id, delivery]))
   const attempts = await db.byIndex<AttemptOfPackage[]>`
-    select delivery_id, attempt, started_at, outcome, details from delivery_attempt
-    where delivery_id = any(${[...byId.keys()]}::text[])`
+    select delivery_id, attempt, started_at, outcome, details
+    from unnest(${[...byId.keys()]}::text[]) as wanted (delivery_id) join delivery_attempt using (delivery_id)`
   return attempts.flatMap((attempt) => {
     const delivery = byId.get(attempt.delivery_id)
     return delivery ? [attemptStep(delivery, attempt)] : []

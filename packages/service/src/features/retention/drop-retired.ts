@@ -1,0 +1,54 @@
+import type { Transaction } from '../../db/database.ts'
+import { addUsage } from '../organizations/usage-store.ts'
+import { CONTENTS } from './partitioned-tables.ts'
+import { limitLockWaits, type Step } from './retention-step.ts'
+
+/** Blocks that one step reads: 8 MB, or about a thousand contents. */
+const STEP_BLOCKS = 1_000
+
+interface Retired {
+  readonly name: string
+  readonly parent: string
+  readonly credited_blocks: number
+  /** Null if somebody else has dropped the table. */
+  readonly blocks: number | null
+}
+
+/**
+ * One step towards dropping a detached partition. The senders of contents get their bytes back first (O-13),
+ * some blocks at a time; nobody else uses the table, so the position of a row does not change.
+ */
+export async function dropRetired(tx: Transaction): Promise<Step> {
+  const [retired] = await tx<Retired[]>`
+    select name, parent, credited_blocks,
+      pg_relation_size(to_regclass(name)) / current_setting('block_size')::bigint as blocks
+    from retired_partition order by name limit 1`
+  if (!retired) return { removed: 0, hasMore: false }
+  const { name, parent, credited_blocks: from, blocks } = retired
+  if (parent === CONTENTS.name && blocks !== null && from < blocks) {
+    const removed = await creditBlocks(tx, name, from)
+    await tx`
+      update retired_partition set credited_blocks = ${from + STEP_BLOCKS} where name = ${name}`
+    return { removed, hasMore: true }
+  }
+  await limitLockWaits(tx)
+  await tx.unsafe(`drop table if exists ${name}`)
+  await tx`delete from retired_partition where name = ${name}`
+  return { removed: 0, hasMore: true }
+}
+
+/** @returns the number of contents in the blocks */
+async function creditBlocks(tx: Transaction, name: string, from: number): Promise<number> {
+  const rows = await tx.unsafe<{ sender_org_id: string; contents: number; bytes: number }[]>(
+    `select sender_org_id, count(*) filter (where part = 0) as contents,
+       sum(octet_length(before) + octet_length(payload) + octet_length(after))::bigint as bytes
+     from ${name} as content join package using (package_id)
+     where content.ctid >= '(${from},0)' and content.ctid < '(${from + STEP_BLOCKS},0)'
+     group by sender_org_id`,
+  )
+  await addUsage(
+    tx,
+    rows.map(({ sender_org_id, bytes }) => ({ organizationId: sender_org_id, storedBytes: -bytes })),
+  )
+  return rows.reduce((sum, { contents }) => sum + contents, 0)
+}
