@@ -1,0 +1,84 @@
+import { DAY_SECONDS, secondsAfter } from '../src/kernel/clock.ts'
+import { startOfIds } from '../src/kernel/ids.ts'
+import {
+  ATTEMPTS,
+  CONTENTS,
+  listPartitions,
+  PARTITIONED_TABLES,
+} from '../src/features/retention/partitioned-tables.ts'
+import type { Day, SteadyScene } from './steady-day.ts'
+
+export interface Check {
+  readonly passes: boolean
+  readonly text: string
+}
+
+/** Until the longest retention has passed for the first time, the tables grow. */
+const WARM_UP_DAYS = 12
+/** Sizes vary with autovacuum. */
+const MAXIMUM_GROWTH = 1.25
+
+/** The size of the tables that retention limits, in the last third compared with the third before it. */
+export function checkFlat(days: readonly Day[]): Check {
+  const steady = days.slice(WARM_UP_DAYS)
+  const third = Math.floor(steady.length / 3)
+  if (third < 3) return { passes: true, text: 'too few days to judge whether sizes are flat' }
+  const largest = (some: readonly Day[], member: 'limitedBytes' | 'p99') =>
+    Math.max(...some.map((day) => day[member]))
+  const [middle, last] = [steady.slice(third, 2 * third), steady.slice(-third)]
+  const growth = largest(last, 'limitedBytes') / largest(middle, 'limitedBytes')
+  const slower = largest(last, 'p99') / largest(middle, 'p99')
+  return {
+    passes: growth <= MAXIMUM_GROWTH,
+    text: `largest size of limited tables, last third to middle third: ${growth.toFixed(2)}; largest p99: ${slower.toFixed(2)}`,
+  }
+}
+
+/** Expired data can neither be read over HTTP nor found in the tables. */
+export async function checkGone(
+  { exchange, db, profile, sent }: SteadyScene,
+  days: readonly Day[],
+  retainedAt: string,
+): Promise<Check> {
+  const { owner } = exchange
+  const kept = profile['O-18']
+  const before = (count: number) => secondsAfter(retainedAt, -count * DAY_SECONDS)
+  const contentsBefore = before(kept.content_days_after_expiry + CONTENTS.days)
+  // A delivery under way while the clock moves to the next day is finished a day later.
+  const deliveriesBefore = kept.delivery_days + 1
+  const expired = sent.filter(({ expires_at }) => expires_at < contentsBefore)
+  const answers = await Promise.all(
+    expired.map(({ package_id }) => owner.get(`/content/packages/${package_id}`)),
+  )
+  const readable = answers.filter(({ status }) => status === 200).length
+  const [rows] = await db<Record<string, number>[]>`
+    select
+      (select count(*) from package_content where expires_at < ${contentsBefore}) as contents,
+      (select count(*) from delivery_attempt
+        where delivery_id < ${startOfIds('dlv', before(deliveriesBefore + ATTEMPTS.days))}) as attempts,
+      (select count(*) from delivery
+        where delivery_id < ${startOfIds('dlv', before(deliveriesBefore))}) as deliveries,
+      (select count(*) from notification
+        where notification_id < ${startOfIds('ntf', before(kept.notification_days))}) as notifications,
+      (select count(*) from retired_partition) as detached`
+  const left = Object.entries(rows ?? {}).filter(([, count]) => count > 0)
+  const dropped = days.reduce((sum, day) => sum + day.dropped, 0)
+  const lists = await Promise.all(PARTITIONED_TABLES.map((table) => listPartitions(db, table)))
+  return {
+    passes: readable === 0 && left.length === 0 && dropped > 0,
+    text:
+      `${dropped} partitions dropped, ${lists.flat().length} left; of ${expired.length} expired packages ${readable} ` +
+      `could be read; expired rows left: ${left.map(([kind, count]) => `${count} ${kind}`).join(', ') || 'none'}`,
+  }
+}
+
+/** O-13: the bytes that count against the quota are exactly those that are stored. */
+export async function checkUsage({ exchange, db }: SteadyScene): Promise<Check> {
+  const [row] = await db<{ counted: number; stored: number }[]>`
+    select (select stored_bytes from organization_usage where organization_id = ${exchange.sender.organizationId})
+        as counted,
+      (select coalesce(sum(octet_length(before) + octet_length(payload) + octet_length(after)), 0)::bigint
+        from package_content) as stored`
+  const { counted, stored } = row ?? {}
+  return { passes: counted === stored, text: `bytes counted ${counted}, bytes stored ${stored}` }
+}

@@ -1,0 +1,101 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { DeploymentProfile } from '@agent-exchange/protocol'
+import { draftPackage, submitPackage, type DeliveryWorld, type PackageDraft } from '@agent-exchange/testkit'
+import type { Database } from '../src/db/database.ts'
+import { listPartitions, PARTITIONED_TABLES } from '../src/features/retention/partitioned-tables.ts'
+import { makePartitions } from '../src/features/retention/make-partitions.ts'
+import { removeExpired } from '../src/features/retention/retention.ts'
+import { DAY_SECONDS } from '../src/kernel/clock.ts'
+
+export interface SteadyScene {
+  readonly exchange: DeliveryWorld
+  readonly db: Database
+  readonly profile: DeploymentProfile
+  /** The first package of each day. */
+  readonly sent: PackageDraft['metadata'][]
+}
+
+/** What was measured in one simulated day. */
+export interface Day {
+  readonly number: number
+  readonly sent: number
+  /** Milliseconds from the request that submits a package to its answer. */
+  readonly p50: number
+  readonly p99: number
+  /** Bytes of the tables whose rows retention removes, and of all others. */
+  readonly limitedBytes: number
+  readonly evidenceBytes: number
+  readonly partitions: number
+  readonly dropped: number
+}
+
+const LIMITED_TABLES = [
+  'package_content',
+  'notification',
+  'delivery',
+  'delivery_attempt',
+  'idempotency_record',
+]
+
+/** Load for one day while retention runs; then the clock moves to the next day. */
+export async function runDay(
+  scene: SteadyScene,
+  { number, rate, seconds }: { number: number; rate: number; seconds: number },
+): Promise<Day> {
+  const { exchange, db, profile } = scene
+  const { clock } = exchange.world
+  const latencies: number[] = []
+  const started = performance.now()
+  const upkeep = maintain(db, profile, clock.now())
+  const underWay: Promise<void>[] = []
+  for (let sent = 0; sent < rate * seconds; sent++) {
+    const wait = started + (sent * 1_000) / rate - performance.now()
+    if (wait > 0) await sleep(wait)
+    underWay.push(send(scene, latencies, sent === 0))
+  }
+  await Promise.all(underWay)
+  const dropped = await upkeep
+  exchange.receiver.received.length = 0
+  const sizes = await readSizes(db)
+  const lists = await Promise.all(PARTITIONED_TABLES.map((table) => listPartitions(db, table)))
+  clock.advance(DAY_SECONDS - (performance.now() - started) / 1_000)
+  latencies.sort((left, right) => left - right)
+  const at = (share: number) => latencies[Math.ceil(share * latencies.length) - 1] ?? Number.NaN
+  return {
+    number,
+    sent: latencies.length,
+    p50: at(0.5),
+    p99: at(0.99),
+    ...sizes,
+    partitions: lists.flat().length,
+    dropped,
+  }
+}
+
+/** What the service does every minute and every hour. */
+export async function maintain(db: Database, profile: DeploymentProfile, now: string): Promise<number> {
+  await makePartitions(db, now)
+  const removed = await removeExpired(db, profile, now)
+  return removed['partitions'] ?? 0
+}
+
+async function send({ exchange, sent }: SteadyScene, latencies: number[], isFirst: boolean): Promise<void> {
+  const { sender, owner } = exchange
+  const draft = await draftPackage(sender, owner)
+  const receipt = await sender.post('/v1/policy-receipts', draft.receipt)
+  if (receipt.status !== 201) throw new Error(receipt.text)
+  const started = performance.now()
+  const answer = await submitPackage(sender, draft)
+  latencies.push(performance.now() - started)
+  if (answer.status !== 202) throw new Error(answer.text)
+  if (isFirst) sent.push(draft.metadata)
+}
+
+async function readSizes(db: Database): Promise<{ limitedBytes: number; evidenceBytes: number }> {
+  const [row] = await db<{ limited: number; total: number }[]>`
+    select pg_database_size(current_database()) as total, (
+      select sum(pg_total_relation_size(relid))::bigint
+      from unnest(${LIMITED_TABLES}::text[]) as name, pg_partition_tree(name::regclass)) as limited`
+  if (!row) throw new Error('sizes are always one row')
+  return { limitedBytes: row.limited, evidenceBytes: row.total - row.limited }
+}
