@@ -34,6 +34,7 @@ export const SERVICE_LAYERS: readonly (readonly string[])[] = [
   ['features', 'oauth', 'delivery'],
   ['http', 'operator'],
   ['console'],
+  ['startup'],
   ['service.ts'],
   ['process'],
 ]

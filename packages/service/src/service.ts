@@ -2,48 +2,29 @@ import { createSecretKey } from 'node:crypto'
 import { join } from 'node:path'
 import type { Logger } from 'pino'
 import type { Registry } from 'prom-client'
-import { namesSeveralHosts, showConfig, withMasterKey, type Config } from './config/index.ts'
-import {
-  openDatabase,
-  startEmbedded,
-  type ConnectionSettings,
-  type Database,
-  type EmbeddedDatabase,
-} from './db/index.ts'
-import { readReplication } from './db/replication.ts'
-import { checkSameDatabase } from './db/same-database.ts'
+import { showConfig, withMasterKey, type Config } from './config/index.ts'
+import { type EmbeddedDatabase } from './db/index.ts'
 import { openConsole } from './console/open-console.ts'
 import { startDelivery } from './delivery/engine.ts'
 import { webhookCaReload } from './delivery/webhook-ca-reload.ts'
 import { alertTask } from './features/alerts/alert-outbox.ts'
-import { maintainKeys } from './features/deliveries/maintain-keys.ts'
-import { moveToCurrentKey } from './features/deliveries/move-endpoints.ts'
 import { expiryAlertTask } from './features/expiry/alert-expiry.ts'
 import { createExpiryMetrics } from './features/expiry/expiry-metrics.ts'
 import { createReport } from './features/overview/report-activity.ts'
 import { createStorageMetrics } from './features/overview/storage-metrics.ts'
-import { continueEnds } from './features/organizations/end-organization.ts'
-import { removeIdleBuckets } from './features/organizations/rate-bucket-store.ts'
 import { makePartitions } from './features/retention/make-partitions.ts'
-import { removeExpired } from './features/retention/retention.ts'
 import { prepareSchema, type PreparedSchema } from './features/upgrades/prepare-schema.ts'
 import { checkpointFile } from './features/transparency-log/checkpoint-file.ts'
 import { logAlertTask } from './features/transparency-log/log-alerts.ts'
 import { createLogMetrics } from './features/transparency-log/log-metrics.ts'
 import { openLog } from './features/transparency-log/open-log.ts'
 import { startSequencer } from './features/transparency-log/sequencer.ts'
-import { createAgentServer } from './http/agent-server.ts'
 import { createBodyBudget } from './http/body-budget.ts'
-import { createConcurrencyLimit } from './http/concurrency-limit.ts'
 import { reloadListeners, type CertificateReload } from './http/certificate-reload.ts'
 import { connectionRules } from './http/connection-rules.ts'
-import type { AgentServerDependencies } from './http/dependencies.ts'
 import { createMetrics } from './http/metrics.ts'
 import { openReadReplica } from './http/open-read-replica.ts'
-import { registerPages } from './http/pages/register-pages.ts'
-import { createSharedRateLimit } from './http/shared-rate-limit.ts'
 import { createWriteMetrics } from './http/write-metrics.ts'
-import { toAnswer } from './http/to-answer.ts'
 import { createActivity } from './kernel/activity.ts'
 import { systemClock, type Clock } from './kernel/clock.ts'
 import type { Context } from './kernel/context.ts'
@@ -52,20 +33,15 @@ import { createLog } from './kernel/create-log.ts'
 import { randomId } from './kernel/ids.ts'
 import { masterKeyReload } from './kernel/master-key-reload.ts'
 import { deriveSecret, fingerprint, knownKeys } from './kernel/master-key.ts'
-import { createMutationPipeline, type PipelineObserver } from './kernel/mutation-pipeline.ts'
-import { startPeriodic, type PeriodicTask } from './kernel/periodic.ts'
-import { openPlatformKeys, type PlatformKeys } from './kernel/platform-keys.ts'
-import { oauthUrls } from './oauth/oauth-urls.ts'
-import { purgeAssertions } from './oauth/assertion-use.ts'
-import { createAuthorizationServer } from './oauth/authorization-server.ts'
-import { createCallerStatus } from './oauth/caller-status.ts'
-import { createCertificateReader } from './oauth/client-certificate.ts'
+import { startPeriodic } from './kernel/periodic.ts'
+import { openPlatformKeys } from './kernel/platform-keys.ts'
 import { externalIssuer } from './oauth/external-issuer.ts'
-import { embeddedIssuer } from './oauth/token-keys.ts'
-import { createTokenVerifier } from './oauth/token-verifier.ts'
 import { ensureFirstOperator } from './operator/first-operator.ts'
 import type { OperatorDependencies } from './operator/dependencies.ts'
 import { createOperatorServer } from './operator/server.ts'
+import { createAgentSide, listenForAgents } from './startup/agent-side.ts'
+import { checkDatabase, openStorage, type Storage } from './startup/open-storage.ts'
+import { periodicTasks } from './startup/periodic-tasks.ts'
 
 export interface ServiceOptions {
   readonly clock?: Clock
@@ -86,9 +62,6 @@ export interface RunningService extends AsyncDisposable {
   /** Resolves when the embedded database died and could not be brought back. */
   readonly failed: Promise<Error>
 }
-
-const MAXIMUM_CONNECTIONS = 20
-const HOUR_SECONDS = 3_600
 
 /** Starts everything that one process does: database, migrations, keys, both listeners, periodic work. */
 export async function startService(given: Config, options: ServiceOptions = {}): Promise<RunningService> {
@@ -111,59 +84,6 @@ export async function startService(given: Config, options: ServiceOptions = {}):
   })
   const stop = undo.move()
   return { ...running, failed: storage.failed, [Symbol.asyncDispose]: () => stop.disposeAsync() }
-}
-
-/** Refuses two addresses that lead to different databases, and warns of what an operator should change. */
-async function checkDatabase({ db, openDirect }: Storage, config: Config, log: Logger): Promise<void> {
-  if (config.databaseDirectUrl !== undefined) {
-    const direct = openDirect('migrations')
-    await checkSameDatabase(db, direct).finally(() => direct.end())
-  }
-  const [role] = await db<{ superuser: string }[]>`select current_setting('is_superuser') as superuser`
-  if (role?.superuser === 'on') {
-    log.warn(
-      'the role of DATABASE_URL is a superuser: use one that owns the database and has no other privilege',
-    )
-  }
-  const replication = await readReplication(db)
-  if (replication === 'asynchronous' || (replication === 'none' && namesSeveralHosts(config)))
-    log.warn(
-      'replication is not synchronous: a failover may lose accepted packages; set synchronous_standby_names, and leave synchronous_commit on',
-    )
-}
-
-type Storage = Awaited<ReturnType<typeof openStorage>>
-
-async function openStorage(
-  { databaseUrl, databaseDirectUrl, dataDirectory, walArchive }: Config,
-  cleanup: AsyncDisposableStack,
-  {
-    embedded,
-    progress,
-    log,
-  }: Pick<ServiceOptions, 'embedded'> & Required<Pick<ServiceOptions, 'progress' | 'log'>>,
-) {
-  let target: ConnectionSettings['target']
-  let failed = new Promise<Error>(() => undefined)
-  if (databaseUrl === undefined) {
-    const server = embedded ?? cleanup.use(await startEmbedded({ dataDirectory, walArchive, log: progress }))
-    target = server.connection
-    failed = server.failed
-  } else target = databaseUrl
-  const applicationName = 'agent-exchange'
-  const db = openDatabase({
-    target,
-    directTarget: databaseDirectUrl,
-    purpose: 'requests',
-    onServerGone: () =>
-      log.warn('the database does not answer or is no longer the primary: dropped the connections to it'),
-    maximumConnections: MAXIMUM_CONNECTIONS,
-    applicationName,
-  })
-  cleanup.defer(() => db.end({ timeout: 5 }))
-  const openDirect = (purpose: 'sessions' | 'migrations') =>
-    openDatabase({ target: databaseDirectUrl ?? target, purpose, maximumConnections: 1, applicationName })
-  return { db, openDirect, failed }
 }
 
 async function startListeners(
@@ -242,7 +162,7 @@ async function startListeners(
   const agent =
     role === 'worker'
       ? undefined
-      : agentServer(config, db, context, platformKeys, {
+      : createAgentSide(config, db, context, platformKeys, {
           log,
           onAnswer(answer) {
             metrics.onAnswer(answer)
@@ -320,7 +240,7 @@ async function startListeners(
         file: checkpointFile(config.dataDirectory),
         keys: logKeys,
         witnesses: config.witnesses,
-        holder: randomId('worker'),
+        holder: schema.processId,
         metrics: logMetrics,
       }),
     )
@@ -338,72 +258,6 @@ async function startListeners(
   return { urls: { agent: agentUrl, operator: operatorUrl }, operatorTokenFile }
 }
 
-async function listenForAgents(
-  { app, mutations }: ReturnType<typeof agentServer>,
-  { host, port }: Config,
-  cleanup: AsyncDisposableStack,
-): Promise<string> {
-  cleanup.defer(mutations.idle)
-  const url = await app.listen({ host, port })
-  cleanup.defer(() => app.close())
-  return url
-}
-
-function agentServer(
-  config: Config,
-  db: Database,
-  context: Context,
-  { tokenKeys }: PlatformKeys,
-  given: Pick<
-    AgentServerDependencies,
-    'log' | 'onAnswer' | 'connections' | 'bodies' | 'replica' | 'transparency' | 'tracing'
-  > & {
-    readonly observer: PipelineObserver
-  },
-) {
-  const { profile, clock, publicUrl } = context
-  const { log } = given
-  const certificateOf = createCertificateReader({ trustedProxies: config.trustedProxies })
-  const addresses = oauthUrls(publicUrl)
-  const issuer =
-    config.issuer === undefined
-      ? embeddedIssuer(addresses.issuer, tokenKeys)
-      : externalIssuer(config.issuer, clock)
-  const mutations = createMutationPipeline(db, toAnswer, given.observer)
-  const rateLimit = createSharedRateLimit({ db, profile, clock })
-  const app = createAgentServer({
-    ...given,
-    db,
-    context,
-    mutations,
-    tls: config.tls,
-    limitRate: rateLimit.limit,
-    limitConcurrency: createConcurrencyLimit(profile),
-    authentication: {
-      certificateOf,
-      requireActive: createCallerStatus(db, config.issuer === undefined ? 'embedded' : 'external', {
-        readsPosition: given.replica !== undefined,
-      }),
-      verifyToken: createTokenVerifier({ issuer, publicUrl, profile, clock }),
-    },
-    authorizationServer:
-      config.issuer === undefined
-        ? createAuthorizationServer({
-            db,
-            publicUrl,
-            profile,
-            clock,
-            tokenKeys,
-            certificateOf,
-            onError: (error) => log.error({ err: error }, 'authorization server failed'),
-            onRefusal: (refusal) => log.warn(refusal, 'token refused'),
-          })
-        : undefined,
-  })
-  registerPages(app, { publicUrl, profile, tokenUrl: addresses.tokenEndpoint })
-  return { app, mutations, rateLimit }
-}
-
 /** Loaded where there is a mail server: most exchanges have none, and it is a tenth of all we load. */
 async function openMail(smtp: NonNullable<Config['smtp']>) {
   const { mailTransport } = await import('./features/alerts/mail-transport.ts')
@@ -414,37 +268,4 @@ async function openMail(smtp: NonNullable<Config['smtp']>) {
 async function startTracing(tracing: NonNullable<Config['tracing']>, log: Logger, metrics: Registry) {
   const { openTracing } = await import('./kernel/open-tracing.ts')
   return openTracing(tracing, { log, metrics })
-}
-
-function periodicTasks(
-  db: Database,
-  { profile, clock }: Context,
-  { webhook }: PlatformKeys,
-  onRetention: ReturnType<typeof createStorageMetrics>['onRetention'],
-): readonly PeriodicTask[] {
-  return [
-    {
-      name: 'retention',
-      everySeconds: HOUR_SECONDS,
-      run: async (signal) => onRetention(await removeExpired(db, profile, clock.now(), signal)),
-    },
-    { name: 'partitions', everySeconds: 60, run: () => makePartitions(db, clock.now()) },
-    {
-      name: 'organization ends',
-      everySeconds: 60,
-      run: (signal) => continueEnds(db, clock.now(), signal),
-    },
-    { name: 'rate buckets', everySeconds: HOUR_SECONDS, run: () => removeIdleBuckets(db) },
-    { name: 'assertions', everySeconds: 300, run: () => purgeAssertions(db, clock.now()) },
-    {
-      name: 'webhook keys',
-      everySeconds: HOUR_SECONDS,
-      run: () => maintainKeys(db, webhook, clock.now()),
-    },
-    {
-      name: 'endpoint keys',
-      everySeconds: 60,
-      run: () => moveToCurrentKey(db, webhook, clock.now()),
-    },
-  ]
 }

@@ -127,8 +127,13 @@ test('docs/metrics.md lists every metric of ours with its type and labels, and n
   const listed = [...page.matchAll(/^\| `(?<name>aex_\w+)`\s+\| (?<type>\w+)\s+\| (?<labels>[^|]*)\|/gmu)]
   const types = new Map(listed.map(({ groups }) => [groups?.['name'] ?? '', groups?.['type']]))
   for (const { name, type } of actual) assert.equal(types.get(name), type, name)
-  // These exist only with AEX_WORKERS and with tracing.
-  const elsewhere = ['aex_trace_spans_total', 'aex_workers', 'aex_workers_unanswered']
+  // These exist only with a replica, with AEX_WORKERS and with tracing.
+  const elsewhere = [
+    'aex_replica_reads_total',
+    'aex_trace_spans_total',
+    'aex_workers',
+    'aex_workers_unanswered',
+  ]
   assert.deepEqual([...types.keys()].toSorted(), [...actual.map(({ name }) => name), ...elsewhere].toSorted())
   for (const { groups } of listed) {
     const labels = [...(groups?.['labels'] ?? '').matchAll(/`(\w+)`/gu)].map(([, label]) => label)

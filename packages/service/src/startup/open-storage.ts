@@ -1,0 +1,63 @@
+import type { Logger } from 'pino'
+import { namesSeveralHosts, type Config } from '../config/index.ts'
+import { openDatabase, startEmbedded, type ConnectionSettings, type EmbeddedDatabase } from '../db/index.ts'
+import { readReplication } from '../db/replication.ts'
+import { checkSameDatabase } from '../db/same-database.ts'
+
+const MAXIMUM_CONNECTIONS = 20
+
+interface StorageOptions {
+  /** The embedded database, if it is running already. */
+  readonly embedded?: EmbeddedDatabase
+  readonly progress: (line: string) => void
+  readonly log: Logger
+}
+
+/** Refuses two addresses that lead to different databases, and warns of what an operator should change. */
+export async function checkDatabase({ db, openDirect }: Storage, config: Config, log: Logger): Promise<void> {
+  if (config.databaseDirectUrl !== undefined) {
+    const direct = openDirect('migrations')
+    await checkSameDatabase(db, direct).finally(() => direct.end())
+  }
+  const [role] = await db<{ superuser: string }[]>`select current_setting('is_superuser') as superuser`
+  if (role?.superuser === 'on') {
+    log.warn(
+      'the role of DATABASE_URL is a superuser: use one that owns the database and has no other privilege',
+    )
+  }
+  const replication = await readReplication(db)
+  if (replication === 'asynchronous' || (replication === 'none' && namesSeveralHosts(config)))
+    log.warn(
+      'replication is not synchronous: a failover may lose accepted packages; set synchronous_standby_names, and leave synchronous_commit on',
+    )
+}
+
+export type Storage = Awaited<ReturnType<typeof openStorage>>
+
+export async function openStorage(
+  { databaseUrl, databaseDirectUrl, dataDirectory, walArchive }: Config,
+  cleanup: AsyncDisposableStack,
+  { embedded, progress, log }: StorageOptions,
+) {
+  let target: ConnectionSettings['target']
+  let failed = new Promise<Error>(() => undefined)
+  if (databaseUrl === undefined) {
+    const server = embedded ?? cleanup.use(await startEmbedded({ dataDirectory, walArchive, log: progress }))
+    target = server.connection
+    failed = server.failed
+  } else target = databaseUrl
+  const applicationName = 'agent-exchange'
+  const db = openDatabase({
+    target,
+    directTarget: databaseDirectUrl,
+    purpose: 'requests',
+    onServerGone: () =>
+      log.warn('the database does not answer or is no longer the primary: dropped the connections to it'),
+    maximumConnections: MAXIMUM_CONNECTIONS,
+    applicationName,
+  })
+  cleanup.defer(() => db.end({ timeout: 5 }))
+  const openDirect = (purpose: 'sessions' | 'migrations') =>
+    openDatabase({ target: databaseDirectUrl ?? target, purpose, maximumConnections: 1, applicationName })
+  return { db, openDirect, failed }
+}
