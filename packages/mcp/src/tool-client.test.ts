@@ -37,8 +37,10 @@ test('a server that ends, or cannot be started, fails the call at once', { timeo
 
 test('a server that answers nonsense is refused', { timeout: 60_000 }, async () => {
   const answer = `process.stdin.on('data', (line) => {
-    const { id, method } = JSON.parse(String(line).split('\\n')[0])
-    if (id !== undefined) console.log(JSON.stringify({ jsonrpc: '2.0', id, result: { said: method } }))
+    for (const each of String(line).trim().split('\\n')) {
+      const { id, method } = JSON.parse(each)
+      if (id !== undefined) console.log(JSON.stringify({ jsonrpc: '2.0', id, result: { said: method } }))
+    }
   })`
   await using client = await startToolClient({ command: process.execPath, args: ['--eval', answer] })
   await assert.rejects(client.callTool('list_inbox', {}), /not a tool result/u)

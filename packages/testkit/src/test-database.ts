@@ -72,6 +72,9 @@ async function ensureTemplate(server: string): Promise<string> {
       applicationName: 'test template',
     })
     await migrate(fresh, migrations)
+    // Each start of a service would make the partitions of the next days.
+    const { makePartitions } = await import('@agent-exchange/service')
+    await makePartitions(fresh, new Date().toISOString())
     await fresh.end()
     await sql.unsafe(`alter database ${name} is_template true`)
   })

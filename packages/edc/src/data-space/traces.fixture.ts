@@ -22,7 +22,9 @@ export async function findTraces({ sql, logged }: World, secrets: Secrets): Prom
   }
   const tables = await sql<{ schema: string; name: string }[]>`
     select table_schema as schema, table_name as name from information_schema.tables
-    where table_type = 'BASE TABLE' and table_schema <> all(${SCHEMAS})`
+    where table_type = 'BASE TABLE' and table_schema <> all(${SCHEMAS})
+      -- A partition is read with its table.
+      and not (select relispartition from pg_class where oid = format('%I.%I', table_schema, table_name)::regclass)`
   for (const { schema, name } of tables) {
     const rows = await sql`select * from ${sql(schema)}.${sql(name)}`
     // Together: what is stored in parts may be cut anywhere.
