@@ -57,7 +57,7 @@ async function onFreePorts(): Promise<(text: string) => string> {
     written.reduce((changed, port, index) => changed.replaceAll(port, String(free[index])), text)
 }
 
-// The other programs of the page are run by packages/edc/src/data-space/data-spaces-page.test.ts.
+// The other programs of the page are run by packages/edc/src/data-space/data-spaces-page.trial.test.ts.
 test(
   '[PKG-05] docs/data-spaces.md: every command works as written, with the simulator in place of connectors',
   { timeout: 240_000 },

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
-import { describeSchema, emptyTestDatabase, testDatabase } from '@agent-exchange/testkit'
+import { describeSchema, emptyTestDatabase } from '@agent-exchange/testkit'
 import { openDatabase, type Database } from '../db/database.ts'
 import { DatabaseFailure } from '../db/database-errors.ts'
 import { migrate, readMigrations, type Migration } from './migrate.ts'
@@ -121,8 +121,9 @@ test('[AUD-02][O-43] a database of the first release keeps its receipts and thre
 })
 
 test('schema.txt is what the migrations add up to', async () => {
-  await using database = await testDatabase()
+  await using database = await emptyTestDatabase()
   const db = open(database.url)
+  await migrate(db)
   const committed = readFileSync(new URL('../../schema.txt', import.meta.url), 'utf8')
   const actual = await describeSchema(db)
   await db.end()
