@@ -17,6 +17,8 @@ async function explain({ show }: ConsoleCall) {
       The master key is included only with <code>--with-keys</code>. Otherwise keep a copy of
       <code>AEX_DATA_DIR/master-key</code> elsewhere: without it nobody can use the backup.
     </p>
+    <p>Prove that a backup can be restored. The running exchange is not touched:</p>
+    ${commandLine('aex backup verify FOLDER')}
     <h2>With your own PostgreSQL</h2>
     <p>
       Back up that server with its own tools, such as <code>pg_basebackup</code> and archived WAL, and keep
