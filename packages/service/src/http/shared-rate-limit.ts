@@ -16,7 +16,7 @@ const COUNT_SECONDS = 2
 const MAXIMUM_BATCH = 256
 const MAXIMUM_QUEUE = 10_000
 
-interface SharedRateLimit {
+export interface SharedRateLimit {
   readonly limit: RateLimit
   /** Counts the API processes: one alone needs no lease. */
   readonly task: { readonly name: string; readonly everySeconds: number; readonly run: () => Promise<void> }

@@ -17,7 +17,11 @@ interface StorageOptions {
 export async function checkDatabase({ db, openDirect }: Storage, config: Config, log: Logger): Promise<void> {
   if (config.databaseDirectUrl !== undefined) {
     const direct = openDirect('migrations')
-    await checkSameDatabase(db, direct).finally(() => direct.end())
+    try {
+      await checkSameDatabase(db, direct)
+    } finally {
+      await direct.end()
+    }
   }
   const [role] = await db<{ superuser: string }[]>`select current_setting('is_superuser') as superuser`
   if (role?.superuser === 'on') {

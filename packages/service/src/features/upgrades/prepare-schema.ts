@@ -37,7 +37,11 @@ export async function prepareSchema(
   const self = { process_id: processId, role, started_at: startedAt, code_level: codeLevel }
   const run = async () => {
     const direct = openDirect('migrations')
-    return migrate(direct, migrations, (tx) => announceProcess(tx, self)).finally(() => direct.end())
+    try {
+      return await migrate(direct, migrations, (tx) => announceProcess(tx, self))
+    } finally {
+      await direct.end()
+    }
   }
   const first = await run()
   let { waiting } = first
