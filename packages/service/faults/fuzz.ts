@@ -201,7 +201,7 @@ async function fingerprint({ sql }: World): Promise<string> {
   const tables = await sql<{ name: string }[]>`
     select relname as name from pg_class
     where relkind in ('r', 'p') and not relispartition and relnamespace = 'public'::regnamespace
-      and relname not in ('assertion_use', 'activity_minute', 'service_process') order by relname`
+      and relname not in ('assertion_use', 'activity_minute', 'service_process', 'rate_bucket') order by relname`
   const counts = tables.map(
     ({ name }) =>
       `select '${name}' as name, count(*) as rows, coalesce(sum(xmin::text::bigint), 0) as writers from "${name}"`,
