@@ -4,7 +4,7 @@ import type { Place } from './place.ts'
 import { canEnter } from './server-user.ts'
 import type { ServerSettings } from './settings.ts'
 
-/** At most so many seconds of acknowledged requests are lost with the disk of the database. */
+/** If the disk of the database is lost, the archive lacks at most the last seconds before. */
 const ARCHIVE_SECONDS = 60
 
 /**
