@@ -90,20 +90,15 @@ async function registerEndpoint(): Promise<void> {
   assert.equal(response.status, 201, await response.text())
 }
 
+/** Writes an object of the seller for the buyer. */
+async function writeDraft(type: string, out: string): Promise<void> {
+  const about = ['--dir', 'seller', '--to', 'org_buyer', '--policy-id', 'pol_story']
+  await aex('new', type, ...about, '--out', out)
+}
+
 async function send(): Promise<string> {
   const [object, policy] = [`object-${performance.now()}.json`, 'policy.json']
-  await aex(
-    'new',
-    'reasoning_package',
-    '--dir',
-    'seller',
-    '--to',
-    'org_buyer',
-    '--policy-id',
-    'pol_story',
-    '--out',
-    object,
-  )
+  await writeDraft('reasoning_package', object)
   const sent = await aex(
     'agent',
     'send',
@@ -132,18 +127,7 @@ test('[EVT-12] invite, join, send, see the timeline, break the receiver, see why
   await createAndJoin(page, 'seller')
   await createAndJoin(page, 'buyer')
   await registerEndpoint()
-  await aex(
-    'new',
-    'policy_envelope',
-    '--dir',
-    'seller',
-    '--to',
-    'org_buyer',
-    '--policy-id',
-    'pol_story',
-    '--out',
-    'policy.json',
-  )
+  await writeDraft('policy_envelope', 'policy.json')
 
   // The list shows a package that is sent while it is open.
   await page.getByRole('link', { name: 'Traffic' }).click()
