@@ -7,6 +7,7 @@ import { test } from 'node:test'
 
 const REPORTER = join(import.meta.dirname, '../test-reporter/test-reporter.ts')
 const RUNNER = join(import.meta.dirname, 'shared-process.ts')
+const HANDLE_LIMIT_MS = 300
 const IMPORT =
   "import assert from 'node:assert/strict'\nimport { after, beforeEach, test } from 'node:test'\n"
 
@@ -23,7 +24,7 @@ function run(files: Readonly<Record<string, string>>, processes = 1) {
     })
     const entries = Array.from({ length: processes }, (_, index) => {
       const entry = join(folder, `process-${index}.mjs`)
-      const call = `runTestFiles(${JSON.stringify(paths)}, ${JSON.stringify(claims)})`
+      const call = `runTestFiles(${JSON.stringify(paths)}, ${JSON.stringify(claims)}, ${HANDLE_LIMIT_MS})`
       writeFileSync(entry, `import { runTestFiles } from ${JSON.stringify(RUNNER)}\nawait ${call}\n`)
       return entry
     })

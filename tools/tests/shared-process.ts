@@ -11,7 +11,11 @@ const HANDLE_LIMIT_MS = 5_000
  * Runs test files one after the other in this process, which loads their modules once. Each file is a suite, so that
  * its hooks are its own. Several processes share a list: who makes the folder of a file in `claims` runs it.
  */
-export async function runTestFiles(files: readonly string[], claims: string): Promise<void> {
+export async function runTestFiles(
+  files: readonly string[],
+  claims: string,
+  handleLimitMs = HANDLE_LIMIT_MS,
+): Promise<void> {
   for (const [index, file] of files.entries()) {
     if (!isClaimed(join(claims, String(index)))) continue
     const restore = rememberSurroundings()
@@ -20,7 +24,7 @@ export async function runTestFiles(files: readonly string[], claims: string): Pr
     })
     restore()
   }
-  endDespiteHandles()
+  endDespiteHandles(handleLimitMs)
 }
 
 function isClaimed(folder: string): boolean {
@@ -44,11 +48,11 @@ function rememberSurroundings(): () => void {
 }
 
 /** A handle that a test file left open fails this process instead of hanging it. */
-function endDespiteHandles(): void {
+function endDespiteHandles(limitMs: number): void {
   const limit = setTimeout(() => {
     console.error(`A test file left a handle open: ${process.getActiveResourcesInfo().join(', ')}`)
     process.exit(1)
-  }, HANDLE_LIMIT_MS)
+  }, limitMs)
   // Fires only where something else keeps the process alive.
   limit.unref()
 }

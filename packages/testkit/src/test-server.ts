@@ -1,4 +1,4 @@
-import { chmodSync, existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { chmodSync, existsSync, mkdtempSync, rmSync, statfsSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { startEmbedded, type EmbeddedDatabase } from '@agent-exchange/service/database'
@@ -11,14 +11,24 @@ export interface TestServer extends AsyncDisposable {
   readonly abandon: () => void
 }
 
-/** No data has to survive the run, so fsync is off. */
-const FAST = { fsync: 'off', full_page_writes: 'off', synchronous_commit: 'off', max_connections: '400' }
+/** No data has to survive the run. Dropping a database searches all buffers, and each test file drops one. */
+const FAST = {
+  fsync: 'off',
+  full_page_writes: 'off',
+  synchronous_commit: 'off',
+  shared_buffers: '32MB',
+  max_wal_size: '256MB',
+  max_connections: '400',
+}
+/** Databases are copied and removed by the hundred, which is several times faster in memory. */
+const MEMORY_FOLDER = '/dev/shm'
+const MEMORY_NEEDED = 2 ** 31
 const ABANDON_LIMIT_MS = 3_000
 const ignore = () => undefined
 
 /** An embedded PostgreSQL for tests, on a loopback port that other processes can use. */
 export async function startTestServer(): Promise<TestServer> {
-  const dataDirectory = mkdtempSync(join(tmpdir(), 'aex-test-'))
+  const dataDirectory = mkdtempSync(join(parentFolder(), 'aex-test-'))
   chmodSync(dataDirectory, 0o711)
   const [port = 0] = await freePorts(1)
   const settings = { ...FAST, listen_addresses: '127.0.0.1', port: String(port) }
@@ -36,6 +46,12 @@ export async function startTestServer(): Promise<TestServer> {
       remove()
     },
   }
+}
+
+function parentFolder(): string {
+  if (!existsSync(MEMORY_FOLDER)) return tmpdir()
+  const { bavail, bsize } = statfsSync(MEMORY_FOLDER)
+  return bavail * bsize >= MEMORY_NEEDED ? MEMORY_FOLDER : tmpdir()
 }
 
 /** SIGQUIT: immediate shutdown; PostgreSQL ends its sessions and removes its pid file last. */

@@ -210,7 +210,7 @@ test('malformed proofs and witness requests are refused', () => {
 
 test('whatever a note holds, it is opened or refused with a reason', async () => {
   const hostile = fc.oneof(
-    fc.string({ unit: 'binary' }),
+    fc.string({ unit: 'grapheme' }),
     fc.uint8Array(),
     fc.string().map((part) => `${text}\n— ${part}\n`),
   )

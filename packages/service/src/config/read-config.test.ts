@@ -5,6 +5,7 @@ import { join, resolve } from 'node:path'
 import { after, test } from 'node:test'
 import { DEFAULT_PROFILE } from '@agent-exchange/protocol'
 import { testAuthority } from '@agent-exchange/testkit'
+import { anyText } from '@agent-exchange/testkit/any-text'
 import fc from 'fast-check'
 import { ConfigError, describeConfig, readConfig, showConfig, type Environment } from './index.ts'
 
@@ -333,7 +334,7 @@ test('a master key may be hex or base64url, padded or not', () => {
 test('any value of a variable yields a config or a list of invalid settings', () => {
   const names = describeConfig({}).map(({ name }) => name)
   fc.assert(
-    fc.property(fc.dictionary(fc.constantFrom(...names), fc.string({ unit: 'binary' })), (env) => {
+    fc.property(fc.dictionary(fc.constantFrom(...names), anyText), (env) => {
       wrongIn(env)
     }),
   )

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
-import { after, test } from 'node:test'
+import { after, afterEach, test } from 'node:test'
 import { testDatabase } from '@agent-exchange/testkit'
 import { openConnection } from './connection.ts'
 import { connectionOptionsOf } from './database-address.ts'
@@ -24,6 +24,9 @@ const relay = createServer((client) => {
 }).listen(0, '127.0.0.1')
 await once(relay, 'listening')
 const target = Object.assign(new URL(server), { port: String((relay.address() as AddressInfo).port) }).href
+afterEach(() => {
+  isFrozen = false
+})
 after(async () => {
   relay.close()
   sockets.forEach((socket) => socket.destroy())
@@ -31,7 +34,7 @@ after(async () => {
 })
 
 test('statements at a server that froze fail once a ping is not answered, and pass once it is back', async () => {
-  const settings = { maximumConnections: 2, applicationName: 'test', pingMs: 50, pingLimitMs: 300 }
+  const settings = { maximumConnections: 2, applicationName: 'test', pingMs: 50, pingLimitMs: 1_500 }
   let losses = 0
   const db = openDatabase({ ...settings, target, purpose: 'requests', onServerGone: () => (losses += 1) })
   await db`select 1`
@@ -43,7 +46,7 @@ test('statements at a server that froze fail once a ping is not answered, and pa
     db.begin((tx) => tx`select 1`),
   ]
   for (const { status } of await Promise.allSettled(stalled)) assert.equal(status, 'rejected')
-  assert.ok(performance.now() - started < 3_000, 'it waited for the limit of an answer')
+  assert.ok(performance.now() - started < 20_000, 'it waited for the limit of an answer')
   assert.equal(losses, 1)
   isFrozen = false
   assert.equal((await db`select 1`).length, 1)
@@ -54,17 +57,16 @@ test('a connection whose statement is not answered in time is ended', async () =
   const options = {
     ...connectionOptionsOf(target, 'test', {}),
     settings: { TimeZone: 'UTC' },
-    answerLimitMs: 300,
+    answerLimitMs: 1_000,
   }
   const connection = await openConnection(options)
   await connection.sql`select 1`
   // An idle connection has no limit.
-  await new Promise((resolve) => setTimeout(resolve, 400))
+  await new Promise((resolve) => setTimeout(resolve, 1_200))
   assert.equal(connection.isLost, false)
   isFrozen = true
   await assert.rejects(connection.sql`select 1`, (error) => isUnavailable(error))
   assert.equal(connection.isLost, true)
-  isFrozen = false
 })
 
 test('after a failure to connect, others are refused at once instead of waiting as well', async () => {
@@ -77,7 +79,6 @@ test('after a failure to connect, others are refused at once instead of waiting 
     db.begin((tx) => tx`select 1`),
     isUnavailable,
   )
-  assert.ok(performance.now() - started < 1_000)
-  isFrozen = false
+  assert.ok(performance.now() - started < 3_000)
   await db.end()
 })

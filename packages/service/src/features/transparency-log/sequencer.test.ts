@@ -71,7 +71,8 @@ test('a process whose lock is lost stops, another one goes on, and no leaf is lo
   await using second = await startWorld({ profile, config: { role: 'all' }, beside: first })
   const [seats, cars] = [await first.organization('seats'), await first.organization('cars')]
   const holders = new Set<unknown>()
-  for (let round = 0; round < 4; round++) {
+  // Either process may take a lock that is free, so it may stay with one for a few rounds.
+  for (let round = 0; round < 4 || (holders.size < 2 && round < 50); round++) {
     const sent = Promise.all(Array.from({ length: 5 }, () => sendPackage(seats, cars)))
     // Ends the session that holds the lock, as a network failure would.
     await first.sql`select pg_terminate_backend(pid) from pg_locks
