@@ -20,10 +20,18 @@ import { RESIGNED, withHeader } from './fuzz-signing.ts'
 import { chanceOf, mutated, ODD_TEXTS, type Chance } from './fuzz-values.ts'
 import type { Report, Trial } from './trial.ts'
 
-const GROUP_SIZE = 4
+/** Tables are compared before and after a small group. */
+const CHECKED_SIZE = 4
+const UNCHECKED_SIZE = 32
 const REQUESTS = 6_000
 const QUICK_REQUESTS = 1_000
 const MAXIMUM_MS = 60_000
+/** Later requests come from new organizations, because the old ones reach their quotas. */
+const REQUESTS_OF_A_SCENE = 10_000
+const MAXIMUM_CHECKED_GROUPS = 1_500
+const PROGRESS_LINES = 20
+/** The runtime, its caches and the scenes are in memory after a quarter of the requests. */
+const MAXIMUM_GROWTH = 1.25
 const MAXIMUM_FINDINGS = 10
 const SHOWN_CHARACTERS = 600
 const MUTATIONS = OPERATION_IDS.filter((id) => operations[id].mutation)
@@ -54,28 +62,36 @@ export const fuzz: Trial = {
       // Without deliveries, which would write to the tables too.
       config: { role: 'api' },
     })
-    const scenes = [await setScene(world), await setScene(world, { dsx: true })]
-    await sendAll(world, scenes, seed, report)
+    await sendAll(world, seed, report)
   },
 }
 
-async function sendAll(world: World, scenes: readonly Scene[], seed: number, report: Report): Promise<void> {
+async function sendAll(world: World, seed: number, report: Report): Promise<void> {
   const chance = chanceOf(seed)
-  const wanted = report.quick ? QUICK_REQUESTS : REQUESTS
+  const wanted = report.requests ?? (report.quick ? QUICK_REQUESTS : REQUESTS)
+  const limitMs = report.requests === undefined ? MAXIMUM_MS : Infinity
+  const isChecked = checkedGroups(wanted)
   const started = performance.now()
-  const stocks = scenes.map(({ make }) => ({ make, ready: new Map<OperationId, OperationRequest>() }))
+  let stocks: Stock[] = []
+  let stocksSince = -Infinity
   const statuses = new Map<number, number>()
   const findings: string[] = []
-  let [sent, groups, unchangedGroups] = [0, 0, 0]
-  while (sent < wanted && performance.now() - started < MAXIMUM_MS && findings.length < MAXIMUM_FINDINGS) {
-    const ids = Array.from({ length: GROUP_SIZE }, () =>
+  const memory: number[] = []
+  let [sent, checked, unchanged] = [0, 0, 0]
+  for (let group = 0; sent < wanted && performance.now() - started < limitMs; group++) {
+    if (findings.length >= MAXIMUM_FINDINGS) break
+    const ids = Array.from({ length: isChecked(group) ? CHECKED_SIZE : UNCHECKED_SIZE }, () =>
       chance.pick(chance.isLikely(80) ? MUTATIONS : OPERATION_IDS),
     )
+    if (sent - stocksSince >= REQUESTS_OF_A_SCENE) {
+      stocks = [newStock(await setScene(world)), newStock(await setScene(world, { dsx: true }))]
+      stocksSince = sent
+    }
     const { make, ready } = chance.pick(stocks)
     for (const id of ids) if (!ready.has(id)) ready.set(id, await make(id))
     const shots = []
     for (const id of ids) shots.push(await mutateRequest(ready.get(id) as OperationRequest, chance))
-    const before = await fingerprint(world)
+    const before = isChecked(group) ? await fingerprint(world) : undefined
     const fired = await Promise.all(shots.map((fire) => fire()))
     for (const { id, answer } of fired) {
       statuses.set(answer.status, (statuses.get(answer.status) ?? 0) + 1)
@@ -83,20 +99,50 @@ async function sendAll(world: World, scenes: readonly Scene[], seed: number, rep
       if (answer.status < 300) ready.delete(id)
     }
     findings.push(...fired.flatMap(findingsOf))
-    groups += 1
     sent += fired.length
-    if (fired.every(({ answer, raw }) => answer.status >= 300 || raw === undefined)) {
-      unchangedGroups += 1
-      if ((await fingerprint(world)) !== before)
-        findings.push(`a table changed:\n${fired.map(show).join('\n')}`)
+    if (before !== undefined) {
+      checked += 1
+      if (fired.every(({ answer, raw }) => answer.status >= 300 || raw === undefined)) {
+        unchanged += 1
+        if ((await fingerprint(world)) !== before)
+          findings.push(`a table changed:\n${fired.map(show).join('\n')}`)
+      }
+    }
+    world.logged.length = 0
+    if (report.requests !== undefined && sent >= ((memory.length + 1) * wanted) / PROGRESS_LINES) {
+      memory.push(process.memoryUsage().rss)
+      report.line(`${sent} requests, ${Math.round((memory.at(-1) ?? 0) / 2 ** 20)} MiB resident`)
     }
   }
   const tally = [...statuses].toSorted(([a], [b]) => a - b).map(([status, count]) => `${status}: ${count}`)
   report.line(
-    `${sent} requests, ${tally.join(', ')}; tables unchanged in ${unchangedGroups} of ${groups} groups`,
+    `${sent} requests, ${tally.join(', ')}; tables unchanged in ${unchanged} of ${checked} groups compared`,
   )
-  assert.ok(unchangedGroups > 0, 'every group contained a successful mutation')
   assert.deepEqual(findings, [], `seed ${seed}`)
+  assert.ok(unchanged > 0, 'every group contained a successful mutation')
+  checkMemory(memory)
+}
+
+/** Valid requests of an organization, which are made when they are needed. */
+interface Stock {
+  readonly make: Scene['make']
+  readonly ready: Map<OperationId, OperationRequest>
+}
+
+const newStock = ({ make }: Scene): Stock => ({ make, ready: new Map() })
+
+/** A comparison reads every table, so a long run makes them at intervals. */
+function checkedGroups(wanted: number): (group: number) => boolean {
+  const every = Math.ceil(wanted / (MAXIMUM_CHECKED_GROUPS * CHECKED_SIZE))
+  return (group) => group % every === 0
+}
+
+/** The client is in the same process as the service: both together must not grow. */
+function checkMemory(memory: readonly number[]): void {
+  if (memory.length < PROGRESS_LINES) return
+  const early = Math.max(...memory.slice(PROGRESS_LINES / 4, PROGRESS_LINES / 2))
+  const late = Math.min(...memory.slice(-PROGRESS_LINES / 4))
+  assert.ok(late < early * MAXIMUM_GROWTH, `memory grew from ${early} to ${late} bytes`)
 }
 
 /** A mutated request, ready to be sent. */
@@ -175,6 +221,7 @@ function findingsOf(shot: Shot): string[] {
   const { answer, id, isRouted } = shot
   const wrong: string[] = []
   if (answer.status >= 500 && answer.status !== 503) wrong.push('an internal failure')
+  if (answer.status === 503 && !answer.headers.has('retry-after')) wrong.push('a 503 without Retry-After')
   if (answer.status < 300) {
     const validate = validatorOf(operations[id].success.body as Named<unknown>)
     if (validate(answer.body).length > 0) wrong.push('a success that does not match its schema')

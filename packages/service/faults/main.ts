@@ -18,7 +18,8 @@ const HELP = `Runs fault-injection trials against the real service; exits 1 if a
   npm run test:faults                              all trials
   npm run test:faults -- --list                    list the trials
   npm run test:faults -- --only kill-cycles        selected trials (repeatable)
-  npm run test:faults -- --quick                   fewer repetitions`
+  npm run test:faults -- --quick                   fewer repetitions
+  npm run test:faults -- --only fuzz --requests N  as many requests, for as long as they take`
 
 const TRIALS: readonly Trial[] = [
   testTrials,
@@ -38,16 +39,22 @@ const { values: options } = parseArgs({
     only: { type: 'string', multiple: true, default: [] },
     list: { type: 'boolean', default: false },
     quick: { type: 'boolean', default: false },
+    requests: { type: 'string' },
     help: { type: 'boolean', short: 'h', default: false },
   },
 })
 const names = TRIALS.map(({ name }) => name)
 const unknown = options.only.filter((name) => !names.includes(name))
 
+const requests = options.requests === undefined ? undefined : Number(options.requests)
+
 if (options.help) console.log(HELP)
 else if (options.list) console.log(TRIALS.map(({ name, what }) => `${name.padEnd(20)}${what}`).join('\n'))
 else if (unknown.length > 0) {
   console.error(`There is no trial ${unknown.join(', ')}. There are: ${names.join(', ')}.`)
+  process.exitCode = 2
+} else if (requests !== undefined && !(Number.isSafeInteger(requests) && requests > 0)) {
+  console.error(`--requests takes a whole number above 0, not ${options.requests}.`)
   process.exitCode = 2
 } else {
   const failed: string[] = []
@@ -66,6 +73,7 @@ async function passes({ name, what, run }: Trial): Promise<boolean> {
   try {
     await run({
       quick: options.quick,
+      requests,
       line: (text) => console.log(`  ${seconds().padStart(6)} s  ${text}`),
     })
     console.log(`✔ ${name} passed in ${seconds()} s`)

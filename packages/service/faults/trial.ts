@@ -2,6 +2,8 @@
 export interface Report {
   /** Run fewer repetitions. */
   readonly quick: boolean
+  /** How many requests to send, where the trial sends a number of them. */
+  readonly requests: number | undefined
   /** Prints one line of progress or results. */
   line(text: string): void
 }
