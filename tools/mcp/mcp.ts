@@ -12,7 +12,7 @@ const folder = mkdtempSync(join(tmpdir(), 'aex-test-mcp-'))
 try {
   const own = [
     ...globSync('packages/mcp/trials/*.test.ts', { cwd: ROOT }),
-    'packages/mcp/src/approval-forgery.test.ts',
+    'packages/mcp/src/approval-forgery.trial.test.ts',
   ]
   const installing = installTools(folder)
   // Awaited below; this avoids an unhandled rejection.
