@@ -13,6 +13,12 @@ const PUBLISHED: Readonly<Record<string, string>> = {
   '0007-console.sql': '909d58a02e181c3a',
   '0008-lookup-by-id.sql': '9cf613f77e0ef8fe',
   '0009-invitations-and-ends.sql': '8332d40ceb0353d3',
+  '0010-rolling-upgrades.sql': 'ac086d132ba913ca',
+  '0011-require-code-levels-and-thumbprints.sql': '5818baed6a8d2c10',
+  '0012-notification-traceparent.sql': '28dfd00e9a05c6cb',
+  '0013-master-key-rotation-and-expiry.sql': 'd49d4dde09213656',
+  '0014-prepare-partitions.sql': 'deb6e38d2672f345',
+  '0015-partitions.sql': '1c9f5aad24cc2621',
 }
 
 test('a published migration never changes, because databases have applied it by its checksum', () => {
