@@ -81,10 +81,24 @@ test('[OBJ-01] organizations are created once, listed in pages, suspended and ac
     'invalid_state_transition',
   ])
   assert.equal((await plane.post(`${path}/activate`, {})).body['status'], 'active')
+  const contact = await plane.post(`${path}/contact`, { contact: 'duty@long.example' })
+  assert.equal(contact.body['contact'], 'duty@long.example')
+  for (const wrong of ['nobody', 'a@b c', 'a@b\n', `${'a'.repeat(320)}@b`])
+    assert.deepEqual(codeOf(await plane.post(`${path}/contact`, { contact: wrong })), [
+      422,
+      'validation_failed',
+    ])
+  assert.deepEqual(codeOf(await plane.post('/organizations/org_none/contact', {})), [
+    404,
+    'resource_not_found',
+  ])
+  assert.equal((await plane.post(`${path}/contact`, {})).body['contact'], null)
   const log = (await plane.get(`/log?target=${id}`)).body.items ?? []
   assert.deepEqual(
     log.map((entry) => [entry['actor'], entry['action'], entry['reason']]),
     [
+      ['admin', 'organization.contact', null],
+      ['admin', 'organization.contact', null],
       ['admin', 'organization.activate', null],
       ['admin', 'organization.suspend', 'unpaid'],
       ['admin', 'organization.create', null],

@@ -75,12 +75,24 @@ test('organizations: create, list, suspend, activate, with 128-character tails',
   assert.equal(suspended.code, 0, suspended.stderr)
   assert.equal((JSON.parse(suspended.stdout) as Record<string, unknown>)['status'], 'suspended')
   assert.equal((await json('org', 'activate', id, '--reason', 'paid'))['status'], 'active')
+  assert.equal(
+    (await json('org', 'contact', id, 'duty@long.example', '--reason', 'new shift'))['contact'],
+    'duty@long.example',
+  )
+  assert.equal((await json('org', 'contact', id, '--none'))['contact'], null)
+  for (const wrong of [[], ['duty@long.example', '--none'], ['nobody']]) {
+    const refused = await aex('org', 'contact', id, ...wrong)
+    assert.notEqual(refused.code, 0)
+    assert.match(refused.stderr, /address/u)
+  }
   const table = await aex('org', 'list')
   assert.match(table.stdout, new RegExp(`^ORGANIZATION_ID +NAME +STATUS .*\\n(?:.*\\n)*${id} +Long +active `))
   const { items } = await json('operator', 'log', '--target', id)
   assert.deepEqual(
     (items as Record<string, unknown>[]).map((entry) => [entry['actor'], entry['action'], entry['reason']]),
     [
+      ['cli', 'organization.contact', null],
+      ['cli', 'organization.contact', 'new shift'],
       ['cli', 'organization.activate', 'paid'],
       ['cli', 'organization.suspend', 'no reason given'],
       ['cli', 'organization.create', null],

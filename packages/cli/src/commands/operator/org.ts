@@ -1,4 +1,5 @@
 import type { Command, Option } from 'commander'
+import { CommandFailure } from '../../failure.ts'
 import { change, pathOf, read } from './operator-api.ts'
 import {
   group,
@@ -51,9 +52,33 @@ export function orgCommand(): Command {
       }),
     statusCommand('suspend', 'Refuse every further request of an organization', reasonOption()),
     statusCommand('activate', 'Resume a suspended organization', optionalReasonOption()),
+    contactCommand(),
     orgExportCommand(),
     orgEndCommand(),
   ])
+}
+
+function contactCommand(): Command {
+  return operatorCommand(
+    'contact',
+    'Change the mail address that gets the alerts of an organization',
+    'org contact org_acme ops@acme.example',
+    'org contact org_acme --none',
+  )
+    .argument('<org_id>', "id of the organization; alerts about the exchange itself go to the platform's own")
+    .argument('[email]', 'the new address')
+    .option('--none', 'no address: alerts are listed and logged only')
+    .addOption(optionalReasonOption())
+    .action(
+      async (
+        id: string,
+        email: string | undefined,
+        { none = false, reason, ...output }: OutputOptions & { none?: boolean; reason?: string },
+      ) => {
+        if ((email === undefined) !== none) throw new CommandFailure('Give an address or --none.')
+        show(await change(`${pathOf('organizations', id)}/contact`, { contact: email, reason }), output)
+      },
+    )
 }
 
 function statusCommand(verb: 'suspend' | 'activate', summary: string, reason: Option): Command {

@@ -63,7 +63,7 @@ export async function newOrganization({ show, csrfToken }: ConsoleCall) {
           name: 'contact',
           label: 'Contact',
           maxLength: 320,
-          hint: 'Mail address for alerts about failing webhooks.',
+          hint: 'Mail address for alerts about failing webhooks and expiring certificates.',
         },
         OPTIONAL_REASON,
       ],

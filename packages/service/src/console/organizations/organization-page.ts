@@ -15,6 +15,7 @@ import { readConnectors } from '../../operator/routes/connectors.ts'
 import { readInvitations } from '../../operator/routes/invitations.ts'
 import {
   activateOrganization,
+  changeContact,
   readOrganization,
   suspendOrganization,
 } from '../../operator/routes/organizations.ts'
@@ -215,11 +216,34 @@ function quotas({ usage }: Shown): Html {
 
 function actions(
   { operator, csrfToken }: ConsoleCall,
-  { organization_id: id, status, is_platform }: Shown,
+  { organization_id: id, status, is_platform, contact }: Shown,
 ): Html | undefined {
   if (!hasRole(operator, 'operator')) return undefined
   const path = pathTo('organizations', id)
   return html`<h2>Access and data</h2>
+    ${confirmation({
+      summary: 'Change the contact…',
+      explanation: is_platform
+        ? 'Alerts about the exchange itself are sent to this address: its log, keys and certificates.'
+        : 'Alerts about failing webhooks and expiring certificates are sent to this address.',
+      form: {
+        id: 'contact',
+        action: `${path}/contact`,
+        csrfToken,
+        fields: [
+          {
+            kind: 'email',
+            name: 'contact',
+            label: 'Contact',
+            maxLength: 320,
+            value: contact ?? '',
+            hint: 'Leave it empty for none.',
+          },
+          OPTIONAL_REASON,
+        ],
+        submit: { label: 'Change contact', tone: 'primary' },
+      },
+    })}
     ${
       status === 'active' &&
       !is_platform &&
@@ -260,6 +284,15 @@ export async function suspend({ api, params, form: fields, redirect }: ConsoleCa
   const id = params['organization_id'] ?? ''
   await api(suspendOrganization, { params: { organization_id: id }, input: { reason: fields.get('reason') } })
   return redirect(pathTo('organizations', id), { tone: 'good', title: `${id} is suspended.` })
+}
+
+export async function saveContact({ api, params, form: fields, redirect }: ConsoleCall) {
+  const id = params['organization_id'] ?? ''
+  await api(changeContact, {
+    params: { organization_id: id },
+    input: { contact: fields.get('contact'), reason: fields.get('reason') },
+  })
+  return redirect(pathTo('organizations', id), { tone: 'good', title: 'The contact was changed.' })
 }
 
 export async function activate({ api, params, form: fields, redirect }: ConsoleCall) {

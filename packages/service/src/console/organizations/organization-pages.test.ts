@@ -127,6 +127,7 @@ test('role escalation by direct requests is refused and changes nothing', async 
   const attempts: [string, string, Record<string, string>][] = [
     ['viewer', '/organizations', { organization_id: 'org_stolen', name: 'x' }],
     ['viewer', `/organizations/${id}/suspend`, { reason: 'x' }],
+    ['viewer', `/organizations/${id}/contact`, { contact: 'x@y.example' }],
     ['viewer', '/invitations', { organization_id: id }],
     ['viewer', `/agents/${scene.sender.agentId}/status`, { status: 'suspended', reason: 'x' }],
     ['operator', `/organizations/${id}/end`, { confirm: id, reason: 'x' }],
@@ -225,6 +226,10 @@ test('clients, connectors and agents are changed with a reason, and wrong input 
   assert.match(noReason.text, /Nothing was changed/u)
   const paused = await done('operator', `${agent}/status`, { status: 'paused', reason: 'test' }, agent)
   assert.match(paused.text, /The status is paused/u)
+  const contact = (address: string) => done('operator', `${page}/contact`, { contact: address }, page)
+  assert.match((await contact('duty@flow.example')).text, /The contact was changed[^]*duty@flow\.example/u)
+  assert.match((await contact('nobody')).text, /Nothing was changed/u)
+  assert.match((await contact('')).text, /The contact was changed/u)
   assert.match((await done('operator', `${page}/suspend`, { reason: 'test' }, page)).text, /is suspended/u)
   assert.match((await done('operator', `${page}/activate`, {}, page)).text, /is active again/u)
 })

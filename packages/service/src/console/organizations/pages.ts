@@ -4,7 +4,7 @@ import { approve, newConnector, revokeOne, showConnector, suspendOne } from './c
 import { continueOne, endOne, showEnd } from './end-pages.ts'
 import { showExport } from './export-page.ts'
 import { addOrganization, newOrganization, showOrganizations } from './organization-list.ts'
-import { activate, showOrganization, suspend } from './organization-page.ts'
+import { activate, saveContact, showOrganization, suspend } from './organization-page.ts'
 
 const ONE = '/organizations/:organization_id'
 const CLIENT = `${ONE}/clients/:client_id`
@@ -17,6 +17,7 @@ export const organizationsPages: readonly ConsolePage[] = [
   get(ONE, showOrganization),
   post(`${ONE}/suspend`, suspend),
   post(`${ONE}/activate`, activate),
+  post(`${ONE}/contact`, saveContact),
   get(`${ONE}/export`, showExport, 'operator'),
   get(`${ONE}/end`, showEnd),
   post(`${ONE}/end`, endOne, 'administrator'),

@@ -1,4 +1,4 @@
-import type { AlertRow, MailOrder } from './alert-store.ts'
+import type { AlertRow, EndpointMailOrder, MailOrder, OrganizationMailOrder } from './alert-store.ts'
 
 export interface AlertMail {
   readonly to: string
@@ -9,8 +9,37 @@ export interface AlertMail {
 /** Reasons and addresses were written by others: no line of theirs may look like one of ours. */
 const oneLine = (text: string) => text.replaceAll(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ')
 
+const MAXIMUM_LISTED = 50
+
 /** O-19: what happened, since when, why, and how to see more. Never a body, nor anything of a package. */
 export function alertMail(order: MailOrder, alerts: readonly AlertRow[], publicUrl: string): AlertMail {
+  return order.webhook_endpoint_id === null
+    ? organizationMail(order, alerts, publicUrl)
+    : endpointMail(order, alerts, publicUrl)
+}
+
+function organizationMail(
+  { organization_id, contact }: OrganizationMailOrder,
+  alerts: readonly AlertRow[],
+  publicUrl: string,
+): AlertMail {
+  const more = alerts.length - MAXIMUM_LISTED
+  const lines = [
+    `Alerts for ${organization_id}:`,
+    '',
+    ...alerts.slice(0, MAXIMUM_LISTED).map(({ raised_at, reason }) => `  ${raised_at}  ${oneLine(reason)}`),
+    ...(more > 0 ? [`  and ${more} more`] : []),
+    '',
+    'For the operator of the exchange:',
+    `  aex alert list --org ${organization_id}`,
+    '',
+    `Sent by the exchange at ${publicUrl}. Further alerts for this organization are collected for an hour.`,
+  ]
+  const count = `${alerts.length} ${alerts.length === 1 ? 'alert' : 'alerts'}`
+  return { to: contact, subject: `${organization_id}: ${count}`, text: `${lines.join('\n')}\n` }
+}
+
+function endpointMail(order: EndpointMailOrder, alerts: readonly AlertRow[], publicUrl: string): AlertMail {
   const dead = alerts.filter(({ kind }) => kind === 'delivery_dead')
   const disabled = alerts.findLast(({ kind }) => kind === 'endpoint_disabled')
   const { webhook_endpoint_id: id, organization_id } = order
@@ -56,7 +85,7 @@ function deadLines(dead: readonly AlertRow[]): string[] {
   ]
 }
 
-function subjectOf(order: MailOrder, dead: number, disabled: AlertRow | undefined): string {
+function subjectOf(order: EndpointMailOrder, dead: number, disabled: AlertRow | undefined): string {
   const parts = [
     ...(disabled ? ['disabled'] : []),
     ...(dead > 0 ? [`${dead} undelivered ${dead === 1 ? 'notification' : 'notifications'}`] : []),

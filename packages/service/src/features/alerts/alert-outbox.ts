@@ -14,7 +14,7 @@ import {
   type MailOrder,
 } from './alert-store.ts'
 
-/** One mail an endpoint in this time; what comes meanwhile is told by the next one. */
+/** One mail about an endpoint or organization in this time; the next one tells what came meanwhile. */
 const QUIET_SECONDS = 3_600
 /** Longer than any attempt to send takes. */
 const LEASE_SECONDS = 300
@@ -51,7 +51,7 @@ export function alertTask(settings: AlertOutboxSettings): PeriodicTask {
 
 /**
  * O-19: tells of alerts that were raised: each in the log, and by mail to the organization's contact, bundled by
- * endpoint. Any number of processes may run it; nothing is sent inside a transaction.
+ * endpoint and, for certificates, keys and the transparency log, by organization. Any number of processes may run it; nothing is sent inside a transaction.
  */
 export async function tellAlerts(settings: AlertOutboxSettings): Promise<AlertRound> {
   const logged = await logNew(settings)
@@ -109,7 +109,7 @@ async function claimMail({ db, clock }: AlertOutboxSettings): Promise<Claim | un
   return inTransaction(db, async (tx) => {
     const order = await nextMail(tx, pace)
     if (!order) return undefined
-    const alerts = await claimAlerts(tx, order.webhook_endpoint_id, pace)
+    const alerts = await claimAlerts(tx, order, pace)
     return alerts.length > 0 ? { order, alerts } : undefined
   })
 }

@@ -1,4 +1,4 @@
-import { fragment, type Queries, type Transaction } from '../../db/database.ts'
+import { fragment, type Fragment, type Queries, type Transaction } from '../../db/database.ts'
 import type { AlertKind } from './raise-alert.ts'
 
 export type MailState = 'new' | 'waiting' | 'sent' | 'failed' | 'off' | 'no_contact'
@@ -51,7 +51,7 @@ export async function takeNew(
 ): Promise<AlertRow[]> {
   const rows = await tx<AlertRow[]>`
     update alert set mail_state = case
-      when not ${mail} or webhook_endpoint_id is null then 'off' when organization.contact is null then 'no_contact' else 'waiting' end
+      when not ${mail} then 'off' when organization.contact is null then 'no_contact' else 'waiting' end
     from organization
     where organization.organization_id = alert.organization_id and alert_id in (
       select alert_id from alert where mail_state = 'new' order by alert_id limit ${limit} for update skip locked)
@@ -60,8 +60,8 @@ export async function takeNew(
   return rows.toSorted((a, b) => a.alert_id - b.alert_id)
 }
 
-/** One mail: to whom, about which endpoint. */
-export interface MailOrder {
+/** One mail about an endpoint. */
+export interface EndpointMailOrder {
   readonly webhook_endpoint_id: string
   readonly organization_id: string
   readonly contact: string
@@ -70,47 +70,85 @@ export interface MailOrder {
   readonly status_reason: string | null
 }
 
+/** One mail about what an organization has besides endpoints: certificates, or the exchange itself. */
+export interface OrganizationMailOrder {
+  readonly webhook_endpoint_id: null
+  readonly organization_id: string
+  readonly contact: string
+}
+
+export type MailOrder = EndpointMailOrder | OrganizationMailOrder
+
 export interface MailPace {
   readonly now: string
-  /** An endpoint that had a mail after this waits. */
+  /** An endpoint or organization that had a mail after this waits. */
   readonly quietSince: string
   /** Until then the mail is ours alone; afterwards it may be tried again. */
   readonly leasedUntil: string
   readonly limit: number
 }
 
-/** Of `endpoint`: nothing about it is being sent or waits for another try, and its last mail is long enough ago. */
-const mayBeMailed = ({ now, quietSince }: MailPace) => fragment`
-  not exists (
-    select from alert where alert.webhook_endpoint_id = endpoint.webhook_endpoint_id
-      and mail_state = 'waiting' and mail_tries > 0 and mail_next_at > ${now})
-  and not exists (
-    select from alert where alert.webhook_endpoint_id = endpoint.webhook_endpoint_id
-      and mail_state = 'sent' and mailed_at > ${quietSince})`
+/** The alerts that one mail tells of, beside a row of `endpoint` or `organization`. */
+const OF_ENDPOINT = fragment`alert.webhook_endpoint_id = endpoint.webhook_endpoint_id`
+const OF_ORGANIZATION = fragment`
+  alert.organization_id = organization.organization_id and alert.webhook_endpoint_id is null`
 
-/** An endpoint whose owner is to be written to now. Its row is held, so that of several processes one goes on. */
+/** None of these is being sent or waits for another try, and the last mail is long enough ago. */
+const mayBeMailed = (these: Fragment, { now, quietSince }: MailPace) => fragment`
+  not exists (
+    select from alert where ${these} and mail_state = 'waiting' and mail_tries > 0 and mail_next_at > ${now})
+  and not exists (select from alert where ${these} and mail_state = 'sent' and mailed_at > ${quietSince})`
+
+/** Whom to write to now. The row of the endpoint or organization is held, so that of several processes one goes on. */
 export async function nextMail(tx: Transaction, pace: MailPace): Promise<MailOrder | undefined> {
-  const [order] = await tx<MailOrder[]>`
+  return (await nextEndpointMail(tx, pace)) ?? (await nextOrganizationMail(tx, pace))
+}
+
+async function nextEndpointMail(tx: Transaction, pace: MailPace): Promise<EndpointMailOrder | undefined> {
+  const [order] = await tx<EndpointMailOrder[]>`
     select webhook_endpoint_id, organization_id, contact, url, endpoint.status, endpoint.status_reason
     from webhook_endpoint as endpoint join organization using (organization_id)
     where contact is not null
       and webhook_endpoint_id in (
         select webhook_endpoint_id from alert where mail_state = 'waiting' and mail_next_at <= ${pace.now})
-      and ${mayBeMailed(pace)}
+      and ${mayBeMailed(OF_ENDPOINT, pace)}
     order by webhook_endpoint_id limit 1 for no key update of endpoint skip locked`
+  return order
+}
+
+async function nextOrganizationMail(
+  tx: Transaction,
+  pace: MailPace,
+): Promise<OrganizationMailOrder | undefined> {
+  const [order] = await tx<OrganizationMailOrder[]>`
+    select null as webhook_endpoint_id, organization_id, contact from organization
+    where contact is not null
+      and organization_id in (
+        select organization_id from alert
+        where webhook_endpoint_id is null and mail_state = 'waiting' and mail_next_at <= ${pace.now})
+      and ${mayBeMailed(OF_ORGANIZATION, pace)}
+    order by organization_id limit 1 for no key update skip locked`
   return order
 }
 
 /**
  * The alerts of one mail, the oldest first; counted as tried before it is sent, so that tries have an end. It looks
- * once more, now that the endpoint is held: another process may have been here since it was chosen.
+ * once more, now that the row is held: another process may have been here since it was chosen.
  */
-export async function claimAlerts(tx: Transaction, endpointId: string, pace: MailPace): Promise<AlertRow[]> {
+export async function claimAlerts(tx: Transaction, order: MailOrder, pace: MailPace): Promise<AlertRow[]> {
+  const those =
+    order.webhook_endpoint_id === null
+      ? fragment`
+          join organization using (organization_id)
+          where organization_id = ${order.organization_id} and webhook_endpoint_id is null
+            and ${mayBeMailed(OF_ORGANIZATION, pace)}`
+      : fragment`
+          join webhook_endpoint as endpoint using (webhook_endpoint_id)
+          where webhook_endpoint_id = ${order.webhook_endpoint_id} and ${mayBeMailed(OF_ENDPOINT, pace)}`
   const rows = await tx<AlertRow[]>`
     update alert set mail_tries = mail_tries + 1, mail_next_at = ${pace.leasedUntil}
     where alert_id in (
-      select alert_id from alert join webhook_endpoint as endpoint using (webhook_endpoint_id)
-      where webhook_endpoint_id = ${endpointId} and mail_state = 'waiting' and ${mayBeMailed(pace)}
+      select alert_id from alert ${those} and mail_state = 'waiting'
       order by alert_id limit ${pace.limit})
     returning ${COLUMNS}`
   return rows.toSorted((a, b) => a.alert_id - b.alert_id)

@@ -229,6 +229,40 @@ test('[O-19] without a mail server, without a contact, or without the channel: s
   assert.equal(mailsTo('ops@off.example').length, 0)
 })
 
+test('[O-19] alerts without an endpoint are one mail an organization, with the same pauses and tries', async () => {
+  const contact = 'ops@certificates.example'
+  const { organizationId } = await owner(contact)
+  const expiring = (reasons: readonly string[]) =>
+    inTransaction(db, (tx) =>
+      raiseAlerts(
+        tx,
+        reasons.map((reason) => ({ organizationId, kind: 'certificate_expiring', reason, now: clock.now() })),
+      ),
+    )
+  await expiring(
+    Array.from({ length: 60 }, (_, index) => `The certificate of client c${index} expires.\r\nBcc: x`),
+  )
+  const rounds = await Promise.all(Array.from({ length: 4 }, () => tellAlerts(settings)))
+  assert.equal(
+    rounds.reduce((sum, { mailed }) => sum + mailed, 0),
+    1,
+  )
+  const [mail] = mailsTo(contact)
+  assert.match(mail?.text ?? '', /^Subject: org_alert_\d+: 60 alerts\r?$/m)
+  assert.match(mail?.text ?? '', /The certificate of client c49 expires\. Bcc: x\r?\n +and 10 more/)
+  assert.match(mail?.text ?? '', /aex alert list --org org_alert_\d+/)
+  await expiring(['The certificate of client c0 expired.'])
+  assert.equal((await tellAlerts(settings)).mailed, 0)
+  clock.advance(3_601)
+  refuse = true
+  assert.equal((await tellAlerts(settings)).notMailed, 1)
+  refuse = false
+  clock.advance(61)
+  assert.equal((await tellAlerts(settings)).mailed, 1)
+  assert.match(mailsTo(contact)[1]?.text ?? '', /: 1 alert\r?\n/)
+  assert.deepEqual(new Set(await statesOf({ organizationId })), new Set(['sent']))
+})
+
 test('[O-19] reasons are one line of text, whatever they hold', async () => {
   const contact = 'ops@evil.example'
   const of = await owner(contact)

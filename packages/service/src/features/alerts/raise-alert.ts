@@ -12,7 +12,7 @@ export const ALERT_KINDS = [
 export type AlertKind = (typeof ALERT_KINDS)[number]
 
 export interface NewAlert {
-  /** None for alerts about the transparency log, certificates and keys, which are for operators. */
+  /** None for alerts about the transparency log, certificates and keys. */
   readonly endpointId?: string
   readonly organizationId: string
   /** The delivery that brought it about; none where an operator disabled the endpoint. */

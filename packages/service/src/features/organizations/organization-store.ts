@@ -58,6 +58,14 @@ export async function setOrganizationStatus(
   await tx`update organization set status = ${status} where organization_id = ${organizationId}`
 }
 
+export async function setContact(
+  tx: Transaction,
+  organizationId: string,
+  contact: string | undefined,
+): Promise<void> {
+  await tx`update organization set contact = ${contact ?? null} where organization_id = ${organizationId}`
+}
+
 export async function listOrganizations(
   db: Queries,
   { after, limit }: { after: string | undefined; limit: number },

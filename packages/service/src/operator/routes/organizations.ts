@@ -8,6 +8,7 @@ import {
   insertOrganization,
   listOrganizations,
   lockOrganization,
+  setContact,
   setOrganizationStatus,
 } from '../../features/organizations/organization-store.ts'
 import { countEndpoints, readUsage } from '../../features/organizations/usage-store.ts'
@@ -18,16 +19,18 @@ import { change, input, optionalReason, read, reason, text, type OperatorCall, t
 const MAXIMUM_NAME_CHARACTERS = 200
 const MAXIMUM_CONTACT_CHARACTERS = 320
 
+const contact = Type.Optional(
+  Type.String({
+    maxLength: MAXIMUM_CONTACT_CHARACTERS,
+    pattern: '^[^\\s@\\u0000-\\u001f]+@[^\\s@\\u0000-\\u001f]+$',
+    description: 'a mail address',
+  }),
+)
+
 const newOrganization = input({
   organization_id: organizationId,
   name: text(MAXIMUM_NAME_CHARACTERS),
-  contact: Type.Optional(
-    Type.String({
-      maxLength: MAXIMUM_CONTACT_CHARACTERS,
-      pattern: '^[^\\s@\\u0000-\\u001f]+@[^\\s@\\u0000-\\u001f]+$',
-      description: 'a mail address',
-    }),
-  ),
+  contact,
   reason: optionalReason,
 })
 
@@ -35,10 +38,15 @@ export const createOrganization = change(
   '/organizations',
   { body: newOrganization, status: 201 },
   async ({ input: body, now }, tx) => {
-    const { organization_id: target, name, contact } = body
-    const organization = await insertOrganization(tx, { organizationId: target, name, contact, now })
+    const { organization_id: target, name, contact: address } = body
+    const organization = await insertOrganization(tx, { organizationId: target, name, contact: address, now })
     if (!organization) throw new Problem('identifier_conflict', { exists: target })
-    return { answer: organization, action: 'organization.create', target, details: { name, contact } }
+    return {
+      answer: organization,
+      action: 'organization.create',
+      target,
+      details: { name, contact: address },
+    }
   },
 )
 
@@ -99,12 +107,31 @@ export const activateOrganization = change(
   (call, tx) => moveTo('active', 'organization.activate', call, tx),
 )
 
+/** Without a contact, alerts of the organization are listed and logged only. */
+export const changeContact = change(
+  '/organizations/:organization_id/contact',
+  { body: input({ contact, reason: optionalReason }) },
+  async ({ params, input: { contact: address } }, tx) => {
+    const target = params['organization_id'] ?? ''
+    const organization = await lockOrganization(tx, target)
+    if (!organization) throw new Problem('resource_not_found')
+    await setContact(tx, target, address)
+    return {
+      answer: { ...organization, contact: address ?? null },
+      action: 'organization.contact',
+      target,
+      details: { contact: address ?? null },
+    }
+  },
+)
+
 export const organizationRoutes: readonly Route[] = [
   createOrganization,
   readOrganizations,
   readOrganization,
   suspendOrganization,
   activateOrganization,
+  changeContact,
 ]
 
 async function moveTo(
