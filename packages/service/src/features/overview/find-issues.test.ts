@@ -15,6 +15,7 @@ const process = {
   master_key_ids: null,
   disk_free_bytes: null,
   disk_total_bytes: null,
+  code_level: 15,
 }
 const witness = { name: 'w', outcome: 'cosigned', size: 1, cosigned_at: now, tried_at: now }
 const log = {
@@ -58,6 +59,12 @@ const disabled = {
 const CASES: [Partial<Facts>, 'bad' | 'warn', RegExp, string][] = [
   [{ replication: 'asynchronous' }, 'warn', /not synchronous/u, '/#storage'],
   [{ processes: [{ ...process, role: 'api' }] }, 'bad', /No process delivers/u, '/#processes'],
+  [
+    { processes: [process, { ...process, code_level: 14 }] },
+    'warn',
+    /1 process is of an older release/u,
+    '/#processes',
+  ],
   [{ log: { ...log, state: 'refusing' } }, 'bad', /log is refusing/u, '/log'],
   [{ log: { ...log, state: 'behind' } }, 'warn', /log is behind/u, '/log'],
   [{ log: { ...log, witnesses: [{ ...witness, outcome: 'failed' }] } }, 'warn', /do not cosign: w/u, '/log'],

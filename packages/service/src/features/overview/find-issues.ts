@@ -20,6 +20,7 @@ const DISK_BAD = 0.05
 export function findIssues(facts: Facts): Issue[] {
   const found = [
     ...processIssues(facts),
+    ...upgradeIssues(facts),
     ...logIssues(facts),
     ...deliveryIssues(facts),
     ...expiryIssues(facts),
@@ -34,6 +35,15 @@ function processIssues({ processes }: Facts): Issue[] {
   if (processes.some(({ role }) => role !== 'api')) return []
   const text = 'No process delivers webhooks: start one with AEX_ROLE=all or worker.'
   return [{ severity: 'bad', text, href: '/#processes' }]
+}
+
+/** Contract migrations wait until no process of an older release is left. */
+function upgradeIssues({ processes }: Facts): Issue[] {
+  const newest = Math.max(...processes.map(({ code_level }) => code_level))
+  const older = processes.filter(({ code_level }) => code_level < newest).length
+  if (older === 0) return []
+  const text = `${counted(older, 'process is', 'processes are')} of an older release: the upgrade is finished when none is left.`
+  return [{ severity: 'warn', text, href: '/#processes' }]
 }
 
 function logIssues({ log }: Facts): Issue[] {

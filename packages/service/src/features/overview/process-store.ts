@@ -12,12 +12,14 @@ export interface ProcessRow {
   readonly master_key_ids: readonly string[] | null
   readonly disk_free_bytes: number | null
   readonly disk_total_bytes: number | null
+  /** The last migration that its release has. */
+  readonly code_level: number
 }
 
 /** Registers a process, before its first full report. */
 export async function announceProcess(
   tx: Transaction,
-  row: Pick<ProcessRow, 'process_id' | 'role' | 'started_at'> & { readonly code_level: number },
+  row: Pick<ProcessRow, 'process_id' | 'role' | 'started_at' | 'code_level'>,
 ): Promise<void> {
   const { process_id, role, started_at, code_level } = row
   await tx`
@@ -26,10 +28,7 @@ export async function announceProcess(
     on conflict (process_id) do nothing`
 }
 
-export async function reportProcess(
-  db: Database,
-  row: ProcessRow & { readonly code_level: number },
-): Promise<void> {
+export async function reportProcess(db: Database, row: ProcessRow): Promise<void> {
   await db`
     insert into service_process
       (process_id, role, started_at, seen_at, certificate_expires_at, client_ca_expires_at, master_key_ids,
@@ -52,7 +51,7 @@ const MAXIMUM_LISTED = 200
 export async function listProcesses(db: Queries, seenAfter: string): Promise<ProcessRow[]> {
   return db<ProcessRow[]>`
     select process_id, role, started_at, seen_at, certificate_expires_at, client_ca_expires_at, master_key_ids,
-      disk_free_bytes, disk_total_bytes
+      disk_free_bytes, disk_total_bytes, code_level
     from service_process where seen_at > ${seenAfter} order by started_at, process_id limit ${MAXIMUM_LISTED}`
 }
 
