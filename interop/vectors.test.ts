@@ -28,6 +28,7 @@ const TITLES: readonly (readonly [title: string, profile: ProfileName])[] = [
   ['[EVT-05][EVT-14] signed webhooks, and each reason to refuse one', 'webhook-signature'],
   ['[AUD-03] leaves of audit records', 'log-record-leaf'],
   ['[AUD-03] leaves of key events', 'log-key-leaf'],
+  ['[AUD-03] leaves of new origins', 'log-origin-leaf'],
   ['C2SP tlog-checkpoint: signed and cosigned checkpoints', 'log-checkpoint'],
   ['C2SP tlog-proof: inclusion proofs', 'log-inclusion'],
   ['RFC 9162: consistency proofs', 'log-consistency'],

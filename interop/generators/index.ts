@@ -6,7 +6,7 @@ import { exchangeEnvelope } from './exchange-envelope.ts'
 import { checkpoints } from './log-checkpoints.ts'
 import { consistencyProofs } from './log-consistency.ts'
 import { inclusionProofs } from './log-inclusion.ts'
-import { keyLeaves, recordLeaves } from './log-leaves.ts'
+import { keyLeaves, originLeaves, recordLeaves } from './log-leaves.ts'
 import { packageReceipt, packageRevocation } from './package-statements.ts'
 import { publicJwk } from './public-jwk.ts'
 import { sealedPackage } from './sealed-package.ts'
@@ -33,6 +33,7 @@ export const GENERATORS: readonly ((story: Story) => Generated | Promise<Generat
   webhookSignature,
   recordLeaves,
   keyLeaves,
+  originLeaves,
   checkpoints,
   inclusionProofs,
   consistencyProofs,

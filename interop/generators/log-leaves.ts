@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { logKeyLeaf, logRecordLeaf } from '../profiles/transparency-log.ts'
+import { logKeyLeaf, logOriginLeaf, logRecordLeaf } from '../profiles/transparency-log.ts'
 import { base64url, type Generated, invalid, valid } from './vectors.ts'
 
 const hash = (text: string) => createHash('sha256').update(text).digest()
@@ -110,6 +110,43 @@ export async function keyLeaves(): Promise<Generated> {
       refusedKey('short-thumbprint', 'The thumbprint is not 32 bytes.', { thumbprint: 'AAAA' }),
       refusedKey('not-base64url', 'The thumbprint is not base64url.', { thumbprint: '?' }),
       refusedKey('short-secret', 'The secret of a batch has 32 bytes.', { batch_secret: 'AAAA' }),
+    ],
+  }
+}
+
+const newOrigin = {
+  origin: 'exchange.example/2',
+  previous_origin: 'exchange.example',
+  previous_size: 1_234,
+  previous_root: base64url(hash('root')),
+}
+
+const originVector = async (name: string, description: string, change: object = {}) => {
+  const input = { ...newOrigin, ...change }
+  return valid(name, description, input, await logOriginLeaf(input))
+}
+
+const refusedOrigin = (name: string, description: string, change: object) =>
+  invalid(name, description, { ...newOrigin, ...change }, FIELD)
+
+export async function originLeaves(): Promise<Generated> {
+  return {
+    profile: 'log-origin-leaf',
+    description:
+      'The leaf with which a log under a new origin commits to the last checkpoint of the old one.',
+    references: REFERENCES.slice(0, 2),
+    vectors: [
+      await originVector('new-origin', 'A new name for the log.'),
+      await originVector(
+        'lost-tail',
+        'The same name and another checkpoint: same label, another commitment.',
+        {
+          previous_size: 1_200,
+          previous_root: base64url(hash('older root')),
+        },
+      ),
+      refusedOrigin('negative-size', 'A size is not negative.', { previous_size: -1 }),
+      refusedOrigin('short-root', 'The root is not 32 bytes.', { previous_root: 'AAAA' }),
     ],
   }
 }

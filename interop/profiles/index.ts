@@ -10,7 +10,14 @@ import { base64url, canonicalJson, contentDigestField, digest } from './encoding
 import { es256, publicJwk } from './keys-and-signatures.ts'
 import { contentDigest, exchangeEnvelope, sealedPackage } from './packages.ts'
 import type { Check } from './profile.ts'
-import { logCheckpoint, logConsistency, logInclusion, logKeyLeaf, logRecordLeaf } from './transparency-log.ts'
+import {
+  logCheckpoint,
+  logConsistency,
+  logInclusion,
+  logKeyLeaf,
+  logOriginLeaf,
+  logRecordLeaf,
+} from './transparency-log.ts'
 import { webhookSignature } from './webhook-signature.ts'
 
 /** Every profile by its name, which is also the name of its file in vectors/. */
@@ -32,6 +39,7 @@ export const PROFILES = {
   'webhook-signature': webhookSignature,
   'log-record-leaf': logRecordLeaf,
   'log-key-leaf': logKeyLeaf,
+  'log-origin-leaf': logOriginLeaf,
   'log-checkpoint': logCheckpoint,
   'log-inclusion': logInclusion,
   'log-consistency': logConsistency,

@@ -4,8 +4,10 @@ import {
   keyCommitment,
   keyLabel,
   keyLeaf,
+  LEAF_LENGTH,
   leafHash,
   openCheckpoint,
+  originLeaf,
   parseProof,
   parseVerifierKey,
   recordCommitment,
@@ -86,6 +88,26 @@ export const logKeyLeaf = profile(async (input: KeyEventInput) => {
     invalidFrom: input.invalid_from,
   }
   return leafParts(salt, keyLabel(event), keyCommitment(event, salt), keyLeaf(event, salt))
+})
+
+interface OriginInput {
+  readonly origin: string
+  readonly previous_origin: string
+  readonly previous_size: number
+  readonly previous_root: string
+}
+
+export const logOriginLeaf = profile(async (input: OriginInput) => {
+  const leaf = originLeaf(input.origin, {
+    origin: input.previous_origin,
+    size: input.previous_size,
+    root: decodeBase64url(input.previous_root),
+  })
+  return {
+    label: encodeBase64url(leaf.subarray(0, LEAF_LENGTH / 2)),
+    commitment: encodeBase64url(leaf.subarray(LEAF_LENGTH / 2)),
+    leaf_hash: encodeBase64url(leafHash(leaf)),
+  }
 })
 
 interface Signed {

@@ -64,3 +64,5 @@ def log_vectors(valid, published):
     for profile in ("log-record-leaf", "log-key-leaf"):
         given = {**published(profile)["input"], "batch_secret": base64url_encode(secrets.token_bytes(32))}
         yield valid(profile, "with a salt of its own", given, LOG_PROFILES[profile](given))
+    given = {**published("log-origin-leaf")["input"], "previous_root": base64url_encode(root)}
+    yield valid("log-origin-leaf", "with a root of its own", given, LOG_PROFILES["log-origin-leaf"](given))

@@ -74,6 +74,13 @@ def key_leaf(event, salt):
     return sha256(label), sha256(commitment)
 
 
+def origin_leaf(vector):
+    label = fields("origin-label", vector["origin"])
+    root = of_length(decode(vector["previous_root"]), 32)
+    previous = (vector["previous_origin"], number(vector["previous_size"]), root)
+    return sha256(label), sha256(fields("origin-commitment", vector["origin"], *previous))
+
+
 def leaf_hash(leaf):
     return sha256(b"\0" + leaf)
 
@@ -86,6 +93,12 @@ def leaf_vector(make):
         return {name: base64url_encode(value) for name, value in parts.items()}
 
     return check
+
+
+def log_origin_leaf(vector):
+    label, commitment = origin_leaf(vector)
+    parts = {"label": label, "commitment": commitment, "leaf_hash": leaf_hash(label + commitment)}
+    return {name: base64url_encode(value) for name, value in parts.items()}
 
 
 def standard_base64(text):
@@ -225,6 +238,7 @@ def log_consistency(vector):
 LOG_PROFILES = {
     "log-record-leaf": leaf_vector(record_leaf),
     "log-key-leaf": leaf_vector(key_leaf),
+    "log-origin-leaf": log_origin_leaf,
     "log-checkpoint": log_checkpoint,
     "log-inclusion": log_inclusion,
     "log-consistency": log_consistency,
