@@ -2,6 +2,7 @@ import { chmodSync, existsSync, mkdtempSync, rmSync, statfsSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { startEmbedded, type EmbeddedDatabase } from '@agent-exchange/service/database'
+import { removeAbandonedServers } from './abandoned-servers.ts'
 import { freePorts } from './free-ports.ts'
 
 export interface TestServer extends AsyncDisposable {
@@ -23,12 +24,15 @@ const FAST = {
 /** Databases are copied and removed by the hundred, which is several times faster in memory. */
 const MEMORY_FOLDER = '/dev/shm'
 const MEMORY_NEEDED = 2 ** 31
+const PREFIX = 'aex-test-'
 const ABANDON_LIMIT_MS = 3_000
 const ignore = () => undefined
 
 /** An embedded PostgreSQL for tests, on a loopback port that other processes can use. */
 export async function startTestServer(): Promise<TestServer> {
-  const dataDirectory = mkdtempSync(join(parentFolder(), 'aex-test-'))
+  const parent = parentFolder()
+  removeAbandonedServers(parent, PREFIX)
+  const dataDirectory = mkdtempSync(join(parent, PREFIX))
   chmodSync(dataDirectory, 0o711)
   const [port = 0] = await freePorts(1)
   const settings = { ...FAST, listen_addresses: '127.0.0.1', port: String(port) }
