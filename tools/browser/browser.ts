@@ -1,6 +1,7 @@
 /** `npm run test:browser`: the pages in a real browser. Each package keeps its own in `browser/*.browser.ts`. */
 
 import { spawnSync } from 'node:child_process'
+import { globSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { findChromium } from '@agent-exchange/testkit/browser'
 import { ROOT } from '../repository/repository-files.ts'
@@ -29,7 +30,15 @@ function run(): void {
     return
   }
   const screenshots = resolve(folder ?? join(ROOT, 'node_modules/.cache/screenshots'))
-  const files = names.map((name) => `packages/${name}/browser/*.browser.ts`)
+  const files = globSync(
+    names.map((name) => `packages/${name}/browser/*.browser.ts`),
+    { cwd: ROOT },
+  ).toSorted()
+  if (files.length === 0) {
+    console.error(`No package named ${names.join(' or ')} has browser tests.`)
+    process.exitCode = 2
+    return
+  }
   const options = ['-C', 'source', '--test', '--test-concurrency=1', `--test-timeout=${FILE_TIMEOUT_MS}`]
   const { status } = spawnSync(process.execPath, [...options, ...files], {
     cwd: ROOT,

@@ -36,14 +36,19 @@ async function signIn(page: Page): Promise<void> {
   await page.getByRole('button', { name: 'Sign out' }).waitFor()
 }
 
-test('suspend and resume an organization, then end it by its id', async () => {
+test('change the contact of an organization, suspend and resume it, then end it by its id', async () => {
   const id = 'org_browser_end'
   await world.operate('POST', '/organizations', { organization_id: id, name: 'To be ended' })
   await using watched = await browser.open(`${world.operatorUrl}/organizations/${id}`)
   const { page } = watched
   await signIn(page)
+  await page.getByText('Change the contact…').click()
+  await page.getByLabel('Contact').fill('duty@ended.example')
+  await page.getByRole('button', { name: 'Change contact' }).click()
+  await page.getByText('The contact was changed').waitFor()
+  await page.getByRole('definition').filter({ hasText: 'duty@ended.example' }).waitFor()
   await page.getByText('Suspend…').click()
-  await page.getByLabel('Reason').fill('incident 7')
+  await page.getByRole('textbox', { name: 'Reason', exact: true }).fill('incident 7')
   await page.getByRole('button', { name: 'Suspend organization' }).click()
   await page.getByText('every request of this organization is refused').waitFor()
   await page.getByText('Resume…').click()

@@ -83,8 +83,14 @@ test('a filter changes nothing and carries no token', () => {
 
 test('a confirmation shows its form only after a first step that needs no script', () => {
   const made = String(confirmation({ summary: 'Suspend…', explanation: 'Tokens stop working.', form: given }))
-  assert.match(made, /^<details class="confirm">\s*<summary>Suspend…<\/summary>/u)
+  assert.match(made, /^<details class="confirm danger">\s*<summary>Suspend…<\/summary>/u)
   assert.match(made, /Tokens stop working\..*<button\s+type="submit" class="danger"/su)
+  const harmless = confirmation({
+    summary: 'Change…',
+    explanation: 'Mail goes elsewhere.',
+    form: { ...given, submit: { label: 'Change', tone: 'primary' } },
+  })
+  assert.match(String(harmless), /^<details class="confirm">/u)
 })
 
 test('ids that differ only by what nobody sees look different', () => {

@@ -50,13 +50,14 @@ export interface Confirmation {
   readonly form: Form
 }
 
-/** A second step before something that cannot be undone easily. `details` opens without script. */
+/** A second step before a change; red, unless the button has another tone. `details` opens without script. */
 export function confirmation({ summary, explanation, form: { submit, ...rest } }: Confirmation): Html {
-  return html`<details class="confirm">
+  const tone = submit.tone ?? 'danger'
+  return html`<details class="confirm${tone === 'danger' && ' danger'}">
     <summary>${summary}</summary>
     <div>
       <p>${explanation}</p>
-      ${form({ ...rest, submit: { tone: 'danger', ...submit } })}
+      ${form({ ...rest, submit: { ...submit, tone } })}
     </div>
   </details>`
 }
