@@ -12,7 +12,7 @@ import { findTestFiles, type TestFiles } from './test-files.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 /** Tests spend much of their time waiting for PostgreSQL and for sockets. */
-const PROCESSES = availableParallelism() + 2
+const PROCESSES = availableParallelism() + 1
 /** A process that hangs is ended by node, and fails. */
 const PROCESS_LIMIT_MS = 900_000
 

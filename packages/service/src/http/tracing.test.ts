@@ -210,7 +210,7 @@ test('[ERR-02][PKG-14] no content, token, key, id, header or URL of a caller rea
     draft.metadata.package_id,
     sender.clientId,
     receiver.url,
-    String(receiver.port),
+    `:${receiver.port}`,
     sender.signing.pair.privateJwk.d,
   ]
   for (const secret of secrets) assert.equal(received.includes(secret), false, secret)
