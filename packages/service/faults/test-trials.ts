@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import type { Trial } from './trial.ts'
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url))
-const LIMIT_MS = 600_000
+const LIMIT_MS = 1_200_000
 
 export const testTrials: Trial = {
   name: 'test-trials',
