@@ -20,9 +20,11 @@ const { certificate: cert, key } = await authority.server()
 /** `/hold` responds on request; `/known` counts as authenticated. */
 async function startListener(kind: 'http' | 'https', rules: Partial<ConnectionRules>) {
   const outcomes: LimitOutcome[] = []
+  let held = 0
   const { promise: released, resolve: release } = Promise.withResolvers<void>()
   const answer: RequestListener = ({ url, socket }, response) => {
     if (url?.includes('known')) markAuthenticated(socket)
+    if (url?.includes('hold')) held++
     void (url?.includes('hold') ? released : Promise.resolve()).then(() => response.end('answered'))
   }
   const server = kind === 'http' ? createServer(answer) : createTlsServer({ cert, key }, answer)
@@ -65,12 +67,12 @@ async function startListener(kind: 'http' | 'https', rules: Partial<ConnectionRu
     for (const client of clients) client.destroy()
     server.close()
   })
-  return { dial, ask, count, outcomes, release }
+  return { dial, ask, count, held: () => held, outcomes, release }
 }
 
 /** True as soon as the condition holds, false after a timeout. */
 async function becomes(condition: () => boolean | Promise<boolean>): Promise<boolean> {
-  for (let tries = 0; tries < 200; tries++) {
+  for (let tries = 0; tries < 2_000; tries++) {
     if (await condition()) return true
     await sleep(10)
   }
@@ -103,7 +105,7 @@ for (const kind of ['http', 'https'] as const) {
     const listener = await startListener(kind, {})
     const callers = []
     for (let i = 0; i < 4; i++) callers.push(await listener.ask('/known/hold'))
-    await sleep(100)
+    assert.ok(await becomes(() => listener.held() === 4))
     const newcomer = await listener.dial()
     assert.ok(await becomes(() => newcomer.closed))
     assert.deepEqual(listener.outcomes, ['refused'])
