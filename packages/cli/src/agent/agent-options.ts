@@ -34,7 +34,7 @@ export const caOption = () =>
 const exchangeOption = () =>
   new Option(
     '--exchange <name>',
-    'exchange of the config file (AEX_CONFIG) that supplies missing options',
+    'name of an exchange in the config file (AEX_CONFIG) that supplies missing options',
   ).env('AEX_EXCHANGE')
 
 /** A command that needs only the agent's folder. */

@@ -27,7 +27,7 @@ export const AGENT_VARIABLES: readonly ClientVariable[] = [
     name: 'AEX_AGENT_PASSPHRASE',
     option: '--passphrase-file',
     meaning: 'passphrase of the keys',
-    default: 'keys without one',
+    default: 'none: the keys are not encrypted',
   },
   {
     name: 'AEX_CA',
@@ -38,7 +38,7 @@ export const AGENT_VARIABLES: readonly ClientVariable[] = [
   {
     name: 'AEX_EXCHANGE',
     option: '--exchange',
-    meaning: 'exchange of the config file',
+    meaning: 'name of an exchange in the config file',
     default: 'none',
   },
 ]

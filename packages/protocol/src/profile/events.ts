@@ -64,7 +64,8 @@ export const eventPoints = {
     },
   }),
   'O-44': openPoint({
-    meaning: 'Delivery attempts whose worker died before it recorded the result. Found by us.',
+    meaning:
+      'Delivery attempts whose worker died before it recorded the result. Not in the specification’s list of open points.',
     why: 'The receiver may have received the request, so the attempt counts, and the next one waits for the usual backoff. A claim that was not started is no attempt and is started by another worker immediately.',
     settings: {
       lost_attempt: oneOf(
@@ -75,7 +76,7 @@ export const eventPoints = {
     },
   }),
   'O-45': openPoint({
-    meaning: 'Endpoints that have never responded with 2xx. Found by us.',
+    meaning: 'Endpoints that have never responded with 2xx. Not in the specification’s list of open points.',
     why: 'The organization that registers an address may not own it. Until the endpoint has responded with 2xx once, the exchange must not be usable to flood it. Limits apply to all workers together.',
     settings: {
       requests_at_once: integer(1, 1, 16, 'concurrent requests to such an endpoint'),

@@ -88,7 +88,8 @@ export const identityPoints = {
     },
   }),
   'O-38': openPoint({
-    meaning: 'Validity and rotation times of the keys that sign webhooks. Found by us.',
+    meaning:
+      'Validity and rotation times of the keys that sign webhooks. Not in the specification’s list of open points.',
     why: 'A new key must be published before it signs, and agents must refresh before valid_until. Both need defined times.',
     settings: {
       lead_seconds: integer(172_800, 0, 2_592_000, 'time between publishing a key and signing with it'),
@@ -97,7 +98,8 @@ export const identityPoints = {
     },
   }),
   'O-42': openPoint({
-    meaning: 'The organization and agent that represent the platform. Found by us.',
+    meaning:
+      'The organization and agent that represent the platform. Not in the specification’s list of open points.',
     why: 'Signed skill releases, and audit events that no agent caused, have to name an organization and an agent.',
     settings: {
       organization_id: text('org_platform', 'organization of the platform', { pattern: '^org_[A-Za-z0-9]' }),

@@ -57,7 +57,7 @@ export const objectPoints = {
     },
   }),
   'O-41': openPoint({
-    meaning: 'Which bytes a policy digest covers. Found by us.',
+    meaning: 'Which bytes a policy digest covers. Not in the specification’s list of open points.',
     why: 'Without a rule the receiving side cannot compare the digest. All signatures of the protocol use the same canonical form.',
     settings: { policy_digest: fixed('rfc8785', 'SHA-256 over RFC 8785 of the policy_envelope object') },
   }),

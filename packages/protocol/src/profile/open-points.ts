@@ -4,7 +4,7 @@ import { objectPoints } from './objects.ts'
 import { packagePoints } from './packages.ts'
 import { servicePoints } from './service.ts'
 
-/** Every question that the specification leaves open, by id. O-38 and later were found during development. */
+/** Every question that the specification leaves open, by id. O-38 and later are not in its own list. */
 export const openPoints = {
   ...objectPoints,
   ...identityPoints,

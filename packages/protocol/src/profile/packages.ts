@@ -165,7 +165,7 @@ export const packagePoints = {
     settings: { transport_mode: fixed('kept', 'the mode of an existing thread never changes') },
   }),
   'O-40': openPoint({
-    meaning: 'How many packages getThread returns. Found by us.',
+    meaning: 'How many packages getThread returns. Not in the specification’s list of open points.',
     why: 'The operation has no paging parameters, but a response needs a limit. The optional parameters after and limit are ours.',
     settings: {
       default_limit: integer(500, 1, 5_000, 'packages per page if the caller sets no limit'),
@@ -173,7 +173,8 @@ export const packagePoints = {
     },
   }),
   'O-43': openPoint({
-    meaning: 'The order of packages in getThread and of entries in audit evidence. Found by us.',
+    meaning:
+      'The order of packages in getThread and of entries in audit evidence. Not in the specification’s list of open points.',
     why: 'The exchange can guarantee only the order of acceptance; created_at is a claim of the sender.',
     settings: {
       order: fixed('acceptance', 'the order in which the exchange recorded the packages and entries'),
@@ -184,7 +185,8 @@ export const packagePoints = {
     },
   }),
   'O-46': openPoint({
-    meaning: 'Which agents of a party’s organization may respond, send receipts and revoke. Found by us.',
+    meaning:
+      'Which agents of a party’s organization may respond, send receipts and revoke. Not in the specification’s list of open points.',
     why: 'The organization is the party, and its agent may have been replaced in the meantime. Only the recipient agent can state that it opened a package, so another agent cannot end the sender’s right to revoke.',
     settings: {
       responses: oneOf(

@@ -205,7 +205,8 @@ export const servicePoints = {
     },
   }),
   'O-39': openPoint({
-    meaning: 'Which values X-Correlation-ID and Idempotency-Key may have. Found by us.',
+    meaning:
+      'Which values X-Correlation-ID and Idempotency-Key may have. Not in the specification’s list of open points.',
     why: 'Both are opaque. Visible ASCII is safe in logs and headers, and a UUID fits.',
     settings: { header_characters: integer(256, 36, 1_024, 'maximum length, in visible ASCII characters') },
   }),
