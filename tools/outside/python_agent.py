@@ -9,10 +9,7 @@ import uuid
 from datetime import datetime, timezone
 
 import openapi_client
-from cryptography.hazmat.primitives import hashes
-from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.hazmat.primitives.asymmetric.utils import decode_dss_signature
-from jwcrypto import jwk
+from jwcrypto import jwa, jwk
 
 CHECKS = (
     "object_schema",
@@ -43,8 +40,7 @@ def new_key(key_id, use):
 def sign(pair, key_id, statement):
     """ES256 over RFC 8785, which for ASCII strings is sorted JSON without white space."""
     text = json.dumps(statement, sort_keys=True, separators=(",", ":"))
-    r, s = decode_dss_signature(pair.get_op_key("sign").sign(text.encode(), ec.ECDSA(hashes.SHA256())))
-    raw = r.to_bytes(32, "big") + s.to_bytes(32, "big")
+    raw = jwa.JWA.signing_alg("ES256").sign(pair, text.encode())
     signature = base64.urlsafe_b64encode(raw).rstrip(b"=").decode()
     return {**statement, "signature": {"key_id": key_id, "algorithm": "ES256", "signature": signature}}
 
