@@ -56,6 +56,9 @@ else if (unknown.length > 0) {
 } else if (requests !== undefined && !(Number.isSafeInteger(requests) && requests > 0)) {
   console.error(`--requests takes a whole number above 0, not ${options.requests}.`)
   process.exitCode = 2
+} else if (requests !== undefined && options.only.join() !== 'fuzz') {
+  console.error('--requests is for the trial fuzz alone: add --only fuzz.')
+  process.exitCode = 2
 } else {
   const failed: string[] = []
   const wanted = TRIALS.filter(({ name }) => options.only.length === 0 || options.only.includes(name))
