@@ -48,7 +48,11 @@ export async function startFloor({ port, issuer, jwks, keys }: ReferenceSettings
     limitRate: createRateLimit(DEFAULT_PROFILE, systemClock),
     limitConcurrency: createConcurrencyLimit(DEFAULT_PROFILE),
     authentication: {
-      certificateOf: createCertificateReader({ trustedProxies: [] }),
+      certificateOf: createCertificateReader({
+        trustedProxies: [],
+        clientCa: () => undefined,
+        clock: systemClock,
+      }),
       requireActive: async () => undefined,
       verifyToken: createTokenVerifier({
         issuer: { issuer, algorithms: ['ES256'], keyOf: createLocalJWKSet({ keys: [...jwks] }) },

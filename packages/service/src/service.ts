@@ -6,7 +6,7 @@ import { showConfig, withMasterKey, type Config } from './config/index.ts'
 import { type EmbeddedDatabase } from './db/index.ts'
 import { openConsole } from './console/open-console.ts'
 import { startDelivery } from './delivery/engine.ts'
-import { webhookCaReload } from './delivery/webhook-ca-reload.ts'
+import { caReload } from './startup/ca-reload.ts'
 import { alertTask } from './features/alerts/alert-outbox.ts'
 import { expiryAlertTask } from './features/expiry/alert-expiry.ts'
 import { createExpiryMetrics } from './features/expiry/expiry-metrics.ts'
@@ -93,11 +93,15 @@ async function startListeners(
 ) {
   const { profile, publicUrl, role, webhook } = config
   const masterKeys = masterKeyReload({ config, db, log })
-  const webhookCa = webhookCaReload(webhook, log)
+  const webhookCa = caReload('webhook CA', webhook, log)
+  const forwardedClientCa = caReload('client CA', config.forwardedClientCa ?? { ca: undefined }, log)
   const activity = createActivity(clock)
   /** The listeners are made after their certificate is first reported. */
   const listeners: { reload?: CertificateReload | undefined } = {}
-  const tls = () => listeners.reload?.used() ?? config.tls
+  const tls = () => {
+    const used = listeners.reload?.used() ?? config.tls
+    return { certificate: used?.certificate, clientCa: used?.clientCa ?? forwardedClientCa.ca() }
+  }
   const report = cleanup.use(
     createReport({
       db,
@@ -163,6 +167,7 @@ async function startListeners(
       ? undefined
       : createAgentSide(config, db, context, platformKeys, {
           log,
+          clientCa: () => tls().clientCa,
           onAnswer(answer) {
             metrics.onAnswer(answer)
             counters.onAnswer(answer)
@@ -210,6 +215,7 @@ async function startListeners(
     ...(agent ? [agent.rateLimit.task] : []),
     ...masterKeys.tasks,
     ...webhookCa.tasks,
+    ...forwardedClientCa.tasks,
     ...(reload ? [reload] : []),
     ...(role === 'api' ? [] : [storage.task]),
   ]

@@ -32,6 +32,8 @@ export interface Config {
   /** Undefined: DATABASE_URL leads to the server itself, not to a pooler. */
   readonly databaseDirectUrl: string | undefined
   readonly tls: TlsConfig | undefined
+  /** Verifies certificates that a proxy forwards, where the service itself has no TLS. */
+  readonly forwardedClientCa?: CaConfig
   /** Addresses and networks in CIDR notation. */
   readonly trustedProxies: readonly string[]
   /** Undefined: the embedded authorization server. */
@@ -71,11 +73,15 @@ export interface TlsFiles {
   readonly clientCa: string | undefined
 }
 
-export interface WebhookConfig {
+/** Certificate authorities. */
+export interface CaConfig {
   /** PEM text. */
   readonly ca: string | undefined
   /** Where the text came from. The service watches this file; without it, it keeps the text. */
   readonly caFile?: string
+}
+
+export interface WebhookConfig extends CaConfig {
   readonly allowPrivate: boolean
 }
 

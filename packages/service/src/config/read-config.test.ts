@@ -64,6 +64,14 @@ test('an empty environment gives the documented defaults', () => {
   })
 })
 
+test('[AUTH-02] behind a declared proxy AEX_TLS_CLIENT_CA verifies forwarded certificates without TLS', () => {
+  const config = readConfig({ AEX_TLS_CLIENT_CA: cert, AEX_TRUSTED_PROXIES: '10.0.0.5' })
+  assert.equal(config.tls, undefined)
+  assert.deepEqual(config.forwardedClientCa, { ca: first.certificate, caFile: cert })
+  const shown = showConfig(config).find(({ name }) => name === 'AEX_TLS_CLIENT_CA')
+  assert.equal(shown?.value, 'set')
+})
+
 test('every variable is read, including the files that it names', () => {
   const config = readConfig({
     AEX_HOST: '::',

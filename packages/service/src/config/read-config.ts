@@ -4,7 +4,7 @@ import { listenerUrl, isLoopback, parseHost, parsePort, parseProxies } from './l
 import { ConfigError } from './config-error.ts'
 import { LOG_LEVELS, ROLES, type Config, type SmtpConfig } from './config.ts'
 import { readOperatorSignOn } from './operator-sign-on.ts'
-import { readCertificates, readTls } from './pem-files.ts'
+import { readCertificates, readForwardedClientCa, readTls } from './pem-files.ts'
 import { readProfile } from './profile-file.ts'
 import { readMasterKeys } from './read-master-keys.ts'
 import { SettingError, settingsReader, type SettingsReader } from './settings-reader.ts'
@@ -37,6 +37,7 @@ export function readConfig(env: Environment): Config {
   const operatorHost = checked('AEX_OPERATOR_HOST', parseHost) ?? defaultOf('AEX_OPERATOR_HOST')
   const operatorPort = checked('AEX_OPERATOR_PORT', parsePort) ?? Number(defaultOf('AEX_OPERATOR_PORT'))
   const tls = readTls(settings)
+  const forwardedClientCa = readForwardedClientCa(settings)
   const usesTls = value('AEX_TLS_CERT') !== undefined
   const webhookCa = value('AEX_WEBHOOK_CA')
   const walArchive = readWalArchive(settings)
@@ -55,6 +56,7 @@ export function readConfig(env: Environment): Config {
     ...(walArchive !== undefined && { walArchive }),
     databaseDirectUrl: checked('AEX_DATABASE_DIRECT_URL', parseDatabaseUrl),
     tls,
+    ...(forwardedClientCa && { forwardedClientCa }),
     trustedProxies: checked('AEX_TRUSTED_PROXIES', parseProxies) ?? [],
     issuer: checked('AEX_ISSUER', parseIssuer),
     profile: checked('AEX_PROFILE', readProfile) ?? DEFAULT_PROFILE,

@@ -22,7 +22,8 @@ export function showConfig(config: Config): { readonly name: VariableName; reado
     AEX_DATABASE_DIRECT_URL:
       config.databaseDirectUrl === undefined ? 'as DATABASE_URL' : hidePassword(config.databaseDirectUrl),
     AEX_TLS_CERT: tls ? 'set' : 'no TLS',
-    AEX_TLS_CLIENT_CA: tls?.clientCa === undefined ? 'no client certificates' : 'set',
+    AEX_TLS_CLIENT_CA:
+      (tls?.clientCa ?? config.forwardedClientCa?.ca) === undefined ? 'no client certificates' : 'set',
     AEX_TRUSTED_PROXIES: trustedProxies.join(', ') || 'none',
     AEX_ISSUER: config.issuer ?? 'the embedded authorization server',
     AEX_WEBHOOK_CA: webhook.ca === undefined ? "Node's own" : 'set',

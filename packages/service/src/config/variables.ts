@@ -79,7 +79,9 @@ export const VARIABLES = [
   { name: 'AEX_TLS_KEY', meaning: 'private key of AEX_TLS_CERT (PEM file)', default: 'no TLS' },
   {
     name: 'AEX_TLS_CLIENT_CA',
-    meaning: 'certificate authorities of client certificates (PEM file); enables mutual TLS',
+    meaning:
+      'certificate authorities of client certificates (PEM file); enables mutual TLS, and verifies the ' +
+      'certificates that AEX_TRUSTED_PROXIES forward',
     default: 'no client certificates',
   },
   {

@@ -4,6 +4,7 @@ import { Provider } from 'oidc-provider'
 import { isUnavailable } from '../db/database-errors.ts'
 import type { TokenKey } from '../kernel/platform-keys-token.ts'
 import { databaseUnavailable, Problem } from '../kernel/problem.ts'
+import type { AuthorityFailure, ClientCertificate } from './client-certificate.ts'
 import {
   KEYS_PATH,
   oauthUrls,
@@ -27,6 +28,9 @@ export interface TokenRefusal {
   readonly clientId: string | undefined
   readonly error: string
   readonly reason: string | undefined
+  /** Why the certificate of a tls_client_auth client was not accepted, and what the operator can do. */
+  readonly certificate?: AuthorityFailure
+  readonly hint?: string
 }
 
 export interface AuthorizationServer {
@@ -84,7 +88,7 @@ function providerOf(settings: AuthorizationServerSettings): () => Promise<Provid
 }
 
 function createProvider(settings: AuthorizationServerSettings, keys: readonly TokenKey[]): ProviderCallback {
-  const { publicUrl, onError, onRefusal } = settings
+  const { publicUrl, onError, onRefusal, certificateOf } = settings
   const provider = new Provider(publicUrl, providerConfiguration(settings, keys))
   provider.use((ctx, next) => {
     // The library derives URLs from the request; it must use the configured ones.
@@ -102,10 +106,35 @@ function createProvider(settings: AuthorizationServerSettings, keys: readonly To
   const koa: EventEmitter = provider
   koa.on('error', onError)
   provider.on('grant.error', (ctx, error) => {
-    const clientId = ctx.oidc.client?.clientId
-    onRefusal?.({ clientId, error: error.error, reason: error.error_detail ?? error.error_description })
+    const { client } = ctx.oidc
+    onRefusal?.({
+      clientId: client?.clientId,
+      error: error.error,
+      reason: error.error_detail ?? error.error_description,
+      ...(client?.clientAuthMethod === 'tls_client_auth' && explainCertificate(certificateOf(ctx.req))),
+    })
   })
   return provider.callback()
+}
+
+/** The client is refused with the same answer in every case; only the operator's log has the cause. */
+function explainCertificate(
+  certificate: ClientCertificate | undefined,
+): Pick<TokenRefusal, 'certificate' | 'hint'> {
+  const failure = certificate?.authorityFailure()
+  return failure === undefined ? {} : { certificate: failure, hint: HINTS[failure] }
+}
+
+const HINTS: Readonly<Record<AuthorityFailure, string>> = {
+  no_client_ca:
+    'set AEX_TLS_CLIENT_CA: the service verifies certificates that a proxy forwards, and it has no CA to do so',
+  unknown_issuer:
+    'no CA in AEX_TLS_CLIENT_CA issued it; if an intermediate CA did, add it there or let the proxy send Client-Cert-Chain',
+  expired: 'the certificate or a CA of its path is not valid now',
+  unsuitable:
+    'the certificate or a CA of its path is not permitted for this use, or has an extension that is not supported, such as name constraints',
+  chain_invalid: 'Client-Cert-Chain of the proxy is not a list of at most four certificates',
+  refused_in_handshake: 'no CA in AEX_TLS_CLIENT_CA issued it, or it is not valid now',
 }
 
 function tokenEndpoint(settings: AuthorizationServerSettings): Answer {

@@ -166,7 +166,8 @@ test('[AUTH-02] a deployment may require mutual TLS (O-30)', async () => {
 
 test('[AUTH-02] Client-Cert of a trusted proxy is used; that of any other peer is ignored', async () => {
   const publicUrl = 'https://exchange.example'
-  const proxied = await startExchange(database.db, { publicUrl, trustedProxies: ['127.0.0.1'] })
+  const clientCa = authority.certificate
+  const proxied = await startExchange(database.db, { publicUrl, trustedProxies: ['127.0.0.1'], clientCa })
   const open = await startExchange(database.db, { publicUrl, trustedProxies: ['192.0.2.0/24'] })
   try {
     const identity = await authority.client('agent.proxied.example')
@@ -194,6 +195,35 @@ test('[AUTH-02] Client-Cert of a trusted proxy is used; that of any other peer i
     await proxied[Symbol.asyncDispose]()
     await open[Symbol.asyncDispose]()
   }
+})
+
+test('[AUTH-02] a proxy that forwards unverified certificates lets nobody take the token of a named client', async () => {
+  const name = 'agent.victim.example'
+  const clientId = await addNamedClient(database.db, name)
+  const thief = await (await testAuthority()).client(name)
+  const trustedProxies = ['127.0.0.1']
+  const publicUrl = 'https://exchange.example'
+  const clientCa = authority.certificate
+  await using verifying = await startExchange(database.db, { publicUrl, trustedProxies, clientCa })
+  const refused = await postToken(verifying.listenUrl, { client_id: clientId }, header(thief))
+  assert.deepEqual([refused.status, refused.body['error']], [401, 'invalid_client'])
+  assert.equal(verifying.refusals[0]?.certificate, 'unknown_issuer')
+
+  await using withoutCa = await startExchange(database.db, { publicUrl, trustedProxies })
+  for (const identity of [thief, await authority.client(name)]) {
+    assert.equal(
+      (await postToken(withoutCa.listenUrl, { client_id: clientId }, header(identity))).status,
+      401,
+    )
+  }
+  const [refusal] = withoutCa.refusals
+  assert.deepEqual([refusal?.clientId, refusal?.certificate], [clientId, 'no_client_ca'])
+  assert.match(refusal?.hint ?? '', /AEX_TLS_CLIENT_CA/)
+
+  // self_signed_tls_client_auth compares the whole certificate and needs no CA.
+  const own = await selfSignedCertificate('agent')
+  const selfSigned = await addCertificateClient(database.db, own)
+  assert.equal((await postToken(withoutCa.listenUrl, { client_id: selfSigned }, header(own))).status, 200)
 })
 
 test('[AUTH-02] on a TLS listener a Client-Cert header does not replace a certificate', async () => {

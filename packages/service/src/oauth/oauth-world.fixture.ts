@@ -39,6 +39,8 @@ export interface Exchange extends AsyncDisposable {
 export interface ExchangeOptions {
   readonly authority?: TestAuthority
   readonly trustedProxies?: readonly string[]
+  /** PEM text, for forwarded certificates. */
+  readonly clientCa?: string
   readonly profile?: Parameters<typeof createProfile>[0]
   readonly clock?: Clock
   /** An external issuer instead of the embedded one. */
@@ -83,7 +85,11 @@ export async function startExchange(db: Database, options: ExchangeOptions = {})
     clock,
     newId: randomId,
   })
-  const certificateOf = createCertificateReader({ trustedProxies })
+  const certificateOf = createCertificateReader({
+    trustedProxies,
+    clientCa: () => options.clientCa,
+    clock,
+  })
   const refusals: TokenRefusal[] = []
   const failures: unknown[] = []
   const server = createAuthorizationServer({

@@ -86,7 +86,10 @@ export function providerConfiguration(
         selfSignedTlsClientAuth: true,
         certificateBoundAccessTokens: true,
         getCertificate: (ctx) => certificate(ctx)?.certificate,
-        certificateAuthorized: (ctx) => certificate(ctx)?.authorized ?? false,
+        certificateAuthorized: (ctx) => {
+          const presented = certificate(ctx)
+          return presented !== undefined && presented.authorityFailure() === undefined
+        },
         certificateSubjectMatches: (ctx, property, expected) =>
           property === 'tls_client_auth_san_dns' &&
           // RFC 8705 section 2.1.2: the exact name, without wildcards.

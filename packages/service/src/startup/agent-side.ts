@@ -38,11 +38,17 @@ export function createAgentSide(
     'log' | 'onAnswer' | 'connections' | 'bodies' | 'replica' | 'transparency' | 'tracing'
   > & {
     readonly observer: PipelineObserver
+    /** PEM text of what AEX_TLS_CLIENT_CA contains now. */
+    readonly clientCa: () => string | undefined
   },
 ) {
   const { profile, clock, publicUrl } = context
   const { log } = given
-  const certificateOf = createCertificateReader({ trustedProxies: config.trustedProxies })
+  const certificateOf = createCertificateReader({
+    trustedProxies: config.trustedProxies,
+    clientCa: given.clientCa,
+    clock,
+  })
   const addresses = oauthUrls(publicUrl)
   const issuer =
     config.issuer === undefined

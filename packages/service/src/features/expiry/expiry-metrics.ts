@@ -1,9 +1,8 @@
 import { Gauge, type Registry } from 'prom-client'
-import type { TlsConfig } from '../../config/index.ts'
 import type { Database } from '../../db/database.ts'
 import type { Clock } from '../../kernel/clock.ts'
 import { listKeyEnds } from '../overview/backlog-queries.ts'
-import { expiryOf } from '../overview/certificate-expiry.ts'
+import { expiryOf, type UsedCertificates } from '../overview/certificate-expiry.ts'
 import { listNotices } from './expiry-store.ts'
 
 const READ_SECONDS = 60
@@ -13,7 +12,7 @@ interface ExpiryMetricSettings {
   readonly db: Database
   readonly clock: Clock
   /** PEM text of what the process uses now. */
-  readonly tls: () => Pick<TlsConfig, 'certificate' | 'clientCa'> | undefined
+  readonly tls: () => UsedCertificates
   readonly webhookCa: () => string | undefined
 }
 
@@ -21,8 +20,8 @@ interface ExpiryMetricSettings {
 export function createExpiryMetrics(registry: Registry, settings: ExpiryMetricSettings) {
   const { db, clock, tls, webhookCa } = settings
   const certificates = () => ({
-    tls: tls()?.certificate,
-    client_ca: tls()?.clientCa,
+    tls: tls().certificate,
+    client_ca: tls().clientCa,
     webhook_ca: webhookCa(),
   })
   const ends = new Gauge({

@@ -1,5 +1,11 @@
 import { X509Certificate } from 'node:crypto'
 
+/** PEM text of what this process uses now. */
+export interface UsedCertificates {
+  readonly certificate: string | undefined
+  readonly clientCa: string | undefined
+}
+
 const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/gu
 
 /** The earliest end of the certificates in a PEM text: a chain is valid until the first of them ends. */

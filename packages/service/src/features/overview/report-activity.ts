@@ -1,12 +1,11 @@
 import { statfs } from 'node:fs/promises'
-import type { TlsConfig } from '../../config/index.ts'
 import type { Database } from '../../db/database.ts'
 import type { Activity } from '../../kernel/activity.ts'
 import type { Clock } from '../../kernel/clock.ts'
 import type { PeriodicTask } from '../../kernel/periodic.ts'
 import { REPORT_SECONDS } from '../../kernel/process-liveness.ts'
 import { addActivity } from './activity-store.ts'
-import { expiryOf } from './certificate-expiry.ts'
+import { expiryOf, type UsedCertificates } from './certificate-expiry.ts'
 import { reportProcess } from './process-store.ts'
 
 interface ReportSettings {
@@ -18,7 +17,7 @@ interface ReportSettings {
   /** The last migration of this release. */
   readonly codeLevel: number
   /** PEM text of what the listeners use now. */
-  readonly tls: () => Pick<TlsConfig, 'certificate' | 'clientCa'> | undefined
+  readonly tls: () => UsedCertificates
   /** Fingerprints of the master keys that the process has now. */
   readonly masterKeyIds: () => readonly string[]
   /** Folder of the embedded database; undefined if the database is elsewhere. */
@@ -48,8 +47,8 @@ export function createReport(settings: ReportSettings): Report {
       code_level: codeLevel,
       started_at: startedAt,
       seen_at: clock.now(),
-      certificate_expires_at: expiryOf(tls?.certificate),
-      client_ca_expires_at: expiryOf(tls?.clientCa),
+      certificate_expires_at: expiryOf(tls.certificate),
+      client_ca_expires_at: expiryOf(tls.clientCa),
       master_key_ids: settings.masterKeyIds(),
       disk_free_bytes: disk ? disk.bavail * disk.bsize : null,
       disk_total_bytes: disk ? disk.blocks * disk.bsize : null,

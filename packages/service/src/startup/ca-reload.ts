@@ -1,30 +1,31 @@
 import type { Logger } from 'pino'
-import { readCertificates, SettingError, type WebhookConfig } from '../config/index.ts'
+import { readCertificates, SettingError, type CaConfig } from '../config/index.ts'
 import type { PeriodicTask } from '../kernel/periodic.ts'
 
 const EVERY_SECONDS = 10
 
-export interface WebhookCaReload {
-  /** PEM text of the additional authorities. */
+export interface CaReload {
+  /** PEM text of the authorities. */
   readonly ca: () => string | undefined
   /** None where no file is configured. */
   readonly tasks: readonly PeriodicTask[]
 }
 
-/** Reads the file of AEX_WEBHOOK_CA again. New connections trust the changed authorities. */
-export function webhookCaReload(
-  { ca, caFile }: WebhookConfig,
+/** Reads a file of certificate authorities again. New connections trust the changed authorities. */
+export function caReload(
+  name: 'webhook CA' | 'client CA',
+  { ca, caFile }: CaConfig,
   log: Pick<Logger, 'info' | 'error'>,
-): WebhookCaReload {
+): CaReload {
   let used = ca
   let refusal: string | undefined
   const task = (file: string): PeriodicTask => ({
-    name: 'webhook CA reload',
+    name: `${name} reload`,
     everySeconds: EVERY_SECONDS,
     async run() {
       try {
         const next = readCertificates(file)
-        if (next !== used) log.info({ file }, 'webhook CA reloaded')
+        if (next !== used) log.info({ file }, `${name} reloaded`)
         used = next
         refusal = undefined
       } catch (error) {
@@ -32,7 +33,7 @@ export function webhookCaReload(
         if (error.message !== refusal)
           log.error(
             { reason: error.message },
-            'the webhook CA changed and cannot be used; the previous one stays in use',
+            `the ${name} changed and cannot be used; the previous one stays in use`,
           )
         refusal = error.message
       }

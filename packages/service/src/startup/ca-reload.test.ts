@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { testAuthority } from '@agent-exchange/testkit'
-import { webhookCaReload } from './webhook-ca-reload.ts'
+import { caReload } from './ca-reload.ts'
 
-test('a changed CA of receivers is used, and a damaged file changes nothing', async () => {
+test('a changed CA file is used, and a damaged file changes nothing', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'aex-ca-'))
   try {
     const [first, second] = await Promise.all([testAuthority(), testAuthority('other')])
@@ -17,7 +17,7 @@ test('a changed CA of receivers is used, and a damaged file changes nothing', as
       info: (fields: object) => void logged.push(`info ${JSON.stringify(fields)}`),
       error: (fields: object) => void logged.push(`error ${JSON.stringify(fields)}`),
     }
-    const { ca, tasks } = webhookCaReload({ ca: first.certificate, caFile, allowPrivate: false }, log)
+    const { ca, tasks } = caReload('webhook CA', { ca: first.certificate, caFile }, log)
     const reload = () => tasks[0]?.run(new AbortController().signal)
     await reload()
     assert.equal(logged.length, 0)
@@ -32,7 +32,7 @@ test('a changed CA of receivers is used, and a damaged file changes nothing', as
       logged.map((line) => line.split(' ')[0]),
       ['info', 'error'],
     )
-    assert.equal(webhookCaReload({ ca: undefined, allowPrivate: false }, log).tasks.length, 0)
+    assert.equal(caReload('webhook CA', { ca: undefined }, log).tasks.length, 0)
   } finally {
     rmSync(folder, { recursive: true })
   }
