@@ -1,14 +1,11 @@
-import { lookup } from 'node:dns/promises'
 import { isIP } from 'node:net'
 import { connect, createSecureContext, rootCertificates, type SecureContext, type TLSSocket } from 'node:tls'
 import { LRUCache } from 'lru-cache'
 import type { buildConnector } from 'undici'
 import { isGlobalUnicast } from './address-guard.ts'
 import { ConnectionFailure, describeError, errorClassOf } from './connection-failure.ts'
+import { createNameResolver, type Resolve } from './resolve-name.ts'
 import { CONNECT_TIMEOUT_MS, MAXIMUM_ADDRESSES_TRIED } from './webhook-limits.ts'
-
-/** Resolves a host name to all its addresses. */
-export type Resolve = (hostname: string) => Promise<readonly string[]>
 
 export interface ConnectorSettings {
   /** Additional certificate authorities, PEM. A function is asked before each connection. */
@@ -26,9 +23,6 @@ export interface Target {
   readonly port: number
 }
 
-const systemResolve: Resolve = async (hostname) =>
-  (await lookup(hostname, { all: true, order: 'verbatim' })).map(({ address }) => address)
-
 /** Shared by all connections, because parsing the authorities takes longer than a handshake. */
 function trustIn(ca: string | undefined) {
   const secureContext = createSecureContext({
@@ -44,7 +38,7 @@ function trustIn(ca: string | undefined) {
  * address, which prevents DNS rebinding. IP addresses in the URL are checked too.
  */
 export function guardedConnect(settings: ConnectorSettings): (target: Target) => Promise<TLSSocket> {
-  const { allowPrivate, resolve = systemResolve } = settings
+  const { allowPrivate, resolve = createNameResolver() } = settings
   const { ca } = settings
   const currentCa = typeof ca === 'function' ? ca : () => ca
   let trust = trustIn(currentCa())

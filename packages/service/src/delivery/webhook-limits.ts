@@ -35,6 +35,17 @@ export const RECLAIM_BATCH_SIZE = 16
 export const CLAIM_REMOVAL_BATCH_SIZE = 256
 
 export const CONNECT_TIMEOUT_MS = 5_000
+/** Of the first query to a name server; the second one gets twice as long. */
+export const DNS_TIMEOUT_MS = 1_500
+export const DNS_MAXIMUM_TIMEOUT_MS = 3_000
+export const DNS_TRIES = 2
+export const DNS_SERVERS_REREAD_MS = 60_000
+/** After the IPv4 answer (RFC 8305 section 3). */
+export const IPV6_RESOLUTION_DELAY_MS = 50
+/** How long a name that could not be resolved is not asked for again. */
+export const UNRESOLVED_NAME_MS = 5_000
+/** Names that wait for the system's own resolver. */
+export const MAXIMUM_SYSTEM_LOOKUPS_WAITING = 64
 export const HEADERS_TIMEOUT_MS = 10_000
 /** Short, because the status has already decided the result. The body is read only to reuse the connection. */
 export const BODY_TIMEOUT_MS = 2_000
