@@ -194,7 +194,7 @@ test('markup that operators store is text on every page', async () => {
   await world.sql`delete from operator where name = ${markup}`
 })
 
-test('a flood of wrong tokens is refused over all processes, and ends with the window', async () => {
+test('a flood of wrong tokens is refused over all processes, and locks out nobody with a correct one', async () => {
   await using beside = await startWorld({ beside: world })
   const replicas = [world, beside].map(({ operatorUrl }) => consoleClient(operatorUrl))
   const tries = Array.from({ length: SESSION_LIMITS.failuresPerWindow + 6 }, (_, index) => index)
@@ -205,12 +205,14 @@ test('a flood of wrong tokens is refused over all processes, and ends with the w
   }
   assert.equal(statuses.filter((status) => status === 303).length, SESSION_LIMITS.failuresPerWindow)
   assert.equal(statuses.filter((status) => status === 429).length, 6)
-  const locked = await replicas[1]?.signIn(tokens['viewer'] ?? '')
-  assert.equal(locked?.status, 429)
-  assert.ok(Number(locked?.headers.get('retry-after')) > 0)
+  // Behind a proxy an operator has the address of the attacker.
+  assert.equal((await consoleClient(world.operatorUrl).signIn(tokens['viewer'] ?? '')).location, '/')
+  const refused = await replicas[1]?.signIn('aexop_wrong')
+  assert.equal(refused?.status, 429)
+  assert.ok(Number(refused?.headers.get('retry-after')) > 0)
   assert.ok((await world.sql`select * from sign_in_attempts`).length <= 2)
   world.clock.advance(SESSION_LIMITS.windowSeconds + 1)
-  assert.equal((await replicas[0]?.signIn(tokens['viewer'] ?? ''))?.location, '/')
+  assert.equal((await replicas[0]?.signIn('aexop_wrong'))?.status, 303)
 })
 
 test('a session ends when it is idle and after eight hours; a live region does not keep it alive', async () => {

@@ -1,6 +1,6 @@
 import { createHmac, type KeyObject } from 'node:crypto'
 import type { Database } from '../db/database.ts'
-import { countAttempt, forgetAttempt } from '../features/organizations/sign-in-attempt-store.ts'
+import { countAttempt } from '../features/organizations/sign-in-attempt-store.ts'
 import { limitedAddress } from '../http/connection-limit.ts'
 import { secondsAfter, secondsBetween, type Clock } from '../kernel/clock.ts'
 import { Problem } from '../kernel/problem.ts'
@@ -16,7 +16,10 @@ interface SignInLimitSettings {
   readonly limits: SessionLimits
 }
 
-/** Limits failed sign-ins per address over all processes. Attempts count before they are verified. */
+/**
+ * Limits failed sign-ins per address over all processes. A correct token always signs in: everybody behind one proxy has
+ * one address, and a token of 256 bits cannot be guessed, so a lock-out would help attackers only.
+ */
 export function createSignInLimit({ db, clock, macKey, limits }: SignInLimitSettings) {
   const bucketOf = (address: string | undefined) =>
     createHmac('sha256', macKey)
@@ -24,6 +27,15 @@ export function createSignInLimit({ db, clock, macKey, limits }: SignInLimitSett
       .digest()
       .readUInt32BE() % BUCKETS
   return async function limited<T>(address: string | undefined, signIn: () => Promise<T>): Promise<T> {
+    try {
+      return await signIn()
+    } catch (error) {
+      if (error instanceof Problem && error.code === 'access_token_invalid') await countFailure(address)
+      throw error
+    }
+  }
+
+  async function countFailure(address: string | undefined): Promise<void> {
     const now = clock.now()
     const bucket = bucketOf(address)
     const windowAfter = secondsAfter(now, -limits.windowSeconds)
@@ -32,8 +44,5 @@ export function createSignInLimit({ db, clock, macKey, limits }: SignInLimitSett
       const wait = Math.ceil(limits.windowSeconds - secondsBetween(window_start, now))
       throw new Problem('rate_limited', { retry_after_seconds: Math.max(1, wait) })
     }
-    const result = await signIn()
-    await forgetAttempt(db, bucket)
-    return result
   }
 }

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { freePorts, startWorld, type World } from '@agent-exchange/testkit'
 import { parseRoles } from '../../config/operator-sign-on.ts'
+import { SESSION_LIMITS } from '../../operator/session-limits.ts'
 import { consoleClient, type ConsoleClient } from '../console-client.fixture.ts'
 import { CLIENT_ID, CLIENT_SECRET, startIdentityProvider } from './identity-provider.fixture.ts'
 
@@ -71,6 +72,18 @@ test('a person whose group has a role is signed in, and the log names the person
   assert.equal((await client.get('/sessions')).status, 403)
   const { body } = await world.operate('GET', '/log?actor=oidc%3Aada%40company.example')
   assert.equal((body['items'] as object[]).length, 1)
+})
+
+test('failed sign-ins from one address do not lock out others who sign in with the provider from there', async () => {
+  provider.setPerson({ sub: 'u-1', groups: ['staff'] })
+  const attacker = consoleClient(origin)
+  for (let attempt = 0; attempt <= SESSION_LIMITS.failuresPerWindow; attempt++)
+    await attacker.signIn('aexop_wrong')
+  assert.equal((await attacker.signIn('aexop_wrong')).status, 429)
+  await begin(attacker)
+  assert.equal((await attacker.get('/sign-in/oidc/callback?code=x&state=y')).status, 403)
+  const client = consoleClient(origin)
+  assert.equal((await client.get(await passProvider(await begin(client)))).status, 200)
 })
 
 test('an address that the provider did not verify is not a name: the subject is', async () => {

@@ -1,5 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { secondsAfter } from '../../kernel/clock.ts'
+import type { Operator } from '../../kernel/operator-roles.ts'
+import { Problem } from '../../kernel/problem.ts'
 import { SESSION_LIMITS } from '../../operator/session-limits.ts'
 import { SignOnFailure, type SignOnChecks, type SingleSignOn } from '../../operator/single-sign-on.ts'
 import { localPath, requestOrigin } from '../console-origins.ts'
@@ -12,6 +14,8 @@ import { signOnFaultContent, SIGN_ON_STATUS, signedOnContent, type ShownFault } 
 const CALLBACK = '/sign-in/oidc/callback'
 /** From the click to the way back. */
 const MAXIMUM_SECONDS = 600
+/** Concurrent requests of this process to the provider. */
+const MAXIMUM_FINISHING = 16
 
 interface Pending extends SignOnChecks {
   readonly next: string
@@ -20,8 +24,9 @@ interface Pending extends SignOnChecks {
 
 /** Sign-in with the identity provider: out by one redirect, back by another. */
 export function mountSignOn(app: FastifyInstance, parts: PageServerParts, signOn: SingleSignOn): void {
-  const { address, assets, cookies, key, limitSignIn, operator, sessions } = parts
+  const { address, assets, cookies, key, operator, sessions } = parts
   const { log, context } = operator
+  let finishing = 0
   const queryOf = (request: FastifyRequest) =>
     new URL(request.url, requestOrigin(request.headers.host, address))
 
@@ -44,9 +49,7 @@ export function mountSignOn(app: FastifyInstance, parts: PageServerParts, signOn
     cookies.clear(reply, 'oidc')
     if (pending === undefined || pending.expiresAt <= context.clock.now()) return showFault(reply, 'expired')
     try {
-      const token = await limitSignIn(request.raw.socket.remoteAddress, async () =>
-        sessions.signInWithProvider(await signOn.finish(queryOf(request), pending)),
-      )
+      const token = await sessions.signInWithProvider(await finish(queryOf(request), pending))
       cookies.set(reply, 'session', token, SESSION_LIMITS.absoluteSeconds)
       // A redirect would still count as coming from the provider's site, without the strict cookie; a refresh does not.
       reply.header('refresh', `0; url=${pending.next}`)
@@ -55,6 +58,17 @@ export function mountSignOn(app: FastifyInstance, parts: PageServerParts, signOn
       return refuse(reply, error)
     }
   })
+
+  /** Each call asks the provider. There is no limit by address, because everybody behind one proxy has one address. */
+  async function finish(answer: URL, checks: SignOnChecks): Promise<Operator> {
+    if (finishing >= MAXIMUM_FINISHING) throw new Problem('rate_limited', { retry_after_seconds: 1 })
+    finishing += 1
+    try {
+      return await signOn.finish(answer, checks)
+    } finally {
+      finishing -= 1
+    }
+  }
 
   function refuse(reply: FastifyReply, error: unknown): FastifyReply {
     if (!(error instanceof SignOnFailure)) throw error

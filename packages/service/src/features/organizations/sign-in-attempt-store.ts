@@ -20,8 +20,3 @@ export async function countAttempt(
     returning attempts, window_start`
   return row ?? { attempts: 1, window_start: now }
 }
-
-/** A successful sign-in does not count. */
-export async function forgetAttempt(db: Queries, bucket: number): Promise<void> {
-  await db`update sign_in_attempts set attempts = greatest(attempts - 1, 0) where bucket = ${bucket}`
-}
