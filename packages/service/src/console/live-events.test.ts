@@ -25,6 +25,28 @@ test('the event stream needs a session, and an open one does not hold up the sto
   await ended
 })
 
+test('sign-out and the end of an operator end their event streams', async () => {
+  await using world = await startWorld()
+  const open = async (name: string) => {
+    const { body } = await world.operate('POST', '/operators', { name, role: 'viewer' })
+    const client = consoleClient(world.operatorUrl)
+    await client.signIn(String(body['token']))
+    const cookie = [...client.cookies].map(([key, value]) => `${key}=${value}`).join('; ')
+    const [response] = (await once(
+      get(`${world.operatorUrl}/events/`, { headers: { cookie } }),
+      'response',
+    )) as [IncomingMessage]
+    return { client, ended: once(response.resume(), 'end') }
+  }
+  const [leaver, disabled, staying] = [await open('leaver'), await open('disabled'), await open('staying')]
+  let hasStayed = true
+  void staying.ended.then(() => (hasStayed = false))
+  await leaver.client.submit('/sign-out', {})
+  assert.equal((await world.operate('POST', '/operators/disabled/disable', { reason: 'left' })).status, 200)
+  await Promise.all([leaver.ended, disabled.ended])
+  assert.ok(hasStayed)
+})
+
 test('streams are bounded, and one that ends makes room', () => {
   const events = createLiveEvents(() => undefined)
   const content = { topic: '/', read: () => Promise.resolve({}) }

@@ -107,10 +107,13 @@ export function createPageServer({ operator, sessions, key, assets, cookies }: P
     }
   }
 
-  /** For the event stream of a live page. */
+  /** For the event stream of a live page, which ends with its session. */
   function watched(watch: Watch, request: FastifyRequest): LiveContent {
     const params = request.params as Record<string, string>
-    return liveContent(watch, { address: addressOf(request), params }, operator)
+    const content = liveContent(watch, { address: addressOf(request), params }, operator)
+    const token = cookies.read(request, 'session')
+    const isPermitted = async () => (await sessions.find(token, { isActivity: false })) !== undefined
+    return { ...content, isPermitted }
   }
 
   function viewerOf({ operator: viewer, sessionId }: Session) {

@@ -93,6 +93,32 @@ test('a failed read is reported, sends nothing, and the next poll tries again', 
   assert.deepEqual(outputs.map(changesOf), [1, 0])
 })
 
+test('a stream that is no longer permitted ends at the next poll, without the change', async (t) => {
+  const { live, tick, failures } = liveStreams(t)
+  const { state, watched } = topicOf('packages')
+  const [refused, unclear, permitted] = [new PassThrough(), new PassThrough(), new PassThrough()]
+  let isPermitted = true
+  let isAway = false
+  const check = async () => {
+    if (isAway) throw new Error('the database is away')
+    return true
+  }
+  live.add(refused, { ...watched, isPermitted: async () => isPermitted })
+  live.add(unclear, { ...watched, isPermitted: check })
+  live.add(permitted, watched)
+  await tick(0)
+  isPermitted = false
+  isAway = true
+  state.content = { version: 2 }
+  await tick()
+  assert.deepEqual([refused, unclear, permitted].map(changesOf), [0, 1, 1])
+  assert.deepEqual(
+    [refused, unclear, permitted].map(({ writableEnded }) => writableEnded),
+    [true, false, false],
+  )
+  assert.equal(failures.length, 1)
+})
+
 test('topics are read one after the other, and nothing is read without a stream', async (t) => {
   const { live, tick } = liveStreams(t)
   let [running, most] = [0, 0]

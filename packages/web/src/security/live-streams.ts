@@ -17,6 +17,8 @@ export interface LiveContent {
   readonly read: () => Promise<object>
   /** Fingerprint of what the page was made from. Without it, changes before the first read are missed. */
   readonly seen?: string | undefined
+  /** Asked at each poll, for each stream: false ends it, for example because its session has ended. */
+  readonly isPermitted?: () => Promise<boolean>
 }
 
 /** Event streams for live regions: the event `changed` is sent whenever a page has something new to show. */
@@ -26,7 +28,7 @@ export interface LiveStreams {
   close(): void
 }
 
-interface Watcher extends Pick<LiveContent, 'topic' | 'read'> {
+interface Watcher extends Pick<LiveContent, 'topic' | 'read' | 'isPermitted'> {
   readonly stream: EventStream
   seen: string | undefined
 }
@@ -40,12 +42,28 @@ export function createLiveStreams(options: LiveStreamsOptions): LiveStreams {
   let isClosed = false
 
   async function poll(): Promise<void> {
+    await endRefused()
+    if (isClosed) return
     for (const group of Map.groupBy(watchers, ({ topic }) => topic).values()) {
       const found = await read(group)
       if (isClosed) return
       for (const watcher of group) if (!update(watcher, found)) watchers.delete(watcher)
     }
     timer = watchers.size === 0 ? undefined : setTimeout(() => void poll(), pollMs).unref()
+  }
+
+  /** A check that fails ends nothing: a stream only says that something has changed, and the page needs a session. */
+  async function endRefused(): Promise<void> {
+    for (const watcher of watchers) {
+      try {
+        if (!watcher.isPermitted || (await watcher.isPermitted())) continue
+        watcher.stream.close()
+        watchers.delete(watcher)
+      } catch (error) {
+        if (!isClosed) onFailure(error)
+      }
+      if (isClosed) return
+    }
   }
 
   /** Undefined if the read fails. The next poll tries again. */
@@ -62,8 +80,14 @@ export function createLiveStreams(options: LiveStreamsOptions): LiveStreams {
     get hasRoom() {
       return !isClosed && watchers.size < maximumStreams
     },
-    add(output, { topic, read: readTopic, seen }) {
-      const watcher: Watcher = { topic, read: readTopic, seen, stream: createEventStream(output) }
+    add(output, { topic, read: readTopic, seen, isPermitted }) {
+      const watcher: Watcher = {
+        topic,
+        read: readTopic,
+        seen,
+        stream: createEventStream(output),
+        ...(isPermitted && { isPermitted }),
+      }
       watchers.add(watcher)
       output.once('close', () => watchers.delete(watcher))
       timer ??= setTimeout(() => void poll(), 0).unref()
