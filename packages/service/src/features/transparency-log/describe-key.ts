@@ -2,6 +2,7 @@ import { formatVerifierKey, type PolicyWitness } from '@agent-exchange/log'
 import type { Database } from '../../db/database.ts'
 import type { Context } from '../../kernel/context.ts'
 import type { LogKeys } from './log-key.ts'
+import { readPreviousLog } from './origin-store.ts'
 
 /** A statement is signed again after this time, and not for every reader. */
 const STATEMENT_MS = 60_000
@@ -20,8 +21,7 @@ export function logKeyDescription(
   let last: { name: string; at: number; answer: Promise<object> } | undefined
 
   async function describe(origin: string, verifierKeys: readonly string[]): Promise<object> {
-    const [previous] = await db<{ origin: string; checkpoint: string }[]>`
-      select previous_origin as origin, previous_checkpoint as checkpoint from log_origin where origin = ${origin}`
+    const previous = await readPreviousLog(db, origin)
     const named = { origin, verifier_keys: verifierKeys, ...(previous && { previous }) }
     const statement = { purpose: 'aex-log-key', ...named, issued_at: clock.now() }
     return {

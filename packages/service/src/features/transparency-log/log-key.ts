@@ -11,6 +11,7 @@ import type { Clock } from '../../kernel/clock.ts'
 import { listAllKeys, listUsableKeys, publicJwkOf } from '../../kernel/platform-keys-store.ts'
 import type { PlatformKeys } from '../../kernel/platform-keys.ts'
 import { readLogState } from './log-state-store.ts'
+import { readOriginPeriod } from './origin-store.ts'
 
 /** The keys of the log under its present origin. */
 export interface LogKeys {
@@ -41,10 +42,20 @@ export function openLogKeys(
   }
 }
 
-/** Every key that ever signed: an earlier one may have signed an old checkpoint. */
+/**
+ * The keys that were made under this origin: an earlier one may have signed an old checkpoint of it. A key of another
+ * origin may have been stolen, and whoever has it could sign under this name. A new origin revokes all keys of the former
+ * one, so a revoked key counts under a former origin only.
+ */
 export async function logVerifiers(queries: Queries, origin: string): Promise<VerifierKey[]> {
-  return (await listAllKeys(queries, 'log')).map((row) => {
-    const { x } = publicJwkOf(row) as unknown as { x: string }
-    return verifierKey(origin, SIGNATURE_TYPE.ed25519, decodeBase64url(x))
-  })
+  const { start, end } = await readOriginPeriod(queries, origin)
+  return (await listAllKeys(queries, 'log'))
+    .filter(({ created_at: madeAt, status }) => {
+      if (start !== undefined && Date.parse(madeAt) < Date.parse(start)) return false
+      return end === undefined ? status !== 'revoked' : Date.parse(madeAt) < Date.parse(end)
+    })
+    .map((row) => {
+      const { x } = publicJwkOf(row) as unknown as { x: string }
+      return verifierKey(origin, SIGNATURE_TYPE.ed25519, decodeBase64url(x))
+    })
 }

@@ -14,6 +14,7 @@ import { Problem } from '../../kernel/problem.ts'
 import { latestPublished } from './checkpoint-store.ts'
 import { logVerifiers } from './log-key.ts'
 import { changeOrigin, readLogState } from './log-state-store.ts'
+import { insertOrigin, wasUsed } from './origin-store.ts'
 import { forgetWitnesses } from './witness-store.ts'
 
 const BATCH_ID_BYTES = 16
@@ -40,13 +41,9 @@ export async function startNewOrigin(
   if (note === undefined) throw invalid('/checkpoint', 'Give the last checkpoint of the old log.')
   const previous = await openOld(note, await logVerifiers(tx, old))
   // A log under a name that was used before would be a fork of it.
-  const [used] = await tx`
-    select from log_origin where origin = ${origin} or previous_origin = ${origin}
-    union all select from log_checkpoint where origin = ${origin} limit 1`
-  if (used || origin === old) throw invalid('/new_origin', 'This name was used before.')
-  await tx`
-    insert into log_origin (origin, previous_origin, previous_checkpoint, started_at)
-    values (${origin}, ${old}, ${note}, ${now})`
+  if (origin === old || (await wasUsed(tx, origin)))
+    throw invalid('/new_origin', 'This name was used before.')
+  await insertOrigin(tx, { origin, previousOrigin: old, previousCheckpoint: note, startedAt: now })
   await changeOrigin(tx, origin)
   await forgetWitnesses(tx, [])
   for (const { key_id, status } of await keys.list(tx))
