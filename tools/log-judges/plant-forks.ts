@@ -16,6 +16,7 @@ import {
   type ReadTile,
 } from '@agent-exchange/log'
 import type { Queries } from '../../packages/service/src/db/database.ts'
+import { systemClock } from '../../packages/service/src/kernel/clock.ts'
 import { decryptPrivateKey } from '../../packages/service/src/kernel/master-key.ts'
 import { readSecrets } from '../../packages/service/src/kernel/platform-secrets.ts'
 import { askWitness } from '../../packages/service/src/features/transparency-log/witness-client.ts'
@@ -56,7 +57,13 @@ export async function plantForks(log: WitnessedLog): Promise<string> {
       assert.ok(status === 409 || status === 422, `${name}, ${what}: ${status} ${text}`)
       assert.doesNotMatch(text, /^—/mu)
       // The client of the exchange understands each of these answers.
-      const { outcome } = await askWitness({ ...tree, witness, knownSize, logKey: signer.key })
+      const { outcome } = await askWitness({
+        ...tree,
+        witness,
+        knownSize,
+        logKey: signer.key,
+        now: systemClock.now(),
+      })
       assert.equal(outcome, 'fork', `${name}, ${what}`)
       answers.push(`${name} ${what} ${status}`)
     }
@@ -66,6 +73,7 @@ export async function plantForks(log: WitnessedLog): Promise<string> {
       witness,
       knownSize: 0,
       logKey: signer.key,
+      now: systemClock.now(),
     })
     assert.deepEqual(empty, { outcome: 'ahead', size })
     // The same request with the real tree is cosigned: the refusals are about the fork.

@@ -29,7 +29,7 @@ export async function collectCosignatures(
   const known = new Map((await listWitnesses(queries)).map(({ name, size }) => [name, size ?? 0]))
   const answers = await Promise.all(
     witnesses.map(async (witness) => {
-      const answer = await askWitness({ ...common, witness, knownSize: known.get(witness.name) ?? 0 })
+      const answer = await askWitness({ ...common, now, witness, knownSize: known.get(witness.name) ?? 0 })
       onAnswer?.(answer.outcome)
       const size = answer.outcome === 'cosigned' ? common.size : undefined
       const outcome = answer.outcome === 'failed' ? `failed: ${answer.error}` : answer.outcome

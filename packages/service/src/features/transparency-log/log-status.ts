@@ -17,7 +17,7 @@ const ADVICE: Readonly<Record<Refusal['reason'], string>> = {
   other_origin:
     'This machine has signed under a later origin, so the database is older than that change, or AEX_DATA_DIR belongs to another exchange. Use the right ones.',
   behind_witness: `A witness has cosigned a larger tree than the one in the database, as after a restore. If the witness errs, take it out of AEX_WITNESS_POLICY. ${RECOVER}`,
-  fork_of_witness: `A witness has cosigned another tree of this log. Restore the database that the witness has seen. ${RECOVER}`,
+  fork_of_witness: `A witness has cosigned another tree of this log. Restore the database that the witness has seen. If the witness errs, take it out of AEX_WITNESS_POLICY. ${RECOVER}`,
   tiles_damaged:
     'The stored tiles do not give the stored root. Restore the database from a backup, then start again.',
   witnesses_unreachable:

@@ -44,7 +44,7 @@ async function startWitness() {
         return response.writeHead(422).end()
       }
       Object.assign(memory, { size, root })
-      return response.end(`${await cosignNote(checkpoint, signer, 1_800_000_000)}\n`)
+      return response.end(`${await cosignNote(checkpoint, signer, Math.floor(Date.now() / 1_000))}\n`)
     })()
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
@@ -87,13 +87,17 @@ test('a witness cosigns, also one that knows another size; one that is ahead sto
   assert.match(String(refusing['what_to_do']), /aex log recover/u)
 })
 
-for (const [name, instead, reason] of [
-  ['422: the proof does not hold', { status: 422, body: '' }, 'fork_of_witness'],
-  ['409 without a size: another root of this size', { status: 409, body: '' }, 'fork_of_witness'],
-  ['409 with a text that is no size', { status: 409, body: 'no\n' }, 'fork_of_witness'],
-  ['409 with a larger size', { status: 409, body: '1000000\n' }, 'behind_witness'],
-] as const)
-  test(`[AUD-03] a witness that answers ${name} stops the signing, and nothing is published`, async () => {
+type Memory = Awaited<ReturnType<typeof startWitness>>['memory']
+
+for (const [name, change, reason] of [
+  ['has another tree', (memory) => (memory.root = randomBytes(32)), 'fork_of_witness'],
+  [
+    'knows a larger size',
+    (memory) => (memory.instead = { status: 409, body: '1000000\n' }),
+    'behind_witness',
+  ],
+] as [string, (memory: Memory) => void, string][])
+  test(`[AUD-03] a witness that ${name} stops the signing, and nothing is published`, async () => {
     await using started = await startWitness()
     const { witness, memory } = started
     await using world = await startWorld({
@@ -102,7 +106,8 @@ for (const [name, instead, reason] of [
     })
     const [seats, cars] = [await world.organization('seats'), await world.organization('cars')]
     const { size } = await publishedStatus(world)
-    memory.instead = instead
+    const { root } = memory
+    change(memory)
     await sendPackage(seats, cars)
     const refusing = await statusWhen(world, ({ state }) => state === 'refusing')
     assert.equal((refusing['refusal'] as { reason: string }).reason, reason)
@@ -110,10 +115,32 @@ for (const [name, instead, reason] of [
     const metrics = await (await fetch(`${world.operatorUrl}/metrics`)).text()
     assert.match(metrics, /^aex_log_refusing 1$/mu)
     assert.match(metrics, new RegExp(`^aex_log_published_size ${String(size)}$`, 'mu'))
-    // The witness comes to its senses, as after its own restore: the log goes on.
-    memory.instead = undefined
+    // The witness is corrected, as after its own restore: the log continues.
+    Object.assign(memory, { root, instead: undefined })
     await publishedStatus(world, (status) => Number(status['published_size']) > Number(size))
   })
+
+test('[AUD-03] an error page in place of an answer does not stop the log', async () => {
+  await using started = await startWitness()
+  const { witness, memory } = started
+  await using world = await startWorld({ profile: QUICK_LOG, config: { role: 'all', witnesses: [witness] } })
+  const [seats, cars] = [await world.organization('seats'), await world.organization('cars')]
+  let { size } = await publishedStatus(world)
+  for (const instead of [
+    { status: 422, body: '' },
+    { status: 409, body: '' },
+    { status: 409, body: 'no\n' },
+  ]) {
+    memory.instead = instead
+    await sendPackage(seats, cars)
+    const before = Number(size)
+    ;({ size } = await publishedStatus(world, (status) => Number(status['published_size']) > before))
+  }
+  memory.instead = undefined
+  await sendPackage(seats, cars)
+  await publishedStatus(world, (status) => Number(status['published_size']) > Number(size))
+  assert.ok(memory.size > Number(size), 'the witness cosigns again')
+})
 
 test('[AUD-03] a database without any checkpoint asks the witnesses before it signs its first one', async () => {
   await using started = await startWitness()
