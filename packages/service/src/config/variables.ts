@@ -144,7 +144,7 @@ export const VARIABLES = [
   },
   {
     name: 'AEX_WITNESS_POLICY',
-    meaning: 'C2SP tlog-policy file whose witnesses cosign the transparency log',
+    meaning: 'C2SP tlog-policy file whose witnesses (32 at most, https) cosign the transparency log',
     default: 'no witnesses',
   },
   { name: 'OTEL_SDK_DISABLED', meaning: 'true: no traces, whatever else is set', default: 'false' },

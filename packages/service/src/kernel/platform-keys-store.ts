@@ -30,6 +30,8 @@ export type ListedKey = PublicKey & { readonly standby?: true }
 /** Limit of every list. Rotation stops at MAXIMUM_PUBLISHED_KEYS, which leaves room for emergency keys. */
 const MAXIMUM_LISTED_KEYS = 100
 const MAXIMUM_PUBLISHED_KEYS = 50
+/** All usable log keys sign each checkpoint, which has room for 64 signatures, half of them of witnesses. */
+const MAXIMUM_LOG_KEYS = 32
 
 const COLUMNS = fragment`
   key_id, purpose, public_jwk, private_key_encrypted, valid_from, valid_until, status, created_at, revoked_at,
@@ -84,6 +86,8 @@ export async function requireRoomForKey(
   const published = await listPublishedKeys(tx, purpose, now)
   if (published.length >= MAXIMUM_PUBLISHED_KEYS)
     throw new Problem('quota_reached', { quota: 'platform_keys', maximum: MAXIMUM_PUBLISHED_KEYS })
+  if (purpose === 'log' && (await listUsableKeys(tx, purpose, now)).length >= MAXIMUM_LOG_KEYS)
+    throw new Problem('quota_reached', { quota: 'log_keys', maximum: MAXIMUM_LOG_KEYS })
 }
 
 /** False if no such key could still sign. */

@@ -100,3 +100,13 @@ test('a log key is not revoked alone: whoever has it could still sign under this
   assert.equal(answer.body['code'], 'validation_failed', JSON.stringify(answer.body))
   assert.match(JSON.stringify(answer.body), /aex log recover --new-origin/u)
 })
+
+test('[O-07] so many log keys that a checkpoint has no room for their signatures are refused', async () => {
+  for (let keys = (await keyTexts()).length; keys < 32; keys++)
+    assert.equal(
+      (await world.operate('POST', '/keys/rotate', { purpose: 'log', reason: 'test' })).status,
+      200,
+    )
+  const refused = await world.operate('POST', '/keys/rotate', { purpose: 'log', reason: 'test' })
+  assert.deepEqual(refused.body['details'], { quota: 'log_keys', maximum: 32 })
+})
