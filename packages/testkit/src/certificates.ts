@@ -105,9 +105,13 @@ function authorityWith(x509: Library, root: X509Certificate, keys: webcrypto.Cry
 
 /** RFC 5280 section 4.2.1.10: one permitted subtree of type dNSName. */
 function permittedDns(name: string): Uint8Array {
-  const bytes = Buffer.from(name, 'ascii')
-  const within = (tag: number, content: Buffer) => Buffer.concat([Buffer.of(tag, content.length), content])
-  return within(0x30, within(0xa0, within(0x30, within(0x82, bytes))))
+  const base = derElement(0x82, Buffer.from(name, 'ascii'))
+  return derElement(0x30, derElement(0xa0, derElement(0x30, base)))
+}
+
+/** With a content of fewer than 128 bytes. */
+function derElement(tag: number, content: Buffer): Buffer {
+  return Buffer.concat([Buffer.of(tag, content.length), content])
 }
 
 /** A certificate that the owner of another end-entity certificate signs without being an authority. */

@@ -6,8 +6,8 @@ const HEADER_BYTES = 12
 const TYPE_A = 1
 const NAME_ERROR = 3
 
-/** What the server says about a name: an IPv4 address, that it does not exist, or nothing at all. */
-export type NameAnswer = string | 'unknown' | 'silent'
+/** An IPv4 address, or `unknown` for a name that does not exist, or `silent` for no answer at all. */
+type NameAnswer = string
 
 export async function startNameServer(answerTo: (name: string) => NameAnswer) {
   const socket = createSocket('udp4')
