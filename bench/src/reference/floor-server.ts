@@ -35,6 +35,7 @@ export async function startFloor({ port, issuer, jwks, keys }: ReferenceSettings
     platform: { sign: async () => ({ algorithm: 'ES256', key_id: 'none', signature: '' }) },
     webhookKeys: { directory: nothing, currentKeyId: nothing },
     allowPrivateReceivers: true,
+    hasSeveralDatabaseHosts: false,
     macKey: createSecretKey(new Uint8Array(SECRET_BYTES)),
     onPackageState: () => undefined,
   }

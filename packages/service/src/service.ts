@@ -2,7 +2,7 @@ import { createSecretKey } from 'node:crypto'
 import { join } from 'node:path'
 import type { Logger } from 'pino'
 import type { Registry } from 'prom-client'
-import { showConfig, withMasterKey, type Config } from './config/index.ts'
+import { namesSeveralHosts, showConfig, withMasterKey, type Config } from './config/index.ts'
 import { type EmbeddedDatabase } from './db/index.ts'
 import { openConsole } from './console/open-console.ts'
 import { startDelivery } from './delivery/engine.ts'
@@ -10,6 +10,7 @@ import { caReload } from './startup/ca-reload.ts'
 import { alertTask } from './features/alerts/alert-outbox.ts'
 import { expiryAlertTask } from './features/expiry/alert-expiry.ts'
 import { createExpiryMetrics } from './features/expiry/expiry-metrics.ts'
+import { createDatabaseMetrics } from './features/overview/database-metrics.ts'
 import { createReport } from './features/overview/report-activity.ts'
 import { createStorageMetrics } from './features/overview/storage-metrics.ts'
 import { makePartitions } from './features/retention/make-partitions.ts'
@@ -71,14 +72,15 @@ export async function startService(given: Config, options: ServiceOptions = {}):
   const cleanup = new AsyncDisposableStack()
   await using undo = cleanup
   if (options.embedded) cleanup.use(options.embedded)
-  const storage = await openStorage(config, cleanup, { ...options, progress, log })
-  const startedAt = (options.clock ?? systemClock).now()
+  const clock = options.clock ?? systemClock
+  const storage = await openStorage(config, cleanup, { ...options, progress, log, clock })
+  const startedAt = clock.now()
   const registration = { processId: randomId('process'), role: config.role, startedAt }
   await checkDatabase(storage, config, log)
   const schema = cleanup.use(await prepareSchema(storage, registration, log))
   const running = await startListeners(config, { ...storage, schema }, cleanup, {
-    clock: systemClock,
     ...options,
+    clock,
     log,
   })
   const stop = undo.move()
@@ -87,7 +89,12 @@ export async function startService(given: Config, options: ServiceOptions = {}):
 
 async function startListeners(
   config: Config & { readonly masterKey: Uint8Array },
-  { db, openDirect, schema }: Pick<Storage, 'db' | 'openDirect'> & { readonly schema: PreparedSchema },
+  {
+    db,
+    openDirect,
+    secondsSinceAnswer,
+    schema,
+  }: Omit<Storage, 'failed'> & { readonly schema: PreparedSchema },
   cleanup: AsyncDisposableStack,
   { clock, log, metricsOf }: Pick<ServiceOptions, 'metricsOf'> & { clock: Clock; log: Logger },
 ) {
@@ -98,10 +105,13 @@ async function startListeners(
   const activity = createActivity(clock)
   /** The listeners are made after their certificate is first reported. */
   const listeners: { reload?: CertificateReload | undefined } = {}
-  const tls = () => {
-    const used = listeners.reload?.used() ?? config.tls
-    return { certificate: used?.certificate, clientCa: used?.clientCa ?? forwardedClientCa.ca() }
-  }
+  const tls = () => listeners.reload?.used() ?? config.tls
+  const databaseFolder = config.databaseUrl === undefined ? config.dataDirectory : undefined
+  const metrics = createMetrics()
+  const databaseMetrics = createDatabaseMetrics(metrics.registry, {
+    secondsSinceAnswer,
+    isEmbedded: databaseFolder !== undefined,
+  })
   const report = cleanup.use(
     createReport({
       db,
@@ -112,7 +122,8 @@ async function startListeners(
       codeLevel: schema.codeLevel,
       tls,
       masterKeyIds: () => knownKeys(masterKeys.keys()).map(fingerprint),
-      databaseFolder: config.databaseUrl === undefined ? config.dataDirectory : undefined,
+      databaseFolder,
+      onDisk: databaseMetrics.onDisk,
     }),
   )
   // Before the keys are opened: a rotation of the master key asks every process that reports.
@@ -125,9 +136,9 @@ async function startListeners(
     newId: randomId,
   })
   const { secrets } = platformKeys
-  const metrics = createMetrics()
   const writes = createWriteMetrics(metrics.registry, db)
-  const storage = createStorageMetrics(metrics.registry, { db, clock })
+  const hasSeveralDatabaseHosts = namesSeveralHosts(config)
+  const storage = createStorageMetrics(metrics.registry, { db, clock, hasSeveralDatabaseHosts })
   const logMetrics = createLogMetrics(metrics.registry)
   const tracing = config.tracing && (await startTracing(config.tracing, log, metrics.registry))
   if (tracing) cleanup.use(tracing)
@@ -146,6 +157,7 @@ async function startListeners(
     platform: platformKeys.signer,
     webhookKeys: platformKeys.webhook,
     allowPrivateReceivers: webhook.allowPrivate,
+    hasSeveralDatabaseHosts,
     macKey: createSecretKey(deriveSecret(secrets.mac(), 'cursors')),
     onPackageState: writes.onPackageState,
   }
@@ -217,7 +229,7 @@ async function startListeners(
     ...webhookCa.tasks,
     ...forwardedClientCa.tasks,
     ...(reload ? [reload] : []),
-    ...(role === 'api' ? [] : [storage.task]),
+    storage.task,
   ]
   cleanup.use(startPeriodic(tasks, log))
   if (role !== 'api') {

@@ -62,6 +62,8 @@ export interface ConnectionSettings extends PoolLimits, WatchLimits {
   readonly purpose?: Purpose
   /** Called when all connections are dropped, because the server does not answer or is no longer the primary. */
   readonly onServerGone?: () => void
+  /** Called for each ping that the server has answered as the primary. Only of purpose `requests`, and not embedded. */
+  readonly onServerAnswer?: () => void
   readonly maximumConnections: number
   readonly applicationName: string
   /** Settings of each session instead of ours. */
@@ -105,7 +107,7 @@ export function openDatabase(given: ConnectionSettings): Database {
   }
   // The embedded server has a supervisor of its own.
   if (given.purpose === 'requests' && typeof given.target === 'string')
-    kept.push(watchServer(options, dropAll, given))
+    kept.push(watchServer(options, { onAnswer: () => given.onServerAnswer?.(), onGone: dropAll }, given))
 
   const others: Omit<Database, keyof Queries> = {
     database: options.client.database ?? '',

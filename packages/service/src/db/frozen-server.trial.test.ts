@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
 import { after, afterEach, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { testDatabase } from '@agent-exchange/testkit'
 import { openConnection } from './connection.ts'
 import { connectionOptionsOf } from './database-address.ts'
@@ -35,11 +36,25 @@ after(async () => {
 
 test('statements at a server that froze fail once a ping is not answered, and pass once it is back', async () => {
   const settings = { maximumConnections: 2, applicationName: 'test', pingMs: 50, pingLimitMs: 1_500 }
-  let losses = 0
-  const db = openDatabase({ ...settings, target, purpose: 'requests', onServerGone: () => (losses += 1) })
+  let [losses, answers] = [0, 0]
+  const answered = async () => {
+    const before = answers
+    for (const until = performance.now() + 20_000; answers === before && performance.now() < until;)
+      await sleep(10)
+    assert.ok(answers > before, 'no ping was answered')
+  }
+  const db = openDatabase({
+    ...settings,
+    target,
+    purpose: 'requests',
+    onServerGone: () => (losses += 1),
+    onServerAnswer: () => (answers += 1),
+  })
   await db`select 1`
+  await answered()
   await db.begin((tx) => tx`select 1`)
   isFrozen = true
+  const answersBefore = answers
   const started = performance.now()
   const stalled = [
     db`insert into organization (organization_id) values ('org_frozen')`,
@@ -48,8 +63,10 @@ test('statements at a server that froze fail once a ping is not answered, and pa
   for (const { status } of await Promise.allSettled(stalled)) assert.equal(status, 'rejected')
   assert.ok(performance.now() - started < 20_000, 'it waited for the limit of an answer')
   assert.equal(losses, 1)
+  assert.ok(answers <= answersBefore + 1, 'a frozen server does not answer')
   isFrozen = false
   assert.equal((await db`select 1`).length, 1)
+  await answered()
   await db.end()
 })
 

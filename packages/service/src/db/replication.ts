@@ -1,7 +1,8 @@
 import type { Queries } from './queries.ts'
 
 /** `none`: no standby is connected. A commit waits for a standby only if replication is `synchronous`. */
-export type Replication = 'none' | 'asynchronous' | 'synchronous'
+export const REPLICATIONS = ['none', 'asynchronous', 'synchronous'] as const
+export type Replication = (typeof REPLICATIONS)[number]
 
 /** Values with which a commit waits for a standby at all; `local` and `off` do not. */
 const WAITING_COMMITS = new Set(['on', 'remote_write', 'remote_apply'])
@@ -25,4 +26,12 @@ export function replicationOf(settings: ReplicationSettings): Replication {
   const { standbys, synchronous_standby_names: names, synchronous_commit: commit } = settings
   if (names !== '' && WAITING_COMMITS.has(commit)) return 'synchronous'
   return standbys > 0 ? 'asynchronous' : 'none'
+}
+
+/**
+ * Whether a failover may lose committed transactions. Without standbys there is no failover, unless the address of the
+ * database names several hosts: then the standbys are gone.
+ */
+export function mayFailoverLose(replication: Replication, namesSeveralHosts: boolean): boolean {
+  return replication === 'asynchronous' || (replication === 'none' && namesSeveralHosts)
 }

@@ -9,15 +9,20 @@ export interface WatchLimits {
   readonly pingLimitMs?: number
 }
 
+interface ServerObserver {
+  /** The server has answered, and is of the required role. */
+  readonly onAnswer: () => void
+  /** The server does not answer, or is no longer of the required role. */
+  readonly onGone: () => void
+}
+
 /**
  * Pings the server on a connection of its own. A frozen machine and a cut network close no connection, so nothing else
  * would notice them before the limit of an answer.
- *
- * @param onGone the server does not answer, or is no longer of the required role
  */
 export function watchServer(
   options: ConnectionOptions,
-  onGone: () => void,
+  { onAnswer, onGone }: ServerObserver,
   { pingMs = PING_MS, pingLimitMs = PING_LIMIT_MS }: WatchLimits = {},
 ): { end(): void } {
   const kept = keepConnected(options, {
@@ -36,6 +41,7 @@ export function watchServer(
         if (!connection.isLost) onGone()
         return void connection.end()
       }
+      onAnswer()
       await sleep(pingMs, undefined, { ref: false })
     }
   }

@@ -45,11 +45,6 @@ export function createDeliveryMetrics(
     buckets: SECONDS,
     registers,
   })
-  const lag = new Gauge({
-    name: 'aex_delivery_oldest_due_seconds',
-    help: 'How long the oldest delivery of the last claim had been due; 0 when nothing waits',
-    registers,
-  })
   const gauge = (name: string, help: string, value: () => number) =>
     new Gauge({
       name,
@@ -73,7 +68,6 @@ export function createDeliveryMetrics(
       const state = stateAfter(verdict)
       if (state !== 'pending') countResult(state)
     },
-    onClaim: (oldestDueSeconds: number) => lag.set(Math.max(0, oldestDueSeconds)),
   }
 }
 

@@ -4,7 +4,7 @@ import type { Logger } from 'pino'
 import type { Registry } from 'prom-client'
 import type { Database } from '../db/database.ts'
 import { loggableError } from '../db/database-errors.ts'
-import { type Clock, secondsAfter, secondsBetween } from '../kernel/clock.ts'
+import { type Clock, secondsAfter } from '../kernel/clock.ts'
 import type { NewId } from '../kernel/ids.ts'
 import type { WebhookKeys } from '../kernel/platform-keys-webhook.ts'
 import { attemptDelivery, type AttemptTools } from './attempt.ts'
@@ -102,10 +102,7 @@ export function startDelivery(settings: DeliverySettings): AsyncDisposable {
     isTraced: tracing !== undefined,
     mayClaim: () => !isStopping && lock.isHeld() && recorder.waiting() < MAXIMUM_UNRECORDED,
     room: ramp.room,
-    begin(claimed) {
-      metrics.onClaim(claimed[0] ? secondsBetween(claimed[0].next_attempt_at, clock.now()) : 0)
-      ramp.add(claimed)
-    },
+    begin: ramp.add,
     onReclaimed,
     onFailure: () => sweeper.requestSweep(),
   })

@@ -42,7 +42,7 @@ test('an api process delivers nothing; a worker has no agent API and is ready on
   assert.match(metrics, /aex_delivery_attempts_total\{outcome="delivered"\} 1/)
   assert.equal(receiver.received.length, 1, 'the worker alone has sent')
   assert.match(metrics, /aex_deliveries_in_flight 0/)
-  assert.match(metrics, /aex_delivery_oldest_due_seconds /)
+  assert.match(metrics, /aex_delivery_attempt_seconds_count 1/)
 })
 
 test('[EVT-07] several workers share the work: each delivery is sent once, within the concurrency limit', async () => {

@@ -127,8 +127,10 @@ test('docs/metrics.md lists every metric of ours with its type and labels, and n
   const listed = [...page.matchAll(/^\| `(?<name>aex_\w+)`\s+\| (?<type>\w+)\s+\| (?<labels>[^|]*)\|/gmu)]
   const types = new Map(listed.map(({ groups }) => [groups?.['name'] ?? '', groups?.['type']]))
   for (const { name, type } of actual) assert.equal(types.get(name), type, name)
-  // These exist only with a replica, with AEX_WORKERS and with tracing.
+  // These exist only with the embedded database, a replica, AEX_WORKERS or tracing.
   const elsewhere = [
+    'aex_database_disk_free_bytes',
+    'aex_database_disk_size_bytes',
     'aex_replica_reads_total',
     'aex_trace_spans_total',
     'aex_workers',

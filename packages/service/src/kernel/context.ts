@@ -20,6 +20,8 @@ export interface Context {
   readonly webhookKeys: Pick<WebhookKeys, 'directory' | 'currentKeyId'>
   /** Whether webhooks may go to private and loopback addresses (development, tests). */
   readonly allowPrivateReceivers: boolean
+  /** Whether an address of the database names several hosts, as a cluster with failover has them. */
+  readonly hasSeveralDatabaseHosts: boolean
   /** HMAC key of cursors (API-06) and of the idempotency ids in audit events. */
   readonly macKey: KeyObject
   /** Called after the commit, for each state that a package reached. */

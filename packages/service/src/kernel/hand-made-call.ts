@@ -23,6 +23,7 @@ export function handMadeContext(changes: Partial<Context> = {}): Context {
       currentKeyId: () => Promise.reject(new Error('this test has no webhook keys')),
     },
     allowPrivateReceivers: false,
+    hasSeveralDatabaseHosts: false,
     macKey: createSecretKey(new Uint8Array(32).fill(7)),
     onPackageState: () => undefined,
     ...changes,

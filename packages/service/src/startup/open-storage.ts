@@ -1,8 +1,9 @@
 import type { Logger } from 'pino'
 import { namesSeveralHosts, type Config } from '../config/index.ts'
 import { openDatabase, startEmbedded, type ConnectionSettings, type EmbeddedDatabase } from '../db/index.ts'
-import { readReplication } from '../db/replication.ts'
+import { mayFailoverLose, readReplication } from '../db/replication.ts'
 import { checkSameDatabase } from '../db/same-database.ts'
+import type { Clock } from '../kernel/clock.ts'
 
 const MAXIMUM_CONNECTIONS = 20
 
@@ -11,6 +12,7 @@ interface StorageOptions {
   readonly embedded?: EmbeddedDatabase
   readonly progress: (line: string) => void
   readonly log: Logger
+  readonly clock: Clock
 }
 
 /** Refuses two addresses that lead to different databases, and warns of what an operator should change. */
@@ -29,8 +31,7 @@ export async function checkDatabase({ db, openDirect }: Storage, config: Config,
       'the role of DATABASE_URL is a superuser: use one that owns the database and has no other privilege',
     )
   }
-  const replication = await readReplication(db)
-  if (replication === 'asynchronous' || (replication === 'none' && namesSeveralHosts(config)))
+  if (mayFailoverLose(await readReplication(db), namesSeveralHosts(config)))
     log.warn(
       'replication is not synchronous: a failover may lose accepted packages; set synchronous_standby_names, and leave synchronous_commit on',
     )
@@ -41,7 +42,7 @@ export type Storage = Awaited<ReturnType<typeof openStorage>>
 export async function openStorage(
   { databaseUrl, databaseDirectUrl, dataDirectory, walArchive }: Config,
   cleanup: AsyncDisposableStack,
-  { embedded, progress, log }: StorageOptions,
+  { embedded, progress, log, clock }: StorageOptions,
 ) {
   let target: ConnectionSettings['target']
   let failed = new Promise<Error>(() => undefined)
@@ -51,17 +52,22 @@ export async function openStorage(
     failed = server.failed
   } else target = databaseUrl
   const applicationName = 'agent-exchange'
+  let answeredAt = clock.monotonicMilliseconds()
   const db = openDatabase({
     target,
     directTarget: databaseDirectUrl,
     purpose: 'requests',
     onServerGone: () =>
       log.warn('the database does not answer or is no longer the primary: dropped the connections to it'),
+    onServerAnswer: () => (answeredAt = clock.monotonicMilliseconds()),
     maximumConnections: MAXIMUM_CONNECTIONS,
     applicationName,
   })
   cleanup.defer(() => db.end({ timeout: 5 }))
   const openDirect = (purpose: 'sessions' | 'migrations') =>
     openDatabase({ target: databaseDirectUrl ?? target, purpose, maximumConnections: 1, applicationName })
-  return { db, openDirect, failed }
+  /** Undefined with the embedded database: the service ends if that does. */
+  const secondsSinceAnswer =
+    databaseUrl === undefined ? undefined : () => (clock.monotonicMilliseconds() - answeredAt) / 1_000
+  return { db, openDirect, failed, secondsSinceAnswer }
 }

@@ -9,6 +9,10 @@ export interface Backlog {
   /** Of active endpoints, and due. Null if nothing is due. */
   readonly oldest_due_at: string | null
   readonly webhook_endpoint_id: string | null
+  /** When the oldest due delivery that waits for a worker became due: its endpoint has answered before. */
+  readonly waits_for_worker_since: string | null
+  /** The same of those that wait for their endpoint: it is slow, or has never answered. */
+  readonly waits_for_endpoint_since: string | null
   /** At most 10,000. */
   readonly pending: number
 }
@@ -16,32 +20,42 @@ export interface Backlog {
 /**
  * The oldest due delivery, by a loose index scan: it jumps from endpoint to endpoint in the index of pending deliveries
  * and reads one row of each.
+ *
+ * Workers claim the oldest delivery of an endpoint first. If it is claimed, or if the endpoint has never answered (O-45),
+ * the endpoint is the reason for the wait, not a lack of workers.
  */
 export async function readBacklog(db: Queries, now: string): Promise<Backlog> {
-  const [[oldest], [counted]] = await Promise.all([
-    db.byIndex<{ next_attempt_at: string; webhook_endpoint_id: string }[]>`
+  const [due, [counted]] = await Promise.all([
+    db.byIndex<{ next_attempt_at: string; webhook_endpoint_id: string; waits_for_worker: boolean }[]>`
       with recursive waiting as (
-        (select webhook_endpoint_id, next_attempt_at, 1 as visited from delivery where state = 'pending'
+        (select webhook_endpoint_id, next_attempt_at, claim_id, 1 as visited from delivery where state = 'pending'
           order by webhook_endpoint_id, next_attempt_at limit 1)
         union all
-        select next.webhook_endpoint_id, next.next_attempt_at, visited + 1
+        select next.webhook_endpoint_id, next.next_attempt_at, next.claim_id, visited + 1
         from waiting cross join lateral (
-          select delivery.webhook_endpoint_id, delivery.next_attempt_at from delivery
+          select delivery.webhook_endpoint_id, delivery.next_attempt_at, delivery.claim_id from delivery
           where state = 'pending' and delivery.webhook_endpoint_id > waiting.webhook_endpoint_id
           order by delivery.webhook_endpoint_id, delivery.next_attempt_at limit 1) as next
-        where visited < ${MAXIMUM_ENDPOINTS})
-      select next_attempt_at, webhook_endpoint_id from waiting
-      join webhook_endpoint as endpoint using (webhook_endpoint_id)
-      join organization using (organization_id)
-      where endpoint.status = 'active' and organization.status = 'active' and next_attempt_at < ${now}
-      order by next_attempt_at limit 1`,
+        where visited < ${MAXIMUM_ENDPOINTS}
+      ), due as (
+        select next_attempt_at, webhook_endpoint_id,
+          endpoint.answered_at is not null and claim_id is null as waits_for_worker
+        from waiting
+        join webhook_endpoint as endpoint using (webhook_endpoint_id)
+        join organization using (organization_id)
+        where endpoint.status = 'active' and organization.status = 'active' and next_attempt_at < ${now})
+      select distinct on (waits_for_worker) next_attempt_at, webhook_endpoint_id, waits_for_worker
+      from due order by waits_for_worker, next_attempt_at`,
     db.byIndex<{ pending: number }[]>`
       select count(*)::integer as pending from (
         select from delivery where state = 'pending' limit ${MAXIMUM_COUNTED}) as counted`,
   ])
+  const [oldest] = due.toSorted((a, b) => Date.parse(a.next_attempt_at) - Date.parse(b.next_attempt_at))
   return {
     oldest_due_at: oldest?.next_attempt_at ?? null,
     webhook_endpoint_id: oldest?.webhook_endpoint_id ?? null,
+    waits_for_worker_since: due.find((each) => each.waits_for_worker)?.next_attempt_at ?? null,
+    waits_for_endpoint_since: due.find((each) => !each.waits_for_worker)?.next_attempt_at ?? null,
     pending: counted?.pending ?? 0,
   }
 }

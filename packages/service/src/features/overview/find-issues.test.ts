@@ -34,20 +34,33 @@ const hour = toSeries([], { since: '2026-03-02T07:00:00.000Z', stepSeconds: 120,
 const healthy: Facts = {
   now,
   processes: [process],
-  backlog: { oldest_due_at: null, webhook_endpoint_id: null, pending: 0 },
+  backlog: {
+    oldest_due_at: null,
+    webhook_endpoint_id: null,
+    waits_for_worker_since: null,
+    waits_for_endpoint_since: null,
+    pending: 0,
+  },
   dead_letters: 0,
   disabled_endpoints: [],
   keys: [{ purpose: 'webhook', key_id: 'k', valid_until: '2027-03-02T08:00:00.000Z' }],
   expiring_clients: [],
   database_bytes: 1,
   replication: 'synchronous',
+  has_several_database_hosts: false,
   log,
   hour,
   day: hour,
 }
 
-const backlogSince = (oldest_due_at: string): Partial<Facts> => ({
-  backlog: { oldest_due_at, webhook_endpoint_id: 'whe_1', pending: 3 },
+const backlogSince = (oldest_due_at: string, waitsFor: 'worker' | 'endpoint' = 'worker'): Partial<Facts> => ({
+  backlog: {
+    oldest_due_at,
+    webhook_endpoint_id: 'whe_1',
+    waits_for_worker_since: waitsFor === 'worker' ? oldest_due_at : null,
+    waits_for_endpoint_since: waitsFor === 'endpoint' ? oldest_due_at : null,
+    pending: 3,
+  },
 })
 const disabled = {
   webhook_endpoint_id: 'whe_1',
@@ -58,6 +71,12 @@ const disabled = {
 
 const CASES: [Partial<Facts>, 'bad' | 'warn', RegExp, string][] = [
   [{ replication: 'asynchronous' }, 'warn', /not synchronous/u, '/#storage'],
+  [
+    { replication: 'none', has_several_database_hosts: true },
+    'warn',
+    /several hosts, but no standby is connected/u,
+    '/#storage',
+  ],
   [{ processes: [{ ...process, role: 'api' }] }, 'bad', /No process delivers/u, '/#processes'],
   [
     { processes: [process, { ...process, code_level: 14 }] },
@@ -70,6 +89,12 @@ const CASES: [Partial<Facts>, 'bad' | 'warn', RegExp, string][] = [
   [{ log: { ...log, witnesses: [{ ...witness, outcome: 'failed' }] } }, 'warn', /do not cosign: w/u, '/log'],
   [backlogSince('2026-03-02T07:57:00.000Z'), 'warn', /waited for 3 minutes/u, '/deliveries?state=pending'],
   [backlogSince('2026-03-02T06:00:00.000Z'), 'bad', /waited for 2 hours/u, '/deliveries?state=pending'],
+  [
+    backlogSince('2026-03-02T06:00:00.000Z', 'endpoint'),
+    'warn',
+    /endpoint that is slow or has never answered is 2 hours behind/u,
+    '/deliveries?state=pending',
+  ],
   [{ dead_letters: 1 }, 'warn', /1 delivery was given up/u, '/deliveries?state=dead'],
   [
     { disabled_endpoints: [disabled] },
@@ -138,6 +163,7 @@ const CASES: [Partial<Facts>, 'bad' | 'warn', RegExp, string][] = [
 test('a healthy exchange has no issues, nor has one whose backlog is young', () => {
   assert.deepEqual(findIssues(healthy), [])
   assert.deepEqual(findIssues({ ...healthy, ...backlogSince('2026-03-02T07:59:30.000Z') }), [])
+  assert.deepEqual(findIssues({ ...healthy, replication: 'none' }), [])
 })
 
 for (const [change, severity, text, href] of CASES) {

@@ -1,3 +1,4 @@
+import { mayFailoverLose } from '../../db/replication.ts'
 import { DAY_SECONDS, secondsBetween } from '../../kernel/clock.ts'
 import { CERTIFICATE_NOTICE_DAYS, KEY_NOTICE_DAYS } from '../expiry/find-expiring.ts'
 import type { Facts } from './read-overview.ts'
@@ -65,11 +66,17 @@ function logIssues({ log }: Facts): Issue[] {
 
 function deliveryIssues({ backlog, dead_letters, disabled_endpoints, now }: Facts): Issue[] {
   const issues: Issue[] = []
-  const age = backlog.oldest_due_at === null ? 0 : secondsBetween(backlog.oldest_due_at, now)
+  const href = '/deliveries?state=pending'
+  const since = (time: string | null) => (time === null ? 0 : secondsBetween(time, now))
+  const age = since(backlog.waits_for_worker_since)
   if (age > BACKLOG_WARN_SECONDS) {
     const severity = age > BACKLOG_BAD_SECONDS ? 'bad' : 'warn'
-    const href = '/deliveries?state=pending'
     issues.push({ severity, text: `The oldest due delivery has waited for ${durationOf(age)}.`, href })
+  }
+  const behind = since(backlog.waits_for_endpoint_since)
+  if (behind > BACKLOG_BAD_SECONDS) {
+    const text = `An endpoint that is slow or has never answered is ${durationOf(behind)} behind.`
+    issues.push({ severity: 'warn', text, href })
   }
   if (dead_letters > 0) {
     const text = `${counted(dead_letters, 'delivery was', 'deliveries were')} given up in the last 24 hours.`
@@ -135,9 +142,12 @@ function diskIssues({ processes }: Facts): Issue[] {
   return [{ severity: least > DISK_BAD ? 'warn' : 'bad', text, href: '/#storage' }]
 }
 
-function replicationIssues({ replication }: Facts): Issue[] {
-  if (replication !== 'asynchronous') return []
-  const text = 'Replication of the database is not synchronous: a failover may lose accepted packages.'
+function replicationIssues({ replication, has_several_database_hosts }: Facts): Issue[] {
+  if (!mayFailoverLose(replication, has_several_database_hosts)) return []
+  const text =
+    replication === 'none'
+      ? 'The database has several hosts, but no standby is connected: a failover may lose accepted packages.'
+      : 'Replication of the database is not synchronous: a failover may lose accepted packages.'
   return [{ severity: 'warn', text, href: '/#storage' }]
 }
 

@@ -29,14 +29,27 @@ await db`
     case when number % 100 = 7 then 'dead' else 'pending' end,
     ${NOW}::timestamptz - make_interval(secs => 40 - 10 * (number % 4)), ${NOW}::timestamptz, ${NOW}::timestamptz
   from generate_series(1, 40000) as number`
+// whe_3 has never answered.
+await db`update webhook_endpoint set answered_at = ${NOW} where webhook_endpoint_id <> 'whe_3'`
 await db`analyze`
 
 test('the oldest due delivery is that of an active endpoint of an active organization', async () => {
   assert.deepEqual(await readBacklog(db, NOW), {
     oldest_due_at: '2026-03-02T07:59:40.000Z',
     webhook_endpoint_id: 'whe_3',
+    waits_for_worker_since: '2026-03-02T07:59:50.000Z',
+    waits_for_endpoint_since: '2026-03-02T07:59:40.000Z',
     pending: 10_000,
   })
+})
+
+test('an endpoint to which a request is under way waits for itself, not for a worker', async () => {
+  await db`
+    update delivery set claim_id = 1 where delivery_id = (
+      select delivery_id from delivery where webhook_endpoint_id = 'whe_4' and state = 'pending'
+      order by next_attempt_at limit 1)`
+  const { waits_for_worker_since, waits_for_endpoint_since } = await readBacklog(db, NOW)
+  assert.deepEqual([waits_for_worker_since, waits_for_endpoint_since], [null, '2026-03-02T07:59:40.000Z'])
 })
 
 test('finding it reads one row for each endpoint with a backlog, not the backlog', async () => {

@@ -55,6 +55,13 @@ export async function listProcesses(db: Queries, seenAfter: string): Promise<Pro
     from service_process where seen_at > ${seenAfter} order by started_at, process_id limit ${MAXIMUM_LISTED}`
 }
 
+/** Live processes by role. */
+export async function countProcesses(db: Queries, seenAfter: string): Promise<ReadonlyMap<string, number>> {
+  const rows = await db<{ role: string; count: number }[]>`
+    select role, count(*)::integer as count from service_process where seen_at > ${seenAfter} group by role`
+  return new Map(rows.map(({ role, count }) => [role, count]))
+}
+
 /** Processes that serve agents. */
 export async function countApiProcesses(db: Queries, seenAfter: string): Promise<number> {
   const [row] = await db<{ count: number }[]>`

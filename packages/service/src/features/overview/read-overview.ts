@@ -1,7 +1,7 @@
-import type { DeploymentProfile } from '@agent-exchange/protocol'
 import type { Database } from '../../db/database.ts'
 import { readReplication } from '../../db/replication.ts'
 import { DAY_SECONDS, secondsAfter } from '../../kernel/clock.ts'
+import type { Context } from '../../kernel/context.ts'
 import { ALIVE_SECONDS } from '../../kernel/process-liveness.ts'
 import { CERTIFICATE_NOTICE_DAYS } from '../expiry/find-expiring.ts'
 import { listExpiringClients } from '../organizations/client-certificates.ts'
@@ -32,14 +32,22 @@ export interface Overview extends Facts {
 }
 
 /** Everything on one look, the same from every process. */
-export async function readOverview(db: Database, profile: DeploymentProfile, now: string): Promise<Overview> {
-  const facts = await readFacts(db, profile, now)
+export async function readOverview(
+  db: Database,
+  context: Pick<Context, 'profile' | 'hasSeveralDatabaseHosts'>,
+  now: string,
+): Promise<Overview> {
+  const facts = await readFacts(db, context, now)
   const issues = findIssues(facts)
   const status = issues.length === 0 ? 'healthy' : issues[0]?.severity === 'bad' ? 'failing' : 'degraded'
   return { status, issues, ...facts }
 }
 
-async function readFacts(db: Database, profile: DeploymentProfile, now: string) {
+async function readFacts(
+  db: Database,
+  { profile, hasSeveralDatabaseHosts }: Pick<Context, 'profile' | 'hasSeveralDatabaseHosts'>,
+  now: string,
+) {
   const expiringBefore = secondsAfter(now, CERTIFICATE_NOTICE_DAYS * DAY_SECONDS)
   const [
     hour,
@@ -76,6 +84,7 @@ async function readFacts(db: Database, profile: DeploymentProfile, now: string) 
     expiring_clients,
     database_bytes,
     replication,
+    has_several_database_hosts: hasSeveralDatabaseHosts,
     log,
     hour,
     day,

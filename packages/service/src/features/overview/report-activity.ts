@@ -22,6 +22,7 @@ interface ReportSettings {
   readonly masterKeyIds: () => readonly string[]
   /** Folder of the embedded database; undefined if the database is elsewhere. */
   readonly databaseFolder: string | undefined
+  readonly onDisk: (bytes: { readonly free: number; readonly total: number }) => void
 }
 
 interface Report extends Omit<PeriodicTask, 'run'>, AsyncDisposable {
@@ -40,7 +41,8 @@ export function createReport(settings: ReportSettings): Report {
       throw error
     })
     const tls = settings.tls()
-    const disk = databaseFolder === undefined ? undefined : await statfs(databaseFolder)
+    const disk = databaseFolder === undefined ? undefined : await readDisk(databaseFolder)
+    if (disk) settings.onDisk(disk)
     await reportProcess(db, {
       process_id: processId,
       role,
@@ -50,8 +52,8 @@ export function createReport(settings: ReportSettings): Report {
       certificate_expires_at: expiryOf(tls.certificate),
       client_ca_expires_at: expiryOf(tls.clientCa),
       master_key_ids: settings.masterKeyIds(),
-      disk_free_bytes: disk ? disk.bavail * disk.bsize : null,
-      disk_total_bytes: disk ? disk.blocks * disk.bsize : null,
+      disk_free_bytes: disk?.free ?? null,
+      disk_total_bytes: disk?.total ?? null,
     })
   }
 
@@ -65,4 +67,9 @@ export function createReport(settings: ReportSettings): Report {
       await addActivity(db, activity.take()).catch(() => undefined)
     },
   }
+}
+
+async function readDisk(folder: string): Promise<{ free: number; total: number }> {
+  const { bavail, blocks, bsize } = await statfs(folder)
+  return { free: bavail * bsize, total: blocks * bsize }
 }

@@ -1,23 +1,54 @@
 import { Counter, Gauge, type Registry } from 'prom-client'
+import { ROLES } from '../../config/index.ts'
 import type { Database } from '../../db/database.ts'
-import type { Clock } from '../../kernel/clock.ts'
+import { mayFailoverLose, readReplication, REPLICATIONS } from '../../db/replication.ts'
+import { type Clock, secondsAfter, secondsBetween } from '../../kernel/clock.ts'
 import type { PeriodicTask } from '../../kernel/periodic.ts'
+import { ALIVE_SECONDS } from '../../kernel/process-liveness.ts'
+import { readLastRun, startRecordingRuns } from '../retention/last-run.ts'
 import type { Removed } from '../retention/retention.ts'
-import { readBacklog, readDatabaseSize } from './backlog-queries.ts'
+import { readBacklog, readDatabaseSize, type Backlog } from './backlog-queries.ts'
+import { countProcesses } from './process-store.ts'
 
 const READ_SECONDS = 60
 
+interface StorageMetricSettings {
+  readonly db: Database
+  readonly clock: Clock
+  /** Whether the address of the database names several hosts. */
+  readonly hasSeveralDatabaseHosts: boolean
+}
+
 /** Metrics of stored data. Bounded queries read them once a minute; scraping queries nothing. */
-export function createStorageMetrics(registry: Registry, { db, clock }: { db: Database; clock: Clock }) {
-  const gauge = (name: string, help: string) => new Gauge({ name, help, registers: [registry] })
+export function createStorageMetrics(registry: Registry, settings: StorageMetricSettings) {
+  const { db, clock, hasSeveralDatabaseHosts } = settings
+  const gauge = <Label extends string = never>(name: string, help: string, labelNames: Label[] = []) =>
+    new Gauge({ name, help, labelNames, registers: [registry] })
   const size = gauge('aex_database_size_bytes', 'Size of the database, read once a minute')
   const pending = gauge(
     'aex_deliveries_pending',
     'Deliveries without a result, at most 10000, read once a minute',
   )
+  const oldestDue = gauge(
+    'aex_delivery_oldest_due_seconds',
+    'How long the oldest due delivery has waited, by what it waits for (worker, endpoint), read once a minute',
+    ['waits_for'],
+  )
+  const processes = gauge('aex_processes', 'Live processes of the exchange by role, read once a minute', [
+    'role',
+  ])
+  const replication = gauge(
+    'aex_database_replication',
+    '1 for the state of replication: none, asynchronous, synchronous; read once a minute',
+    ['state'],
+  )
+  const unsafe = gauge(
+    'aex_database_failover_unsafe',
+    '1 while a failover of the database may lose accepted packages, read once a minute',
+  )
   const retainedAt = gauge(
     'aex_retention_timestamp_seconds',
-    'When this process last removed expired rows, or found none; 0 before that',
+    'When a process last removed expired rows, or found none; read once a minute',
   )
   const removed = new Counter({
     name: 'aex_retention_removed_total',
@@ -30,19 +61,35 @@ export function createStorageMetrics(registry: Registry, { db, clock }: { db: Da
     everySeconds: READ_SECONDS,
     atStart: true,
     async run() {
-      const [bytes, backlog] = await Promise.all([readDatabaseSize(db), readBacklog(db, clock.now())])
+      const now = clock.now()
+      await startRecordingRuns(db, now)
+      const [bytes, backlog, running, state, lastRun = now] = await Promise.all([
+        readDatabaseSize(db),
+        readBacklog(db, now),
+        countProcesses(db, secondsAfter(now, -ALIVE_SECONDS)),
+        readReplication(db),
+        readLastRun(db),
+      ])
       size.set(bytes)
       pending.set(backlog.pending)
+      for (const [waits_for, seconds] of Object.entries(waitsOf(backlog, now)))
+        oldestDue.set({ waits_for }, seconds)
+      for (const role of ROLES) processes.set({ role }, running.get(role) ?? 0)
+      for (const each of REPLICATIONS) replication.set({ state: each }, each === state ? 1 : 0)
+      unsafe.set(mayFailoverLose(state, hasSeveralDatabaseHosts) ? 1 : 0)
+      retainedAt.set(Date.parse(lastRun) / 1_000)
     },
   }
   return {
     task,
-    /** Leaves the timestamp where another process does the work. */
     onRetention(counts: Removed): Removed {
-      const kinds = Object.entries(counts)
-      for (const [kind, count] of kinds) removed.inc({ kind }, count)
-      if (kinds.length > 0) retainedAt.set(Date.parse(clock.now()) / 1_000)
+      for (const [kind, count] of Object.entries(counts)) removed.inc({ kind }, count)
       return counts
     },
   }
+}
+
+function waitsOf({ waits_for_worker_since, waits_for_endpoint_since }: Backlog, now: string) {
+  const since = (time: string | null) => (time === null ? 0 : secondsBetween(time, now))
+  return { worker: since(waits_for_worker_since), endpoint: since(waits_for_endpoint_since) }
 }

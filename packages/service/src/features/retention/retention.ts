@@ -8,6 +8,7 @@ import { addUsage } from '../organizations/usage-store.ts'
 import { removeActivity } from '../overview/activity-store.ts'
 import { removeOldProcesses } from '../overview/process-store.ts'
 import { dropRetired } from './drop-retired.ts'
+import { recordRun } from './last-run.ts'
 import { ATTEMPTS, CONTENTS, loosePartitions } from './partitioned-tables.ts'
 import { inOneStep, STEP_ROWS, type Step, type Task } from './retention-step.ts'
 import { retirePartitions } from './retire-partitions.ts'
@@ -65,6 +66,7 @@ export async function removeExpired(
       if (!done?.hasMore) left.delete(name)
     }
   }
+  if (Object.keys(removed).length > 0) await recordRun(db, now)
   return removed
 }
 

@@ -4,7 +4,7 @@ import { input, read, type Route } from '../route.ts'
 
 /** Whether the exchange is healthy, and why not. */
 export const readOverviewRoute = read('/overview', input({}), ({ context, now }, db) =>
-  readOverview(db, context.profile, now),
+  readOverview(db, context, now),
 )
 
 export const overviewRoutes: readonly Route[] = [readOverviewRoute]
