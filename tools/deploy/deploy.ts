@@ -4,7 +4,15 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createReport } from '../outside/report.ts'
-import { compareMetrics, lintChart, lintCompose, lintContainerfile, lintRules, lintUnit } from './lint.ts'
+import {
+  compareLabels,
+  compareMetrics,
+  lintChart,
+  lintCompose,
+  lintContainerfile,
+  lintRules,
+  lintUnit,
+} from './lint.ts'
 import { startImage } from './start-image.ts'
 
 const report = createReport()
@@ -15,6 +23,7 @@ process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
 await report.step('systemd-analyze', 'the unit', lintUnit)
 await report.step('promtool', 'alert rules', lintRules)
 await report.step('metrics', 'named by rules and dashboard', compareMetrics)
+await report.step('labels', 'used by rules and dashboard', compareLabels)
 await report.step('hadolint', 'the Containerfile', lintContainerfile)
 await report.step('helm', 'the chart', () => lintChart(folder))
 await report.step('compose-go', 'the compose file', lintCompose)

