@@ -102,16 +102,29 @@ export async function lintChart(folder: string): Promise<string> {
     [],
     ['--set', 'profileConfigMap=profile,settings.AEX_WORKERS=2'],
     ['--set', 'networkPolicy.enabled=false'],
-    ['--set', 'networkPolicy.collectorPort=4318'],
+    ['--set', 'networkPolicy.egressPorts={443,8443,25}'],
+    ['--set', 'api.preStopSeconds=0'],
   ]
   for (const [index, values] of variants.entries()) {
     const rendered = join(folder, `chart-${index}.yaml`)
     const args = ['template', 'exchange', chart, '--kube-version', KUBERNETES[0] ?? '', ...values]
-    writeFileSync(rendered, await mustRun(helm, args, { limitMs: LIMIT_MS }))
+    const text = await mustRun(helm, args, { limitMs: LIMIT_MS })
+    if (values.length === 0) requireDefaults(text)
+    writeFileSync(rendered, text)
     for (const version of KUBERNETES)
       await mustRun(validate, ['--strict', '-k', version, rendered], { limitMs: LIMIT_MS })
   }
   return `helm renders ${variants.length} variants; valid for Kubernetes ${KUBERNETES.join(' and ')}`
+}
+
+/** What the API pod of the default values needs: a pause before SIGTERM, and that it creates no operator. */
+function requireDefaults(rendered: string): void {
+  const api = rendered.split(/^---$/mu).find((part) => part.includes('kind: Deployment')) ?? ''
+  const pause = Number(/setTimeout\(\(\) => \{\}, (\d+)\)/u.exec(api)?.[1] ?? 0) / 1_000
+  const grace = Number(/terminationGracePeriodSeconds: (\d+)/u.exec(api)?.[1] ?? 0)
+  if (pause < 5 || grace < pause + 60) throw new Error(`an API pod pauses ${pause} s of ${grace} s`)
+  if (!/AEX_FIRST_OPERATOR, value: "false"/u.test(api))
+    throw new Error('an API pod would create the first operator')
 }
 
 export async function lintCompose(): Promise<string> {

@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process'
-import { chmodSync, chownSync, mkdtempSync, readFileSync } from 'node:fs'
+import { chmodSync, chownSync, existsSync, mkdtempSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { emptyTestDatabase, freePorts } from '@agent-exchange/testkit'
@@ -25,6 +25,7 @@ export async function startImage(folder: string): Promise<string> {
     cwd: ROOT,
     limitMs: ASSEMBLE_MS,
   })
+  requireDocumentation(content)
   const image = readContainerfile(readFileSync(join(ROOT, 'deploy/container/Containerfile'), 'utf8'))
   const [user = '', group = ''] = image.user.split(':')
   const data = mkdtempSync(join(folder, 'volume-'))
@@ -78,6 +79,14 @@ export async function startImage(folder: string): Promise<string> {
   } finally {
     child.kill('SIGKILL')
   }
+}
+
+/** The systemd unit names a file of the assembled folder. */
+function requireDocumentation(content: string): void {
+  const unit = readFileSync(join(ROOT, 'deploy/systemd/agent-exchange@.service'), 'utf8')
+  const [, file = ''] = /^Documentation=file:\/opt\/agent-exchange\/(.+)$/mu.exec(unit) ?? []
+  if (file === '' || !existsSync(join(content, file)))
+    throw new Error(`the unit documents ${file || 'nothing'}, which is not assembled`)
 }
 
 /** bwrap does not forward signals: the exchange is its grandchild. */

@@ -163,7 +163,7 @@ async function startListeners(
   }
   const logKeys = await openLog(db, context, platformKeys)
   const operatorTokenFile = join(config.dataDirectory, 'operator-token')
-  await ensureFirstOperator(db, operatorTokenFile, { clock })
+  if (config.createsFirstOperator) await ensureFirstOperator(db, operatorTokenFile, { clock })
   const counters = countActivity(activity)
   const connections = connectionRules(config, log)
   const bodies = createBodyBudget(profile)

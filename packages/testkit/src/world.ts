@@ -123,6 +123,7 @@ function configOf({ profile, config = {} }: WorldOptions, place: Place): Config 
     // No delivery by default; tests of delivery set `role: 'all'`.
     role: 'api',
     workers: 1,
+    createsFirstOperator: true,
     masterKey: place.masterKey,
     smtp: undefined,
     logLevel: 'info',

@@ -22,7 +22,7 @@ metadata:
     prometheus.io/port: "8081"
 spec:
   automountServiceAccountToken: false
-  terminationGracePeriodSeconds: 60
+  terminationGracePeriodSeconds: {{ add 60 (ternary .root.Values.api.preStopSeconds 0 (eq .role "api")) }}
   securityContext:
     runAsNonRoot: true
     runAsUser: 10001
@@ -48,6 +48,10 @@ spec:
         - secretRef: { name: {{ .root.Values.secretName }} }
       env:
         - { name: AEX_ROLE, value: {{ .role }} }
+        {{- if eq .role "api" }}
+        # Its volume is temporary: the token of the first operator must be on the volume of a worker.
+        - { name: AEX_FIRST_OPERATOR, value: "false" }
+        {{- end }}
         - { name: AEX_PUBLIC_URL, value: {{ .root.Values.publicUrl | quote }} }
         - { name: AEX_OPERATOR_HOST, value: 0.0.0.0 }
         - { name: AEX_TLS_CERT, value: /run/tls/tls.crt }
@@ -61,6 +65,12 @@ spec:
       ports:
         - { name: agents, containerPort: 8080 }
         - { name: operators, containerPort: 8081 }
+      {{- if and (eq .role "api") .root.Values.api.preStopSeconds }}
+      # Until no proxy sends new connections to the pod. The action `sleep` needs Kubernetes 1.30.
+      lifecycle:
+        preStop:
+          exec: { command: [node, -e, "setTimeout(() => {}, {{ mul .root.Values.api.preStopSeconds 1000 }})"] }
+      {{- end }}
       startupProbe:
         httpGet: { path: /healthz, port: operators, scheme: HTTPS }
         periodSeconds: 2

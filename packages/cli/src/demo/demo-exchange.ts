@@ -54,6 +54,7 @@ export async function startDemoExchange(folder: string, receiverCa: string): Pro
         webhook: { ca: receiverCa, allowPrivate: true },
         role: 'all',
         workers: 1,
+        createsFirstOperator: true,
         masterKey: crypto.getRandomValues(new Uint8Array(32)),
         smtp: undefined,
         logLevel: 'info',

@@ -42,6 +42,8 @@ export interface Config {
   readonly webhook: WebhookConfig
   readonly role: Role
   readonly workers: number
+  /** Whether this process may create the first operator. Its token is then in the data directory of this process. */
+  readonly createsFirstOperator: boolean
   /** 32 bytes. Undefined: `withMasterKey` reads or generates the one in the data directory. */
   readonly masterKey: Uint8Array | undefined
   /** Also accepted until the master key has been rotated. */

@@ -54,6 +54,7 @@ test('an empty environment gives the documented defaults', () => {
     webhook: { ca: undefined, allowPrivate: false },
     role: 'all',
     workers: 1,
+    createsFirstOperator: true,
     masterKey: undefined,
     smtp: undefined,
     logLevel: 'info',
@@ -86,6 +87,7 @@ test('every variable is read, including the files that it names', () => {
     AEX_WEBHOOK_ALLOW_PRIVATE: 'true',
     AEX_ROLE: 'api',
     AEX_WORKERS: '4',
+    AEX_FIRST_OPERATOR: 'false',
     AEX_MASTER_KEY: MASTER_KEY,
     DATABASE_URL: 'postgres://u:p@a.example:5432,b.example:5433/exchange?target_session_attrs=read-write',
     AEX_DATABASE_READ_URL: 'postgres://u:p@c.example/exchange',
@@ -119,8 +121,8 @@ test('every variable is read, including the files that it names', () => {
   assert.equal(config.profile['O-15'].maximum_limit, 200)
   assert.deepEqual(config.webhook, { ca: first.certificate, caFile: cert, allowPrivate: true })
   assert.deepEqual(
-    [config.role, config.workers, config.masterKey?.length, config.smtp?.from],
-    ['api', 4, 32, 'Exchange <alerts@exchange.example>'],
+    [config.role, config.workers, config.createsFirstOperator, config.masterKey?.length, config.smtp?.from],
+    ['api', 4, false, 32, 'Exchange <alerts@exchange.example>'],
   )
 })
 

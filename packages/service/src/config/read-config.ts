@@ -67,6 +67,7 @@ export function readConfig(env: Environment): Config {
     },
     role: checked('AEX_ROLE', oneOf(ROLES)) ?? 'all',
     workers: checked('AEX_WORKERS', parseWorkers) ?? 1,
+    createsFirstOperator: checked('AEX_FIRST_OPERATOR', parseFlag) ?? true,
     ...readMasterKeys(settings),
     smtp: readSmtp(settings),
     logLevel: checked('AEX_LOG_LEVEL', oneOf(LOG_LEVELS)) ?? 'info',

@@ -30,6 +30,7 @@ export function showConfig(config: Config): { readonly name: VariableName; reado
     AEX_WEBHOOK_ALLOW_PRIVATE: String(webhook.allowPrivate),
     AEX_ROLE: config.role,
     AEX_WORKERS: String(config.workers),
+    AEX_FIRST_OPERATOR: String(config.createsFirstOperator),
     AEX_MASTER_KEY_FILE: config.masterKeyFile ?? 'none',
     AEX_MASTER_KEY_PREVIOUS: config.previousMasterKey ? 'set' : 'none',
     AEX_SMTP_URL: smtp ? hidePassword(smtp.url) : 'no mail',

@@ -114,6 +114,12 @@ export const VARIABLES = [
   { name: 'AEX_ROLE', meaning: 'what this process does: all, api or worker', default: 'all' },
   { name: 'AEX_WORKERS', meaning: 'API processes that share the port', default: '1' },
   {
+    name: 'AEX_FIRST_OPERATOR',
+    meaning:
+      'false: this process does not create the first operator, because its AEX_DATA_DIR, where the token would be, is temporary or out of reach',
+    default: 'true',
+  },
+  {
     name: 'AEX_MASTER_KEY',
     meaning: "encrypts the platform's private keys: 32 bytes as base64url or hex; required with DATABASE_URL",
     default: 'generated into AEX_DATA_DIR/master-key',

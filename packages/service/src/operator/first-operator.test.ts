@@ -3,7 +3,7 @@ import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promise
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
-import { testDatabase } from '@agent-exchange/testkit'
+import { startWorld, testDatabase } from '@agent-exchange/testkit'
 import { openDatabase } from '../db/database.ts'
 import { systemClock as clock } from '../kernel/clock.ts'
 import { ensureFirstOperator } from './first-operator.ts'
@@ -36,4 +36,14 @@ test('of many concurrent first starts one creates the operator, and only its own
   assert.equal((await readFile(file, 'utf8')).trim(), token)
   assert.deepEqual(await readdir(join(folder, 'data')), ['operator-token'])
   assert.equal((await db`select 1 from operator_log where action = 'operator.create'`).length, 1)
+})
+
+test('a process whose data directory is temporary leaves the first operator to another one', async () => {
+  await using world = await startWorld()
+  await world.sql`delete from operator`
+  const operators = async () => (await world.sql`select 1 from operator`).length
+  await using _api = await startWorld({ beside: world, config: { role: 'api', createsFirstOperator: false } })
+  assert.equal(await operators(), 0)
+  await using _worker = await startWorld({ beside: world, config: { role: 'worker' } })
+  assert.equal(await operators(), 1)
 })
