@@ -59,6 +59,7 @@ writeFileSync(
   run('npm', ['sbom', '--omit=dev', '--omit=optional', '--sbom-format=cyclonedx'], target),
 )
 cpSync(join(ROOT, 'deploy/container/health-check.js'), join(target, 'health-check.js'))
+for (const file of ['README.md', 'LICENSE']) cpSync(join(ROOT, file), join(target, file))
 console.log(`${published.length} packages in ${target}`)
 
 function copyPackage(folder: string, manifest: Manifest): void {
