@@ -1,7 +1,7 @@
 import { globSync } from 'node:fs'
 
 const TEST_FILES = [
-  'packages/*/src/**/*.test.ts',
+  'packages/*/{src,faults}/**/*.test.ts',
   'tools/**/*.test.ts',
   'interop/**/*.test.ts',
   'bench/**/*.test.ts',

@@ -18,20 +18,51 @@ const WARM_UP_DAYS = 12
 /** Sizes vary with autovacuum. */
 const MAXIMUM_GROWTH = 1.25
 
+/** Median of the p99 of each day: at most this many times larger in the last third, unless the difference is small. */
+const MAXIMUM_SLOWDOWN = 2
+/** Milliseconds. A busy machine causes differences of this size without any growth. */
+const SLOWDOWN_NOISE_MS = 25
+const TOO_SHORT = 'too few days to compare'
+
 /** The size of the tables that retention limits, in the last third compared with the third before it. */
 export function checkFlat(days: readonly Day[]): Check {
-  const steady = days.slice(WARM_UP_DAYS)
-  const third = Math.floor(steady.length / 3)
-  if (third < 3) return { passes: true, text: 'too few days to judge whether sizes are flat' }
-  const largest = (some: readonly Day[], member: 'limitedBytes' | 'p99') =>
-    Math.max(...some.map((day) => day[member]))
-  const [middle, last] = [steady.slice(third, 2 * third), steady.slice(-third)]
-  const growth = largest(last, 'limitedBytes') / largest(middle, 'limitedBytes')
-  const slower = largest(last, 'p99') / largest(middle, 'p99')
+  const thirds = thirdsOf(days)
+  if (!thirds) return { passes: true, text: `size: ${TOO_SHORT}` }
+  const largest = (some: readonly Day[]) => Math.max(...some.map(({ limitedBytes }) => limitedBytes))
+  const growth = largest(thirds.last) / largest(thirds.middle)
   return {
     passes: growth <= MAXIMUM_GROWTH,
-    text: `largest size of limited tables, last third to middle third: ${growth.toFixed(2)}; largest p99: ${slower.toFixed(2)}`,
+    text: `largest size of limited tables, last third to middle third: ${growth.toFixed(2)}, at most ${MAXIMUM_GROWTH}`,
   }
+}
+
+/** The time to accept a package, in the last third compared with the first one. Medians ignore single slow days. */
+export function checkLatency(days: readonly Day[]): Check {
+  const thirds = thirdsOf(days)
+  if (!thirds) return { passes: true, text: `p99: ${TOO_SHORT}` }
+  const [first, last] = [medianP99(thirds.first), medianP99(thirds.last)]
+  return {
+    passes: last <= first * MAXIMUM_SLOWDOWN || last - first <= SLOWDOWN_NOISE_MS,
+    text:
+      `median p99, last third to first third: ${last.toFixed(1)} ms to ${first.toFixed(1)} ms, ` +
+      `at most ${MAXIMUM_SLOWDOWN} times or ${SLOWDOWN_NOISE_MS} ms more`,
+  }
+}
+
+function thirdsOf(days: readonly Day[]) {
+  const steady = days.slice(WARM_UP_DAYS)
+  const third = Math.floor(steady.length / 3)
+  if (third < 3) return undefined
+  return {
+    first: steady.slice(0, third),
+    middle: steady.slice(third, 2 * third),
+    last: steady.slice(-third),
+  }
+}
+
+function medianP99(days: readonly Day[]): number {
+  const sorted = days.map(({ p99 }) => p99).toSorted((left, right) => left - right)
+  return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN
 }
 
 /** Expired data can neither be read over HTTP nor found in the tables. */

@@ -8,11 +8,12 @@ import { createProfile } from '@agent-exchange/protocol'
 import { deliveryWorld, freePorts } from '@agent-exchange/testkit'
 import { openDatabase } from '../src/db/database.ts'
 import { startEmbedded } from '../src/db/index.ts'
-import { checkFlat, checkGone, checkUsage } from './steady-checks.ts'
+import { checkFlat, checkGone, checkLatency, checkUsage } from './steady-checks.ts'
 import { maintain, runDay, type Day, type SteadyScene } from './steady-day.ts'
 import { plotDays } from './steady-plot.ts'
 
-const HELP = `Sends packages at a steady rate while simulated days pass; exits 1 if expired data stays or its size grows.
+const HELP = `Sends packages at a steady rate while simulated days pass; exits 1 if expired data stays, its
+size grows, or packages are accepted more and more slowly.
 
   npm run test:steady                              three minutes
   npm run test:steady -- --minutes 60              the whole hour
@@ -60,7 +61,12 @@ async function passes(): Promise<boolean> {
   console.log(`plot: ${options.plot}`)
   const now = scene.exchange.world.clock.now()
   await maintain(scene.db, scene.profile, now)
-  const checks = [checkFlat(days), await checkGone(scene, days, now), await checkUsage(scene)]
+  const checks = [
+    checkFlat(days),
+    checkLatency(days),
+    await checkGone(scene, days, now),
+    await checkUsage(scene),
+  ]
   for (const { passes: isGood, text } of checks) console.log(`${isGood ? '✔' : '✖'} ${text}`)
   return checks.every((check) => check.passes)
 }

@@ -1,0 +1,37 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { checkFlat, checkLatency } from './steady-checks.ts'
+import type { Day } from './steady-day.ts'
+
+/** The first 12 days are the warm-up, followed by three thirds of six days. */
+const daysOf = (change: (index: number) => Partial<Day>): Day[] =>
+  Array.from({ length: 30 }, (_, index) => ({
+    number: index + 1,
+    sent: 60,
+    p50: 10,
+    p99: 20,
+    limitedBytes: 1_000_000,
+    evidenceBytes: 1_000_000,
+    partitions: 10,
+    dropped: 1,
+    ...change(index),
+  }))
+
+test('a p99 that grows with the data fails', () => {
+  const check = checkLatency(daysOf((index) => ({ p99: index < 12 ? 20 : 20 + 6 * (index - 12) })))
+  assert.equal(check.passes, false, check.text)
+  assert.match(check.text, /110\.0 ms to 38\.0 ms/u)
+})
+
+test('single slow days, a slow warm-up and the noise of small values do not fail', () => {
+  const slowDays = new Set([13, 25, 28])
+  assert.ok(checkLatency(daysOf((index) => ({ p99: slowDays.has(index) ? 900 : 20 }))).passes)
+  assert.ok(checkLatency(daysOf((index) => ({ p99: index < 12 ? 500 : 20 }))).passes)
+  assert.ok(checkLatency(daysOf((index) => ({ p99: index < 18 ? 8 : 30 }))).passes)
+  assert.ok(checkLatency(daysOf(() => ({})).slice(0, 15)).passes, 'too short a run')
+})
+
+test('limited tables that grow after the warm-up fail', () => {
+  assert.ok(checkFlat(daysOf((index) => ({ limitedBytes: index < 12 ? index * 1e5 : 1e6 }))).passes)
+  assert.equal(checkFlat(daysOf((index) => ({ limitedBytes: index * 1e6 }))).passes, false)
+})
