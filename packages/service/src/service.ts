@@ -105,7 +105,10 @@ async function startListeners(
   const activity = createActivity(clock)
   /** The listeners are made after their certificate is first reported. */
   const listeners: { reload?: CertificateReload | undefined } = {}
-  const tls = () => listeners.reload?.used() ?? config.tls
+  const tls = () => {
+    const used = listeners.reload?.used() ?? config.tls
+    return { certificate: used?.certificate, clientCa: used?.clientCa ?? forwardedClientCa.ca() }
+  }
   const databaseFolder = config.databaseUrl === undefined ? config.dataDirectory : undefined
   const metrics = createMetrics()
   const databaseMetrics = createDatabaseMetrics(metrics.registry, {
