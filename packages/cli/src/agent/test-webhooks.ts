@@ -4,6 +4,7 @@ import { generateKeyPair, importPrivateJwk, parseStrictJson, signWebhook } from 
 import { validatorFor, type NotificationEnvelope } from '@agent-exchange/protocol'
 import { createWebhookHandler, MemoryInbox, type WebhookHandler } from '@agent-exchange/sdk'
 import { CommandFailure } from '../failure.ts'
+import { folderStep } from './next-step.ts'
 
 /**
  * Test webhooks: `listen --test` makes a key for its own lifetime, and `trigger` signs with it. The receiver of a real
@@ -26,6 +27,7 @@ const testKey = validatorFor<TestKey>(
   'CLI',
 )
 const OWNER_ONLY = 0o600
+const listenStep = (dir: string) => folderStep({ dir }, 'listen', '--test')
 const fileIn = (dir: string) => join(dir, 'test-webhook-key.json')
 
 export interface TestReceiverOptions {
@@ -92,7 +94,7 @@ export async function sendTestWebhook({ dir, event, forge }: TestDelivery): Prom
     body,
     redirect: 'manual',
   }).catch(() => {
-    throw new CommandFailure(`Nothing answers at ${url}. Start it again: aex agent listen --test`)
+    throw new CommandFailure(`Nothing answers at ${url}. Start it again: ${listenStep(dir)}`)
   })
   await answer.body?.cancel()
   return answer.status
@@ -104,9 +106,9 @@ function readKey(dir: string): TestKey {
     content = parseStrictJson(readFileSync(fileIn(dir), 'utf8'))
   } catch {
     throw new CommandFailure(
-      'No listener waits for test events. Start one in another terminal: aex agent listen --test',
+      `No listener waits for test events. Start one in another terminal: ${listenStep(dir)}`,
     )
   }
   if (testKey.accepts(content)) return content
-  throw new CommandFailure(`${fileIn(dir)} is damaged. Start the listener again: aex agent listen --test`)
+  throw new CommandFailure(`${fileIn(dir)} is damaged. Start the listener again: ${listenStep(dir)}`)
 }

@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { request } from 'node:https'
 import type { Receiver } from '@agent-exchange/sdk'
+import { aexStep } from '../next-step.ts'
 
 const ANSWER_MS = 5_000
 /** The receiver's status for any method but POST. */
@@ -31,7 +32,7 @@ export function arrivalWatch(): (receiver: Receiver) => Promise<void> {
     const { lastWebhookAt } = await receiver.status()
     const sentence =
       lastWebhookAt === undefined
-        ? 'No webhook has arrived yet; this event came by polling instead. The operator can see why: aex delivery list'
+        ? `No webhook has arrived yet; this event came by polling instead. The operator can see why: ${aexStep('delivery', 'list')}`
         : 'Webhooks arrive.'
     if (said.has(sentence)) return
     said.add(sentence)

@@ -3,6 +3,7 @@ import { withMasterKey, type Config } from '@agent-exchange/service/config'
 import { backUp, hasDatabase } from '@agent-exchange/service/database'
 import { Command } from 'commander'
 import { CommandFailure } from '../failure.ts'
+import { aexStep, shellQuoted } from '../next-step.ts'
 import { asFailure, configOf } from '../service-failure.ts'
 import { backupVerifyCommand } from './backup-verify.ts'
 
@@ -33,7 +34,7 @@ export function backupCommand(): Command {
       const { made_at, master_key_fingerprint, with_keys } = manifest
       const report = { folder: resolve(folder), made_at, files: manifest.files.length, bytes, with_keys }
       if (options.json) console.log(JSON.stringify({ ...report, master_key_fingerprint }, undefined, 2))
-      else print(report, master_key_fingerprint)
+      else print(report, master_key_fingerprint, config)
     })
 }
 
@@ -64,6 +65,7 @@ async function run(config: Config, to: string, withKeys: boolean) {
 function print(
   report: { folder: string; files: number; bytes: number; with_keys: boolean },
   key: string,
+  { dataDirectory }: Config,
 ): void {
   const size = (report.bytes / 1_048_576).toFixed(1)
   console.log(`Backed up ${report.files} files, ${size} MB, into ${report.folder}`)
@@ -72,5 +74,14 @@ function print(
       ? 'The master key and the operator token are in it: guard it like them.'
       : `Not in it: the master key (fingerprint ${key}). Without that key the backup cannot be used.`,
   )
-  console.log(`Restore it with: aex restore ${report.folder}`)
+  console.log(`Verify it: ${embeddedStep(dataDirectory, 'backup', 'verify', report.folder)}`)
+  console.log(
+    `Restore it, with the service stopped: ${embeddedStep(dataDirectory, 'restore', report.folder)}`,
+  )
+}
+
+/** A command to paste that uses the same data folder. */
+export function embeddedStep(dataDirectory: string, ...words: readonly string[]): string {
+  const setting = dataDirectory === resolve('data') ? '' : `AEX_DATA_DIR=${shellQuoted(dataDirectory)} `
+  return setting + aexStep(...words)
 }

@@ -1,6 +1,7 @@
 import { closeSync, existsSync, openSync, rmSync, writeFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { Command, Option } from 'commander'
+import { demoDirections } from '../demo/demo-directions.ts'
 import type { Demo } from '../demo/run-demo.ts'
 import { createTimeline, type Timeline } from '../demo/timeline.ts'
 import { CommandFailure } from '../failure.ts'
@@ -86,7 +87,7 @@ async function demo({ transport, mcp, report, keep }: DemoCommandOptions): Promi
     if (report !== undefined) save(report, ended.page)
     if (!keep) console.log(suggestions(report, mcp))
     if (keep) {
-      console.log(directions(ended, await tokenOf(ended)))
+      console.log(demoDirections(ended, await tokenOf(ended)))
       await interrupted
       console.error('\nStopping; everything is removed.')
     }
@@ -137,7 +138,7 @@ function suggestions(report: string | undefined, mcp = false): string {
     [`${aex} demo${mcp ? ' --mcp' : ''} --keep`, 'the same, left running to look around'],
     ...(mcp
       ? [[`${aex} agent mcp --help`, 'your own model; see docs/mcp.md']]
-      : [[`${aex} demo --mcp`, 'the same by two language models, scripted']]),
+      : [[`${aex} demo --mcp`, 'the same by two scripted MCP clients']]),
     ...(report === undefined ? [[`${aex} demo --report demo.html`, 'the story as a page']] : []),
     ...(isInstalled(SIMULATOR) ? [[`${aex} demo --transport ds_x`, 'through two simulated connectors']] : []),
     [`${aex} serve`, 'your own exchange; see docs/quickstart.md'],
@@ -167,36 +168,4 @@ function save(file: string, page: string): void {
 
 function tokenOf({ agents }: Demo): Promise<string> {
   return agents.manufacturer.token()
-}
-
-function directions({ exchange, agents, told, deskLink }: Demo, token: string): string {
-  const { manufacturer, supplier } = agents
-  const get = (path: string) =>
-    `  curl -sS -H "Authorization: Bearer $TOKEN" -H "X-Correlation-ID: try" ${exchange.url}${path}`
-  return `
-Still running. In another terminal, as the carmaker's agent (the token lives for five minutes):
-  TOKEN=${token}
-${get(`/v1/threads/${told.threadId}`)}
-${get(`/v1/directory/agents/${supplier.identity.agentId}/keys`)}
-${get('/v1/notifications')}
-${get(`/v1/audit/packages/${told.packageIds[0]}`)}
-
-With the command line, as either agent:
-  aex agent thread ${told.threadId} --dir ${manufacturer.folder.folder}
-  aex agent token --dir ${supplier.folder.folder}
-${deskLink ? deskDirections(deskLink(), manufacturer.folder.folder) : ''}
-As the operator:
-  AEX_OPERATOR_URL=${exchange.operatorUrl} AEX_OPERATOR_TOKEN=${exchange.operatorToken} aex delivery list
-
-API reference: ${exchange.url}/docs     Ctrl-C stops it and removes everything.`
-}
-
-function deskDirections(link: string, folder: string): string {
-  return `
-As the person at the carmaker's desk (the link works once, within ten minutes):
-  ${link}
-
-With a language model of your own, the MCP server of the carmaker:
-  aex agent mcp --dir ${folder}
-`
 }

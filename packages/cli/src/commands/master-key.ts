@@ -3,6 +3,7 @@ import { fingerprint, masterKeyFile, readMasterKeyFile, SettingError } from '@ag
 import type { Command } from 'commander'
 import { CommandFailure } from '../failure.ts'
 import { newMasterKey, writeMasterKeyFile } from '../master-key-file.ts'
+import { aexStep } from '../next-step.ts'
 import { configOf } from '../service-failure.ts'
 import { change, read, type Answer } from './operator/operator-api.ts'
 import {
@@ -94,7 +95,7 @@ function keyFile(): string {
   if (config.masterKeyFile !== undefined) return config.masterKeyFile
   if (config.masterKey === undefined) return masterKeyFile(config.dataDirectory)
   throw new CommandFailure(
-    'The master key is set by AEX_MASTER_KEY, so no file can be changed. Follow the steps of aex master-key rotate --help.',
+    `The master key is set by AEX_MASTER_KEY, so no file can be changed. Follow the steps of: ${aexStep('master-key', 'rotate', '--help')}`,
   )
 }
 
@@ -130,7 +131,7 @@ async function waitForProcesses(next: string): Promise<void> {
     await sleep(POLL_MS)
   }
   throw new CommandFailure(
-    'Some processes have not read the new key: aex master-key status names them. ' +
+    `Some processes have not read the new key. See which: ${aexStep('master-key', 'status')}\n` +
       'Both keys are in the file, so nothing is lost: run the command again.',
   )
 }

@@ -5,7 +5,7 @@ import { restore, type Restored } from '@agent-exchange/service/database'
 import { Command } from 'commander'
 import { CommandFailure } from '../failure.ts'
 import { asFailure } from '../service-failure.ts'
-import { embeddedConfig } from './backup.ts'
+import { embeddedConfig, embeddedStep } from './backup.ts'
 
 const EXAMPLES = `
 Every file is checked before anything is replaced, and the database is started once to see that it recovers.
@@ -38,7 +38,7 @@ export function restoreCommand(): Command {
         master_key: key,
       }
       if (options.json) console.log(JSON.stringify(report, undefined, 2))
-      else print(report, masterKeyFile(dataDirectory), manifest.master_key_fingerprint)
+      else print(report, dataDirectory, manifest.master_key_fingerprint)
     })
 }
 
@@ -87,11 +87,12 @@ function keyState(config: Config, { manifest }: Restored): 'matches' | 'missing'
   return keys.map(fingerprint).includes(manifest.master_key_fingerprint) ? 'matches' : 'differs'
 }
 
-function print(report: Record<string, string | undefined>, file: string, key: string): void {
-  console.log(`Restored the backup of ${report['made_at']} into ${report['data_folder']}: it starts.`)
-  if (report['master_key'] === 'matches') return console.log('Start the service with: aex serve')
+function print(report: Record<string, string | undefined>, dataFolder: string, key: string): void {
+  console.log(`Restored the backup of ${report['made_at']} into ${dataFolder}: it starts.`)
+  if (report['master_key'] === 'matches')
+    return console.log(`Start the service with: ${embeddedStep(dataFolder, 'serve')}`)
   console.log(
     `The master key ${report['master_key'] === 'missing' ? 'is missing' : 'differs from that of the backup'}. ` +
-      `Before you start the service, put the key with fingerprint ${key} into ${file}, or set AEX_MASTER_KEY to it.`,
+      `Before you start the service, put the key with fingerprint ${key} into ${masterKeyFile(dataFolder)}, or set AEX_MASTER_KEY to it.`,
   )
 }

@@ -79,6 +79,24 @@ test('what was set for one command alone is in the next step that it prints', as
   assert.ok((await fails('agent', 'token', '--dir', none)).includes(made))
 })
 
+test('a failure without its counterpart names the command that starts it, in the same folder', async () => {
+  const dir = folder.path('the planner')
+  const listen = `npx aex agent listen --test --dir '${dir}'`
+  assert.ok((await fails('agent', 'trigger', 'package.accepted', '--dir', dir)).includes(listen))
+  const env = { AEX_OPERATOR_URL: 'http://127.0.0.1:9', AEX_OPERATOR_TOKEN: 'x'.repeat(43) }
+  const { stderr } = await aexAt({ env }, 'status')
+  assert.match(stderr, /Start it with npx aex serve, or set AEX_OPERATOR_URL/u)
+})
+
+test('the developer who gets an invitation pastes the printed command', async () => {
+  const { body } = await world.operate('POST', '/operators', { name: 'inviter' })
+  const env = { AEX_OPERATOR_URL: world.operatorUrl, AEX_OPERATOR_TOKEN: String(body['token']) }
+  await aexAt({ env }, 'org', 'create', 'org_invited', '--name', 'Invited')
+  const made = await aexAt({ env }, 'invite', 'create', '--org', 'org_invited')
+  const step = pasted(made.stderr).map((word) => (word === 'INVITATION' ? made.stdout.trim() : word))
+  assert.match(await succeeds(...step, '--dir', folder.path('invited')), /of org_invited has joined/u)
+})
+
 test('a variable with a slip in its name is named, and one of the service is not', async () => {
   const dir = folder.path('other')
   const env = { AEX_CLIENTID: 'x', AEX_PORT: '1', AEX_SOMETHING_ELSE: 'y', AEX_CA: undefined }

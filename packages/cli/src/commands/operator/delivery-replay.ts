@@ -1,5 +1,6 @@
 import { InvalidArgumentError, Option, type Command } from 'commander'
 import { CommandFailure } from '../../failure.ts'
+import { aexStep } from '../../next-step.ts'
 import { change, pathOf, read } from './operator-api.ts'
 import { operatorCommand, organizationOption, show, type OutputOptions } from './operator-command.ts'
 import { replayInSteps } from './replay-in-steps.ts'
@@ -90,7 +91,8 @@ function printPreview(endpoints: readonly EndpointCount[], total: number, more: 
   console.log(`\n${total}${more ? ' or more' : ''} can be replayed.`)
   for (const { webhook_endpoint_id: id, status, count } of endpoints) {
     if (status === 'disabled') {
-      console.log(`${count} cannot: ${id} is disabled. aex endpoint enable ${id} --replay --reason TEXT`)
+      const step = aexStep('endpoint', 'enable', id, '--replay', '--reason', 'TEXT')
+      console.log(`${count} cannot: ${id} is disabled. Enable it: ${step}`)
     } else if (status === 'deleted') console.log(`${count} cannot: ${id} was deleted.`)
   }
 }

@@ -1,5 +1,6 @@
 import { Option, type Command } from 'commander'
 import { CommandFailure } from '../../failure.ts'
+import { aexStep } from '../../next-step.ts'
 import { change, pathOf, read, type Answer } from './operator-api.ts'
 import {
   group,
@@ -64,7 +65,7 @@ function enableCommand(): Command {
       show({ ...enabled, ...(replayed !== undefined && { replayed }) }, { json: json ?? false })
       if (!replay && missed > 0) {
         console.error(
-          `It missed ${missed} while it was disabled. To send them: aex endpoint enable ${id} --replay --reason TEXT`,
+          `It missed ${missed} while it was disabled. To send them: ${aexStep('endpoint', 'enable', id, '--replay', '--reason', 'TEXT')}`,
         )
       }
     })

@@ -1,4 +1,5 @@
 import { InvalidArgumentError, Option, type Command } from 'commander'
+import { aexStep } from '../../next-step.ts'
 import { visible } from '../../visible.ts'
 import { change, pathOf } from './operator-api.ts'
 import {
@@ -78,7 +79,7 @@ async function create({ org, agent, expires, json }: CreateOptions): Promise<voi
   console.log(visible(String(answer['invitation'])))
   console.error(`\nSend this to the developer of the agent, over a channel that you trust. It works once,`)
   console.error(`until ${visible(String(answer['expires_at']))}, and is not shown again. The developer runs:`)
-  console.error(`  aex agent join INVITATION`)
+  console.error(`  ${aexStep('agent', 'join', 'INVITATION')}`)
 }
 
 function seconds(text: string): number {

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { CommandFailure } from '../../failure.ts'
+import { aexStep } from '../../next-step.ts'
 
 /** Address and token of the operator API. */
 export interface OperatorAccess {
@@ -52,7 +53,7 @@ function tokenFrom(env: Environment): Pick<OperatorAccess, 'token' | 'tokenSourc
     if (error instanceof CommandFailure) throw error
     throw new CommandFailure(
       `There is no operator token: AEX_OPERATOR_TOKEN is not set and ${file} cannot be read.\n` +
-        'The service writes that file at its first start (aex serve). Run this where the service runs, set ' +
+        `The service writes that file at its first start (${aexStep('serve')}). Run this where the service runs, set ` +
         'AEX_DATA_DIR to its data folder, or set AEX_OPERATOR_TOKEN.',
     )
   }
@@ -61,5 +62,5 @@ function tokenFrom(env: Environment): Pick<OperatorAccess, 'token' | 'tokenSourc
 function usable(text: string, source: string): string {
   const token = text.trim()
   if (/^[\x21-\x7e]{1,256}$/.test(token)) return token
-  throw new CommandFailure(`What ${source} holds is no operator token.`)
+  throw new CommandFailure(`The content of ${source} is not an operator token.`)
 }

@@ -1,5 +1,6 @@
 import { MEDIA_TYPE, problems, type Failure, type ProblemDetails } from '@agent-exchange/protocol'
 import { CommandFailure } from '../../failure.ts'
+import { aexStep } from '../../next-step.ts'
 import { operatorAccess, type OperatorAccess } from './operator-access.ts'
 
 const BASE_PATH = '/operator/v1'
@@ -59,7 +60,7 @@ function unreachable(error: unknown, url: string): CommandFailure {
   }
   return new CommandFailure(
     `The exchange does not answer at ${url}${code ? ` (${code})` : ''}.\n` +
-      'Start it with aex serve (npm start in a checkout), or set AEX_OPERATOR_URL to where it runs.',
+      `Start it with ${aexStep('serve')}, or set AEX_OPERATOR_URL to where it runs.`,
   )
 }
 

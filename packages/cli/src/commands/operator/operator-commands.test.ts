@@ -343,7 +343,7 @@ test('what goes wrong is said in sentences, with exit code 1 and no stack', asyn
     [
       { ...clean, AEX_DATA_DIR: folder, AEX_OPERATOR_PORT: String(port) },
       new RegExp(
-        `does not answer at http://127\\.0\\.0\\.1:${port} \\(ECONNREFUSED\\)\\.\\nStart it with aex serve`,
+        `does not answer at http://127\\.0\\.0\\.1:${port} \\(ECONNREFUSED\\)\\.\\nStart it with npx aex serve`,
       ),
     ],
     [
@@ -351,7 +351,7 @@ test('what goes wrong is said in sentences, with exit code 1 and no stack', asyn
       /There is no operator token: .*none\/operator-token cannot be read/,
     ],
     [{ ...env, AEX_OPERATOR_TOKEN: 'wrong' }, /does not accept the operator token from AEX_OPERATOR_TOKEN/],
-    [{ ...env, AEX_OPERATOR_TOKEN: 'two words' }, /is no operator token/],
+    [{ ...env, AEX_OPERATOR_TOKEN: 'two words' }, /is not an operator token/],
     [{ ...env, AEX_OPERATOR_URL: 'http://exchange.example' }, /unencrypted/],
     [{ ...env, AEX_OPERATOR_URL: 'nonsense' }, /must be an http\(s\) address/],
   ]

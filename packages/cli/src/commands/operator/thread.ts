@@ -1,4 +1,5 @@
 import { Option, type Command } from 'commander'
+import { aexStep } from '../../next-step.ts'
 import { pathOf, read } from './operator-api.ts'
 import { group, operatorCommand, type OutputOptions } from './operator-command.ts'
 import { printTimeline } from './package.ts'
@@ -25,7 +26,8 @@ export function threadCommand(): Command {
         const { packages, next_cursor: next, has_more: hasMore, ...rest } = answer
         printTimeline(rest, {})
         console.log(`\nPackages\n${table(packages as readonly object[], COLUMNS)}`)
-        if (hasMore === true) console.error(`There are more: aex thread show ${id} --after ${String(next)}`)
+        if (hasMore === true)
+          console.error(`There are more: ${aexStep('thread', 'show', id, '--after', String(next))}`)
       }),
   ])
 }

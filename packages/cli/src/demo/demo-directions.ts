@@ -1,0 +1,39 @@
+import { folderStep } from '../agent/next-step.ts'
+import { aexStep } from '../next-step.ts'
+import type { Demo } from './run-demo.ts'
+
+type Kept = Pick<Demo, 'exchange' | 'agents' | 'told' | 'deskLink'>
+
+/** What can be tried while the demo is left running. */
+export function demoDirections({ exchange, agents, told, deskLink }: Kept, token: string): string {
+  const carmaker = { dir: agents.manufacturer.folder.folder }
+  const supplier = { dir: agents.supplier.folder.folder }
+  const get = (path: string) =>
+    `  curl -sS -H "Authorization: Bearer $TOKEN" -H "X-Correlation-ID: try" ${exchange.url}${path}`
+  return `
+Still running. In another terminal, as the carmaker's agent (the token lives for five minutes):
+  TOKEN=${token}
+${get(`/v1/threads/${told.threadId}`)}
+${get(`/v1/directory/agents/${agents.supplier.identity.agentId}/keys`)}
+${get('/v1/notifications')}
+${get(`/v1/audit/packages/${told.packageIds[0]}`)}
+
+With the command line, as either agent:
+  ${folderStep(carmaker, 'thread', told.threadId)}
+  ${folderStep(supplier, 'token')}
+${deskLink ? deskDirections(deskLink(), folderStep(carmaker, 'mcp')) : ''}
+As the operator:
+  AEX_OPERATOR_URL=${exchange.operatorUrl} AEX_OPERATOR_TOKEN=${exchange.operatorToken} ${aexStep('delivery', 'list')}
+
+API reference: ${exchange.url}/docs     Ctrl-C stops it and removes everything.`
+}
+
+function deskDirections(link: string, mcpStep: string): string {
+  return `
+As the person at the carmaker's desk (the link works once, within ten minutes):
+  ${link}
+
+With a language model of your own, the MCP server of the carmaker:
+  ${mcpStep}
+`
+}
