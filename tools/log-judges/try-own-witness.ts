@@ -12,7 +12,7 @@ import {
   SIGNATURE_TYPE,
 } from '@agent-exchange/log'
 import { freePorts } from '@agent-exchange/testkit'
-import { runAex } from '../../packages/cli/src/aex-process.ts'
+import { runAex } from '../../packages/cli/src/aex-process.fixture.ts'
 import { mustRun, run } from '../outside/programs.ts'
 import { requireAccepted } from './ask-torchwood.ts'
 import { answersAt, startJudge, type JudgeProcess } from './judge-processes.ts'

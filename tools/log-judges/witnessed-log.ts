@@ -9,7 +9,7 @@ import {
   type ReadTile,
 } from '@agent-exchange/log'
 import type { Organization } from '@agent-exchange/testkit'
-import { runAex } from '../../packages/cli/src/aex-process.ts'
+import { runAex } from '../../packages/cli/src/aex-process.fixture.ts'
 import { startExchange, type Exchange } from '../../packages/service/faults/exchange.ts'
 import type { Ledger } from '../../packages/service/faults/ledger.ts'
 import { killed } from '../../packages/service/faults/serve-process.ts'

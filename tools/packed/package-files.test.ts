@@ -2,7 +2,14 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { strayFiles } from './package-files.ts'
 
-const SOURCES = new Set(['index.ts', 'node/index.ts', 'faults/index.ts', 'a.test.ts', 'a.fixture.ts'])
+const SOURCES = new Set([
+  'index.ts',
+  'node/index.ts',
+  'faults/index.ts',
+  'a.test.ts',
+  'a.fixture.ts',
+  'a-fixture.ts',
+])
 
 test('compiled sources and the files of a package are published', () => {
   const files = [
@@ -21,6 +28,7 @@ test('test code, sources, trials, the simulator and left-over builds are found',
   const strays = [
     'dist/a.test.js',
     'dist/a.fixture.d.ts',
+    'dist/a-fixture.js',
     'src/index.ts',
     'faults/main.ts',
     'dist/faults/index.js',

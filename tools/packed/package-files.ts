@@ -2,7 +2,7 @@
 
 /** Files of a checkout that no user of a package needs: sources, tests, trials, the connector simulator. */
 const NOT_PUBLISHED =
-  /(?:^|\/)(?:src|test|tests|faults|real-edc|testkit)\/|\.(?:test|fixture)\.|simulator|(?:^|\/)faults\.|\.tsbuildinfo$/u
+  /(?:^|\/)(?:src|test|tests|faults|real-edc|testkit)\/|\.test\.|[.-]fixture\.|simulator|(?:^|\/)faults\.|\.tsbuildinfo$/u
 
 /** `dist/a/b.js`, its declaration and their maps all come from `src/a/b.ts`. */
 const COMPILED = /^dist\/(.+?)\.(?:d\.ts|js)(?:\.map)?$/u

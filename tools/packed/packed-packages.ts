@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
-import { globSync, readFileSync, readdirSync } from 'node:fs'
+import { globSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { ROOT } from '../repository/repository-files.ts'
 import { strayFiles } from './package-files.ts'
+import { isPublished, manifestOf } from './published-packages.ts'
 
 const run = promisify(execFile)
 
@@ -34,19 +35,4 @@ export async function packPackages(destination: string): Promise<Tarballs> {
     assert.deepEqual(strayFiles(packed, sources), [], `${name} holds files that no user of it needs`)
   }
   return tarballs
-}
-
-interface Manifest {
-  readonly name: string
-  readonly version: string
-  readonly private?: boolean
-}
-
-function manifestOf(folder: string): Manifest {
-  return JSON.parse(readFileSync(join(ROOT, 'packages', folder, 'package.json'), 'utf8')) as Manifest
-}
-
-function isPublished(folder: string): boolean {
-  const isPackage = globSync('package.json', { cwd: join(ROOT, 'packages', folder) }).length > 0
-  return isPackage && manifestOf(folder).private !== true
 }

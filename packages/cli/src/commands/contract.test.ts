@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { DEFAULT_PROFILE, openApiDocument } from '@agent-exchange/protocol'
 import { aexHere } from '../aex-here.fixture.ts'
-import { runAex } from '../aex-process.ts'
+import { runAex } from '../aex-process.fixture.ts'
 
 test('[API-02] aex openapi prints the document, with the address it is given', async () => {
   const plain = await aexHere('openapi')

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { listProcesses } from '@agent-exchange/testkit/process-list'
-import { runAex } from '../aex-process.ts'
+import { runAex } from '../aex-process.fixture.ts'
 
 const AEX = fileURLToPath(new URL('../../bin/aex.js', import.meta.url))
 

@@ -12,7 +12,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { freePorts } from '@agent-exchange/testkit/free-ports'
 import { commandOf, listProcesses } from '@agent-exchange/testkit/process-list'
 import { aexAt } from '../aex-here.fixture.ts'
-import { runAex } from '../aex-process.ts'
+import { runAex } from '../aex-process.fixture.ts'
 import { serveProcess } from '../serve-process.fixture.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'aex-serve-'))

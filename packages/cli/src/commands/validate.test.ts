@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { exampleObjects, OBJECT_TYPES } from '@agent-exchange/protocol'
 import { aexAt, aexHere } from '../aex-here.fixture.ts'
-import { runAex } from '../aex-process.ts'
+import { runAex } from '../aex-process.fixture.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'aex-validate-'))
 after(() => rmSync(folder, { recursive: true }))

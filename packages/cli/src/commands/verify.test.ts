@@ -5,7 +5,7 @@ import { formatVerifierKey, type CapsuleResult } from '@agent-exchange/log'
 import { connectFolder } from '@agent-exchange/sdk/node'
 import { capsuleOf, logSigner, POLICY, startWorld, TestLog } from '@agent-exchange/testkit'
 import { aexHere } from '../aex-here.fixture.ts'
-import { runAex } from '../aex-process.ts'
+import { runAex } from '../aex-process.fixture.ts'
 import { madeAgent, packageBetween, temporaryFolder } from './agent/agents.fixture.ts'
 
 const folder = temporaryFolder()

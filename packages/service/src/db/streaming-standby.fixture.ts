@@ -8,7 +8,7 @@ import { runServer } from './embedded/server-process.ts'
 import { serverSettings } from './embedded/settings.ts'
 import { makeSocketDirectory, removeSocketDirectory } from './embedded/socket-directory.ts'
 import { startEmbedded } from './embedded/start-embedded.ts'
-import { testFolder } from './embedded/test-folder.ts'
+import { testFolder } from './embedded/test-folder.fixture.ts'
 
 export interface StreamingPair extends AsyncDisposable {
   /** As the service connects. */

@@ -4,7 +4,7 @@ import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
 import { after, test } from 'node:test'
 import { problemDetails, validatorOf } from '@agent-exchange/protocol'
 import { startWorld } from '@agent-exchange/testkit'
-import { handMadeContext } from '../kernel/hand-made-call.ts'
+import { handMadeContext } from '../kernel/hand-made-call.fixture.ts'
 import { answerUnparsedRequest } from './problem-replies.ts'
 
 const world = await startWorld()

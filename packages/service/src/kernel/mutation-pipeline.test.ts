@@ -3,7 +3,7 @@ import { after, test } from 'node:test'
 import { testDatabase } from '@agent-exchange/testkit'
 import { openDatabase, type Transaction } from '../db/database.ts'
 import type { AnswerOf, BatchMutation, Call, Mutation } from './call.ts'
-import { handMadeCall } from './hand-made-call.ts'
+import { handMadeCall } from './hand-made-call.fixture.ts'
 import { createMutationPipeline } from './mutation-pipeline.ts'
 import { Problem } from './problem.ts'
 

@@ -5,7 +5,7 @@ import { after, test } from 'node:test'
 import { problemDetails, validatorOf } from '@agent-exchange/protocol'
 import { testDatabase, untilBlocked } from '@agent-exchange/testkit'
 import { openDatabase } from '../db/database.ts'
-import { addOperator, startOperatorPlane, type Answer } from './operator-fixture.ts'
+import { addOperator, startOperatorPlane, type Answer } from './operator.fixture.ts'
 
 const database = await testDatabase()
 const db = openDatabase({ target: database.url, maximumConnections: 8, applicationName: 'test' })

@@ -7,8 +7,8 @@ import { test } from 'node:test'
 import { testAuthority, testDatabase } from '@agent-exchange/testkit'
 import type { IncomingMessage } from 'node:http'
 import { openDatabase } from '../db/database.ts'
-import { handMadeContext } from '../kernel/hand-made-call.ts'
-import { UNLIMITED } from './operator-fixture.ts'
+import { handMadeContext } from '../kernel/hand-made-call.fixture.ts'
+import { UNLIMITED } from './operator.fixture.ts'
 import { createOperatorServer } from './server.ts'
 
 const notUsed = () => Promise.reject(new Error('not used in this test'))

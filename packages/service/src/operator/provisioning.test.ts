@@ -3,7 +3,7 @@ import { after, test } from 'node:test'
 import { generateKeyPair, verifySkillRelease } from '@agent-exchange/crypto'
 import { selfSignedCertificate, testDatabase } from '@agent-exchange/testkit'
 import { openDatabase } from '../db/database.ts'
-import { startOperatorPlane, type Answer } from './operator-fixture.ts'
+import { startOperatorPlane, type Answer } from './operator.fixture.ts'
 
 const database = await testDatabase()
 const db = openDatabase({ target: database.url, maximumConnections: 8, applicationName: 'test' })

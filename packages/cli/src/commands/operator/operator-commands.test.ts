@@ -9,7 +9,7 @@ import { after, test } from 'node:test'
 import { generateKeyPair } from '@agent-exchange/crypto'
 import { freePorts, selfSignedCertificate, startWorld, testAuthority } from '@agent-exchange/testkit'
 import { aexAt, aexHere as aex, documentOf as json } from '../../aex-here.fixture.ts'
-import { runAex } from '../../aex-process.ts'
+import { runAex } from '../../aex-process.fixture.ts'
 
 const world = await startWorld()
 const folder = await mkdtemp(join(tmpdir(), 'aex-cli-'))

@@ -18,7 +18,7 @@ import { preparePlace } from './place.ts'
 import { installedPackage, prepareRuntime } from './runtime.ts'
 import { canEnter } from './server-user.ts'
 import { startEmbedded } from './start-embedded.ts'
-import { holdDatabase, testFolder } from './test-folder.ts'
+import { holdDatabase, testFolder } from './test-folder.fixture.ts'
 import { isAlive } from './processes.ts'
 import { waitUntil } from './wait-until.ts'
 

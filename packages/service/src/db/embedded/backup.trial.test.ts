@@ -7,7 +7,7 @@ import { migrate, readMigrations } from '../../migrations/migrate.ts'
 import { backUp } from './backup.ts'
 import { restore } from './restore.ts'
 import { startEmbedded } from './start-embedded.ts'
-import { testFolder } from './test-folder.ts'
+import { testFolder } from './test-folder.fixture.ts'
 import { waitUntil } from './wait-until.ts'
 
 const folder = testFolder()

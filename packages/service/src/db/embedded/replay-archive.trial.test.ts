@@ -8,7 +8,7 @@ import { backUp } from './backup.ts'
 import type { RecoveryTarget } from './replay-archive.ts'
 import { restore } from './restore.ts'
 import { startEmbedded } from './start-embedded.ts'
-import { testFolder } from './test-folder.ts'
+import { testFolder } from './test-folder.fixture.ts'
 import { waitUntil } from './wait-until.ts'
 
 const folder = testFolder()

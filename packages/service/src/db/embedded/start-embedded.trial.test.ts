@@ -7,7 +7,7 @@ import { openDatabase, type SocketTarget } from '../database.ts'
 import { DatabaseFailure } from '../database-errors.ts'
 import { isAlive, processesIn, signal } from './processes.ts'
 import { startEmbedded } from './start-embedded.ts'
-import { holdDatabase, testFolder } from './test-folder.ts'
+import { holdDatabase, testFolder } from './test-folder.fixture.ts'
 import { waitUntil } from './wait-until.ts'
 
 const folder = testFolder()

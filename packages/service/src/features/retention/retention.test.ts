@@ -5,7 +5,7 @@ import { assertProblem, sendPackage, startWorld, type Organization } from '@agen
 import { Registry } from 'prom-client'
 import { openDatabase } from '../../db/database.ts'
 import { makeCursor } from '../../kernel/cursor.ts'
-import { handMadeCall, handMadeContext } from '../../kernel/hand-made-call.ts'
+import { handMadeCall, handMadeContext } from '../../kernel/hand-made-call.fixture.ts'
 import { listNotifications } from '../notifications/list.ts'
 import { createStorageMetrics } from '../overview/storage-metrics.ts'
 import { RETENTION_LOCK } from './retention-step.ts'

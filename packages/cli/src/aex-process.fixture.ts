@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url'
 
 const AEX = fileURLToPath(new URL('../bin/aex.js', import.meta.url))
 
-/** Runs `aex` in a child process; for tests. */
+/** Runs `aex` in a child process. */
 export async function runAex(
   args: readonly string[],
   options: { input?: string; env?: NodeJS.ProcessEnv } = {},
