@@ -85,6 +85,7 @@ export const RESERVED_IMPORTS: readonly (Reserved & { readonly imports: RegExp }
       'packages/cli/src/commands/migrate.ts',
       'packages/cli/src/commands/restore.ts',
       'packages/cli/src/commands/serve.ts',
+      'packages/cli/src/commands/serve-directions.ts',
       'packages/cli/src/demo/',
       'packages/cli/src/service-failure.ts',
     ],
