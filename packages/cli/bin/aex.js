@@ -10,7 +10,8 @@ if (Number.parseInt(process.versions.node, 10) < NEEDED) {
     `aex needs Node ${NEEDED} or later; this is ${process.version}. In a checkout on Linux, \`npx aex\` uses the one ` +
       'that npm ci installed; elsewhere install Node 24 first (https://nodejs.org).',
   )
-  process.exit(1)
+  // Of `aex verify` and `aex backup verify`, 1 is a result.
+  process.exit(process.argv.includes('verify') ? 2 : 1)
 }
 
 // Kept between runs where the system lets us: a command should answer at once.

@@ -11,8 +11,6 @@ interface Entry {
   readonly load: () => Promise<Command>
   /** The module imports the service, which is an optional peer dependency. */
   readonly needsService?: boolean
-  /** Exit code for wrong arguments; defaults to 1. */
-  readonly usageExitCode?: number
 }
 
 const entry = (name: string, summary: string, load: Entry['load']): Entry => ({ name, summary, load })
@@ -50,13 +48,9 @@ const COMMANDS: readonly Entry[] = [
   entry('validate', 'Check protocol objects against their schemas and rules; needs no service', async () =>
     (await import('./commands/validate.ts')).validateCommand(),
   ),
-  {
-    ...entry('verify', 'Verify a capsule offline; needs no service, no agent and no network', async () =>
-      (await import('./commands/verify.ts')).verifyCommand(),
-    ),
-    // 1 means a contradiction there.
-    usageExitCode: 2,
-  },
+  entry('verify', 'Verify a capsule offline; needs no service, no agent and no network', async () =>
+    (await import('./commands/verify.ts')).verifyCommand(),
+  ),
   entry('monitor', 'Scan the transparency log for events of your agent that you never saw', async () =>
     (await import('./commands/monitor.ts')).monitorCommand(),
   ),
@@ -127,6 +121,12 @@ const COMMANDS: readonly Entry[] = [
   ),
 ]
 
+/** Exit code of wrong arguments and of failures. Of these commands, 1 is a result: a contradiction, a damaged backup. */
+export function failureExitCode(args: readonly string[]): number {
+  const [first, second] = args.filter((word) => !word.startsWith('-'))
+  return first === 'verify' || (first === 'backup' && second === 'verify') ? 2 : 1
+}
+
 /** `aex` with the command that these arguments call. Without arguments, every command is loaded. */
 export async function program(
   args?: readonly string[],
@@ -144,9 +144,9 @@ export async function program(
     const isWanted = args === undefined || each.name === called
     const command = isWanted ? await loaded(each, hasService) : described(each)
     aex.addCommand(command.copyInheritedSettings(aex))
-    const { usageExitCode } = each
-    if (usageExitCode !== undefined)
-      command.exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : usageExitCode))
+    const failureCode = failureExitCode([each.name])
+    if (failureCode !== 1)
+      command.exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : failureCode))
   }
   return aex
 }

@@ -44,7 +44,9 @@ function readContent(file: string, { packages }: EvidenceBundle): [packageId: st
   const content = readBytes(file)
   const packageId = packageIdIn(content)
   if (packageId === undefined)
-    throw new CommandFailure(`${file} is no envelope. Give the bytes that ciphertext_download_url returns.`)
+    throw new CommandFailure(
+      `${file} is not an envelope. Give the bytes that ciphertext_download_url returns.`,
+    )
   if (isIn(packages, ['metadata', 'package_id'], packageId)) return [packageId, content]
   throw new CommandFailure(`${file} is the content of ${visible(packageId)}, which is not in this evidence.`)
 }

@@ -25,7 +25,7 @@ that AEX_DATA_DIR remembers, or that of --checkpoint: the text that GET /log/che
 Exit codes:
   0  the backup can be restored, and everything was proved
   1  the backup is damaged
-  2  the folder is no complete backup, or the check could not run
+  2  the folder is not a complete backup, or the check could not run
   3  nothing is wrong, but something could not be proved
 
 Examples:
@@ -48,6 +48,7 @@ export function backupVerifyCommand(): Command {
     .option('--checkpoint <file>', 'a published checkpoint of the transparency log')
     .option('--json', 'print one JSON document')
     .addHelpText('after', HELP)
+    .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : UNREADABLE))
     .action(async (folder: string, _own: VerifyOptions, command: Command) => {
       // `aex backup` has --json too, and takes it wherever it is.
       const options = command.optsWithGlobals<VerifyOptions>()

@@ -1,4 +1,4 @@
-import { closeSync, existsSync, openSync, rmSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { Command, Option } from 'commander'
 import { demoDirections } from '../demo/demo-directions.ts'
@@ -8,6 +8,7 @@ import { CommandFailure } from '../failure.ts'
 import { createAnnouncements } from '../announce.ts'
 import { aexCommand } from '../next-step.ts'
 import { isInstalled, SIMULATOR } from '../optional-packages.ts'
+import { requireWritable } from '../writable-file.ts'
 
 const EXAMPLES = `
 Two companies, an exchange between them, real keys, real webhooks over TLS. It takes a few seconds and leaves nothing
@@ -56,7 +57,7 @@ export function demoCommand(): Command {
 async function demo({ transport, mcp, report, keep }: DemoCommandOptions): Promise<void> {
   if (mcp && transport === 'ds_x') throw new CommandFailure(MCP_IS_NATIVE)
   if (transport === 'ds_x' && !isInstalled(SIMULATOR)) throw new CommandFailure(NO_SIMULATOR)
-  if (report !== undefined) requireWritable(report)
+  if (report !== undefined) requireWritable(report, 'The report')
   const interrupted = interruption()
   const timeline = createTimeline({
     now: () => performance.now(),
@@ -147,18 +148,6 @@ function suggestions(report: string | undefined, mcp = false): string {
   return ['', 'Try next:', ...lines.map(([command = '', why]) => `  ${command.padEnd(32)}  ${why}`)].join(
     '\n',
   )
-}
-
-/** Checked before the demo runs. */
-function requireWritable(file: string): void {
-  const isNew = !existsSync(file)
-  try {
-    closeSync(openSync(file, 'a'))
-  } catch (error) {
-    const reason = error instanceof Error ? error.message : ''
-    throw new CommandFailure(`The report cannot be written to ${file}: ${reason}`)
-  }
-  if (isNew) rmSync(file)
 }
 
 function save(file: string, page: string): void {

@@ -101,7 +101,7 @@ test('aex backup verify proves a backup, and says what it could not prove', asyn
   assert.equal(verified.code, verdict === 'restorable' ? 0 : 3)
   const nothing = await aexAt({ env }, 'backup', 'verify', folder)
   assert.equal(nothing.code, 2)
-  assert.match(nothing.stderr, /no complete backup/u)
+  assert.match(nothing.stderr, /not a complete backup/u)
 })
 
 test('aex master-key rotate --generate replaces the key file while the service runs', async () => {

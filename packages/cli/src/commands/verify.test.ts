@@ -1,13 +1,19 @@
 import assert from 'node:assert/strict'
-import { readFileSync, writeFileSync } from 'node:fs'
+import { execFile } from 'node:child_process'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { after, test } from 'node:test'
+import { fileURLToPath, pathToFileURL } from 'node:url'
+import { promisify } from 'node:util'
 import { formatVerifierKey, type CapsuleResult } from '@agent-exchange/log'
 import { connectFolder } from '@agent-exchange/sdk/node'
 import { capsuleOf, logSigner, POLICY, startWorld, TestLog } from '@agent-exchange/testkit'
 import { aexHere } from '../aex-here.fixture.ts'
 import { runAex } from '../aex-process.fixture.ts'
+import { ROOT } from '../running-exchange.fixture.ts'
 import { madeAgent, packageBetween, temporaryFolder } from './agent/agents.fixture.ts'
 
+const AEX = fileURLToPath(new URL('../../bin/aex.js', import.meta.url))
 const folder = temporaryFolder()
 const world = await startWorld()
 const [acme, bolt] = [
@@ -35,6 +41,11 @@ function stored(name: string, content: unknown): string {
 const capsule = await capsuleOf(evidence, { cosigners: 2, earlierSize: 3 })
 const file = stored('capsule.json', capsule)
 const policy = stored('policy.txt', POLICY)
+const [firstEntry] = evidence.entries
+const contradictory = stored('contradictory.json', {
+  ...capsule,
+  entries: [{ ...firstEntry, position: 99 }, ...evidence.entries.slice(1)],
+})
 
 test('[AUD-01][AUD-03] the verdict comes first, in 80 columns, with fingerprints in full', async () => {
   const { code, stdout } = await aexHere('verify', file, '--policy', policy, '--require', 'witnessed')
@@ -47,12 +58,10 @@ test('[AUD-01][AUD-03] the verdict comes first, in 80 columns, with fingerprints
 })
 
 test('exit codes: 0 meets, 1 contradiction, 2 unreadable, 3 below', async () => {
-  const [first] = evidence.entries
-  const rewritten = { ...capsule, entries: [{ ...first, position: 99 }, ...evidence.entries.slice(1)] }
   const version1 = stored('version1.json', evidence)
   const cases = [
     [0, file, '--policy', policy],
-    [1, stored('rewritten.json', rewritten), '--policy', policy],
+    [1, contradictory, '--policy', policy],
     [2, stored('torn.json', JSON.stringify(capsule).slice(0, -1)), '--policy', policy],
     [2, folder.path('absent.json')],
     [2, folder.path('acme')],
@@ -70,10 +79,85 @@ test('exit codes: 0 meets, 1 contradiction, 2 unreadable, 3 below', async () => 
   }
 })
 
+test('a report that cannot be written is found before anything is verified, also that of --page', async () => {
+  for (const option of ['--html', '--page']) {
+    const { code, stdout, stderr } = await aexHere('verify', file, option, folder.path('absent/report.html'))
+    assert.deepEqual([code, stdout], [2, ''], option)
+    assert.match(stderr, /^The (?:report|page) cannot be written to .*absent/u)
+  }
+})
+
+test('a disk that fills up hides no contradiction', { skip: !existsSync('/dev/full') }, async () => {
+  const torn = await aexHere('verify', contradictory, '--policy', policy, '--html', '/dev/full')
+  assert.equal(torn.code, 1)
+  assert.match(torn.stdout, /contradict/u)
+  assert.match(torn.stderr, /\/dev\/full cannot be written/u)
+  const sound = await aexHere('verify', file, '--policy', policy, '--html', '/dev/full')
+  assert.equal(sound.code, 2)
+})
+
+test('what nobody expects ends with 2 and a sentence, never with 1 or a stack', async () => {
+  const broken = stored('broken.mjs', 'JSON.parse = () => { throw new RangeError("out of luck") }')
+  const env = { NODE_OPTIONS: `--import=${pathToFileURL(broken).href}` }
+  for (const args of [
+    ['verify', contradictory],
+    ['verify', contradictory, '--policy', policy],
+  ]) {
+    const { code, stderr } = await runAex(args, { env })
+    assert.equal(code, 2, stderr)
+    assert.match(stderr, /unexpectedly: out of luck/u)
+    assert.doesNotMatch(stderr, /^\s+at /mu)
+  }
+})
+
+test('a closed pipe is no contradiction, and hides none', { timeout: 60_000 }, async () => {
+  const verified = (capsuleFile: string) =>
+    promisify(execFile)('bash', [
+      '-c',
+      '"$@" | true; exit "${PIPESTATUS[0]}"',
+      '-',
+      process.execPath,
+      AEX,
+      'verify',
+      capsuleFile,
+      '--require',
+      'unpinned',
+    ]).then(
+      () => 0,
+      ({ code }: { code: number }) => code,
+    )
+  assert.ok([0, 2].includes(await verified(file)))
+  assert.equal(await verified(contradictory), 1)
+})
+
+test('docs/transparency.md: the policy of "Write a policy" is one', async () => {
+  const page = readFileSync(join(ROOT, 'docs/transparency.md'), 'utf8')
+  const [, text = ''] = /```text\n(.*?)```/su.exec(page.slice(page.indexOf('## Write a policy'))) ?? []
+  const written = stored('written.txt', text.replaceAll(/^ +/gmu, ''))
+  const { code, stdout, stderr } = await aexHere(
+    'verify',
+    file,
+    '--policy',
+    written,
+    '--require',
+    'witnessed',
+  )
+  assert.equal(code, 0, stdout + stderr)
+})
+
+test('a policy_envelope given as the policy is recognized', async () => {
+  const envelope = stored('policy.json', { object_type: 'policy_envelope', policy_id: 'pol_1' })
+  const { code, stderr } = await aexHere('verify', file, '--policy', envelope)
+  assert.equal(code, 2)
+  assert.match(stderr, /such as a policy_envelope\. --policy takes a C2SP tlog-policy/u)
+})
+
 test('a wrong option ends with 2, since 1 means a contradiction', async () => {
   const { code, stderr } = await runAex(['verify', file, '--require', 'everything'])
   assert.equal(code, 2)
   assert.match(stderr, /Allowed choices are unpinned, log-signed, witnessed/u)
+  assert.equal((await runAex(['backup', 'verify', '--nonsense'])).code, 2, 'there 1 means a damaged backup')
+  assert.equal((await runAex(['backup', 'verify', '--help'])).code, 0)
 })
 
 test('--json prints the result, and one document where the file cannot be read', async () => {
@@ -106,6 +190,11 @@ test('[AUD-03] two signed histories in a split-view file convince a third party'
   assert.equal(split.code, 1)
   assert.match(split.stdout.replaceAll(/\s+/gu, ' '), /signed two histories that exclude each other/u)
   assert.ok(split.stdout.includes(key))
+  const report = folder.path('split.html')
+  const noReport = await aexHere('verify', folder.path('split.json'), '--policy', policy, '--html', report)
+  assert.equal(noReport.code, 1)
+  assert.match(noReport.stderr, /No report was written: --html is for capsules/u)
+  assert.equal(existsSync(report), false)
   const same = await aexHere('verify', stored('same.json', { ...view, second: first }), '--policy', policy)
   assert.equal(same.code, 3)
   assert.equal((await aexHere('verify', stored('torn-view.json', { ...view, key: 'x' }))).code, 2)

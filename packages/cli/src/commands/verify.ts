@@ -12,10 +12,12 @@ import {
   type LogPolicy,
 } from '@agent-exchange/log'
 import { Command, Option } from 'commander'
+import { CommandFailure } from '../failure.ts'
 import { readBounded } from '../verify/read-bounded.ts'
 import { renderSplitView } from '../verify/split-view-text.ts'
 import { visibleJson } from '../visible.ts'
 import { wrapWords } from '../wrap-text.ts'
+import { requireWritable } from '../writable-file.ts'
 
 const EXAMPLES = `
 Examples:
@@ -25,18 +27,23 @@ Examples:
   $ aex verify capsule.json --require unpinned --json
   $ aex verify --page verify.html
 
-The policy is a C2SP tlog-policy: the log keys and witnesses that you trust. Get
-it from somebody other than the author of the capsule.
+The policy is a C2SP tlog-policy: the log keys and witnesses that you trust (see
+"Write a policy" in docs/transparency.md). Get it from somebody other than the
+author of the capsule.
 
 Exit codes:
   0  the capsule proves at least the required level
   1  the capsule contradicts itself, or the operator signed two histories
-  2  the capsule or the policy cannot be read
+  2  the capsule or the policy cannot be read, a report cannot be written, or
+     something unexpected happened; nothing was found either way
   3  the capsule is consistent, but below the required level`
 
 /** Largest policy file; the parser has a lower limit of its own. */
 const MAXIMUM_POLICY_FILE = 1_048_576
+const CONTRADICTION = 1
 const UNREADABLE = 2
+const NOT_A_TLOG_POLICY =
+  'is a protocol object in JSON, such as a policy_envelope. --policy takes a C2SP tlog-policy: see "Write a policy" in docs/transparency.md.'
 
 interface VerifyOptions {
   readonly policy?: string
@@ -50,7 +57,10 @@ export function verifyCommand(): Command {
   return new Command('verify')
     .description('Verify a capsule offline; needs no service, no agent and no network')
     .argument('[file]', 'a capsule, evidence of version 1, or a split view')
-    .option('--policy <file>', 'whom you trust: log keys, witnesses and their quorum')
+    .option(
+      '--policy <file>',
+      'C2SP tlog-policy file: trusted log keys, witnesses, quorum (not a policy_envelope)',
+    )
     .addOption(
       new Option('--require <level>', 'what the capsule has to prove at least')
         .choices(['unpinned', 'log-signed', 'witnessed'])
@@ -63,68 +73,102 @@ export function verifyCommand(): Command {
     .action(verify)
 }
 
+/** Nothing but a verified contradiction ends with 1. */
 async function verify(file: string | undefined, options: VerifyOptions): Promise<void> {
-  if (options.page !== undefined) writePage(options.page, options)
-  if (file === undefined) {
-    if (options.page === undefined) refuse('Give the capsule to verify.', options)
-    return
-  }
-  const policy = await readPolicy(options.policy)
-  if (typeof policy === 'string') return refuse(policy, options)
-  const read = await readBounded(file, MAXIMUM_CAPSULE_BYTES)
-  if ('fault' in read) return refuse(read.fault, options)
-  const split = await verifySplitViewFile(read.bytes, policy ? { policy } : {})
-  if (split) {
-    console.log(options.json ? visibleJson(split) : wrapped(renderSplitView(split)))
-    process.exitCode = split.exitCode
-    return
-  }
-  const result = await verifyCapsuleFile(read.bytes, {
-    require: options.require,
-    ...(policy && { policy }),
-  })
-  if (options.html !== undefined) {
-    const verifiedAt = new Date().toISOString()
-    if (!writeReport(options.html, renderCapsuleHtml(result, { verifiedAt, file: basename(file) })))
-      return refuse(`${options.html} cannot be written.`, options)
-  }
-  console.log(options.json ? visibleJson(result) : wrapped(renderCapsuleText(result)))
-  process.exitCode = result.exitCode
-}
-
-async function readPolicy(file: string | undefined): Promise<LogPolicy | string | undefined> {
-  if (file === undefined) return undefined
-  const read = await readBounded(file, MAXIMUM_POLICY_FILE)
-  if ('fault' in read) return `The policy cannot be used: ${read.fault}`
   try {
-    return parsePolicy(read.bytes)
+    await verifyFile(file, options)
   } catch (error) {
-    if (error instanceof LogError) return `The policy cannot be used: ${error.message}`
-    throw error
+    refuse(error instanceof CommandFailure ? error.message : unexpected(error), options)
   }
 }
 
-/** The page that the exchange serves at /verify, from a package that the reader chose. */
-function writePage(file: string, options: VerifyOptions): void {
-  const page = readFileSync(new URL(import.meta.resolve('@agent-exchange/log/verify-page.html')), 'utf8')
-  if (!writeReport(file, page)) return refuse(`${file} cannot be written.`, options)
-  console.error(`SHA-256 ${createHash('sha256').update(page).digest('hex')}`)
+async function verifyFile(file: string | undefined, options: VerifyOptions): Promise<void> {
+  const { page, html, json } = options
+  if (file === undefined && page === undefined) throw new CommandFailure('Give the capsule to verify.')
+  if (page !== undefined) requireWritable(page, 'The page')
+  if (html !== undefined) requireWritable(html, 'The report')
+  if (page !== undefined) writePage(page)
+  if (file === undefined) return
+  const policy = await readPolicy(options.policy)
+  const bytes = await readBytes(file, MAXIMUM_CAPSULE_BYTES)
+  const split = await verifySplitViewFile(bytes, policy ? { policy } : {})
+  if (split) {
+    process.exitCode = split.exitCode
+    console.log(json ? visibleJson(split) : wrapped(renderSplitView(split)))
+    if (html !== undefined)
+      console.error('No report was written: --html is for capsules, and this is a split view.')
+    return
+  }
+  const result = await verifyCapsuleFile(bytes, { require: options.require, ...(policy && { policy }) })
+  process.exitCode = result.exitCode
+  console.log(json ? visibleJson(result) : wrapped(renderCapsuleText(result)))
+  if (html === undefined) return
+  const verifiedAt = new Date().toISOString()
+  try {
+    write(html, renderCapsuleHtml(result, { verifiedAt, file: basename(file) }))
+  } catch (error) {
+    console.error(error instanceof CommandFailure ? error.message : unexpected(error))
+    failed()
+  }
 }
 
-function writeReport(file: string, page: string): boolean {
+async function readPolicy(file: string | undefined): Promise<LogPolicy | undefined> {
+  if (file === undefined) return undefined
   try {
-    writeFileSync(file, page)
-    console.error(`Wrote ${file}`)
-    return true
+    const bytes = await readBytes(file, MAXIMUM_POLICY_FILE)
+    if (isPolicyEnvelope(bytes)) throw new CommandFailure(`${file} ${NOT_A_TLOG_POLICY}`)
+    return parsePolicy(bytes)
+  } catch (error) {
+    if (!(error instanceof LogError || error instanceof CommandFailure)) throw error
+    throw new CommandFailure(`The policy cannot be used: ${error.message}`)
+  }
+}
+
+/** The two kinds of policy are easily confused: `aex agent evidence --policy` takes the other one. */
+function isPolicyEnvelope(bytes: Uint8Array): boolean {
+  try {
+    const content: unknown = JSON.parse(new TextDecoder().decode(bytes))
+    return typeof content === 'object' && content !== null && 'object_type' in content
   } catch {
     return false
   }
 }
 
+async function readBytes(file: string, maximumBytes: number): Promise<Uint8Array> {
+  const read = await readBounded(file, maximumBytes)
+  if ('fault' in read) throw new CommandFailure(read.fault)
+  return read.bytes
+}
+
+/** The page that the exchange serves at /verify, from a package that the reader chose. */
+function writePage(file: string): void {
+  const page = readFileSync(new URL(import.meta.resolve('@agent-exchange/log/verify-page.html')), 'utf8')
+  write(file, page)
+  console.error(`SHA-256 ${createHash('sha256').update(page).digest('hex')}`)
+}
+
+function write(file: string, page: string): void {
+  try {
+    writeFileSync(file, page)
+  } catch {
+    throw new CommandFailure(`${file} cannot be written.`)
+  }
+  console.error(`Wrote ${file}`)
+}
+
+function unexpected(error: unknown): string {
+  return `The verification ended unexpectedly: ${error instanceof Error ? error.message : String(error)}`
+}
+
 function refuse(sentence: string, { json }: VerifyOptions): void {
   if (json) console.log(visibleJson({ outcome: 'unreadable', exitCode: UNREADABLE, sentence }))
   else console.error(sentence)
-  process.exitCode = UNREADABLE
+  failed()
+}
+
+/** A contradiction that was found before stays one. */
+function failed(): void {
+  if (process.exitCode !== CONTRADICTION) process.exitCode = UNREADABLE
 }
 
 /** Fingerprints stay whole, so that they can be compared. */

@@ -98,13 +98,20 @@ test('[AUD-01] verification takes what it asks for: policy, content, fingerprint
   assert.equal(code, 1)
 })
 
+test('a path that cannot be written is found before evidence is collected or a receipt is sent', async () => {
+  // Neither command gets as far as the folder, which does not exist.
+  const absent = ['--out', folder.path('absent/out.json'), '--dir', folder.path('nobody')]
+  assert.match(await fails('agent', 'evidence', threadId, ...absent), /^The capsule cannot be written to /u)
+  assert.match(await fails('agent', 'open', packageId, ...absent), /^The content cannot be written to /u)
+})
+
 test('[AUD-01] what belongs to nothing in the evidence is refused in a sentence', async () => {
   const strange = folder.path('strange.json')
   const policy = JSON.parse(readFileSync(policyFile, 'utf8')) as object
   writeFileSync(strange, JSON.stringify({ ...policy, id: 'pol_strange', policy_id: 'pol_strange' }))
   assert.match(await fails(...verify, '--policy', strange), /under which no package here was evaluated/)
   assert.match(await fails(...verify, '--policy', contentFile), /content\.json is not valid/)
-  assert.match(await fails(...verify, '--content', policyFile), /policy\.json is no envelope/)
+  assert.match(await fails(...verify, '--content', policyFile), /policy\.json is not an envelope/)
   assert.match(await fails(...verify, '--content', folder.path('absent')), /cannot be read/)
   assert.match(
     await fails(...verify, '--fingerprint', `agent_x=${'A'.repeat(43)}`),

@@ -10,9 +10,10 @@ import { readAnchor, readFingerprint, readInputs, type EvidenceInputs } from '..
 import { evidenceLines } from '../../agent/evidence-text.ts'
 import { withAgent } from '../../agent/open-agent.ts'
 import { CommandFailure } from '../../failure.ts'
-import { aexCommand, shellQuoted } from '../../next-step.ts'
+import { aexStep } from '../../next-step.ts'
 import { visibleJson } from '../../visible.ts'
 import { wholeNumber } from '../../whole-number.ts'
+import { requireWritable } from '../../writable-file.ts'
 
 /** The default profile promises inclusion within 60 s. */
 const DEFAULT_WAIT_SECONDS = 75
@@ -56,6 +57,7 @@ async function evidence(id: string | undefined, options: EvidenceOptions): Promi
   const { out, verify, json } = options
   if ((id === undefined) === (verify === undefined))
     throw new CommandFailure('Give the id of a package or a thread, or --verify FILE.')
+  if (out !== undefined) requireWritable(out, 'The capsule')
   const found = verify === undefined ? await collect(id ?? '', options) : readBundle(verify)
   if (out !== undefined) {
     writeContent(out, visibleJson(found))
@@ -80,8 +82,8 @@ function collect(id: string, options: EvidenceOptions): Promise<EvidenceBundle |
     for (const { what, packageId, agentId, number } of pending)
       console.error(
         what === 'record'
-          ? `Still a promise: the record of ${packageId} from entry ${number} on is not in the log yet.`
-          : `Still a promise: key event ${number} of ${agentId} is not in the log yet.`,
+          ? `Not in the log yet: the record of ${packageId} from entry ${number} on.`
+          : `Not in the log yet: key event ${number} of ${agentId}.`,
       )
     return capsule
   })
@@ -98,7 +100,9 @@ async function examineLog(capsule: Capsule, file: string | undefined): Promise<v
     console.error(renderCapsuleText(result))
     process.exitCode = 1
   } else if (file !== undefined)
-    console.error(`Verify it against a policy: ${aexCommand()} verify ${shellQuoted(file)} --policy FILE`)
+    console.error(
+      `Verify it against the log key that you trust (docs/transparency.md, "Write a policy"): ${aexStep('verify', file, '--policy', 'TLOG_POLICY')}`,
+    )
 }
 
 /** Any JSON object; the verifier checks its content. */

@@ -4,6 +4,7 @@ import { agentCommandOf, type AgentOptions } from '../../agent/agent-options.ts'
 import { writeContent } from '../../agent/content-file.ts'
 import { withAgent } from '../../agent/open-agent.ts'
 import { visible, visibleJson } from '../../visible.ts'
+import { requireWritable } from '../../writable-file.ts'
 
 interface OpenOptions extends AgentOptions {
   readonly out?: string
@@ -26,6 +27,7 @@ export function agentOpenCommand(): Command {
 }
 
 async function open(packageId: string, options: OpenOptions): Promise<void> {
+  if (options.out !== undefined) requireWritable(options.out, 'The content')
   const receipts = options.receipts ? 'opened' : 'none'
   const opened = await withAgent(options, (agent) => agent.open(packageId, { receipts }))
   if (!options.json) describe(opened)

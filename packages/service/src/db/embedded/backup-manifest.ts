@@ -27,7 +27,7 @@ export function readManifest(backup: string): BackupManifest {
   const file = join(backup, MANIFEST_FILE)
   if (!existsSync(file)) {
     throw new DatabaseFailure(
-      `${backup} is no complete backup: it has no ${MANIFEST_FILE}, which is written last.`,
+      `${backup} is not a complete backup: it has no ${MANIFEST_FILE}, which is written last.`,
     )
   }
   const manifest = JSON.parse(readFileSync(file, 'utf8')) as BackupManifest

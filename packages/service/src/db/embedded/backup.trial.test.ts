@@ -105,7 +105,7 @@ test('restore refuses a running database, one that is there, and a damaged or un
   await assert.rejects(into(at('third')), /damaged: PG_VERSION is not what was written/u)
   assert.ok(!existsSync(at('third/postgres/cluster')))
   rmSync(at('offline/backup.json'))
-  await assert.rejects(into(at('third')), /no complete backup/u)
+  await assert.rejects(into(at('third')), /not a complete backup/u)
 })
 
 test('a backup is never written over something else, nor made of nothing', async () => {
