@@ -3,9 +3,12 @@ import { test } from 'node:test'
 import { stripVTControlCharacters } from 'node:util'
 import { createAnnouncements } from './announce.ts'
 
-function announce(isTTY: boolean): string {
+function announce(isTTY: boolean, json = false): string {
   let written = ''
-  const announcements = createAnnouncements({ isTTY, write: (text) => (written += text) })
+  const announcements = createAnnouncements({
+    output: { isTTY, write: (text) => (written += text) },
+    json,
+  })
   announcements.progress('Starting PostgreSQL')
   announcements.say('Running.', {
     lines: ['Running.', '  at http://127.0.0.1'],
@@ -22,7 +25,8 @@ test('on a terminal: a spinner while it takes, then lines for a person', () => {
   )
 })
 
-test('elsewhere: one JSON object a line, with the facts as members', () => {
+test('elsewhere, and with --json: one JSON object a line, with the facts as members', () => {
+  assert.equal(announce(true, true).split('\n').length, 3)
   const [first, second, ...rest] = announce(false).split('\n')
   assert.equal((JSON.parse(first ?? '') as Record<string, unknown>)['msg'], 'Starting PostgreSQL')
   const { msg, url } = JSON.parse(second ?? '') as Record<string, unknown>

@@ -19,9 +19,12 @@ const FRAMES = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '
 const FRAME_MS = 80
 const CLEAR_LINE = '\r\u001b[K'
 
-/** Messages of a long-running command: text on a terminal, one JSON object a line elsewhere. */
-export function createAnnouncements(output: AnnouncementOutput = process.stderr): Announcements {
-  return output.isTTY ? forPeople(output) : forPrograms(output)
+/** Messages of a long-running command: text on a terminal, one JSON object a line elsewhere or with `json`. */
+export function createAnnouncements({
+  output = process.stderr,
+  json = false,
+}: { readonly output?: AnnouncementOutput; readonly json?: boolean } = {}): Announcements {
+  return output.isTTY && !json ? forPeople(output) : forPrograms(output)
 }
 
 function forPrograms(output: AnnouncementOutput): Announcements {

@@ -18,7 +18,7 @@ export async function requireFreePorts(listeners: readonly Listener[]): Promise<
     } catch (error) {
       const code = error instanceof Error && 'code' in error ? String(error.code) : ''
       throw new CommandFailure(
-        `${reason(code, host, port)} (${code}). Set ${variables} to what is free here.`,
+        `${reason(code, host, port)} (${code}). Set ${variables} to a free port or address.`,
       )
     }
     server.close()

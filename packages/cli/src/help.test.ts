@@ -33,6 +33,15 @@ test('what the list of commands says of each is what the command says of itself'
   assert.deepEqual(described(listed), described(loaded))
 })
 
+test('every command takes --json', () => {
+  const takes = (command: Command | null): boolean =>
+    command !== null && (command.options.some(({ long }) => long === '--json') || takes(command.parent))
+  assert.deepEqual(
+    COMMANDS.filter(([, command]) => !takes(command)).map(([name]) => name),
+    [],
+  )
+})
+
 test('no command takes a secret on the command line, where other users of the machine could read it', () => {
   const taken = COMMANDS.flatMap(([name, { options }]) =>
     options

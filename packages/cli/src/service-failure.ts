@@ -33,7 +33,9 @@ export function asFailure(
   const code = error instanceof Error && 'code' in error ? String(error.code) : ''
   const message = error instanceof Error ? error.message : String(error)
   if (error instanceof Error && 'syscall' in error && error.syscall === 'listen') {
-    return new CommandFailure(`${message}. Set AEX_HOST, AEX_PORT or AEX_OPERATOR_PORT to what is free here.`)
+    return new CommandFailure(
+      `${message}. Set AEX_HOST, AEX_PORT or AEX_OPERATOR_PORT to a free port or address.`,
+    )
   }
   if (config && ['EACCES', 'EROFS', 'ENOSPC', 'EPERM'].includes(code)) {
     return new CommandFailure(

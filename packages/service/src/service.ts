@@ -67,7 +67,7 @@ export interface RunningService extends AsyncDisposable {
 export async function startService(given: Config, options: ServiceOptions = {}): Promise<RunningService> {
   // Before the database: a key is made only where there is no data yet.
   const config = withMasterKey(given)
-  const log = options.log ?? createLog(config.logLevel)
+  const log = options.log ?? createLog(config.logLevel, { json: config.logAsJson ?? false })
   const progress = options.progress ?? (() => undefined)
   const cleanup = new AsyncDisposableStack()
   await using undo = cleanup

@@ -5,7 +5,7 @@ import { aexHere } from '../aex-here.fixture.ts'
 import { runAex } from '../aex-process.fixture.ts'
 
 test('[API-02] aex openapi prints the document, with the address it is given', async () => {
-  const plain = await aexHere('openapi')
+  const plain = await aexHere('openapi', '--json')
   assert.deepEqual(JSON.parse(plain.stdout), openApiDocument())
   const addressed = await aexHere('openapi', '--url', 'https://exchange.example')
   assert.deepEqual(JSON.parse(addressed.stdout).servers, [{ url: 'https://exchange.example' }])

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { chmodSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
@@ -131,6 +131,19 @@ test(
     assert.deepEqual(processesOf(demo.folder), [])
   },
 )
+
+test('with --json it prints one document instead of the story', { timeout: 120_000 }, async () => {
+  await using demo = startDemo('--json', '--report', 'demo.html')
+  assert.equal(await demo.ended(), 0, demo.said.err)
+  const document = JSON.parse(demo.said.out) as Record<string, unknown>
+  assert.deepEqual(document['evidence'], {
+    summary: (document['evidence'] as { summary: string }).summary,
+    failed_checks: [],
+  })
+  assert.match(String(document['thread_id']), /^thread_/u)
+  assert.equal(document['report'], join(realpathSync(demo.folder), 'demo.html'))
+  assert.equal(document['operator_token'], undefined)
+})
 
 test('the models use the native transport, and say so before anything starts', async () => {
   const { code, stdout, stderr } = await runAex(['demo', '--mcp', '--transport', 'ds_x'])

@@ -2,12 +2,14 @@ import { writeFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { Command, Option } from 'commander'
 import { demoDirections } from '../demo/demo-directions.ts'
+import { demoDocument } from '../demo/demo-document.ts'
 import type { Demo } from '../demo/run-demo.ts'
 import { createTimeline, type Timeline } from '../demo/timeline.ts'
 import { CommandFailure } from '../failure.ts'
 import { createAnnouncements } from '../announce.ts'
 import { aexCommand } from '../next-step.ts'
 import { isInstalled, SIMULATOR } from '../optional-packages.ts'
+import { visibleJson } from '../visible.ts'
 import { requireWritable } from '../writable-file.ts'
 
 const EXAMPLES = `
@@ -37,6 +39,7 @@ interface DemoCommandOptions {
   readonly mcp?: boolean
   readonly report?: string
   readonly keep?: boolean
+  readonly json?: boolean
 }
 
 export function demoCommand(): Command {
@@ -50,18 +53,27 @@ export function demoCommand(): Command {
     .option('--mcp', 'let two scripted models do it through MCP, and a person approve at the desk')
     .option('--report <file>', 'write an HTML report with a sequence picture')
     .option('--keep', 'leave the exchange up until Ctrl-C')
+    .option('--json', 'print one JSON document instead of the story')
     .addHelpText('after', EXAMPLES)
     .action(demo)
 }
 
-async function demo({ transport, mcp, report, keep }: DemoCommandOptions): Promise<void> {
+async function demo({
+  transport,
+  mcp,
+  report,
+  keep = false,
+  json = false,
+}: DemoCommandOptions): Promise<void> {
   if (mcp && transport === 'ds_x') throw new CommandFailure(MCP_IS_NATIVE)
   if (transport === 'ds_x' && !isInstalled(SIMULATOR)) throw new CommandFailure(NO_SIMULATOR)
   if (report !== undefined) requireWritable(report, 'The report')
   const interrupted = interruption()
   const timeline = createTimeline({
     now: () => performance.now(),
-    print: (line) => console.log(line),
+    print: (line) => {
+      if (!json) console.log(line)
+    },
     colour: process.stdout.isTTY && process.env['NO_COLOR'] === undefined,
     ...(process.stdout.isTTY && { columns: Math.min(process.stdout.columns, WIDEST) }),
   })
@@ -84,11 +96,17 @@ async function demo({ transport, mcp, report, keep }: DemoCommandOptions): Promi
   }
   try {
     await using ended = first
-    summarize(ended)
-    if (report !== undefined) save(report, ended.page)
-    if (!keep) console.log(suggestions(report, mcp))
+    if (report !== undefined) writeFileSync(report, ended.page)
+    if (json)
+      console.log(visibleJson(demoDocument(ended, { keep, ...(report && { report: resolve(report) }) })))
+    else {
+      summarize(ended)
+      if (report !== undefined) console.log(`\nReport: ${resolve(report)}`)
+      console.log(
+        keep ? demoDirections(ended, await ended.agents.manufacturer.token()) : suggestions(report, mcp),
+      )
+    }
     if (keep) {
-      console.log(demoDirections(ended, await tokenOf(ended)))
       await interrupted
       console.error('\nStopping; everything is removed.')
     }
@@ -148,13 +166,4 @@ function suggestions(report: string | undefined, mcp = false): string {
   return ['', 'Try next:', ...lines.map(([command = '', why]) => `  ${command.padEnd(32)}  ${why}`)].join(
     '\n',
   )
-}
-
-function save(file: string, page: string): void {
-  writeFileSync(file, page)
-  console.log(`\nReport: ${resolve(file)}`)
-}
-
-function tokenOf({ agents }: Demo): Promise<string> {
-  return agents.manufacturer.token()
 }

@@ -3,7 +3,7 @@ import { readFileSync, statSync, writeFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { OBJECT_TYPES } from '@agent-exchange/protocol'
 import { createAgentFolder } from '@agent-exchange/sdk/node'
-import { fails, succeeds } from '../aex-here.fixture.ts'
+import { documentOf, fails, succeeds } from '../aex-here.fixture.ts'
 import { temporaryFolder } from './agent/agents.fixture.ts'
 
 const BY = ['--org', 'org_seats', '--agent', 'agent_seats', '--to', 'org_cars']
@@ -12,7 +12,7 @@ test('[OBJ-03] a new object of each of the six types is valid as it is, and for 
   using folder = temporaryFolder()
   for (const type of OBJECT_TYPES) {
     const file = folder.path(`${type}.json`)
-    await succeeds('new', type, ...BY, '--out', file)
+    assert.deepEqual(await documentOf('new', type, ...BY, '--out', file), { file })
     assert.equal(statSync(file).mode & 0o077, 0)
     await succeeds('validate', file)
     const object = JSON.parse(readFileSync(file, 'utf8')) as { object_type: string; created_by: object }

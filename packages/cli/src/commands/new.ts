@@ -14,7 +14,7 @@ Examples:
   $ aex new reasoning_package --to org_carmaker --policy-id pol_alignment --out capacity.json
   $ aex new response_object --to org_seats --about pkg_1 --thread thread_1 --out answer.json
 
-The object is valid as it is; replace its sentences by yours, then look again with \`aex validate\`.
+The object is valid as it is; replace its sentences with yours, then check again with \`aex validate\`.
 Organization and agent are those of the agent folder, unless --org and --agent say otherwise.`
 
 interface NewOptions {
@@ -26,6 +26,7 @@ interface NewOptions {
   readonly about?: string
   readonly policyId?: string
   readonly out?: string
+  readonly json?: boolean
 }
 
 export function newCommand(): Command {
@@ -39,6 +40,7 @@ export function newCommand(): Command {
     .option('--about <package_id>', 'package that it answers or is about')
     .option('--policy-id <policy_id>', 'policy that it names (default: a new id)')
     .option('--out <file>', 'file to write, never over an existing one (default: standard output)')
+    .option('--json', 'print one JSON document: the object, or with --out the name of its file')
     .addOption(folderOption())
     .addHelpText('after', EXAMPLES)
     .action(write)
@@ -60,5 +62,6 @@ async function write(type: ObjectType, options: NewOptions): Promise<void> {
   const text = visibleJson(object)
   if (options.out === undefined) return console.log(text)
   writeContent(options.out, text, { fresh: true })
-  console.error(`Wrote ${options.out}`)
+  if (options.json) console.log(visibleJson({ file: options.out }))
+  else console.error(`Wrote ${options.out}`)
 }

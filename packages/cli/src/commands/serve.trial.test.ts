@@ -221,6 +221,10 @@ test('a failed start is a sentence that names the setting, with exit code 1 and 
     [{ AEX_HOST: '0.0.0.0', AEX_ROLE: 'boss' }, /AEX_ROLE: Use one of[^]*AEX_HOST: Listening beyond/u],
     [{ AEX_PORT: String(busy) }, /Port \d+ on 127\.0\.0\.1 is taken by another program.*AEX_PORT/u],
     [{ AEX_OPERATOR_PORT: String(busy) }, /is taken by another program.*AEX_OPERATOR_PORT/u],
+    [
+      { AEX_PORT: String(busy), AEX_PUBLIC_ULR: 'http://x' },
+      /AEX_PUBLIC_ULR is not a variable of aex and has no effect\. Did you mean AEX_PUBLIC_URL\?/u,
+    ],
     [{ AEX_DATA_DIR: join(process.execPath, 'data') }, /data folder cannot be made: .*AEX_DATA_DIR/u],
     [
       { DATABASE_URL: 'postgres://u:p@127.0.0.1:1/d', AEX_MASTER_KEY: '00'.repeat(32) },

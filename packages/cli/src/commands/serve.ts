@@ -18,15 +18,16 @@ Examples:
 export function serveCommand(): Command {
   return new Command('serve')
     .description('Run the exchange until it is stopped (SIGTERM, Ctrl-C)')
+    .option('--json', 'print messages and logs as JSON lines on a terminal too')
     .addHelpText('after', EXAMPLES)
     .action(serve)
 }
 
-async function serve(): Promise<void> {
-  const announcements = createAnnouncements()
+async function serve({ json = false }: { json?: boolean }): Promise<void> {
+  const announcements = createAnnouncements({ json })
   const stopping = stopSignal()
   for (const sentence of await unknownVariables(process.env)) announcements.say(sentence)
-  const { config, service } = await start(announcements)
+  const { config, service } = await start(announcements, json)
   announcements.say('Agent Exchange is running.', serveDirections(config, service))
   const reason = await Promise.race([stopping, service.failed])
   if (typeof reason === 'string') announcements.say(`${reason}: finishing running work, then stopping`)
@@ -61,10 +62,11 @@ function stopSignal(): Promise<string> {
 
 async function start(
   announcements: Announcements,
+  json: boolean,
 ): Promise<{ readonly config: Config; readonly service: RunningService }> {
   let config: Config | undefined
   try {
-    config = configOf(process.env)
+    config = { ...configOf(process.env), ...(json && { logAsJson: true }) }
     await requireFreePorts(listenersOf(config))
     // Loaded on demand: other commands start faster.
     const { runService } = await import('@agent-exchange/service/process')

@@ -59,9 +59,21 @@ async function witness(name: string) {
   const dir = folder.path(name)
   const vkey = (await succeeds('witness', 'key', '--dir', dir, '--name', `${name}.example`)).trim()
   const [port = 0] = await freePorts(1)
-  const running = aexRunning('witness', 'serve', '--dir', dir, '--origin', LOG, '--port', String(port))
+  const running = aexRunning(
+    'witness',
+    'serve',
+    '--dir',
+    dir,
+    '--origin',
+    LOG,
+    '--port',
+    String(port),
+    '--json',
+  )
   await running.until(/listens at/u)
-  return { dir, vkey, url: `http://127.0.0.1:${port}`, running }
+  const url = `http://127.0.0.1:${port}`
+  assert.deepEqual(JSON.parse(running.printed()), { name: `${name}.example`, url })
+  return { dir, vkey, url, running }
 }
 
 test('[AUD-03] it cosigns a log from the first checkpoint on, and again after a restart', async () => {

@@ -58,6 +58,7 @@ export function witnessCommand(): Command {
       .option('--host <address>', 'address to listen on; without TLS a loopback one', '127.0.0.1')
       .option('--tls-cert <file>', 'TLS certificate, PEM')
       .option('--tls-key <file>', 'its private key, PEM')
+      .option('--json', 'print one JSON document once it listens')
       .addHelpText('after', SERVE_EXAMPLES)
       .action(serve),
   ])
@@ -76,9 +77,11 @@ interface ServeOptions {
   readonly host: string
   readonly tlsCert?: string
   readonly tlsKey?: string
+  readonly json?: boolean
 }
 
-async function serve({ dir, origin: logs, port, host, tlsCert, tlsKey }: ServeOptions): Promise<void> {
+async function serve(given: ServeOptions): Promise<void> {
+  const { dir, origin: logs, port, host, tlsCert, tlsKey } = given
   if ((tlsCert === undefined) !== (tlsKey === undefined))
     throw new CommandFailure('Give both --tls-cert and --tls-key, or neither on a loopback address.')
   const tls =
@@ -92,6 +95,7 @@ async function serve({ dir, origin: logs, port, host, tlsCert, tlsKey }: ServeOp
   const options = { signer, logs, state, now: () => new Date(), report }
   const stopped = interruption()
   await using server = await startWitness(options, { host, port, ...(tls && { tls }) })
+  if (given.json) console.log(JSON.stringify({ name: signer.key.name, url: server.url }, undefined, 2))
   console.error(`Witness ${signer.key.name} listens at ${server.url}. Ctrl-C ends it.`)
   await stopped
 }

@@ -52,6 +52,8 @@ export interface Config {
   readonly masterKeyFile?: string
   readonly smtp: SmtpConfig | undefined
   readonly logLevel: LogLevel
+  /** Also on a terminal; `aex serve --json`. */
+  readonly logAsJson?: boolean
   /** They cosign the transparency log; often none. */
   readonly witnesses: readonly PolicyWitness[]
   /** Undefined: no traces, and none of their code is loaded. */

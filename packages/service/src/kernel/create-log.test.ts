@@ -3,19 +3,21 @@ import { test } from 'node:test'
 import { stripVTControlCharacters } from 'node:util'
 import { createLog } from './create-log.ts'
 
-function logged(isTTY: boolean, level = 'info') {
+function logged(isTTY: boolean, level = 'info', json = false) {
   const lines: string[] = []
-  const log = createLog(level, { isTTY, write: (text) => lines.push(text) })
+  const log = createLog(level, { output: { isTTY, write: (text) => lines.push(text) }, json })
   log.debug('not at this level')
   log.info({ method: 'POST', status: 202, correlation_id: 'a b\u009b31m' }, 'request')
   return lines
 }
 
-test('without a terminal each line is one JSON object', () => {
-  const [line = '', ...others] = logged(false)
-  assert.deepEqual(others, [])
-  const { msg, status } = JSON.parse(line) as Record<string, unknown>
-  assert.deepEqual([msg, status], ['request', 202])
+test('without a terminal, or with --json, each line is one JSON object', () => {
+  for (const lines of [logged(false), logged(true, 'info', true)]) {
+    const [line = '', ...others] = lines
+    assert.deepEqual(others, [])
+    const { msg, status } = JSON.parse(line) as Record<string, unknown>
+    assert.deepEqual([msg, status], ['request', 202])
+  }
 })
 
 test('on a terminal a line is readable, and control characters from a caller are escaped', () => {

@@ -19,9 +19,12 @@ export interface LogOutput {
   write(text: string): unknown
 }
 
-/** One JSON object a line; on a terminal, one readable line instead. */
-export function createLog(level: string, output: LogOutput = process.stdout): Logger {
-  if (!output.isTTY)
+/** One JSON object a line; on a terminal, one readable line instead, unless `json` is set. */
+export function createLog(
+  level: string,
+  { output = process.stdout, json = false }: { readonly output?: LogOutput; readonly json?: boolean } = {},
+): Logger {
+  if (!output.isTTY || json)
     return pino(
       { level },
       output === process.stdout ? undefined : { write: (line) => void output.write(line) },

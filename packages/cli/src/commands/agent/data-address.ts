@@ -7,6 +7,7 @@ import { startDataAddress } from '../../agent/data-address.ts'
 import { interruption } from '../../agent/interruption.ts'
 import { folderStep } from '../../agent/next-step.ts'
 import { CommandFailure } from '../../failure.ts'
+import { visibleJson } from '../../visible.ts'
 
 export function agentDataAddressCommand(): Command {
   return folderCommandOf(
@@ -22,7 +23,7 @@ export function agentDataAddressCommand(): Command {
     .action(serve)
 }
 
-async function serve({ dir }: AgentOptions): Promise<void> {
+async function serve({ dir, json }: AgentOptions): Promise<void> {
   const folder = await explained({ dir }, () => openAgentFolder(dir))
   const { data_address: settings } = await requireConnector(folder, { dir })
   await using server = await startDataAddress(settings, folder.files.outgoing)
@@ -31,6 +32,7 @@ async function serve({ dir }: AgentOptions): Promise<void> {
       `Port ${settings.port} of ${settings.host} is in use. If the data address runs already, leave it; otherwise set another with: ${folderStep({ dir }, 'connector', 'set', '--help')}`,
     )
   const stopped = interruption()
+  if (json) console.log(visibleJson({ url: server.url }))
   console.error(`Serving the data address at ${server.url}. Ctrl-C ends it.`)
   await stopped
 }

@@ -24,8 +24,9 @@ const at = ({ dir }: Company, ...words: string[]) => ['agent', ...words, '--dir'
 async function serving(...companies: readonly Company[]): Promise<AsyncDisposable> {
   const servers = new AsyncDisposableStack()
   for (const company of companies) {
-    const server = servers.use(aexRunning(...at(company, 'data-address')))
+    const server = servers.use(aexRunning(...at(company, 'data-address'), '--json'))
     await server.until(/Serving the data address at/)
+    assert.match((JSON.parse(server.printed()) as { url: string }).url, /^http/u)
   }
   return servers
 }

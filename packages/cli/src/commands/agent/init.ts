@@ -60,7 +60,7 @@ async function init({ org, agent, dir, url, passphraseFile, json }: InitOptions)
   }
   console.log(`Made ${agent} in ${dir}`)
   for (const [role, keyId] of keyIds) console.log(`  ${role.padEnd(10)} ${keyId}`)
-  console.log('\nNext, the operator of the exchange lets it in:')
+  console.log('\nNext, the operator of the exchange creates a client for it:')
   console.log(
     `  ${aexCommand()} client create --org ${org} --agent ${agent} --jwk ${shellQuoted(files.clientPublicKey)}`,
   )

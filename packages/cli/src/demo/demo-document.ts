@@ -1,0 +1,31 @@
+import type { Demo } from './run-demo.ts'
+
+export interface DocumentOptions {
+  /** The exchange stays up, so its addresses are of use. */
+  readonly keep: boolean
+  readonly report?: string
+}
+
+/** What `aex demo --json` prints. */
+export function demoDocument(demo: Demo, { keep, report }: DocumentOptions) {
+  const { outcome, told, exchange, agents } = demo
+  const { summary, checks } = outcome.evidence
+  return {
+    transport: outcome.transport,
+    thread_id: told.threadId,
+    package_ids: told.packageIds,
+    counts: outcome.counts,
+    evidence: { summary, failed_checks: checks.filter(({ ok }) => !ok) },
+    plaintext_search: outcome.search,
+    ...(report !== undefined && { report }),
+    ...(keep && {
+      agent_api: exchange.url,
+      operator_api: exchange.operatorUrl,
+      operator_token: exchange.operatorToken,
+      agent_folders: {
+        manufacturer: agents.manufacturer.folder.folder,
+        supplier: agents.supplier.folder.folder,
+      },
+    }),
+  }
+}
