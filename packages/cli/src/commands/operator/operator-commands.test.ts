@@ -248,6 +248,11 @@ test('agents, keys, endpoints, deliveries and operators', async () => {
     'suspended',
   )
   assert.equal((await json('agent', 'certify', 'agent_x'))['certification_status'], 'certified')
+  for (const given of ['set-status agent_x asleep --reason typo', 'certify agent_x perhaps']) {
+    const wrong = await aex('agent', ...given.split(' '))
+    assert.equal(wrong.code, 1, given)
+    assert.match(wrong.stderr, /^ {2}\/status {2}Use one of (?:active|uncertified), .*\(O-05 \w+\)\.$/mu)
+  }
   const agents = await aex('agent', 'list', '--org', 'org_acme')
   assert.match(agents.stdout, /agent_x +org_acme +suspended +certified +evil\\u001b\[31m/)
   const before = (await json('keys', 'list'))['keys'] as Record<string, unknown>[]
