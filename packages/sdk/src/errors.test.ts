@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { ExchangeError } from './errors.ts'
+import { EXCHANGE_ERROR_CODES, ExchangeError } from './errors.ts'
 
 const problem = {
   type: 'https://exchange.example/problems/policy-receipt-mismatch',
@@ -39,4 +39,13 @@ test('a message stays one line of bounded length', () => {
   assert.ok(message.length < 1_000)
   assert.ok(!message.includes('\n'))
   assert.equal(new ExchangeError('aborted').message, new ExchangeError('aborted').hint)
+})
+
+/** The verbs of the hints. A sentence, or a part after a semicolon or comma, that begins with one says what to do. */
+const INSTRUCTION =
+  /(?:^|[.;,] (?:and |or )?)(?:Ask|Call|Change|Check|Choose|Compare|Continue|Copy|Correct|Create|Discard|Do not|Enter|Have|Inform|Keep|List|Make|Name|Open|Pass|Read|Register|Replace|Restore|Restrict|Send|Set|Show|Try|Use|ask|change|correct|inform|send|show)\b/u
+
+test('[ERR-01] the hint of every code says what to do', () => {
+  const silent = EXCHANGE_ERROR_CODES.filter((code) => !INSTRUCTION.test(new ExchangeError(code).hint))
+  assert.deepEqual(silent, [])
 })

@@ -12,21 +12,23 @@ const HINTS = {
     'The exchange did not answer. Check the address, the network and that the exchange is running.',
   exchange_answer_unreadable:
     'The response does not follow the protocol. Check that the address is that of an exchange.',
-  exchange_refused: 'The exchange refused. Its problem says why; `type` leads to a page about it.',
+  exchange_refused:
+    'The exchange refused. Read its problem, which says why; `type` leads to a page about it.',
   discovery_failed: 'The authorization server was not found. Check the base address of the exchange.',
   token_refused:
-    'No access token was given. Check the client id, and that the client key or certificate is the registered one.',
+    'The authorization server issued no access token. Check the client id, and that the client key or certificate is the registered one. Ask the operator whether the client is enabled.',
   invitation_unreadable:
     'This is not a whole invitation. Copy the complete text, which begins with aexinv_, and try again.',
   invitation_refused: 'Ask the operator of the exchange for a new invitation.',
-  timed_out: 'The call exceeded its time limit. Trying again with the same input is safe.',
-  aborted: 'The caller aborted the call.',
+  timed_out: 'The call exceeded its time limit. Try again: the same input is safe.',
+  aborted: 'The caller aborted the call. Call again when it is wanted; the same input is safe.',
 
   // Own keys
   key_already_made:
     'The key store already has a key for this role and stage. Use it, or finish its rotation first.',
   key_missing: 'The key store has no such key. Create the keys of the agent first.',
-  key_store_locked: 'The key store is encrypted, and the passphrase is missing or wrong.',
+  key_store_locked:
+    'The key store is encrypted, and the passphrase is missing or wrong. Pass the passphrase of the keys.',
   key_store_exposed:
     'Other users can read the key store. Restrict it to its owner, and rotate keys that may have leaked.',
   key_store_unavailable:
@@ -51,26 +53,30 @@ const HINTS = {
     'The agent has a key that no pinned key introduced. Compare its fingerprint with its owner over another channel, then trust it.',
   peer_key_mismatch:
     'The key differs from the pinned one. Do not send; ask its owner, and inform the operator.',
-  peer_key_revoked: 'The key was revoked, and nothing proves that the exchange accepted the package before.',
+  peer_key_revoked:
+    'The key was revoked, and nothing proves that the exchange accepted the package before. Do not rely on the package; ask its sender to send it again with a new key.',
 
   // Sending
   object_invalid: 'The object breaks its schema; the failures say where. Correct it and send again.',
   policy_refused:
     'The policy does not allow this; the checks say which rule. Change the object or the policy.',
-  approval_missing: 'The policy requires a human approval, and no `approve` function was given.',
-  approval_declined: 'The human approval was declined.',
+  approval_missing:
+    'The policy requires a human approval, and no `approve` function was given. Pass one, or store a draft and have it approved at the desk: `aex agent draft create`, `aex agent desk`.',
+  approval_declined:
+    'A person declined the package, and nothing was sent. Ask for the reason, change the object, and submit it as a new draft or package.',
   approval_waiting:
-    'A person has to approve this draft first, with the approver passphrase: `aex agent desk` shows it.',
+    'A person has to approve this draft first. Open the desk, and approve with the approver passphrase: `aex agent desk`.',
   approval_invalid:
-    'The approval does not cover what would be sent; the reason says why. A person has to approve it again.',
+    'The approval does not cover what would be sent; the reason says why. Have a person approve it again.',
   approver_missing:
-    'An approval is required, and the folder has no approver. The person who approves runs `aex agent approver init`.',
+    'An approval is required, and the folder has no approver. Have the person who approves run `aex agent approver init`.',
   approver_exists: 'The folder already has an approver. Replace it with the old passphrase, or reset it.',
   approver_unreadable:
     'The approver file is damaged or of another version. Restore it, or reset the approver.',
-  approver_locked: 'The approver passphrase is wrong.',
-  draft_missing: 'The folder has no open draft with this id.',
-  draft_sent: 'The draft was sent already. The details name its package.',
+  approver_locked:
+    'The approver passphrase is wrong. Enter it again; if it is lost, make a new approver: `aex agent approver reset`.',
+  draft_missing: 'The folder has no open draft with this id. List the open drafts: `aex agent draft list`.',
+  draft_sent: 'The draft was sent already. Continue with its package, which the details name.',
   draft_altered: 'The stored draft is not the one that was made. Discard it, and draft it again.',
   draft_limit: 'The folder has no room for the draft. Send or discard drafts, or make it smaller.',
   draft_unreadable:
@@ -80,29 +86,40 @@ const HINTS = {
     'The outbox cannot be read or written. Check the disk, the permissions and who else has it open.',
 
   // Opening
-  package_not_for_us: 'This agent is neither sender nor recipient of the package.',
-  content_unavailable: 'The content is no longer available: revoked, expired or withdrawn.',
-  content_too_large: 'The content exceeds the size limit.',
-  digest_mismatch: 'The content does not match its digest. It was altered in transit or by the sender.',
-  signature_invalid: 'The signature is invalid. The cause says what differs.',
-  content_not_opened: 'The content cannot be decrypted with the keys of this agent.',
-  content_mismatch: 'The sealed content contradicts its metadata; the details name the members.',
+  package_not_for_us:
+    'This agent is not a party of the package that may do this. Check the id of the package, and use the folder of the agent that sent or received it.',
+  content_unavailable:
+    'The content is no longer available: revoked, expired or withdrawn. Ask the sender for a new package.',
+  content_too_large:
+    'The content exceeds the size limit. Make it smaller, or refer to a document; as the recipient, raise `maximumBytes`.',
+  digest_mismatch:
+    'The content does not match its digest: it was altered in transit or by the sender. Do not use it; ask the sender to send it again.',
+  signature_invalid:
+    'The signature is invalid. Do not use the content; send the cause, which says what differs, to the signer.',
+  content_not_opened:
+    'The content cannot be decrypted with the keys of this agent. Restore the key store that held the key at that time, or ask the sender to send it again to the current key.',
+  content_mismatch:
+    'The sealed content contradicts its metadata. Do not use it; ask the sender to correct the members that the details name, and to send it again.',
 
   // Receiving
   webhook_rejected:
-    'The delivery was refused before anything was stored. The cause says which rule it broke.',
-  notification_invalid: 'The notification breaks its schema; the failures say where.',
+    'The delivery was refused before anything was stored. Check the cause, which says which rule it broke; the exchange retries.',
+  notification_invalid:
+    'The notification breaks its schema; the failures say where. Send them to the operator of the exchange.',
   notification_keys_changed:
     'A key id never gets another key. Nothing signed with the new key is accepted; inform the operator.',
-  inbox_unavailable: 'The event could not be stored. It will be delivered again.',
+  inbox_unavailable:
+    'The event could not be stored and will be delivered again. Check the disk and the permissions of the inbox.',
   event_conflict:
     'Another event with the same id is already stored. Inform the operator: an event never changes.',
 
   // Proof
-  evidence_invalid: 'The evidence is invalid; the details name the first failed check.',
+  evidence_invalid:
+    'The evidence is invalid. Do not rely on it; show the first failed check, which the details name, to the operator and the other party.',
 
   // The transparency log
-  log_missing: 'The exchange publishes no transparency log.',
+  log_missing:
+    'The exchange publishes no transparency log. Use its evidence without proofs of inclusion, or ask the operator to publish one.',
   log_unverifiable:
     'Do not rely on this log. Ask the operator whether its key was replaced, and compare the key over another channel.',
   log_split_view:
@@ -113,8 +130,10 @@ const HINTS = {
     'The file with the last checkpoint is damaged, of another version, or writable by other users. Restore it.',
 
   // Data spaces
-  connector_missing: 'The thread needs a data-space connector, and the agent has none.',
-  connector_failed: 'The connector failed. The cause has its state and both process ids.',
+  connector_missing:
+    'The thread needs a data-space connector of both organizations. Set that of the agent with `aex agent connector set`, and name that of the other organization with `aex agent connector partner`.',
+  connector_failed:
+    'The connector failed. Check it with `aex agent connector check`; the cause has its state and both process ids.',
 } as const
 
 export type ExchangeErrorCode = keyof typeof HINTS

@@ -18,7 +18,9 @@ export async function* readPages<P extends Page>(
     const { next_cursor: next } = page
     if (next === undefined || next === null || page.has_more === false) return
     if (seen.has(next))
-      throw new ExchangeError('exchange_answer_unreadable', { what: 'The pages go round in a circle.' })
+      throw new ExchangeError('exchange_answer_unreadable', {
+        what: 'Pagination does not end: a cursor was returned twice.',
+      })
     seen.add(next)
     after = next
   }

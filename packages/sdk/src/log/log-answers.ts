@@ -271,7 +271,9 @@ function readJson<T>(bytes: Uint8Array, validator: { accepts(value: unknown): va
   } catch (cause) {
     throw new ExchangeError('exchange_answer_unreadable', { cause })
   }
-  throw new ExchangeError('exchange_answer_unreadable', { what: 'The log answers in another form.' })
+  throw new ExchangeError('exchange_answer_unreadable', {
+    what: 'The response of the log has an unexpected format.',
+  })
 }
 
 export function isNotFound(error: unknown): boolean {

@@ -54,7 +54,7 @@ function result(checkId: PolicyCheckId, failures: readonly Failure[]): CheckResu
 }
 
 function unjudged(checkId: PolicyCheckId): CheckResult {
-  const message = 'Not judged: correct what object_schema found first.'
+  const message = 'Not evaluated: fix the failures of object_schema first.'
   return { checkId, passed: false, judged: false, failures: [{ pointer: '', rule: checkId, message }] }
 }
 

@@ -96,7 +96,7 @@ export function createWebhookHandler(options: WebhookHandlerOptions): WebhookHan
   function readNotification(value: JsonValue): NotificationEnvelope {
     if (!validate.accepts(value)) {
       const cause = new ExchangeError('notification_invalid', { failures: validate(value) })
-      throw new Rejection(statuses.notification, { what: 'The body is no notification.', cause })
+      throw new Rejection(statuses.notification, { what: 'The body is not a notification.', cause })
     }
     if (value.organization_id !== options.organizationId) {
       throw new Rejection(statuses.notification, { what: 'The event is one of another organization.' })
@@ -113,7 +113,10 @@ export function createWebhookHandler(options: WebhookHandlerOptions): WebhookHan
   function asRejection(error: unknown): Rejection {
     if (error instanceof Rejection) return error
     if (error instanceof CryptoError) return refusedBy(error, statuses)
-    return new Rejection(statuses.inbox, { what: 'It cannot be judged or stored now.', cause: error })
+    return new Rejection(statuses.inbox, {
+      what: 'The delivery cannot be verified or stored now; the exchange will retry.',
+      cause: error,
+    })
   }
 
   return async (request) => {
