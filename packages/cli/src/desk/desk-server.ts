@@ -111,7 +111,11 @@ export async function startDesk(agent: FolderAgent, options: DeskOptions): Promi
     if (route === 'wrong_method')
       return send(response, pages.failure(405, 'Not allowed', 'This address is not used in this way.'))
     const fields = method === 'POST' ? await readForm(request) : new URLSearchParams()
-    if (!fields) return send(response, pages.failure(413, 'Refused', 'The form is too large, or is no form.'))
+    if (!fields)
+      return send(
+        response,
+        pages.failure(413, 'Refused', 'The form is too large, or the body is not a form.'),
+      )
     if (method === 'POST' && !sessions.isCsrfToken(session, fields.get(CSRF_FIELD)))
       return send(
         response,

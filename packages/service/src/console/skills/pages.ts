@@ -66,7 +66,7 @@ function publication(csrfToken: string): Html {
               name: 'artifact',
               label: 'Artifact in base64',
               isRequired: true,
-              hint: 'Up to about 40 KB: base64 -w0 skill.tar.gz',
+              hint: 'Up to about 40 KB: openssl base64 -A -in skill.tar.gz',
             },
             OPTIONAL_REASON,
           ],
