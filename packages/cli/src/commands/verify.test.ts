@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
-import { formatVerifierKey, type CapsuleResult } from '@agent-exchange/log'
+import { formatVerifierKey, noteSigner, SIGNATURE_TYPE, type CapsuleResult } from '@agent-exchange/log'
 import { connectFolder } from '@agent-exchange/sdk/node'
 import { capsuleOf, logSigner, POLICY, startWorld, TestLog } from '@agent-exchange/testkit'
 import { aexHere } from '../aex-here.fixture.ts'
@@ -189,6 +189,7 @@ test('[AUD-03] two signed histories in a split-view file convince a third party'
   const split = await aexHere('verify', stored('split.json', view), '--policy', policy)
   assert.equal(split.code, 1)
   assert.match(split.stdout.replaceAll(/\s+/gu, ' '), /signed two histories that exclude each other/u)
+  assert.match(split.stdout.replaceAll(/\s+/gu, ' '), /^The operator of the log/u)
   assert.ok(split.stdout.includes(key))
   const report = folder.path('split.html')
   const noReport = await aexHere('verify', folder.path('split.json'), '--policy', policy, '--html', report)
@@ -198,4 +199,22 @@ test('[AUD-03] two signed histories in a split-view file convince a third party'
   const same = await aexHere('verify', stored('same.json', { ...view, second: first }), '--policy', policy)
   assert.equal(same.code, 3)
   assert.equal((await aexHere('verify', stored('torn-view.json', { ...view, key: 'x' }))).code, 2)
+})
+
+test('[AUD-03] a stranger with a key in the name of the log cannot accuse its operator', async () => {
+  const signer = await noteSigner(logSigner.key.name, SIGNATURE_TYPE.ed25519, new Uint8Array(32).fill(99))
+  const log = new TestLog({ signer })
+  log.leaves.push(new Uint8Array(64).fill(1))
+  const first = await log.publish()
+  log.leaves[0] = new Uint8Array(64).fill(3)
+  const second = await log.publish()
+  const key = formatVerifierKey(signer.key)
+  const forged = { format: 'aex-split-view/1', key, first, second, found_at: '2026-01-01T00:00:00.000Z' }
+  for (const given of [[], ['--policy', policy]]) {
+    const { code, stdout } = await aexHere('verify', stored('forged.json', forged), ...given)
+    const text = stdout.replaceAll(/\s+/gu, ' ')
+    assert.equal(code, 3)
+    assert.ok(text.startsWith(`The holder of the key ${key} signed two histories`), text)
+    assert.match(text, /does not show that the operator of the log \S+ signed them/u)
+  }
 })

@@ -8,7 +8,7 @@ export function renderSplitView({ sentence, key, heads }: SplitViewResult): stri
     sentence,
     ...(heads.length === 0 ? [] : ['', 'Checkpoints:']),
     ...heads.map(({ size, root }, at) => `  - ${names[at]}: size ${size}, root ${root}`),
-    ...(key === undefined ? [] : ['', 'Key of the log, to compare with its operator:', `  - ${key}`]),
+    ...(key === undefined ? [] : ['', 'Key that signed both, to compare with the operator of the log:', `  - ${key}`]),
   ]
     .map(visible)
     .join('\n')

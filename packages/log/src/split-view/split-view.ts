@@ -34,7 +34,10 @@ export interface SplitView {
 
 export interface SplitViewResult {
   readonly outcome: 'contradiction' | 'unproved' | 'unreadable'
-  /** Of `aex verify`: 1 the operator signed two histories, 3 the file does not prove it, 2 unreadable. */
+  /**
+   * Of `aex verify`: 1 the log key of the policy signed two histories; 3 the file does not prove that, or no policy names
+   * its key; 2 unreadable.
+   */
   readonly exitCode: 1 | 2 | 3
   /** One sentence that can be quoted. */
   readonly sentence: string
@@ -80,21 +83,35 @@ export async function verifySplitView(
   }
   const isPinned = policy?.logs.some((log) => log.key.name === key.name && isSameKey(log.key, key)) ?? false
   const found = contradictionOf(value, heads)
-  const by = isPinned
-    ? 'the log key in the verifier’s policy'
-    : 'the log key shown below, which no policy of the verifier names'
   return {
     outcome: found === undefined ? 'unproved' : 'contradiction',
-    exitCode: found === undefined ? 3 : 1,
+    exitCode: found !== undefined && isPinned ? 1 : 3,
     sentence:
-      found === undefined
-        ? `Both checkpoints of the log ${key.name} are signed by ${by}, but this file does not prove that they exclude each other; ask the operator for a consistency proof from size ${Math.min(heads[0].size, heads[1].size)} to size ${Math.max(heads[0].size, heads[1].size)}.`
-        : `The operator of the log ${key.name} signed two histories that exclude each other: ${found} Both checkpoints are signed by ${by}.`,
+      found === undefined ? unprovedSentence(key, isPinned, heads) : provedSentence(key, isPinned, found),
     origin: key.name,
     key: formatVerifierKey(key),
     isPinned,
     heads: heads.map(({ size, root }) => ({ size, root: encodeBase64(root) })),
   }
+}
+
+/** Anybody can make a key with the name of a log: only a key of the policy speaks for the operator. */
+function provedSentence(key: VerifierKey, isPinned: boolean, found: string): string {
+  return isPinned
+    ? `The operator of the log ${key.name} signed two histories that exclude each other: ${found} Both checkpoints are signed by the log key in the verifier’s policy.`
+    : `The holder of the key ${formatVerifierKey(key)} signed two histories that exclude each other: ${found} No policy of the verifier names this key, so this does not show that the operator of the log ${key.name} signed them.`
+}
+
+function unprovedSentence(
+  key: VerifierKey,
+  isPinned: boolean,
+  heads: readonly [OpenedCheckpoint, OpenedCheckpoint],
+): string {
+  const sizes = heads.map(({ size }) => size)
+  const by = isPinned
+    ? 'the log key in the verifier’s policy'
+    : 'the key shown below, which no policy of the verifier names'
+  return `Both checkpoints of the log ${key.name} are signed by ${by}, but this file does not prove that they exclude each other; ask the operator for a consistency proof from size ${Math.min(...sizes)} to size ${Math.max(...sizes)}.`
 }
 
 function contradictionOf(
