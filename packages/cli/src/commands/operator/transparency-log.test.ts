@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { startWorld } from '@agent-exchange/testkit'
-import { aexHere as aex, documentOf as json } from '../../aex-here.fixture.ts'
+import { aexHere as aex, documentOf as json, fails } from '../../aex-here.fixture.ts'
 
 const profile = {
   'O-07': { transparency_checkpoint_milliseconds: 100, transparency_sequence_milliseconds: 20 },
@@ -46,6 +46,8 @@ test('aex log status shows size, delay and state; a running log cannot be recove
   assert.equal(status['state'], 'running')
   const table = await aex('log', 'status')
   assert.match(table.stdout, /running/u)
+  assert.deepEqual(status['witnesses'], [])
+  assert.match(table.stdout, /none: nobody outside confirms this log/u)
   const refused = await aex('log', 'recover', '--mirror', folder, '--reason', 'test')
   assert.notEqual(refused.code, 0)
   assert.match(refused.stderr, /running/u)
@@ -60,6 +62,18 @@ test('aex log recover wants a mirror or a new origin, and a reason', async () =>
   const { code, stderr } = await aex('log', 'recover', '--mirror', folder)
   assert.notEqual(code, 0)
   assert.match(stderr, /--reason/u)
+})
+
+test('aex log recover names a file that it cannot read', async () => {
+  const missing = join(folder, 'missing')
+  for (const [options, name] of [
+    [['--new-origin', 'other.example/log', '--checkpoint', missing], 'checkpoint'],
+    [['--mirror', folder, '--mirror-token-file', missing], 'mirror token'],
+  ] as const)
+    assert.equal(
+      await fails('log', 'recover', '--reason', 'test', ...options),
+      `The ${name} file ${missing} cannot be read.\n`,
+    )
 })
 
 test('aex log recover sends the token of a file to the mirror, and prints it nowhere', async () => {

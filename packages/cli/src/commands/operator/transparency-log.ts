@@ -3,7 +3,8 @@ import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { Command } from 'commander'
 import { CommandFailure } from '../../failure.ts'
-import { change, read } from './operator-api.ts'
+import { secretFromFile } from '../../secret-file.ts'
+import { change, read, type Answer } from './operator-api.ts'
 import { group, operatorCommand, show, type OutputOptions } from './operator-command.ts'
 
 interface RecoverOptions extends OutputOptions {
@@ -21,7 +22,7 @@ export function transparencyLogCommand(): Command {
       'Show size, delay and witnesses of the log, and why it does not sign',
       'log status --json',
     ).action(async (output: OutputOptions) => {
-      show(await read('/transparency-log'), output)
+      showStatus(await read('/transparency-log'), output)
     }),
     operatorCommand(
       'recover',
@@ -47,12 +48,30 @@ function recover(options: RecoverOptions): ReturnType<typeof change> {
     return change('/transparency-log/new-origin', {
       new_origin: newOrigin,
       reason,
-      ...(checkpoint !== undefined && { checkpoint: readFileSync(checkpoint, 'utf8') }),
+      ...(checkpoint !== undefined && { checkpoint: readCheckpoint(checkpoint) }),
     })
   const place = mirror ?? ''
   return change('/transparency-log/recover', {
     mirror_url: /^https?:\/\//u.test(place) ? place : pathToFileURL(resolve(place)).href,
     reason,
-    ...(mirrorTokenFile !== undefined && { mirror_token: readFileSync(mirrorTokenFile, 'utf8').trim() }),
+    ...(mirrorTokenFile !== undefined && {
+      mirror_token: secretFromFile('mirror token', mirrorTokenFile).trim(),
+    }),
   })
+}
+
+function readCheckpoint(file: string): string {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch {
+    throw new CommandFailure(`The checkpoint file ${file} cannot be read.`)
+  }
+}
+
+const NO_WITNESSES = 'none: nobody outside confirms this log'
+
+function showStatus(status: Answer, output: OutputOptions): void {
+  const { witnesses } = status
+  const hasNone = Array.isArray(witnesses) && witnesses.length === 0
+  show(hasNone && !output.json ? { ...status, witnesses: NO_WITNESSES } : status, output)
 }
