@@ -158,7 +158,14 @@ export {
 export { readThread, type ReadThreadOptions } from './exchange/read-thread.ts'
 export { readEvidence, type EvidenceSubject } from './evidence/read-evidence.ts'
 export { checkLog, type AcceptedCheckpoint } from './log/accept-checkpoint.ts'
-export { createMemoryLogState, type LogState, type LogStateStore } from './log/log-state.ts'
+export {
+  createMemoryLogState,
+  type LogState,
+  type LogStateStore,
+  type LogTrouble,
+  type UnprovedCheckpoint,
+} from './log/log-state.ts'
+export { uncheckedSentence, watchLog, type LogWatch } from './log/watch-log.ts'
 export { monitorLog, type MonitorFinding, type MonitorResult, type MonitorState } from './log/monitor-log.ts'
 export {
   readCapsule,

@@ -1,4 +1,4 @@
-import { ExchangeError, rememberedUrl, type Fetch } from '@agent-exchange/sdk'
+import { ExchangeError, rememberedUrl, uncheckedSentence, watchLog, type Fetch } from '@agent-exchange/sdk'
 import type { FolderAgent } from '@agent-exchange/sdk/node'
 import { CommandFailure } from '../failure.ts'
 import { examineConnectorOf } from './check-connector.ts'
@@ -34,6 +34,7 @@ export const EXAMINATIONS: readonly Examination[] = [
   { name: 'own keys', examine: ({ agent, place }) => examineOwnKeys(agent, place) },
   { name: 'directory', examine: directory },
   { name: 'event stream', examine: stream },
+  { name: 'transparency log', examine: transparencyLog },
   { name: 'outbox', examine: outbox },
   { name: 'webhook', examine: webhook },
   { name: 'connector', examine: examineConnectorOf },
@@ -85,6 +86,14 @@ async function directory({ agent: { context } }: Subject): Promise<string> {
 async function stream({ agent: { context } }: Subject): Promise<string> {
   await context.connection.call('listNotifications', { query: { limit: 1 } })
   return 'can be read'
+}
+
+async function transparencyLog({ agent: { context } }: Subject): Promise<string> {
+  const { unchecked } = await watchLog(context)
+  if (unchecked) throw new CommandFailure(`${uncheckedSentence(unchecked)} Ask the operator why.`)
+  return (await context.log.read())
+    ? 'continues the last checkpoint that this agent saw'
+    : 'the exchange shows no checkpoint yet'
 }
 
 async function outbox({ agent, place }: Subject): Promise<string> {

@@ -52,8 +52,11 @@ export function showProgress({ step }: SendProgress): void {
 
 export function showSent(sent: SentPackage, options: AgentOptions): void {
   const { packageId, threadId, policyReceiptId, resumed, warnings } = sent
-  if (warnings.length > 0) {
-    const places = warnings.map(({ pointer }) => pointer).join(', ')
+  const placeholders = warnings.filter(({ code }) => code === 'placeholder')
+  for (const { code, message } of warnings)
+    if (code !== 'placeholder') console.error(`  warning: ${visible(message)}`)
+  if (placeholders.length > 0) {
+    const places = placeholders.map(({ pointer }) => pointer).join(', ')
     console.error(`  warning: sentences of the template were sent as they are: ${visible(places)}`)
   }
   if (options.json) {

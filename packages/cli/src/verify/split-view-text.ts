@@ -8,7 +8,9 @@ export function renderSplitView({ sentence, key, heads }: SplitViewResult): stri
     sentence,
     ...(heads.length === 0 ? [] : ['', 'Checkpoints:']),
     ...heads.map(({ size, root }, at) => `  - ${names[at]}: size ${size}, root ${root}`),
-    ...(key === undefined ? [] : ['', 'Key that signed both, to compare with the operator of the log:', `  - ${key}`]),
+    ...(key === undefined
+      ? []
+      : ['', 'Key that signed both, to compare with the operator of the log:', `  - ${key}`]),
   ]
     .map(visible)
     .join('\n')

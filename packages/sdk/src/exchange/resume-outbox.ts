@@ -1,5 +1,6 @@
 import type { AgentContext } from '../context.ts'
 import { ExchangeError } from '../errors.ts'
+import { watchLog } from '../log/watch-log.ts'
 import { DAY_MILLISECONDS } from '../policy/retention-and-forwarding.ts'
 import { deliverEntry } from './entry-delivery.ts'
 import { FINISHED_KEPT_DAYS, MAXIMUM_RESUMED } from './exchange-limits.ts'
@@ -28,7 +29,9 @@ export interface Resumption {
  */
 export async function resumeOutbox(context: AgentContext, deps: SendDependencies): Promise<Resumption> {
   const packages: ResumedPackage[] = []
-  for (const entry of await deps.outbox.pending(MAXIMUM_RESUMED)) {
+  const waiting = await deps.outbox.pending(MAXIMUM_RESUMED)
+  if (waiting.length > 0) await watchLog(context)
+  for (const entry of waiting) {
     const { packageId } = entry
     try {
       await deliverEntry(context, entry, deps)

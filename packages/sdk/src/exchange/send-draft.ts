@@ -3,6 +3,7 @@ import { policyDigest } from '@agent-exchange/log'
 import type { PackageMetadata, PolicyReceipt } from '@agent-exchange/protocol'
 import type { AgentContext } from '../context.ts'
 import { ExchangeError } from '../errors.ts'
+import { uncheckedWarnings, watchLog, type LogWatch } from '../log/watch-log.ts'
 import { placeholderWarnings } from '../objects/placeholders.ts'
 import { obtainApproval } from './approval.ts'
 import { deliverEntry, report } from './entry-delivery.ts'
@@ -22,22 +23,24 @@ export async function sendDraft(
 ): Promise<SentPackage> {
   const { outbox } = deps
   const { packageId } = draft
+  const watched = watchLog(context)
   const kept = await outbox.read(packageId)
-  if (kept && kept.state !== 'refused') return resumeExisting(context, draft, kept, deps)
+  if (kept && kept.state !== 'refused') return resumeExisting(context, draft, kept, deps, await watched)
 
   const about = { packageId }
   report(deps, about, 'validated')
   const evaluated = await evaluateDraft(context, draft, deps.signal)
   report(deps, about, 'checked')
+  const watch = await watched
   const approval = await obtainApproval(context, draft, evaluated.evaluation)
   if (approval.required) report(deps, about, 'approved')
   const transportMode = await chooseTransport(context, draft, evaluated.recipientAgent, deps)
   const sealed = await sealDraft(context, { draft, ...evaluated, approval, transportMode })
   const added = await outbox.add(sealed)
   // A concurrent call added an entry with the same id first.
-  if (added.receiptKey !== sealed.receiptKey) return resumeExisting(context, draft, added, deps)
+  if (added.receiptKey !== sealed.receiptKey) return resumeExisting(context, draft, added, deps, watch)
   report(deps, about, 'sealed')
-  return toSent(await deliverEntry(context, added, deps), draft, false)
+  return toSent(await deliverEntry(context, added, deps), draft, { resumed: false, watch })
 }
 
 /** Delivers an entry of an earlier call, whatever a new call would send under its id. */
@@ -46,7 +49,8 @@ export async function resumeEntry(
   entry: OutboxEntry,
   deps: SendDependencies,
 ): Promise<SentPackage> {
-  return sentFrom((await deliverEntry(context, entry, deps)).metadata, true)
+  const warnings = uncheckedWarnings(await watchLog(context))
+  return { ...sentFrom((await deliverEntry(context, entry, deps)).metadata, true), warnings }
 }
 
 /** An earlier call used this id. Resumes the same package; another package is a conflict. */
@@ -55,10 +59,11 @@ async function resumeExisting(
   draft: Draft,
   entry: OutboxEntry,
   deps: SendDependencies,
+  watch: LogWatch,
 ): Promise<SentPackage> {
   if (!(await isSame(context, draft, entry)))
     throw new ExchangeError('outbox_conflict', { details: { packageId: entry.packageId } })
-  return toSent(await deliverEntry(context, entry, deps), draft, true)
+  return toSent(await deliverEntry(context, entry, deps), draft, { resumed: true, watch })
 }
 
 /**
@@ -86,8 +91,13 @@ async function isSame(context: AgentContext, draft: Draft, { metadata, ...entry 
   return new TextDecoder().decode(plaintext) === canonicalize(object)
 }
 
-function toSent({ metadata }: OutboxEntry, { object }: Draft, resumed: boolean): SentPackage {
-  return { ...sentFrom(metadata, resumed), warnings: placeholderWarnings(object) }
+function toSent(
+  { metadata }: OutboxEntry,
+  { object }: Draft,
+  { resumed, watch }: { readonly resumed: boolean; readonly watch: LogWatch },
+): SentPackage {
+  const warnings = [...placeholderWarnings(object), ...uncheckedWarnings(watch)]
+  return { ...sentFrom(metadata, resumed), warnings }
 }
 
 export function sentFrom(metadata: PackageMetadata, resumed: boolean): SentPackage {

@@ -112,6 +112,6 @@ export interface SentPackage {
   readonly policyReceiptId: string
   /** True if an earlier call started or completed the send. */
   readonly resumed: boolean
-  /** Warnings about the sent object: template sentences that were not replaced. */
+  /** Template sentences that were not replaced, and a transparency log that could not be checked. */
   readonly warnings: readonly SendWarning[]
 }

@@ -13,9 +13,10 @@ import {
 import type { AgentContext } from '../context.ts'
 import { ExchangeError } from '../errors.ts'
 import { pause } from '../pause-and-backoff.ts'
-import { fetchCheckpoint, tileReader } from './log-answers.ts'
+import { fetchCheckpoint, tileReader, type LogContext } from './log-answers.ts'
 import { knownKeys, withRotatedKeys, type PinnedKey } from './log-keys.ts'
-import type { LogState } from './log-state.ts'
+import type { LogState, LogTrouble } from './log-state.ts'
+import { holdUnproved } from './log-trouble.ts'
 
 /** A checkpoint that continues every checkpoint that this agent has seen. */
 export interface AcceptedCheckpoint extends OpenedCheckpoint {
@@ -37,17 +38,20 @@ const STORE_ATTEMPTS = 10
  * @example
  * const checkpoint = await checkLog(context)
  */
-export async function checkLog(context: AgentContext): Promise<AcceptedCheckpoint | undefined> {
+export async function checkLog(context: LogContext): Promise<AcceptedCheckpoint | undefined> {
   for (let attempt = 1; attempt <= STORE_ATTEMPTS; attempt++) {
     const state = await context.log.read()
-    const found = await newestCheckpoint(context, await knownKeys(context, state), state)
+    const known = await knownKeys(context, state)
+    const trouble = await context.log.readTrouble()
+    const seen = state ? await seenCheckpoints(state, trouble, known) : []
+    const found = await newestCheckpoint(context, known, seen)
     if (!found) return undefined
-    const { note, opened, last, keys } = found
-    if (state && last) await requireContinuation(context, { state, last, note, opened, keys })
-    const isNewer = !last || opened.size > last.size || note !== state?.checkpoint
+    const { note, opened, keys } = found
+    for (const earlier of seen) await requireContinuation(context, earlier, found)
     const next: LogState = { keys: keys.map(({ text }) => text), checkpoint: note }
-    if (!isNewer || (await context.log.replace(state, next)))
-      return { ...opened, note, keys: keys.map(({ key }) => key) }
+    if (note !== state?.checkpoint && !(await context.log.replace(state, next))) continue
+    if (trouble) await context.log.writeTrouble(undefined)
+    return { ...opened, note, keys: keys.map(({ key }) => key) }
   }
   throw new ExchangeError('timed_out', {
     what: 'Other processes of this agent keep changing its state of the log.',
@@ -55,27 +59,44 @@ export async function checkLog(context: AgentContext): Promise<AcceptedCheckpoin
   })
 }
 
-interface Found {
+/** A checkpoint that a key of the log signed. */
+interface Seen {
   readonly note: string
   readonly opened: OpenedCheckpoint
-  readonly last: OpenedCheckpoint | undefined
+}
+
+interface Found extends Seen {
   readonly keys: readonly PinnedKey[]
 }
 
+/** The last accepted checkpoint first, then the one whose proof is outstanding. */
+async function seenCheckpoints(
+  { checkpoint }: LogState,
+  trouble: LogTrouble | undefined,
+  keys: readonly PinnedKey[],
+): Promise<readonly [Seen, ...Seen[]]> {
+  const last = { note: checkpoint, opened: await open(checkpoint, keys) }
+  const unproved = trouble?.unproved?.note
+  if (unproved === undefined) return [last]
+  // A note of a log that this agent does not follow any more does not verify.
+  const opened = await open(unproved, keys).catch(() => undefined)
+  return opened ? [last, { note: unproved, opened }] : [last]
+}
+
 async function newestCheckpoint(
-  context: AgentContext,
+  context: LogContext,
   known: readonly PinnedKey[],
-  state: LogState | undefined,
+  seen: readonly Seen[],
 ): Promise<Found | undefined> {
-  const last = state && (await open(state.checkpoint, known))
+  const [largest] = seen.toSorted((left, right) => right.opened.size - left.opened.size)
   for (let attempt = 1; ; attempt++) {
     const note = await fetchCheckpoint(context)
-    if (note === undefined && !state) return undefined
+    if (note === undefined && !largest) return undefined
     const keys = note === undefined ? known : await withRotatedKeys(context, known, note)
     const opened = note === undefined ? undefined : await open(note, keys)
-    if (note !== undefined && opened && (!last || opened.size >= last.size))
-      return { note, opened, last, keys }
-    if (attempt >= OLDER_ATTEMPTS) throw await rolledBack(context, state as LogState, last?.size, note, keys)
+    if (note !== undefined && opened && (!largest || opened.size >= largest.opened.size))
+      return { note, opened, keys }
+    if (attempt >= OLDER_ATTEMPTS) throw await rolledBack(context, largest as Seen, note, keys)
     await pause(OLDER_PAUSE_MS)
   }
 }
@@ -98,49 +119,43 @@ async function open(note: string, keys: readonly PinnedKey[]): Promise<OpenedChe
 /** Shown less than before: the operator restored an old backup, or takes events back. */
 async function rolledBack(
   context: AgentContext,
-  state: LogState,
-  lastSize = 0,
+  last: Seen,
   note: string | undefined,
   keys: readonly PinnedKey[],
 ): Promise<ExchangeError> {
+  const { size: seenSize } = last.opened
   if (note === undefined)
     return new ExchangeError('log_rolled_back', {
-      what: `The exchange shows no checkpoint any more, although it signed one of size ${lastSize}.`,
-      details: { seenSize: lastSize },
+      what: `The exchange shows no checkpoint any more, although it signed one of size ${seenSize}.`,
+      details: { seenSize },
     })
-  const view = await viewOf(context, state, note, keys)
-  const file = await context.log.keepSplitView(view)
+  const file = await context.log.keepSplitView(await splitViewOf(context, [last.note, note], keys))
   const { size } = await open(note, keys)
   return new ExchangeError('log_rolled_back', {
-    what: `The exchange shows a log of size ${size}, although it signed one of size ${lastSize}: it was restored from an old backup, or events were taken back.`,
-    details: { seenSize: lastSize, shownSize: size, file },
+    what: `The exchange shows a log of size ${size}, although it signed one of size ${seenSize}: it was restored from an old backup, or events were taken back.`,
+    details: { seenSize, shownSize: size, file },
   })
 }
 
 async function requireContinuation(
-  context: AgentContext,
-  {
-    state,
-    last,
-    note,
-    opened,
-    keys,
-  }: {
-    readonly state: LogState
-    readonly last: OpenedCheckpoint
-    readonly note: string
-    readonly opened: OpenedCheckpoint
-    readonly keys: readonly PinnedKey[]
-  },
+  context: LogContext,
+  last: Seen,
+  { note, opened, keys }: Found,
 ): Promise<void> {
   const sizes = {
-    oldSize: last.size,
-    oldRoot: last.root,
+    oldSize: last.opened.size,
+    oldRoot: last.opened.root,
     newSize: opened.size,
     newRoot: opened.root,
   }
   const readTile = tileReader(context, opened.size)
-  const proof = await proveConsistency(last.size, opened.size, readTile)
+  let proof: Uint8Array[]
+  try {
+    proof = await proveConsistency(sizes.oldSize, sizes.newSize, readTile)
+  } catch (error) {
+    await holdUnproved(context, note, error)
+    throw error
+  }
   try {
     verifyConsistency({ ...sizes, proof })
     return
@@ -148,14 +163,17 @@ async function requireContinuation(
     if (!(error instanceof LogError)) throw error
   }
   const fork = await forkOf(sizes, proof, readTile)
-  const view: SplitView = { ...(await viewOf(context, state, note, keys)), ...(fork && { fork }) }
+  const view: SplitView = {
+    ...(await splitViewOf(context, [last.note, note], keys)),
+    ...(fork && { fork }),
+  }
   const file = await context.log.keepSplitView(view)
   throw new ExchangeError('log_split_view', {
     what:
-      last.size === opened.size || fork
-        ? `The operator of the exchange signed two histories of the log ${opened.origin} that exclude each other, of size ${last.size} and of size ${opened.size}.`
-        : `The exchange does not prove that its log of size ${opened.size} continues the one of size ${last.size} that it signed before.`,
-    details: { seenSize: last.size, shownSize: opened.size, file },
+      sizes.oldSize === sizes.newSize || fork
+        ? `The operator of the exchange signed two histories of the log ${opened.origin} that exclude each other, of size ${sizes.oldSize} and of size ${sizes.newSize}.`
+        : `The exchange does not prove that its log of size ${sizes.newSize} continues the one of size ${sizes.oldSize} that it signed before.`,
+    details: { seenSize: sizes.oldSize, shownSize: sizes.newSize, file },
   })
 }
 
@@ -171,22 +189,22 @@ async function forkOf(
     verifyConsistency({ ...sizes, oldRoot: root, proof })
     return { root: encodeBase64(root), consistency: proof.map(encodeBase64) }
   } catch (error) {
-    if (error instanceof LogError) return undefined
+    // Without these tiles the notes alone are kept: the proof has failed already.
+    if (error instanceof LogError || error instanceof ExchangeError) return undefined
     throw error
   }
 }
 
-async function viewOf(
+export async function splitViewOf(
   context: AgentContext,
-  state: LogState,
-  note: string,
+  [first, second]: readonly [string, string],
   keys: readonly PinnedKey[],
 ): Promise<SplitView> {
   return {
     format: SPLIT_VIEW_FORMAT,
-    key: (await signerOfBoth(keys, [state.checkpoint, note]))?.text ?? keys[0]?.text ?? '',
-    first: state.checkpoint,
-    second: note,
+    key: (await signerOfBoth(keys, [first, second]))?.text ?? keys[0]?.text ?? '',
+    first,
+    second,
     found_at: context.now().toISOString(),
   }
 }

@@ -13,6 +13,9 @@ import { validatorFor, type JsonObject } from '@agent-exchange/protocol'
 import type { AgentContext } from '../context.ts'
 import { ExchangeError } from '../errors.ts'
 
+/** A context whose requests to the log end at a signal. */
+export type LogContext = AgentContext & { readonly signal?: AbortSignal }
+
 /** Largest JSON answer of the log. */
 const MAXIMUM_ANSWER_BYTES = 16_777_216
 /** A bundle of 256 leaves of 64 bytes has 16,896 bytes; entries of later versions may be longer. */
@@ -140,12 +143,12 @@ const keyEventPage = validatorFor<Page & { readonly events: readonly LoggedKeyEv
 )
 
 /** The vkeys that the exchange publishes for its log. */
-export async function fetchLogKeys(context: AgentContext): Promise<LogKeyAnswer> {
+export async function fetchLogKeys(context: LogContext): Promise<LogKeyAnswer> {
   return readJson(await get(context, 'key', MAXIMUM_ANSWER_BYTES), keyAnswer)
 }
 
 /** The newest published checkpoint; undefined until there is one. */
-export async function fetchCheckpoint(context: AgentContext): Promise<string | undefined> {
+export async function fetchCheckpoint(context: LogContext): Promise<string | undefined> {
   try {
     return new TextDecoder().decode(await get(context, 'checkpoint', MAXIMUM_NOTE_BYTES))
   } catch (error) {
@@ -176,7 +179,7 @@ export async function fetchKeyEvents(context: AgentContext, agentId: string): Pr
  * Reads tiles of the published log, each once. A tile that was partial at `size` may have been replaced by the full
  * one since, which holds the same hashes first.
  */
-export function tileReader(context: AgentContext, size: number): ReadTile {
+export function tileReader(context: LogContext, size: number): ReadTile {
   const known = new Map<string, Promise<Uint8Array>>()
   return async (name) => {
     const width = Math.max(name.width, tileWidth(name, size))
@@ -191,7 +194,7 @@ export function tileReader(context: AgentContext, size: number): ReadTile {
   }
 }
 
-export async function fetchTile(context: AgentContext, tile: TileName): Promise<Uint8Array> {
+export async function fetchTile(context: LogContext, tile: TileName): Promise<Uint8Array> {
   try {
     return await get(context, tilePath(tile), MAXIMUM_TILE_BYTES)
   } catch (error) {
@@ -260,8 +263,8 @@ async function readAll<P extends Page>(
   throw new ExchangeError('exchange_answer_unreadable', { what: 'The log answers with too many pages.' })
 }
 
-function get({ connection }: AgentContext, path: string, maximumBytes: number): Promise<Uint8Array> {
-  return connection.download(`${connection.baseUrl}/log/${path}`, { maximumBytes })
+function get({ connection, signal }: LogContext, path: string, maximumBytes: number): Promise<Uint8Array> {
+  return connection.download(`${connection.baseUrl}/log/${path}`, { maximumBytes, ...(signal && { signal }) })
 }
 
 function readJson<T>(bytes: Uint8Array, validator: { accepts(value: unknown): value is T }): T {

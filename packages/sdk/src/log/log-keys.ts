@@ -9,7 +9,7 @@ import {
 } from '@agent-exchange/log'
 import type { AgentContext } from '../context.ts'
 import { ExchangeError } from '../errors.ts'
-import { fetchLogKeys, isNotFound, type LogKeyAnswer } from './log-answers.ts'
+import { fetchLogKeys, isNotFound, type LogContext, type LogKeyAnswer } from './log-answers.ts'
 import type { LogState } from './log-state.ts'
 
 export interface PinnedKey {
@@ -22,7 +22,7 @@ const STATEMENT_PURPOSE = 'aex-log-key'
 const MAXIMUM_KEYS = 16
 
 /** The keys that this agent knows, or at the first contact those that the platform states. */
-export async function knownKeys(context: AgentContext, state: LogState | undefined): Promise<PinnedKey[]> {
+export async function knownKeys(context: LogContext, state: LogState | undefined): Promise<PinnedKey[]> {
   return state ? state.keys.map(readKey) : statedKeys(context)
 }
 
@@ -31,7 +31,7 @@ export async function knownKeys(context: AgentContext, state: LogState | undefin
  * too, with a statement of the platform: then any two notes that exclude each other have a key in common.
  */
 export async function withRotatedKeys(
-  context: AgentContext,
+  context: LogContext,
   keys: readonly PinnedKey[],
   note: string,
 ): Promise<readonly PinnedKey[]> {
@@ -76,7 +76,7 @@ function unknownLog(keys: readonly PinnedKey[], stated: readonly PinnedKey[]): E
   })
 }
 
-async function statedKeys(context: AgentContext): Promise<PinnedKey[]> {
+async function statedKeys(context: LogContext): Promise<PinnedKey[]> {
   let answer: LogKeyAnswer
   try {
     answer = await fetchLogKeys(context)

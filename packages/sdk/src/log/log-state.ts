@@ -8,6 +8,26 @@ export interface LogState {
   readonly checkpoint: string
 }
 
+/** A checkpoint that a key of the log signed, and of which no proof shows yet that it continues the last one. */
+export interface UnprovedCheckpoint {
+  /** The signed note, verbatim. */
+  readonly note: string
+  readonly since: string
+  /** Contacts that did not bring the proof. */
+  readonly failures: number
+  /** Where it is kept as a split view, once it was reported. */
+  readonly file?: string
+}
+
+/** Why the log could not be checked since the last contact that succeeded. */
+export interface LogTrouble {
+  /** When the first contact failed. */
+  readonly since: string
+  /** Of the last failure. */
+  readonly reason: string
+  readonly unproved?: UnprovedCheckpoint
+}
+
 /** Keeps the state of the log between two runs. */
 export interface LogStateStore {
   read(): Promise<LogState | undefined>
@@ -15,11 +35,15 @@ export interface LogStateStore {
   replace(expected: LogState | undefined, next: LogState): Promise<boolean>
   /** Keeps proof of a split view for ever; the result says where it is. */
   keepSplitView(view: SplitView): Promise<string>
+  readTrouble(): Promise<LogTrouble | undefined>
+  /** Undefined once a contact succeeded. */
+  writeTrouble(trouble: LogTrouble | undefined): Promise<void>
 }
 
 /** Forgets with the process, which makes every start a first contact. */
 export function createMemoryLogState(): LogStateStore & { readonly splitViews: readonly SplitView[] } {
   let state: LogState | undefined
+  let trouble: LogTrouble | undefined
   const splitViews: SplitView[] = []
   return {
     splitViews,
@@ -32,6 +56,11 @@ export function createMemoryLogState(): LogStateStore & { readonly splitViews: r
     keepSplitView(view) {
       splitViews.push(view)
       return Promise.resolve('memory')
+    },
+    readTrouble: () => Promise.resolve(trouble),
+    writeTrouble(next) {
+      trouble = next
+      return Promise.resolve()
     },
   }
 }

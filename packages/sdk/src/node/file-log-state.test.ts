@@ -52,3 +52,15 @@ test('every split view gets a file of its own', async () => {
   assert.deepEqual(JSON.parse(readFileSync(files[0] ?? '', 'utf8')), view)
   assert.equal(readdirSync(folder).filter((name) => name.startsWith('split-view-20260102030405-')).length, 2)
 })
+
+test('a checkpoint without a proof survives the process until the log is checked again', async () => {
+  const file = join(folder, 'log.json')
+  const since = '2026-01-02T03:04:05.000Z'
+  const trouble = { since, reason: 'out of reach', unproved: { note: 'n', since, failures: 2, file: 'f' } }
+  await openFileLogState(file).writeTrouble(trouble)
+  assert.deepEqual(await openFileLogState(file).readTrouble(), trouble)
+  writeFileSync(join(folder, 'log-trouble.json'), '{}')
+  await assert.rejects(openFileLogState(file).readTrouble(), { code: 'log_state_unreadable' })
+  await openFileLogState(file).writeTrouble(undefined)
+  assert.equal(await openFileLogState(file).readTrouble(), undefined)
+})

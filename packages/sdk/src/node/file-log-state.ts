@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto'
+import { rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { parseStrictJson } from '@agent-exchange/crypto'
 import { validatorFor } from '@agent-exchange/protocol'
 import { ExchangeError } from '../errors.ts'
-import type { LogState, LogStateStore } from '../log/log-state.ts'
+import type { LogState, LogStateStore, LogTrouble } from '../log/log-state.ts'
 import { withFileLock } from './file-lock.ts'
 import { isOpenToOthers, readPrivateFile, writePrivateFile } from './private-file.ts'
 
@@ -31,6 +32,26 @@ const stateFile = validatorFor<LogStateFile>(
   'SDK',
 )
 
+const TROUBLE_FILE = 'log-trouble.json'
+const troubleFile = validatorFor<LogTrouble>(
+  {
+    type: 'object',
+    additionalProperties: false,
+    required: ['since', 'reason'],
+    properties: {
+      since: text,
+      reason: { type: 'string' },
+      unproved: {
+        type: 'object',
+        additionalProperties: false,
+        required: ['note', 'since', 'failures'],
+        properties: { note: text, since: text, failures: { type: 'integer', minimum: 0 }, file: text },
+      },
+    },
+  },
+  'SDK',
+)
+
 /**
  * The last checkpoint of the log in one file, and split views in files beside it. A damaged file is refused and never
  * taken for an empty one: that would make the next contact a first contact, in which a split view goes unnoticed.
@@ -39,13 +60,11 @@ const stateFile = validatorFor<LogStateFile>(
  * const log = openFileLogState('./agent/log.json')
  */
 export function openFileLogState(file: string): LogStateStore {
+  const trouble = join(dirname(file), TROUBLE_FILE)
+
   async function read(): Promise<LogState | undefined> {
-    const found = await readPrivateFile(file).catch((cause: unknown) => {
-      throw unreadable(file, cause)
-    })
-    if (!found) return undefined
-    if (isOpenToOthers(found.mode, 'write')) throw unreadable(file)
-    const content = parsed(found.text, file)
+    const content = await readContent(file)
+    if (content === undefined) return undefined
     if (!stateFile.accepts(content)) throw unreadable(file)
     return { keys: content.keys, checkpoint: content.checkpoint }
   }
@@ -65,7 +84,25 @@ export function openFileLogState(file: string): LogStateStore {
       await writePrivateFile(place, `${JSON.stringify(view, undefined, 2)}\n`)
       return place
     },
+    async readTrouble() {
+      const content = await readContent(trouble)
+      if (content === undefined || troubleFile.accepts(content)) return content
+      throw unreadable(trouble)
+    },
+    async writeTrouble(next) {
+      if (next) await writePrivateFile(trouble, `${JSON.stringify(next, undefined, 2)}\n`)
+      else await rm(trouble, { force: true })
+    },
   }
+}
+
+async function readContent(file: string): Promise<unknown> {
+  const found = await readPrivateFile(file).catch((cause: unknown) => {
+    throw unreadable(file, cause)
+  })
+  if (!found) return undefined
+  if (isOpenToOthers(found.mode, 'write')) throw unreadable(file)
+  return parsed(found.text, file)
 }
 
 function parsed(content: string, file: string): unknown {

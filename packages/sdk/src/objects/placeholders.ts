@@ -17,9 +17,10 @@ export const PLACEHOLDERS = {
 
 const SENTENCES: ReadonlySet<unknown> = new Set(Object.values(PLACEHOLDERS))
 
-/** A warning about an object that was sent. */
+/** A warning about an object that was sent, or about the exchange that accepted it. */
 export interface SendWarning {
-  readonly code: 'placeholder'
+  readonly code: 'placeholder' | 'log_unchecked'
+  /** The member of the object; empty where the warning is about none. */
   readonly pointer: string
   readonly message: string
 }

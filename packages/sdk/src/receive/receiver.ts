@@ -11,6 +11,7 @@ import {
 } from './endpoint.ts'
 import type { Gap, Inbox, InboxEvent, InboxPosition } from './inbox.ts'
 import { FIXED_LIMITS, pollBackoff, RECEIVE_LIMITS, type ReceiveLimits } from './receive-limits.ts'
+import { uncheckedSentence, watchLog } from '../log/watch-log.ts'
 import { createNotificationKeys, type NotificationKeys } from './notification-keys.ts'
 import { pollStream } from './poll-stream.ts'
 import { type EventHandler, processEvents, type SubjectOf } from './process-events.ts'
@@ -159,13 +160,30 @@ export function createReceiver<Transaction>(
     return pollStream(context, { inbox, pageItems, onReport, onPage, ...(signal && { signal }) })
   }
 
+  let reportedSince: string | undefined
+
+  /** An event stream is no proof that the log continues: a contact checks both. */
+  async function watch(): Promise<void> {
+    const { unchecked } = await watchLog(context)
+    if (unchecked && unchecked.since !== reportedSince)
+      onReport({
+        kind: 'trouble',
+        during: 'log',
+        error: new ExchangeError('exchange_unreachable', {
+          what: uncheckedSentence(unchecked),
+          retryable: true,
+        }),
+      })
+    reportedSince = unchecked?.since
+  }
+
   async function pollLoop(signal: AbortSignal): Promise<void> {
     const { pollMs, safetyPollMs, jitter } = limits
     const backoff = pollBackoff(limits)
     let [failures, openGaps] = [0, 0]
     while (!signal.aborted) {
       try {
-        const isComplete = await poll(signal)
+        const [isComplete] = await Promise.all([poll(signal), watch().catch(troubleDuring('log'))])
         failures = 0
         if (!isComplete) continue
         // The stream does not show an event that a webhook delivered: poll again, with backoff.
@@ -247,6 +265,7 @@ export function createReceiver<Transaction>(
     async poll() {
       await prepared()
       while (!(await poll()));
+      await watch()
     },
     setAside: () => inbox.list('set_aside', limits.listedEvents),
     async retrySetAside(eventId) {

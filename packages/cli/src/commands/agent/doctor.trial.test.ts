@@ -53,7 +53,7 @@ const losing =
 test('all checks run in order, and each success is reported', async () => {
   const { code, stdout } = await aexHere('agent', 'doctor', '--dir', acme)
   assert.equal(code, 0, stdout)
-  assert.equal(stdout.match(/✔/g)?.length, 9)
+  assert.equal(stdout.match(/✔/g)?.length, 10)
   assert.match(stdout, /clocks agree[^]*agent_acme is active[^]*nothing is waiting[^]*Everything is as it/)
 })
 
@@ -137,6 +137,18 @@ test('a directory that shows another key under our own id', async () => {
     answer.body = JSON.stringify(shown)
   }
   assert.match((await wrong(acme)).join(), /^own keys,The directory shows another key.*Do not send/)
+})
+
+test('a transparency log that does not answer, since when', async () => {
+  exchange.lie = (path, answer) => {
+    if (path.startsWith('/log/')) answer.status = 503
+  }
+  const [check, detail] = await wrong(acme)
+  assert.equal(check, 'transparency log')
+  const since = /could not be checked since (\S+):/u.exec(detail)?.[1]
+  assert.ok(since !== undefined && (await wrong(acme))[1].includes(since), detail)
+  const thread = await aexHere('agent', 'thread', 'thread_none', '--dir', acme)
+  assert.match(thread.stderr, new RegExp(`warning: The transparency log could not be checked since ${since}`))
 })
 
 test('a package that was sealed and never accepted, until it is resumed', async () => {

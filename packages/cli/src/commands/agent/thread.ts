@@ -1,5 +1,6 @@
 import type { PackageResource } from '@agent-exchange/protocol'
 import type { Command } from 'commander'
+import { uncheckedSentence, watchLog } from '@agent-exchange/sdk'
 import { agentCommandOf, type AgentOptions } from '../../agent/agent-options.ts'
 import { withAgent } from '../../agent/open-agent.ts'
 import { visible, visibleJson } from '../../visible.ts'
@@ -19,6 +20,8 @@ export function agentThreadCommand(): Command {
       const packages: PackageResource[] = []
       let mode = ''
       await withAgent(options, async (agent) => {
+        const { unchecked } = await watchLog(agent.context)
+        if (unchecked) console.error(`  warning: ${visible(uncheckedSentence(unchecked))}`)
         for await (const page of agent.thread(threadId)) {
           packages.push(...page.packages)
           mode = page.transport_mode
