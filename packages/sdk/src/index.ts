@@ -166,7 +166,8 @@ export {
   type UnprovedCheckpoint,
 } from './log/log-state.ts'
 export { uncheckedSentence, watchLog, type LogWatch } from './log/watch-log.ts'
-export { monitorLog, type MonitorFinding, type MonitorResult, type MonitorState } from './log/monitor-log.ts'
+export type { MonitorFinding } from './log/label-scan.ts'
+export { monitorLog, type MonitorOptions, type MonitorResult, type MonitorState } from './log/monitor-log.ts'
 export {
   readCapsule,
   type CapsuleOptions,

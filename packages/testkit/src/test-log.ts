@@ -52,6 +52,8 @@ export class TestLog {
   /** Further keys that sign too, as after a rotation. */
   readonly rotated: NoteSigner[] = []
   readonly #logged = new Set<string>()
+  /** Of the published tree, by path. */
+  #tiles: ReadonlyMap<string, Uint8Array> = new Map()
   readonly #platform: World | undefined
 
   /** Agents accept the log key only with a statement of their platform. */
@@ -82,7 +84,8 @@ export class TestLog {
 
   /** Signs the first `size` leaves, with the cosignatures of some witnesses. */
   async publish({ size = this.leaves.length, cosigners = 0, time = 1_800_000_000 } = {}): Promise<string> {
-    const { root } = appendLeaves(EMPTY_EDGE, this.leaves.slice(0, size))
+    const { root, tiles } = appendLeaves(EMPTY_EDGE, this.leaves.slice(0, size))
+    this.#tiles = new Map(tiles.map((tile) => [tilePath(tile), tile.bytes]))
     const text = formatCheckpoint({ origin: this.signer.key.name, size, root })
     const note = await signNote(text, [this.signer, ...this.rotated])
     const lines = await Promise.all(
@@ -154,10 +157,8 @@ export class TestLog {
   }
 
   #hashes(name: TileName): Uint8Array {
-    const { tiles } = appendLeaves(EMPTY_EDGE, this.leaves.slice(0, this.size))
-    const wanted = tilePath({ ...name, width: tileWidth(name, this.size) })
-    const tile = tiles.find((each) => tilePath(each) === wanted)
-    return (tile?.bytes ?? new Uint8Array()).subarray(0, name.width * HASH_LENGTH)
+    const tile = this.#tiles.get(tilePath({ ...name, width: tileWidth(name, this.size) }))
+    return (tile ?? new Uint8Array()).subarray(0, name.width * HASH_LENGTH)
   }
 }
 

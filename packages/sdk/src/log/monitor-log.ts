@@ -4,8 +4,6 @@ import {
   decodeBundle,
   edgeRoot,
   EMPTY_EDGE,
-  LABEL_LENGTH,
-  LEAF_LENGTH,
   LogError,
   parseCheckpoint,
   parseNote,
@@ -17,24 +15,40 @@ import {
 import type { AgentContext } from '../context.ts'
 import { ExchangeError } from '../errors.ts'
 import { checkLog, type AcceptedCheckpoint } from './accept-checkpoint.ts'
+import { isSearched, LabelScan, rangesOf, type MonitorFinding, type Searched } from './label-scan.ts'
 import { fetchTile, tileReader } from './log-answers.ts'
-import { toHex, watchLabels, type WatchedLabels } from './watched-labels.ts'
+import { keyFindings } from './own-key-events.ts'
+import { threadsOfStream } from './own-threads.ts'
+import { watchLabels } from './watched-labels.ts'
+
+/** New labels are searched in the whole log at once if it has no more leaves, otherwise at most once in this time. */
+const LOOK_BACK_LEAVES = 16_384
+const LOOK_BACK_MS = 3_600_000
+/** An event is overdue after so many times the delay that the profile promises. */
+const OVERDUE_DELAYS = 60
 
 /** What a monitor keeps between two runs. */
 export interface MonitorState {
   /** Threads whose packages are watched. */
   readonly threads: readonly string[]
-  /** The checkpoint up to which the log was scanned for them. */
+  /** The checkpoint up to which the log was scanned. */
   readonly scanned?: string
   /** Own labels that were found, in hexadecimal, with the index of each. */
   readonly found: readonly (readonly [label: string, index: number])[]
+  /** Packages and agents, with the last number whose label was searched in every scanned leaf. */
+  readonly searched?: readonly (readonly [subject: string, last: number])[]
+  /** When the log was last scanned from its first leaf. */
+  readonly lookedBackAt?: string
+  /** Labels of events that wait for their leaf, each with the time when this was first seen. */
+  readonly waiting?: readonly (readonly [label: string, since: string])[]
+  /** Where the event stream was last read for threads. */
+  readonly cursor?: string
 }
 
-export interface MonitorFinding {
-  readonly kind: 'duplicate' | 'hidden' | 'missing' | 'unknown_key'
-  /** A whole sentence that says what the operator did. */
-  readonly sentence: string
-  readonly index?: number
+export interface MonitorOptions {
+  /** Further threads to watch, from now on. */
+  readonly threads?: readonly string[]
+  readonly onProgress?: (index: number, size: number) => void
 }
 
 export interface MonitorResult {
@@ -43,11 +57,19 @@ export interface MonitorResult {
   /** Leaves that were scanned in this run. */
   readonly scanned: number
   readonly size: number
+  /** Labels were new, so leaves that an earlier run scanned were searched for them, or will be in a later run. */
+  readonly lookBack: 'none' | 'done' | 'postponed'
+  /** Threads that are known and that the exchange does not show. */
+  readonly unreadable: readonly string[]
+  /** Threads for which there is no room. */
+  readonly unwatched: readonly string[]
 }
 
 /**
  * Scans what was added to the log for labels of this agent: two leaves with one label are two histories, and a label of
- * an event that the exchange does not show is a hidden event. Undefined until the exchange has published a log.
+ * an event that the exchange does not show is a hidden event. Watches the key events of the agent, the given threads and
+ * all threads of the event stream. A label that an earlier run did not know is searched in the whole log. Undefined until
+ * the exchange has published a log.
  *
  * @example
  * const result = await monitorLog(context, { threads: ['thread_1'], found: [] })
@@ -55,36 +77,78 @@ export interface MonitorResult {
 export async function monitorLog(
   context: AgentContext,
   before: MonitorState,
-  { onProgress }: { readonly onProgress?: (index: number, size: number) => void } = {},
+  { threads: given = [], onProgress }: MonitorOptions = {},
 ): Promise<MonitorResult | undefined> {
   // The checkpoint first: whatever it covers was recorded before, so evidence that is read later must show it.
   const checkpoint = await checkLog(context)
   if (!checkpoint) return undefined
-  const { labels, unknownKeys } = await watchLabels(context, before.threads)
-  const scan = new LabelScan(labels, before.found)
-  let edge = await startOf(context, before, checkpoint)
+  const { size } = checkpoint
+  const now = context.now()
+  const stream = await threadsOfStream(context, before)
+  const watch = await watchLabels(context, [...new Set([...before.threads, ...given, ...stream.threads])])
+  const ranges = rangesOf(watch.labels)
+  const searched = new Map(before.searched)
+  const isNew = [...ranges].some(([subject, number]) => !isSearched({ subject, number }, searched))
+  const isFromStart = before.scanned === undefined || (isNew && mayLookBack(before, size, now))
+  const scan = new LabelScan(watch.labels, before.found)
+  let edge = isFromStart ? EMPTY_EDGE : await startOf(context, before, checkpoint)
   const start = edge.size
-  while (edge.size < checkpoint.size) {
+  while (edge.size < size) {
     const first = edge.size
-    const leaves = await readLeaves(context, first, checkpoint.size)
+    const leaves = await readLeaves(context, first, size)
     leaves.forEach((leaf, at) => scan.visit(leaf, first + at))
     edge = appendLeaves(edge, leaves).edge
-    onProgress?.(edge.size, checkpoint.size)
+    onProgress?.(edge.size, size)
   }
   if (!bytesEqual(edgeRoot(edge), checkpoint.root))
     throw new ExchangeError('log_unverifiable', {
       what: 'The entries that the exchange shows are not those of the tree that it signed.',
     })
-  scan.requireShown(start, checkpoint.size)
-  const keys = unknownKeys.map(({ number, key_id: keyId }): MonitorFinding => ({
-    kind: 'unknown_key',
-    sentence: `The exchange shows key ${keyId} (key event ${number}) as one of ${context.identity.agentId}, and the key store of this agent never made it.`,
-  }))
+  scan.compare({ start, size, searched })
+  const overdueMs = OVERDUE_DELAYS * context.profile['O-07'].transparency_maximum_delay_seconds * 1_000
+  const waiting = scan.waiting({ before, now, overdueMs })
+  const vanished = before.threads.filter((threadId) => watch.unreadable.includes(threadId))
+  const lookedBackAt = isFromStart ? now.toISOString() : before.lookedBackAt
   return {
-    findings: [...scan.findings, ...keys],
-    state: { threads: before.threads, scanned: checkpoint.note, found: scan.found },
-    scanned: checkpoint.size - start,
-    size: checkpoint.size,
+    findings: [
+      ...scan.findings,
+      ...vanished.map(notShownAnyMore),
+      ...(await keyFindings(context, watch.keyEvents)),
+    ],
+    state: {
+      threads: [...new Set([...before.threads, ...watch.threads])],
+      scanned: checkpoint.note,
+      found: scan.found,
+      searched: isFromStart ? [...ranges] : stillSearched(searched, ranges),
+      waiting,
+      ...(lookedBackAt !== undefined && { lookedBackAt }),
+      ...(stream.cursor !== undefined && { cursor: stream.cursor }),
+    },
+    scanned: size - start,
+    size,
+    lookBack: !isNew || before.scanned === undefined ? 'none' : isFromStart ? 'done' : 'postponed',
+    unreadable: watch.unreadable.filter((threadId) => !vanished.includes(threadId)),
+    unwatched: watch.unwatched,
+  }
+}
+
+function mayLookBack({ lookedBackAt }: MonitorState, size: number, now: Date): boolean {
+  if (size <= LOOK_BACK_LEAVES || lookedBackAt === undefined) return true
+  return now.getTime() - Date.parse(lookedBackAt) >= LOOK_BACK_MS
+}
+
+/** What this run did not watch, it did not search in the leaves that it scanned. */
+function stillSearched(before: Searched, ranges: Searched): [string, number][] {
+  return [...before].flatMap(([subject, last]): [string, number][] => {
+    const watched = ranges.get(subject)
+    return watched === undefined ? [] : [[subject, Math.min(last, watched)]]
+  })
+}
+
+function notShownAnyMore(threadId: string): MonitorFinding {
+  return {
+    kind: 'hidden',
+    sentence: `The exchange does not show ${threadId} any more, which it showed to this agent before.`,
   }
 }
 
@@ -138,53 +202,5 @@ function leavesOf(bytes: Uint8Array, width: number): Uint8Array[] {
     return decodeBundle(bytes, width)
   } catch {
     return decodeBundle(bytes, TILE_WIDTH)
-  }
-}
-
-class LabelScan {
-  readonly findings: MonitorFinding[] = []
-  readonly #labels: WatchedLabels
-  readonly #found: Map<string, number>
-
-  constructor(labels: WatchedLabels, found: MonitorState['found']) {
-    this.#labels = labels
-    this.#found = new Map(found)
-  }
-
-  get found(): [string, number][] {
-    return [...this.#found]
-  }
-
-  visit(leaf: Uint8Array, index: number): void {
-    // An entry of another length is of a later version of the format.
-    if (leaf.length !== LEAF_LENGTH) return
-    const label = toHex(leaf.subarray(0, LABEL_LENGTH))
-    const watched = this.#labels.get(label)
-    if (!watched) return
-    const earlier = this.#found.get(label)
-    if (earlier !== undefined && earlier !== index)
-      this.findings.push({
-        kind: 'duplicate',
-        sentence: `The log holds ${watched.what} twice, at leaf ${earlier} and at leaf ${index}: the operator keeps two histories.`,
-        index,
-      })
-    else if (!watched.isShown)
-      this.findings.push({
-        kind: 'hidden',
-        sentence: `The log holds ${watched.what} at leaf ${index}, and the exchange does not show this event: it hides it.`,
-        index,
-      })
-    if (earlier === undefined) this.#found.set(label, index)
-  }
-
-  /** Whatever the exchange places within the scanned part was found there. */
-  requireShown(start: number, end: number): void {
-    for (const [label, { what, index }] of this.#labels)
-      if (index !== undefined && index >= start && index < end && this.#found.get(label) !== index)
-        this.findings.push({
-          kind: 'missing',
-          sentence: `The exchange says that ${what} is leaf ${index}, and that leaf is another one.`,
-          index,
-        })
   }
 }

@@ -5,15 +5,24 @@ import type { MonitorState } from '../log/monitor-log.ts'
 import { readPrivateFile, writePrivateFile } from './private-file.ts'
 
 const text = { type: 'string', minLength: 1 }
+const pairs = {
+  type: 'array',
+  maxItems: 1_000_000,
+  items: { type: 'array', minItems: 2, maxItems: 2 },
+}
 const monitorState = validatorFor<MonitorState>(
   {
     type: 'object',
     additionalProperties: false,
     required: ['threads', 'found'],
     properties: {
-      threads: { type: 'array', maxItems: 10_000, items: text },
+      threads: { type: 'array', maxItems: 100_000, items: text },
       scanned: text,
-      found: { type: 'array', maxItems: 1_000_000, items: { type: 'array', minItems: 2, maxItems: 2 } },
+      found: pairs,
+      searched: pairs,
+      lookedBackAt: text,
+      waiting: pairs,
+      cursor: text,
     },
   },
   'SDK',
