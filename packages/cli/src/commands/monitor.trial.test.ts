@@ -1,12 +1,18 @@
 import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
+import { fileURLToPath } from 'node:url'
 import { recordLabel, type Capsule } from '@agent-exchange/log'
 import { startWorld } from '@agent-exchange/testkit'
-import { aexHere, succeeds as aex } from '../aex-here.fixture.ts'
+import { connectFolder } from '@agent-exchange/sdk/node'
+import { aexHere, aexRunning, succeeds as aex } from '../aex-here.fixture.ts'
+import { startLyingExchange } from '../lying-proxy.fixture.ts'
 import { madeAgent, packageBetween, temporaryFolder } from './agent/agents.fixture.ts'
 
+const AEX = fileURLToPath(new URL('../../bin/aex.js', import.meta.url))
 const profile = {
   'O-07': { transparency_checkpoint_milliseconds: 100, transparency_sequence_milliseconds: 20 },
 }
@@ -35,6 +41,57 @@ test('[AUD-01] a capsule of a live exchange verifies with the policy of its read
   assert.match(unpinned.stdout, /unpinned/u)
 })
 
+/** The operator logs the first record of a package once more. */
+async function logTwice({ packages }: Pick<Capsule, 'packages'>, batch: number): Promise<void> {
+  const [shown] = packages
+  const label = recordLabel({
+    packageId: shown?.metadata.package_id ?? '',
+    contentDigest: shown?.metadata.content_digest ?? '',
+    receiptSignature: shown?.policy_receipt.signature.signature ?? '',
+    firstPosition: shown?.positions[0] ?? 0,
+  })
+  await world.sql`insert into log_pending (batch_id, secret, leaves)
+    values (${Buffer.alloc(16, batch)}, ${Buffer.alloc(32, 1)}, ${Buffer.concat([label, Buffer.alloc(32, 1)])})`
+}
+
+/** Scans until something is found. */
+async function scanned(...args: string[]): Promise<string> {
+  for (let tries = 0; tries < 100; tries++) {
+    const { code, stdout } = await aexHere('monitor', ...args, '--once')
+    if (code === 0) continue
+    assert.equal(code, 1)
+    return stdout
+  }
+  assert.fail('the monitor found nothing')
+}
+
+test('[AUD-03] aex monitor scans until it is stopped', async () => {
+  const command = [AEX, 'monitor', '--dir', acme, '--every', '1']
+  const child = spawn(process.execPath, command, { stdio: ['ignore', 'ignore', 'pipe'] })
+  const ended = once(child, 'exit')
+  let printed = ''
+  for await (const part of child.stderr) {
+    printed += String(part)
+    if ((printed.match(/Scanned \d+ leaves up to size \d+: 0 findings/gu) ?? []).length === 3)
+      child.kill('SIGINT')
+  }
+  assert.deepEqual(await ended, [0, null], printed)
+  assert.equal(printed.match(/Scanned/gu)?.length, 3, printed)
+})
+
+test('aex monitor reports a scan that fails for the moment, and repeats it', async () => {
+  await using exchange = await startLyingExchange()
+  const dir = await madeAgent(exchange.world, 'coil', folder.path('coil'), { url: exchange.url })
+  exchange.lie = (path, answer) => {
+    if (path.startsWith('/log/')) answer.status = 503
+  }
+  await using monitor = aexRunning('monitor', '--dir', dir, '--every', '1')
+  await monitor.until(/The scan failed and is repeated in 1 s/u)
+  exchange.lie = () => undefined
+  await monitor.until(/has not published a checkpoint yet/u)
+  assert.equal((await monitor.interrupt()).code, 0)
+})
+
 test('[AUD-03] aex monitor keeps its place, and exits with 1 over a second leaf of an event', async () => {
   const scan = () => aexHere('monitor', '--dir', bolt, '--thread', threadId, '--once')
   const first = await scan()
@@ -42,23 +99,38 @@ test('[AUD-03] aex monitor keeps its place, and exits with 1 over a second leaf 
   assert.match(first.stderr, /Scanned [1-9]\d* leaves up to size \d+: 0 findings/u)
   assert.match((await scan()).stderr, /Scanned 0 leaves/u)
   assert.ok(readFileSync(join(bolt, 'monitor.json'), 'utf8').includes(threadId))
+  const typo = await aexHere('monitor', '--dir', bolt, '--thread', 'thread_none', '--once')
+  assert.equal(typo.code, 0)
+  assert.match(typo.stderr, /Not watched: the exchange shows no thread_none/u)
 
-  // The operator logs the first record once more.
-  const [shown] = capsule.packages
-  const label = recordLabel({
-    packageId: shown?.metadata.package_id ?? '',
-    contentDigest: shown?.metadata.content_digest ?? '',
-    receiptSignature: shown?.policy_receipt.signature.signature ?? '',
-    firstPosition: 1,
-  })
-  await world.sql`insert into log_pending (batch_id, secret, leaves)
-    values (${Buffer.alloc(16, 1)}, ${Buffer.alloc(32, 1)}, ${Buffer.concat([label, Buffer.alloc(32, 1)])})`
-  for (let tries = 0; tries < 100; tries++) {
-    const { code, stdout } = await scan()
-    if (code === 0) continue
-    assert.equal(code, 1)
-    assert.match(stdout, /twice, at leaf \d+ and at leaf \d+: the operator keeps two histories/u)
-    return
+  await logTwice(capsule, 1)
+  assert.match(
+    await scanned('--dir', bolt, '--thread', threadId),
+    /twice, at leaf \d+ and at leaf \d+: the operator keeps two histories/u,
+  )
+})
+
+test('[AUD-03] without --thread, every thread of both parties is watched', async () => {
+  const [dune, echo] = [
+    await madeAgent(world, 'dune', folder.path('dune')),
+    await madeAgent(world, 'echo', folder.path('echo')),
+  ]
+  const received = await packageBetween(echo, dune)
+  const sent = await packageBetween(dune, echo)
+  {
+    await using agent = await connectFolder(dune)
+    await logTwice(await agent.evidence({ threadId: sent.threadId }), 2)
+    assert.deepEqual(await agent.threads(), [sent.threadId], 'from the outbox')
+    await agent.receiver({ inbox: agent.inbox(), handle: async () => undefined }).poll()
+    assert.deepEqual(
+      new Set(await agent.threads()),
+      new Set([received.threadId, sent.threadId]),
+      'from the inbox too',
+    )
   }
-  assert.fail('the monitor found nothing')
+  for (const dir of [dune, echo]) {
+    const found = await scanned('--dir', dir)
+    assert.match(found, new RegExp(`the record of ${sent.packageId} .* twice, at leaf`, 'u'))
+    assert.ok(readFileSync(join(dir, 'monitor.json'), 'utf8').includes(sent.threadId))
+  }
 })

@@ -1,6 +1,13 @@
-import { monitorLog, type MonitorFinding } from '@agent-exchange/sdk'
+import {
+  ExchangeError,
+  monitorLog,
+  pause,
+  type MonitorFinding,
+  type MonitorResult,
+} from '@agent-exchange/sdk'
 import { readMonitorState, writeMonitorState, type FolderAgent } from '@agent-exchange/sdk/node'
 import { Option, type Command } from 'commander'
+import { explanationOf } from '../agent/agent-failure.ts'
 import { agentCommandOf, type AgentOptions } from '../agent/agent-options.ts'
 import { interruption } from '../agent/interruption.ts'
 import { withAgent } from '../agent/open-agent.ts'
@@ -9,6 +16,8 @@ import { wholeNumber } from '../whole-number.ts'
 
 const DEFAULT_SECONDS = 60
 const LONGEST_SECONDS = 86_400
+/** Leaves between two lines of progress. */
+const PROGRESS_LEAVES = 100_000
 
 interface MonitorOptions extends AgentOptions {
   readonly thread?: readonly string[]
@@ -18,7 +27,7 @@ interface MonitorOptions extends AgentOptions {
 
 export function monitorCommand(): Command {
   return agentCommandOf('monitor', 'Scan the transparency log for events of your agent that you never saw')
-    .option('--thread <id...>', 'also watch these threads, from now on')
+    .option('--thread <id...>', 'watch these threads too, from now on')
     .option('--once', 'scan once, and end')
     .addOption(
       new Option('--every <seconds>', 'pause between two scans')
@@ -29,52 +38,79 @@ export function monitorCommand(): Command {
       'after',
       `
 Examples:
-  $ aex monitor --dir ./planner --thread thread_1 --once
+  $ aex monitor --dir ./planner --once
   $ aex monitor --dir ./planner --every 300
 
-It finds two leaves for one event (the operator keeps two histories), events that
-the exchange does not show, and keys that this agent never made. Exit code 1 if
-it found any of them.`,
+It watches the key events of the agent and every thread that the folder or the event
+stream knows. It finds two leaves for one event (the operator keeps two histories),
+events that the exchange does not show, does not log or shows otherwise, and keys that
+this agent never made. Exit code 1 if it found any of them. A scan that fails because
+the exchange does not answer is repeated.`,
     )
     .action(monitor)
 }
 
 async function monitor(options: MonitorOptions): Promise<void> {
-  await withAgent(options, async (agent) => {
-    const stopped = options.once ? undefined : interruption()
-    let isStopped = false
-    void stopped?.then(() => (isStopped = true))
-    for (;;) {
-      await scanOnce(agent, options)
-      if (!stopped || isStopped) return
-      await Promise.race([stopped, pause(options.every)])
+  const stop = new AbortController()
+  if (!options.once) void interruption().then(() => stop.abort())
+  await withAgent({ ...options, lazily: !options.once }, async (agent) => {
+    if (options.once) return scan(agent, options)
+    while (!stop.signal.aborted) {
+      await tryScan(agent, options)
+      await pause(options.every * 1_000, stop.signal)
     }
   })
 }
 
-function pause(seconds: number): Promise<void> {
-  return new Promise((resolve) => void setTimeout(resolve, seconds * 1_000).unref())
+/** What may succeed later is reported, and the next scan tries again. */
+async function tryScan(agent: FolderAgent, options: MonitorOptions): Promise<void> {
+  try {
+    await scan(agent, options)
+  } catch (error) {
+    if (!(error instanceof ExchangeError) || !error.retryable) throw error
+    console.error(`The scan failed and is repeated in ${options.every} s. ${explanationOf(error, options)}`)
+  }
 }
 
-async function scanOnce(agent: FolderAgent, { thread = [], json }: MonitorOptions): Promise<void> {
+async function scan(agent: FolderAgent, { thread = [], json }: MonitorOptions): Promise<void> {
   const file = agent.folder.files.monitor
   const stored = await readMonitorState(file)
-  const added = thread.filter((id) => !stored.threads.includes(id))
-  // A new thread may have leaves in the part that was scanned before.
-  const state = added.length > 0 ? { threads: [...stored.threads, ...added], found: [] } : stored
-  const result = await monitorLog(agent.context, state)
+  const threads = [...thread, ...(await agent.threads())]
+  const result = await monitorLog(agent.context, stored, { threads, onProgress: progressLines() })
   if (!result) {
     console.error('The exchange has not published a checkpoint yet.')
     return
   }
   await writeMonitorState(file, result.state)
-  const { findings, scanned, size } = result
-  if (json) console.log(visibleJson({ findings, scanned, size }))
-  else {
-    for (const finding of findings) console.log(sentenceOf(finding))
-    console.error(`Scanned ${scanned} leaves up to size ${size}: ${findings.length} findings.`)
-  }
+  const { findings, scanned, size, lookBack, unreadable, unwatched } = result
+  if (json) console.log(visibleJson({ findings, scanned, size, look_back: lookBack, unreadable, unwatched }))
+  else for (const finding of findings) console.log(sentenceOf(finding))
+  for (const line of notesOf(result)) console.error(line)
+  if (!json) console.error(`Scanned ${scanned} leaves up to size ${size}: ${findings.length} findings.`)
   if (findings.length > 0) process.exitCode = 1
+}
+
+/** A long scan says where it is. */
+function progressLines(): (index: number, size: number) => void {
+  let next = PROGRESS_LEAVES
+  return (index, size) => {
+    if (index < next || index === size) return
+    console.error(`  leaf ${index} of ${size}`)
+    next = index + PROGRESS_LEAVES
+  }
+}
+
+function notesOf({ lookBack, unreadable, unwatched }: MonitorResult): string[] {
+  return [
+    ...(lookBack === 'done' ? ['Searched the whole log for labels of new packages.'] : []),
+    ...(lookBack === 'postponed'
+      ? ['Labels of new packages are searched in earlier leaves within an hour.']
+      : []),
+    ...unreadable.map((threadId) => visible(`Not watched: the exchange shows no ${threadId}.`)),
+    ...(unwatched.length > 0
+      ? [`Not watched, since there are too many labels: ${unwatched.length} threads.`]
+      : []),
+  ]
 }
 
 const sentenceOf = ({ sentence, kind }: MonitorFinding) => visible(`✖ ${sentence} (${kind})`)

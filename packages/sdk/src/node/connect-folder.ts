@@ -1,4 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite'
+import type { NotificationEnvelope } from '@agent-exchange/protocol'
 import { connect, type Agent, type ConnectOptions } from '../agent.ts'
 import { ExchangeError } from '../errors.ts'
 import type { Outbox } from '../exchange/outbox.ts'
@@ -14,6 +15,9 @@ import { openFolderDrafts } from './folder-drafts.ts'
 import { readPending, type Pending } from './pending.ts'
 import { openSqliteInbox, type SqliteInbox } from './sqlite-inbox.ts'
 import { openSqliteOutbox } from './sqlite-outbox.ts'
+
+/** Events of each state whose threads are listed, the newest ones. */
+const LISTED_EVENTS = 10_000
 
 export interface FolderOptions extends Partial<
   Omit<ConnectOptions, 'identity' | 'keys' | 'pins' | 'log' | 'outbox'>
@@ -41,6 +45,8 @@ export interface FolderAgent extends Agent, AsyncDisposable {
   readonly drafts: Drafts
   /** What waits: for a person, for sending, for the exchange, for a handler. */
   pending(): Promise<Pending>
+  /** Threads of the stored events and of the accepted packages. */
+  threads(): Promise<readonly string[]>
   /** The durable inbox of the folder, for {@link Agent.receiver}. Opened at its first use. */
   inbox(): SqliteInbox
 }
@@ -96,6 +102,7 @@ export async function connectFolder(path: string, options: FolderOptions = {}): 
       outbox,
       drafts,
       pending: () => readPending(drafts, outbox, openInbox()),
+      threads: async () => [...new Set([...(await outbox.threads()), ...(await threadsIn(openInbox()))])],
       inbox: openInbox,
       onPackage: <Transaction>(
         handle: PackageHandler<Transaction>,
@@ -111,4 +118,10 @@ export async function connectFolder(path: string, options: FolderOptions = {}): 
     await close()
     throw error
   }
+}
+
+async function threadsIn(inbox: SqliteInbox): Promise<string[]> {
+  const states = ['pending', 'processed', 'set_aside'] as const
+  const events = await Promise.all(states.map((state) => inbox.list(state, LISTED_EVENTS, 'newest')))
+  return events.flat().map(({ body }) => (JSON.parse(body) as NotificationEnvelope).thread_id)
 }

@@ -25,6 +25,8 @@ const SCHEMA = `
 `
 
 export interface SqliteOutbox extends Outbox, Disposable {
+  /** Threads of accepted packages that were not pruned yet. */
+  threads(): Promise<readonly string[]>
   close(): void
 }
 
@@ -50,6 +52,9 @@ export function openSqliteOutbox(file: string): SqliteOutbox {
     select entry from outbox where state not in (${ENDED.map(() => '?').join()}) order by created_at, package_id limit ?`)
   const remove = db.prepare(`
     delete from outbox where state in (${ENDED.map(() => '?').join()}) and julianday(updated_at) < julianday(?)`)
+
+  const accepted = db.prepare(`
+    select distinct json_extract(entry, '$.metadata.thread_id') as thread from outbox where state = 'accepted'`)
 
   const read = (packageId: string): OutboxEntry | undefined => {
     const row = find.get(packageId)
@@ -77,6 +82,7 @@ export function openSqliteOutbox(file: string): SqliteOutbox {
       }),
     pending: async (limit) => orUnavailable(() => open.all(...ENDED, limit).map(toEntry)),
     prune: async (endedBefore) => orUnavailable(() => Number(remove.run(...ENDED, endedBefore).changes)),
+    threads: async () => orUnavailable(() => accepted.all().map(({ thread }) => String(thread))),
     close,
     [Symbol.dispose]: close,
   }
