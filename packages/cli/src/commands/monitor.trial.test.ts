@@ -58,11 +58,12 @@ async function logTwice({ packages }: Pick<Capsule, 'packages'>, batch: number):
 async function scanned(...args: string[]): Promise<string> {
   for (let tries = 0; tries < 100; tries++) {
     const { code, stdout } = await aexHere('monitor', ...args, '--once')
-    if (code === 0) continue
-    assert.equal(code, 1)
-    return stdout
+    if (code !== 0) {
+      assert.equal(code, 1)
+      return stdout
+    }
   }
-  assert.fail('the monitor found nothing')
+  throw new Error('the monitor found nothing')
 }
 
 test('[AUD-03] aex monitor scans until it is stopped', async () => {

@@ -176,12 +176,12 @@ test('[AUD-03] a leaf of a package that was hidden while it was scanned is found
     request.path.startsWith('/v1/notifications')
       ? { headers: { 'content-type': 'application/json' }, body: JSON.stringify(empty) }
       : shown(request)
-  const before = await scan({ threads: [], found: [] })
-  assert.deepEqual([before.kinds, before.state.threads], [[], []])
+  const unaware = await scan({ threads: [], found: [] })
+  assert.deepEqual([unaware.kinds, unaware.state.threads], [[], []])
   proxy.before = shown
-  const after = await scan(before.state)
-  assert.deepEqual([after.kinds, after.lookBack, after.scanned], [['duplicate'], 'done', log.size])
-  assert.deepEqual((await scan(after.state)).lookBack, 'none')
+  const aware = await scan(unaware.state)
+  assert.deepEqual([aware.kinds, aware.lookBack, aware.scanned], [['duplicate'], 'done', log.size])
+  assert.deepEqual((await scan(aware.state)).lookBack, 'none')
 })
 
 test('[AUD-03] a large log is searched for new labels once an hour, and nothing is forgotten meanwhile', async () => {

@@ -91,19 +91,12 @@ export async function monitorLog(
   const isNew = [...ranges].some(([subject, number]) => !isSearched({ subject, number }, searched))
   const isFromStart = before.scanned === undefined || (isNew && mayLookBack(before, size, now))
   const scan = new LabelScan(watch.labels, before.found)
-  let edge = isFromStart ? EMPTY_EDGE : await startOf(context, before, checkpoint)
-  const start = edge.size
-  while (edge.size < size) {
-    const first = edge.size
-    const leaves = await readLeaves(context, first, size)
-    leaves.forEach((leaf, at) => scan.visit(leaf, first + at))
-    edge = appendLeaves(edge, leaves).edge
-    onProgress?.(edge.size, size)
-  }
-  if (!bytesEqual(edgeRoot(edge), checkpoint.root))
-    throw new ExchangeError('log_unverifiable', {
-      what: 'The entries that the exchange shows are not those of the tree that it signed.',
-    })
+  const from = isFromStart ? EMPTY_EDGE : await startOf(context, before, checkpoint)
+  const start = from.size
+  await visitLeaves(context, from, checkpoint, (leaf, index) => {
+    scan.visit(leaf, index)
+    if ((index + 1) % TILE_WIDTH === 0 || index + 1 === size) onProgress?.(index + 1, size)
+  })
   scan.compare({ start, size, searched })
   const overdueMs = OVERDUE_DELAYS * context.profile['O-07'].transparency_maximum_delay_seconds * 1_000
   const waiting = scan.waiting({ before, now, overdueMs })
@@ -130,6 +123,26 @@ export async function monitorLog(
     unreadable: watch.unreadable.filter((threadId) => !vanished.includes(threadId)),
     unwatched: watch.unwatched,
   }
+}
+
+/** Reads the leaves after an edge; they must lead to the root that was signed. */
+async function visitLeaves(
+  context: AgentContext,
+  from: TreeEdge,
+  { size, root }: AcceptedCheckpoint,
+  visit: (leaf: Uint8Array, index: number) => void,
+): Promise<void> {
+  let edge = from
+  while (edge.size < size) {
+    const first = edge.size
+    const leaves = await readLeaves(context, first, size)
+    leaves.forEach((leaf, at) => visit(leaf, first + at))
+    edge = appendLeaves(edge, leaves).edge
+  }
+  if (!bytesEqual(edgeRoot(edge), root))
+    throw new ExchangeError('log_unverifiable', {
+      what: 'The entries that the exchange shows are not those of the tree that it signed.',
+    })
 }
 
 function mayLookBack({ lookedBackAt }: MonitorState, size: number, now: Date): boolean {

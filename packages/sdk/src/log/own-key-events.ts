@@ -16,24 +16,22 @@ export async function keyFindings(
 }
 
 /** Key events count from 1 without gaps, so that a verifier rejects a key whose predecessors are not shown. */
-function gapsOf({ identity }: AgentContext, events: readonly LoggedKeyEvent[]): MonitorFinding[] {
-  const numbers = events.map(({ number }) => number)
-  const shown = new Set(numbers)
-  const missing = events.map((_, index) => index + 1).filter((number) => !shown.has(number))
-  const twice = [...new Set(numbers.filter((number, at) => numbers.indexOf(number) !== at))]
-  const finding = (sentence: string): MonitorFinding => ({ kind: 'key_gap', sentence })
+function gapsOf(
+  { identity: { agentId } }: AgentContext,
+  events: readonly LoggedKeyEvent[],
+): MonitorFinding[] {
+  const times = new Map<number, number>()
+  for (const { number } of events) times.set(number, (times.get(number) ?? 0) + 1)
+  const missing = events.map((_, index) => index + 1).filter((number) => !times.has(number))
+  const twice = [...times].filter(([, count]) => count > 1)
   return [
     ...missing
       .slice(0, NAMED_GAPS)
-      .map((number) =>
-        finding(
-          `The exchange shows ${events.length} key events of ${identity.agentId}, without number ${number}.`,
-        ),
+      .map(
+        (number) => `The exchange shows ${events.length} key events of ${agentId}, without number ${number}.`,
       ),
-    ...twice.map((number) =>
-      finding(`The exchange shows key event ${number} of ${identity.agentId} more than once.`),
-    ),
-  ]
+    ...twice.map(([number]) => `The exchange shows key event ${number} of ${agentId} more than once.`),
+  ].map((sentence) => ({ kind: 'key_gap', sentence }))
 }
 
 /** Keys that the log or the directory names for this agent, and that its key store never made. */

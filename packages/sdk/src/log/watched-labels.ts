@@ -32,7 +32,7 @@ export interface Watched {
 /** By label, in hexadecimal. */
 export type WatchedLabels = ReadonlyMap<string, Watched>
 
-export interface Watch {
+interface Watch {
   readonly labels: WatchedLabels
   readonly keyEvents: readonly LoggedKeyEvent[]
   /** Threads whose labels are watched. */
@@ -99,22 +99,20 @@ async function watchThread(
   evidence: EvidenceBundle,
   labels: Map<string, Watched>,
 ): Promise<void> {
-  const { entries, packages, thread_id: threadId } = evidence
+  const { packages, thread_id: threadId } = evidence
   const end = lastWatched(evidence)
   const records: LoggedRecord[] = []
   for (const { metadata } of packages)
     records.push(...(await fetchRecords(context, { package_id: metadata.package_id })))
-  const unrecorded = new Set(
-    entries
-      .map(({ position }) => position)
-      .filter((at) => !records.some((each) => each.first_position <= at && at <= each.last_position)),
-  )
+  const recorded = new Set<number>()
+  for (const { first_position: first, last_position: last } of records)
+    for (let position = first; position <= Math.min(last, end); position++) recorded.add(position)
   for (const { metadata, policy_receipt: receipt, positions } of packages) {
     const { package_id: packageId, content_digest: contentDigest } = metadata
     const own = records.filter((record) => record.package_id === packageId)
     const shown = new Map(own.map((record) => [record.first_position, record]))
     // An entry without a record waits for its leaf like one whose record is pending.
-    const waiting = new Set(positions.filter((position) => unrecorded.has(position)))
+    const waiting = new Set(positions.filter((position) => !recorded.has(position)))
     for (let firstPosition = 1; firstPosition <= end; firstPosition++) {
       const receiptSignature = receipt.signature.signature
       const label = recordLabel({ packageId, contentDigest, receiptSignature, firstPosition })
