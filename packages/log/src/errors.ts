@@ -29,6 +29,7 @@ const SENTENCES = {
   note_signature_count: 'The note has more signatures than allowed.',
   note_signature_malformed: 'A signature line of the note is malformed.',
   note_signature_invalid: 'A signature by a known key does not fit the note.',
+  note_time: 'A witness cosigned the note with a time beyond the year 9999.',
   note_unsigned: 'No known key signed the note.',
   key_malformed: 'The key text is malformed.',
   key_name: 'The key name is empty, or holds a space or a plus sign.',

@@ -86,6 +86,18 @@ test('a signature of a known key that does not fit makes the whole note invalid'
   }
 })
 
+test('a cosignature with a time beyond the year 9999 is refused, and makes no verifier fail', async () => {
+  const latest = 253_402_300_799
+  const opened = (time: number) =>
+    cosignNote(signed, witness, time).then((line) =>
+      openCheckpoint(withSignatures(signed, [line]), [log.key, witness.key]),
+    )
+  assert.equal((await opened(latest)).signatures[1]?.time, latest)
+  assert.equal(new Date(latest * 1_000).getUTCFullYear(), 9_999)
+  for (const time of [latest + 1, Number.MAX_SAFE_INTEGER])
+    await assert.rejects(opened(time), { name: 'LogError', code: 'note_time' })
+})
+
 test('signature types that we do not know are ignored in notes and refused as keys', async () => {
   const postQuantum = Buffer.alloc(4 + 8 + 2_420, 7).toString('base64')
   const note = withSignatures(cosigned, [`— witness.example/pq ${postQuantum}`])

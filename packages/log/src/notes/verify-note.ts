@@ -5,6 +5,8 @@ import type { Note, NoteSignature } from './note.ts'
 import { SIGNATURE_TYPE, type VerifierKey } from './verifier-key.ts'
 
 const TIMESTAMP_LENGTH = 8
+/** The last second of the year 9999: a later one has no ISO 8601 form that everybody reads. */
+const LATEST_TIME = 253_402_300_799
 
 /** A signature that holds. */
 export interface VerifiedSignature {
@@ -45,8 +47,8 @@ export function cosignedMessage(text: string, time: number): Uint8Array {
   return utf8(`cosignature/v1\ntime ${time}\n${text}`)
 }
 
-/** Undefined beyond the exact integers, which lie far beyond any real time. */
-function readTime(bytes: Uint8Array): number | undefined {
+function readTime(bytes: Uint8Array): number {
   const time = Number(new DataView(bytes.buffer, bytes.byteOffset, TIMESTAMP_LENGTH).getBigUint64(0))
-  return Number.isSafeInteger(time) ? time : undefined
+  if (time > LATEST_TIME) throw new LogError('note_time')
+  return time
 }
