@@ -4,10 +4,15 @@ export const CAPSULE_FORMAT = 'aex-evidence/2'
 
 /** Largest file that is read as a capsule. */
 export const MAXIMUM_CAPSULE_BYTES = 268_435_456
-/** Leaves of records, and of key events, in one capsule. */
-export const MAXIMUM_LEAVES = 1_000_000
+/** Audit records in one capsule: more do not fit into the file. */
+export const MAXIMUM_RECORDS = 250_000
+/** Key events in one capsule: those of all agents that signed. */
+export const MAXIMUM_KEY_EVENTS = 100_000
 /** Earlier checkpoints in one capsule. */
 export const MAXIMUM_HISTORY = 1_000
+
+/** The longest delay between record and log that a deployment profile can promise (O-07): a day. */
+export const MAXIMUM_LOGGING_DELAY_SECONDS = 86_400
 
 /** Evidence of version 1, and the proof that each record and each key event is in the log. The format is ours (O-07). */
 export interface Capsule extends Omit<EvidenceBundle, 'format'> {

@@ -2,7 +2,13 @@ import { validatorFor, type JsonObject } from '@agent-exchange/protocol'
 import { bundleMembers, closed, definitions, isDeeper, list, text } from '../evidence/bundle-shape.ts'
 import { MAXIMUM_DEPTH } from '../evidence/evidence-bundle.ts'
 import { MAXIMUM_PROOF_HASHES } from '../notes/tlog-proof.ts'
-import { CAPSULE_FORMAT, MAXIMUM_HISTORY, MAXIMUM_LEAVES, type Capsule } from './capsule-format.ts'
+import {
+  CAPSULE_FORMAT,
+  MAXIMUM_HISTORY,
+  MAXIMUM_KEY_EVENTS,
+  MAXIMUM_RECORDS,
+  type Capsule,
+} from './capsule-format.ts'
 
 const position: JsonObject = { type: 'integer', minimum: 1, maximum: Number.MAX_SAFE_INTEGER }
 
@@ -36,8 +42,8 @@ const log = closed(
   {
     key: text,
     checkpoint: text,
-    records: list(recordProof, MAXIMUM_LEAVES),
-    key_events: list(keyEventProof, MAXIMUM_LEAVES),
+    records: list(recordProof, MAXIMUM_RECORDS),
+    key_events: list(keyEventProof, MAXIMUM_KEY_EVENTS),
     history: list(
       closed({ checkpoint: text, consistency: list(text, MAXIMUM_PROOF_HASHES) }),
       MAXIMUM_HISTORY,

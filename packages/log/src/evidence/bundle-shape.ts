@@ -14,6 +14,8 @@ import {
   EVIDENCE_FORMAT,
   MAXIMUM_DEPTH,
   MAXIMUM_ENTRIES,
+  MAXIMUM_EVENTS_OF_KEY,
+  MAXIMUM_KEYS,
   MAXIMUM_PACKAGES,
   type EvidenceBundle,
 } from './evidence-bundle.ts'
@@ -71,7 +73,7 @@ const keyRecord = closed(
     organization_id: text,
     agent_id: text,
     key: ref(publicKey),
-    events: list(keyEvent, MAXIMUM_ENTRIES),
+    events: list(keyEvent, MAXIMUM_EVENTS_OF_KEY),
   },
   'events',
 )
@@ -86,7 +88,7 @@ export const bundleMembers: JsonObject = {
   thread_id: text,
   entries: list(ref(evidenceEntry), MAXIMUM_ENTRIES),
   packages: list(packageRecord, MAXIMUM_PACKAGES),
-  keys: list(keyRecord, MAXIMUM_ENTRIES),
+  keys: list(keyRecord, MAXIMUM_KEYS),
   unlinked_entries: list(unlinkedEntry, MAXIMUM_ENTRIES),
 }
 

@@ -16,8 +16,14 @@ export const MAXIMUM_PACKAGES = 1_000
 /** How deep the JSON of evidence and of envelopes may nest. */
 export const MAXIMUM_DEPTH = 32
 
-/** Entries, and keys, in one bundle. */
-export const MAXIMUM_ENTRIES = 1_000_000
+/** Entries in one bundle: more do not fit into the file. */
+export const MAXIMUM_ENTRIES = 500_000
+
+/** Keys in one bundle: only those that signatures in it name. */
+export const MAXIMUM_KEYS = 10_000
+
+/** What happened to one key: O-13 limits its revocations. */
+export const MAXIMUM_EVENTS_OF_KEY = 2_000
 
 /**
  * Evidence as it was collected: one JSON value that can be kept, sent and verified without the exchange. It holds

@@ -36,14 +36,16 @@ export function verifyResponseEntry({
 
 /** The other way round: a package that says it answers another one is recorded there, where that one is shown. */
 export function verifyAnswers(cases: readonly Omit<EntryCase, 'entry'>[]): void {
-  const known = new Map(cases.map((each) => [each.packageId, each]))
+  const answers = new Map(cases.map((each) => [each.packageId, answersIn(each)]))
   for (const { metadata, packageId, findings } of cases) {
-    const original = known.get(metadata.responds_to_package_id ?? '')
-    if (!original) continue
-    const isRecorded = original.entries.some(
-      (entry) =>
-        entry.value.proof.kind === 'response_accepted' && entry.at('proof/response_package_id') === packageId,
-    )
-    findings.check('the chain records what it answers', isRecorded, original.packageId, { packageId })
+    const { responds_to_package_id: originalId = '' } = metadata
+    const recorded = answers.get(originalId)
+    if (recorded)
+      findings.check('the chain records what it answers', recorded.has(packageId), originalId, { packageId })
   }
+}
+
+function answersIn({ entries }: Pick<EntryCase, 'entries'>): ReadonlySet<unknown> {
+  const responses = entries.filter(({ value }) => value.proof.kind === 'response_accepted')
+  return new Set(responses.map((entry) => entry.at('proof/response_package_id')))
 }

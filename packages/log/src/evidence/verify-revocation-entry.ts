@@ -2,6 +2,8 @@ import { RECORDING, type EntryCase, type EntryVerdict } from './entry-case.ts'
 import { bodyOf, refuse, verifyStatementEntry } from './verify-statement-entry.ts'
 
 const MEMBERS = ['requested_at', 'reason_code', 'reason_detail', 'signature']
+/** Keys of one id and organization that are tried: more than one is already unusual. */
+const MAXIMUM_TRIED_KEYS = 16
 const WHAT = 'the sender signed the revocation'
 const whatBy = (agentId: string) => `${agentId} signed the revocation for the sender`
 
@@ -32,7 +34,7 @@ async function verifySignature(subject: EntryCase) {
   const others = ring
     .named(keyId)
     .filter((key) => key !== own && key.signer.organizationId === metadata.sender_org_id)
-  const keys = [...(own ? [own] : []), ...others]
+  const keys = [...(own ? [own] : []), ...others].slice(0, MAXIMUM_TRIED_KEYS)
   if (keys.length === 0) return refuse(subject, WHAT, 'the signature names no key of the sender')
   const saidAt = entry.textAt('proof/requested_at') ?? 'never'
   const body = bodyOf(subject, MEMBERS)

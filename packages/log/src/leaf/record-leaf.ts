@@ -50,13 +50,20 @@ export function recordCommitment(record: RecordContent, salt: Uint8Array): Uint8
     firstPosition,
     lastPosition,
     previous,
-    concatBytes(...entryHashes.map(readHash)),
+    joinedHashes(entryHashes),
   ])
 }
 
 /** The log entry of an audit record. */
 export function recordLeaf(record: RecordSubject & RecordContent, salt: Uint8Array): Uint8Array {
   return concatBytes(recordLabel(record), recordCommitment(record, salt))
+}
+
+/** In a loop: a record may have more entries than a call may have arguments. */
+function joinedHashes(hashes: readonly string[]): Uint8Array {
+  const joined = new Uint8Array(hashes.length * HASH_LENGTH)
+  for (const [at, hash] of hashes.entries()) joined.set(readHash(hash), at * HASH_LENGTH)
+  return joined
 }
 
 function readHash(text: string): Uint8Array {
