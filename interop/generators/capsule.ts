@@ -82,6 +82,18 @@ export async function capsules({ evidence, capsule }: CapsuleStory): Promise<Gen
         input([['/log/key_events', []]]),
         reached('exchange-word'),
       ),
+      valid(
+        'used-after-revocation',
+        'The log holds the revocation of a key before records that the key signed: only the exchange says that they came first.',
+        input([['/log', await logOf({ ...WITNESSED, order: recordsLast })]]),
+        reached('exchange-word'),
+      ),
+      valid(
+        'recorded-time-refuted',
+        'Witnesses saw the log without some records two days after the exchange says that it recorded them.',
+        input([['/log', await logOf({ ...WITNESSED, cosignedAt: twoDaysAfter(evidence) })]]),
+        reached('exchange-word'),
+      ),
       refused(
         'entry-changed',
         'A time in an entry was changed.',
@@ -162,6 +174,24 @@ export async function capsules({ evidence, capsule }: CapsuleStory): Promise<Gen
         'key_event_duplicate',
       ),
       refused(
+        'key-event-left-out',
+        'A key event between two others is missing.',
+        [['/log/key_events', events.filter(({ kind }) => kind !== 'retiring')]],
+        'key_event_missing',
+      ),
+      refused(
+        'key-events-from-65',
+        'The key events of every agent have numbers from 65 on.',
+        [['/log', await logOf({ ...WITNESSED, skippedNumbers: 64 })]],
+        'key_event_missing',
+      ),
+      refused(
+        'cosigned-after-9999',
+        'The witnesses cosigned with a time beyond the year 9999.',
+        [['/log', await logOf({ cosigners: 2, cosignedAt: Number.MAX_SAFE_INTEGER - 2 })]],
+        'note_time',
+      ),
+      refused(
         'revocation-hidden',
         'The log holds a revocation that the evidence does not show.',
         [
@@ -189,6 +219,14 @@ function recordsSwapped(kinds: readonly string[]): number[] {
   const all = kinds.map((_, at) => at)
   const [first = 0, second = 0] = indexesOf(kinds, (kind) => kind === 'record')
   return all.with(first, second).with(second, first)
+}
+
+function recordsLast(kinds: readonly string[]): number[] {
+  return [...indexesOf(kinds, (kind) => kind !== 'record'), ...indexesOf(kinds, (kind) => kind === 'record')]
+}
+
+function twoDaysAfter({ entries }: EvidenceBundle): number {
+  return Math.ceil(Date.parse(entries.at(-1)?.proof.recorded_at ?? '') / 1_000) + 172_800
 }
 
 function keysLast(kinds: readonly string[]): number[] {

@@ -3,6 +3,7 @@
 import hashlib
 import json
 import pathlib
+from datetime import datetime
 from itertools import groupby
 
 from jwcrypto.jwk import JWK
@@ -21,6 +22,7 @@ from transparency_log import (
     verify_inclusion,
 )
 
+LOGGING_DELAY_SECONDS = 86_400
 VECTORS = pathlib.Path(__file__).parents[1] / "vectors"
 
 
@@ -70,7 +72,16 @@ def open_log(log, note, policy):
     signers = {(key["name"], key["id"]) for key, _ in used}
     is_pinned = any((key["name"], key["id"]) in signers and key["name"] == head["origin"] for key in policy["logs"])
     is_met = is_pinned and is_witnessed(policy["quorum"], policy["members"], signers)
+    head["newest_at"] = newest_at(policy, used) if is_met else None
     return head, "witnessed" if is_met else "log-signed" if is_pinned else "unpinned"
+
+
+def newest_at(policy, used):
+    """The latest time at which enough witnesses had seen no larger tree."""
+    times = sorted(((found["time"], (key["name"], key["id"])) for key, found in used if "time" in found), reverse=True)
+    for count, (time, _) in enumerate(times, 1):
+        if is_witnessed(policy["quorum"], policy["members"], {signer for _, signer in times[:count]}):
+            return time
 
 
 def verify_chain(entries):
@@ -122,6 +133,7 @@ def place_key_events(log, head):
         own = list(own)
         for (index, event), (later, following) in zip(own, own[1:]):
             require(event["number"] < following["number"] and index < later, "order of key events")
+        require([event["number"] for _, event in own] == list(range(1, len(own) + 1)), "a key event is missing")
     return logged
 
 
@@ -143,14 +155,44 @@ def compare_keys(capsule, logged):
     return is_proved
 
 
-def compare_order(capsule, logged, indexes):
-    """The key that signed a policy receipt entered the log before the first entry of its package."""
+def uses_of_keys(capsule):
+    """Agent and key id of every signature, with the position of the entry that carries or names it."""
+    entries = {entry["position"]: entry["proof"] for entry in capsule["entries"]}
     for package in capsule["packages"]:
-        signer = (package["metadata"]["sender_agent_id"], package["policy_receipt"]["signature"]["key_id"])
-        used = indexes.get(min(package["positions"]))
+        sender = package["metadata"]["sender_agent_id"]
+        for position in package["positions"]:
+            proof = entries.get(position, {})
+            if proof.get("kind") == "policy_receipt_accepted":
+                yield position, sender, package["policy_receipt"]["signature"]["key_id"]
+            elif "acceptance" in proof:
+                yield position, sender, proof["acceptance"]["signing_key_id"]
+                yield position, "agent_platform", proof["acceptance"]["signature"]["key_id"]
+            elif "signature" in proof:
+                yield position, proof.get("actor_agent_id", sender), proof["signature"]["key_id"]
+
+
+def compare_order(capsule, logged, indexes):
+    """Keys entered the log before their uses; whether no revocation did."""
+    is_proved = True
+    for position, agent_id, key_id in uses_of_keys(capsule):
+        used = indexes.get(position)
         for index, event in logged:
-            is_start = event["kind"] == "registered" and (event["agent_id"], event["key_id"]) == signer
-            require(not is_start or used is None or index < used, "backdated key")
+            if used is None or (event["agent_id"], event["key_id"]) != (agent_id, key_id):
+                continue
+            require(event["kind"] != "registered" or index < used, "backdated key")
+            is_proved = is_proved and not (event["kind"] == "revoked" and index < used)
+    return is_proved
+
+
+def are_times_possible(capsule, indexes, heads):
+    """Whether no witness saw the log without an entry long after the time at which it was recorded."""
+    for entry in capsule["entries"]:
+        index = indexes.get(entry["position"])
+        seen = [head["newest_at"] for head in heads if index is not None and head["size"] <= index and head["newest_at"]]
+        recorded_at = datetime.fromisoformat(entry["proof"]["recorded_at"].replace("Z", "+00:00")).timestamp()
+        if seen and max(seen) > recorded_at + LOGGING_DELAY_SECONDS:
+            return False
+    return True
 
 
 def capsule_vector(vector):
@@ -161,12 +203,15 @@ def capsule_vector(vector):
     log = capsule["log"]
     verify_chain(capsule["entries"])
     head, level = open_log(log, log["checkpoint"], policy)
+    heads = []
     for earlier in log.get("history", []):
         before, _ = open_log(log, earlier["checkpoint"], policy)
         proof = list(map(standard_base64, earlier["consistency"]))
         verify_consistency(before["size"], before["root"], head["size"], head["root"], proof)
+        heads.append(before)
     indexes = place_records(capsule, head)
     logged = place_key_events(log, head)
     is_complete = compare_keys(capsule, logged) and len(indexes) == len(capsule["entries"])
-    compare_order(capsule, logged, indexes)
+    is_complete = compare_order(capsule, logged, indexes) and is_complete
+    is_complete = are_times_possible(capsule, indexes, heads) and is_complete
     return {"level": level if is_complete else "exchange-word", "origin": head["origin"], "size": head["size"]}

@@ -12,6 +12,8 @@ from encodings_and_keys import decode, decode_signature, parse_digest, require
 
 TAG = "agent-exchange/log/v1/"
 LOG_KEY, WITNESS_KEY = 1, 4
+# The last second of the year 9999.
+LATEST_TIME = 253_402_300_799
 LARGEST = 2**53 - 1
 
 
@@ -126,6 +128,7 @@ def verify_signature(key, text, signature):
     found = {"name": key["name"]}
     if key["type"] == WITNESS_KEY:
         found["time"] = int.from_bytes(signature[:8], "big")
+        require(found["time"] <= LATEST_TIME, "time of a cosignature")
         message = f"cosignature/v1\ntime {found['time']}\n".encode() + message
         signature = signature[8:]
     Ed25519PublicKey.from_public_bytes(key["key"]).verify(of_length(signature, 64), message)

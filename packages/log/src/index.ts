@@ -141,8 +141,10 @@ export {
   type ContradictionCode,
   type Fingerprint,
   type KeyStory,
+  type LogCheck,
   type PackageStory,
   type ProvedFact,
+  type ShownKeyEvents,
   type TimeBounds,
   type UnprovedFact,
 } from './capsule/capsule-result.ts'

@@ -52,20 +52,25 @@ interface Planned {
 
 export interface LogPlan {
   readonly signer?: NoteSigner
-  /** Cosignatures on the checkpoint: how many witnesses, and when the first of them cosigned. */
+  /**
+   * Cosignatures on the checkpoint: how many witnesses, and when the first of them cosigned; a minute after the last
+   * entry by default.
+   */
   readonly cosigners?: number
   readonly cosignedAt?: number
   /** Changes the order in which leaves are appended. */
   readonly order?: (kinds: readonly string[]) => readonly number[]
-  /** Size of an earlier, cosigned checkpoint. */
+  /** Size of an earlier checkpoint, cosigned 1,000 seconds before. */
   readonly earlierSize?: number
+  /** How many numbers the key events of each agent leave out, from 1 on. */
+  readonly skippedNumbers?: number
 }
 
 /** Logs everything that the evidence shows, as an exchange does: registrations, records, then the end of keys. */
 export async function capsuleOf(bundle: EvidenceBundle, plan: LogPlan = {}): Promise<Capsule> {
   const records: RecordProof[] = []
   const keyEvents: KeyEventProof[] = []
-  const keys = await plannedKeys(bundle, keyEvents)
+  const keys = await plannedKeys(bundle, keyEvents, plan.skippedNumbers)
   const planned: (Planned & { readonly kind: string })[] = [
     ...keys.filter(isRegistration),
     ...plannedRecords(bundle, records),
@@ -78,7 +83,7 @@ export async function capsuleOf(bundle: EvidenceBundle, plan: LogPlan = {}): Pro
     planned[at]?.leaf(salts[at] as Uint8Array) ?? new Uint8Array(),
     canonicalBytes({ other: at }),
   ])
-  const log = await logOf(leaves, plan)
+  const log = await logOf(leaves, { cosignedAt: secondsAfter(bundle), ...plan })
   for (const [place, at] of order.entries()) {
     const proof = formatProof({
       index: 2 * place,
@@ -101,7 +106,7 @@ export async function capsuleOf(bundle: EvidenceBundle, plan: LogPlan = {}): Pro
   }
 }
 
-export async function plannedKeys({ keys }: EvidenceBundle, proofs: KeyEventProof[]) {
+export async function plannedKeys({ keys }: EvidenceBundle, proofs: KeyEventProof[], skippedNumbers = 0) {
   const numbers = new Map<string, number>()
   const events = keys.flatMap((record) =>
     (record.events ?? [{ kind: 'registered', recorded_at: record.key.registered_at, details: {} }]).map(
@@ -117,7 +122,7 @@ export async function plannedKeys({ keys }: EvidenceBundle, proofs: KeyEventProo
   ]
   return Promise.all(
     inOrder.map(async ({ record: { organization_id, agent_id, key }, event }) => {
-      const number = (numbers.get(agent_id) ?? 0) + 1
+      const number = (numbers.get(agent_id) ?? skippedNumbers) + 1
       numbers.set(agent_id, number)
       const invalidFrom = Reflect.get(event.details, 'invalid_from') as string | undefined
       const shown = {
@@ -197,8 +202,13 @@ export function plannedRecords({ thread_id, entries, packages }: EvidenceBundle,
   })
 }
 
-async function logOf(leaves: readonly Uint8Array[], plan: LogPlan) {
-  const { earlierSize, cosignedAt = 1_800_000_000 } = plan
+/** A minute after the last entry, in seconds since 1970. */
+function secondsAfter({ entries }: EvidenceBundle): number {
+  return Math.ceil(Date.parse(entries.at(-1)?.proof.recorded_at ?? '') / 1_000) + 60
+}
+
+async function logOf(leaves: readonly Uint8Array[], plan: LogPlan & { readonly cosignedAt: number }) {
+  const { earlierSize, cosignedAt } = plan
   const { root, tiles } = appendLeaves(EMPTY_EDGE, leaves)
   const stored = new Map(tiles.map((tile) => [tilePath(tile), tile.bytes]))
   const readTile = (name: TileName) => {
@@ -230,6 +240,6 @@ async function checkpointOf(
   return withSignatures(note, lines)
 }
 
-function isRegistration({ kind }: { readonly kind: string }): boolean {
+export function isRegistration({ kind }: { readonly kind: string }): boolean {
   return kind === 'registered'
 }

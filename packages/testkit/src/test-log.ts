@@ -24,7 +24,7 @@ import {
 } from '@agent-exchange/log'
 import { signAsPlatform } from './sign-as-platform.ts'
 import type { World } from './world.ts'
-import { logSigner, plannedKeys, plannedRecords, witnessSigners } from './capsule-of.ts'
+import { isRegistration, logSigner, plannedKeys, plannedRecords, witnessSigners } from './capsule-of.ts'
 
 const SECRET = new Uint8Array(32).fill(77)
 const HASH_LENGTH = 32
@@ -62,10 +62,15 @@ export class TestLog {
     this.#platform = platform
   }
 
-  /** Logs what the evidence shows and the log does not hold yet: key events first. */
+  /** Logs what the evidence shows and the log does not hold yet: registrations, records, then the end of keys. */
   async log(bundle: EvidenceBundle): Promise<void> {
     const [records, events]: [RecordProof[], KeyEventProof[]] = [[], []]
-    const planned = [...(await plannedKeys(bundle, events)), ...plannedRecords(bundle, records)]
+    const keys = await plannedKeys(bundle, events)
+    const planned = [
+      ...keys.filter(isRegistration),
+      ...plannedRecords(bundle, records),
+      ...keys.filter((event) => !isRegistration(event)),
+    ]
     for (const { leaf, toProof } of planned) {
       const salt = deriveSalt(SECRET, this.leaves.length)
       const before = { records: records.length, events: events.length }
@@ -83,7 +88,7 @@ export class TestLog {
   }
 
   /** Signs the first `size` leaves, with the cosignatures of some witnesses. */
-  async publish({ size = this.leaves.length, cosigners = 0, time = 1_800_000_000 } = {}): Promise<string> {
+  async publish({ size = this.leaves.length, cosigners = 0, time = secondsNow() } = {}): Promise<string> {
     const { root, tiles } = appendLeaves(EMPTY_EDGE, this.leaves.slice(0, size))
     this.#tiles = new Map(tiles.map((tile) => [tilePath(tile), tile.bytes]))
     const text = formatCheckpoint({ origin: this.signer.key.name, size, root })
@@ -161,6 +166,8 @@ export class TestLog {
     return (tile ?? new Uint8Array()).subarray(0, name.width * HASH_LENGTH)
   }
 }
+
+const secondsNow = () => Math.floor(Date.now() / 1_000)
 
 const WHOLE = { next_cursor: null, has_more: false }
 

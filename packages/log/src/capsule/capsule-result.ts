@@ -16,11 +16,11 @@ export type ContradictionCode =
   | 'record_overlap'
   | 'record_order'
   | 'key_event_duplicate'
+  | 'key_event_missing'
   | 'key_event_order'
   | 'key_event_differs'
   | 'key_event_hidden'
   | 'key_logged_after_use'
-  | 'key_revoked_before_use'
 
 export interface Contradiction {
   readonly code: ContradictionCode
@@ -50,6 +50,24 @@ export interface ProvedFact extends TimeBounds {
 export interface UnprovedFact {
   readonly what: string
   readonly why: string
+  /** True where it is about an event or a key of the capsule, which then proves no more than the exchange's word. */
+  readonly lowersLevel?: true
+}
+
+/** A step of the verification against the log. */
+export interface LogCheck {
+  readonly what: string
+  readonly result: 'holds' | 'does not hold' | 'not proved'
+  readonly detail?: string
+  readonly packageId?: string
+  readonly position?: number
+}
+
+/** How far a capsule shows the key events of an agent that signed. A later revocation would not show. */
+export interface ShownKeyEvents {
+  readonly agentId: string
+  /** The number of the last key event that the log proves; 0 where there is none. */
+  readonly through: number
 }
 
 /** Something to compare with what its owner says elsewhere. */
@@ -99,11 +117,13 @@ export interface CheckpointStory {
 
 export interface CapsuleResult {
   readonly outcome: 'meets' | 'contradiction' | 'unreadable' | 'below'
-  /** Of `aex verify`: 0 meets what was required, 1 contradiction, 2 unreadable, 3 consistent but below. */
+  /** Of `aex verify`: 0 meets what was required, 1 contradiction, 2 unreadable, 3 consistent but below, or in doubt. */
   readonly exitCode: 0 | 1 | 2 | 3
   /** Undefined where the capsule is unreadable or contradicts itself. */
   readonly level: CapsuleLevel | undefined
   readonly required: CapsuleLevel
+  /** True where a doubt counts as below what was required. */
+  readonly isStrict: boolean
   /** One sentence that can be quoted. */
   readonly sentence: string
   readonly version: 1 | 2 | undefined
@@ -111,6 +131,11 @@ export interface CapsuleResult {
   readonly contradictions: readonly Contradiction[]
   readonly proved: readonly ProvedFact[]
   readonly unproved: readonly UnprovedFact[]
+  /** What holds and still calls for a look by a person. */
+  readonly doubts: readonly string[]
+  readonly shownKeyEvents: readonly ShownKeyEvents[]
+  /** Every check against the log, in the order of the verification. */
+  readonly logChecks: readonly LogCheck[]
   readonly fingerprints: readonly Fingerprint[]
   readonly packages: readonly PackageStory[]
   readonly keys: readonly KeyStory[]
@@ -119,16 +144,30 @@ export interface CapsuleResult {
   readonly evidence: EvidenceReport | undefined
 }
 
+type About = Pick<Contradiction, 'packageId' | 'position'>
+
 /** Collects what the steps of the verification find. */
 export class CapsuleFindings {
   readonly contradictions: Contradiction[] = []
   readonly proved: ProvedFact[] = []
   readonly unproved: UnprovedFact[] = []
-  /** False once an entry or a key of the capsule is not proved by the log. */
-  isComplete = true
+  readonly doubts: string[] = []
+  readonly logChecks: LogCheck[] = []
 
-  contradict(code: ContradictionCode, what: string, about: Omit<Contradiction, 'code' | 'what'> = {}): void {
+  /** What the evidence contradicts by itself; its report lists that check. */
+  contradict(code: ContradictionCode, what: string, about: About = {}): void {
     this.contradictions.push({ code, what, ...about })
+  }
+
+  /** A check against the log that holds. */
+  hold(what: string, detail?: string, about: About = {}): void {
+    this.logChecks.push({ what, result: 'holds', ...(detail !== undefined && { detail }), ...about })
+  }
+
+  /** A check against the log that does not hold. */
+  fail(code: ContradictionCode, what: string, about: About = {}): void {
+    this.contradict(code, what, about)
+    this.logChecks.push({ what, result: 'does not hold', detail: code, ...about })
   }
 
   prove(fact: ProvedFact): void {
@@ -139,10 +178,15 @@ export class CapsuleFindings {
     this.unproved.push({ what, why })
   }
 
+  doubt(what: string, why: string): void {
+    this.doubts.push(`“${what}” (${why})`)
+    this.leaveOpen(what, `It holds, but a person should look at it: ${why}.`)
+  }
+
   /** Something that only the exchange says: the capsule as a whole proves no more than that. */
-  leaveToExchange(what: string, why: string): void {
-    this.isComplete = false
-    this.leaveOpen(what, why)
+  leaveToExchange(what: string, why: string, about: About = {}): void {
+    this.unproved.push({ what, why, lowersLevel: true })
+    this.logChecks.push({ what, result: 'not proved', detail: why, ...about })
   }
 }
 

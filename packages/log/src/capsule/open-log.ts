@@ -35,6 +35,7 @@ export async function openLog(
   try {
     const logKey = parseVerifierKey(log.key)
     const opened = await open(log.checkpoint, logKey, policy)
+    sayCheckpoint(opened, findings)
     const history = await openHistory(log, opened, logKey, policy, findings)
     const sizes = [witnessedSize(opened), ...history]
     return {
@@ -45,7 +46,7 @@ export async function openLog(
     }
   } catch (error) {
     if (!(error instanceof LogError)) throw error
-    findings.contradict(error.code, `The checkpoint does not hold. ${error.message}`)
+    findings.fail(error.code, `The checkpoint does not hold. ${error.message}`)
     return undefined
   }
 }
@@ -69,6 +70,15 @@ async function open(text: string, logKey: VerifierKey, policy: LogPolicy | undef
   return { ...all, isPinned, witnessing }
 }
 
+function sayCheckpoint(
+  { origin, size, isPinned, witnessing: { counted, of, isMet } }: Opened,
+  findings: CapsuleFindings,
+): void {
+  findings.hold('The log key of the capsule signed the checkpoint', `${origin}, size ${size}`)
+  if (isPinned) findings.hold('A log key of the policy signed the checkpoint', origin)
+  if (isMet) findings.hold('Witnesses met the quorum of the policy', `${counted} of ${of}`)
+}
+
 async function openHistory(
   { history = [] }: CapsuleLog,
   { origin, size: newSize, root: newRoot }: Opened,
@@ -84,11 +94,12 @@ async function openHistory(
       if (proof === undefined) throw new LogError('hash_invalid')
       verifyConsistency({ oldSize: earlier.size, oldRoot: earlier.root, newSize, newRoot, proof })
       if (earlier.origin !== origin)
-        findings.contradict('history_origin', 'An earlier checkpoint is one of another log.')
+        findings.fail('history_origin', 'An earlier checkpoint is one of another log.')
+      else findings.hold('An earlier checkpoint leads to this one', `size ${earlier.size}`)
       sizes.push(witnessedSize(earlier))
     } catch (error) {
       if (!(error instanceof LogError)) throw error
-      findings.contradict(
+      findings.fail(
         error.code,
         `An earlier checkpoint of the log does not lead to this one. ${error.message}`,
       )
@@ -138,17 +149,14 @@ function place(
   try {
     const proof = parseProof(text)
     if (proof.checkpoint !== checkpoint || proof.extra !== undefined) {
-      findings.contradict(
-        'checkpoint_differs',
-        `The proof of ${what} has another checkpoint than the capsule.`,
-      )
+      findings.fail('checkpoint_differs', `The proof of ${what} has another checkpoint than the capsule.`)
       return undefined
     }
     verifyInclusion({ index: proof.index, size, root, leafHash: leafHash(entry), proof: proof.hashes })
     return proof.index
   } catch (error) {
     if (!(error instanceof LogError)) throw error
-    findings.contradict(error.code, `The log does not hold ${what} as the capsule shows it. ${error.message}`)
+    findings.fail(error.code, `The log does not hold ${what} as the capsule shows it. ${error.message}`)
     return undefined
   }
 }

@@ -1,6 +1,7 @@
 import type { CapsuleResult, KeyStory } from './capsule-result.ts'
 import { html, type SafeHtml } from './html-template.ts'
 import { boundsText, checkpointLines } from './render-text.ts'
+import { keyScope } from './verdict-sentence.ts'
 
 const STYLE = html`body{font:11pt/1.45 Georgia,serif;max-width:50rem;margin:2rem auto;padding:0
 1rem;color:#111} h1{font-size:1.4rem}h2{font-size:1.1rem;margin-top:2rem;border-bottom:1px solid #999}
@@ -27,7 +28,7 @@ export function renderCapsuleHtml(
   result: CapsuleResult,
   { verifiedAt, file }: { readonly verifiedAt: string; readonly file: string },
 ): string {
-  const { sentence, outcome, level, required, threadId, version } = result
+  const { sentence, outcome, level, required, isStrict, threadId, version } = result
   const verdictClass = outcome === 'contradiction' ? 'verdict contradiction' : 'verdict'
   const page = html`<!doctype html>
     <html lang="en">
@@ -47,9 +48,11 @@ export function renderCapsuleHtml(
       <body>
         <h1>Evidence report</h1>
         <p class="${verdictClass}">${sentence}</p>
+        <p>${keyScope(result)}</p>
         <table>
           ${row('File', file)} ${row('Verified at', verifiedAt)} ${row('Thread', threadId)}
-          ${row('Level', level ?? 'none')} ${row('Required level', required)}
+          ${row('Level', level ?? 'none')}
+          ${row('Required level', isStrict ? `${required}, without doubts` : required)}
           ${row('Version of the format', version)}
         </table>
         ${listOf(
@@ -156,8 +159,15 @@ function keyTable({ agentId, organizationId, keyId, thumbprint, events }: KeySto
     </table> `
 }
 
-function checkTable({ evidence }: CapsuleResult): SafeHtml | undefined {
+function checkTable({ evidence, logChecks }: CapsuleResult): SafeHtml | undefined {
   if (!evidence) return undefined
+  const checks = [
+    ...evidence.checks.map(({ ok, doubt, ...check }) => ({
+      ...check,
+      result: ok ? (doubt ? 'in doubt' : 'holds') : 'does not hold',
+    })),
+    ...logChecks,
+  ]
   return html`<h2>Every check</h2>
     <table>
       <tr>
@@ -167,11 +177,11 @@ function checkTable({ evidence }: CapsuleResult): SafeHtml | undefined {
         <th>Package</th>
         <th>Entry</th>
       </tr>
-      ${evidence.checks.map(
-        ({ what, ok, doubt, detail, packageId, position }) =>
+      ${checks.map(
+        ({ what, result, detail, packageId, position }) =>
           html`<tr>
             <td>${what}</td>
-            <td>${ok ? (doubt ? 'in doubt' : 'holds') : 'does not hold'}</td>
+            <td>${result}</td>
             <td>${detail}</td>
             <td>${packageId}</td>
             <td>${position}</td>

@@ -1,13 +1,16 @@
 import type { CapsuleResult, ProvedFact, TimeBounds } from './capsule-result.ts'
+import { keyScope } from './verdict-sentence.ts'
 import { visibleText } from './visible-text.ts'
 
 /** The result for people, as plain text. Its first line is the verdict, a sentence that can be quoted. */
 export function renderCapsuleText(result: CapsuleResult): string {
-  const { sentence, level, required, outcome, contradictions, proved, unproved, fingerprints } = result
+  const { sentence, level, required, isStrict, outcome, contradictions, proved, unproved, fingerprints } =
+    result
   const lines = [
     sentence,
+    ...[keyScope(result)].filter((line) => line !== undefined),
     '',
-    `Level: ${level ?? 'none'} (required: ${required}; ${outcome === 'meets' ? 'reached' : 'not reached'})`,
+    `Level: ${level ?? 'none'} (required: ${required}${isStrict ? ' without doubts' : ''}; ${outcome === 'meets' ? 'reached' : 'not reached'})`,
     ...section(
       'Contradictions',
       contradictions.map(({ code, what }) => `${what} [${code}]`),

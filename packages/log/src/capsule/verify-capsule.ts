@@ -12,12 +12,13 @@ import {
   type CapsuleResult,
   type Fingerprint,
   type KeyStory,
+  type ShownKeyEvents,
 } from './capsule-result.ts'
 import { shapeFaults } from './capsule-shape.ts'
 import { openLog, type OpenedLog } from './open-log.ts'
 import { packageStories } from './package-story.ts'
 import { contradictionSentence, unreadableSentence, verdictSentence } from './verdict-sentence.ts'
-import { verifyKeyLeaves, type LoggedKeyEvent } from './verify-key-leaves.ts'
+import { eventsByKey, verifyKeyLeaves, type LoggedKeyEvent } from './verify-key-leaves.ts'
 import { verifyKeyOrder } from './verify-key-order.ts'
 import { verifyKeyRecords } from './verify-key-records.ts'
 import { verifyRecordLeaves } from './verify-record-leaves.ts'
@@ -27,6 +28,8 @@ export interface VerifyCapsuleOptions extends VerifyEvidenceOptions {
   readonly policy?: LogPolicy
   /** What the capsule has to prove at least; defaults to `log-signed`. */
   readonly require?: Exclude<CapsuleLevel, 'exchange-word'>
+  /** Whether a doubt, such as a key that was already stolen, counts as below what was required. */
+  readonly strict?: boolean
 }
 
 /** The same for the bytes of a file. */
@@ -91,7 +94,7 @@ async function verifyVersion2(capsule: Capsule, options: VerifyCapsuleOptions): 
   const indexes = verifyRecordLeaves(capsule, log, findings)
   const logged = verifyKeyLeaves(capsule, log, findings)
   await verifyKeyRecords(capsule, logged, findings)
-  verifyKeyOrder(capsule, report, { indexes, logged, log }, findings)
+  verifyKeyOrder(report, { indexes, logged, log }, findings)
   sayWhatIsOpen(log, options, findings)
   return conclude(capsule, { report, findings, options, version: 2, log, logged })
 }
@@ -103,7 +106,7 @@ function takeOver(report: EvidenceReport, findings: CapsuleFindings): void {
       ...(position !== undefined && { position }),
     }
     if (!ok) findings.contradict('evidence_broken', `“${what}” does not hold: ${detail}.`, about)
-    else if (doubt) findings.leaveOpen(what, `It holds, but a person should look at it: ${detail}.`)
+    else if (doubt) findings.doubt(what, detail)
   }
   for (const { what, why, packageId } of report.unverifiable)
     if (what !== REWRITTEN_CHAIN)
@@ -148,11 +151,12 @@ function conclude(
   bundle: Omit<EvidenceBundle, 'format'>,
   { report, findings, options, version, log, logged = [] }: Conclusion,
 ): CapsuleResult {
-  const { contradictions, proved, unproved } = findings
-  const required = options.require ?? 'log-signed'
+  const { contradictions, proved, unproved, doubts, logChecks } = findings
+  const { require: required = 'log-signed', strict: isStrict = false } = options
   const isContradicted = contradictions.length > 0
   const level = levelOf(findings, log)
-  const isEnough = CAPSULE_LEVELS.indexOf(level) >= CAPSULE_LEVELS.indexOf(required)
+  const isReached = CAPSULE_LEVELS.indexOf(level) >= CAPSULE_LEVELS.indexOf(required)
+  const isEnough = isReached && !(isStrict && doubts.length > 0)
   const seenBy = log?.boundsOf(log.story.size - 1).before
   const verdict = {
     level,
@@ -160,18 +164,24 @@ function conclude(
     entries: bundle.entries.length,
     checkpoint: log?.story,
     seenBy,
+    lowered: unproved.filter(({ lowersLevel }) => lowersLevel),
+    doubts,
   }
   return {
     outcome: isContradicted ? 'contradiction' : isEnough ? 'meets' : 'below',
     exitCode: isContradicted ? 1 : isEnough ? 0 : 3,
     level: isContradicted ? undefined : level,
     required,
+    isStrict,
     sentence: isContradicted ? contradictionSentence(contradictions) : verdictSentence(verdict),
     version,
     threadId: bundle.thread_id,
     contradictions,
     proved,
     unproved,
+    doubts,
+    shownKeyEvents: log ? shownKeyEvents(report, logged) : [],
+    logChecks,
     fingerprints: fingerprintsOf(report, log),
     packages: packageStories(bundle, report),
     keys: keyStories(logged, log),
@@ -181,10 +191,22 @@ function conclude(
 }
 
 /** The least that holds for every entry and key: one that no log proves makes the whole the exchange's word. */
-function levelOf({ isComplete }: CapsuleFindings, log: OpenedLog | undefined): CapsuleLevel {
-  if (!log || !isComplete) return 'exchange-word'
+function levelOf({ unproved }: CapsuleFindings, log: OpenedLog | undefined): CapsuleLevel {
+  if (!log || unproved.some(({ lowersLevel }) => lowersLevel)) return 'exchange-word'
   if (!log.story.isPinned) return 'unpinned'
   return log.story.isQuorumMet ? 'witnessed' : 'log-signed'
+}
+
+/** How far the capsule shows the key events of each agent that signed. */
+function shownKeyEvents({ checks }: EvidenceReport, logged: readonly LoggedKeyEvent[]): ShownKeyEvents[] {
+  const last = new Map<string, number>()
+  for (const { signedBy, acceptedKey } of checks)
+    for (const signer of [signedBy, acceptedKey]) if (signer) last.set(signer.agentId, 0)
+  for (const { event } of logged) {
+    const through = last.get(event.agent_id)
+    if (through !== undefined) last.set(event.agent_id, Math.max(through, event.number))
+  }
+  return [...last].map(([agentId, through]) => ({ agentId, through }))
 }
 
 function fingerprintsOf({ exchangeWord }: EvidenceReport, log: OpenedLog | undefined): Fingerprint[] {
@@ -197,8 +219,7 @@ function fingerprintsOf({ exchangeWord }: EvidenceReport, log: OpenedLog | undef
 }
 
 function keyStories(logged: readonly LoggedKeyEvent[], log: OpenedLog | undefined): KeyStory[] {
-  const byKey = Map.groupBy(logged, ({ event }) => JSON.stringify([event.agent_id, event.key_id]))
-  return [...byKey.values()].flatMap((own): KeyStory[] => {
+  return [...eventsByKey(logged).values()].flatMap((own): KeyStory[] => {
     const [first] = own
     if (!first || !log) return []
     const { agent_id: agentId, organization_id: organizationId, key_id: keyId, thumbprint } = first.event
@@ -216,19 +237,23 @@ function keyStories(logged: readonly LoggedKeyEvent[], log: OpenedLog | undefine
 
 function unreadable(
   faults: readonly string[],
-  { require = 'log-signed' }: VerifyCapsuleOptions,
+  { require = 'log-signed', strict = false }: VerifyCapsuleOptions,
 ): CapsuleResult {
   return {
     outcome: 'unreadable',
     exitCode: 2,
     level: undefined,
     required: require,
+    isStrict: strict,
     sentence: unreadableSentence(faults),
     version: undefined,
     threadId: undefined,
     contradictions: [],
     proved: [],
     unproved: faults.map((why) => ({ what: 'anything', why })),
+    doubts: [],
+    shownKeyEvents: [],
+    logChecks: [],
     fingerprints: [],
     packages: [],
     keys: [],

@@ -1,70 +1,76 @@
-import { isEarlier } from '@agent-exchange/protocol'
-import type { EvidenceReport } from '../evidence/evidence-report.ts'
-import type { Capsule } from './capsule-format.ts'
+import { firstOf, type EvidenceReport, type Signer } from '../evidence/evidence-report.ts'
 import type { CapsuleFindings } from './capsule-result.ts'
 import type { OpenedLog } from './open-log.ts'
-import type { LoggedKeyEvent } from './verify-key-leaves.ts'
+import { eventsByKey, keyName, type LoggedKeyEvent } from './verify-key-leaves.ts'
 import type { EntryIndexes } from './verify-record-leaves.ts'
+
+interface Placed {
+  readonly indexes: EntryIndexes
+  readonly logged: readonly LoggedKeyEvent[]
+  readonly log: OpenedLog
+}
 
 /** "Valid at its time" is an order of indexes: the key was logged before what it signed, and its revocation after. */
 export function verifyKeyOrder(
-  capsule: Capsule,
   { checks }: EvidenceReport,
-  { indexes, logged, log }: { indexes: EntryIndexes; logged: readonly LoggedKeyEvent[]; log: OpenedLog },
+  { indexes, logged, log }: Placed,
   findings: CapsuleFindings,
 ): void {
-  const firsts = new Map(
-    capsule.packages.map(({ metadata, positions }) => [metadata.package_id, Math.min(...positions)]),
-  )
-  const byKey = Map.groupBy(logged, ({ event }) => nameOf(event.agent_id, event.key_id))
-  const entries = new Map(capsule.entries.map((entry) => [entry.position, entry]))
-  for (const check of checks.filter(({ ok }) => ok)) {
-    const { signedBy, what, packageId } = check
-    const position = check.position ?? firsts.get(packageId ?? '')
+  const byKey = eventsByKey(logged)
+  const doubtful = new Map<string, LateUse>()
+  for (const { ok, signedBy, acceptedKey, position, what, packageId } of checks) {
+    const signer = signedBy ?? acceptedKey
     const index = position === undefined ? undefined : indexes.get(position)
-    if (!signedBy || index === undefined || position === undefined) continue
-    const { agentId, keyId } = signedBy
-    const own = byKey.get(nameOf(agentId, keyId)) ?? []
-    const registered = own.find(({ event }) => event.kind === 'registered')
+    if (!ok || !signer || index === undefined || position === undefined) continue
+    const { agentId, keyId } = signer
+    const name = keyName(agentId, keyId)
+    const own = byKey.get(name) ?? []
     const about = { position, ...(packageId !== undefined && { packageId }) }
+    const registered = own.find(({ event }) => event.kind === 'registered')
     if (registered && registered.index > index)
-      findings.contradict(
+      findings.fail(
         'key_logged_after_use',
         `Key ${keyId} of ${agentId} entered the log after entry ${position}, which it signed: it was backdated.`,
         about,
       )
-    if (isRevokedBefore(entries.get(check.position ?? 0), own, index))
-      findings.contradict(
-        'key_revoked_before_use',
-        `The log holds a revocation of key ${keyId} of ${agentId} before entry ${position}, which it signed.`,
+    const revoked = own.find((each) => each.event.kind === 'revoked' && each.index < index)
+    if (revoked) {
+      const late = doubtful.get(name) ?? { signer, revoked, positions: new Set() }
+      doubtful.set(name, late)
+      late.positions.add(position)
+      continue
+    }
+    if (registered && registered.index < index)
+      findings.hold(
+        `Key ${keyId} of ${agentId} was logged before entry ${position}, and not revoked`,
+        what,
         about,
       )
-    findings.prove({ what: sentence(what), ...about, index, agentId, keyId, ...log.boundsOf(index) })
+    if (signedBy)
+      findings.prove({ what: sentence(what), ...about, index, agentId, keyId, ...log.boundsOf(index) })
   }
+  for (const late of doubtful.values()) leaveLateUse(late, findings)
+}
+
+interface LateUse {
+  readonly signer: Signer
+  readonly revoked: LoggedKeyEvent
+  readonly positions: Set<number>
 }
 
 /**
- * Only statements that arrived with their entry can be judged by the order of leaves. A policy receipt is accepted
- * earlier and joins the log with its package; the times of the evidence judge it.
+ * The clock of the exchange does not override the order of the log. It is no contradiction: records from before the log
+ * follow all key events, and a policy receipt enters the log with its package.
  */
-function isRevokedBefore(
-  entry: Capsule['entries'][number] | undefined,
-  own: readonly LoggedKeyEvent[],
-  index: number,
-): boolean {
-  if (!entry) return false
-  const accepted: unknown = Reflect.get(entry.proof, 'accepted_at')
-  const arrivedAt = typeof accepted === 'string' ? accepted : entry.proof.recorded_at
-  return own.some(
-    ({ event, index: revokedAt }) =>
-      event.kind === 'revoked' &&
-      revokedAt < index &&
-      isEarlier(arrivedAt, event.invalid_from ?? event.recorded_at) !== true,
+function leaveLateUse(
+  { signer: { agentId, keyId }, revoked: { event, index }, positions }: LateUse,
+  findings: CapsuleFindings,
+): void {
+  const entries = [...positions]
+  findings.leaveToExchange(
+    `whether key ${keyId} of ${agentId} was used for ${entries.length === 1 ? 'entry' : 'entries'} ${firstOf(entries)} before it was revoked`,
+    `The log holds its revocation (key event ${event.number}, leaf ${index}) before them. Only the exchange says that they came first.`,
   )
-}
-
-function nameOf(agentId: string, keyId: string): string {
-  return JSON.stringify([agentId, keyId])
 }
 
 function sentence(what: string): string {

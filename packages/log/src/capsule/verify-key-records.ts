@@ -2,7 +2,7 @@ import { jwkThumbprint, type PublicJwk } from '@agent-exchange/crypto'
 import type { KeyRecord } from '../evidence/evidence-bundle.ts'
 import type { Capsule } from './capsule-format.ts'
 import type { CapsuleFindings } from './capsule-result.ts'
-import type { LoggedKeyEvent } from './verify-key-leaves.ts'
+import { eventsByKey, keyName, type LoggedKeyEvent } from './verify-key-leaves.ts'
 
 const REGISTERED = 'registered'
 const REVOKED = 'revoked'
@@ -13,9 +13,10 @@ export async function verifyKeyRecords(
   logged: readonly LoggedKeyEvent[],
   findings: CapsuleFindings,
 ): Promise<void> {
+  const byKey = eventsByKey(logged)
   for (const record of keys) {
     const { key, agent_id: agentId } = record
-    const own = logged.filter(({ event }) => event.agent_id === agentId && event.key_id === key.key_id)
+    const own = byKey.get(keyName(agentId, key.key_id)) ?? []
     const name = `${key.key_id} of ${agentId}`
     const thumbprint = await jwkThumbprint(key.public_key as PublicJwk)
     const isSame = own.every(
@@ -25,8 +26,8 @@ export async function verifyKeyRecords(
         event.use === key.use &&
         event.valid_from === key.valid_from,
     )
-    if (!isSame)
-      findings.contradict('key_event_differs', `The log holds another key ${name} than the evidence.`)
+    if (!isSame) findings.fail('key_event_differs', `The log holds another key ${name} than the evidence.`)
+    else if (own.length > 0) findings.hold(`Key ${name} of the evidence is the one in the log`, thumbprint)
     compareHistory(record, own, name, findings)
   }
 }
@@ -44,10 +45,11 @@ function compareHistory(
     textOf(kind, recorded_at, Reflect.get(details, 'invalid_from') as string | undefined),
   )
   const isListed = record.events !== undefined
+  const known = new Set(inRecord)
   for (const { event } of own) {
-    const isShown = inRecord.includes(textOf(event.kind, event.recorded_at, event.invalid_from))
+    const isShown = known.has(textOf(event.kind, event.recorded_at, event.invalid_from))
     if (!isShown && (isListed || event.kind === REVOKED))
-      findings.contradict(
+      findings.fail(
         'key_event_hidden',
         `The log says that key ${name} was ${event.kind}, and the evidence does not.`,
       )

@@ -1,8 +1,9 @@
 import { CryptoError, decodeBase64url } from '@agent-exchange/crypto'
+import { isEarlier } from '@agent-exchange/protocol'
 import { LogError } from '../errors.ts'
 import { recordLeaf } from '../leaf/record-leaf.ts'
-import type { Capsule, RecordProof } from './capsule-format.ts'
-import type { CapsuleFindings } from './capsule-result.ts'
+import { MAXIMUM_LOGGING_DELAY_SECONDS, type Capsule, type RecordProof } from './capsule-format.ts'
+import { isoTime, type CapsuleFindings, type TimeBounds } from './capsule-result.ts'
 import type { OpenedLog } from './open-log.ts'
 
 /** The index of the leaf that holds each entry, by position. */
@@ -17,23 +18,27 @@ export function verifyRecordLeaves(
   const indexes = new Map<number, number>()
   const lookup = lookupOf(capsule)
   let last = { index: -1, position: 0 }
+  let claimed = 0
   for (const record of capsule.log.records.toSorted((a, b) => a.first_position - b.first_position)) {
     const { first_position: first, last_position: end, package_id: packageId } = record
+    const about = { packageId, position: first }
+    // Before any entry is read, so that records that claim the same entries over and over cost nothing.
+    if (first <= claimed) {
+      findings.fail('record_overlap', `Two leaves hold entry ${first}.`, about)
+      continue
+    }
+    claimed = Math.max(first, end)
     const index = placeRecord(lookup, record, log, findings)
     if (index === undefined) continue
-    const about = { packageId, position: first }
-    if (first <= last.position)
-      findings.contradict('record_overlap', `Two leaves hold entry ${first}.`, about)
     if (index <= last.index)
-      findings.contradict(
-        'record_order',
-        `The log holds entry ${first} before entry ${last.position}.`,
-        about,
-      )
+      findings.fail('record_order', `The log holds entry ${first} before entry ${last.position}.`, about)
     for (let position = first; position <= end; position++) indexes.set(position, index)
     last = { index, position: end }
     const what = first === end ? `Entry ${first} is in the log` : `Entries ${first} to ${end} are in the log`
-    findings.prove({ what, ...about, index, ...log.boundsOf(index) })
+    const bounds = log.boundsOf(index)
+    findings.hold(what, `leaf ${index}`, about)
+    findings.prove({ what, ...about, index, ...bounds })
+    verifyRecordedTime(lookup.entries.get(first), bounds, about, findings)
   }
   const open = capsule.entries.flatMap(({ position }) => (indexes.has(position) ? [] : [position]))
   if (open.length > 0 || capsule.entries.length === 0)
@@ -42,6 +47,27 @@ export function verifyRecordLeaves(
       'The capsule holds no proof of it. Collect the capsule again once the log has caught up.',
     )
   return indexes
+}
+
+/**
+ * Witnesses saw the log without this record long after the time at which the exchange says that it recorded it: the time
+ * is not proved, and neither is what depends on it.
+ */
+function verifyRecordedTime(
+  entry: Capsule['entries'][number] | undefined,
+  { after }: TimeBounds,
+  about: { readonly packageId: string; readonly position: number },
+  findings: CapsuleFindings,
+): void {
+  if (!entry || after === undefined) return
+  const { recorded_at: recordedAt } = entry.proof
+  const latest = isoTime(Date.parse(after) / 1_000 - MAXIMUM_LOGGING_DELAY_SECONDS)
+  if (isEarlier(recordedAt, latest) === false) return
+  findings.leaveToExchange(
+    `whether entry ${about.position} was recorded at ${recordedAt}`,
+    `Witnesses saw the log without it after ${after}, more than ${MAXIMUM_LOGGING_DELAY_SECONDS} seconds later.`,
+    about,
+  )
 }
 
 interface Lookup {
@@ -72,11 +98,11 @@ function placeRecord(
   findings: CapsuleFindings,
 ): number | undefined {
   const about = { packageId, position: first }
-  const count = last - first + 1
-  const places = Array.from({ length: count <= entries.size ? Math.max(0, count) : 0 }, (_, at) => first + at)
-  const own = places.flatMap((at) => entries.get(at) ?? [])
-  if (own.length === 0 || own.length !== count) {
-    findings.contradict(
+  const own: Capsule['entries'][number][] = []
+  for (let at = first, entry = entries.get(at); entry && at <= last; entry = entries.get(++at))
+    own.push(entry)
+  if (own.length === 0 || own.length !== last - first + 1) {
+    findings.fail(
       'record_entries_missing',
       `Entries of the leaf from ${first} on are not in the capsule.`,
       about,
@@ -84,8 +110,8 @@ function placeRecord(
     return undefined
   }
   const subject = packages.get(packageId)
-  if (!subject || !places.every((at) => owners.get(at) === packageId)) {
-    findings.contradict('record_package', `The leaf from entry ${first} on is of another package.`, about)
+  if (!subject || !own.every(({ position }) => owners.get(position) === packageId)) {
+    findings.fail('record_package', `The leaf from entry ${first} on is of another package.`, about)
     return undefined
   }
   try {
@@ -105,7 +131,7 @@ function placeRecord(
     return log.place(leaf, proof, `the record of entry ${first}`)
   } catch (error) {
     if (!(error instanceof LogError || error instanceof CryptoError)) throw error
-    findings.contradict('leaf_field', `The leaf from entry ${first} on is malformed. ${error.message}`, about)
+    findings.fail('leaf_field', `The leaf from entry ${first} on is malformed. ${error.message}`, about)
     return undefined
   }
 }

@@ -24,6 +24,8 @@ export interface EvidenceCheck extends Subject {
   readonly detail: string
   /** Present where the check verified a signature. */
   readonly signedBy?: Signer
+  /** Present where the platform says that it verified a signature by this key, which is not in the evidence. */
+  readonly acceptedKey?: Signer
 }
 
 /** A claim that the exchange makes and nobody signed, with its value: it may be true, and evidence does not prove it. */
@@ -66,7 +68,11 @@ export interface Findings {
     what: string,
     ok: boolean,
     detail: string,
-    about?: Subject & { readonly doubt?: true | undefined; readonly signedBy?: Signer },
+    about?: Subject & {
+      readonly doubt?: true | undefined
+      readonly signedBy?: Signer
+      readonly acceptedKey?: Signer
+    },
   ): void
   word(what: string, value: unknown, about?: Subject): void
   unverifiable(what: string, why: string, packageId?: string): void

@@ -65,5 +65,6 @@ function judgeSendersKey(
   const key = ring.find(metadata.sender_agent_id, entry.textAt('proof/acceptance/signing_key_id') ?? '')
   if (!key) return findings.check(what, false, 'it is no key of the sender', { packageId })
   const { ok, doubt, detail } = judgeKey(key, { claimedAt: metadata.created_at, arrivedAt })
-  findings.check(what, ok, detail, { packageId, doubt })
+  const { position } = entry.value
+  findings.check(what, ok, detail, { packageId, position, doubt, acceptedKey: key.signer })
 }

@@ -31,14 +31,20 @@ export async function verifyContent(subject: PackageCase): Promise<boolean> {
     findings.check(WHAT, false, matched.fault, { packageId })
     return false
   }
-  const { envelope, key, arrivedAt } = matched
+  const { envelope, key, arrivedAt, position } = matched
   const holds = await isSigned(({ publicKey }) => verifyEnvelope(envelope, publicKey), key)
   const verdict = judgeKey(key, { claimedAt: metadata.created_at, arrivedAt })
-  return reportSignature(subject, WHAT, holds, verdict, { signer: key.signer })
+  return reportSignature(subject, WHAT, holds, verdict, { signer: key.signer, position })
 }
 
 type Matched =
-  | { readonly envelope: ParsedEnvelope; readonly key: RingKey; readonly arrivedAt: string }
+  | {
+      readonly envelope: ParsedEnvelope
+      readonly key: RingKey
+      readonly arrivedAt: string
+      /** Of the entry that records the acceptance. */
+      readonly position: number
+    }
   | { readonly fault: string }
 
 /** Metadata, digest and key are those that the evidence names. */
@@ -56,13 +62,14 @@ async function matchContent(
   acceptance?.expectIfPresent('proof/content_digest_rule', rule)
   const key = ring.find(metadata.sender_agent_id, envelope.kid)
   const arrivedAt = acceptance?.textAt('proof/acceptance/accepted_at')
-  if (!key || arrivedAt === undefined) return { fault: 'the signature names no key of the sender' }
+  if (!key || !acceptance || arrivedAt === undefined)
+    return { fault: 'the signature names no key of the sender' }
   // In ds_x the platform has seen the manifest alone.
   const isNative = metadata.transport_mode === 'native'
-  const isSameKey = acceptance?.at('proof/acceptance/signing_key_id') === envelope.kid
+  const isSameKey = acceptance.at('proof/acceptance/signing_key_id') === envelope.kid
   return isNative && !isSameKey
     ? { fault: 'the platform accepted it under another key' }
-    : { envelope, key, arrivedAt }
+    : { envelope, key, arrivedAt, position: acceptance.value.position }
 }
 
 function readEnvelope(content: Uint8Array, contentTypes: readonly string[]): ParsedEnvelope | undefined {

@@ -14,17 +14,20 @@ export async function verifyTransferManifest(subject: PackageCase): Promise<bool
   const acceptance = acceptanceOf(entries)
   const key = ring.find(metadata.sender_agent_id, sender_signature.key_id)
   const arrivedAt = acceptance?.textAt('proof/acceptance/accepted_at')
-  if (!key || arrivedAt === undefined) {
+  if (!key || !acceptance || arrivedAt === undefined) {
     findings.check(WHAT, false, 'the signature names no key of the sender', { packageId })
     return false
   }
-  const isSameKey = acceptance?.at('proof/acceptance/signing_key_id') === sender_signature.key_id
+  const isSameKey = acceptance.at('proof/acceptance/signing_key_id') === sender_signature.key_id
   const what = 'the platform accepted the manifest under the key that signed it'
   findings.check(what, isSameKey, sender_signature.key_id, { packageId })
   const manifest = { transport_mode, metadata, edc, sender_signature }
   const holds = await isSigned(({ publicKey }) => verifyManifest(manifest, publicKey), key)
   const verdict = judgeKey(key, { claimedAt: metadata.created_at, arrivedAt })
-  return reportSignature(subject, WHAT, holds, verdict, { signer: key.signer })
+  return reportSignature(subject, WHAT, holds, verdict, {
+    signer: key.signer,
+    position: acceptance.value.position,
+  })
 }
 
 function withoutManifest({ record, metadata, findings, packageId, entries }: PackageCase): false {

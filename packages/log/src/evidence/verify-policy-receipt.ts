@@ -3,22 +3,27 @@ import { receiptDifferences } from '@agent-exchange/protocol'
 import { isEligible, policyDigest } from './policy-eligibility.ts'
 import { judgeKey } from './key-verdict.ts'
 import { isSigned, reportSignature, type PackageCase } from './package-case.ts'
+import type { EntryClaims } from './verify-chain.ts'
 
 /** POL-01 to POL-04, as far as they can be seen from outside. */
 export async function verifySendersPolicyReceipt(subject: PackageCase): Promise<boolean> {
   const { record, metadata, ring, findings, profile, packageId } = subject
   const { policy_receipt: receipt } = record
   const what = 'the sender signed the policy receipt'
-  const arrivedAt = arrivalOf(subject)
+  const entry = policyEntryOf(subject)
+  const arrivedAt = entry && arrivalOf(entry)
   const key = ring.find(metadata.sender_agent_id, receipt.signature.key_id)
-  if (!key || arrivedAt === undefined) {
+  if (!key || !entry || arrivedAt === undefined) {
     const detail = key ? 'the chain does not record it' : 'the signature names no key of the sender'
     findings.check(what, false, detail, { packageId })
     return false
   }
   const holds = await isSigned(({ publicKey }) => verifyPolicyReceipt(receipt, publicKey), key)
   const verdict = judgeKey(key, { claimedAt: receipt.evaluated_at, arrivedAt })
-  const isFromSender = reportSignature(subject, what, holds, verdict, { signer: key.signer })
+  const isFromSender = reportSignature(subject, what, holds, verdict, {
+    signer: key.signer,
+    position: entry.value.position,
+  })
   const differing = receiptDifferences(receipt, metadata)
   const covers = differing.length === 0
   findings.check('the policy receipt covers the package', covers, differing.join(', ') || packageId, {
@@ -32,11 +37,14 @@ export async function verifySendersPolicyReceipt(subject: PackageCase): Promise<
   return isFromSender && covers
 }
 
+function policyEntryOf({ entries }: PackageCase): EntryClaims | undefined {
+  return entries.find(({ value }) => value.proof.kind === 'policy_receipt_accepted')
+}
+
 /** When the exchange accepted the receipt; it joins the chain only with its package. */
-function arrivalOf({ entries }: PackageCase): string | undefined {
-  const entry = entries.find(({ value }) => value.proof.kind === 'policy_receipt_accepted')
+function arrivalOf(entry: EntryClaims): string | undefined {
   return ['proof/accepted_at', 'event/occurred_at', 'proof/recorded_at']
-    .map((path) => entry?.textAt(path))
+    .map((path) => entry.textAt(path))
     .find((time) => time !== undefined)
 }
 
