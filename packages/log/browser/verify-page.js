@@ -6,6 +6,8 @@ import {
   verifyCapsuleFile,
   verifySplitViewFile,
 } from '../src/index.ts'
+import { keyScope } from '../src/capsule/verdict-sentence.ts'
+import { visibleText } from '../src/capsule/visible-text.ts'
 
 const element = (id) => document.getElementById(id)
 const capsule = element('capsule')
@@ -38,10 +40,13 @@ async function verify() {
     const bytes = new Uint8Array(await file.arrayBuffer())
     const given = policy ? { policy } : {}
     const split = await verifySplitViewFile(bytes, given)
-    if (split) return show(split.sentence, false, split.key)
-    const required = element('require').value
-    const result = await verifyCapsuleFile(bytes, { ...given, require: required })
-    show(result.sentence, result.exitCode === 0, renderCapsuleText(result))
+    if (split) return show(split.sentence, false, { details: split.key })
+    const asked = { require: element('require').value, strict: element('strict').checked }
+    const result = await verifyCapsuleFile(bytes, { ...given, ...asked })
+    show(result.sentence, result.exitCode === 0, {
+      scope: keyScope(result),
+      details: renderCapsuleText(result),
+    })
   } catch (error) {
     show(
       error instanceof LogError ? `The policy cannot be used: ${error.message}` : 'The verification failed.',
@@ -55,13 +60,18 @@ async function readPolicy() {
   return file && parsePolicy(new Uint8Array(await file.arrayBuffer()))
 }
 
-/** As text only: nothing of a file becomes markup. */
-function show(sentence, isGood, details = '') {
-  const line = document.createElement('p')
-  line.textContent = sentence
-  line.className = isGood ? 'good' : 'bad'
-  element('verdict').replaceChildren(line)
+/** As visible text only: nothing of a file becomes markup, or changes the order of what is read. */
+function show(sentence, isGood, { scope = '', details = '' } = {}) {
+  const lines = [sentence, scope].filter((text) => text !== '').map(paragraph)
+  lines[0].className = isGood ? 'good' : 'bad'
+  element('verdict').replaceChildren(...lines)
   const pre = element('details')
-  pre.textContent = details
+  pre.textContent = details.split('\n').map(visibleText).join('\n')
   pre.hidden = details === ''
+}
+
+function paragraph(text) {
+  const line = document.createElement('p')
+  line.textContent = visibleText(text)
+  return line
 }

@@ -11,6 +11,7 @@ import { capsuleOf, logSigner, POLICY, startWorld, TestLog } from '@agent-exchan
 import { aexHere } from '../aex-here.fixture.ts'
 import { runAex } from '../aex-process.fixture.ts'
 import { ROOT } from '../running-exchange.fixture.ts'
+import { disowned } from '../verify/disowned-keys.fixture.ts'
 import { madeAgent, packageBetween, temporaryFolder } from './agent/agents.fixture.ts'
 
 const AEX = fileURLToPath(new URL('../../bin/aex.js', import.meta.url))
@@ -150,6 +151,19 @@ test('a policy_envelope given as the policy is recognized', async () => {
   const { code, stderr } = await aexHere('verify', file, '--policy', envelope)
   assert.equal(code, 2)
   assert.match(stderr, /such as a policy_envelope\. --policy takes a C2SP tlog-policy/u)
+})
+
+test('[ID-05] a doubt is in the verdict, and --strict ends with 3', async () => {
+  const doubtful = stored('doubtful.json', await capsuleOf(disowned(evidence), { cosigners: 2 }))
+  const lenient = await aexHere('verify', doubtful, '--policy', policy)
+  assert.equal(lenient.code, 0)
+  const said = lenient.stdout.replaceAll(/\s+/gu, ' ')
+  assert.match(said, /^This capsule proves .*; a person should look at “/u)
+  assert.match(said, /acme up to number 2, .*\. A later revocation would not show\. Level: witnessed/u)
+  const strict = await aexHere('verify', doubtful, '--policy', policy, '--strict')
+  assert.equal(strict.code, 3)
+  assert.match(strict.stdout, /required: log-signed without doubts; not reached/u)
+  assert.equal((await aexHere('verify', file, '--policy', policy, '--strict')).code, 0)
 })
 
 test('a wrong option ends with 2, since 1 means a contradiction', async () => {

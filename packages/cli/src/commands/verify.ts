@@ -36,7 +36,8 @@ Exit codes:
   1  the capsule contradicts itself, or the operator signed two histories
   2  the capsule or the policy cannot be read, a report cannot be written, or
      something unexpected happened; nothing was found either way
-  3  the capsule is consistent, but below the required level`
+  3  the capsule is consistent, but below the required level, or in doubt
+     (--strict)`
 
 /** Largest policy file; the parser has a lower limit of its own. */
 const MAXIMUM_POLICY_FILE = 1_048_576
@@ -48,6 +49,7 @@ const NOT_A_TLOG_POLICY =
 interface VerifyOptions {
   readonly policy?: string
   readonly require: 'unpinned' | 'log-signed' | 'witnessed'
+  readonly strict?: boolean
   readonly html?: string
   readonly page?: string
   readonly json?: boolean
@@ -66,6 +68,7 @@ export function verifyCommand(): Command {
         .choices(['unpinned', 'log-signed', 'witnessed'])
         .default('log-signed'),
     )
+    .option('--strict', 'do not accept a capsule that a person should look at')
     .option('--html <file>', 'write a report for printing')
     .option('--page <file>', 'write the verifier as one web page that works offline')
     .option('--json', 'print one JSON document')
@@ -99,7 +102,11 @@ async function verifyFile(file: string | undefined, options: VerifyOptions): Pro
       console.error('No report was written: --html is for capsules, and this is a split view.')
     return
   }
-  const result = await verifyCapsuleFile(bytes, { require: options.require, ...(policy && { policy }) })
+  const result = await verifyCapsuleFile(bytes, {
+    require: options.require,
+    strict: options.strict ?? false,
+    ...(policy && { policy }),
+  })
   process.exitCode = result.exitCode
   console.log(json ? visibleJson(result) : wrapped(renderCapsuleText(result)))
   if (html === undefined) return

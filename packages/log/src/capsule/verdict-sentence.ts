@@ -22,8 +22,7 @@ export interface Verdict {
 export function verdictSentence(verdict: Verdict): string {
   const [doubt, ...more] = verdict.doubts
   const others = more.length === 0 ? '' : ` and ${more.length} more`
-  const look =
-    doubt === undefined ? '' : `; in doubt, so that a person should look at it, is ${doubt}${others}`
+  const look = doubt === undefined ? '' : `; a person should look at ${doubt}${others}`
   return `${levelText(verdict)}${look}.`
 }
 
@@ -62,7 +61,7 @@ export function keyScope({ shownKeyEvents: shown, level }: CapsuleResult): strin
   const each = shown.map(({ agentId, through }) =>
     through === 0 ? `none of ${agentId}` : `those of ${agentId} up to number ${through}`,
   )
-  return `Of the key events of the signers it shows ${each.join(', ')}; a later revocation would not show.`
+  return `Key events shown: ${each.join(', ')}. A later revocation would not show.`
 }
 
 export function contradictionSentence([first, ...more]: readonly Contradiction[]): string {

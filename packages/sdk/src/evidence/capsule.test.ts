@@ -254,3 +254,50 @@ test('the report names parties, times, packages, keys, checks and assumptions, a
     assert.ok(page.includes(`<h2>${title}</h2>`), title)
   assert.ok(!/<(?:script|link|img|iframe)|https?:\/\//u.test(page))
 })
+
+/** Check and result of each row of the table "Every check". */
+function checksIn(page: string): Map<string, string> {
+  const [, table = ''] = page.split('<h2>Every check</h2>')
+  const rows = table.split('</table>')[0]?.split('</tr>') ?? []
+  return new Map(
+    rows.flatMap((row): [string, string][] => {
+      const cells = [...row.matchAll(/<td>([^<]*)<\/td>/gu)].map(([, text = '']) => text.trim())
+      return cells.length === 5 ? [[cells[0] ?? '', cells[1] ?? '']] : []
+    }),
+  )
+}
+
+test('[AUD-03] the report lists every check of evidence and log, with its result', async () => {
+  const about = { verifiedAt: '2026-01-01T00:00:00.000Z', file: 'capsule.json' }
+  const result = await verifyCapsule(capsule, { policy })
+  const checks = checksIn(renderCapsuleHtml(result, about))
+  const { records, key_events: events } = capsule.log
+  const expected = [
+    'each entry names the one before',
+    'the platform signed its acceptance',
+    'The log key of the capsule signed the checkpoint',
+    'A log key of the policy signed the checkpoint',
+    'Witnesses met the quorum of the policy',
+    'An earlier checkpoint leads to this one',
+    ...records.map(({ first_position: first, last_position: end }) =>
+      first === end ? `Entry ${first} is in the log` : `Entries ${first} to ${end} are in the log`,
+    ),
+    ...events.map(({ number, agent_id }) => `Key event ${number} of ${agent_id} is in the log`),
+    ...evidence.keys.map(
+      ({ key, agent_id }) => `Key ${key.key_id} of ${agent_id} of the evidence is the one in the log`,
+    ),
+  ]
+  assert.deepEqual(
+    expected.filter((what) => checks.get(what) !== 'holds'),
+    [],
+  )
+  const orders = [...checks].filter(([what]) => /^Key \S+ of \S+ was logged before entry \d+/u.test(what))
+  assert.ok(orders.length >= evidence.packages.length && orders.every(([, found]) => found === 'holds'))
+
+  const [first, ...others] = records
+  const swapped = { ...capsule, log: { ...capsule.log, records: [{ ...first, proof: others[0]?.proof }] } }
+  const broken = checksIn(renderCapsuleHtml(await verifyCapsule(swapped, { policy }), about))
+  const failed = [...broken].filter(([, found]) => found === 'does not hold').map(([what]) => what)
+  assert.match(failed.join(), /^The log does not hold the record of entry 1 as the capsule shows it/u)
+  assert.ok([...broken].some(([what, found]) => found === 'not proved' && what.startsWith('whether ')))
+})
