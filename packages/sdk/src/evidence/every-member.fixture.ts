@@ -45,17 +45,37 @@ export async function assertEveryEntryCounts(bundle: EvidenceBundle, verify: Ver
   })
 }
 
-/** The same for any value, with a verifier whose answer is text. */
-export function assertEveryMemberFound<T extends object>(
+/** Two views of one result: the verdict, and all of it. */
+export interface Views {
+  readonly verdict: string
+  readonly whole: string
+}
+
+/** What became of every edit of a value. */
+export interface EditEffects {
+  readonly edits: number
+  /** Edits after which the verdict is the same, and the whole result is another one. */
+  readonly shownOnly: readonly string[]
+  /** Edits after which the whole result is the same. */
+  readonly unnoticed: readonly string[]
+}
+
+/** The same for any value. An edit is named as `change /path/to/member`. */
+export async function effectsOfEdits<T extends object>(
   value: T,
-  reportOf: (value: T) => Promise<string>,
+  viewsOf: (value: T) => Promise<Views>,
   isIncluded: (path: Path) => boolean,
-): Promise<number> {
-  return assertFound(
-    value,
-    editsOf(value).filter(([, path]) => isIncluded(path)),
-    reportOf,
-  )
+): Promise<EditEffects> {
+  const original = await viewsOf(value)
+  const edits = editsOf(value).filter(([, path]) => isIncluded(path))
+  const [shownOnly, unnoticed]: [string[], string[]] = [[], []]
+  for (const [edit, path] of edits) {
+    const { verdict, whole } = await viewsOf(editedAt(value, path, edit) as T)
+    const name = `${edit} /${path.join('/')}`
+    if (whole === original.whole) unnoticed.push(name)
+    else if (verdict === original.verdict) shownOnly.push(name)
+  }
+  return { edits: edits.length, shownOnly, unnoticed }
 }
 
 async function assertFound<T extends object>(

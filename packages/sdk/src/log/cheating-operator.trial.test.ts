@@ -49,6 +49,13 @@ async function stranger(capsule: Capsule): Promise<string> {
   return contradictions.map(({ what }) => what).join('\n')
 }
 
+/** The same where nothing contradicts, and the operator's word is all that is left: the verdict. */
+async function wary(capsule: Capsule): Promise<string> {
+  const { contradictions, exitCode, level, sentence } = await verifyCapsule(capsule, { policy })
+  assert.deepEqual([contradictions, exitCode, level], [[], 3, 'exchange-word'])
+  return sentence
+}
+
 /** The agent's monitor: its findings. */
 async function monitor({ agent }: Operator): Promise<string> {
   const result = await monitorLog(agent, { threads: [thread.threadId], found: [] })
@@ -82,6 +89,16 @@ function recordLabelAt(firstPosition: number): Uint8Array {
     receiptSignature: first.policy_receipt.signature.signature,
     firstPosition,
   })
+}
+
+/** Records of another thread, as the exchange logs them too. */
+const ofOthers: EvidenceBundle = {
+  ...evidence,
+  thread_id: 'thread_of_others',
+  packages: evidence.packages.map((each) => ({
+    ...each,
+    metadata: { ...each.metadata, package_id: `${each.metadata.package_id}_of_others` },
+  })),
 }
 
 interface Way {
@@ -202,6 +219,29 @@ const WAYS: readonly Way[] = [
     says: /The log holds key event \d+ of agent_\S+ at leaf \d+, and the exchange does not show this event/u,
   },
   {
+    way: 'logs a false key beyond the numbers that the monitor of its owner watches',
+    foundBy: 'a stranger, offline',
+    cheat: async () => stranger(await capsuleOf(evidence, { cosigners: 2, skippedNumbers: 64 })),
+    says: /The capsule shows key event \d+ of agent_\S+ and leaves out 64 of the events before it/u,
+  },
+  {
+    way: 'signs with a revoked key, and claims a time before the revocation',
+    foundBy: 'a stranger, offline',
+    cheat: async () =>
+      wary(await capsuleOf(evidence, { cosigners: 2, order: moved((kind) => kind === 'record') })),
+    says: /not proved is whether key \S+ of agent_acme\S* was used for entries [\d, ]+ before it was revoked/u,
+  },
+  {
+    way: 'records a thread a week later than it claims',
+    foundBy: 'a stranger, offline, by the times of the witnesses',
+    cheat: async () => {
+      const claimed = Date.parse(evidence.entries.at(-1)?.proof.recorded_at ?? '') / 1_000
+      const cosignedAt = Math.ceil(claimed) + 7 * 86_400
+      return wary(await capsuleOf(evidence, { cosigners: 2, cosignedAt, earlierSize: 8 }))
+    },
+    says: /not proved is whether entry 1 was recorded at \d{4}-/u,
+  },
+  {
     way: 'forges a receipt and logs it',
     foundBy: 'a stranger, offline',
     cheat: async () => {
@@ -215,7 +255,7 @@ const WAYS: readonly Way[] = [
       }))
       return stranger(await capsuleOf(forged, { cosigners: 2 }))
     },
-    says: /“.*” does not hold/u,
+    says: /^“the recipient signed the receipt "opened"” does not hold: the signature does not cover this statement about this package\.$/mu,
   },
   {
     way: 'replaces the checkpoint by one of another tree',
@@ -244,8 +284,10 @@ const WAYS: readonly Way[] = [
       const operator = await Operator.start()
       const [own] = operator.log.records
       assert.ok(own)
-      operator.log.leaves.push(new Uint8Array(64).fill(5))
-      own.index = operator.log.leaves.length - 1
+      await operator.log.log(ofOthers)
+      const foreign = operator.log.records.at(-1)
+      assert.ok(foreign && foreign.record.package_id !== own.record.package_id)
+      own.index = foreign.index
       await operator.log.publish({ cosigners: 2 })
       const { capsule } = await readCapsule(operator.agent, { threadId: thread.threadId })
       return stranger(capsule as Capsule)
