@@ -3,13 +3,15 @@ import type { PackageMetadata } from '@agent-exchange/protocol'
 import { Claims } from './claims.ts'
 import type { EvidenceBundle, KeyRecord } from './evidence-bundle.ts'
 import { firstOf, type Findings, type Signer } from './evidence-report.ts'
-import { revocationsIn } from './key-verdict.ts'
+import { cutoffsOf, revocationsIn, type Cutoff } from './key-verdict.ts'
 
 export interface RingKey {
   readonly record: KeyRecord
   readonly publicKey: PublicKey
   readonly fingerprint: string
   readonly signer: Signer
+  /** From when on the key does not count. */
+  readonly cutoffs: readonly Cutoff[]
 }
 
 /** The signing keys of the bundle. */
@@ -115,7 +117,8 @@ async function imported(record: KeyRecord): Promise<RingKey | undefined> {
   try {
     const publicKey = await importPublicJwk(key.public_key, { use: 'signing' })
     const fingerprint = await jwkThumbprint(publicKey.jwk)
-    return { record, publicKey, fingerprint, signer: { agentId, organizationId, keyId: key.key_id } }
+    const signer = { agentId, organizationId, keyId: key.key_id }
+    return { record, publicKey, fingerprint, signer, cutoffs: cutoffsOf(record) }
   } catch {
     return undefined
   }

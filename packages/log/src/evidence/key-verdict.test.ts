@@ -83,3 +83,43 @@ test('[ID-05] a key that is revoked without a date never counted', async () => {
   const { key } = await ring({ status: 'revoked' })
   assert.equal(judgeKey(key, { arrivedAt: at(2) }).ok, false)
 })
+
+test('[ID-04][ID-05] any three revocations are judged as if each were compared', async () => {
+  const hours = [2, 4, 6]
+  const each = hours.flatMap((recordedAt) => hours.map((invalidFrom) => ({ recordedAt, invalidFrom })))
+  for (const first of each)
+    for (const second of each)
+      for (const third of each) {
+        const all = [first, second, third]
+        const cutoff = Math.min(...all.map(({ invalidFrom }) => invalidFrom))
+        const events = all.map(({ recordedAt, invalidFrom }) => revoked(recordedAt, invalidFrom))
+        const { key } = await ring({ invalid_from: at(cutoff), revoked_at: at(23) }, events)
+        for (const hour of [1, 2, 3, 4, 5, 6, 7]) {
+          const passed = all.filter(({ invalidFrom }) => invalidFrom <= hour)
+          const isKnown = passed.some(({ recordedAt }) => recordedAt < hour)
+          const { ok, doubt = false } = judgeKey(key, { arrivedAt: at(hour) })
+          assert.deepEqual([ok, doubt], [!isKnown, !isKnown && passed.length > 0])
+        }
+      }
+})
+
+test('[ID-04] times of a revocation that cannot be read count against the key', async () => {
+  const unreadable = { kind: 'revoked', recorded_at: 'then', details: { invalid_from: 'now' } }
+  const { key } = await ring({}, [unreadable, revoked(9, 8)])
+  assert.equal(judgeKey(key, { arrivedAt: at(2) }).ok, false)
+})
+
+test('[ID-04] a key with 2,000 revocations is judged 10,000 times within bounded work', async () => {
+  const time = (second: number) => new Date(Date.UTC(2026, 2, 1, 2) + second * 1_000).toISOString()
+  // Each was recorded later than the one before, and reaches further back.
+  const events = Array.from({ length: 2_000 }, (_, place) => ({
+    kind: 'revoked',
+    recorded_at: time(10_000 + place),
+    details: { invalid_from: time(2_000 - place) },
+  }))
+  const { key } = await ring({}, events)
+  const start = performance.now()
+  for (let count = 0; count < 10_000; count++)
+    assert.equal(judgeKey(key, { arrivedAt: time(5_000) }).doubt, true)
+  assert.ok(performance.now() - start < 10_000)
+})

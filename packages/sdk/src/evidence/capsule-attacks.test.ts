@@ -119,9 +119,9 @@ test('[ID-05] a doubt is in the sentence, and strict verification does not accep
 test('[ID-04] a capsule says how far it shows key events, since a later revocation can be left out', async () => {
   const stripped: Capsule = {
     ...capsule,
-    keys: capsule.keys.map(({ events: _, ...record }) => {
-      const { invalid_from: __, revoked_at: ___, ...key } = record.key
-      return { ...record, key: { ...key, status: 'active' } }
+    keys: capsule.keys.map(({ organization_id, agent_id, key: shown }) => {
+      const { invalid_from: _, revoked_at: __, ...key } = shown
+      return { organization_id, agent_id, key: { ...key, status: 'active' } }
     }),
     log: { ...capsule.log, key_events: capsule.log.key_events.filter(({ kind }) => kind !== 'revoked') },
   }
