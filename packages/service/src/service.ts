@@ -39,7 +39,9 @@ import { openPlatformKeys } from './kernel/platform-keys.ts'
 import { ensureFirstOperator } from './operator/first-operator.ts'
 import type { OperatorDependencies } from './operator/dependencies.ts'
 import { createOperatorServer } from './operator/server.ts'
+import { openStartupListener, type StartupListener } from './operator/startup-listener.ts'
 import { createAgentSide, listenForAgents } from './startup/agent-side.ts'
+import { withHeartbeat } from './startup/heartbeat.ts'
 import { checkDatabase, openStorage, type Storage } from './startup/open-storage.ts'
 import { periodicTasks } from './startup/periodic-tasks.ts'
 
@@ -52,6 +54,10 @@ export interface ServiceOptions {
   readonly embedded?: EmbeddedDatabase
   /** What `/metrics` answers, where the metrics of this process are not all of it. */
   readonly metricsOf?: (own: Registry) => OperatorDependencies['metrics']
+  /** False: another process serves the operator port already, and no request may reach this one before it is ready. */
+  readonly answersWhileStarting?: boolean
+  /** Called at an interval while the schema is migrated. */
+  readonly onMigrating?: () => void
 }
 
 /** Disposing of it drains: no new request is taken, those under way are answered, then everything stops. */
@@ -77,8 +83,19 @@ export async function startService(given: Config, options: ServiceOptions = {}):
   const startedAt = clock.now()
   const registration = { processId: randomId('process'), role: config.role, startedAt }
   await checkDatabase(storage, config, log)
-  const schema = cleanup.use(await prepareSchema(storage, registration, log))
-  const running = await startListeners(config, { ...storage, schema }, cleanup, {
+  const connections = connectionRules(config, log)
+  const startup =
+    options.answersWhileStarting === false
+      ? undefined
+      : cleanup.use(await openStartupListener(config, connections.operator))
+  const migrating = prepareSchema(storage, registration, log)
+  const schema = cleanup.use(
+    await withHeartbeat(migrating, () => {
+      log.info('the schema is being migrated: not ready yet')
+      options.onMigrating?.()
+    }),
+  )
+  const running = await startListeners(config, { ...storage, schema, connections, startup }, cleanup, {
     ...options,
     clock,
     log,
@@ -87,14 +104,15 @@ export async function startService(given: Config, options: ServiceOptions = {}):
   return { ...running, failed: storage.failed, [Symbol.asyncDispose]: () => stop.disposeAsync() }
 }
 
+interface StartedParts extends Omit<Storage, 'failed'> {
+  readonly schema: PreparedSchema
+  readonly connections: ReturnType<typeof connectionRules>
+  readonly startup: StartupListener | undefined
+}
+
 async function startListeners(
   config: Config & { readonly masterKey: Uint8Array },
-  {
-    db,
-    openDirect,
-    secondsSinceAnswer,
-    schema,
-  }: Omit<Storage, 'failed'> & { readonly schema: PreparedSchema },
+  { db, openDirect, secondsSinceAnswer, schema, connections, startup }: StartedParts,
   cleanup: AsyncDisposableStack,
   { clock, log, metricsOf }: Pick<ServiceOptions, 'metricsOf'> & { clock: Clock; log: Logger },
 ) {
@@ -168,7 +186,6 @@ async function startListeners(
   const operatorTokenFile = join(config.dataDirectory, 'operator-token')
   if (config.createsFirstOperator) await ensureFirstOperator(db, operatorTokenFile, { clock })
   const counters = countActivity(activity)
-  const connections = connectionRules(config, log)
   const bodies = createBodyBudget(profile)
   const { databaseReadUrl } = config
   const replica =
@@ -266,6 +283,7 @@ async function startListeners(
     )
   }
   const agentUrl = agent && (await listenForAgents(agent, config, cleanup))
+  await startup?.close()
   const operatorUrl = await operator.listen({ host: config.operatorHost, port: config.operatorPort })
   cleanup.defer(() => operator.close())
   const setReady = (ready: boolean) => {

@@ -9,13 +9,15 @@ import { headerOf, type MigrationHeader } from './migration-header.ts'
 export { readMigrations, type Migration } from './migration-files.ts'
 
 /** Any number that no other advisory lock uses. */
-const MIGRATION_LOCK = 7_204_119
+export const MIGRATION_LOCK = 7_204_119
 const OLDEST_SERVER = 15
 /** A migration that waits for a table lock blocks everyone behind it, so it gives up and tries again. */
 const LOCK_LIMIT = '2s'
 const LOCK_TRIES = 30
 const LOCK_PAUSE_MS = 500
 const LOCK_NOT_AVAILABLE = '55P03'
+/** The backend of a process that was killed would hold the lock of migrations until its statement ends. */
+const CLIENT_CHECK = '10s'
 
 /** Why a contract migration waits. */
 export interface Waiting {
@@ -81,6 +83,15 @@ async function withLockRetries<T>(attempt: () => Promise<T>): Promise<T> {
   }
 }
 
+/** Not every operating system can do it. */
+async function watchClient(tx: Transaction): Promise<void> {
+  await tx.unsafe(`
+    do $$ begin
+      perform set_config('client_connection_check_interval', '${CLIENT_CHECK}', true);
+    exception when invalid_parameter_value then null;
+    end $$`)
+}
+
 /** The name of the applied migration. If none can be applied: why the first one waits, or undefined if none is left. */
 async function applyNext(
   tx: Transaction,
@@ -90,6 +101,7 @@ async function applyNext(
   // Both the wait for another process and a migration may take long.
   await tx`set local statement_timeout = 0`
   await tx`set local lock_timeout = 0`
+  await watchClient(tx)
   await tx`select pg_advisory_xact_lock(${MIGRATION_LOCK})`
   await tx.unsafe(`set local lock_timeout = '${LOCK_LIMIT}'`)
   await createMigrationTable(tx)

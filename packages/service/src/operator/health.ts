@@ -3,6 +3,16 @@ import type { OperatorDependencies } from './dependencies.ts'
 
 /** Health, readiness and metrics. They contain no customer data and need no token. */
 export function health(server: FastifyInstance, { isReady, metrics }: OperatorDependencies): void {
+  healthProbes(server, isReady)
+  server.get('/metrics', async (_request, reply) => {
+    return reply
+      .header('cache-control', 'no-store')
+      .type(metrics.contentType)
+      .send(await metrics.metrics())
+  })
+}
+
+export function healthProbes(server: FastifyInstance, isReady: () => boolean): void {
   server.get('/healthz', (_request, reply) =>
     reply.header('cache-control', 'no-store').send({ status: 'ok' }),
   )
@@ -12,11 +22,5 @@ export function health(server: FastifyInstance, { isReady, metrics }: OperatorDe
       .code(ready ? 200 : 503)
       .header('cache-control', 'no-store')
       .send({ status: ready ? 'ready' : 'not_ready' })
-  })
-  server.get('/metrics', async (_request, reply) => {
-    return reply
-      .header('cache-control', 'no-store')
-      .type(metrics.contentType)
-      .send(await metrics.metrics())
   })
 }

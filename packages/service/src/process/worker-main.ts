@@ -10,9 +10,14 @@ let running: Promise<RunningService> | undefined
 const tell = (message: FromWorker) => void process.send?.(message, undefined, undefined, () => undefined)
 const metrics = createSharedMetrics(tell)
 
-async function start({ config }: Extract<ToWorker, { kind: 'start' }>): Promise<void> {
+async function start({ config, isFirst }: Extract<ToWorker, { kind: 'start' }>): Promise<void> {
   try {
-    running = startService(config, { metricsOf: metrics.metricsOf })
+    running = startService(config, {
+      metricsOf: metrics.metricsOf,
+      // The workers share the port: later ones would answer 503 in the place of those that are ready.
+      answersWhileStarting: isFirst,
+      onMigrating: () => tell({ kind: 'migrating' }),
+    })
     const { urls, operatorTokenFile } = await running
     tell({ kind: 'ready', urls, operatorTokenFile })
   } catch (error) {

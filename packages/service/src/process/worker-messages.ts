@@ -3,7 +3,7 @@ import type { RunningService } from '../service.ts'
 
 /** What the first process tells a worker: everything it needs, once; what it wants to know; at last to stop. */
 export type ToWorker =
-  | { readonly kind: 'start'; readonly config: Config }
+  | { readonly kind: 'start'; readonly config: Config; readonly isFirst: boolean }
   | { readonly kind: 'report_metrics' }
   | { readonly kind: 'metrics_of_all'; readonly request: number; readonly text: string }
   | { readonly kind: 'stop' }
@@ -15,6 +15,8 @@ export type WorkerAddresses = Pick<RunningService, 'urls' | 'operatorTokenFile'>
 export type FromWorker =
   | ({ readonly kind: 'ready' } & WorkerAddresses)
   | { readonly kind: 'failed'; readonly message: string }
+  /** At an interval: the wait for `ready` starts again. */
+  | { readonly kind: 'migrating' }
   | { readonly kind: 'metrics'; readonly metrics: readonly Metric[] }
   | { readonly kind: 'metrics_wanted'; readonly request: number }
 

@@ -7,6 +7,7 @@ import type { Config } from '../config/index.ts'
 import { createPoolMetrics } from './pool-metrics.ts'
 import type { FromWorker, ToWorker, WorkerAddresses } from './worker-messages.ts'
 
+/** Not counting the time in which the worker reports that it migrates the schema. */
 const READY_LIMIT_MS = 60_000
 const STOP_LIMIT_MS = 30_000
 const FIRST_PAUSE_MS = 200
@@ -20,6 +21,7 @@ export async function startWorkerPool(
   count: number,
   config: Config,
   log: (line: string) => void,
+  readyLimitMs = READY_LIMIT_MS,
 ): Promise<WorkerPool> {
   const extension = extname(import.meta.url)
   cluster.setupPrimary({
@@ -34,12 +36,12 @@ export async function startWorkerPool(
   let isStopping = false
   let deaths = 0
 
-  const fork = async (): Promise<WorkerAddresses> => {
+  const fork = async (isFirst = false): Promise<WorkerAddresses> => {
     const worker = cluster.fork()
     workers.add(worker)
     worker.once('exit', () => workers.delete(worker))
     answerScrapes(worker)
-    const addresses = await readiness(worker, config)
+    const addresses = await readiness(worker, { kind: 'start', config, isFirst }, readyLimitMs)
     reportMetrics(worker)
     const stable = setTimeout(() => (deaths = 0), STABLE_AFTER_MS).unref()
     worker.once('exit', (code, signal) => {
@@ -77,8 +79,8 @@ export async function startWorkerPool(
     await Promise.all([...workers].map(stopWorker))
   }
   try {
-    const addresses = await fork()
-    await Promise.all(Array.from({ length: count - 1 }, fork))
+    const addresses = await fork(true)
+    await Promise.all(Array.from({ length: count - 1 }, () => fork()))
     return { ...addresses, [Symbol.asyncDispose]: stop }
   } catch (error) {
     await stop()
@@ -86,16 +88,17 @@ export async function startWorkerPool(
   }
 }
 
-async function readiness(worker: Worker, config: Config): Promise<WorkerAddresses> {
+async function readiness(worker: Worker, start: ToWorker, limitMs: number): Promise<WorkerAddresses> {
   const { promise, resolve, reject } = Promise.withResolvers<WorkerAddresses>()
-  const limit = setTimeout(() => reject(new Error('a worker did not become ready in time')), READY_LIMIT_MS)
+  const limit = setTimeout(() => reject(new Error('a worker did not become ready in time')), limitMs)
   const listen = (message: FromWorker) => {
     if (message.kind === 'ready') resolve(message)
+    if (message.kind === 'migrating') limit.refresh()
     if (message.kind === 'failed') reject(new Error(message.message))
   }
   worker.on('message', listen)
   worker.once('exit', () => reject(new Error('a worker ended before it was ready')))
-  tell(worker, { kind: 'start', config })
+  tell(worker, start)
   try {
     return await promise
   } catch (error) {
