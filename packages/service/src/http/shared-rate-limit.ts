@@ -3,8 +3,7 @@ import type { Database } from '../db/database.ts'
 import { leaseTokens, type Lease, type LeaseRequest } from '../features/organizations/rate-bucket-store.ts'
 import { countApiProcesses } from '../features/overview/process-store.ts'
 import { createBatcher } from '../kernel/batcher.ts'
-import { secondsAfter, type Clock } from '../kernel/clock.ts'
-import { ALIVE_SECONDS } from '../kernel/process-liveness.ts'
+import type { Clock } from '../kernel/clock.ts'
 import { createLeasedBuckets } from './leased-buckets.ts'
 import { createRateLimit } from './rate-limit.ts'
 
@@ -52,7 +51,7 @@ export function createSharedRateLimit({
       name: 'rate limit',
       everySeconds: COUNT_SECONDS,
       async run() {
-        const alive = await countApiProcesses(db, secondsAfter(clock.now(), -ALIVE_SECONDS))
+        const alive = await countApiProcesses(db)
         const count = Math.max(1, alive)
         if (count !== processes) limit = limitFor((processes = count))
       },

@@ -2,9 +2,10 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { DatabaseFailure, sqlState } from '../db/database-errors.ts'
 import type { Database, Queries, Transaction } from '../db/database.ts'
 import { createMigrationTable, listApplied, recordMigration, requireUsable } from './applied-migrations.ts'
-import { countByRole, listLiveProcesses, type LiveProcess } from './live-processes.ts'
+import { countByRole, listRegisteredProcesses, liveAmong, type LiveProcess } from './live-processes.ts'
 import { readMigrations, type Migration } from './migration-files.ts'
 import { headerOf, type MigrationHeader } from './migration-header.ts'
+import { countAllRegistered, type ProcessWatch } from './process-watch.ts'
 
 export { readMigrations, type Migration } from './migration-files.ts'
 
@@ -40,6 +41,8 @@ export interface Migrated {
  *
  * @param announce registers this process, in the transaction that finds nothing more to apply: no contract migration
  *   can miss it
+ * @param watch knows from earlier calls which processes are gone; without it, every registered process counts for contract
+ *   migrations
  * @throws {DatabaseFailure} if the server is too old, this release cannot run on the schema, or older processes run
  *   that would not survive a migration
  */
@@ -47,11 +50,14 @@ export async function migrate(
   db: Database,
   migrations: readonly Migration[] = readMigrations(),
   announce?: (tx: Transaction) => Promise<unknown>,
+  watch: ProcessWatch = countAllRegistered,
 ): Promise<Migrated> {
   await checkServer(db)
   const applied: string[] = []
   for (let step = 0; step <= migrations.length; step++) {
-    const result = await withLockRetries(() => db.begin((tx) => applyNext(tx, migrations, announce)))
+    const result = await withLockRetries(() =>
+      db.begin((tx) => applyNext(tx, migrations, { announce, watch })),
+    )
     if (typeof result !== 'string') return { applied, waiting: result }
     applied.push(result)
   }
@@ -83,6 +89,11 @@ async function withLockRetries<T>(attempt: () => Promise<T>): Promise<T> {
   }
 }
 
+interface ApplyHooks {
+  readonly announce: ((tx: Transaction) => Promise<unknown>) | undefined
+  readonly watch: ProcessWatch
+}
+
 /** Not every operating system can do it. */
 async function watchClient(tx: Transaction): Promise<void> {
   await tx.unsafe(`
@@ -96,7 +107,7 @@ async function watchClient(tx: Transaction): Promise<void> {
 async function applyNext(
   tx: Transaction,
   migrations: readonly Migration[],
-  announce: ((tx: Transaction) => Promise<unknown>) | undefined,
+  { announce, watch }: ApplyHooks,
 ): Promise<string | Waiting | undefined> {
   // Both the wait for another process and a migration may take long.
   await tx`set local statement_timeout = 0`
@@ -107,11 +118,13 @@ async function applyNext(
   await createMigrationTable(tx)
   const done = await listApplied(tx)
   requireUsable(done, migrations)
+  const registered = await listRegisteredProcesses(tx)
+  const processes = { live: liveAmong(registered), present: watch(registered) }
   let firstWaiting: Waiting | undefined
   // Later expand migrations overtake a contract migration that waits.
   for (const next of missingFrom(done, migrations)) {
     const header = headerOf(next)
-    const waiting = await reasonToWait(tx, next, header)
+    const waiting = await reasonToWait(tx, next, header, processes)
     firstWaiting ??= waiting
     if (waiting) continue
     await tx.unsafe(next.sql)
@@ -135,12 +148,14 @@ async function reasonToWait(
   tx: Transaction,
   { name }: Migration,
   header: MigrationHeader,
+  { live, present }: { readonly live: readonly LiveProcess[]; readonly present: readonly LiveProcess[] },
 ): Promise<Waiting | undefined> {
-  const older = olderThan(header, await listLiveProcesses(tx))
   if (header.phase === 'contract') {
+    const older = olderThan(header, present)
     const backfill = await isBackfillOpen(tx, header)
     return older.length > 0 || backfill ? { name, older_processes: older, backfill } : undefined
   }
+  const older = olderThan(header, live)
   if (older.length === 0) return undefined
   throw new DatabaseFailure(
     `${name} cannot be applied while processes of an older release run (${countByRole(older)}). ` +

@@ -1,9 +1,15 @@
 import type { Database } from '../db/database.ts'
 import { listApplied, requireUsable } from './applied-migrations.ts'
-import { listLiveProcesses, type LiveProcess } from './live-processes.ts'
+import {
+  liveAmong,
+  listRegisteredProcesses,
+  type LiveProcess,
+  type RegisteredProcess,
+} from './live-processes.ts'
 import { isBackfillOpen, missingFrom, olderThan } from './migrate.ts'
 import { readMigrations, type Migration } from './migration-files.ts'
 import { headerOf, type MigrationHeader, type TableLock } from './migration-header.ts'
+import { countAllRegistered } from './process-watch.ts'
 
 export interface PlannedMigration {
   readonly name: string
@@ -16,7 +22,7 @@ export interface PlannedMigration {
   readonly backfill: string | undefined
   /** True: a contract migration that waits until its backfill is complete. */
   readonly waits_for_backfill: boolean
-  /** Running processes that would not survive the migration. */
+  /** Processes that would not survive the migration: those that run; for a contract also those that may still run. */
   readonly older_processes: readonly LiveProcess[]
 }
 
@@ -42,12 +48,13 @@ export async function planMigrations(
 ): Promise<MigrationPlan> {
   const done = await listApplied(db)
   requireUsable(done, migrations)
-  const processes = await listLiveProcesses(db)
+  const registered = await listRegisteredProcesses(db)
+  const processes = liveAmong(registered)
   const missing = missingFrom(done, migrations)
   const planned: PlannedMigration[] = []
   for (const [index, migration] of missing.entries())
     // The condition of a later migration may name columns that an earlier one adds.
-    planned.push(await planOne(db, migration, { processes, isNext: index === 0 }))
+    planned.push(await planOne(db, migration, { processes, registered, isNext: index === 0 }))
   return {
     database: done.at(-1)?.name,
     release: migrations.at(-1)?.name,
@@ -59,10 +66,16 @@ export async function planMigrations(
   }
 }
 
+interface PlanState {
+  readonly processes: readonly LiveProcess[]
+  readonly registered: readonly RegisteredProcess[]
+  readonly isNext: boolean
+}
+
 async function planOne(
   db: Database,
   migration: Migration,
-  { processes, isNext }: { processes: readonly LiveProcess[]; isNext: boolean },
+  { processes, registered, isNext }: PlanState,
 ): Promise<PlannedMigration> {
   const header = headerOf(migration)
   return {
@@ -72,6 +85,10 @@ async function planOne(
     locks: header.phase === 'undeclared' ? undefined : header.locks,
     backfill: header.backfill,
     waits_for_backfill: isNext ? await isBackfillOpen(db, header) : header.waitsWhile !== undefined,
-    older_processes: olderThan(header, processes),
+    // As `migrate` decides: one read does not show that a process is gone.
+    older_processes: olderThan(
+      header,
+      header.phase === 'contract' ? countAllRegistered(registered) : processes,
+    ),
   }
 }

@@ -135,7 +135,7 @@ test('a worker that migrates for longer than a start may take is not killed', as
   let isStarted = false
   void starting.then(() => (isStarted = true))
   while (!isStarted) assert.equal(await statusOf(`${base}/readyz`), 200)
-  await using _pool = await starting
+  await (await starting)[Symbol.asyncDispose]()
   rmSync(folder, { recursive: true })
 })
 

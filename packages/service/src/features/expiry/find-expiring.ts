@@ -5,7 +5,6 @@ import type { AlertKind } from '../alerts/raise-alert.ts'
 import { listExpiringClients } from '../organizations/client-certificates.ts'
 import { listKeyEnds } from '../overview/backlog-queries.ts'
 import { listProcesses } from '../overview/process-store.ts'
-import { ALIVE_SECONDS } from '../../kernel/process-liveness.ts'
 
 /** Time to get a certificate from an authority, and to make a key that has no successor. */
 export const CERTIFICATE_NOTICE_DAYS = 14
@@ -31,7 +30,7 @@ export async function findExpiring(
   const certificateLimit = secondsAfter(now, CERTIFICATE_NOTICE_DAYS * DAY_SECONDS)
   const keyLimit = secondsAfter(now, KEY_NOTICE_DAYS * DAY_SECONDS)
   const [processes, keys, clients] = await Promise.all([
-    listProcesses(queries, secondsAfter(now, -ALIVE_SECONDS)),
+    listProcesses(queries),
     listKeyEnds(queries, now),
     listExpiringClients(queries, certificateLimit, MAXIMUM_CLIENTS),
   ])

@@ -1,16 +1,11 @@
 import type { Queries } from '../../db/database.ts'
-import { secondsAfter } from '../../kernel/clock.ts'
 import { fingerprint, type MasterKeys } from '../../kernel/master-key.ts'
 import { wrappingKeyId } from '../../kernel/platform-secrets.ts'
 import { listProcesses } from '../overview/process-store.ts'
-import { ALIVE_SECONDS } from '../../kernel/process-liveness.ts'
 
 /** Which master key the database needs, and which ones the processes have; by fingerprint. */
-export async function readMasterKeyStatus(queries: Queries, keys: MasterKeys, now: string) {
-  const [wrappedBy, processes] = await Promise.all([
-    wrappingKeyId(queries),
-    listProcesses(queries, secondsAfter(now, -ALIVE_SECONDS)),
-  ])
+export async function readMasterKeyStatus(queries: Queries, keys: MasterKeys) {
+  const [wrappedBy, processes] = await Promise.all([wrappingKeyId(queries), listProcesses(queries)])
   const configured = fingerprint(keys.current)
   return {
     master_key_id: wrappedBy ?? null,

@@ -13,7 +13,7 @@ import { readMasterKeyStatus } from './master-key-status.ts'
 export async function rotate(tx: Transaction, keys: MasterKeys, now: string) {
   // A starting process reports itself before it takes this lock, so none is missed.
   await lockNames(tx, 'key', [PLATFORM_KEYS_LOCK])
-  const status = await readMasterKeyStatus(tx, keys, now)
+  const status = await readMasterKeyStatus(tx, keys)
   const { configured_master_key_id, master_key_id, is_rotated } = status
   if (is_rotated) throw new Problem('invalid_state_transition', { state: 'already_under_this_master_key' })
   const without = status.processes.filter((process) => !process.has_configured_key)

@@ -1,6 +1,7 @@
 import type { Database, Queries, Transaction } from '../../db/database.ts'
+import { ALIVE_SECONDS } from '../../kernel/process-liveness.ts'
 
-/** Table service_process: what each process says about itself. */
+/** Table service_process: what each process says about itself. Only the clock of the server sets and reads `seen_at`. */
 export interface ProcessRow {
   readonly process_id: string
   readonly role: string
@@ -24,16 +25,16 @@ export async function announceProcess(
   const { process_id, role, started_at, code_level } = row
   await tx`
     insert into service_process (process_id, role, started_at, seen_at, code_level)
-    values (${process_id}, ${role}, ${started_at}, ${started_at}, ${code_level})
+    values (${process_id}, ${role}, ${started_at}, clock_timestamp(), ${code_level})
     on conflict (process_id) do nothing`
 }
 
-export async function reportProcess(db: Database, row: ProcessRow): Promise<void> {
+export async function reportProcess(db: Database, row: Omit<ProcessRow, 'seen_at'>): Promise<void> {
   await db`
     insert into service_process
       (process_id, role, started_at, seen_at, certificate_expires_at, client_ca_expires_at, master_key_ids,
        disk_free_bytes, disk_total_bytes, code_level)
-    values (${row.process_id}, ${row.role}, ${row.started_at}, ${row.seen_at}, ${row.certificate_expires_at},
+    values (${row.process_id}, ${row.role}, ${row.started_at}, now(), ${row.certificate_expires_at},
       ${row.client_ca_expires_at}, ${row.master_key_ids && [...row.master_key_ids]}::text[],
       ${row.disk_free_bytes}, ${row.disk_total_bytes}, ${row.code_level})
     on conflict (process_id) do update set seen_at = excluded.seen_at,
@@ -48,11 +49,13 @@ export async function removeProcess(db: Database, processId: string): Promise<vo
 
 const MAXIMUM_LISTED = 200
 
-export async function listProcesses(db: Queries, seenAfter: string): Promise<ProcessRow[]> {
+/** Processes that reported recently. */
+export async function listProcesses(db: Queries): Promise<ProcessRow[]> {
   return db<ProcessRow[]>`
     select process_id, role, started_at, seen_at, certificate_expires_at, client_ca_expires_at, master_key_ids,
       disk_free_bytes, disk_total_bytes, code_level
-    from service_process where seen_at > ${seenAfter} order by started_at, process_id limit ${MAXIMUM_LISTED}`
+    from service_process where seen_at > now() - make_interval(secs => ${ALIVE_SECONDS})
+    order by started_at, process_id limit ${MAXIMUM_LISTED}`
 }
 
 /** Live processes by role. */
@@ -63,13 +66,15 @@ export async function countProcesses(db: Queries, seenAfter: string): Promise<Re
 }
 
 /** Processes that serve agents. */
-export async function countApiProcesses(db: Queries, seenAfter: string): Promise<number> {
+export async function countApiProcesses(db: Queries): Promise<number> {
   const [row] = await db<{ count: number }[]>`
-    select count(*) as count from service_process where role <> 'worker' and seen_at > ${seenAfter}`
+    select count(*) as count from service_process
+    where role <> 'worker' and seen_at > now() - make_interval(secs => ${ALIVE_SECONDS})`
   return row?.count ?? 0
 }
 
-export async function removeOldProcesses(tx: Transaction, before: string): Promise<number> {
-  const { count } = await tx`delete from service_process where seen_at < ${before}`
+export async function removeOldProcesses(tx: Transaction, afterSeconds: number): Promise<number> {
+  const { count } = await tx`
+    delete from service_process where seen_at < now() - make_interval(secs => ${afterSeconds})`
   return count
 }

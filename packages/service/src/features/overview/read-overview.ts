@@ -2,7 +2,6 @@ import type { Database } from '../../db/database.ts'
 import { readReplication } from '../../db/replication.ts'
 import { DAY_SECONDS, secondsAfter } from '../../kernel/clock.ts'
 import type { Context } from '../../kernel/context.ts'
-import { ALIVE_SECONDS } from '../../kernel/process-liveness.ts'
 import { CERTIFICATE_NOTICE_DAYS } from '../expiry/find-expiring.ts'
 import { listExpiringClients } from '../organizations/client-certificates.ts'
 import { readLogStatus } from '../transparency-log/log-status.ts'
@@ -71,7 +70,7 @@ async function readFacts(
     listExpiringClients(db, expiringBefore, MAXIMUM_EXPIRING_CLIENTS),
     readDatabaseSize(db),
     readLogStatus(db, profile),
-    listProcesses(db, secondsAfter(now, -ALIVE_SECONDS)),
+    listProcesses(db),
     readReplication(db),
   ])
   return {

@@ -48,7 +48,6 @@ export function createReport(settings: ReportSettings): Report {
       role,
       code_level: codeLevel,
       started_at: startedAt,
-      seen_at: clock.now(),
       certificate_expires_at: expiryOf(tls.certificate),
       client_ca_expires_at: expiryOf(tls.clientCa),
       master_key_ids: settings.masterKeyIds(),

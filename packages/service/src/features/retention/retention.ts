@@ -46,7 +46,7 @@ export async function removeExpired(
     failed_deliveries: (tx) => removeFailedDeliveries(tx, before(kept.delivery_days)),
     alerts: (tx) => removeAlerts(tx, before(kept.delivery_days)),
     activity: (tx) => removeActivity(tx, secondsAfter(now, -ACTIVITY_SECONDS)),
-    processes: (tx) => removeOldProcesses(tx, secondsAfter(now, -PROCESS_SECONDS)),
+    processes: (tx) => removeOldProcesses(tx, PROCESS_SECONDS),
     operator_sessions: (tx) => removeOldSessions(tx, before(SESSION_DAYS)),
     ...(kept.unused_policy_receipt_days > 0 && {
       unused_policy_receipts: (tx) => takeUnusedBodies(tx, before(kept.unused_policy_receipt_days)),

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { generateKeyPair, jwkThumbprint } from '@agent-exchange/crypto'
-import { emptyTestDatabase, startWorld, testDatabase } from '@agent-exchange/testkit'
+import { emptyTestDatabase, movableClock, startWorld, testDatabase } from '@agent-exchange/testkit'
 import { pino } from 'pino'
 import { openDatabase, type Database } from '../../db/database.ts'
 import { migrate, readMigrations } from '../../migrations/migrate.ts'
@@ -100,6 +100,47 @@ test('a running process finishes the upgrade: backfill, then the contract migrat
   )
   await schema[Symbol.asyncDispose]()
   assert.equal((await db`select from service_process`).length, 0)
+})
+
+test('after a failover the contract migration waits until older processes could have reported again', async () => {
+  await using database = await expandedDatabase()
+  const { db } = database
+  const contracted = async () => {
+    const rows = await db`select from schema_migration where number = ${EXPANDED + 1}`
+    return rows.length > 0
+  }
+  const signal = AbortSignal.timeout(30_000)
+  const clock = movableClock(STARTED)
+  // It runs, but the database was away, so its last report is old.
+  await db`insert into service_process (process_id, role, started_at, seen_at)
+           values ('process_old', 'api', now(), now() - interval '40 seconds')`
+  const registration = { processId: 'process_new', role: 'api', startedAt: STARTED }
+  let isAway = false
+  const openDirect = () => {
+    if (isAway) throw new Error('the database is away')
+    return database.openDirect()
+  }
+  await using schema = await prepareSchema({ db, openDirect }, registration, pino({ level: 'silent' }), clock)
+  const pass = async (seconds: number) => {
+    for (let passed = 0; passed < seconds; passed += 5) {
+      clock.advance(5)
+      await schema.task.run(signal)
+    }
+  }
+  assert.equal(await contracted(), false)
+  await pass(30)
+  assert.equal(await contracted(), false)
+  await db`update service_process set seen_at = now() - interval '36 seconds' where process_id = 'process_old'`
+  await pass(30)
+  assert.equal(await contracted(), false)
+  isAway = true
+  clock.advance(20)
+  await assert.rejects(schema.task.run(signal), /away/u)
+  isAway = false
+  await pass(35)
+  assert.equal(await contracted(), false)
+  await pass(5)
+  assert.equal(await contracted(), true)
 })
 
 test('a service starts on the schema of a newer release that declares it, and refuses another one', async () => {

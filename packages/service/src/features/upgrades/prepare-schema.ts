@@ -1,5 +1,6 @@
 import type { Logger } from 'pino'
-import { codeLevelOf, migrate, readMigrations, type Database } from '../../db/index.ts'
+import { codeLevelOf, createProcessWatch, migrate, readMigrations, type Database } from '../../db/index.ts'
+import { systemClock, type Clock } from '../../kernel/clock.ts'
 import type { PeriodicTask } from '../../kernel/periodic.ts'
 import { announceProcess, removeProcess } from '../overview/process-store.ts'
 import { fillThumbprints } from './fill-thumbprints.ts'
@@ -31,14 +32,16 @@ export async function prepareSchema(
   { db, openDirect }: UpgradedDatabase,
   { processId, role, startedAt }: Registration,
   log: Logger,
+  { monotonicMilliseconds }: Pick<Clock, 'monotonicMilliseconds'> = systemClock,
 ): Promise<PreparedSchema> {
   const migrations = readMigrations()
   const codeLevel = codeLevelOf(migrations)
   const self = { process_id: processId, role, started_at: startedAt, code_level: codeLevel }
+  const watch = createProcessWatch(monotonicMilliseconds)
   const run = async () => {
     const direct = openDirect('migrations')
     try {
-      return await migrate(direct, migrations, (tx) => announceProcess(tx, self))
+      return await migrate(direct, migrations, (tx) => announceProcess(tx, self), watch)
     } finally {
       await direct.end()
     }

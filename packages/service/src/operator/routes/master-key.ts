@@ -2,8 +2,8 @@ import { readMasterKeyStatus } from '../../features/master-key/master-key-status
 import { rotate } from '../../features/master-key/rotate.ts'
 import { change, input, optionalReason, read, type Route } from '../route.ts'
 
-const readMasterKey = read('/master-key', input({}), ({ masterKeys, now }, db) =>
-  readMasterKeyStatus(db, masterKeys(), now),
+const readMasterKey = read('/master-key', input({}), ({ masterKeys }, db) =>
+  readMasterKeyStatus(db, masterKeys()),
 )
 
 const rotateMasterKeyRoute = change(
