@@ -40,7 +40,12 @@ async function scrapeUntil(sample: string, value: number): Promise<ReadonlyMap<s
 
 test('the size of the database and the backlog are read soon after the start', async () => {
   for (let tries = 0; tries < 500; tries++) {
-    if (((await scrape()).get('aex_database_size_bytes') ?? 0) > 1_000_000) return
+    const found = await scrape()
+    if ((found.get('aex_database_size_bytes') ?? 0) > 1_000_000) {
+      assert.equal(found.get('aex_partition_size_bytes{table="package_content",partition="default"}'), 0)
+      assert.equal(found.get('aex_partition_size_bytes{table="package_content",partition="last"}'), 0)
+      return
+    }
     await sleep(10)
   }
   assert.fail('the size was not read')

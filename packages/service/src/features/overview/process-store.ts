@@ -59,9 +59,10 @@ export async function listProcesses(db: Queries): Promise<ProcessRow[]> {
 }
 
 /** Live processes by role. */
-export async function countProcesses(db: Queries, seenAfter: string): Promise<ReadonlyMap<string, number>> {
+export async function countProcesses(db: Queries): Promise<ReadonlyMap<string, number>> {
   const rows = await db<{ role: string; count: number }[]>`
-    select role, count(*)::integer as count from service_process where seen_at > ${seenAfter} group by role`
+    select role, count(*)::integer as count from service_process
+    where seen_at > now() - make_interval(secs => ${ALIVE_SECONDS}) group by role`
   return new Map(rows.map(({ role, count }) => [role, count]))
 }
 

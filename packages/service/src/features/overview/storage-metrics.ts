@@ -2,9 +2,9 @@ import { Counter, Gauge, type Registry } from 'prom-client'
 import { ROLES } from '../../config/index.ts'
 import type { Database } from '../../db/database.ts'
 import { mayFailoverLose, readReplication, REPLICATIONS } from '../../db/replication.ts'
-import { type Clock, secondsAfter, secondsBetween } from '../../kernel/clock.ts'
+import { type Clock, secondsBetween } from '../../kernel/clock.ts'
 import type { PeriodicTask } from '../../kernel/periodic.ts'
-import { ALIVE_SECONDS } from '../../kernel/process-liveness.ts'
+import { readPartitionSizes } from '../retention/partition-sizes.ts'
 import { readLastRun, startRecordingRuns } from '../retention/last-run.ts'
 import type { Removed } from '../retention/retention.ts'
 import { readBacklog, readDatabaseSize, type Backlog } from './backlog-queries.ts'
@@ -25,6 +25,11 @@ export function createStorageMetrics(registry: Registry, settings: StorageMetric
   const gauge = <Label extends string = never>(name: string, help: string, labelNames: Label[] = []) =>
     new Gauge({ name, help, labelNames, registers: [registry] })
   const size = gauge('aex_database_size_bytes', 'Size of the database, read once a minute')
+  const partitionSize = gauge(
+    'aex_partition_size_bytes',
+    'Size of the default and the last partition of a table, read once a minute; above 256 MiB they are not divided',
+    ['table', 'partition'],
+  )
   const pending = gauge(
     'aex_deliveries_pending',
     'Deliveries without a result, at most 10000, read once a minute',
@@ -63,14 +68,16 @@ export function createStorageMetrics(registry: Registry, settings: StorageMetric
     async run() {
       const now = clock.now()
       await startRecordingRuns(db, now)
-      const [bytes, backlog, running, state, lastRun = now] = await Promise.all([
+      const [bytes, backlog, running, state, lastRun = now, partitions] = await Promise.all([
         readDatabaseSize(db),
         readBacklog(db, now),
-        countProcesses(db, secondsAfter(now, -ALIVE_SECONDS)),
+        countProcesses(db),
         readReplication(db),
         readLastRun(db),
+        readPartitionSizes(db),
       ])
       size.set(bytes)
+      for (const { table, partition, bytes: own } of partitions) partitionSize.set({ table, partition }, own)
       pending.set(backlog.pending)
       for (const [waits_for, seconds] of Object.entries(waitsOf(backlog, now)))
         oldestDue.set({ waits_for }, seconds)

@@ -39,6 +39,17 @@ export interface Span {
   readonly until: string
 }
 
+/** The end of the last partition of contents. Its real bound is `maxvalue`: the protocol has no latest expiry. */
+export const END_OF_TIME = '9999-12-31T00:00:00.000Z'
+
+export const isLast = ({ until }: Span) => until === END_OF_TIME
+
+/** The bounds of its partition, as SQL. */
+export const boundsOf = ({ keyAt }: PartitionedTable, span: Span) => ({
+  from: `'${keyAt(span.from)}'`,
+  until: isLast(span) ? 'maxvalue' : `'${keyAt(span.until)}'`,
+})
+
 /** Its name contains its span, as in package_content_20261117_20261118. */
 export interface Partition extends Span {
   readonly name: string

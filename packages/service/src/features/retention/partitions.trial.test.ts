@@ -6,7 +6,15 @@ import { openDatabase } from '../../db/database.ts'
 import { secondsAfter } from '../../kernel/clock.ts'
 import { startOfIds } from '../../kernel/ids.ts'
 import { makePartitions } from './make-partitions.ts'
-import { ATTEMPTS, CONTENTS, listPartitions, nameOf, spansBetween } from './partitioned-tables.ts'
+import {
+  ATTEMPTS,
+  CONTENTS,
+  isLast,
+  listPartitions,
+  nameOf,
+  spansBetween,
+  type PartitionedTable,
+} from './partitioned-tables.ts'
 import { removeExpired } from './retention.ts'
 
 const world = await startWorld()
@@ -38,6 +46,10 @@ const partitionOf = async (packageId: string) => {
     select distinct tableoid::regclass::text as name from package_content where package_id = ${packageId}`
   return row?.['name'] as string | undefined
 }
+/** All but the last one. */
+const partitionsOf = async (table: PartitionedTable) =>
+  (await listPartitions(db, table)).filter((each) => !isLast(each))
+const lastPartition = async () => (await listPartitions(db, CONTENTS)).find(isLast)
 const exists = async (name: string) => (await sql`select to_regclass(${name}) as oid`)[0]?.['oid'] !== null
 const usage = async () => {
   const [row] = await sql`
@@ -49,7 +61,7 @@ const usage = async () => {
 }
 
 test('[O-18] the service has partitions ahead when it starts, with the settings of the default partition', async () => {
-  const days = (await listPartitions(db, CONTENTS)).map(({ from }) => from)
+  const days = (await partitionsOf(CONTENTS)).map(({ from }) => from)
   assert.deepEqual(
     days,
     spansBetween(CONTENTS, clock.now(), secondsAfter(clock.now(), 7 * DAY)).map(({ from }) => from),
@@ -95,11 +107,11 @@ test('[O-18] a process that is overtaken after it listed the partitions fails ne
   clock.advance(20 * DAY)
   const racing = overtakenBy(() => makePartitions(db, clock.now()))
   assert.deepEqual(await makePartitions(racing, clock.now()), [])
-  assert.ok((await listPartitions(db, CONTENTS)).length > 8)
+  assert.ok((await partitionsOf(CONTENTS)).length > 8)
   clock.advance(20 * DAY)
   const late = overtakenBy(() => clean())
   assert.equal((await removeExpired(late, profile, clock.now()))['partitions'], undefined)
-  assert.deepEqual(await listPartitions(db, CONTENTS), [])
+  assert.deepEqual(await partitionsOf(CONTENTS), [])
   await makePartitions(db, clock.now())
 })
 
@@ -117,24 +129,44 @@ test('[PKG-01][O-18] a package for whose day there is no partition is accepted, 
   assert.equal((await owner.get(String(body['ciphertext_download_url']))).status, 200)
 })
 
-test('[PKG-01] a package that expires in the year 9999 has no partition, and asks for none', async () => {
+test('[PKG-01] a package that expires in the year 9999 is in the last partition, and asks for no other', async () => {
   const { metadata } = await sendPackage(sender, owner, { metadata: { expires_at: '9999-12-31T23:59:59Z' } })
   assert.deepEqual(await makePartitions(db, clock.now()), [])
-  assert.equal(await partitionOf(metadata.package_id), 'package_content_default')
+  assert.equal(await partitionOf(metadata.package_id), (await lastPartition())?.name)
+})
+
+/** As one sender might store them. */
+const storeContents = (expiresAt: string, count: number, payload = '') => sql`
+  insert into package_content (expires_at, part, package_id, before, payload, after)
+  select ${expiresAt}, 0, 'pkg_many_' || number, '', convert_to(${payload}, 'UTF8'), ''
+  from generate_series(1, ${count}::integer) as number`
+const removeStored = () =>
+  sql.begin(async (tx) => {
+    await tx`select set_config('aex.retention', 'on', true)`
+    await tx`delete from package_content where package_id like 'pkg\\_many\\_%'`
+  })
+
+test('[PKG-01][O-18] one sender cannot keep others without partitions by contents that expire late', async () => {
+  await storeContents(secondsAfter(clock.now(), 500 * DAY), 40_000, 'x'.repeat(8_000))
+  const [row] =
+    await sql`select pg_relation_size(${(await lastPartition())?.name ?? ''})::bigint > 268435456 as large`
+  assert.equal(row?.['large'], true)
+  clock.advance(70 * DAY)
+  const made = await makePartitions(db, clock.now())
+  assert.ok(made.includes(nameOf(CONTENTS, spanAt(CONTENTS, secondsAfter(clock.now(), 7 * DAY)))))
+  const [rest] = await sql`select pg_relation_size('package_content_default')::int as bytes`
+  assert.ok(Number(rest?.['bytes']) < 10_000_000)
+  await removeStored()
+  await sql.unsafe(`vacuum ${(await lastPartition())?.name}`)
 })
 
 test('[O-18] a day with too many rows in the default partition stays there', async () => {
   const expiresAt = secondsAfter(clock.now(), 80 * DAY)
-  await sql`
-    insert into package_content (expires_at, part, package_id, before, payload, after)
-    select ${expiresAt}, 0, 'pkg_many_' || number, '', '', '' from generate_series(1, 50001) as number`
+  await storeContents(expiresAt, 50_001)
   const made = await makePartitions(db, clock.now())
   assert.ok(!made.includes(nameOf(CONTENTS, spanAt(CONTENTS, expiresAt))))
   assert.ok(made.includes(nameOf(CONTENTS, spanAt(CONTENTS, secondsAfter(expiresAt, DAY)))))
-  await sql.begin(async (tx) => {
-    await tx`select set_config('aex.retention', 'on', true)`
-    await tx`delete from package_content where package_id like 'pkg\\_many\\_%'`
-  })
+  await removeStored()
 })
 
 test('[PKG-12][O-13][O-18] the partition of a day is dropped, and its bytes no longer count against the quota', async () => {
@@ -289,4 +321,43 @@ test('statements that name the partition key read one partition', async () => {
       .filter((line) => !line.includes('never executed'))
     assert.ok(scans.length <= 1, plan)
   }
+})
+
+test('[PKG-01][O-18] the bound of the last partition moves with time, and its contents stay readable', async () => {
+  await makePartitions(db, clock.now())
+  const before = await lastPartition()
+  assert.ok(before && before.from > secondsAfter(clock.now(), 408 * DAY))
+  const soon = secondsAfter(before.from, 3 * DAY)
+  const send = async (expires_at: string) =>
+    (await sendPackage(sender, owner, { metadata: { expires_at } })).metadata.package_id
+  const [leaving, staying] = [await send(soon), await send('9998-06-01T00:00:00Z')]
+  assert.equal(await partitionOf(leaving), before.name)
+  clock.advance(60 * DAY)
+  await makePartitions(db, clock.now())
+  const moved = await lastPartition()
+  assert.ok(moved && moved.from > soon)
+  assert.equal(await partitionOf(leaving), nameOf(CONTENTS, spanAt(CONTENTS, soon)))
+  assert.equal(await partitionOf(staying), moved.name)
+  for (const id of [leaving, staying]) {
+    const { body } = await owner.get(`/v1/packages/${id}`)
+    assert.equal((await owner.get(String(body['ciphertext_download_url']))).status, 200)
+  }
+  const [leftover] = await sql`
+    select count(*)::int as count from pg_constraint where conname = 'beyond_bound'`
+  assert.equal(leftover?.['count'], 0)
+  assert.deepEqual(await makePartitions(db, clock.now()), [])
+})
+
+test('[O-18] the bound stays where too many contents would have to move, and other partitions are made', async () => {
+  const before = await lastPartition()
+  assert.ok(before)
+  await storeContents(secondsAfter(before.from, DAY), 50_001)
+  clock.advance(60 * DAY)
+  await makePartitions(db, clock.now())
+  assert.equal((await lastPartition())?.name, before.name)
+  for (const day of spansBetween(CONTENTS, clock.now(), secondsAfter(clock.now(), 7 * DAY)))
+    assert.ok(await exists(nameOf(CONTENTS, day)), day.from)
+  await removeStored()
+  await makePartitions(db, clock.now())
+  assert.notEqual((await lastPartition())?.name, before.name)
 })
