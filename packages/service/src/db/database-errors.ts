@@ -46,9 +46,16 @@ export function sqlState(error: unknown): string | undefined {
 /** read_only_sql_transaction: the server is no longer the primary. */
 const READ_ONLY = '25006'
 
+/** object_not_in_prerequisite_state: the functions of the write-ahead log fail with it on a standby. */
+const WRONG_STATE = '55000'
+const LOG_FUNCTION = /^pg_(?:current_wal|walfile_name)/u
+
 /** Whether the server has become a standby: no connection to it is of use any more. */
 export function isReadOnly(error: unknown): boolean {
-  return sqlState(error) === READ_ONLY
+  if (sqlState(error) === READ_ONLY) return true
+  return (
+    error instanceof pg.DatabaseError && error.code === WRONG_STATE && LOG_FUNCTION.test(error.routine ?? '')
+  )
 }
 
 /** Errors after which the server closes the connection. They arrive before the end of the connection does. */
@@ -68,7 +75,15 @@ const UNAVAILABLE =
 
 /** Whether the database could not be used at all: the same request may succeed in a moment. */
 export function isUnavailable(error: unknown): boolean {
-  return error instanceof ConnectionLost || UNAVAILABLE.test(sqlState(error) ?? '')
+  return error instanceof ConnectionLost || isReadOnly(error) || UNAVAILABLE.test(sqlState(error) ?? '')
+}
+
+/** Connection exceptions, the end of the session by an administrator or a crash, and errors of the operating system. */
+const LOST = /^(?:08|57P0[123]|ECONN|EPIPE|ETIMEDOUT)/u
+
+/** Whether a statement failed because of its connection or its server: it may succeed on another connection at once. */
+export function isConnectionLoss(error: unknown): boolean {
+  return error instanceof ConnectionLost || isReadOnly(error) || LOST.test(sqlState(error) ?? '')
 }
 
 /** The loggable part of an error: the messages and details of PostgreSQL quote values, which are content. */

@@ -12,7 +12,7 @@ import {
   STATEMENT_LIMIT_MS,
 } from './connection-limits.ts'
 import { connectionOptionsOf, type ConnectionOptions, type ConnectionTarget } from './database-address.ts'
-import { isUnavailable, PLAN_OUTDATED, sqlState } from './database-errors.ts'
+import { isConnectionLoss, PLAN_OUTDATED, sqlState } from './database-errors.ts'
 import { keepConnected, type KeptConnectionSettings } from './kept-connection.ts'
 import {
   identifier,
@@ -66,6 +66,8 @@ export interface ConnectionSettings extends PoolLimits, WatchLimits {
   readonly onServerAnswer?: () => void
   readonly maximumConnections: number
   readonly applicationName: string
+  /** Instead of the limit of the purpose: statements without an answer end their connection after this time. */
+  readonly answerLimitMs?: number
   /** Settings of each session instead of ours. */
   readonly sessionSettings?: Readonly<Record<string, string>>
 }
@@ -138,11 +140,12 @@ export function openDatabase(given: ConnectionSettings): Database {
 /** How to connect to `target`, and how to connect where a session is needed. */
 function connectionsOf(given: ConnectionSettings) {
   const { target, directTarget, purpose, applicationName, sessionSettings } = given
+  const ownLimitMs = purpose && purpose !== 'migrations' ? ANSWER_LIMIT_MS : undefined
   const limits = purpose ? SERVICE_LIMITS : STATEMENT_LIMIT
   const settings = { ...TIME_ZONE, ...limits, ...sessionSettings }
   const to = (each: ConnectionTarget): ConnectionOptions => ({
     ...connectionOptionsOf(each, applicationName, settings, purpose ? 'primary' : 'any'),
-    answerLimitMs: purpose && purpose !== 'migrations' ? ANSWER_LIMIT_MS : undefined,
+    answerLimitMs: given.answerLimitMs ?? ownLimitMs,
   })
   const options = to(target)
   if (directTarget === undefined) return { options, direct: options }
@@ -170,7 +173,7 @@ function sendTo(pool: ConnectionPool): Send {
     const sendOnce = () =>
       pool.use((connection) =>
         sendAlone(connection, statement).catch((error: unknown) => {
-          wasLost = isUnavailable(error)
+          wasLost = isConnectionLoss(error)
           throw error
         }),
       )

@@ -28,6 +28,23 @@ test('a statement that only reads is repeated where its connection was lost', as
   assert.equal(row?.turn, 2)
 })
 
+test('a statement that only reads is not repeated after a timeout: the server has spent that time on it', async () => {
+  const limited = openDatabase({
+    target: database.url,
+    maximumConnections: 2,
+    applicationName: 'test',
+    sessionSettings: { statement_timeout: '200' },
+  })
+  const turns = async () => {
+    const [row] = await db<{ turns: number }[]>`select nextval('turns')::integer as turns`
+    return row?.turns ?? 0
+  }
+  const before = await turns()
+  await assert.rejects(limited`select nextval('turns'), pg_sleep(5)`, isUnavailable)
+  assert.equal(await turns(), before + 2)
+  await limited.end()
+})
+
 test('a statement that writes is not repeated', async () => {
   const write = db`
     insert into noted select 'once' where pg_terminate_backend(pg_backend_pid())`

@@ -8,6 +8,8 @@ import { readDatabaseIdentity } from '../kernel/wal-position.ts'
 /** Half of them serve transactions, and the replica uses nothing else. */
 const MAXIMUM_CONNECTIONS = 20
 const LIMITS = { maximumWaiting: 256, waitLimitMs: 1_000 }
+/** A replica that is frozen or cut off cancels nothing: its connections end after this time, and others take their place. */
+const ANSWER_LIMIT_MS = 3_000
 /** A statement that takes longer is cancelled; the primary has answered by then. */
 const SESSION_SETTINGS = { statement_timeout: '2000', default_transaction_read_only: 'on' }
 
@@ -34,6 +36,7 @@ export async function openReadReplica(
     maximumConnections: MAXIMUM_CONNECTIONS,
     applicationName: 'agent-exchange reads',
     sessionSettings: SESSION_SETTINGS,
+    answerLimitMs: ANSWER_LIMIT_MS,
     ...LIMITS,
   })
   const { read } = createReadReplica({

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { createServer, type AddressInfo, type Socket } from 'node:net'
+import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
 import { after, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { operations, type PackageEvidence } from '@agent-exchange/protocol'
 import { sendPackage, sendReceipt, startWorld, type Organization, type World } from '@agent-exchange/testkit'
+import { isReadOnly, isUnavailable, sqlState } from '../db/database-errors.ts'
 import { openDatabase, type Database } from '../db/database.ts'
 import { startStreamingPair } from '../db/streaming-standby.fixture.ts'
 import {
@@ -149,6 +150,20 @@ test('a standby of another timeline, and a server that is no standby, count as b
   )
 })
 
+test('the WAL position that a former primary refuses means that the database is unavailable', async () => {
+  await assert.rejects(
+    onStandby`select ${WAL_POSITION_COLUMNS}`,
+    (error) => isUnavailable(error) && isReadOnly(error) && sqlState(error) === '55000',
+  )
+  // The same SQLSTATE for another reason.
+  await onPrimary`create sequence unused`
+  await assert.rejects(
+    onPrimary`select currval('unused')`,
+    (error) => !isUnavailable(error) && sqlState(error) === '55000',
+  )
+  await onPrimary`drop sequence unused`
+})
+
 test('another database at AEX_DATABASE_READ_URL is never read, and the log says so', async () => {
   const { metadata } = await sendPackage(seats, cars)
   await using wrong = await startWith(pair.standbyAdministrationUrl, world)
@@ -177,6 +192,45 @@ test('a replica that does not answer delays one read by two seconds, and the nex
   assert.ok(first > 1_900 && first < 4_000, `${first} ms`)
   const second = await timed()
   assert.ok(second < 1_000, `${second} ms`)
+})
+
+test('a replica that freezes after it was used delays no other read, and serves again when it is back', async (t) => {
+  const address = new URL(pair.standbyUrl)
+  const socketPath = `${address.searchParams.get('host')}/.s.PGSQL.${address.port}`
+  const sockets = new Set<Socket>()
+  let isFrozen = false
+  /** Like a frozen machine, it closes nothing and answers nothing; what is sent to it meanwhile is lost. */
+  const relay = createServer((client) => {
+    const upstream = connect(socketPath)
+    for (const socket of [client, upstream]) sockets.add(socket.on('error', () => undefined))
+    client.on('data', (bytes) => isFrozen || upstream.write(bytes)).on('close', () => upstream.destroy())
+    upstream.on('data', (bytes) => isFrozen || client.write(bytes)).on('close', () => client.destroy())
+  }).listen(0, '127.0.0.1')
+  await once(relay, 'listening')
+  t.after(() => {
+    relay.close()
+    for (const socket of sockets) socket.destroy()
+  })
+  const { port } = relay.address() as AddressInfo
+  const url = Object.assign(new URL(address), { hostname: '127.0.0.1', port: String(port), search: '' }).href
+  const { metadata } = await sendPackage(seats, cars)
+  await using freezing = await startWith(url, world)
+  await caughtUp()
+  const read = () => evidenceOf(metadata.package_id, seats, freezing)
+  const readMany = () => Promise.all(Array.from({ length: 30 }, read))
+  assert.ok(((await countedReads(readMany, freezing))['replica'] ?? 0) > 0)
+  isFrozen = true
+  // All connections to the replica wait for an answer.
+  const used = await countedReads(readMany, freezing)
+  assert.equal(used['replica'], undefined)
+  isFrozen = false
+  const deadline = performance.now() + 15_000
+  for (;;) {
+    endPause()
+    if ((await countedReads(read, freezing))['replica'] === 1) break
+    assert.ok(performance.now() < deadline, 'the replica is never used again')
+    await sleep(100)
+  }
 })
 
 test('[AUD-01] evidence outlasts the end of the replica', async () => {
