@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { DeploymentProfile } from '@agent-exchange/protocol'
 import type { Logger } from 'pino'
 import type { Registry } from 'prom-client'
@@ -16,7 +15,14 @@ import { logFailure } from './failure-log.ts'
 import type { ConnectorSettings } from './guarded-connector.ts'
 import type { Resolve } from './resolve-name.ts'
 import { createLanes } from './lanes.ts'
-import { DRAIN_MS, MAXIMUM_UNRECORDED, SWEEP_MS, TICK_MS, SIGNING_RETRY_SECONDS } from './webhook-limits.ts'
+import {
+  DRAIN_MS,
+  MAXIMUM_UNRECORDED,
+  RECORDING_STOP_MS,
+  SWEEP_MS,
+  TICK_MS,
+  SIGNING_RETRY_SECONDS,
+} from './webhook-limits.ts'
 import { watchEventLoopLoad } from './event-loop-load.ts'
 import { createRecorder } from './recorder.ts'
 import { createSender } from './sender.ts'
@@ -29,6 +35,7 @@ import { watchWorkers } from './watch-workers.ts'
 import { holdWorkerName } from '../kernel/worker-lock.ts'
 import type { Tracing } from '../kernel/tracing.ts'
 import { tracedAttempt } from './traced-attempt.ts'
+import { withinTime } from '../kernel/within-time.ts'
 
 export interface DeliverySettings {
   readonly db: Database
@@ -217,16 +224,15 @@ export function startDelivery(settings: DeliverySettings): AsyncDisposable {
         claimer.idle(),
       ])
       sender.cancelUnsent()
-      const limit = new AbortController()
-      const { signal } = limit
-      await Promise.race([
-        Promise.all(inFlight),
-        sleep(settings.drainMs ?? DRAIN_MS, undefined, { signal }).catch(() => undefined),
-      ])
-      limit.abort()
+      await withinTime(Promise.all(inFlight), settings.drainMs ?? DRAIN_MS)
       sender.interrupt()
       await Promise.all(inFlight)
-      await recorder.idle()
+      const unwritten = await recorder.finish(RECORDING_STOP_MS)
+      if (unwritten > 0)
+        log.warn(
+          { results: unwritten },
+          'stopped without writing delivery results: their attempts count as lost, and the deliveries are sent again',
+        )
       await claimer.removeFinished()
       await lockConnection.end({ timeout: 0 })
       await sender.close()

@@ -3,6 +3,7 @@ import type { Logger } from 'pino'
 import type { Database } from '../db/database.ts'
 import { isUnavailable, loggableError, sqlState } from '../db/database-errors.ts'
 import { inTransaction } from '../db/transaction.ts'
+import { withinTime } from '../kernel/within-time.ts'
 import {
   type FinishedAttempt,
   hasSideEffects,
@@ -33,8 +34,8 @@ export interface Recorder {
   add(finished: FinishedAttempt): void
   /** The number of results that are not in the database yet. */
   waiting(): number
-  /** Resolves when all results are written. */
-  idle(): Promise<void>
+  /** Waits until all results are written, for a limited time. Returns the number of results that are not. */
+  finish(limitMs: number): Promise<number>
 }
 
 /**
@@ -49,9 +50,10 @@ export function createRecorder(
   const queue: FinishedAttempt[] = []
   let writing = 0
   let running: Promise<void> | undefined
+  let hasGivenUp = false
 
   async function run(): Promise<void> {
-    while (queue.length > 0) {
+    while (queue.length > 0 && !hasGivenUp) {
       if (queue.length < RESULT_BATCH_SIZE && inFlight() >= BATCHING_THRESHOLD)
         await sleep(RESULT_BATCH_DELAY_MS)
       const batch = queue.splice(0, RESULT_BATCH_SIZE)
@@ -91,6 +93,7 @@ export function createRecorder(
     } else if (isRefused) batch.forEach(onRefused)
     else {
       queue.unshift(...batch)
+      writing = 0
       await sleep(RECORDING_RETRY_MS)
     }
   }
@@ -98,8 +101,12 @@ export function createRecorder(
   function start(): void {
     running ??= run().finally(() => {
       running = undefined
-      if (queue.length > 0) start()
+      if (queue.length > 0 && !hasGivenUp) start()
     })
+  }
+
+  async function idle(): Promise<void> {
+    while (running) await running
   }
 
   return {
@@ -108,8 +115,10 @@ export function createRecorder(
       start()
     },
     waiting: () => queue.length + writing,
-    async idle() {
-      while (running) await running
+    async finish(limitMs) {
+      await withinTime(idle(), limitMs)
+      hasGivenUp = true
+      return queue.length + writing
     },
   }
 }

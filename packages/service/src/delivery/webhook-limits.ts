@@ -81,4 +81,6 @@ export const SIGNING_RETRY_SECONDS = 30
 /** Grace period for requests in flight at shutdown. Deliveries that were not sent by then are released. */
 export const DRAIN_MS = 10_000
 export const RECORDING_RETRY_MS = 250
+/** How long a shutdown waits for results to be written while the database is unavailable. */
+export const RECORDING_STOP_MS = 5_000
 export const MAXIMUM_ERROR_CHARACTERS = 300

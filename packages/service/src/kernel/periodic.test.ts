@@ -34,3 +34,22 @@ test('a task runs at the start only if it asks for it; the start does not wait, 
   const failures = logged.map((line) => (JSON.parse(line) as { task?: string }).task)
   assert.deepEqual(failures, ['broken'])
 })
+
+test('disposal does not wait for ever for a task that hangs, and the log names it', async () => {
+  const logged: string[] = []
+  const log = pino({ level: 'warn' }, { write: (line: string) => void logged.push(line) })
+  const hang = () => new Promise<never>(() => undefined)
+  const running = startPeriodic(
+    [
+      { name: 'hangs', everySeconds: HOUR, atStart: true, run: hang },
+      { name: 'quick', everySeconds: HOUR, atStart: true, run: () => Promise.resolve() },
+    ],
+    log,
+    50,
+  )
+  await running[Symbol.asyncDispose]()
+  assert.deepEqual(
+    logged.map((line) => (JSON.parse(line) as { tasks?: string[] }).tasks),
+    [['hangs']],
+  )
+})

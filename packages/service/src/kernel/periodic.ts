@@ -1,4 +1,8 @@
 import type { Logger } from 'pino'
+import { withinTime } from './within-time.ts'
+
+/** Tasks have this time to end at shutdown. They may be cut off at any moment, as by a crash. */
+const STOP_LIMIT_MS = 10_000
 
 /** A task that runs at an interval and never overlaps itself. A failure is logged; the next run tries again. */
 export interface PeriodicTask {
@@ -10,9 +14,13 @@ export interface PeriodicTask {
   readonly run: (signal: AbortSignal) => Promise<unknown>
 }
 
-/** Starts the tasks. Disposal stops them and waits for running ones. */
-export function startPeriodic(tasks: readonly PeriodicTask[], log: Logger): AsyncDisposable {
-  const underWay = new Set<Promise<void>>()
+/** Starts the tasks. Disposal stops them and waits for running ones, for a limited time. */
+export function startPeriodic(
+  tasks: readonly PeriodicTask[],
+  log: Logger,
+  stopLimitMs = STOP_LIMIT_MS,
+): AsyncDisposable {
+  const underWay = new Map<string, Promise<void>>()
   const stop = new AbortController()
   const timers = tasks.map((task) => {
     let isRunning = false
@@ -27,9 +35,9 @@ export function startPeriodic(tasks: readonly PeriodicTask[], log: Logger): Asyn
         )
         .finally(() => {
           isRunning = false
-          underWay.delete(done)
+          underWay.delete(task.name)
         })
-      underWay.add(done)
+      underWay.set(task.name, done)
     }
     if (task.atStart) tick()
     return setInterval(tick, task.everySeconds * 1_000).unref()
@@ -38,7 +46,8 @@ export function startPeriodic(tasks: readonly PeriodicTask[], log: Logger): Asyn
     async [Symbol.asyncDispose]() {
       stop.abort()
       timers.forEach(clearInterval)
-      await Promise.all(underWay)
+      if (await withinTime(Promise.all(underWay.values()), stopLimitMs)) return
+      log.warn({ tasks: [...underWay.keys()] }, 'stopped while periodic tasks were running')
     },
   }
 }
