@@ -237,7 +237,7 @@ async function startListeners(
   await expiryMetrics.run()
   await makePartitions(db, clock.now())
   const tasks = [
-    ...periodicTasks(db, context, platformKeys, storage.onRetention),
+    ...periodicTasks(db, context, platformKeys, storage.onRetention, log),
     logAlertTask({ db, profile, clock, onStatus: logMetrics.onStatus }),
     expiryAlertTask({ db, profile, clock }),
     expiryMetrics,

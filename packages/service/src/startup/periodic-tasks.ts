@@ -1,3 +1,5 @@
+import type { Logger } from 'pino'
+import { loggableError } from '../db/database-errors.ts'
 import type { Database } from '../db/index.ts'
 import { maintainKeys } from '../features/deliveries/maintain-keys.ts'
 import { moveToCurrentKey } from '../features/deliveries/move-endpoints.ts'
@@ -19,12 +21,18 @@ export function periodicTasks(
   { profile, clock }: Context,
   { webhook }: PlatformKeys,
   onRetention: ReturnType<typeof createStorageMetrics>['onRetention'],
+  log: Pick<Logger, 'error'>,
 ): readonly PeriodicTask[] {
   return [
     {
       name: 'retention',
       everySeconds: HOUR_SECONDS,
-      run: async (signal) => onRetention(await removeExpired(db, profile, clock.now(), signal)),
+      async run(signal) {
+        const removed = await removeExpired(db, profile, clock.now(), signal, (kind, error) => {
+          log.error({ kind, err: loggableError(error) }, 'removing expired rows of one kind failed')
+        })
+        return onRetention(removed)
+      },
     },
     { name: 'partitions', everySeconds: 60, run: () => makePartitions(db, clock.now()) },
     {

@@ -1,5 +1,5 @@
 import type { Transaction } from '../../db/database.ts'
-import { addUsage } from '../organizations/usage-store.ts'
+import type { UsageChange } from '../organizations/usage-store.ts'
 import { CONTENTS } from './partitioned-tables.ts'
 import { limitLockWaits, type Step } from './retention-step.ts'
 
@@ -16,29 +16,38 @@ interface Retired {
 
 /**
  * One step towards dropping a detached partition. The senders of contents get their bytes back first (O-13),
- * some blocks at a time; nobody else uses the table, so the position of a row does not change.
+ * some blocks at a time; nobody else uses the table, so the position of a row does not change. The caller counts them.
  */
-export async function dropRetired(tx: Transaction): Promise<Step> {
+export async function dropRetired(tx: Transaction): Promise<Step & Credited> {
   const [retired] = await tx<Retired[]>`
     select name, parent, credited_blocks,
       pg_relation_size(to_regclass(name)) / current_setting('block_size')::bigint as blocks
     from retired_partition order by name limit 1`
-  if (!retired) return { removed: 0, hasMore: false }
+  if (!retired) return { removed: 0, hasMore: false, usage: [] }
   const { name, parent, credited_blocks: from, blocks } = retired
   if (parent === CONTENTS.name && blocks !== null && from < blocks) {
-    const removed = await creditBlocks(tx, name, from)
+    const { removed, usage } = await creditBlocks(tx, name, from)
     await tx`
       update retired_partition set credited_blocks = ${from + STEP_BLOCKS} where name = ${name}`
-    return { removed, hasMore: true }
+    return { removed, hasMore: true, usage }
   }
   await limitLockWaits(tx)
   await tx.unsafe(`drop table if exists ${name}`)
   await tx`delete from retired_partition where name = ${name}`
-  return { removed: 0, hasMore: true }
+  return { removed: 0, hasMore: true, usage: [] }
 }
 
-/** @returns the number of contents in the blocks */
-async function creditBlocks(tx: Transaction, name: string, from: number): Promise<number> {
+/** The bytes that senders get back. */
+export interface Credited {
+  readonly usage: readonly UsageChange[]
+}
+
+/** Of the contents in the blocks. */
+async function creditBlocks(
+  tx: Transaction,
+  name: string,
+  from: number,
+): Promise<Credited & { readonly removed: number }> {
   const rows = await tx.unsafe<{ sender_org_id: string; contents: number; bytes: number }[]>(
     `select sender_org_id, count(*) filter (where part = 0) as contents,
        sum(octet_length(before) + octet_length(payload) + octet_length(after))::bigint as bytes
@@ -46,9 +55,8 @@ async function creditBlocks(tx: Transaction, name: string, from: number): Promis
      where content.ctid >= '(${from},0)' and content.ctid < '(${from + STEP_BLOCKS},0)'
      group by sender_org_id`,
   )
-  await addUsage(
-    tx,
-    rows.map(({ sender_org_id, bytes }) => ({ organizationId: sender_org_id, storedBytes: -bytes })),
-  )
-  return rows.reduce((sum, { contents }) => sum + contents, 0)
+  return {
+    removed: rows.reduce((sum, { contents }) => sum + contents, 0),
+    usage: rows.map(({ sender_org_id, bytes }) => ({ organizationId: sender_org_id, storedBytes: -bytes })),
+  }
 }

@@ -361,3 +361,30 @@ test('[O-18] the bound stays where too many contents would have to move, and oth
   await makePartitions(db, clock.now())
   assert.notEqual((await lastPartition())?.name, before.name)
 })
+
+test('[O-13][O-18] a step of retention locks the usage of organizations in one statement, in one order', async () => {
+  await sql.unsafe(`
+    create table usage_statement (id bigint);
+    create function note_statement() returns trigger language plpgsql as
+      $$ begin insert into usage_statement values (pg_current_xact_id()::text::bigint); return null; end $$;
+    create trigger notes after insert on organization_usage for each statement execute function note_statement()`)
+  await makePartitions(db, clock.now())
+  const [in_day, in_last] = [await sendPackage(sender, owner), await sendPackage(owner, sender)]
+  const last = await lastPartition()
+  assert.ok(last)
+  // Contents of one step in a detached partition and in one whose rows are deleted.
+  clock.set(secondsAfter(spanAt(CONTENTS, in_day.metadata.expires_at).until, 3 * DAY))
+  await sql.begin(async (tx) => {
+    await tx`select set_config('aex.retention', 'on', true)`
+    await tx`
+      with moved as (delete from package_content where package_id = ${in_last.metadata.package_id} returning *)
+      insert into package_content select '0002-01-01', part, package_id, before, payload, after from moved`
+  })
+  await sql`delete from usage_statement`
+  await clean()
+  const statements = await sql`select id, count(*)::int as count from usage_statement group by id`
+  assert.ok(statements.length > 0)
+  for (const { count } of statements) assert.equal(count, 1)
+  await sql.unsafe(`
+    drop trigger notes on organization_usage; drop function note_statement(); drop table usage_statement`)
+})

@@ -7,6 +7,9 @@ export const STEP_ROWS = 1_000
 export const RETENTION_LOCK = 4_817_202_611
 /** lock_not_available: a lock_timeout passed. */
 const LOCK_NOT_AVAILABLE = '55P03'
+/** deadlock_detected: the server rolled this transaction back, and the other one goes on. */
+const DEADLOCK = '40P01'
+const DEADLOCK_TRIES = 3
 
 export interface Step {
   readonly removed: number
@@ -29,8 +32,18 @@ export function inRetention<T>(db: Database, work: (tx: Transaction) => Promise<
 
 /** Undefined if a lock is not free: that ends the task, and the next run tries again. */
 export async function inOneStep(db: Database, task: Task): Promise<Step | undefined> {
-  const done = await unlessLocked(() => inRetention(db, task))
+  const done = await unlessLocked(() => afterDeadlocks(() => inRetention(db, task)))
   return typeof done === 'number' ? { removed: done, hasMore: done >= STEP_ROWS } : done
+}
+
+async function afterDeadlocks<T>(work: () => Promise<T>): Promise<T> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await work()
+    } catch (error) {
+      if (sqlState(error) !== DEADLOCK || tries === DEADLOCK_TRIES) throw error
+    }
+  }
 }
 
 /** Undefined if the work gave up waiting for a lock. */

@@ -237,3 +237,30 @@ test('[O-18] however much has come together, one run removes it, unless it is ab
   assert.deepEqual(await removeExpired(db, profile, world.clock.now(), AbortSignal.abort()), {})
   assert.equal((await clean())['idempotency_records'], rows)
 })
+
+test('[O-18] a kind whose removal fails does not stop the others, and a deadlock is tried again', async () => {
+  await world.sql.unsafe(`
+    create sequence deadlocks;
+    create function fail_once_or_always() returns trigger language plpgsql as
+      $$ begin
+        if tg_table_name = 'notification_stream' then raise exception 'too slow' using errcode = '57014'; end if;
+        if nextval('deadlocks') = 1 then raise exception 'deadlock' using errcode = '40P01'; end if;
+        return null;
+      end $$;
+    create trigger fails before update on notification_stream execute function fail_once_or_always();
+    create trigger fails after delete on service_process execute function fail_once_or_always()`)
+  await world.sql`
+    insert into service_process (process_id, role, started_at, seen_at, code_level)
+    values ('process_gone', 'all', now(), now() - interval '2 hours', 1)`
+  const failed: string[] = []
+  const removed = await removeExpired(db, profile, world.clock.now(), undefined, (kind) => {
+    failed.push(kind)
+    return undefined
+  })
+  await world.sql.unsafe(`
+    drop trigger fails on notification_stream; drop trigger fails on service_process;
+    drop function fail_once_or_always(); drop sequence deadlocks`)
+  assert.deepEqual(failed, ['notifications'])
+  assert.equal(removed['processes'], 1)
+  assert.equal(removed['hopeless_deliveries'], 0)
+})

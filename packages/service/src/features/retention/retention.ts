@@ -7,7 +7,7 @@ import { removeOldSessions } from '../organizations/operator-session-store.ts'
 import { addUsage } from '../organizations/usage-store.ts'
 import { removeActivity } from '../overview/activity-store.ts'
 import { removeOldProcesses } from '../overview/process-store.ts'
-import { dropRetired } from './drop-retired.ts'
+import { dropRetired, type Credited } from './drop-retired.ts'
 import { recordRun } from './last-run.ts'
 import { ATTEMPTS, CONTENTS, loosePartitions } from './partitioned-tables.ts'
 import { inOneStep, STEP_ROWS, type Step, type Task } from './retention-step.ts'
@@ -24,20 +24,37 @@ const SESSION_DAYS = 1
 /** Removed rows by kind, and dropped partitions. A kind is missing where another process was at work on it. */
 export type Removed = Readonly<Record<string, number>>
 
+type OnFailure = (kind: string, error: unknown) => undefined
+
+const rethrow: OnFailure = (_kind, error) => {
+  throw error
+}
+
 /**
  * O-18: removes expired data: whole partitions, and other rows in bounded steps. Audit, key and revocation events are
  * never removed. One process at a time does it; others do nothing meanwhile. An abort ends it after the current step.
+ *
+ * @param onFailure called for a kind whose removal failed; the others go on, and the run does not count as one
  */
 export async function removeExpired(
   db: Database,
   profile: DeploymentProfile,
   now: string,
   signal?: AbortSignal,
+  onFailure: OnFailure = rethrow,
 ): Promise<Removed> {
   const before = (days: number) => secondsAfter(now, -days * DAY_SECONDS)
   const kept = profile['O-18']
   if (signal?.aborted) return {}
-  const partitions = await retirePartitions(db, profile, now, signal)
+  let isComplete = true
+  const failed: OnFailure = (kind, error) => {
+    isComplete = false
+    return onFailure(kind, error)
+  }
+  const partitions =
+    (await retirePartitions(db, profile, now, signal).catch((error: unknown) =>
+      failed('partitions', error),
+    )) ?? 0
   const tasks: Record<string, Task> = {
     idempotency_records: (tx) => removeIdempotencyRecords(tx, before(kept.idempotency_days)),
     notifications: (tx) => removeNotifications(tx, before(kept.notification_days)),
@@ -61,12 +78,12 @@ export async function removeExpired(
   for (let step = 0; step < MAXIMUM_STEPS && left.size > 0; step++) {
     for (const [name, task] of left) {
       if (signal?.aborted) return removed
-      const done = await inOneStep(db, task)
+      const done = await inOneStep(db, task).catch((error: unknown) => failed(name, error))
       if (done) removed[name] = (removed[name] ?? 0) + done.removed
       if (!done?.hasMore) left.delete(name)
     }
   }
-  if (Object.keys(removed).length > 0) await recordRun(db, now)
+  if (isComplete && Object.keys(removed).length > 0) await recordRun(db, now)
   return removed
 }
 
@@ -100,18 +117,27 @@ async function removeNotifications(tx: Transaction, before: string): Promise<num
 
 /** Contents of detached partitions, and those that expired in partitions that retention does not drop as a whole. */
 async function removeContents(tx: Transaction, before: string): Promise<Step> {
-  const counts: number[] = []
+  const steps: (Step & Credited)[] = []
   for (const partition of await loosePartitions(tx, CONTENTS))
-    counts.push(await removeContentRows(tx, partition, before))
-  const dropped = await dropRetired(tx)
+    steps.push(await removeContentRows(tx, partition, before))
+  steps.push(await dropRetired(tx))
+  // Once for all of them: rows that are locked in two statements are not locked in one order.
+  await addUsage(
+    tx,
+    steps.flatMap(({ usage }) => usage),
+  )
   return {
-    removed: counts.reduce((sum, count) => sum + count, dropped.removed),
-    hasMore: dropped.hasMore || counts.some((count) => count >= STEP_ROWS),
+    removed: steps.reduce((sum, { removed }) => sum + removed, 0),
+    hasMore: steps.some(({ hasMore }) => hasMore),
   }
 }
 
 /** Each with all of its parts; the first one counts. The senders get their bytes back (O-13). */
-async function removeContentRows(tx: Transaction, partition: string, before: string): Promise<number> {
+async function removeContentRows(
+  tx: Transaction,
+  partition: string,
+  before: string,
+): Promise<Step & Credited> {
   const removed = await tx<{ sender_org_id: string; contents: number; bytes: number }[]>`
     with gone as (
       delete from ${identifier(partition)} where (expires_at, package_id) in (
@@ -120,11 +146,15 @@ async function removeContentRows(tx: Transaction, partition: string, before: str
       returning package_id, part, octet_length(before) + octet_length(payload) + octet_length(after) as bytes)
     select sender_org_id, count(*) filter (where part = 0) as contents, sum(bytes)::bigint as bytes
     from gone join package using (package_id) group by sender_org_id`
-  await addUsage(
-    tx,
-    removed.map(({ sender_org_id, bytes }) => ({ organizationId: sender_org_id, storedBytes: -bytes })),
-  )
-  return removed.reduce((sum, { contents }) => sum + contents, 0)
+  const contents = removed.reduce((sum, row) => sum + row.contents, 0)
+  return {
+    removed: contents,
+    hasMore: contents >= STEP_ROWS,
+    usage: removed.map(({ sender_org_id, bytes }) => ({
+      organizationId: sender_org_id,
+      storedBytes: -bytes,
+    })),
+  }
 }
 
 /**
