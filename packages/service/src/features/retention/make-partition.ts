@@ -38,7 +38,6 @@ export async function lockSmall(
   partition: string,
   span: Span,
 ): Promise<{ readonly rows: number } | undefined> {
-  const isSmall = ({ bytes, rows }: Measured) => bytes <= MAXIMUM_READ_BYTES && rows <= MAXIMUM_MOVED_ROWS
   if (!isSmall(await measure(tx, table, partition, span))) return undefined
   await limitLockWaits(tx)
   await tx.unsafe(`lock table ${partition} in access exclusive mode`)
@@ -50,6 +49,8 @@ interface Measured {
   readonly bytes: number
   readonly rows: number
 }
+
+const isSmall = ({ bytes, rows }: Measured) => bytes <= MAXIMUM_READ_BYTES && rows <= MAXIMUM_MOVED_ROWS
 
 /** Bytes of the partition without its TOAST table, and the rows of the span in it, counted up to the limit. */
 async function measure(
