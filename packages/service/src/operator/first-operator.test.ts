@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { startWorld, testDatabase } from '@agent-exchange/testkit'
+import type { Config } from '../config/index.ts'
 import { openDatabase } from '../db/database.ts'
 import { systemClock as clock } from '../kernel/clock.ts'
 import { ensureFirstOperator } from './first-operator.ts'
@@ -42,8 +43,10 @@ test('a process whose data directory is temporary leaves the first operator to a
   await using world = await startWorld()
   await world.sql`delete from operator`
   const operators = async () => (await world.sql`select 1 from operator`).length
-  await using _api = await startWorld({ beside: world, config: { role: 'api', createsFirstOperator: false } })
+  await using processes = new AsyncDisposableStack()
+  const start = async (config: Partial<Config>) => processes.use(await startWorld({ beside: world, config }))
+  await start({ role: 'api', createsFirstOperator: false })
   assert.equal(await operators(), 0)
-  await using _worker = await startWorld({ beside: world, config: { role: 'worker' } })
+  await start({ role: 'worker' })
   assert.equal(await operators(), 1)
 })

@@ -50,13 +50,10 @@ test('a process of role api reports the backlog and that nobody delivers', async
 })
 
 test('live processes are counted by role, those that no longer report are not', async () => {
-  const { sql, clock } = world
-  const addProcess = (id: string, seenAt: string) => sql`
+  await world.sql`
     insert into service_process (process_id, role, started_at, seen_at, code_level)
-    values (${id}, 'worker', ${seenAt}, ${seenAt}, 1)`
-  await addProcess('process_gone', clock.now())
-  clock.advance(60)
-  await addProcess('process_alive', clock.now())
+    values ('process_gone', 'worker', now(), now() - interval '60 seconds', 1),
+      ('process_alive', 'worker', now(), now(), 1)`
   assert.match(await read(), /aex_processes\{role="worker"\} 1/u)
 })
 
