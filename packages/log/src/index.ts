@@ -150,6 +150,7 @@ export {
 } from './capsule/capsule-result.ts'
 export { renderCapsuleHtml } from './capsule/render-html.ts'
 export { renderCapsuleText } from './capsule/render-text.ts'
+export { visibleText } from './capsule/visible-text.ts'
 export { verifyCapsule, verifyCapsuleFile, type VerifyCapsuleOptions } from './capsule/verify-capsule.ts'
 
 // Split views: two signed checkpoints that exclude each other

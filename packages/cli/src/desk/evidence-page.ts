@@ -1,4 +1,4 @@
-import { renderCapsuleText, verifyCapsule, type Capsule } from '@agent-exchange/log'
+import { renderCapsuleText, verifyCapsule, visibleText, type Capsule } from '@agent-exchange/log'
 import { ExchangeError, verifyEvidence, type EvidenceBundle, type EvidenceReport } from '@agent-exchange/sdk'
 import type { FolderAgent } from '@agent-exchange/sdk/node'
 import { buttonLink, html, identifier, notice, type Html } from '@agent-exchange/web'
@@ -49,7 +49,7 @@ export async function capsuleFile({ agent, id }: DeskCall): Promise<DeskAnswer> 
 async function logPart(capsule: Capsule): Promise<Html> {
   const result = await verifyCapsule(capsule, { require: 'unpinned' })
   return html`<h2>What the transparency log proves</h2>
-    ${notice({ tone: result.outcome === 'contradiction' ? 'bad' : 'info', title: result.sentence })}
+    ${notice({ tone: result.outcome === 'contradiction' ? 'bad' : 'info', title: visibleText(result.sentence) })}
     <pre class="exact" tabindex="0">${renderCapsuleText(result)}</pre>`
 }
 
