@@ -85,7 +85,8 @@ test('a fingerprint that is not theirs stops everything before it is sealed, and
   // Read out in groups, as people do.
   assert.match(await succeeds(...trust(theirs.replaceAll(/(.{8})/g, '$1 '))), /agent_bolt is trusted/)
   await succeeds(...(await sending()))
-  const [peer] = await peersOf(acme)
+  // The platform is known too: its key signs the statement about the log.
+  const peer = (await peersOf(acme)).find(({ agent_id }) => agent_id === 'agent_bolt')
   assert.deepEqual(peer?.keys.map(({ use, by }) => `${use} ${by}`).toSorted(), [
     'encryption introduction',
     'signing fingerprint',
