@@ -37,6 +37,31 @@ test('a cut connection stays open and silent, and delivers once it is mended', a
   late.destroy()
 })
 
+test('without answers, requests still arrive', async () => {
+  const received = Promise.withResolvers<string>()
+  const server = createServer((socket) => {
+    socket
+      .on('error', () => undefined)
+      .on('data', (bytes) => {
+        received.resolve(String(bytes))
+        socket.write('committed')
+      })
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  await using proxy = await startCutProxy((server.address() as AddressInfo).port)
+  const socket = connect(proxy.port, '127.0.0.1')
+  await once(socket, 'connect')
+  const answer = nextText(socket)
+  proxy.cutAnswers()
+  socket.write('commit')
+  assert.equal(await received.promise, 'commit')
+  assert.equal(await Promise.race([answer, sleep(SILENCE_MS, 'silence')]), 'silence')
+  proxy.mend()
+  assert.equal(await answer, 'committed')
+  socket.destroy()
+  server.close()
+})
+
 test('what a client sent before it gave up still arrives after the cut', async () => {
   const received = Promise.withResolvers<string>()
   const server = createServer((socket) => {

@@ -4,6 +4,8 @@ import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
 /** A TCP proxy that can stop forwarding without closing anything, as a cut network does. */
 export interface CutProxy extends AsyncDisposable {
   readonly port: number
+  /** Keeps back what the server sends; requests still arrive. */
+  cutAnswers(): void
   cut(): void
   /** Forwards again, also what arrived in the meantime. */
   mend(): void
@@ -34,6 +36,10 @@ export async function startCutProxy(targetPort: number): Promise<CutProxy> {
   await once(server, 'listening')
   return {
     port: (server.address() as AddressInfo).port,
+    cutAnswers() {
+      isCut = true
+      for (const [, far] of pairs) far.pause()
+    },
     cut() {
       isCut = true
       for (const socket of [...pairs].flat()) socket.pause()

@@ -1,6 +1,7 @@
 /** `npm run test:failover`: the exchange on a replicated PostgreSQL, under load, while its parts are killed. */
 
 import assert from 'node:assert/strict'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { summarize } from '../../packages/service/faults/ledger.ts'
 import { startCluster, type Cluster } from './cluster.ts'
@@ -11,7 +12,7 @@ import { findPrograms, versionsOf, type Programs } from './programs.ts'
 import { startScene, type Scene } from './scene.ts'
 import { until } from './until.ts'
 
-const HELP = `Kills parts of a replicated database under load; exits 1 if an acknowledged package is lost or doubled.
+const HELP = `Kills parts of a replicated database under load; exits 1 if an acknowledged package is lost or duplicated.
 Needs patroni, etcd, haproxy, pgbouncer and PostgreSQL; without one of them it is skipped.
 
   npm run test:failover                four rounds of each fault
@@ -22,6 +23,8 @@ const ROUNDS = { full: 4, quick: 1 }
 /** Successful answers of each API process that show that the fault is over. */
 const STEADY_ANSWERS = 20
 const STEADY_LIMIT_MS = 120_000
+/** Clients send without pauses for this time before a fault. */
+const RUSH_MS = 1_000
 /** The columns of the table, in the order of the scene. */
 const APIS = ['API over all hosts', 'API through PgBouncer']
 
@@ -71,8 +74,12 @@ async function run(cluster: Cluster, scene: Scene): Promise<void> {
   await steady(scene, performance.now())
   for (let round = 0; round < rounds; round++) {
     for (const [name, strike] of wanted) {
+      const calmDown = clients.rush()
+      await sleep(RUSH_MS)
       const [from, before] = [performance.now(), clients.failures().length]
-      await Promise.race([strike(cluster), clients.failed])
+      const striking = strike(cluster)
+      calmDown()
+      await Promise.race([striking, clients.failed])
       await steady(scene, performance.now())
       const window = { from, to: performance.now(), retried: clients.failures().length - before }
       const outage = outageOf(name, clients.answers, window)
@@ -87,10 +94,13 @@ async function run(cluster: Cluster, scene: Scene): Promise<void> {
   }
   await clients.stop()
   line(`failed requests, all retried: ${summarize(clients.ledger)}`)
+  line(`packages accepted by a request that got no answer: ${clients.inDoubt()}`)
   for (const text of await checkLedger(scene.exchange, clients.ledger, scene.parties)) line(text)
   line(await checkWebhooks(scene.exchange, scene.receiver, scene.receiving))
   line(await checkLog(scene.exchange, scene.checkpoints))
   assert.ok(outages.length > 0)
+  if (!options.quick && options.only === '')
+    assert.ok(clients.inDoubt() > 0, 'no fault met a commit under way')
   console.log(`\n${outageTable(outages, APIS).join('\n')}\n`)
 }
 

@@ -9,6 +9,8 @@ const FAILOVER_LIMIT_MS = 90_000
 const RESTART_AFTER_MS = 4_000
 /** Longer than it takes to notice that the server does not answer. */
 const CUT_MS = 12_000
+/** At first only answers are lost, so that the database commits what nobody hears of. */
+const ANSWERS_CUT_MS = 500
 
 /** A server that wakes up believes to be the primary, until a watchdog resets its machine. */
 const AWAKE_MS = 4_000
@@ -46,6 +48,8 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
     program.start()
   },
   'cut between the API processes and the database': async ({ proxies }) => {
+    for (const proxy of proxies) proxy.cutAnswers()
+    await sleep(ANSWERS_CUT_MS)
     for (const proxy of proxies) proxy.cut()
     await sleep(CUT_MS)
     for (const proxy of proxies) proxy.mend()
