@@ -206,8 +206,11 @@ test('[AUD-03] an event cannot claim an old leaf that holds another one', async 
 })
 
 test('[AUD-03] an event that never gets a leaf is reported an hour after it was first seen', async () => {
-  assert.equal(log.records.at(-1)?.index, log.leaves.length - 1)
-  log.leaves.pop()
+  const last = log.records.at(-1)
+  assert.ok(last)
+  log.leaves.splice(last.index, 1)
+  for (const later of log.events.filter(({ index }) => index > last.index)) later.index--
+  last.index = Infinity
   const first = await scan()
   assert.deepEqual(first.kinds, [])
   // Nor does leaving it out of the list help.
