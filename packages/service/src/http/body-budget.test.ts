@@ -31,7 +31,10 @@ async function begin(by: Organization, framing: string) {
   ]
   socket.write(`${lines.join('\r\n')}\r\n\r\n`)
   const answered = async () => {
-    for (let tries = 0; tries < 2_000 && !answer.includes('\r\n\r\n'); tries++) await sleep(10)
+    for (let tries = 0; tries < 2_000 && !socket.destroyed; tries++) {
+      if (answer.includes('\r\n\r\n')) break
+      await sleep(10)
+    }
     return answer
   }
   return { socket, answered }
