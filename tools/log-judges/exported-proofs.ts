@@ -1,6 +1,12 @@
 import assert from 'node:assert/strict'
 import { decodeBase64url } from '@agent-exchange/crypto'
-import { keyLeaf, parseProof, recordLeaf, type Capsule, type KeyEventProof } from '@agent-exchange/log'
+import {
+  leafOfShownEvent,
+  parseProof,
+  recordLeaf,
+  type Capsule,
+  type KeyEventProof,
+} from '@agent-exchange/log'
 import type { Organization } from '@agent-exchange/testkit'
 import { readCapsule } from '@agent-exchange/sdk'
 import { wholeThread } from '../../packages/sdk/src/evidence/evidence.fixture.ts'
@@ -69,21 +75,10 @@ function recordLeaves({ thread_id: threadId, entries, packages, log }: Capsule):
   })
 }
 
-function keyEventLeaf(event: KeyEventProof): ProvedLeaf {
-  const subject = {
-    organizationId: event.organization_id,
-    agentId: event.agent_id,
-    number: event.number,
-    keyId: event.key_id,
-    kind: event.kind,
-    use: event.use,
-    thumbprint: event.thumbprint,
-    validFrom: event.valid_from,
-    recordedAt: event.recorded_at,
-    invalidFrom: event.invalid_from,
-  }
-  return { leaf: keyLeaf(subject, decodeBase64url(event.salt)), text: event.proof }
-}
+const keyEventLeaf = (event: KeyEventProof): ProvedLeaf => ({
+  leaf: leafOfShownEvent(event),
+  text: event.proof,
+})
 
 /** torchwood accepts every proof, and none after any change. */
 export function judgeProofs({ judges, policyFile }: WitnessedLog, proved: readonly ProvedLeaf[]): string {

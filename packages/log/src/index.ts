@@ -150,6 +150,7 @@ export {
 } from './capsule/capsule-result.ts'
 export { renderCapsuleHtml } from './capsule/render-html.ts'
 export { renderCapsuleText } from './capsule/render-text.ts'
+export { leafOfShownEvent } from './capsule/shown-key-event.ts'
 export { visibleText } from './capsule/visible-text.ts'
 export { verifyCapsule, verifyCapsuleFile, type VerifyCapsuleOptions } from './capsule/verify-capsule.ts'
 

@@ -1,6 +1,6 @@
-import { CryptoError, decodeBase64url } from '@agent-exchange/crypto'
+import { CryptoError } from '@agent-exchange/crypto'
 import { LogError } from '../errors.ts'
-import { keyLeaf } from '../leaf/key-leaf.ts'
+import { leafOfShownEvent } from './shown-key-event.ts'
 import type { Capsule, KeyEventProof } from './capsule-format.ts'
 import type { CapsuleFindings } from './capsule-result.ts'
 import type { OpenedLog } from './open-log.ts'
@@ -77,21 +77,7 @@ function placeEvent(
 ): number | undefined {
   const what = `key event ${event.number} of ${event.agent_id}`
   try {
-    const leaf = keyLeaf(
-      {
-        organizationId: event.organization_id,
-        agentId: event.agent_id,
-        number: event.number,
-        keyId: event.key_id,
-        kind: event.kind,
-        use: event.use,
-        thumbprint: event.thumbprint,
-        validFrom: event.valid_from,
-        recordedAt: event.recorded_at,
-        invalidFrom: event.invalid_from,
-      },
-      decodeBase64url(salt),
-    )
+    const leaf = leafOfShownEvent({ ...event, salt })
     const index = log.place(leaf, proof, what)
     if (index !== undefined) {
       findings.hold(`Key event ${event.number} of ${event.agent_id} is in the log`, `leaf ${index}`)

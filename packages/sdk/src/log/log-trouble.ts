@@ -1,7 +1,7 @@
 import type { AgentContext } from '../context.ts'
 import type { LogTrouble } from './log-state.ts'
 
-/** A checkpoint without a proof is reported after so many failed contacts, if the first of them is so long ago. */
+/** A checkpoint without a proof is reported after this number of failed contacts, if the first was this long ago. */
 const UNPROVED_FAILURES = 3
 const UNPROVED_MS = 3_600_000
 const REASON_CHARACTERS = 300

@@ -24,7 +24,7 @@ import { watchLabels } from './watched-labels.ts'
 /** New labels are searched in the whole log at once if it has no more leaves, otherwise at most once in this time. */
 const LOOK_BACK_LEAVES = 16_384
 const LOOK_BACK_MS = 3_600_000
-/** An event is overdue after so many times the delay that the profile promises. */
+/** An event is overdue after this multiple of the delay that the profile promises. */
 const OVERDUE_DELAYS = 60
 
 /** What a monitor keeps between two runs. */

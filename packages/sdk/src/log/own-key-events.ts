@@ -1,5 +1,5 @@
-import { CryptoError, decodeBase64url, importPublicJwk, jwkThumbprint } from '@agent-exchange/crypto'
-import { keyLeaf, LogError } from '@agent-exchange/log'
+import { CryptoError, importPublicJwk, jwkThumbprint } from '@agent-exchange/crypto'
+import { leafOfShownEvent, LogError } from '@agent-exchange/log'
 import type { AgentContext } from '../context.ts'
 import type { LoggedKeyEvent } from './log-answers.ts'
 import type { MonitorFinding } from './label-scan.ts'
@@ -59,21 +59,7 @@ async function keysOfOthers(
 export function shownKeyLeaf(agentId: string, event: LoggedKeyEvent): Uint8Array | undefined {
   if (event.salt === undefined) return undefined
   try {
-    return keyLeaf(
-      {
-        agentId,
-        number: event.number,
-        organizationId: event.organization_id,
-        keyId: event.key_id,
-        kind: event.kind,
-        use: event.use,
-        thumbprint: event.thumbprint,
-        validFrom: event.valid_from,
-        recordedAt: event.recorded_at,
-        invalidFrom: event.invalid_from,
-      },
-      decodeBase64url(event.salt),
-    )
+    return leafOfShownEvent({ ...event, agent_id: agentId, salt: event.salt })
   } catch (error) {
     if (error instanceof LogError || error instanceof CryptoError) return new Uint8Array()
     throw error

@@ -6,7 +6,7 @@ import { fetchKeyEvents, fetchRecords, type LoggedKeyEvent, type LoggedRecord } 
 import { shownKeyLeaf } from './own-key-events.ts'
 
 /**
- * At least so many positions and numbers beyond the last known one are watched: an event that the exchange hides is
+ * At least these numbers of positions and key events beyond the last known one are watched: an event that the exchange hides is
  * among them. Key events are few, and a false key does the most harm.
  */
 const POSITIONS_AHEAD = 64

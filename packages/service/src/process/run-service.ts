@@ -8,7 +8,7 @@ const WORKER_CONNECTIONS = 25
 const SPARE_CONNECTIONS = 50
 
 /**
- * The service as `aex serve` runs it: in this process, or, with AEX_WORKERS above one, in so many processes that
+ * The service as `aex serve` runs it: in this process, or, with AEX_WORKERS above one, in that number of processes, which
  * share both ports, while this one has the embedded database and replaces workers that die.
  */
 export async function runService(config: Config, options: ServiceOptions = {}): Promise<RunningService> {

@@ -1,5 +1,6 @@
 import type { Database, Transaction } from '../../db/database.ts'
 import { sqlState } from '../../db/database-errors.ts'
+import { inTransaction } from '../../db/transaction.ts'
 
 /** Rows deleted by one statement: short locks, and room for others between the steps. */
 export const STEP_ROWS = 1_000
@@ -7,9 +8,6 @@ export const STEP_ROWS = 1_000
 export const RETENTION_LOCK = 4_817_202_611
 /** lock_not_available: a lock_timeout passed. */
 const LOCK_NOT_AVAILABLE = '55P03'
-/** deadlock_detected: the server rolled this transaction back, and the other one goes on. */
-const DEADLOCK = '40P01'
-const DEADLOCK_TRIES = 3
 
 export interface Step {
   readonly removed: number
@@ -21,7 +19,7 @@ export type Task = (tx: Transaction) => Promise<number | Step>
 
 /** One transaction under the lock of retention. Undefined: another process holds that lock. */
 export function inRetention<T>(db: Database, work: (tx: Transaction) => Promise<T>): Promise<T | undefined> {
-  return db.begin(async (tx) => {
+  return inTransaction(db, async (tx) => {
     const [lock] = await tx<{ free: boolean }[]>`select pg_try_advisory_xact_lock(${RETENTION_LOCK}) as free`
     if (!lock?.free) return undefined
     // All statements of the work are planned by index, too.
@@ -32,18 +30,8 @@ export function inRetention<T>(db: Database, work: (tx: Transaction) => Promise<
 
 /** Undefined if a lock is not free: that ends the task, and the next run tries again. */
 export async function inOneStep(db: Database, task: Task): Promise<Step | undefined> {
-  const done = await unlessLocked(() => afterDeadlocks(() => inRetention(db, task)))
+  const done = await unlessLocked(() => inRetention(db, task))
   return typeof done === 'number' ? { removed: done, hasMore: done >= STEP_ROWS } : done
-}
-
-async function afterDeadlocks<T>(work: () => Promise<T>): Promise<T> {
-  for (let tries = 1; ; tries++) {
-    try {
-      return await work()
-    } catch (error) {
-      if (sqlState(error) !== DEADLOCK || tries === DEADLOCK_TRIES) throw error
-    }
-  }
 }
 
 /** Undefined if the work gave up waiting for a lock. */

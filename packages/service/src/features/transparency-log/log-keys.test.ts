@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { hash } from 'node:crypto'
 import { after, test } from 'node:test'
 import {
-  keyLeaf,
+  leafOfShownEvent,
   leafHash,
   openCheckpoint,
   parseProof,
@@ -51,21 +51,7 @@ test('[ID-04] keys of every purpose of the platform are leaves, numbered without
   assert.ok(revoked?.invalid_from)
   const { size, root } = await openCheckpoint(checkpoint, (await keyTexts()).map(parseVerifierKey))
   for (const event of events) {
-    const leaf = keyLeaf(
-      {
-        organizationId: event.organization_id,
-        agentId: 'agent_platform',
-        number: event.number,
-        keyId: event.key_id,
-        kind: event.kind,
-        use: event.use,
-        thumbprint: event.thumbprint,
-        validFrom: event.valid_from,
-        recordedAt: event.recorded_at,
-        invalidFrom: event.invalid_from,
-      },
-      Buffer.from(event.salt, 'base64url'),
-    )
+    const leaf = leafOfShownEvent({ ...event, agent_id: 'agent_platform' })
     const { index, hashes } = parseProof(event.proof)
     verifyInclusion({ index, size, root, leafHash: leafHash(leaf), proof: hashes })
   }
@@ -101,7 +87,7 @@ test('a log key is not revoked alone: whoever has it could still sign under this
   assert.match(JSON.stringify(answer.body), /aex log recover --new-origin/u)
 })
 
-test('[O-07] so many log keys that a checkpoint has no room for their signatures are refused', async () => {
+test('[O-07] more log keys than a checkpoint has room for are refused', async () => {
   for (let keys = (await keyTexts()).length; keys < 32; keys++)
     assert.equal(
       (await world.operate('POST', '/keys/rotate', { purpose: 'log', reason: 'test' })).status,
