@@ -5,11 +5,12 @@ import { createProfile, DEFAULT_PROFILE } from '@agent-exchange/protocol'
 import { deliveryWorld } from '@agent-exchange/testkit'
 import { pino } from 'pino'
 import { Registry } from 'prom-client'
-import { openDatabase } from '../db/database.ts'
+import { openDatabase, type Database } from '../db/database.ts'
 import { randomId } from '../kernel/ids.ts'
 import { openPlatformKeys } from '../kernel/platform-keys.ts'
 import { beginClaim, claimDeliveries } from './delivery-store.ts'
 import { startDelivery } from './engine.ts'
+import { numberOf } from '../kernel/named-locks.ts'
 import { holdWorkerName } from '../kernel/worker-lock.ts'
 
 const made = await deliveryWorld({ config: { role: 'api' } })
@@ -90,6 +91,26 @@ async function lockHolder(worker: string): Promise<number | undefined> {
     select pid from pg_locks join pg_stat_activity using (pid)
     where locktype = 'advisory' and application_name = ${worker} and datname = current_database()`
   return row?.pid
+}
+
+/** Waits for the lock of a worker, so that this session gets it next. Resolves once it waits. */
+async function queueForLock(waiting: Database, worker: string): Promise<{ readonly held: Promise<void> }> {
+  const { promise: held, resolve } = Promise.withResolvers<void>()
+  void waiting.keepConnection({
+    settings: { lock_timeout: '0' },
+    retryMs: 100,
+    async onOpen({ sql }) {
+      await sql`select pg_advisory_lock(${numberOf('worker', worker)}::text::bigint)`
+      resolve()
+    },
+  })
+  await until(async () => {
+    const [row] = await world.sql<{ count: number }[]>`
+      select count(*)::integer as count from pg_locks join pg_stat_activity using (pid)
+      where locktype = 'advisory' and not granted and datname = current_database()`
+    return row?.count === 1
+  }, 'waiting')
+  return { held }
 }
 
 async function until(
@@ -212,9 +233,9 @@ test('[O-44] a worker that lost its lock sends nothing and cannot record reclaim
   await until(async () => (await lockHolder('wrk_1')) !== undefined, 'held')
   await made.event()
   await until(() => receiver.received.length === 1, 'under way')
-  // Another worker acquires the free lock and holds it while it reclaims.
+  // Another session waits for the lock, so it gets it first, like a worker that reclaims.
   const other = open('wrk_other')
-  const held = new Promise<void>((resolve) => holdWorkerName(other, 'wrk_1', (isHeld) => isHeld && resolve()))
+  const { held } = await queueForLock(other, 'wrk_1')
   await world.sql`select pg_terminate_backend(${(await lockHolder('wrk_1')) ?? 0})`
   await held
   await made.event()

@@ -3,6 +3,8 @@ import type { Database, Session } from '../db/database.ts'
 import { numberOf } from './named-locks.ts'
 
 const RETRY_MS = 100
+/** Pause between two tries while another process holds the lock. */
+const TRY_MS = 500
 const PING_MS = 1_000
 /** A server that takes longer to answer counts as lost. */
 const PING_LIMIT_MS = 5_000
@@ -12,8 +14,6 @@ const PING_LIMIT_MS = 5_000
  * The keepalive settings have no effect on unix sockets.
  */
 const SESSION_SETTINGS = {
-  // Waiting for the previous holder is normal; only the limit of a statement ends it.
-  lock_timeout: '0',
   idle_session_timeout: '60000',
   tcp_keepalives_idle: '1',
   tcp_keepalives_interval: '1',
@@ -34,9 +34,7 @@ export function holdWorkerName(
     settings: SESSION_SETTINGS,
     retryMs: RETRY_MS,
     async onOpen(session) {
-      // A lost connection holds the lock until the server notices.
-      await session.sql`select pg_advisory_lock(${numberOf('worker', worker)}::text::bigint)`
-      if (session.isLost) return
+      while (!(await tryLock(session, worker))) await sleep(TRY_MS, undefined, { ref: false })
       holder = session
       void keepAlive(session)
       onChange(true)
@@ -48,11 +46,32 @@ export function holdWorkerName(
   return { isHeld: () => holder?.isLost === false }
 }
 
+/**
+ * Another process may hold the lock for days, and a lost connection holds it until the server notices. A statement that
+ * waited for it would keep its snapshot, and no row that anybody updates meanwhile could be cleaned up.
+ */
+async function tryLock(session: Session, worker: string): Promise<boolean> {
+  const [lock] = await answered(
+    session,
+    session.sql<{ taken: boolean }[]>`
+      select pg_try_advisory_lock(${numberOf('worker', worker)}::text::bigint) as taken`,
+  )
+  return lock?.taken === true
+}
+
 async function keepAlive(session: Session): Promise<void> {
   while (!session.isLost) {
-    const limit = setTimeout(() => void session.end(), PING_LIMIT_MS)
-    await session.sql`select 1 as one`.catch(() => undefined)
-    clearTimeout(limit)
+    await answered(session, session.sql`select 1 as one`).catch(() => undefined)
     await sleep(PING_MS, undefined, { ref: false })
+  }
+}
+
+/** Ends the session if the server does not answer in time. */
+async function answered<Rows>(session: Session, rows: PromiseLike<Rows>): Promise<Rows> {
+  const limit = setTimeout(() => void session.end(), PING_LIMIT_MS)
+  try {
+    return await rows
+  } finally {
+    clearTimeout(limit)
   }
 }
