@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { checkFlat, checkLatency } from './steady-checks.ts'
+import { checkArrivals, checkFlat, checkLatency } from './steady-checks.ts'
 import type { Day } from './steady-day.ts'
 
 /** The first 12 days are the warm-up, followed by three thirds of six days. */
@@ -8,8 +8,10 @@ const daysOf = (change: (index: number) => Partial<Day>): Day[] =>
   Array.from({ length: 30 }, (_, index) => ({
     number: index + 1,
     sent: 60,
+    arrived: 60,
     p50: 10,
     p99: 20,
+    stolen: 0,
     limitedBytes: 1_000_000,
     evidenceBytes: 1_000_000,
     partitions: 10,
@@ -20,7 +22,7 @@ const daysOf = (change: (index: number) => Partial<Day>): Day[] =>
 test('a p99 that grows with the data fails', () => {
   const check = checkLatency(daysOf((index) => ({ p99: index < 12 ? 20 : 20 + 6 * (index - 12) })))
   assert.equal(check.passes, false, check.text)
-  assert.match(check.text, /110\.0 ms to 38\.0 ms/u)
+  assert.match(check.text, /110\.0 ms \(6 days\) to 38\.0 ms/u)
 })
 
 test('single slow days, a slow warm-up and the noise of small values do not fail', () => {
@@ -31,7 +33,23 @@ test('single slow days, a slow warm-up and the noise of small values do not fail
   assert.ok(checkLatency(daysOf(() => ({})).slice(0, 15)).passes, 'too short a run')
 })
 
+test('days without enough CPU are not compared, and a run with nothing else says so', () => {
+  const slow = (index: number) => ({ p99: index < 26 ? 20 : 900 })
+  assert.equal(checkLatency(daysOf((index) => slow(index))).passes, false)
+  assert.ok(
+    checkLatency(daysOf((index) => ({ ...slow(index), stolen: index < 26 ? 0 : 0.2 }))).passes,
+    'two calm days',
+  )
+  const none = checkLatency(daysOf((index) => ({ ...slow(index), stolen: 0.2 })))
+  assert.match(none.text, /not compared/u)
+})
+
 test('limited tables that grow after the warm-up fail', () => {
   assert.ok(checkFlat(daysOf((index) => ({ limitedBytes: index < 12 ? index * 1e5 : 1e6 }))).passes)
   assert.equal(checkFlat(daysOf((index) => ({ limitedBytes: index * 1e6 }))).passes, false)
+})
+
+test('webhooks that stop to arrive fail; one that arrives a day later does not', () => {
+  assert.ok(checkArrivals(daysOf((index) => ({ arrived: index === 29 ? 58 : 60 }))).passes)
+  assert.equal(checkArrivals(daysOf((index) => ({ arrived: index < 20 ? 60 : 0 }))).passes, false)
 })

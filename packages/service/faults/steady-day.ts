@@ -2,15 +2,19 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { DeploymentProfile } from '@agent-exchange/protocol'
 import { draftPackage, submitPackage, type DeliveryWorld, type PackageDraft } from '@agent-exchange/testkit'
 import type { Database } from '../src/db/database.ts'
+import { maintainKeys } from '../src/features/deliveries/maintain-keys.ts'
 import { listPartitions, PARTITIONED_TABLES } from '../src/features/retention/partitioned-tables.ts'
 import { makePartitions } from '../src/features/retention/make-partitions.ts'
 import { removeExpired } from '../src/features/retention/retention.ts'
 import { DAY_SECONDS } from '../src/kernel/clock.ts'
+import type { WebhookKeys } from '../src/kernel/platform-keys-webhook.ts'
+import { stolenTimeMeter } from './stolen-time.ts'
 
 export interface SteadyScene {
   readonly exchange: DeliveryWorld
   readonly db: Database
   readonly profile: DeploymentProfile
+  readonly webhookKeys: WebhookKeys
   /** The first package of each day. */
   readonly sent: PackageDraft['metadata'][]
 }
@@ -19,9 +23,13 @@ export interface SteadyScene {
 export interface Day {
   readonly number: number
   readonly sent: number
+  /** Webhooks that arrived. */
+  readonly arrived: number
   /** Milliseconds from the request that submits a package to its answer. */
   readonly p50: number
   readonly p99: number
+  /** Share of the CPU that the host of a virtual machine took away. */
+  readonly stolen: number
   /** Bytes of the tables whose rows retention removes, and of all others. */
   readonly limitedBytes: number
   readonly evidenceBytes: number
@@ -42,11 +50,12 @@ export async function runDay(
   scene: SteadyScene,
   { number, rate, seconds }: { number: number; rate: number; seconds: number },
 ): Promise<Day> {
-  const { exchange, db, profile } = scene
+  const { exchange, db } = scene
   const { clock } = exchange.world
   const latencies: number[] = []
+  const stolen = stolenTimeMeter()
   const started = performance.now()
-  const upkeep = maintain(db, profile, clock.now())
+  const upkeep = maintain(scene, clock.now())
   const underWay: Promise<void>[] = []
   for (let sent = 0; sent < rate * seconds; sent++) {
     const wait = started + (sent * 1_000) / rate - performance.now()
@@ -55,7 +64,7 @@ export async function runDay(
   }
   await Promise.all(underWay)
   const dropped = await upkeep
-  exchange.receiver.received.length = 0
+  const arrived = exchange.receiver.received.splice(0).length
   const sizes = await readSizes(db)
   const lists = await Promise.all(PARTITIONED_TABLES.map((table) => listPartitions(db, table)))
   clock.advance(DAY_SECONDS - (performance.now() - started) / 1_000)
@@ -64,8 +73,10 @@ export async function runDay(
   return {
     number,
     sent: latencies.length,
+    arrived,
     p50: at(0.5),
     p99: at(0.99),
+    stolen: stolen(),
     ...sizes,
     partitions: lists.flat().length,
     dropped,
@@ -73,7 +84,11 @@ export async function runDay(
 }
 
 /** What the service does every minute and every hour. */
-export async function maintain(db: Database, profile: DeploymentProfile, now: string): Promise<number> {
+export async function maintain(
+  { db, profile, webhookKeys }: Pick<SteadyScene, 'db' | 'profile' | 'webhookKeys'>,
+  now: string,
+): Promise<number> {
+  await maintainKeys(db, webhookKeys, now)
   await makePartitions(db, now)
   const removed = await removeExpired(db, profile, now)
   return removed['partitions'] ?? 0

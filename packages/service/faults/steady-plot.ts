@@ -24,6 +24,10 @@ export function plotDays(days: readonly Day[]): string {
       ],
     },
     {
+      title: 'Percent of the CPU that the host of this machine took away',
+      lines: [{ name: '', values: days.map(({ stolen }) => stolen * 100) }],
+    },
+    {
       title: 'Partitions',
       lines: [
         { name: 'attached', values: days.map(({ partitions }) => partitions) },

@@ -8,12 +8,14 @@ import { createProfile } from '@agent-exchange/protocol'
 import { deliveryWorld, freePorts } from '@agent-exchange/testkit'
 import { openDatabase } from '../src/db/database.ts'
 import { startEmbedded } from '../src/db/index.ts'
-import { checkFlat, checkGone, checkLatency, checkUsage } from './steady-checks.ts'
+import { randomId } from '../src/kernel/ids.ts'
+import { openPlatformKeys } from '../src/kernel/platform-keys.ts'
+import { checkArrivals, checkFlat, checkGone, checkLatency, checkUsage } from './steady-checks.ts'
 import { maintain, runDay, type Day, type SteadyScene } from './steady-day.ts'
 import { plotDays } from './steady-plot.ts'
 
 const HELP = `Sends packages at a steady rate while simulated days pass; exits 1 if expired data stays, its
-size grows, or packages are accepted more and more slowly.
+size grows, packages are accepted more and more slowly, or webhooks do not arrive.
 
   npm run test:steady                              three minutes
   npm run test:steady -- --minutes 60              the whole hour
@@ -51,7 +53,7 @@ async function passes(): Promise<boolean> {
   const days: Day[] = []
   const count = Math.max(1, Math.round((minutes * 60) / daySeconds))
   console.log(`${count} days of ${daySeconds} s, ${rate} packages per second, fsync on`)
-  console.log('  day   sent  p50 ms  p99 ms  limited MB  evidence MB  partitions  dropped')
+  console.log('  day   sent  arrived  p50 ms  p99 ms  stolen  limited MB  evidence MB  partitions  dropped')
   for (let number = 1; number <= count; number++) {
     const day = await runDay(scene, { number, rate, seconds: daySeconds })
     days.push(day)
@@ -60,10 +62,11 @@ async function passes(): Promise<boolean> {
   writeFileSync(options.plot, plotDays(days))
   console.log(`plot: ${options.plot}`)
   const now = scene.exchange.world.clock.now()
-  await maintain(scene.db, scene.profile, now)
+  await maintain(scene, now)
   const checks = [
     checkFlat(days),
     checkLatency(days),
+    checkArrivals(days),
     await checkGone(scene, days, now),
     await checkUsage(scene),
   ]
@@ -93,15 +96,36 @@ async function openScene(cleanup: AsyncDisposableStack): Promise<SteadyScene> {
     applicationName: 'steady',
   })
   cleanup.defer(() => db.end())
-  return { exchange, db, profile: created.profile, sent: [] }
+  const { clock, masterKey } = exchange.world
+  const { webhook } = await openPlatformKeys({
+    db,
+    masterKeys: () => ({ current: masterKey }),
+    profile: created.profile,
+    clock,
+    newId: randomId,
+  })
+  return { exchange, db, profile: created.profile, webhookKeys: webhook, sent: [] }
 }
 
-function lineOf({ number, sent, p50, p99, limitedBytes, evidenceBytes, partitions, dropped }: Day): string {
+function lineOf({
+  number,
+  sent,
+  arrived,
+  p50,
+  p99,
+  stolen,
+  limitedBytes,
+  evidenceBytes,
+  partitions,
+  dropped,
+}: Day): string {
   const cells: [string | number, number][] = [
     [number, 5],
     [sent, 7],
+    [arrived, 9],
     [p50.toFixed(1), 8],
     [p99.toFixed(1), 8],
+    [`${(stolen * 100).toFixed(0)}%`, 8],
     [(limitedBytes / 1e6).toFixed(1), 12],
     [(evidenceBytes / 1e6).toFixed(1), 13],
     [partitions, 12],
