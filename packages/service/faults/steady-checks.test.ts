@@ -49,7 +49,7 @@ test('limited tables that grow after the warm-up fail', () => {
   assert.equal(checkFlat(daysOf((index) => ({ limitedBytes: index * 1e6 }))).passes, false)
 })
 
-test('webhooks that stop to arrive fail; one that arrives a day later does not', () => {
-  assert.ok(checkArrivals(daysOf((index) => ({ arrived: index === 29 ? 58 : 60 }))).passes)
-  assert.equal(checkArrivals(daysOf((index) => ({ arrived: index < 20 ? 60 : 0 }))).passes, false)
+test('a webhook that does not arrive fails', () => {
+  assert.ok(checkArrivals(60, 60).passes)
+  assert.equal(checkArrivals(60, 59).passes, false)
 })

@@ -17,13 +17,15 @@ export interface SteadyScene {
   readonly webhookKeys: WebhookKeys
   /** The first package of each day. */
   readonly sent: PackageDraft['metadata'][]
+  /** Events whose webhooks arrived. */
+  readonly arrived: Set<string>
 }
 
 /** What was measured in one simulated day. */
 export interface Day {
   readonly number: number
   readonly sent: number
-  /** Webhooks that arrived. */
+  /** Webhooks that arrived for the first time. */
   readonly arrived: number
   /** Milliseconds from the request that submits a package to its answer. */
   readonly p50: number
@@ -36,6 +38,8 @@ export interface Day {
   readonly partitions: number
   readonly dropped: number
 }
+
+const ARRIVAL_LIMIT_MS = 15_000
 
 const LIMITED_TABLES = [
   'package_content',
@@ -51,6 +55,7 @@ export async function runDay(
   { number, rate, seconds }: { number: number; rate: number; seconds: number },
 ): Promise<Day> {
   const { exchange, db } = scene
+  const arrivedBefore = scene.arrived.size
   const { clock } = exchange.world
   const latencies: number[] = []
   const stolen = stolenTimeMeter()
@@ -64,7 +69,7 @@ export async function runDay(
   }
   await Promise.all(underWay)
   const dropped = await upkeep
-  const arrived = exchange.receiver.received.splice(0).length
+  noteArrivals(scene)
   const sizes = await readSizes(db)
   const lists = await Promise.all(PARTITIONED_TABLES.map((table) => listPartitions(db, table)))
   clock.advance(DAY_SECONDS - (performance.now() - started) / 1_000)
@@ -73,13 +78,27 @@ export async function runDay(
   return {
     number,
     sent: latencies.length,
-    arrived,
+    arrived: scene.arrived.size - arrivedBefore,
     p50: at(0.5),
     p99: at(0.99),
     stolen: stolen(),
     ...sizes,
     partitions: lists.flat().length,
     dropped,
+  }
+}
+
+function noteArrivals({ exchange, arrived }: SteadyScene): void {
+  for (const { eventId } of exchange.receiver.received.splice(0)) arrived.add(eventId)
+}
+
+/** Waits for webhooks that were under way when the last day ended. */
+export async function awaitArrivals(scene: SteadyScene, count: number): Promise<void> {
+  const until = performance.now() + ARRIVAL_LIMIT_MS
+  for (;;) {
+    noteArrivals(scene)
+    if (scene.arrived.size >= count || performance.now() > until) return
+    await sleep(50)
   }
 }
 

@@ -1,15 +1,21 @@
+import { medianP99 } from './steady-checks.ts'
 import type { Day } from './steady-day.ts'
 
 const [WIDTH, PANEL, MARGIN, LEFT] = [860, 150, 30, 70]
+/** One slow day would otherwise flatten the line of all others. */
+const VISIBLE_MEDIANS = 5
 
 interface Panel {
   readonly title: string
+  /** Where the axis ends; higher values are drawn at its end. */
+  readonly highest?: number
   readonly lines: readonly { readonly name: string; readonly values: readonly number[] }[]
 }
 
 /** Size and latency by simulated day, as an SVG document. */
 export function plotDays(days: readonly Day[]): string {
   const megabytes = (member: 'limitedBytes' | 'evidenceBytes') => days.map((day) => day[member] / 1e6)
+  const p99 = days.map((day) => day.p99)
   const panels: Panel[] = [
     { title: 'MB of tables that retention limits', lines: [{ name: '', values: megabytes('limitedBytes') }] },
     {
@@ -18,8 +24,9 @@ export function plotDays(days: readonly Day[]): string {
     },
     {
       title: 'Milliseconds to accept a package',
+      highest: VISIBLE_MEDIANS * medianP99(days),
       lines: [
-        { name: 'p99', values: days.map(({ p99 }) => p99) },
+        { name: `p99, at most ${Math.max(...p99).toFixed(0)}`, values: p99 },
         { name: 'p50', values: days.map(({ p50 }) => p50) },
       ],
     },
@@ -49,12 +56,12 @@ ${drawn.join('\n')}
 `
 }
 
-function draw({ title, lines }: Panel, top: number): string {
-  const highest = Math.max(1, ...lines.flatMap(({ values }) => values))
+function draw({ title, highest: limit = Infinity, lines }: Panel, top: number): string {
+  const highest = Math.min(limit, Math.max(1, ...lines.flatMap(({ values }) => values)))
   const right = WIDTH - MARGIN
   const point = (value: number, index: number, count: number) => {
     const x = LEFT + ((right - LEFT) * index) / Math.max(1, count - 1)
-    return `${x.toFixed(1)} ${(top + MARGIN + PANEL * (1 - value / highest)).toFixed(1)}`
+    return `${x.toFixed(1)} ${(top + MARGIN + PANEL * (1 - Math.min(value, highest) / highest)).toFixed(1)}`
   }
   const paths = lines.map(
     ({ values }, index) =>

@@ -11,7 +11,7 @@ import { startEmbedded } from '../src/db/index.ts'
 import { randomId } from '../src/kernel/ids.ts'
 import { openPlatformKeys } from '../src/kernel/platform-keys.ts'
 import { checkArrivals, checkFlat, checkGone, checkLatency, checkUsage } from './steady-checks.ts'
-import { maintain, runDay, type Day, type SteadyScene } from './steady-day.ts'
+import { awaitArrivals, maintain, runDay, type Day, type SteadyScene } from './steady-day.ts'
 import { plotDays } from './steady-plot.ts'
 
 const HELP = `Sends packages at a steady rate while simulated days pass; exits 1 if expired data stays, its
@@ -59,6 +59,8 @@ async function passes(): Promise<boolean> {
     days.push(day)
     console.log(lineOf(day))
   }
+  const sent = days.reduce((total, day) => total + day.sent, 0)
+  await awaitArrivals(scene, sent)
   writeFileSync(options.plot, plotDays(days))
   console.log(`plot: ${options.plot}`)
   const now = scene.exchange.world.clock.now()
@@ -66,7 +68,7 @@ async function passes(): Promise<boolean> {
   const checks = [
     checkFlat(days),
     checkLatency(days),
-    checkArrivals(days),
+    checkArrivals(sent, scene.arrived.size),
     await checkGone(scene, days, now),
     await checkUsage(scene),
   ]
@@ -104,7 +106,7 @@ async function openScene(cleanup: AsyncDisposableStack): Promise<SteadyScene> {
     clock,
     newId: randomId,
   })
-  return { exchange, db, profile: created.profile, webhookKeys: webhook, sent: [] }
+  return { exchange, db, profile: created.profile, webhookKeys: webhook, sent: [], arrived: new Set() }
 }
 
 function lineOf({
