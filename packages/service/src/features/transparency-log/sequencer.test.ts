@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict'
-import { randomBytes } from 'node:crypto'
+import { randomBytes, randomInt } from 'node:crypto'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { EMPTY_EDGE, openCheckpoint, parseVerifierKey, type VerifierKey } from '@agent-exchange/log'
 import { sendPackage, startWorld, type Organization, type World } from '@agent-exchange/testkit'
 import { openDatabase } from '../../db/database.ts'
+import { numberOf } from '../../kernel/named-locks.ts'
 import { appendPending } from './append-to-tree.ts'
+import { SEQUENCER_LOCK } from './sequencer.ts'
 
 const profile = {
   'O-07': { transparency_checkpoint_milliseconds: 100, transparency_sequence_milliseconds: 20 },
@@ -71,12 +73,15 @@ test('a process whose lock is lost stops, another one goes on, and no leaf is lo
   await using second = await startWorld({ profile, config: { role: 'all' }, beside: first })
   const [seats, cars] = [await first.organization('seats'), await first.organization('cars')]
   const holders = new Set<unknown>()
-  // Either process may take a lock that is free, so it may stay with one for a few rounds.
+  // Either process may take a lock that is free, so it may stay with one for a few rounds. Both try every 500 ms; pauses
+  // of random length keep the rounds out of step with that.
   for (let round = 0; round < 4 || (holders.size < 2 && round < 50); round++) {
+    await sleep(randomInt(500))
     const sent = Promise.all(Array.from({ length: 5 }, () => sendPackage(seats, cars)))
-    // Ends the session that holds the lock, as a network failure would.
+    // Ends the session that holds this lock, as a network failure would. Sends hold other advisory locks.
     await first.sql`select pg_terminate_backend(pid) from pg_locks
-      where locktype = 'advisory' and granted and mode = 'ExclusiveLock' and objsubid = 1
+      where locktype = 'advisory' and granted and objsubid = 1
+        and (classid::bigint << 32 | objid::bigint) = ${numberOf('worker', SEQUENCER_LOCK)}::text::bigint
         and database = (select oid from pg_database where datname = current_database())`
     await sent
     holders.add((await published(second))['sequencer'])
