@@ -37,9 +37,12 @@ export function createReadReplica(options: ReadReplicaOptions): ReadReplica {
   const { primary, replica, clock, onRead, onChange } = options
   let last: ReplicaResult = 'replica'
   let pausedUntil = 0
+  const isPaused = () => clock.monotonicMilliseconds() < pausedUntil
 
   function note(result: ReplicaResult, reason = ''): void {
     onRead(result)
+    // Such a read began before the pause: it says nothing about what ended the use of the replica.
+    if (result === 'replica' && isPaused()) return
     if (result !== last) onChange(result, reason)
     last = result
     if (result !== 'replica') pausedUntil = clock.monotonicMilliseconds() + PAUSE_MS[result]
@@ -48,7 +51,7 @@ export function createReadReplica(options: ReadReplicaOptions): ReadReplica {
   return {
     async read(position, work) {
       if (position === undefined) return work(primary)
-      if (clock.monotonicMilliseconds() < pausedUntil) {
+      if (isPaused()) {
         onRead(last)
         return work(primary)
       }
