@@ -229,9 +229,9 @@ test('a replica that does not answer delays one read by two seconds, and the nex
     return performance.now() - started
   }
   const first = await timed()
-  assert.ok(first > 1_900 && first < 4_000, `${first} ms`)
+  assert.ok(first > 1_900 && first < 10_000, `${first} ms`)
   const second = await timed()
-  assert.ok(second < 1_000, `${second} ms`)
+  assert.ok(second < 1_900, `${second} ms`)
 })
 
 test('a replica that freezes after it was used delays no other read, and serves again when it is back', async (t) => {
