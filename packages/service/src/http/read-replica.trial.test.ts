@@ -167,11 +167,13 @@ test('a slow read that succeeds after another one found the replica behind does 
     { lsn: '0/1', timeline },
     { lsn: 'FFFFFFFF/0', timeline },
   ]
+  const hasPaused = Promise.withResolvers<void>()
   const slow = read(old, async (queries) => {
-    await queries`select pg_sleep(0.5)`
+    await hasPaused.promise
     return isReplica(queries)
   })
   assert.equal(await read(future, isReplica), false)
+  hasPaused.resolve()
   assert.equal(await slow, true)
   assert.equal(await read(old, isReplica), false)
   assert.deepEqual([results, changes], [['behind', 'replica', 'behind'], ['behind']])
