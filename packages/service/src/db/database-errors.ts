@@ -86,6 +86,11 @@ export function isConnectionLoss(error: unknown): boolean {
   return error instanceof ConnectionLost || isReadOnly(error) || LOST.test(sqlState(error) ?? '')
 }
 
+/** Whether a statement gave up waiting for a lock: its lock_timeout passed. */
+export function isLockTimeout(error: unknown): boolean {
+  return sqlState(error) === '55P03'
+}
+
 /** The loggable part of an error: the messages and details of PostgreSQL quote values, which are content. */
 export function loggableError(error: unknown): unknown {
   if (!(error instanceof pg.DatabaseError)) return error

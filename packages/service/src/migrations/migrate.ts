@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { DatabaseFailure, sqlState } from '../db/database-errors.ts'
+import { DatabaseFailure, isLockTimeout } from '../db/database-errors.ts'
 import type { Database, Queries, Transaction } from '../db/database.ts'
 import { createMigrationTable, listApplied, recordMigration, requireUsable } from './applied-migrations.ts'
 import { countByRole, listRegisteredProcesses, liveAmong, type LiveProcess } from './live-processes.ts'
@@ -16,7 +16,6 @@ const OLDEST_SERVER = 15
 const LOCK_LIMIT = '2s'
 const LOCK_TRIES = 30
 const LOCK_PAUSE_MS = 500
-const LOCK_NOT_AVAILABLE = '55P03'
 /** The backend of a process that was killed would hold the lock of migrations until its statement ends. */
 const CLIENT_CHECK = '10s'
 
@@ -78,7 +77,7 @@ async function withLockRetries<T>(attempt: () => Promise<T>): Promise<T> {
     try {
       return await attempt()
     } catch (error) {
-      if (sqlState(error) !== LOCK_NOT_AVAILABLE) throw error
+      if (!isLockTimeout(error)) throw error
       if (tries === LOCK_TRIES)
         throw new DatabaseFailure(
           `A migration could not lock its tables in ${LOCK_TRIES} tries, because other sessions hold them. ` +

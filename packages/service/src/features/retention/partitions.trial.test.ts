@@ -15,11 +15,11 @@ import {
   spansBetween,
   type PartitionedTable,
 } from './partitioned-tables.ts'
-import { repeatUnlessLocked } from './repeat-unless-locked.fixture.ts'
+import { repeatWhileLocked } from './repeat-while-locked.fixture.ts'
 import { removeExpired } from './retention.ts'
 
 const world = await startWorld()
-const { db, repeat } = repeatUnlessLocked(
+const { db, repeat } = repeatWhileLocked(
   openDatabase({ target: world.databaseUrl, maximumConnections: 4, applicationName: 'test' }),
 )
 after(async () => {

@@ -1,4 +1,4 @@
-import { sqlState } from '../../db/database-errors.ts'
+import { isLockTimeout } from '../../db/database-errors.ts'
 import type { Database } from '../../db/database.ts'
 
 const MAXIMUM_RUNS = 50
@@ -13,13 +13,13 @@ export interface RepeatingDatabase {
  * Where a lock is taken, by autovacuum for example, the next run of the service continues. Here it follows at once: the
  * database counts transactions that gave up waiting for a lock.
  */
-export function repeatUnlessLocked(opened: Database): RepeatingDatabase {
+export function repeatWhileLocked(opened: Database): RepeatingDatabase {
   let lockTimeouts = 0
   const begin: Database['begin'] = async (work) => {
     try {
       return await opened.begin(work)
     } catch (error) {
-      if (sqlState(error) === '55P03') lockTimeouts += 1
+      if (isLockTimeout(error)) lockTimeouts += 1
       throw error
     }
   }

@@ -1,13 +1,11 @@
 import type { Database, Transaction } from '../../db/database.ts'
-import { sqlState } from '../../db/database-errors.ts'
+import { isLockTimeout } from '../../db/database-errors.ts'
 import { inTransaction } from '../../db/transaction.ts'
 
 /** Rows deleted by one statement: short locks, and room for others between the steps. */
 export const STEP_ROWS = 1_000
 /** Advisory lock of the process that removes. */
 export const RETENTION_LOCK = 4_817_202_611
-/** lock_not_available: a lock_timeout passed. */
-const LOCK_NOT_AVAILABLE = '55P03'
 
 export interface Step {
   readonly removed: number
@@ -39,7 +37,7 @@ export async function unlessLocked<T>(work: () => Promise<T>): Promise<T | undef
   try {
     return await work()
   } catch (error) {
-    if (sqlState(error) !== LOCK_NOT_AVAILABLE) throw error
+    if (!isLockTimeout(error)) throw error
     return undefined
   }
 }
