@@ -1,4 +1,7 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { after, before, test } from 'node:test'
 import { startWorld, type World } from '@agent-exchange/testkit'
 import {
@@ -95,6 +98,27 @@ test('a wrong token is said on the sign-in page, which keeps the place to go nex
   await signIn('viewer')(page)
   assert.equal(new URL(page.url()).pathname, '/keys')
   assertQuiet(watched)
+})
+
+test('no address of the sign-in page leads a browser to another site', async () => {
+  const foreign: string[] = []
+  await using elsewhere = createServer(({ url }, response) => {
+    foreign.push(url ?? '')
+    response.end('elsewhere')
+  })
+  elsewhere.listen(0, '127.0.0.1')
+  await once(elsewhere, 'listening')
+  const host = `127.0.0.1:${(elsewhere.address() as AddressInfo).port}`
+  for (const next of [`/..//${host}/`, `/.//${host}/`, `/a/..//${host}/`, `/%2e%2e//${host}/`]) {
+    await using watched = await browser.open(`${world.operatorUrl}/sign-in?next=${next}`)
+    const { page } = watched
+    await signIn('viewer')(page)
+    assert.equal(page.url(), `${world.operatorUrl}/`, next)
+    // Already signed in, the page redirects by itself.
+    await page.goto(`${world.operatorUrl}/sign-in?next=${next}`)
+    assert.equal(page.url(), `${world.operatorUrl}/`, next)
+  }
+  assert.deepEqual(foreign, [])
 })
 
 test('the overview shows trouble without a reload, and what mends it', async () => {

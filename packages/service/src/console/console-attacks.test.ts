@@ -240,10 +240,19 @@ test('a place to go next is a path of the console, whatever is asked for', async
     '/\\evil.example',
     'javascript:alert(1)',
     '/\t/evil.example',
+    // Resolving the dots leaves a path that begins with two slashes.
+    '/..//evil.example/',
+    '/.//evil.example/',
+    '/a/..//evil.example/',
+    '/%2e%2e//evil.example/',
+    '/.///evil.example/',
+    '/..\\/evil.example/',
   ]) {
     const client = consoleClient(world.operatorUrl)
     const answer = await client.submit('/sign-in', { token: tokens['viewer'] ?? '', next }, '/sign-in')
     assert.equal(answer.location, '/', next)
+    const signedInAlready = await client.get(`/sign-in?next=${encodeURIComponent(next)}`)
+    assert.equal(signedInAlready.location, '/', next)
   }
 })
 

@@ -21,11 +21,15 @@ export function usesTls({ tls, publicUrl }: ConsoleAddress): boolean {
   return tls || publicUrl?.startsWith('https:') === true
 }
 
-/** A path of this console to go to next. Anything that a browser could read as another site is the start page. */
+/**
+ * A path of this console to go to next. Anything that a browser could read as another site is the start page. The result
+ * is resolved once more, because dot segments can leave a path that begins with two slashes.
+ */
 export function localPath(text: string | undefined): string {
   const base = 'https://console.invalid'
   const url = text !== undefined && text.startsWith('/') ? URL.parse(text, base) : null
-  return url?.origin === base ? `${url.pathname}${url.search}` : '/'
+  const path = url?.origin === base ? `${url.pathname}${url.search}` : '/'
+  return URL.parse(path, base)?.href === `${base}${path}` ? path : '/'
 }
 
 /** The origin that the browser uses. `Host` has been checked against the allowed origins. */

@@ -152,9 +152,11 @@ test('a forged state cookie and a foreign place to go next are ignored', async (
     `${Buffer.from('{"next":"/","expiresAt":"9"}').toString('base64url')}.${sealed.split('.')[1]}`,
   )
   assert.match((await client.get(back)).text, /took too long/u)
-  const away = consoleClient(origin)
-  const done = await away.get(await passProvider(await begin(away, '//evil.example/x')))
-  assert.equal(done.headers.get('refresh'), '0; url=/')
+  for (const next of ['//evil.example/x', '/..//evil.example/x']) {
+    const away = consoleClient(origin)
+    const done = await away.get(await passProvider(await begin(away, next)))
+    assert.equal(done.headers.get('refresh'), '0; url=/', next)
+  }
 })
 
 test('while the provider is down the page says so, and sign-in works as soon as it is back', async () => {
