@@ -67,7 +67,7 @@ test(
     await using cleanup = new AsyncDisposableStack()
     const folder = mkdtempSync(join(tmpdir(), 'aex-data-spaces-'))
     cleanup.defer(() => rmSync(folder, { recursive: true }))
-    const operator = await world.operate('POST', '/operators', { name: 'page' })
+    const operator = await world.operate('POST', '/operators', { name: 'page', role: 'administrator' })
     const moved = await onFreePorts()
     const own = { ...process.env, FORCE_COLOR: undefined, PATH: `${COMMANDS}:${process.env['PATH']}` }
     const env = {

@@ -21,7 +21,7 @@ test(
     using cleanup = new DisposableStack()
     const folder = mkdtempSync(join(tmpdir(), 'aex-quickstart-'))
     cleanup.defer(() => rmSync(folder, { recursive: true }))
-    const operator = await world.operate('POST', '/operators', { name: 'quickstart' })
+    const operator = await world.operate('POST', '/operators', { name: 'quickstart', role: 'administrator' })
     // Only the operator is told where the exchange is: the agents learn it from the page.
     const env = {
       ...process.env,

@@ -36,7 +36,7 @@ test(
     const ca = readFileSync(join(folder, 'ca.pem'), 'utf8')
     await using world = await startWorld({ config: { role: 'all', webhook: { ca, allowPrivate: true } } })
     await using aex = await residentAex()
-    const operator = await world.operate('POST', '/operators', { name: 'page' })
+    const operator = await world.operate('POST', '/operators', { name: 'page', role: 'administrator' })
     await shell(scriptOf([agent], world), {
       ...process.env,
       FORCE_COLOR: undefined,

@@ -56,7 +56,7 @@ test('a wrong token is refused before the body is read, however malformed or lar
 })
 
 test('tokens are stored as hashes only, and a new token is shown once', async () => {
-  const created = await plane.post('/operators', { name: 'second' })
+  const created = await plane.post('/operators', { name: 'second', role: 'administrator' })
   assert.equal(created.status, 201)
   const token = String(created.body['token'])
   assert.match(token, /^aexop_[\w-]{43}$/)
@@ -64,7 +64,17 @@ test('tokens are stored as hashes only, and a new token is shown once', async ()
   assert.ok(!stored.includes(token) && !stored.includes(Buffer.from(token).toString('hex')))
   assert.ok(!JSON.stringify(await plane.get('/operators')).includes(token))
   assert.equal((await plane.get('/organizations', { authorization: `Bearer ${token}` })).status, 200)
-  assertProblem(await plane.post('/operators', { name: 'second' }), 409, 'identifier_conflict')
+  const again = await plane.post('/operators', { name: 'second', role: 'viewer' })
+  assertProblem(again, 409, 'identifier_conflict')
+})
+
+test('an operator is created with the role that the request names; a request without one is refused', async () => {
+  const refused = await plane.post('/operators', { name: 'roleless' })
+  assertProblem(refused, 422, 'validation_failed')
+  assert.match(JSON.stringify(refused.body['details']), /"\/role"/u)
+  assertProblem(await plane.get('/operators/roleless'), 404, 'resource_not_found')
+  assert.equal((await plane.post('/operators', { name: 'reader', role: 'viewer' })).body['role'], 'viewer')
+  assert.equal((await plane.post('/operators/reader/disable', { reason: 'test' })).status, 200)
 })
 
 test('the last active operator cannot be disabled, even if two disable each other concurrently', async () => {

@@ -11,7 +11,7 @@ let world: World
 let operator: { env: Record<string, string> }
 before(async () => {
   world = await startWorld()
-  const { body } = await world.operate('POST', '/operators', { name: 'joiner' })
+  const { body } = await world.operate('POST', '/operators', { name: 'joiner', role: 'administrator' })
   operator = { env: { AEX_OPERATOR_URL: world.operatorUrl, AEX_OPERATOR_TOKEN: String(body['token']) } }
   for (const id of ['org_seats', 'org_cars'])
     await world.operate('POST', '/organizations', { organization_id: id, name: id })

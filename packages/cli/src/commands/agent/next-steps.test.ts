@@ -89,7 +89,7 @@ test('a failure without its counterpart names the command that starts it, in the
 })
 
 test('the developer who gets an invitation pastes the printed command', async () => {
-  const { body } = await world.operate('POST', '/operators', { name: 'inviter' })
+  const { body } = await world.operate('POST', '/operators', { name: 'inviter', role: 'administrator' })
   const env = { AEX_OPERATOR_URL: world.operatorUrl, AEX_OPERATOR_TOKEN: String(body['token']) }
   await aexAt({ env }, 'org', 'create', 'org_invited', '--name', 'Invited')
   const made = await aexAt({ env }, 'invite', 'create', '--org', 'org_invited')

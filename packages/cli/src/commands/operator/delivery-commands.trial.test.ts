@@ -16,7 +16,7 @@ after(async () => {
   await world[Symbol.asyncDispose]()
   await receiver[Symbol.asyncDispose]()
 })
-const created = await world.operate('POST', '/operators', { name: 'nightshift' })
+const created = await world.operate('POST', '/operators', { name: 'nightshift', role: 'administrator' })
 await writeFile(join(folder, 'operator-token'), `${String(created.body['token'])}\n`)
 const env = { AEX_OPERATOR_URL: world.operatorUrl, AEX_OPERATOR_TOKEN: '', AEX_DATA_DIR: folder }
 Object.assign(process.env, env)

@@ -18,7 +18,7 @@ after(async () => {
   await world[Symbol.asyncDispose]()
 })
 
-const created = await world.operate('POST', '/operators', { name: 'cli' })
+const created = await world.operate('POST', '/operators', { name: 'cli', role: 'administrator' })
 const token = String(created.body['token'])
 await writeFile(join(folder, 'operator-token'), `${token}\n`)
 const clean = {
@@ -42,7 +42,7 @@ const LONG = 'a'.repeat(128)
 
 test('with an identity provider, invite create and client create say where clients are registered', async () => {
   await using outside = await startWorld({ config: { issuer: 'https://login.example/realms/exchange' } })
-  const operator = await outside.operate('POST', '/operators', { name: 'cli' })
+  const operator = await outside.operate('POST', '/operators', { name: 'cli', role: 'administrator' })
   await outside.operate('POST', '/organizations', { organization_id: 'org_acme', name: 'Acme' })
   const place = {
     env: {
@@ -297,8 +297,9 @@ test('agents, keys, endpoints, deliveries and operators', async () => {
     /\n\nAttempts\nATTEMPT +STARTED_AT +OUTCOME +STATUS\n1 +\S+ +retry +500/,
   )
 
-  const alice = await json('operator', 'create', 'alice')
-  const asAlice = { env: { AEX_OPERATOR_TOKEN: String(alice['token']) } }
+  const alice = await aex('operator', 'create', 'alice')
+  assert.match(alice.stderr, /^Without --role, alice got the role administrator, /mu)
+  const asAlice = { env: { AEX_OPERATOR_TOKEN: /aexop_\S+/u.exec(alice.stdout)?.[0] ?? '' } }
   assert.equal((await aexAt(asAlice, 'operator', 'list')).code, 0)
   await json('operator', 'disable', 'alice', '--reason', 'test')
   const refused = await aexAt(asAlice, 'operator', 'list')

@@ -1,4 +1,5 @@
 import { Argument, Option, type Command } from 'commander'
+import { aexStep } from '../../next-step.ts'
 import { change, pathOf } from './operator-api.ts'
 import {
   group,
@@ -13,6 +14,7 @@ import {
 } from './operator-command.ts'
 
 const ROLES = ['viewer', 'operator', 'administrator']
+const DEFAULT_ROLE = 'administrator'
 const ROLE_MEANING = 'viewer reads, operator changes, administrator also manages operators and keys'
 const roleOption = () => new Option('--role <role>', ROLE_MEANING).choices(ROLES)
 
@@ -25,10 +27,13 @@ export function operatorsCommand(): Command {
       'operator create monitoring --role viewer --json',
     )
       .argument('<name>', 'name in the log: lower-case letters, digits, ., _ and -')
-      .addOption(roleOption().default('administrator'))
-      .action(async (name: string, { role, ...output }: OutputOptions & { role: string }) => {
-        show(await change('/operators', { name, role }), output)
-      }),
+      .addOption(roleOption().default(DEFAULT_ROLE))
+      .action(
+        async (name: string, { role, ...output }: OutputOptions & { role: string }, command: Command) => {
+          show(await change('/operators', { name, role }), output)
+          if (command.getOptionValueSource('role') === 'default') console.error(defaultRoleNote(name))
+        },
+      ),
     operatorCommand(
       'set-role',
       'Change what an operator may do, effective with the next request',
@@ -58,6 +63,11 @@ export function operatorsCommand(): Command {
     ...sessionCommands(),
     logCommand(),
   ])
+}
+
+function defaultRoleNote(name: string): string {
+  const less = aexStep('operator', 'set-role', name, 'operator')
+  return `Without --role, ${name} got the role ${DEFAULT_ROLE}, which may do everything. To give it less: ${less}`
 }
 
 interface LogFilter {

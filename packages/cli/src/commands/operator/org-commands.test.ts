@@ -12,7 +12,7 @@ let operator: { env: Record<string, string> }
 before(async () => {
   world = await startWorld()
   scene = await setScene(world)
-  const { body } = await world.operate('POST', '/operators', { name: 'orgs' })
+  const { body } = await world.operate('POST', '/operators', { name: 'orgs', role: 'administrator' })
   operator = { env: { AEX_OPERATOR_URL: world.operatorUrl, AEX_OPERATOR_TOKEN: String(body['token']) } }
 })
 after(async () => {

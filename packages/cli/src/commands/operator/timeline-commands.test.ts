@@ -13,7 +13,7 @@ after(async () => {
   await rm(folder, { recursive: true })
   await world[Symbol.asyncDispose]()
 })
-const created = await world.operate('POST', '/operators', { name: 'nightshift' })
+const created = await world.operate('POST', '/operators', { name: 'nightshift', role: 'administrator' })
 await writeFile(join(folder, 'operator-token'), `${String(created.body['token'])}\n`)
 Object.assign(process.env, {
   AEX_OPERATOR_URL: world.operatorUrl,

@@ -17,7 +17,7 @@ after(async () => {
   await rm(folder, { recursive: true })
   await world[Symbol.asyncDispose]()
 })
-const created = await world.operate('POST', '/operators', { name: 'cli' })
+const created = await world.operate('POST', '/operators', { name: 'cli', role: 'administrator' })
 await writeFile(join(folder, 'operator-token'), `${String(created.body['token'])}\n`)
 Object.assign(process.env, {
   AEX_OPERATOR_URL: world.operatorUrl,

@@ -22,7 +22,8 @@ const newOperator = input({
     pattern: '^[a-z0-9][a-z0-9._-]{0,63}$',
     description: 'a name of at most 64 lower-case letters, digits, ".", "_" and "-"',
   }),
-  role: Type.Optional(role),
+  // Required: a forgotten role must not give all rights.
+  role,
   reason: optionalReason,
 })
 
@@ -30,7 +31,7 @@ const newOperator = input({
 export const createOperator = change(
   '/operators',
   { body: newOperator, status: 201, role: 'administrator' },
-  async ({ input: { name, role: given = 'administrator' }, now }, tx) => {
+  async ({ input: { name, role: given }, now }, tx) => {
     const token = newOperatorToken()
     const isNew = await insertOperator(tx, { name, role: given, tokenHash: hashToken(token), now })
     if (!isNew) throw new Problem('identifier_conflict', { exists: name })
