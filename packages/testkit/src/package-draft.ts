@@ -152,7 +152,8 @@ export function submitPackage(
   options: RequestOptions = {},
 ): Promise<Answer> {
   const { responds_to_package_id: original } = metadata
-  const path = original === undefined ? '/v1/packages' : `/v1/packages/${original}/responses`
+  const path =
+    original === undefined ? '/v1/packages' : `/v1/packages/${encodeURIComponent(original)}/responses`
   return from.post(path, body, options)
 }
 
@@ -199,7 +200,7 @@ export async function sendReceipt(
   options: RequestOptions & StatementOptions = {},
 ): Promise<Answer> {
   const body = await receiptBody(by, metadata, state, options)
-  return by.post(`/v1/packages/${metadata.package_id}/receipts`, body, options)
+  return by.post(`/v1/packages/${encodeURIComponent(metadata.package_id)}/receipts`, body, options)
 }
 
 /** The body of a signed revocation. */
@@ -223,7 +224,7 @@ export async function sendRevocation(
   options: RequestOptions & StatementOptions = {},
 ): Promise<Answer> {
   const body = await revocationBody(by, metadata, options)
-  return by.post(`/v1/packages/${metadata.package_id}/revoke`, body, options)
+  return by.post(`/v1/packages/${encodeURIComponent(metadata.package_id)}/revoke`, body, options)
 }
 
 async function signed(by: Organization, packageId: string, body: object, form: 'bound' | 'plain' = 'bound') {

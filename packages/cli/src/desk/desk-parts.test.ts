@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { schemaDocument } from '@agent-exchange/protocol'
+import { pathTo } from './desk-call.ts'
 import { LINK_VALID_MS, MAXIMUM_SESSIONS, PASSPHRASE_PERIOD_MS, SESSION_VALID_MS } from './desk-limits.ts'
 import { routeOf } from './desk-routes.ts'
 import { createDeskSessions } from './desk-sessions.ts'
@@ -111,4 +112,15 @@ test('addresses have ids of the protocol and nothing else', () => {
   assert.equal(routeOf('GET', `/threads/${'x'.repeat(201)}`), undefined)
   assert.equal(routeOf('GET', '/drafts/draft_1/decide'), 'wrong_method')
   assert.ok(typeof routeOf('POST', '/drafts/draft_1/decide') === 'object')
+})
+
+test('[O-14] a package is addressed by any id that the exchange accepts, and by no other', () => {
+  for (const id of ['7', 'urn:uuid:7', 'a+b&c=d', '$(reboot)', '\\"<', 'x'.repeat(200)]) {
+    const path = pathTo('packages', id, '/answer')
+    const route = routeOf('GET', path)
+    assert.ok(typeof route === 'object', path)
+    assert.equal(route.id, id)
+  }
+  for (const encoded of ['..', '%2e%2e', 'a%2Fb', '%00', '%zz', '%E0%A4', 'a%20b'])
+    assert.equal(routeOf('GET', `/evidence/${encoded}`), undefined, encoded)
 })

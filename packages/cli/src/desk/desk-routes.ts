@@ -1,3 +1,4 @@
+import { resourceId, validatorOf } from '@agent-exchange/protocol'
 import { answerPage, makeAnswer } from './answer-page.ts'
 import { decide } from './decide.ts'
 import { pathTo, type DeskAnswer, type DeskCall } from './desk-call.ts'
@@ -15,28 +16,30 @@ interface Route {
   readonly handle: Handler
 }
 
-/** Ids of the protocol and of drafts, and nothing else. */
+/** Ids of threads and drafts, and nothing else. */
 const ID = '([A-Za-z0-9_-]{1,200})'
+/** A percent-encoded id of a package (O-14), decoded and validated in `idIn`. */
+const PACKAGE_ID = '([^/]{1,600})'
 const route = (method: Route['method'], path: string, handle: Handler): Route => ({
   method,
-  path: new RegExp(`^${path.replace(':id', ID)}$`, 'u'),
+  path: new RegExp(`^${path.replace(':id', ID).replace(':package_id', PACKAGE_ID)}$`, 'u'),
   handle,
 })
 
 const ROUTES: readonly Route[] = [
   route('GET', '/', overviewPage),
   route('GET', '/threads/:id', threadPage),
-  route('POST', '/packages/:id/open', open),
-  route('POST', '/packages/:id/revoke', revoke),
-  route('GET', '/packages/:id/answer', (call) => answerPage(call)),
-  route('POST', '/packages/:id/answer', makeAnswer),
+  route('POST', '/packages/:package_id/open', open),
+  route('POST', '/packages/:package_id/revoke', revoke),
+  route('GET', '/packages/:package_id/answer', (call) => answerPage(call)),
+  route('POST', '/packages/:package_id/answer', makeAnswer),
   route('GET', '/drafts', draftsPage),
   route('GET', '/drafts/:id', (call) => draftPage(call)),
   route('POST', '/drafts/:id/decide', decide),
   route('POST', '/drafts/:id/send', send),
   route('POST', '/drafts/:id/discard', discard),
-  route('GET', '/evidence/:id', evidencePage),
-  route('GET', '/evidence/:id/capsule.json', capsuleFile),
+  route('GET', '/evidence/:package_id', evidencePage),
+  route('GET', '/evidence/:package_id/capsule.json', capsuleFile),
 ]
 
 /** The handler of an address, with the id in it. */
@@ -44,10 +47,26 @@ export function routeOf(
   method: string,
   path: string,
 ): { readonly handle: Handler; readonly id: string } | 'wrong_method' | undefined {
-  const found = ROUTES.filter((each) => each.path.test(path))
+  const found = ROUTES.filter((each) => idIn(each, path) !== undefined)
   const exact = found.find((each) => each.method === method)
-  if (exact) return { handle: exact.handle, id: exact.path.exec(path)?.[1] ?? '' }
+  if (exact) return { handle: exact.handle, id: idIn(exact, path) ?? '' }
   return found.length > 0 ? 'wrong_method' : undefined
+}
+
+/** The id in a path that the route matches; empty if the route has none. */
+function idIn(from: Route, path: string): string | undefined {
+  const [matched, encoded] = from.path.exec(path) ?? []
+  if (matched === undefined || encoded === undefined) return matched && ''
+  const id = decoded(encoded)
+  return validatorOf(resourceId).accepts(id) ? id : undefined
+}
+
+function decoded(text: string): string | undefined {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return undefined
+  }
 }
 
 async function open({ agent, id }: DeskCall): Promise<DeskAnswer> {

@@ -101,7 +101,9 @@ export function registerResources(
     },
     (uri, { package_id: id }, context) =>
       read('packages', async (signal) => {
-        const { provenance, untrusted } = shownPackage(await agent.open(String(id), { signal }), agent)
+        const packageId = decoded(String(id))
+        if (packageId === undefined) throw new ResourceNotFoundError(uri.href)
+        const { provenance, untrusted } = shownPackage(await agent.open(packageId, { signal }), agent)
         const { object, ...mark } = untrusted
         return {
           contents: [
@@ -120,6 +122,15 @@ export function registerResources(
         }
       })(context),
   )
+}
+
+/** A template returns its variables percent-encoded. */
+function decoded(text: string): string | undefined {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return undefined
+  }
 }
 
 function entry(kind: string, name: string) {

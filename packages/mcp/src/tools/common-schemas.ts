@@ -2,8 +2,8 @@ import {
   agentId,
   nameOf,
   OBJECT_TYPES,
-  objectId,
   PACKAGE_STATES,
+  resourceId,
   schemaNamed,
   threadId,
   type Named,
@@ -16,7 +16,7 @@ function idOf(schema: Named<string>, description: string) {
   return Type.String({ pattern, description })
 }
 
-export const packageId = idOf(objectId, 'id of a package, such as pkg_1')
+export const packageId = idOf(resourceId, 'id of a package, such as pkg_1')
 export const threadIdText = idOf(threadId, 'id of a thread, such as thread_1')
 export const agentIdText = idOf(agentId, 'id of an agent, such as agent_planner')
 export const packageStateText = Type.Enum([...PACKAGE_STATES], { description: 'state of a package' })

@@ -1,25 +1,28 @@
 import type { DeploymentProfile } from '../profile/profile.ts'
 import { PAGE_POINTS } from '../resources/forms.ts'
 import { OPEN_POINT, ours } from '../schema/annotations.ts'
-import { toJson, type Json, type JsonObject } from '../schema/define.ts'
+import { nameOf, toJson, type Json, type JsonObject } from '../schema/define.ts'
+import { resourceId } from '../schema/shared.ts'
 import { HEADER } from '../wire.ts'
 import { reference, toComponentReferences } from './openapi-schemas.ts'
 import { pathParameters, type Operation } from './operation.ts'
+import { RESOURCE_ID_MEMBERS } from './request-limits.ts'
 
 /** RFC 9110 section 5.5: visible ASCII. */
 const VISIBLE = '^[!-~]+$'
 
 export function parametersOf(operation: Operation, profile: DeploymentProfile): Json[] {
+  const identifier = {
+    type: 'string',
+    minLength: 1,
+    maxLength: profile['O-14'].identifier_characters,
+    ...ours('O-14'),
+  }
   const inPath = pathParameters(operation.path).map((name) => ({
     name,
     in: 'path',
     required: true,
-    schema: {
-      type: 'string',
-      minLength: 1,
-      maxLength: profile['O-14'].identifier_characters,
-      ...ours('O-14'),
-    },
+    schema: RESOURCE_ID_MEMBERS.has(name) ? reference(nameOf(resourceId)) : identifier,
   }))
   const inQuery = Object.entries(operation.query?.properties ?? {}).map(([name, schema]) => ({
     name,

@@ -7,7 +7,8 @@ import type { Operation } from './operation.ts'
 import { OPERATION_IDS, operations } from './operations.ts'
 
 const LIMITS = {
-  identifier_characters: 200,
+  identifier_characters: 201,
+  resource_id_characters: 180,
   text_characters: 300,
   list_items: 50,
   object_members: 70,
@@ -72,6 +73,7 @@ test('[O-14][API-02] every string, list and map of a request has the limit of th
     ['PublicJwkInput x', LIMITS.identifier_characters],
     ['NativePackageBody payload', created.profile['O-14'].request_bytes],
     ['timestamp ', LIMITS.identifier_characters],
+    ['resourceId ', LIMITS.resource_id_characters],
   ]
   for (const [place, limit] of expected) assert.equal(seen.get(place), limit, place)
   const map = ((schemas['AgentRegistrationRequest'] ?? {})['properties'] as JsonObject)[
@@ -109,7 +111,12 @@ test('[O-39][O-14] headers are visible ASCII, and path parameters have a length'
     .flatMap((methods) => Object.values(methods))
     .flatMap((operation) => operation.parameters.filter((parameter) => parameter.in === 'path'))
   assert.ok(inPath.length > 10)
-  for (const { schema } of inPath) assert.equal(schema['maxLength'], LIMITS.identifier_characters)
+  for (const { name, schema } of inPath) {
+    const isResource = ['package_id', 'policy_receipt_id'].includes(name)
+    const limit = isResource ? undefined : LIMITS.identifier_characters
+    assert.equal(schema['maxLength'], limit, name)
+    assert.equal(schema['$ref'], isResource ? '#/components/schemas/resourceId' : undefined, name)
+  }
 })
 
 test('[API-02] no reference has sibling keywords, which client generators ignore', () => {

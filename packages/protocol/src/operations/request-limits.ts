@@ -9,12 +9,21 @@ export const FREE_TEXT_MEMBERS: ReadonlySet<string> = new Set([
   'url',
 ])
 
+/** Members with the id of a package, policy receipt or receipt (O-14). */
+export const RESOURCE_ID_MEMBERS: ReadonlySet<string> = new Set([
+  'package_id',
+  'policy_receipt_id',
+  'receipt_id',
+  'responds_to_package_id',
+])
+
 /** Stored members of a public JWK (ID-06); the limits of strings do not apply to other members. */
 export const STORED_JWK_MEMBERS: ReadonlySet<string> = new Set(['kty', 'crv', 'x', 'y'])
 
 /** The list of keys has its own limit, because parsing a key costs as much as verifying a signature. */
 const KEYS = 'keys'
 const PUBLIC_JWK_INPUT = 'PublicJwkInput'
+const RESOURCE_ID = 'resourceId'
 /** PostgreSQL cannot store NUL. */
 const STORABLE = '^[^\\u0000]*$'
 
@@ -22,12 +31,12 @@ type Limits = DeploymentProfile['O-14']
 
 /** O-14: a named schema with the request limits of this deployment. */
 export function withRequestLimits(name: string, schema: JsonObject, limits: Limits): JsonObject {
-  return limited(schema, { limits, isJwk: name === PUBLIC_JWK_INPUT }, '')
+  return limited(schema, { limits, schemaName: name }, '')
 }
 
 interface Place {
   readonly limits: Limits
-  readonly isJwk: boolean
+  readonly schemaName: string
 }
 
 function limited(schema: JsonObject, place: Place, member: string): JsonObject {
@@ -40,10 +49,12 @@ function within(schema: Json | undefined, place: Place, member: string): Json {
 }
 
 function rules(schema: JsonObject, place: Place, member: string): JsonObject {
-  const { limits, isJwk } = place
+  const { limits, schemaName } = place
   if ('const' in schema || 'enum' in schema) return {}
   if (schema['type'] === 'string')
-    return isJwk && !STORED_JWK_MEMBERS.has(member) ? {} : text(schema, member, limits)
+    return schemaName === PUBLIC_JWK_INPUT && !STORED_JWK_MEMBERS.has(member)
+      ? {}
+      : text(schema, member, place)
   if (schema['type'] === 'array') {
     const most = member === KEYS ? limits.registration_keys : limits.list_items
     const items = within(schema['items'], place, member)
@@ -52,15 +63,16 @@ function rules(schema: JsonObject, place: Place, member: string): JsonObject {
   return schema['type'] === 'object' ? object(schema, place) : {}
 }
 
-function text(schema: JsonObject, member: string, limits: Limits): JsonObject {
+function text(schema: JsonObject, member: string, place: Place): JsonObject {
   const hasForm = 'pattern' in schema || 'format' in schema
   return {
-    maxLength: longest(schema, member, limits),
+    maxLength: longest(schema, member, place),
     ...(!hasForm && { pattern: STORABLE }),
   }
 }
 
-function longest(schema: JsonObject, member: string, limits: Limits): number {
+function longest(schema: JsonObject, member: string, { limits, schemaName }: Place): number {
+  if (schemaName === RESOURCE_ID) return limits.resource_id_characters
   if ('contentEncoding' in schema) return limits.request_bytes
   return FREE_TEXT_MEMBERS.has(member) ? limits.text_characters : limits.identifier_characters
 }

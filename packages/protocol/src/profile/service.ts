@@ -94,7 +94,7 @@ export const servicePoints = {
   }),
   'O-14': openPoint({
     meaning: 'Size, depth and form of requests.',
-    why: 'Everything that is read into memory needs a limit. The limits are far above the needs of a reasoning package. JSON that two parsers could interpret differently must not be signed or stored.',
+    why: 'Everything that is read into memory needs a limit. The limits are far above the needs of a reasoning package. JSON that two parsers could interpret differently must not be signed or stored. The specification calls the ids of packages, policy receipts and receipts strings; they occur in URLs, commands and logs, so they need a form that is safe there. No prefix is required: that of our SDK is a habit. A thread_id has the form of the protocol objects, because audit events contain it.',
     settings: {
       request_bytes: integer(2_097_152, 1_024, 67_108_864, 'maximum size of a request body'),
       request_bytes_in_flight: integer(
@@ -116,6 +116,12 @@ export const servicePoints = {
         1_024,
         'maximum length of an identifier, name or version; identifiers and names must not be empty',
       ),
+      resource_id_form: fixed(
+        'visible ASCII',
+        'ids of packages, policy receipts and receipts: visible ASCII without / ? # %, and neither . nor ..',
+      ),
+      // The minimum is the length of the longest id of a protocol object.
+      resource_id_characters: integer(200, 135, 1_024, 'maximum length of such an id'),
       text_characters: integer(
         4_096,
         256,

@@ -2,7 +2,7 @@ import { Type, type Static } from 'typebox'
 import { auditEvent } from '../objects/audit-event.ts'
 import { ours } from '../schema/annotations.ts'
 import { define } from '../schema/define.ts'
-import { objectId, threadId, timestamp } from '../schema/shared.ts'
+import { resourceId, threadId, timestamp } from '../schema/shared.ts'
 import { lastPageHasNoCursor, name, resource } from './forms.ts'
 import { publicKey } from './keys.ts'
 import { packageResource, receiptResource } from './packages.ts'
@@ -116,7 +116,7 @@ export const packageEvidence = define(
   'PackageAuditEvidence',
   resource(
     {
-      package_id: objectId,
+      package_id: resourceId,
       thread_id: threadId,
       ...page,
       package: packageResource,

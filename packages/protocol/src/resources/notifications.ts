@@ -4,9 +4,9 @@ import { define } from '../schema/define.ts'
 import { packageState } from '../schema/package-state.ts'
 import {
   digest,
-  objectId,
   organizationId,
   protocolVersion,
+  resourceId,
   threadId,
   timestamp,
   transportMode,
@@ -57,7 +57,7 @@ export const notificationEnvelope = define(
       sequence: Type.Integer({ minimum: 0 }),
       occurred_at: timestamp,
       organization_id: organizationId,
-      package_id: objectId,
+      package_id: resourceId,
       thread_id: threadId,
       state: packageState,
       transport_mode: transportMode,

@@ -5,8 +5,8 @@ import { packageState } from '../schema/package-state.ts'
 import {
   agentId,
   digest,
-  objectId,
   organizationId,
+  resourceId,
   schemaVersion,
   signature,
   threadId,
@@ -21,7 +21,7 @@ import { MEDIA_TYPE } from '../wire.ts'
 export const packageMetadata = define(
   'PackageMetadata',
   request({
-    package_id: objectId,
+    package_id: resourceId,
     thread_id: threadId,
     sender_org_id: organizationId,
     sender_agent_id: agentId,
@@ -37,8 +37,8 @@ export const packageMetadata = define(
     content_type: Type.String({ ...ours('O-35'), ...inUse('application/svc.reasoning-package+json') }),
     content_digest: digest,
     transport_mode: transportMode,
-    policy_receipt_id: name,
-    responds_to_package_id: Type.Optional(objectId),
+    policy_receipt_id: resourceId,
+    responds_to_package_id: Type.Optional(resourceId),
   }),
 )
 
@@ -102,7 +102,7 @@ export const packageBody = define('PackageBody', Type.Union([nativePackageBody, 
 export const packageResource = define(
   'PackageResource',
   resource({
-    package_id: objectId,
+    package_id: resourceId,
     thread_id: threadId,
     transport_mode: transportMode,
     state: packageState,
@@ -118,7 +118,7 @@ export const packageResource = define(
 export const RECEIPT_STATES = ['received', 'opened', 'rejected', 'failed'] as const
 
 const receiptFields = {
-  receipt_id: name,
+  receipt_id: resourceId,
   state: Type.Enum([...RECEIPT_STATES]),
   occurred_at: timestamp,
   actor_agent_id: agentId,
@@ -133,7 +133,7 @@ export const packageReceiptRequest = define(
 
 export const receiptResource = define(
   'ReceiptResource',
-  resource({ ...receiptFields, package_id: objectId, accepted_at: timestamp }),
+  resource({ ...receiptFields, package_id: resourceId, accepted_at: timestamp }),
 )
 
 export const packageRevocationRequest = define(
@@ -152,7 +152,7 @@ export const packageRevocationRequest = define(
 export const packageRevocationResource = define(
   'PackageRevocationResource',
   resource({
-    package_id: objectId,
+    package_id: resourceId,
     state: packageState,
     revoked_at: timestamp,
     outcome: Type.String({ ...ours('O-34'), ...inUse('access_blocked') }),

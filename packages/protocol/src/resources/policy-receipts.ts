@@ -4,13 +4,13 @@ import { define } from '../schema/define.ts'
 import {
   agentId,
   digest,
-  objectId,
   organizationId,
+  resourceId,
   signature,
   threadId,
   timestamp,
 } from '../schema/shared.ts'
-import { name, request, resource, text } from './forms.ts'
+import { request, resource, text } from './forms.ts'
 
 export const POLICY_CHECK_IDS = [
   'object_schema',
@@ -40,9 +40,9 @@ export const policyReceipt = define(
   'PolicyReceipt',
   request(
     {
-      policy_receipt_id: name,
+      policy_receipt_id: resourceId,
       receipt_version: text,
-      package_id: objectId,
+      package_id: resourceId,
       thread_id: threadId,
       sender_org_id: organizationId,
       sender_agent_id: agentId,

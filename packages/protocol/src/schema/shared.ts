@@ -43,6 +43,22 @@ export const objectId = define(
     ...proves('OBJ-01'),
   }),
 )
+
+/** Visible ASCII (RFC 20) without `/ ? # %`, so that an id is one path segment (RFC 3986 section 3.3). */
+const ID_CHARACTER = '[!"$&-.0->@-~]'
+const ID_CHARACTER_BUT_DOT = '[!"$&-\\-0->@-~]'
+
+/** The id of a package, policy receipt or receipt. The specification says only "string"; the limits are ours. */
+export const resourceId = define(
+  'resourceId',
+  Type.String({
+    // Every string of these characters but `.` and `..`, which RFC 3986 section 5.2.4 removes from a path.
+    pattern: `^(?:${ID_CHARACTER_BUT_DOT}${ID_CHARACTER}*|\\.${ID_CHARACTER_BUT_DOT}${ID_CHARACTER}*|\\.\\.${ID_CHARACTER}+)$`,
+    description: 'visible ASCII characters without "/", "?", "#" and "%", other than "." and ".."',
+    ...ours('O-14'),
+    ...proves('O-14'),
+  }),
+)
 export const objectType = define('objectType', Type.Enum([...OBJECT_TYPES], proves('OBJ-01')))
 export const protocolVersion = define('protocolVersion', Type.Literal(PROTOCOL_VERSION, proves('OBJ-01')))
 export const schemaVersion = define(

@@ -95,6 +95,23 @@ test('markup of agents, receivers and operators stays text on every page, and no
     where webhook_endpoint_id = ${endpointId}`
 })
 
+test('[O-14] the pages of a package whose id is markup, a command or a path', async () => {
+  receiver.reply = () => 204
+  for (const id of ['<script>alert(1)<', '"onmouseover=alert(1)', '..;$(reboot)', '-1']) {
+    const { metadata } = await sendPackage(sender, owner, {
+      metadata: { package_id: id, policy_receipt_id: id },
+    })
+    const path = `/packages/${encodeURIComponent(id)}`
+    for (const each of ['/packages', path, `/threads/${metadata.thread_id}`]) {
+      const text = await pageOf(each)
+      assert.ok(text.includes(`href="${path}"`) || each === path, each)
+      assert.doesNotMatch(text, /<script>alert|"onmouseover=/u, each)
+    }
+    const found = await operator.get(`/search?id=${encodeURIComponent(id)}`)
+    assert.ok(found.status === 200 || found.location === path, `${id} ${found.status} ${found.location}`)
+  }
+})
+
 test('[EVT-12] a failed delivery is found, explained and replayed by forms; a replay needs a reason', async () => {
   const { deliveryId, packageId } = await failedPackage()
   const list = await pageOf('/deliveries?state=failed')

@@ -1,4 +1,11 @@
-import { HEADER, MEDIA_TYPE, OPERATION_IDS, operations, type OperationId } from '@agent-exchange/protocol'
+import {
+  HEADER,
+  MEDIA_TYPE,
+  OPERATION_IDS,
+  operations,
+  type DeploymentProfile,
+  type OperationId,
+} from '@agent-exchange/protocol'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { RecordedAnswer } from '../kernel/idempotency-records.ts'
 import { isLongerThan } from '../kernel/bounds.ts'
@@ -79,10 +86,7 @@ async function run(
   const body = parsed && checkBody(id, parsed.value, context.profile)
   const call = {
     ...admission,
-    params: readParams(
-      request.params as Record<string, string>,
-      context.profile['O-14'].identifier_characters,
-    ),
+    params: readParams(request.params as Record<string, string>, context.profile),
     query: readQuery(id, request.query as Record<string, unknown>),
     body,
     text: parsed?.text ?? '',
@@ -95,7 +99,9 @@ async function run(
 }
 
 /** An id that is too long or cannot be stored cannot exist. */
-function readParams(params: Record<string, string>, maximum: number): Record<string, string> {
+function readParams(params: Record<string, string>, profile: DeploymentProfile): Record<string, string> {
+  const { identifier_characters, resource_id_characters } = profile['O-14']
+  const maximum = Math.max(identifier_characters, resource_id_characters)
   for (const value of Object.values(params)) {
     if (isLongerThan(value, maximum) || value.includes('\0') || !value.isWellFormed())
       throw new Problem('resource_not_found')

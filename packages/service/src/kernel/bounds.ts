@@ -4,6 +4,7 @@ import {
   FREE_TEXT_MEMBERS,
   MAXIMUM_FAILURES,
   pointerTo,
+  RESOURCE_ID_MEMBERS,
   type DeploymentProfile,
   type Failure,
 } from '@agent-exchange/protocol'
@@ -47,19 +48,26 @@ export function boundFailures(value: JsonValue, profile: DeploymentProfile, poin
 
 /** Whether every string is within the smallest limit. */
 function isSmall(value: JsonValue, limits: Limits): boolean {
-  if (typeof value === 'string')
-    return value.length <= Math.min(limits.identifier_characters, limits.text_characters) && isStorable(value)
+  if (typeof value === 'string') return value.length <= smallest(limits) && isStorable(value)
   if (typeof value !== 'object' || value === null) return true
   if (Array.isArray(value)) return value.every((item) => isSmall(item, limits))
   return Object.entries(value).every(([name, inner]) => isSmall(name, limits) && isSmall(inner, limits))
+}
+
+function smallest({ identifier_characters, resource_id_characters, text_characters }: Limits): number {
+  return Math.min(identifier_characters, resource_id_characters, text_characters)
+}
+
+function maximumOf(member: string, limits: Limits): number {
+  if (RESOURCE_ID_MEMBERS.has(member)) return limits.resource_id_characters
+  return FREE_TEXT_MEMBERS.has(member) ? limits.text_characters : limits.identifier_characters
 }
 
 function collect(value: JsonValue, pointer: string, limits: Limits, found: Failure[]): void {
   if (found.length >= MAXIMUM_FAILURES) return
   const member = pointer.slice(pointer.lastIndexOf('/') + 1)
   if (typeof value === 'string') {
-    const longest = FREE_TEXT_MEMBERS.has(member) ? limits.text_characters : limits.identifier_characters
-    found.push(...textFailures(pointer, value, longest))
+    found.push(...textFailures(pointer, value, maximumOf(member, limits)))
     return
   }
   if (typeof value !== 'object' || value === null) return
