@@ -122,8 +122,15 @@ const watchRegion = (region) => {
   window.addEventListener('pagehide', stop)
 }
 
+/** A form that was refused is shown at its action: a reload must load the page that it is on, and not send it again. */
+const showAddress = () => {
+  const place = document.querySelector('link[rel=canonical]')
+  if (place) history.replaceState(null, '', place.href)
+}
+
 setTheme(stored.read())
 document.addEventListener('DOMContentLoaded', () => {
+  showAddress()
   watchTheme()
   showCopyButtons(document)
   watchCopyButtons()

@@ -14,10 +14,12 @@ export {
   type Confirmation,
   type FilterForm,
   type Form,
+  type FormState,
 } from './components/form.ts'
 export { identifier, visible } from './components/identifier.ts'
 export { liveRegion, type LiveRegion } from './components/live-region.ts'
 export { notice, type Notice } from './components/notice.ts'
+export { type RefusedForm } from './components/refused-form.ts'
 export { exactTime, relativeText, relativeTime } from './components/relative-time.ts'
 export { table, MAXIMUM_TABLE_ROWS, type Column, type Table } from './components/table.ts'
 export { timeline, type Timeline, type TimelineStep } from './components/timeline.ts'

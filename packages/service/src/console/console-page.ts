@@ -1,4 +1,4 @@
-import type { Html, PageContent, Tone } from '@agent-exchange/web'
+import type { FormState, Html, PageContent, Tone } from '@agent-exchange/web'
 import type { Operator, OperatorRole } from '../kernel/operator-roles.ts'
 import type { ChangeRoute, ReadRoute } from '../operator/route.ts'
 import type { Fields } from './fields.ts'
@@ -27,14 +27,14 @@ export interface ConsoleCall {
   /** Empty for GET. Its CSRF token has been checked. */
   readonly form: Fields
   readonly now: Date
-  /** For the forms of the page. */
-  readonly csrfToken: string
+  /** For the forms of the page: the CSRF token, and what was typed in the one that was refused. */
+  readonly formState: FormState
   /** Calls the operator API as this operator. Throws a `Problem`, which becomes a page. */
   readonly api: CallApi
   readonly show: (content: ShownPage) => PageAnswer
   /** The live region of the page. `shown` is what its `watch` reads: a difference replaces the region. */
   readonly live: (shown: object, content: Html) => Html
-  /** The answer to every POST, except for a secret that is shown once. */
+  /** The answer to every POST that succeeds, except for a secret that is shown once. */
   readonly redirect: (path: string, flash?: Flash) => PageAnswer
 }
 

@@ -6,10 +6,11 @@ import {
   liveRegion,
   type LiveContent,
   type Notice,
+  type RefusedForm,
   type WebAssets,
 } from '@agent-exchange/web'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { requireRole } from '../kernel/operator-roles.ts'
+import { hasRole, requireRole } from '../kernel/operator-roles.ts'
 import { Problem } from '../kernel/problem.ts'
 import { admit } from '../operator/admit.ts'
 import type { Session } from '../operator/sessions.ts'
@@ -19,10 +20,13 @@ import type { ConsoleDependencies } from './console-dependencies.ts'
 import type { ConsoleCall, ConsolePage, Flash, PageAnswer, Watch } from './console-page.ts'
 import { localPath } from './console-origins.ts'
 import { fieldsOf } from './fields.ts'
+import { findPage } from './find-page.ts'
 import { flashCookie, readFlash } from './flash-cookie.ts'
 import { consolePage } from './layout.ts'
 import { liveContent, streamAddress } from './live-content.ts'
-import { problemContent, problemFlash } from './problem-page.ts'
+import { pages } from './pages.ts'
+import { fieldErrors, problemContent, problemFlash } from './problem-page.ts'
+import { typedValues } from './typed-values.ts'
 
 export interface PageServerParts extends ConsoleDependencies {
   readonly assets: WebAssets
@@ -31,11 +35,12 @@ export interface PageServerParts extends ConsoleDependencies {
 
 /** A longer address is not remembered over the sign-in. */
 const MAXIMUM_NEXT_CHARACTERS = 2_000
+const BASE = 'http://console.invalid'
 /** Sessions of requests under way. */
 const sessionOf = new WeakMap<FastifyRequest, Session>()
 /** Id of the live region of a page. */
 const LIVE_REGION = 'live'
-/** Status codes after which the form is shown again with a message; others get a page of their own. */
+/** Status codes after which the form is shown again with a message and what was typed; others get a page of their own. */
 const SHOWN_ON_FORM = new Set([400, 404, 409, 410, 422])
 
 /** Runs pages: session, CSRF token, role, then the page; a problem becomes a page, too. */
@@ -67,35 +72,63 @@ export function createPageServer({ operator, sessions, key, assets, cookies }: P
   async function run(page: ConsolePage, request: FastifyRequest): Promise<PageAnswer> {
     const session = sessionOf.get(request)
     if (!session) throw new Problem('access_token_missing')
-    const form = fieldsOf(typeof request.body === 'string' ? request.body : '')
+    const body = typeof request.body === 'string' ? request.body : ''
+    const form = fieldsOf(body)
     if (page.method === 'POST' && !isCsrfToken(key, session.sessionId, form.get(CSRF_FIELD)))
       throw new Problem('not_permitted', { csrf_token: 'not_valid' })
     requireRole(session.operator, page.role)
+    const params = request.params as Record<string, string>
+    const place = { address: addressOf(request), params }
     try {
-      return await page.handle(callOf(request, session, form))
+      return await page.handle(callOf(place, session, { form, flash: flashOf(request) }))
     } catch (error) {
       const back = page.method === 'POST' ? pathOf(request.headers.referer) : undefined
       if (!(error instanceof Problem) || back === undefined) throw error
       if (!SHOWN_ON_FORM.has(problems[error.code].status)) throw error
-      return { status: 303, location: back, flash: problemFlash(error) }
+      const refused: RefusedForm = {
+        action: place.address.pathname,
+        values: typedValues(body),
+        errors: fieldErrors(error, form),
+      }
+      return showAgain(back, session, { problem: error, flash: problemFlash(error, form), refused })
     }
   }
 
-  function callOf(request: FastifyRequest, session: Session, form: ConsoleCall['form']): ConsoleCall {
-    const address = addressOf(request)
+  /** The page that the refused form was on, with what was typed. */
+  async function showAgain(
+    back: string,
+    session: Session,
+    { problem, flash, refused }: { problem: Problem; flash: Flash; refused: RefusedForm },
+  ): Promise<PageAnswer> {
+    const address = new URL(back, BASE)
+    const found = findPage(pages, address.pathname)
+    if (!found || !hasRole(session.operator, found.page.role)) return { status: 303, location: back, flash }
+    const place = { address, params: found.params }
+    const { status } = problems[problem.code]
+    const answer = await found.page.handle(
+      callOf(place, session, { form: fieldsOf(''), flash: [flash], refused, address: back }),
+    )
+    return { ...answer, status }
+  }
+
+  function callOf({ address, params }: Place, session: Session, given: CallParts): ConsoleCall {
+    const { form, flash, refused, address: shownAddress } = given
     const viewer = viewerOf(session)
-    const flash = flashOf(request)
     return {
       operator: session.operator,
-      params: request.params as Record<string, string>,
+      params,
       query: fieldsOf(address.search),
       form,
       now: new Date(operator.context.clock.now()),
-      csrfToken: viewer.csrfToken,
+      formState: { csrfToken: viewer.csrfToken, refused },
       api: callApiAs(session.operator, operator),
       show: ({ status = 200, ...content }) => ({
         status,
-        html: consolePage(assets, pathnameOf(request), viewer, { ...content, flash }),
+        html: consolePage(assets, address.pathname, viewer, {
+          ...content,
+          flash,
+          ...(shownAddress !== undefined && { address: shownAddress }),
+        }),
       }),
       live: (shown, content) =>
         liveRegion({ id: LIVE_REGION, stream: streamAddress(address, shown), content }),
@@ -145,7 +178,21 @@ export function createPageServer({ operator, sessions, key, assets, cookies }: P
     })
   }
 
-  return { authenticate, mount, watched, send, sendProblem, flashOf, callOf }
+  return { authenticate, mount, watched, send, sendProblem }
+}
+
+/** A page of the console, as an address names it. */
+interface Place {
+  readonly address: URL
+  readonly params: Readonly<Record<string, string>>
+}
+
+interface CallParts {
+  readonly form: ConsoleCall['form']
+  readonly flash: readonly Notice[]
+  readonly refused?: RefusedForm
+  /** Of the page, where it is not the address of the request. */
+  readonly address?: string
 }
 
 /** A page that the script of a live region fetches is no sign of a person. Old browsers send no such header. */
@@ -161,7 +208,7 @@ function pathOf(referer: string | undefined): string | undefined {
 }
 
 function addressOf({ url }: FastifyRequest): URL {
-  return new URL(url, 'http://console.invalid')
+  return new URL(url, BASE)
 }
 
 function pathnameOf({ url }: FastifyRequest): string {

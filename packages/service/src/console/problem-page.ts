@@ -2,14 +2,36 @@ import { problems, type Failure } from '@agent-exchange/protocol'
 import { html, notice, type Html } from '@agent-exchange/web'
 import type { Problem } from '../kernel/problem.ts'
 import type { Flash } from './console-page.ts'
+import type { Fields } from './fields.ts'
 
-/** What happened and what to do, as a message. */
-export function problemFlash(problem: Problem): Flash {
+/** Why a form was refused, as a message. */
+export function problemFlash(problem: Problem, form: Fields): Flash {
+  const errors = Object.entries(fieldErrors(problem, form))
+  if (errors.length === 0)
+    return {
+      tone: 'bad',
+      title: `Nothing was changed. ${problems[problem.code].title}.`,
+      text: adviceOf(problem),
+    }
   return {
     tone: 'bad',
-    title: `Nothing was changed. ${problems[problem.code].title}.`,
-    text: adviceOf(problem),
+    title: 'Nothing was changed. Please correct the form.',
+    text: errors.map(([name, message]) => `${labelOf(name)}: ${message}`).join(' '),
   }
+}
+
+/** What is wrong with single fields of a form, by the names of the members that they become. */
+export function fieldErrors({ details }: Problem, form: Fields): Record<string, string> {
+  const { failures = [] } = details as Partial<Details>
+  return Object.fromEntries(
+    failures.map(({ pointer, message }) => {
+      const name = pointer.slice(1)
+      const typed = form.all(name)
+      // The message of the API speaks of a missing member, which in a form is an empty field.
+      const isEmpty = typed.length > 0 && typed.every((value) => value.trim() === '')
+      return [name, isEmpty ? 'This is required.' : message]
+    }),
+  )
 }
 
 /** The same as the content of a page. */
@@ -33,7 +55,8 @@ function adviceOf({ code, details }: Problem): string {
   if (wait !== undefined) return `Wait ${Math.ceil(wait / 60)} min. before you try again.`
   if (required !== undefined)
     return `This needs the role ${required}; yours is ${role}. An administrator can change it: aex operator set-role.`
-  if (failures) return failures.map(({ pointer, message }) => `${fieldOf(pointer)}: ${message}`).join(' ')
+  if (failures)
+    return failures.map(({ pointer, message }) => `${labelOf(pointer.slice(1))}: ${message}`).join(' ')
   if (exists !== undefined) return `${exists} exists already. Use another name.`
   if (hint !== undefined) return hint
   if (state !== undefined)
@@ -56,6 +79,7 @@ interface Details {
   readonly retry_after_seconds: number
 }
 
-function fieldOf(pointer: string): string {
-  return pointer.split('/').slice(1).join(' ').replaceAll('_', ' ') || 'The request'
+function labelOf(name: string): string {
+  const words = name.replaceAll(/[/_]/gu, ' ')
+  return words === '' ? 'The request' : words.charAt(0).toUpperCase() + words.slice(1)
 }

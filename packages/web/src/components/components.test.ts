@@ -68,6 +68,46 @@ test('a form posts its CSRF token; errors are summed up and tied to their fields
   assert.match(made, />\n\n&lt;\/textarea&gt;&lt;b&gt;<\/textarea>/u)
 })
 
+test('a refused form shows what was typed and what is wrong; a password stays empty', () => {
+  const fields: Form['fields'] = [
+    { kind: 'hidden', name: 'purpose', value: 'token' },
+    { kind: 'text', name: 'reason', label: 'Reason', value: 'as stored' },
+    { kind: 'password', name: 'secret', label: 'Secret' },
+    { kind: 'checkbox', name: 'all', label: 'All', isChecked: true },
+  ]
+  const refused = {
+    action: '/rotate',
+    values: new Map([
+      ['purpose', 'token'],
+      ['reason', 'typed'],
+      ['secret', 'hunter2'],
+    ]),
+    errors: { reason: 'Too short.' },
+  }
+  const made = (action: string, purpose: string) =>
+    String(
+      confirmation({
+        summary: 'Rotate…',
+        explanation: 'x',
+        form: {
+          ...given,
+          action,
+          refused,
+          fields: [{ kind: 'hidden', name: 'purpose', value: purpose }, ...fields.slice(1)],
+        },
+      }),
+    )
+  const shown = made('/rotate', 'token')
+  assert.match(shown, /^<details class="confirm danger" open>/u)
+  assert.match(shown, /id="f-reason"[^>]*autofocus[^>]*aria-invalid="true"[^>]*value="typed"/u)
+  assert.match(shown, /Too short\./u)
+  assert.doesNotMatch(shown, /hunter2|checked/u)
+  for (const other of [made('/rotate', 'webhook'), made('/revoke', 'token')]) {
+    assert.match(other, /^<details class="confirm danger">/u)
+    assert.match(other, /value="as stored"/u)
+  }
+})
+
 test('a filter changes nothing and carries no token', () => {
   const made = String(
     filterForm({

@@ -8,6 +8,8 @@ interface FieldBase {
   /** Why the last value was refused. */
   readonly error?: string
   readonly isRequired?: boolean
+  /** Has the focus when the page opens, and is scrolled to. At most one field of a page. */
+  readonly hasFocus?: boolean
 }
 
 export type Field =
@@ -30,13 +32,14 @@ export type Field =
 export function field(formId: string, given: Field): Html {
   if (given.kind === 'hidden')
     return html`<input type="hidden" name="${given.name}" value="${given.value}" />`
-  const { label, hint, error, isRequired } = given
+  const { label, hint, error, isRequired, hasFocus } = given
   const id = `${formId}-${given.name}`
   const described = [hint && `${id}-hint`, error && `${id}-error`].filter(Boolean).join(' ')
   const shared = {
     id,
     name: given.name,
     required: isRequired,
+    autofocus: hasFocus,
     'aria-describedby': described || undefined,
     'aria-invalid': error ? 'true' : undefined,
   }

@@ -3,6 +3,7 @@ import { CSRF_FIELD } from '../security/csrf.ts'
 import { button, type Button } from './button.ts'
 import { field, type Field } from './field.ts'
 import { notice } from './notice.ts'
+import { isRefused, refill, type RefusedForm } from './refused-form.ts'
 
 export interface Form {
   /** Unique on the page. */
@@ -10,17 +11,26 @@ export interface Form {
   readonly action: string
   /** From `csrfToken`. A form that changes something cannot be made without one. */
   readonly csrfToken: string
+  /** The form that was refused last, if one was: this one shows it again if it is the same. */
+  readonly refused?: RefusedForm | undefined
   readonly fields: readonly Field[]
   readonly submit: Button
   readonly cancel?: { readonly href: string; readonly label: string }
 }
 
-/** A form that changes something: always POST. Errors are listed first and shown again beside their fields. */
-export function form({ id, action, csrfToken, fields, submit, cancel }: Form): Html {
+/** What every form of a page takes from the request. */
+export type FormState = Pick<Form, 'csrfToken' | 'refused'>
+
+/**
+ * A form that changes something: always POST. Errors of its fields are listed first and shown again beside them; why a form was
+ * refused is a message of the page.
+ */
+export function form({ id, action, csrfToken, refused, fields, submit, cancel }: Form): Html {
+  const shown = isRefused(action, fields, refused) ? refill(fields, refused) : fields
   return html`<form ${attributes({ id, action, method: 'post' })}>
     ${errorSummary(id, fields)}
     <input type="hidden" name="${CSRF_FIELD}" value="${csrfToken}" />
-    ${fields.map((given) => field(id, given))}
+    ${shown.map((given) => field(id, given))}
     <p class="actions">
       ${button({ tone: 'primary', ...submit })}
       ${cancel && html`<a href="${cancel.href}">${cancel.label}</a>`}
@@ -53,7 +63,8 @@ export interface Confirmation {
 /** A second step before a change; red, unless the button has another tone. `details` opens without script. */
 export function confirmation({ summary, explanation, form: { submit, ...rest } }: Confirmation): Html {
   const tone = submit.tone ?? 'danger'
-  return html`<details class="confirm${tone === 'danger' && ' danger'}">
+  const open = isRefused(rest.action, rest.fields, rest.refused)
+  return html`<details ${attributes({ class: tone === 'danger' ? 'confirm danger' : 'confirm', open })}>
     <summary>${summary}</summary>
     <div>
       <p>${explanation}</p>

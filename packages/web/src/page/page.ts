@@ -33,6 +33,8 @@ export interface PageContent {
   readonly flash?: readonly Notice[]
   /** Beside the main part on a wide screen, above it on a narrow one. */
   readonly aside?: Html
+  /** Where the page is, if the address of the request was another one: a reload leads there. */
+  readonly address?: string
   /** Addresses of further files of this site. Scripts are modules. */
   readonly styles?: readonly string[]
   readonly scripts?: readonly string[]
@@ -41,7 +43,7 @@ export interface PageContent {
 /** A whole page. It has neither inline script nor inline style, so a strict Content Security Policy fits. */
 export function page(site: Site, content: PageContent): Html {
   const { name, language, home, assetFolder, assets, navigation, places = [], account, footer } = site
-  const { title, main, flash = [], aside, styles = [], scripts = [] } = content
+  const { title, main, flash = [], aside, address, styles = [], scripts = [] } = content
   const heading = title === name ? title : `${title} · ${name}`
   return html`<!doctype html>
     <html lang="${language}">
@@ -50,6 +52,7 @@ export function page(site: Site, content: PageContent): Html {
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         <meta name="color-scheme" content="light dark" />
         <title>${heading}</title>
+        ${address !== undefined && html`<link rel="canonical" href="${address}" />`}
         <link rel="icon" href="${assetFolder}${assets.icon.name}" />
         <link rel="stylesheet" href="${assetFolder}${assets.style.name}" />
         ${styles.map((href) => html`<link rel="stylesheet" href="${href}" />`)}

@@ -104,7 +104,7 @@ function detailsOf(details: object): Html | undefined {
   </details>`
 }
 
-async function changes({ api, csrfToken }: ConsoleCall, agent: Agent): Promise<Html> {
+async function changes({ api, formState }: ConsoleCall, agent: Agent): Promise<Html> {
   const { agent_statuses, certification_statuses } = await api(readAgentStatuses)
   const path = pathTo('agents', agent.agent_id)
   return html`<h2>Status and certification</h2>
@@ -114,7 +114,7 @@ async function changes({ api, csrfToken }: ConsoleCall, agent: Agent): Promise<H
       form: {
         id: 'status',
         action: `${path}/status`,
-        csrfToken,
+        ...formState,
         fields: [
           {
             kind: 'select',
@@ -135,7 +135,7 @@ async function changes({ api, csrfToken }: ConsoleCall, agent: Agent): Promise<H
       form: {
         id: 'certification',
         action: `${path}/certification`,
-        csrfToken,
+        ...formState,
         fields: [
           {
             kind: 'select',

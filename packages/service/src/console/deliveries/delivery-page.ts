@@ -71,7 +71,7 @@ function resultOf({ outcome, details: { status, error_class } }: Attempt): strin
   return status === undefined ? (error_class ?? outcome) : `status ${status}`
 }
 
-function replayForm({ operator, csrfToken }: ConsoleCall, delivery: Delivery): Html | undefined {
+function replayForm({ operator, formState }: ConsoleCall, delivery: Delivery): Html | undefined {
   const hasFailed = delivery.state === 'failed' || delivery.state === 'dead'
   // A replay that failed again has its own page.
   if (
@@ -84,7 +84,7 @@ function replayForm({ operator, csrfToken }: ConsoleCall, delivery: Delivery): H
   return form({
     id: 'replay',
     action: `${deliveryPath(delivery.delivery_id)}/replay`,
-    csrfToken,
+    ...formState,
     fields: [reasonField],
     submit: { label: 'Replay this delivery' },
   })

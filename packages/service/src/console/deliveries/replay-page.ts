@@ -98,7 +98,7 @@ function consequence({ operator }: ConsoleCall, preview: Preview): Html {
 }
 
 function confirmForm(
-  { operator, csrfToken }: ConsoleCall,
+  { operator, formState }: ConsoleCall,
   preview: Preview,
   filter: Filter,
 ): Html | undefined {
@@ -110,7 +110,7 @@ function confirmForm(
     ${form({
       id: 'replay',
       action: '/replay',
-      csrfToken,
+      ...formState,
       fields: [...hidden, reasonField],
       submit: { label: `Replay ${countText(preview)}` },
       cancel: { href: '/deliveries', label: 'Cancel' },

@@ -17,7 +17,7 @@ const MAXIMUM_BATCHES = 20
 
 /** Forms that fit the status of the endpoint. */
 export function endpointActions(
-  { operator, csrfToken }: ConsoleCall,
+  { operator, formState }: ConsoleCall,
   { webhook_endpoint_id: id, status, missed, last_failed_delivery_id: last }: ShownEndpoint,
 ): Html | undefined {
   if (status === 'deleted' || !hasRole(operator, 'operator')) return undefined
@@ -27,7 +27,7 @@ export function endpointActions(
     form({
       id: name,
       action: `${path}/${name}`,
-      csrfToken,
+      ...formState,
       fields: [...fields, reasonField],
       submit: { label },
     })
@@ -55,7 +55,7 @@ export function endpointActions(
       form: {
         id: 'disable',
         action: `${path}/disable`,
-        csrfToken,
+        ...formState,
         fields: [reasonField],
         submit: { label: 'Disable the endpoint' },
       },
@@ -70,7 +70,7 @@ export function endpointActions(
       form: {
         id: 'delete',
         action: `${path}/delete`,
-        csrfToken,
+        ...formState,
         fields: [reasonField],
         submit: { label: 'Delete the endpoint' },
       },

@@ -87,12 +87,12 @@ async function list({ api, query, show, now, operator }: ConsoleCall) {
   return show({ title: 'Invitations', main })
 }
 
-async function newInvitation({ query, show, csrfToken }: ConsoleCall) {
+async function newInvitation({ query, show, formState }: ConsoleCall) {
   const organization = query.get('organization_id')
   const main = form({
     id: 'invitation',
     action: '/invitations',
-    csrfToken,
+    ...formState,
     fields: [
       {
         kind: 'text',
@@ -156,7 +156,7 @@ async function create({ api, form: fields, show }: ConsoleCall) {
   return show({ title: 'Invitation created', main })
 }
 
-async function showOne({ api, params, show, now, operator, csrfToken }: ConsoleCall) {
+async function showOne({ api, params, show, now, operator, formState }: ConsoleCall) {
   const row = await api(readInvitation, { params: { invitation_id: params['invitation_id'] ?? '' } })
   const { client_id, used_agent_id } = row
   const canRevoke = (row.state === 'open' || row.state === 'expired') && hasRole(operator, 'operator')
@@ -190,7 +190,7 @@ async function showOne({ api, params, show, now, operator, csrfToken }: ConsoleC
       form: {
         id: 'revoke',
         action: `${pathTo('invitations', row.invitation_id)}/revoke`,
-        csrfToken,
+        ...formState,
         fields: [REASON],
         submit: { label: 'Revoke invitation' },
       },

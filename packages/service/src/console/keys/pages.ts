@@ -1,4 +1,14 @@
-import { definitionList, form, html, identifier, notice, table, type Html } from '@agent-exchange/web'
+import {
+  confirmation,
+  definitionList,
+  form,
+  html,
+  identifier,
+  notice,
+  table,
+  type Html,
+  type FormState,
+} from '@agent-exchange/web'
 import { hasRole } from '../../kernel/operator-roles.ts'
 import { Problem } from '../../kernel/problem.ts'
 import { readPlatformKeys, revokePlatformKey, rotatePlatformKey } from '../../operator/routes/keys.ts'
@@ -37,12 +47,12 @@ export const keysPages: readonly ConsolePage[] = [
   post('/keys/:key_id/revoke', revoke, 'administrator'),
 ]
 
-async function list({ api, show, operator, csrfToken, now }: ConsoleCall) {
+async function list({ api, show, operator, formState, now }: ConsoleCall) {
   const sections: Html[] = []
   for (const purpose of NAMES) {
     const { keys } = await api(readPlatformKeys, { input: { purpose } })
     sections.push(section(purpose, keys, now))
-    if (hasRole(operator, 'administrator')) sections.push(rotation(purpose, csrfToken))
+    if (hasRole(operator, 'administrator')) sections.push(rotation(purpose, formState))
   }
   const main = html`<p class="lead">
       Keys of the exchange itself. Private keys are encrypted under the master key.
@@ -76,20 +86,18 @@ function section(purpose: Purpose, keys: readonly PlatformKey[], now: Date): Htm
     })}`
 }
 
-function rotation(purpose: Purpose, csrfToken: string): Html {
-  return html`<details class="confirm">
-    <summary>Rotate…</summary>
-    <div>
-      <p>The next key is published at once. ${PURPOSES[purpose].meaning}</p>
-      ${form({
-        id: `rotate-${purpose}`,
-        action: '/keys/rotate',
-        csrfToken,
-        fields: [{ kind: 'hidden', name: 'purpose', value: purpose }, OPTIONAL_REASON],
-        submit: { label: 'Rotate key' },
-      })}
-    </div>
-  </details>`
+function rotation(purpose: Purpose, formState: FormState): Html {
+  return confirmation({
+    summary: 'Rotate…',
+    explanation: `The next key is published at once. ${PURPOSES[purpose].meaning}`,
+    form: {
+      id: `rotate-${purpose}`,
+      action: '/keys/rotate',
+      ...formState,
+      fields: [{ kind: 'hidden', name: 'purpose', value: purpose }, OPTIONAL_REASON],
+      submit: { label: 'Rotate key', tone: 'primary' },
+    },
+  })
 }
 
 async function rotate({ api, form: fields, redirect }: ConsoleCall) {
@@ -98,7 +106,7 @@ async function rotate({ api, form: fields, redirect }: ConsoleCall) {
   return redirect('/keys', { tone: 'good', title: `${key_id} is published.` })
 }
 
-async function showOne({ api, params, show, operator, csrfToken, now }: ConsoleCall) {
+async function showOne({ api, params, show, operator, formState, now }: ConsoleCall) {
   const { key, purpose } = await findKey(api, params['key_id'] ?? '')
   const isUsable = key.status === 'active' || key.status === 'retiring'
   const main = html`${definitionList([
@@ -110,17 +118,17 @@ async function showOne({ api, params, show, operator, csrfToken, now }: ConsoleC
     ['Revoked', key.revoked_at ? timeOf(key.revoked_at, now) : 'no'],
     ['Changes', html`<a href="/operator-log?target=${key.key_id}">In the operator log</a>`],
   ])}
-  ${isUsable && hasRole(operator, 'administrator') && revocation(key, purpose, csrfToken)}`
+  ${isUsable && hasRole(operator, 'administrator') && revocation(key, purpose, formState)}`
   return show({ title: 'Key of the exchange', main })
 }
 
-function revocation({ key_id }: PlatformKey, purpose: Purpose, csrfToken: string): Html {
+function revocation({ key_id }: PlatformKey, purpose: Purpose, formState: FormState): Html {
   return html`<h2>Revoke</h2>
     ${notice({ tone: 'warn', title: 'For emergencies only. This cannot be undone.', text: PURPOSES[purpose].revocation })}
     ${form({
       id: 'revoke',
       action: `${pathTo('keys', key_id)}/revoke`,
-      csrfToken,
+      ...formState,
       fields: [REASON],
       submit: { label: 'Revoke key', tone: 'danger' },
       cancel: { href: '/keys', label: 'Cancel' },

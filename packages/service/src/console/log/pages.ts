@@ -1,4 +1,12 @@
-import { confirmation, definitionList, html, notice, table, type Html } from '@agent-exchange/web'
+import {
+  confirmation,
+  definitionList,
+  html,
+  notice,
+  table,
+  type Html,
+  type FormState,
+} from '@agent-exchange/web'
 import { hasRole } from '../../kernel/operator-roles.ts'
 import { readTransparencyLog, recoverTransparencyLog } from '../../operator/routes/transparency-log.ts'
 import { get, post, type ConsoleCall, type ConsolePage } from '../console-page.ts'
@@ -13,7 +21,7 @@ export const logPages: readonly ConsolePage[] = [
 type Status = Awaited<ReturnType<typeof readTransparencyLog.run>>
 const NUMBER = new Intl.NumberFormat('en')
 
-async function showLog({ api, show, operator, csrfToken, now }: ConsoleCall) {
+async function showLog({ api, show, operator, formState, now }: ConsoleCall) {
   const status = await api(readTransparencyLog)
   const main = html`<p class="lead">
       Every audit record and key event becomes a leaf of an append-only log that others can verify.
@@ -40,7 +48,7 @@ async function showLog({ api, show, operator, csrfToken, now }: ConsoleCall) {
       ['Earlier records', status.backfilled ? 'all in the log' : 'being added'],
       ['Sequenced by', status.sequencer ?? 'no process'],
     ])}
-    ${witnesses(status, now)} ${hasRole(operator, 'administrator') && recovery(csrfToken)}`
+    ${witnesses(status, now)} ${hasRole(operator, 'administrator') && recovery(formState)}`
   return show({ title: 'Transparency log', main })
 }
 
@@ -70,7 +78,7 @@ function witnesses({ witnesses: all }: Status, now: Date): Html {
     })}`
 }
 
-function recovery(csrfToken: string): Html {
+function recovery(formState: FormState): Html {
   return html`<h2>Recover</h2>
     ${confirmation({
       summary: 'Refill the tail from a copy…',
@@ -79,7 +87,7 @@ function recovery(csrfToken: string): Html {
       form: {
         id: 'recover',
         action: '/log/recover',
-        csrfToken,
+        ...formState,
         fields: [
           {
             kind: 'url',

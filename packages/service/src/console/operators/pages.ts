@@ -1,4 +1,13 @@
-import { badge, definitionList, form, html, notice, table, type Html } from '@agent-exchange/web'
+import {
+  badge,
+  definitionList,
+  form,
+  html,
+  notice,
+  table,
+  type Html,
+  type FormState,
+} from '@agent-exchange/web'
 import { hasRole, OPERATOR_ROLES } from '../../kernel/operator-roles.ts'
 import {
   changeOperatorRole,
@@ -28,7 +37,7 @@ export const operatorsPages: readonly ConsolePage[] = [
   post('/operators/:name/disable', disable, 'administrator'),
 ]
 
-async function list({ api, query, show: page, now, operator, csrfToken }: ConsoleCall) {
+async function list({ api, query, show: page, now, operator, formState }: ConsoleCall) {
   const after = query.get('after')
   const operators = await api(readOperators, { input: { after } })
   const main = html`<p class="lead">
@@ -47,16 +56,16 @@ async function list({ api, query, show: page, now, operator, csrfToken }: Consol
       ]),
       paging: pagingLinks('/operators', {}, { after, next: operators.next_cursor }),
     })}
-    ${hasRole(operator, 'administrator') && creation(csrfToken)}`
+    ${hasRole(operator, 'administrator') && creation(formState)}`
   return page({ title: 'Operators', main })
 }
 
-function creation(csrfToken: string): Html {
+function creation(formState: FormState): Html {
   return html`<h2>Create an operator</h2>
     ${form({
       id: 'create',
       action: '/operators',
-      csrfToken,
+      ...formState,
       fields: [
         {
           kind: 'text',
@@ -104,7 +113,7 @@ async function create({ api, form: fields, show: page }: ConsoleCall) {
   return page({ title: `Operator ${created.name} created`, main })
 }
 
-async function show({ api, params, show: page, operator, csrfToken, now }: ConsoleCall) {
+async function show({ api, params, show: page, operator, formState, now }: ConsoleCall) {
   const name = params['name'] ?? ''
   const found = await api(readOperator, { params: { name } })
   const canChange = hasRole(operator, 'administrator') && found.status === 'active'
@@ -114,16 +123,16 @@ async function show({ api, params, show: page, operator, csrfToken, now }: Conso
     ['Created', timeOf(found.created_at, now)],
     ['Changes', html`<a href="/operator-log?actor=${name}">In the operator log</a>`],
   ])}
-  ${canChange && changes(name, found.role, csrfToken)}`
+  ${canChange && changes(name, found.role, formState)}`
   return page({ title: `Operator ${name}`, main })
 }
 
-function changes(name: string, role: string, csrfToken: string): Html {
+function changes(name: string, role: string, formState: FormState): Html {
   return html`<h2>Change the role</h2>
     ${form({
       id: 'role',
       action: `/operators/${name}/role`,
-      csrfToken,
+      ...formState,
       fields: [{ ...ROLE_FIELD, value: role }, REASON_FIELD],
       submit: { label: 'Change role' },
     })}
@@ -135,7 +144,7 @@ function changes(name: string, role: string, csrfToken: string): Html {
     ${form({
       id: 'disable',
       action: `/operators/${name}/disable`,
-      csrfToken,
+      ...formState,
       fields: [{ ...REASON_FIELD, isRequired: true }],
       submit: { label: 'Disable operator', tone: 'danger' },
     })}`

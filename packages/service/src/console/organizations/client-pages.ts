@@ -6,6 +6,7 @@ import {
   identifier,
   type Field,
   type Html,
+  type FormState,
 } from '@agent-exchange/web'
 import { hasRole } from '../../kernel/operator-roles.ts'
 import { Problem } from '../../kernel/problem.ts'
@@ -36,7 +37,7 @@ const CREDENTIAL: readonly Field[] = [
   },
 ]
 
-export async function newClient({ params, show, csrfToken }: ConsoleCall) {
+export async function newClient({ params, show, formState }: ConsoleCall) {
   const id = params['organization_id'] ?? ''
   const main = html`<p class="lead">
       For agents that cannot join by invitation. Give exactly one of key, certificate and DNS name.
@@ -44,7 +45,7 @@ export async function newClient({ params, show, csrfToken }: ConsoleCall) {
     ${form({
       id: 'client',
       action: `${pathTo('organizations', id)}/clients`,
-      csrfToken,
+      ...formState,
       fields: [
         {
           kind: 'text',
@@ -77,7 +78,7 @@ export async function addClient({ api, params, form: fields, redirect }: Console
   })
 }
 
-export async function showClient({ api, params, show, operator, csrfToken, now }: ConsoleCall) {
+export async function showClient({ api, params, show, operator, formState, now }: ConsoleCall) {
   const client = await api(readClient, { params: { client_id: params['client_id'] ?? '' } })
   const { client_id, organization_id, agent_id } = client
   const canChange = client.status === 'active' && hasRole(operator, 'operator')
@@ -91,11 +92,11 @@ export async function showClient({ api, params, show, operator, csrfToken, now }
     ['Created', timeOf(client.created_at, now)],
     ['Changes', html`<a href="/operator-log?target=${client_id}">In the operator log</a>`],
   ])}
-  ${canChange && changes(pathTo('organizations', organization_id, 'clients', client_id), csrfToken)}`
+  ${canChange && changes(pathTo('organizations', organization_id, 'clients', client_id), formState)}`
   return show({ title: 'Client', main })
 }
 
-function changes(path: string, csrfToken: string): Html {
+function changes(path: string, formState: FormState): Html {
   return html`<h2>Access</h2>
     ${confirmation({
       summary: 'Replace the credential…',
@@ -104,7 +105,7 @@ function changes(path: string, csrfToken: string): Html {
       form: {
         id: 'rotate',
         action: `${path}/rotate`,
-        csrfToken,
+        ...formState,
         fields: [...CREDENTIAL, OPTIONAL_REASON],
         submit: { label: 'Replace credential' },
       },
@@ -116,7 +117,7 @@ function changes(path: string, csrfToken: string): Html {
       form: {
         id: 'disable',
         action: `${path}/disable`,
-        csrfToken,
+        ...formState,
         fields: [REASON],
         submit: { label: 'Disable client' },
       },

@@ -6,6 +6,7 @@ import {
   identifier,
   type Field,
   type Html,
+  type FormState,
 } from '@agent-exchange/web'
 import { hasRole } from '../../kernel/operator-roles.ts'
 import {
@@ -20,17 +21,17 @@ import { timeOf } from '../time.ts'
 
 type Connector = Awaited<ReturnType<typeof readConnector.run>>
 
-export async function newConnector({ params, show, csrfToken }: ConsoleCall) {
+export async function newConnector({ params, show, formState }: ConsoleCall) {
   const id = params['organization_id'] ?? ''
   const main = html`<p class="lead">
       If both organizations of a new thread have an approved connector, its packages go through the data
       space.
     </p>
-    ${approval(id, csrfToken)}`
+    ${approval(id, formState)}`
   return show({ title: `Approve a connector of ${id}`, main })
 }
 
-function approval(id: string, csrfToken: string, known?: Connector): Html {
+function approval(id: string, formState: FormState, known?: Connector): Html {
   const fields: Field[] = [
     known
       ? { kind: 'hidden', name: 'connector_id', value: known.connector_id }
@@ -63,7 +64,7 @@ function approval(id: string, csrfToken: string, known?: Connector): Html {
   return form({
     id: 'connector',
     action: `${pathTo('organizations', id)}/connectors`,
-    csrfToken,
+    ...formState,
     fields,
     submit: { label: known ? 'Approve again' : 'Approve connector' },
     cancel: { href: pathTo('organizations', id), label: 'Cancel' },
@@ -87,7 +88,7 @@ export async function approve({ api, params, form: fields, redirect }: ConsoleCa
   })
 }
 
-export async function showConnector({ api, params, show, operator, csrfToken, now }: ConsoleCall) {
+export async function showConnector({ api, params, show, operator, formState, now }: ConsoleCall) {
   const { organization_id = '', connector_id = '' } = params
   const connector = await api(readConnector, { params: { organization_id, connector_id } })
   const main = html`${definitionList([
@@ -99,11 +100,11 @@ export async function showConnector({ api, params, show, operator, csrfToken, no
     ['Approved', timeOf(connector.approved_at, now)],
     ['Changed', timeOf(connector.updated_at, now)],
   ])}
-  ${hasRole(operator, 'operator') && changes(connector, csrfToken)}`
+  ${hasRole(operator, 'operator') && changes(connector, formState)}`
   return show({ title: 'Connector', main })
 }
 
-function changes(connector: Connector, csrfToken: string): Html {
+function changes(connector: Connector, formState: FormState): Html {
   const { organization_id, connector_id, status } = connector
   const path = pathTo('organizations', organization_id, 'connectors', connector_id)
   return html`<h2>Access</h2>
@@ -115,7 +116,7 @@ function changes(connector: Connector, csrfToken: string): Html {
         form: {
           id: 'suspend',
           action: `${path}/suspend`,
-          csrfToken,
+          ...formState,
           fields: [REASON],
           submit: { label: 'Suspend connector' },
         },
@@ -129,14 +130,14 @@ function changes(connector: Connector, csrfToken: string): Html {
         form: {
           id: 'revoke',
           action: `${path}/revoke`,
-          csrfToken,
+          ...formState,
           fields: [REASON],
           submit: { label: 'Revoke connector' },
         },
       })
     }
     <h3>${status === 'approved' ? 'Change its data' : 'Approve again'}</h3>
-    ${approval(organization_id, csrfToken, connector)}`
+    ${approval(organization_id, formState, connector)}`
 }
 
 export async function suspendOne(call: ConsoleCall) {

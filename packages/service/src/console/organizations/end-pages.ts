@@ -1,4 +1,4 @@
-import { form, html, notice, table, type Html } from '@agent-exchange/web'
+import { form, html, notice, table, type Html, type FormState } from '@agent-exchange/web'
 import { hasRole } from '../../kernel/operator-roles.ts'
 import {
   continueOrganizationEnd,
@@ -14,14 +14,14 @@ const NUMBER = new Intl.NumberFormat('en')
 /** Steps of one click; the service continues by itself. */
 const STEPS_PER_CLICK = 20
 
-export async function showEnd({ api, params, show, operator, csrfToken, now }: ConsoleCall) {
+export async function showEnd({ api, params, show, operator, formState, now }: ConsoleCall) {
   const id = params['organization_id'] ?? ''
   const plan = await api(readEndPlan, { params: { organization_id: id } })
   const { end } = plan
   const main = html`<p class="lead">
       ${end ? 'This organization has ended.' : 'Read this first: the end of an organization cannot be undone.'}
     </p>
-    ${end && progress(id, end, { now, csrfToken, mayContinue: hasRole(operator, 'administrator') })}
+    ${end && progress(id, end, { now, formState, mayContinue: hasRole(operator, 'administrator') })}
     <h2>${end ? 'Still to be removed' : 'What is removed'}</h2>
     ${table({
       caption: 'What is removed',
@@ -44,18 +44,18 @@ export async function showEnd({ api, params, show, operator, csrfToken, now }: C
         why,
       ]),
     })}
-    ${!end && (hasRole(operator, 'administrator') ? ending(plan, csrfToken) : html`<p class="quiet">Only an administrator can end an organization.</p>`)}`
+    ${!end && (hasRole(operator, 'administrator') ? ending(plan, formState) : html`<p class="quiet">Only an administrator can end an organization.</p>`)}`
   return show({ title: `End of ${plan.name}`, main })
 }
 
-function ending({ organization_id: id }: Plan, csrfToken: string): Html {
+function ending({ organization_id: id }: Plan, formState: FormState): Html {
   return html`<h2>End it</h2>
     <p>Access ends at once. Export the data first if the organization or the law asks for it:</p>
     ${commandLine(`aex org export ${id} --out ${id}.ndjson`)}
     ${form({
       id: 'end',
       action: `${pathTo('organizations', id)}/end`,
-      csrfToken,
+      ...formState,
       fields: [
         { kind: 'text', name: 'confirm', label: `Type ${id} to confirm`, isRequired: true, maxLength: 256 },
         REASON,
@@ -67,14 +67,14 @@ function ending({ organization_id: id }: Plan, csrfToken: string): Html {
 
 interface ProgressParts {
   readonly now: Date
-  readonly csrfToken: string
+  readonly formState: FormState
   readonly mayContinue: boolean
 }
 
 function progress(
   id: string,
   end: NonNullable<Plan['end']>,
-  { now, csrfToken, mayContinue }: ProgressParts,
+  { now, formState, mayContinue }: ProgressParts,
 ): Html {
   const removed = Object.entries(end.removed).filter(([, count]) => count > 0)
   return html`<p>
@@ -97,7 +97,7 @@ function progress(
         form({
           id: 'continue',
           action: `${pathTo('organizations', id)}/end/continue`,
-          csrfToken,
+          ...formState,
           fields: [],
           submit: { label: 'Continue now' },
         })

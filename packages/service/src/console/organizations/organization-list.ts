@@ -40,14 +40,14 @@ export async function showOrganizations({ api, query, show, now, operator }: Con
   return show({ title: 'Organizations', main })
 }
 
-export async function newOrganization({ show, csrfToken }: ConsoleCall) {
+export async function newOrganization({ show, formState }: ConsoleCall) {
   const main = html`<p class="lead">
       First the organization, then an invitation for the developer of its agent.
     </p>
     ${form({
       id: 'organization',
       action: '/organizations',
-      csrfToken,
+      ...formState,
       fields: [
         {
           kind: 'text',

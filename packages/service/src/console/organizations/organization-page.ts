@@ -215,7 +215,7 @@ function quotas({ usage }: Shown): Html {
 }
 
 function actions(
-  { operator, csrfToken }: ConsoleCall,
+  { operator, formState }: ConsoleCall,
   { organization_id: id, status, is_platform, contact }: Shown,
 ): Html | undefined {
   if (!hasRole(operator, 'operator')) return undefined
@@ -229,7 +229,7 @@ function actions(
       form: {
         id: 'contact',
         action: `${path}/contact`,
-        csrfToken,
+        ...formState,
         fields: [
           {
             kind: 'email',
@@ -254,7 +254,7 @@ function actions(
         form: {
           id: 'suspend',
           action: `${path}/suspend`,
-          csrfToken,
+          ...formState,
           fields: [REASON],
           submit: { label: 'Suspend organization' },
         },
@@ -268,7 +268,7 @@ function actions(
         form: {
           id: 'activate',
           action: `${path}/activate`,
-          csrfToken,
+          ...formState,
           fields: [OPTIONAL_REASON],
           submit: { label: 'Resume organization', tone: 'primary' },
         },

@@ -7,6 +7,7 @@ import {
   table,
   type Html,
   type Part,
+  type FormState,
 } from '@agent-exchange/web'
 import { readSession, readSessions, revokeSession } from '../../operator/routes/sessions.ts'
 import { get, post, type ConsoleCall, type ConsolePage } from '../console-page.ts'
@@ -48,7 +49,7 @@ async function list({ api, query, show, now }: ConsoleCall) {
   return show({ title: 'Sessions', main })
 }
 
-async function showSession({ api, params, show, now, csrfToken }: ConsoleCall) {
+async function showSession({ api, params, show, now, formState }: ConsoleCall) {
   const session = await api(readSession, { params: { session_id: params['session_id'] ?? '' } })
   const main = html`${definitionList([
       ['Session', identifier(session.session_id)],
@@ -63,15 +64,15 @@ async function showSession({ api, params, show, now, csrfToken }: ConsoleCall) {
       The browser must sign in again with its next page. To keep the person out, disable the operator or
       remove the person's group at the identity provider as well.
     </p>
-    ${ending(session.session_id, csrfToken)}`
+    ${ending(session.session_id, formState)}`
   return show({ title: 'Session', main })
 }
 
-function ending(sessionId: string, csrfToken: string): Html {
+function ending(sessionId: string, formState: FormState): Html {
   return html`${form({
       id: 'end',
       action: `/sessions/${sessionId}/revoke`,
-      csrfToken,
+      ...formState,
       fields: [{ kind: 'text', name: 'reason', label: 'Reason', isRequired: true, maxLength: 1_000 }],
       submit: { label: 'End session', tone: 'danger' },
     })}

@@ -1,4 +1,4 @@
-import { form, html, identifier, table, type Html } from '@agent-exchange/web'
+import { confirmation, html, identifier, table, type Html, type FormState } from '@agent-exchange/web'
 import { hasRole } from '../../kernel/operator-roles.ts'
 import { Problem } from '../../kernel/problem.ts'
 import { publishSkill, readSkills } from '../../operator/routes/skills.ts'
@@ -9,7 +9,7 @@ import { timeOf } from '../time.ts'
 
 export const skillsPages: readonly ConsolePage[] = [get('/skills', list), post('/skills', publish)]
 
-async function list({ api, query, show, now, operator, csrfToken }: ConsoleCall) {
+async function list({ api, query, show, now, operator, formState }: ConsoleCall) {
   const after = query.get('after')
   const { items, next_cursor } = await api(readSkills, { input: { after } })
   const main = html`<p class="lead">
@@ -38,42 +38,41 @@ async function list({ api, query, show, now, operator, csrfToken }: ConsoleCall)
       empty: { title: 'No skill releases', text: 'Publish the first one below.' },
       paging: pagingLinks('/skills', {}, { after, next: next_cursor }),
     })}
-    ${hasRole(operator, 'operator') && publication(csrfToken)}`
+    ${hasRole(operator, 'operator') && publication(formState)}`
   return show({ title: 'Skills', main })
 }
 
-function publication(csrfToken: string): Html {
+function publication(formState: FormState): Html {
   return html`<h2>Publish a release</h2>
     <p>From a terminal, with an artifact of up to 16 MB:</p>
     ${commandLine('aex skill publish manifest.json skill.tar.gz')}
-    <details class="confirm">
-      <summary>Publish a small one here…</summary>
-      <div>
-        ${form({
-          id: 'skill',
-          action: '/skills',
-          csrfToken,
-          fields: [
-            {
-              kind: 'textarea',
-              name: 'manifest',
-              label: 'Manifest',
-              isRequired: true,
-              hint: 'JSON: skill_id, version, release_channel, protocol_range, schema_refs, update_policy.',
-            },
-            {
-              kind: 'textarea',
-              name: 'artifact',
-              label: 'Artifact in base64',
-              isRequired: true,
-              hint: 'Up to about 40 KB: openssl base64 -A -in skill.tar.gz',
-            },
-            OPTIONAL_REASON,
-          ],
-          submit: { label: 'Publish release' },
-        })}
-      </div>
-    </details>`
+    ${confirmation({
+      summary: 'Publish a small one here…',
+      explanation: 'Agents find the release at once, and it is never replaced.',
+      form: {
+        id: 'skill',
+        action: '/skills',
+        ...formState,
+        fields: [
+          {
+            kind: 'textarea',
+            name: 'manifest',
+            label: 'Manifest',
+            isRequired: true,
+            hint: 'JSON: skill_id, version, release_channel, protocol_range, schema_refs, update_policy.',
+          },
+          {
+            kind: 'textarea',
+            name: 'artifact',
+            label: 'Artifact in base64',
+            isRequired: true,
+            hint: 'Up to about 40 KB: openssl base64 -A -in skill.tar.gz',
+          },
+          OPTIONAL_REASON,
+        ],
+        submit: { label: 'Publish release', tone: 'primary' },
+      },
+    })}`
 }
 
 async function publish({ api, form: fields, redirect }: ConsoleCall) {
