@@ -12,6 +12,7 @@ const PACKAGE_TONES: Readonly<Record<string, Tone>> = {
 }
 const DELIVERY_TONES: Readonly<Record<string, Tone>> = {
   pending: 'info',
+  retrying: 'warn',
   delivered: 'good',
   failed: 'bad',
   dead: 'bad',
@@ -25,4 +26,7 @@ const ENDPOINT_TONES: Readonly<Record<string, Tone>> = {
 export const packageBadge = (state: string): Html =>
   badge(PACKAGE_TONES[state] ?? 'neutral', state.replaceAll('_', ' '))
 export const deliveryBadge = (state: string): Html => badge(DELIVERY_TONES[state] ?? 'neutral', state)
+/** A delivery whose last attempt failed is not merely pending. */
+export const shownState = (state: string, hasFailedAttempt: boolean): string =>
+  state === 'pending' && hasFailedAttempt ? 'retrying' : state
 export const endpointBadge = (status: string): Html => badge(ENDPOINT_TONES[status] ?? 'neutral', status)

@@ -234,3 +234,16 @@ test('pages of long threads and long lists stay under 100 KB', async () => {
     where package_id = ${packageId} on conflict do nothing`
   await pageOf(`/packages/${packageId}`)
 })
+
+test('a delivery that is retried is amber, with the result of its last attempt, not merely pending', async () => {
+  receiver.reply = () => 500
+  await sendPackage(sender, owner)
+  const isRetried = ({ state, attempts }: { state: string; attempts: readonly object[] }) =>
+    state === 'pending' && attempts.length === 1
+  const delivery = (await setting.until((all) => all.some(isRetried), 'tried once')).find(isRetried)
+  const list = await pageOf('/deliveries?state=pending')
+  assert.match(list, /class="badge warn">(?:<[^>]*>)*retrying<[^]*?status 500/u)
+  const page = await pageOf(`/deliveries/${delivery?.delivery_id}`)
+  assert.match(page, /Retrying after 1 failed attempt; the last result: status 500\./u)
+  assert.doesNotMatch(page, />pending<\/span>/u)
+})

@@ -332,7 +332,11 @@ test('endpoints show why they were disabled; deliveries show their state and eve
       values (${`dlv_${index}`}, 'wh_1', 'org_b', 'pkg_1', ${`ntf_${index}`}, ${`evt_${index}`}, ${state}, now(),
         ${`2026-03-0${index + 1}T00:00:00Z`})`
   }
-  await db`insert into delivery_attempt values ('dlv_0', 1, now(), 'retry', '{"status":500}')`
+  await db`insert into delivery_attempt values ('dlv_0', 1, now(), 'retry', '{"status":500}'),
+    ('dlv_1', 1, now(), 'retry', '{"status":503}'), ('dlv_1', 2, now(), 'retry', '{"error_class":"dns"}')`
+  await db`update delivery set attempt = 1 where delivery_id = 'dlv_0'`
+  // Its third attempt is under way.
+  await db`update delivery set attempt = 3, claim_id = 1 where delivery_id = 'dlv_1'`
   await db`
     insert into delivery (delivery_id, webhook_endpoint_id, organization_id, package_id, notification_id, event_id,
       state, next_attempt_at, created_at, replay_of, replay_actor, replay_reason)
@@ -359,7 +363,17 @@ test('endpoints show why they were disabled; deliveries show their state and eve
     next = `&after=${cursor}`
   }
   assert.deepEqual(ids, ['dlv_4', 'dlv_2', 'dlv_0'])
-  assert.equal((await plane.get('/deliveries')).body.items?.length, 6)
+  assert.deepEqual(
+    (await plane.get('/deliveries')).body.items?.map((row) => [row['delivery_id'], row['last_error']]),
+    [
+      ['dlv_r', undefined],
+      ['dlv_4', undefined],
+      ['dlv_3', undefined],
+      ['dlv_2', undefined],
+      ['dlv_1', 'dns'],
+      ['dlv_0', 'status 500'],
+    ],
+  )
   assert.deepEqual(codeOf(await plane.get('/deliveries?state=lost')), [422, 'validation_failed'])
   const shown = (await plane.get('/deliveries/dlv_0')).body
   assert.deepEqual(

@@ -151,7 +151,7 @@ test('[EVT-12] delivery show says why, what was tried, and both ends of a replay
   assert.match(twice.stderr, /invalid_state_transition[^]*has reached the receiver/)
 })
 
-test('a delivery that waits says when it is tried next', async () => {
+test('a delivery that waits says when it is tried next, and what failed', async () => {
   receiver.reply = () => 500
   const { owner, id } = await ownerWithEndpoint('waits')
   await sendPackage(sender, owner)
@@ -161,7 +161,12 @@ test('a delivery that waits says when it is tried next', async () => {
     ),
   )
   const shown = await aex('delivery', 'show', String(waiting['delivery_id']))
-  assert.match(shown.stdout, /^Pending after 1 attempt, last result: status 500\. Next attempt: 20\S+Z\.\n/)
+  assert.match(
+    shown.stdout,
+    /^Retrying after 1 failed attempt, last result: status 500\. Next attempt: 20\S+Z\.\n/,
+  )
+  const listed = await aex('delivery', 'list', '--endpoint', id)
+  assert.match(listed.stdout, /^dlv_\S+ +pending, retrying +1 +status 500 /mu)
   await json('endpoint', 'disable', id, '--reason', 'test')
   const held = await aex('delivery', 'show', String(waiting['delivery_id']))
   assert.match(held.stdout, /; its endpoint is disabled, so nothing is sent\.\n/)

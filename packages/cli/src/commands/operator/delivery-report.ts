@@ -84,7 +84,10 @@ function headline({
   if (state === 'pending') {
     const held =
       endpoint.status === 'active' ? '' : `; its endpoint is ${endpoint.status}, so nothing is sent`
-    return `Pending after ${times}${why}. Next attempt: ${next_attempt_at ?? 'not planned'}${held}.`
+    const start = last
+      ? `Retrying after ${attempts.length} failed ${attempts.length === 1 ? 'attempt' : 'attempts'}`
+      : 'Pending'
+    return `${start}${why}. Next attempt: ${next_attempt_at ?? 'not planned'}${held}.`
   }
   const end = state === 'dead' ? `Dead letter after ${times}` : `Failed for good after ${times}`
   const replay = replays.length > 0 ? ' It was replayed, see below.' : ''

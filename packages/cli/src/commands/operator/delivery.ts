@@ -13,7 +13,15 @@ import {
 } from './operator-command.ts'
 import { endpointOption, sinceOption, untilOption } from './time-option.ts'
 
-const COLUMNS = ['delivery_id', 'state', 'attempt', 'organization_id', 'webhook_endpoint_id', 'created_at']
+const COLUMNS = [
+  'delivery_id',
+  'state',
+  'attempt',
+  'last_error',
+  'organization_id',
+  'webhook_endpoint_id',
+  'created_at',
+]
 const STATES = ['dead', 'failed', 'pending', 'delivered']
 
 interface DeliveryListOptions extends ListOptions {
@@ -28,7 +36,8 @@ export function deliveryCommand(): Command {
   return group('delivery', 'Webhook deliveries', [
     listCommand(
       'list',
-      'List deliveries, newest first',
+      'List deliveries, newest first, with the result of the last attempt that failed',
+      'delivery list --state failed',
       'delivery list --state dead',
       'delivery list --org org_acme --since 24h --json',
     )
@@ -39,7 +48,7 @@ export function deliveryCommand(): Command {
       .addOption(untilOption())
       .action(({ org, endpoint, state, since, until, ...options }: DeliveryListOptions) => {
         const query = { organization_id: org, webhook_endpoint_id: endpoint, state, since, until }
-        return list('/deliveries', query, COLUMNS, options)
+        return list('/deliveries', query, COLUMNS, options, rowOf)
       }),
     operatorCommand(
       'show',
@@ -57,4 +66,10 @@ export function deliveryCommand(): Command {
       }),
     replayCommand(),
   ])
+}
+
+/** A delivery whose last attempt failed is not merely pending. */
+function rowOf(delivery: { readonly state?: string; readonly last_error?: string }): object {
+  const isRetried = delivery.state === 'pending' && delivery.last_error !== undefined
+  return isRetried ? { ...delivery, state: 'pending, retrying' } : delivery
 }

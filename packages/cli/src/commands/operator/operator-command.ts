@@ -56,12 +56,13 @@ export interface ListOptions extends OutputOptions {
   readonly limit: number
 }
 
-/** Reads all pages and prints one table or one document. */
+/** Reads all pages and prints one table or one document. `rowOf` prepares an item for the table. */
 export async function list(
   path: string,
   query: Readonly<Record<string, string | undefined>>,
   columns: readonly string[],
   { limit, json }: ListOptions,
+  rowOf: (item: object) => object = (item) => item,
 ): Promise<void> {
   const items: object[] = []
   let after: string | undefined
@@ -79,6 +80,6 @@ export async function list(
     console.log(JSON.stringify({ items: shown, has_more }, undefined, 2))
     return
   }
-  console.log(shown.length > 0 ? table(shown, columns) : 'There are none.')
+  console.log(shown.length > 0 ? table(shown.map(rowOf), columns) : 'There are none.')
   if (has_more) console.error('There are more; use --limit to see them.')
 }

@@ -14,7 +14,7 @@ import { choiceField, idField } from '../form-fields.ts'
 import { deliveryPath, endpointPath, organizationPath } from '../links.ts'
 import { addressOf, pagingLinks } from '../paging.ts'
 import { periodField, sinceOf } from '../period-filter.ts'
-import { deliveryBadge } from '../state-badges.ts'
+import { deliveryBadge, shownState } from '../state-badges.ts'
 
 type ListedDelivery = Awaited<ReturnType<typeof listDeliveriesRoute.run>>['items'][number]
 
@@ -87,7 +87,7 @@ function deliveryTable(
     hidesCaption: true,
     columns: [
       { title: 'Delivery' },
-      { title: 'State' },
+      { title: 'State and last error' },
       { title: 'Attempts', isNumeric: true },
       { title: 'Created' },
       { title: 'Next attempt' },
@@ -107,7 +107,8 @@ function deliveryRow(item: ListedDelivery, now: Date) {
   const { organization_id: owner, webhook_endpoint_id: endpoint, next_attempt_at: next } = item
   return [
     identifier(item.delivery_id, deliveryPath(item.delivery_id)),
-    deliveryBadge(item.state),
+    html`${deliveryBadge(shownState(item.state, item.last_error !== undefined))}
+    ${item.last_error !== undefined && html`<br /><span class="quiet">${visible(item.last_error)}</span>`}`,
     String(item.attempt),
     relativeTime(new Date(item.created_at), now),
     next === undefined ? '–' : relativeTime(new Date(next), now),

@@ -16,14 +16,15 @@ import { replayDeliveryRoute, showDeliveryRoute } from '../../operator/routes/de
 import type { ConsoleCall, PageAnswer, WatchCall } from '../console-page.ts'
 import { reasonField } from '../form-fields.ts'
 import { deliveryPath, endpointPath, organizationPath, packagePath } from '../links.ts'
-import { deliveryBadge, endpointBadge } from '../state-badges.ts'
+import { deliveryBadge, endpointBadge, shownState } from '../state-badges.ts'
 
 type Delivery = Awaited<ReturnType<typeof showDeliveryRoute.run>>
 type Attempt = Delivery['attempts'][number]
 
-const TONES: Readonly<Record<Delivery['state'], Tone>> = {
+const TONES: Readonly<Record<string, Tone>> = {
   delivered: 'good',
   pending: 'info',
+  retrying: 'warn',
   failed: 'bad',
   dead: 'bad',
 }
@@ -36,7 +37,7 @@ export function watchDelivery({ api, params }: WatchCall): Promise<Delivery> {
 export async function showDelivery(call: ConsoleCall): Promise<PageAnswer> {
   const delivery = await watchDelivery(call)
   const { attempts, replays, endpoint } = delivery
-  const content = html`${notice({ tone: TONES[delivery.state], title: headlineOf(delivery), text: delivery.what_to_do })}
+  const content = html`${notice({ tone: TONES[stateOf(delivery)] ?? 'info', title: headlineOf(delivery), text: delivery.what_to_do })}
     ${replayForm(call, delivery)} ${definitionList(factsOf(delivery))}
     <h2>Attempts</h2>
     ${attemptTable(attempts)} ${attempts.map(evidenceOf)} ${replays.length > 0 && replayTable(replays)}
@@ -58,13 +59,20 @@ export async function replayDelivery({
   })
 }
 
+function stateOf({ state, attempts }: Delivery): string {
+  return shownState(state, attempts.length > 0)
+}
+
+const counted = (count: number, what: string) => `${count} ${what}${count === 1 ? '' : 's'}`
+
 function headlineOf({ state, attempt, attempts }: Delivery): string {
   const last = attempts.at(-1)
-  const times = `${attempt} ${attempt === 1 ? 'attempt' : 'attempts'}`
   const result = last && last.outcome !== 'delivered' ? `; the last result: ${resultOf(last)}` : ''
   if (state === 'delivered') return `Delivered by attempt ${attempt}.`
-  if (state === 'pending') return `Pending after ${times}${result}.`
-  return `${state === 'dead' ? 'Dead letter' : 'Failed for good'} after ${times}${result}.`
+  if (state === 'pending' && last)
+    return `Retrying after ${counted(attempts.length, 'failed attempt')}${result}.`
+  if (state === 'pending') return 'Pending: no attempt has ended yet.'
+  return `${state === 'dead' ? 'Dead letter' : 'Failed for good'} after ${counted(attempt, 'attempt')}${result}.`
 }
 
 function resultOf({ outcome, details: { status, error_class } }: Attempt): string {
@@ -98,7 +106,7 @@ function factsOf(delivery: Delivery): (readonly [string, Part])[] {
   const { endpoint, organization_id: owner, webhook_endpoint_id: endpointId, replay_of: original } = delivery
   return [
     ['Delivery', identifier(delivery.delivery_id)],
-    ['State', deliveryBadge(delivery.state)],
+    ['State', deliveryBadge(stateOf(delivery))],
     ['Organization', identifier(owner, organizationPath(owner))],
     ['Endpoint', identifier(endpointId, endpointPath(endpointId))],
     [
@@ -146,7 +154,7 @@ function attemptTable(attempts: readonly Attempt[]): Html {
 }
 
 function deliveryBadgeOf(outcome: string): Html {
-  return deliveryBadge(outcome === 'retry' ? 'pending' : outcome === 'endpoint_gone' ? 'failed' : outcome)
+  return deliveryBadge(outcome === 'retry' ? 'retrying' : outcome === 'endpoint_gone' ? 'failed' : outcome)
 }
 
 /** The rest of an attempt: its connection, its error, and the signature base to compare with the receiver's. */

@@ -11,6 +11,7 @@ import {
 import { adviseOnDelivery } from '../../features/deliveries/delivery-advice.ts'
 import { findEndpoint } from '../../features/deliveries/endpoint-queries.ts'
 import type { AttemptDetails } from '../../delivery/attempt-record.ts'
+import { withLastErrors } from '../../features/deliveries/last-errors.ts'
 import { countReplays, MAXIMUM_COUNTED, replayMany } from '../../features/deliveries/replay-many.ts'
 import { replayDelivery } from '../../features/deliveries/replay.ts'
 import { Problem } from '../../kernel/problem.ts'
@@ -37,7 +38,8 @@ const deliveryFilter = input({
 
 export const listDeliveriesRoute = read('/deliveries', deliveryFilter, (call, db) => {
   const wanted: DeliveryFilter = { ...selectionOf(call.input), state: call.input.state }
-  const rows = (after: string | undefined, limit: number) => listDeliveries(db, wanted, { after, limit })
+  const rows = async (after: string | undefined, limit: number) =>
+    withLastErrors(db, await listDeliveries(db, wanted, { after, limit }))
   const name = ['deliveries', JSON.stringify(wanted)]
   return listPage(call, { name, rows, position: ({ delivery_id }) => delivery_id }, toDelivery)
 })

@@ -1,4 +1,4 @@
-import type { DeliveryRow } from '../../features/deliveries/delivery-queries.ts'
+import type { ListedDelivery } from '../../features/deliveries/last-errors.ts'
 
 /** What is not null, and `next_attempt_at` and `claim_id` of pending deliveries only. */
 type Optional =
@@ -8,12 +8,12 @@ type Optional =
   | 'replay_of'
   | 'replay_actor'
   | 'replay_reason'
-export type ShownDelivery = Omit<DeliveryRow, Optional> & {
-  readonly [Name in Optional]?: NonNullable<DeliveryRow[Name]>
+export type ShownDelivery = Omit<ListedDelivery, Optional> & {
+  readonly [Name in Optional]?: NonNullable<ListedDelivery[Name]>
 }
 
 /** Leaves out members without a value, and those that apply to pending deliveries only. */
-export function toDelivery(row: DeliveryRow): ShownDelivery {
+export function toDelivery(row: ListedDelivery): ShownDelivery {
   const onlyPending = new Set(['next_attempt_at', 'claim_id'])
   const shown = Object.entries(row).filter(([name, value]) => {
     return value !== null && (!onlyPending.has(name) || row.state === 'pending')
