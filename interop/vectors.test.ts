@@ -27,6 +27,8 @@ const TITLES: readonly (readonly [title: string, profile: ProfileName])[] = [
   ['content_digest by each of its three rules', 'content-digest'],
   ['[EVT-05][EVT-14] signed webhooks, and each reason to refuse one', 'webhook-signature'],
   ['[AUD-03] leaves of audit records', 'log-record-leaf'],
+  ['[AUD-03] chains of packages', 'log-package-chain'],
+  ['[AUD-03] leaves of records of version 2', 'log-chain-record-leaf'],
   ['[AUD-03] leaves of key events', 'log-key-leaf'],
   ['[AUD-03] leaves of new origins', 'log-origin-leaf'],
   ['C2SP tlog-checkpoint: signed and cosigned checkpoints', 'log-checkpoint'],

@@ -4,6 +4,7 @@ import { base64url, contentDigestField, digest } from './encodings.ts'
 import { es256 } from './es256.ts'
 import { exchangeEnvelope } from './exchange-envelope.ts'
 import { checkpoints } from './log-checkpoints.ts'
+import { chainRecordLeaves, packageChains } from './log-package-chain.ts'
 import { consistencyProofs } from './log-consistency.ts'
 import { inclusionProofs } from './log-inclusion.ts'
 import { keyLeaves, originLeaves, recordLeaves } from './log-leaves.ts'
@@ -32,6 +33,8 @@ export const GENERATORS: readonly ((story: Story) => Generated | Promise<Generat
   contentDigest,
   webhookSignature,
   recordLeaves,
+  packageChains,
+  chainRecordLeaves,
   keyLeaves,
   originLeaves,
   checkpoints,

@@ -11,11 +11,13 @@ import { es256, publicJwk } from './keys-and-signatures.ts'
 import { contentDigest, exchangeEnvelope, sealedPackage } from './packages.ts'
 import type { Check } from './profile.ts'
 import {
+  logChainRecordLeaf,
   logCheckpoint,
   logConsistency,
   logInclusion,
   logKeyLeaf,
   logOriginLeaf,
+  logPackageChain,
   logRecordLeaf,
 } from './transparency-log.ts'
 import { webhookSignature } from './webhook-signature.ts'
@@ -38,6 +40,8 @@ export const PROFILES = {
   'content-digest': contentDigest,
   'webhook-signature': webhookSignature,
   'log-record-leaf': logRecordLeaf,
+  'log-package-chain': logPackageChain,
+  'log-chain-record-leaf': logChainRecordLeaf,
   'log-key-leaf': logKeyLeaf,
   'log-origin-leaf': logOriginLeaf,
   'log-checkpoint': logCheckpoint,

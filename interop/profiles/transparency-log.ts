@@ -1,11 +1,18 @@
 import { decodeBase64url, encodeBase64url } from '@agent-exchange/crypto'
 import {
+  bodyHash,
+  chainRecordCommitment,
+  chainRecordLabel,
+  chainRecordLeaf,
+  chainStart,
   deriveSalt,
+  entryBody,
   keyCommitment,
   keyLabel,
   keyLeaf,
   LEAF_LENGTH,
   leafHash,
+  nextLink,
   openCheckpoint,
   originLeaf,
   parseProof,
@@ -15,6 +22,7 @@ import {
   recordLeaf,
   verifyConsistency,
   verifyInclusion,
+  type Visibility,
 } from '@agent-exchange/log'
 import { profile } from './profile.ts'
 
@@ -48,9 +56,7 @@ interface RecordInput extends Salted {
 export const logRecordLeaf = profile(async (input: RecordInput) => {
   const salt = saltOf(input)
   const record = {
-    packageId: input.package_id,
-    contentDigest: input.content_digest,
-    receiptSignature: input.receipt_signature,
+    ...identityOf(input),
     threadId: input.thread_id,
     firstPosition: input.first_position,
     lastPosition: input.last_position,
@@ -58,6 +64,66 @@ export const logRecordLeaf = profile(async (input: RecordInput) => {
     entryHashes: input.entry_hashes,
   }
   return leafParts(salt, recordLabel(record), recordCommitment(record, salt), recordLeaf(record, salt))
+})
+
+interface PackageInput {
+  readonly package_id: string
+  readonly thread_id: string
+  readonly content_digest: string
+  readonly receipt_signature: string
+}
+
+const identityOf = (input: Omit<PackageInput, 'thread_id'>) => ({
+  packageId: input.package_id,
+  contentDigest: input.content_digest,
+  receiptSignature: input.receipt_signature,
+})
+
+interface ChainInput extends PackageInput {
+  readonly entries: readonly {
+    readonly kind: string
+    readonly visibility: Visibility
+    readonly body?: { readonly event?: object; readonly proof: object }
+    readonly body_hash?: string
+  }[]
+}
+
+const fromHex = (text: string) => Uint8Array.from(Buffer.from(text, 'hex'))
+const toHex = (bytes: Uint8Array) => Buffer.from(bytes).toString('hex')
+
+export const logPackageChain = profile(async (input: ChainInput) => {
+  let link = chainStart({ ...identityOf(input), threadId: input.thread_id })
+  const start = toHex(link)
+  const links = input.entries.map(({ kind, visibility, body, body_hash }, index) => {
+    const hash = body ? bodyHash(entryBody(body)) : fromHex(body_hash ?? '')
+    link = nextLink(link, { position: index + 1, kind, visibility, bodyHash: hash })
+    return { body_hash: toHex(hash), link: toHex(link) }
+  })
+  return { start, links }
+})
+
+interface ChainRecordInput extends Salted, Omit<PackageInput, 'thread_id'> {
+  readonly first_position: number
+  readonly last_position: number
+  readonly link_before: string
+  readonly last_link: string
+}
+
+export const logChainRecordLeaf = profile(async (input: ChainRecordInput) => {
+  const salt = saltOf(input)
+  const record = {
+    ...identityOf(input),
+    firstPosition: input.first_position,
+    lastPosition: input.last_position,
+    linkBefore: fromHex(input.link_before),
+    lastLink: fromHex(input.last_link),
+  }
+  return leafParts(
+    salt,
+    chainRecordLabel(record),
+    chainRecordCommitment(record, salt),
+    chainRecordLeaf(record, salt),
+  )
 })
 
 interface KeyEventInput extends Salted {

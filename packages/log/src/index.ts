@@ -99,6 +99,25 @@ export {
 } from './leaf/record-leaf.ts'
 export { BATCH_SECRET_LENGTH, deriveSalt, SALT_LENGTH } from './leaf/salt.ts'
 
+// The chain of a package and its records (version 2, docs/transparency.md)
+export {
+  chainRecordCommitment,
+  chainRecordLabel,
+  chainRecordLeaf,
+  type ChainRecordContent,
+} from './leaf/chain-record-leaf.ts'
+export { ONE_SIDED_KINDS, visibilityOf, type Visibility } from './leaf/one-sided-kinds.ts'
+export {
+  bodyHash,
+  chainStart,
+  entryBody,
+  nextLink,
+  type ChainedEntry,
+  type ChainSubject,
+  type EntryContent,
+} from './leaf/package-chain.ts'
+export type { PackageIdentity } from './leaf/package-identity.ts'
+
 // Evidence (version 1 of a capsule)
 export { differingMembers } from './evidence/differing-members.ts'
 export {
@@ -132,6 +151,23 @@ export {
   type KeyEventProof,
   type RecordProof,
 } from './capsule/capsule-format.ts'
+// Capsules of format 3: the chains of packages
+export {
+  CAPSULE_V3_FORMAT,
+  isHidden,
+  type CapsuleKey,
+  type CapsulePackage,
+  type CapsuleRecord,
+  type CapsuleV3,
+  type Disclosure,
+  type EntryProof,
+  type HiddenEntry,
+  type ShownEntry,
+} from './capsule/capsule-v3-format.ts'
+export { capsuleV3Faults } from './capsule/capsule-v3-shape.ts'
+export { PACKAGE_HEAD_TYPE, verifyPackageHead, type PackageHead } from './capsule/package-head.ts'
+
+// What a verification says
 export {
   CAPSULE_LEVELS,
   type CapsuleLevel,

@@ -1,4 +1,4 @@
-import { validatorFor, type JsonObject } from '@agent-exchange/protocol'
+import { validatorFor, type JsonObject, type Validator } from '@agent-exchange/protocol'
 import { bundleMembers, closed, definitions, isDeeper, list, text } from '../evidence/bundle-shape.ts'
 import { MAXIMUM_DEPTH } from '../evidence/evidence-bundle.ts'
 import { MAXIMUM_PROOF_HASHES } from '../notes/tlog-proof.ts'
@@ -10,7 +10,7 @@ import {
   type Capsule,
 } from './capsule-format.ts'
 
-const position: JsonObject = { type: 'integer', minimum: 1, maximum: Number.MAX_SAFE_INTEGER }
+export const position: JsonObject = { type: 'integer', minimum: 1, maximum: Number.MAX_SAFE_INTEGER }
 
 const recordProof = closed({
   package_id: text,
@@ -38,28 +38,29 @@ const keyEventProof = closed(
   'invalid_from',
 )
 
-const log = closed(
-  {
-    key: text,
-    checkpoint: text,
-    records: list(recordProof, MAXIMUM_RECORDS),
-    key_events: list(keyEventProof, MAXIMUM_KEY_EVENTS),
-    history: list(
-      closed({ checkpoint: text, consistency: list(text, MAXIMUM_PROOF_HASHES) }),
-      MAXIMUM_HISTORY,
-    ),
-  },
-  'history',
-)
+/** The members of `log` that every version has. */
+export const logMembers: JsonObject = {
+  key: text,
+  checkpoint: text,
+  key_events: list(keyEventProof, MAXIMUM_KEY_EVENTS),
+  history: list(closed({ checkpoint: text, consistency: list(text, MAXIMUM_PROOF_HASHES) }), MAXIMUM_HISTORY),
+}
+
+const log = closed({ ...logMembers, records: list(recordProof, MAXIMUM_RECORDS) }, 'history')
 
 const capsule = closed({ format: { const: CAPSULE_FORMAT }, ...bundleMembers, log }, 'unlinked_entries')
 const validate = validatorFor<Capsule>({ ...capsule, $defs: definitions }, 'O-07')
 
 /** Why a value is not a capsule of version 2; empty where it is one. */
 export function shapeFaults(value: unknown): string[] {
+  return faultsBy(validate, value)
+}
+
+/** Names each place where a value differs from a closed schema. */
+export function faultsBy(schema: Validator<unknown>, value: unknown): string[] {
   if (isDeeper(value, MAXIMUM_DEPTH)) return [`it nests deeper than ${MAXIMUM_DEPTH} levels`]
-  if (validate.accepts(value)) return []
-  return validate(value, { nameUnknownMembers: true }).map(
+  if (schema.accepts(value)) return []
+  return schema(value, { nameUnknownMembers: true }).map(
     ({ pointer, message }) => `${pointer || 'the whole'}: ${message}`,
   )
 }

@@ -43,7 +43,7 @@ export const definitions = Object.assign(
   }),
 ) as JsonObject
 
-const ref = ({ $ref }: Named<unknown>): JsonObject => ({ $ref })
+export const ref = ({ $ref }: Named<unknown>): JsonObject => ({ $ref })
 export const list = (items: JsonObject, maxItems: number): JsonObject => ({ type: 'array', maxItems, items })
 export const text: JsonObject = { type: 'string' }
 const object: JsonObject = { type: 'object' }

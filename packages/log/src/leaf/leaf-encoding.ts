@@ -11,10 +11,14 @@ export const TAG = {
   keyCommitment: 'agent-exchange/log/v1/key-commitment',
   originLabel: 'agent-exchange/log/v1/origin-label',
   originCommitment: 'agent-exchange/log/v1/origin-commitment',
+  chainStart: 'agent-exchange/log/v2/chain-start',
+  link: 'agent-exchange/log/v2/link',
+  chainRecordLabel: 'agent-exchange/log/v2/record-label',
+  chainRecordCommitment: 'agent-exchange/log/v2/record-commitment',
 } as const
 
 export const LABEL_LENGTH = 32
-/** A leaf of version 1: label, then commitment. */
+/** Label, then commitment. The tags in their hash inputs tell versions apart. */
 export const LEAF_LENGTH = 64
 
 const LENGTH_BYTES = 4

@@ -1,17 +1,12 @@
-import { CryptoError, parseDigest, signatureBytes } from '@agent-exchange/crypto'
 import { concatBytes, fromHex } from '../bytes.ts'
 import { LogError } from '../errors.ts'
 import { HASH_LENGTH } from '../merkle/tree-hash.ts'
 import { hashFields, requireLength, TAG } from './leaf-encoding.ts'
+import { readDigest, rOfSignature, type PackageIdentity } from './package-identity.ts'
 import { SALT_LENGTH } from './salt.ts'
 
-/** What labels a record: known to the two parties, and to nobody who sees their notifications. */
-export interface RecordSubject {
-  readonly packageId: string
-  /** In the protocol's form, `sha-256=:BASE64:`. */
-  readonly contentDigest: string
-  /** The signature of the package's policy receipt: raw r and s, in base64url or base64. */
-  readonly receiptSignature: string
+/** What labels a record. */
+export interface RecordSubject extends PackageIdentity {
   readonly firstPosition: number
 }
 
@@ -26,17 +21,14 @@ export interface RecordContent {
   readonly entryHashes: readonly string[]
 }
 
-/** A signature has a second form with the same `r` and another `s`, so only `r` may identify it. */
-const R_LENGTH = 32
-
 export function recordLabel({
   packageId,
   contentDigest,
   receiptSignature,
   firstPosition,
 }: RecordSubject): Uint8Array {
-  const r = readSignature(receiptSignature).subarray(0, R_LENGTH)
-  return hashFields(TAG.recordLabel, [packageId, readDigest(contentDigest), r, firstPosition])
+  const [digest, r] = [readDigest(contentDigest), rOfSignature(receiptSignature)]
+  return hashFields(TAG.recordLabel, [packageId, digest, r, firstPosition])
 }
 
 export function recordCommitment(record: RecordContent, salt: Uint8Array): Uint8Array {
@@ -68,21 +60,4 @@ function joinedHashes(hashes: readonly string[]): Uint8Array {
 
 function readHash(text: string): Uint8Array {
   return requireLength(fromHex(text), HASH_LENGTH)
-}
-
-function readDigest(text: string): Uint8Array {
-  return readable(() => parseDigest(text))
-}
-
-function readSignature(text: string): Uint8Array {
-  return readable(() => signatureBytes({ signature: text }))
-}
-
-function readable(read: () => Uint8Array): Uint8Array {
-  try {
-    return read()
-  } catch (cause) {
-    if (cause instanceof CryptoError) throw new LogError('leaf_field', { cause })
-    throw cause
-  }
 }
