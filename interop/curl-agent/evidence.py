@@ -10,6 +10,7 @@ import sys
 
 from canonical import Refused, canonical, plain, read, require
 from peers import Peers, verify_statement
+from times import instant
 
 RECEIPT_STATES = ("received", "opened", "rejected", "failed")
 RECEIPT_MEMBERS = ("receipt_id", "occurred_at", "actor_agent_id", "package_digest", "signature")
@@ -43,6 +44,15 @@ def accepted_at(evidence, metadata, kid, peers, platform):
         require(statement["signing_key_id"] == kid, "accepted under another key")
         return statement["accepted_at"]
     return None
+
+
+def receipt_accepted_at(evidence, stated, moment):
+    """When the policy receipt itself arrived: it may be before its key was retired, and its package after."""
+    for entry in evidence["entries"]:
+        proof = entry["proof"]
+        if (proof["kind"], proof.get("policy_receipt_id")) == ("policy_receipt_accepted", stated["policy_receipt_id"]):
+            return min(proof["accepted_at"], moment or proof["accepted_at"], key=instant)
+    return moment
 
 
 def verify_bound(key, stated, package_id):
@@ -111,8 +121,9 @@ def check_package(evidence, peers, platform):
     yield f"accepted at {moment}, signed by the platform"
 
     stated = evidence["policy_receipt"]["receipt"]
+    arrived_at = receipt_accepted_at(evidence, stated, moment)
     key = peers.signing_key(
-        metadata["sender_agent_id"], stated["signature"]["key_id"], stated["evaluated_at"], moment
+        metadata["sender_agent_id"], stated["signature"]["key_id"], stated["evaluated_at"], arrived_at
     )
     verify_statement(key, stated)
     require(stated["content_digest"] == metadata["content_digest"], "the policy receipt is of other content")

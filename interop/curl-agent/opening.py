@@ -14,7 +14,7 @@ from jwcrypto.jwe import JWE
 from jwcrypto.jwk import JWK
 
 from canonical import Refused, canonical, decode, digest, exactly, parse, plain, read, require
-from evidence import accepted_at
+from evidence import accepted_at, receipt_accepted_at
 from peers import Peers, public_jwk, verify, verify_statement
 from policy import CHECKS
 from schemas import check_object
@@ -144,7 +144,8 @@ def verified_plaintext(fetched, peers, agent, platform, own_key_id, own_key, sch
     key = peers.signing_key(sender, kid, metadata["created_at"], since)
     require(metadata["content_digest"] in digests(jwe, payload_text), "the digest is of other content")
     verify(key, signed, signature)
-    stated_key = peers.signing_key(sender, stated["signature"]["key_id"], stated["evaluated_at"], since)
+    arrived = receipt_accepted_at(fetched["evidence"], stated, since)
+    stated_key = peers.signing_key(sender, stated["signature"]["key_id"], stated["evaluated_at"], arrived)
     check_receipt(stated, metadata, stated_key)
 
     plaintext = unseal(jwe, own_key_id, own_key)

@@ -125,15 +125,16 @@ class Peers:
         return self._pinned(agent_id, best)
 
     def signing_key(self, agent_id, key_id, signed_at, accepted_at=None):
-        """The key that was valid at the time of signing. A revoked key needs proof of an earlier acceptance."""
+        """The key, if it was valid when the statement was signed and when it arrived. A revoked key needs proof of that."""
         found = [key for key in self.keys(agent_id) if (key["key_id"], key["use"]) == (key_id, "signing")]
         require(found, f"{agent_id} has no signing key {key_id}")
         key = self._pinned(agent_id, found[0])
-        require(instant(key["valid_from"]) <= instant(signed_at), "signed before the key was valid")
+        times = [instant(time) for time in (signed_at, accepted_at) if time is not None]
+        require(instant(key["valid_from"]) <= min(times), "signed or accepted before the key was valid")
         if "invalid_from" in key or key["status"] == "revoked":
             end = instant(key.get("invalid_from", key.get("revoked_at")))
             require(accepted_at is not None, "the key was revoked, and nothing shows an earlier acceptance")
-            require(max(instant(signed_at), instant(accepted_at)) < end, "signed or accepted after the key was bad")
+            require(max(times) < end, "signed or accepted after the key was bad")
         return key["public_key"]
 
     def _pinned(self, agent_id, key):

@@ -10,6 +10,9 @@ import {
   type FolderAgent,
 } from '@agent-exchange/sdk/node'
 import { startWorld, type World } from '@agent-exchange/testkit'
+import { currentKey } from '../../packages/sdk/src/agent-keys/make-keys.ts'
+import { revokeKey } from '../../packages/sdk/src/agent-keys/revoke-key.ts'
+import { rotateKey } from '../../packages/sdk/src/agent-keys/rotate-key.ts'
 import { provision, startAgent } from '../../packages/sdk/src/agents.fixture.ts'
 import { sendCrafted, type Crafting } from '../../packages/sdk/src/exchange/crafted.fixture.ts'
 import { SECRET_WORDS } from '../../packages/sdk/src/exchange/drafts.fixture.ts'
@@ -56,6 +59,21 @@ export async function attackOpener({ folder, python, report }: Place): Promise<v
       assert.ok(stdout.includes(SECRET_WORDS))
     }
     assert.deepEqual(await receipts(packageId), ['received', 'opened'])
+  })
+  await report.step('it judges a policy receipt by its own arrival, not by that of its package', async () => {
+    const rotating = await startAgent(world, 'rotating')
+    const first = (await currentKey(rotating.keys, 'signing')).keyId
+    const { package_id: packageId } = await sendCrafted(rotating, bolt.context, {
+      beforePackage: async () => {
+        await rotateKey(rotating, 'signing')
+        world.clock.advance(1)
+        const retirement = { reasonCode: 'retirement', evidenceReference: 'case_1' }
+        await revokeKey(rotating, first, { ...retirement, invalidFrom: new Date(world.clock.now()) })
+        world.clock.advance(1)
+      },
+    })
+    const { code, stderr } = await open(packageId)
+    assert.equal(code, 0, stderr)
   })
   for (const [name, [crafting]] of Object.entries(wrongInside(acme, eve))) {
     await report.step(`another ${name} inside than outside`, async () => {

@@ -1,9 +1,8 @@
 import { importPublicJwk, jwkThumbprint, type PublicKey } from '@agent-exchange/crypto'
-import type { PackageMetadata } from '@agent-exchange/protocol'
+import { cutoffsOf, revocationsIn, type KeyCutoff, type PackageMetadata } from '@agent-exchange/protocol'
 import { Claims } from './claims.ts'
 import type { EvidenceBundle, KeyRecord } from './evidence-bundle.ts'
 import { firstOf, type Findings, type Signer } from './evidence-report.ts'
-import { cutoffsOf, revocationsIn, type Cutoff } from './key-verdict.ts'
 
 export interface RingKey {
   readonly record: KeyRecord
@@ -11,7 +10,7 @@ export interface RingKey {
   readonly fingerprint: string
   readonly signer: Signer
   /** From when on the key does not count. */
-  readonly cutoffs: readonly Cutoff[]
+  readonly cutoffs: readonly KeyCutoff[]
 }
 
 /** The signing keys of the bundle. */
@@ -118,7 +117,7 @@ async function imported(record: KeyRecord): Promise<RingKey | undefined> {
     const publicKey = await importPublicJwk(key.public_key, { use: 'signing' })
     const fingerprint = await jwkThumbprint(publicKey.jwk)
     const signer = { agentId, organizationId, keyId: key.key_id }
-    return { record, publicKey, fingerprint, signer, cutoffs: cutoffsOf(record) }
+    return { record, publicKey, fingerprint, signer, cutoffs: cutoffsOf(key, record.events) }
   } catch {
     return undefined
   }

@@ -21,7 +21,7 @@ export interface KeyMaking {
  */
 export async function makeAgentKeys(keys: KeyStore, { identity, now }: KeyMaking): Promise<AgentKeys> {
   const made = await keys.list()
-  const createdAt = now().toISOString()
+  const createdAt = keyTime(now())
   const ensure = async (role: KeyRole, how: Pick<NewKey, 'nameOf'> = {}) =>
     made.find((key) => key.role === role && key.stage === 'current') ??
     (await keys.generate({ role, stage: 'current', createdAt, ...how }))
@@ -31,6 +31,17 @@ export async function makeAgentKeys(keys: KeyStore, { identity, now }: KeyMaking
     nameOf: introducedName(keys, identity, signing, 'encryption'),
   })
   return { client, signing, encryption }
+}
+
+/** Clock skew that a new key tolerates. */
+const SKEW_MS = 30_000
+
+/**
+ * When a new key counts from: slightly in the past. The exchange judges a signature by its own clock (ID-05), and would
+ * refuse the first package of an agent whose clock is ahead.
+ */
+export function keyTime(now: Date): string {
+  return new Date(now.getTime() - SKEW_MS).toISOString()
 }
 
 /** Names a key with the introduction by a signing key of the store. */

@@ -3,7 +3,7 @@ import type { AgentContext } from '../context.ts'
 import { ExchangeError } from '../errors.ts'
 import type { OwnKey } from '../keys/key-store.ts'
 import { keyRequest } from './key-request.ts'
-import { currentKey, introducedName } from './make-keys.ts'
+import { currentKey, introducedName, keyTime } from './make-keys.ts'
 
 /** The client's key is registered by the operator (`aex client rotate`), so it is not rotated from here. */
 export type RotatedRole = 'signing' | 'encryption'
@@ -59,7 +59,7 @@ async function nextKey(
     return await keys.generate({
       role,
       stage: 'next',
-      createdAt: now().toISOString(),
+      createdAt: keyTime(now()),
       replaces: current.keyId,
       nameOf: introducedName(keys, identity, introducer, role),
     })

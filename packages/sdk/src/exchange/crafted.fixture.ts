@@ -28,6 +28,8 @@ export interface Crafting {
   readonly metadata?: Partial<PackageMetadata>
   readonly receipt?: Partial<PolicyReceipt>
   readonly aad?: Uint8Array
+  /** Runs after the policy receipt was accepted, before the package is signed. */
+  readonly beforePackage?: () => Promise<void>
   /** Another public key under the recipient's key id. */
   readonly recipientKey?: Awaited<ReturnType<typeof ownParty>>['publicKey']
 }
@@ -81,14 +83,16 @@ async function handOver(
     content_digest: await sealedContentDigest(jwe),
     transport_mode: 'native',
   }
-  const signer = await currentSigningKey(from)
+  const receiptSigner = await currentSigningKey(from)
   const receipt = {
     ...receiptFor(metadata),
     ...crafting.receipt,
   }
   await from.connection.call('createPolicyReceipt', {
-    body: { ...receipt, signature: await signPolicyReceipt(receipt, signer) },
+    body: { ...receipt, signature: await signPolicyReceipt(receipt, receiptSigner) },
   })
+  await crafting.beforePackage?.()
+  const signer = await currentSigningKey(from)
   const envelope = await signEnvelope({ metadata, jwe }, { key: signer.key, kid: signer.keyId })
   await from.connection.call('createPackageTransfer', { body: { ...envelope } })
   return metadata

@@ -1,12 +1,10 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { isEarlier } from '@agent-exchange/protocol'
 import { startWorld } from '@agent-exchange/testkit'
-import fc from 'fast-check'
+import { rotateKey } from '../agent-keys/rotate-key.ts'
 import { startAgent, type TestAgent } from '../agents.fixture.ts'
 import { ExchangeError } from '../errors.ts'
 import { behindLiar, sendCrafted } from './crafted.fixture.ts'
-import { keyFault } from './key-validity.ts'
 import { openPackage } from './open-package.ts'
 import { currentSigningKey } from './own-keys.ts'
 
@@ -19,11 +17,15 @@ const A_WHILE = 60
 
 async function revokeSigningKey(agent: TestAgent, invalidFrom: string): Promise<void> {
   const { keyId } = await currentSigningKey(agent)
+  await retire(agent, keyId, invalidFrom)
+  world.clock.advance(A_WHILE)
+}
+
+async function retire(agent: TestAgent, keyId: string, invalidFrom: string): Promise<void> {
   await agent.connection.call('revokeAgentKey', {
     path: { agent_id: agent.identity.agentId, key_id: keyId },
     body: { invalid_from: invalidFrom, reason_code: 'compromise', evidence_reference: 'case_1' },
   })
-  world.clock.advance(A_WHILE)
 }
 
 const refused = (code: string) => (error: unknown) => {
@@ -75,27 +77,67 @@ test('[ID-05] a thief who writes an earlier time is caught by the time of accept
   await assert.rejects(openPackage(forged, backdated.package_id), refused('peer_key_revoked'))
 })
 
-test('[ID-05] a key with an end counts exactly where claim and acceptance lie before it', () => {
-  const instant = fc.integer({ min: 0, max: 20 }).map((n) => new Date(Date.UTC(2026, 0, 1) + n).toISOString())
-  fc.assert(
-    fc.property(
-      instant,
-      instant,
-      instant,
-      fc.option(instant, { nil: undefined }),
-      (valid_from, claimed, accepted, invalid_from) => {
-        const key = { valid_from, status: 'active', ...(invalid_from !== undefined && { invalid_from }) }
-        const counts =
-          !isEarlier(claimed, valid_from) &&
-          (invalid_from === undefined || (claimed < invalid_from && accepted < invalid_from))
-        assert.equal(keyFault(key, claimed, accepted) === undefined, counts)
-        // Without knowing when it was accepted, a key with an end never counts.
-        if (invalid_from !== undefined) assert.notEqual(keyFault(key, claimed, undefined), undefined)
-      },
-    ),
+test('[ID-05][POL-04] a policy receipt is judged by its own arrival: its key may be retired before the package arrives', async () => {
+  const acme = await startAgent(world, 'acme')
+  const first = await currentSigningKey(acme)
+  const sent = await sendCrafted(acme, bolt, {
+    beforePackage: async () => {
+      await rotateKey(acme, 'signing')
+      world.clock.advance(A_WHILE)
+      await retire(acme, first.keyId, world.clock.now())
+      world.clock.advance(A_WHILE)
+    },
+  })
+  const { object, policyReceipt, senderKey } = await openPackage(bolt, sent.package_id)
+  assert.equal(object.id, sent.package_id)
+  assert.equal(policyReceipt.receipt.signature.key_id, first.keyId)
+  assert.notEqual(senderKey.keyId, first.keyId)
+})
+
+test('[ID-05] a policy receipt that arrived after its key went bad is rejected, whatever the resource says', async () => {
+  const acme = await startAgent(world, 'acme')
+  const first = await currentSigningKey(acme)
+  const stolen = world.clock.now()
+  world.clock.advance(A_WHILE)
+  const sent = await sendCrafted(acme, bolt, {
+    beforePackage: async () => void (await rotateKey(acme, 'signing')),
+    receipt: { evaluated_at: stolen },
+  })
+  await retire(acme, first.keyId, stolen)
+  const early = new Date(Date.parse(stolen) - 1_000).toISOString()
+  const lying = behindLiar(bolt, /\/v1\/policy-receipts\//, (text) =>
+    text.replace(/"accepted_at":"[^"]*"/, `"accepted_at":"${early}"`),
   )
-  assert.equal(
-    keyFault({ valid_from: '2026-01-01T00:00:00Z', status: 'revoked' }, '2026-02-01T00:00:00Z', undefined),
-    'revoked',
-  )
+  await assert.rejects(openPackage(lying, sent.package_id), refused('peer_key_revoked'))
+})
+
+test('[ID-05] a key that was not valid yet when its package arrived does not count, by signed evidence', async () => {
+  const acme = await startAgent(world, 'acme')
+  const { keyId } = await currentSigningKey(acme)
+  const sent = await sendCrafted(acme, bolt, {
+    metadata: { created_at: new Date(Date.parse(world.clock.now()) + A_WHILE * 1_000).toISOString() },
+  })
+  // As an exchange that judged by the claim alone would have stored it.
+  const from = new Date(Date.parse(world.clock.now()) + 1_000).toISOString()
+  await world.sql`update agent_key set valid_from = ${from} where key_id = ${keyId}`
+  world.clock.advance(A_WHILE)
+  await assert.rejects(openPackage(bolt, sent.package_id), refused('signature_invalid'))
+})
+
+test('[ID-05] an exchange that misstates the arrival gets no signed rejection of an honest package', async () => {
+  const acme = await startAgent(world, 'acme')
+  const sent = await sendCrafted(acme, bolt)
+  const lying = behindLiar(bolt, /\/v1\/packages\/[^/]+$/, (text) => {
+    const resource = JSON.parse(text) as Record<string, unknown>
+    return JSON.stringify({ ...resource, created_at: '2020-01-01T00:00:00Z' })
+  })
+  const { object } = await openPackage(lying, sent.package_id)
+  assert.equal(object.id, sent.package_id)
+})
+
+test('[ID-05] the first package of an agent whose clock is ahead is accepted and opens', async () => {
+  const ahead = () => new Date(Date.parse(world.clock.now()) + 20_000)
+  const acme = await startAgent(world, 'acme', { now: ahead })
+  const sent = await sendCrafted(acme, bolt)
+  assert.equal((await openPackage(bolt, sent.package_id)).object.id, sent.package_id)
 })

@@ -1,10 +1,10 @@
 import type { PackageResource, ReceiptResource } from '@agent-exchange/protocol'
 import type { AgentContext } from '../context.ts'
 import { ExchangeError } from '../errors.ts'
+import { arrivalReader } from './arrival.ts'
 import { contentDifferences } from './content-comparison.ts'
 import { fetchContent, type FetchedContent } from './fetch-content.ts'
 import { watchLog } from '../log/watch-log.ts'
-import { acceptanceReader } from './key-validity.ts'
 import { receiptFor } from './open-failures.ts'
 import type { OpenDependencies, OpenedPackage } from './open-input.ts'
 import { sendPackageReceipt } from './package-receipts.ts'
@@ -83,20 +83,17 @@ async function verifyAndOpen(
   bytes: Uint8Array,
 ): Promise<Omit<OpenedPackage, 'receipts'>> {
   requireConsistency(resource)
-  const { metadata, package_id: packageId } = resource
+  const { metadata } = resource
   const envelope = readEnvelope(context, bytes, resource)
-  const acceptedAt = acceptanceReader(context, {
-    packageId,
-    contentDigest: metadata.content_digest,
-    acceptedKeyId: resource.sender_signature?.key_id ?? envelope.kid,
-  })
-  const senderKey = await requireSenderKey(context, envelope.kid, metadata, acceptedAt)
   const manifestKeyId = resource.sender_signature?.key_id
+  const arrivals = arrivalReader(context, metadata, manifestKeyId ?? envelope.kid)
+  const arrival = { stated: resource.created_at, proved: arrivals.packageAt }
+  const senderKey = await requireSenderKey(context, envelope.kid, metadata, arrival)
   if (manifestKeyId !== undefined && manifestKeyId !== envelope.kid)
-    await requireSenderKey(context, manifestKeyId, metadata, acceptedAt)
+    await requireSenderKey(context, manifestKeyId, metadata, arrival)
   await requireIntegrity(context, envelope, resource, senderKey)
   const object = await openContent(context, envelope, metadata)
-  const policyReceipt = await requirePolicyReceipt(context, metadata, acceptedAt)
+  const policyReceipt = await requirePolicyReceipt(context, metadata, arrivals)
   const members = contentDifferences(object, metadata, policyReceipt.receipt)
   if (members.length > 0) throw new ExchangeError('content_mismatch', { details: { members } })
   return {

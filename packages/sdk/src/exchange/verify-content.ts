@@ -18,6 +18,7 @@ import {
 import type { AgentContext } from '../context.ts'
 import { ExchangeError, type ExchangeErrorCode } from '../errors.ts'
 import type { PeerKey } from '../peers/peer-directory.ts'
+import type { Arrival } from './arrival.ts'
 import { signatureFailure } from './explain-signature.ts'
 import { requireKeyInTime } from './key-validity.ts'
 import { MAXIMUM_DEPTH } from './exchange-limits.ts'
@@ -51,7 +52,7 @@ export async function requireSenderKey(
   { peers }: AgentContext,
   keyId: string,
   metadata: PackageMetadata,
-  acceptedAt: () => Promise<string>,
+  arrival: Arrival,
 ): Promise<PeerKey> {
   const key = await peers.signingKey(metadata.sender_agent_id, keyId)
   if (key.organizationId !== metadata.sender_org_id)
@@ -59,7 +60,7 @@ export async function requireSenderKey(
       what: 'The directory shows the sender under another organization.',
       details: { members: ['metadata.sender_org_id'] },
     })
-  await requireKeyInTime(key, metadata.created_at, acceptedAt)
+  await requireKeyInTime(key, metadata.created_at, arrival)
   return key
 }
 

@@ -7,6 +7,7 @@ import {
 } from '@agent-exchange/protocol'
 import type { AgentContext } from '../context.ts'
 import { ExchangeError } from '../errors.ts'
+import type { ProvedArrivals } from './arrival.ts'
 import { isNotFound } from './evaluate-draft.ts'
 import { signatureFailure } from './explain-signature.ts'
 import { requireKeyInTime } from './key-validity.ts'
@@ -15,13 +16,16 @@ import { requireKeyInTime } from './key-validity.ts'
 export async function requirePolicyReceipt(
   context: AgentContext,
   metadata: PackageMetadata,
-  acceptedAt: () => Promise<string>,
+  arrivals: ProvedArrivals,
 ): Promise<PolicyReceiptResource> {
   const resource = await readPolicyReceipt(context, metadata)
   const { receipt } = resource
   const key = await context.peers.signingKey(metadata.sender_agent_id, receipt.signature.key_id)
-  // A package is accepted after its policy receipt, so the acceptance also dates the receipt.
-  await requireKeyInTime(key, receipt.evaluated_at, acceptedAt)
+  // ID-05: by its own arrival. Its key may have been retired before the package arrived.
+  await requireKeyInTime(key, receipt.evaluated_at, {
+    stated: resource.accepted_at,
+    proved: arrivals.policyReceiptAt,
+  })
   await verifyPolicyReceipt(receipt, key.publicKey).catch(async (cause: unknown) => {
     throw await signatureFailure(context, {
       what: 'The policy receipt is not what the sender signed.',

@@ -1,5 +1,4 @@
-import { isEarlier } from '@agent-exchange/protocol'
-import { hasEnded } from './key-end.ts'
+import { encryptionKeyFault, isEarlier } from '@agent-exchange/protocol'
 import type { ShownDirectory, ShownKey } from './shown-directory.ts'
 
 /** The key to seal for: valid and not ended; active keys first, then the newest. */
@@ -8,14 +7,9 @@ export function newestUsable({ keys }: ShownDirectory, now: string): ShownKey | 
 }
 
 function isUsable(entry: ShownKey['entry'], now: string): boolean {
-  const { use, status, valid_from, valid_until } = entry
-  return (
-    use === 'encryption' &&
-    status !== 'retired' &&
-    isEarlier(now, valid_from) === false &&
-    (valid_until === undefined || isEarlier(now, valid_until) === true) &&
-    !hasEnded(entry, now)
-  )
+  const { valid_until } = entry
+  const isOver = valid_until !== undefined && isEarlier(now, valid_until) !== true
+  return !isOver && encryptionKeyFault(entry, now) === undefined
 }
 
 function better(best: ShownKey | undefined, key: ShownKey): ShownKey {

@@ -66,6 +66,22 @@ test('[ID-05] valid_from may equal created_at, and may not be later', async () =
   assertProblem(early, 'signing_key_unusable', unusable('not_yet_valid'))
 })
 
+test('[ID-05] valid_from may equal the arrival, and may not be later: no dating ahead', async () => {
+  const from = shifted(60)
+  const ahead = await withKey(seats, { validFrom: from })
+  const { metadata } = await sendPackage(seats, cars)
+  const { receipt } = await draftPackage(ahead, cars, { receipt: { evaluated_at: from } })
+  const held = await covered(ahead, from)
+  for (const answer of [
+    await submitPackage(seats, held),
+    await seats.post('/v1/policy-receipts', receipt),
+    await sendRevocation(ahead, metadata, { change: { requested_at: from } }),
+  ])
+    assertProblem(answer, 'signing_key_unusable', unusable('not_yet_valid'))
+  world.clock.advance(60)
+  assertSuccess(await submitPackage(seats, held), 'createPackageTransfer')
+})
+
 test('[ID-05] created_at and arrival both lie before invalid_from: no backdating', async () => {
   const stolen = await withKey(seats)
   await revokeKey(stolen, stolen.signing.keyId, shifted(-60))

@@ -9,7 +9,7 @@ import {
 import { Problem } from '../../kernel/problem.ts'
 import { EMPTY_CHAIN } from '../audit/chain.ts'
 import { lockNameOf } from '../keys/public-keys.ts'
-import { encryptionKeyFault, requireSigningKey } from '../keys/signing-key.ts'
+import { requireSigningKey, sealingKeyFault } from '../keys/signing-key.ts'
 import { requireWithin } from '../organizations/usage-store.ts'
 import { pairName } from '../threads/store.ts'
 import type { AcceptanceState, AgentState, ThreadState } from './acceptance-state.ts'
@@ -65,7 +65,8 @@ function requireSenderKey(
   const agentId = metadata.sender_agent_id
   if (agents.get(agentId)?.status !== 'active')
     throw new Problem('not_permitted', { reason: 'agent_not_active' })
-  requireSigningKey(keys.get(lockNameOf({ agentId, keyId: signingKeyId })), metadata.created_at, now)
+  const key = keys.get(lockNameOf({ agentId, keyId: signingKeyId }))
+  requireSigningKey(key, { claimedAt: metadata.created_at, arrivedAt: now })
 }
 
 /** PKG-09, O-46: a response answers the package in the path, from its recipient to its sender. */
@@ -190,8 +191,8 @@ function requireSealedToParties(
   if (content.transport !== 'native') return
   const [first, second] = content.recipientKeyIds
   const sealedTo = (senderKeyId: string, recipientKeyId: string) =>
-    encryptionKeyFault(keyOf(metadata.sender_agent_id, senderKeyId, state), metadata.created_at) ??
-    encryptionKeyFault(keyOf(metadata.recipient_agent_id, recipientKeyId, state), metadata.created_at)
+    sealingKeyFault(keyOf(metadata.sender_agent_id, senderKeyId, state), metadata.created_at) ??
+    sealingKeyFault(keyOf(metadata.recipient_agent_id, recipientKeyId, state), metadata.created_at)
   // Key ids are unique only within an agent, so both orders are tried before a key is reported.
   const [sendersFirst, sendersLast] = [sealedTo(first, second), sealedTo(second, first)]
   if (!sendersFirst || !sendersLast) return

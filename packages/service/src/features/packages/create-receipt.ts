@@ -11,7 +11,7 @@ import { secondsAfter } from '../../kernel/clock.ts'
 import { Problem, resultOrProblem } from '../../kernel/problem.ts'
 import { agentStatuses } from '../agents/agent-store.ts'
 import { holdKeys, lockNameOf } from '../keys/public-keys.ts'
-import { requireSigningKeyAtArrival, type KeyState } from '../keys/signing-key.ts'
+import { requireSigningKey, type KeyState } from '../keys/signing-key.ts'
 import { requireWithin } from '../organizations/usage-store.ts'
 import type { CausedTransition } from './apply-transition.ts'
 import { lockPackages, recordTransitions, requireParty } from './record-transitions.ts'
@@ -84,7 +84,7 @@ async function loadState(tx: Transaction, calls: readonly ReceiptCall[]): Promis
 function requireReceivable(call: Call<'createPackageReceipt'>, state: BatchState): PackageRow {
   const { body, caller, now, params } = call
   const key = statementKey(call, body.actor_agent_id)
-  requireSigningKeyAtArrival(state.keys.get(lockNameOf(key)), now)
+  requireSigningKey(state.keys.get(lockNameOf(key)), { arrivedAt: now })
   requireNotAhead(call)
   const row = requireParty(state.packages.get(params.package_id), caller.organizationId)
   requireActor(row, call, state)

@@ -21,7 +21,7 @@ export const revokePackage: Mutation<'revokePackage', RevocationSigner> = {
     const key = statementKey(call, agentId)
     const [keys, statuses] = await Promise.all([holdKeys(tx, [key]), agentStatuses(tx, [agentId])])
     if (statuses.get(agentId) !== 'active') throw new Problem('not_permitted', { reason: 'agent_not_active' })
-    requireSigningKey(keys.get(lockNameOf(key)), body.requested_at, now)
+    requireSigningKey(keys.get(lockNameOf(key)), { claimedAt: body.requested_at, arrivedAt: now })
     const row = await lockPackage(tx, params.package_id, caller.organizationId)
     const transition = {
       trigger: 'revocation',

@@ -39,7 +39,10 @@ export const createPolicyReceipt: BatchMutation<'createPolicyReceipt'> = {
     const rows = calls.map(({ call }) =>
       resultOrProblem(() => {
         const { body, now, context } = call
-        requireSigningKey(keys.get(lockNameOf(signingKeyOf(body))), body.evaluated_at, now)
+        requireSigningKey(keys.get(lockNameOf(signingKeyOf(body))), {
+          claimedAt: body.evaluated_at,
+          arrivedAt: now,
+        })
         const count = (unused.get(body.sender_org_id) ?? 0) + 1
         requireWithin(context.profile, 'unused_policy_receipts', count)
         unused.set(body.sender_org_id, count)
