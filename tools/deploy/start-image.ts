@@ -1,11 +1,12 @@
 import { spawn } from 'node:child_process'
-import { chmodSync, chownSync, existsSync, mkdtempSync, readFileSync } from 'node:fs'
+import { chmodSync, chownSync, existsSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { emptyTestDatabase, freePorts } from '@agent-exchange/testkit'
+import { freePorts } from '@agent-exchange/testkit'
 import { mustRun, requireProgram, run } from '../outside/programs.ts'
 import { Skipped } from '../outside/report.ts'
 import { ROOT } from '../repository/repository-files.ts'
+import { composeDatabase } from './compose-database.ts'
 import { readContainerfile } from './containerfile.ts'
 
 const ASSEMBLE_MS = 300_000
@@ -15,7 +16,8 @@ const HEALTH_MS = 10_000
 
 /**
  * Assembles what the image holds and starts it as a container engine would: the user of the Containerfile, a read-only
- * root, no capabilities, its own processes, only the volume and /tmp writable. The base is the Debian of this machine.
+ * root, no capabilities, its own processes, only the volume and /tmp writable. The base is the Debian of this machine. Role
+ * of the database and master key are those of the compose file.
  */
 export async function startImage(folder: string): Promise<string> {
   requireProgram('bwrap', '--version')
@@ -31,7 +33,10 @@ export async function startImage(folder: string): Promise<string> {
   const data = mkdtempSync(join(folder, 'volume-'))
   chownSync(data, Number(user), Number(group))
   chmodSync(folder, 0o711)
-  await using database = await emptyTestDatabase()
+  const masterKey = join(folder, 'master-key')
+  writeFileSync(masterKey, 'ab'.repeat(32), { mode: 0o600 })
+  chownSync(masterKey, Number(user), Number(group))
+  await using database = await composeDatabase()
   const [agents = 0, operators = 0] = await freePorts(2)
   const environment = {
     ...image.environment,
@@ -39,7 +44,7 @@ export async function startImage(folder: string): Promise<string> {
     AEX_PORT: String(agents),
     AEX_OPERATOR_PORT: String(operators),
     DATABASE_URL: database.url,
-    AEX_MASTER_KEY: 'ab'.repeat(32),
+    AEX_MASTER_KEY_FILE: '/run/secrets/master_key',
     PATH: '/opt/node/bin:/usr/bin',
   }
   const sandbox = [
@@ -48,6 +53,7 @@ export async function startImage(folder: string): Promise<string> {
     ['--ro-bind', '/etc/passwd', '/etc/passwd', '--proc', '/proc', '--dev', '/dev', '--tmpfs', '/tmp'],
     ['--ro-bind', join(process.execPath, '../..'), '/opt/node', '--ro-bind', content, '/opt/agent-exchange'],
     ['--bind', data, image.volumes[0] ?? '', '--chdir', image.workingDirectory],
+    ['--ro-bind', masterKey, environment.AEX_MASTER_KEY_FILE],
     ['--unshare-user', '--unshare-pid', '--unshare-ipc', '--unshare-uts', '--cap-drop', 'ALL'],
     ['--uid', user, '--gid', group, '--remount-ro', '/', '--die-with-parent', '--clearenv'],
     Object.entries(environment).flatMap(([name, value]) => ['--setenv', name, value]),
@@ -74,8 +80,9 @@ export async function startImage(folder: string): Promise<string> {
       await sleep(200)
     }
     const seconds = (performance.now() - started) / 1_000
+    if (output.includes('is a superuser')) throw new Error('the role of the compose file is a superuser')
     await stop(child.pid ?? 0, ended)
-    return `ready after ${seconds.toFixed(1)} s as user ${user} on a read-only root; ended on SIGTERM`
+    return `ready after ${seconds.toFixed(1)} s as user ${user} on a read-only root, with an unprivileged database role; ended on SIGTERM`
   } finally {
     child.kill('SIGKILL')
   }
