@@ -126,6 +126,12 @@ export const identityPoints = {
       token_characters: integer(8_192, 1_024, 32_768, 'maximum length of the Authorization header'),
       key_lead_seconds: integer(600, 10, 86_400, 'time between publishing a token key and signing with it'),
       clock_skew_seconds: integer(30, 0, 300, 'tolerated clock skew'),
+      external_token_seconds: integer(
+        7_200,
+        60,
+        86_400,
+        'maximum lifetime (exp minus iat) of an access token of an external issuer (AEX_ISSUER)',
+      ),
       scope: fixed('none', 'scopes are not used'),
     },
   }),

@@ -6,6 +6,7 @@ import { exportJWK, generateKeyPair, SignJWT } from 'jose'
 import { type Clock, systemClock } from '../kernel/clock.ts'
 import { callWith, type Exchange, openTestDatabase, seconds, startExchange } from './oauth-world.fixture.ts'
 import { externalIssuer } from './external-issuer.ts'
+import { fetchIssuerKeys } from './issuer-metadata.ts'
 
 type KeyPair = Awaited<ReturnType<typeof generateKeyPair>>
 
@@ -216,6 +217,39 @@ test('[AUTH-01] metadata of another issuer is not used', async () => {
     assert.ok(!outside.asked.includes('/keys'))
   })
   await outside.close()
+})
+
+test('[AUTH-01][O-08] a token of an external issuer from the future, or with a long life, is refused', async () => {
+  const outside = await startIssuer('')
+  outside.publish(await usualDocuments(outside))
+  await withExchange(outside.issuer, async ({ url }) => {
+    const call = async (iat: number, exp: number) => {
+      const claims = { iss: outside.issuer, aud: url, iat, exp }
+      const { status, body } = await callWith(url, await tokenBy('ES256', claims))
+      return status === 200 ? 'accepted' : body['details']
+    }
+    const now = seconds()
+    const tooLong = { reason: 'lifetime_too_long', maximum_seconds: 7_200 }
+    assert.deepEqual(await call(now + 86_400, now + 90_000), { reason: 'claim_iat' })
+    assert.deepEqual(await call(now, now + 315_360_000), tooLong)
+    assert.deepEqual(await call(now - 86_400, now + 60), tooLong)
+    assert.equal(await call(now + 20, now + 300), 'accepted', 'within the tolerated clock skew')
+    assert.equal(await call(now - 60, now + 7_140), 'accepted')
+  })
+  await outside.close()
+})
+
+test('[AUTH-01] documents of an issuer are never fetched in clear text from a name that only looks like loopback', async () => {
+  for (const issuer of [
+    'http://127.attacker.example',
+    'http://127.0.0.1.attacker.example',
+    'http://localhost.example',
+  ]) {
+    await assert.rejects(fetchIssuerKeys(issuer), ({ errors }: AggregateError) => {
+      for (const error of errors) assert.match(String(error), /is not https/u)
+      return errors.length === 2
+    })
+  }
 })
 
 test('[AUTH-03] for a client of an external issuer only the organization is checked, and an unknown one is refused', async () => {

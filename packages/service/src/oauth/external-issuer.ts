@@ -55,6 +55,7 @@ export function externalIssuer(issuer: string, clock: Clock): TokenIssuer {
 
   return {
     issuer,
+    isExternal: true,
     algorithms: EXTERNAL_ALGORITHMS,
     async version() {
       refreshIfOld()

@@ -1,4 +1,5 @@
 import type { JSONWebKeySet } from 'jose'
+import { isLoopback } from '../config/listener-addresses.ts'
 import { OPENID_METADATA_PATH, SERVER_METADATA_PATH, wellKnownUrl } from './oauth-urls.ts'
 
 /** For all documents together. */
@@ -29,8 +30,8 @@ export async function fetchIssuerKeys(issuer: string): Promise<JSONWebKeySet> {
 /** Fetches a JSON object over TLS (or loopback), without redirects, with limits on time and size. */
 async function fetchJson(address: string, signal: AbortSignal): Promise<Record<string, unknown>> {
   const { protocol, hostname } = new URL(address)
-  const loopback = hostname === 'localhost' || hostname === '[::1]' || hostname.startsWith('127.')
-  if (protocol !== 'https:' && !loopback) throw new Error(`${address} is not https`)
+  if (protocol !== 'https:' && !isLoopback(hostname.replace(/^\[|\]$/gu, '')))
+    throw new Error(`${address} is not https`)
   const headers = { accept: 'application/json' }
   const response = await fetch(address, { redirect: 'error', signal, headers })
   if (response.status !== 200) throw new Error(`${address} answered ${response.status}`)

@@ -6,6 +6,8 @@ export interface TokenIssuer {
   readonly issuer: string
   readonly algorithms: readonly string[]
   readonly keyOf: JWTVerifyGetKey
+  /** It chooses the times of its tokens itself, so they are limited here. */
+  readonly isExternal?: true
   /** Changes when a key is rotated or revoked, which invalidates cached tokens. */
   readonly version?: () => Promise<string>
 }

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import type { DeploymentProfile } from '@agent-exchange/protocol'
-import { errors, jwtVerify } from 'jose'
+import { errors, jwtVerify, type JWTPayload } from 'jose'
 import { LRUCache } from 'lru-cache'
 import type { Clock } from '../kernel/clock.ts'
 import { Problem } from '../kernel/problem.ts'
@@ -74,11 +74,26 @@ async function verify(
       currentDate: new Date(now),
       requiredClaims: ['exp', 'iat', 'client_id', 'organization_id'],
     })
+    if (issuer.isExternal) requireShortLife(payload, profile['O-08'], now / 1_000)
     return readClaims(payload)
   } catch (error) {
     if (error instanceof Problem) throw error
     throw invalid(reasonOf(error), error)
   }
+}
+
+/** AUTH-01: tokens are short-lived. Without the first check, a date in the future would extend the lifetime. */
+function requireShortLife(
+  { iat = Infinity, exp = Infinity }: JWTPayload,
+  { clock_skew_seconds, external_token_seconds }: DeploymentProfile['O-08'],
+  now: number,
+): void {
+  if (iat > now + clock_skew_seconds) throw invalid('claim_iat')
+  if (exp - iat > external_token_seconds)
+    throw new Problem('access_token_invalid', {
+      reason: 'lifetime_too_long',
+      maximum_seconds: external_token_seconds,
+    })
 }
 
 /** RFC 8705 section 3: a bound token is valid only with its certificate. */
