@@ -36,6 +36,8 @@ export interface Config {
   readonly forwardedClientCa?: CaConfig
   /** Addresses and networks in CIDR notation. */
   readonly trustedProxies: readonly string[]
+  /** Text that those proxies send with each request. Undefined: their address is sufficient. */
+  readonly proxySecret?: string
   /** Undefined: the embedded authorization server. */
   readonly issuer: string | undefined
   readonly profile: DeploymentProfile

@@ -81,6 +81,7 @@ test('every variable is read, including the files that it names', () => {
     AEX_TLS_KEY: key,
     AEX_TLS_CLIENT_CA: cert,
     AEX_TRUSTED_PROXIES: '10.0.0.5, fd00::/8',
+    AEX_PROXY_SECRET_FILE: file('proxy-secret', `${'ab'.repeat(32)}\n`),
     AEX_ISSUER: 'https://login.example/realms/x',
     AEX_PROFILE: file('profile.json', '{"O-15": {"maximum_limit": 200}}'),
     AEX_WEBHOOK_CA: cert,
@@ -118,6 +119,8 @@ test('every variable is read, including the files that it names', () => {
   const files = { certificate: cert, key, clientCa: cert }
   assert.deepEqual(config.tls, { ...first, clientCa: first.certificate, files })
   assert.deepEqual(config.trustedProxies, ['10.0.0.5', 'fd00::/8'])
+  assert.equal(config.proxySecret, 'ab'.repeat(32))
+  assert.ok(!JSON.stringify(showConfig(config)).includes('ab'.repeat(32)))
   assert.equal(config.profile['O-15'].maximum_limit, 200)
   assert.deepEqual(config.webhook, { ca: first.certificate, caFile: cert, allowPrivate: true })
   assert.deepEqual(
@@ -273,6 +276,18 @@ const refusals: [title: string, env: Environment, variable: string, says: RegExp
   ['a flag in words', { AEX_WEBHOOK_ALLOW_PRIVATE: 'maybe' }, 'AEX_WEBHOOK_ALLOW_PRIVATE', /true or false/u],
   ['a proxy by name', { AEX_TRUSTED_PROXIES: '10.0.0.1,proxy' }, 'AEX_TRUSTED_PROXIES', /"proxy"/u],
   ['a network too narrow', { AEX_TRUSTED_PROXIES: '10.0.0.1/33' }, 'AEX_TRUSTED_PROXIES', /neither/u],
+  [
+    'a proxy secret without proxies',
+    { AEX_PROXY_SECRET_FILE: file('proxy-secret', 'ab'.repeat(32)) },
+    'AEX_TRUSTED_PROXIES',
+    /Name the proxies/u,
+  ],
+  [
+    'a proxy secret that is easily guessed',
+    { AEX_TRUSTED_PROXIES: '10.0.0.1', AEX_PROXY_SECRET_FILE: file('short-secret', 'sesame') },
+    'AEX_PROXY_SECRET_FILE',
+    /32 to 512 visible/u,
+  ],
   ['an address with a port', { AEX_HOST: '127.0.0.1:80' }, 'AEX_HOST', /without a port/u],
   ['a public path', { AEX_PUBLIC_URL: 'https://e.example/api' }, 'AEX_PUBLIC_URL', /scheme, host and port/u],
   [

@@ -6,6 +6,7 @@ import { LOG_LEVELS, ROLES, type Config, type SmtpConfig } from './config.ts'
 import { readOperatorSignOn } from './operator-sign-on.ts'
 import { readCertificates, readForwardedClientCa, readTls } from './pem-files.ts'
 import { readProfile } from './profile-file.ts'
+import { readProxySecret } from './proxy-secret-file.ts'
 import { readMasterKeys } from './read-master-keys.ts'
 import { SettingError, settingsReader, type SettingsReader } from './settings-reader.ts'
 import {
@@ -38,6 +39,7 @@ export function readConfig(env: Environment): Config {
   const operatorPort = checked('AEX_OPERATOR_PORT', parsePort) ?? Number(defaultOf('AEX_OPERATOR_PORT'))
   const tls = readTls(settings)
   const forwardedClientCa = readForwardedClientCa(settings)
+  const proxySecret = readProxySecret(settings)
   const usesTls = value('AEX_TLS_CERT') !== undefined
   const webhookCa = value('AEX_WEBHOOK_CA')
   const walArchive = readWalArchive(settings)
@@ -58,6 +60,7 @@ export function readConfig(env: Environment): Config {
     tls,
     ...(forwardedClientCa && { forwardedClientCa }),
     trustedProxies: checked('AEX_TRUSTED_PROXIES', parseProxies) ?? [],
+    ...(proxySecret !== undefined && { proxySecret }),
     issuer: checked('AEX_ISSUER', parseIssuer),
     profile: checked('AEX_PROFILE', readProfile) ?? DEFAULT_PROFILE,
     webhook: {

@@ -25,6 +25,7 @@ export function showConfig(config: Config): { readonly name: VariableName; reado
     AEX_TLS_CLIENT_CA:
       (tls?.clientCa ?? config.forwardedClientCa?.ca) === undefined ? 'no client certificates' : 'set',
     AEX_TRUSTED_PROXIES: trustedProxies.join(', ') || 'none',
+    AEX_PROXY_SECRET_FILE: config.proxySecret === undefined ? 'none' : 'set',
     AEX_ISSUER: config.issuer ?? 'the embedded authorization server',
     AEX_WEBHOOK_CA: webhook.ca === undefined ? "Node's own" : 'set',
     AEX_WEBHOOK_ALLOW_PRIVATE: String(webhook.allowPrivate),

@@ -92,6 +92,13 @@ export const VARIABLES = [
     default: 'none',
   },
   {
+    name: 'AEX_PROXY_SECRET_FILE',
+    meaning:
+      'file with a secret that the proxies of AEX_TRUSTED_PROXIES send as AEX-Proxy-Secret; without it, every program on ' +
+      'their machines may send Client-Cert',
+    default: 'none',
+  },
+  {
     name: 'AEX_ISSUER',
     meaning: 'external OAuth 2.0 issuer whose access tokens are accepted',
     default: 'the embedded authorization server',

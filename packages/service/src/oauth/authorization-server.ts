@@ -149,7 +149,7 @@ function tokenEndpoint(settings: AuthorizationServerSettings): Answer {
       if (!(error instanceof Problem)) throw error
       return send(response, 400, {
         error: 'invalid_request',
-        error_description: 'Client-Cert is invalid',
+        error_description: `${String(error.details['header'])} is missing or invalid`,
       })
     }
     const answer = await provider()

@@ -6,6 +6,7 @@ import { splitCertificates } from '../config/index.ts'
 import type { Clock } from '../kernel/clock.ts'
 import { Problem } from '../kernel/problem.ts'
 import { checkCertificatePath, type PathFailure } from './certificate-path.ts'
+import { PROXY_SECRET_HEADER } from './proxy-secret.ts'
 import { trustedPeers } from './trusted-peers.ts'
 
 /** The certificate that the client presented on this connection. */
@@ -22,6 +23,8 @@ export type AuthorityFailure = PathFailure | 'no_client_ca' | 'chain_invalid' | 
 
 export interface CertificateReaderSettings {
   readonly trustedProxies: readonly string[]
+  /** Whether a request from such an address was forwarded by the proxy. Undefined: the address is sufficient. */
+  readonly hasProxySecret?: (request: IncomingMessage) => boolean
   /** PEM text of AEX_TLS_CLIENT_CA, for certificates that a proxy forwards. It may change. */
   readonly clientCa: () => string | undefined
   readonly clock: Clock
@@ -44,6 +47,7 @@ const BYTE_SEQUENCE = /^:([A-Za-z0-9+/]+={0,2}):$/
  */
 export function createCertificateReader(settings: CertificateReaderSettings): CertificateReader {
   const isProxy = trustedPeers(settings.trustedProxies)
+  const { hasProxySecret = () => true } = settings
   const authoritiesOf = parsedAuthorities()
   // Cached per connection, because reading it costs more than the rest of authentication.
   const cache = new WeakMap<Socket, ClientCertificate>()
@@ -51,6 +55,7 @@ export function createCertificateReader(settings: CertificateReaderSettings): Ce
   return (request) => {
     const { socket } = request
     if (isProxy(socket.remoteAddress)) {
+      if (!hasProxySecret(request)) return refuseClaim(request.headers)
       return forwardedCertificate(request.headers, {
         authorities: authoritiesOf(settings.clientCa()),
         now: () => new Date(settings.clock.now()),
@@ -65,6 +70,12 @@ export function createCertificateReader(settings: CertificateReaderSettings): Ce
     cache.set(socket, read)
     return read
   }
+}
+
+/** Any program on the machine of a proxy has its address. A claim without the secret is an error, not ignored silently. */
+function refuseClaim(headers: IncomingHttpHeaders): undefined {
+  if (headers[HEADER] !== undefined || headers[CHAIN_HEADER] !== undefined)
+    throw new Problem('header_invalid', { header: PROXY_SECRET_HEADER })
 }
 
 interface Verification {

@@ -13,6 +13,7 @@ import { createAuthorizationServer } from '../oauth/authorization-server.ts'
 import { createCallerStatus } from '../oauth/caller-status.ts'
 import { createCertificateReader } from '../oauth/client-certificate.ts'
 import { externalIssuer } from '../oauth/external-issuer.ts'
+import { createProxySecretCheck } from '../oauth/proxy-secret.ts'
 import { oauthUrls } from '../oauth/oauth-urls.ts'
 import { embeddedIssuer } from '../oauth/token-keys.ts'
 import { createTokenVerifier } from '../oauth/token-verifier.ts'
@@ -44,8 +45,14 @@ export function createAgentSide(
 ) {
   const { profile, clock, publicUrl } = context
   const { log } = given
+  const hasProxySecret = createProxySecretCheck(config.proxySecret)
+  if (config.trustedProxies.length > 0 && config.proxySecret === undefined)
+    log.warn(
+      'any program on the machine of a trusted proxy can claim a client certificate: set AEX_PROXY_SECRET_FILE',
+    )
   const certificateOf = createCertificateReader({
     trustedProxies: config.trustedProxies,
+    hasProxySecret,
     clientCa: given.clientCa,
     clock,
   })
@@ -85,6 +92,8 @@ export function createAgentSide(
           })
         : undefined,
   })
+  // First of all, so that the header is removed from every request.
+  app.server.prependListener('request', hasProxySecret)
   registerPages(app, { publicUrl, profile, tokenUrl: addresses.tokenEndpoint })
   return { app, mutations, rateLimit }
 }
