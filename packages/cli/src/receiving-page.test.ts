@@ -22,7 +22,7 @@ test(
     using cleanup = new DisposableStack()
     const folder = mkdtempSync(join(tmpdir(), 'aex-page-'))
     cleanup.defer(() => rmSync(folder, { recursive: true }))
-    const [agent = '', certificates = '', start = '', listen = '', ...others] = blocksOf(
+    const [agent = '', certificates = '', start = '', listen = '', adopt = '', ...others] = blocksOf(
       'docs/receiving-webhooks.md',
       'sh',
     )
@@ -37,7 +37,7 @@ test(
     await using world = await startWorld({ config: { role: 'all', webhook: { ca, allowPrivate: true } } })
     await using aex = await residentAex()
     const operator = await world.operate('POST', '/operators', { name: 'page', role: 'administrator' })
-    await shell(scriptOf([agent], world), {
+    await shell(scriptOf([agent, adopt], world), {
       ...process.env,
       FORCE_COLOR: undefined,
       PATH: `${aex.commands}:${COMMANDS}:${process.env['PATH']}`,

@@ -42,6 +42,8 @@ const HINTS = {
   agent_folder_occupied: 'The folder already holds an agent. Open it, or choose another folder.',
   agent_folder_exposed:
     'Other users can write to the folder, and so decide whom the agent trusts. Restrict writing to its owner.',
+  agent_folder_copied:
+    'The folder is a copy, or was moved to another disk, and two folders of one agent handle every event twice. End what uses the original, then adopt this one: `aex agent adopt`.',
   agent_folder_unreadable: 'The description of the agent is damaged or of another version. Restore it.',
 
   // Keys of others

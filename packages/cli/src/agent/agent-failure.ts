@@ -18,6 +18,7 @@ const ADVICE: Readonly<Partial<Record<ExchangeErrorCode, (place: Place) => strin
   agent_folder_unregistered: (place) => `Run: ${nextStep(place, 'register', ...REGISTRATION)}`,
   connector_missing: (place) =>
     `Set the connector: ${folderStep(place, 'connector', 'set', '--help')}; or name the other organization: ${folderStep(place, 'connector', 'partner', '--help')}`,
+  agent_folder_copied: (place) => `Adopt it: ${folderStep(place, 'adopt')}`,
   agent_folder_occupied: () => 'Choose another folder with --dir.',
 }
 

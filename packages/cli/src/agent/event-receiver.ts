@@ -47,6 +47,10 @@ function report(what: ReceiverReport, place: Place): void {
     console.error(`set aside ${visible(what.eventId)}: ${visible(what.reason)}`)
   else if (what.kind === 'trouble')
     console.error(`trouble with ${what.during.replaceAll('_', ' ')}: ${explained(what.error, place)}`)
+  else if (what.kind === 'handled_elsewhere')
+    console.error(
+      `${visible(what.eventId)} is handled by ${what.heldBy} with the same folder; this process waits, and takes over if that one ends`,
+    )
   else if (what.kind === 'gap')
     console.error(
       `#${what.gap.firstSequence} to #${what.gap.lastSequence} are gone: ${what.gap.reason.replaceAll('_', ' ')}`,

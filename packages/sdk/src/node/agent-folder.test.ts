@@ -1,16 +1,18 @@
 import assert from 'node:assert/strict'
 import {
   chmodSync,
+  cpSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
   statSync,
   writeFileSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { after, test } from 'node:test'
 import { startWorld } from '@agent-exchange/testkit'
 import { provision, startAgent } from '../agents.fixture.ts'
@@ -19,7 +21,8 @@ import { randomId } from '../connection/random-id.ts'
 import { createContext } from '../create-context.ts'
 import { ExchangeError } from '../errors.ts'
 import { connectFolder } from './connect-folder.ts'
-import { createAgentFolder, openAgentFolder, setExchangeAccess } from './agent-folder.ts'
+import { adoptAgentFolder, createAgentFolder, openAgentFolder, setExchangeAccess } from './agent-folder.ts'
+import { isCopied } from './folder-place.ts'
 
 const root = mkdtempSync(join(tmpdir(), 'aex-agents-'))
 after(() => rmSync(root, { recursive: true }))
@@ -71,6 +74,44 @@ test('git ignores the folder of an agent, also of one that was made before', asy
   writeFileSync(files.gitignore, 'own\n')
   await setExchangeAccess(folder, { clientId: 'client_2' })
   assert.equal(ignored(), 'own\n')
+})
+
+test('a copied folder is refused until it is adopted, and an older or moved folder is not', async () => {
+  const folder = freshFolder()
+  const access = { baseUrl: 'http://127.0.0.1:9', clientId: 'c' }
+  const { files } = await createAgentFolder(folder, { identity, ...access })
+  const connecting = async (path: string) => {
+    await using _ = await connectFolder(path, { lazily: true })
+  }
+  await connecting(folder)
+  const copy = freshFolder()
+  cpSync(folder, copy, { recursive: true })
+  await assert.rejects(connecting(copy), (error: Error) => {
+    assert.match(error.message, /copy.*`aex agent adopt`/)
+    return code('agent_folder_copied')(error)
+  })
+  assert.equal(await adoptAgentFolder(copy), true)
+  await connecting(copy)
+  assert.equal(await adoptAgentFolder(copy), false)
+  await connecting(folder)
+
+  const moved = freshFolder()
+  renameSync(folder, moved)
+  await connecting(moved)
+  rmSync(join(moved, basename(files.place)))
+  await connecting(moved)
+  assert.deepEqual(readdirSync(moved).includes(basename(files.place)), true)
+  await assert.rejects(adoptAgentFolder(root), code('agent_folder_missing'))
+  writeFileSync(join(moved, basename(files.place)), '{}')
+  await assert.rejects(connecting(moved), code('agent_folder_unreadable'))
+})
+
+test('a disk that got another number is not a copy, an equal inode on another disk is', () => {
+  const recorded = { device: '2049', inode: '12', born: '1700000000000000000' }
+  assert.equal(isCopied(recorded, recorded), false)
+  assert.equal(isCopied(recorded, { ...recorded, device: '2050' }), false)
+  assert.equal(isCopied(recorded, { ...recorded, device: '2050', born: '1800000000000000000' }), true)
+  assert.equal(isCopied(recorded, { ...recorded, inode: '13' }), true)
 })
 
 test('what the operator gave is remembered, a part at a time', async () => {

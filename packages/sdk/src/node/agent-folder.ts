@@ -11,6 +11,7 @@ import type { PinStore } from '../peers/peer-directory.ts'
 import { openFileKeyStore, type FileKeyStoreOptions } from './file-key-store.ts'
 import { withFileLock } from './file-lock.ts'
 import { openFilePinStore } from './file-pin-store.ts'
+import { placeStateOf, recordPlace } from './folder-place.ts'
 import { readPrivateFile, writePrivateFile } from './private-file.ts'
 import { requirePrivateFolder } from './private-folder.ts'
 
@@ -39,6 +40,8 @@ export const AGENT_FILES = {
   approver: 'approver.json',
   /** Address of the running desk. */
   desk: 'desk.json',
+  /** Device and inode of the folder, which tell a copy from the original. */
+  place: 'place.json',
 } as const
 
 const FORMAT = 'aex-agent'
@@ -119,6 +122,7 @@ export async function createAgentFolder(
     const made = await makeAgentKeys(keys, { identity, now })
     await requireKeysOf(identity, made, folder)
     await writePrivateFile(files.clientPublicKey, json(made.client.publicJwk))
+    await recordPlace(folder, files.place)
     const access = accessOf({ baseUrl, clientId })
     await writePrivateFile(files.description, json(describe(identity, access)))
     return { folder, identity, ...access, keys, pins: openFilePinStore(files.pins), files, made }
@@ -160,6 +164,34 @@ export async function setExchangeAccess(folder: string, access: ExchangeAccess):
     const identity = { organizationId: before.organization_id, agentId: before.agent_id }
     const known = accessOf({ baseUrl: before.base_url, clientId: before.client_id })
     await writePrivateFile(file, json(describe(identity, { ...known, ...access })))
+  })
+}
+
+/**
+ * Refuses a copy of a folder: both would receive and handle every event. A folder of an earlier version gets its place
+ * recorded.
+ */
+export async function requireOriginal(folder: string): Promise<void> {
+  const file = filesIn(folder).place
+  const state = await placeStateOf(folder, file)
+  if (state === 'copied') throw new ExchangeError('agent_folder_copied', { details: { folder } })
+  if (state === 'unrecorded') await changing(folder, () => recordPlace(folder, file))
+}
+
+/**
+ * Makes a copied, moved or restored folder the agent's own from now on. The original must not run any more. Returns
+ * whether that was needed.
+ *
+ * @example
+ * await adoptAgentFolder('./restored-planner')
+ */
+export async function adoptAgentFolder(folder: string): Promise<boolean> {
+  await readDescription(folder)
+  const file = filesIn(folder).place
+  return changing(folder, async () => {
+    if ((await placeStateOf(folder, file)) === 'same') return false
+    await recordPlace(folder, file)
+    return true
   })
 }
 
@@ -261,6 +293,7 @@ function filesIn(folder: string): AgentFolder['files'] {
     drafts: join(folder, AGENT_FILES.drafts),
     approver: join(folder, AGENT_FILES.approver),
     desk: join(folder, AGENT_FILES.desk),
+    place: join(folder, AGENT_FILES.place),
   }
 }
 

@@ -8,7 +8,7 @@ import type { Inbox } from '../receive/inbox.ts'
 import type { PackageHandler } from '../receive/package-handler.ts'
 import type { PackageReceiverOptions } from '../receive/package-receiver.ts'
 import type { Receiver } from '../receive/receiver.ts'
-import { keepFromGit, openAgentFolder, type AgentFolder } from './agent-folder.ts'
+import { keepFromGit, openAgentFolder, requireOriginal, type AgentFolder } from './agent-folder.ts'
 import { readAgentDefaults } from './agent-settings.ts'
 import { openFileLogState } from './file-log-state.ts'
 import { openFolderDrafts } from './folder-drafts.ts'
@@ -69,6 +69,7 @@ export async function connectFolder(path: string, options: FolderOptions = {}): 
   if (baseUrl === undefined || clientId === undefined) {
     throw new ExchangeError('agent_folder_unregistered', { details: { folder: path } })
   }
+  await requireOriginal(path)
   await keepFromGit(path)
   const defaults = { ...(await readAgentDefaults(folder.files.settings)), ...given.defaults }
   const outbox = openSqliteOutbox(folder.files.outbox)

@@ -1,3 +1,4 @@
+import { closeSync, openSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { ExchangeError } from '../errors.ts'
 import { pause } from '../pause-and-backoff.ts'
@@ -5,6 +6,7 @@ import { pause } from '../pause-and-backoff.ts'
 const LOCK_WAIT_MS = 10_000
 const LOCK_POLL_MS = 15
 const SQLITE_BUSY = 5
+const OWNER_ONLY = 0o600
 
 /**
  * Runs alone among all processes that lock the same file. The lock is one of the operating system, taken through
@@ -25,7 +27,7 @@ export async function withFileLock<T>(
 
 async function acquire(lockFile: string, waitMs: number): Promise<DatabaseSync> {
   for (let waited = 0; ; waited += LOCK_POLL_MS) {
-    const database = tryLock(lockFile)
+    const database = tryFileLock(lockFile)
     if (database) return database
     if (waited >= waitMs) {
       const what = `Another process has held ${lockFile} for too long.`
@@ -35,7 +37,9 @@ async function acquire(lockFile: string, waitMs: number): Promise<DatabaseSync> 
   }
 }
 
-function tryLock(lockFile: string): DatabaseSync | undefined {
+/** Takes the lock if nobody has it. Closing the database gives it back. */
+export function tryFileLock(lockFile: string): DatabaseSync | undefined {
+  makeOnce(lockFile)
   const database = new DatabaseSync(lockFile, { timeout: 0 })
   try {
     database.exec('begin exclusive')
@@ -44,5 +48,14 @@ function tryLock(lockFile: string): DatabaseSync | undefined {
     database.close()
     if (error instanceof Error && Reflect.get(error, 'errcode') === SQLITE_BUSY) return undefined
     throw error
+  }
+}
+
+/** Never opens a file that exists: closing a descriptor of it ends the POSIX locks of the process on it. */
+function makeOnce(file: string): void {
+  try {
+    closeSync(openSync(file, 'wx', OWNER_ONLY))
+  } catch (error) {
+    if (!(error instanceof Error) || Reflect.get(error, 'code') !== 'EEXIST') throw error
   }
 }

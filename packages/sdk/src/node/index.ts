@@ -5,6 +5,7 @@
  */
 
 export {
+  adoptAgentFolder,
   AGENT_FILES,
   createAgentFolder,
   openAgentFolder,

@@ -8,7 +8,7 @@ import { INBOX_SCHEMA, INBOX_VERSION } from './sqlite-inbox-schema.ts'
 const BUSY_MS = 5_000
 const OWNER_ONLY = 0o600
 /** SQLite's name for an in-memory database. */
-const IN_MEMORY = ':memory:'
+export const IN_MEMORY = ':memory:'
 
 /** The open database with prepared statements. Every failure is an `inbox_unavailable`. */
 export class InboxFile {

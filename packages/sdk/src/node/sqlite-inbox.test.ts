@@ -26,7 +26,7 @@ test('[EVT-14] everything is there after the file was closed and opened', async 
     storedAt: AT,
     gapReason: 'before_first_poll',
   })
-  await first.beginAttempt('evt_2')
+  await first.beginAttempt('evt_2', { holder: 'receiver_a', now: AT, until: AT })
   await first.writeValue('keys', 'k')
   const seen = [await first.position(), await first.gaps(), await first.list('pending', 9)]
   await first.close()

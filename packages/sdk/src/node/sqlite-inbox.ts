@@ -1,5 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type {
+  BegunAttempt,
   Effect,
   EventSource,
   EventState,
@@ -8,6 +9,7 @@ import type {
   InboxEvent,
   InboxPosition,
   IncomingEvent,
+  Lease,
   PageStored,
   PageToStore,
   PendingAcknowledgement,
@@ -17,7 +19,8 @@ import type {
 } from '../receive/inbox.ts'
 import { foreignInbox, runEffect } from '../receive/inbox-rules.ts'
 import { missingRanges, withoutSequence } from '../receive/sequence-ranges.ts'
-import { InboxFile } from './sqlite-inbox-file.ts'
+import { IN_MEMORY, InboxFile } from './sqlite-inbox-file.ts'
+import { InboxLease } from './sqlite-inbox-lease.ts'
 import { EVENT_COLUMNS, type EventRow, type GapRow, toEvent, toGap } from './sqlite-inbox-rows.ts'
 
 /**
@@ -35,9 +38,11 @@ export function openSqliteInbox(file: string): SqliteInbox {
 /** See {@link openSqliteInbox}. An effect gets the database, in the transaction that marks its event. */
 export class SqliteInbox implements Inbox<DatabaseSync>, AsyncDisposable {
   readonly #file: InboxFile
+  readonly #lease: InboxLease
 
   constructor(file: string) {
     this.#file = new InboxFile(file)
+    this.#lease = new InboxLease(this.#file, file === IN_MEMORY ? undefined : `${file}-lease`)
   }
 
   /** For tables of the application. Tables that begin with `aex_` belong to the inbox. */
@@ -122,10 +127,14 @@ export class SqliteInbox implements Inbox<DatabaseSync>, AsyncDisposable {
     })
   }
 
-  beginAttempt(eventId: string): Promise<number> {
+  beginAttempt(eventId: string, lease: Lease): Promise<BegunAttempt> {
+    const isPending = `select 1 from aex_event where event_id = ? and state = 'pending'`
+    const counted = 'update aex_event set attempts = attempts + 1 where event_id = ? returning attempts'
     return this.#file.change(() => {
-      const counted = 'update aex_event set attempts = attempts + 1 where event_id = ? returning attempts'
-      return this.#file.all<{ attempts: number }>(counted, eventId)[0]?.attempts ?? 0
+      if (this.#file.all(isPending, eventId).length === 0) return undefined
+      const heldBy = this.#lease.take(eventId, lease)
+      if (heldBy !== undefined) return { heldBy }
+      return { attempt: this.#file.all<{ attempts: number }>(counted, eventId)[0]?.attempts ?? 1 }
     })
   }
 
@@ -137,6 +146,10 @@ export class SqliteInbox implements Inbox<DatabaseSync>, AsyncDisposable {
           eventId,
         ),
     )
+  }
+
+  endLease(holder: string): Promise<void> {
+    return this.#lease.end(holder)
   }
 
   async finish(
@@ -151,6 +164,7 @@ export class SqliteInbox implements Inbox<DatabaseSync>, AsyncDisposable {
     let failure: { readonly error: unknown } | undefined
     const work = () => {
       if (this.#file.run(sql, finishedAt, eventId) === 0) return false
+      this.#lease.clearFor(eventId)
       if (subject !== undefined)
         this.#file.run('insert or ignore into aex_finished_subject (subject) values (?)', subject)
       try {
@@ -174,7 +188,9 @@ export class SqliteInbox implements Inbox<DatabaseSync>, AsyncDisposable {
   setAside(eventId: string, finishedAt: string, reason: string): Promise<void> {
     const sql = `update aex_event set state = 'set_aside', finished_at = ?, reason = ?
                  where event_id = ? and state = 'pending'`
-    return this.#file.change(() => void this.#file.run(sql, finishedAt, reason, eventId))
+    return this.#file.change(() => {
+      if (this.#file.run(sql, finishedAt, reason, eventId) > 0) this.#lease.clearFor(eventId)
+    })
   }
 
   retry(eventId: string): Promise<boolean> {
@@ -235,6 +251,7 @@ export class SqliteInbox implements Inbox<DatabaseSync>, AsyncDisposable {
   }
 
   async close(): Promise<void> {
+    this.#lease.unlock()
     this.#file.close()
   }
 

@@ -40,6 +40,7 @@ const page = (sequences: readonly number[], nextCursor: string): PageToStore => 
   storedAt: AT,
   gapReason: 'absent',
 })
+const lease = (holder = 'receiver_a', now = AT, until = LATER) => ({ holder, now, until })
 const ids = (events: readonly { eventId: string }[]) => events.map(({ eventId }) => eventId)
 
 /** Processes what may be processed, and returns it in the order in which it came. */
@@ -168,16 +169,43 @@ for (const [kind, open] of Object.entries(KINDS)) {
   test(`${kind}: attempts are counted, a broken-off one is not`, async () => {
     const inbox = open()
     await inbox.store(event(1), 'webhook', AT)
-    assert.deepEqual([await inbox.beginAttempt('evt_1'), await inbox.beginAttempt('evt_1')], [1, 2])
+    const begin = () => inbox.beginAttempt('evt_1', lease())
+    assert.deepEqual([await begin(), await begin()], [{ attempt: 1 }, { attempt: 2 }])
     await inbox.cancelAttempt('evt_1')
     assert.equal((await inbox.next())?.attempts, 1)
-    assert.equal(await inbox.beginAttempt('evt_1'), 2)
+    assert.deepEqual(await begin(), { attempt: 2 })
+    await inbox.finish('evt_1', AT)
+    assert.equal(await begin(), undefined, 'nothing is handled that has ended')
+  })
+
+  test(`[EVT-14] ${kind}: one receiver at a time handles an event, and another after its lease ended`, async () => {
+    const inbox = open()
+    await inbox.storePage(page([1, 2, 3], 'c'))
+    const [first, second] = [lease('receiver_a'), lease('receiver_b')]
+    assert.deepEqual(await inbox.beginAttempt('evt_1', first), { attempt: 1 })
+    const refused = await inbox.beginAttempt('evt_1', second)
+    assert.ok(refused && 'heldBy' in refused && refused.heldBy !== '')
+    assert.equal((await inbox.next())?.attempts, 1, 'a refused call is not counted')
+    // The lease of another one is not ended by this one.
+    await inbox.endLease('receiver_b')
+    assert.deepEqual(await inbox.beginAttempt('evt_1', second), refused)
+    await inbox.endLease('receiver_a')
+    assert.deepEqual(await inbox.beginAttempt('evt_1', second), { attempt: 2 })
+    await inbox.finish('evt_1', AT)
+    await inbox.endLease('receiver_b')
+    // Both ends of an event end its lease.
+    assert.deepEqual(await inbox.beginAttempt('evt_2', first), { attempt: 1 })
+    await inbox.setAside('evt_2', AT, 'r')
+    await inbox.endLease('receiver_a')
+    assert.deepEqual(await inbox.beginAttempt('evt_3', second), { attempt: 1 })
+    // A holder that does not answer any more loses it when its time is over.
+    assert.deepEqual(await inbox.beginAttempt('evt_3', { ...first, now: LATER }), { attempt: 2 })
   })
 
   test(`${kind}: what is set aside holds up nothing, keeps its reason, and comes back when asked`, async () => {
     const inbox = open()
     await inbox.storePage(page([1, 2], 'c'))
-    await inbox.beginAttempt('evt_1')
+    await inbox.beginAttempt('evt_1', lease())
     await inbox.setAside('evt_1', AT, 'too hard')
     assert.deepEqual(await drain(inbox), [2])
     const [aside] = await inbox.list('set_aside', 10)
@@ -290,7 +318,7 @@ test('[EVT-14] both kinds do the same, whatever happens in whatever order', asyn
     const next = await inbox.next()
     if (each.do === 'next') return next && inbox.finish(next.eventId, AT)
     if (each.do === 'setAside') return next && inbox.setAside(next.eventId, AT, 'r')
-    if (each.do === 'attempt') return next && inbox.beginAttempt(next.eventId)
+    if (each.do === 'attempt') return next && inbox.beginAttempt(next.eventId, lease())
     if (each.do === 'drop') return inbox.dropCursor()
     if (each.do === 'prune') return inbox.prune(LATER, 3)
     return inbox.markAcknowledged(ids(await inbox.unacknowledged(3)), AT)

@@ -89,6 +89,18 @@ export interface StreamName {
   readonly organizationId: string
 }
 
+/** The right of one receiver to call its handler for an event. */
+export interface Lease {
+  /** Unique for each receiver. */
+  readonly holder: string
+  readonly now: string
+  /** After this time another receiver may take the event over, even if the holder is alive. */
+  readonly until: string
+}
+
+/** The number of the call, or who handles the event. Undefined if the event is not pending any more. */
+export type BegunAttempt = { readonly attempt: number } | { readonly heldBy: string } | undefined
+
 /** The handler's change of its own data, in the transaction that marks the event as processed. */
 export type Effect<Transaction> = (transaction: Transaction) => void
 
@@ -111,13 +123,18 @@ export interface Inbox<Transaction = unknown> {
 
   /** The pending event with the lowest sequence, if no earlier event is missing. */
   next(): Promise<InboxEvent | undefined>
-  /** Counts a call of the handler before it starts, so that a crash is counted too. */
-  beginAttempt(eventId: string): Promise<number>
+  /**
+   * Takes the lease of the event and counts a call of the handler before it starts, so that a crash is counted too. The
+   * lease of a process that ended is free.
+   */
+  beginAttempt(eventId: string, lease: Lease): Promise<BegunAttempt>
   /** Reverts the count of a call that we interrupted. */
   cancelAttempt(eventId: string): Promise<void>
+  /** Ends the lease of this holder, if it has one. */
+  endLease(holder: string): Promise<void>
   /**
-   * Marks the event and its subject as processed and runs the effect, atomically. False, without effect, if the event
-   * was not pending.
+   * Marks the event and its subject as processed, ends its lease and runs the effect, atomically. False, without effect,
+   * if the event was not pending.
    */
   finish(
     eventId: string,

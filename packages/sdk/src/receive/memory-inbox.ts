@@ -1,5 +1,6 @@
 import { ExchangeError } from '../errors.ts'
 import type {
+  BegunAttempt,
   Effect,
   EventSource,
   EventState,
@@ -8,6 +9,7 @@ import type {
   InboxEvent,
   InboxPosition,
   IncomingEvent,
+  Lease,
   PageStored,
   PageToStore,
   PendingAcknowledgement,
@@ -37,6 +39,7 @@ export class MemoryInbox implements Inbox<undefined> {
   readonly #finishedSubjects = new Set<string>()
   readonly #values = new Map<string, string>()
   #gaps: Gap[] = []
+  #lease: (Lease & { readonly eventId: string }) | undefined
   #stream: string | undefined
   #cursor: string | undefined
   #polledThrough = 0
@@ -106,14 +109,22 @@ export class MemoryInbox implements Inbox<undefined> {
     return first && { ...first }
   }
 
-  async beginAttempt(eventId: string): Promise<number> {
+  async beginAttempt(eventId: string, lease: Lease): Promise<BegunAttempt> {
     const row = this.#events.get(eventId)
-    return row ? ++row.attempts : 0
+    if (row?.state !== 'pending') return undefined
+    if (this.#lease && this.#lease.holder !== lease.holder && lease.now < this.#lease.until)
+      return { heldBy: 'another receiver of this process' }
+    this.#lease = { ...lease, eventId }
+    return { attempt: ++row.attempts }
   }
 
   async cancelAttempt(eventId: string): Promise<void> {
     const row = this.#events.get(eventId)
     if (row && row.attempts > 0) row.attempts--
+  }
+
+  async endLease(holder: string): Promise<void> {
+    if (this.#lease?.holder === holder) this.#lease = undefined
   }
 
   async finish(
@@ -126,7 +137,7 @@ export class MemoryInbox implements Inbox<undefined> {
     if (row?.state !== 'pending') return false
     runEffect(effect, undefined)
     if (subject !== undefined) this.#finishedSubjects.add(subject)
-    this.#pending.delete(row)
+    this.#settle(row)
     Object.assign(row, { state: 'processed', finishedAt })
     return true
   }
@@ -138,7 +149,7 @@ export class MemoryInbox implements Inbox<undefined> {
   async setAside(eventId: string, finishedAt: string, reason: string): Promise<void> {
     const row = this.#events.get(eventId)
     if (row?.state !== 'pending') return
-    this.#pending.delete(row)
+    this.#settle(row)
     Object.assign(row, { state: 'set_aside', finishedAt, reason })
   }
 
@@ -197,6 +208,11 @@ export class MemoryInbox implements Inbox<undefined> {
   }
 
   async close(): Promise<void> {}
+
+  #settle(row: Row): void {
+    this.#pending.delete(row)
+    if (this.#lease?.eventId === row.eventId) this.#lease = undefined
+  }
 
   #rows(): Row[] {
     return [...this.#events.values()].toSorted((a, b) => a.sequence - b.sequence)

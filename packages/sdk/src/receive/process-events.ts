@@ -1,9 +1,10 @@
 import type { NotificationEnvelope } from '@agent-exchange/protocol'
 import { ExchangeError } from '../errors.ts'
 import type { Effect, Inbox, InboxEvent } from './inbox.ts'
-import { pollBackoff, type ReceiveLimits } from './receive-limits.ts'
+import { leaseMs, pollBackoff, type ReceiveLimits } from './receive-limits.ts'
 import { envelopeOf } from './notification.ts'
 import type { OnReport } from './reports.ts'
+import { randomId } from '../connection/random-id.ts'
 import { backoffMs, pause } from '../pause-and-backoff.ts'
 import type { Waker } from './waker.ts'
 
@@ -58,12 +59,16 @@ export interface ProcessingOptions<Transaction> {
 /** Processes the events of the inbox in order until the abort. Retries after failures of the inbox. */
 export async function processEvents<Transaction>(options: ProcessingOptions<Transaction>): Promise<void> {
   const { inbox, limits, waker, signal, onReport } = options
+  const holder = randomId('receiver')
   let failures = 0
+  let reported: string | undefined
   while (!signal.aborted) {
     try {
       const event = await inbox.next()
-      if (event) await processOne(event, options)
-      else await waker.wait(limits.idleMs, signal)
+      const heldBy = event && (await processOne(event, holder, options))
+      if (heldBy !== undefined && event && reported !== event.eventId)
+        onReport({ kind: 'handled_elsewhere', eventId: (reported = event.eventId), heldBy })
+      if (!event || heldBy !== undefined) await waker.wait(limits.idleMs, signal)
       failures = 0
     } catch (error) {
       if (error instanceof EventPostponed)
@@ -74,16 +79,40 @@ export async function processEvents<Transaction>(options: ProcessingOptions<Tran
   }
 }
 
+/** Returns who else handles the event, if somebody does. */
 async function processOne<Transaction>(
   event: InboxEvent,
+  holder: string,
+  options: ProcessingOptions<Transaction>,
+): Promise<string | undefined> {
+  const { inbox, limits, now } = options
+  const { eventId } = event
+  const subject = options.subjectOf?.(envelopeOf(event))
+  if (subject !== undefined && (await inbox.hasFinished(subject))) {
+    await inbox.finish(eventId, now().toISOString())
+    return undefined
+  }
+  const at = now()
+  const until = new Date(at.getTime() + leaseMs(limits)).toISOString()
+  const begun = await inbox.beginAttempt(eventId, { holder, now: at.toISOString(), until })
+  if (!begun) return undefined
+  if ('heldBy' in begun) return begun.heldBy
+  try {
+    await makeAttempt(event, begun.attempt, subject, options)
+  } finally {
+    await inbox.endLease(holder)
+  }
+  return undefined
+}
+
+async function makeAttempt<Transaction>(
+  event: InboxEvent,
+  attempt: number,
+  subject: string | undefined,
   options: ProcessingOptions<Transaction>,
 ): Promise<void> {
   const { inbox, limits, signal, now, onReport } = options
   const { eventId } = event
-  const subject = options.subjectOf?.(envelopeOf(event))
-  if (subject !== undefined && (await inbox.hasFinished(subject)))
-    return void (await inbox.finish(eventId, now().toISOString()))
-  const attempt = await inbox.beginAttempt(eventId)
   // Calls are counted before they start: here every call crashed the process.
   if (attempt > limits.handlerAttempts)
     return setAside(eventId, 'No call of the handler ever returned.', options)

@@ -83,6 +83,11 @@ export const FIXED_LIMITS = {
   memoryEvents: 100_000,
 } as const
 
+/** Longest time from the start of a call of the handler to the end of the pause after it. */
+export function leaseMs({ handlerMs, stopMs, handlerRetryLongestMs, jitter }: ReceiveLimits): number {
+  return handlerMs + stopMs + handlerRetryLongestMs * (1 + jitter)
+}
+
 /** Between attempts to reach the exchange or the inbox. */
 export function pollBackoff({ pollRetryMs, pollRetryLongestMs, jitter }: ReceiveLimits): Backoff {
   return { firstMs: pollRetryMs, longestMs: pollRetryLongestMs, jitter }

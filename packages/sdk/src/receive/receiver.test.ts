@@ -133,7 +133,9 @@ test('an event whose handling ends the process every time is set aside as well',
   const first = await options.inbox.next()
   assert.ok(first)
   // Three calls that were begun and never ended: what three crashes leave behind.
-  for (let crash = 0; crash < 3; crash++) await options.inbox.beginAttempt(first.eventId)
+  const over = new Date(0).toISOString()
+  for (let crash = 0; crash < 3; crash++)
+    await options.inbox.beginAttempt(first.eventId, { holder: `crashed_${crash}`, now: over, until: over })
   await receiver.start()
   await until('the second', () => seen.length === 1)
   await receiver.stop()

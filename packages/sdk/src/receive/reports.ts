@@ -18,6 +18,8 @@ export type ReceiverReport =
       readonly attempt: number
       readonly error: unknown
     }
+  /** Another receiver of the same inbox handles the event. This one waits, and takes over if that one ends. */
+  | { readonly kind: 'handled_elsewhere'; readonly eventId: string; readonly heldBy: string }
   /** A package was not handed to the handler: its receipt says so to the sender, or its content is gone. */
   | {
       readonly kind: 'package_refused'

@@ -1,6 +1,7 @@
 import type { Command } from 'commander'
 import { agentAdminCommands } from '../operator/agent-admin.ts'
 import { group } from '../operator/operator-command.ts'
+import { agentAdoptCommand } from './adopt.ts'
 import { agentApproverCommand } from './approver.ts'
 import { agentConnectorCommand } from './connector.ts'
 import { agentDataAddressCommand } from './data-address.ts'
@@ -57,6 +58,7 @@ export function agentCommand(): Command {
     agentPeersCommand(),
     agentKeysCommand(),
     agentTokenCommand(),
+    agentAdoptCommand(),
     agentConnectorCommand(),
     agentDataAddressCommand(),
     ...agentAdminCommands(),
