@@ -121,13 +121,21 @@ def check_inside(item, aad, metadata, stated):
         require(item["policy_envelope"]["policy_id"] == stated["policy_id"], "another policy inside")
         asked = item["policy_envelope"].get("human_approval", {}).get("required", False)
         require(not asked or stated["human_approval"]["required"], "an approval inside that the receipt lacks")
-    # The content of the aad is an open point (O-17). Metadata in it must match.
+    check_bound(aad, metadata)
+
+
+def check_bound(aad, metadata):
+    """The content of the aad is an open point (O-17): what has our tag must match, everything else is opaque."""
     try:
-        bound = parse(aad)
+        data = parse(aad)
     except Refused:
         return
-    for name in set(bound if isinstance(bound, dict) else ()) & set(metadata):
-        require(bound[name] == metadata[name], f"sealed for another {name}")
+    if not isinstance(data, dict) or data.get("format") != "aex-aad/1":
+        return
+    bound = data.get("metadata")
+    require(isinstance(bound, dict), "sealed for metadata that are none")
+    for name in set(bound) & {*metadata, "responds_to_package_id"}:
+        require(bound[name] == metadata.get(name), f"sealed for another {name}")
 
 
 def verified_plaintext(fetched, peers, agent, platform, own_key_id, own_key, schemas):

@@ -106,7 +106,8 @@ def main(given):
     own = JWK.from_pem(pathlib.Path(given.encryption_key).read_bytes())
     readers = [(given.encryption_key_id, own), (theirs["key_id"], public_jwk(theirs["public_key"]))]
     # Readable and authenticated, so that the sealed content belongs to one package only.
-    aad = canonical({name: value for name, value in metadata.items() if name != "transport_mode"})
+    bound = {name: value for name, value in metadata.items() if name != "transport_mode"}
+    aad = canonical({"format": "aex-aad/1", "metadata": bound})
     jwe = seal(json.dumps(item, ensure_ascii=False).encode("utf-8"), aad, readers)
     metadata["content_digest"] = digest(canonical(jwe))
 

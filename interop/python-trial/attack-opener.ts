@@ -60,6 +60,11 @@ export async function attackOpener({ folder, python, report }: Place): Promise<v
     }
     assert.deepEqual(await receipts(packageId), ['received', 'opened'])
   })
+  await report.step('it opens additional data of others, whatever they say', async () => {
+    const packageId = await send({ aad: new TextEncoder().encode('{"package_id":"pkg_other"}') })
+    const { code, stderr } = await open(packageId)
+    assert.equal(code, 0, stderr)
+  })
   await report.step('it judges a policy receipt by its own arrival, not by that of its package', async () => {
     const rotating = await startAgent(world, 'rotating')
     const first = (await currentKey(rotating.keys, 'signing')).keyId

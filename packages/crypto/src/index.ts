@@ -5,6 +5,14 @@
  * @packageDocumentation
  */
 
+export {
+  ADDITIONAL_DATA_FORMAT,
+  boundDifferences,
+  readAdditionalData,
+  writeAdditionalData,
+  type AdditionalData,
+  type BoundMetadata,
+} from './additional-data.ts'
 export { decodeBase64, decodeBase64url, encodeBase64, encodeBase64url } from './base64.ts'
 export { canonicalBytes, canonicalize } from './canonical-json.ts'
 export {

@@ -16,8 +16,8 @@ export interface SealOptions {
   readonly sender: Party
   readonly recipient: Party
   /**
-   * Readable data that is authenticated with the content; its meaning is an open point (O-17). Our SDK uses RFC 8785 of
-   * the metadata. Never empty; defaults to the protocol version.
+   * Readable data that is authenticated with the content; its meaning is an open point (O-17). Our SDK uses
+   * `writeAdditionalData`. Never empty; defaults to the protocol version.
    */
   readonly aad?: Uint8Array
   readonly contentType?: string

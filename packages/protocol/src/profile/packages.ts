@@ -73,8 +73,12 @@ export const packagePoints = {
   'O-17': openPoint({
     meaning:
       'Which bytes content_digest covers in native mode, and what the additional authenticated data contain.',
-    why: 'Sender and receiver must agree on the bytes. The exchange recomputes the digest; otherwise a sender could get one content approved and send another. The aad is opaque to the exchange. Neither the aad (RFC 7516) nor the ciphertext may be empty.',
+    why: 'Sender and receiver must agree on the bytes. The exchange recomputes the digest; otherwise a sender could get one content approved and send another. The aad is opaque to the exchange, and to an opener unless our SDK wrote it. Neither the aad (RFC 7516) nor the ciphertext may be empty.',
     settings: {
+      additional_data: fixed(
+        'aex-aad/1',
+        'the aad of our SDK: RFC 8785 of an object with this format and the metadata without content_digest and transport_mode; an opener refuses other metadata than those, ignores members that it does not know, and never refuses aad of another form',
+      ),
       content_digest_rules: someOf(
         ['jcs-jwe', 'jwe-text', 'ciphertext-bytes'],
         ['jcs-jwe', 'jwe-text', 'ciphertext-bytes'],

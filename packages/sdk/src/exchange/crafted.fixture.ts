@@ -4,6 +4,7 @@ import {
   sealPackage,
   signEnvelope,
   signPolicyReceipt,
+  writeAdditionalData,
   type SealedPackage,
 } from '@agent-exchange/crypto'
 import {
@@ -19,7 +20,6 @@ import { randomId } from '../connection/random-id.ts'
 import type { AgentContext } from '../context.ts'
 import { packageFor, SKILL } from './drafts.fixture.ts'
 import { currentSigningKey, ownParty } from './own-keys.ts'
-import { boundMetadata } from './package-metadata.ts'
 
 export interface Crafting {
   /** Changes the object before it is sealed, once its metadata are known. */
@@ -67,7 +67,7 @@ export async function sendCrafted(
   const jwe = await sealPackage(plaintext, {
     sender: await ownParty(from),
     recipient: { kid: recipient.keyId, publicKey: crafting.recipientKey ?? recipient.publicKey },
-    aad: crafting.aad ?? boundMetadata(routing),
+    aad: crafting.aad ?? writeAdditionalData(routing),
   })
   return handOver(from, routing, jwe, crafting)
 }

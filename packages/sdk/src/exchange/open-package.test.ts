@@ -110,7 +110,8 @@ test('[PKG-09] the object inside may have an id and a time of its own: it opens,
 })
 
 test('[O-17] additional data that mean something else to somebody else pass', async () => {
-  for (const aad of ['svc/1.0', '[1]', '{"note":"ours"}']) {
+  const foreign = ['svc/1.0', '[1]', '{"note":"ours"}', '{"package_id":"pkg_other"}', '{"created_at":1}']
+  for (const aad of foreign) {
     const { package_id } = await sendCrafted(acme, bolt, { aad: new TextEncoder().encode(aad) })
     assert.equal((await openPackage(bolt, package_id)).object.id, package_id)
   }

@@ -40,7 +40,10 @@ export const wrongInside = (
     },
     '/policy_envelope/human_approval/required',
   ],
-  'additional data': [{ aad: new TextEncoder().encode('{"package_id":"pkg_other"}') }, 'aad.package_id'],
+  'additional data': [
+    { aad: bytes('{"format":"aex-aad/1","metadata":{"package_id":"pkg_other"}}') },
+    'aad.package_id',
+  ],
 })
 
 /** What is inside is not one valid object. */

@@ -3,6 +3,7 @@ import {
   sealedContentDigest,
   sealPackage,
   signEnvelope,
+  writeAdditionalData,
   type SigningKey,
 } from '@agent-exchange/crypto'
 import {
@@ -22,7 +23,6 @@ import { contentDifferences } from './content-comparison.ts'
 import { DEFAULT_EXPIRY_DAYS } from './exchange-limits.ts'
 import type { OutboxEntry } from './outbox.ts'
 import { currentSigningKey, ownParty } from './own-keys.ts'
-import { boundMetadata } from './package-metadata.ts'
 import { signedPolicyReceipt } from './policy-receipt.ts'
 import type { Draft } from './send-input.ts'
 
@@ -44,7 +44,7 @@ export async function sealDraft(context: AgentContext, sealing: Sealing): Promis
   const jwe = await sealPackage(canonicalBytes(draft.object), {
     sender: await ownParty(context),
     recipient: await recipientParty(context, draft),
-    aad: boundMetadata(routing),
+    aad: writeAdditionalData(routing),
     contentType: draft.contentType,
   })
   const metadata: PackageMetadata = {

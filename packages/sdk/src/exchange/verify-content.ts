@@ -1,9 +1,11 @@
 import {
+  boundDifferences,
   CryptoError,
   matchContentDigest,
   openPackage as openSealed,
   parseEnvelope,
   parseStrictJson,
+  readAdditionalData,
   verifyEnvelope,
   type ParsedEnvelope,
 } from '@agent-exchange/crypto'
@@ -115,19 +117,10 @@ export async function openContent(
   return result.object
 }
 
-/**
- * The content of the additional data is open (O-17). Ours are metadata. If they are an object, none of its members may
- * contradict the metadata. Other forms are ignored.
- */
+/** O-17: ours bind the metadata. Those of other implementations are opaque and refuse nothing. */
 function requireBoundMetadata(aad: Uint8Array, metadata: PackageMetadata): void {
-  let bound: object
-  try {
-    bound = asObject(parseStrictJson(aad, { maxDepth: MAXIMUM_DEPTH }))
-  } catch {
-    return
-  }
-  const named = Object.entries(metadata).filter(([name]) => Object.hasOwn(bound, name))
-  const members = named.filter(([name, value]) => Reflect.get(bound, name) !== value).map(([name]) => name)
+  const data = readAdditionalData(aad)
+  const members = data ? boundDifferences(data, metadata) : []
   if (members.length > 0)
     throw new ExchangeError('content_mismatch', {
       what: 'The content was sealed for other metadata.',

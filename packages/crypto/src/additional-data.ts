@@ -1,0 +1,55 @@
+import type { PackageMetadata } from '@agent-exchange/protocol'
+import { canonicalBytes } from './canonical-json.ts'
+import { CryptoError } from './errors.ts'
+import { parseStrictJson, type JsonObject } from './strict-json.ts'
+
+/** Marks additional authenticated data that our SDK wrote (O-17). Everything else is opaque. */
+export const ADDITIONAL_DATA_FORMAT = 'aex-aad/1'
+
+/** Metadata that exist before the content is sealed. The transport mode may change without sealing again. */
+export type BoundMetadata = Omit<PackageMetadata, 'content_digest' | 'transport_mode'>
+
+/** Our additional data. Members that a reader does not know are ignored. */
+export interface AdditionalData extends JsonObject {
+  readonly format: typeof ADDITIONAL_DATA_FORMAT
+}
+
+/**
+ * The additional authenticated data of a sealed package: nobody can sign the ciphertext again under other metadata.
+ *
+ * @example
+ * const jwe = await sealPackage(bytes, { sender, recipient, aad: writeAdditionalData(metadata) })
+ */
+export function writeAdditionalData(metadata: BoundMetadata): Uint8Array {
+  const { content_digest: _, transport_mode: __, ...bound } = metadata as PackageMetadata
+  return canonicalBytes({ format: ADDITIONAL_DATA_FORMAT, metadata: bound })
+}
+
+/** Our additional data; undefined for those of another implementation. */
+export function readAdditionalData(aad: Uint8Array): AdditionalData | undefined {
+  try {
+    const value = parseStrictJson(aad)
+    return isObject(value) && value['format'] === ADDITIONAL_DATA_FORMAT
+      ? (value as AdditionalData)
+      : undefined
+  } catch (error) {
+    if (error instanceof CryptoError) return undefined
+    throw error
+  }
+}
+
+/** Members that the metadata may lack. */
+const OPTIONAL = { responds_to_package_id: undefined }
+
+/** Members of the metadata that differ from those for which the content was sealed. */
+export function boundDifferences({ metadata: bound }: AdditionalData, metadata: PackageMetadata): string[] {
+  if (!isObject(bound)) return ['metadata']
+  const compared = { ...OPTIONAL, ...metadata }
+  return Object.keys(bound).filter(
+    (name) => Object.hasOwn(compared, name) && bound[name] !== Reflect.get(compared, name),
+  )
+}
+
+function isObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
