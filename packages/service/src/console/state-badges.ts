@@ -19,6 +19,7 @@ const DELIVERY_TONES: Readonly<Record<string, Tone>> = {
 }
 const ENDPOINT_TONES: Readonly<Record<string, Tone>> = {
   active: 'good',
+  failing: 'warn',
   disabled: 'bad',
   deleted: 'neutral',
 }
@@ -29,4 +30,7 @@ export const deliveryBadge = (state: string): Html => badge(DELIVERY_TONES[state
 /** A delivery whose last attempt failed is not merely pending. */
 export const shownState = (state: string, hasFailedAttempt: boolean): string =>
   state === 'pending' && hasFailedAttempt ? 'retrying' : state
+/** An active endpoint whose last attempt failed is not merely active. */
+export const endpointState = (status: string, failingSince: string | null): string =>
+  status === 'active' && failingSince !== null ? 'failing' : status
 export const endpointBadge = (status: string): Html => badge(ENDPOINT_TONES[status] ?? 'neutral', status)

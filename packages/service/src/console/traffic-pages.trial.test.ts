@@ -127,7 +127,11 @@ test('[EVT-12] a failed delivery is found, explained and replayed by forms; a re
   assert.match(unexplained.text, /Nothing was changed/u)
   const done = await operator.submit(`${path}/replay`, { reason: 'mended' }, path)
   assert.match(done.location ?? '', /^\/deliveries\/dlv_/u)
-  await setting.until((all) => all.some(({ state }) => state === 'delivered'), 'delivered')
+  await setting.until(
+    (all) =>
+      all.some(({ delivery_id, state }) => state === 'delivered' && done.location?.endsWith(delivery_id)),
+    'delivered',
+  )
   assert.match(await pageOf(done.location ?? ''), /Delivered by attempt 1\./u)
   const timeline = await pageOf(`/packages/${packageId}`)
   assert.match(timeline, /Delivery replayed by an operator/u)

@@ -33,6 +33,7 @@ const finished = (claimId: number, attempt: number, verdict: Verdict): FinishedA
   organizationId: 'org_a',
   attempt,
   hasAnswered: true,
+  wasFailing: false,
   startedAt: NOW,
   finishedAt: NOW,
   verdict,

@@ -1,9 +1,16 @@
+import { isDeepStrictEqual } from 'node:util'
 import { columnsOf } from '../kernel/row-columns.ts'
 import type { Queries, Transaction } from '../db/database.ts'
 import { raiseAlerts, type NewAlert } from '../features/alerts/raise-alert.ts'
-import { disableEndpoint, markAnswered } from '../features/notifications/endpoint-store.ts'
+import {
+  disableEndpoint,
+  lockHealth,
+  markAnswered,
+  saveHealth,
+} from '../features/notifications/endpoint-store.ts'
 import { appendToLog } from '../features/organizations/operator-log-store.ts'
 import type { ErrorClass, Verdict } from './classify-attempt.ts'
+import { applyResults, concernsHealth } from './endpoint-health.ts'
 
 /** Diagnostic details of an attempt. They contain no body and no secret. */
 export interface AttemptDetails {
@@ -27,6 +34,8 @@ export interface FinishedAttempt {
   readonly attempt: number
   /** Whether the endpoint had answered with 2xx before (O-45). */
   readonly hasAnswered: boolean
+  /** Whether the previous attempts to the endpoint failed. */
+  readonly wasFailing: boolean
   readonly startedAt: string
   readonly finishedAt: string
   readonly verdict: Verdict
@@ -48,8 +57,7 @@ export function stateAfter({ outcome }: Verdict): (typeof STATES)[keyof typeof S
 
 /** Whether recording the result changes more than the two delivery tables. */
 export function hasSideEffects(finished: FinishedAttempt): boolean {
-  const { outcome } = finished.verdict
-  return outcome === 'dead' || outcome === 'endpoint_gone' || isFirstAnswer(finished)
+  return concernsHealth(finished) || isFirstAnswer(finished)
 }
 
 function isFirstAnswer({ verdict, hasAnswered }: FinishedAttempt): boolean {
@@ -102,7 +110,7 @@ export async function recordAttempts(
   return new Set(written.map(({ delivery_id }) => delivery_id))
 }
 
-/** Records results together with their alerts (dead letters), disabled endpoints (410) and first 2xx responses. */
+/** Records results together with their alerts, disabled endpoints (410), health of endpoints and first 2xx responses. */
 export async function recordWithSideEffects(
   tx: Transaction,
   finished: readonly FinishedAttempt[],
@@ -127,8 +135,27 @@ export async function recordWithSideEffects(
       }
     }
   }
-  const answering = finished.filter((each) => written.has(each.deliveryId) && isFirstAnswer(each))
-  await markAnswered(tx, answering)
+  const recorded = finished.filter((each) => written.has(each.deliveryId))
+  // First, because it locks the endpoints in sorted order.
+  alerts.push(...(await recordHealth(tx, recorded)))
+  await markAnswered(tx, recorded.filter(isFirstAnswer))
   await raiseAlerts(tx, alerts)
   return written
+}
+
+/** Writes only rows that change, and returns the alerts to raise. */
+async function recordHealth(tx: Transaction, finished: readonly FinishedAttempt[]): Promise<NewAlert[]> {
+  const concerned = new Set(finished.filter(hasSideEffects).map(({ endpointId }) => endpointId))
+  if (concerned.size === 0) return []
+  const inOrder = finished.toSorted((a, b) => Date.parse(a.finishedAt) - Date.parse(b.finishedAt))
+  const byEndpoint = Map.groupBy(inOrder, ({ endpointId }) => endpointId)
+  const healths = await lockHealth(tx, [...concerned])
+  const changes = [...healths].map(([id, before]) => ({
+    id,
+    before,
+    ...applyResults(before, byEndpoint.get(id) ?? []),
+  }))
+  const changed = changes.filter(({ before, health }) => !isDeepStrictEqual(before, health))
+  await saveHealth(tx, new Map(changed.map(({ id, health }) => [id, health])))
+  return changes.flatMap(({ alerts }) => alerts)
 }

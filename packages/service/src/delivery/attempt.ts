@@ -114,6 +114,7 @@ function finished(
     organizationId: claimed.organization_id,
     attempt: claimed.attempt,
     hasAnswered: claimed.has_answered,
+    wasFailing: claimed.was_failing,
     ...result,
   }
 }

@@ -73,6 +73,7 @@ test('results are written by primary key, however many deliveries are claimed', 
     claimId: each.claim_id,
     attempt: each.attempt,
     hasAnswered: true,
+    wasFailing: false,
     startedAt: NOW,
     finishedAt: NOW,
     // Later than the other tests' clocks, so that none of them claims it again.

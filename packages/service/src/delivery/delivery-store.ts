@@ -19,6 +19,8 @@ export interface ClaimedDelivery {
   readonly signing_key_id: string
   /** Whether the endpoint has ever answered with 2xx (O-45). */
   readonly has_answered: boolean
+  /** Whether the last attempt to the endpoint failed. */
+  readonly was_failing: boolean
   /** Null after the notification has passed its retention period. */
   readonly body: string | null
   /** W3C trace context of the request that caused the notification. Read only with tracing. */
@@ -97,7 +99,7 @@ export function claimDeliveries(
       delete from delivery_claim where worker = ${worker} and claim_id = any(${finished.map(String)}::text[]::bigint[])
     )
     select delivery_id, claim_id, webhook_endpoint_id, claimed.organization_id, event_id, attempt, next_attempt_at, url,
-      signing_key_id, answered_at is not null as has_answered, (
+      signing_key_id, answered_at is not null as has_answered, failing_since is not null as was_failing, (
         select body from notification where notification.notification_id = claimed.notification_id) as body${
           isTraced
             ? fragment`, (

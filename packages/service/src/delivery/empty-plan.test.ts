@@ -24,6 +24,7 @@ const attempted = {
   claimId: 1,
   attempt: 1,
   hasAnswered: true,
+  wasFailing: false,
   startedAt: NOW,
   finishedAt: NOW,
   verdict: { outcome: 'delivered' },

@@ -114,6 +114,7 @@ function lostAttempt(row: TakenDelivery, begunAt: string, now: string, tools: Re
     organizationId: row.organization_id,
     attempt: row.attempt,
     hasAnswered: true,
+    wasFailing: false,
     startedAt: begunAt,
     finishedAt: now,
     verdict,

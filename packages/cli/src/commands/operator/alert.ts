@@ -14,7 +14,9 @@ const COLUMNS = [
 ]
 const KINDS = [
   'delivery_dead',
+  'delivery_failed',
   'endpoint_disabled',
+  'endpoint_failing',
   'log_behind',
   'log_refusing',
   'log_unwitnessed',

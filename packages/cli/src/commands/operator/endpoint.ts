@@ -16,21 +16,29 @@ import {
 } from './operator-command.ts'
 import { replayInSteps } from './replay-in-steps.ts'
 
-const COLUMNS = ['webhook_endpoint_id', 'organization_id', 'status', 'status_reason', 'url']
+const COLUMNS = [
+  'webhook_endpoint_id',
+  'organization_id',
+  'status',
+  'status_reason',
+  'last_error',
+  'failing_since',
+  'url',
+]
 const STATUSES = ['active', 'disabled', 'deleted']
 
 export function endpointCommand(): Command {
   return group('endpoint', 'Webhook endpoints', [
     listCommand(
       'list',
-      'List webhook endpoints, with why one was disabled',
+      'List webhook endpoints, with why one was disabled, and the last error of one that fails',
       'endpoint list --org org_acme',
       'endpoint list --status disabled',
     )
       .addOption(organizationOption())
       .addOption(new Option('--status <status>', 'only those in this status').choices(STATUSES))
       .action(({ org, status, ...options }: ListOptions & { org?: string; status?: string }) =>
-        list('/endpoints', { organization_id: org, status }, COLUMNS, options),
+        list('/endpoints', { organization_id: org, status }, COLUMNS, options, rowOf),
       ),
     enableCommand(),
     statusCommand('disable', 'Disable an endpoint; its notifications are kept', reasonOption()),
@@ -99,4 +107,10 @@ function statusCommand(verb: 'disable' | 'delete', summary: string, reason: Opti
     .action(async (id: string, options: OutputOptions & { reason?: string }) => {
       show(await change(`${pathOf('endpoints', id)}/${verb}`, { reason: options.reason }), options)
     })
+}
+
+/** An active endpoint whose last attempt failed is not merely active. */
+function rowOf(endpoint: { readonly status?: string; readonly last_error?: string | null }): object {
+  const isFailing = endpoint.status === 'active' && typeof endpoint.last_error === 'string'
+  return isFailing ? { ...endpoint, status: 'active, failing' } : endpoint
 }

@@ -9,6 +9,9 @@ export interface Overview {
   readonly backlog: { readonly oldest_due_at: string | null; readonly pending: number }
   readonly dead_letters: number
   readonly disabled_endpoints: readonly object[]
+  /** These two are absent in the answer of an older exchange. */
+  readonly failed_deliveries?: number
+  readonly failing_endpoints?: readonly object[]
   readonly keys: readonly { readonly purpose: string; readonly valid_until: string }[]
   readonly database_bytes: number
   /** Absent in the answer of an older exchange. */
@@ -72,7 +75,11 @@ function facts(overview: Overview): [string, string][] {
   return [
     ['backlog', `${Math.round(age)} s old, ${backlog.pending} pending`],
     ['dead letters', `${overview.dead_letters} in 24 hours`],
-    ['endpoints', `${overview.disabled_endpoints.length} disabled`],
+    ['failed for good', `${overview.failed_deliveries ?? 0} in 24 hours`],
+    [
+      'endpoints',
+      `${overview.failing_endpoints?.length ?? 0} failing, ${overview.disabled_endpoints.length} disabled`,
+    ],
     ['log', `${log.state}, ${log.published_size} of ${log.size} leaves published`],
     ['witnesses', `${cosigning} of ${log.witnesses.length} cosign`],
     ['keys', keys.map(({ purpose, valid_until }) => `${purpose} ${valid_until.slice(0, 10)}`).join(', ')],

@@ -8,7 +8,9 @@ import { timeOf } from '../time.ts'
 const KINDS = [
   { value: '', label: 'all' },
   { value: 'delivery_dead', label: 'dead letter' },
+  { value: 'delivery_failed', label: 'delivery failed permanently' },
   { value: 'endpoint_disabled', label: 'endpoint disabled' },
+  { value: 'endpoint_failing', label: 'endpoint fails' },
   { value: 'log_behind', label: 'transparency log late' },
   { value: 'log_refusing', label: 'transparency log refuses' },
   { value: 'log_unwitnessed', label: 'no witness cosigns' },
@@ -28,8 +30,8 @@ async function list({ api, query, show, now }: ConsoleCall) {
   const filters = { organization_id, webhook_endpoint_id, kind }
   const { items, next_cursor } = await api(readAlerts, { input: { ...filters, after } })
   const main = html`<p class="lead">
-      Deliveries that failed for good, disabled endpoints, certificates and keys that expire, and trouble of
-      the transparency log. Each alert is also sent by mail where an address is known.
+      Deliveries that failed for good, endpoints that fail or were disabled, certificates and keys that
+      expire, and trouble of the transparency log. Each alert is also sent by mail where an address is known.
     </p>
     ${filterForm({
       id: 'filter',
@@ -63,7 +65,10 @@ async function list({ api, query, show, now }: ConsoleCall) {
         alert.delivery_id && identifier(alert.delivery_id, pathTo('deliveries', alert.delivery_id)),
         html`${statusBadge(alert.mail_state)} ${alert.mail_error && outsideText(alert.mail_error)}`,
       ]),
-      empty: { title: 'No alerts', text: 'Every delivery arrived, or is still being tried.' },
+      empty: {
+        title: 'No alerts',
+        text: 'No delivery was given up, and no endpoint has failed for more than a minute.',
+      },
       paging: pagingLinks('/alerts', filters, { after, next: next_cursor }),
     })}`
   return show({ title: 'Alerts', main })

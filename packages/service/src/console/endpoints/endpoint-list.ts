@@ -4,7 +4,7 @@ import type { ConsoleCall, PageAnswer } from '../console-page.ts'
 import { choiceField, idField } from '../form-fields.ts'
 import { endpointPath, organizationPath } from '../links.ts'
 import { pagingLinks } from '../paging.ts'
-import { endpointBadge } from '../state-badges.ts'
+import { endpointBadge, endpointState } from '../state-badges.ts'
 
 const ROWS_PER_PAGE = 25
 
@@ -32,17 +32,17 @@ export async function showEndpoints({ query, api, show, now }: ConsoleCall): Pro
     hidesCaption: true,
     columns: [
       { title: 'Endpoint' },
-      { title: 'Status' },
+      { title: 'Status and last error' },
       { title: 'URL' },
       { title: 'Organization' },
       { title: 'Last change' },
     ],
     rows: items.map(({ webhook_endpoint_id: id, organization_id: owner, ...endpoint }) => [
       identifier(id, endpointPath(id)),
-      html`${endpointBadge(endpoint.status)}
+      html`${endpointBadge(endpointState(endpoint.status, endpoint.failing_since))}
       ${
-        endpoint.status_reason !== null &&
-        html`<br /><span class="quiet">${visible(endpoint.status_reason)}</span>`
+        reasonOf(endpoint) !== null &&
+        html`<br /><span class="quiet">${visible(reasonOf(endpoint) ?? '')}</span>`
       }`,
       html`<bdi>${visible(endpoint.url)}</bdi>`,
       identifier(owner, organizationPath(owner)),
@@ -55,4 +55,15 @@ export async function showEndpoints({ query, api, show, now }: ConsoleCall): Pro
     paging: pagingLinks('/endpoints', filter, { after, next: next_cursor }),
   })
   return show({ title: 'Webhook endpoints', main: html`${form}${endpoints}` })
+}
+
+/** Why it is disabled, or the result of its last attempt if that failed. */
+function reasonOf({
+  status_reason,
+  last_error,
+}: {
+  readonly status_reason: string | null
+  readonly last_error: string | null
+}): string | null {
+  return status_reason ?? last_error
 }

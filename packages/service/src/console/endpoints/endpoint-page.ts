@@ -14,7 +14,7 @@ import { showEndpointRoute } from '../../operator/routes/endpoints.ts'
 import type { ConsoleCall, PageAnswer } from '../console-page.ts'
 import { organizationPath } from '../links.ts'
 import { addressOf } from '../paging.ts'
-import { endpointBadge } from '../state-badges.ts'
+import { endpointBadge, endpointState } from '../state-badges.ts'
 import { endpointActions } from './endpoint-actions.ts'
 
 export type ShownEndpoint = Awaited<ReturnType<typeof showEndpointRoute.run>>
@@ -34,8 +34,16 @@ export async function showEndpoint(call: ConsoleCall): Promise<PageAnswer> {
   })
 }
 
-function stateNotice({ status, status_reason, missed }: ShownEndpoint): Html | undefined {
-  if (status === 'active') return undefined
+function stateNotice(endpoint: ShownEndpoint): Html | undefined {
+  const { status, status_reason, missed, failing_since, last_error } = endpoint
+  if (status === 'active' && failing_since === null) return undefined
+  if (status === 'active')
+    return notice({
+      tone: 'warn',
+      title: `Failing: ${visible(last_error ?? 'no result recorded')}`,
+      text: html`No attempt has succeeded since ${exactTime(new Date(failing_since ?? ''))}. Its deliveries
+      say what to do.`,
+    })
   const lost = missed.notifications + missed.deliveries
   return notice({
     tone: status === 'disabled' ? 'bad' : 'info',
@@ -52,7 +60,7 @@ function factsOf(endpoint: ShownEndpoint): (readonly [string, Part])[] {
   const oldest = history.oldest_pending_at
   return [
     ['Endpoint', identifier(endpoint.webhook_endpoint_id)],
-    ['Status', endpointBadge(endpoint.status)],
+    ['Status', endpointBadge(endpointState(endpoint.status, endpoint.failing_since))],
     ['URL', html`<bdi>${visible(endpoint.url)}</bdi>`],
     ['Organization', identifier(owner, organizationPath(owner))],
     ['Events', types.length === 0 ? 'all' : visible(types.join(', '))],

@@ -2,6 +2,7 @@ import { badge, definitionList, html, linePlot, notice, table, type Html } from 
 import { readOverviewRoute } from '../../operator/routes/overview.ts'
 import { liveGet, type ConsoleCall, type ConsolePage, type WatchCall } from '../console-page.ts'
 import { bytesText } from '../bytes-text.ts'
+import { outsideText } from '../console-parts.ts'
 import { timeOf } from '../time.ts'
 import { activityPlots } from './activity-plots.ts'
 
@@ -15,9 +16,11 @@ async function watch({ api }: WatchCall): Promise<object> {
 
 /** Without what changes by itself as time passes. */
 function watchedFacts(overview: Overview): object {
-  const { status, backlog, dead_letters, disabled_endpoints, keys, log, hour, processes: running } = overview
+  const { status, backlog, keys, log, hour, processes: running } = overview
+  const { dead_letters, failed_deliveries, disabled_endpoints, failing_endpoints } = overview
   return {
-    facts: [status, backlog, dead_letters, disabled_endpoints, keys],
+    facts: [status, backlog, keys],
+    trouble: [dead_letters, failed_deliveries, disabled_endpoints, failing_endpoints],
     log: [log.state, log.published_size, log.witnesses.map(({ outcome }) => outcome)],
     activity: hour.at(-1),
     processes: running.map(({ process_id }) => process_id),
@@ -54,7 +57,7 @@ function health({ issues, status }: Overview): Html {
 }
 
 function facts(overview: Overview, now: Date): Html {
-  const { backlog, dead_letters, log, keys, processes: running, database_bytes } = overview
+  const { backlog, dead_letters, failed_deliveries, log, keys, processes: running, database_bytes } = overview
   const disks = running.flatMap(({ disk_free_bytes: free, disk_total_bytes: total }) =>
     free === null || total === null ? [] : [{ free, total }],
   )
@@ -74,6 +77,12 @@ function facts(overview: Overview, now: Date): Html {
       dead_letters === 0
         ? badge('good', 'none in 24 hours')
         : html`<a href="/deliveries?state=dead">${badge('warn', `${dead_letters} in 24 hours`)}</a>`,
+    ],
+    [
+      'Failed permanently',
+      failed_deliveries === 0
+        ? badge('good', 'none in 24 hours')
+        : html`<a href="/deliveries?state=failed">${badge('warn', `${failed_deliveries} in 24 hours`)}</a>`,
     ],
     [
       'Transparency log',
@@ -117,18 +126,38 @@ function periodLinks(period: 'hour' | 'day'): Html {
   return html`<p>${link('hour', 'Last hour')} · ${link('day', 'Last 24 hours')}</p>`
 }
 
-function endpoints({ disabled_endpoints }: Overview, now: Date): Html | undefined {
-  if (disabled_endpoints.length === 0) return undefined
-  return html`<h2>Endpoints in trouble</h2>
+function endpoints({ disabled_endpoints, failing_endpoints }: Overview, now: Date): Html | undefined {
+  const failing = failing_endpoints.map((each) => ({
+    ...each,
+    what: badge('warn', 'failing'),
+    why: each.last_error,
+    since: each.failing_since,
+  }))
+  const disabled = disabled_endpoints.map((each) => ({
+    ...each,
+    what: badge('bad', 'disabled'),
+    why: each.status_reason,
+    since: each.disabled_at,
+  }))
+  const rows = [...failing, ...disabled]
+  if (rows.length === 0) return undefined
+  return html`<h2 id="endpoints">Endpoints in trouble</h2>
     ${table({
-      caption: 'Disabled endpoints',
+      caption: 'Endpoints in trouble',
       hidesCaption: true,
-      columns: [{ title: 'Endpoint' }, { title: 'Organization' }, { title: 'Why' }, { title: 'Since' }],
-      rows: disabled_endpoints.map((each) => [
+      columns: [
+        { title: 'Endpoint' },
+        { title: 'Organization' },
+        { title: 'State' },
+        { title: 'Why' },
+        { title: 'Since' },
+      ],
+      rows: rows.map((each) => [
         html`<a href="/endpoints/${each.webhook_endpoint_id}">${each.webhook_endpoint_id}</a>`,
         html`<a href="/organizations/${each.organization_id}">${each.organization_id}</a>`,
-        each.status_reason,
-        each.disabled_at && timeOf(each.disabled_at, now),
+        each.what,
+        each.why !== null && outsideText(each.why),
+        each.since && timeOf(each.since, now),
       ]),
     })}`
 }

@@ -42,7 +42,10 @@ function organizationMail(
 function endpointMail(order: EndpointMailOrder, alerts: readonly AlertRow[], publicUrl: string): AlertMail {
   const dead = alerts.filter(({ kind }) => kind === 'delivery_dead')
   const disabled = alerts.findLast(({ kind }) => kind === 'endpoint_disabled')
+  const failing = alerts.findLast(({ kind }) => kind === 'endpoint_failing')
+  const failed = alerts.findLast(({ kind }) => kind === 'delivery_failed')
   const { webhook_endpoint_id: id, organization_id } = order
+  const shown = (dead[0] ?? failed ?? failing)?.delivery_id
   const lines = [
     `Webhook endpoint ${id} of ${organization_id}`,
     `  address: ${oneLine(order.url)}`,
@@ -55,20 +58,30 @@ function endpointMail(order: EndpointMailOrder, alerts: readonly AlertRow[], pub
           '',
         ]
       : []),
+    ...(failing ? [`It fails: ${oneLine(failing.reason)}`, ''] : []),
     ...deadLines(dead),
+    ...(failed
+      ? [
+          `A notification could not be delivered at ${failed.raised_at}: ${oneLine(failed.reason)}`,
+          'Such a delivery is not retried. An hour passes until the next alert about one.',
+          '',
+        ]
+      : []),
     'No event is lost: the notifications stay in the stream, see GET /v1/notifications.',
     '',
     'For the operator of the exchange:',
     `  aex alert list --endpoint ${id}`,
-    `  aex delivery list --state dead --endpoint ${id}`,
-    ...(dead[0]?.delivery_id ? [`  aex delivery show ${dead[0].delivery_id}`] : []),
+    ...(dead.length > 0 ? [`  aex delivery list --state dead --endpoint ${id}`] : []),
+    ...(failed ? [`  aex delivery list --state failed --endpoint ${id}`] : []),
+    ...(failing ? [`  aex delivery list --state pending --endpoint ${id}`] : []),
+    ...(shown ? [`  aex delivery show ${shown}`] : []),
     ...(order.status === 'disabled' ? [`  aex endpoint enable ${id} --replay --reason TEXT`] : []),
     '',
     `Sent by the exchange at ${publicUrl}. Further alerts about this endpoint are collected for an hour.`,
   ]
   return {
     to: order.contact,
-    subject: subjectOf(order, dead.length, disabled),
+    subject: subjectOf(order, { dead: dead.length, disabled, failing, failed }),
     text: `${lines.join('\n')}\n`,
   }
 }
@@ -85,10 +98,19 @@ function deadLines(dead: readonly AlertRow[]): string[] {
   ]
 }
 
-function subjectOf(order: EndpointMailOrder, dead: number, disabled: AlertRow | undefined): string {
+interface Causes {
+  readonly dead: number
+  readonly disabled: AlertRow | undefined
+  readonly failing: AlertRow | undefined
+  readonly failed: AlertRow | undefined
+}
+
+function subjectOf(order: EndpointMailOrder, { dead, disabled, failing, failed }: Causes): string {
   const parts = [
     ...(disabled ? ['disabled'] : []),
+    ...(failing ? ['fails'] : []),
     ...(dead > 0 ? [`${dead} undelivered ${dead === 1 ? 'notification' : 'notifications'}`] : []),
+    ...(failed ? ['refuses notifications'] : []),
   ]
   return `Webhook endpoint ${order.webhook_endpoint_id}: ${parts.join(', ')}`
 }

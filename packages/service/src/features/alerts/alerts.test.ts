@@ -263,6 +263,25 @@ test('[O-19] alerts without an endpoint are one mail an organization, with the s
   assert.deepEqual(new Set(await statesOf({ organizationId })), new Set(['sent']))
 })
 
+test('[O-19] a mail about an endpoint that fails or refuses says so, and which command lists the deliveries', async () => {
+  const contact = 'ops@failing.example'
+  const of = await owner(contact)
+  await raise(of, ['dlv_refused'], 'delivery_failed')
+  await raise(of, ['dlv_retried'], 'endpoint_failing')
+  await tellAlerts(settings)
+  const [mail] = mailsTo(contact)
+  for (const part of [
+    /^Subject: Webhook endpoint whe_alert_\d+: fails, refuses notifications\r?$/m,
+    /^It fails: status 500 for dlv_retried\r?$/m,
+    /^A notification could not be delivered at .*: status 500 for dlv_refused\r?$/m,
+    /aex delivery list --state failed --endpoint whe_alert_\d+/,
+    /aex delivery list --state pending --endpoint whe_alert_\d+/,
+    /aex delivery show dlv_refused/,
+  ]) {
+    assert.match(mail?.text ?? '', part)
+  }
+})
+
 test('[O-19] reasons are one line of text, whatever they hold', async () => {
   const contact = 'ops@evil.example'
   const of = await owner(contact)

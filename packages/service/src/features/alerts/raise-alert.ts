@@ -2,7 +2,9 @@ import type { Transaction } from '../../db/database.ts'
 
 export const ALERT_KINDS = [
   'delivery_dead',
+  'delivery_failed',
   'endpoint_disabled',
+  'endpoint_failing',
   'log_behind',
   'log_refusing',
   'log_unwitnessed',

@@ -15,13 +15,16 @@ export interface EndpointRow {
   readonly updated_at: string
   readonly disabled_at: string | null
   readonly enabled_at: string | null
+  /** The first failed attempt after the last 2xx response. */
+  readonly failing_since: string | null
+  readonly last_error: string | null
   readonly missed_after: number | null
   readonly missed_until: number | null
 }
 
 const COLUMNS = fragment`
   webhook_endpoint_id, organization_id, url, event_types, signing_key_id, status, status_reason, created_at,
-  updated_at, disabled_at, enabled_at, missed_after, missed_until`
+  updated_at, disabled_at, enabled_at, failing_since, last_error, missed_after, missed_until`
 
 interface EndpointFilter {
   readonly organizationId: string | undefined
@@ -79,7 +82,7 @@ export async function markEnabled(
 ): Promise<EndpointRow | undefined> {
   const [row] = await tx<EndpointRow[]>`
     update webhook_endpoint set status = 'active', status_reason = null, updated_at = ${now}, enabled_at = ${now},
-      missed_until = ${lastSequence}
+      missed_until = ${lastSequence}, failing_since = null, last_error = null, failure_alerted_at = null
     where webhook_endpoint_id = ${id} returning ${COLUMNS}`
   return row
 }

@@ -14,7 +14,8 @@ export async function withLastErrors(
   const tried = deliveries.filter(({ state, attempt }) => state !== 'delivered' && attempt > 0)
   if (tried.length === 0) return [...deliveries]
   const rows = await db.byIndex<{ delivery_id: string; error: string }[]>`
-    select wanted.delivery_id, coalesce('status ' || (details::json ->> 'status'), details::json ->> 'error_class', outcome) as error
+    select wanted.delivery_id, coalesce('status ' || (details::json ->> 'status'), details::json ->> 'error_class',
+      details::json ->> 'error', outcome) as error
     from unnest(${tried.map(({ delivery_id }) => delivery_id)}::text[]) as wanted (delivery_id)
     cross join lateral (
       select outcome, details from delivery_attempt where delivery_attempt.delivery_id = wanted.delivery_id

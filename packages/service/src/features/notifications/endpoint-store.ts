@@ -42,3 +42,40 @@ export async function moveEndpointKey(
     update webhook_endpoint set signing_key_id = ${to}, updated_at = ${now}
     where webhook_endpoint_id = ${endpointId} and signing_key_id = ${from}`
 }
+
+/** Whether deliveries to an endpoint fail, and since when. */
+export interface EndpointHealth {
+  /** The first failed attempt after the last 2xx response. */
+  readonly failing_since: string | null
+  readonly last_error: string | null
+  readonly failure_alerted_at: string | null
+  /** When the last alert about a permanently failed delivery was raised. */
+  readonly failed_alerted_at: string | null
+}
+
+/** By endpoint, locked in sorted order until the end of the transaction. */
+export async function lockHealth(
+  tx: Transaction,
+  endpointIds: readonly string[],
+): Promise<Map<string, EndpointHealth>> {
+  const rows = await tx<(EndpointHealth & { webhook_endpoint_id: string })[]>`
+    select webhook_endpoint_id, failing_since, last_error, failure_alerted_at, failed_alerted_at
+    from webhook_endpoint where webhook_endpoint_id = any(${[...endpointIds]})
+    order by webhook_endpoint_id for no key update`
+  return new Map(rows.map(({ webhook_endpoint_id, ...health }) => [webhook_endpoint_id, health]))
+}
+
+export async function saveHealth(
+  tx: Transaction,
+  healths: ReadonlyMap<string, EndpointHealth>,
+): Promise<void> {
+  if (healths.size === 0) return
+  const rows = [...healths].map(([webhook_endpoint_id, health]) => ({ webhook_endpoint_id, ...health }))
+  await tx`
+    update webhook_endpoint as endpoint set failing_since = row.failing_since, last_error = row.last_error,
+      failure_alerted_at = row.failure_alerted_at, failed_alerted_at = row.failed_alerted_at
+    from json_to_recordset(${JSON.stringify(rows)}::text::json) as row (
+      webhook_endpoint_id text, failing_since timestamptz, last_error text, failure_alerted_at timestamptz,
+      failed_alerted_at timestamptz)
+    where endpoint.webhook_endpoint_id = row.webhook_endpoint_id`
+}

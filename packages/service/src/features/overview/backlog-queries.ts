@@ -60,13 +60,48 @@ export async function readBacklog(db: Queries, now: string): Promise<Backlog> {
   }
 }
 
-/** Deliveries that were given up since then, among the newest 10,000 in trouble. */
-export async function countDead(db: Queries, since: string): Promise<number> {
-  const [row] = await db.byIndex<{ dead: number }[]>`
-    select (count(*) filter (where state = 'dead' and finished_at > ${since}))::integer as dead from (
-      select state, finished_at from delivery where state in ('failed', 'dead')
-      order by delivery_id desc limit ${MAXIMUM_COUNTED}) as newest`
-  return row?.dead ?? 0
+export interface EndedBadly {
+  /** Given up after the last attempt. */
+  readonly dead: number
+  /** Refused, or failed permanently in another way. */
+  readonly failed: number
+}
+
+/**
+ * Deliveries that ended badly since then, among the newest 10,000. Not those that were replayed, whose replay counts
+ * instead, nor those to deleted endpoints, which nobody can mend.
+ */
+export async function countEndedBadly(db: Queries, since: string): Promise<EndedBadly> {
+  const [row] = await db.byIndex<EndedBadly[]>`
+    with newest as (
+      select delivery_id, webhook_endpoint_id, state, finished_at from delivery where state in ('failed', 'dead')
+      order by delivery_id desc limit ${MAXIMUM_COUNTED})
+    select (count(*) filter (where state = 'dead'))::integer as dead,
+      (count(*) filter (where state = 'failed'))::integer as failed
+    from newest
+    where finished_at > ${since}
+      and not exists (select from delivery as replay where replay.replay_of = newest.delivery_id offset 0)
+      and exists (
+        select from webhook_endpoint as endpoint
+        where endpoint.webhook_endpoint_id = newest.webhook_endpoint_id and endpoint.status <> 'deleted')`
+  return row ?? { dead: 0, failed: 0 }
+}
+
+export interface FailingEndpoint {
+  readonly webhook_endpoint_id: string
+  readonly organization_id: string
+  readonly organization_name: string
+  readonly failing_since: string
+  readonly last_error: string | null
+}
+
+/** Active endpoints whose failure was reported and lasts, the longest first, at most 20. */
+export async function listFailingEndpoints(db: Queries): Promise<FailingEndpoint[]> {
+  return db.byIndex<FailingEndpoint[]>`
+    select webhook_endpoint_id, organization_id, name as organization_name, failing_since, last_error
+    from webhook_endpoint as endpoint join organization using (organization_id)
+    where failure_alerted_at is not null and endpoint.status = 'active' and organization.status = 'active'
+    order by failing_since limit ${MAXIMUM_LISTED}`
 }
 
 export interface DisabledEndpoint {

@@ -42,7 +42,9 @@ const healthy: Facts = {
     pending: 0,
   },
   dead_letters: 0,
+  failed_deliveries: 0,
   disabled_endpoints: [],
+  failing_endpoints: [],
   keys: [{ purpose: 'webhook', key_id: 'k', valid_until: '2027-03-02T08:00:00.000Z' }],
   expiring_clients: [],
   database_bytes: 1,
@@ -67,6 +69,14 @@ const disabled = {
   organization_id: 'org_1',
   status_reason: null,
   disabled_at: now,
+}
+
+const failing = {
+  webhook_endpoint_id: 'whe_1',
+  organization_id: 'org_1',
+  organization_name: 'Acme',
+  failing_since: '2026-03-02T06:00:00.000Z',
+  last_error: 'status 500',
 }
 
 const CASES: [Partial<Facts>, 'bad' | 'warn', RegExp, string][] = [
@@ -96,6 +106,19 @@ const CASES: [Partial<Facts>, 'bad' | 'warn', RegExp, string][] = [
     '/deliveries?state=pending',
   ],
   [{ dead_letters: 1 }, 'warn', /1 delivery was given up/u, '/deliveries?state=dead'],
+  [{ failed_deliveries: 2 }, 'warn', /2 deliveries failed permanently/u, '/deliveries?state=failed'],
+  [
+    { failing_endpoints: [failing] },
+    'warn',
+    /endpoint of Acme has failed for 2 hours: status 500\./u,
+    '/endpoints/whe_1',
+  ],
+  [
+    { failing_endpoints: [failing, { ...failing, failing_since: '2026-03-02T07:50:00.000Z' }] },
+    'warn',
+    /2 webhook endpoints fail, the longest of them \(Acme\) for 2 hours/u,
+    '/#endpoints',
+  ],
   [
     { disabled_endpoints: [disabled] },
     'warn',

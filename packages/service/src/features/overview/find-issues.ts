@@ -64,7 +64,8 @@ function logIssues({ log }: Facts): Issue[] {
   return [...state, { severity: 'warn', text: `Witnesses do not cosign: ${names}.`, href: '/log' }]
 }
 
-function deliveryIssues({ backlog, dead_letters, disabled_endpoints, now }: Facts): Issue[] {
+function deliveryIssues(facts: Facts): Issue[] {
+  const { backlog, dead_letters, failed_deliveries, disabled_endpoints, now } = facts
   const issues: Issue[] = []
   const href = '/deliveries?state=pending'
   const since = (time: string | null) => (time === null ? 0 : secondsBetween(time, now))
@@ -82,11 +83,30 @@ function deliveryIssues({ backlog, dead_letters, disabled_endpoints, now }: Fact
     const text = `${counted(dead_letters, 'delivery was', 'deliveries were')} given up in the last 24 hours.`
     issues.push({ severity: 'warn', text, href: '/deliveries?state=dead' })
   }
+  if (failed_deliveries > 0) {
+    const text = `${counted(failed_deliveries, 'delivery', 'deliveries')} failed permanently in the last 24 hours, such as by a refusal.`
+    issues.push({ severity: 'warn', text, href: '/deliveries?state=failed' })
+  }
+  issues.push(...failingIssues(facts))
   if (disabled_endpoints.length > 0) {
     const text = `${counted(disabled_endpoints.length, 'webhook endpoint is', 'webhook endpoints are')} disabled.`
     issues.push({ severity: 'warn', text, href: '/endpoints?status=disabled' })
   }
   return issues
+}
+
+/** Named if it is one; otherwise a table of the overview lists them. */
+function failingIssues({ failing_endpoints, now }: Facts): Issue[] {
+  const [first, ...others] = failing_endpoints
+  if (!first) return []
+  const { webhook_endpoint_id: id, organization_name: owner, failing_since, last_error } = first
+  const since = durationOf(secondsBetween(failing_since, now))
+  if (others.length > 0) {
+    const text = `${failing_endpoints.length} webhook endpoints fail, the longest of them (${owner}) for ${since}.`
+    return [{ severity: 'warn', text, href: '/#endpoints' }]
+  }
+  const text = `The webhook endpoint of ${owner} has failed for ${since}: ${last_error ?? 'no result recorded'}.`
+  return [{ severity: 'warn', text, href: `/endpoints/${id}` }]
 }
 
 function expiryIssues({ processes, keys, expiring_clients, now }: Facts): Issue[] {

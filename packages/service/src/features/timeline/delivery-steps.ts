@@ -88,6 +88,13 @@ interface AlertRow {
   readonly raised_at: string
 }
 
+const ALERTS: Readonly<Partial<Record<string, string>>> = {
+  delivery_dead: 'dead letter',
+  delivery_failed: 'delivery failed permanently',
+  endpoint_disabled: 'endpoint disabled',
+  endpoint_failing: 'endpoint fails',
+}
+
 export async function alertSteps(db: Queries, deliveries: readonly DeliveryOfPackage[]): Promise<Step[]> {
   const packages = new Map(deliveries.map(({ delivery_id, package_id }) => [delivery_id, package_id]))
   const alerts = await db.byIndex<AlertRow[]>`
@@ -96,7 +103,7 @@ export async function alertSteps(db: Queries, deliveries: readonly DeliveryOfPac
   return alerts.map(({ delivery_id, webhook_endpoint_id, organization_id, kind, reason, raised_at }) => ({
     at: raised_at,
     kind: 'alert',
-    what: kind === 'delivery_dead' ? 'Alert: dead letter' : 'Alert: endpoint disabled',
+    what: `Alert: ${ALERTS[kind] ?? kind}`,
     outcome: 'bad',
     from: EXCHANGE,
     to: organization_id,
