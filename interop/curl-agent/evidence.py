@@ -134,9 +134,12 @@ def check_package(evidence, peers, platform):
         proof = entry["proof"]
         if proof["kind"].startswith("receipt_"):
             state, line = check_receipt(proof, metadata, peers)
-            require("revoked" not in proved, "a receipt after the revocation")
-            proved.add(state)
-            yield line
+            if "revoked" in proved:
+                require("state" not in proof, "a receipt moved a revoked package")
+                yield f"{line}, after the revocation"
+            else:
+                proved.add(state)
+                yield line
         elif proof["kind"] == "package_revoked":
             yield check_revocation(entry, metadata, peers)
             proved.add("revoked")

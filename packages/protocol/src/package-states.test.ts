@@ -89,8 +89,11 @@ test('[PKG-10] a package can be revoked once, in every state before access', () 
   assert.ok(hasBeenAccessed('opened') && !hasBeenAccessed('received'))
 })
 
-test('[PKG-08][PKG-11] a revoked package refuses every event', () => {
-  for (const trigger of TRIGGERS) assert.equal(movePackage('revoked', trigger, 'native').outcome, 'refused')
+test('[PKG-08][PKG-11] a revoked package records receipts, refuses every other event and never moves', () => {
+  for (const trigger of TRIGGERS) {
+    const { outcome } = movePackage('revoked', trigger, 'native')
+    assert.equal(outcome, trigger.startsWith('receipt_') ? 'recorded' : 'refused', trigger)
+  }
 })
 
 test('[PKG-11] for any sequence of events, the state never moves backwards and never leaves revoked', () => {

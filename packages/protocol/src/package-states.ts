@@ -54,10 +54,16 @@ export function progression(transport: TransportMode): PackageState[] {
 export type PackageMove =
   /** The package is now in `to`; `implied` lists the skipped states, which the same event proves. */
   | { readonly outcome: 'moved'; readonly to: PackageState; readonly implied: readonly PackageState[] }
-  /** The event belongs to an earlier state, or this deployment disables its transition: it is only recorded. */
+  /**
+   * The event belongs to an earlier state, is a receipt about a revoked package, or this deployment disables its
+   * transition: it is only recorded.
+   */
   | { readonly outcome: 'recorded' }
   /** The current state does not allow it: the problem `invalid_state_transition`. */
   | { readonly outcome: 'refused' }
+
+/** PKG-08: a receipt states what happened at the recipient, which a revocation does not undo. */
+const RECEIPT_TRIGGERS: ReadonlySet<PackageTrigger> = new Set(['receipt_received', 'receipt_opened'])
 
 /** The effect of an event on a package, by the table and the profile. */
 export function movePackage(
@@ -69,7 +75,8 @@ export function movePackage(
   const rule = PACKAGE_TRANSITIONS.find(
     (each) => each.trigger === trigger && (each.transport === 'either' || each.transport === transport),
   )
-  if (!rule || rule.from === 'none' || current === 'revoked') return { outcome: 'refused' }
+  if (!rule || rule.from === 'none') return { outcome: 'refused' }
+  if (current === 'revoked') return { outcome: RECEIPT_TRIGGERS.has(trigger) ? 'recorded' : 'refused' }
   if (rule.from === 'before_access') {
     return hasBeenAccessed(current, profile)
       ? { outcome: 'refused' }

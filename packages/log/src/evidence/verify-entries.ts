@@ -95,6 +95,11 @@ function coverRepeated(entry: EntryClaims): void {
     if (name !== 'previous_hash') entry.cover(`proof/${name}`)
 }
 
+/** PKG-08: a receipt about a revoked package is recorded and moves nothing. */
+function isRecordedReceipt(entry: EntryClaims): boolean {
+  return entry.value.proof.kind.startsWith(RECEIPT_PREFIX) && !entry.has('proof/state')
+}
+
 /** What the entry does to the package; faults where that does not follow. */
 function applyMove(
   { entry, profile }: EntryCase,
@@ -108,7 +113,8 @@ function applyMove(
     return listed(progress.accept(Array.isArray(states) ? states : [], isSigned))
   }
   if (progress.state === undefined) return ['it comes before the acceptance']
-  if (progress.state === 'revoked' && needsSignature(kind)) return ['the package was already revoked']
+  if (progress.state === 'revoked' && needsSignature(kind) && !isRecordedReceipt(entry))
+    return ['the package was already revoked']
   if (kind === 'response_accepted' && !entry.has('proof/state'))
     return profile['O-03'].response_accepted ? listed(progress.respond(isSigned)) : []
   if (!entry.has('proof/state')) return []

@@ -200,7 +200,6 @@ export const operations = {
       'signature_reused',
       'digest_mismatch',
       'identifier_conflict',
-      'invalid_state_transition',
       'quota_reached',
     ],
   },

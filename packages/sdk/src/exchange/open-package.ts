@@ -48,6 +48,7 @@ export async function openPackage(
       onProgress({ step: 'receipt', packageId, receipt })
       sent.push(receipt)
     }
+    if (sent.length > 0) await requireNotRevokedMeanwhile(context, packageId, signal)
     return { ...opened, receipts: sent }
   } catch (error) {
     const state = receiptFor(error)
@@ -65,16 +66,30 @@ function requireParty({ identity }: AgentContext, packageId: string, resource: P
   const claims = [resource.package_id, metadata.package_id]
   if (claims.some((id) => id !== packageId))
     throw new ExchangeError('exchange_answer_unreadable', { what: 'The response is about another package.' })
-  if (resource.state === 'revoked')
-    throw new ExchangeError('content_unavailable', {
-      what: 'The sender revoked the package.',
-      details: { packageId, reason: 'revoked' },
-    })
+  requireNotRevoked(resource)
   const isParty = (organizationId: string, agentId: string) =>
     organizationId === identity.organizationId && agentId === identity.agentId
   if (isParty(metadata.recipient_org_id, metadata.recipient_agent_id)) return true
   if (isParty(metadata.sender_org_id, metadata.sender_agent_id)) return false
   throw new ExchangeError('package_not_for_us', { details: { packageId } })
+}
+
+/** PKG-08: receipts of a revoked package are recorded, so they do not tell. Once opened, it cannot be revoked. */
+async function requireNotRevokedMeanwhile(
+  { connection }: AgentContext,
+  packageId: string,
+  signal?: AbortSignal,
+): Promise<void> {
+  const path = { package_id: packageId }
+  requireNotRevoked(await connection.call('getPackage', { path, ...(signal && { signal }) }))
+}
+
+function requireNotRevoked({ package_id: packageId, state }: PackageResource): void {
+  if (state === 'revoked')
+    throw new ExchangeError('content_unavailable', {
+      what: 'The sender revoked the package.',
+      details: { packageId, reason: 'revoked' },
+    })
 }
 
 async function verifyAndOpen(

@@ -44,12 +44,6 @@ export async function sendPackageReceipt(
     if (!(error instanceof ExchangeError)) throw error
     if (error.problem?.code === 'identifier_conflict')
       return earlierReceipt(context, packageId, body.receipt_id, error)
-    if (error.problem?.code === 'invalid_state_transition')
-      throw new ExchangeError('content_unavailable', {
-        what: 'The sender revoked the package.',
-        details: { packageId, reason: 'revoked' },
-        cause: error,
-      })
     throw error
   }
 }

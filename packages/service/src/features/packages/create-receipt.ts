@@ -89,7 +89,6 @@ function requireReceivable(call: Call<'createPackageReceipt'>, state: BatchState
   const row = requireParty(state.packages.get(params.package_id), caller.organizationId)
   requireActor(row, call, state)
   requireDigest(row, call)
-  if (row.state === 'revoked') throw new Problem('invalid_state_transition', { state: row.state })
   if (state.taken.has(receiptName(call))) throw new Problem('identifier_conflict')
   countIn(row, call, state)
   state.taken.add(receiptName(call))
