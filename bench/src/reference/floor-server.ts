@@ -88,6 +88,7 @@ function floorPipeline(db: Database, base: string): MutationPipeline {
       const { metadata, now } = (await mutation.authorize(call, db)) as Submission
       return { status: ACCEPTED, body: JSON.stringify(resourceOf(metadata, now, base)) }
     },
+    replayOnFailure: (failure) => Promise.reject(failure),
     depths: () => new Map(),
     idle: async () => undefined,
   }

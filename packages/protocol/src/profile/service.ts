@@ -216,4 +216,12 @@ export const servicePoints = {
     why: 'Both are opaque. Visible ASCII is safe in logs and headers, and a UUID fits.',
     settings: { header_characters: integer(256, 36, 1_024, 'maximum length, in visible ASCII characters') },
   }),
+  'O-48': openPoint({
+    meaning:
+      'What a refused request does to its idempotency key. Not in the specification’s list of open points.',
+    why: 'A refused request has no effect, so the caller may correct it and send it with the same key. Once a request with the key succeeded, any other content is idempotency_key_reuse, also if it is invalid. Only what is refused without reading the body keeps its own problem: authentication, a suspended caller, rate, size and media type.',
+    settings: {
+      refused_request: fixed('free', 'the key of a refused request can be used for other content'),
+    },
+  }),
 }

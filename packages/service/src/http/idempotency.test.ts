@@ -6,9 +6,12 @@ import {
   draftPackage,
   freshId,
   receiptBody,
+  revocationBody,
   sendPackage,
   setScene,
   startWorld,
+  type Answer,
+  type Organization,
 } from '@agent-exchange/testkit'
 
 const world = await startWorld({
@@ -128,7 +131,7 @@ test('[API-05][O-21] by default a key used for one package conflicts with anothe
   }
 })
 
-test('[API-04] a refused request does not use up its key', async (t) => {
+test('[API-05][O-48] a refused request does not use up its key', async (t) => {
   for (const id of MUTATIONS) {
     await t.test(id, async () => {
       const request = await scene.make(id)
@@ -147,6 +150,90 @@ test('[API-04] a refused request does not use up its key', async (t) => {
   assertProblem(await sender.post('/v1/packages', draft.body, options), 'policy_receipt_missing')
   await sender.post('/v1/policy-receipts', draft.receipt)
   assert.equal((await sender.post('/v1/packages', draft.body, options)).status, 202)
+})
+
+/** Changes that make a request invalid, in the order in which the service would refuse them. */
+const INVALID: Record<string, (request: Prepared) => Promise<Answer>> = {
+  'is not JSON': ({ by, path, options }) => by.post(path, undefined, { ...options, raw: '{"a":' }),
+  'repeats a member': ({ by, path, options }) =>
+    by.post(path, undefined, { ...options, raw: '{"a":1,"a":2}' }),
+  'is not valid': ({ by, path, body, options }) => by.post(path, { ...body, unknown: 1 }, options),
+  'names nothing that exists': ({ by, path, body, options }) =>
+    by.post(
+      path.replace(/(?<=(agents|packages|notifications)\/)[^/]+(?=\/)/, 'none'),
+      { ...body, unknown: 1 },
+      options,
+    ),
+}
+interface Prepared {
+  readonly by: Organization
+  readonly path: string
+  readonly body: object | undefined
+  readonly options: { readonly idempotencyKey: string }
+}
+
+test('[API-05] a used key with invalid content is a reuse of the key, and an unused one says what is invalid', async (t) => {
+  for (const id of MUTATIONS) {
+    await t.test(id, async () => {
+      const { by, path, body, send } = await scene.make(id)
+      const options = { idempotencyKey: `invalid-${id}` }
+      const original = await send(options)
+      assert.ok(original.status < 300, original.text)
+      const before = await effects()
+      for (const [name, post] of Object.entries(INVALID)) {
+        const free = await post({ by, path, body, options: { idempotencyKey: freshId('free') } })
+        assert.notEqual(free.body['code'], 'idempotency_key_reuse', name)
+        assertProblem(await post({ by, path, body, options }), 'idempotency_key_reuse')
+      }
+      assert.deepEqual(await effects(), before)
+      assert.equal((await send(options)).text, original.text)
+    })
+  }
+})
+
+test('[API-05][AUTH-03] other content that the caller may not send, or with a wrong signature, is a reuse too', async () => {
+  const request = await scene.make('createPackageTransfer')
+  const options = { idempotencyKey: freshId('k') }
+  const original = await request.send(options)
+  assert.equal(original.status, 202)
+  const { body: foreign } = await draftPackage(recipient, sender)
+  const { body: other } = await draftPackage(sender, recipient)
+  const signature = (request.body as { signature: string }).signature
+  for (const body of [foreign, { ...other, signature }])
+    assertProblem(await sender.post('/v1/packages', body, options), 'idempotency_key_reuse')
+  assert.equal((await request.send(options)).text, original.text)
+})
+
+test('[API-05] an exact retry gets the original response after the agent was retired; a new request does not', async (t) => {
+  const own = await startWorld({ config: { role: 'api' } })
+  await using _ = own
+  const mine = await setScene(own)
+  const prepared: [string, Awaited<ReturnType<typeof mine.make>>, Answer][] = []
+  for (const id of MUTATIONS) {
+    const request = await mine.make(id)
+    prepared.push([id, request, await request.send({ idempotencyKey: `retired-${id}` })])
+  }
+  const unsent = await mine.make('createPackageTransfer')
+  // The signer of a revocation is looked for among active agents only, before the key is claimed.
+  const lone = await own.organization('lone')
+  const { metadata } = await sendPackage(lone, mine.recipient)
+  const revocation = await revocationBody(lone, metadata)
+  const revoke = () =>
+    lone.post(`/v1/packages/${metadata.package_id}/revoke`, revocation, { idempotencyKey: 'k' })
+  const revoked = await revoke()
+  assert.equal(revoked.status, 200, revoked.text)
+  for (const { agentId } of [mine.sender, mine.recipient, lone])
+    assert.equal(
+      (await own.operate('POST', `/agents/${agentId}/status`, { status: 'retired', reason: 'test' })).status,
+      200,
+    )
+  for (const [id, request, original] of prepared)
+    await t.test(id, async () => {
+      const again = await request.send({ idempotencyKey: `retired-${id}` })
+      assert.deepEqual([again.status, again.text], [original.status, original.text])
+    })
+  assert.equal((await revoke()).text, revoked.text)
+  assertProblem(await unsent.send(), 'not_permitted', { reason: 'agent_not_active' })
 })
 
 test('[API-04] a retry gets the recorded response even after the signing key or the package was revoked, answered or expired', async () => {

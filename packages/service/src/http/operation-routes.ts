@@ -1,3 +1,4 @@
+import type { ParsedJson } from '@agent-exchange/crypto'
 import {
   HEADER,
   MEDIA_TYPE,
@@ -81,14 +82,25 @@ async function run(
   const admission = (request as Admitted)[ADMISSION]
   if (!admission) throw new Error('the request was not admitted')
   const bytes = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0)
-  const parsed = operations[id].mutation ? parseBody(bytes, context.profile) : undefined
-  if (parsed) await handler.inspect?.(parsed.value, context.profile)
-  const body = parsed && checkBody(id, parsed.value, context.profile)
+  let parsed: ParsedJson | undefined
+  let checked: Readonly<Record<'body' | 'params' | 'query', unknown>>
+  try {
+    parsed = operations[id].mutation ? parseBody(bytes, context.profile) : undefined
+    if (parsed) await handler.inspect?.(parsed.value, context.profile)
+    checked = {
+      body: parsed && checkBody(id, parsed.value, context.profile),
+      params: readParams(request.params as Record<string, string>, context.profile),
+      query: readQuery(id, request.query as Record<string, unknown>),
+    }
+  } catch (error) {
+    if (!operations[id].mutation) throw error
+    const params = { ...(request.params as Record<string, string>) }
+    const attempt = { ...admission, operation: id, params, body: parsed?.value, context }
+    return dependencies.mutations.replayOnFailure(error, attempt)
+  }
   const call = {
     ...admission,
-    params: readParams(request.params as Record<string, string>, context.profile),
-    query: readQuery(id, request.query as Record<string, unknown>),
-    body,
+    ...checked,
     text: parsed?.text ?? '',
     now: context.clock.now(),
     context,

@@ -58,7 +58,7 @@ export type ReplicaRead<Id extends OperationId> = (call: Call<Id>, queries: Quer
 interface AuthorizedMutation<Id extends OperationId, Found> {
   /** Reads the parsed body before its schema is checked, for what a schema failure would hide (ID-06). */
   readonly inspect?: (body: unknown, profile: DeploymentProfile) => void | Promise<void>
-  /** Checks permission and signature before the idempotency record is read. It writes nothing. */
+  /** Checks permission and signature before the key is claimed. It writes nothing. */
   readonly authorize: (call: Call<Id>, db: Database) => Found | Promise<Found>
   /** API-05: identifies the content that a retry must repeat. Defaults to a hash of path parameters and body. */
   readonly contentHash?: (call: Call<Id>, found: Found) => Uint8Array

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import type { Transaction } from '../db/database.ts'
+import type { Queries, Transaction } from '../db/database.ts'
 import { column, copyTarget } from '../db/copy.ts'
 
 /** The only module that reads and writes the table idempotency_record. */
@@ -35,11 +35,8 @@ export function claimName({ organizationId, scope, keyHash }: Claim): string {
   return [organizationId, scope, keyHash].join('\0')
 }
 
-export async function findRecords(
-  tx: Transaction,
-  claims: readonly Claim[],
-): Promise<Map<string, FoundRecord>> {
-  const rows = await tx.byIndex<(Claim & FoundRecord)[]>`
+export async function findRecords(db: Queries, claims: readonly Claim[]): Promise<Map<string, FoundRecord>> {
+  const rows = await db.byIndex<(Claim & FoundRecord)[]>`
     select claimed.*, record.* from unnest(
         ${claims.map((claim) => claim.organizationId)}::text[], ${claims.map((claim) => claim.scope)}::text[],
         ${claims.map((claim) => claim.keyHash)}::text[]) as claimed ("organizationId", scope, "keyHash"),

@@ -1,6 +1,11 @@
 import { hash, timingSafeEqual } from 'node:crypto'
-import { canonicalize, type ParsedEnvelope } from '@agent-exchange/crypto'
-import type { DeploymentProfile, OperationId } from '@agent-exchange/protocol'
+import { canonicalize, CryptoError, type ParsedEnvelope } from '@agent-exchange/crypto'
+import {
+  nativePackageBody,
+  validatorOf,
+  type DeploymentProfile,
+  type OperationId,
+} from '@agent-exchange/protocol'
 
 /** O-21: within its organization, an idempotency key is unique per scope. */
 export function idempotencyScope(operation: OperationId, params: object, profile: DeploymentProfile): string {
@@ -29,6 +34,24 @@ export function envelopeHash(
 ): Uint8Array {
   const signed = hash('sha256', signingInput, 'hex')
   return hash('sha256', canonicalize([params, signed, signature]), 'buffer')
+}
+
+/** The hash of content that may be invalid; undefined if it cannot be that of an accepted request. */
+export function submittedHash({
+  params,
+  body,
+}: {
+  readonly params: unknown
+  readonly body: unknown
+}): Uint8Array | undefined {
+  try {
+    if (!validatorOf(nativePackageBody).accepts(body)) return contentHash({ params, body })
+    const signingInput = Buffer.from(`${body.protected}.${body.payload}`)
+    return envelopeHash(params, { signingInput, text: body })
+  } catch (error) {
+    if (error instanceof CryptoError) return undefined
+    throw error
+  }
 }
 
 export function sameContent(a: Uint8Array, b: Uint8Array): boolean {

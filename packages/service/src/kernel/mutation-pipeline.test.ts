@@ -6,6 +6,7 @@ import type { AnswerOf, BatchMutation, Call, Mutation } from './call.ts'
 import { handMadeCall } from './hand-made-call.fixture.ts'
 import { createMutationPipeline } from './mutation-pipeline.ts'
 import { Problem } from './problem.ts'
+import { RoleRefusal } from './roles.ts'
 
 const database = await testDatabase()
 const db = openDatabase({ target: database.url, maximumConnections: 8, applicationName: 'test' })
@@ -170,15 +171,13 @@ test('mutations with the same runBatch share a batch, and each is recorded under
 
 test('[AUTH-03] a caller without permission learns nothing of a recorded answer', async () => {
   const pipeline = open()
-  await pipeline.submit('acknowledgeNotification', single, callOf('five', 'five'))
-  const refusing = {
-    ...single,
-    authorize: () => {
-      throw new Problem('not_permitted')
-    },
-  }
-  await assert.rejects(
-    pipeline.submit('acknowledgeNotification', refusing, callOf('five', 'five')),
-    isProblem('not_permitted'),
-  )
+  const first = await pipeline.submit('acknowledgeNotification', single, callOf('five', 'five'))
+  const refusing = (problem: Problem) => ({ ...single, authorize: () => Promise.reject(problem) })
+  const resubmit = (problem: Problem) =>
+    pipeline.submit('acknowledgeNotification', refusing(problem), callOf('five', 'five'))
+  await assert.rejects(resubmit(new RoleRefusal()), isProblem('not_permitted'))
+  // API-05: what changed since then does not matter.
+  const again = await resubmit(new Problem('not_permitted', { reason: 'agent_not_active' }))
+  assert.deepEqual([again.status, again.body], [first.status, first.body])
+  await assert.rejects(resubmit(new Problem('service_overloaded')), isProblem('service_overloaded'))
 })

@@ -6,6 +6,7 @@ import { createBatcher, runSingly, type Batcher, type RunBatch } from './batcher
 import type { BatchMutation, Call, Mutation, QueueName } from './call.ts'
 import { runClaimed, type BatchSteps, type ClaimedCall, type ToAnswer } from './claimed-batch.ts'
 import { contentHash, idempotencyScope } from './idempotency.ts'
+import { createReplayOnFailure, type ReplayOnFailure } from './replay-on-failure.ts'
 import type { Tracing } from './tracing.ts'
 
 const CONCURRENT_BATCHES = 2
@@ -14,6 +15,8 @@ const MAXIMUM_QUEUE = 2_048
 
 /** The only way to change something on behalf of a caller. */
 export interface MutationPipeline {
+  /** For a mutation that failed before it could be submitted. */
+  readonly replayOnFailure: ReplayOnFailure
   submit<Id extends OperationId, Found, State>(
     operation: Id,
     mutation: Mutation<Id, Found> | BatchMutation<Id, Found, State>,
@@ -38,7 +41,8 @@ type AnyBatchMutation = BatchMutation<OperationId, unknown, unknown>
 type AnyMutation = Mutation<OperationId, unknown> | AnyBatchMutation
 
 /**
- * API-04, API-05: authorize; then claim, read, run and record in one transaction, for one call or for a batch.
+ * API-04, API-05: authorize; then claim, read, run and record in one transaction, for one call or for a batch. A call
+ * that fails before its claim is compared with the record of its key.
  */
 export function createMutationPipeline(
   db: Database,
@@ -47,6 +51,7 @@ export function createMutationPipeline(
 ): MutationPipeline {
   const batchers = new Map<AnyBatchMutation['runBatch'], Batcher<ClaimedCall, RecordedAnswer>>()
   const queues = new Map<QueueName, Batcher<ClaimedCall, RecordedAnswer>>()
+  const replayOnFailure = createReplayOnFailure(db)
 
   const commit = (steps: BatchSteps) => async (calls: readonly ClaimedCall[]) => {
     const done: OperationId[] = []
@@ -83,7 +88,12 @@ export function createMutationPipeline(
   }
 
   async function submit(operation: OperationId, mutation: AnyMutation, call: Call<OperationId>) {
-    const found = await mutation.authorize(call, db)
+    let found: unknown
+    try {
+      found = await mutation.authorize(call, db)
+    } catch (error) {
+      return replayOnFailure(error, { ...call, operation, params: { ...call.params } })
+    }
     const scope = idempotencyScope(operation, call.params, call.context.profile)
     const claimed: ClaimedCall = {
       operation,
@@ -97,6 +107,7 @@ export function createMutationPipeline(
   }
 
   return {
+    replayOnFailure,
     // The type parameters tie mutation and call together; a batch holds only calls of mutations that share `runBatch`.
     submit: submit as MutationPipeline['submit'],
     depths: () => new Map([...queues].map(([name, batcher]) => [name, batcher.depth()])),

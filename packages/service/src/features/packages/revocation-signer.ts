@@ -2,6 +2,7 @@ import type { StatementForm } from '@agent-exchange/crypto'
 import type { Database } from '../../db/database.ts'
 import type { Call } from '../../kernel/call.ts'
 import { Problem } from '../../kernel/problem.ts'
+import { RoleRefusal } from '../../kernel/roles.ts'
 import type { PackageRow } from './store.ts'
 import { verifyStatement } from './statements.ts'
 
@@ -29,7 +30,7 @@ export async function findRevocationSigner(
   if (active.length === 0) throw new Problem('not_permitted', { reason: 'agent_not_active' })
   const { agentId: boundTo } = call.caller
   const own = active.filter(({ agent_id }) => boundTo === undefined || agent_id === boundTo)
-  let failure = new Problem('not_permitted')
+  let failure: Problem = new RoleRefusal()
   for (const { agent_id: agentId } of own) {
     try {
       return { agentId, form: await verifyStatement(call, agentId, db) }
