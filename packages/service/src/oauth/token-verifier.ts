@@ -75,7 +75,9 @@ async function verify(
       requiredClaims: ['exp', 'iat', 'client_id', 'organization_id'],
     })
     if (issuer.isExternal) requireShortLife(payload, profile['O-08'], now / 1_000)
-    return readClaims(payload)
+    const verified = readClaims(payload)
+    requireCustomer(verified, profile)
+    return verified
   } catch (error) {
     if (error instanceof Problem) throw error
     throw invalid(reasonOf(error), error)
@@ -94,6 +96,13 @@ function requireShortLife(
       reason: 'lifetime_too_long',
       maximum_seconds: external_token_seconds,
     })
+}
+
+/** O-42: the exchange itself calls no operation. A token that names its organization would control its keys. */
+function requireCustomer({ caller }: VerifiedToken, profile: DeploymentProfile): void {
+  const { organization_id, agent_id } = profile['O-42']
+  if (caller.organizationId === organization_id || caller.agentId === agent_id)
+    throw new Problem('not_permitted', { caller: 'platform' })
 }
 
 /** RFC 8705 section 3: a bound token is valid only with its certificate. */
