@@ -1,18 +1,48 @@
-import type { FastifyInstance } from 'fastify'
-import { ARTIFACT_PATH, readArtifact } from '../features/skills/read-artifact.ts'
+import { Readable } from 'node:stream'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { ARTIFACT_PATH } from '../features/skills/artifact-address.ts'
+import { createArtifactReader } from '../features/skills/artifact-reader.ts'
+import { limitedAddress } from './connection-limit.ts'
 import type { AgentServerDependencies } from './dependencies.ts'
+import { createDownloadLimit } from './download-limit.ts'
 
 const IMMUTABLE = 'public, max-age=31536000, immutable'
+/** A reader that takes longer for one part is disconnected, so that slow readers cannot occupy all downloads. */
+const PART_LIMIT_MS = 30_000
 
 /** ID-10: skill artifacts by digest. Access is public, because they are signed and content-addressed. */
-export function registerArtifacts(app: FastifyInstance, { db }: AgentServerDependencies): void {
+export function registerArtifacts(app: FastifyInstance, dependencies: AgentServerDependencies): void {
+  const { db, context, connections } = dependencies
+  const artifacts = createArtifactReader(db, context.profile['O-14'].artifact_cache_bytes)
+  const limitDownloads = createDownloadLimit(context.profile)
   app.route({
     method: ['GET', 'HEAD'],
     url: `${ARTIFACT_PATH}/:name`,
-    handler: async (request, reply) => {
-      const { content } = await readArtifact(db, (request.params as { name: string }).name)
+    onRequest: async (request, reply) => {
+      const { remoteAddress } = request.raw.socket
+      const isProxy = connections.isProxy(remoteAddress)
+      reply.raw.once('close', limitDownloads(isProxy ? undefined : limitedAddress(remoteAddress)))
+    },
+    handler: async (request: FastifyRequest, reply) => {
+      const { name } = request.params as { name: string }
+      const length = await artifacts.length(name)
       reply.header('content-type', 'application/octet-stream').header('cache-control', IMMUTABLE)
-      return reply.send(Buffer.from(content))
+      reply.header('content-length', String(length))
+      if (request.method === 'HEAD') return reply.send()
+      return reply.send(withinTime(artifacts.parts(name, length), reply))
     },
   })
+}
+
+/** Disconnects a reader that stops reading. Without a high-water mark, the stream asks for one part at a time. */
+function withinTime(parts: AsyncGenerator<Uint8Array, void>, reply: FastifyReply): Readable {
+  const deadline = setTimeout(() => reply.raw.destroy(), PART_LIMIT_MS).unref()
+  reply.raw.once('close', () => clearTimeout(deadline))
+  async function* timed() {
+    for await (const part of parts) {
+      deadline.refresh()
+      yield part
+    }
+  }
+  return Readable.from(timed(), { objectMode: false, highWaterMark: 0 })
 }

@@ -4,7 +4,7 @@ import type { Transaction } from '../../db/database.ts'
 import { assertBounds } from '../../kernel/bounds.ts'
 import type { Context } from '../../kernel/context.ts'
 import { Problem } from '../../kernel/problem.ts'
-import { artifactAddress } from './read-artifact.ts'
+import { artifactAddress } from './artifact-address.ts'
 import { insertArtifact, insertRelease } from './skill-store.ts'
 
 export const MAXIMUM_ARTIFACT_BYTES = 16 * 1_024 * 1_024

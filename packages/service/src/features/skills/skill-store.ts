@@ -58,8 +58,30 @@ export async function insertArtifact(
     on conflict (digest) do nothing`
 }
 
-export async function findArtifact(db: Queries, digest: string): Promise<Uint8Array | undefined> {
-  const [row] = await db<{ content: Uint8Array }[]>`
-    select content from skill_artifact where digest = ${digest}`
-  return row?.content
+/** By digest, without reading the content: the server knows the length of a value that is stored out of line. */
+export async function artifactLengths(
+  db: Queries,
+  digests: readonly string[],
+): Promise<ReadonlyMap<string, number>> {
+  const rows = await db<{ digest: string; length: number }[]>`
+    select digest, octet_length(content) as length from skill_artifact where digest = any(${[...digests]}::text[])`
+  return new Map(rows.map(({ digest, length }) => [digest, length]))
+}
+
+export interface ArtifactPart {
+  readonly digest: string
+  readonly offset: number
+  readonly bytes: number
+}
+
+/** The last part is shorter. */
+export async function artifactPart(
+  db: Queries,
+  { digest, offset, bytes }: ArtifactPart,
+): Promise<Uint8Array> {
+  const [row] = await db<{ part: Uint8Array }[]>`
+    select substring(content from ${offset + 1}::integer for ${bytes}::integer) as part
+    from skill_artifact where digest = ${digest}`
+  if (!row) throw new Error('an artifact is gone')
+  return row.part
 }

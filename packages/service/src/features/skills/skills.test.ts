@@ -17,7 +17,7 @@ import { Problem } from '../../kernel/problem.ts'
 import { getSkillRelease } from './get-release.ts'
 import { listSkillReleases } from './list-releases.ts'
 import { MAXIMUM_ARTIFACT_BYTES, publishRelease, signRelease } from './publish-release.ts'
-import { readArtifact } from './read-artifact.ts'
+import { createArtifactReader } from './artifact-reader.ts'
 
 const database = await testDatabase()
 const db = openDatabase({ target: database.url, maximumConnections: 8, applicationName: 'test' })
@@ -33,6 +33,7 @@ const context = handMadeContext({
   },
 })
 const now = '2026-03-02T08:00:00.000Z'
+const artifacts = createArtifactReader(db, 1_048_576)
 
 function manifest(changes: Partial<SkillManifest> = {}): SkillManifest {
   return {
@@ -93,10 +94,10 @@ test('[ID-10] a published release verifies: signature over the release, digest o
   await verifySkillRelease(read, publicKey)
   await assert.rejects(verifySkillRelease({ ...read, version: '1.0.1' }, publicKey))
   const name = read.artifact_url.replace('https://exchange.example/skills/artifacts/', '')
-  const stored = await readArtifact(db, name)
-  assert.deepEqual(Buffer.from(stored.content), artifact)
-  assert.equal(await sha256Digest(stored.content), read.artifact_digest)
-  assert.equal(stored.digest, read.artifact_digest)
+  const parts = await Array.fromAsync(artifacts.parts(name, await artifacts.length(name)))
+  const content = Buffer.concat(parts)
+  assert.deepEqual(content, artifact)
+  assert.equal(await sha256Digest(content), read.artifact_digest)
 })
 
 test('[ID-10] a published version is never replaced, even by concurrent publications', async () => {
@@ -138,9 +139,9 @@ test('[ID-09] an unknown release is not found, whatever its id', async () => {
   for (const id of ['none', "x' or '1'='1", 'x\0', 's'.repeat(3_000)]) {
     await assert.rejects(get(id, '1.0.0'), problem('resource_not_found'))
     await assert.rejects(get('skill_once', id), problem('resource_not_found'))
-    await assert.rejects(readArtifact(db, id), problem('resource_not_found'))
+    await assert.rejects(artifacts.length(id), problem('resource_not_found'))
   }
-  await assert.rejects(readArtifact(db, '0'.repeat(64)), problem('resource_not_found'))
+  await assert.rejects(artifacts.length('0'.repeat(64)), problem('resource_not_found'))
 })
 
 test('[ID-09][API-06] pages contain only compatible releases, in order, each once', async () => {
