@@ -5,6 +5,7 @@ import { DEFAULT_PROFILE } from '@agent-exchange/protocol'
 import type { Database } from '@agent-exchange/service/database'
 import type { Submission } from '../../../packages/service/src/features/packages/submission.ts'
 import { createAgentServer } from '../../../packages/service/src/http/agent-server.ts'
+import { createAgentBodyBudget } from '../../../packages/service/src/http/body-budget.ts'
 import { createConcurrencyLimit } from '../../../packages/service/src/http/concurrency-limit.ts'
 import { createRateLimit } from '../../../packages/service/src/http/rate-limit.ts'
 import { systemClock } from '../../../packages/service/src/kernel/clock.ts'
@@ -74,7 +75,7 @@ export async function startFloor({ port, issuer, jwks, keys }: ReferenceSettings
       proxiesOnly: false,
       onLimit: () => undefined,
     },
-    bodies: () => () => undefined,
+    bodies: createAgentBodyBudget(DEFAULT_PROFILE),
     log: pino(destination('/dev/null')),
     onAnswer: () => undefined,
   })

@@ -20,7 +20,7 @@ import { logAlertTask } from './features/transparency-log/log-alerts.ts'
 import { createLogMetrics } from './features/transparency-log/log-metrics.ts'
 import { openLog } from './features/transparency-log/open-log.ts'
 import { startSequencer } from './features/transparency-log/sequencer.ts'
-import { createBodyBudget } from './http/body-budget.ts'
+import { createAgentBodyBudget, createOperatorBodyBudget } from './http/body-budget.ts'
 import { reloadListeners, type CertificateReload } from './http/certificate-reload.ts'
 import { connectionRules } from './http/connection-rules.ts'
 import { createMetrics } from './http/metrics.ts'
@@ -186,7 +186,6 @@ async function startListeners(
   const operatorTokenFile = join(config.dataDirectory, 'operator-token')
   if (config.createsFirstOperator) await ensureFirstOperator(db, operatorTokenFile, { clock })
   const counters = countActivity(activity)
-  const bodies = createBodyBudget(profile)
   const { databaseReadUrl } = config
   const replica =
     databaseReadUrl === undefined || role === 'worker'
@@ -207,7 +206,7 @@ async function startListeners(
           observer: { onCommitted: counters.onCommitted, onBatch: writes.onBatch, tracing },
           tracing,
           connections: connections.agent,
-          bodies,
+          bodies: createAgentBodyBudget(profile),
           replica,
           transparency: { keys: logKeys, witnesses: config.witnesses },
         })
@@ -224,7 +223,7 @@ async function startListeners(
     metrics: metricsOf?.(metrics.registry) ?? metrics.registry,
     isReady: () => isReady,
     connections: connections.operator,
-    bodies,
+    bodies: createOperatorBodyBudget(profile),
     ...(config.tls && { tls: config.tls }),
   }
   const operator = createOperatorServer(operatorDependencies)

@@ -1,5 +1,7 @@
+import type { IncomingMessage } from 'node:http'
 import { EVENT_STREAM_HEADERS, originFault, readWebAssets, securityHeaders } from '@agent-exchange/web'
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { bodyReceiver } from '../http/receive-body.ts'
 import { Problem } from '../kernel/problem.ts'
 import { asProblem, logFailure } from '../operator/failures.ts'
 import { OPERATOR_BASE_PATH } from '../operator/server.ts'
@@ -25,14 +27,13 @@ export function mountConsole(server: FastifyInstance, dependencies: ConsoleDepen
   void server.register((app, _options, done) => {
     const parts = { ...dependencies, assets, cookies: createCookies(address) }
     const pageServer = createPageServer(parts)
+    const receive = bodyReceiver(dependencies.operator.context.profile, MAXIMUM_FORM_BYTES)
     app.removeAllContentTypeParsers()
-    app.addContentTypeParser(
-      FORM,
-      { parseAs: 'string', bodyLimit: MAXIMUM_FORM_BYTES },
-      (_request, body, ready) => ready(null, body),
+    app.addContentTypeParser(FORM, async (request: FastifyRequest, payload: IncomingMessage) =>
+      String(await receive(request, payload)),
     )
     app.setErrorHandler((error, request, reply) => {
-      const problem = asProblem(error, MAXIMUM_FORM_BYTES)
+      const problem = asProblem(error)
       logFailure(dependencies.operator.log, problem, error, request)
       return pageServer.sendProblem(request, reply, problem)
     })

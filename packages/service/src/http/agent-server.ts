@@ -15,6 +15,7 @@ import { registerJoin } from './join-route.ts'
 import { handleEdgeCases } from './http-edge-cases.ts'
 import { registerLog } from './log-routes.ts'
 import { registerOperations } from './operation-routes.ts'
+import { bodyReceiver } from './receive-body.ts'
 import { answerUnparsedRequest, sendProblem, toProblem } from './problem-replies.ts'
 import { logFieldsOf, addLogFields, prepareLogFields } from './request-log-fields.ts'
 import { traceRequests } from './request-spans.ts'
@@ -39,7 +40,7 @@ export function createAgentServer(dependencies: AgentServerDependencies): Fastif
     routerOptions: { maxParamLength: MAXIMUM_PARAMETER_CHARACTERS },
     clientErrorHandler: (error, socket) => answerUnparsedRequest(error, socket, context),
     frameworkErrors: (error, request, reply) => {
-      void sendProblem(toProblem(error, context), request, reply, context)
+      void sendProblem(toProblem(error), request, reply, context)
     },
     ...serverOptions(dependencies.tls, context.profile['O-14'].header_bytes),
   }) as FastifyInstance
@@ -49,11 +50,9 @@ export function createAgentServer(dependencies: AgentServerDependencies): Fastif
   if (dependencies.tracing) traceRequests(app, dependencies.tracing)
   // Bodies stay bytes: signatures are verified over, and content is stored as, the bytes received.
   app.removeAllContentTypeParsers()
-  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, body, done) =>
-    done(null, body),
-  )
+  app.addContentTypeParser('application/json', bodyReceiver(context.profile))
   app.setErrorHandler((error, request, reply) => {
-    const problem = toProblem(error, context, request.routeOptions.bodyLimit)
+    const problem = toProblem(error)
     const answer = sendProblem(problem, request, reply, context)
     if (problem.code === 'internal_error')
       log.error({ err: loggableError(problem.cause ?? error), ...logFieldsOf(request) }, 'request failed')

@@ -2,48 +2,89 @@ import type { DeploymentProfile } from '@agent-exchange/protocol'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Problem } from '../kernel/problem.ts'
 
-/** Reserves memory for a request body, or throws if none is left. Returns the function that releases it. */
-export type BodyBudget = (holder: string, bytes: number) => () => void
+/** Limits the request bodies that one listener holds in memory. */
+export interface BodyBudget {
+  /** Throws if nothing is left for this holder. */
+  readonly open: (holder: string) => BodyHold
+}
+
+/** The share of one body. */
+export interface BodyHold {
+  /** Counts bytes that have arrived; throws if they exceed the budget. */
+  readonly add: (bytes: number) => void
+  readonly release: () => void
+}
 
 const RETRY_SECONDS = 1
+const ORGANIZATION_SHARE = 1 / 8
+/** Operators are few and trusted, and a publication of a skill is large. */
+const OPERATOR_SHARE = 1 / 2
 
-/** O-14: limits the request bodies held in memory; one organization may use half of the total. */
-export function createBodyBudget({
-  'O-14': { request_bytes_in_flight: total },
-}: DeploymentProfile): BodyBudget {
+/** O-14: for the bodies of agents. The share of an organization fits at least one body. */
+export function createAgentBodyBudget({ 'O-14': limits }: DeploymentProfile): BodyBudget {
+  const { request_bytes, request_bytes_in_flight: total } = limits
+  return createBodyBudget({ total, perHolder: Math.max(total * ORGANIZATION_SHARE, request_bytes) })
+}
+
+/** O-14: for the bodies of operators, so that agents cannot lock operators out. */
+export function createOperatorBodyBudget({ 'O-14': limits }: DeploymentProfile): BodyBudget {
+  const { operator_bytes_in_flight: total } = limits
+  return createBodyBudget({ total, perHolder: total * OPERATOR_SHARE })
+}
+
+/** Only bytes that have arrived count: an announcement costs its sender nothing, so it must reserve nothing. */
+export function createBodyBudget({ total, perHolder }: { total: number; perHolder: number }): BodyBudget {
   const held = new Map<string, number>()
   let used = 0
-  return (holder, bytes) => {
-    const own = held.get(holder) ?? 0
-    // A single body is always accepted: a skill publication may be larger than the limit for agents.
-    const isExceeded = (used > 0 && used + bytes > total) || (own > 0 && own + bytes > total / 2)
-    if (isExceeded) throw new Problem('service_overloaded', { retry_after_seconds: RETRY_SECONDS })
-    used += bytes
-    held.set(holder, own + bytes)
-    return () => {
-      used -= bytes
-      const remaining = (held.get(holder) ?? 0) - bytes
-      if (remaining > 0) held.set(holder, remaining)
-      else held.delete(holder)
-    }
+
+  function requireRoom(holder: string, bytes: number): void {
+    if (used + bytes > total || (held.get(holder) ?? 0) + bytes > perHolder)
+      throw new Problem('service_overloaded', { retry_after_seconds: RETRY_SECONDS })
+  }
+
+  return {
+    open(holder) {
+      // A holder without room for one byte is refused before its next body is read.
+      requireRoom(holder, 1)
+      let own = 0
+      return {
+        add(bytes) {
+          requireRoom(holder, bytes)
+          own += bytes
+          used += bytes
+          held.set(holder, (held.get(holder) ?? 0) + bytes)
+        },
+        release() {
+          used -= own
+          const remaining = (held.get(holder) ?? 0) - own
+          own = 0
+          if (remaining > 0) held.set(holder, remaining)
+          else held.delete(holder)
+        },
+      }
+    },
   }
 }
 
-/** Reserves memory for the body of a request until its response is closed. */
+const holds = new WeakMap<FastifyRequest, BodyHold>()
+/** The framework reads no body of these. */
+const BODYLESS_METHODS = new Set(['GET', 'HEAD'])
+
+/** Admits the body of a request. Its bytes count until the response is closed. */
 export function holdBody(
   budget: BodyBudget,
   holder: string,
   request: FastifyRequest,
   reply: FastifyReply,
 ): void {
-  const bytes = announcedBytes(request)
-  if (bytes > 0) reply.raw.once('close', budget(holder, bytes))
+  if (BODYLESS_METHODS.has(request.method)) return
+  const hold = budget.open(holder)
+  holds.set(request, hold)
+  reply.raw.once('close', hold.release)
 }
 
-/** A chunked body may reach the limit. A Content-Length above the limit is refused before the body is read. */
-function announcedBytes({ headers, routeOptions }: FastifyRequest): number {
-  const { 'content-length': length, 'transfer-encoding': encoding } = headers
-  const limit = routeOptions.bodyLimit ?? Infinity
-  if (length === undefined) return encoding === undefined ? 0 : limit
-  return Math.min(Number(length), limit)
+export function bodyHoldOf(request: FastifyRequest): BodyHold {
+  const hold = holds.get(request)
+  if (!hold) throw new Error('the body of this request was not admitted')
+  return hold
 }

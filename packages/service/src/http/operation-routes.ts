@@ -46,8 +46,7 @@ export function registerOperations(app: FastifyInstance, dependencies: AgentServ
         requireUnshadowed(shadowed, request, reply)
         const admission = await admit(id, request, dependencies)
         ;(request as Admitted)[ADMISSION] = admission
-        if (operations[id].mutation)
-          holdBody(dependencies.bodies, admission.caller.organizationId, request, reply)
+        holdBody(dependencies.bodies, admission.caller.organizationId, request, reply)
       },
       handler: async (request, reply) => sendAnswer(reply, await run(id, request, dependencies)),
     })

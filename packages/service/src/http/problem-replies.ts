@@ -12,25 +12,16 @@ import { correlationIdOf } from './request-headers.ts'
 
 /** Problem codes for the framework's own errors. */
 const FRAMEWORK_PROBLEMS: Readonly<Record<string, ProblemCode>> = {
-  FST_ERR_CTP_BODY_TOO_LARGE: 'payload_too_large',
   FST_ERR_CTP_INVALID_MEDIA_TYPE: 'media_type_unsupported',
-  FST_ERR_CTP_INVALID_CONTENT_LENGTH: 'malformed_request',
-  FST_ERR_CTP_EMPTY_JSON_BODY: 'malformed_request',
   FST_ERR_BAD_URL: 'resource_not_found',
   FST_ERR_MAX_PARAM_LENGTH: 'resource_not_found',
-  ECONNRESET: 'malformed_request',
 }
 
 /** Maps an error to a problem. The text of an unexpected error is never sent. */
-export function toProblem(error: unknown, context: Context, bodyLimit?: number): Problem {
+export function toProblem(error: unknown): Problem {
   if (error instanceof Problem) return error
-  const { code = '', statusCode = 500 } = error instanceof Error ? (error as Partial<FastifyError>) : {}
-  // The framework's own errors have a status. An ECONNRESET without one came from the database, not from the caller.
-  const known = statusCode < 500 ? FRAMEWORK_PROBLEMS[code] : undefined
-  if (known === 'payload_too_large') {
-    const maximum_bytes = bodyLimit ?? context.profile['O-14'].request_bytes
-    return new Problem(known, { maximum_bytes }, { cause: error })
-  }
+  const { code = '' } = error instanceof Error ? (error as Partial<FastifyError>) : {}
+  const known = FRAMEWORK_PROBLEMS[code]
   if (known) return new Problem(known, {}, { cause: error })
   // Safe to retry: either nothing was committed, or the retry gets the recorded response.
   if (isUnavailable(error)) return databaseUnavailable(error)

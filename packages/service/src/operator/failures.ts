@@ -10,7 +10,7 @@ import type { OperatorDependencies } from './dependencies.ts'
 /** Answers every failure with a problem document and nothing else. */
 export function answerFailures(server: FastifyInstance, { context, log }: OperatorDependencies): void {
   server.setErrorHandler((error, request, reply) => {
-    const problem = asProblem(error, request.routeOptions.bodyLimit)
+    const problem = asProblem(error)
     logFailure(log, problem, error, request)
     return sendProblem(reply, problem, context, request.id)
   })
@@ -49,14 +49,11 @@ export function logFailure(
     log.error(traceOf(error, request), 'operator request failed')
 }
 
-export function asProblem(error: unknown, maximumBytes: number | undefined): Problem {
+export function asProblem(error: unknown): Problem {
   if (error instanceof Problem) return error
   if (error instanceof CryptoError) return new Problem('malformed_request', { reason: error.code })
   if (isUnavailable(error)) return databaseUnavailable(error)
   const { code, statusCode } = error as { code?: unknown; statusCode?: unknown }
-  if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') {
-    return new Problem('payload_too_large', { maximum_bytes: maximumBytes ?? 0 })
-  }
   if (code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE') return new Problem('media_type_unsupported')
   const isClientError = typeof statusCode === 'number' && statusCode >= 400 && statusCode < 500
   return new Problem(isClientError ? 'malformed_request' : 'internal_error')

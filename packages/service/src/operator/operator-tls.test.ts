@@ -4,9 +4,11 @@ import { get } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { test } from 'node:test'
+import { DEFAULT_PROFILE } from '@agent-exchange/protocol'
 import { testAuthority, testDatabase } from '@agent-exchange/testkit'
 import type { IncomingMessage } from 'node:http'
 import { openDatabase } from '../db/database.ts'
+import { createOperatorBodyBudget } from '../http/body-budget.ts'
 import { handMadeContext } from '../kernel/hand-made-call.fixture.ts'
 import { UNLIMITED } from './operator.fixture.ts'
 import { createOperatorServer } from './server.ts'
@@ -35,7 +37,7 @@ test('with a certificate the operator API accepts TLS only', async () => {
     metrics: { contentType: 'text/plain', metrics: () => Promise.resolve('') },
     isReady: () => true,
     connections: UNLIMITED,
-    bodies: () => () => undefined,
+    bodies: createOperatorBodyBudget(DEFAULT_PROFILE),
     tls: await authority.server(),
   })
   const address = await server.listen({ host: '127.0.0.1', port: 0 })

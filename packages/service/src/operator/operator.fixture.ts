@@ -4,7 +4,7 @@ import { generateKeyPair, signDetached } from '@agent-exchange/crypto'
 import type { Database } from '../db/database.ts'
 import { inTransaction } from '../db/transaction.ts'
 import { insertOperator } from '../features/organizations/operator-store.ts'
-import { createBodyBudget } from '../http/body-budget.ts'
+import { createOperatorBodyBudget } from '../http/body-budget.ts'
 import { handMadeContext } from '../kernel/hand-made-call.fixture.ts'
 import type { OperatorRole } from '../kernel/operator-roles.ts'
 import type { OperatorDependencies } from './dependencies.ts'
@@ -53,7 +53,7 @@ export async function startOperatorPlane(db: Database, changes: Partial<Operator
     metrics: { contentType: 'text/plain; version=0.0.4', metrics: () => Promise.resolve('aex_up 1\n') },
     isReady: () => true,
     connections: UNLIMITED,
-    bodies: createBodyBudget(DEFAULT_PROFILE),
+    bodies: createOperatorBodyBudget(DEFAULT_PROFILE),
     ...changes,
   })
   const token = await addOperator(db, 'admin')

@@ -1,11 +1,13 @@
+import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import { parseStrictJson } from '@agent-exchange/crypto'
-import { MEDIA_TYPE } from '@agent-exchange/protocol'
-import fastify, { type FastifyInstance } from 'fastify'
+import { MEDIA_TYPE, type DeploymentProfile } from '@agent-exchange/protocol'
+import fastify, { type FastifyInstance, type FastifyRequest } from 'fastify'
 import { limitConnections } from '../http/connection-limit.ts'
 import { endSocket, isHandshakeFailure } from '../http/end-socket.ts'
 import { listenerOptions } from '../http/listener-options.ts'
 import { requireSingleHost } from '../http/http-edge-cases.ts'
+import { bodyReceiver } from '../http/receive-body.ts'
 import type { Operator } from '../kernel/operator-roles.ts'
 import { Problem } from '../kernel/problem.ts'
 import { admit } from './admit.ts'
@@ -51,7 +53,8 @@ export function createOperatorServer(dependencies: OperatorDependencies): Fastif
   server.decorateRequest('operator', null)
   answerFailures(server, dependencies)
   requireSingleHost(server)
-  readJsonOnly(server, context.profile['O-14'].json_depth)
+  refuseUnknownRoutes(server)
+  readJsonOnly(server, context.profile)
   health(server, dependencies)
   server.register(
     (api, _options, done) => {
@@ -68,15 +71,19 @@ export function createOperatorServer(dependencies: OperatorDependencies): Fastif
   return server
 }
 
-function readJsonOnly(server: FastifyInstance, maxDepth: number): void {
-  server.removeAllContentTypeParsers()
-  server.addContentTypeParser(MEDIA_TYPE.json, { parseAs: 'buffer' }, (_request, body, done) => {
-    try {
-      done(null, parseStrictJson(body, { maxDepth }))
-    } catch (error) {
-      done(error as Error)
-    }
+/** Before a body is read: it was not admitted. */
+function refuseUnknownRoutes(server: FastifyInstance): void {
+  server.addHook('onRequest', async ({ is404 }) => {
+    if (is404) throw new Problem('resource_not_found')
   })
+}
+
+function readJsonOnly(server: FastifyInstance, profile: DeploymentProfile): void {
+  const receive = bodyReceiver(profile)
+  server.removeAllContentTypeParsers()
+  server.addContentTypeParser(MEDIA_TYPE.json, async (request: FastifyRequest, payload: IncomingMessage) =>
+    parseStrictJson(await receive(request, payload), { maxDepth: profile['O-14'].json_depth }),
+  )
 }
 
 function correlationIdOf(header: string | string[] | undefined): string | undefined {

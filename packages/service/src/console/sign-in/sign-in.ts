@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { CSRF_FIELD, csrfToken, isCsrfToken } from '@agent-exchange/web'
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { holdBody } from '../../http/body-budget.ts'
 import { Problem } from '../../kernel/problem.ts'
 import { SESSION_LIMITS } from '../../operator/session-limits.ts'
 import { localPath } from '../console-origins.ts'
@@ -25,6 +26,10 @@ export function mountSignIn(app: FastifyInstance, parts: PageServerParts): void 
     return visit !== undefined && VISIT.test(visit) ? visit : undefined
   }
 
+  /** Before the body is read. There is no operator yet: all of them share this part of the budget. */
+  const admitForm = async (request: FastifyRequest, reply: FastifyReply) =>
+    holdBody(parts.operator.bodies, 'sign-in', request, reply)
+
   app.get('/sign-in', async (request, reply) => {
     const next = localPath(fieldsOf(new URL(request.url, 'http://console.invalid').search).get('next'))
     if (await current(request)) return reply.redirect(next, 303)
@@ -41,7 +46,7 @@ export function mountSignIn(app: FastifyInstance, parts: PageServerParts): void 
     return reply.type('text/html; charset=utf-8').send(String(html))
   })
 
-  app.post('/sign-in', async (request, reply) => {
+  app.post('/sign-in', { onRequest: admitForm }, async (request, reply) => {
     const form = fieldsOf(typeof request.body === 'string' ? request.body : '')
     const visit = visitOf(request)
     if (visit === undefined || !isCsrfToken(key, `sign-in ${visit}`, form.get(CSRF_FIELD)))
@@ -67,7 +72,7 @@ export function mountSignIn(app: FastifyInstance, parts: PageServerParts): void 
 
   if (parts.signOn) mountSignOn(app, parts, parts.signOn)
 
-  app.post('/sign-out', async (request, reply) => {
+  app.post('/sign-out', { onRequest: admitForm }, async (request, reply) => {
     const session = await current(request)
     const form = fieldsOf(typeof request.body === 'string' ? request.body : '')
     if (session) {

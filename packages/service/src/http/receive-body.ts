@@ -1,0 +1,62 @@
+import type { IncomingMessage } from 'node:http'
+import type { DeploymentProfile } from '@agent-exchange/protocol'
+import type { FastifyRequest } from 'fastify'
+import { Problem } from '../kernel/problem.ts'
+import { bodyHoldOf, type BodyHold } from './body-budget.ts'
+import { createBodyPages } from './body-pages.ts'
+
+interface BodyRules {
+  readonly maximumBytes: number
+  readonly stallMs: number
+  readonly hold: BodyHold
+}
+
+/** A parser for the framework: reads an admitted body within the limits of O-14. */
+export function bodyReceiver(
+  { 'O-14': { body_stall_seconds: seconds } }: DeploymentProfile,
+  maximumBytes?: number,
+): (request: FastifyRequest, payload: IncomingMessage) => Promise<Buffer> {
+  return async (request, payload) =>
+    receiveBody(payload, {
+      maximumBytes: maximumBytes ?? request.routeOptions.bodyLimit ?? 0,
+      stallMs: seconds * 1_000,
+      hold: bodyHoldOf(request),
+    })
+}
+
+/** Refuses a body that is too large or makes no progress, and one for which no memory is left. */
+async function receiveBody(
+  payload: IncomingMessage,
+  { maximumBytes, stallMs, hold }: BodyRules,
+): Promise<Buffer> {
+  const tooLarge = () => new Problem('payload_too_large', { maximum_bytes: maximumBytes })
+  const { 'content-length': length } = payload.headers
+  const announced = length === undefined ? undefined : Number(length)
+  if (announced !== undefined && announced > maximumBytes) throw tooLarge()
+  const { promise, resolve, reject } = Promise.withResolvers<Buffer>()
+  const pages = createBodyPages(announced)
+  let received = 0
+  const stall = setTimeout(() => reject(new Problem('request_timeout')), stallMs)
+  const onData = (chunk: Buffer) => {
+    received += chunk.length
+    try {
+      if (received > maximumBytes) throw tooLarge()
+      hold.add(chunk.length)
+      pages.add(chunk)
+      stall.refresh()
+    } catch (error) {
+      reject(error)
+    }
+  }
+  const onEnd = () => resolve(pages.bytes())
+  // The peer has closed the connection.
+  const onError = (cause: Error) => reject(new Problem('malformed_request', {}, { cause }))
+  payload.on('data', onData).on('end', onEnd).on('error', onError)
+  try {
+    return await promise
+  } finally {
+    clearTimeout(stall)
+    // What still arrives is discarded until the connection is closed.
+    payload.off('data', onData).off('end', onEnd).resume()
+  }
+}
