@@ -1,9 +1,8 @@
-import type { IncomingMessage } from 'node:http'
 import { EVENT_STREAM_HEADERS, originFault, readWebAssets, securityHeaders } from '@agent-exchange/web'
-import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { bodyReceiver } from '../http/receive-body.ts'
+import type { FastifyInstance } from 'fastify'
 import { Problem } from '../kernel/problem.ts'
 import { asProblem, logFailure } from '../operator/failures.ts'
+import { formReceiver } from '../operator/form-body.ts'
 import { OPERATOR_BASE_PATH } from '../operator/server.ts'
 import type { ConsoleDependencies } from './console-dependencies.ts'
 import { createCookies } from './console-cookies.ts'
@@ -16,7 +15,6 @@ import { createPageServer } from './page-server.ts'
 import { mountSignIn } from './sign-in/sign-in.ts'
 
 const FORM = 'application/x-www-form-urlencoded'
-const MAXIMUM_FORM_BYTES = 65_536
 
 /** Adds the console to the operator listener. It is the only part of the console that knows the web framework. */
 export function mountConsole(server: FastifyInstance, dependencies: ConsoleDependencies): void {
@@ -27,11 +25,8 @@ export function mountConsole(server: FastifyInstance, dependencies: ConsoleDepen
   void server.register((app, _options, done) => {
     const parts = { ...dependencies, assets, cookies: createCookies(address) }
     const pageServer = createPageServer(parts)
-    const receive = bodyReceiver(dependencies.operator.context.profile, MAXIMUM_FORM_BYTES)
     app.removeAllContentTypeParsers()
-    app.addContentTypeParser(FORM, async (request: FastifyRequest, payload: IncomingMessage) =>
-      String(await receive(request, payload)),
-    )
+    app.addContentTypeParser(FORM, formReceiver(dependencies.operator.context.profile))
     app.setErrorHandler((error, request, reply) => {
       const problem = asProblem(error)
       logFailure(dependencies.operator.log, problem, error, request)

@@ -124,8 +124,8 @@ test('[O-14][ERR-01] an organization has an eighth of the total or one body, the
 test('[O-14] a body in chunks of one byte is read', async () => {
   const sender = await world.organization('bytewise')
   const { socket, answer } = await begin(sender, 'Transfer-Encoding: chunked')
-  const chunks = [...BODY.padEnd(BYTEWISE_BYTES)].map((character) => `1\r\n${character}\r\n`)
-  socket.write(`${chunks.join('')}0\r\n\r\n`)
+  const chunks = BODY.padEnd(BYTEWISE_BYTES).replaceAll(/[^]/gu, '1\r\n$&\r\n')
+  socket.write(`${chunks}0\r\n\r\n`)
   assert.match(await answer, /^HTTP\/1\.1 201 /)
 })
 

@@ -65,7 +65,7 @@ test('[O-42][AUTH-04] a token of an external issuer that names the organization 
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   await using cleanup = new AsyncDisposableStack()
-  cleanup.defer(() => void server.close().closeAllConnections())
+  cleanup.defer(() => server.close().closeAllConnections())
   const world = cleanup.use(await startWorld({ config: { issuer } }))
   await world.operate('POST', '/organizations', { organization_id: 'org_customer', name: 'Customer' })
   const now = Math.floor(Date.parse(world.clock.now()) / 1_000)

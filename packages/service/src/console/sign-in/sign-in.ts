@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import { CSRF_FIELD, csrfToken, isCsrfToken } from '@agent-exchange/web'
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { holdBody } from '../../http/body-budget.ts'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { Problem } from '../../kernel/problem.ts'
+import { admitAnonymousForm } from '../../operator/form-body.ts'
 import { SESSION_LIMITS } from '../../operator/session-limits.ts'
 import { localPath } from '../console-origins.ts'
 import { fieldsOf } from '../fields.ts'
@@ -18,6 +18,7 @@ const VISIT = /^[\w-]{22}$/u
 /** Sign-in and sign-out: the only pages without a session. */
 export function mountSignIn(app: FastifyInstance, parts: PageServerParts): void {
   const { assets, cookies, key, limitSignIn, sessions } = parts
+  const admitForm = admitAnonymousForm(parts.operator)
   const current = (request: FastifyRequest) =>
     sessions.find(cookies.read(request, 'session'), { isActivity: true })
   /** Binds the form to this browser before there is a session. */
@@ -25,10 +26,6 @@ export function mountSignIn(app: FastifyInstance, parts: PageServerParts): void 
     const visit = cookies.read(request, 'sign-in')
     return visit !== undefined && VISIT.test(visit) ? visit : undefined
   }
-
-  /** Before the body is read. There is no operator yet: all of them share this part of the budget. */
-  const admitForm = async (request: FastifyRequest, reply: FastifyReply) =>
-    holdBody(parts.operator.bodies, 'sign-in', request, reply)
 
   app.get('/sign-in', async (request, reply) => {
     const next = localPath(fieldsOf(new URL(request.url, 'http://console.invalid').search).get('next'))

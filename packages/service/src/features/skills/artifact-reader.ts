@@ -5,7 +5,7 @@ import { Problem } from '../../kernel/problem.ts'
 import { artifactLengths, artifactPart, type ArtifactPart } from './skill-store.ts'
 
 /** A slow reader holds one part. It is not smaller, because the database decompresses all bytes in front of a part. */
-export const PART_BYTES = 524_288
+const PART_BYTES = 524_288
 /** Queries at a time: downloads need no token, so they must leave connections for everybody else. */
 const CONCURRENT_PARTS = 2
 const MAXIMUM_LENGTHS_READ = 64

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { buffer } from 'node:stream/consumers'
 import { after, test } from 'node:test'
 import { generateKeyPair, sha256Digest, signDetached, verifySkillRelease } from '@agent-exchange/crypto'
 import {
@@ -94,8 +95,7 @@ test('[ID-10] a published release verifies: signature over the release, digest o
   await verifySkillRelease(read, publicKey)
   await assert.rejects(verifySkillRelease({ ...read, version: '1.0.1' }, publicKey))
   const name = read.artifact_url.replace('https://exchange.example/skills/artifacts/', '')
-  const parts = await Array.fromAsync(artifacts.parts(name, await artifacts.length(name)))
-  const content = Buffer.concat(parts)
+  const content = await buffer(artifacts.parts(name, await artifacts.length(name)))
   assert.deepEqual(content, artifact)
   assert.equal(await sha256Digest(content), read.artifact_digest)
 })
