@@ -14,15 +14,39 @@ export interface AdditionalData extends JsonObject {
   readonly format: typeof ADDITIONAL_DATA_FORMAT
 }
 
+export interface AdditionalMembers {
+  /** Commits to the content key: the sender cannot show another content under another key later. */
+  readonly keyCommitment?: string
+  /** The signed note of the newest checkpoint of the transparency log that the sender has verified. */
+  readonly checkpoint?: string
+}
+
 /**
  * The additional authenticated data of a sealed package: nobody can sign the ciphertext again under other metadata.
  *
  * @example
- * const jwe = await sealPackage(bytes, { sender, recipient, aad: writeAdditionalData(metadata) })
+ * const aad = (keyCommitment: string) => writeAdditionalData(metadata, { keyCommitment })
+ * const jwe = await sealPackage(bytes, { sender, recipient, aad })
  */
-export function writeAdditionalData(metadata: BoundMetadata): Uint8Array {
+export function writeAdditionalData(
+  metadata: BoundMetadata,
+  { keyCommitment, checkpoint }: AdditionalMembers = {},
+): Uint8Array {
   const { content_digest: _, transport_mode: __, ...bound } = metadata as PackageMetadata
-  return canonicalBytes({ format: ADDITIONAL_DATA_FORMAT, metadata: bound })
+  return canonicalBytes({
+    format: ADDITIONAL_DATA_FORMAT,
+    metadata: bound,
+    ...(keyCommitment !== undefined && { key_commitment: keyCommitment }),
+    ...(checkpoint !== undefined && { log: checkpoint }),
+  })
+}
+
+/** What the sender added; members of another type are taken for absent. */
+export function additionalMembers({ key_commitment, log }: AdditionalData): AdditionalMembers {
+  return {
+    ...(typeof key_commitment === 'string' && { keyCommitment: key_commitment }),
+    ...(typeof log === 'string' && { checkpoint: log }),
+  }
 }
 
 /** Our additional data; undefined for those of another implementation. */

@@ -7,10 +7,12 @@
 
 export {
   ADDITIONAL_DATA_FORMAT,
+  additionalMembers,
   boundDifferences,
   readAdditionalData,
   writeAdditionalData,
   type AdditionalData,
+  type AdditionalMembers,
   type BoundMetadata,
 } from './additional-data.ts'
 export { decodeBase64, decodeBase64url, encodeBase64, encodeBase64url } from './base64.ts'
@@ -22,6 +24,7 @@ export {
   sealedContentDigest,
   type ContentDigestRule,
 } from './content-digest.ts'
+export { contentKeyCommitment } from './content-key.ts'
 export type { Curve } from './curves.ts'
 export {
   readDetached,
@@ -64,6 +67,7 @@ export {
   type PublicKey,
 } from './keys.ts'
 export {
+  openDisclosedPackage,
   openPackage,
   sealPackage,
   type OpenedPackage,

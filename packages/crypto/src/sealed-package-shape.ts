@@ -29,8 +29,8 @@ export interface SealedOptions {
   readonly curves?: readonly Curve[]
 }
 
-const IV_LENGTH = 12
-const TAG_LENGTH = 16
+export const IV_LENGTH = 12
+export const TAG_LENGTH = 16
 /** A 256-bit key under AES key wrap (RFC 3394) grows by 8 bytes. */
 const ENCRYPTED_KEY_LENGTH = 40
 

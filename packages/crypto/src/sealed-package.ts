@@ -1,10 +1,15 @@
-import { CONTENT_ENCRYPTION, KEY_WRAPPING, MEDIA_TYPE, PROTOCOL_VERSION } from '@agent-exchange/protocol'
-import { flattenedDecrypt, GeneralEncrypt } from 'jose'
-import { decodeBase64url } from './base64.ts'
+import { CONTENT_ENCRYPTION, MEDIA_TYPE, PROTOCOL_VERSION } from '@agent-exchange/protocol'
+import { decodeBase64url, encodeBase64url } from './base64.ts'
+import { contentKeyCommitment, importContentKey, unwrapContentKey, wrapContentKey } from './content-key.ts'
 import { CryptoError } from './errors.ts'
-import { readEphemeralJwk } from './jwk-shape.ts'
-import { agreementKeyOf, type PrivateKey, type PublicKey } from './keys.ts'
-import { readSealedPackage, type SealedOptions, type SealedPackage } from './sealed-package-shape.ts'
+import type { PrivateKey, PublicKey } from './keys.ts'
+import {
+  IV_LENGTH,
+  readSealedPackage,
+  TAG_LENGTH,
+  type SealedOptions,
+  type SealedPackage,
+} from './sealed-package-shape.ts'
 
 export interface Party {
   /** The registered id of the encryption key of the party. */
@@ -17,11 +22,14 @@ export interface SealOptions {
   readonly recipient: Party
   /**
    * Readable data that is authenticated with the content; its meaning is an open point (O-17). Our SDK uses
-   * `writeAdditionalData`. Never empty; defaults to the protocol version.
+   * `writeAdditionalData`, with the commitment to the content key that the function gets. Never empty; defaults to the
+   * protocol version.
    */
-  readonly aad?: Uint8Array
+  readonly aad?: Uint8Array | ((keyCommitment: string) => Uint8Array)
   readonly contentType?: string
 }
+
+const CONTENT_KEY_LENGTH = 32
 
 /**
  * Encrypts for sender and recipient, sender first, so that a sender can read its own packages.
@@ -30,33 +38,60 @@ export interface SealOptions {
  * const jwe = await sealPackage(bytes, {
  *   sender: { kid: 'key_a', publicKey: mine },
  *   recipient: { kid: 'key_b', publicKey: theirs },
- *   aad: canonicalBytes({ package_id, thread_id }),
+ *   aad: (keyCommitment) => writeAdditionalData(metadata, { keyCommitment }),
  * })
  */
 export async function sealPackage(plaintext: Uint8Array, options: SealOptions): Promise<SealedPackage> {
   const { sender, recipient, aad = new TextEncoder().encode(PROTOCOL_VERSION) } = options
   const contentType = options.contentType ?? MEDIA_TYPE.reasoningPackage
-  const jwe = await new GeneralEncrypt(plaintext)
-    .setProtectedHeader({
-      enc: CONTENT_ENCRYPTION,
-      typ: MEDIA_TYPE.sealedJwe,
-      cty: contentType,
-      syv: PROTOCOL_VERSION,
-    })
-    .setAdditionalAuthenticatedData(aad)
-    .addRecipient(await agreementKeyOf(sender.publicKey))
-    .setUnprotectedHeader({ alg: KEY_WRAPPING, kid: sender.kid })
-    .addRecipient(await agreementKeyOf(recipient.publicKey))
-    .setUnprotectedHeader({ alg: KEY_WRAPPING, kid: recipient.kid })
-    .encrypt()
+  const contentKey = crypto.getRandomValues(new Uint8Array(CONTENT_KEY_LENGTH))
+  const iv = crypto.getRandomValues(new Uint8Array(IV_LENGTH))
+  const data = encodeBase64url(typeof aad === 'function' ? aad(contentKeyCommitment(contentKey)) : aad)
+  const header = {
+    enc: CONTENT_ENCRYPTION,
+    typ: MEDIA_TYPE.sealedJwe,
+    cty: contentType,
+    syv: PROTOCOL_VERSION,
+  }
+  const protectedHeader = encodeBase64url(new TextEncoder().encode(JSON.stringify(header)))
+  const encrypted = new Uint8Array(
+    await crypto.subtle.encrypt(
+      gcm(iv, protectedHeader, data),
+      await importContentKey(contentKey),
+      new Uint8Array(plaintext),
+    ),
+  )
+  const jwe = {
+    aad: data,
+    ciphertext: encodeBase64url(encrypted.subarray(0, -TAG_LENGTH)),
+    iv: encodeBase64url(iv),
+    protected: protectedHeader,
+    recipients: [await wrapContentKey(contentKey, sender), await wrapContentKey(contentKey, recipient)],
+    tag: encodeBase64url(encrypted.subarray(-TAG_LENGTH)),
+  }
   // Apply the checks of the service: two kids, content, exact members.
   const curves = [sender.publicKey.jwk.crv, recipient.publicKey.jwk.crv]
   return readSealedPackage(jwe, { contentTypes: [contentType], curves })
 }
 
+/** RFC 7516 section 5.1 step 14: header and aad are authenticated in their encoded form. */
+function gcm(
+  iv: Uint8Array,
+  protectedHeader: string,
+  aad: string,
+): Parameters<typeof crypto.subtle.encrypt>[0] {
+  return {
+    name: 'AES-GCM',
+    iv: new Uint8Array(iv),
+    additionalData: new TextEncoder().encode(`${protectedHeader}.${aad}`),
+  }
+}
+
 export interface OpenedPackage {
   readonly plaintext: Uint8Array
   readonly aad: Uint8Array
+  /** Opens this package alone. Whoever gets it can read the content, and nothing else. */
+  readonly contentKey: Uint8Array
 }
 
 /**
@@ -71,22 +106,46 @@ export async function openPackage(
   options: SealedOptions = {},
 ): Promise<OpenedPackage> {
   const { crv } = privateKey.publicJwk
-  const { recipients, ...shared } = readSealedPackage(value, { curves: [crv], ...options })
-  const own = recipients.filter(({ header }) => header.kid === kid)
+  const jwe = readSealedPackage(value, { curves: [crv], ...options })
+  const own = jwe.recipients.filter(({ header }) => header.kid === kid)
   if (own.length === 0) throw new CryptoError('sealed_not_recipient')
-  const key = await agreementKeyOf(privateKey)
+  if (privateKey.use !== 'encryption') throw new CryptoError('key_use_mismatch')
   // Two agents may use the same key id, so both entries can have this kid; only one of them opens.
-  const opened = await Promise.any(
-    own.map(({ encrypted_key, header }) => {
-      const epk = { ...readEphemeralJwk(header.epk, { curves: [crv] }) }
-      return flattenedDecrypt({ ...shared, encrypted_key, header: { ...header, epk } }, key, {
-        keyManagementAlgorithms: [KEY_WRAPPING],
-        contentEncryptionAlgorithms: [CONTENT_ENCRYPTION],
-      })
-    }),
-  ).catch(() => {
-    // One error for every cause, because the failed step would help only an attacker.
+  return Promise.any(own.map(async (entry) => decrypt(jwe, await unwrapContentKey(entry, privateKey)))).catch(
+    () => {
+      // One error for every cause, because the failed step would help only an attacker.
+      throw new CryptoError('sealed_not_opened')
+    },
+  )
+}
+
+/** Opens a sealed package with the content key that one of its recipients disclosed. */
+export async function openDisclosedPackage(
+  value: unknown,
+  contentKey: Uint8Array,
+  options: SealedOptions = {},
+): Promise<OpenedPackage> {
+  const jwe = readSealedPackage(value, options)
+  try {
+    return await decrypt(jwe, contentKey)
+  } catch {
     throw new CryptoError('sealed_not_opened')
-  })
-  return { plaintext: opened.plaintext, aad: decodeBase64url(shared.aad) }
+  }
+}
+
+async function decrypt(jwe: SealedPackage, key: Uint8Array): Promise<OpenedPackage> {
+  const contentKey = new Uint8Array(key)
+  const plaintext = await crypto.subtle.decrypt(
+    gcm(decodeBase64url(jwe.iv), jwe.protected, jwe.aad),
+    await importContentKey(contentKey),
+    joined(decodeBase64url(jwe.ciphertext), decodeBase64url(jwe.tag)),
+  )
+  return { plaintext: new Uint8Array(plaintext), aad: decodeBase64url(jwe.aad), contentKey }
+}
+
+function joined(ciphertext: Uint8Array, tag: Uint8Array): Uint8Array<ArrayBuffer> {
+  const bytes = new Uint8Array(ciphertext.length + tag.length)
+  bytes.set(ciphertext)
+  bytes.set(tag, ciphertext.length)
+  return bytes
 }

@@ -77,7 +77,7 @@ export const packagePoints = {
     settings: {
       additional_data: fixed(
         'aex-aad/1',
-        'the aad of our SDK: RFC 8785 of an object with this format and the metadata without content_digest and transport_mode; an opener refuses other metadata than those, ignores members that it does not know, and never refuses aad of another form',
+        'the aad of our SDK: RFC 8785 of an object with this format, the metadata without content_digest and transport_mode, `key_commitment` (HMAC-SHA-256 of a tag under the content key, base64url) and `log` (the newest checkpoint of the transparency log that the sender verified); an opener refuses other metadata and another content key than those, ignores members that it does not know, and never refuses aad of another form',
       ),
       content_digest_rules: someOf(
         ['jcs-jwe', 'jwe-text', 'ciphertext-bytes'],

@@ -5,6 +5,7 @@ import type {
   ProtocolObject,
   ReceiptResource,
 } from '@agent-exchange/protocol'
+import type { ExchangeError } from '../errors.ts'
 import type { PeerKey } from '../peers/peer-directory.ts'
 import type { Outbox } from './outbox.ts'
 import type { DataSpace } from './delivery-mode.ts'
@@ -47,6 +48,11 @@ export interface OpenedPackage {
   readonly senderKey: PeerKey
   /** When the exchange accepted it. */
   readonly acceptedAt: string
+  /**
+   * The exchange showed the sender another log than this agent. The content is sound; what the exchange says of times,
+   * keys and order is not to be trusted. `details.file` is the proof.
+   */
+  readonly logConflict?: ExchangeError
   /** Receipts of this agent, of this call and earlier ones. */
   readonly receipts: readonly ReceiptResource[]
 }

@@ -4,7 +4,7 @@ import { ExchangeError } from '../errors.ts'
 import { arrivalReader } from './arrival.ts'
 import { contentDifferences } from './content-comparison.ts'
 import { fetchContent, type FetchedContent } from './fetch-content.ts'
-import { watchLog } from '../log/watch-log.ts'
+import { comparePeerView, watchLog } from '../log/watch-log.ts'
 import { receiptFor } from './open-failures.ts'
 import type { OpenDependencies, OpenedPackage } from './open-input.ts'
 import { sendPackageReceipt } from './package-receipts.ts'
@@ -107,10 +107,11 @@ async function verifyAndOpen(
   if (manifestKeyId !== undefined && manifestKeyId !== envelope.kid)
     await requireSenderKey(context, manifestKeyId, metadata, arrival)
   await requireIntegrity(context, envelope, resource, senderKey)
-  const object = await openContent(context, envelope, metadata)
+  const { object, checkpoint } = await openContent(context, envelope, metadata)
   const policyReceipt = await requirePolicyReceipt(context, metadata, arrivals)
   const members = contentDifferences(object, metadata, policyReceipt.receipt)
   if (members.length > 0) throw new ExchangeError('content_mismatch', { details: { members } })
+  const logConflict = checkpoint === undefined ? undefined : await comparePeerView(context, checkpoint)
   return {
     object,
     resource,
@@ -120,6 +121,7 @@ async function verifyAndOpen(
     createdAt: { package: metadata.created_at, object: object.created_at },
     senderKey,
     acceptedAt: resource.created_at,
+    ...(logConflict && { logConflict }),
   }
 }
 

@@ -41,10 +41,12 @@ export interface Sealing {
 export async function sealDraft(context: AgentContext, sealing: Sealing): Promise<OutboxEntry> {
   const { draft, transportMode } = sealing
   const routing = routingOf(context, draft, creationTime(context, sealing))
+  const checkpoint = await verifiedCheckpoint(context)
   const jwe = await sealPackage(canonicalBytes(draft.object), {
     sender: await ownParty(context),
     recipient: await recipientParty(context, draft),
-    aad: writeAdditionalData(routing),
+    aad: (keyCommitment) =>
+      writeAdditionalData(routing, { keyCommitment, ...(checkpoint !== undefined && { checkpoint }) }),
     contentType: draft.contentType,
   })
   const metadata: PackageMetadata = {
@@ -71,6 +73,15 @@ export async function sealDraft(context: AgentContext, sealing: Sealing): Promis
     createdAt: now,
     updatedAt: now,
   }
+}
+
+/** A note with the cosignatures of dozens of witnesses; a larger one is left out. */
+const MAXIMUM_CHECKPOINT_CHARACTERS = 8_192
+
+/** The sender's view of the log: the recipient demands that its own view is the same history. */
+async function verifiedCheckpoint({ log }: AgentContext): Promise<string | undefined> {
+  const note = (await log.read())?.checkpoint
+  return note === undefined || note.length > MAXIMUM_CHECKPOINT_CHARACTERS ? undefined : note
 }
 
 export async function envelopeTextOf(

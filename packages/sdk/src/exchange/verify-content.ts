@@ -1,5 +1,7 @@
 import {
+  additionalMembers,
   boundDifferences,
+  contentKeyCommitment,
   CryptoError,
   matchContentDigest,
   openPackage as openSealed,
@@ -7,6 +9,7 @@ import {
   parseStrictJson,
   readAdditionalData,
   verifyEnvelope,
+  type OpenedPackage,
   type ParsedEnvelope,
 } from '@agent-exchange/crypto'
 import { differingMembers } from '@agent-exchange/log'
@@ -86,12 +89,18 @@ export async function requireIntegrity(
   })
 }
 
+export interface OpenedContent {
+  readonly object: ProtocolObject
+  /** The newest checkpoint of the log that the sender had verified; other implementations write none. */
+  readonly checkpoint?: string
+}
+
 /** Decrypts with the named own key and validates the object. */
 export async function openContent(
   context: AgentContext,
   { jwe }: ParsedEnvelope,
   metadata: PackageMetadata,
-): Promise<ProtocolObject> {
+): Promise<OpenedContent> {
   const keyIds = jwe.recipients.map(({ header }) => header.kid)
   const own = await ownKeyAmong(context, keyIds)
   if (!own)
@@ -101,31 +110,40 @@ export async function openContent(
     })
   const privateKey = await context.keys.privateKey(own.keyId)
   const contentTypes = [MEDIA_TYPE.reasoningPackage, ...context.profile['O-35'].content_types]
-  const { plaintext, aad } = await openSealed(jwe, { kid: own.keyId, privateKey }, { contentTypes }).catch(
+  const opened = await openSealed(jwe, { kid: own.keyId, privateKey }, { contentTypes }).catch(
     (cause: unknown) => {
       throw new ExchangeError('content_not_opened', { details: { keyId: own.keyId }, cause })
     },
   )
-  requireBoundMetadata(aad, metadata)
+  const checkpoint = requireBoundData(opened, metadata)
   const value = inCode(
     'object_invalid',
     'What is inside is not JSON that two readers understand alike.',
-    () => parseStrictJson(plaintext, { maxDepth: MAXIMUM_DEPTH }),
+    () => parseStrictJson(opened.plaintext, { maxDepth: MAXIMUM_DEPTH }),
   )
   const result = validateObject(value, context.profile)
   if (!result.valid) throw new ExchangeError('object_invalid', { failures: result.failures })
-  return result.object
+  return { object: result.object, ...(checkpoint !== undefined && { checkpoint }) }
 }
 
-/** O-17: ours bind the metadata. Those of other implementations are opaque and refuse nothing. */
-function requireBoundMetadata(aad: Uint8Array, metadata: PackageMetadata): void {
+/**
+ * O-17: ours bind the metadata and the content key. Those of other implementations are opaque and refuse nothing.
+ * Returns the sender's checkpoint of the log.
+ */
+function requireBoundData({ aad, contentKey }: OpenedPackage, metadata: PackageMetadata): string | undefined {
   const data = readAdditionalData(aad)
-  const members = data ? boundDifferences(data, metadata) : []
+  if (!data) return undefined
+  const { keyCommitment, checkpoint } = additionalMembers(data)
+  const isOtherKey = keyCommitment !== undefined && keyCommitment !== contentKeyCommitment(contentKey)
+  const members = [...boundDifferences(data, metadata), ...(isOtherKey ? ['key_commitment'] : [])]
   if (members.length > 0)
     throw new ExchangeError('content_mismatch', {
-      what: 'The content was sealed for other metadata.',
+      what: isOtherKey
+        ? 'The content opens under another key than the one that the sender committed to.'
+        : 'The content was sealed for other metadata.',
       details: { members: members.map((member) => `aad.${member}`) },
     })
+  return checkpoint
 }
 
 function inCode<T>(code: ExchangeErrorCode, what: string, work: () => T): T {

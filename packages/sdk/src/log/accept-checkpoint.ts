@@ -59,6 +59,39 @@ export async function checkLog(context: LogContext): Promise<AcceptedCheckpoint 
   })
 }
 
+/**
+ * Demands that the checkpoint which a peer verified and the log that this agent sees are one history. A note that no
+ * known key of the log signed is ignored, since a sender may write anything. A proof that cannot be had now becomes due
+ * like one of this agent's own checkpoints.
+ */
+export async function checkPeerCheckpoint(context: LogContext, note: string): Promise<void> {
+  const peer = await peerCheckpoint(context, note)
+  if (!peer) return
+  for (let attempt = 1; ; attempt++) {
+    const own = await acceptedCheckpoint(context)
+    if (!own) return
+    if (peer.opened.size <= own.opened.size) return requireContinuation(context, peer, own, peer.note)
+    if (attempt > OLDER_ATTEMPTS) throw await rolledBack(context, peer, own.note, own.keys)
+    if (attempt > 1) await pause(OLDER_PAUSE_MS)
+    await checkLog(context)
+  }
+}
+
+async function peerCheckpoint(context: LogContext, note: string): Promise<Seen | undefined> {
+  const state = await context.log.read()
+  if (!state || state.checkpoint === note) return undefined
+  const opened = await open(note, await knownKeys(context, state)).catch(() => undefined)
+  return opened && { note, opened }
+}
+
+/** The newest checkpoint that this agent has accepted. */
+async function acceptedCheckpoint(context: LogContext): Promise<Found | undefined> {
+  const state = await context.log.read()
+  if (!state) return undefined
+  const keys = await knownKeys(context, state)
+  return { note: state.checkpoint, opened: await open(state.checkpoint, keys), keys }
+}
+
 /** A checkpoint that a key of the log signed. */
 interface Seen {
   readonly note: string
@@ -137,10 +170,12 @@ async function rolledBack(
   })
 }
 
+/** @param unproved the note whose proof is due where the tiles cannot be read */
 async function requireContinuation(
   context: LogContext,
   last: Seen,
   { note, opened, keys }: Found,
+  unproved = note,
 ): Promise<void> {
   const sizes = {
     oldSize: last.opened.size,
@@ -153,7 +188,7 @@ async function requireContinuation(
   try {
     proof = await proveConsistency(sizes.oldSize, sizes.newSize, readTile)
   } catch (error) {
-    await holdUnproved(context, note, error)
+    await holdUnproved(context, unproved, error)
     throw error
   }
   try {

@@ -1,7 +1,7 @@
 import type { AgentContext } from '../context.ts'
 import { ExchangeError, type ExchangeErrorCode } from '../errors.ts'
 import type { SendWarning } from '../objects/placeholders.ts'
-import { checkLog, splitViewOf } from './accept-checkpoint.ts'
+import { checkLog, checkPeerCheckpoint, splitViewOf } from './accept-checkpoint.ts'
 import { knownKeys } from './log-keys.ts'
 import type { LogTrouble } from './log-state.ts'
 import { isOverdue, recordFailure } from './log-trouble.ts'
@@ -57,6 +57,23 @@ async function look(context: AgentContext): Promise<LogWatch> {
     const trouble = await recordFailure(context, error)
     if (isOverdue(trouble, context.now())) throw await unprovedFor(context, trouble)
     return { unchecked: { since: trouble.since, reason: trouble.reason } }
+  }
+}
+
+/**
+ * Compares the checkpoint in the additional data of a package with the log that this agent sees: two views of one log
+ * meet in ordinary traffic. Returns the alarm, whose file convicts the log key; undefined where the views agree, or where
+ * the log is out of reach.
+ */
+export async function comparePeerView(
+  context: AgentContext,
+  note: string,
+): Promise<ExchangeError | undefined> {
+  try {
+    await checkPeerCheckpoint({ ...context, signal: AbortSignal.timeout(LOOK_MS) }, note)
+    return undefined
+  } catch (error) {
+    return error instanceof ExchangeError && ALARMING.has(error.code) ? error : undefined
   }
 }
 

@@ -88,7 +88,9 @@ async function openOrReport(
   signal: AbortSignal,
 ): Promise<OpenedPackage | undefined> {
   try {
-    return await openPackage(context, packageId, { ...open, signal })
+    const opened = await openPackage(context, packageId, { ...open, signal })
+    if (opened.logConflict) onReport({ kind: 'trouble', during: 'log', error: opened.logConflict })
+    return opened
   } catch (error) {
     if (!(error instanceof ExchangeError) || error.retryable || error.code === 'aborted') throw error
     const receipt = error.details['receipt'] as ReceiptOfFailure | undefined
