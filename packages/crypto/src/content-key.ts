@@ -1,11 +1,10 @@
 import { sha256 } from '#primitives'
 import { KEY_WRAPPING } from '@agent-exchange/protocol'
-import type { CryptoKey } from 'jose'
 import { decodeBase64url, encodeBase64url } from './base64.ts'
 import { CURVES, type Curve } from './curves.ts'
 import { hmacSha256 } from './hmac.ts'
 import { readEphemeralJwk } from './jwk-shape.ts'
-import { agreementKeyOf, type PrivateKey, type PublicKey } from './keys.ts'
+import { agreementKeyOf, type CryptoKey, type PrivateKey, type PublicKey } from './keys.ts'
 import type { SealedRecipient } from './sealed-package-shape.ts'
 
 const COMMITMENT_TAG = new TextEncoder().encode('agent-exchange/content-key/v1')

@@ -1,5 +1,4 @@
 import { importSigner, importVerifier, sha256 } from '#primitives'
-import type { CryptoKey } from 'jose'
 import { encodeBase64url } from './base64.ts'
 import { canonicalBytes } from './canonical-json.ts'
 import { CryptoError } from './errors.ts'
@@ -12,6 +11,9 @@ import {
   readPublicJwk,
 } from './jwk-shape.ts'
 import type { Signer, Verifier } from './primitives.ts'
+
+/** A key of the runtime, which the types of Node and of browsers name differently. */
+export type CryptoKey = Awaited<ReturnType<typeof crypto.subtle.importKey>>
 
 /** A validated public key. The imported runtime key stays inside this module. */
 export interface PublicKey {
