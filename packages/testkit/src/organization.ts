@@ -1,6 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { generateKeyPair, type KeyPair } from '@agent-exchange/crypto'
 import { PROTOCOL_VERSION, type AgentRegistration, type TransportMode } from '@agent-exchange/protocol'
+import { requireListed } from './listed-problems.ts'
 import { requestToken } from './oauth-client.ts'
 import type { World } from './world.ts'
 
@@ -138,7 +139,9 @@ function organizationOf(world: World, parts: Parts): Organization {
       ...(request.signal && { signal: request.signal }),
     })
     const text = await response.text()
-    return { status: response.status, headers: response.headers, text, body: parsed(text) }
+    const answer = { status: response.status, headers: response.headers, text, body: parsed(text) }
+    requireListed(method, new URL(url).pathname, answer)
+    return answer
   }
   return {
     ...identity,

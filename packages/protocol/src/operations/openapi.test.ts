@@ -66,6 +66,12 @@ test('[API-03][AUTH-01] each operation requires its headers and a token, with mu
   }
 })
 
+test('[API-02][AUTH-02][O-30] a deployment that requires mutual TLS says so, without an alternative', () => {
+  const result = createProfile({ 'O-30': { require_mutual_tls: true } })
+  assert.ok(result.ok)
+  assert.deepEqual(openApiDocument({ profile: result.profile })['security'], [{ oauth2: [], mutualTLS: [] }])
+})
+
 test('[API-02] the published file is this document', () => {
   const published = readFileSync(new URL('../../openapi.json', import.meta.url), 'utf8')
   assert.deepEqual(JSON.parse(published), document)

@@ -1,7 +1,7 @@
 import { problems } from '../problems.ts'
 import { DEFAULT_PROFILE, type DeploymentProfile } from '../profile/profile.ts'
 import { OPEN_POINT, ours } from '../schema/annotations.ts'
-import { nameOf, type JsonObject } from '../schema/define.ts'
+import { nameOf, type Json, type JsonObject } from '../schema/define.ts'
 import { API_DESCRIPTION_VERSION, PROTOCOL_VERSION } from '../wire.ts'
 import { EXAMPLE_EXCHANGE } from './examples/story.ts'
 import { operationExamples } from './examples/index.ts'
@@ -45,7 +45,7 @@ export function openApiDocument(options: OpenApiOptions = {}): JsonObject {
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: options.baseUrl ?? '/' }],
-    security: [{ oauth2: [], mutualTLS: [] }, { oauth2: [] }],
+    security: security(profile),
     tags: Object.entries({ ...AREAS, webhooks: 'Requests of the exchange to registered endpoints' }).map(
       ([name, description]) => ({ name, description }),
     ),
@@ -122,6 +122,12 @@ function describe(
 function at(exchange: string, examples: Readonly<Record<string, object>>): JsonObject {
   const text = JSON.stringify(examples).replaceAll(EXAMPLE_EXCHANGE, exchange)
   return JSON.parse(text) as JsonObject
+}
+
+/** O-30: a token that is bound to a client certificate, or, unless the deployment requires that, any token. */
+function security(profile: DeploymentProfile): Json[] {
+  const bound = { oauth2: [], mutualTLS: [] }
+  return profile['O-30'].require_mutual_tls ? [bound] : [bound, { oauth2: [] }]
 }
 
 function securitySchemes(tokenUrl: string): JsonObject {

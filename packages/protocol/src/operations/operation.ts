@@ -22,7 +22,6 @@ export const COMMON_PROBLEMS = [
   'header_missing',
   'header_invalid',
   'malformed_request',
-  'validation_failed',
   'access_token_missing',
   'access_token_invalid',
   'client_certificate_mismatch',
@@ -43,10 +42,15 @@ export const MUTATION_PROBLEMS = [
   'media_type_unsupported',
 ] as const satisfies ProblemCode[]
 
-/** All problems of an operation, ordered by status. */
+/** Every problem that an operation may answer. */
 export function problemsOf(operation: Operation): ProblemCode[] {
-  const common: ProblemCode[] = [...COMMON_PROBLEMS, ...(operation.mutation ? MUTATION_PROBLEMS : [])]
-  return [...new Set([...operation.problems, ...common])]
+  const isValidated = operation.request !== undefined || operation.query !== undefined
+  return [
+    ...operation.problems,
+    ...COMMON_PROBLEMS,
+    ...(isValidated ? (['validation_failed'] as const) : []),
+    ...(operation.mutation ? MUTATION_PROBLEMS : []),
+  ]
 }
 
 /** Names of the path parameters, in order. */

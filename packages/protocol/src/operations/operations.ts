@@ -48,6 +48,7 @@ const PACKAGE_PROBLEMS = [
   'policy_receipt_missing',
   'policy_receipt_ineligible',
   'policy_receipt_mismatch',
+  'response_mismatch',
   'identifier_conflict',
   'quota_reached',
 ] as const
@@ -67,6 +68,7 @@ export const operations = {
       'public_key_invalid',
       'key_not_distinct',
       'identifier_conflict',
+      'invalid_state_transition',
       'quota_reached',
     ],
   },
@@ -211,7 +213,7 @@ export const operations = {
     mutation: true,
     request: packageBody,
     success: { status: 202, body: packageResource },
-    problems: ['resource_not_found', 'response_mismatch', 'invalid_state_transition', ...PACKAGE_PROBLEMS],
+    problems: ['resource_not_found', 'invalid_state_transition', ...PACKAGE_PROBLEMS],
   },
   revokePackage: {
     method: 'POST',

@@ -64,8 +64,8 @@ async function admit(
   addLogFields(request, { correlation_id: correlationId })
   const { caller, position } = await authenticate(request, authentication)
   await limitRate(caller.organizationId)
-  requireReadableEncoding(request.raw)
   const isMutation = operations[id].mutation
+  if (isMutation) requireReadableEncoding(request.raw)
   const idempotencyKey = isMutation ? requiredHeader(request.raw, HEADER.idempotencyKey, profile) : ''
   return { caller, position, correlationId, idempotencyKey }
 }
