@@ -98,7 +98,10 @@ def check_receipt(stated, metadata, jwk):
     outcomes = {check["check_id"]: check["outcome"] for check in stated["checks"]}
     require(outcomes == {check.__name__: "passed" for check in CHECKS}, "a policy check has not passed")
     human = stated["human_approval"]
-    require(not human["required"] or human.get("outcome") == "approved", "the human approval is missing")
+    if human["required"]:
+        given = human.get("outcome") == "approved" and human.get("approval_reference")
+        require(given and "approved_at" in human, "the human approval is missing")
+        require(instant(human["approved_at"]) <= instant(metadata["created_at"]), "approved after it was made")
     require(instant(stated["evaluated_at"]) <= instant(metadata["created_at"]), "judged after it was made")
 
 

@@ -136,7 +136,7 @@ export type {
   Signer,
   Unverifiable,
 } from './evidence/evidence-report.ts'
-export { isEligible, policyDigest } from './evidence/policy-eligibility.ts'
+export { policyDigest } from './evidence/policy-digest.ts'
 export type { ChainAnchor } from './evidence/verify-chain.ts'
 export { verifyEvidence, type VerifyEvidenceOptions } from './evidence/verify-evidence.ts'
 

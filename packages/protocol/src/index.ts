@@ -17,6 +17,7 @@ export { operationExamples, type OperationExample } from './operations/examples/
 export { STORED_JWK_MEMBERS, FREE_TEXT_MEMBERS, RESOURCE_ID_MEMBERS } from './operations/request-limits.ts'
 export * from './package-states.ts'
 export * from './policy-binding.ts'
+export * from './policy-eligibility.ts'
 export * from './problem-details.ts'
 export * from './problems.ts'
 export * from './profile/open-points.ts'

@@ -22,8 +22,8 @@ export function receiptDifferences(receipt: PolicyReceipt, metadata: PackageMeta
   const differing: string[] = BOUND_MEMBERS.filter((member) => receipt[member] !== metadata[member])
   // The receipt must not be later than the package; an unreadable time counts as later.
   if (isEarlier(metadata.created_at, receipt.evaluated_at) !== false) differing.push('evaluated_at')
-  const { approved_at } = receipt.human_approval
-  if (approved_at !== undefined && isEarlier(metadata.created_at, approved_at) !== false)
+  const { required, approved_at } = receipt.human_approval
+  if (required && approved_at !== undefined && isEarlier(metadata.created_at, approved_at) !== false)
     differing.push('approved_at')
   return differing
 }

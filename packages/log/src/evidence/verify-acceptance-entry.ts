@@ -1,4 +1,4 @@
-import { isEligible } from './policy-eligibility.ts'
+import { isEligible } from '@agent-exchange/protocol'
 import { RECORDING, type EntryCase, type EntryVerdict } from './entry-case.ts'
 
 /** The entries of the policy receipt repeat the receipt, whose signature was verified. */

@@ -1,6 +1,6 @@
 import { verifyPolicyReceipt } from '@agent-exchange/crypto'
-import { receiptDifferences } from '@agent-exchange/protocol'
-import { isEligible, policyDigest } from './policy-eligibility.ts'
+import { isEligible, receiptDifferences } from '@agent-exchange/protocol'
+import { policyDigest } from './policy-digest.ts'
 import { judgeKey } from './key-verdict.ts'
 import { isSigned, reportSignature, type PackageCase } from './package-case.ts'
 import type { EntryClaims } from './verify-chain.ts'

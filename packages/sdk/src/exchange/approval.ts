@@ -1,4 +1,5 @@
 import type { PolicyReceipt } from '@agent-exchange/protocol'
+import { randomId } from '../connection/random-id.ts'
 import type { AgentContext } from '../context.ts'
 import { ExchangeError } from '../errors.ts'
 import type { PolicyEvaluation } from '../policy/evaluate-policy.ts'
@@ -29,7 +30,8 @@ export async function obtainApproval(
   return {
     required: true,
     outcome: context.profile['O-34'].approving_outcomes[0] ?? 'approved',
-    approval_reference: answer.approvalReference ?? namedApproval(draft),
+    // POL-03: an approval without a reference does not count, and a policy may leave its own empty.
+    approval_reference: answer.approvalReference || namedApproval(draft) || randomId('approval'),
     approved_at: answer.approvedAt ?? context.now().toISOString(),
   }
 }

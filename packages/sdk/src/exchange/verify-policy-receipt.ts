@@ -1,6 +1,6 @@
 import { verifyPolicyReceipt } from '@agent-exchange/crypto'
-import { isEligible } from '@agent-exchange/log'
 import {
+  isEligible,
   receiptDifferences,
   type PackageMetadata,
   type PolicyReceiptResource,

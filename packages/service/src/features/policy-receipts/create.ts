@@ -1,5 +1,5 @@
 import { verifyPolicyReceipt } from '@agent-exchange/crypto'
-import type { DeploymentProfile, PolicyReceipt } from '@agent-exchange/protocol'
+import { isApproved, isEligible, type PolicyReceipt } from '@agent-exchange/protocol'
 import { deferToCommit } from '../../db/transaction.ts'
 import type { BatchMutation, Call } from '../../kernel/call.ts'
 import { Problem, resultOrProblem } from '../../kernel/problem.ts'
@@ -89,19 +89,6 @@ function toRow(call: Call<'createPolicyReceipt'>): PolicyReceiptRow {
 
 function signingKeyOf(receipt: PolicyReceipt) {
   return { agentId: receipt.sender_agent_id, keyId: receipt.signature.key_id }
-}
-
-/** POL-03: all five checks passed, and a required approval is present. Unknown outcomes do not count as passed. */
-function isEligible(receipt: PolicyReceipt, profile: DeploymentProfile): boolean {
-  const passed = receipt.checks.every(({ outcome }) => profile['O-34'].passing_outcomes.includes(outcome))
-  return passed && (!receipt.human_approval.required || isApproved(receipt, profile))
-}
-
-function isApproved({ human_approval: approval }: PolicyReceipt, profile: DeploymentProfile): boolean {
-  const { outcome, approved_at } = approval
-  return (
-    approved_at !== undefined && outcome !== undefined && profile['O-34'].approving_outcomes.includes(outcome)
-  )
 }
 
 function auditEntries(call: Call<'createPolicyReceipt'>): EntryDraft[] {

@@ -133,6 +133,7 @@ test('[POL-03][O-34] a signed receipt that did not pass or was not approved is s
   }
   const { outcome: _outcome, ...withoutOutcome } = approval
   const { approved_at: _approvedAt, ...withoutTime } = approval
+  const { approval_reference: _reference, ...withoutReference } = approval
   const ineligible: object[] = [
     ...POLICY_CHECK_IDS.map((_, index) => ({
       checks: checks.map((check, at) => (at === index ? { ...check, outcome: 'failed' } : check)),
@@ -141,6 +142,8 @@ test('[POL-03][O-34] a signed receipt that did not pass or was not approved is s
     { human_approval: { ...approval, outcome: 'rejected' } },
     { human_approval: withoutOutcome },
     { human_approval: withoutTime },
+    { human_approval: withoutReference },
+    { human_approval: { ...approval, approval_reference: '' } },
     { human_approval: { required: true } },
   ]
   for (const change of ineligible) {
