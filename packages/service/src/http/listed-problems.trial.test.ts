@@ -219,8 +219,8 @@ test('[API-02][EVT-10] a cursor that retention has passed', async () => {
   const db = openDatabase({ target: world.databaseUrl, maximumConnections: 2, applicationName: 'test' })
   cleanup.defer(() => db.end())
   await removeExpired(db, DEFAULT_PROFILE, '2050-01-01T00:00:00.000Z')
-  const after = String(page.body['next_cursor'])
-  note('listNotifications', 'cursor_expired', await native.recipient.get(`/v1/notifications?after=${after}`))
+  const passed = String(page.body['next_cursor'])
+  note('listNotifications', 'cursor_expired', await native.recipient.get(`/v1/notifications?after=${passed}`))
 })
 
 test('[API-02] each operation answered exactly the problems that its description lists', () => {
