@@ -5,7 +5,7 @@ import { appendPending } from '../../../packages/service/src/features/transparen
 import { latestPublished } from '../../../packages/service/src/features/transparency-log/checkpoint-store.ts'
 import { ensureLogState } from '../../../packages/service/src/features/transparency-log/log-state-store.ts'
 import { proveLeaf } from '../../../packages/service/src/features/transparency-log/prove-leaf.ts'
-import { cachedTileReader } from '../../../packages/service/src/features/transparency-log/tile-store.ts'
+import { cachedTiles } from '../../../packages/service/src/features/transparency-log/tile-store.ts'
 import type { PostgresServer } from '../exchange/postgres-server.ts'
 
 /** What a transaction of the service queues under load. */
@@ -42,6 +42,6 @@ export async function sequenceAll(db: Database, before: TreeEdge = EMPTY_EDGE): 
 export async function leafProver(db: Database): Promise<() => Promise<unknown>> {
   const checkpoint = await latestPublished(db)
   if (!checkpoint) throw new Error('nothing was published')
-  const readTile = cachedTileReader(db)
+  const { readTile } = cachedTiles(db)
   return () => proveLeaf(Math.floor(Math.random() * checkpoint.size), checkpoint, readTile)
 }

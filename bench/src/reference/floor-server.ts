@@ -38,7 +38,8 @@ export async function startFloor({ port, issuer, jwks, keys }: ReferenceSettings
     allowPrivateReceivers: true,
     hasSeveralDatabaseHosts: false,
     macKey: createSecretKey(new Uint8Array(SECRET_BYTES)),
-    onPackageState: () => undefined,
+    evidenceVersion: () => 2,
+  onPackageState: () => undefined,
   }
   const db = keysOnly(keys)
   const app = createAgentServer({

@@ -72,7 +72,7 @@ async function signed(
 function appended(evidence: PackageEvidence, members: object): PackageEvidence {
   const last = evidence.entries.at(-1)
   assert.ok(last)
-  const { recorded_at, hash: previous_hash } = last.proof
+  const { recorded_at, hash: previous_hash = null } = last.proof
   const proof = { ...members, kind: 'receipt_received', recorded_at, previous_hash, state: 'received' }
   const position = last.position + 1
   const hash = createHash('sha256').update(canonicalBytes({ position, proof })).digest('hex')

@@ -122,10 +122,12 @@ export type { PackageIdentity } from './leaf/package-identity.ts'
 export { differingMembers } from './evidence/differing-members.ts'
 export {
   EVIDENCE_FORMAT,
+  isThreadEntry,
   MAXIMUM_PACKAGES,
   type EvidenceBundle,
   type KeyRecord,
   type PackageRecord,
+  type ThreadEntry,
   type UnlinkedEntry,
 } from './evidence/evidence-bundle.ts'
 export type {

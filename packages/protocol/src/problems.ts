@@ -368,6 +368,14 @@ export const problems = {
     category: 'availability',
     advice: 'Wait for the number of seconds in Retry-After, then retry with the same Idempotency-Key.',
   },
+  log_damaged: {
+    ...ours,
+    status: 503,
+    title: 'The transparency log cannot give this proof',
+    category: 'availability',
+    advice:
+      'A stored part of the log is damaged, and the operator was alerted. Try again once the operator has restored it; packages and evidence without proofs are not affected.',
+  },
   internal_error: {
     ...ours,
     status: 500,

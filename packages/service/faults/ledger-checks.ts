@@ -89,7 +89,7 @@ export async function checkChains(attempts: readonly Attempt[]): Promise<number>
           .digest('hex'),
         hash,
       )
-      previous = hash
+      previous = hash ?? null
     }
     const expected = packages.length * ENTRIES_PER_PACKAGE
     assert.equal(position, expected, `entries of ${packages.length} packages in ${threadId}`)

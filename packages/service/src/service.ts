@@ -180,6 +180,7 @@ async function startListeners(
     allowPrivateReceivers: webhook.allowPrivate,
     hasSeveralDatabaseHosts,
     macKey: createSecretKey(deriveSecret(secrets.mac(), 'cursors')),
+    evidenceVersion: schema.evidenceVersion,
     onPackageState: writes.onPackageState,
   }
   const logKeys = await openLog(db, context, platformKeys)

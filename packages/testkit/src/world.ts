@@ -15,6 +15,8 @@ export interface WorldOptions {
   /** Overrides of the deployment profile, by open point. */
   readonly profile?: Record<string, object>
   readonly config?: Partial<Config>
+  /** Of the evidence of new packages. A world beside another one may raise it, as the end of an upgrade does. */
+  readonly evidenceVersion?: 1 | 2
   /** Another world whose database to use, as a replica of the same exchange. */
   readonly beside?: World
   /** Overrides the clock of `beside`. */
@@ -62,9 +64,11 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
   const log = pino({ level: 'debug' }, { write: (line: string) => void logged.push(line) })
   // Loaded lazily, so that tests that only need other exports start faster.
   const { startService } = await import('@agent-exchange/service')
-  const service: RunningService = cleanup.use(await startService(config, { clock, log }))
   const sql = postgres(databaseUrl, { max: 4, onnotice: () => undefined })
   cleanup.defer(() => sql.end({ timeout: 1 }))
+  if (options.evidenceVersion !== undefined)
+    await sql`update evidence_version set version = ${options.evidenceVersion}`
+  const service: RunningService = cleanup.use(await startService(config, { clock, log }))
   const token = beside ? undefined : readFileSync(service.operatorTokenFile, 'utf8').trim()
   const operate: World['operate'] = beside
     ? beside.operate

@@ -48,6 +48,17 @@ export const list = (items: JsonObject, maxItems: number): JsonObject => ({ type
 export const text: JsonObject = { type: 'string' }
 const object: JsonObject = { type: 'object' }
 
+const hashes: JsonObject = { previous_hash: { type: ['string', 'null'] }, hash: text }
+const threadEntry: JsonObject = {
+  ...ref(evidenceEntry),
+  type: 'object',
+  required: ['proof'],
+  properties: {
+    proof: { type: 'object', required: Object.keys(hashes), properties: hashes },
+    chain: false,
+  },
+}
+
 const packageRecord = closed(
   {
     metadata: ref(packageMetadata),
@@ -86,7 +97,7 @@ const unlinkedEntry = closed(
 /** The members that every version has, without `format`. */
 export const bundleMembers: JsonObject = {
   thread_id: text,
-  entries: list(ref(evidenceEntry), MAXIMUM_ENTRIES),
+  entries: list(threadEntry, MAXIMUM_ENTRIES),
   packages: list(packageRecord, MAXIMUM_PACKAGES),
   keys: list(keyRecord, MAXIMUM_KEYS),
   unlinked_entries: list(unlinkedEntry, MAXIMUM_ENTRIES),

@@ -34,12 +34,24 @@ export interface EvidenceBundle {
   readonly format: typeof EVIDENCE_FORMAT
   readonly thread_id: string
   /** The hash chain of the thread, in its order, as far as the collector is a party to the packages. */
-  readonly entries: readonly EvidenceEntry[]
+  readonly entries: readonly ThreadEntry[]
   readonly packages: readonly PackageRecord[]
   /** The keys that signatures in this bundle name, those of the platform too. */
   readonly keys: readonly KeyRecord[]
   /** Entries that the exchange keeps outside of the chain, such as those of policy receipts that no package used. */
   readonly unlinked_entries?: readonly UnlinkedEntry[]
+}
+
+/** An entry of the chain of a thread: its proof names the entry before. */
+export interface ThreadEntry extends Omit<EvidenceEntry, 'chain' | 'proof'> {
+  readonly proof: EvidenceEntry['proof'] & { readonly previous_hash: string | null; readonly hash: string }
+}
+
+/** Entries of version 2 are in the chain of their package instead. */
+export function isThreadEntry(entry: EvidenceEntry): entry is EvidenceEntry & ThreadEntry {
+  return (
+    entry.chain === undefined && entry.proof.hash !== undefined && entry.proof.previous_hash !== undefined
+  )
 }
 
 export interface PackageRecord {

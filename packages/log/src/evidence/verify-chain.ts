@@ -1,11 +1,11 @@
 import { canonicalBytes, CryptoError, parseDigest, sha256Digest } from '@agent-exchange/crypto'
-import { isEarlier, type EvidenceEntry } from '@agent-exchange/protocol'
+import { isEarlier } from '@agent-exchange/protocol'
 import type { Claims } from './claims.ts'
-import type { EvidenceBundle } from './evidence-bundle.ts'
+import type { EvidenceBundle, ThreadEntry } from './evidence-bundle.ts'
 import { firstOf, type Findings } from './evidence-report.ts'
 
 /** An entry of the chain with what was verified of it. */
-export type EntryClaims = Claims<EvidenceEntry>
+export type EntryClaims = Claims<ThreadEntry>
 
 /** A place in the chain that somebody has seen before. */
 export interface ChainAnchor {

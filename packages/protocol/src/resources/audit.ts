@@ -9,9 +9,7 @@ import { packageResource, receiptResource } from './packages.ts'
 import { policyReceiptResource } from './policy-receipts.ts'
 
 /** The format of audit evidence is ours (O-07). */
-const evidenceHash = Type.String({
-  description: 'SHA-256 in hexadecimal; the first entry of a thread has no previous one',
-})
+const evidenceHash = Type.String({ description: 'SHA-256 in hexadecimal' })
 
 const kind = Type.String({
   description:
@@ -27,8 +25,12 @@ const proof = Type.Object(
       description:
         'UTC; determines the order of entries, and is never earlier than that of the previous entry of the thread (O-43)',
     },
-    previous_hash: Type.Union([evidenceHash, Type.Null()]),
-    hash: evidenceHash,
+    previous_hash: Type.Optional(
+      Type.Union([evidenceHash, Type.Null()], {
+        description: 'only in entries without chain; the first one of a thread has null',
+      }),
+    ),
+    hash: Type.Optional({ ...evidenceHash, description: 'only in entries without chain' }),
   },
   {
     description: [
@@ -44,9 +46,58 @@ const proof = Type.Object(
   },
 )
 
+/** Version 2 of the evidence (docs/transparency.md). Entries of packages from before have none. */
+const chainPlace = {
+  package_id: resourceId,
+  position: Type.Integer({ minimum: 1, description: 'in the chain of the package, from 1 and without gaps' }),
+  previous_hash: {
+    ...evidenceHash,
+    description: 'the link of the entry before, in hexadecimal; the first entry has the start of the chain',
+  },
+  hash: {
+    ...evidenceHash,
+    description: 'the link of this entry, in hexadecimal: it covers event, proof and all entries before it',
+  },
+}
+
 export const evidenceEntry = define(
   'EvidenceEntry',
-  resource({ position: Type.Integer({ minimum: 1 }), event: Type.Optional(auditEvent), proof }, ours('O-07')),
+  resource(
+    {
+      position: Type.Integer({ minimum: 1, description: 'in the thread' }),
+      event: Type.Optional(auditEvent),
+      proof,
+      chain: Type.Optional(
+        Type.Object(
+          { ...chainPlace, visibility: Type.Enum(['both', 'one']) },
+          {
+            description:
+              'place of the entry in the chain of its package; entries of packages from before version 2 have none',
+          },
+        ),
+      ),
+    },
+    ours('O-07'),
+  ),
+)
+
+export const hiddenEntry = define(
+  'HiddenEvidenceEntry',
+  resource(
+    {
+      position: Type.Integer({ minimum: 1, description: 'in the thread' }),
+      kind: Type.String({ description: 'delivery_replayed: no other kind may be hidden' }),
+      chain: Type.Object({
+        ...chainPlace,
+        visibility: Type.Literal('one'),
+        body_hash: {
+          ...evidenceHash,
+          description: 'SHA-256 in hexadecimal over RFC 8785 of event and proof',
+        },
+      }),
+    },
+    ours('O-07'),
+  ),
 )
 
 export const unlinkedEntry = define(
@@ -68,6 +119,12 @@ const page = {
   entries: Type.Array(evidenceEntry, {
     description: 'the entries of the chain that the caller is a party to; other positions are missing',
   }),
+  hidden_entries: Type.Optional(
+    Type.Array(hiddenEntry, {
+      description:
+        'placeholders of entries that only the other organization of the package may see; they count towards limit',
+    }),
+  ),
   next_cursor: lastPageHasNoCursor,
   has_more: Type.Boolean({
     description:
@@ -136,6 +193,7 @@ export const packageEvidence = define(
 )
 
 export type EvidenceEntry = Static<typeof evidenceEntry>
+export type HiddenEvidenceEntry = Static<typeof hiddenEntry>
 export type UnlinkedEntry = Static<typeof unlinkedEntry>
 export type ThreadEvidence = Static<typeof threadEvidence>
 export type PackageEvidence = Static<typeof packageEvidence>

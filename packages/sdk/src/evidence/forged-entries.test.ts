@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { signDetached, signPackageStatement } from '@agent-exchange/crypto'
-import type { EvidenceEntry } from '@agent-exchange/protocol'
 import { startWorld } from '@agent-exchange/testkit'
 import { startAgent, type TestAgent } from '../agents.fixture.ts'
 import { inputFor } from '../exchange/drafts.fixture.ts'
@@ -9,7 +8,7 @@ import { createMemoryOutbox } from '../exchange/memory-outbox.ts'
 import { openPackage } from '../exchange/open-package.ts'
 import { currentSigningKey } from '../exchange/own-keys.ts'
 import { sendPackage } from '../exchange/send-package.ts'
-import type { EvidenceBundle, KeyRecord } from '@agent-exchange/log'
+import type { EvidenceBundle, KeyRecord, ThreadEntry } from '@agent-exchange/log'
 import { failing, relinked } from './evidence.fixture.ts'
 import { readEvidence } from './read-evidence.ts'
 import { verifyEvidence } from '@agent-exchange/log'
@@ -35,7 +34,7 @@ type Proof = Readonly<Record<string, unknown>> & { readonly kind: string }
 /** The exchange appends entries about the second package, links them, and shows keys beside its own. */
 function forged(proofs: readonly Proof[], keys: readonly KeyRecord[] = []): Promise<EvidenceBundle> {
   const start = evidence.entries.length
-  const entries = proofs.map((proof, index): EvidenceEntry => ({
+  const entries = proofs.map((proof, index): ThreadEntry => ({
     position: start + index + 1,
     proof: { recorded_at: world.clock.now(), previous_hash: null, hash: '', ...proof },
   }))

@@ -7,6 +7,7 @@ import { readThread } from '../exchange/read-thread.ts'
 import { collectKeys } from './collect-keys.ts'
 import {
   EVIDENCE_FORMAT,
+  isThreadEntry,
   MAXIMUM_PACKAGES,
   type EvidenceBundle,
   type PackageRecord,
@@ -30,7 +31,9 @@ export async function readEvidence(context: AgentContext, subject: EvidenceSubje
     subject.packageId === undefined
       ? await ofThread(context, subject.threadId)
       : await ofPackage(context, subject.packageId)
-  const entries = inOrder([...(thread?.entries ?? []), ...packages.flatMap((one) => one.entries)])
+  const entries = inOrder([...(thread?.entries ?? []), ...packages.flatMap((one) => one.entries)]).filter(
+    isThreadEntry,
+  )
   const unlinked = unlinkedEntries(thread)
   const bundle = {
     format: EVIDENCE_FORMAT,

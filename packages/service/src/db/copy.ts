@@ -17,14 +17,18 @@ export const column = {
     if (value === null) out.addInt32(NULL)
     else out.addInt32PrefixedString(value)
   },
-  bytea(out, value: Uint8Array) {
-    out.addInt32(value.length).add(Buffer.from(value.buffer, value.byteOffset, value.length))
+  bytea(out, value: Uint8Array | null) {
+    if (value === null) out.addInt32(NULL)
+    else out.addInt32(value.length).add(Buffer.from(value.buffer, value.byteOffset, value.length))
   },
   integer(out, value: number) {
     if ((value | 0) !== value) throw new RangeError('a number is not a 32-bit integer')
     out.addInt32(INTEGER_BYTES).addInt32(value)
   },
-  bigint: (out, value: number) => addInt64(out, BigInt(value)),
+  bigint(out, value: number | null) {
+    if (value === null) out.addInt32(NULL)
+    else addInt64(out, BigInt(value))
+  },
   /** Microseconds since the year 2000. */
   timestamptz: (out, value: string) => addInt64(out, BigInt(Date.parse(value) - EPOCH) * 1_000n),
   textArray(out, values: readonly string[]) {

@@ -1,12 +1,15 @@
-import { LogError, parseTilePath, tileWidth, type ReadTile, type TileName } from '@agent-exchange/log'
+import { LogError, parseTilePath, tileWidth, type TileName } from '@agent-exchange/log'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { latestPublished } from '../features/transparency-log/checkpoint-store.ts'
+import { DamagedLog } from '../features/transparency-log/damage.ts'
 import { logKeyDescription } from '../features/transparency-log/describe-key.ts'
 import { listLogKeyEvents } from '../features/transparency-log/list-key-events.ts'
+import { listPackageHeads } from '../features/transparency-log/list-heads.ts'
 import { listLogRecords } from '../features/transparency-log/list-records.ts'
+import { saveDamage } from '../features/transparency-log/log-state-store.ts'
 import { readConsistency } from '../features/transparency-log/read-consistency.ts'
 import { MAXIMUM_INDEXES, readHistory } from '../features/transparency-log/read-history.ts'
-import { cachedTileReader, findTile } from '../features/transparency-log/tile-store.ts'
+import { cachedTiles, findTile, type CachedTiles } from '../features/transparency-log/tile-store.ts'
 import { isStorable } from '../kernel/bounds.ts'
 import type { Caller } from '../kernel/call.ts'
 import { Problem } from '../kernel/problem.ts'
@@ -21,7 +24,7 @@ const SIZE = /^(?:0|[1-9]\d{0,15})$/u
 export function registerLog(app: FastifyInstance, dependencies: AgentServerDependencies): void {
   const { db, context, transparency } = dependencies
   const isPublic = context.profile['O-07'].transparency_public
-  const readTile = cachedTileReader(db)
+  const tiles = cachedTiles(db)
   const describeKey = logKeyDescription(context, { db, ...transparency })
   const admit = async (request: FastifyRequest): Promise<Caller> => {
     const { caller } = await authenticate(request, dependencies.authentication)
@@ -61,36 +64,44 @@ export function registerLog(app: FastifyInstance, dependencies: AgentServerDepen
     return sendJson(reply, await describeKey())
   })
 
-  registerProofs(app, dependencies, { admit, readTile })
+  registerProofs(app, dependencies, { admit, tiles })
 }
 
 interface ProofTools {
   readonly admit: (request: FastifyRequest) => Promise<Caller>
-  readonly readTile: ReadTile
+  readonly tiles: CachedTiles
 }
 
 function registerProofs(
   app: FastifyInstance,
   { db, context, limitConcurrency }: AgentServerDependencies,
-  { admit, readTile }: ProofTools,
+  { admit, tiles }: ProofTools,
 ): void {
+  const { readTile } = tiles
   const tools = { context, readTile }
+  /** A damaged tile fails one answer; operators learn of it, and nobody has to restart anything after the repair. */
+  const answer = (caller: Caller, read: () => Promise<object>) =>
+    limitConcurrency(caller.organizationId, async () => {
+      try {
+        return await read()
+      } catch (error) {
+        if (!(error instanceof DamagedLog)) throw error
+        tiles.forget()
+        await saveDamage(db, error.damage)
+        throw new Problem('log_damaged', {}, { cause: error })
+      }
+    })
 
   app.get(`${LOG_PATH}/records`, async (request, reply) => {
     const caller = await admit(request)
-    const [threadId, packageId] = [textIn(request, 'thread_id'), textIn(request, 'package_id')]
-    if ((threadId === undefined) === (packageId === undefined))
-      throw invalid('/thread_id', 'Give either thread_id or package_id.')
-    const query = {
-      caller,
-      ...(threadId !== undefined && { threadId }),
-      ...(packageId !== undefined && { packageId }),
-      ...pageOf(request),
-    }
-    return sendJson(
-      reply,
-      await limitConcurrency(caller.organizationId, () => listLogRecords(db, query, tools)),
-    )
+    const query = { caller, ...subjectOf(request), ...pageOf(request) }
+    return sendJson(reply, await answer(caller, () => listLogRecords(db, query, tools)))
+  })
+
+  app.get(`${LOG_PATH}/heads`, async (request, reply) => {
+    const caller = await admit(request)
+    const query = { caller, ...subjectOf(request), ...pageOf(request) }
+    return sendJson(reply, await answer(caller, () => listPackageHeads(db, query, context)))
   })
 
   app.get(`${LOG_PATH}/key-events`, async (request, reply) => {
@@ -98,28 +109,29 @@ function registerProofs(
     const agentId = textIn(request, 'agent_id')
     if (agentId === undefined) throw invalid('/agent_id', 'Give the agent_id.')
     const query = { agentId, ...pageOf(request) }
-    return sendJson(
-      reply,
-      await limitConcurrency(caller.organizationId, () => listLogKeyEvents(db, query, tools)),
-    )
+    return sendJson(reply, await answer(caller, () => listLogKeyEvents(db, query, tools)))
   })
 
   app.get(`${LOG_PATH}/consistency`, async (request, reply) => {
     const caller = await admit(request)
     const from = textIn(request, 'from') ?? ''
     if (!SIZE.test(from)) throw invalid('/from', 'Give the size of an earlier checkpoint.')
-    const answer = await limitConcurrency(caller.organizationId, () =>
-      readConsistency(db, Number(from), readTile),
-    )
-    return sendJson(reply, answer)
+    return sendJson(reply, await answer(caller, () => readConsistency(db, Number(from), readTile)))
   })
 
   app.get(`${LOG_PATH}/history`, async (request, reply) => {
     const caller = await admit(request)
     const indexes = indexesIn(request)
-    const answer = await limitConcurrency(caller.organizationId, () => readHistory(db, indexes, readTile))
-    return sendJson(reply, answer)
+    return sendJson(reply, await answer(caller, () => readHistory(db, indexes, readTile)))
   })
+}
+
+/** A thread or one package. */
+function subjectOf(request: FastifyRequest): { threadId: string } | { packageId: string } {
+  const [threadId, packageId] = [textIn(request, 'thread_id'), textIn(request, 'package_id')]
+  if (threadId !== undefined && packageId === undefined) return { threadId }
+  if (packageId !== undefined && threadId === undefined) return { packageId }
+  throw invalid('/thread_id', 'Give either thread_id or package_id.')
 }
 
 function indexesIn(request: FastifyRequest): number[] {

@@ -5,6 +5,8 @@ import type { NewId } from './ids.ts'
 import type { WebhookKeys } from './platform-keys-webhook.ts'
 import type { PlatformSigner } from './platform-signer.ts'
 
+export type EvidenceVersion = 1 | 2
+
 /** What every feature needs. Small on purpose: anything else is an argument of the feature that needs it. */
 export interface Context {
   readonly profile: DeploymentProfile
@@ -24,6 +26,8 @@ export interface Context {
   readonly hasSeveralDatabaseHosts: boolean
   /** HMAC key of cursors (API-06) and of the idempotency ids in audit events. */
   readonly macKey: KeyObject
+  /** Of the evidence of packages that are accepted now (docs/transparency.md). */
+  readonly evidenceVersion: () => EvidenceVersion
   /** Called after the commit, for each state that a package reached. */
   readonly onPackageState: (state: PackageState, mode: TransportMode) => void
 }

@@ -25,6 +25,7 @@ export function handMadeContext(changes: Partial<Context> = {}): Context {
     allowPrivateReceivers: false,
     hasSeveralDatabaseHosts: false,
     macKey: createSecretKey(new Uint8Array(32).fill(7)),
+    evidenceVersion: () => 2,
     onPackageState: () => undefined,
     ...changes,
   }

@@ -20,6 +20,7 @@ const KINDS = [
   'log_behind',
   'log_refusing',
   'log_unwitnessed',
+  'log_damaged',
   'certificate_expiring',
   'key_expiring',
 ]

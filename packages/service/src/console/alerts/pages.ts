@@ -14,6 +14,7 @@ const KINDS = [
   { value: 'log_behind', label: 'transparency log late' },
   { value: 'log_refusing', label: 'transparency log refuses' },
   { value: 'log_unwitnessed', label: 'no witness cosigns' },
+  { value: 'log_damaged', label: 'the log is damaged' },
   { value: 'certificate_expiring', label: 'certificate expires' },
   { value: 'key_expiring', label: 'key expires' },
 ]

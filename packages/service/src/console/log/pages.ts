@@ -29,7 +29,7 @@ async function showLog({ api, show, operator, formState, now }: ConsoleCall) {
     ${
       status.what_to_do !== undefined &&
       notice({
-        tone: status.state === 'refusing' ? 'bad' : 'warn',
+        tone: status.state === 'refusing' || status.state === 'damaged' ? 'bad' : 'warn',
         title: 'What to do',
         text: status.what_to_do,
       })

@@ -8,6 +8,7 @@ export const ALERT_KINDS = [
   'log_behind',
   'log_refusing',
   'log_unwitnessed',
+  'log_damaged',
   'certificate_expiring',
   'key_expiring',
 ] as const

@@ -12,6 +12,7 @@ export interface EntryDraft {
  * parts when the entry is linked.
  */
 export interface EntryText {
+  readonly kind: string
   /** Empty if the entry has no audit event. */
   readonly event: string
   readonly before: string
@@ -30,6 +31,7 @@ export interface Link {
 
 const PREVIOUS_HASH = 'previous_hash'
 const RECORDED_AT = 'recorded_at'
+const BEFORE_PREVIOUS_HASH = `,"${PREVIOUS_HASH}":`
 
 export function toEntryText({ event, proof }: EntryDraft): EntryText {
   const before: Record<string, unknown> = {}
@@ -40,9 +42,10 @@ export function toEntryText({ event, proof }: EntryDraft): EntryText {
     part[name] = value
   }
   return {
+    kind: proof.kind,
     event: event ? canonicalize(event) : '',
     // Never empty, because it contains `kind`.
-    before: `{${members(before)},"${PREVIOUS_HASH}":`,
+    before: `{${members(before)}${BEFORE_PREVIOUS_HASH}`,
     between: `${withLeadingComma(between)},"${RECORDED_AT}":`,
     after: `${withLeadingComma(after)}}`,
   }
@@ -57,7 +60,14 @@ function withLeadingComma(part: object): string {
   return text === '' ? '' : `,${text}`
 }
 
-/** The canonical text (RFC 8785) of the entry as shown in evidence, without its own hash. */
+/** The hashed text of an entry in the chain of its package (version 2): RFC 8785 of its event and proof. */
+export function bodyText({ event, before, between, after }: EntryText, recordedAt: string): string {
+  const start = event === '' ? '{' : `{"event":${event},`
+  const first = before.slice(0, -BEFORE_PREVIOUS_HASH.length)
+  return `${start}"proof":${first}${between}${quoted(recordedAt)}${after}}`
+}
+
+/** The hashed text of an entry in the chain of its thread (version 1): as shown in evidence, without its own hash. */
 export function linkedText(
   { event, before, between, after }: EntryText,
   { position, previous, recordedAt }: Link,
@@ -91,13 +101,23 @@ export function fromLines(text: string): EntryText[] {
       (index + 1) * LINES_PER_ENTRY,
     )
     const [between = '', after] = rest.split(TIME_PLACEHOLDER)
-    return after === undefined ? parseFirstRelease(event, before, rest) : { event, before, between, after }
+    const kind = kindIn(before)
+    return after === undefined
+      ? { kind, event, before, ...parseFirstRelease(rest) }
+      : { kind, event, before, between, after }
   })
 }
 
-function parseFirstRelease(event: string, before: string, rest: string): EntryText {
+/** The members before it are times and a digest, so the first match is the kind. */
+function kindIn(before: string): string {
+  const kind = /"kind":"([a-z_]+)"/u.exec(before)?.[1]
+  if (kind === undefined) throw new Error('a stored audit entry has no kind')
+  return kind
+}
+
+function parseFirstRelease(rest: string): Pick<EntryText, 'between' | 'after' | 'recordedAt'> {
   const [, between, recordedAt, after] = EMBEDDED_TIME.exec(rest) ?? []
   if (between === undefined || recordedAt === undefined || after === undefined)
     throw new Error('a stored audit entry cannot be parsed')
-  return { event, before, between, after, recordedAt }
+  return { between, after, recordedAt }
 }

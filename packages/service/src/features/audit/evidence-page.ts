@@ -1,9 +1,9 @@
-import type { EvidenceEntry } from '@agent-exchange/protocol'
+import type { EvidenceEntry, HiddenEvidenceEntry } from '@agent-exchange/protocol'
 import type { Queries } from '../../db/database.ts'
 import type { Context } from '../../kernel/context.ts'
 import { makeCursor, readCursor } from '../../kernel/cursor.ts'
 import { pageLimit } from '../../kernel/page.ts'
-import { entriesAfter, nextRecordAfter } from './store.ts'
+import { entriesAfter, nextRecordAfter, type ShownEntry } from './store.ts'
 
 /**
  * Positions that one page scans. In a thread of many organizations few entries may be visible to the caller, so a page
@@ -74,12 +74,23 @@ export function listed<Row, Item>(
   return { items: shown.map(item), end: last ? markOf(last) : mark, hasMore: rows.length > limit }
 }
 
-/** One page of a thread's chain, or of its entries about one package. */
+/** The lists of the response that hold the entries of one page. */
+export function entryLists(items: readonly ShownEntry[]) {
+  const entries: EvidenceEntry[] = []
+  const hidden: HiddenEvidenceEntry[] = []
+  for (const item of items) {
+    if ('proof' in item) entries.push(item)
+    else hidden.push(item)
+  }
+  return { entries, hidden_entries: hidden }
+}
+
+/** One page of the entries of a thread, or of those about one package. */
 export async function chainPage(
   queries: Queries,
   { threadId, packageId, organizationId }: EvidenceRequest,
   { position: after, limit }: Paging,
-): Promise<Listed<EvidenceEntry, number>> {
+): Promise<Listed<ShownEntry, number>> {
   const isThread = packageId === undefined
   const until = isThread ? after + MAXIMUM_SCANNED : Number.MAX_SAFE_INTEGER
   const entries = await entriesAfter(queries, {

@@ -4,7 +4,7 @@ import { Problem } from '../../kernel/problem.ts'
 import { findPackageOfParty, toPackageResource } from '../packages/store.ts'
 import { loadPolicyReceipts, toPolicyReceiptResource } from '../policy-receipts/store.ts'
 import { attemptsOf } from './delivery-attempts.ts'
-import { chainPage, pagingOf } from './evidence-page.ts'
+import { chainPage, entryLists, pagingOf } from './evidence-page.ts'
 import { signingKeysOf } from './signing-keys.ts'
 
 /** AUD-01, ID-05: everything that a verifier needs about one package, even long after key changes. */
@@ -23,16 +23,17 @@ export const getPackageAuditEvidence: ReplicaRead<'getPackageAuditEvidence'> = a
     attemptsOf(db, { packageId, organizationId }, paging),
     signingKeysOf(db, row, policyReceipt),
   ])
+  const lists = entryLists(chain.items)
   // The download URL is not evidence.
   const { ciphertext_download_url: _address, ...shown } = toPackageResource(row, context, organizationId)
   return {
     package_id: packageId,
     thread_id: threadId,
     generated_at: now,
-    entries: [...chain.items],
+    ...lists,
     package: shown,
     policy_receipt: toPolicyReceiptResource(policyReceipt),
-    receipts: receiptsIn(chain.items, packageId),
+    receipts: receiptsIn(lists.entries, packageId),
     delivery_attempts: [...attempts.items],
     key_history: keys,
     ...paging.after(chain, attempts),

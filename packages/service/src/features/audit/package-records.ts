@@ -1,6 +1,6 @@
 import type { EvidenceEntry } from '@agent-exchange/protocol'
 import type { Queries } from '../../db/database.ts'
-import { entriesOf, type StoredRecord } from './store.ts'
+import { entriesOf, type StoredRecord } from './stored-entries.ts'
 
 /** An audit record with its place in the transparency log. */
 export interface PackageRecord {
@@ -11,7 +11,6 @@ export interface PackageRecord {
 }
 
 interface Row extends StoredRecord {
-  readonly package_id: string
   readonly log_index: number | null
 }
 
@@ -22,7 +21,7 @@ export async function recordsOfPackages(
   limitEach: number,
 ): Promise<PackageRecord[]> {
   const rows = await db.byIndex<Row[]>`
-    select record.package_id, record.entries, (
+    select record.package_id, record.first_position, record.chain_position, record.entries, (
         select audit_entries from policy_receipt
         where policy_receipt.policy_receipt_id = record.policy_receipt_id) as receipt_entries,
       first_index + coalesce(record.log_offset, backfilled.log_offset) as log_index
@@ -32,8 +31,8 @@ export async function recordsOfPackages(
     left join log_backfilled_record as backfilled
       on backfilled.thread_id = record.thread_id and backfilled.last_position = record.last_position
     left join log_batch on log_batch.batch_id = coalesce(record.log_batch_id, backfilled.batch_id)`
-  return rows.map(({ package_id, log_index, ...record }) => ({
-    packageId: package_id,
+  return rows.map(({ log_index, ...record }) => ({
+    packageId: record.package_id,
     entries: entriesOf(record),
     logIndex: log_index,
   }))

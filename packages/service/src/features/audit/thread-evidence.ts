@@ -1,7 +1,7 @@
 import type { ReplicaRead } from '../../kernel/call.ts'
 import { Problem } from '../../kernel/problem.ts'
 import { findThreadOfParty } from '../threads/store.ts'
-import { chainPage, pagingOf } from './evidence-page.ts'
+import { chainPage, entryLists, pagingOf } from './evidence-page.ts'
 import { unlinkedEntries } from './unlinked-entries.ts'
 
 /**
@@ -23,7 +23,7 @@ export const getThreadAuditEvidence: ReplicaRead<'getThreadAuditEvidence'> = asy
   return {
     thread_id: params.thread_id,
     generated_at: now,
-    entries: [...chain.items],
+    ...entryLists(chain.items),
     unlinked_entries: [...unlinked.items],
     ...paging.after(chain, unlinked),
   }

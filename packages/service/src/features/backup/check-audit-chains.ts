@@ -1,68 +1,102 @@
 import { hash as digest } from 'node:crypto'
 import { canonicalize } from '@agent-exchange/crypto'
 import type { Database } from '../../db/database.ts'
-import { entriesOf, type StoredRecord } from '../audit/store.ts'
+import { RECORD_COLUMNS } from '../audit/store.ts'
+import { entriesOf, type StoredRecord } from '../audit/stored-entries.ts'
+import { RECEIPT_SIGNATURE } from '../packages/store.ts'
+import { checkEnds, followChain, type PackageChains, type PackageOfRecord } from './check-package-chains.ts'
 import { BackupContradiction } from './check.ts'
 
 const RECORDS_PER_STEP = 500
 
-interface ChainRecord extends StoredRecord {
+interface ChainRecord extends StoredRecord, PackageOfRecord {
   readonly thread_id: string
   readonly last_position: number
 }
 
-interface ChainEnd {
+/** What was read of one thread: its last position, its last entry of version 1, and the chains of its packages. */
+interface ThreadProgress {
   readonly threadId: string
-  readonly position: number
-  readonly hash: string | null
+  position: number
+  hash: string | null
+  readonly chains: PackageChains
 }
 
-/** Recomputes the hash of every audit entry, and compares the end of each chain with its thread. */
+const startThread = (threadId: string): ThreadProgress => ({
+  threadId,
+  position: 0,
+  hash: null,
+  chains: new Map(),
+})
+
+/** Recomputes the hash of every audit entry, and compares the end of each chain with its thread or package. */
 export async function checkAuditChains(db: Database): Promise<string> {
-  let end: ChainEnd = { threadId: '', position: 0, hash: null }
+  let thread = startThread('')
   let [threads, entries] = [0, 0]
   for (;;) {
-    const records = await readRecords(db, end)
+    const records = await readRecords(db, thread)
     for (const record of records) {
-      if (record.thread_id !== end.threadId) {
-        if (threads > 0) await requireEnd(db, end)
+      if (record.thread_id !== thread.threadId) {
+        if (threads > 0) await requireEnd(db, thread)
         threads++
-        end = { threadId: record.thread_id, position: 0, hash: null }
+        thread = startThread(record.thread_id)
       }
       const found = entriesOf(record)
-      end = found.reduce((last, entry) => linkTo(last, entry), end)
+      for (const entry of found) {
+        if (entry.position !== thread.position + 1) throw broken(thread, entry.position)
+        thread.position = entry.position
+        if (entry.chain) followChain(thread.chains, record, entry)
+        else thread.hash = nextHash(thread, entry)
+      }
       entries += found.length
     }
     if (records.length < RECORDS_PER_STEP) break
   }
-  if (threads > 0) await requireEnd(db, end)
-  const [missing] = await db<{ thread_id: string }[]>`
-    select thread_id from thread where audit_count > 0
-      and not exists (select from audit_record where audit_record.thread_id = thread.thread_id) limit 1`
-  if (missing) throw new BackupContradiction(`Thread ${missing.thread_id} has lost its audit records.`)
+  if (threads > 0) await requireEnd(db, thread)
+  await requireRecords(db)
   return `The audit chains of ${threads} threads are complete: ${entries} entries.`
 }
 
-async function readRecords(db: Database, { threadId, position }: ChainEnd): Promise<ChainRecord[]> {
+async function readRecords(db: Database, { threadId, position }: ThreadProgress): Promise<ChainRecord[]> {
   return db.byIndex<ChainRecord[]>`
-    select thread_id, last_position, entries, (
-      select audit_entries from policy_receipt
-      where policy_receipt.policy_receipt_id = audit_record.policy_receipt_id) as receipt_entries
-    from audit_record where (thread_id, last_position) > (${threadId}, ${position})
-    order by thread_id, last_position limit ${RECORDS_PER_STEP}`
+    select thread_id, last_position, ${RECORD_COLUMNS}, package.*
+    from (
+      select * from audit_record where (thread_id, last_position) > (${threadId}, ${position})
+      order by thread_id, last_position limit ${RECORDS_PER_STEP}) as audit_record
+    left join lateral (
+      select content_digest, chain_position as end_position, chain_link as end_link, ${RECEIPT_SIGNATURE}
+      from package where package.package_id = audit_record.package_id) as package on true
+    order by thread_id, last_position`
 }
 
-function linkTo(end: ChainEnd, entry: ReturnType<typeof entriesOf>[number]): ChainEnd {
+/** Version 1: the hash of an entry covers the hash of the entry of version 1 before it. */
+function nextHash(thread: ThreadProgress, entry: ReturnType<typeof entriesOf>[number]): string {
   const { hash, ...proof } = entry.proof
-  const isNext = entry.position === end.position + 1 && (proof['previous_hash'] ?? null) === end.hash
-  if (!isNext || digest('sha256', canonicalize({ ...entry, proof }), 'hex') !== hash)
-    throw new BackupContradiction(`The audit chain of ${end.threadId} is broken at entry ${entry.position}.`)
-  return { threadId: end.threadId, position: entry.position, hash }
+  const isLinked = (proof.previous_hash ?? null) === thread.hash
+  if (!isLinked || digest('sha256', canonicalize({ ...entry, proof }), 'hex') !== hash)
+    throw broken(thread, entry.position)
+  return hash
 }
 
-async function requireEnd(db: Database, { threadId, position, hash }: ChainEnd): Promise<void> {
+function broken({ threadId }: ThreadProgress, position: number): BackupContradiction {
+  return new BackupContradiction(`The audit chain of ${threadId} is broken at entry ${position}.`)
+}
+
+async function requireEnd(db: Database, { threadId, position, hash, chains }: ThreadProgress): Promise<void> {
+  checkEnds(chains)
   const [thread] = await db<{ audit_count: number; audit_hash: string | null }[]>`
     select audit_count, audit_hash from thread where thread_id = ${threadId}`
   if (thread?.audit_count !== position || thread.audit_hash !== hash)
     throw new BackupContradiction(`The audit chain of ${threadId} does not end where its thread says.`)
+}
+
+async function requireRecords(db: Database): Promise<void> {
+  const [thread] = await db<{ thread_id: string }[]>`
+    select thread_id from thread where audit_count > 0
+      and not exists (select from audit_record where audit_record.thread_id = thread.thread_id) limit 1`
+  if (thread) throw new BackupContradiction(`Thread ${thread.thread_id} has lost its audit records.`)
+  const [lost] = await db<{ package_id: string }[]>`
+    select package_id from package where chain_position is not null
+      and not exists (select from audit_record where audit_record.package_id = package.package_id) limit 1`
+  if (lost) throw new BackupContradiction(`Package ${lost.package_id} has lost its audit records.`)
 }

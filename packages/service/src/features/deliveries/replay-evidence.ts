@@ -1,10 +1,11 @@
 import type { Transaction } from '../../db/database.ts'
 import { lockNames } from '../../kernel/named-locks.ts'
 import { deferToCommit } from '../../db/transaction.ts'
-import { insertAuditRecords, linkEntries } from '../audit/chain.ts'
+import { linkEntries } from '../audit/chain.ts'
 import { toEntryText } from '../audit/entry-text.ts'
-import { recordedPackages, type RecordedPackage } from '../packages/store.ts'
-import { chainEnds, moveChainEnds } from '../threads/store.ts'
+import { insertAuditRecords } from '../audit/record-store.ts'
+import { chainsOf, moveChains, recordedPackages, type RecordedPackage } from '../packages/store.ts'
+import { moveThreadEnds, threadEnds } from '../threads/store.ts'
 
 /** By id, packages whose threads this transaction has locked. */
 export type HeldThreads = ReadonlyMap<string, RecordedPackage>
@@ -36,7 +37,7 @@ export interface ReplayFact {
 
 /**
  * AUD-01, EVT-12: each replay, with its actor and reason, in the evidence of the organization whose delivery it is. It is
- * the only party of its record, so that the other party of the package sees a gap.
+ * the only party of its record: the other party of the package sees a placeholder, and in version 1 a gap.
  */
 export async function recordReplays(
   tx: Transaction,
@@ -44,7 +45,12 @@ export async function recordReplays(
   packages: HeldThreads,
   { actor, reason, now }: { readonly actor: string; readonly reason: string; readonly now: string },
 ): Promise<void> {
-  const ends = await chainEnds(tx, [...new Set([...packages.values()].map(({ thread_id }) => thread_id))])
+  const threadIds = new Set([...packages.values()].map(({ thread_id }) => thread_id))
+  // Under the lock: the chains may have grown since the packages were read.
+  const [threads, current] = await Promise.all([
+    threadEnds(tx, [...threadIds]),
+    recordedPackages(tx, [...packages.keys()]),
+  ])
   const drafts = replays.map(({ organization_id, package_id, replay_of, ...delivery }) => {
     const held = packages.get(package_id)
     if (!held) throw new Error('a replay in a thread that is not locked')
@@ -61,6 +67,11 @@ export async function recordReplays(
       now,
     }
   })
-  const linked = linkEntries(ends, drafts)
-  deferToCommit(tx, insertAuditRecords(tx, linked.records), moveChainEnds(tx, linked.ends))
+  const { records, ends } = linkEntries({ threads, packages: chainsOf(current.values()) }, drafts)
+  deferToCommit(
+    tx,
+    insertAuditRecords(tx, records),
+    moveThreadEnds(tx, ends.threads),
+    moveChains(tx, ends.packages),
+  )
 }

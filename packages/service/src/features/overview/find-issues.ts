@@ -53,7 +53,7 @@ function logIssues({ log }: Facts): Issue[] {
       ? []
       : [
           {
-            severity: log.state === 'refusing' ? 'bad' : 'warn',
+            severity: log.state === 'refusing' || log.state === 'damaged' ? 'bad' : 'warn',
             text: `The transparency log is ${log.state}.`,
             href: '/log',
           },

@@ -7,7 +7,7 @@ import {
   type TransportMode,
 } from '@agent-exchange/protocol'
 import { Problem } from '../../kernel/problem.ts'
-import { EMPTY_CHAIN } from '../audit/chain.ts'
+import { EMPTY_THREAD } from '../audit/chain.ts'
 import { lockNameOf } from '../keys/public-keys.ts'
 import { requireSigningKey, sealingKeyFault } from '../keys/signing-key.ts'
 import { requireWithin } from '../organizations/usage-store.ts'
@@ -161,7 +161,7 @@ function newThread(parties: readonly string[], { connectors }: AcceptanceState):
     participants: new Set(),
     pairs: new Set(),
     packageCount: 0,
-    chain: EMPTY_CHAIN,
+    end: EMPTY_THREAD,
   }
 }
 

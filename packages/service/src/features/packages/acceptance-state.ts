@@ -1,7 +1,7 @@
 import type { PolicyReceipt, TransportMode } from '@agent-exchange/protocol'
 import type { Transaction } from '../../db/database.ts'
 import { lockNames } from '../../kernel/named-locks.ts'
-import type { ChainEnd } from '../audit/chain.ts'
+import type { ThreadEnd } from '../audit/chain.ts'
 import { holdKeys, type KeyName } from '../keys/public-keys.ts'
 import type { KeyState } from '../keys/signing-key.ts'
 import { loadPolicyReceipts, type PolicyReceiptRow } from '../policy-receipts/store.ts'
@@ -47,8 +47,8 @@ export interface ThreadState {
   /** Pairs that have exchanged packages, as `pairName` writes them. */
   readonly pairs: ReadonlySet<string>
   readonly packageCount: number
-  /** The end of the audit chain before this batch. */
-  readonly chain: ChainEnd
+  /** Before this batch. */
+  readonly end: ThreadEnd
 }
 
 /**
@@ -161,7 +161,7 @@ async function loadThreads(tx: Transaction, ids: readonly string[]): Promise<Map
         participants: new Set(organizationsIn(row.pairs)),
         pairs: new Set(row.pairs),
         packageCount: row.package_count,
-        chain: { count: row.audit_count, hash: row.audit_hash, recordedAt: row.audit_recorded_at },
+        end: { count: row.audit_count, hash: row.audit_hash, recordedAt: row.audit_recorded_at },
       },
     ]),
   )

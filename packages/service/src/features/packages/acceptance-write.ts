@@ -1,15 +1,11 @@
+import { chainStart } from '@agent-exchange/log'
 import { movePackage, parseInstant, type PackageState } from '@agent-exchange/protocol'
 import type { Transaction } from '../../db/database.ts'
 import { afterCommit, deferToCommit } from '../../db/transaction.ts'
 import { packageTarget, toAuditEvent, traceOf } from '../audit/audit-event.ts'
-import {
-  EMPTY_CHAIN,
-  insertAuditRecords,
-  linkEntries,
-  type AuditDraft,
-  type ChainEnd,
-} from '../audit/chain.ts'
+import { EMPTY_THREAD, linkEntries, type AuditDraft, type ChainEnd, type ThreadEnd } from '../audit/chain.ts'
 import { fromLines } from '../audit/entry-text.ts'
+import { insertAuditRecords } from '../audit/record-store.ts'
 import { emitEvents, type LifecycleEvent } from '../notifications/emit-events.ts'
 import { addUsage, type UsageChange } from '../organizations/usage-store.ts'
 import type { PolicyReceiptRow } from '../policy-receipts/store.ts'
@@ -18,7 +14,14 @@ import type { Decision } from './acceptance-decision.ts'
 import type { AcceptanceState } from './acceptance-state.ts'
 import { applyTransition, type AppliedTransition } from './apply-transition.ts'
 import { draftFor, toDraft, toEvent } from './package-events.ts'
-import { insertContents, insertPackages, setStates, type PackageRow } from './store.ts'
+import {
+  chainsOf,
+  insertContents,
+  insertPackages,
+  updatePackages,
+  withChain,
+  type PackageRow,
+} from './store.ts'
 import type { Submission } from './submission.ts'
 
 /** An accepted submission with its place in the thread. */
@@ -44,30 +47,40 @@ export function toAccepted(submission: Submission, decision: Decision): Accepted
  */
 export function writeAccepted(tx: Transaction, accepted: readonly Accepted[], state: AcceptanceState): void {
   const drafts = accepted.flatMap((each) => auditDrafts(each, state))
-  const before = new Map(accepted.map(({ row, decision }) => [row.thread_id, decision.thread.chain]))
-  const { records, ends } = linkEntries(before, drafts)
+  const threads = new Map(accepted.map(({ row, decision }) => [row.thread_id, decision.thread.end]))
+  const touched = accepted.flatMap(({ row, decision: { original } }) => (original ? [original, row] : [row]))
+  const { records, ends } = linkEntries({ threads, packages: chainsOf(touched) }, drafts)
   const events = accepted.flatMap((each) => [acceptedEvent(each), ...(each.answered?.events ?? [])])
   const contents = accepted.flatMap(({ submission: { content }, row }) =>
     content.transport === 'native'
       ? [{ package_id: row.package_id, expires_at: row.expires_at, parts: content.parts }]
       : [],
   )
-  const rows = accepted.map(({ row }) => row)
   deferToCommit(
     tx,
-    saveThreads(tx, threadRows(accepted, ends)),
-    insertPackages(tx, rows),
+    saveThreads(tx, threadRows(accepted, ends.threads)),
+    insertPackages(
+      tx,
+      accepted.map(({ row }) => withChain(row, ends.packages)),
+    ),
     insertContents(tx, contents),
     insertAuditRecords(tx, records),
     addUsage(tx, accepted.map(usageOf)),
     // After the insert: the answered package may belong to the same batch.
-    setStates(
-      tx,
-      accepted.flatMap(({ answered }) => answered?.moved ?? []),
-    ),
+    updatePackages(tx, answeredRows(accepted, ends.packages)),
   )
   emitEvents(tx, events)
   afterCommit(tx, () => accepted.forEach(reportStates))
+}
+
+/** The answered packages: those that moved, and all that have a chain of their own. Each once, in its last state. */
+function answeredRows(accepted: readonly Accepted[], ends: ReadonlyMap<string, ChainEnd>): PackageRow[] {
+  const rows = new Map<string, PackageRow>()
+  for (const { decision, answered } of accepted) {
+    const row = answered?.moved ?? decision.original
+    if (row && (answered?.moved || ends.has(row.package_id))) rows.set(row.package_id, withChain(row, ends))
+  }
+  return [...rows.values()]
 }
 
 function reportStates({ submission: { context }, row, states, answered }: Accepted): void {
@@ -85,7 +98,7 @@ export function bytesOf({ content }: Submission): number {
 }
 
 /** The last package of a thread has its package count; every package may add pairs. */
-function threadRows(accepted: readonly Accepted[], ends: ReadonlyMap<string, ChainEnd>): ThreadRow[] {
+function threadRows(accepted: readonly Accepted[], ends: ReadonlyMap<string, ThreadEnd>): ThreadRow[] {
   return [...Map.groupBy(accepted, ({ row }) => row.thread_id).values()].flatMap((ofThread) =>
     ofThread.slice(-1).map(({ row }) => ({
       isNew: ofThread[0]?.decision.thread.packageCount === 0,
@@ -93,7 +106,7 @@ function threadRows(accepted: readonly Accepted[], ends: ReadonlyMap<string, Cha
       transport_mode: row.transport_mode,
       created_at: row.accepted_at,
       package_count: row.thread_position,
-      chain: ends.get(row.thread_id) ?? EMPTY_CHAIN,
+      end: ends.get(row.thread_id) ?? EMPTY_THREAD,
       joining: ofThread.flatMap(({ decision }) => decision.newPairs.map((pair) => pairName(...pair))),
     })),
   )
@@ -124,7 +137,7 @@ function toRow(
     recipient_agent_id: metadata.recipient_agent_id,
     transport_mode: content.transport,
     state,
-    metadata: JSON.stringify(metadata),
+    metadata: submission.metadataText,
     content_digest: metadata.content_digest,
     digest_rule: content.transport === 'native' ? content.digestRule : null,
     signing_key_id: signingKeyId,
@@ -138,6 +151,17 @@ function toRow(
     updated_at: now,
     correlation_id: correlationId,
     receipt_signature: receiptSignature,
+    ...emptyChain(submission, receiptSignature),
+  }
+}
+
+/** Version 2 begins once no process of an older release is left: that one would add entries of version 1. */
+function emptyChain({ metadata, context }: Submission, receiptSignature: string) {
+  if (context.evidenceVersion() === 1) return { chain_position: null, chain_link: null }
+  const { package_id: packageId, thread_id: threadId, content_digest: contentDigest } = metadata
+  return {
+    chain_position: 0,
+    chain_link: chainStart({ packageId, threadId, contentDigest, receiptSignature }),
   }
 }
 

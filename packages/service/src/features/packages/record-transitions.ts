@@ -3,11 +3,12 @@ import type { Transaction } from '../../db/database.ts'
 import { lockNames } from '../../kernel/named-locks.ts'
 import { afterCommit, deferToCommit } from '../../db/transaction.ts'
 import { Problem } from '../../kernel/problem.ts'
-import { insertAuditRecords, linkEntries } from '../audit/chain.ts'
+import { linkEntries } from '../audit/chain.ts'
+import { insertAuditRecords } from '../audit/record-store.ts'
 import { emitEvents } from '../notifications/emit-events.ts'
-import { chainEnds, moveChainEnds } from '../threads/store.ts'
+import { moveThreadEnds, threadEnds } from '../threads/store.ts'
 import { applyTransition, type CausedTransition } from './apply-transition.ts'
-import { loadPackages, setStates, type PackageRow } from './store.ts'
+import { chainsOf, loadPackages, updatePackages, withChain, type PackageRow } from './store.ts'
 
 /** Locks the threads of packages, so that transitions of a package are serialized, and reads the packages. */
 export async function lockPackages(
@@ -52,7 +53,7 @@ export async function recordTransitions(
   tx: Transaction,
   transitions: readonly CausedTransition[],
 ): Promise<(readonly AuditEvent[])[]> {
-  const ends = await chainEnds(tx, [...new Set(transitions.map(({ row }) => row.thread_id))])
+  const threads = await threadEnds(tx, [...new Set(transitions.map(({ row }) => row.thread_id))])
   // A second transition of a package starts from the result of the first.
   const current = new Map<string, PackageRow>()
   const applied = transitions.map((each) => {
@@ -60,15 +61,22 @@ export async function recordTransitions(
     if (one.moved) current.set(one.moved.package_id, one.moved)
     return one
   })
-  const linked = linkEntries(
-    ends,
+  const packages = chainsOf(transitions.map(({ row }) => row))
+  const { records, ends } = linkEntries(
+    { threads, packages },
     applied.flatMap(({ drafts }) => drafts),
   )
+  // Those that moved, and all that have a chain of their own.
+  for (const { row } of transitions)
+    if (packages.has(row.package_id) && !current.has(row.package_id)) current.set(row.package_id, row)
   deferToCommit(
     tx,
-    setStates(tx, [...current.values()]),
-    insertAuditRecords(tx, linked.records),
-    moveChainEnds(tx, linked.ends),
+    updatePackages(
+      tx,
+      [...current.values()].map((row) => withChain(row, ends.packages)),
+    ),
+    insertAuditRecords(tx, records),
+    moveThreadEnds(tx, ends.threads),
   )
   emitEvents(
     tx,

@@ -9,6 +9,7 @@ import type {
 import { column, copyTarget } from '../../db/copy.ts'
 import { fragment, type Queries, type Transaction } from '../../db/database.ts'
 import type { Context } from '../../kernel/context.ts'
+import type { ChainEnd } from '../audit/chain.ts'
 import { fromParts, type ContentPart } from './content-parts.ts'
 
 /** This file owns the tables package and package_content. */
@@ -37,10 +38,27 @@ export interface PackageRow {
   readonly correlation_id: string
   /** The signature of its policy receipt: it labels the package's records in the transparency log. */
   readonly receipt_signature: string
+  /** The end of the chain of the package; both are null where its entries are of version 1. */
+  readonly chain_position: number | null
+  readonly chain_link: Uint8Array | null
+}
+
+/** The ends of the chains of those packages that have one of their own. */
+export function chainsOf(rows: Iterable<Pick<PackageRow, 'package_id' | 'chain_position' | 'chain_link'>>) {
+  const ends = new Map<string, ChainEnd>()
+  for (const { package_id, chain_position: position, chain_link: link } of rows)
+    if (position !== null && link !== null) ends.set(package_id, { position, link })
+  return ends
+}
+
+/** The row after its chain moved to that end. */
+export function withChain<Row extends PackageRow>(row: Row, ends: ReadonlyMap<string, ChainEnd>): Row {
+  const end = ends.get(row.package_id)
+  return end ? { ...row, chain_position: end.position, chain_link: end.link } : row
 }
 
 /** Packages from before the transparency log have it in the body of their policy receipt only. */
-const RECEIPT_SIGNATURE = fragment`coalesce(receipt_signature, (
+export const RECEIPT_SIGNATURE = fragment`coalesce(receipt_signature, (
   select body::json #>> '{signature,signature}' from policy_receipt
   where policy_receipt.policy_receipt_id = package.policy_receipt_id)) as receipt_signature`
 
@@ -55,7 +73,7 @@ export async function loadPackages(
 
 export type RecordedPackage = Pick<
   PackageRow,
-  'package_id' | 'thread_id' | 'content_digest' | 'receipt_signature'
+  'package_id' | 'thread_id' | 'content_digest' | 'receipt_signature' | 'chain_position' | 'chain_link'
 >
 
 /** What an audit record says of its package, by package id. */
@@ -64,7 +82,7 @@ export async function recordedPackages(
   ids: readonly string[],
 ): Promise<Map<string, RecordedPackage>> {
   const rows = await queries<RecordedPackage[]>`
-    select package_id, thread_id, content_digest, ${RECEIPT_SIGNATURE}
+    select package_id, thread_id, content_digest, chain_position, chain_link, ${RECEIPT_SIGNATURE}
     from package where package_id = any(${[...ids]})`
   return new Map(rows.map((row) => [row.package_id, row]))
 }
@@ -105,6 +123,8 @@ const PACKAGES = copyTarget<PackageRow>('package', {
   updated_at: column.timestamptz,
   correlation_id: column.text,
   receipt_signature: column.text,
+  chain_position: column.bigint,
+  chain_link: column.bytea,
 })
 
 export function insertPackages(tx: Transaction, rows: readonly PackageRow[]): Promise<void> {
@@ -146,14 +166,31 @@ export async function readContent(
   return parts.length === 0 ? undefined : fromParts(parts)
 }
 
-/** Writes the states of packages whose thread is locked. */
-export async function setStates(tx: Transaction, rows: readonly PackageRow[]): Promise<void> {
+/** Writes the states and the ends of the chains of packages whose thread is locked. */
+export async function updatePackages(tx: Transaction, rows: readonly PackageRow[]): Promise<void> {
   if (rows.length === 0) return
-  const changes = rows.map(({ package_id, state, updated_at }) => ({ package_id, state, updated_at }))
+  const changes = rows.map(({ package_id, state, updated_at, chain_position, chain_link }) => {
+    const link = chain_link && Buffer.from(chain_link).toString('hex')
+    return { package_id, state, updated_at, chain_position, link }
+  })
   await tx.byIndex`
-    update package set state = change.state, updated_at = change.updated_at
+    update package set state = change.state, updated_at = change.updated_at,
+      chain_position = change.chain_position, chain_link = decode(change.link, 'hex')
     from json_to_recordset(${JSON.stringify(changes)}::text::json)
-      as change (package_id text, state text, updated_at timestamptz)
+      as change (package_id text, state text, updated_at timestamptz, chain_position bigint, link text)
+    where package.package_id = change.package_id`
+}
+
+/** Writes the ends of chains of packages whose thread is locked, and nothing else. */
+export async function moveChains(tx: Transaction, ends: ReadonlyMap<string, ChainEnd>): Promise<void> {
+  if (ends.size === 0) return
+  const changes = [...ends].map(([package_id, { position, link }]) => {
+    return { package_id, position, link: Buffer.from(link).toString('hex') }
+  })
+  await tx.byIndex`
+    update package set chain_position = change.position, chain_link = decode(change.link, 'hex')
+    from json_to_recordset(${JSON.stringify(changes)}::text::json)
+      as change (package_id text, position bigint, link text)
     where package.package_id = change.package_id`
 }
 

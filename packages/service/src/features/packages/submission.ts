@@ -1,4 +1,5 @@
 import {
+  canonicalize,
   CryptoError,
   matchContentDigest,
   readEnvelope,
@@ -36,6 +37,8 @@ export interface Submission extends Cause {
   /** The package in the path of a response. */
   readonly respondsTo: string | undefined
   readonly metadata: PackageMetadata
+  /** In RFC 8785 form. */
+  readonly metadataText: string
   readonly signingKeyId: string
   readonly content: NativeContent | DsxContent
   readonly contentHash: Uint8Array
@@ -69,6 +72,8 @@ export async function readSubmission(call: PackageCall, db: Database): Promise<S
       ? await readManifest(call.body, call, db, respondsTo !== undefined)
       : await readNative(call, db, respondsTo !== undefined)
   const { caller, correlationId, idempotencyKey, now, context, span } = call
+  const { metadata, signingKeyId } = read
+  const metadataText = canonicalize(metadata)
   return {
     caller,
     correlationId,
@@ -77,8 +82,9 @@ export async function readSubmission(call: PackageCall, db: Database): Promise<S
     context,
     span,
     ...read,
+    metadataText,
     respondsTo,
-    acceptance: await signAcceptance(read.metadata, read.signingKeyId, call),
+    acceptance: await signAcceptance(metadata, { metadataText, signingKeyId }, call),
   }
 }
 

@@ -2,7 +2,7 @@ import { PROTOCOL_VERSION, type TransportMode } from '@agent-exchange/protocol'
 import { columnsOf } from '../../kernel/row-columns.ts'
 import type { Queries, Transaction } from '../../db/database.ts'
 import { column, copyTarget } from '../../db/copy.ts'
-import type { ChainEnd } from '../audit/chain.ts'
+import type { ThreadEnd } from '../audit/chain.ts'
 
 /** The owner of the table thread. */
 
@@ -12,7 +12,7 @@ export interface ThreadRow {
   readonly transport_mode: TransportMode
   readonly created_at: string
   readonly package_count: number
-  readonly chain: ChainEnd
+  readonly end: ThreadEnd
   /** Whether this transaction creates it. */
   readonly isNew: boolean
   /** New pairs, in the format of `pairName`. */
@@ -27,7 +27,7 @@ export function organizationsIn(pairs: readonly string[]): string[] {
   return [...new Set(pairs.flatMap((pair) => pair.split(' ')))]
 }
 
-type NewThread = Omit<ThreadRow, 'chain' | 'joining' | 'isNew'> & {
+type NewThread = Omit<ThreadRow, 'end' | 'joining' | 'isNew'> & {
   readonly protocol_version: string
   readonly audit_count: number
   readonly audit_hash: string | null
@@ -54,25 +54,25 @@ export async function saveThreads(tx: Transaction, threads: readonly ThreadRow[]
   await Promise.all([tx.copy(THREADS, created.map(toNewThread)), updateThreads(tx, existing)])
 }
 
-function toNewThread({ chain, joining, ...row }: ThreadRow): NewThread {
+function toNewThread({ end, joining, ...row }: ThreadRow): NewThread {
   return {
     ...row,
     protocol_version: PROTOCOL_VERSION,
-    audit_count: chain.count,
-    audit_hash: chain.hash,
-    audit_recorded_at: chain.recordedAt,
+    audit_count: end.count,
+    audit_hash: end.hash,
+    audit_recorded_at: end.recordedAt,
     pairs: joining,
   }
 }
 
 async function updateThreads(tx: Transaction, threads: readonly ThreadRow[]): Promise<void> {
   if (threads.length === 0) return
-  const rows = threads.map(({ thread_id, package_count, chain, joining }) => ({
+  const rows = threads.map(({ thread_id, package_count, end, joining }) => ({
     thread_id,
     package_count,
-    audit_count: chain.count,
-    audit_hash: chain.hash,
-    audit_recorded_at: chain.recordedAt,
+    audit_count: end.count,
+    audit_hash: end.hash,
+    audit_recorded_at: end.recordedAt,
     joining: joining.length > 0 ? joining.join(',') : null,
   }))
   const sent = columnsOf(rows)
@@ -121,7 +121,7 @@ export interface ThreadFacts {
   readonly protocol_version: string
   readonly created_at: string
   readonly package_count: number
-  /** Entries of its audit chain. */
+  /** Audit entries of its packages. */
   readonly audit_count: number
   /** Its organizations, in order of joining. */
   readonly organizations: readonly string[]
@@ -138,8 +138,8 @@ export async function findThread(queries: Queries, threadId: string): Promise<Th
 
 const MAXIMUM_ORGANIZATIONS_SHOWN = 100
 
-/** The ends of the audit chains of the given threads, which the caller has locked. */
-export async function chainEnds(tx: Transaction, ids: readonly string[]): Promise<Map<string, ChainEnd>> {
+/** The ends of the audit entries of the given threads, which the caller has locked. */
+export async function threadEnds(tx: Transaction, ids: readonly string[]): Promise<Map<string, ThreadEnd>> {
   const rows = await tx<{ thread_id: string; count: number; hash: string | null; recorded_at: string }[]>`
     select thread_id, audit_count as count, audit_hash as hash, audit_recorded_at as recorded_at
     from thread where thread_id = any(${[...ids]})`
@@ -151,7 +151,7 @@ export async function chainEnds(tx: Transaction, ids: readonly string[]): Promis
   )
 }
 
-export async function moveChainEnds(tx: Transaction, ends: ReadonlyMap<string, ChainEnd>): Promise<void> {
+export async function moveThreadEnds(tx: Transaction, ends: ReadonlyMap<string, ThreadEnd>): Promise<void> {
   const rows = [...ends].map(([thread_id, { count, hash, recordedAt }]) => ({
     thread_id,
     count,

@@ -6,7 +6,7 @@ import { EXCHANGE, factsOf, type Facts, type Step, type StepOutcome } from './st
 /** Members of a proof by kind; only those below are shown, because a proof may quote what agents wrote. */
 interface Proof {
   readonly kind: string
-  readonly hash: string
+  readonly hash?: string
   readonly recorded_at: string
   readonly accepted_at?: string
   readonly policy_receipt_id?: string
@@ -81,7 +81,10 @@ function toStep(
     facts: factsOf({
       ...Object.assign({}, ...entries.map(shownOf)),
       ...(isLogged ? { log_index: logIndex } : { log: 'pending' }),
-      entries: entries.map((entry) => ({ position: entry.position, hash: proofOf(entry).hash })),
+      entries: entries.map((entry) => ({
+        position: entry.position,
+        hash: entry.chain?.hash ?? proofOf(entry).hash,
+      })),
     }),
   }
 }

@@ -81,7 +81,7 @@ test('[AUD-01] records from before the log become its first leaves, key events b
         firstPosition: record.first_position,
         lastPosition: record.last_position,
         previousHash: own[0]?.proof['previous_hash'] as string | null,
-        entryHashes: own.map(({ proof }) => proof['hash']),
+        entryHashes: own.map(({ proof }) => proof['hash'] ?? ''),
       },
       Buffer.from(record.salt, 'base64url'),
     )

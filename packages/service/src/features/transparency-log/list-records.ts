@@ -5,6 +5,7 @@ import type { Context } from '../../kernel/context.ts'
 import { makeCursor, readCursor } from '../../kernel/cursor.ts'
 import { pageLimit } from '../../kernel/page.ts'
 import { Problem } from '../../kernel/problem.ts'
+import { recordsShownTo } from '../audit/store.ts'
 import { findPackageOfParty } from '../packages/store.ts'
 import { findThreadOfParty } from '../threads/store.ts'
 import { latestPublished } from './checkpoint-store.ts'
@@ -22,16 +23,21 @@ interface RecordRow extends LeafPlace {
   readonly package_id: string
   readonly first_position: number
   readonly last_position: number
+  /** Of the first entry in the chain of its package; null in version 1. */
+  readonly chain_position: number | null
 }
 
-/** AUD-01: salts and proofs of the records that the caller's organization is a party to. */
+/**
+ * AUD-01: salts and proofs of the records of the caller's packages. Positions are those in the thread; in version 2,
+ * `chain` has those in the chain of the package.
+ */
 export async function listLogRecords(
   db: Database,
   { caller, threadId: wanted, packageId, after, limit: asked }: RecordQuery,
   { context, readTile }: { context: Context; readTile: ReadTile },
 ) {
   const { organizationId } = caller
-  const threadId = await threadOf(db, { organizationId, threadId: wanted, packageId })
+  const threadId = await threadOf(db, organizationId, { threadId: wanted, packageId })
   const limit = pageLimit(asked, context.profile, 'O-07')
   const listing = `log records ${organizationId} ${packageId ?? ''} ${threadId}`
   const from = after === undefined ? 0 : Number(readCursor(context.macKey, listing, after))
@@ -40,21 +46,24 @@ export async function listLogRecords(
   // Before the records: a record that is in the tree by now may still be pending in this checkpoint.
   const checkpoint = await latestPublished(db)
   const rows = await db.byIndex<RecordRow[]>`
-    select package_id, first_position, last_position, secret, first_index,
+    select package_id, first_position, last_position, chain_position, secret, first_index,
       coalesce(record.log_offset, backfilled.log_offset) as log_offset
     from (
       select * from audit_record where ${filter} and last_position > ${from}
-        and (sender_org_id = ${organizationId} or recipient_org_id = ${organizationId})
+        and ${recordsShownTo(organizationId)}
       order by last_position limit ${limit + 1}) as record
     left join log_backfilled_record as backfilled using (thread_id, last_position)
     left join log_batch on log_batch.batch_id = coalesce(record.log_batch_id, backfilled.batch_id)
     order by last_position`
   const shown = rows.slice(0, limit)
   const records = await Promise.all(
-    shown.map(async ({ package_id, first_position, last_position, ...place }) => ({
+    shown.map(async ({ package_id, first_position, last_position, chain_position: first, ...place }) => ({
       package_id,
       first_position,
       last_position,
+      ...(first !== null && {
+        chain: { first_position: first, last_position: first + last_position - first_position },
+      }),
       ...(await leafProof(place, checkpoint, readTile)),
     })),
   )
@@ -70,13 +79,10 @@ export async function listLogRecords(
 }
 
 /** An unknown thread or package and one of other parties get the same answer. */
-async function threadOf(
+export async function threadOf(
   db: Database,
-  {
-    organizationId,
-    threadId,
-    packageId,
-  }: { organizationId: string; threadId: string | undefined; packageId: string | undefined },
+  organizationId: string,
+  { threadId, packageId }: { threadId?: string | undefined; packageId?: string | undefined },
 ): Promise<string> {
   const found =
     packageId === undefined

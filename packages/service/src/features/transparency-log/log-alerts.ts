@@ -6,6 +6,7 @@ import type { PeriodicTask } from '../../kernel/periodic.ts'
 import { raiseAlerts, type AlertKind } from '../alerts/raise-alert.ts'
 import { lockAlerted, saveAlerted } from './log-state-store.ts'
 import { readLogStatus, type LogStatus } from './log-status.ts'
+import { isStillDamaged } from './recheck-damage.ts'
 
 const EVERY_SECONDS = 10
 
@@ -22,11 +23,13 @@ export function logAlertTask(settings: LogAlertSettings): PeriodicTask {
 }
 
 /**
- * Raises an alert for operators when the log falls behind, refuses to sign or lacks a witness: once for each time that
+ * Raises an alert for operators when the log falls behind, refuses to sign, is damaged or lacks a witness: once for each time that
  * this begins, although every process looks.
  */
 export async function alertAboutLog({ db, profile, clock, onStatus }: LogAlertSettings): Promise<number> {
-  const status = await readLogStatus(db, profile)
+  const found = await readLogStatus(db, profile)
+  const status =
+    found.damage && !(await isStillDamaged(db, found.damage)) ? await readLogStatus(db, profile) : found
   onStatus?.(status)
   const causes = causesOf(status, profile)
   const kinds = [...causes.keys()]
@@ -53,6 +56,7 @@ function causesOf(status: LogStatus, profile: DeploymentProfile): Map<AlertKind,
       'log_behind',
       `Records wait for ${status.oldest_pending_seconds} seconds. ${status.what_to_do}`,
     )
+  if (status.damage) causes.set('log_damaged', status.what_to_do ?? '')
   const missing = status.witnesses.filter(
     ({ outcome, cosigned_at, tried_at }) =>
       outcome !== 'cosigned' && (cosigned_at === null || secondsBetween(cosigned_at, tried_at) > maximum),

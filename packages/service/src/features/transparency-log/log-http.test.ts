@@ -101,7 +101,7 @@ test('[AUD-01] both parties get a proof of every record, and it verifies with th
           firstPosition: record.first_position,
           lastPosition: record.last_position,
           previousHash: own[0]?.proof['previous_hash'] as string | null,
-          entryHashes: own.map(({ proof }) => proof['hash']),
+          entryHashes: own.map(({ proof }) => proof['hash'] ?? ''),
         },
         Buffer.from(record.salt, 'base64url'),
       )

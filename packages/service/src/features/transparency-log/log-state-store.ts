@@ -1,5 +1,6 @@
 import { EMPTY_ROOT } from '@agent-exchange/log'
 import type { Queries, Transaction } from '../../db/database.ts'
+import type { Damage } from './damage.ts'
 
 /** This file owns the table log_state, which has one row. */
 export interface LogState {
@@ -14,6 +15,8 @@ export interface LogState {
   readonly reported_at: string | null
   /** How long the tree has had leaves that no published checkpoint covers. */
   readonly unpublished_seconds: number
+  /** JSON of the `Damage` that was found; null where none is known. */
+  readonly damage: string | null
 }
 
 /** Why the sequencer must not sign. */
@@ -41,7 +44,7 @@ export async function ensureLogState(queries: Queries, origin: string): Promise<
 
 export async function readLogState(queries: Queries): Promise<LogState> {
   const [row] = await queries<LogState[]>`
-    select origin, size, root, backfilled_through, is_backfilled, holder, refusal, reported_at,
+    select origin, size, root, backfilled_through, is_backfilled, holder, refusal, reported_at, damage,
       coalesce(extract(epoch from now() - unpublished_since), 0)::integer as unpublished_seconds
     from log_state`
   if (!row) throw new Error('the transparency log has no state')
@@ -97,6 +100,15 @@ export async function reportRefusal(queries: Queries, { holder, refusal, now }: 
 
 function refusalText(refusal: Refusal | undefined): string | null {
   return refusal ? JSON.stringify(refusal) : null
+}
+
+/** The first one is kept until it is repaired. */
+export async function saveDamage(queries: Queries, damage: Damage): Promise<void> {
+  await queries`update log_state set damage = ${JSON.stringify(damage)} where damage is null`
+}
+
+export async function clearDamage(queries: Queries): Promise<void> {
+  await queries`update log_state set damage = null`
 }
 
 /** Kinds of alerts whose cause has not ended. Other processes wait until the end of the transaction. */

@@ -2,6 +2,7 @@ import type { DeploymentProfile } from '@agent-exchange/protocol'
 import type { Database } from '../../db/database.ts'
 import { freeNames } from '../../kernel/named-locks.ts'
 import { latestPublished } from './checkpoint-store.ts'
+import type { Damage } from './damage.ts'
 import { readLogState, type Refusal } from './log-state-store.ts'
 import { readWaiting } from './pending-store.ts'
 import { SEQUENCER_LOCK } from './sequencer.ts'
@@ -9,6 +10,9 @@ import { listWitnesses } from './witness-store.ts'
 
 const RECOVER =
   'Run `aex log recover --mirror URL|FOLDER --reason TEXT` with a complete copy of the log; if there is none, start a new log with `aex log recover --new-origin NAME --reason TEXT`. Packages are accepted meanwhile.'
+
+const REPAIR =
+  'A stored tile does not give the signed tree, so agents get no proofs that need it. Restore the rows of log_tile from a backup. Every process notices within seconds.'
 
 /** What an operator does about each reason. */
 const ADVICE: Readonly<Record<Refusal['reason'], string>> = {
@@ -36,6 +40,7 @@ export async function readLogStatus(db: Database, profile: DeploymentProfile) {
     listWitnesses(db),
     freeNames(db, 'worker', [SEQUENCER_LOCK]),
   ])
+  const damage = state.damage === null ? undefined : (JSON.parse(state.damage) as Damage)
   const refusal = state.refusal === null ? undefined : (JSON.parse(state.refusal) as Refusal)
   // Leaves in the tree that no checkpoint covers are as late as leaves that wait for the tree.
   const oldest = Math.max(waiting.seconds, state.unpublished_seconds)
@@ -43,9 +48,12 @@ export async function readLogStatus(db: Database, profile: DeploymentProfile) {
   const isBehind = free.length > 0 || oldest > maximum
   return {
     origin: state.origin,
-    state: refusal ? 'refusing' : isBehind ? 'behind' : 'running',
+    state: refusal ? 'refusing' : damage ? 'damaged' : isBehind ? 'behind' : 'running',
+    ...(damage && { damage }),
     ...(refusal && { refusal, what_to_do: ADVICE[refusal.reason] }),
+    ...(!refusal && damage && { what_to_do: REPAIR }),
     ...(!refusal &&
+      !damage &&
       isBehind && {
         what_to_do:
           free.length > 0

@@ -7,17 +7,21 @@ import {
   type ReadTile,
 } from '@agent-exchange/log'
 import type { PublishedCheckpoint } from './checkpoint-store.ts'
+import { orDamage } from './damage.ts'
 
 const HASH_BYTES = 32
 
-/** The tlog-proof of a leaf. It is verified first: a damaged tile must not become a proof that fails elsewhere. */
+/** The tlog-proof of a leaf, verified first. */
 export async function proveLeaf(
   index: number,
   { size, root, published }: PublishedCheckpoint,
   readTile: ReadTile,
 ): Promise<string> {
-  const hashes = await proveInclusion(index, size, readTile)
-  verifyInclusion({ index, size, root, leafHash: await leafHashAt(index, size, readTile), proof: hashes })
+  const hashes = await orDamage({ leaf: index }, async () => {
+    const proof = await proveInclusion(index, size, readTile)
+    verifyInclusion({ index, size, root, leafHash: await leafHashAt(index, size, readTile), proof })
+    return proof
+  })
   return formatProof({ index, hashes, checkpoint: published })
 }
 

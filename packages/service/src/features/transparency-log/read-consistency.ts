@@ -1,14 +1,8 @@
-import {
-  parseCheckpoint,
-  parseNote,
-  proveConsistency,
-  rootFromTiles,
-  verifyConsistency,
-  type ReadTile,
-} from '@agent-exchange/log'
+import { proveConsistency, rootFromTiles, verifyConsistency, type ReadTile } from '@agent-exchange/log'
 import type { Queries } from '../../db/database.ts'
 import { Problem } from '../../kernel/problem.ts'
-import { latestPublished } from './checkpoint-store.ts'
+import { latestPublished, type PublishedCheckpoint } from './checkpoint-store.ts'
+import { orDamage } from './damage.ts'
 
 /** A proof that the published tree continues the tree of an earlier size. */
 export async function readConsistency(queries: Queries, from: number, readTile: ReadTile) {
@@ -18,18 +12,24 @@ export async function readConsistency(queries: Queries, from: number, readTile: 
     const message = 'Use a size that is not larger than that of the published checkpoint.'
     throw new Problem('validation_failed', { failures: [{ pointer: '/from', rule: 'O-07', message }] })
   }
-  const { size, root } = parseCheckpoint(parseNote(checkpoint.published).text)
-  const proof = await proveConsistency(from, size, readTile)
-  verifyConsistency({
-    oldSize: from,
-    oldRoot: await rootFromTiles(from, readTile),
-    newSize: size,
-    newRoot: root,
-    proof,
-  })
   return {
     from,
     checkpoint: checkpoint.published,
-    proof: proof.map((hash) => Buffer.from(hash).toString('base64')),
+    proof: await proveContinuation(from, checkpoint, readTile),
   }
+}
+
+/** The consistency proof in base64, verified first. */
+export function proveContinuation(
+  from: number,
+  { size, root }: Pick<PublishedCheckpoint, 'size' | 'root'>,
+  readTile: ReadTile,
+  knownRoot?: Uint8Array,
+): Promise<string[]> {
+  return orDamage({ from }, async () => {
+    const oldRoot = knownRoot ?? (await rootFromTiles(from, readTile))
+    const proof = await proveConsistency(from, size, readTile)
+    verifyConsistency({ oldSize: from, oldRoot, newSize: size, newRoot: root, proof })
+    return proof.map((hash) => Buffer.from(hash).toString('base64'))
+  })
 }

@@ -1,7 +1,8 @@
-import { proveConsistency, type ReadTile } from '@agent-exchange/log'
+import type { ReadTile } from '@agent-exchange/log'
 import type { Queries } from '../../db/database.ts'
 import { Problem } from '../../kernel/problem.ts'
 import { latestPublished } from './checkpoint-store.ts'
+import { proveContinuation } from './read-consistency.ts'
 
 /** Leaves of one request; each has at most two neighbouring checkpoints. */
 export const MAXIMUM_INDEXES = 100
@@ -14,23 +15,20 @@ export async function readHistory(queries: Queries, indexes: readonly number[], 
   const newest = await latestPublished(queries)
   if (!newest) throw new Problem('resource_not_found')
   const { origin, size, published } = newest
-  const earlier = await queries<{ size: number; published: string }[]>`
-    select distinct near.size, near.published
+  const earlier = await queries<{ size: number; root: Uint8Array; published: string }[]>`
+    select distinct near.size, near.root, near.published
     from unnest(${indexes.map(String)}::text[]::bigint[]) as leaf (index) cross join lateral (
-      (select size, published from log_checkpoint
+      (select size, root, published from log_checkpoint
        where origin = ${origin} and published is not null and size <= leaf.index order by size desc limit 1)
       union all
-      (select size, published from log_checkpoint
+      (select size, root, published from log_checkpoint
        where origin = ${origin} and published is not null and size > leaf.index order by size limit 1)) as near
     where near.size < ${size} order by near.size`
   const history = await Promise.all(
-    earlier.map(async (each) => {
-      const proof = await proveConsistency(each.size, size, readTile)
-      return {
-        checkpoint: each.published,
-        consistency: proof.map((hash) => Buffer.from(hash).toString('base64')),
-      }
-    }),
+    earlier.map(async (each) => ({
+      checkpoint: each.published,
+      consistency: await proveContinuation(each.size, newest, readTile, each.root),
+    })),
   )
   return { checkpoint: published, history }
 }

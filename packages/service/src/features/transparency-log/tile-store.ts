@@ -28,19 +28,29 @@ export async function findTile(queries: Queries, name: TileName): Promise<Uint8A
   return row?.bytes
 }
 
+/** A tile that the size of the tree requires is not stored. */
+export class MissingTile extends Error {
+  override readonly name = 'MissingTile'
+}
+
 export function tileReader(queries: Queries): ReadTile {
   return async (name) => {
     const bytes = await findTile(queries, name)
-    if (!bytes) throw new Error(`the transparency log has no tile ${name.level}/${name.index}`)
+    if (!bytes) throw new MissingTile(`the transparency log has no tile ${name.level}/${name.index}`)
     return bytes
   }
 }
 
-/** For tiles below a published checkpoint, which never change. */
-export function cachedTileReader(queries: Queries): ReadTile {
+/** Tiles below a published checkpoint never change, except that an operator restores a damaged one. */
+export interface CachedTiles {
+  readonly readTile: ReadTile
+  forget(): void
+}
+
+export function cachedTiles(queries: Queries): CachedTiles {
   const read = tileReader(queries)
   const cache = new LRUCache<string, Uint8Array>({ max: MAXIMUM_CACHED_TILES })
-  return async (name) => {
+  const readTile: ReadTile = async (name) => {
     const key = `${name.level}/${name.index}/${name.width}`
     const cached = cache.get(key)
     if (cached) return cached
@@ -48,6 +58,7 @@ export function cachedTileReader(queries: Queries): ReadTile {
     cache.set(key, bytes)
     return bytes
   }
+  return { readTile, forget: () => cache.clear() }
 }
 
 /** Stores new tiles, and wider versions of partial ones. */

@@ -1,7 +1,9 @@
 import type { Logger } from 'pino'
 import { codeLevelOf, createProcessWatch, migrate, readMigrations, type Database } from '../../db/index.ts'
 import { systemClock, type Clock } from '../../kernel/clock.ts'
+import type { EvidenceVersion } from '../../kernel/context.ts'
 import type { PeriodicTask } from '../../kernel/periodic.ts'
+import { readEvidenceVersion } from '../audit/evidence-version.ts'
 import { announceProcess, removeProcess } from '../overview/process-store.ts'
 import { fillThumbprints } from './fill-thumbprints.ts'
 
@@ -18,6 +20,8 @@ export interface PreparedSchema extends AsyncDisposable {
   readonly processId: string
   /** The last migration of this release. */
   readonly codeLevel: number
+  /** Of the evidence of packages that are accepted now. Changes once no process of an older release is left. */
+  readonly evidenceVersion: () => EvidenceVersion
   /** Finishes the upgrade: backfills, then contract migrations, once no process of an older release is left. */
   readonly task: PeriodicTask
 }
@@ -48,11 +52,13 @@ export async function prepareSchema(
   }
   const first = await run()
   let { waiting } = first
+  let evidenceVersion = await readEvidenceVersion(db)
   if (first.applied.length > 0) log.info({ applied: first.applied }, 'database migrated')
   if (waiting) log.info({ waiting }, 'a contract migration waits')
   return {
     processId,
     codeLevel,
+    evidenceVersion: () => evidenceVersion,
     task: {
       name: 'schema upgrade',
       everySeconds: RETRY_SECONDS,
@@ -61,6 +67,7 @@ export async function prepareSchema(
         await fillThumbprints(db, signal)
         const next = await run()
         ;({ waiting } = next)
+        evidenceVersion = await readEvidenceVersion(db)
         if (next.applied.length > 0) log.info({ applied: next.applied }, 'database migrated')
       },
     },
