@@ -39,7 +39,7 @@ export async function startFloor({ port, issuer, jwks, keys }: ReferenceSettings
     hasSeveralDatabaseHosts: false,
     macKey: createSecretKey(new Uint8Array(SECRET_BYTES)),
     evidenceVersion: () => 2,
-  onPackageState: () => undefined,
+    onPackageState: () => undefined,
   }
   const db = keysOnly(keys)
   const app = createAgentServer({

@@ -38,6 +38,18 @@ const STATEMENTS = {
       where policy_receipt.policy_receipt_id = audit_record.policy_receipt_id) as kept
     from audit_record where thread_id = 't' and last_position > 1
     and last_position <= 5001 and (sender_org_id = 'o' or recipient_org_id = 'o') order by last_position limit 101`,
+  'a page of a thread’s evidence with placeholders': `select entries from audit_record
+    where thread_id = 't' and last_position > 1 and last_position <= 5001
+    and (audit_record.sender_org_id = 'o' or audit_record.recipient_org_id = 'o'
+      or (audit_record.chain_position is not null and audit_record.sender_org_id = audit_record.recipient_org_id
+        and exists (select from package where package.package_id = audit_record.package_id
+          and (package.sender_org_id = 'o' or package.recipient_org_id = 'o') offset 0)))
+    order by last_position limit 101`,
+  'heads of a thread’s packages': `select chain_link from package where thread_id = 't' and thread_position > 1
+    and chain_position is not null and (sender_org_id = 'o' or recipient_org_id = 'o')
+    order by thread_position limit 101`,
+  'ends of chains': `update package set chain_position = change.position from json_to_recordset('[]')
+    as change (package_id text, position bigint) where package.package_id = change.package_id`,
   'where the next page of evidence begins': `select first_position from audit_record
     where thread_id = 't' and last_position > 1 order by last_position limit 1`,
   'agents, whether they have a key, and what is stored for them': `select agent_id, stored_bytes, exists (

@@ -218,15 +218,15 @@ test('[AUD-01] pages of evidence hold placeholders in their place, and strangers
   const metadata = await replayTo(cars, async () => (await sendPackage(seats, cars, { threadId })).metadata)
   await sendPackage(seats, steel, { threadId })
   const positions: number[] = []
-  let after = ''
+  let cursor = ''
   do {
-    const { body } = await seats.get(`/v1/audit/threads/${threadId}?limit=1${after}`)
+    const { body } = await seats.get(`/v1/audit/threads/${threadId}?limit=1${cursor}`)
     const page = body as unknown as PackageEvidence
     const items: Shown[] = [...page.entries, ...(page.hidden_entries ?? [])]
     assert.ok(items.length <= 1)
     positions.push(...items.map(({ position }) => position))
-    after = page.next_cursor === null ? '' : `&after=${encodeURIComponent(page.next_cursor)}`
-  } while (after !== '')
+    cursor = page.next_cursor === null ? '' : `&after=${encodeURIComponent(page.next_cursor)}`
+  } while (cursor !== '')
   assert.deepEqual(
     positions,
     positions.map((_, index) => index + 1),

@@ -22,14 +22,14 @@ export const RECORD_COLUMNS = fragment`audit_record.package_id, audit_record.fir
 
 /**
  * Records that an organization is a party to. In version 2 also those of its packages that only the other organization may
- * read: it gets placeholders for their entries.
+ * read: it gets placeholders for their entries. `offset 0` keeps the subquery per record.
  */
 export function recordsShownTo(organizationId: string) {
   return fragment`(
     audit_record.sender_org_id = ${organizationId} or audit_record.recipient_org_id = ${organizationId}
     or (audit_record.chain_position is not null and audit_record.sender_org_id = audit_record.recipient_org_id
       and exists (select from package where package.package_id = audit_record.package_id
-        and (package.sender_org_id = ${organizationId} or package.recipient_org_id = ${organizationId}))))`
+        and (package.sender_org_id = ${organizationId} or package.recipient_org_id = ${organizationId}) offset 0)))`
 }
 
 export type ShownEntry = EvidenceEntry | HiddenEvidenceEntry
