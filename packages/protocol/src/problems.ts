@@ -108,7 +108,8 @@ export const problems = {
     status: 409,
     title: 'The recipient cannot receive this package',
     category: 'recipient_capability',
-    advice: 'details.reason says what the recipient lacks. Check its agent and its keys in the directory.',
+    advice:
+      'details.reason, if there is one, says what the recipient lacks. Check its agent and its keys in the directory, or ask the recipient.',
   },
   invalid_state_transition: {
     ...ours,
@@ -145,7 +146,7 @@ export const problems = {
     title: 'A quota is exhausted',
     category: 'rate_limit',
     advice:
-      'details.quota names the quota of the deployment profile (O-13, O-31), details.maximum its value. Delete unneeded resources, wait for retention, or ask the operator to raise the quota.',
+      'details.quota names the quota of the deployment profile (O-13, O-31), details.maximum its value. Delete unneeded resources, wait for retention or, for a quota of a day, until 00:00 UTC, or ask the operator to raise the quota.',
   },
   transport_mode_mismatch: {
     ...ours,

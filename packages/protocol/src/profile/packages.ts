@@ -215,4 +215,26 @@ export const packagePoints = {
       ),
     },
   }),
+  'O-50': openPoint({
+    meaning:
+      'From which organizations an organization accepts packages. Not in the specification’s list of open points.',
+    why: 'Anyone may send by default, because the specification shows no consent. An operator can give each organization a list of accepted organizations and a list of blocked ones. A refused sender gets recipient_not_capable without a reason, so it learns nothing about the lists.',
+    settings: {
+      accepts_from: oneOf(
+        ['anyone', 'listed'],
+        'anyone',
+        'for organizations whose operator has set nothing: every organization that is not blocked, or only those on the list of accepted ones',
+      ),
+      listed_organizations: integer(
+        1_000,
+        1,
+        100_000,
+        'maximum number of organizations on both lists of one organization together',
+      ),
+      always_accepted: fixed(
+        'answers',
+        'responses, receipts and revocations that concern packages already accepted, and packages within one organization',
+      ),
+    },
+  }),
 }

@@ -7,6 +7,8 @@ const url = Type.String({
 })
 const instant = Type.String({ format: 'date-time', pattern: 'Z$', description: 'a UTC time ending in Z' })
 
+const perDay = Type.Integer({ minimum: 0, maximum: 1_000_000_000, description: 'a number per day' })
+
 /** Open points about the API as a whole: errors, limits, retention, versions. */
 export const servicePoints = {
   'O-11': openPoint({
@@ -27,7 +29,7 @@ export const servicePoints = {
   }),
   'O-13': openPoint({
     meaning: 'Rate limits and quotas of an organization, and connection limits.',
-    why: 'The defaults allow 64 parallel clients at full speed and stop a runaway loop. The request rate applies to all processes together. The quotas of policy receipts and bytes can be exceeded by what is being committed concurrently. A process whose commit queue is full responds with service_overloaded. A flood of connections can only displace unauthenticated connections, never an authenticated request or the database. Connection limits are per process, and lower if the process may open fewer files.',
+    why: 'The defaults allow 64 parallel clients at full speed and stop a runaway loop. The request rate applies to all processes together. The quotas of policy receipts and bytes can be exceeded by what is being committed concurrently; those of a day are exact. A process whose commit queue is full responds with service_overloaded. A flood of connections can only displace unauthenticated connections, never an authenticated request or the database. Connection limits are per process, and lower if the process may open fewer files.',
     settings: {
       requests_per_second: integer(5_000, 1, 1_000_000, 'sustained request rate of one organization'),
       burst: integer(10_000, 1, 1_000_000, 'maximum burst of requests'),
@@ -57,6 +59,14 @@ export const servicePoints = {
         1,
         1_000_000_000,
         'policy receipts of one organization that no package uses',
+      ),
+      packages_per_day: unset(
+        perDay,
+        'packages that one organization may send per UTC day, without responses; an operator can set another value for an organization; unset: no limit',
+      ),
+      threads_per_day: unset(
+        perDay,
+        'threads that one organization may start per UTC day, in the same way; unset: no limit',
       ),
       stored_bytes: integer(
         107_374_182_400,

@@ -27,6 +27,7 @@ export function commandLine(command: string): Html {
 
 const TONES: Readonly<Record<string, Tone>> = {
   active: 'good',
+  accepted: 'good',
   approved: 'good',
   certified: 'good',
   open: 'info',
@@ -35,6 +36,7 @@ const TONES: Readonly<Record<string, Tone>> = {
   running: 'good',
   pending: 'info',
   waiting: 'info',
+  blocked: 'warn',
   suspended: 'warn',
   paused: 'warn',
   retiring: 'warn',

@@ -114,6 +114,7 @@ test('[AUD-01][ID-05] an end closes access at once and for ever; evidence and ke
   const { publicKey } = await generateKeyPair('signing')
   const invited = await world.operate('POST', '/invitations', { organization_id: id })
   assert.equal(invited.status, 201)
+  await world.operate('POST', `/organizations/${id}/consent`, { accept: [sender.organizationId] })
   const wrong = await world.operate('POST', path, { reason: 'contract ended', confirm: 'org_other' })
   assert.deepEqual([wrong.status, wrong.body['code']], [422, 'validation_failed'])
   assert.equal((await world.operate('POST', path, { confirm: id })).status, 422)
@@ -143,6 +144,7 @@ test('[AUD-01][ID-05] an end closes access at once and for ever; evidence and ke
   for (const statement of [
     world.sql`select from oauth_client where organization_id = ${id}`,
     world.sql`select from invitation where organization_id = ${id}`,
+    world.sql`select from sender_rule where organization_id = ${id}`,
     world.sql`select from notification where organization_id = ${id}`,
     world.sql`select from idempotency_record where organization_id = ${id}`,
     world.sql`select from webhook_endpoint where organization_id = ${id} and (url <> '' or status <> 'deleted')`,

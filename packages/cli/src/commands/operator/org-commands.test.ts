@@ -72,6 +72,57 @@ test('org show prints quotas and their use', async () => {
   assert.ok((usage['stored_bytes']?.used ?? 0) > 0)
 })
 
+test('[O-50] org accept, block and unblock say whose packages an organization accepts', async () => {
+  const [to, from] = [scene.sender.organizationId, scene.recipient.organizationId]
+  const shown = await aex('org', 'accept', to)
+  assert.match(shown.stdout, /^accepts_from +anyone who is not blocked \(as the deployment profile says\)$/mu)
+  const added = await aex('org', 'accept', to, from)
+  assert.match(added.stderr, /still accepts packages from anyone\. To accept .*aex org accept \S+ --only$/mu)
+  const only = await aex('org', 'accept', to, '--only')
+  assert.match(
+    only.stdout,
+    /^accepts_from +accepted organizations only\naccepted +1 listed\nblocked +0 listed$/mu,
+  )
+  const blocked = await aex('org', 'block', to, from, '--reason', 'spam', '--json')
+  assert.deepEqual(
+    Object.entries(JSON.parse(blocked.stdout) as object).slice(1, 5),
+    Object.entries({ accepts_from: 'listed', is_default: false, accepted: 0, blocked: 1 }),
+  )
+  const listed = await aex('org', 'senders', to, '--rule', 'block')
+  assert.match(
+    listed.stdout,
+    new RegExp(`^SENDER_ORG_ID +NAME +RULE +CHANGED_AT\\n${from} +.* +block +20`, 'u'),
+  )
+  assert.match((await aex('org', 'unblock', to, from)).stdout, /^blocked +0 listed$/mu)
+  assert.match((await aex('org', 'accept', to, '--default')).stdout, /as the deployment profile says/u)
+  for (const [args, message] of [
+    [['accept', to, 'org_nobody'], /\/accept\/0 +Name an organization of this exchange/u],
+    [['accept', to, '--only', '--anyone'], /cannot be used with option/u],
+    [['accept', to, '--remove'], /Name the organizations to remove/u],
+    [['block', to], /missing required argument/u],
+  ] as const) {
+    const refused = await aex('org', ...args)
+    assert.notEqual(refused.code, 0)
+    assert.match(refused.stderr, message)
+  }
+})
+
+test('[O-13] org quota shows and limits what an organization may send in a day', async () => {
+  const id = scene.sender.organizationId
+  assert.match((await aex('org', 'quota', id)).stdout, /^packages_per_day +no limit, \d+ today \(as the/mu)
+  const set = await aex('org', 'quota', id, '--packages-per-day', '500', '--threads-per-day', 'unlimited')
+  assert.match(
+    set.stdout,
+    /^packages_per_day +at most 500, \d+ today\nthreads_per_day +no limit, \d+ today$/mu,
+  )
+  const { stdout } = await aex('org', 'quota', id, '--packages-per-day', 'default', '--json')
+  assert.deepEqual(Object.keys(JSON.parse(stdout) as object).slice(-2), [
+    'packages_per_day',
+    'threads_per_day',
+  ])
+  assert.match((await aex('org', 'quota', id, '--threads-per-day', 'many')).stderr, /Give a whole number/u)
+})
+
 test('org end shows its plan first, then ends with a reason and --yes', async () => {
   const id = scene.recipient.organizationId
   const plan = await aex('org', 'end', id)

@@ -12,6 +12,7 @@ import {
   type ListOptions,
   type OutputOptions,
 } from './operator-command.ts'
+import { orgConsentCommands } from './org-consent.ts'
 import { orgEndCommand } from './org-end.ts'
 import { orgExportCommand } from './org-export.ts'
 
@@ -53,6 +54,7 @@ export function orgCommand(): Command {
     statusCommand('suspend', 'Refuse every further request of an organization', reasonOption()),
     statusCommand('activate', 'Resume a suspended organization', optionalReasonOption()),
     contactCommand(),
+    ...orgConsentCommands(),
     orgExportCommand(),
     orgEndCommand(),
   ])

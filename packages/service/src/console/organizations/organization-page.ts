@@ -22,6 +22,7 @@ import {
 import type { ConsoleCall } from '../console-page.ts'
 import { OPTIONAL_REASON, outsideText, pathTo, REASON, statusBadge } from '../console-parts.ts'
 import { timeOf } from '../time.ts'
+import { acceptsText, listText } from './consent-page.ts'
 
 /** Rows of each list on this page; the full lists have pages of their own. */
 const SHOWN_ROWS = 10
@@ -46,6 +47,11 @@ export async function showOrganization(call: ConsoleCall) {
       html`<a href="/endpoints?organization_id=${id}">Endpoints</a>,
         <a href="/deliveries?organization_id=${id}">deliveries</a>,
         <a href="/alerts?organization_id=${id}">alerts</a>`,
+    ],
+    [
+      'Accepts packages from',
+      html`<a href="/organizations/${id}/consent">${acceptsText(organization.consent)}</a>
+        <span class="quiet">${listText(organization.consent)}</span>`,
     ],
     ['Changes', html`<a href="/operator-log?target=${id}">In the operator log</a>`],
   ])}

@@ -106,6 +106,7 @@ test('every page opens for a viewer, says what to do when it is empty, and is sm
   const pages = [
     '/organizations',
     `/organizations/${sender.organizationId}`,
+    `/organizations/${sender.organizationId}/consent`,
     `/organizations/${sender.organizationId}/end`,
     `/organizations/${sender.organizationId}/clients/${sender.clientId}`,
     '/invitations',
@@ -135,6 +136,8 @@ test('role escalation by direct requests is refused and changes nothing', async 
     ['viewer', '/organizations', { organization_id: 'org_stolen', name: 'x' }],
     ['viewer', `/organizations/${id}/suspend`, { reason: 'x' }],
     ['viewer', `/organizations/${id}/contact`, { contact: 'x@y.example' }],
+    ['viewer', `/organizations/${id}/consent/from`, { accepts_from: 'listed' }],
+    ['viewer', `/organizations/${id}/quotas`, { packages_per_day: '0' }],
     ['viewer', '/invitations', { organization_id: id }],
     ['viewer', `/agents/${scene.sender.agentId}/status`, { status: 'suspended', reason: 'x' }],
     ['operator', `/organizations/${id}/end`, { confirm: id, reason: 'x' }],
@@ -169,6 +172,7 @@ test('markup in every text that organizations and agents choose stays text', asy
     201,
   )
   const { recipient } = scene
+  await world.operate('POST', `/organizations/${recipient.organizationId}/consent`, { block: ['org_markup'] })
   await world.sql`
     update agent set implementation = ${MARKUP}, implementation_version = ${MARKUP}, skill_versions = ${JSON.stringify({ [MARKUP]: MARKUP })}
     where agent_id = ${recipient.agentId}`
@@ -182,6 +186,8 @@ test('markup in every text that organizations and agents choose stays text', asy
   for (const path of [
     '/organizations',
     '/organizations/org_markup',
+    '/organizations/org_markup/consent',
+    `/organizations/${recipient.organizationId}/consent?sender_org_id=${encodeURIComponent(MARKUP)}`,
     '/organizations/org_markup/end',
     '/organizations/org_markup/export',
     `/organizations/org_markup/connectors/${encodeURIComponent(MARKUP)}`,
@@ -242,6 +248,26 @@ test('clients, connectors and agents are changed with a reason, and wrong input 
   assert.match((await contact('')).text, /The contact was changed/u)
   assert.match((await done('operator', `${page}/suspend`, { reason: 'test' }, page)).text, /is suspended/u)
   assert.match((await done('operator', `${page}/activate`, {}, page)).text, /is active again/u)
+})
+
+test('[O-50][O-13] whose packages an organization accepts, and what it may send, is changed by forms', async () => {
+  const [id, other] = [scene.sender.organizationId, scene.recipient.organizationId]
+  const path = `/organizations/${id}/consent`
+  assert.match((await as('operator').get(`/organizations/${id}`)).text, /Anyone who is not blocked, as the/u)
+  const only = await done('operator', `${path}/from`, { accepts_from: 'listed', reason: 'asked' }, path)
+  assert.match(only.text, /Changed: Accepted organizations only\./u)
+  const fields = { sender_org_ids: `${other}, org_platform`, list: 'accept' }
+  assert.match(
+    (await done('operator', `${path}/senders`, fields, path)).text,
+    /Changed: 2 accepted and 0 block/u,
+  )
+  const wrong = { sender_org_ids: 'org_nobody', list: 'block' }
+  assert.match(await refused('operator', `${path}/senders`, wrong, path), /there is none with this id/u)
+  const limit = { packages_per_day: '1000', threads_per_day: '' }
+  const limited = await done('operator', `/organizations/${id}/quotas`, limit, path)
+  assert.match(limited.text, /at most 1,000, \d+ today \(UTC\)[^;][^]*no limit, \d+ today \(UTC\); as the/u)
+  const many = { packages_per_day: 'many', threads_per_day: '' }
+  await refused('operator', `/organizations/${id}/quotas`, many, path)
 })
 
 test('platform keys are rotated and revoked by an administrator', async () => {

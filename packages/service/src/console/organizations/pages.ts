@@ -1,5 +1,6 @@
 import { get, post, type ConsolePage } from '../console-page.ts'
 import { addClient, disable, newClient, rotate, showClient } from './client-pages.ts'
+import { saveAcceptsFrom, saveQuotas, saveSenders, showConsent } from './consent-page.ts'
 import { approve, newConnector, revokeOne, showConnector, suspendOne } from './connector-pages.ts'
 import { continueOne, endOne, showEnd } from './end-pages.ts'
 import { showExport } from './export-page.ts'
@@ -18,6 +19,10 @@ export const organizationsPages: readonly ConsolePage[] = [
   post(`${ONE}/suspend`, suspend),
   post(`${ONE}/activate`, activate),
   post(`${ONE}/contact`, saveContact),
+  get(`${ONE}/consent`, showConsent),
+  post(`${ONE}/consent/from`, saveAcceptsFrom),
+  post(`${ONE}/consent/senders`, saveSenders),
+  post(`${ONE}/quotas`, saveQuotas),
   get(`${ONE}/export`, showExport, 'operator'),
   get(`${ONE}/end`, showEnd),
   post(`${ONE}/end`, endOne, 'administrator'),

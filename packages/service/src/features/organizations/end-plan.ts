@@ -42,6 +42,7 @@ interface Counts {
   readonly clients: number
   readonly invitations: number
   readonly connectors: number
+  readonly sender_rules: number
   readonly endpoints: number
   readonly deliveries: number
   readonly alerts: number
@@ -58,6 +59,7 @@ async function countsOf(db: Queries, id: string): Promise<Counts> {
       (select count(*) from oauth_client where organization_id = ${id}) as clients,
       (select count(*) from invitation where organization_id = ${id}) as invitations,
       (select count(*) from connector_connection where organization_id = ${id}) as connectors,
+      (select count(*) from sender_rule where organization_id = ${id}) as sender_rules,
       (select count(*) from webhook_endpoint where organization_id = ${id} and status <> 'deleted') as endpoints,
       (select count(*) from (
         select from webhook_endpoint as endpoint cross join lateral (
@@ -90,6 +92,7 @@ function removalsOf(counts: Counts): PlannedRemoval[] {
     one('clients', 'Deleted with their credentials. Access ends at once.'),
     one('invitations', 'Deleted. Unused ones stop working at once.'),
     one('connectors', 'Deleted. Transfers through them are refused at once.'),
+    one('sender_rules', 'Deleted: whose packages it accepted or blocked.'),
     one('endpoints', 'Marked as deleted, and their addresses are removed.'),
     one('deliveries', 'Deleted with their attempts. Pending ones are not sent.'),
     one('alerts', 'Deleted.'),

@@ -29,6 +29,14 @@ export const REMOVALS: Readonly<Record<string, Removal>> = {
     return count
   },
 
+  // Of its own lists. Those of others may go on naming it.
+  sender_rules: async (tx, id) => {
+    const { count } = await tx`
+      delete from sender_rule where organization_id = ${id} and sender_org_id in (
+        select sender_org_id from sender_rule where organization_id = ${id} limit ${STEP_ROWS})`
+    return count
+  },
+
   retired_agents: async (tx, id, now) => {
     const { count } = await tx`
       update agent set status = 'retired', updated_at = ${now} where agent_id in (

@@ -8,6 +8,7 @@ import { listAlerts } from '../alerts/alert-store.ts'
 import { listEndpoints } from '../deliveries/endpoint-queries.ts'
 import { listClients } from './client-store.ts'
 import { listConnectors, type ConnectorPosition } from './connector-store.ts'
+import { findConsent, listSenderRules } from './consent-store.ts'
 import { exportEvidence } from './export-evidence.ts'
 import { listInvitations } from './invitation-store.ts'
 import { findOrganization } from './organization-store.ts'
@@ -44,7 +45,11 @@ export const EXPORT_SECTIONS: readonly ExportSection[] = [
     type: 'organization',
     async read({ db, organizationId }) {
       const organization = await findOrganization(db, organizationId)
-      return { records: [{ ...organization, usage: await readUsage(db, organizationId) }], next: undefined }
+      const [usage, consent] = await Promise.all([
+        readUsage(db, organizationId),
+        findConsent(db, organizationId),
+      ])
+      return { records: [{ ...organization, usage, consent }], next: undefined }
     },
   },
   section('client', PAGE_ROWS, ({ db, organizationId, after }, limit) =>
@@ -58,6 +63,9 @@ export const EXPORT_SECTIONS: readonly ExportSection[] = [
       after === undefined ? undefined : { organizationId, connectorId: after }
     return listConnectors(db, { organizationId, after: position, limit })
   })((row) => row.connector_id),
+  section('sender_rule', PAGE_ROWS, ({ db, organizationId, after }, limit) =>
+    listSenderRules(db, { organizationId, rule: undefined, after, limit }),
+  )((row) => row.sender_org_id),
   section('endpoint', PAGE_ROWS, ({ db, organizationId, after }, limit) =>
     listEndpoints(db, { organizationId, status: undefined, after, limit }),
   )((row) => row.webhook_endpoint_id),

@@ -50,6 +50,16 @@ export async function lockOrganization(
   return row
 }
 
+/** Those of the ids that an organization has. */
+export async function existingOrganizations(
+  queries: Queries,
+  organizationIds: readonly string[],
+): Promise<Set<string>> {
+  const rows = await queries<{ organization_id: string }[]>`
+    select organization_id from organization where organization_id = any(${[...organizationIds]})`
+  return new Set(rows.map(({ organization_id }) => organization_id))
+}
+
 export async function setOrganizationStatus(
   tx: Transaction,
   organizationId: string,

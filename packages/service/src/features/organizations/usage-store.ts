@@ -31,17 +31,44 @@ export async function countAgent(
   requireWithin(profile, 'agents', row?.agents ?? 1)
 }
 
-export interface UsageRow {
+export interface UsageRow extends DayUsage {
   readonly agents: number
   readonly policy_receipts: number
   readonly stored_bytes: number
 }
 
+/** What an organization sent on a UTC day, without responses. */
+export interface DayUsage {
+  /** Such as `2026-03-02`; null if nothing was counted yet. */
+  readonly usage_day: string | null
+  readonly packages_of_day: number
+  readonly threads_of_day: number
+}
+
+/** The UTC day of an instant, by which quotas of a day are counted. */
+export const dayOf = (now: string): string => now.slice(0, 10)
+
+/** Nothing counts before the day began. A clock that is behind counts for the later day. */
+export function usageOn(day: string, usage: DayUsage | undefined): DayUsage {
+  return usage?.usage_day && usage.usage_day >= day
+    ? usage
+    : { usage_day: day, packages_of_day: 0, threads_of_day: 0 }
+}
+
 export async function readUsage(db: Queries, organizationId: string): Promise<UsageRow> {
   const [row] = await db<UsageRow[]>`
-    select agents, policy_receipts, stored_bytes from organization_usage
-    where organization_id = ${organizationId}`
-  return row ?? { agents: 0, policy_receipts: 0, stored_bytes: 0 }
+    select agents, policy_receipts, stored_bytes, usage_day::text as usage_day, packages_of_day, threads_of_day
+    from organization_usage where organization_id = ${organizationId}`
+  return (
+    row ?? {
+      agents: 0,
+      policy_receipts: 0,
+      stored_bytes: 0,
+      usage_day: null,
+      packages_of_day: 0,
+      threads_of_day: 0,
+    }
+  )
 }
 
 /** Endpoints that count against the quota. */
@@ -68,24 +95,43 @@ export interface UsageChange {
   readonly organizationId: string
   readonly policyReceipts?: number
   readonly storedBytes?: number
+  /** Sent packages and new threads, and the day on which they count. */
+  readonly sent?: { readonly day: string; readonly packages: number; readonly threads: number }
 }
 
 /**
  * Counts a whole batch in one statement, rows locked in one order. It is read before the batch and written with its
- * commit, so batches under way at once may exceed a quota by what they hold.
+ * commit, so batches under way at once may exceed a quota by what they hold. Counters of a day begin again with it.
  */
 export async function addUsage(tx: Transaction, changes: readonly UsageChange[]): Promise<void> {
   const rows = [...Map.groupBy(changes, ({ organizationId }) => organizationId)]
   if (rows.length === 0) return
-  const sums = (member: 'policyReceipts' | 'storedBytes') =>
-    rows.map(([, own]) => String(own.reduce((sum, change) => sum + (change[member] ?? 0), 0)))
+  const sums = (count: (change: UsageChange) => number | undefined) =>
+    rows.map(([, own]) => String(own.reduce((sum, change) => sum + (count(change) ?? 0), 0)))
+  const days = rows.map(
+    ([, own]) =>
+      own
+        .flatMap(({ sent }) => sent?.day ?? [])
+        .toSorted()
+        .at(-1) ?? '',
+  )
   await tx`
-    insert into organization_usage as used (organization_id, policy_receipts, stored_bytes)
-    select * from unnest(${rows.map(([organizationId]) => organizationId)}::text[],
-      ${sums('policyReceipts')}::text[]::bigint[], ${sums('storedBytes')}::text[]::bigint[])
-      as change (organization_id, policy_receipts, stored_bytes)
+    insert into organization_usage as used
+      (organization_id, policy_receipts, stored_bytes, usage_day, packages_of_day, threads_of_day)
+    select organization_id, policy_receipts, stored_bytes, nullif(day, '')::date, packages, threads
+    from unnest(${rows.map(([organizationId]) => organizationId)}::text[],
+      ${sums((change) => change.policyReceipts)}::text[]::bigint[],
+      ${sums((change) => change.storedBytes)}::text[]::bigint[], ${days}::text[],
+      ${sums((change) => change.sent?.packages)}::text[]::bigint[],
+      ${sums((change) => change.sent?.threads)}::text[]::bigint[])
+      as change (organization_id, policy_receipts, stored_bytes, day, packages, threads)
     order by organization_id
     on conflict (organization_id) do update set
       policy_receipts = greatest(0, used.policy_receipts + excluded.policy_receipts),
-      stored_bytes = greatest(0, used.stored_bytes + excluded.stored_bytes)`
+      stored_bytes = greatest(0, used.stored_bytes + excluded.stored_bytes),
+      usage_day = greatest(used.usage_day, excluded.usage_day),
+      packages_of_day = excluded.packages_of_day
+        + case when excluded.usage_day > used.usage_day then 0 else used.packages_of_day end,
+      threads_of_day = excluded.threads_of_day
+        + case when excluded.usage_day > used.usage_day then 0 else used.threads_of_day end`
 }

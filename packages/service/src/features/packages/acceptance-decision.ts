@@ -10,9 +10,11 @@ import { Problem } from '../../kernel/problem.ts'
 import { EMPTY_THREAD } from '../audit/chain.ts'
 import { lockNameOf } from '../keys/public-keys.ts'
 import { requireSigningKey, sealingKeyFault } from '../keys/signing-key.ts'
+import { sendingName } from '../organizations/consent-store.ts'
 import { requireWithin } from '../organizations/usage-store.ts'
 import { pairName } from '../threads/store.ts'
 import type { AcceptanceState, AgentState, ThreadState } from './acceptance-state.ts'
+import { requireDailyQuotas } from './daily-quotas.ts'
 import type { PackageRow } from './store.ts'
 import type { Submission } from './submission.ts'
 
@@ -35,11 +37,12 @@ export function decide(submission: Submission, state: AcceptanceState): Decision
   requireSenderKey(submission, state)
   const original = requireOriginal(submission, state)
   const receiptSignature = requirePolicyReceipt(submission, state)
-  const recipient = requireRecipient(metadata, state)
+  const recipient = requireRecipient(submission, state)
   const { thread, newPairs } = requireThread(submission, state)
   requireTransport(submission, recipient, thread.transportMode, state)
   requireSealedToParties(submission, recipient, state)
   requireStorage(submission, state)
+  requireDailyQuotas(submission, thread, state)
   return { thread, newPairs, original, receiptSignature }
 }
 
@@ -122,12 +125,15 @@ function requirePolicyReceipt({ metadata }: Submission, { policyReceipts }: Acce
   return receipt.signature.signature
 }
 
-/** PKG-06, PKG-15. */
-function requireRecipient(metadata: PackageMetadata, { agents }: AcceptanceState): AgentState {
-  const recipient = agents.get(metadata.recipient_agent_id)
+/** PKG-06, PKG-15, O-50. */
+function requireRecipient(submission: Submission, state: AcceptanceState): AgentState {
+  const { metadata } = submission
+  const recipient = state.agents.get(metadata.recipient_agent_id)
   if (recipient?.organization_id !== metadata.recipient_org_id) throw incapable('agent_unknown')
   if (recipient.status !== 'active' || recipient.organization_status !== 'active')
     throw incapable('agent_not_active')
+  // Without a reason: the sender learns nothing about the lists of the recipient.
+  if (!acceptsFrom(recipient, submission, state)) throw new Problem('recipient_not_capable')
   const supported = recipient.protocol_versions.filter((version) => version === PROTOCOL_VERSION)
   if (metadata.protocol_version !== PROTOCOL_VERSION || supported.length === 0) {
     const versions = supported.length > 0 ? supported : recipient.protocol_versions
@@ -206,6 +212,22 @@ function requireStorage({ metadata, content, context }: Submission, { storedByte
   if (content.transport !== 'native') return
   const stored = storedBytes.get(metadata.sender_org_id) ?? 0
   requireWithin(context.profile, 'stored_bytes', stored + content.bytes)
+}
+
+/**
+ * O-50: whether the recipient's organization accepts packages from the sender. A response is an answer to what it sent
+ * itself, and always accepted.
+ */
+function acceptsFrom(
+  recipient: AgentState,
+  { metadata, respondsTo, context }: Submission,
+  { senderRules }: AcceptanceState,
+): boolean {
+  const { sender_org_id: senderId, recipient_org_id: recipientId } = metadata
+  if (respondsTo !== undefined || senderId === recipientId) return true
+  const rule = senderRules.get(sendingName({ senderId, recipientId }))
+  const from = recipient.accepts_from ?? context.profile['O-50'].accepts_from
+  return from === 'listed' ? rule === 'accept' : rule !== 'block'
 }
 
 function keyOf(agentId: string, keyId: string, { keys }: AcceptanceState) {

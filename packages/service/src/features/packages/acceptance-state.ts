@@ -4,6 +4,8 @@ import { lockNames } from '../../kernel/named-locks.ts'
 import type { ThreadEnd } from '../audit/chain.ts'
 import { holdKeys, type KeyName } from '../keys/public-keys.ts'
 import type { KeyState } from '../keys/signing-key.ts'
+import { readSenderRules, type AcceptsFrom, type SenderRule } from '../organizations/consent-store.ts'
+import type { DayUsage } from '../organizations/usage-store.ts'
 import { loadPolicyReceipts, type PolicyReceiptRow } from '../policy-receipts/store.ts'
 import { organizationsIn } from '../threads/store.ts'
 import { loadPackages, type PackageRow } from './store.ts'
@@ -16,11 +18,15 @@ export interface AcceptanceState {
   readonly policyReceipts: ReadonlyMap<string, KnownReceipt>
   /** Approved connectors by organization. */
   readonly connectors: ReadonlyMap<string, ReadonlySet<string>>
-  /** These three change with each decision of the batch. */
+  /** What recipients say about senders (O-50), by `sendingName`. */
+  readonly senderRules: ReadonlyMap<string, SenderRule>
+  /** These four change with each decision of the batch. */
   readonly threads: Map<string, ThreadState>
   readonly packages: Map<string, PackageRow>
   /** Bytes of content by sending organization (O-13). */
   readonly storedBytes: Map<string, number>
+  /** What each sending organization sent on its last day (O-13); exact where a quota applies. */
+  readonly sentOfDay: Map<string, DayUsage>
 }
 
 /** A policy receipt as stored, and parsed. */
@@ -37,8 +43,15 @@ export interface AgentState {
   readonly protocol_versions: readonly string[]
   readonly transport_modes: readonly string[]
   readonly has_encryption_key: boolean
-  /** Of its organization; null if nothing was counted yet. */
+  /** Of its organization, as the rest; null if nothing was counted yet. */
   readonly stored_bytes: number | null
+  /** Null: the default of the profile (O-50). */
+  readonly accepts_from: AcceptsFrom | null
+  readonly packages_per_day: number | null
+  readonly threads_per_day: number | null
+  readonly usage_day: string | null
+  readonly packages_of_day: number | null
+  readonly threads_of_day: number | null
 }
 
 export interface ThreadState {
@@ -52,8 +65,8 @@ export interface ThreadState {
 }
 
 /**
- * Locks follow the global order: claims (before this), keys, threads; counters come last. All statements are sent in this
- * order and awaited once, so that the reads run under the locks.
+ * Locks follow the global order: claims (before this), keys, threads, quotas of a day; counters come last. All statements
+ * are sent in this order and awaited once, so that the reads run under the locks.
  */
 export async function loadAcceptanceState(
   tx: Transaction,
@@ -71,9 +84,10 @@ export async function loadAcceptanceState(
   const packageIds = submissions.flatMap(({ metadata, respondsTo }) =>
     respondsTo === undefined ? [metadata.package_id] : [metadata.package_id, respondsTo],
   )
-  const [keys, , agents, policyReceipts, connectors, threads, packages] = await Promise.all([
+  const [keys, , senderRules, agents, policyReceipts, connectors, threads, packages] = await Promise.all([
     keysHeld,
     threadsLocked,
+    loadSenderRules(tx, submissions),
     loadAgents(tx, [...agentIds], submissions[0]?.now ?? ''),
     loadReceipts(
       tx,
@@ -86,7 +100,31 @@ export async function loadAcceptanceState(
   const storedBytes = new Map(
     [...agents.values()].map(({ organization_id, stored_bytes }) => [organization_id, stored_bytes ?? 0]),
   )
-  return { agents, keys, policyReceipts, connectors, threads, packages, storedBytes }
+  const sentOfDay = new Map([...agents.values()].map((agent) => [agent.organization_id, dayUsageOf(agent)]))
+  return {
+    agents,
+    keys,
+    policyReceipts,
+    connectors,
+    senderRules,
+    threads,
+    packages,
+    storedBytes,
+    sentOfDay,
+  }
+}
+
+function dayUsageOf({ usage_day, packages_of_day, threads_of_day }: AgentState): DayUsage {
+  return { usage_day, packages_of_day: packages_of_day ?? 0, threads_of_day: threads_of_day ?? 0 }
+}
+
+/** Responses need neither consent nor quota. Before the agents are read, whose organizations have the counters. */
+async function loadSenderRules(tx: Transaction, submissions: readonly Submission[]) {
+  const sendings = submissions
+    .filter(({ respondsTo }) => respondsTo === undefined)
+    .map(({ metadata }) => ({ senderId: metadata.sender_org_id, recipientId: metadata.recipient_org_id }))
+  const [first] = submissions
+  return first ? readSenderRules(tx, sendings, first.context.profile) : new Map<string, SenderRule>()
 }
 
 /** The signing key, and each recipient key id for both parties: their order is free. */
@@ -113,7 +151,8 @@ async function loadAgents(
       transport_modes, exists (
         select from agent_key where agent_key.agent_id = agent.agent_id and use = 'encryption'
           and (agent_key.status in ('active', 'retiring') or invalid_from collate "C" > ${now}) offset 0)
-        as has_encryption_key, stored_bytes
+        as has_encryption_key, stored_bytes, accepts_from, packages_per_day, threads_per_day,
+      usage_day::text as usage_day, packages_of_day, threads_of_day
     from agent join organization using (organization_id) left join organization_usage using (organization_id)
     where agent_id = any(${[...ids]})`
   return new Map(rows.map((row) => [row.agent_id, row]))

@@ -13,6 +13,7 @@ import { pairName, saveThreads, type ThreadRow } from '../threads/store.ts'
 import type { Decision } from './acceptance-decision.ts'
 import type { AcceptanceState } from './acceptance-state.ts'
 import { applyTransition, type AppliedTransition } from './apply-transition.ts'
+import { sentBy } from './daily-quotas.ts'
 import { draftFor, toDraft, toEvent } from './package-events.ts'
 import {
   chainsOf,
@@ -88,9 +89,14 @@ function reportStates({ submission: { context }, row, states, answered }: Accept
   if (answered?.moved) context.onPackageState(answered.moved.state, answered.moved.transport_mode)
 }
 
-/** O-13: the content counts as stored, and the policy receipt as used. */
-function usageOf({ submission, row }: Accepted): UsageChange {
-  return { organizationId: row.sender_org_id, policyReceipts: -1, storedBytes: bytesOf(submission) }
+/** O-13: the content counts as stored, the policy receipt as used, and the package for its day. */
+function usageOf({ submission, decision, row }: Accepted): UsageChange {
+  return {
+    organizationId: row.sender_org_id,
+    policyReceipts: -1,
+    storedBytes: bytesOf(submission),
+    sent: sentBy(submission, decision),
+  }
 }
 
 export function bytesOf({ content }: Submission): number {

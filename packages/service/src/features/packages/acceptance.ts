@@ -4,6 +4,8 @@ import { Problem, resultOrProblem } from '../../kernel/problem.ts'
 import { pairName } from '../threads/store.ts'
 import { decide } from './acceptance-decision.ts'
 import { loadAcceptanceState, type AcceptanceState } from './acceptance-state.ts'
+import { usageOn } from '../organizations/usage-store.ts'
+import { sentBy } from './daily-quotas.ts'
 import { bytesOf, toAccepted, writeAccepted, type Accepted } from './acceptance-write.ts'
 import { toPackageResource } from './store.ts'
 import { readSubmission, type Submission } from './submission.ts'
@@ -51,6 +53,13 @@ function applyToState({ submission, row, decision, answered }: Accepted, state: 
   if (answered?.moved) state.packages.set(answered.moved.package_id, answered.moved)
   const stored = state.storedBytes.get(row.sender_org_id) ?? 0
   state.storedBytes.set(row.sender_org_id, stored + bytesOf(submission))
+  const sent = sentBy(submission, decision)
+  const before = usageOn(sent.day, state.sentOfDay.get(row.sender_org_id))
+  state.sentOfDay.set(row.sender_org_id, {
+    ...before,
+    packages_of_day: before.packages_of_day + sent.packages,
+    threads_of_day: before.threads_of_day + sent.threads,
+  })
 }
 
 function toResource({ submission, row }: Accepted): PackageResource {

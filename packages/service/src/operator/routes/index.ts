@@ -10,6 +10,7 @@ import { keyRoutes } from './keys.ts'
 import { logRoutes } from './log.ts'
 import { masterKeyRoutes } from './master-key.ts'
 import { operatorRoutes } from './operators.ts'
+import { organizationConsentRoutes } from './organization-consent.ts'
 import { organizationEndRoutes } from './organization-end.ts'
 import { organizationExportRoutes } from './organization-export.ts'
 import { organizationRoutes } from './organizations.ts'
@@ -24,6 +25,7 @@ import { transparencyLogRoutes } from './transparency-log.ts'
 /** All routes of the operator API. */
 export const routes: readonly Route[] = [
   ...organizationRoutes,
+  ...organizationConsentRoutes,
   ...organizationExportRoutes,
   ...organizationEndRoutes,
   ...clientRoutes,

@@ -14,6 +14,7 @@ import {
 import { countEndpoints, readUsage } from '../../features/organizations/usage-store.ts'
 import { Problem } from '../../kernel/problem.ts'
 import { listPage, page } from '../listing.ts'
+import { shownConsent } from './organization-consent.ts'
 import { change, input, optionalReason, read, reason, text, type OperatorCall, type Route } from '../route.ts'
 
 const MAXIMUM_NAME_CHARACTERS = 200
@@ -66,14 +67,15 @@ export const readOrganizations = read('/organizations', page, (call, db) =>
 export const readOrganization = read(
   '/organizations/:organization_id',
   input({}),
-  async ({ params, context }, db) => {
+  async ({ params, context, now }, db) => {
     const organization = await findOrganization(db, params['organization_id'] ?? '')
     if (!organization) throw new Problem('resource_not_found')
     const id = organization.organization_id
-    const [usage, endpoints, end] = await Promise.all([
+    const [usage, endpoints, end, consent] = await Promise.all([
       readUsage(db, id),
       countEndpoints(db, id),
       findEnd(db, id),
+      shownConsent(db, id, context.profile, now),
     ])
     const quotas = context.profile['O-13']
     return {
@@ -86,6 +88,7 @@ export const readOrganization = read(
         unused_policy_receipts: { used: usage.policy_receipts, maximum: quotas.unused_policy_receipts },
         stored_bytes: { used: usage.stored_bytes, maximum: quotas.stored_bytes },
       },
+      consent,
       ...(end && { end: toEnd(end) }),
     }
   },

@@ -1,0 +1,151 @@
+import type { DeploymentProfile } from '@agent-exchange/protocol'
+import { fragment, type Queries, type Transaction } from '../../db/database.ts'
+import { numberOf } from '../../kernel/named-locks.ts'
+
+/** The owner of the table sender_rule, and of the columns of organization about consent (O-50) and quotas of a day (O-13). */
+
+export type SenderRule = 'accept' | 'block'
+export type AcceptsFrom = DeploymentProfile['O-50']['accepts_from']
+
+/** In the columns of quotas. */
+export const NO_LIMIT = -1
+
+export interface ConsentRow {
+  /** Null, as in the quotas: the default of the deployment profile. */
+  readonly accepts_from: AcceptsFrom | null
+  readonly packages_per_day: number | null
+  readonly threads_per_day: number | null
+  /** Lengths of its two lists. */
+  readonly accepted: number
+  readonly blocked: number
+}
+
+export async function findConsent(db: Queries, organizationId: string): Promise<ConsentRow | undefined> {
+  const [row] = await db<ConsentRow[]>`
+    select accepts_from, packages_per_day, threads_per_day,
+      (select count(*) from sender_rule where sender_rule.organization_id = organization.organization_id
+        and rule = 'accept') as accepted,
+      (select count(*) from sender_rule where sender_rule.organization_id = organization.organization_id
+        and rule = 'block') as blocked
+    from organization where organization_id = ${organizationId}`
+  return row
+}
+
+export async function setAcceptsFrom(
+  tx: Transaction,
+  organizationId: string,
+  acceptsFrom: AcceptsFrom | null,
+): Promise<void> {
+  await tx`update organization set accepts_from = ${acceptsFrom} where organization_id = ${organizationId}`
+}
+
+export async function setDailyQuotas(
+  tx: Transaction,
+  organizationId: string,
+  { packages_per_day, threads_per_day }: Pick<ConsentRow, 'packages_per_day' | 'threads_per_day'>,
+): Promise<void> {
+  await tx`
+    update organization set packages_per_day = ${packages_per_day}, threads_per_day = ${threads_per_day}
+    where organization_id = ${organizationId}`
+}
+
+/** Each sender is on one list: a new rule replaces the former one. */
+export async function putSenderRules(
+  tx: Transaction,
+  {
+    organizationId,
+    senders,
+    rule,
+    now,
+  }: {
+    readonly organizationId: string
+    readonly senders: readonly string[]
+    readonly rule: SenderRule
+    readonly now: string
+  },
+): Promise<void> {
+  await tx`
+    insert into sender_rule (organization_id, sender_org_id, rule, changed_at)
+    select ${organizationId}, sender, ${rule}, ${now}::timestamptz from unnest(${[...new Set(senders)]}::text[]) as sender
+    on conflict (organization_id, sender_org_id) do update set rule = excluded.rule, changed_at = excluded.changed_at
+    where sender_rule.rule <> excluded.rule`
+}
+
+export async function removeSenderRules(
+  tx: Transaction,
+  organizationId: string,
+  senders: readonly string[],
+): Promise<void> {
+  await tx`
+    delete from sender_rule
+    where organization_id = ${organizationId} and sender_org_id = any(${[...senders]})`
+}
+
+/** With the name of the sender, by its id. */
+export async function listSenderRules(
+  db: Queries,
+  {
+    organizationId,
+    rule,
+    after,
+    limit,
+  }: {
+    readonly organizationId: string
+    readonly rule: SenderRule | undefined
+    readonly after: string | undefined
+    readonly limit: number
+  },
+): Promise<{ sender_org_id: string; name: string; rule: SenderRule; changed_at: string }[]> {
+  return db<{ sender_org_id: string; name: string; rule: SenderRule; changed_at: string }[]>`
+    select sender_org_id, name, rule, changed_at
+    from sender_rule join organization on organization.organization_id = sender_org_id
+    where sender_rule.organization_id = ${organizationId} and sender_org_id > ${after ?? ''}
+      ${rule === undefined ? fragment`` : fragment`and rule = ${rule}`}
+    order by sender_org_id limit ${limit}`
+}
+
+/** A package on its way from one organization to another. */
+export interface Sending {
+  readonly senderId: string
+  readonly recipientId: string
+}
+
+export const sendingName = ({ senderId, recipientId }: Sending) => `${senderId} ${recipientId}`
+
+/**
+ * What the recipients say about the senders, by `sendingName`. The same statement locks the senders that have a quota of
+ * a day until the end of the transaction: counters that a later statement reads are then exact. Usually there are
+ * neither rules nor quotas, and it reads a row for each organization.
+ */
+export async function readSenderRules(
+  tx: Transaction,
+  sendings: readonly Sending[],
+  profile: DeploymentProfile,
+): Promise<Map<string, SenderRule>> {
+  if (sendings.length === 0) return new Map()
+  const { packages_per_day, threads_per_day } = profile['O-13']
+  const pairs = [...new Map(sendings.map((each) => [sendingName(each), each])).values()]
+  const senders = [...new Set(sendings.map(({ senderId }) => senderId))]
+  const rows = await tx.byIndex<
+    { sender_org_id: string; organization_id: string; rule: SenderRule | 'locked' }[]
+  >`
+    with limited as materialized (
+      select sender.organization_id, number
+      from unnest(${senders}::text[], ${senders.map((id) => numberOf('quota', id))}::text[]::bigint[])
+        as sender (organization_id, number)
+      join organization using (organization_id)
+      where coalesce(packages_per_day, ${packages_per_day ?? NO_LIMIT}) > ${NO_LIMIT}
+        or coalesce(threads_per_day, ${threads_per_day ?? NO_LIMIT}) > ${NO_LIMIT}
+      order by number
+    ), locked as materialized (select organization_id, pg_advisory_xact_lock(number) from limited)
+    select sender_org_id, organization_id, rule
+    from unnest(${pairs.map(({ senderId }) => senderId)}::text[], ${pairs.map(({ recipientId }) => recipientId)}::text[])
+      as pair (sender_org_id, organization_id)
+    join sender_rule using (organization_id, sender_org_id)
+    union all select organization_id, organization_id, 'locked' from locked`
+  return new Map(
+    rows.flatMap(({ sender_org_id: senderId, organization_id: recipientId, rule }) =>
+      rule === 'locked' ? [] : [[sendingName({ senderId, recipientId }), rule]],
+    ),
+  )
+}
