@@ -110,8 +110,10 @@ const COMMANDS: readonly Entry[] = [
     'Find an object by any id: package, thread, receipt, event, delivery, correlation id, agent, …',
     async () => (await import('./commands/operator/search.ts')).searchCommand(),
   ),
-  entry('log', 'The transparency log: its state, and recovery after a restore', async () =>
-    (await import('./commands/operator/transparency-log.ts')).transparencyLogCommand(),
+  entry(
+    'log',
+    'The transparency log: its state and recovery, policies, and the views of two parties',
+    async () => (await import('./commands/operator/transparency-log.ts')).transparencyLogCommand(),
   ),
   entry('alert', 'Alerts about webhook endpoints, the transparency log, certificates and keys', async () =>
     (await import('./commands/operator/alert.ts')).alertCommand(),
@@ -124,7 +126,9 @@ const COMMANDS: readonly Entry[] = [
 /** Exit code of wrong arguments and of failures. Of these commands, 1 is a result: a contradiction, a damaged backup. */
 export function failureExitCode(args: readonly string[]): number {
   const [first, second] = args.filter((word) => !word.startsWith('-'))
-  return first === 'verify' || (first === 'backup' && second === 'verify') ? 2 : 1
+  const isVerdict =
+    first === 'verify' || `${first} ${second}` === 'backup verify' || `${first} ${second}` === 'log compare'
+  return isVerdict ? 2 : 1
 }
 
 /** `aex` with the command that these arguments call. Without arguments, every command is loaded. */

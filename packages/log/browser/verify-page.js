@@ -1,7 +1,9 @@
 import {
+  DEFAULT_CAPSULE_BYTES,
   LogError,
-  MAXIMUM_CAPSULE_BYTES,
+  packageOfEnvelope,
   parsePolicy,
+  policyIn,
   renderCapsuleText,
   verifyCapsuleFile,
   verifySplitViewFile,
@@ -12,6 +14,7 @@ import { visibleText } from '../src/capsule/visible-text.ts'
 const element = (id) => document.getElementById(id)
 const capsule = element('capsule')
 const drop = element('drop')
+const FINGERPRINT = /^(agent_[A-Za-z0-9_-]+)=([A-Za-z0-9_-]{43})$/u
 
 element('served').hidden = location.protocol === 'file:'
 
@@ -34,14 +37,17 @@ drop.addEventListener('drop', ({ dataTransfer }) => {
 async function verify() {
   const file = capsule.files?.[0]
   if (!file) return
-  if (file.size > MAXIMUM_CAPSULE_BYTES) return show('The file is too large.', false)
+  if (file.size > DEFAULT_CAPSULE_BYTES)
+    return show('The file is too large for this page. aex verify --maximum-size reads larger ones.', false)
   try {
     const policy = await readPolicy()
     const bytes = new Uint8Array(await file.arrayBuffer())
     const given = policy ? { policy } : {}
     const split = await verifySplitViewFile(bytes, given)
     if (split) return show(split.sentence, false, { details: split.key })
-    const asked = { require: element('require').value, strict: element('strict').checked }
+    const inputs = await readInputs()
+    if (inputs.fault !== undefined) return show(inputs.fault, false)
+    const asked = { ...inputs, require: element('require').value, strict: element('strict').checked }
     const result = await verifyCapsuleFile(bytes, { ...given, ...asked })
     show(result.sentence, result.exitCode === 0, {
       scope: keyScope(result),
@@ -58,6 +64,27 @@ async function verify() {
 async function readPolicy() {
   const file = element('policy').files?.[0]
   return file && parsePolicy(new Uint8Array(await file.arrayBuffer()))
+}
+
+/** What else the reader has: the same inputs as those of `aex verify`. */
+async function readInputs() {
+  const [policies, contents, fingerprints] = [[], {}, {}]
+  for (const file of element('inputs').files ?? []) {
+    const bytes = new Uint8Array(await file.arrayBuffer())
+    const [policy, packageId] = [policyIn(bytes), packageOfEnvelope(bytes)]
+    if (policy) policies.push(policy)
+    else if (packageId !== undefined) contents[packageId] = bytes
+    else return { fault: `${file.name} is neither a downloaded envelope nor a policy_envelope.` }
+  }
+  for (const line of element('fingerprints')
+    .value.split(/\s+/u)
+    .filter((text) => text !== '')) {
+    const [, agentId, fingerprint] = FINGERPRINT.exec(line) ?? []
+    if (agentId === undefined)
+      return { fault: 'Write each fingerprint as agent_id=FINGERPRINT, with 43 characters.' }
+    fingerprints[agentId] = [...(fingerprints[agentId] ?? []), fingerprint]
+  }
+  return { policies, contents, fingerprints }
 }
 
 /** As visible text only: nothing of a file becomes markup, or changes the order of what is read. */

@@ -59,6 +59,7 @@ export {
   type PolicyWitness,
   type QuorumMember,
 } from './notes/policy.ts'
+export { formatPolicy, logKeyFingerprint, type PolicyTerms } from './notes/format-policy.ts'
 export { evaluateQuorum, witnessesUnder, type Cosignature, type Witnessing } from './notes/quorum.ts'
 export {
   cosignNote,
@@ -141,10 +142,12 @@ export type {
 export { policyDigest } from './evidence/policy-digest.ts'
 export type { ChainAnchor } from './evidence/verify-chain.ts'
 export { verifyEvidence, type VerifyEvidenceOptions } from './evidence/verify-evidence.ts'
+export { packageOfEnvelope, policyIn } from './evidence/verifier-input.ts'
 
 // Capsules (version 2)
 export {
   CAPSULE_FORMAT,
+  DEFAULT_CAPSULE_BYTES,
   MAXIMUM_CAPSULE_BYTES,
   type Capsule,
   type CapsuleLog,
@@ -201,6 +204,8 @@ export {
   type SplitView,
   type SplitViewResult,
 } from './split-view/split-view.ts'
+export { compareViews, type CompareOptions, type ViewComparison } from './split-view/compare-views.ts'
+export { keysIn, readLogView, type LogView } from './split-view/log-view.ts'
 
 // The rules of a witness (C2SP tlog-witness)
 export {

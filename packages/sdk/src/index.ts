@@ -158,6 +158,7 @@ export {
 export { readThread, type ReadThreadOptions } from './exchange/read-thread.ts'
 export { readEvidence, type EvidenceSubject } from './evidence/read-evidence.ts'
 export { checkLog, type AcceptedCheckpoint } from './log/accept-checkpoint.ts'
+export { readLiveView } from './log/live-view.ts'
 export {
   createMemoryLogState,
   type LogState,

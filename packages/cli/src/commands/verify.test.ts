@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
+import { jwkThumbprint, type PublicJwk } from '@agent-exchange/crypto'
 import { formatVerifierKey, noteSigner, SIGNATURE_TYPE, type CapsuleResult } from '@agent-exchange/log'
 import { connectFolder } from '@agent-exchange/sdk/node'
 import { capsuleOf, logSigner, POLICY, startWorld, TestLog } from '@agent-exchange/testkit'
@@ -146,11 +147,34 @@ test('docs/transparency.md: the policy of "Write a policy" is one', async () => 
   assert.equal(code, 0, stdout + stderr)
 })
 
-test('a policy_envelope given as the policy is recognized', async () => {
-  const envelope = stored('policy.json', { object_type: 'policy_envelope', policy_id: 'pol_1' })
-  const { code, stderr } = await aexHere('verify', file, '--policy', envelope)
-  assert.equal(code, 2)
-  assert.match(stderr, /such as a policy_envelope\. --policy takes a C2SP tlog-policy/u)
+test('[AUD-01] aex verify takes what its verdict asks for: envelopes, policies and fingerprints', async () => {
+  const asked = JSON.parse(
+    (await aexHere('verify', file, '--policy', policy, '--json')).stdout,
+  ) as CapsuleResult
+  assert.ok(asked.unproved.some(({ why }) => why.includes('Give the envelope')))
+  const { policy_receipt: receipt } = capsule.packages[0] ?? {}
+  const other = stored('other-policy.json', { object_type: 'policy_envelope', policy_id: 'pol_1' })
+  const wrong = await aexHere('verify', file, '--policy', policy, other)
+  assert.equal(wrong.code, 2)
+  assert.match(wrong.stderr, /other-policy\.json/u)
+  const [key] = capsule.keys.filter(({ agent_id }) => agent_id === receipt?.sender_agent_id)
+  assert.ok(key)
+  const known = `${key.agent_id}=${await jwkThumbprint(key.key.public_key as PublicJwk)}`
+  const trusted = await aexHere('verify', file, '--policy', policy, '--fingerprint', known)
+  assert.equal(trusted.code, 0)
+  assert.ok(!trusted.stdout.includes(`whether key ${key.key.key_id} is one of`))
+  const stranger = `${key.agent_id}=${'A'.repeat(43)}`
+  assert.equal((await aexHere('verify', file, '--policy', policy, '--fingerprint', stranger)).code, 1)
+})
+
+test('two tlog-policies are refused, and an unconfirmed one pins nothing', async () => {
+  const two = await aexHere('verify', file, '--policy', policy, policy)
+  assert.equal(two.code, 2)
+  assert.match(two.stderr, /Give one tlog-policy, not 2/u)
+  const unconfirmed = stored('unconfirmed.txt', `# aex: unconfirmed\n${POLICY}`)
+  const { code, stdout } = await aexHere('verify', file, '--policy', unconfirmed)
+  assert.equal(code, 3)
+  assert.match(stdout, /^This capsule is consistent in itself, but proves nothing about a log/u)
 })
 
 test('[ID-05] a doubt is in the verdict, and --strict ends with 3', async () => {

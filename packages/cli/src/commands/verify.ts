@@ -1,22 +1,24 @@
 import { createHash } from 'node:crypto'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { basename } from 'node:path'
+import { CryptoError, parseStrictJson } from '@agent-exchange/crypto'
 import {
-  LogError,
+  DEFAULT_CAPSULE_BYTES,
   MAXIMUM_CAPSULE_BYTES,
-  parsePolicy,
   renderCapsuleHtml,
   renderCapsuleText,
   verifyCapsuleFile,
   verifySplitViewFile,
-  type LogPolicy,
 } from '@agent-exchange/log'
+import type { EvidenceBundle, VerifyEvidenceOptions } from '@agent-exchange/sdk'
 import { Command, Option } from 'commander'
 import { CommandFailure } from '../failure.ts'
+import { readInputs, sortPolicies, withInputOptions, type EvidenceInputs } from '../verify/evidence-inputs.ts'
 import { readBounded } from '../verify/read-bounded.ts'
 import { renderSplitView } from '../verify/split-view-text.ts'
 import { visibleJson } from '../visible.ts'
-import { wrapWords } from '../wrap-text.ts'
+import { wrapped } from '../verify/wrap-verdict.ts'
+import { wholeNumber } from '../whole-number.ts'
 import { requireWritable } from '../writable-file.ts'
 
 const EXAMPLES = `
@@ -24,12 +26,14 @@ Examples:
   $ aex verify capsule.json --policy policy.txt
   $ aex verify capsule.json --policy policy.txt --require witnessed
   $ aex verify capsule.json --policy policy.txt --html report.html
+  $ aex verify capsule.json --policy policy.txt --content envelope.json \\
+      --fingerprint agent_cars=FINGERPRINT
   $ aex verify capsule.json --require unpinned --json
   $ aex verify --page verify.html
 
-The policy is a C2SP tlog-policy: the log keys and witnesses that you trust (see
-"Write a policy" in docs/transparency.md). Get it from somebody other than the
-author of the capsule.
+The policy is a C2SP tlog-policy: the log keys and witnesses that you trust. Write
+it with aex log policy, and not from what the author of the capsule says. --policy
+also takes policy_envelope objects, to compare them with what was evaluated.
 
 Exit codes:
   0  the capsule proves at least the required level
@@ -39,41 +43,38 @@ Exit codes:
   3  the capsule is consistent, but below the required level, or in doubt
      (--strict)`
 
-/** Largest policy file; the parser has a lower limit of its own. */
-const MAXIMUM_POLICY_FILE = 1_048_576
+const MEGABYTE = 1_048_576
 const CONTRADICTION = 1
 const UNREADABLE = 2
-const NOT_A_TLOG_POLICY =
-  'is a protocol object in JSON, such as a policy_envelope. --policy takes a C2SP tlog-policy: see "Write a policy" in docs/transparency.md.'
-
-interface VerifyOptions {
-  readonly policy?: string
+interface VerifyOptions extends EvidenceInputs {
   readonly require: 'unpinned' | 'log-signed' | 'witnessed'
   readonly strict?: boolean
+  readonly maximumSize: number
   readonly html?: string
   readonly page?: string
   readonly json?: boolean
 }
 
 export function verifyCommand(): Command {
-  return new Command('verify')
+  const command = new Command('verify')
     .description('Verify a capsule offline; needs no service, no agent and no network')
     .argument('[file]', 'a capsule, evidence of version 1, or a split view')
-    .option(
-      '--policy <file>',
-      'C2SP tlog-policy file: trusted log keys, witnesses, quorum (not a policy_envelope)',
-    )
     .addOption(
       new Option('--require <level>', 'what the capsule has to prove at least')
         .choices(['unpinned', 'log-signed', 'witnessed'])
         .default('log-signed'),
     )
     .option('--strict', 'do not accept a capsule that a person should look at')
+    .addOption(
+      new Option('--maximum-size <megabytes>', 'largest file to read; memory and time grow with it')
+        .argParser(wholeNumber(1, MAXIMUM_CAPSULE_BYTES / MEGABYTE, 'megabytes'))
+        .default(DEFAULT_CAPSULE_BYTES / MEGABYTE),
+    )
     .option('--html <file>', 'write a report for printing')
     .option('--page <file>', 'write the verifier as one web page that works offline')
     .option('--json', 'print one JSON document')
     .addHelpText('after', EXAMPLES)
-    .action(verify)
+  return withInputOptions(command).action(verify)
 }
 
 /** Nothing but a verified contradiction ends with 1. */
@@ -92,8 +93,9 @@ async function verifyFile(file: string | undefined, options: VerifyOptions): Pro
   if (html !== undefined) requireWritable(html, 'The report')
   if (page !== undefined) writePage(page)
   if (file === undefined) return
-  const policy = await readPolicy(options.policy)
-  const bytes = await readBytes(file, MAXIMUM_CAPSULE_BYTES)
+  const { envelopes, logPolicy: policy } = await sortPolicies(options.policy)
+  const maximumBytes = options.maximumSize * MEGABYTE
+  const bytes = await readBytes(file, maximumBytes)
   const split = await verifySplitViewFile(bytes, policy ? { policy } : {})
   if (split) {
     process.exitCode = split.exitCode
@@ -103,6 +105,8 @@ async function verifyFile(file: string | undefined, options: VerifyOptions): Pro
     return
   }
   const result = await verifyCapsuleFile(bytes, {
+    ...(await inputsFor(bytes, { ...options, policy: envelopes })),
+    maximumBytes,
     require: options.require,
     strict: options.strict ?? false,
     ...(policy && { policy }),
@@ -119,25 +123,15 @@ async function verifyFile(file: string | undefined, options: VerifyOptions): Pro
   }
 }
 
-async function readPolicy(file: string | undefined): Promise<LogPolicy | undefined> {
-  if (file === undefined) return undefined
+/** What else the reader has. Without such inputs, or for a file that is no evidence, nothing is compared. */
+async function inputsFor(bytes: Uint8Array, inputs: EvidenceInputs): Promise<VerifyEvidenceOptions> {
+  const { policy = [], content = [], fingerprint = [], anchor = [] } = inputs
+  if (policy.length + content.length + fingerprint.length + anchor.length === 0) return {}
   try {
-    const bytes = await readBytes(file, MAXIMUM_POLICY_FILE)
-    if (isPolicyEnvelope(bytes)) throw new CommandFailure(`${file} ${NOT_A_TLOG_POLICY}`)
-    return parsePolicy(bytes)
+    return await readInputs(inputs, Object(parseStrictJson(bytes)) as EvidenceBundle)
   } catch (error) {
-    if (!(error instanceof LogError || error instanceof CommandFailure)) throw error
-    throw new CommandFailure(`The policy cannot be used: ${error.message}`)
-  }
-}
-
-/** The two kinds of policy are easily confused: `aex agent evidence --policy` takes the other one. */
-function isPolicyEnvelope(bytes: Uint8Array): boolean {
-  try {
-    const content: unknown = JSON.parse(new TextDecoder().decode(bytes))
-    return typeof content === 'object' && content !== null && 'object_type' in content
-  } catch {
-    return false
+    if (error instanceof CryptoError) return {}
+    throw error
   }
 }
 
@@ -176,19 +170,4 @@ function refuse(sentence: string, { json }: VerifyOptions): void {
 /** A contradiction that was found before stays one. */
 function failed(): void {
   if (process.exitCode !== CONTRADICTION) process.exitCode = UNREADABLE
-}
-
-/** Fingerprints stay whole, so that they can be compared. */
-function wrapped(text: string): string {
-  return text
-    .trimEnd()
-    .split('\n')
-    .flatMap((line) => {
-      const indent = /^ */u.exec(line)?.[0] ?? ''
-      return wrapWords(line.slice(indent.length).split(' '), {
-        indent,
-        hanging: indent === '' ? '' : `${indent}  `,
-      })
-    })
-    .join('\n')
 }

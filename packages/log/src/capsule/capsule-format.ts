@@ -2,7 +2,9 @@ import type { EvidenceBundle } from '../evidence/evidence-bundle.ts'
 
 export const CAPSULE_FORMAT = 'aex-evidence/2'
 
-/** Largest file that is read as a capsule. */
+/** Largest file that is read as a capsule, unless the reader allows more. Memory and time grow with it. */
+export const DEFAULT_CAPSULE_BYTES = 33_554_432
+/** Largest file that a reader can allow. */
 export const MAXIMUM_CAPSULE_BYTES = 268_435_456
 /** Audit records in one capsule: more do not fit into the file. */
 export const MAXIMUM_RECORDS = 250_000

@@ -1,4 +1,4 @@
-import type { EvidenceReport } from '../evidence/evidence-report.ts'
+import { MAXIMUM_FAULTS, VerdictReached, type EvidenceReport } from '../evidence/evidence-report.ts'
 import type { LogErrorCode } from '../errors.ts'
 
 /** How much a consistent capsule proves, the least first. */
@@ -157,6 +157,7 @@ export class CapsuleFindings {
   /** What the evidence contradicts by itself; its report lists that check. */
   contradict(code: ContradictionCode, what: string, about: About = {}): void {
     this.contradictions.push({ code, what, ...about })
+    if (this.contradictions.length >= MAXIMUM_FAULTS) throw new VerdictReached()
   }
 
   /** A check against the log that holds. */

@@ -60,7 +60,7 @@ const NO_WITNESSES: Witnessing = { cosignatures: [], counted: 0, of: 0, isMet: f
 
 /** The key of the capsule has to fit too; but only a key of the policy pins the log. */
 async function open(text: string, logKey: VerifierKey, policy: LogPolicy | undefined): Promise<Opened> {
-  const trusted = policy?.logs.map(({ key }) => key) ?? []
+  const trusted = policy?.isConfirmed ? policy.logs.map(({ key }) => key) : []
   const witnesses = policy?.witnesses.map(({ key }) => key) ?? []
   const own = await openCheckpoint(text, [logKey])
   const all = await openCheckpoint(text, [logKey, ...trusted, ...witnesses])

@@ -1,10 +1,10 @@
 import { CryptoError, parseStrictJson } from '@agent-exchange/crypto'
 import { EVIDENCE_FORMAT, MAXIMUM_DEPTH, type EvidenceBundle } from '../evidence/evidence-bundle.ts'
-import type { EvidenceReport } from '../evidence/evidence-report.ts'
+import { VerdictReached, type EvidenceReport } from '../evidence/evidence-report.ts'
 import { REWRITTEN_CHAIN } from '../evidence/verify-chain.ts'
 import { verifyEvidence, type VerifyEvidenceOptions } from '../evidence/verify-evidence.ts'
 import type { LogPolicy } from '../notes/policy.ts'
-import { CAPSULE_FORMAT, MAXIMUM_CAPSULE_BYTES, type Capsule } from './capsule-format.ts'
+import { CAPSULE_FORMAT, DEFAULT_CAPSULE_BYTES, type Capsule } from './capsule-format.ts'
 import {
   CAPSULE_LEVELS,
   CapsuleFindings,
@@ -32,13 +32,17 @@ export interface VerifyCapsuleOptions extends VerifyEvidenceOptions {
   readonly strict?: boolean
 }
 
+export interface VerifyFileOptions extends VerifyCapsuleOptions {
+  /** Defaults to 32 MiB. */
+  readonly maximumBytes?: number
+}
+
 /** The same for the bytes of a file. */
 export async function verifyCapsuleFile(
   bytes: Uint8Array,
-  options: VerifyCapsuleOptions = {},
+  { maximumBytes = DEFAULT_CAPSULE_BYTES, ...options }: VerifyFileOptions = {},
 ): Promise<CapsuleResult> {
-  if (bytes.length > MAXIMUM_CAPSULE_BYTES)
-    return unreadable([`it is larger than ${MAXIMUM_CAPSULE_BYTES} bytes`], options)
+  if (bytes.length > maximumBytes) return unreadable([`it is larger than ${maximumBytes} bytes`], options)
   try {
     return await verifyCapsule(parseStrictJson(bytes, { maxDepth: MAXIMUM_DEPTH }), options)
   } catch (error) {
@@ -88,15 +92,20 @@ async function verifyVersion2(capsule: Capsule, options: VerifyCapsuleOptions): 
   const { log: _, ...rest } = capsule
   const report = await verifyEvidence({ ...rest, format: EVIDENCE_FORMAT }, options)
   const findings = new CapsuleFindings()
-  const log = await openLog(capsule.log, options.policy, findings)
-  takeOver(report, findings)
-  if (!log) return conclude(capsule, { report, findings, options, version: 2 })
-  const indexes = verifyRecordLeaves(capsule, log, findings)
-  const logged = verifyKeyLeaves(capsule, log, findings)
-  await verifyKeyRecords(capsule, logged, findings)
-  verifyKeyOrder(report, { indexes, logged, log }, findings)
-  sayWhatIsOpen(log, options, findings)
-  return conclude(capsule, { report, findings, options, version: 2, log, logged })
+  try {
+    const log = await openLog(capsule.log, options.policy, findings)
+    takeOver(report, findings)
+    if (!log) return conclude(capsule, { report, findings, options, version: 2 })
+    const indexes = verifyRecordLeaves(capsule, log, findings)
+    const logged = verifyKeyLeaves(capsule, log, findings)
+    await verifyKeyRecords(capsule, logged, findings)
+    verifyKeyOrder(report, { indexes, logged, log }, findings)
+    sayWhatIsOpen(log, options, findings)
+    return conclude(capsule, { report, findings, options, version: 2, log, logged })
+  } catch (error) {
+    if (!(error instanceof VerdictReached)) throw error
+    return conclude(capsule, { report, findings, options, version: 2 })
+  }
 }
 
 function takeOver(report: EvidenceReport, findings: CapsuleFindings): void {

@@ -80,14 +80,24 @@ export interface Findings {
   report(chainEnd: EvidenceReport['chainEnd']): EvidenceReport
 }
 
+/** So many faults decide the verdict. A hostile file must not make a verifier look for more. */
+export const MAXIMUM_FAULTS = 100
+
+/** Ends a verification whose verdict is decided. Never leaves the package. */
+export class VerdictReached extends Error {}
+
 export function createFindings(): Findings {
   const checks: EvidenceCheck[] = []
   const exchangeWord: ExchangeWord[] = []
   const unverifiable: Unverifiable[] = []
   const states: ProvedState[] = []
+  let faults = 0
   return {
-    check: (what, ok, detail, { doubt, ...about } = {}) =>
-      void checks.push({ what, ok, detail, ...about, ...(doubt && { doubt }) }),
+    check(what, ok, detail, { doubt, ...about } = {}) {
+      checks.push({ what, ok, detail, ...about, ...(doubt && { doubt }) })
+      if (!ok) faults++
+      if (faults >= MAXIMUM_FAULTS) throw new VerdictReached()
+    },
     word: (what, value, about = {}) => void exchangeWord.push({ what, value, ...about }),
     unverifiable: (what, why, packageId) =>
       void unverifiable.push({ what, why, ...(packageId !== undefined && { packageId }) }),

@@ -2,7 +2,7 @@ import { DEFAULT_PROFILE, type DeploymentProfile, type PolicyEnvelope } from '@a
 import { isReadable } from './bundle-shape.ts'
 import { Claims } from './claims.ts'
 import type { EvidenceBundle } from './evidence-bundle.ts'
-import { createFindings, type EvidenceReport, type Findings } from './evidence-report.ts'
+import { createFindings, VerdictReached, type EvidenceReport, type Findings } from './evidence-report.ts'
 import { assignEntries, sayUnlinkedEntries } from './assign-entries.ts'
 import { createKeyRing, sayKeyRecords, verifyFingerprints } from './key-ring.ts'
 import type { PackageCase, ProvedPackage } from './package-case.ts'
@@ -40,8 +40,21 @@ export async function verifyEvidence(
   evidence: EvidenceBundle,
   options: VerifyEvidenceOptions = {},
 ): Promise<EvidenceReport> {
-  const { fingerprints = {}, anchors = [] } = options
   const findings = createFindings()
+  try {
+    return await verifyInOrder(evidence, options, findings)
+  } catch (error) {
+    if (!(error instanceof VerdictReached)) throw error
+    return findings.report(undefined)
+  }
+}
+
+async function verifyInOrder(
+  evidence: EvidenceBundle,
+  options: VerifyEvidenceOptions,
+  findings: Findings,
+): Promise<EvidenceReport> {
+  const { fingerprints = {}, anchors = [] } = options
   if (!isReadable(evidence, findings)) return findings.report(undefined)
   const entries = evidence.entries.map((entry) => new Claims(entry))
   await verifyChain(evidence, entries, anchors, findings)

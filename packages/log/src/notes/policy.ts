@@ -28,11 +28,16 @@ export type QuorumMember = PolicyWitness | PolicyGroup
 
 /** Whom a verifier trusts: log keys, witnesses, and how many of them have to cosign. */
 export interface LogPolicy {
+  /** False where the file says that nobody compared its log key: such a key pins nothing. */
+  readonly isConfirmed: boolean
   readonly logs: readonly PolicyLog[]
   readonly witnesses: readonly PolicyWitness[]
   /** Undefined for `quorum none`: no cosignature is required. */
   readonly quorum: QuorumMember | undefined
 }
+
+/** Marks a file that `aex log policy` wrote without a fingerprint. Other tools read it as a comment. */
+export const UNCONFIRMED_MARK = '# aex: unconfirmed'
 
 interface Draft {
   readonly logs: PolicyLog[]
@@ -56,7 +61,8 @@ export function parsePolicy(content: string | Uint8Array): LogPolicy {
   }
   if (draft.quorum === undefined) throw new LogError('policy_quorum')
   const witnesses = [...draft.members.values()].filter((member) => member.kind === 'witness')
-  return { logs: draft.logs, witnesses, quorum: draft.quorum.member }
+  const isConfirmed = !text.split('\n').some((line) => line.trim() === UNCONFIRMED_MARK)
+  return { isConfirmed, logs: draft.logs, witnesses, quorum: draft.quorum.member }
 }
 
 function readLine(draft: Draft, [keyword, ...words]: readonly string[], line: number): void {

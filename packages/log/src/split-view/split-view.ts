@@ -81,7 +81,9 @@ export async function verifySplitView(
     if (error instanceof LogError) return unreadable(error.message)
     throw error
   }
-  const isPinned = policy?.logs.some((log) => log.key.name === key.name && isSameKey(log.key, key)) ?? false
+  const isPinned =
+    policy?.isConfirmed === true &&
+    policy.logs.some((log) => log.key.name === key.name && isSameKey(log.key, key))
   const found = contradictionOf(value, heads)
   return {
     outcome: found === undefined ? 'unproved' : 'contradiction',

@@ -59,10 +59,8 @@ export function registerLog(app: FastifyInstance, dependencies: AgentServerDepen
       .send(Buffer.from(bytes))
   })
 
-  app.get(`${LOG_PATH}/key`, async (request, reply) => {
-    await admitReader(request)
-    return sendJson(reply, await describeKey())
-  })
+  // Public whatever the profile says: a verifier needs the key without being an agent, and it shows no volume.
+  app.get(`${LOG_PATH}/key`, async (_request, reply) => sendJson(reply, await describeKey()))
 
   registerProofs(app, dependencies, { admit, tiles })
 }

@@ -1,16 +1,21 @@
 import { readFileSync } from 'node:fs'
 import { parseStrictJson } from '@agent-exchange/crypto'
-import { renderCapsuleText, verifyCapsule, type Capsule } from '@agent-exchange/log'
+import { renderCapsuleText, verifyCapsule, type Capsule, type LogPolicy } from '@agent-exchange/log'
 import { verifyEvidence, type EvidenceBundle, type PendingLeaf } from '@agent-exchange/sdk'
 import { Option, type Command } from 'commander'
 import { agentCommandOf, type AgentOptions } from '../../agent/agent-options.ts'
 import { isCapsule, withoutLog } from '../../agent/capsule-evidence.ts'
 import { writeContent } from '../../agent/content-file.ts'
-import { readAnchor, readFingerprint, readInputs, type EvidenceInputs } from '../../agent/evidence-inputs.ts'
 import { evidenceLines } from '../../agent/evidence-text.ts'
 import { withAgent } from '../../agent/open-agent.ts'
 import { CommandFailure } from '../../failure.ts'
 import { aexStep } from '../../next-step.ts'
+import {
+  readInputs,
+  sortPolicies,
+  withInputOptions,
+  type EvidenceInputs,
+} from '../../verify/evidence-inputs.ts'
 import { visibleJson } from '../../visible.ts'
 import { wholeNumber } from '../../whole-number.ts'
 import { requireWritable } from '../../writable-file.ts'
@@ -25,7 +30,7 @@ interface EvidenceOptions extends AgentOptions, EvidenceInputs {
 }
 
 export function agentEvidenceCommand(): Command {
-  return agentCommandOf(
+  const command = agentCommandOf(
     'evidence',
     'Collect the evidence of a package or a thread, and verify it offline',
     'evidence thread_1 --out capsule.json',
@@ -42,15 +47,7 @@ export function agentEvidenceCommand(): Command {
         .default(DEFAULT_WAIT_SECONDS),
     )
     .option('--verify <file>', 'verify stored evidence; needs no exchange and no agent')
-    .option('--policy <file...>', 'policy_envelope objects, to compare with the evaluated ones')
-    .option('--content <file...>', 'downloaded envelopes, to verify their signatures too')
-    .option(
-      '--fingerprint <agent=fingerprint...>',
-      'fingerprints of signing keys, from their owners',
-      readFingerprint,
-    )
-    .option('--anchor <position=hash...>', 'ends of the chain from earlier verifications', readAnchor)
-    .action(evidence)
+  return withInputOptions(command).action(evidence)
 }
 
 async function evidence(id: string | undefined, options: EvidenceOptions): Promise<void> {
@@ -64,11 +61,12 @@ async function evidence(id: string | undefined, options: EvidenceOptions): Promi
     console.error(`Wrote ${out}`)
   }
   const bundle = withoutLog(found)
-  const report = await verifyEvidence(bundle, await readInputs(options, bundle))
+  const { envelopes, logPolicy } = await sortPolicies(options.policy)
+  const report = await verifyEvidence(bundle, await readInputs({ ...options, policy: envelopes }, bundle))
   if (json) console.log(visibleJson({ report, evidence: found }))
   else console.log(evidenceLines(report).join('\n'))
   if (report.verdict === 'broken') process.exitCode = 1
-  if (isCapsule(found)) await examineLog(found, out ?? verify)
+  if (isCapsule(found)) await examineLog(found, out ?? verify, logPolicy)
 }
 
 /** Evidence alone where nobody keeps the result; a capsule where it goes to a file. */
@@ -93,15 +91,18 @@ const onWait = (pending: readonly PendingLeaf[]) =>
   console.error(`Waiting for the log to include ${leaves(pending.length)}.`)
 const leaves = (count: number) => (count === 1 ? 'one more leaf' : `${count} more leaves`)
 
-/** The proofs of the log by themselves: whom to trust is for `aex verify` to ask. */
-async function examineLog(capsule: Capsule, file: string | undefined): Promise<void> {
-  const result = await verifyCapsule(capsule, { require: 'unpinned' })
-  if (result.outcome === 'contradiction') {
-    console.error(renderCapsuleText(result))
-    process.exitCode = 1
-  } else if (file !== undefined)
+/** With a policy, its verdict; without one, whether the proofs of the log contradict each other. */
+async function examineLog(
+  capsule: Capsule,
+  file: string | undefined,
+  policy: LogPolicy | undefined,
+): Promise<void> {
+  const result = await verifyCapsule(capsule, policy ? { policy } : { require: 'unpinned' })
+  if (policy || result.outcome === 'contradiction') console.error(renderCapsuleText(result))
+  if (result.outcome === 'contradiction') process.exitCode = 1
+  else if (!policy && file !== undefined)
     console.error(
-      `Verify it against the log key that you trust (docs/transparency.md, "Write a policy"): ${aexStep('verify', file, '--policy', 'TLOG_POLICY')}`,
+      `Verify it against the log key that you trust: ${aexStep('log', 'policy', '--out', 'policy.txt')}, then ${aexStep('verify', file, '--policy', 'policy.txt')}`,
     )
 }
 

@@ -1,18 +1,48 @@
 import { readFileSync } from 'node:fs'
-import { CryptoError, parseEnvelope } from '@agent-exchange/crypto'
-import { DEFAULT_PROFILE, MEDIA_TYPE, type PolicyEnvelope } from '@agent-exchange/protocol'
+import type { PolicyEnvelope } from '@agent-exchange/protocol'
+import { packageOfEnvelope, type LogPolicy } from '@agent-exchange/log'
 import type { ChainAnchor, EvidenceBundle, VerifyEvidenceOptions } from '@agent-exchange/sdk'
-import { InvalidArgumentError } from 'commander'
+import { InvalidArgumentError, type Command } from 'commander'
 import { CommandFailure } from '../failure.ts'
 import { visible } from '../visible.ts'
-import { objectFrom } from './object-file.ts'
+import { objectFrom } from '../agent/object-file.ts'
+import { isProtocolObject, readLogPolicy } from './read-log-policy.ts'
 
 /** What the verifying person has from other sources. */
 export interface EvidenceInputs {
+  /** Of both kinds: see {@link sortPolicies}. */
   readonly policy?: readonly string[]
   readonly content?: readonly string[]
   readonly fingerprint?: readonly [agentId: string, fingerprint: string][]
   readonly anchor?: readonly Omit<ChainAnchor, 'threadId'>[]
+}
+
+/** The options of every command that verifies evidence. */
+export function withInputOptions(command: Command): Command {
+  return command
+    .option(
+      '--policy <file...>',
+      'C2SP tlog-policy: trusted log keys, witnesses, quorum; or policy_envelope objects, to compare with the evaluated ones',
+    )
+    .option('--content <file...>', 'downloaded envelopes, to verify their signatures too')
+    .option(
+      '--fingerprint <agent=fingerprint...>',
+      'fingerprints of signing keys, from their owners',
+      readFingerprint,
+    )
+    .option('--anchor <position=hash...>', 'ends of the chain from earlier verifications', readAnchor)
+}
+
+/** The two kinds of policy: a tlog-policy names whom to trust, a policy_envelope who may receive a package. */
+export async function sortPolicies(
+  files: readonly string[] = [],
+): Promise<{ readonly envelopes: readonly string[]; readonly logPolicy: LogPolicy | undefined }> {
+  const kinds = await Promise.all(files.map(isProtocolObject))
+  const envelopes = files.filter((_, at) => kinds[at])
+  const [first, ...more] = files.filter((_, at) => !kinds[at])
+  if (more.length > 0)
+    throw new CommandFailure(`Give one tlog-policy, not ${more.length + 1}: it may name several log keys.`)
+  return { envelopes, logPolicy: await readLogPolicy(first) }
 }
 
 /** Reads the inputs. Refuses one that matches nothing in the evidence, since it proves nothing. */
@@ -42,7 +72,7 @@ async function readPolicy(file: string, { packages }: EvidenceBundle): Promise<P
 
 function readContent(file: string, { packages }: EvidenceBundle): [packageId: string, content: Uint8Array] {
   const content = readBytes(file)
-  const packageId = packageIdIn(content)
+  const packageId = packageOfEnvelope(content)
   if (packageId === undefined)
     throw new CommandFailure(
       `${file} is not an envelope. Give the bytes that ciphertext_download_url returns.`,
@@ -59,18 +89,6 @@ function readBytes(file: string): Uint8Array {
   }
 }
 
-function packageIdIn(content: Uint8Array): string | undefined {
-  try {
-    const contentTypes = [MEDIA_TYPE.reasoningPackage, ...DEFAULT_PROFILE['O-35'].content_types]
-    const { metadata } = parseEnvelope(content, { contentTypes })
-    const id = memberOf(metadata, 'package_id')
-    return typeof id === 'string' ? id : undefined
-  } catch (error) {
-    if (error instanceof CryptoError) return undefined
-    throw error
-  }
-}
-
 /** Whether an item of the list has this value at the path. Unverified evidence may have any shape. */
 function isIn(list: unknown, path: readonly string[], value: string): boolean {
   const items: readonly unknown[] = Array.isArray(list) ? list : []
@@ -82,10 +100,7 @@ function memberOf(value: unknown, name: string): unknown {
 }
 
 /** `AGENT=FINGERPRINT`, RFC 7638. */
-export function readFingerprint(
-  text: string,
-  before: [string, string][] | undefined = [],
-): [string, string][] {
+function readFingerprint(text: string, before: [string, string][] | undefined = []): [string, string][] {
   const [, agentId, fingerprint] = /^(agent_[A-Za-z0-9_-]+)=([A-Za-z0-9_-]{43})$/u.exec(text) ?? []
   if (agentId === undefined || fingerprint === undefined)
     throw new InvalidArgumentError(
@@ -95,7 +110,7 @@ export function readFingerprint(
 }
 
 /** `POSITION=HASH`, the printed end of a chain. */
-export function readAnchor(
+function readAnchor(
   text: string,
   before: Omit<ChainAnchor, 'threadId'>[] | undefined = [],
 ): Omit<ChainAnchor, 'threadId'>[] {
