@@ -157,7 +157,7 @@ test('[AUD-01] aex verify takes what its verdict asks for: envelopes, policies a
   const wrong = await aexHere('verify', file, '--policy', policy, other)
   assert.equal(wrong.code, 2)
   assert.match(wrong.stderr, /other-policy\.json/u)
-  const [key] = capsule.keys.filter(({ agent_id }) => agent_id === receipt?.sender_agent_id)
+  const key = capsule.keys.find(({ agent_id }) => agent_id === receipt?.sender_agent_id)
   assert.ok(key)
   const known = `${key.agent_id}=${await jwkThumbprint(key.key.public_key as PublicJwk)}`
   const trusted = await aexHere('verify', file, '--policy', policy, '--fingerprint', known)

@@ -83,13 +83,17 @@ function holds(sizes: Parameters<typeof verifyConsistency>[0]): boolean {
 
 /** A third party needs the key that signed both notes. */
 function splitViewOf([first, second]: Pair, foundAt: string): SplitView {
-  const keys = (head: SignedHead) => head.opened.signatures.map(({ key }) => formatVerifierKey(key))
-  const both = keys(first).find((key) => keys(second).includes(key))
+  const keys = signersOf(first)
+  const others = signersOf(second)
   return {
     format: SPLIT_VIEW_FORMAT,
-    key: both ?? keys(first)[0] ?? '',
+    key: keys.find((key) => others.includes(key)) ?? keys[0] ?? '',
     first: first.note,
     second: second.note,
     found_at: foundAt,
   }
+}
+
+function signersOf({ opened: { signatures } }: SignedHead): string[] {
+  return signatures.map(({ key }) => formatVerifierKey(key))
 }

@@ -52,9 +52,9 @@ function claimedIn(bytes: Uint8Array): Claimed {
   const log = memberOf(value, 'log') ?? value
   const checkpoint = memberOf(log, 'checkpoint')
   if (typeof checkpoint !== 'string') throw new LogError('checkpoint_malformed')
-  const texts = [memberOf(log, 'key'), ...listOf(memberOf(log, 'keys'))].filter((each) => each !== undefined)
+  const texts = [memberOf(log, 'key'), ...listOf(memberOf(log, 'keys'))].filter(isText)
   return {
-    keys: texts.slice(0, MAXIMUM_ITEMS).map((text) => parseVerifierKey(String(text))),
+    keys: texts.slice(0, MAXIMUM_ITEMS).map(parseVerifierKey),
     checkpoint,
     history: listOf(memberOf(log, 'history')),
   }
@@ -76,7 +76,7 @@ async function provedHead(
   keys: readonly VerifierKey[],
 ): Promise<SignedHead> {
   const note = memberOf(item, 'checkpoint')
-  const proof = readHashes(listOf(memberOf(item, 'consistency')).map(String))
+  const proof = readHashes(listOf(memberOf(item, 'consistency')).filter(isText))
   if (typeof note !== 'string' || proof === undefined) throw new LogError('hash_invalid')
   const opened = await openCheckpoint(note, keys)
   verifyConsistency({
@@ -97,4 +97,8 @@ function memberOf(value: unknown, name: string): unknown {
 
 function listOf(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? (value as readonly unknown[]) : []
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string'
 }
