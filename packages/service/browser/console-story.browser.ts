@@ -66,7 +66,7 @@ async function createAndJoin(page: Page, name: string): Promise<void> {
   )
   await page.getByRole('link', { name: 'See when it was used' }).click()
   await page.getByText('Joined as').waitFor()
-  await page.getByRole('link', { name: `org_${name}` }).click()
+  await page.getByRole('link', { name: `${name} GmbH` }).click()
   await page
     .getByRole('link', { name: `agent_${name}` })
     .first()
@@ -142,11 +142,14 @@ test('[EVT-12] invite, join, send, see the timeline, break the receiver, see why
   await page.getByText('Event package.accepted: delivered by webhook').waitFor()
 
   // A thread is updated, and what was opened stays open.
-  await page.getByRole('link', { name: /^thread_/u }).click()
-  const step = page.locator('.steps li', { hasText: 'Package accepted' }).first()
-  await step.locator('summary').click()
+  await page
+    .getByRole('link', { name: /^thread_/u })
+    .first()
+    .click()
+  const step = page.locator('.steps > li', { hasText: 'Package accepted' }).first()
+  await step.locator('summary').first().click()
   await step.getByText('policy receipt id').waitFor()
-  await step.locator('summary').blur()
+  await step.locator('summary').first().blur()
   await mark(page)
   await aex('agent', 'open', first, '--dir', 'buyer', '--out', 'opened.json')
   await page.getByText('Receipt: opened').waitFor()
@@ -174,7 +177,7 @@ test('[EVT-12] invite, join, send, see the timeline, break the receiver, see why
   await page.getByRole('button', { name: 'Replay this delivery' }).click()
   await page.getByText('Replayed.').waitFor()
   await page.getByText('Delivered by attempt 1.').waitFor()
-  await page.getByRole('link', { name: broken }).click()
+  await page.getByRole('link', { name: broken }).first().click()
   await page.getByText('Webhook attempt 1 of a replay: status 204').waitFor()
   assertQuiet(watched)
 })

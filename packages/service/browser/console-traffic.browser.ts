@@ -118,8 +118,8 @@ test('reading works without JavaScript, and by keyboard', async () => {
   const { page } = watched
   await signIn(page)
   await page.getByRole('link', { name: story.draft.metadata.package_id }).click()
-  const step = page.locator('.steps li', { hasText: 'Package accepted' })
-  await step.locator('summary').focus()
+  const step = page.locator('.steps > li', { hasText: 'Package accepted' })
+  await step.locator('summary').first().focus()
   await page.keyboard.press('Enter')
   await step.getByText('policy receipt id').waitFor()
   await page.getByText('Receipt: opened').waitFor()

@@ -5,6 +5,8 @@ const TICK_MS = 30_000
 const COPIED_MS = 1_500
 /** Bursts of events lead to one reload of a region. */
 const REFRESH_MS = 1_000
+/** Left of the current place, where a part of the one before it is seen. */
+const MARGIN_PX = 40
 
 const root = document.documentElement
 /** Storage throws where a browser blocks it. The choice of a theme then lasts as long as the page. */
@@ -128,9 +130,16 @@ const showAddress = () => {
   if (place) history.replaceState(null, '', place.href)
 }
 
+/** On a narrow screen the navigation is one line that scrolls: the current place is in view. */
+const showPlaces = () => {
+  for (const { parentElement: item } of document.querySelectorAll('.bar [aria-current]'))
+    item.parentElement.scrollLeft = item.offsetLeft - item.parentElement.offsetLeft - MARGIN_PX
+}
+
 setTheme(stored.read())
 document.addEventListener('DOMContentLoaded', () => {
   showAddress()
+  showPlaces()
   watchTheme()
   showCopyButtons(document)
   watchCopyButtons()

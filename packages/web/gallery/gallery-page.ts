@@ -11,6 +11,8 @@ import {
   form,
   html,
   identifier,
+  named,
+  shortIdentifier,
   linePlot,
   liveRegion,
   notice,
@@ -61,9 +63,9 @@ function live({ ticks }: GalleryState): Html {
 }
 
 function packages(): Html {
-  const rows = samples.PACKAGES.map(([id, organization, state, tone, seconds, bytes]) => [
-    identifier(id, `#${id}`),
-    organization,
+  const rows = samples.PACKAGES.map(([id, organization, name, state, tone, seconds, bytes]) => [
+    named({ name, id: organization, href: `#${organization}`, below: shortIdentifier(organization) }),
+    shortIdentifier(id, `#${id}`),
     badge(tone, state),
     relativeTime(ago(seconds), NOW),
     bytes.toLocaleString('en'),
@@ -88,8 +90,8 @@ function packages(): Html {
     ${table({
       caption: 'Packages',
       columns: [
-        { title: 'Package', sort: { href: '?sort=id' } },
         { title: 'Recipient' },
+        { title: 'Package', sort: { href: '?sort=id' } },
         { title: 'State' },
         { title: 'Accepted', sort: { href: '?sort=-at', direction: 'descending' } },
         { title: 'Bytes', isNumeric: true },
@@ -156,26 +158,41 @@ const step = (seconds: number) => exactTime(ago(seconds))
 function story(): Html {
   return html`<h2>Timeline</h2>
     ${timeline({
-      label: 'Thread thr_2c4v6b8n0m',
-      lanes: ['agent_acme_planner', 'the exchange', 'agent_mueller_sales'],
-      steps: [
-        { at: step(900), title: 'Policy receipt recorded', tone: 'neutral', from: 0, to: 1 },
+      lanes: ['Acme Drives', 'the exchange', 'Müller Bremssysteme'],
+      groups: [
         {
-          at: step(880),
-          title: 'Package accepted',
-          tone: 'info',
-          from: 0,
-          to: 1,
-          facts: definitionList([
-            ['Package', identifier('pkg_7f3k9d2m5q8r1t4w')],
-            ['Digest', html`<code>sha-256:kK2ZcGmBLH9q3rsv0N1pVfYxWc0hRZcQ8tXo5T1aJkA</code>`],
-          ]),
+          label: 'Thread thr_2c4v6b8n0m',
+          heading: html`<h3>Acme Drives to Müller ${badge('good', 'opened')}</h3>`,
+          steps: [
+            { at: step(900), title: 'Policy receipt recorded', tone: 'neutral', from: 0, to: 1 },
+            {
+              at: step(880),
+              title: 'Package accepted',
+              tone: 'info',
+              from: 0,
+              to: 1,
+              facts: definitionList([
+                ['Package', identifier('pkg_7f3k9d2m5q8r1t4w')],
+                ['Digest', html`<code>sha-256:kK2ZcGmBLH9q3rsv0N1pVfYxWc0hRZcQ8tXo5T1aJkA</code>`],
+              ]),
+              notes: [
+                {
+                  tone: 'good',
+                  text: html`Event package.accepted: delivered to Müller by webhook`,
+                  facts: definitionList([['Event', identifier('evt_4k2j6h8g0f3d5s7a')]]),
+                  notes: [
+                    { tone: 'bad', text: html`Attempt 1: status 503 · ${step(879)}` },
+                    { tone: 'good', text: html`Attempt 2: status 204 · ${step(840)}` },
+                  ],
+                },
+                { tone: 'neutral', text: 'Event package.accepted: in the stream of Acme, no webhook' },
+              ],
+            },
+            { at: step(610), title: 'Content fetched', tone: 'info', from: 2, to: 1 },
+            { at: step(300), title: 'Receipt: opened', tone: 'good', from: 2, to: 0 },
+            { at: step(20), title: 'Key rotation recorded', tone: 'warn', from: 2 },
+          ],
         },
-        { at: step(879), title: 'Webhook delivery failed: 503', tone: 'bad', from: 1, to: 2 },
-        { at: step(840), title: 'Webhook delivered', tone: 'good', from: 1, to: 2 },
-        { at: step(610), title: 'Content fetched', tone: 'info', from: 2, to: 1 },
-        { at: step(300), title: 'Receipt: opened', tone: 'good', from: 2, to: 0 },
-        { at: step(20), title: 'Key rotation recorded', tone: 'warn', from: 2 },
       ],
     })}`
 }
@@ -230,7 +247,7 @@ function hostile(): Html {
       columns: [{ title: 'Text' }, { title: 'Id' }, { title: 'Link' }, { title: 'State' }],
       rows: HOSTILE.map((text, index) => [
         text,
-        identifier(text),
+        html`${identifier(text)} ${shortIdentifier(text)} ${named({ name: text, id: text })}`,
         html`<a href="${text}" title="${text}">link ${index}</a>`,
         badge('warn', text.slice(0, 20)),
       ]),
@@ -238,15 +255,20 @@ function hostile(): Html {
     ${definitionList(HOSTILE.map((text) => [text.slice(0, 30), text]))}
     ${notice({ tone: 'bad', title: HOSTILE[0], text: HOSTILE[1] })}
     ${timeline({
-      label: HOSTILE[2],
       lanes: [HOSTILE[3], HOSTILE[4]],
-      steps: HOSTILE.map((title, index) => ({
-        at: exactTime(NOW),
-        title,
-        tone: 'neutral',
-        from: index % 2,
-        to: 1,
-      })),
+      groups: [
+        {
+          label: HOSTILE[2],
+          steps: HOSTILE.map((title, index) => ({
+            at: exactTime(NOW),
+            title,
+            tone: 'neutral',
+            from: index % 2,
+            to: 1,
+            notes: [{ tone: 'neutral', text: title }],
+          })),
+        },
+      ],
     })}
     ${linePlot({
       title: HOSTILE[1],

@@ -14,11 +14,35 @@ export const NOW = new Date('2026-11-16T14:30:00.000Z')
 export const ago = (seconds: number) => new Date(NOW.getTime() - seconds * 1_000)
 
 export const PACKAGES = [
-  ['pkg_7f3k9d2m5q8r1t4w', 'org_acme', 'opened', 'good', 4, 12_440],
-  ['pkg_2h6j8l0n3p5s7v9x', 'org_northwind_logistics', 'encrypted_available', 'info', 95, 3_012],
-  ['pkg_5b7c9e1g3i6k8m0p', 'org_acme', 'revoked', 'neutral', 4_210, 88_100],
-  ['pkg_4d6f8h0j2l4n6p8r', 'org_mueller_bremssysteme', 'delivery failed', 'bad', 86_400 * 3, 640],
-  ['pkg_9s1u3w5y7a9c1e3g', 'org_mueller_bremssysteme', 'retrying', 'warn', 7_900, 19_731],
+  ['pkg_7f3k9d2m5q8r1t4w7f3k9d2m5q8r1t4w', 'org_acme', 'Acme Drives', 'opened', 'good', 4, 12_440],
+  [
+    'pkg_2h6j8l0n3p5s7v9x2h6j8l0n3p5s7v9x',
+    'org_northwind_logistics',
+    'Northwind Logistics',
+    'encrypted available',
+    'info',
+    95,
+    3_012,
+  ],
+  ['pkg_5b7c9e1g3i6k8m0p', 'org_acme', 'Acme Drives', 'revoked', 'neutral', 4_210, 88_100],
+  [
+    'pkg_4d6f8h0j2l4n6p8r',
+    'org_mueller_bremssysteme',
+    'Müller Bremssysteme',
+    'delivery failed',
+    'bad',
+    86_400 * 3,
+    640,
+  ],
+  [
+    'pkg_9s1u3w5y7a9c1e3g',
+    'org_mueller_bremssysteme',
+    'Müller Bremssysteme',
+    'retrying',
+    'warn',
+    7_900,
+    19_731,
+  ],
 ] as const
 
 const wave = (index: number, base: number, height: number, step: number) =>

@@ -16,13 +16,21 @@ export {
   type Form,
   type FormState,
 } from './components/form.ts'
-export { identifier, visible } from './components/identifier.ts'
+export { identifier, shortId, shortIdentifier, visible } from './components/identifier.ts'
 export { liveRegion, type LiveRegion } from './components/live-region.ts'
+export { named, type Named } from './components/named.ts'
 export { notice, type Notice } from './components/notice.ts'
 export { type RefusedForm } from './components/refused-form.ts'
+export { pagingNavigation, type Paging } from './components/paging.ts'
 export { exactTime, relativeText, relativeTime } from './components/relative-time.ts'
 export { table, MAXIMUM_TABLE_ROWS, type Column, type Table } from './components/table.ts'
-export { timeline, type Timeline, type TimelineStep } from './components/timeline.ts'
+export {
+  timeline,
+  type Timeline,
+  type TimelineGroup,
+  type TimelineNote,
+  type TimelineStep,
+} from './components/timeline.ts'
 export { type Tone } from './components/tone.ts'
 export { barPlot, type BarPlot } from './plots/bar-plot.ts'
 export { linePlot, type LinePlot } from './plots/line-plot.ts'

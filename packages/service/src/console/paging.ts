@@ -1,9 +1,11 @@
+import type { Paging } from '@agent-exchange/web'
+
 /** Links of a paged list: its filters stay, the cursor changes. */
 export function pagingLinks(
   path: string,
   filters: Readonly<Record<string, string | undefined>>,
   { after, next }: { readonly after: string | undefined; readonly next: string | undefined | null },
-): { readonly first?: string; readonly next?: string } {
+): Paging {
   return {
     ...(after !== undefined && { first: addressOf(path, filters) }),
     ...(next && { next: addressOf(path, { ...filters, after: next }) }),

@@ -221,6 +221,52 @@ test('search leads to the page of what it finds, lists what has several places, 
   assert.equal((await operator.get('/packages/pkg_none')).status, 404)
 })
 
+test('lists name the company first; deliveries say which event, which package and what came back', async () => {
+  await sql`update organization set name = 'Hellström & Co' where organization_id = ${owner.organizationId}`
+  await sql`update organization set name = 'Nordwerk' where organization_id = ${sender.organizationId}`
+  const { packageId, deliveryId } = await failedPackage()
+  const rowOf = (text: string, id: string) =>
+    [...text.matchAll(/<tr role="row">[^]*?<\/tr>/gu)].find(([row]) => row.includes(id))?.[0] ?? ''
+  const firstOf = (row: string) => textOf(/<th role="rowheader"[^]*?<\/th>/u.exec(row)?.[0] ?? '')
+  const inPackages = rowOf(await pageOf('/packages'), `/packages/${packageId}`)
+  assert.match(firstOf(inPackages), /^Nordwerk/u)
+  assert.match(textOf(inPackages), /Hellström &amp; Co/u)
+  assert.ok(inPackages.includes(`title="${packageId}"`))
+  assert.ok(inPackages.includes(`data-copy="${packageId}"`))
+  assert.match(inPackages, /<span class="cut">/u)
+  const inDeliveries = textOf(rowOf(await pageOf('/deliveries'), `/deliveries/${deliveryId}`))
+  assert.match(inDeliveries, /^package\.accepted [^]*Hellström &amp; Co [^]*failed [^]*status 400/u)
+  assert.ok(inDeliveries.includes(packageId))
+})
+
+/** What a reader sees, without buttons. */
+const textOf = (html: string) =>
+  html
+    .replaceAll(/<button[^]*?<\/button>|<(?!\/?span class="cut"|\/span)[^>]*>/gu, ' ')
+    .replaceAll(/<[^>]*>/gu, '')
+    .replaceAll(/\s+/gu, ' ')
+    .trim()
+
+test('a thread of three packages has a group for each, and attempts below their event', async () => {
+  receiver.reply = () => 204
+  const first = await sendPackage(sender, owner)
+  const { thread_id: threadId, package_id: packageId } = first.metadata
+  await owner.get(`/content/packages/${packageId}`)
+  for (const state of ['received', 'opened']) await sendReceipt(owner, first.metadata, state)
+  const answer = await sendPackage(owner, sender, { threadId, respondsTo: packageId })
+  receiver.reply = () => 400
+  await sendPackage(sender, owner, { threadId, respondsTo: answer.metadata.package_id })
+  await setting.until((all) => all.every(({ state }) => state !== 'pending'), 'ended')
+  const page = await pageOf(`/threads/${threadId}`)
+  assert.equal(page.match(/<section class="group">/gu)?.length, 3)
+  const steps = page.match(/<li class="\w+">\s*<svg/gu)?.length ?? 0
+  assert.ok(steps > 8 && steps <= 14, `${steps} rows`)
+  assert.match(
+    page,
+    /Event package\.accepted: webhook failed[^]*?<ul class="notes">[^]*?Webhook attempt 1: status 400/u,
+  )
+})
+
 test('pages of long threads and long lists stay under 100 KB', async () => {
   const first = await sendPackage(sender, owner)
   const threadId = first.metadata.thread_id

@@ -4,7 +4,7 @@ import { pageLimit, toPage, type Page } from '../kernel/page.ts'
 import { input, text, type OperatorCall } from './route.ts'
 
 const MAXIMUM_CURSOR_CHARACTERS = 4_096
-const MAXIMUM_FILTER_CHARACTERS = 1_024
+export const MAXIMUM_FILTER_CHARACTERS = 1_024
 
 export const filter = Type.Optional(text(MAXIMUM_FILTER_CHARACTERS))
 

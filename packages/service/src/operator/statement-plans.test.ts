@@ -3,6 +3,8 @@ import { after, test } from 'node:test'
 import { testDatabase } from '@agent-exchange/testkit'
 import { openDatabase, type Queries } from '../db/database.ts'
 import { recordsOfPackages } from '../features/audit/package-records.ts'
+import { withContext } from '../features/deliveries/delivery-context.ts'
+import { listDeliveries } from '../features/deliveries/delivery-queries.ts'
 import { lastFailedOf, readEndpointHistory } from '../features/deliveries/endpoint-history.ts'
 import { findById } from '../features/lookup/find-by-id.ts'
 import { listPackages, MAXIMUM_SCANNED, type PackageFilter } from '../features/packages/list-packages.ts'
@@ -137,6 +139,17 @@ const STATEMENTS: Readonly<Record<string, [number, (queries: Queries) => Promise
         notificationIds: ['ntf_none'],
         limit: 100,
       }),
+  ],
+  'what deliveries are about': [
+    1,
+    async (queries) => {
+      const newest = await listDeliveries(db, {}, { after: undefined, limit: 1 })
+      const [shown] = await withContext(queries, newest)
+      assert.deepEqual(
+        [shown?.event_type, shown?.endpoint_url],
+        ['package.accepted', 'https://agent.example/'],
+      )
+    },
   ],
   'the last day of an endpoint': [1_000, (queries) => readEndpointHistory(queries, ENDPOINT, NOW)],
   'the last failed delivery of an endpoint': [100, (queries) => lastFailedOf(queries, ENDPOINT)],

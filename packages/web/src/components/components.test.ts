@@ -2,7 +2,9 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { html } from '../template/html.ts'
 import { confirmation, filterForm, form, type Form } from './form.ts'
-import { identifier, visible } from './identifier.ts'
+import { badge } from './badge.ts'
+import { identifier, shortId, shortIdentifier, visible } from './identifier.ts'
+import { named } from './named.ts'
 import { relativeText, relativeTime } from './relative-time.ts'
 import { MAXIMUM_TABLE_ROWS, table } from './table.ts'
 import { timeline } from './timeline.ts'
@@ -141,6 +143,40 @@ test('ids that differ only by what nobody sees look different', () => {
   assert.match(String(identifier('a"b')), /data-copy="a&quot;b"/u)
 })
 
+test('a long id in a list shows its ends; the whole one is in its text, its title and its copy button', () => {
+  const id = 'pkg_c09a36fb13a82a86bf9892c2def8e213'
+  const made = String(shortIdentifier(id, `/packages/${id}`))
+  assert.match(made, new RegExp(`<a href="/packages/${id}" title="${id}"><bdi class="id">`, 'u'))
+  assert.match(made, />pkg_c09a36fb<span class="cut">13a82a86bf9892c2de<\/span>f8e213<\/bdi>/u)
+  assert.match(made, new RegExp(`data-copy="${id}" aria-label="Copy ${id}" hidden`, 'u'))
+  assert.equal(
+    made
+      .replaceAll(/<[^>]*>/gu, '')
+      .trim()
+      .startsWith(id),
+    true,
+  )
+  assert.match(String(shortId(id)), new RegExp(`^<span title="${id}">`, 'u'))
+  assert.equal(String(shortId('org_acme')), '<bdi class="id">org_acme</bdi>')
+  // What nobody sees is spelled out before it is shortened.
+  assert.match(String(shortId(`org_${'\u202e'.repeat(9)}`)), /title="org_(?:\\u\{202e\}){9}"/u)
+})
+
+test('a name leads, its id is in the title, and what belongs to it stands below', () => {
+  const made = String(
+    named({ name: '<b>Acme\u202e', id: 'org_acme', href: '/organizations/org_acme', below: html`agent_1` }),
+  )
+  assert.match(
+    made,
+    /<a href="\/organizations\/org_acme" title="org_acme"><bdi>&lt;b&gt;Acme\\u\{202e\}<\/bdi><\/a>/u,
+  )
+  assert.match(made, /<span class="below">agent_1<\/span>/u)
+})
+
+test('the text of a badge is one element, which the style sheet keeps on one line', () => {
+  assert.match(String(badge('info', 'encrypted available')), /<span>encrypted available<\/span><\/span>$/u)
+})
+
 test('a time is relative in the text and exact in the attributes', () => {
   const now = new Date('2026-11-16T12:00:00.000Z')
   const at = (seconds: number) => relativeText(new Date(now.getTime() + seconds * 1_000), now)
@@ -161,24 +197,63 @@ test('a time is relative in the text and exact in the attributes', () => {
   )
 })
 
-test('a timeline is an ordered list that says in words what the picture shows', () => {
+test('a timeline is ordered lists that say in words what the picture shows', () => {
   const step = { at: html`now`, title: 'Package accepted', tone: 'info' } as const
   const made = String(
     timeline({
-      label: 'Thread',
       lanes: ['Acme', 'exchange'],
-      steps: [
-        { ...step, from: 0, to: 1 },
-        { ...step, from: 1, facts: 'the facts' },
+      groups: [
+        {
+          label: 'Package 1',
+          heading: html`<h3>Package 1</h3>`,
+          steps: [
+            { ...step, from: 0, to: 1 },
+            { ...step, from: 1, facts: 'the facts' },
+          ],
+        },
+        { label: 'Keys', steps: [{ ...step, from: 0 }] },
       ],
     }),
   )
-  assert.match(made, /<ol class="steps" aria-label="Thread">/u)
+  assert.match(made, /<section class="group"><h3>Package 1<\/h3>/u)
+  assert.match(made, /<ol class="steps" aria-label="Package 1">/u)
   assert.match(made, /<bdi>Acme<\/bdi><bdi> to exchange<\/bdi>/u)
   assert.equal(made.match(/<summary><strong>Package accepted<\/strong>/gu)?.length, 1)
   assert.match(made, /<\/summary>\s*the facts\s*<\/details>/u)
-  assert.equal(made.match(/<svg[^>]*aria-hidden="true"/gu)?.length, 3)
   assert.equal(made.match(/<polygon/gu)?.length, 1)
   const lanes = ['a', 'b', 'c', 'd', 'e', 'f', 'g']
-  assert.throws(() => timeline({ label: 'x', lanes, steps: [] }), RangeError)
+  assert.throws(() => timeline({ lanes, groups: [] }), RangeError)
+})
+
+test('what followed from a step is nested below it, in as many levels as there are', () => {
+  const made = String(
+    timeline({
+      lanes: ['Acme'],
+      groups: [
+        {
+          label: 'x',
+          steps: [
+            {
+              at: html`now`,
+              title: 'Package accepted',
+              tone: 'good',
+              from: 0,
+              notes: [
+                {
+                  tone: 'warn',
+                  text: 'Event: retrying',
+                  facts: 'its ids',
+                  notes: [{ tone: 'bad', text: 'Attempt 1: status 503' }],
+                },
+              ],
+            },
+          ],
+        },
+      ],
+    }),
+  )
+  const event =
+    /<ul class="notes">\s*<li class="warn">[^]*?<summary>Event: retrying<\/summary>\s*its ids[^]*?<ul class="notes">\s*<li class="bad">[^]*?Attempt 1/u
+  assert.match(made, event)
+  assert.equal(made.match(/<svg[^>]*aria-hidden/gu)?.length, 2)
 })

@@ -1,5 +1,6 @@
 import { attributes, html, type Html, type Part } from '../template/html.ts'
 import { emptyState, type EmptyState } from './empty-state.ts'
+import { pagingNavigation, type Paging } from './paging.ts'
 
 export interface Column {
   readonly title: string
@@ -17,8 +18,7 @@ export interface Table {
   readonly rows: readonly (readonly Part[])[]
   /** Instead of a table without rows. */
   readonly empty?: EmptyState
-  /** Links by cursor, in both directions where there are such pages. */
-  readonly paging?: { readonly first?: string; readonly next?: string }
+  readonly paging?: Paging
 }
 
 /** Most rows of one page. More is a mistake of the caller, who has to page. */
@@ -30,7 +30,7 @@ export const MAXIMUM_TABLE_ROWS = 1_000
  */
 export function table({ caption, hidesCaption, columns, rows, empty, paging }: Table): Html {
   if (rows.length > MAXIMUM_TABLE_ROWS) throw new RangeError(`a table has at most ${MAXIMUM_TABLE_ROWS} rows`)
-  if (rows.length === 0 && empty) return html`${emptyState(empty)}${pagingLinks(caption, paging)}`
+  if (rows.length === 0 && empty) return html`${emptyState(empty)}${pagingNavigation(caption, paging)}`
   return html`<table role="table">
       <caption>
         <span ${attributes({ class: hidesCaption && 'unseen' })}>${caption}</span>
@@ -44,7 +44,7 @@ export function table({ caption, hidesCaption, columns, rows, empty, paging }: T
         ${rows.map((cells) => rowOf(columns, cells))}
       </tbody>
     </table>
-    ${pagingLinks(caption, paging)}`
+    ${pagingNavigation(caption, paging)}`
 }
 
 const ARROWS = { ascending: '▲', descending: '▼' }
@@ -74,12 +74,4 @@ function rowOf(columns: readonly Column[], cells: readonly Part[]): Html {
         : html`<td ${attributes({ role: 'cell', ...options })}>${inside}</td>`
     })}
   </tr>`
-}
-
-function pagingLinks(caption: string, paging: Table['paging']): Html | undefined {
-  if (!paging?.first && !paging?.next) return undefined
-  return html`<nav class="paging" aria-label="Pages of ${caption}">
-    ${paging.first && html`<a href="${paging.first}">First page</a>`}
-    ${paging.next && html`<a class="button" href="${paging.next}" rel="next">Next page</a>`}
-  </nav>`
 }

@@ -1,5 +1,5 @@
 import { attributes, html, type Html, type Part } from '../template/html.ts'
-import type { Tone } from './tone.ts'
+import { mark, type Tone } from './tone.ts'
 
 export interface TimelineStep {
   readonly at: Html
@@ -10,12 +10,28 @@ export interface TimelineStep {
   readonly to?: number
   /** Opens below the title, without script. */
   readonly facts?: Part
+  /** What followed from it. */
+  readonly notes?: readonly TimelineNote[]
+}
+
+/** A line below a step, such as an event that it caused, with the attempts to deliver it below that. */
+export interface TimelineNote {
+  readonly tone: Tone
+  readonly text: Part
+  readonly facts?: Part
+  readonly notes?: readonly TimelineNote[]
+}
+
+export interface TimelineGroup {
+  readonly label: string
+  /** Above its steps: a heading, and what else identifies the group. */
+  readonly heading?: Html
+  readonly steps: readonly TimelineStep[]
 }
 
 export interface Timeline {
-  readonly label: string
   readonly lanes: readonly string[]
-  readonly steps: readonly TimelineStep[]
+  readonly groups: readonly TimelineGroup[]
 }
 
 const MAXIMUM_LANES = 6
@@ -25,17 +41,21 @@ const LANE_WIDTH = 36
 const STEP_Y = 22
 const ROW_BOTTOM = 10_000
 
-/** What happened between parties, as an ordered list with a strip of lanes beside each entry. The list says it all. */
-export function timeline({ label, lanes, steps }: Timeline): Html {
-  if (lanes.length > MAXIMUM_LANES || steps.length > MAXIMUM_STEPS)
+/** What happened between parties, as ordered lists with a strip of lanes beside each entry. The lists say it all. */
+export function timeline({ lanes, groups }: Timeline): Html {
+  const count = groups.reduce((sum, { steps }) => sum + steps.length, 0)
+  if (lanes.length > MAXIMUM_LANES || count > MAXIMUM_STEPS)
     throw new RangeError(`a timeline has at most ${MAXIMUM_LANES} lanes and ${MAXIMUM_STEPS} steps`)
   return html`<ul class="lanes" aria-label="Parties">
       ${lanes.map((name, index) => html`<li>${laneName(index)}<bdi>${name}</bdi></li>`)}
     </ul>
-    ${heads(lanes.length)}
-    <ol class="steps" aria-label="${label}">
-      ${steps.map((step, index) => entry(lanes, step, index === steps.length - 1))}
-    </ol>`
+    ${groups.map(({ label, heading, steps }) => {
+      const list = html`${heading}${heads(lanes.length)}
+        <ol class="steps" aria-label="${label}">
+          ${steps.map((step, index) => entry(lanes, step, index === steps.length - 1))}
+        </ol>`
+      return heading === undefined ? list : html`<section class="group">${list}</section>`
+    })}`
 }
 
 function laneName(index: number): Html {
@@ -64,20 +84,39 @@ function letter(index: number): string {
 }
 
 function entry(lanes: readonly string[], step: TimelineStep, isLast: boolean): Html {
-  const { at, title, tone, from, to, facts } = step
+  const { at, title, tone, from, to, facts, notes = [] } = step
   const target = to === undefined || to === from ? '' : ` to ${lanes[to] ?? ''}`
   const parties = html`<bdi>${lanes[from] ?? ''}</bdi><bdi>${target}</bdi> · ${at}`
-  const text = facts
-    ? html`<details>
-        <summary><strong>${title}</strong><br /><span class="quiet">${parties}</span></summary>
-        ${facts}
-      </details>`
-    : html`<p><strong>${title}</strong></p>
-        <p class="quiet">${parties}</p>`
   return html`<li class="${tone}">
     ${strip(lanes, step, isLast)}
-    <div class="what">${text}</div>
+    <div class="what">
+      ${folded(html`<strong>${title}</strong><br /><span class="quiet">${parties}</span>`, facts)}
+      ${noteList(notes)}
+    </div>
   </li>`
+}
+
+function noteList(notes: readonly TimelineNote[]): Html | undefined {
+  if (notes.length === 0) return undefined
+  const items = notes.map(
+    ({ tone, text, facts, notes: below = [] }) =>
+      html`<li class="${tone}">
+        ${mark()}
+        <div>${folded(html`${text}`, facts)} ${noteList(below)}</div>
+      </li>`,
+  )
+  return html`<ul class="notes">
+    ${items}
+  </ul>`
+}
+
+/** A line whose facts open below it. */
+function folded(line: Html, facts: Part): Html {
+  if (!facts) return html`<p>${line}</p>`
+  return html`<details>
+    <summary>${line}</summary>
+    ${facts}
+  </details>`
 }
 
 function strip(lanes: readonly string[], { from, to = from }: TimelineStep, isLast: boolean): Html {

@@ -4,7 +4,9 @@ import {
   exactTime,
   html,
   identifier,
+  shortIdentifier,
   table,
+  visible,
   type Html,
 } from '@agent-exchange/web'
 import { hasRole } from '../../kernel/operator-roles.ts'
@@ -16,6 +18,7 @@ import {
 } from '../../operator/routes/agents.ts'
 import type { ConsoleCall } from '../console-page.ts'
 import { OPTIONAL_REASON, outsideText, pathTo, REASON, statusBadge } from '../console-parts.ts'
+import { nameOf, namesOf, organizationLink } from '../organization-names.ts'
 import { timeOf } from '../time.ts'
 
 type Agent = Awaited<ReturnType<typeof readAgent.run>>
@@ -24,10 +27,10 @@ export async function showAgent(call: ConsoleCall) {
   const { api, params, show, operator, now } = call
   const id = params['agent_id'] ?? ''
   const agent = await api(readAgent, { params: { agent_id: id } })
+  const names = await namesOf(api, [agent.organization_id])
   const skills = Object.entries(agent.skill_versions).map(([skill, version]) => `${skill} ${version}`)
   const main = html`${definitionList([
-    ['Agent', identifier(id)],
-    ['Organization', identifier(agent.organization_id, pathTo('organizations', agent.organization_id))],
+    ['Organization', organizationLink(names, agent.organization_id)],
     ['Status', statusBadge(agent.status)],
     ['Certification', statusBadge(agent.certification_status)],
     ['Software', outsideText(`${agent.implementation} ${agent.implementation_version}`)],
@@ -36,9 +39,10 @@ export async function showAgent(call: ConsoleCall) {
     ['Transport', agent.transport_modes.join(', ')],
     ['Registered', timeOf(agent.registered_at, now)],
     ['Changes', html`<a href="/operator-log?target=${id}">In the operator log</a>`],
+    ['Id', identifier(id)],
   ])}
   ${keys(agent, now)} ${history(agent)} ${hasRole(operator, 'operator') && (await changes(call, agent))}`
-  return show({ title: 'Agent', main })
+  return show({ title: `Agent of ${visible(nameOf(names, agent.organization_id))}`, main })
 }
 
 function keys({ keys: all }: Agent, now: Date): Html {
@@ -55,11 +59,11 @@ function keys({ keys: all }: Agent, now: Date): Html {
         { title: 'Invalid from' },
       ],
       rows: all.map((key) => [
-        identifier(key.key_id),
+        shortIdentifier(key.key_id),
         key.use,
         statusBadge(key.status ?? 'active'),
         timeOf(key.valid_from, now),
-        key.replaces_key_id && identifier(key.replaces_key_id),
+        key.replaces_key_id && shortIdentifier(key.replaces_key_id),
         key.invalid_from && outsideText(key.invalid_from),
       ]),
       empty: { title: 'No keys', text: 'An agent registers its keys with its registration.' },
@@ -79,10 +83,10 @@ function history({ key_events }: Agent): Html {
         { title: 'Details' },
       ],
       rows: key_events.map((event) => [
-        identifier(event.key_id),
+        shortIdentifier(event.key_id),
         event.kind,
         exactTime(new Date(event.recorded_at)),
-        identifier(event.actor),
+        shortIdentifier(event.actor),
         detailsOf(event.details),
       ]),
       empty: { title: 'No events', text: 'Registration, rotation and revocation of keys appear here.' },

@@ -2,19 +2,22 @@ import {
   buttonLink,
   filterForm,
   html,
-  identifier,
-  relativeTime,
+  named,
+  shortIdentifier,
   table,
   visible,
   type Html,
+  type Paging,
 } from '@agent-exchange/web'
 import { listDeliveriesRoute } from '../../operator/routes/deliveries.ts'
 import type { ConsoleCall, PageAnswer, WatchCall } from '../console-page.ts'
 import { choiceField, idField } from '../form-fields.ts'
-import { deliveryPath, endpointPath, organizationPath } from '../links.ts'
+import { deliveryPath, endpointPath, packagePath } from '../links.ts'
+import { namesOf, organizationLink, type Names } from '../organization-names.ts'
 import { addressOf, pagingLinks } from '../paging.ts'
 import { periodField, sinceOf } from '../period-filter.ts'
 import { deliveryBadge, shownState } from '../state-badges.ts'
+import { timeOf } from '../time.ts'
 
 type ListedDelivery = Awaited<ReturnType<typeof listDeliveriesRoute.run>>['items'][number]
 
@@ -44,10 +47,14 @@ export async function watchDeliveries(call: WatchCall): Promise<object> {
 }
 
 export async function showDeliveries(call: ConsoleCall): Promise<PageAnswer> {
-  const { query, show, now, live } = call
+  const { api, query, show, now, live } = call
   const filter = filterOf(call)
   const after = query.get('after')
   const { items, next_cursor } = await listed(call)
+  const names = await namesOf(
+    api,
+    items.map(({ organization_id }) => organization_id),
+  )
   const form = filterForm({
     id: 'filter',
     action: '/deliveries',
@@ -72,28 +79,31 @@ export async function showDeliveries(call: ConsoleCall): Promise<PageAnswer> {
   )
   return show({
     title: 'Deliveries',
-    main: html`${form} ${live(items, deliveryTable(items, now, paging))}
+    main: html`${form} ${live(items, deliveryTable(items, { names, now, paging }))}
       <p>${buttonLink(replay, 'Replay failed deliveries…')}</p>`,
   })
 }
 
-function deliveryTable(
-  items: readonly ListedDelivery[],
-  now: Date,
-  paging: { readonly first?: string; readonly next?: string },
-): Html {
+interface TableParts {
+  readonly names: Names
+  readonly now: Date
+  readonly paging: Paging
+}
+
+function deliveryTable(items: readonly ListedDelivery[], { names, now, paging }: TableParts): Html {
   return table({
     caption: 'Deliveries',
     hidesCaption: true,
     columns: [
-      { title: 'Delivery' },
+      { title: 'Event and package' },
+      { title: 'To' },
       { title: 'State and last error' },
       { title: 'Attempts', isNumeric: true },
       { title: 'Created' },
       { title: 'Next attempt' },
-      { title: 'Organization and endpoint' },
+      { title: 'Delivery' },
     ],
-    rows: items.map((item) => deliveryRow(item, now)),
+    rows: items.map((item) => deliveryRow(item, names, now)),
     empty: {
       title: 'No deliveries',
       text: html`Nothing matches. A delivery exists where an <a href="/endpoints">endpoint</a> wants the
@@ -103,16 +113,22 @@ function deliveryTable(
   })
 }
 
-function deliveryRow(item: ListedDelivery, now: Date) {
-  const { organization_id: owner, webhook_endpoint_id: endpoint, next_attempt_at: next } = item
+function deliveryRow(item: ListedDelivery, names: Names, now: Date) {
+  const { package_id: packageId, last_error: error, next_attempt_at: next } = item
   return [
-    identifier(item.delivery_id, deliveryPath(item.delivery_id)),
-    html`${deliveryBadge(shownState(item.state, item.last_error !== undefined))}
-    ${item.last_error !== undefined && html`<br /><span class="quiet">${visible(item.last_error)}</span>`}`,
+    html`${visible(item.event_type ?? 'event')}
+      <span class="below">${shortIdentifier(packageId, packagePath(packageId))}</span>`,
+    organizationLink(names, item.organization_id, endpointLink(item)),
+    html`${deliveryBadge(shownState(item.state, error !== undefined))}
+    ${error !== undefined && html`<span class="below">${visible(error)}</span>`}`,
     String(item.attempt),
-    relativeTime(new Date(item.created_at), now),
-    next === undefined ? '–' : relativeTime(new Date(next), now),
-    html`<a href="${organizationPath(owner)}"><bdi>${visible(owner)}</bdi></a
-      ><br /><a class="quiet" href="${endpointPath(endpoint)}"><bdi>${visible(endpoint)}</bdi></a>`,
+    timeOf(item.created_at, now),
+    next === undefined ? '–' : timeOf(next, now),
+    shortIdentifier(item.delivery_id, deliveryPath(item.delivery_id)),
   ]
+}
+
+/** By its URL, which people know. */
+function endpointLink({ webhook_endpoint_id: id, endpoint_url: url }: ListedDelivery): Html {
+  return named({ name: url?.replace(/^https:\/\//u, '') ?? id, id, href: endpointPath(id) })
 }

@@ -4,7 +4,9 @@ import {
   form,
   html,
   identifier,
+  named,
   notice,
+  shortIdentifier,
   table,
   visible,
   type Html,
@@ -16,6 +18,7 @@ import { replayDeliveryRoute, showDeliveryRoute } from '../../operator/routes/de
 import type { ConsoleCall, PageAnswer, WatchCall } from '../console-page.ts'
 import { reasonField } from '../form-fields.ts'
 import { deliveryPath, endpointPath, organizationPath, packagePath } from '../links.ts'
+import { nameOf, namesOf, organizationLink, type Names } from '../organization-names.ts'
 import { deliveryBadge, endpointBadge, shownState } from '../state-badges.ts'
 
 type Delivery = Awaited<ReturnType<typeof showDeliveryRoute.run>>
@@ -37,12 +40,16 @@ export function watchDelivery({ api, params }: WatchCall): Promise<Delivery> {
 export async function showDelivery(call: ConsoleCall): Promise<PageAnswer> {
   const delivery = await watchDelivery(call)
   const { attempts, replays, endpoint } = delivery
+  const names = await namesOf(call.api, [delivery.organization_id])
   const content = html`${notice({ tone: TONES[stateOf(delivery)] ?? 'info', title: headlineOf(delivery), text: delivery.what_to_do })}
-    ${replayForm(call, delivery)} ${definitionList(factsOf(delivery))}
+    ${replayForm(call, delivery)} ${definitionList(factsOf(delivery, names))}
     <h2>Attempts</h2>
     ${attemptTable(attempts)} ${attempts.map(evidenceOf)} ${replays.length > 0 && replayTable(replays)}
-    ${endpoint.url === undefined && html`<p class="quiet">The endpoint is not stored any more.</p>`}`
-  return call.show({ title: 'Delivery', main: call.live(delivery, content) })
+    ${endpoint.url === undefined && html`<p class="quiet">The endpoint is not stored any more.</p>`}
+    <h2>Ids</h2>
+    ${definitionList(idsOf(delivery))}`
+  const title = `Delivery to ${visible(nameOf(names, delivery.organization_id))}`
+  return call.show({ title, main: call.live(delivery, content) })
 }
 
 export async function replayDelivery({
@@ -102,20 +109,18 @@ function time(at: string | undefined): Part {
   return at === undefined ? '–' : exactTime(new Date(at))
 }
 
-function factsOf(delivery: Delivery): (readonly [string, Part])[] {
+function factsOf(delivery: Delivery, names: Names): (readonly [string, Part])[] {
   const { endpoint, organization_id: owner, webhook_endpoint_id: endpointId, replay_of: original } = delivery
   return [
-    ['Delivery', identifier(delivery.delivery_id)],
-    ['State', deliveryBadge(stateOf(delivery))],
-    ['Organization', identifier(owner, organizationPath(owner))],
-    ['Endpoint', identifier(endpointId, endpointPath(endpointId))],
+    ['Event', visible(delivery.event_type ?? 'no longer kept')],
+    ['Package', shortIdentifier(delivery.package_id, packagePath(delivery.package_id))],
+    ['To', organizationLink(names, owner)],
     [
-      'URL',
-      html`<bdi>${visible(endpoint.url ?? '–')}</bdi> ${endpoint.status && endpointBadge(endpoint.status)}`,
+      'Endpoint',
+      html`${named({ name: endpoint.url ?? endpointId, id: endpointId, href: endpointPath(endpointId) })}
+      ${endpoint.status && endpointBadge(endpoint.status)}`,
     ],
-    ['Package', identifier(delivery.package_id, packagePath(delivery.package_id))],
-    ['Event', identifier(delivery.event_id)],
-    ['Notification', identifier(delivery.notification_id)],
+    ['State', deliveryBadge(stateOf(delivery))],
     ['Created', time(delivery.created_at)],
     ...(delivery.next_attempt_at === undefined
       ? []
@@ -124,10 +129,23 @@ function factsOf(delivery: Delivery): (readonly [string, Part])[] {
     ...(original === undefined
       ? []
       : ([
-          ['Replay of', identifier(original, deliveryPath(original))],
+          ['Replay of', shortIdentifier(original, deliveryPath(original))],
           ['Replayed by', visible(delivery.replay_actor ?? '')],
           ['Reason', visible(delivery.replay_reason ?? '')],
         ] as const)),
+  ]
+}
+
+function idsOf(delivery: Delivery): (readonly [string, Part])[] {
+  const { delivery_id, event_id, notification_id, package_id, webhook_endpoint_id, organization_id } =
+    delivery
+  return [
+    ['Delivery', identifier(delivery_id)],
+    ['Event', identifier(event_id)],
+    ['Notification', identifier(notification_id)],
+    ['Package', identifier(package_id, packagePath(package_id))],
+    ['Endpoint', identifier(webhook_endpoint_id, endpointPath(webhook_endpoint_id))],
+    ['Organization', identifier(organization_id, organizationPath(organization_id))],
   ]
 }
 
@@ -193,7 +211,7 @@ function replayTable(replays: Delivery['replays']): Html {
         { title: 'Reason' },
       ],
       rows: replays.map((replay) => [
-        identifier(replay.delivery_id, deliveryPath(replay.delivery_id)),
+        shortIdentifier(replay.delivery_id, deliveryPath(replay.delivery_id)),
         deliveryBadge(replay.state),
         exactTime(new Date(replay.created_at)),
         visible(replay.replay_actor ?? ''),

@@ -1,10 +1,20 @@
-import { filterForm, form, html, identifier, notice, table, type Field, type Html } from '@agent-exchange/web'
+import {
+  filterForm,
+  form,
+  html,
+  notice,
+  shortIdentifier,
+  table,
+  type Field,
+  type Html,
+} from '@agent-exchange/web'
 import { hasRole } from '../../kernel/operator-roles.ts'
 import { countReplaysRoute, replayManyRoute } from '../../operator/routes/deliveries.ts'
 import type { ConsoleCall, PageAnswer } from '../console-page.ts'
 import type { Fields } from '../fields.ts'
 import { choiceField, idField, reasonField } from '../form-fields.ts'
-import { endpointPath, organizationPath } from '../links.ts'
+import { endpointPath } from '../links.ts'
+import { namesOf, organizationLink, type Names } from '../organization-names.ts'
 import { addressOf } from '../paging.ts'
 import { periodField, sinceOf } from '../period-filter.ts'
 import { endpointBadge } from '../state-badges.ts'
@@ -20,6 +30,10 @@ export async function showReplay(call: ConsoleCall): Promise<PageAnswer> {
   // Deliveries that fail after the count are not part of what is confirmed.
   const filter = { ...filterOf(query), since: sinceOf(call), until: query.get('until') ?? now.toISOString() }
   const preview = await api(countReplaysRoute, { input: filter })
+  const names = await namesOf(
+    api,
+    preview.endpoints.map(({ organization_id }) => organization_id),
+  )
   const filters = filterForm({
     id: 'filter',
     action: '/replay',
@@ -37,7 +51,8 @@ export async function showReplay(call: ConsoleCall): Promise<PageAnswer> {
         A replay sends the same event again, byte for byte, as a new delivery. Only the last failed delivery
         of each notification counts, and none that has arrived since.
       </p>
-      ${filters} ${consequence(call, preview)} ${previewTable(preview)} ${confirmForm(call, preview, filter)}`,
+      ${filters} ${consequence(call, preview)} ${previewTable(preview, names)}
+      ${confirmForm(call, preview, filter)}`,
   })
 }
 
@@ -57,18 +72,18 @@ function filterOf(fields: Fields): Omit<Filter, 'since' | 'until'> {
   }
 }
 
-function previewTable({ endpoints }: Preview): Html {
+function previewTable({ endpoints }: Preview, names: Names): Html {
   return table({
     caption: 'What would be replayed, by endpoint',
     columns: [
-      { title: 'Endpoint' },
       { title: 'Organization' },
+      { title: 'Endpoint' },
       { title: 'Status' },
       { title: 'Deliveries', isNumeric: true },
     ],
     rows: endpoints.map(({ webhook_endpoint_id: id, organization_id: owner, status, count }) => [
-      identifier(id, endpointPath(id)),
-      identifier(owner, organizationPath(owner)),
+      organizationLink(names, owner),
+      shortIdentifier(id, endpointPath(id)),
       endpointBadge(status),
       count.toLocaleString('en'),
     ]),

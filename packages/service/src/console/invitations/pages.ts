@@ -5,9 +5,12 @@ import {
   filterForm,
   form,
   html,
+  exactTime,
   identifier,
   notice,
+  shortIdentifier,
   table,
+  visible,
 } from '@agent-exchange/web'
 import { hasRole } from '../../kernel/operator-roles.ts'
 import {
@@ -18,8 +21,10 @@ import {
 } from '../../operator/routes/invitations.ts'
 import { get, post, type ConsoleCall, type ConsolePage } from '../console-page.ts'
 import { commandLine, OPTIONAL_REASON, pathTo, REASON, statusBadge } from '../console-parts.ts'
+import { nameOf, namesOf, organizationLink } from '../organization-names.ts'
 import { addressOf, pagingLinks } from '../paging.ts'
 import { timeOf } from '../time.ts'
+import { invitedAgent } from './invited-agent.ts'
 
 const LIFETIMES = [
   { value: '3600', label: '1 hour' },
@@ -39,6 +44,10 @@ export const invitationsPages: readonly ConsolePage[] = [
 async function list({ api, query, show, now, operator }: ConsoleCall) {
   const [after, organization_id] = [query.get('after'), query.get('organization_id')]
   const { items, next_cursor } = await api(readInvitations, { input: { after, organization_id } })
+  const names = await namesOf(
+    api,
+    items.map((row) => row.organization_id),
+  )
   const creation =
     hasRole(operator, 'operator') &&
     buttonLink(addressOf('/invitations/new', { organization_id }), 'Create an invitation', 'primary')
@@ -58,24 +67,24 @@ async function list({ api, query, show, now, operator }: ConsoleCall) {
       caption: 'Invitations',
       hidesCaption: true,
       columns: [
-        { title: 'Invitation' },
         { title: 'Organization' },
-        { title: 'State' },
         { title: 'Agent' },
+        { title: 'State' },
         { title: 'Created by' },
         { title: 'Created' },
         { title: 'Expires' },
         { title: 'Used' },
+        { title: 'Invitation' },
       ],
       rows: items.map((row) => [
-        identifier(row.invitation_id, pathTo('invitations', row.invitation_id)),
-        identifier(row.organization_id, pathTo('organizations', row.organization_id)),
+        organizationLink(names, row.organization_id),
+        invitedAgent(row),
         statusBadge(row.state),
-        row.used_agent_id ?? row.agent_id ?? 'any new agent',
         row.created_by,
         timeOf(row.created_at, now),
         timeOf(row.expires_at, now),
         row.used_at && timeOf(row.used_at, now),
+        shortIdentifier(row.invitation_id, pathTo('invitations', row.invitation_id)),
       ]),
       empty: {
         title: 'No invitations',
@@ -140,6 +149,7 @@ async function create({ api, form: fields, show }: ConsoleCall) {
       reason: fields.get('reason'),
     },
   })
+  const names = await namesOf(api, [created.organization_id])
   const main = html`${notice({
       tone: 'warn',
       title: 'Copy the command now. It is not shown again.',
@@ -148,9 +158,9 @@ async function create({ api, form: fields, show }: ConsoleCall) {
     <p>The developer of the agent runs:</p>
     ${commandLine(`npx aex agent join ${created.invitation}`)}
     ${definitionList([
-      ['Organization', identifier(created.organization_id, pathTo('organizations', created.organization_id))],
+      ['Organization', organizationLink(names, created.organization_id)],
       ['Agent', created.agent_id ?? 'one new agent'],
-      ['Expires', created.expires_at],
+      ['Expires', exactTime(new Date(created.expires_at))],
     ])}
     <p><a href="/invitations/${created.invitation_id}">See when it was used</a></p>`
   return show({ title: 'Invitation created', main })
@@ -158,11 +168,11 @@ async function create({ api, form: fields, show }: ConsoleCall) {
 
 async function showOne({ api, params, show, now, operator, formState }: ConsoleCall) {
   const row = await api(readInvitation, { params: { invitation_id: params['invitation_id'] ?? '' } })
+  const names = await namesOf(api, [row.organization_id])
   const { client_id, used_agent_id } = row
   const canRevoke = (row.state === 'open' || row.state === 'expired') && hasRole(operator, 'operator')
   const main = html`${definitionList([
-    ['Invitation', identifier(row.invitation_id)],
-    ['Organization', identifier(row.organization_id, pathTo('organizations', row.organization_id))],
+    ['Organization', organizationLink(names, row.organization_id)],
     ['State', statusBadge(row.state)],
     ['For', row.agent_id ?? 'one new agent'],
     ['Created', html`by ${row.created_by} ${timeOf(row.created_at, now)}`],
@@ -181,6 +191,7 @@ async function showOne({ api, params, show, now, operator, formState }: ConsoleC
           ],
           ['Key thumbprint', row.client_thumbprint ? identifier(row.client_thumbprint) : ''],
         ] as const)),
+    ['Invitation', identifier(row.invitation_id)],
   ])}
   ${
     canRevoke &&
@@ -196,7 +207,7 @@ async function showOne({ api, params, show, now, operator, formState }: ConsoleC
       },
     })
   }`
-  return show({ title: 'Invitation', main })
+  return show({ title: `Invitation for ${visible(nameOf(names, row.organization_id))}`, main })
 }
 
 async function revoke({ api, params, form: fields, redirect }: ConsoleCall) {

@@ -5,6 +5,7 @@ import {
   html,
   identifier,
   notice,
+  shortIdentifier,
   table,
   type Html,
   type FormState,
@@ -76,7 +77,7 @@ function section(purpose: Purpose, keys: readonly PlatformKey[], now: Date): Htm
         ...(purpose === 'webhook' ? [{ title: 'Endpoints', isNumeric: true }] : []),
       ],
       rows: keys.map((key) => [
-        identifier(key.key_id, pathTo('keys', key.key_id)),
+        shortIdentifier(key.key_id, pathTo('keys', key.key_id)),
         key.standby ? html`${statusBadge(key.status ?? '')} standby` : statusBadge(key.status ?? ''),
         timeOf(key.valid_from, now),
         key.revoked_at && timeOf(key.revoked_at, now),

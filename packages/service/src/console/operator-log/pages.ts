@@ -1,7 +1,7 @@
-import { exactTime, filterForm, html, table, visible } from '@agent-exchange/web'
+import { exactTime, filterForm, html, shortId, table, visible } from '@agent-exchange/web'
 import { readOperatorLog } from '../../operator/routes/log.ts'
 import { get, type ConsoleCall, type ConsolePage } from '../console-page.ts'
-import { pagingLinks } from '../paging.ts'
+import { addressOf, pagingLinks } from '../paging.ts'
 
 const FILTERS = [
   ['actor', 'Actor'],
@@ -43,7 +43,7 @@ async function list({ api, query, show }: ConsoleCall) {
         exactTime(new Date(entry.recorded_at)),
         html`<a href="/operator-log?actor=${entry.actor}"><bdi>${visible(entry.actor)}</bdi></a>`,
         html`<a href="/operator-log?action=${entry.action}">${entry.action}</a>`,
-        html`<a href="/operator-log?target=${entry.target}"><bdi>${visible(entry.target)}</bdi></a>`,
+        shortId(entry.target, addressOf('/operator-log', { target: entry.target })),
         entry.reason && html`<bdi>${visible(entry.reason)}</bdi>`,
         detailsOf(entry.details),
         entry.entry,

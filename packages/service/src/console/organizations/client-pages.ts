@@ -4,6 +4,7 @@ import {
   form,
   html,
   identifier,
+  visible,
   type Field,
   type Html,
   type FormState,
@@ -13,6 +14,7 @@ import { Problem } from '../../kernel/problem.ts'
 import { createClient, disableOneClient, readClient, rotateClient } from '../../operator/routes/clients.ts'
 import type { ConsoleCall } from '../console-page.ts'
 import { OPTIONAL_REASON, outsideText, pathTo, REASON, statusBadge } from '../console-parts.ts'
+import { nameOf, namesOf, organizationLink } from '../organization-names.ts'
 import { timeOf } from '../time.ts'
 
 const CREDENTIAL: readonly Field[] = [
@@ -37,8 +39,9 @@ const CREDENTIAL: readonly Field[] = [
   },
 ]
 
-export async function newClient({ params, show, formState }: ConsoleCall) {
+export async function newClient({ api, params, show, formState }: ConsoleCall) {
   const id = params['organization_id'] ?? ''
+  const names = await namesOf(api, [id])
   const main = html`<p class="lead">
       For agents that cannot join by invitation. Give exactly one of key, certificate and DNS name.
     </p>
@@ -59,7 +62,7 @@ export async function newClient({ params, show, formState }: ConsoleCall) {
       submit: { label: 'Add client' },
       cancel: { href: pathTo('organizations', id), label: 'Cancel' },
     })}`
-  return show({ title: `Add a client of ${id}`, main })
+  return show({ title: `Add a client of ${visible(nameOf(names, id))}`, main })
 }
 
 export async function addClient({ api, params, form: fields, redirect }: ConsoleCall) {
@@ -81,19 +84,20 @@ export async function addClient({ api, params, form: fields, redirect }: Console
 export async function showClient({ api, params, show, operator, formState, now }: ConsoleCall) {
   const client = await api(readClient, { params: { client_id: params['client_id'] ?? '' } })
   const { client_id, organization_id, agent_id } = client
+  const names = await namesOf(api, [organization_id])
   const canChange = client.status === 'active' && hasRole(operator, 'operator')
   const main = html`${definitionList([
-    ['Client', identifier(client_id)],
-    ['Organization', identifier(organization_id, pathTo('organizations', organization_id))],
-    ['Agent', agent_id === undefined ? 'all agents' : identifier(agent_id, pathTo('agents', agent_id))],
+    ['Organization', organizationLink(names, organization_id)],
+    ['Acts as', agent_id === undefined ? 'all agents' : identifier(agent_id, pathTo('agents', agent_id))],
     ['Authentication', client.authentication],
     ['DNS name', client.tls_san_dns === undefined ? '–' : outsideText(client.tls_san_dns)],
     ['Status', statusBadge(client.status)],
     ['Created', timeOf(client.created_at, now)],
     ['Changes', html`<a href="/operator-log?target=${client_id}">In the operator log</a>`],
+    ['Id', identifier(client_id)],
   ])}
   ${canChange && changes(pathTo('organizations', organization_id, 'clients', client_id), formState)}`
-  return show({ title: 'Client', main })
+  return show({ title: `Client of ${visible(nameOf(names, organization_id))}`, main })
 }
 
 function changes(path: string, formState: FormState): Html {

@@ -4,6 +4,7 @@ import {
   form,
   html,
   identifier,
+  visible,
   type Field,
   type Html,
   type FormState,
@@ -17,18 +18,20 @@ import {
 } from '../../operator/routes/connectors.ts'
 import type { ConsoleCall } from '../console-page.ts'
 import { OPTIONAL_REASON, outsideText, pathTo, REASON, statusBadge } from '../console-parts.ts'
+import { nameOf, namesOf, organizationLink } from '../organization-names.ts'
 import { timeOf } from '../time.ts'
 
 type Connector = Awaited<ReturnType<typeof readConnector.run>>
 
-export async function newConnector({ params, show, formState }: ConsoleCall) {
+export async function newConnector({ api, params, show, formState }: ConsoleCall) {
   const id = params['organization_id'] ?? ''
+  const names = await namesOf(api, [id])
   const main = html`<p class="lead">
       If both organizations of a new thread have an approved connector, its packages go through the data
       space.
     </p>
     ${approval(id, formState)}`
-  return show({ title: `Approve a connector of ${id}`, main })
+  return show({ title: `Approve a connector of ${visible(nameOf(names, id))}`, main })
 }
 
 function approval(id: string, formState: FormState, known?: Connector): Html {
@@ -91,9 +94,10 @@ export async function approve({ api, params, form: fields, redirect }: ConsoleCa
 export async function showConnector({ api, params, show, operator, formState, now }: ConsoleCall) {
   const { organization_id = '', connector_id = '' } = params
   const connector = await api(readConnector, { params: { organization_id, connector_id } })
+  const names = await namesOf(api, [organization_id])
   const main = html`${definitionList([
+    ['Organization', organizationLink(names, organization_id)],
     ['Connector', identifier(connector.connector_id)],
-    ['Organization', identifier(organization_id, pathTo('organizations', organization_id))],
     ['Participant', outsideText(connector.participant_id)],
     ['Address', outsideText(connector.endpoint)],
     ['Status', statusBadge(connector.status)],
@@ -101,7 +105,7 @@ export async function showConnector({ api, params, show, operator, formState, no
     ['Changed', timeOf(connector.updated_at, now)],
   ])}
   ${hasRole(operator, 'operator') && changes(connector, formState)}`
-  return show({ title: 'Connector', main })
+  return show({ title: `Connector of ${visible(nameOf(names, organization_id))}`, main })
 }
 
 function changes(connector: Connector, formState: FormState): Html {

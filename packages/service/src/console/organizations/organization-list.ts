@@ -1,40 +1,41 @@
-import { buttonLink, form, html, identifier, table } from '@agent-exchange/web'
+import { badge, buttonLink, form, html, shortIdentifier, table } from '@agent-exchange/web'
 import { hasRole } from '../../kernel/operator-roles.ts'
 import { createOrganization, readOrganizations } from '../../operator/routes/organizations.ts'
 import type { ConsoleCall } from '../console-page.ts'
 import { OPTIONAL_REASON, outsideText, pathTo, statusBadge } from '../console-parts.ts'
+import { firstSteps, isFirstRun } from '../first-run.ts'
+import { organizationLink } from '../organization-names.ts'
 import { pagingLinks } from '../paging.ts'
 import { timeOf } from '../time.ts'
 
 export async function showOrganizations({ api, query, show, now, operator }: ConsoleCall) {
   const after = query.get('after')
-  const { items, next_cursor } = await api(readOrganizations, { input: { after } })
+  const found = await api(readOrganizations, { input: { after } })
+  const { items, next_cursor } = found
+  const names = new Map(items.map(({ organization_id, name }) => [organization_id, name]))
+  const isFirst = after === undefined && isFirstRun(found)
   const creation =
     hasRole(operator, 'operator') && buttonLink('/organizations/new', 'Create an organization', 'primary')
   const main = html`<p class="lead">Companies whose agents exchange packages here.</p>
-    ${creation && html`<p>${creation}</p>`}
+    ${isFirst ? firstSteps(operator) : creation && html`<p>${creation}</p>`}
     ${table({
       caption: 'Organizations',
       hidesCaption: true,
       columns: [
         { title: 'Organization' },
-        { title: 'Name' },
         { title: 'Status' },
         { title: 'Contact' },
         { title: 'Created' },
+        { title: 'Id' },
       ],
       rows: items.map((organization) => [
-        identifier(organization.organization_id, pathTo('organizations', organization.organization_id)),
-        outsideText(organization.name),
+        html`${organizationLink(names, organization.organization_id)}
+        ${organization.is_platform && badge('neutral', 'this exchange')}`,
         statusBadge(organization.status),
         organization.contact && outsideText(organization.contact),
         timeOf(organization.created_at, now),
+        shortIdentifier(organization.organization_id),
       ]),
-      empty: {
-        title: 'No organizations',
-        text: 'Create the first one, then invite its agent.',
-        ...(creation && { action: creation }),
-      },
       paging: pagingLinks('/organizations', {}, { after, next: next_cursor }),
     })}`
   return show({ title: 'Organizations', main })

@@ -5,6 +5,7 @@ import {
   html,
   identifier,
   notice,
+  shortIdentifier,
   table,
   type Html,
 } from '@agent-exchange/web'
@@ -21,6 +22,7 @@ import {
 } from '../../operator/routes/organizations.ts'
 import type { ConsoleCall } from '../console-page.ts'
 import { OPTIONAL_REASON, outsideText, pathTo, REASON, statusBadge } from '../console-parts.ts'
+import { invitedAgent } from '../invitations/invited-agent.ts'
 import { timeOf } from '../time.ts'
 import { acceptsText, listText } from './consent-page.ts'
 
@@ -37,8 +39,6 @@ export async function showOrganization(call: ConsoleCall) {
   const mayChange = hasRole(operator, 'operator') && status !== 'ended' && !is_platform
   const main = html`${stateNotice(organization)}
   ${definitionList([
-    ['Id', identifier(id)],
-    ['Name', outsideText(organization.name)],
     ['Status', statusBadge(organization.status)],
     ['Contact', organization.contact === null ? 'none' : outsideText(organization.contact)],
     ['Created', timeOf(organization.created_at, now)],
@@ -54,6 +54,7 @@ export async function showOrganization(call: ConsoleCall) {
         <span class="quiet">${listText(organization.consent)}</span>`,
     ],
     ['Changes', html`<a href="/operator-log?target=${id}">In the operator log</a>`],
+    ['Id', identifier(id)],
   ])}
   ${await agentsOf(call, id, mayChange && status === 'active')} ${await clientsOf(call, id, mayChange)}
   ${await connectorsOf(call, id, mayChange)} ${await invitationsOf(call, id)} ${quotas(organization)}
@@ -92,7 +93,7 @@ async function agentsOf({ api, now }: ConsoleCall, id: string, mayInvite: boolea
         { title: 'Registered' },
       ],
       rows: items.map((agent) => [
-        identifier(agent.agent_id, pathTo('agents', agent.agent_id)),
+        shortIdentifier(agent.agent_id, pathTo('agents', agent.agent_id)),
         statusBadge(agent.status),
         statusBadge(agent.certification_status),
         outsideText(`${agent.implementation} ${agent.implementation_version}`),
@@ -114,20 +115,20 @@ async function clientsOf({ api, now }: ConsoleCall, id: string, mayChange: boole
       caption: 'Clients',
       hidesCaption: true,
       columns: [
-        { title: 'Client' },
-        { title: 'Agent' },
+        { title: 'Acts as' },
         { title: 'Credential' },
         { title: 'Status' },
         { title: 'Created' },
+        { title: 'Client' },
       ],
       rows: items.map((client) => [
-        identifier(client.client_id, pathTo('organizations', id, 'clients', client.client_id)),
         client.agent_id === undefined
           ? 'all agents'
-          : identifier(client.agent_id, pathTo('agents', client.agent_id)),
+          : shortIdentifier(client.agent_id, pathTo('agents', client.agent_id)),
         client.authentication,
         statusBadge(client.status),
         timeOf(client.created_at, now),
+        shortIdentifier(client.client_id, pathTo('organizations', id, 'clients', client.client_id)),
       ]),
       empty: { title: 'No clients', text: 'An agent that joins by invitation gets its client by itself.' },
     })}
@@ -174,18 +175,18 @@ async function invitationsOf({ api, now }: ConsoleCall, id: string): Promise<Htm
       caption: 'Invitations',
       hidesCaption: true,
       columns: [
-        { title: 'Invitation' },
+        { title: 'For' },
         { title: 'State' },
-        { title: 'Agent' },
         { title: 'Created by' },
         { title: 'Expires' },
+        { title: 'Invitation' },
       ],
       rows: items.map((invitation) => [
-        identifier(invitation.invitation_id, pathTo('invitations', invitation.invitation_id)),
+        invitedAgent(invitation),
         statusBadge(invitation.state),
-        invitation.used_agent_id ?? invitation.agent_id ?? 'any new agent',
         invitation.created_by,
         timeOf(invitation.expires_at, now),
+        shortIdentifier(invitation.invitation_id, pathTo('invitations', invitation.invitation_id)),
       ]),
     })}
     <p><a href="/invitations?organization_id=${id}">All invitations of this organization</a></p>`

@@ -1,23 +1,16 @@
 import { PACKAGE_STATES } from '@agent-exchange/protocol'
-import {
-  filterForm,
-  html,
-  identifier,
-  relativeTime,
-  table,
-  visible,
-  type Html,
-  type Part,
-} from '@agent-exchange/web'
+import { filterForm, html, shortIdentifier, table, type Html, type Paging } from '@agent-exchange/web'
 import { listPackagesRoute } from '../../operator/routes/packages.ts'
 import type { ConsoleCall, PageAnswer, WatchCall } from '../console-page.ts'
 import { choiceField, idField } from '../form-fields.ts'
-import { agentPath, organizationPath, packagePath, threadPath } from '../links.ts'
+import { packagePath, threadPath } from '../links.ts'
+import { namesOf, party, type Names } from '../organization-names.ts'
 import { pagingLinks } from '../paging.ts'
 import { periodField, sinceOf } from '../period-filter.ts'
 import { packageBadge } from '../state-badges.ts'
+import { timeOf } from '../time.ts'
 
-export type ListedPackage = Awaited<ReturnType<typeof listPackagesRoute.run>>['items'][number]
+type ListedPackage = Awaited<ReturnType<typeof listPackagesRoute.run>>['items'][number]
 
 const ROWS_PER_PAGE = 25
 
@@ -44,10 +37,14 @@ export async function watchPackages(call: WatchCall): Promise<object> {
 }
 
 export async function showPackages(call: ConsoleCall): Promise<PageAnswer> {
-  const { query, show, now, live } = call
+  const { api, query, show, now, live } = call
   const filter = filterOf(call)
   const after = query.get('after')
   const { items, next_cursor } = await listed(call)
+  const names = await namesOf(
+    api,
+    items.flatMap((item) => [item.sender_org_id, item.recipient_org_id]),
+  )
   const form = filterForm({
     id: 'filter',
     action: '/packages',
@@ -61,30 +58,30 @@ export async function showPackages(call: ConsoleCall): Promise<PageAnswer> {
   })
   const filters = { ...filter, period: query.get('period') }
   const paging = pagingLinks('/packages', filters, { after, next: next_cursor })
-  return show({
-    title: 'Packages',
-    main: html`${form}${live(items, packageTable(items, now, paging, next_cursor !== null))}`,
-  })
+  const content = packageTable(items, { names, now, paging, hasMore: next_cursor !== null })
+  return show({ title: 'Packages', main: html`${form}${live(items, content)}` })
 }
 
-function packageTable(
-  items: readonly ListedPackage[],
-  now: Date,
-  paging: { readonly first?: string; readonly next?: string },
-  hasMore: boolean,
-): Html {
+interface TableParts {
+  readonly names: Names
+  readonly now: Date
+  readonly paging: Paging
+  readonly hasMore: boolean
+}
+
+function packageTable(items: readonly ListedPackage[], { names, now, paging, hasMore }: TableParts): Html {
   return table({
     caption: 'Packages',
     hidesCaption: true,
-    columns: [
-      { title: 'Package' },
-      { title: 'State' },
-      { title: 'From' },
-      { title: 'To' },
-      { title: 'Accepted' },
-      { title: 'Thread' },
-    ],
-    rows: items.map((item) => packageRow(item, now)),
+    columns: ['From', 'To', 'State', 'Accepted', 'Package', 'Thread'].map((title) => ({ title })),
+    rows: items.map((item) => [
+      party(names, item.sender_org_id, item.sender_agent_id),
+      party(names, item.recipient_org_id, item.recipient_agent_id),
+      packageBadge(item.state),
+      timeOf(item.accepted_at, now),
+      shortIdentifier(item.package_id, packagePath(item.package_id)),
+      shortIdentifier(item.thread_id, threadPath(item.thread_id)),
+    ]),
     empty: hasMore
       ? {
           title: 'None in this part of the list',
@@ -97,20 +94,4 @@ function packageTable(
         },
     paging,
   })
-}
-
-export function packageRow(item: ListedPackage, now: Date): readonly Part[] {
-  return [
-    identifier(item.package_id, packagePath(item.package_id)),
-    packageBadge(item.state),
-    party(item.sender_org_id, item.sender_agent_id),
-    party(item.recipient_org_id, item.recipient_agent_id),
-    relativeTime(new Date(item.accepted_at), now),
-    html`<a href="${threadPath(item.thread_id)}"><bdi class="id">${visible(item.thread_id)}</bdi></a>`,
-  ]
-}
-
-export function party(organizationId: string, agentId: string): Html {
-  return html`<a href="${organizationPath(organizationId)}"><bdi>${visible(organizationId)}</bdi></a
-    ><br /><a class="quiet" href="${agentPath(agentId)}"><bdi>${visible(agentId)}</bdi></a>`
 }

@@ -1,7 +1,16 @@
-import { emptyState, filterForm, html, identifier, table, type Html, type Part } from '@agent-exchange/web'
+import {
+  emptyState,
+  filterForm,
+  html,
+  shortIdentifier,
+  table,
+  type Html,
+  type Part,
+} from '@agent-exchange/web'
 import { searchRoute } from '../../operator/routes/search.ts'
 import { get, type ConsolePage } from '../console-page.ts'
 import { agentPath, deliveryPath, endpointPath, organizationPath, packagePath, threadPath } from '../links.ts'
+import { namesOf, organizationLink, type Names } from '../organization-names.ts'
 
 type Found = Awaited<ReturnType<typeof searchRoute.run>>['items'][number]
 
@@ -22,7 +31,14 @@ export const searchPages: readonly ConsolePage[] = [
     const [only, ...others] = items
     const path = only && others.length === 0 ? PATHS[only.kind] : undefined
     if (only && path) return redirect(path(only.id))
-    return show({ title: 'Search', main: html`${searchForm(id)}${id !== undefined && results(id, items)}` })
+    const names = await namesOf(
+      api,
+      items.flatMap(({ organization_id }) => organization_id ?? []),
+    )
+    return show({
+      title: 'Search',
+      main: html`${searchForm(id)}${id !== undefined && results(id, items, names)}`,
+    })
   }),
 ]
 
@@ -49,7 +65,7 @@ function searchForm(id: string | undefined): Html {
     ${form}`
 }
 
-function results(id: string, items: readonly Found[]): Html {
+function results(id: string, items: readonly Found[], names: Names): Html {
   if (items.length === 0)
     return emptyState({
       title: 'Nothing has this id',
@@ -61,21 +77,21 @@ function results(id: string, items: readonly Found[]): Html {
     hidesCaption: true,
     columns: [
       { title: 'Kind' },
-      { title: 'Id' },
+      { title: 'Organization' },
       { title: 'Package' },
       { title: 'Thread' },
-      { title: 'Organization' },
+      { title: 'Id' },
     ],
     rows: items.map((item) => [
       item.kind.replaceAll('_', ' '),
-      identifier(item.id, PATHS[item.kind]?.(item.id)),
+      item.organization_id === null ? '–' : organizationLink(names, item.organization_id),
       linked(item.package_id, packagePath),
       linked(item.thread_id, threadPath),
-      linked(item.organization_id, organizationPath),
+      shortIdentifier(item.id, PATHS[item.kind]?.(item.id)),
     ]),
   })
 }
 
 function linked(id: string | null, path: (id: string) => string): Part {
-  return id === null ? '–' : identifier(id, path(id))
+  return id === null ? '–' : shortIdentifier(id, path(id))
 }

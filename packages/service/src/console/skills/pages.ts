@@ -1,4 +1,12 @@
-import { confirmation, html, identifier, table, type Html, type FormState } from '@agent-exchange/web'
+import {
+  confirmation,
+  html,
+  identifier,
+  shortIdentifier,
+  table,
+  type Html,
+  type FormState,
+} from '@agent-exchange/web'
 import { hasRole } from '../../kernel/operator-roles.ts'
 import { Problem } from '../../kernel/problem.ts'
 import { publishSkill, readSkills } from '../../operator/routes/skills.ts'
@@ -32,7 +40,7 @@ async function list({ api, query, show, now, operator, formState }: ConsoleCall)
         outsideText(release.version),
         outsideText(release.release_channel),
         outsideText(release.protocol_range),
-        identifier(release.artifact_digest),
+        shortIdentifier(release.artifact_digest),
         timeOf(release.published_at, now),
       ]),
       empty: { title: 'No skill releases', text: 'Publish the first one below.' },

@@ -40,6 +40,15 @@ export async function findOrganization(
   return row
 }
 
+/** Names for what is shown to people. An id that no organization has is left out. */
+export async function findOrganizationNames(
+  db: Queries,
+  ids: readonly string[],
+): Promise<{ readonly organization_id: string; readonly name: string }[]> {
+  return db.byIndex<{ organization_id: string; name: string }[]>`
+    select organization_id, name from organization where organization_id = any(${[...ids]}::text[]) order by organization_id`
+}
+
 export async function lockOrganization(
   tx: Transaction,
   organizationId: string,

@@ -11,6 +11,7 @@ import {
 import { adviseOnDelivery } from '../../features/deliveries/delivery-advice.ts'
 import { findEndpoint } from '../../features/deliveries/endpoint-queries.ts'
 import type { AttemptDetails } from '../../delivery/attempt-record.ts'
+import { withContext } from '../../features/deliveries/delivery-context.ts'
 import { withLastErrors } from '../../features/deliveries/last-errors.ts'
 import { countReplays, MAXIMUM_COUNTED, replayMany } from '../../features/deliveries/replay-many.ts'
 import { replayDelivery } from '../../features/deliveries/replay.ts'
@@ -39,7 +40,7 @@ const deliveryFilter = input({
 export const listDeliveriesRoute = read('/deliveries', deliveryFilter, (call, db) => {
   const wanted: DeliveryFilter = { ...selectionOf(call.input), state: call.input.state }
   const rows = async (after: string | undefined, limit: number) =>
-    withLastErrors(db, await listDeliveries(db, wanted, { after, limit }))
+    withContext(db, await withLastErrors(db, await listDeliveries(db, wanted, { after, limit })))
   const name = ['deliveries', JSON.stringify(wanted)]
   return listPage(call, { name, rows, position: ({ delivery_id }) => delivery_id }, toDelivery)
 })
@@ -48,10 +49,11 @@ export const showDeliveryRoute = read('/deliveries/:delivery_id', input({}), asy
   const id = params['delivery_id'] ?? ''
   const delivery = await findDelivery(db, id)
   if (!delivery) throw new Problem('resource_not_found')
-  const [attempts, replays, endpoint] = await Promise.all([
+  const [attempts, replays, endpoint, [shown = delivery]] = await Promise.all([
     attemptsOf(db, id),
     replaysOf(db, id, MAXIMUM_REPLAYS_SHOWN),
     findEndpoint(db, delivery.webhook_endpoint_id),
+    withContext(db, [delivery]),
   ])
   const shownAttempts = attempts.map((attempt) => ({
     ...attempt,
@@ -59,7 +61,7 @@ export const showDeliveryRoute = read('/deliveries/:delivery_id', input({}), asy
   }))
   const last = shownAttempts.at(-1)?.details
   return {
-    ...toDelivery(delivery),
+    ...toDelivery(shown),
     what_to_do: adviseOnDelivery({
       state: delivery.state,
       isReplayed: replays.length > 0,

@@ -5,6 +5,7 @@ import { announceStatus } from '../../features/deliveries/wake-workers.ts'
 import { findEnd, toEnd } from '../../features/organizations/organization-end-store.ts'
 import {
   findOrganization,
+  findOrganizationNames,
   insertOrganization,
   listOrganizations,
   lockOrganization,
@@ -13,11 +14,13 @@ import {
 } from '../../features/organizations/organization-store.ts'
 import { countEndpoints, readUsage } from '../../features/organizations/usage-store.ts'
 import { Problem } from '../../kernel/problem.ts'
-import { listPage, page } from '../listing.ts'
+import { listPage, MAXIMUM_FILTER_CHARACTERS, page } from '../listing.ts'
 import { shownConsent } from './organization-consent.ts'
 import { change, input, optionalReason, read, reason, text, type OperatorCall, type Route } from '../route.ts'
 
 const MAXIMUM_NAME_CHARACTERS = 200
+/** Names in one answer: those of a page of any list. */
+const MAXIMUM_NAMES = 200
 const MAXIMUM_CONTACT_CHARACTERS = 320
 
 const contact = Type.Optional(
@@ -59,40 +62,47 @@ export const readOrganizations = read('/organizations', page, (call, db) =>
       rows: (after, limit) => listOrganizations(db, { after, limit }),
       position: (row) => row.organization_id,
     },
-    (row) => row,
+    (row) => ({ ...row, is_platform: isPlatform(call, row.organization_id) }),
   ),
 )
 
-/** With its use of quotas. */
-export const readOrganization = read(
-  '/organizations/:organization_id',
-  input({}),
-  async ({ params, context, now }, db) => {
-    const organization = await findOrganization(db, params['organization_id'] ?? '')
-    if (!organization) throw new Problem('resource_not_found')
-    const id = organization.organization_id
-    const [usage, endpoints, end, consent] = await Promise.all([
-      readUsage(db, id),
-      countEndpoints(db, id),
-      findEnd(db, id),
-      shownConsent(db, id, context.profile, now),
-    ])
-    const quotas = context.profile['O-13']
-    return {
-      ...organization,
-      // It cannot be suspended, invited or ended.
-      is_platform: id === context.profile['O-42'].organization_id,
-      usage: {
-        agents: { used: usage.agents, maximum: quotas.agents },
-        webhook_endpoints: { used: endpoints, maximum: quotas.webhook_endpoints },
-        unused_policy_receipts: { used: usage.policy_receipts, maximum: quotas.unused_policy_receipts },
-        stored_bytes: { used: usage.stored_bytes, maximum: quotas.stored_bytes },
-      },
-      consent,
-      ...(end && { end: toEnd(end) }),
-    }
-  },
+const anyId = text(MAXIMUM_FILTER_CHARACTERS)
+
+export const readOrganizationNames = read(
+  '/organization-names',
+  input({ organization_id: Type.Union([anyId, Type.Array(anyId, { maxItems: MAXIMUM_NAMES })]) }),
+  async ({ input: { organization_id: ids } }, db) => ({
+    items: await findOrganizationNames(db, typeof ids === 'string' ? [ids] : ids),
+  }),
 )
+
+/** With its use of quotas. */
+export const readOrganization = read('/organizations/:organization_id', input({}), async (call, db) => {
+  const { params, context, now } = call
+  const organization = await findOrganization(db, params['organization_id'] ?? '')
+  if (!organization) throw new Problem('resource_not_found')
+  const id = organization.organization_id
+  const [usage, endpoints, end, consent] = await Promise.all([
+    readUsage(db, id),
+    countEndpoints(db, id),
+    findEnd(db, id),
+    shownConsent(db, id, context.profile, now),
+  ])
+  const quotas = context.profile['O-13']
+  return {
+    ...organization,
+    // It cannot be suspended, invited or ended.
+    is_platform: isPlatform(call, id),
+    usage: {
+      agents: { used: usage.agents, maximum: quotas.agents },
+      webhook_endpoints: { used: endpoints, maximum: quotas.webhook_endpoints },
+      unused_policy_receipts: { used: usage.policy_receipts, maximum: quotas.unused_policy_receipts },
+      stored_bytes: { used: usage.stored_bytes, maximum: quotas.stored_bytes },
+    },
+    consent,
+    ...(end && { end: toEnd(end) }),
+  }
+})
 
 /**
  * Takes effect with the next request, because each request checks the status. Pending webhooks wait until the
@@ -131,23 +141,30 @@ export const changeContact = change(
 export const organizationRoutes: readonly Route[] = [
   createOrganization,
   readOrganizations,
+  readOrganizationNames,
   readOrganization,
   suspendOrganization,
   activateOrganization,
   changeContact,
 ]
 
+/** The organization as which the exchange itself signs (O-42). */
+function isPlatform({ context }: OperatorCall<unknown>, id: string): boolean {
+  return id === context.profile['O-42'].organization_id
+}
+
 async function moveTo(
   status: 'active' | 'suspended',
   action: string,
-  { params, context }: OperatorCall<unknown>,
+  call: OperatorCall<unknown>,
   tx: Transaction,
 ) {
+  const { params } = call
   const target = params['organization_id'] ?? ''
   const organization = await lockOrganization(tx, target)
   if (!organization) throw new Problem('resource_not_found')
   // The platform signs as this organization; without it no signature of the platform verifies.
-  if (target === context.profile['O-42'].organization_id) throw new Problem('not_permitted')
+  if (isPlatform(call, target)) throw new Problem('not_permitted')
   if (organization.status === status || organization.status === 'ended')
     throw new Problem('invalid_state_transition', { state: organization.status })
   await setOrganizationStatus(tx, target, status)

@@ -1,3 +1,4 @@
+import type { DeliveryContext } from '../../features/deliveries/delivery-context.ts'
 import type { ListedDelivery } from '../../features/deliveries/last-errors.ts'
 
 /** What is not null, and `next_attempt_at` and `claim_id` of pending deliveries only. */
@@ -8,12 +9,13 @@ type Optional =
   | 'replay_of'
   | 'replay_actor'
   | 'replay_reason'
-export type ShownDelivery = Omit<ListedDelivery, Optional> & {
-  readonly [Name in Optional]?: NonNullable<ListedDelivery[Name]>
-}
+export type ShownDelivery = Omit<ListedDelivery, Optional> &
+  DeliveryContext & {
+    readonly [Name in Optional]?: NonNullable<ListedDelivery[Name]>
+  }
 
 /** Leaves out members without a value, and those that apply to pending deliveries only. */
-export function toDelivery(row: ListedDelivery): ShownDelivery {
+export function toDelivery(row: ListedDelivery & DeliveryContext): ShownDelivery {
   const onlyPending = new Set(['next_attempt_at', 'claim_id'])
   const shown = Object.entries(row).filter(([name, value]) => {
     return value !== null && (!onlyPending.has(name) || row.state === 'pending')
