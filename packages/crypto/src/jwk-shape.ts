@@ -21,7 +21,7 @@ export type KeyUse = 'signing' | 'encryption'
 export interface JwkOptions {
   /** Allowed curves. Defaults to P-256 (open point O-28); signing keys always use P-256. */
   readonly curves?: readonly Curve[]
-  /** The intended use. A JWK that declares another use is refused. */
+  /** The intended use. A private JWK that declares another use is refused; what a public one declares is ignored. */
   readonly use?: KeyUse
   readonly at?: string
 }
@@ -40,7 +40,7 @@ type Members = Readonly<Record<string, unknown>>
 export function readPublicJwk(value: unknown, options: JwkOptions = {}): PublicJwk {
   const jwk = asObject(value, options.at)
   if (holdsPrivateMember(jwk)) throw new CryptoError('key_private_material', { at: options.at })
-  return readPoint(jwk, options, 'verify')
+  return readPoint(jwk, options)
 }
 
 /** Like {@link readPublicJwk}, for the key in a sealed package, which must have no unknown members. */
@@ -73,7 +73,9 @@ export function holdsPrivateMember(value: unknown): boolean {
 export function readPrivateJwk(value: unknown, options: JwkOptions = {}): PrivateJwk {
   const { d, ...rest } = asObject(value, options.at)
   if (d === undefined) throw new CryptoError('key_private_missing', { at: options.at })
-  const point = readPoint(rest, options, 'sign')
+  const point = readPoint(rest, options)
+  if (options.use !== undefined && contradicts(rest, options.use))
+    throw new CryptoError('key_use_mismatch', { at: options.at })
   const { size, n } = CURVES[point.crv]
   const scalar = readInteger(d, size, options.at)
   if (scalar.value === 0n || scalar.value >= n)
@@ -86,13 +88,12 @@ function asObject(value: unknown, at: string | undefined): Members {
   return value
 }
 
-function readPoint(jwk: Members, options: JwkOptions, operation: 'sign' | 'verify'): PublicJwk {
+function readPoint(jwk: Members, options: JwkOptions): PublicJwk {
   const { curves = ['P-256'], use, at } = options
   if (jwk.kty !== 'EC') throw new CryptoError('key_type_unsupported', { at })
   const allowed: readonly Curve[] = use === 'signing' ? ['P-256'] : curves
   const crv = allowed.find((curve) => curve === jwk.crv)
   if (crv === undefined) throw new CryptoError('key_curve_unsupported', { at })
-  if (use !== undefined && contradicts(jwk, use, operation)) throw new CryptoError('key_use_mismatch', { at })
   const x = readInteger(jwk.x, CURVES[crv].size, at)
   const y = readInteger(jwk.y, CURVES[crv].size, at)
   if (!isOnCurve(crv, x.value, y.value)) throw new CryptoError('key_not_on_curve', { at })
@@ -112,14 +113,17 @@ function readInteger(text: unknown, size: number, at: string | undefined): { tex
   return { text, value: toBigInt(bytes) }
 }
 
-/** RFC 7517 sections 4.2 to 4.4: use, key_ops and alg are optional, but binding if present. */
-function contradicts(jwk: Members, use: KeyUse, operation: 'sign' | 'verify'): boolean {
+/**
+ * RFC 7517 sections 4.2 to 4.4: use, key_ops and alg of one's own key are optional, but binding if present. The use of a
+ * public key is a member of its registration, so these members say nothing there (ID-06).
+ */
+function contradicts(jwk: Members, use: KeyUse): boolean {
   const operations: readonly unknown[] | undefined = Array.isArray(jwk.key_ops) ? jwk.key_ops : undefined
   if (use === 'signing') {
     return (
       (jwk.use !== undefined && jwk.use !== 'sig') ||
       (jwk.alg !== undefined && jwk.alg !== SIGNATURE_ALGORITHM) ||
-      (operations !== undefined && !operations.includes(operation))
+      (operations !== undefined && !operations.includes('sign'))
     )
   }
   return (

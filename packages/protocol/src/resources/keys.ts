@@ -18,21 +18,14 @@ const point = {
 /** RFC 7518 sections 6.2.2, 6.3.2 and 6.4. */
 const PRIVATE_MEMBERS = ['d', 'p', 'q', 'dp', 'dq', 'qi', 'oth', 'k']
 
-/** Members of RFC 7517 section 4 that libraries add. They and all others are accepted and not stored. */
-const decoration = {
-  kid: Type.Optional(Type.String()),
-  alg: Type.Optional(Type.String()),
-  use: Type.Optional(Type.String()),
-  key_ops: Type.Optional(Type.Array(Type.String())),
-  ext: Type.Optional(Type.Boolean()),
-}
-
 export const publicJwk = define('PublicJwk', resource(point, proves('ID-06')))
 const publicJwkInput = define(
   'PublicJwkInput',
   Type.Object(
-    { ...point, ...decoration },
+    { ...point },
     {
+      description:
+        'a public JWK; other public members (RFC 7517 section 4), whatever they say, are accepted and not kept, and no address in them is fetched',
       propertyNames: {
         not: { enum: PRIVATE_MEMBERS },
         description: `a public JWK, without ${PRIVATE_MEMBERS.join(', ')}`,

@@ -4,6 +4,7 @@ import {
   agentResource,
   createProfile,
   DEFAULT_PROFILE,
+  publicKeyRequest,
   validatorOf,
   type AgentRegistration,
 } from '@agent-exchange/protocol'
@@ -190,7 +191,6 @@ test('[ID-06] points off the curve, other curves and contradicting uses are refu
     [{ ...jwk, y: jwk.x }, 'key_not_on_curve'],
     [{ ...jwk, crv: 'P-384' }, 'key_curve_unsupported'],
     [{ ...jwk, x: jwk.x.slice(1) }, 'key_coordinate_invalid'],
-    [{ ...jwk, use: 'enc' }, 'key_use_mismatch'],
   ]
   for (const [public_key, reason] of cases) {
     const key = { ...good, public_key: public_key as typeof jwk }
@@ -200,12 +200,23 @@ test('[ID-06] points off the curve, other curves and contradicting uses are refu
       return true
     })
   }
-  const decorated = {
-    ...good,
-    public_key: { ...jwk, kid: 'x', alg: 'ES256', use: 'sig', key_ops: ['verify'], ext: true },
+})
+
+test('[ID-06] members of a JWK that contradict its registration are accepted and not kept', async () => {
+  const good = await keyRequest('k')
+  const jwk = good.public_key
+  const decorations: object[] = [
+    { kid: 'x', alg: 'ES256', use: 'sig', key_ops: ['verify'], ext: true },
+    { use: 'enc', alg: 'ECDH-ES+A256KW', key_ops: ['deriveBits'] },
+    { use: 7, alg: null, key_ops: 'sign', kid: { a: 1 }, ext: 'no' },
+    { key_ops: [], x5u: 'not an address', x5c: 'MIIB', iat: 'later', 'x5t#S256': [] },
+  ]
+  for (const [index, decoration] of decorations.entries()) {
+    const key = { ...good, public_key: { ...jwk, ...decoration } }
+    assert.deepEqual(validatorOf(publicKeyRequest)(key), [])
+    const answer = await register(registration({ agent_id: `agent_decorated_${index}`, keys: [key] }))
+    assert.deepEqual(answer.keys[0]?.public_key, jwk)
   }
-  const answer = await register(registration({ agent_id: 'agent_decorated', keys: [decorated] }))
-  assert.deepEqual(answer.keys[0]?.public_key, jwk)
 })
 
 test('[ID-06] another curve is accepted for encryption if the profile permits it, never for signing', async () => {
