@@ -181,7 +181,12 @@ test('[O-23][O-24] in ds_x a profile may hide references and accept receipts by 
 
 const waived = {
   checks: POLICY_CHECK_IDS.map((check_id) => ({ check_id, outcome: 'waived' })),
-  human_approval: { required: true, outcome: 'granted', approved_at: '2026-02-01T00:00:00Z' },
+  human_approval: {
+    required: true,
+    outcome: 'granted',
+    approval_reference: 'approval_4711',
+    approved_at: '2026-02-01T00:00:00Z',
+  },
 }
 const approved = { human_approval: waived.human_approval }
 
