@@ -1,3 +1,4 @@
+import type { LogPolicy } from '@agent-exchange/log'
 import type { DeploymentProfile } from '@agent-exchange/protocol'
 import type { Connection } from './connection/connection.ts'
 import type { KeyStore } from './keys/key-store.ts'
@@ -18,6 +19,8 @@ export interface AgentContext {
   readonly peers: PeerDirectory
   /** What the agent remembers of the transparency log. */
   readonly log: LogStateStore
+  /** Log keys and witnesses that this agent trusts; where it names witnesses, only what they saw is proved. */
+  readonly logPolicy?: LogPolicy
   /** The clock; tests replace it. */
   readonly now: () => Date
   /** Open points as this exchange decides them. Defaults to the default profile. */

@@ -52,7 +52,9 @@ const HINTS = {
   peer_unknown: 'The directory knows no such agent. Check its id.',
   peer_key_missing: 'The directory shows no usable key of the agent. Ask its owner to register one.',
   peer_key_unconfirmed:
-    'The agent has a key that no pinned key introduced. Compare its fingerprint with its owner over another channel, then trust it.',
+    'The agent has a key that no pinned key introduced and that no rule of this agent (O-47) accepts. Compare its fingerprint with its owner over another channel, then trust it.',
+  peer_key_unlogged:
+    'The transparency log does not hold this key yet, or its witnesses have not seen it. Try again in a minute; or compare the fingerprint with its owner over another channel, then trust it.',
   peer_key_mismatch:
     'The key differs from the pinned one. Do not send; ask its owner, and inform the operator.',
   peer_key_revoked:

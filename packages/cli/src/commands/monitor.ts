@@ -14,6 +14,7 @@ import { withAgent } from '../agent/open-agent.ts'
 import { visible, visibleJson } from '../visible.ts'
 import { wholeNumber } from '../whole-number.ts'
 
+const eventNumber = wholeNumber(1, 1_000_000, 'number of a key event')
 const DEFAULT_SECONDS = 60
 const LONGEST_SECONDS = 86_400
 /** Leaves between two lines of progress. */
@@ -21,6 +22,7 @@ const PROGRESS_LEAVES = 100_000
 
 interface MonitorOptions extends AgentOptions {
   readonly thread?: readonly string[]
+  readonly ownEvent?: readonly number[]
   readonly once?: boolean
   readonly every: number
 }
@@ -28,6 +30,15 @@ interface MonitorOptions extends AgentOptions {
 export function monitorCommand(): Command {
   return agentCommandOf('monitor', 'Scan the transparency log for events of your agent that you never saw')
     .option('--thread <id...>', 'watch these threads too, from now on')
+    .addOption(
+      new Option(
+        '--own-event <number...>',
+        'key events that you caused by other means, such as a revocation by hand; they are remembered',
+      ).argParser((text: string, before: readonly number[] | undefined) => [
+        ...(before ?? []),
+        eventNumber(text),
+      ]),
+    )
     .option('--once', 'scan once, and end')
     .addOption(
       new Option('--every <seconds>', 'pause between two scans')
@@ -43,8 +54,9 @@ Examples:
 
 It watches the key events of the agent and every thread that the folder or the event
 stream knows. It finds two leaves for one event (the operator keeps two histories),
-events that the exchange does not show, does not log or shows otherwise, and keys that
-this agent never made. Exit code 1 if it found any of them. A scan that fails because
+events that the exchange does not show, does not log or shows otherwise, keys that this
+agent never made, and key events that it did not cause; what concerns keys is printed
+first, before a long scan. Exit code 1 if it found any of them. A scan that fails because
 the exchange does not answer is repeated.`,
     )
     .action(monitor)
@@ -72,11 +84,16 @@ async function tryScan(agent: FolderAgent, options: MonitorOptions): Promise<voi
   }
 }
 
-async function scan(agent: FolderAgent, { thread = [], json }: MonitorOptions): Promise<void> {
+async function scan(agent: FolderAgent, { thread = [], ownEvent = [], json }: MonitorOptions): Promise<void> {
   const file = agent.folder.files.monitor
   const stored = await readMonitorState(file)
   const threads = [...thread, ...(await agent.threads())]
-  const result = await monitorLog(agent.context, stored, { threads, onProgress: progressLines() })
+  const result = await monitorLog(agent.context, stored, {
+    threads,
+    ownEvents: ownEvent,
+    onProgress: progressLines(),
+    ...(!json && { onFinding: (finding) => console.log(sentenceOf(finding)) }),
+  })
   if (!result) {
     console.error('The exchange has not published a checkpoint yet.')
     return
@@ -84,7 +101,6 @@ async function scan(agent: FolderAgent, { thread = [], json }: MonitorOptions): 
   await writeMonitorState(file, result.state)
   const { findings, scanned, size, lookBack, unreadable, unwatched } = result
   if (json) console.log(visibleJson({ findings, scanned, size, look_back: lookBack, unreadable, unwatched }))
-  else for (const finding of findings) console.log(sentenceOf(finding))
   for (const line of notesOf(result)) console.error(line)
   if (!json) console.error(`Scanned ${scanned} leaves up to size ${size}: ${findings.length} findings.`)
   if (findings.length > 0) process.exitCode = 1

@@ -112,6 +112,23 @@ export const identityPoints = {
       ),
     },
   }),
+  'O-47': openPoint({
+    meaning:
+      'When a changed key of another agent counts for whoever verifies its signatures or seals for it. Not in the specification’s list of open points.',
+    why: 'The specification verifies against the key directory, which the operator writes. Each agent decides this for itself, and nothing that an exchange publishes changes it. A key that a pinned key introduced always counts. A peer that once introduced keys must go on. A peer that never did may rotate in the transparency log, where its owner’s monitor finds every key event. The operator writes that log, so sealing for a changed key waits for an introduction or a person.',
+    settings: {
+      verifying: oneOf(
+        ['logged', 'strict', 'directory'],
+        'logged',
+        'a changed signing key without an introduction. logged: if its key event is in the transparency log, proved against a checkpoint that continues those this agent has seen, and witnessed if its log policy names witnesses; strict: if a person confirmed it; directory: if the key directory shows it',
+      ),
+      sealing: oneOf(
+        ['introduced', 'directory'],
+        'introduced',
+        'a changed encryption key without an introduction. introduced: if a person confirmed it; directory: if the key directory shows it',
+      ),
+    },
+  }),
   'O-08': openPoint({
     meaning: 'The address of the token endpoint, scopes and token lifetimes.',
     why: 'Clients find the address by standard discovery (RFC 9728, RFC 8414). Short lifetimes limit the use of a stolen token. No scope is needed, because the client determines what a token may do.',

@@ -19,10 +19,13 @@ export interface KeyRevocation {
  * await revokeKey(context, keyId, { invalidFrom: stolenAt, reasonCode: 'compromise', evidenceReference: 'case_7' })
  */
 export async function revokeKey(
-  { connection, identity }: AgentContext,
+  { connection, identity, keys }: AgentContext,
   keyId: string,
   { invalidFrom, reasonCode, evidenceReference, signal }: KeyRevocation,
 ): Promise<PublicKey> {
+  // The key itself may be lost, which is a reason to revoke it.
+  const isOurs = (await keys.list()).some((key) => key.keyId === keyId)
+  if (isOurs) await keys.noteRevocation?.(keyId, invalidFrom.toISOString())
   return connection.call('revokeAgentKey', {
     path: { agent_id: identity.agentId, key_id: keyId },
     body: {

@@ -37,6 +37,20 @@ export function withStages<K extends OwnKey>(
   return requireOneEach(keys.map((key) => ({ ...key, stage: stages[key.keyId] ?? key.stage })))
 }
 
+/** Notes a revocation of a key, once. */
+export function withRevocation<K extends OwnKey>(
+  keys: readonly K[],
+  keyId: string,
+  invalidFrom: string,
+): readonly K[] {
+  if (!keys.some((key) => key.keyId === keyId)) throw missing(keyId)
+  return keys.map((key) =>
+    key.keyId === keyId
+      ? { ...key, revocations: [...new Set([...(key.revocations ?? []), invalidFrom])] }
+      : key,
+  )
+}
+
 export function missing(keyId: string): ExchangeError {
   return new ExchangeError('key_missing', { details: { keyId } })
 }

@@ -31,6 +31,19 @@ export function testKeyStore(name: string, open: () => KeyStore | Promise<KeySto
     assert.ok(await verifyEs256(publicKey, data, await signEs256(handle, data)))
   })
 
+  test(`${name}: revocations are noted once each, and kept with their key`, async () => {
+    const store = await open()
+    const { keyId } = await store.generate(current('signing'))
+    for (const invalidFrom of [createdAt, '2026-02-01T09:00:00.000Z', createdAt])
+      await store.noteRevocation?.(keyId, invalidFrom)
+    const [key] = await store.list()
+    assert.deepEqual(key?.revocations, [createdAt, '2026-02-01T09:00:00.000Z'])
+    await assert.rejects(
+      store.noteRevocation?.('key_none', createdAt) ?? Promise.resolve(),
+      code('key_missing'),
+    )
+  })
+
   test(`${name}: private parts never come out`, async () => {
     const store = await open()
     const key = await store.generate(current('signing'))

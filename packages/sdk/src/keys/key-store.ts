@@ -18,6 +18,8 @@ export interface OwnKey {
   readonly createdAt: string
   /** The key that this one replaces. */
   readonly replaces?: string
+  /** `invalid_from` of each revocation that this agent asked for. */
+  readonly revocations?: readonly string[]
 }
 
 export interface NewKey {
@@ -40,4 +42,9 @@ export interface KeyStore {
   privateKey(keyId: string): Promise<PrivateKey>
   /** Changes the stages of keys atomically. */
   setStages(stages: Readonly<Record<string, KeyStage>>): Promise<void>
+  /**
+   * Notes a revocation before the exchange is asked for it, so that the monitor can tell it from one that somebody else
+   * made. Optional; throws `key_missing` for an unknown id.
+   */
+  noteRevocation?(keyId: string, invalidFrom: string): Promise<void>
 }

@@ -1,5 +1,5 @@
 import { generateKeyPair, type PrivateKey } from '@agent-exchange/crypto'
-import { describeKey, missing, useOf, withKey, withStages } from './key-rules.ts'
+import { describeKey, missing, useOf, withKey, withRevocation, withStages } from './key-rules.ts'
 import type { KeyStore, OwnKey } from './key-store.ts'
 
 /**
@@ -28,6 +28,9 @@ export function createMemoryKeyStore(): KeyStore {
     },
     async setStages(stages) {
       own = withStages(own, stages)
+    },
+    async noteRevocation(keyId, invalidFrom) {
+      own = withRevocation(own, keyId, invalidFrom)
     },
   }
 }

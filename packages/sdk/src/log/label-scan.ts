@@ -4,7 +4,15 @@ import type { MonitorState } from './monitor-log.ts'
 import { toHex, type Watched, type WatchedLabels } from './watched-labels.ts'
 
 export interface MonitorFinding {
-  readonly kind: 'duplicate' | 'hidden' | 'missing' | 'altered' | 'overdue' | 'unknown_key' | 'key_gap'
+  readonly kind:
+    | 'duplicate'
+    | 'hidden'
+    | 'missing'
+    | 'altered'
+    | 'overdue'
+    | 'unknown_key'
+    | 'foreign_key_event'
+    | 'key_gap'
   /** A whole sentence that says what the operator did. */
   readonly sentence: string
   readonly index?: number

@@ -43,11 +43,17 @@ export interface MonitorState {
   readonly waiting?: readonly (readonly [label: string, since: string])[]
   /** Where the event stream was last read for threads. */
   readonly cursor?: string
+  /** Numbers of key events that the owner says it caused by other means than this agent. */
+  readonly ownEvents?: readonly number[]
 }
 
 export interface MonitorOptions {
   /** Further threads to watch, from now on. */
   readonly threads?: readonly string[]
+  /** Numbers of key events that the owner caused by other means, such as a revocation by hand. */
+  readonly ownEvents?: readonly number[]
+  /** Called for each finding as soon as there is one: those about keys come before the scan. */
+  readonly onFinding?: (finding: MonitorFinding) => void
   readonly onProgress?: (index: number, size: number) => void
 }
 
@@ -77,7 +83,7 @@ export interface MonitorResult {
 export async function monitorLog(
   context: AgentContext,
   before: MonitorState,
-  { threads: given = [], onProgress }: MonitorOptions = {},
+  { threads: given = [], ownEvents: caused = [], onFinding, onProgress }: MonitorOptions = {},
 ): Promise<MonitorResult | undefined> {
   // The checkpoint first: whatever it covers was recorded before, so evidence that is read later must show it.
   const checkpoint = await checkLog(context)
@@ -86,6 +92,10 @@ export async function monitorLog(
   const now = context.now()
   const stream = await threadsOfStream(context, before)
   const watch = await watchLabels(context, [...new Set([...before.threads, ...given, ...stream.threads])])
+  const ownEvents = [...new Set([...(before.ownEvents ?? []), ...caused])]
+  // At once: somebody may be using a false key while a long scan runs.
+  const aboutKeys = await keyFindings(context, watch.keyEvents, ownEvents)
+  aboutKeys.forEach((finding) => onFinding?.(finding))
   const ranges = rangesOf(watch.labels)
   const searched = new Map(before.searched)
   const isNew = [...ranges].some(([subject, number]) => !isSearched({ subject, number }, searched))
@@ -102,12 +112,10 @@ export async function monitorLog(
   const waiting = scan.waiting({ before, now, overdueMs })
   const vanished = before.threads.filter((threadId) => watch.unreadable.includes(threadId))
   const lookedBackAt = isFromStart ? now.toISOString() : before.lookedBackAt
+  const aboutEvents = [...scan.findings, ...vanished.map(notShownAnyMore)]
+  aboutEvents.forEach((finding) => onFinding?.(finding))
   return {
-    findings: [
-      ...scan.findings,
-      ...vanished.map(notShownAnyMore),
-      ...(await keyFindings(context, watch.keyEvents)),
-    ],
+    findings: [...aboutKeys, ...aboutEvents],
     state: {
       threads: [...new Set([...before.threads, ...watch.threads])],
       scanned: checkpoint.note,
@@ -116,6 +124,7 @@ export async function monitorLog(
       waiting,
       ...(lookedBackAt !== undefined && { lookedBackAt }),
       ...(stream.cursor !== undefined && { cursor: stream.cursor }),
+      ...(ownEvents.length > 0 && { ownEvents }),
     },
     scanned: size - start,
     size,

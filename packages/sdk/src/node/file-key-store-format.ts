@@ -13,6 +13,7 @@ interface KeyRecord {
   readonly stage: KeyStage
   readonly created_at: string
   readonly replaces?: string
+  readonly revocations?: readonly string[]
   readonly private_jwk: PrivateJwk
 }
 
@@ -40,6 +41,7 @@ const MAXIMUM_N = 1_048_576
 const MAXIMUM_R = 16
 const MAXIMUM_P = 4
 const MAXIMUM_KEYS = 10_000
+const MAXIMUM_REVOCATIONS = 1_000
 
 const text = { type: 'string', minLength: 1 }
 const integer = (maximum: number) => ({ type: 'integer', minimum: 1, maximum })
@@ -59,6 +61,7 @@ const record = {
     stage: { enum: ['next', 'current', 'previous'] },
     created_at: text,
     replaces: text,
+    revocations: { type: 'array', maxItems: MAXIMUM_REVOCATIONS, items: text },
     private_jwk: PRIVATE_JWK_SCHEMA,
   },
 }
@@ -94,13 +97,15 @@ export const keyFile = validatorFor<KeyFile>(
 
 export const keyRecords = validatorFor<readonly KeyRecord[]>(records, 'SDK')
 
-export function toRecord({ keyId, role, stage, createdAt, replaces, privateJwk }: StoredKey): KeyRecord {
+export function toRecord(key: StoredKey): KeyRecord {
+  const { keyId, role, stage, createdAt, replaces, revocations, privateJwk } = key
   return {
     key_id: keyId,
     role,
     stage,
     created_at: createdAt,
     ...(replaces !== undefined && { replaces }),
+    ...(revocations && { revocations }),
     private_jwk: privateJwk,
   }
 }
@@ -114,6 +119,7 @@ export function fromRecord(key: KeyRecord): StoredKey {
     publicJwk,
     createdAt: key.created_at,
     ...(key.replaces !== undefined && { replaces: key.replaces }),
+    ...(key.revocations && { revocations: key.revocations }),
     privateJwk: key.private_jwk,
   }
 }

@@ -1,6 +1,6 @@
 import { generateKeyPair, importPrivateJwk, parseStrictJson, type PrivateKey } from '@agent-exchange/crypto'
 import { ExchangeError } from '../errors.ts'
-import { describeKey, missing, useOf, withKey, withStages } from '../keys/key-rules.ts'
+import { describeKey, missing, useOf, withKey, withRevocation, withStages } from '../keys/key-rules.ts'
 import type { KeyStore, OwnKey } from '../keys/key-store.ts'
 import {
   fromRecord,
@@ -97,6 +97,8 @@ export function openFileKeyStore(file: string, options: FileKeyStoreOptions = {}
     },
 
     setStages: (stages) => change((keys) => withStages(keys, stages)),
+
+    noteRevocation: (keyId, invalidFrom) => change((keys) => withRevocation(keys, keyId, invalidFrom)),
   }
 }
 

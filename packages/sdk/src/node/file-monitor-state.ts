@@ -23,6 +23,7 @@ const monitorState = validatorFor<MonitorState>(
       lookedBackAt: text,
       waiting: pairs,
       cursor: text,
+      ownEvents: { type: 'array', maxItems: 10_000, items: { type: 'integer', minimum: 1 } },
     },
   },
   'SDK',

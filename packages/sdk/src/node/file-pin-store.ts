@@ -27,7 +27,7 @@ const pinnedKey = {
     use: { enum: ['signing', 'encryption'] },
     fingerprint,
     pinnedAt: text,
-    by: { enum: ['first-use', 'fingerprint', 'introduction', 'confirmation'] },
+    by: { enum: ['first-use', 'fingerprint', 'introduction', 'confirmation', 'log', 'directory'] },
     invalidFrom: text,
   },
 }

@@ -1,9 +1,19 @@
 import { importPublicJwk, type Curve } from '@agent-exchange/crypto'
 import type { Connection } from '../connection/connection.ts'
 import { ExchangeError } from '../errors.ts'
+import type { KeyClaim, KeyProof } from '../log/prove-key.ts'
 import { createConfirmation } from './confirmation.ts'
 import { newestUsable } from './newest-usable.ts'
-import type { ConfirmKey, PeerDirectory, PeerKey, PeerPins, PinStore } from './peer-directory.ts'
+import { counts, usesIntroductions, type KeyTrust } from './key-trust.ts'
+import type {
+  ConfirmKey,
+  KeyChange,
+  PeerDirectory,
+  PeerKey,
+  PeerPins,
+  PinnedKey,
+  PinStore,
+} from './peer-directory.ts'
 import { pinnerAt, reconcilePins } from './reconcile-pins.ts'
 import { createDirectoryReader, type ShownDirectory, type ShownKey } from './shown-directory.ts'
 import { withTrusted } from './trust-fingerprint.ts'
@@ -12,8 +22,12 @@ export interface PeerDirectoryOptions {
   readonly connection: Connection
   readonly pins: PinStore
   readonly now: () => Date
-  /** Called for a key without an introduction. Without it, such a key is refused. */
+  /** Called for a changed key that does not count otherwise. Without it, such a key is refused. */
   readonly confirmKey?: ConfirmKey | undefined
+  /** When a changed key counts (O-47). */
+  readonly keyTrust: () => KeyTrust
+  /** Looks for the key in the transparency log. */
+  readonly proveKey: (claim: KeyClaim) => Promise<KeyProof>
   /** Curves of encryption keys (O-28). */
   readonly curves?: readonly Curve[]
 }
@@ -25,15 +39,10 @@ interface Look {
 
 /**
  * The keys of other agents. The exchange lists them, the pins decide: a key is trusted if it was pinned before, if a
- * pinned key introduced it, if its fingerprint was given, or if it was confirmed.
- *
- * @example
- * const peers = createPeerDirectory({ connection, pins: createMemoryPinStore(), now: () => new Date() })
- * await peers.trust('agent_supplier', fingerprintFromTheirOwner)
- * const key = await peers.encryptionKey('agent_supplier')
+ * pinned key introduced it, if its fingerprint was given, if it was confirmed, or by the rule of O-47.
  */
 export function createPeerDirectory(options: PeerDirectoryOptions): PeerDirectory {
-  const { connection, pins, now, confirmKey, curves = ['P-256'] } = options
+  const { connection, pins, now, confirmKey, keyTrust, proveKey, curves = ['P-256'] } = options
   const read = createDirectoryReader(connection, now)
   const confirm = createConfirmation(confirmKey)
 
@@ -53,20 +62,38 @@ export function createPeerDirectory(options: PeerDirectoryOptions): PeerDirector
   }
 
   /** Hands a key out once it is pinned, by whoever may decide that. */
-  async function admit({ shown, pins: known }: Look, key: ShownKey): Promise<PeerKey> {
-    const { agentId, organizationId } = shown
-    const { key_id: keyId, use } = key.entry
-    const isPinned = (each: PeerPins) => each.keys.some((pinned) => pinned.keyId === keyId)
-    if (!isPinned(known)) {
-      const offered = { keyId, use, fingerprint: key.fingerprint }
-      await confirm({ agentId, organizationId, pinned: known.keys, offered })
-      const pinned = pinnerAt(now().toISOString())(key, 'confirmation')
-      await pins.update(agentId, (current = known) =>
-        isPinned(current) ? current : { ...current, keys: [...current.keys, pinned] },
+  async function admit(seen: Look, key: ShownKey): Promise<PeerKey> {
+    const { agentId, organizationId } = seen.shown
+    const { key_id: keyId } = key.entry
+    const isPinned = (each: PeerPins) =>
+      each.keys.some((pinned) => pinned.keyId === keyId && counts(pinned, keyTrust()))
+    if (!isPinned(seen.pins)) {
+      const pinned = pinnerAt(now().toISOString())(key, await admission(seen, key))
+      await pins.update(agentId, (current = seen.pins) =>
+        isPinned(current)
+          ? current
+          : { ...current, keys: [...current.keys.filter((each) => each.keyId !== keyId), pinned] },
       )
     }
     const publicKey = await imported(key, curves)
     return { agentId, organizationId, keyId, fingerprint: key.fingerprint, publicKey, entry: key.entry }
+  }
+
+  /** O-47: why a key without an introduction counts. Throws unless it does. */
+  async function admission({ shown, pins: known }: Look, key: ShownKey): Promise<PinnedKey['by']> {
+    const { agentId, organizationId } = shown
+    const { key_id: keyId, use, valid_from: validFrom } = key.entry
+    const offered = { keyId, use, fingerprint: key.fingerprint }
+    const change = { agentId, organizationId, pinned: known.keys, offered }
+    const { verifying, sealing } = keyTrust()
+    if ((use === 'signing' ? verifying : sealing) === 'directory') return 'directory'
+    if (use === 'signing' && verifying === 'logged' && !usesIntroductions(known)) {
+      const proof = await proveKey({ agentId, organizationId, ...offered, validFrom })
+      if (proof === 'logged') return 'log'
+      if (proof === 'pending') throw unlogged(change)
+    }
+    await confirm(change)
+    return 'confirmation'
   }
 
   return {
@@ -93,6 +120,15 @@ export function createPeerDirectory(options: PeerDirectoryOptions): PeerDirector
 
     pins: (agentId) => pins.read(agentId),
   }
+}
+
+function unlogged(change: KeyChange): ExchangeError {
+  const { agentId, offered } = change
+  return new ExchangeError('peer_key_unlogged', {
+    what: `The new ${offered.use} key of ${agentId} has the fingerprint ${offered.fingerprint}.`,
+    details: { change },
+    retryable: true,
+  })
 }
 
 async function imported({ entry }: ShownKey, curves: readonly Curve[]): Promise<PeerKey['publicKey']> {

@@ -61,6 +61,11 @@ export async function isIntroducedBy(
   return verifyEs256(introducer, introductionBytes(about), signature)
 }
 
+/** Whether an id has our form, with or without an introduction. */
+export function isNamedByThumbprint(keyId: string, thumbprint: string): boolean {
+  return KEY_ID.exec(keyId)?.[1] === thumbprint
+}
+
 /** Whether an id carries an introduction at all. */
 export function carriesIntroduction(keyId: string): boolean {
   return KEY_ID.exec(keyId)?.[2] !== undefined

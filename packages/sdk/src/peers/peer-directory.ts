@@ -26,8 +26,8 @@ export interface PinnedKey {
   readonly use: 'signing' | 'encryption'
   readonly fingerprint: string
   readonly pinnedAt: string
-  /** Why it is trusted. */
-  readonly by: 'first-use' | 'fingerprint' | 'introduction' | 'confirmation'
+  /** Why it is trusted. `log` and `directory` rest on the word of the operator; see O-47. */
+  readonly by: 'first-use' | 'fingerprint' | 'introduction' | 'confirmation' | 'log' | 'directory'
   /** A revocation that the directory listed once. Kept, so that the directory cannot silently undo it. */
   readonly invalidFrom?: string
 }

@@ -2,6 +2,7 @@ import { isEarlier } from '@agent-exchange/protocol'
 import { ExchangeError } from '../errors.ts'
 import { findIntroduced } from './find-introduced.ts'
 import { endOf } from './key-end.ts'
+import { isIndependent } from './key-trust.ts'
 import type { PeerPins, PinnedKey } from './peer-directory.ts'
 import type { ShownDirectory, ShownKey } from './shown-directory.ts'
 
@@ -22,14 +23,48 @@ export async function reconcilePins(
   const compared = before.keys.map((pinned) => compare(pinned, shown, now))
   const { keys: trusted, expected } = matchExpected({ ...before, keys: compared }, shown, pin)
   requireFingerprint(trusted, expected, shown)
-  const introduced = await findIntroduced(shown, trusted, now)
-  const keys = [...trusted, ...introduced.map((key) => pin(key, 'introduction'))]
+  const keys = await withIntroduced(trusted, shown, now)
   const isSame =
     before.directoryVersion === shown.version &&
     before.expected.length === expected.length &&
     keys.length === before.keys.length &&
     keys.every((key, index) => key === before.keys[index])
   return isSame ? before : pinsOf(shown, { keys, expected })
+}
+
+/**
+ * Adds keys that a pinned key introduced. A key that rests on the word of the operator introduces signing keys only, on
+ * the same word: otherwise the operator could have content sealed for a key of its own.
+ */
+async function withIntroduced(
+  trusted: readonly PinnedKey[],
+  shown: ShownDirectory,
+  now: string,
+): Promise<readonly PinnedKey[]> {
+  const independent = trusted.filter(isIndependent)
+  const introduced = await findIntroduced(shown, independent, now)
+  const keys = replaced(trusted, introduced, pinnerAt(now), 'introduction')
+  const logged = keys.filter(({ by }) => by === 'log')
+  if (logged.length === 0) return keys
+  const signing = { ...shown, keys: shown.keys.filter(({ entry }) => entry.use === 'signing') }
+  const vouched = await findIntroduced(
+    signing,
+    keys.filter(({ by }) => by !== 'directory'),
+    now,
+  )
+  return replaced(keys, vouched, pinnerAt(now), 'log')
+}
+
+/** Pins the found keys in place of earlier pins. The same list if nothing was found. */
+function replaced(
+  keys: readonly PinnedKey[],
+  found: readonly ShownKey[],
+  pin: Pin,
+  by: PinnedKey['by'],
+): readonly PinnedKey[] {
+  if (found.length === 0) return keys
+  const names = new Set(found.map(({ entry }) => entry.key_id))
+  return [...keys.filter(({ keyId }) => !names.has(keyId)), ...found.map((key) => pin(key, by))]
 }
 
 type Pin = (key: ShownKey, by: PinnedKey['by']) => PinnedKey
