@@ -42,6 +42,7 @@ export async function startEdcPair(jars: string): Promise<EdcPair> {
       protocolEndpoint,
       versionUrl,
       dataAddress,
+      allowPrivateDataPlanes: true,
       ...changes,
     })
   }

@@ -38,6 +38,7 @@ export async function simulatedPair({
       ...where,
       dataAddress,
       clock,
+      allowPrivateDataPlanes: true,
       ...(protocol !== undefined && { protocol }),
       ...changes,
     })

@@ -40,6 +40,8 @@ export interface ConnectorSettings {
   readonly protocol?: string
   readonly access_property?: string
   readonly ca_file?: string
+  /** Partners' data planes may have private addresses. */
+  readonly allow_private_data_planes?: boolean
   readonly data_address: DataAddressSettings
   /** By organization id. */
   readonly partners: Readonly<Record<string, Partner>>
@@ -73,6 +75,7 @@ const settings = validatorFor<ConnectorSettings>(
       protocol: text,
       access_property: text,
       ca_file: text,
+      allow_private_data_planes: { type: 'boolean' },
       data_address: {
         type: 'object',
         additionalProperties: false,

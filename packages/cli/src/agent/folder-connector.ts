@@ -74,6 +74,7 @@ function optionsOf(settings: ConnectorSettings): EdcV3Options {
     ...(version_url !== undefined && { versionUrl: version_url }),
     ...(protocol !== undefined && { protocol }),
     ...(ca_file !== undefined && { ca: readPem(ca_file) }),
+    allowPrivateDataPlanes: settings.allow_private_data_planes ?? false,
     ...(property !== undefined && {
       accessCondition: (value: string) => ({ property, operator: 'eq', value }),
     }),

@@ -49,6 +49,7 @@ export async function startDemoDataSpace(timeline: Timeline): Promise<DemoDataSp
       protocolEndpoint,
       versionUrl,
       dataAddress,
+      allowPrivateDataPlanes: true,
     })
     spaces.set(lane, {
       connector: shown(connector, lane, timeline),

@@ -94,6 +94,7 @@ export async function startSpace(options: Partial<SimulatorOptions> = {}): Promi
       auth: { apiKey },
       dataAddress,
       clock,
+      allowPrivateDataPlanes: true,
     })
     return { ...given, connector, dataSpace: { connector, participant: async (id) => known.get(id) } }
   }

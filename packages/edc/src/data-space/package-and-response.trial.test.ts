@@ -56,6 +56,7 @@ async function company(name: 'acme' | 'bolt', isApproved: boolean): Promise<Comp
     managementUrl,
     auth: { apiKey },
     dataAddress,
+    allowPrivateDataPlanes: true,
   })
   const { organizationId } = agent.identity
   participants.set(organizationId, { participantId, protocolEndpoint })

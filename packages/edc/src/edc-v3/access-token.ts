@@ -2,6 +2,7 @@ import { requireAddress } from '../connector-addresses.ts'
 import { ConnectorError } from '../connector-error.ts'
 import { LIMITS } from '../connector-limits.ts'
 import type { WaitScope } from '../wait-scope.ts'
+import { NOT_PUBLIC } from './dispatcher.ts'
 import type { Edc } from './edc.ts'
 import { isNode, textOf } from './json-ld-reader.ts'
 import { getProcess } from './process.ts'
@@ -53,7 +54,7 @@ function readAccess(edc: Edc, body: unknown, transferProcessId: string): DataAcc
   return { endpoint: url, token }
 }
 
-/** The sender chooses this address: it must be https and must not be the recipient's own machine. */
+/** The sender chooses this address. A name is resolved and checked at the connection. */
 function requireDataPlane(edc: Edc, endpoint: string, transferProcessId: string): URL {
   let url: URL | undefined
   try {
@@ -64,6 +65,6 @@ function requireDataPlane(edc: Edc, endpoint: string, transferProcessId: string)
   if (url && edc.allowDataPlane(url)) return url
   throw new ConnectorError('bad_answer', {
     transferProcessId,
-    what: 'The address of the sender’s data plane is not allowed: it must be https and not this machine.',
+    what: NOT_PUBLIC,
   })
 }

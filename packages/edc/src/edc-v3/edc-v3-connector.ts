@@ -44,6 +44,7 @@ import { withdraw } from './withdraw.ts'
 export class EdcV3Connector implements InspectableConnector {
   readonly connectorId: string
   readonly participantId: string
+  readonly #options: EdcV3Options
   readonly #edc: Edc
   readonly #clock: ConnectorClock
   readonly #acquisitions = new SingleFlight<Acquisition>()
@@ -51,6 +52,7 @@ export class EdcV3Connector implements InspectableConnector {
   readonly #renewals = new SingleFlight<Acquisition>()
 
   constructor(options: EdcV3Options) {
+    this.#options = options
     this.#edc = createEdc(options)
     this.#clock = options.clock ?? systemClock
     this.connectorId = options.connectorId
@@ -139,7 +141,9 @@ export class EdcV3Connector implements InspectableConnector {
   }
 
   async probe(options: ProbeOptions = {}): Promise<ProbeReport> {
-    return probe(this, this.#edc, options, this.#scope(options))
+    // The dry run fetches from the data plane of this connector itself, which may be in its own network.
+    const own = new EdcV3Connector({ ...this.#options, allowPrivateDataPlanes: true })
+    return probe(own, this.#edc, options, this.#scope(options))
   }
 
   #scope(options?: WaitOptions): WaitScope {

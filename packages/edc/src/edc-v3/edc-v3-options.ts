@@ -1,4 +1,5 @@
-import { isLoopback, isThisMachine, requireAddress } from '../connector-addresses.ts'
+import { isReachableHost } from '@agent-exchange/protocol/global-unicast'
+import { requireAddress } from '../connector-addresses.ts'
 import { ConnectorError } from '../connector-error.ts'
 import type { ContractCondition } from '@agent-exchange/sdk'
 import type { ConnectorClock } from '../wait-scope.ts'
@@ -33,7 +34,12 @@ export interface EdcV3Options {
    * only conditions for which it has a policy function; `examineConnector` reports whether it does.
    */
   readonly accessCondition?: (recipientParticipantId: string) => ContractCondition
-  /** Allowed data planes of senders. Defaults to any https address that is not this machine. */
+  /**
+   * Permits data planes of senders at private and loopback addresses: a data space in a private network, development.
+   * Defaults to false, because a sender could make this agent call services of its own network.
+   */
+  readonly allowPrivateDataPlanes?: boolean
+  /** Narrows the data planes of senders further, by their URL. */
   readonly allowDataPlane?: (endpoint: URL) => boolean
   /** A private certificate authority, PEM. */
   readonly ca?: string
@@ -45,13 +51,12 @@ const BUSINESS_PARTNER_NUMBER = 'https://w3id.org/tractusx/v0.0.1/ns/BusinessPar
 export function createEdc(options: EdcV3Options): Edc {
   const { connectorId, participantId, dataAddress, protocol = DEFAULT_PROTOCOL, ca } = options
   const managementUrl = requireAddress(options.managementUrl, 'managementUrl')
-  // Loopback data planes are allowed in development only: a sender could point us at our own services.
-  const local = isLoopback(managementUrl.hostname)
+  const { allowPrivateDataPlanes: allowPrivate = false, allowDataPlane = () => true } = options
   const dispatcher = dispatcherTo({ ca })
   return {
     client: new ManagementClient(managementUrl, headersOf(options.auth), dispatcher),
     dispatcher,
-    dataPlanes: options.allowDataPlane || local ? dispatcher : dispatcherTo({ ca, elsewhere: true }),
+    dataPlanes: allowPrivate ? dispatcher : dispatcherTo({ ca, publicOnly: true }),
     connectorId,
     participantId,
     protocol,
@@ -59,7 +64,7 @@ export function createEdc(options: EdcV3Options): Edc {
     protocolEndpoint: address(options.protocolEndpoint, 'protocolEndpoint'),
     versionUrl: address(options.versionUrl, 'versionUrl'),
     accessCondition: options.accessCondition ?? businessPartner,
-    allowDataPlane: options.allowDataPlane ?? ((endpoint) => local || !isThisMachine(endpoint.hostname)),
+    allowDataPlane: (url) => (allowPrivate || isReachableHost(url.hostname)) && allowDataPlane(url),
   }
 }
 

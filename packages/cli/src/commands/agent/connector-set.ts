@@ -30,6 +30,7 @@ interface SetOptions extends AgentOptions {
   readonly protocol?: string
   readonly accessProperty?: string
   readonly connectorCa?: string
+  readonly allowPrivateDataPlanes?: boolean
   readonly dataHost: string
   readonly dataPort: number
   readonly dataUrl?: string
@@ -59,6 +60,10 @@ export function connectorSetCommand(): Command {
       "left operand that admits one participant (default: Tractus-X's number)",
     )
     .option('--connector-ca <file>', 'PEM file with a private certificate authority of connectors')
+    .option(
+      '--allow-private-data-planes',
+      'fetch from data planes of partners at private and loopback addresses: a private network, development',
+    )
     .option('--data-host <address>', 'where the data address listens for the data plane', '127.0.0.1')
     .addOption(
       new Option('--data-port <port>', 'port of the data address')
@@ -114,6 +119,7 @@ function settingsOf(options: SetOptions, partners: ConnectorSettings['partners']
     ...(protocol !== undefined && { protocol }),
     ...(accessProperty !== undefined && { access_property: accessProperty }),
     ...(connectorCa !== undefined && { ca_file: resolve(connectorCa) }),
+    ...(options.allowPrivateDataPlanes && { allow_private_data_planes: true }),
     data_address: dataAddressOf(options),
     partners,
   }

@@ -116,14 +116,17 @@ async function check({ dir, json, partner: id, dryRun, timeout }: CheckOptions):
   showConnectorChecks(await checkConnector(folder, settings, probe), { json: json ?? false })
 }
 
+/** Of the longest name. */
+const WIDTH = 'allow_private_data_planes'.length
+
 async function show({ dir, json }: AgentOptions): Promise<void> {
   const settings = shownOf(await requireConnector(await opened(dir), { dir }))
   if (json) return console.log(visibleJson(settings))
   const { data_address, partners, ...members } = settings
   for (const [name, value] of Object.entries({ ...members, data_address: JSON.stringify(data_address) }))
-    console.log(`${name.padEnd(17)} ${visible(value)}`)
+    console.log(`${name.padEnd(WIDTH)} ${visible(String(value))}`)
   for (const [id, { participant_id, protocol_url }] of Object.entries(partners))
-    console.log(`${'partner'.padEnd(17)} ${visible(`${id}  ${participant_id}  ${protocol_url}`)}`)
+    console.log(`${'partner'.padEnd(WIDTH)} ${visible(`${id}  ${participant_id}  ${protocol_url}`)}`)
 }
 
 /** The settings without the key. */

@@ -61,7 +61,7 @@ export function settingOf({ dir, edc, dataPort }: Company, keyFile: string): str
   const { participantId, managementUrl, protocolEndpoint } = edc
   const connector = ['--connector', participantId.replace('BPNL', 'edc'), '--participant', participantId]
   const addresses = ['--management-url', managementUrl, '--protocol-url', protocolEndpoint]
-  const data = ['--api-key-file', keyFile, '--data-port', String(dataPort)]
+  const data = ['--api-key-file', keyFile, '--data-port', String(dataPort), '--allow-private-data-planes']
   return ['agent', 'connector', 'set', '--dir', dir, ...connector, ...addresses, ...data]
 }
 

@@ -1,5 +1,5 @@
 import type { Transaction } from '../../db/database.ts'
-import { isReachableHost } from '../../delivery/address-guard.ts'
+import { isReachableHost } from '@agent-exchange/protocol/global-unicast'
 import type { Mutation } from '../../kernel/call.ts'
 import { Problem } from '../../kernel/problem.ts'
 import { requireEndpointAccess } from './stream-access.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { isGlobalUnicast } from './address-guard.ts'
+import { isGlobalUnicast } from './global-unicast.ts'
 
 const GLOBAL = [
   '1.1.1.1',

@@ -1,4 +1,3 @@
-import { isIP } from 'node:net'
 import ipaddr from 'ipaddr.js'
 
 /** The IPv6 global unicast space assigned by IANA (RFC 4291 section 2.4). */
@@ -18,29 +17,29 @@ const HOST_SERVICES = [
 ].map((range) => ipaddr.IPv4.parseCIDR(range))
 
 /**
- * Whether webhooks may be sent to this address: an allow-list of global unicast. An IPv6 address that embeds an IPv4
- * address is checked by the embedded one. Teredo is always refused, since it leads to hosts behind a NAT.
+ * Whether another party may name this address for us to connect to: an allow-list of global unicast. An IPv6 address that
+ * embeds an IPv4 address is checked by the embedded one. Teredo is always refused, since it leads to hosts behind a NAT.
  */
 export function isGlobalUnicast(address: string): boolean {
-  const family = isIP(address)
-  if (family === 0 || address.includes('%')) return false
-  const parsed = ipaddr.parse(family === 6 ? inHexadecimal(address) : address)
-  if (parsed instanceof ipaddr.IPv4) return isGlobalIpv4(parsed)
+  if (ipaddr.IPv4.isValidFourPartDecimal(address)) return isGlobalIpv4(ipaddr.IPv4.parse(address))
+  const hexadecimal = inHexadecimal(address)
+  if (hexadecimal === undefined) return false
+  const parsed = ipaddr.IPv6.parse(hexadecimal)
   const embedded = embeddedIpv4(parsed)
   if (embedded) return isGlobalIpv4(embedded)
   return parsed.range() === 'unicast' && parsed.match(GLOBAL_IPV6)
 }
 
 /**
- * Early check of a receiver's host: blocked addresses and names of this machine (RFC 6761 section 6.3) are refused.
- * Other names are resolved and checked at each connection.
+ * Early check of the host of a URL: blocked addresses and names of this machine (RFC 6761 section 6.3) are refused. Other
+ * names are resolved and checked at each connection.
  */
 export function isReachableHost(hostname: string): boolean {
   const name = hostname
     .replace(/^\[|\]$/gu, '')
     .toLowerCase()
     .replace(/\.$/u, '')
-  if (isIP(name) !== 0) return isGlobalUnicast(name)
+  if (name.includes(':') || ipaddr.IPv4.isValidFourPartDecimal(name)) return isGlobalUnicast(name)
   return name !== 'localhost' && !name.endsWith('.localhost')
 }
 
@@ -48,9 +47,12 @@ function isGlobalIpv4(address: ipaddr.IPv4): boolean {
   return address.range() === 'unicast' && !HOST_SERVICES.some((range) => address.match(range))
 }
 
-/** The library parses `::8.8.8.8` as an IPv4-mapped address, which it is not; hexadecimal notation avoids that. */
-function inHexadecimal(address: string): string {
-  return new URL(`http://[${address}]`).hostname.slice(1, -1)
+/**
+ * Undefined if it is no IPv6 address, or one with a zone. The library parses `::8.8.8.8` as an IPv4-mapped address, which it
+ * is not; hexadecimal notation avoids that.
+ */
+function inHexadecimal(address: string): string | undefined {
+  return /^[\da-f:.]+$/iu.test(address) ? URL.parse(`http://[${address}]`)?.hostname.slice(1, -1) : undefined
 }
 
 /** The IPv4 address that packets are translated or tunnelled to. */
