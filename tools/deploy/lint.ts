@@ -1,9 +1,10 @@
 import { existsSync, globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { startWorld } from '@agent-exchange/testkit'
-import { CACHE, mustFetch, mustRun, requireProgram } from '../outside/programs.ts'
+import { CACHE, mustFetch, mustRun, requireProgram, run } from '../outside/programs.ts'
 import { pythonWith } from '../outside/python-environment.ts'
 import { ROOT } from '../repository/repository-files.ts'
+import { egressPorts, openEgress } from './network-policy.ts'
 import { documentedLabels, unknownLabels } from './metric-labels.ts'
 
 const LIMIT_MS = 60_000
@@ -102,7 +103,7 @@ export async function lintChart(folder: string): Promise<string> {
     [],
     ['--set', 'profileConfigMap=profile,settings.AEX_WORKERS=2'],
     ['--set', 'networkPolicy.enabled=false'],
-    ['--set', 'networkPolicy.egressPorts={443,8443,25}'],
+    ['--set', CLUSTER_DESTINATIONS.join(',')],
     ['--set', 'api.preStopSeconds=0'],
   ]
   for (const [index, values] of variants.entries()) {
@@ -110,12 +111,31 @@ export async function lintChart(folder: string): Promise<string> {
     const args = ['template', 'exchange', chart, '--kube-version', KUBERNETES[0] ?? '', ...values]
     const text = await mustRun(helm, args, { limitMs: LIMIT_MS })
     if (values.length === 0) requireDefaults(text)
+    const open = openEgress(text)
+    if (open.length > 0) throw new Error(open.join('\n'))
     writeFileSync(rendered, text)
     for (const version of KUBERNETES)
       await mustRun(validate, ['--strict', '-k', version, rendered], { limitMs: LIMIT_MS })
   }
+  const former = ['template', 'exchange', chart, '--kube-version', KUBERNETES[0] ?? '']
+  const { code, output } = await run(helm, [...former, '--set', 'networkPolicy.egressPorts={443}'], {
+    limitMs: LIMIT_MS,
+  })
+  if (code === 0 || !output.includes('networkPolicy.egress'))
+    throw new Error(
+      'the chart ignores networkPolicy.egressPorts, so that egress would be wider than its user thinks',
+    )
   return `helm renders ${variants.length} variants; valid for Kubernetes ${KUBERNETES.join(' and ')}`
 }
+
+/** Every destination, with peers of each kind. */
+const CLUSTER_DESTINATIONS = [
+  'networkPolicy.egress.database.to[0].podSelector.matchLabels.app=postgres',
+  'networkPolicy.egress.receivers.ports={443,8443}',
+  'networkPolicy.egress.identityProviders.to[0].ipBlock.cidr=192.0.2.1/32',
+  'networkPolicy.egress.mail.to[0].ipBlock.cidr=192.0.2.25/32',
+  'networkPolicy.egress.collector.to[0].namespaceSelector.matchLabels.name=observability',
+]
 
 /** What the API pod of the default values needs: a pause before SIGTERM, and that it creates no operator. */
 function requireDefaults(rendered: string): void {
@@ -125,6 +145,11 @@ function requireDefaults(rendered: string): void {
   if (pause < 5 || grace < pause + 60) throw new Error(`an API pod pauses ${pause} s of ${grace} s`)
   if (!/AEX_FIRST_OPERATOR, value: "false"/u.test(api))
     throw new Error('an API pod would create the first operator')
+  const [apiPorts, workerPorts] = ['exchange-api', 'exchange-worker'].map((name) =>
+    egressPorts(rendered, name).join(),
+  )
+  if (apiPorts !== '53,53,5432,6432' || workerPorts !== '53,53,5432,6432,443')
+    throw new Error(`API pods connect to ports ${apiPorts}, workers to ${workerPorts}`)
 }
 
 export async function lintCompose(): Promise<string> {
