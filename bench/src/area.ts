@@ -64,6 +64,8 @@ export interface AreaContext {
   readonly earlier: (id: string) => number | undefined
   /** Sizes of stored data for the area `growth`. */
   readonly sizes: readonly number[]
+  /** Packages a day for the area `sizing`. */
+  readonly perDay: number
 }
 
 /** A part of the system that can be measured separately. */

@@ -8,6 +8,7 @@ import { logArea } from './log/log.ts'
 import { packagesArea } from './packages/packages.ts'
 import { peersArea } from './peers/peers.ts'
 import { requestsArea } from './requests/requests.ts'
+import { sizingArea } from './sizing/sizing.ts'
 import { startupArea } from './startup/startup.ts'
 
 /** In the order in which they run: the peers are compared with figures of earlier areas. */
@@ -22,4 +23,5 @@ export const AREAS: readonly Area[] = [
   startupArea,
   peersArea,
   growthArea,
+  sizingArea,
 ]

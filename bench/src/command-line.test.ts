@@ -39,6 +39,8 @@ test('invalid arguments are refused with a message', () => {
     ['--workers', 'two'],
     ['--fast'],
     ['--sizes', '5'],
+    ['--per-day', '0'],
+    ['--per-day', 'many'],
     ['--rounds', '20'],
     ['--against', 'main', '--rounds', '1'],
     ['--against', 'main', '--rounds', 'many'],
@@ -60,6 +62,8 @@ test('defaults and options', () => {
     ['a.json', 'a.svg', 2, [2_000, 30_000], false],
   )
   assert.deepEqual(readCommandLine([], known).sizes, [10_000, 1_000_000])
+  assert.equal(readCommandLine([], known).perDay, 1_000_000)
+  assert.equal(readCommandLine(['--per-day', '5000'], known).perDay, 5_000)
 })
 
 test('the help names every area and shows examples', () => {

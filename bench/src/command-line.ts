@@ -4,6 +4,8 @@ import type { Comparison } from './against/comparisons.ts'
 import type { Area } from './area.ts'
 
 const SIZES = [10_000, 1_000_000]
+const PER_DAY = 1_000_000
+const MAXIMUM_PER_DAY = 1_000_000_000
 const MAXIMUM_WORKERS = 64
 const ROUNDS = 20
 const MAXIMUM_ROUNDS = 1_000
@@ -16,6 +18,7 @@ export interface Options {
   readonly areas: readonly Area[]
   readonly workers: number
   readonly sizes: readonly number[]
+  readonly perDay: number
   /** If set, two revisions are compared and no area runs. */
   readonly against: Against | undefined
 }
@@ -58,6 +61,7 @@ export function readCommandLine(args: readonly string[], { areas, comparisons }:
     areas: wanted.length === 0 ? usual : areas.filter(isWanted),
     workers: workersOf(values.workers),
     sizes: values.sizes === undefined ? SIZES : values.sizes.split(',').map(sizeOf),
+    perDay: perDayOf(values['per-day']),
     against:
       values.against === undefined
         ? undefined
@@ -88,6 +92,7 @@ function parse(args: readonly string[]) {
         area: { type: 'string', multiple: true },
         workers: { type: 'string', default: '1' },
         sizes: { type: 'string' },
+        'per-day': { type: 'string', default: String(PER_DAY) },
         against: { type: 'string' },
         rounds: { type: 'string' },
         help: { type: 'boolean', short: 'h', default: false },
@@ -116,6 +121,12 @@ function sizeOf(text: string): number {
   throw new UsageError('--sizes are numbers of packages, at least 1000, such as 10000,1000000.')
 }
 
+function perDayOf(text: string): number {
+  const packages = Number(text)
+  if (Number.isInteger(packages) && packages >= 1 && packages <= MAXIMUM_PER_DAY) return packages
+  throw new UsageError(`--per-day is a number of packages from 1 to ${MAXIMUM_PER_DAY}.`)
+}
+
 export function helpText({ areas, comparisons }: Known): string {
   const compared = comparisons.map(({ name, what }) => `  ${name.padEnd(12)} ${what}`)
   const list = areas.map(
@@ -134,6 +145,7 @@ ${list.join('\n')}
   --area NAME    only this area; may be repeated
   --workers N    API processes of the service, the floor and the naive server (default 1; this machine has ${availableParallelism()} cores)
   --sizes A,B    stored packages for the area growth (default ${SIZES.join(',')})
+  --per-day N    packages a day for the area sizing (default ${PER_DAY})
   --json FILE    also write {"ratios": …, "figures": …, "machine": …}
   --svg FILE     also write a plot of the ratios
   --help         this text
@@ -152,6 +164,7 @@ Examples:
   npm run bench -- --quick --json result.json --svg result.svg
   npm run bench -- --area packages --area delivery
   npm run bench -- --area growth --sizes 10000,100000
+  npm run bench -- --area sizing --per-day 1000000
   npm run bench -- --area packages --workers 2
   npm run bench -- --area end-to-end
   npm run bench -- --against main

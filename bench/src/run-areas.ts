@@ -21,7 +21,7 @@ export interface RunSettings {
 
 /** Runs the areas in sequence; areas that need an exchange share one. */
 export async function runAreas({ options, cleanup, progress, onResult }: RunSettings): Promise<Run> {
-  const { areas, quick, workers, sizes } = options
+  const { areas, quick, workers, sizes, perDay } = options
   const results: AreaResult[] = []
   const foreign: Record<string, number> = {}
   let bed: Promise<TestBed> | undefined
@@ -30,6 +30,7 @@ export async function runAreas({ options, cleanup, progress, onResult }: RunSett
     quick,
     workers,
     sizes,
+    perDay,
     progress: (what) => progress(`${name}: ${what}`),
     bed: () => (bed ??= start()),
     earlier: (id) => results.flatMap(({ figures }) => figures).find((figure) => figure.id === id)?.value,
