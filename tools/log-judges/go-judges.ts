@@ -47,6 +47,12 @@ const MODULES: readonly GoModule[] = [
   },
 ]
 
+/** What `go install` takes for a program of another project. */
+export function goInstalls(judge: Judge): string | undefined {
+  const module = MODULES.find(({ programs }) => programs[judge] !== undefined)
+  return module && `${module.programs[judge]}@${module.version}`
+}
+
 /** The path of each program. They are built once and cached outside the repository. */
 export type Judges = Readonly<Record<Judge, string>>
 

@@ -1,13 +1,23 @@
 import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { formatProof, parseProof } from '@agent-exchange/log'
 import { alteredProofs } from './altered-proofs.ts'
+import { goInstalls } from './go-judges.ts'
 import { isRecent } from './go-toolchain.ts'
 
 test('an old Go, or none, is not used to build the judges', () => {
   for (const version of ['go1.25', 'go1.25.3', 'go1.30rc1', 'go2.0']) assert.ok(isRecent(version), version)
   for (const version of [undefined, '', 'go1.19.8', 'go1.24.11', 'go0.99', 'devel'])
     assert.ok(!isRecent(version), version)
+})
+
+test('the recipe of a log mirror installs the programs that the trial runs', () => {
+  const page = readFileSync(new URL('../../docs/operations.md', import.meta.url), 'utf8')
+  for (const program of ['mirror', 'fsck'] as const) {
+    const line = `go install ${goInstalls(program)}\n`
+    assert.ok(page.includes(line), line)
+  }
 })
 
 test('each alteration changes exactly one thing of a proof that can still be read', () => {

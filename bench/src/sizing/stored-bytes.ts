@@ -24,10 +24,12 @@ export async function readStored(superuser: DatabaseTarget): Promise<Stored> {
   await db`set statement_timeout = 0`
   await db`vacuum full`
   const [size] = await db<{ total: number }[]>`select pg_database_size(current_database())::float8 as total`
+  // A table without partitions has an empty partition tree.
   const kinds = Object.entries(KEPT).map(async ([kind, tables]) => {
     const [row] = await db<{ bytes: number }[]>`
       select sum(pg_total_relation_size(relid))::float8 as bytes
-      from unnest(${[...tables]}::text[]) as name, pg_partition_tree(name::regclass)`
+      from unnest(${[...tables]}::text[]) as name, lateral (
+        select relid from pg_partition_tree(name::regclass) union select name::regclass) as part`
     return [kind, row?.bytes ?? 0] as const
   })
   const known = Object.fromEntries(await Promise.all(kinds)) as Omit<Bytes, 'evidence'>

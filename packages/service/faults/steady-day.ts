@@ -129,7 +129,9 @@ async function readSizes(db: Database): Promise<{ limitedBytes: number; evidence
   const [row] = await db<{ limited: number; total: number }[]>`
     select pg_database_size(current_database()) as total, (
       select sum(pg_total_relation_size(relid))::bigint
-      from unnest(${LIMITED_TABLES}::text[]) as name, pg_partition_tree(name::regclass)) as limited`
+      from unnest(${LIMITED_TABLES}::text[]) as name, lateral (
+        -- A table without partitions has an empty partition tree.
+        select relid from pg_partition_tree(name::regclass) union select name::regclass) as part) as limited`
   if (!row) throw new Error('sizes are always one row')
   return { limitedBytes: row.limited, evidenceBytes: row.total - row.limited }
 }
