@@ -15,6 +15,9 @@ export interface SizingFindings {
   readonly measured: PerPackage
   /** Webhooks that one package causes. */
   readonly deliveries: number
+  readonly indexBytes: number
+  /** Of evidence. */
+  readonly tables: readonly { readonly name: string; readonly bytes: number }[]
   /** Packages a second with all their requests. */
   readonly rates: { readonly wanted: number; readonly reached: number; readonly fullLoad: number }
   readonly memory: Readonly<Record<'rest' | 'loaded' | 'held', Memory>>
@@ -39,7 +42,7 @@ export function sizingResult(findings: SizingFindings): AreaResult {
       figureOf('sizing_api_memory_mb', 'peak memory of an API process', 'megabytes', [memory.held.api]),
       figureOf('sizing_worker_memory_mb', 'peak memory of a worker', 'megabytes', [memory.loaded.worker]),
     ],
-    tables: [storedTable(measured), memoryTable(memory), needsTable(perDay, measured)],
+    tables: [storedTable(findings), memoryTable(memory), needsTable(perDay, measured)],
     notes: [
       `A package is one of 12 KB with its ${REQUESTS} requests (policy receipt, submission, lookup, download, two signed ` +
         `receipts) and ${formatNumber(deliveries)} webhooks. A response is another package.`,
@@ -54,13 +57,17 @@ export function sizingResult(findings: SizingFindings): AreaResult {
   }
 }
 
-function storedTable({ stored, walBytes }: PerPackage): Table {
+const SHOWN_TABLES = 3
+
+function storedTable({ measured: { stored, walBytes }, indexBytes, tables }: SizingFindings): Table {
   const days = DEFAULT_PROFILE['O-18']
+  const largest = tables.toSorted((left, right) => right.bytes - left.bytes).slice(0, SHOWN_TABLES)
   return {
     title: 'Stored for a package: rows and indexes',
     head: ['', 'bytes', 'kept for'],
     rows: [
       ['evidence and log', kilobytes(stored.evidence), 'ever'],
+      ...largest.map(({ name, bytes }) => [`  of it ${name}`, kilobytes(bytes), 'ever']),
       [
         'sealed content',
         kilobytes(stored.content),
@@ -69,20 +76,22 @@ function storedTable({ stored, walBytes }: PerPackage): Table {
       ['deliveries', kilobytes(stored.deliveries), `${days.delivery_days} days`],
       ['notifications', kilobytes(stored.notifications), `${days.notification_days} days`],
       ['responses for retries', kilobytes(stored.retries), `${days.idempotency_days} days`],
+      ['of all these, indexes', kilobytes(indexBytes), ''],
       ['write-ahead log', kilobytes(walBytes), 'until it is archived and recycled'],
     ],
   }
 }
 
+const memoryRow = (label: string, { api, worker }: Memory) => [label, formatNumber(api), formatNumber(worker)]
+
 function memoryTable({ rest, loaded, held }: SizingFindings['memory']): Table {
-  const row = (label: string, { api, worker }: Memory) => [label, formatNumber(api), formatNumber(worker)]
   return {
     title: 'Peak resident memory of a process, in MB',
     head: ['', 'API', 'worker'],
     rows: [
-      row('after a few packages', rest),
-      row('after full load', loaded),
-      row('with request bodies up to the limit of O-14', held),
+      memoryRow('after a few packages', rest),
+      memoryRow('after full load', loaded),
+      memoryRow('with request bodies up to the limit of O-14', held),
     ],
   }
 }

@@ -66,6 +66,11 @@ async function run({ quick, perDay, progress, bed: startBed }: AreaContext): Pro
   const [apiMs = 0, workerMs = 0, databaseMs = 0] = milliseconds
   const stored = difference(after.bytes, before.bytes, lives.length)
   const measured: PerPackage = { apiMs, workerMs, databaseMs, stored, walBytes }
+  const each = (bytes: number) => bytes / lives.length
+  const tables = [...after.tables].map(([name, bytes]) => ({
+    name,
+    bytes: each(bytes - (before.tables.get(name) ?? 0)),
+  }))
 
   progress(`${plan.atOnce} packages as fast as possible`)
   const fullLoad = await inFlight(await draftLives(organizations, plan.atOnce))
@@ -79,7 +84,9 @@ async function run({ quick, perDay, progress, bed: startBed }: AreaContext): Pro
   return sizingResult({
     perDay,
     measured,
-    deliveries: (after.deliveries - before.deliveries) / lives.length,
+    deliveries: each(after.deliveries - before.deliveries),
+    indexBytes: each(after.indexBytes - before.indexBytes),
+    tables,
     rates: { wanted: peakPerSecond, reached, fullLoad },
     memory: { rest, loaded, held },
   })

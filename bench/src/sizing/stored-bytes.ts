@@ -16,6 +16,10 @@ export interface Stored {
   readonly bytes: Bytes
   readonly packages: number
   readonly deliveries: number
+  /** All indexes of the database. */
+  readonly indexBytes: number
+  /** Tables of evidence by their bytes, with partitions and indexes. */
+  readonly tables: ReadonlyMap<string, number>
 }
 
 /** Bytes of live rows and indexes: `vacuum full` removes what dead rows and half-empty pages take. */
@@ -36,7 +40,21 @@ export async function readStored(superuser: DatabaseTarget): Promise<Stored> {
   const evidence = (size?.total ?? 0) - Object.values(known).reduce((sum, bytes) => sum + bytes, 0)
   const [rows] = await db<{ packages: number; deliveries: number }[]>`
     select (select count(*) from package)::int as packages, (select count(*) from delivery)::int as deliveries`
-  return { bytes: { ...known, evidence }, packages: rows?.packages ?? 0, deliveries: rows?.deliveries ?? 0 }
+  const limited = Object.values(KEPT).flat()
+  const tables = await db<{ name: string; bytes: number; indexes: number }[]>`
+    select relname as name, pg_total_relation_size(oid)::float8 as bytes, pg_indexes_size(oid)::float8 as indexes
+    from pg_class where relkind = 'r' and relnamespace = 'public'::regnamespace`
+  return {
+    bytes: { ...known, evidence },
+    packages: rows?.packages ?? 0,
+    deliveries: rows?.deliveries ?? 0,
+    indexBytes: tables.reduce((sum, { indexes }) => sum + indexes, 0),
+    tables: new Map(
+      tables
+        .filter(({ name }) => !limited.some((each) => name.startsWith(each)))
+        .map(({ name, bytes }) => [name, bytes]),
+    ),
+  }
 }
 
 /** Bytes of write-ahead log since the server was initialized. */

@@ -21,7 +21,7 @@ export function dispatcherTo({ ca, publicOnly = false, lookup }: DispatcherOptio
     })
   return new Agent({
     connect: publicOnly
-      ? guarded(connect(publicAddresses(lookup ?? (systemLookup as LookupFunction))))
+      ? guarded(connect(publicAddresses(lookup ?? systemLookup)))
       : connect(lookup),
     headersTimeout: LIMITS.requestMs,
     bodyTimeout: LIMITS.requestMs,
