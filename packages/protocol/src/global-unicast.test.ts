@@ -17,6 +17,7 @@ const GLOBAL = [
   '::ffff:8.8.8.8',
   '64:ff9b::8.8.8.8',
   '2002:808:808::1',
+  '2606:4700::8.8.8.8',
 ]
 const OTHER = [
   '0.0.0.0',
@@ -73,6 +74,11 @@ const OTHER = [
   'example.com',
   '',
   '1.1.1',
+  '01.1.1.1',
+  '2606:4700:4700::1111::1',
+  '2606:4700:4700::256.1.1.1',
+  '64:ff9b::8.8.8',
+  '[2606:4700:4700::1111]',
 ]
 
 test('[EVT-06] global unicast addresses are permitted, plain or embedded in IPv6', () => {

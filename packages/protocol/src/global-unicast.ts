@@ -22,9 +22,8 @@ const HOST_SERVICES = [
  */
 export function isGlobalUnicast(address: string): boolean {
   if (ipaddr.IPv4.isValidFourPartDecimal(address)) return isGlobalIpv4(ipaddr.IPv4.parse(address))
-  const hexadecimal = inHexadecimal(address)
-  if (hexadecimal === undefined) return false
-  const parsed = ipaddr.IPv6.parse(hexadecimal)
+  const parsed = parseIpv6(address)
+  if (!parsed) return false
   const embedded = embeddedIpv4(parsed)
   if (embedded) return isGlobalIpv4(embedded)
   return parsed.range() === 'unicast' && parsed.match(GLOBAL_IPV6)
@@ -51,8 +50,13 @@ function isGlobalIpv4(address: ipaddr.IPv4): boolean {
  * Undefined if it is no IPv6 address, or one with a zone. The library parses `::8.8.8.8` as an IPv4-mapped address, which it
  * is not; hexadecimal notation avoids that.
  */
-function inHexadecimal(address: string): string | undefined {
-  return /^[\da-f:.]+$/iu.test(address) ? URL.parse(`http://[${address}]`)?.hostname.slice(1, -1) : undefined
+function parseIpv6(address: string): ipaddr.IPv6 | undefined {
+  const [, head = '', tail] = /^([\da-f:]*:)(\d+\.\d+\.\d+\.\d+)$/iu.exec(address) ?? ['', address]
+  if (tail !== undefined && !ipaddr.IPv4.isValidFourPartDecimal(tail)) return undefined
+  const [a = 0, b = 0, c = 0, d = 0] = tail?.split('.').map(Number) ?? []
+  const groups = [a * 256 + b, c * 256 + d].map((group) => group.toString(16)).join(':')
+  const text = tail === undefined ? head : `${head}${groups}`
+  return /^[\da-f:]+$/iu.test(text) && ipaddr.IPv6.isValid(text) ? ipaddr.IPv6.parse(text) : undefined
 }
 
 /** The IPv4 address that packets are translated or tunnelled to. */

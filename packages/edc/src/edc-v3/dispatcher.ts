@@ -20,9 +20,7 @@ export function dispatcherTo({ ca, publicOnly = false, lookup }: DispatcherOptio
       ...(resolve && { lookup: resolve }),
     })
   return new Agent({
-    connect: publicOnly
-      ? guarded(connect(publicAddresses(lookup ?? systemLookup)))
-      : connect(lookup),
+    connect: publicOnly ? guarded(connect(publicAddresses(lookup ?? systemLookup))) : connect(lookup),
     headersTimeout: LIMITS.requestMs,
     bodyTimeout: LIMITS.requestMs,
     // Idle connections must not keep a finished program alive.
