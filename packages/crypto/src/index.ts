@@ -109,7 +109,6 @@ export {
   type WebhookSigning,
 } from './webhook-sign.ts'
 export {
-  DEFAULT_CLOCK_SKEW_SECONDS,
   verifyWebhook,
   type VerifiedWebhook,
   type WebhookKey,

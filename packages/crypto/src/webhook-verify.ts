@@ -1,4 +1,4 @@
-import { HEADER, WEBHOOK_SIGNATURE } from '@agent-exchange/protocol'
+import { DEFAULT_PROFILE, HEADER, WEBHOOK_SIGNATURE } from '@agent-exchange/protocol'
 import type { UntrustedSignatureCandidate } from 'http-message-sig'
 import { encodeBase64 } from './base64.ts'
 import { digestsEqual, parseContentDigest, sha256Digest } from './digest.ts'
@@ -36,7 +36,7 @@ export interface WebhookKey {
 export interface WebhookVerification {
   readonly keys: (keyId: string) => WebhookKey | undefined | Promise<WebhookKey | undefined>
   readonly now: Date
-  /** Tolerated clock skew. */
+  /** Tolerated clock skew; defaults to that of the default profile (O-49). */
   readonly clockSkewSeconds?: number
 }
 
@@ -48,8 +48,6 @@ export interface VerifiedWebhook {
   /** The body, parsed strictly; its schema is validated elsewhere. */
   readonly event: JsonValue
 }
-
-export const DEFAULT_CLOCK_SKEW_SECONDS = 5
 
 type Candidate = UntrustedSignatureCandidate
 interface Clock {
@@ -69,7 +67,7 @@ interface Clock {
  */
 export async function verifyWebhook(
   request: WebhookRequest,
-  { keys, now, clockSkewSeconds = DEFAULT_CLOCK_SKEW_SECONDS }: WebhookVerification,
+  { keys, now, clockSkewSeconds = DEFAULT_PROFILE['O-49'].webhook_seconds }: WebhookVerification,
 ): Promise<VerifiedWebhook> {
   const clock: Clock = { seconds: now.getTime() / 1_000, skew: clockSkewSeconds }
   const fields = readFields(request.headers)

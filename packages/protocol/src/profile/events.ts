@@ -1,12 +1,13 @@
 import { PACKAGE_STATES } from '../schema/package-state.ts'
-import { integer, oneOf, openPoint, someOf } from './open-point.ts'
+import { fixed, integer, oneOf, openPoint, someOf } from './open-point.ts'
 
 const status = (fallback: number, when: string) => integer(fallback, 400, 599, `response status if ${when}`)
 
 /** Open points about notifications, webhooks and alerts. */
 export const eventPoints = {
   'O-10': openPoint({
-    meaning: 'The complete list of event types, and which change emits which event.',
+    meaning:
+      'The complete list of event types, which change emits which event, and what an empty filter means.',
     why: 'The specification shows three types, which are the default. package.<state> is available for the other states.',
     settings: {
       states: someOf(
@@ -14,6 +15,7 @@ export const eventPoints = {
         ['accepted', 'delivered', 'received'],
         'states that emit package.<state> when a package reaches them; accepted always does',
       ),
+      empty_event_types: fixed('all', 'an endpoint whose event_types is an empty list gets every event type'),
     },
   }),
   'O-12': openPoint({

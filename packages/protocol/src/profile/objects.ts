@@ -25,8 +25,8 @@ export const objectPoints = {
   }),
   'O-34': openPoint({
     meaning:
-      'Values other than those shown: outcomes, statuses, dispositions, actions, members of response items.',
-    why: 'Vocabularies that the specification does not close are not closed on input. Only the values shown have an effect: any other value is stored and does not count as a pass.',
+      'Values other than those shown: outcomes, statuses, dispositions, actions, members of response items; and what each of the five policy checks examines.',
+    why: 'Vocabularies that the specification does not close are not closed on input. Only the values shown have an effect: any other value is stored and does not count as a pass. The specification names the five checks and leaves their content to the agent; the exchange cannot repeat them. The last five settings say what our SDK examines before it signs "passed".',
     settings: {
       passing_outcomes: texts(['passed'], 'check outcomes that count as passed', 1),
       approving_outcomes: texts(['approved'], 'approval outcomes that count as approved', 1),
@@ -37,6 +37,26 @@ export const objectPoints = {
       ds_x_revocation_outcome: text(
         'revocation_recorded',
         'outcome if a connector holds the content, because the exchange cannot block access there',
+      ),
+      object_schema: fixed(
+        'sdk',
+        'object and policy are valid, and a package or response names the policy_id and purpose of the policy',
+      ),
+      skill_profile: fixed(
+        'sdk',
+        'the recipient lists the protocol version and the skill, in the version that is used or in one that the release still supports; the release covers the protocol version',
+      ),
+      prohibited_disclosure: fixed(
+        'sdk',
+        'no member that granularity.prohibited_fields names, a disclosure_level within granularity.level, no fact above the permitted sensitivity; free text is not examined',
+      ),
+      recipient_authorization: fixed(
+        'sdk',
+        'the policy allows the organization, the directory shows the agent in it, a package is addressed to it, and the policy allows the response that a package requires',
+      ),
+      retention_and_forwarding: fixed(
+        'sdk',
+        'retention_days, expires_at and forwarding_allowed stay within the policy',
       ),
     },
   }),

@@ -153,7 +153,7 @@ export const packagePoints = {
   }),
   'O-36': openPoint({
     meaning: 'What a download returns and who may download.',
-    why: 'A download returns the exact submitted bytes, so that the signature can be verified. The sender may download too, because the package is also sealed for the sender. Range is ignored, so that nobody can get bytes without an entry in the evidence.',
+    why: 'A download returns the exact submitted bytes, so that the signature can be verified. The sender may download too, because the package is also sealed for the sender. Range is ignored, so that the recipient’s organization gets no byte without evidence: the first fetch of each of its clients is an entry. A download by the sender leaves no entry, because it says nothing about delivery.',
     settings: {
       parties: someOf(['sender', 'recipient'], ['sender', 'recipient'], 'who may download', 1),
       agent_clients: oneOf(
@@ -178,7 +178,7 @@ export const packagePoints = {
   }),
   'O-43': openPoint({
     meaning:
-      'The order of packages in getThread and of entries in audit evidence. Not in the specification’s list of open points.',
+      'The order of packages in getThread and of entries in audit evidence, and the times of a package resource. Not in the specification’s list of open points.',
     why: 'The exchange can guarantee only the order of acceptance; created_at is a claim of the sender.',
     settings: {
       order: fixed('acceptance', 'the order in which the exchange recorded the packages and entries'),
@@ -186,12 +186,16 @@ export const packagePoints = {
         'recorded_at',
         'proof.recorded_at is never earlier than that of the previous entry of the thread; accepted_at and occurred_at may be',
       ),
+      package_times: fixed(
+        'acceptance',
+        'created_at of a package resource is the time of acceptance, and updated_at that of its last change of state; metadata.created_at is the claim of the sender',
+      ),
     },
   }),
   'O-46': openPoint({
     meaning:
       'Which agents of a party’s organization may respond, send receipts and revoke. Not in the specification’s list of open points.',
-    why: 'The organization is the party, and its agent may have been replaced in the meantime. Only the recipient agent can state that it opened a package, so another agent cannot end the sender’s right to revoke.',
+    why: 'The organization is the party, and its agent may have been replaced in the meantime. Of receipts, only "opened" by the recipient agent itself counts as access. A response, by whichever agent of the organization, shows that the organization read the package, so it counts as access too and ends the sender’s right to revoke (O-04).',
     settings: {
       responses: oneOf(
         ['organization', 'same_agents'],

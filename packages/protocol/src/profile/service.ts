@@ -25,6 +25,10 @@ export const servicePoints = {
         'compared',
         'an acknowledgement whose event_id differs from that of the notification in the path is refused',
       ),
+      second_acknowledgement: fixed(
+        'first_wins',
+        'another acknowledgement of the same notification, with another idempotency key, gets the first one as its answer and changes nothing',
+      ),
     },
   }),
   'O-13': openPoint({
@@ -257,6 +261,29 @@ export const servicePoints = {
     why: 'A refused request has no effect, so the caller may correct it and send it with the same key. Once a request with the key succeeded, any other content is idempotency_key_reuse, also if it is invalid. Only what is refused without reading the body keeps its own problem: authentication, a suspended caller, rate, size and media type.',
     settings: {
       refused_request: fixed('free', 'the key of a refused request can be used for other content'),
+    },
+  }),
+  'O-49': openPoint({
+    meaning:
+      'Which differences of clocks are tolerated in dated statements and by receivers of webhooks. Not in the specification’s list of open points.',
+    why: 'Clocks of companies differ by seconds, and a strict comparison would refuse truthful statements. A large tolerance would let a recorded webhook or a statement about the future count. Times of one sender are compared exactly, and the same instant is in order, because clocks have a limited resolution. The tolerance of a receiver is its own setting, not that of the exchange.',
+    settings: {
+      receipt_seconds: integer(
+        30,
+        0,
+        300,
+        'occurred_at of a package receipt may be later than its arrival by at most this',
+      ),
+      webhook_seconds: integer(
+        5,
+        0,
+        60,
+        'our receiver tolerates this difference in the time window of a webhook signature and in the validity of its key',
+      ),
+      same_instant: fixed(
+        'allowed',
+        'evaluated_at and approved_at of a policy receipt may equal created_at of its package',
+      ),
     },
   }),
 }

@@ -11,7 +11,7 @@ import {
   timestamp,
   transportMode,
 } from '../schema/shared.ts'
-import { cursor, name, request, resource, strings, text, uri } from './forms.ts'
+import { cursor, name, request, resource, text, uri } from './forms.ts'
 
 /** RFC 3986 section 3: scheme, slashes and an authority without user information. */
 const httpsAddress = Type.String({
@@ -22,10 +22,15 @@ const httpsAddress = Type.String({
   ...proves({ default: 'EVT-15', not: 'O-33' }),
 })
 
+const eventTypes = Type.Array(Type.String(), {
+  description: 'the event types that the endpoint gets; an empty list means all',
+  ...ours('O-10'),
+})
+
 export const webhookEndpointRequest = define(
   'WebhookEndpointRequest',
   request(
-    { url: httpsAddress, event_types: strings },
+    { url: httpsAddress, event_types: eventTypes },
     proves({ default: 'EVT-15', additionalProperties: 'O-29' }),
   ),
 )
@@ -35,7 +40,7 @@ export const webhookEndpointResource = define(
   resource({
     webhook_endpoint_id: name,
     url: uri,
-    event_types: strings,
+    event_types: eventTypes,
     status: Type.String({ ...ours('O-05'), ...inUse('active') }),
     signing_key_id: name,
   }),
@@ -105,7 +110,7 @@ export const acknowledgement = define(
     notification_id: name,
     event_id: name,
     disposition: Type.String({ ...ours('O-34'), ...inUse('stored') }),
-    acknowledged_at: timestamp,
+    acknowledged_at: { ...timestamp, ...ours('O-11') },
     last_contiguous_sequence: sequenceMark,
   }),
 )

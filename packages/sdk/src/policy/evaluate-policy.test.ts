@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import {
+  DEFAULT_PROFILE,
   exampleObjects,
   POLICY_CHECK_IDS,
   type AgentResource,
@@ -47,7 +48,8 @@ function failed(of: PolicySubject): string[] {
     .map(({ checkId }) => checkId)
 }
 
-test('[POL-02] the examples pass all five checks, once each, in order', () => {
+test('[POL-02][O-34] the examples pass all five checks, once each, in order; the profile says what each examines', () => {
+  for (const id of POLICY_CHECK_IDS) assert.equal(DEFAULT_PROFILE['O-34'][id], 'sdk')
   const { passed, checks, approvalRequired } = evaluatePolicy(subject())
   assert.ok(passed)
   assert.ok(approvalRequired)

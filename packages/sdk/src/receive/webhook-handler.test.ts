@@ -169,6 +169,17 @@ test('[O-12] statuses are those of the profile', async () => {
   assert.deepEqual(statuses, [403, 409, 400])
 })
 
+test('[O-49][EVT-14] the tolerance for clocks that differ is that of the profile, or of the receiver', async () => {
+  const created = createProfile({ 'O-49': { webhook_seconds: 0 } })
+  assert.ok(created.ok)
+  const early = () => new Date(NOW.getTime() - 4_000)
+  const statusOf = async (change: Partial<WebhookHandlerOptions>) =>
+    (await receiver({ now: early, ...change }).handler(requestOf(good))).status
+  assert.equal(await statusOf({}), 204)
+  assert.equal(await statusOf({ profile: created.profile }), 401)
+  assert.equal(await statusOf({ profile: created.profile, clockSkewSeconds: 5 }), 204)
+})
+
 test('a listener that fails changes no answer', async () => {
   const fail = () => {
     throw new Error('listener')

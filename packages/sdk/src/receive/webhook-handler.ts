@@ -36,6 +36,7 @@ export interface WebhookHandlerOptions {
    */
   readonly publicUrl?: string | (() => Promise<string | undefined>)
   readonly limits?: BodyLimits
+  /** Defaults to O-49 of the profile. */
   readonly clockSkewSeconds?: number
   /** Why a delivery was not taken, for the agent's own eyes: its cause says which rule was broken. */
   readonly onRejected?: (error: ExchangeError, status: number) => void
@@ -77,13 +78,13 @@ export function createWebhookHandler(options: WebhookHandlerOptions): WebhookHan
 
   async function verify(request: Request, body: Uint8Array): Promise<VerifiedWebhook> {
     const { method, headers, url } = request
-    const { publicUrl, clockSkewSeconds } = options
+    const { publicUrl, clockSkewSeconds = profile['O-49'].webhook_seconds } = options
     const address = (typeof publicUrl === 'function' ? await publicUrl() : publicUrl) ?? url
     const keys = (keyId: string) => options.keys.find(keyId)
     try {
       return await verifyWebhook(
         { method, url: address, headers, body },
-        { keys, now: now(), ...(clockSkewSeconds !== undefined && { clockSkewSeconds }) },
+        { keys, now: now(), clockSkewSeconds },
       )
     } catch (error) {
       // The schema comes before the ids: a body that is no notification has no id to differ.

@@ -47,7 +47,7 @@ test('[EVT-11] an acknowledgement names its notification; an exact retry returns
   )
 })
 
-test('[EVT-11] the first acknowledgement wins: a later one with another key returns it', async () => {
+test('[EVT-11][O-11] the first acknowledgement wins: a later one with another key returns it', async () => {
   const { path, body } = await notification()
   const first = await cars.post(path, body)
   world.clock.advance(5)

@@ -167,6 +167,24 @@ test('[O-10] the profile adds events for further states, one per request', async
   )
 })
 
+test('[EVT-15][O-10] an endpoint with an empty filter gets every event type, any other those that it lists', async () => {
+  const [from, to] = await Promise.all([world.organization('from'), world.organization('to')])
+  const endpoint = async (event_types: string[]) =>
+    (await to.post('/v1/webhook-endpoints', { url: 'https://agent.example/hook', event_types })).body[
+      'webhook_endpoint_id'
+    ]
+  const [all, some] = [await endpoint([]), await endpoint(['package.received', 'other'])]
+  const { metadata } = await sendPackage(from, to)
+  await sendReceipt(to, metadata, 'received')
+  const rows = await world.sql`
+    select webhook_endpoint_id as id, event_type from delivery join notification using (notification_id)
+    where delivery.package_id = ${metadata.package_id} order by sequence`
+  const typesOf = (id: unknown) =>
+    rows.filter((row) => row['id'] === id).map((row) => String(row['event_type']))
+  assert.deepEqual(typesOf(all), ['package.accepted', 'package.received'])
+  assert.deepEqual(typesOf(some), ['package.received'])
+})
+
 test('[AUTH-03][O-09] a client of one agent can read the stream of its organization unless the profile forbids it', async () => {
   const bound = await world.organization('bound', { agentBound: true })
   assert.equal((await bound.get('/v1/notifications')).status, 200)

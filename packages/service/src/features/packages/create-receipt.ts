@@ -95,12 +95,12 @@ function requireReceivable(call: Call<'createPackageReceipt'>, state: BatchState
   return row
 }
 
-/** ID-05: `occurred_at` is the recipient's claim. It is not later than now plus the clock skew (O-08). */
+/** ID-05, O-49: `occurred_at` is the recipient's claim. It is not later than its arrival, but for a difference of clocks. */
 function requireNotAhead({ body, now, context }: Call<'createPackageReceipt'>): void {
-  const latest = secondsAfter(now, context.profile['O-08'].clock_skew_seconds)
+  const latest = secondsAfter(now, context.profile['O-49'].receipt_seconds)
   if (!isEarlier(latest, body.occurred_at)) return
   const message = 'Use a time that is not later than now.'
-  throw new Problem('validation_failed', { failures: [{ pointer: '/occurred_at', rule: 'ID-05', message }] })
+  throw new Problem('validation_failed', { failures: [{ pointer: '/occurred_at', rule: 'O-49', message }] })
 }
 
 /** PKG-08, O-46. The signing key was found in the caller's organization, so the agent belongs to it. */

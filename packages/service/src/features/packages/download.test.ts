@@ -90,7 +90,7 @@ test('[PKG-07][AUTH-03] only the parties download, and nobody without a token', 
   assertProblem(await cars.get('/content/packages/%00'), 'resource_not_found')
 })
 
-test('[PKG-11][O-03] only a GET by the recipient delivers: HEAD and the sender move nothing', async () => {
+test('[PKG-11][O-03][O-36] only a GET by the recipient delivers: HEAD and the sender move nothing and leave no entry', async () => {
   const metadata = await sent()
   const whole = await request(seats, 'GET', metadata)
   assert.equal(whole.response.status, 200)

@@ -42,11 +42,13 @@ const answering = ({ thread_id, package_id }: PackageMetadata) => ({
 const NOT_RECIPIENT = { reason: 'not_the_recipient' }
 const NOT_ACTIVE = { reason: 'agent_not_active' }
 
-test('[PKG-09] any active agent of the recipient’s organization responds, also to an agent that replaced the sender', async () => {
+test('[PKG-09][PKG-10][O-46] any active agent of the recipient’s organization responds, also to an agent that replaced the sender', async () => {
   const metadata = await sent()
   const answer = await submit(otherCars, await draftPackage(otherCars, otherSeats, answering(metadata)))
   assertSuccess(answer, 'createPackageResponse')
   assert.equal(await stateOf(metadata), 'responded')
+  // Unlike its receipt "opened", the response of a colleague counts as access.
+  assertProblem(await sendRevocation(seats, metadata), 'invalid_state_transition', { state: 'responded' })
   // A token of one agent still acts only as that agent.
   const draft = await draftPackage(otherCars, seats, answering(metadata))
   await cars.post('/v1/policy-receipts', draft.receipt)

@@ -70,7 +70,7 @@ test('[POL-04] a missing receipt and one of another organization get the same an
   assertProblem(await submitPackage(seats, borrowed), 'policy_receipt_missing', {})
 })
 
-test('[POL-04][OBJ-19] evaluated_at and approved_at may equal created_at as instants, and may not be later', async () => {
+test('[POL-04][OBJ-19][O-49] evaluated_at and approved_at may equal created_at as instants, and may not be later', async () => {
   const approval = { required: true, outcome: 'approved', approval_reference: 'a' }
   const answerTo = async (evaluated_at: string, approved_at: string) =>
     submit(

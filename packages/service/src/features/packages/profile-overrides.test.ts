@@ -47,6 +47,7 @@ const strict = await startWorld({
     'O-25': { parties: ['recipient'] },
     'O-31': { maximum_organizations: 2 },
     'O-36': { parties: ['recipient'] },
+    'O-49': { receipt_seconds: 0 },
   },
 })
 /** A deployment that moves, blocks and records less. */
@@ -74,6 +75,7 @@ const lenient = await startWorld({
       native_revocation_outcome: 'withdrawn',
     },
     'O-35': { content_types: ['application/svc.response-object+json'] },
+    'O-49': { receipt_seconds: 120 },
   },
 })
 after(() => Promise.all([strict, lenient].map((world) => world[Symbol.asyncDispose]())))
@@ -254,6 +256,18 @@ test('[O-27][PKG-12] expiry may block neither content nor responses', async () =
   const contentType = 'application/svc.response-object+json'
   const answering = { threadId: metadata.thread_id, respondsTo: metadata.package_id, contentType }
   await sendPackage(glass, paint, { ...answering, receipt: approved })
+})
+
+test('[O-49][ID-05] how far ahead a receipt may be dated comes from the profile', async () => {
+  const ahead = (seconds: number, { world }: Organization) => ({
+    change: { occurred_at: new Date(Date.parse(world.clock.now()) + seconds * 1_000).toISOString() },
+  })
+  const strictly = await sendReceipt(cars, await sent(), 'failed', ahead(10, cars))
+  assertProblem(strictly, 'validation_failed', {
+    failures: [{ pointer: '/occurred_at', rule: 'O-49', message: 'Use a time that is not later than now.' }],
+  })
+  const { metadata } = await sendPackage(paint, glass, { receipt: approved })
+  assertSuccess(await sendReceipt(glass, metadata, 'failed', ahead(110, glass)), 'createPackageReceipt')
 })
 
 test('[O-34][O-35] outcomes and content types come from the profile', async () => {

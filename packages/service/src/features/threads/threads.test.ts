@@ -7,6 +7,7 @@ import {
   draftPackage,
   freshId,
   sendPackage,
+  sendReceipt,
   startWorld,
   submit,
   type Organization,
@@ -48,6 +49,21 @@ test('[PKG-13] a thread lists its packages in order of acceptance, both particip
     const single = await party.get(`/v1/packages/${first.package_id}`)
     assert.deepEqual(thread.packages[0], single.body)
   }
+})
+
+test('[PKG-04][O-43] created_at of a package is the time of its acceptance, updated_at that of its last move', async () => {
+  const claimed = { created_at: '2026-02-01T00:00:00Z' }
+  const before = world.clock.now()
+  const { package_id } = (await sendPackage(seats, cars, { metadata: claimed })).metadata
+  const read = async () => (await cars.get(`/v1/packages/${package_id}`)).body as unknown as PackageResource
+  const accepted = await read()
+  assert.equal(accepted.metadata.created_at, claimed.created_at)
+  assert.ok(before <= accepted.created_at && accepted.created_at <= world.clock.now())
+  world.clock.advance(60)
+  await sendReceipt(cars, accepted.metadata, 'received')
+  const moved = await read()
+  assert.equal(moved.created_at, accepted.created_at)
+  assert.ok(moved.updated_at > accepted.updated_at)
 })
 
 const paths = (threadId: string, packageId: string) => [
