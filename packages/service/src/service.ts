@@ -112,7 +112,7 @@ interface StartedParts extends Omit<Storage, 'failed'> {
 
 async function startListeners(
   config: Config & { readonly masterKey: Uint8Array },
-  { db, openDirect, secondsSinceAnswer, schema, connections, startup }: StartedParts,
+  { db, operatorDb, openDirect, secondsSinceAnswer, schema, connections, startup }: StartedParts,
   cleanup: AsyncDisposableStack,
   { clock, log, metricsOf }: Pick<ServiceOptions, 'metricsOf'> & { clock: Clock; log: Logger },
 ) {
@@ -214,7 +214,7 @@ async function startListeners(
   if (agent) writes.watch(agent.mutations)
   let isReady = false
   const operatorDependencies: OperatorDependencies = {
-    db,
+    db: operatorDb,
     context,
     log,
     webhookKeys: platformKeys.webhook,

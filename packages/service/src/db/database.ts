@@ -41,7 +41,12 @@ export interface Database extends Queries, Transactions {
   listen(channel: string, onMessage: (payload: string) => void, onListening: () => void): Promise<void>
   /** Keeps a connection of its own open. Settles when the first one has been opened or has failed. */
   keepConnection(settings: KeptConnectionSettings): Promise<void>
-  /** The pools by name: `transactions`, `statements`, `indexed_statements`. */
+  /**
+   * The same database with connections of its own, so that other callers cannot use them up. They end with this one.
+   * `name` is the prefix of its pools.
+   */
+  reserve(name: string, maximumConnections: number): Database
+  /** The pools by name: `transactions`, `statements`, `indexed_statements`, and those that are reserved. */
   pools(): Readonly<Record<string, PoolCounts>>
   /** Work in progress has `timeout` seconds to finish. */
   end(options?: { readonly timeout?: number }): Promise<void>
@@ -87,14 +92,8 @@ const LISTEN_RETRY_MS = 500
  * by index, so that their sessions keep the planner settings. No kind can starve another.
  */
 export function openDatabase(given: ConnectionSettings): Database {
-  const { maximumConnections } = given
   const { options, direct } = connectionsOf(given)
-  const poolOf = (share: number, how = options) =>
-    createConnectionPool(how, Math.ceil(maximumConnections * share), given)
-  const transactions = poolOf(1 / 2)
-  const statements = poolOf(1 / 4)
-  const statementsByIndex = poolOf(1 / 4, withSettings(options, INDEX_SETTINGS))
-  const pools = [transactions, statements, statementsByIndex]
+  const allPools = new Map<string, ConnectionPool>()
   const kept: { end(): void }[] = []
   const keepConnection = (how: KeptConnectionSettings<Connection>) => {
     const connection = keepConnected(direct, how)
@@ -105,15 +104,14 @@ export function openDatabase(given: ConnectionSettings): Database {
     given.onServerGone?.()
     // If it wakes up again, it may believe to be the primary: others are asked first.
     Object.assign(options.known, { found: undefined, hung: options.known.found })
-    for (const pool of pools) pool.discard()
+    for (const pool of allPools.values()) pool.discard()
   }
   // The embedded server has a supervisor of its own.
   if (given.purpose === 'requests' && typeof given.target === 'string')
     kept.push(watchServer(options, { onAnswer: () => given.onServerAnswer?.(), onGone: dropAll }, given))
 
-  const others: Omit<Database, keyof Queries> = {
+  const shared: Omit<Database, keyof Queries | 'begin'> = {
     database: options.client.database ?? '',
-    begin: (work) => transactions.use((connection) => transact(connection, work)),
     keepConnection,
     listen: (channel, onMessage, onListening) =>
       keepConnection({
@@ -124,17 +122,28 @@ export function openDatabase(given: ConnectionSettings): Database {
           onListening()
         },
       }),
-    pools: () => ({
-      transactions: transactions.counts(),
-      statements: statements.counts(),
-      indexed_statements: statementsByIndex.counts(),
-    }),
+    reserve: (name, maximumConnections) => openPools(`${name}_`, maximumConnections),
+    pools: () => Object.fromEntries([...allPools].map(([name, pool]) => [name, pool.counts()])),
     async end({ timeout = END_LIMIT_SECONDS } = {}) {
       for (const each of kept) each.end()
-      await Promise.all(pools.map((pool) => pool.end(timeout)))
+      await Promise.all([...allPools.values()].map((pool) => pool.end(timeout)))
     },
   }
-  return Object.assign(queriesOver(sendTo(statements), sendTo(statementsByIndex)), others)
+
+  function openPools(prefix: string, maximumConnections: number): Database {
+    const poolOf = (name: string, share: number, how = options) => {
+      const pool = createConnectionPool(how, Math.ceil(maximumConnections * share), given)
+      allPools.set(prefix + name, pool)
+      return pool
+    }
+    const transactions = poolOf('transactions', 1 / 2)
+    const statements = poolOf('statements', 1 / 4)
+    const statementsByIndex = poolOf('indexed_statements', 1 / 4, withSettings(options, INDEX_SETTINGS))
+    const begin: Database['begin'] = (work) => transactions.use((connection) => transact(connection, work))
+    return Object.assign(queriesOver(sendTo(statements), sendTo(statementsByIndex)), { ...shared, begin })
+  }
+
+  return openPools('', given.maximumConnections)
 }
 
 /** How to connect to `target`, and how to connect where a session is needed. */

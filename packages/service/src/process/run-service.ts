@@ -4,7 +4,7 @@ import type { RunningService, ServiceOptions } from '../service.ts'
 import { startWorkerPool } from './worker-pool.ts'
 
 /** A little more than the pool of one service, and some for backups and people. */
-const WORKER_CONNECTIONS = 25
+const WORKER_CONNECTIONS = 33
 const SPARE_CONNECTIONS = 50
 
 /**

@@ -6,6 +6,8 @@ import { checkSameDatabase } from '../db/same-database.ts'
 import type { Clock } from '../kernel/clock.ts'
 
 const MAXIMUM_CONNECTIONS = 20
+/** Of the operator API and the console, so that agents cannot occupy them. */
+const OPERATOR_CONNECTIONS = 8
 
 interface StorageOptions {
   /** The embedded database, if it is running already. */
@@ -64,10 +66,11 @@ export async function openStorage(
     applicationName,
   })
   cleanup.defer(() => db.end({ timeout: 5 }))
+  const operatorDb = db.reserve('operator', OPERATOR_CONNECTIONS)
   const openDirect = (purpose: 'sessions' | 'migrations') =>
     openDatabase({ target: databaseDirectUrl ?? target, purpose, maximumConnections: 1, applicationName })
   /** Undefined with the embedded database: the service ends if that does. */
   const secondsSinceAnswer =
     databaseUrl === undefined ? undefined : () => (clock.monotonicMilliseconds() - answeredAt) / 1_000
-  return { db, openDirect, failed, secondsSinceAnswer }
+  return { db, operatorDb, openDirect, failed, secondsSinceAnswer }
 }
