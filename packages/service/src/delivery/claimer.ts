@@ -69,7 +69,10 @@ export function createClaimer(settings: ClaimerSettings) {
       claimed = await claimDeliveries(db, wanted, order)
     } finally {
       const byEndpoint = Map.groupBy(claimed, ({ webhook_endpoint_id }) => webhook_endpoint_id)
-      for (const each of wanted) lanes.claimed(each, byEndpoint.get(each.endpointId)?.length ?? 0)
+      for (const each of wanted) {
+        const own = byEndpoint.get(each.endpointId) ?? []
+        lanes.claimed(each, own.length, own[0]?.organization_id)
+      }
     }
     const [first] = claimed
     if (!first) return

@@ -105,3 +105,29 @@ test('endpoints share the free capacity: the deep backlog of one leaves room for
   const claimed = new Set(claimAll(lanes))
   assert.ok(others.every((id) => claimed.has(id)))
 })
+
+test('organizations with slow receivers never use all slots: each has at most as many as remain free', () => {
+  const lanes = createLanes()
+  const organizationOf = (endpointId: string) => endpointId.split(' ')[0]
+  const claimFor = () => {
+    for (let wanted = lanes.take(); wanted.length > 0; wanted = lanes.take())
+      for (const each of wanted) lanes.claimed(each, each.room, organizationOf(each.endpointId))
+  }
+  // Their receivers have answered often enough for the largest window, and now answer no more.
+  const widen = (organization: string) => {
+    const ids = Array.from({ length: 20 }, (_, i) => `${organization} ${i}`)
+    ids.forEach(lanes.wake)
+    for (let round = 0; round < MAXIMUM_IN_FLIGHT_PER_ENDPOINT; round++) {
+      claimFor()
+      for (const id of ids) lanes.finished(id, true)
+    }
+    claimFor()
+  }
+  for (const organization of ['one', 'two', 'three', 'four']) widen(organization)
+  const free = () => MAXIMUM_IN_FLIGHT - lanes.inFlight()
+  assert.ok(free() >= MAXIMUM_IN_FLIGHT / 16, `${free()} slots are free`)
+  const before = lanes.inFlight()
+  lanes.wake('other 0')
+  claimFor()
+  assert.equal(lanes.inFlight() - before, INITIAL_WINDOW)
+})

@@ -16,6 +16,8 @@ export interface ClaimRequest {
 
 interface Lane {
   readonly endpointId: string
+  /** Known from the first claim on. Until then the lane has its initial window. */
+  organizationId: string | undefined
   window: number
   inFlight: number
   isFailing: boolean
@@ -29,6 +31,8 @@ interface Lane {
 /**
  * In-memory scheduler with one lane per endpoint that has pending deliveries. The concurrency window of an endpoint
  * grows with each success and falls to one after a failure, so a hanging receiver delays only itself. Lanes take turns.
+ * An organization has at most as many requests in flight as remain free: however many organizations have slow
+ * receivers, there is room for the next one.
  */
 export function createLanes() {
   const lanes = new Map<string, Lane>()
@@ -36,6 +40,7 @@ export function createLanes() {
   const ready = new Set<Lane>()
   /** Lanes with a known due time. */
   const scheduled = new Set<Lane>()
+  const byOrganization = new Map<string, number>()
   let inFlight = 0
   let failingInFlight = 0
   /** This process's share of MAXIMUM_IN_FLIGHT_PER_ENDPOINT. */
@@ -46,6 +51,7 @@ export function createLanes() {
     if (known || lanes.size >= MAXIMUM_LANES) return known
     const lane: Lane = {
       endpointId,
+      organizationId: undefined,
       window: INITIAL_WINDOW,
       inFlight: 0,
       isFailing: false,
@@ -81,6 +87,10 @@ export function createLanes() {
     lane.inFlight += count
     inFlight += count
     if (lane.isFailing) failingInFlight += count
+    if (lane.organizationId === undefined) return
+    const held = (byOrganization.get(lane.organizationId) ?? 0) + count
+    if (held > 0) byOrganization.set(lane.organizationId, held)
+    else byOrganization.delete(lane.organizationId)
   }
 
   return {
@@ -127,17 +137,34 @@ export function createLanes() {
 
     /** Picks the next lanes to claim for, within the free capacity. */
     take(atMost = MAXIMUM_RAMP): ClaimRequest[] {
-      let free = Math.min(MAXIMUM_IN_FLIGHT - inFlight, atMost)
+      let free = MAXIMUM_IN_FLIGHT - inFlight
+      let startable = Math.min(free, atMost)
       let freeForFailing = MAXIMUM_FAILING_IN_FLIGHT - failingInFlight
+      const asked = new Map<string, number>()
       const wanted: ClaimRequest[] = []
-      const waiting = Math.min(ready.size, MAXIMUM_RAMP)
-      for (const lane of ready) {
-        if (free <= 0 || wanted.length >= MAXIMUM_RAMP) break
-        if (lane.isFailing && freeForFailing <= 0) continue
-        const fairShare = Math.max(1, Math.floor(free / Math.max(1, waiting - wanted.length)))
-        const room = Math.min(windowOf(lane) - lane.inFlight, fairShare)
+      const roomOf = (lane: Lane) => {
+        if (lane.isFailing && freeForFailing <= 0) return 0
+        const { organizationId } = lane
+        if (organizationId === undefined) return free
+        const held = (byOrganization.get(organizationId) ?? 0) + (asked.get(organizationId) ?? 0)
+        // Each slot that it takes is one less that remains free.
+        return Math.floor((free - held) / 2)
+      }
+      const candidates = ready
+        .values()
+        .filter((lane) => roomOf(lane) > 0)
+        .take(MAXIMUM_RAMP)
+        .toArray()
+      for (const [index, lane] of candidates.entries()) {
+        if (startable <= 0) break
+        const fairShare = Math.max(1, Math.floor(startable / (candidates.length - index)))
+        const room = Math.min(windowOf(lane) - lane.inFlight, fairShare, roomOf(lane))
+        if (room <= 0) continue
         free -= room
+        startable -= room
         if (lane.isFailing) freeForFailing -= room
+        if (lane.organizationId !== undefined)
+          asked.set(lane.organizationId, (asked.get(lane.organizationId) ?? 0) + room)
         lane.isBeingClaimed = true
         // A wake-up from here on may come too late for this claim, so it sets the flag again.
         lane.hasWork = false
@@ -151,10 +178,12 @@ export function createLanes() {
     },
 
     /** Reports the result of a claim. A lane that got all it requested may have more work. */
-    claimed({ endpointId, room }: ClaimRequest, got: number): void {
+    claimed({ endpointId, room }: ClaimRequest, got: number, organizationId?: string): void {
       const lane = lanes.get(endpointId)
       if (!lane) return
       lane.isBeingClaimed = false
+      // Requests of a lane without an organization are counted nowhere: it has none in flight before its first claim.
+      lane.organizationId ??= organizationId
       lane.hasWork ||= got >= room
       addInFlight(lane, got)
       place(lane)
