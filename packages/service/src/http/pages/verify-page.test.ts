@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import Fastify from 'fastify'
 import { registerVerifier } from './verify-page.ts'
 
-test('[AUD-03] the verifier is served without a token, under a policy that allows no connection', async () => {
+test('[AUD-03] the verifier is served without a token, under a policy that allows no connection and no frame', async () => {
   const app = Fastify()
   registerVerifier(app)
   const { statusCode, headers, body } = await app.inject('/verify')
@@ -14,6 +14,7 @@ test('[AUD-03] the verifier is served without a token, under a policy that allow
   const policy = String(headers['content-security-policy'])
   assert.match(policy, /^default-src 'none'; script-src 'sha256-[^']+'; style-src 'sha256-[^']+'/u)
   assert.doesNotMatch(policy, /unsafe|connect-src/u)
+  assert.match(policy, /; frame-ancestors 'none'$/u)
   assert.match(body, /served by the exchange under examination/u)
   // Whoever takes the digest out has the file of the package, and the digest is of that file.
   const [shown, digest] = /<span id="digest">: <code>([0-9a-f]{64})<\/code><\/span>/u.exec(body) ?? []

@@ -19,5 +19,7 @@ function verifier(): Page {
   const [, policy = "default-src 'none'"] = /content="(default-src [^"]+)"/u.exec(html) ?? []
   const digest = createHash('sha256').update(html).digest('hex')
   const served = html.replace(DIGEST_PLACE, () => `<span id="digest">: <code>${digest}</code></span>`)
-  return page(served, 'text/html; charset=utf-8', { contentSecurityPolicy: policy })
+  // The policy in the file cannot forbid framing: a meta element may not carry this directive.
+  const contentSecurityPolicy = `${policy}; frame-ancestors 'none'`
+  return page(served, 'text/html; charset=utf-8', { contentSecurityPolicy })
 }
