@@ -13,7 +13,9 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { hasRole, requireRole } from '../kernel/operator-roles.ts'
 import { Problem } from '../kernel/problem.ts'
 import { admit } from '../operator/admit.ts'
+import { sendProblem as sendDocument } from '../operator/failures.ts'
 import type { Session } from '../operator/sessions.ts'
+import { isActivity, isNavigation, notSignedIn } from './browser-request.ts'
 import { callApiAs } from './call-api.ts'
 import type { ConsoleCookies } from './console-cookies.ts'
 import type { ConsoleDependencies } from './console-dependencies.ts'
@@ -48,9 +50,10 @@ export function createPageServer({ operator, sessions, key, assets, cookies }: P
   /** Before the body is read. */
   async function authenticate(request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
     const session = await sessions.find(cookies.read(request, 'session'), {
-      isActivity: isNavigation(request),
+      isActivity: isActivity(request),
     })
     if (!session) {
+      if (!isNavigation(request)) throw notSignedIn(request, operator.context)
       const { method, url } = request
       const isPlace = method === 'GET' && url !== '/' && url.length <= MAXIMUM_NEXT_CHARACTERS
       const next = isPlace ? `?next=${encodeURIComponent(url)}` : ''
@@ -168,6 +171,7 @@ export function createPageServer({ operator, sessions, key, assets, cookies }: P
 
   function sendProblem(request: FastifyRequest, reply: FastifyReply, problem: Problem): FastifyReply {
     const session = sessionOf.get(request)
+    if (!session && !isNavigation(request)) return sendDocument(reply, problem, operator.context, request.id)
     const content = problemContent(problem, request.id)
     const viewer = session && viewerOf(session)
     const wait = problem.details['retry_after_seconds']
@@ -193,12 +197,6 @@ interface CallParts {
   readonly refused?: RefusedForm
   /** Of the page, where it is not the address of the request. */
   readonly address?: string
-}
-
-/** A page that the script of a live region fetches is no sign of a person. Old browsers send no such header. */
-function isNavigation({ headers }: FastifyRequest): boolean {
-  const mode = headers['sec-fetch-mode']
-  return mode === undefined || mode === 'navigate'
 }
 
 /** The page that a form was on. */
