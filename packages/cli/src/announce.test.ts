@@ -32,3 +32,14 @@ test('elsewhere, and with --json: one JSON object a line, with the facts as memb
   const { msg, url } = JSON.parse(second ?? '') as Record<string, unknown>
   assert.deepEqual([msg, url, rest], ['Running.', 'http://127.0.0.1', ['']])
 })
+
+test('the reason why a command ends is text for a person, and fatal by the levels of the log', () => {
+  const failed = (isTTY: boolean) => {
+    let written = ''
+    createAnnouncements({ output: { isTTY, write: (text) => (written += text) } }).fail('No database.')
+    return written
+  }
+  assert.equal(failed(true), 'No database.\n')
+  const { level, msg } = JSON.parse(failed(false)) as Record<string, unknown>
+  assert.deepEqual([level, msg], [60, 'No database.'])
+})

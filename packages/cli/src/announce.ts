@@ -13,10 +13,14 @@ export interface Announcements {
   clear(): void
   /** A permanent message: lines for a person, or facts as one JSON object. */
   say(message: string, options?: { readonly lines?: readonly string[]; readonly facts?: object }): void
+  /** A message like the others, for the reason why the command ends. */
+  fail(message: string): void
 }
 
 const FRAMES = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏']
 const FRAME_MS = 80
+/** Of pino, which writes the log. */
+const LEVEL = { info: 30, fatal: 60 }
 const CLEAR_LINE = '\r\u001b[K'
 
 /** Messages of a long-running command: text on a terminal, one JSON object a line elsewhere or with `json`. */
@@ -28,12 +32,13 @@ export function createAnnouncements({
 }
 
 function forPrograms(output: AnnouncementOutput): Announcements {
-  const write = (msg: string, facts: object = {}) =>
-    output.write(`${JSON.stringify({ level: 30, time: Date.now(), msg, ...facts })}\n`)
+  const write = (msg: string, facts: object = {}, level = LEVEL.info) =>
+    output.write(`${JSON.stringify({ level, time: Date.now(), msg, ...facts })}\n`)
   return {
     progress: (line) => void write(line),
     clear: () => undefined,
     say: (message, { facts } = {}) => void write(message, facts),
+    fail: (message) => void write(message, {}, LEVEL.fatal),
   }
 }
 
@@ -65,6 +70,10 @@ function forPeople(output: AnnouncementOutput): Announcements {
     say(message, { lines = [message] } = {}) {
       stop()
       output.write(`${lines.join('\n')}\n`)
+    },
+    fail(message) {
+      stop()
+      output.write(`${message}\n`)
     },
   }
 }

@@ -213,7 +213,7 @@ test('AEX_WORKERS: processes share the ports, one that is killed is replaced, /m
   assert.equal(await service.stop(), 0)
 })
 
-test('a failed start is a sentence that names the setting, with exit code 1 and no stack', async () => {
+test('a failed start is a sentence that names the setting, with level fatal, exit code 1 and no stack', async () => {
   const taken = createServer().listen(0, '127.0.0.1')
   await once(taken, 'listening')
   const { port: busy } = taken.address() as AddressInfo
@@ -236,6 +236,8 @@ test('a failed start is a sentence that names the setting, with exit code 1 and 
     assert.equal(code, 1, stderr)
     assert.match(stderr, says)
     assert.doesNotMatch(stderr, /^\s+at /mu)
+    // The levels of pino: what ends the process is fatal.
+    assert.match(stderr.trimEnd().split('\n').at(-1) ?? '', /^\{"level":60,/u)
   }
   taken.close()
 })

@@ -34,7 +34,8 @@ async function serve({ json = false }: { json?: boolean }): Promise<void> {
   try {
     await service[Symbol.asyncDispose]()
   } finally {
-    announcements.say(typeof reason === 'string' ? 'Stopped' : reason.message)
+    if (typeof reason === 'string') announcements.say('Stopped')
+    else announcements.fail(reason.message)
   }
   process.exit(typeof reason === 'string' ? 0 : 1)
 }
@@ -75,7 +76,7 @@ async function start(
     )
     return { config, service: await runService(config, { progress: announcements.progress }) }
   } catch (error) {
-    announcements.say(asFailure(error, config).message)
+    announcements.fail(asFailure(error, config).message)
     return process.exit(1)
   }
 }
