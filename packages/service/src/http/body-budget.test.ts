@@ -121,12 +121,16 @@ test('[O-14][ERR-01] an organization has an eighth of the total or one body, the
   ofFirst.stop()
 })
 
-test('[O-14] a body in chunks of one byte is read', async () => {
+test('[O-14] a body in chunks of one byte is read, up to a number of chunks', async () => {
   const sender = await world.organization('bytewise')
-  const { socket, answer } = await begin(sender, 'Transfer-Encoding: chunked')
-  const chunks = BODY.padEnd(BYTEWISE_BYTES).replaceAll(/[^]/gu, '1\r\n$&\r\n')
-  socket.write(`${chunks}0\r\n\r\n`)
-  assert.match(await answer, /^HTTP\/1\.1 201 /)
+  const send = async (bytes: number) => {
+    const { socket, answer } = await begin(sender, 'Transfer-Encoding: chunked')
+    const chunks = BODY.padEnd(bytes).replaceAll(/[^]/gu, '1\r\n$&\r\n')
+    socket.write(`${chunks}0\r\n\r\n`)
+    return answer
+  }
+  assert.match(await send(BYTEWISE_BYTES), /^HTTP\/1\.1 201 /)
+  assert.match(await send(2 * BYTEWISE_BYTES), /^HTTP\/1\.1 400 [^]*"too_many_chunks"/)
 })
 
 test('[O-14] bytes count as they arrive, for their holder and in total, and released memory can be used again', () => {

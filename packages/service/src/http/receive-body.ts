@@ -5,6 +5,9 @@ import { Problem } from '../kernel/problem.ts'
 import { bodyHoldOf, type BodyHold } from './body-budget.ts'
 import { createBodyPages } from './body-pages.ts'
 
+/** Each chunk costs a microsecond or two, however small it is. Far more than a client sends that writes token by token. */
+const MAXIMUM_CHUNKS = 65_536
+
 interface BodyRules {
   readonly maximumBytes: number
   readonly stallMs: number
@@ -36,11 +39,15 @@ async function receiveBody(
   const { promise, resolve, reject } = Promise.withResolvers<Buffer>()
   const pages = createBodyPages(announced)
   let received = 0
+  let chunks = 0
   const stall = setTimeout(() => reject(new Problem('request_timeout')), stallMs)
   const onData = (chunk: Buffer) => {
     received += chunk.length
+    chunks += 1
     try {
       if (received > maximumBytes) throw tooLarge()
+      if (chunks > MAXIMUM_CHUNKS)
+        throw new Problem('malformed_request', { reason: 'too_many_chunks', maximum_chunks: MAXIMUM_CHUNKS })
       hold.add(chunk.length)
       pages.add(chunk)
       stall.refresh()
