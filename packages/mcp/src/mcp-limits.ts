@@ -3,6 +3,9 @@
 /** One JSON-RPC message, over HTTP and over standard input. */
 export const MAXIMUM_MESSAGE_BYTES = 2_097_152
 
+/** Answers that a client on standard streams has not read. Above it, nothing more is read from the client. */
+export const MAXIMUM_UNREAD_BYTES = 1_048_576
+
 /** Text of a package that a tool returns. A larger one is for a person, or for a program with the SDK. */
 export const MAXIMUM_CONTENT_CHARACTERS = 262_144
 

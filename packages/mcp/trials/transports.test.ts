@@ -1,10 +1,14 @@
 import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createInterface } from 'node:readline'
 import { test } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
 import { ERAS } from '../src/clients.fixture.ts'
 import { companies } from '../src/companies.fixture.ts'
 import { tellStory } from '../src/story.fixture.ts'
-import { connectByHttp, connectByStdio, startHttpProcess } from './aex-mcp.ts'
+import { MAXIMUM_MESSAGE_BYTES } from '../src/mcp-limits.ts'
+import { commandOf, connectByHttp, connectByStdio, startHttpProcess } from './aex-mcp.ts'
 
 const CANCEL_MS = 10_000
 const STEP_MS = 50
@@ -67,3 +71,26 @@ for (const era of ERAS) {
     assert.match(mcp.errors(), /follow_thread: cancelled/u)
   })
 }
+
+test('a message above the limit ends neither the process nor the session', async () => {
+  const { command, args } = commandOf(both.acme.dir)
+  const child = spawn(command, args, { stdio: ['pipe', 'pipe', 'pipe'] })
+  let errors = ''
+  child.stderr.on('data', (chunk: Buffer) => (errors += String(chunk)))
+  const answers = createInterface({ input: child.stdout })[Symbol.asyncIterator]()
+  const ask = async (message: object) => {
+    child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`)
+    const { value } = await answers.next()
+    return JSON.parse(String(value)) as { id: number; error?: { message: string }; result?: object }
+  }
+  const clientInfo = { name: 'test', version: '1' }
+  const params = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo }
+  assert.ok((await ask({ id: 1, method: 'initialize', params })).result)
+  const refused = await ask({ id: 2, method: 'ping', params: { pad: 'x'.repeat(MAXIMUM_MESSAGE_BYTES) } })
+  assert.deepEqual([refused.id, /larger than/u.test(refused.error?.message ?? '')], [2, true])
+  assert.deepEqual((await ask({ id: 3, method: 'ping' })).result, {})
+  const ended = once(child, 'exit')
+  child.stdin.end()
+  assert.deepEqual(await ended, [0, null])
+  assert.match(errors, /message: limited \(message_too_large\)/u)
+})

@@ -6,7 +6,7 @@ import {
   type ServerContext,
 } from '@modelcontextprotocol/server'
 import { ExchangeError } from '@agent-exchange/sdk'
-import type { CallBudget } from '../server/call-budget.ts'
+import { refusalText, type CallBudget } from '../server/call-budget.ts'
 import { ToolRefusal } from '../server/tool-failure.ts'
 import type { McpSession } from '../session.ts'
 
@@ -20,9 +20,13 @@ export function readLimited(
 ): (context: ServerContext) => Promise<ReadResourceResult> {
   return async ({ mcpReq }) => {
     const startedAt = session.now().getTime()
-    const waitSeconds = budget.begin(`resource ${kind}`, READS_PER_MINUTE)
-    if (waitSeconds !== undefined)
-      throw new ProtocolError(ProtocolErrorCode.InternalError, `Too many reads. Wait ${waitSeconds} seconds.`)
+    const what = `resource ${kind}`
+    const refused = budget.begin(what, READS_PER_MINUTE)
+    if (refused)
+      throw new ProtocolError(
+        ProtocolErrorCode.InternalError,
+        refusalText(`A ${what}`, READS_PER_MINUTE, refused),
+      )
     let outcome: 'done' | 'failed' = 'failed'
     try {
       const result = await work(mcpReq.signal)
@@ -33,7 +37,7 @@ export function readLimited(
     } finally {
       budget.end()
       session.onCall?.({
-        tool: `resource ${kind}`,
+        tool: what,
         outcome,
         milliseconds: session.now().getTime() - startedAt,
       })

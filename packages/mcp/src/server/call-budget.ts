@@ -1,9 +1,14 @@
 const MINUTE_MS = 60_000
 
+/** Why a call may not start. */
+export type BudgetRefusal =
+  | { readonly kind: 'rate'; readonly waitSeconds: number }
+  | { readonly kind: 'concurrency'; readonly maximumRunning: number }
+
 /** Counts the calls of each tool over the last minute, and the calls that run now. */
 export interface CallBudget {
-  /** Undefined if the call may start; otherwise the seconds to wait. A call that starts must be ended. */
-  begin(tool: string, callsPerMinute: number): number | undefined
+  /** Undefined if the call may start. A call that starts must be ended. */
+  begin(tool: string, callsPerMinute: number): BudgetRefusal | undefined
   end(): void
 }
 
@@ -18,8 +23,8 @@ export function createCallBudget(now: () => number, maximumRunning: number): Cal
       started.set(tool, recent)
       const [oldest] = recent
       if (recent.length >= callsPerMinute && oldest !== undefined)
-        return Math.ceil((oldest + MINUTE_MS - at) / 1_000)
-      if (running >= maximumRunning) return 1
+        return { kind: 'rate', waitSeconds: Math.ceil((oldest + MINUTE_MS - at) / 1_000) }
+      if (running >= maximumRunning) return { kind: 'concurrency', maximumRunning }
       recent.push(at)
       running += 1
       return undefined
@@ -28,4 +33,11 @@ export function createCallBudget(now: () => number, maximumRunning: number): Cal
       running -= 1
     },
   }
+}
+
+/** What was exceeded and what to do. */
+export function refusalText(what: string, callsPerMinute: number, refusal: BudgetRefusal): string {
+  return refusal.kind === 'rate'
+    ? `${what} may be called ${callsPerMinute} times a minute. Wait ${refusal.waitSeconds} seconds.`
+    : `${refusal.maximumRunning} calls are running, and no more may run at once. Call again when one of them has ended.`
 }

@@ -1,7 +1,7 @@
 import type { CallToolResult, ServerContext } from '@modelcontextprotocol/server'
 import { trustedBlock } from '../content/untrusted.ts'
 import type { CallReport, McpSession } from '../session.ts'
-import type { CallBudget } from './call-budget.ts'
+import { refusalText, type CallBudget } from './call-budget.ts'
 import { failureResult, refusal } from './tool-failure.ts'
 import type { Tool } from './tool.ts'
 
@@ -19,11 +19,10 @@ export async function runTool(
       milliseconds: session.now().getTime() - startedAt,
       ...(code !== undefined && { code }),
     })
-  const waitSeconds = budget.begin(tool.name, tool.callsPerMinute)
-  if (waitSeconds !== undefined) {
-    report('limited')
-    const limit = `${tool.name} may be called ${tool.callsPerMinute} times a minute.`
-    return refusal('limited', `${limit} Wait ${waitSeconds} seconds.`).result
+  const refused = budget.begin(tool.name, tool.callsPerMinute)
+  if (refused) {
+    report('limited', refused.kind)
+    return refusal('limited', refusalText(tool.name, tool.callsPerMinute, refused)).result
   }
   const { signal } = context.mcpReq
   try {

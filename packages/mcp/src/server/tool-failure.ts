@@ -23,6 +23,8 @@ const OWN_INPUT: ReadonlySet<ExchangeErrorCode> = new Set([
   'input_invalid',
   'object_invalid',
 ])
+/** Failures whose details name a package that this agent sent. */
+const OWN_PACKAGE: ReadonlySet<ExchangeErrorCode> = new Set(['draft_sent', 'package_sent'])
 const SHOWN_FAILURES = 20
 
 /**
@@ -43,10 +45,15 @@ export function failureResult(error: unknown, isOwnInput: boolean): ToolFailure 
           .slice(0, SHOWN_FAILURES)
           .map(({ pointer, message, rule }) => `${pointer}: ${message} [${rule}]`)
       : []),
+    ...(OWN_PACKAGE.has(code) ? packageLine(details) : []),
     ...(receipt?.sent ? [`A signed receipt "${receipt.state}" was sent to the exchange.`] : []),
     ...(retryable ? ['The same call may succeed later.'] : []),
   ]
   return refusal(code, lines.join('\n'))
+}
+
+function packageLine({ packageId, threadId }: Readonly<Record<string, unknown>>): string[] {
+  return [`The package is ${String(packageId)} in ${String(threadId)}.`]
 }
 
 export function refusal(code: string, text: string): ToolFailure {

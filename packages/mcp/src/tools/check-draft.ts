@@ -1,7 +1,7 @@
 import type { StoredDraft } from '@agent-exchange/sdk'
 import { Type } from 'typebox'
 import { draftId, shownDraft, toShownDraft } from '../content/shown-draft.ts'
-import { untrustedBlock } from '../content/untrusted.ts'
+import { OWN_DRAFT_NOTICE, untrustedBlock } from '../content/untrusted.ts'
 import { defineTool, READS } from '../server/tool.ts'
 import { inputOf } from './common-schemas.ts'
 
@@ -10,6 +10,7 @@ const SHOWN_FAILURES = 20
 const check = Type.Object({
   check_id: Type.String(),
   passed: Type.Boolean(),
+  evaluated: Type.Boolean({ description: 'false if an earlier check has to pass first' }),
   failures: Type.Array(Type.Object({ pointer: Type.String(), message: Type.String() })),
 })
 
@@ -31,14 +32,15 @@ export const checkDraft = defineTool({
   takesContent: true,
   async run({ draft_id }, { session: { agent }, signal }) {
     const { draft, passed, checks, needsPerson } = await agent.drafts.evaluate(draft_id, { signal })
-    const shown = checks.map(({ checkId, passed: isPassed, failures }) => ({
+    const shown = checks.map(({ checkId, passed: isPassed, judged, failures }) => ({
       check_id: checkId,
       passed: isPassed,
+      evaluated: judged,
       failures: failures.slice(0, SHOWN_FAILURES).map(({ pointer, message }) => ({ pointer, message })),
     }))
-    const lines = shown.flatMap(({ check_id, passed: isPassed, failures }) => [
-      `${check_id}: ${isPassed ? 'passed' : 'FAILED'}`,
-      ...failures.map(({ pointer, message }) => `  ${pointer}: ${message}`),
+    const lines = shown.flatMap(({ check_id, passed: isPassed, evaluated, failures }) => [
+      `${check_id}: ${isPassed ? 'passed' : evaluated ? 'FAILED' : 'not evaluated'}`,
+      ...(evaluated ? failures.map(({ pointer, message }) => `  ${pointer}: ${message}`) : []),
     ])
     const verdict = passed ? 'All five checks passed.' : 'Not allowed by the policy.'
     return {
@@ -59,5 +61,6 @@ export const checkDraft = defineTool({
 
 /** A draft may quote another company, so its content is marked like that of a package. */
 function contentBlock({ sender, object }: StoredDraft) {
-  return untrustedBlock({ organization_id: sender.organizationId, agent_id: sender.agentId }, object)
+  const author = { organization_id: sender.organizationId, agent_id: sender.agentId }
+  return untrustedBlock(author, object, OWN_DRAFT_NOTICE)
 }

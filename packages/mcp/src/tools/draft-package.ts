@@ -14,7 +14,9 @@ export const draftPackage = defineTool({
     'Stores a draft of a package for an agent of another company; sends nothing. `content` holds the members of the object that describe the matter: see aex://schemas/{object_type}. Ids, parties, times and the policy are filled in. A draft never changes: to correct it, draft again and discard the old one.',
   input: inputOf({
     to: agentIdText,
-    object_type: Type.Enum([...DRAFTED_TYPES]),
+    object_type: Type.Enum([...DRAFTED_TYPES], {
+      description: 'what to write; its schema is aex://schemas/{object_type}',
+    }),
     policy_id: policyId,
     content,
     thread_id: Type.Optional({ ...threadIdText, description: 'thread to continue (default: a new one)' }),

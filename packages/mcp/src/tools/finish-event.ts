@@ -7,7 +7,9 @@ export const finishEvent = defineTool({
   title: 'Mark an event as handled',
   description:
     'Marks an event of the inbox as handled, so that list_inbox no longer shows it. Changes nothing at the exchange.',
-  input: inputOf({ event_id: Type.String({ minLength: 1, maxLength: 256 }) }),
+  input: inputOf({
+    event_id: Type.String({ minLength: 1, maxLength: 256, description: 'id of an event, from list_inbox' }),
+  }),
   output: Type.Object({
     finished: Type.Boolean({ description: 'false if no such event was waiting' }),
   }),

@@ -18,7 +18,9 @@ export const revokePackage = defineTool({
     'Revokes a package that this organization sent and that its recipient has not opened yet, by a signed statement. Cannot be undone. The recipient and the operator of the exchange see the reason.',
   input: inputOf({
     package_id: packageId,
-    reason: Type.Enum(Object.keys(REASONS) as Reason[]),
+    reason: Type.Enum(Object.keys(REASONS) as Reason[], {
+      description: 'why, as the recipient and the operator read it',
+    }),
   }),
   output: Type.Object({
     package_id: packageId,

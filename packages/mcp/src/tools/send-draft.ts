@@ -35,6 +35,8 @@ export const sendDraft = defineTool({
   takesContent: true,
   async run({ draft_id }, { session, signal, progress }) {
     const { agent } = session
+    const before = await agent.drafts.findSent(draft_id)
+    if (before) return sent(draft_id, before)
     await requireCurrentPolicy(await agent.drafts.get(draft_id), session)
     try {
       const onProgress = ({ step }: { readonly step: string }) => progress(step.replaceAll('_', ' '))
@@ -64,7 +66,7 @@ async function requireCurrentPolicy({ state, policy }: StoredDraft, { policies }
 
 function sent(
   draft_id: string,
-  { packageId: package_id, threadId: thread_id }: SentPackage,
+  { packageId: package_id, threadId: thread_id }: Pick<SentPackage, 'packageId' | 'threadId'>,
 ): ToolAnswer<Output> {
   return {
     structured: { status: 'sent', draft_id, package_id, thread_id },

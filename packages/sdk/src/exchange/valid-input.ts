@@ -1,5 +1,6 @@
 import { canonicalize, CryptoError, parseStrictJson } from '@agent-exchange/crypto'
 import {
+  pointerTo,
   validateObject,
   type Failure,
   type PolicyEnvelope,
@@ -27,18 +28,37 @@ export function validInput<T extends ProtocolObject>(
     ...placed(validateObject(policy, profile).failures, '/policy'),
   ]
   if (failures.length > 0) throw new ExchangeError('object_invalid', { failures })
-  return { object: copyOf(object), policy: copyOf(policy) }
+  return { object: copyOf(object, '/object'), policy: copyOf(policy, '/policy') }
 }
 
 function placed(failures: readonly Failure[], place: string): Failure[] {
   return failures.map((failure) => ({ ...failure, pointer: `${place}${failure.pointer}` }))
 }
 
-function copyOf<T extends ProtocolObject>(object: T): T {
+function copyOf<T extends ProtocolObject>(object: T, place: string): T {
   try {
     return parseStrictJson(canonicalize(object), { maxDepth: MAXIMUM_DEPTH }) as unknown as T
   } catch (error) {
-    if (error instanceof CryptoError) throw new ExchangeError('object_invalid', { cause: error })
-    throw error
+    if (!(error instanceof CryptoError)) throw error
+    const failure =
+      error.code === 'json_depth'
+        ? { pointer: tooDeepIn(object, place), message: `Nest at most ${MAXIMUM_DEPTH} levels deep.` }
+        : { pointer: place, message: error.message }
+    throw new ExchangeError('object_invalid', { cause: error, failures: [{ ...failure, rule: 'O-14' }] })
   }
+}
+
+/** The first value below the limit of nesting. Iterative: the value may be nested deeper than the call stack. */
+function tooDeepIn(object: ProtocolObject, place: string): string {
+  const open: { value: unknown; pointer: string; depth: number }[] = [
+    { value: object, pointer: place, depth: 1 },
+  ]
+  for (let next = open.pop(); next; next = open.pop()) {
+    const { value, pointer, depth } = next
+    if (typeof value !== 'object' || value === null) continue
+    if (depth > MAXIMUM_DEPTH) return pointer
+    for (const [name, member] of Object.entries(value))
+      open.push({ value: member, pointer: pointerTo(pointer, name), depth: depth + 1 })
+  }
+  return place
 }
