@@ -21,7 +21,7 @@ test('the link signs in one browser once; another site, host or browser gets not
   await using first = await trial.browser.open(link)
   await first.page.getByText('Waiting for you').waitFor()
   await using second = await trial.browser.open(link)
-  await second.page.getByText('The link was used or is too old').waitFor()
+  await second.page.getByText('This link was used already').waitFor()
   await second.page.goto(addressOf(acme, '/drafts'))
   await second.page.getByText('Open the link that').waitFor()
   assert.equal(await second.page.getByText('agent_acme').count(), 0)

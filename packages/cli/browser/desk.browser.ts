@@ -239,6 +239,12 @@ test('the pages are accessible on a phone and a laptop, light and dark', async (
   await checkDeskPage(acme, 'thread', `/threads/${threadId}`)
   await checkDeskPage(acme, 'draft', `/drafts/${draft.draftId}`)
   await checkDeskPage(acme, 'drafts', '/drafts')
+  const skill = { id: 'skill_unlisted', version: '1.0.0' }
+  const failing = await guardedDraft(acme, bolt, 'This one cannot be sent.', { skill })
+  await checkDeskPage(acme, 'draft-failing', `/drafts/${failing.draftId}`)
+  await acme.agent.drafts.discard(failing.draftId)
+  const [sent] = await acme.agent.drafts.sent()
+  await checkDeskPage(acme, 'draft-sent', `/drafts/${sent?.draftId}`)
   await checkDeskPage(acme, 'answer', `/packages/${packageId}/answer`)
   await checkDeskPage(acme, 'evidence', `/evidence/${threadId}`)
   await acme.agent.drafts.discard(draft.draftId)

@@ -27,6 +27,14 @@ test('[POL-03] docs/approvals.md works as it is written', { skip, timeout: 180_0
   const cars = await madeAgent(world, 'cars', join(folder, 'cars'))
   const [init = '', draft = '', desk = '', send = '', ...others] = blocksOf('docs/approvals.md', 'sh')
   assert.deepEqual(others, [])
+  // The page continues the quickstart, in its folder.
+  const left = [
+    ...blocksOf('docs/quickstart.md', 'sh')
+      .join('')
+      .matchAll(/--out (\S+)/gu),
+  ].map(([, name = '']) => name)
+  assert.ok(left.includes('capacity.json'))
+  for (const name of left) writeFileSync(join(folder, name), '{}')
   const path = `${COMMANDS}:${process.env['PATH']}`
 
   await typed(scriptOf([init], world).trim(), folder, path)

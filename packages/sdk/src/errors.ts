@@ -81,6 +81,8 @@ const HINTS = {
     'The approver passphrase is wrong. Enter it again; if it is lost, make a new approver: `aex agent approver reset`.',
   draft_missing: 'The folder has no open draft with this id. List the open drafts: `aex agent draft list`.',
   draft_sent: 'The draft was sent already. Continue with its package, which the details name.',
+  package_sent:
+    'The package was sent already, so a draft of it cannot be sent. Make an object with a new id, or continue with the package, which the details name.',
   draft_altered: 'The stored draft is not the one that was made. Discard it, and draft it again.',
   draft_limit: 'The folder has no room for the draft. Send or discard drafts, or make it smaller.',
   draft_unreadable:

@@ -1,7 +1,8 @@
 import { ExchangeError } from '@agent-exchange/sdk'
 import { approveDraft } from '@agent-exchange/sdk/node'
 import { pathTo, type DeskAnswer, type DeskCall } from './desk-call.ts'
-import { draftPage } from './draft-page.ts'
+import { draftPage, examinedPage } from './draft-page.ts'
+import { examineDraft } from './examined-draft.ts'
 import { TooManyTries } from './passphrase-tries.ts'
 
 /** Records the decision, if the passphrase is right and the draft is the one that the person saw. */
@@ -18,6 +19,11 @@ export async function decide(call: DeskCall): Promise<DeskAnswer> {
   if (Object.keys(errors).length > 0) return draftPage(call, { ...values, errors })
   if (decision !== 'approved' && decision !== 'declined')
     throw new ExchangeError('input_invalid', { what: 'Choose to approve or to decline.' })
+  if (decision === 'approved') {
+    // The page offers no approval of what cannot be sent. Here the checks may have changed since.
+    const examined = await examineDraft(agent, id)
+    if (examined.verdict !== 'passes') return examinedPage(call, examined, { ...values, isRefused: true })
+  }
   try {
     await tries.attempt(() =>
       approveDraft({

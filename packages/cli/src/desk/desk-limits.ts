@@ -2,6 +2,8 @@
 
 /** How long the printed link can be used, once. */
 export const LINK_VALID_MS = 600_000
+/** Earlier links that the desk recognizes, to say why they do not work any more. */
+export const REMEMBERED_LINKS = 100
 /** How long a browser stays signed in. */
 export const SESSION_VALID_MS = 28_800_000
 /** Browsers that are signed in at the same time. */

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { startWorld } from '@agent-exchange/testkit'
 import { guardedDraft, PASSPHRASE, startTwoDesks } from './desk.fixture.ts'
 
-test('without the exchange the desk shows what is stored, and a draft can be decided', async () => {
+test('[POL-03] without the exchange the desk shows what is stored, and a draft can be declined, not approved', async () => {
   const world = await startWorld()
   await using desks = await startTwoDesks(world)
   const { acme, bolt } = desks
@@ -22,6 +22,8 @@ test('without the exchange the desk shows what is stored, and a draft can be dec
   assert.match(await get('/'), /Not up to date/u)
   const page = await get(`/drafts/${draft.draftId}`)
   assert.match(page, /The checks could not be evaluated/u)
+  assert.match(page, /cannot be approved before its checks were evaluated/u)
+  assert.doesNotMatch(page, /value="approved"|>failed</u)
   assert.match(page, /Rails for two seat variants/u)
   const csrf_token = /name="csrf_token" value="([^"]+)"/u.exec(page)?.[1] ?? ''
   const decide = (fields: Record<string, string>) =>
@@ -33,6 +35,8 @@ test('without the exchange the desk shows what is stored, and a draft can be dec
     })
   assert.equal((await decide({ decision: 'declined' })).status, 422, 'no passphrase')
   assert.equal((await decide({ decision: 'sent', passphrase: PASSPHRASE })).status, 409)
+  assert.equal((await decide({ decision: 'approved', passphrase: PASSPHRASE })).status, 422)
+  assert.equal((await acme.agent.drafts.get(draft.draftId)).state, 'waiting')
   const decided = await decide({ decision: 'declined', passphrase: PASSPHRASE })
   assert.equal(decided.headers.get('location'), `/drafts/${draft.draftId}?done=declined`)
   assert.equal((await acme.agent.drafts.get(draft.draftId)).state, 'declined')

@@ -2,6 +2,7 @@ import type { ExchangeError } from '@agent-exchange/sdk'
 import type { FolderAgent } from '@agent-exchange/sdk/node'
 import { html, notice, page, type WebAssets } from '@agent-exchange/web'
 import type { DeskAnswer, DeskSection } from './desk-call.ts'
+import type { LinkFault } from './desk-sessions.ts'
 
 type DeskPage = Extract<DeskAnswer, { kind: 'page' }>
 
@@ -10,11 +11,12 @@ export interface DeskPages {
   text(content: DeskPage): string
   failure(status: number, title: string, text: string): DeskPage
   problem(error: ExchangeError): DeskPage
-  signedOut(): DeskPage
-  staleLink(): DeskPage
+  /** A browser that has the cookie of a session was signed in before. */
+  signedOut(hasCookie: boolean): DeskPage
+  staleLink(fault: LinkFault): DeskPage
 }
 
-const NOT_FOUND: ReadonlySet<string> = new Set(['draft_missing', 'draft_sent'])
+const NOT_FOUND: ReadonlySet<string> = new Set(['draft_missing'])
 
 export function createDeskPages(options: {
   readonly agent: FolderAgent
@@ -46,23 +48,37 @@ export function createDeskPages(options: {
     failure,
     problem: (error) =>
       failure(NOT_FOUND.has(error.code) ? 404 : 409, 'This did not work', `${error.message} (${error.code})`),
-    signedOut: () => ({
-      kind: 'page',
-      status: 401,
-      title: 'Signed out',
-      main: html`<p>
-        Open the link that <code>aex agent desk</code> printed. Press Enter in its terminal for a new one.
-      </p>`,
-    }),
-    staleLink: () => ({
-      kind: 'page',
-      status: 410,
-      title: 'The link was used or is too old',
-      main: html`<p>
-        A link works once, for ten minutes. Press Enter in the terminal of <code>aex agent desk</code> for a
-        new one. If you did not use the link yourself, somebody else did: stop the desk.
-      </p>`,
-    }),
+    signedOut: (hasCookie) =>
+      hasCookie
+        ? entrance(401, 'Your session has ended', 'It lasts eight hours, and ends with the desk.')
+        : entrance(401, 'Signed out', 'Open the link that the desk printed in its terminal.'),
+    staleLink: (fault) => entrance(410, ...LINK_FAULTS[fault]),
+  }
+}
+
+const LINK_FAULTS: Readonly<Record<LinkFault, readonly [title: string, text: string]>> = {
+  used: [
+    'This link was used already',
+    'A link signs in one browser, once. If you did not use it yourself, somebody else did: stop the desk.',
+  ],
+  expired: ['This link is too old', 'A link works for ten minutes.'],
+  replaced: ['This link was replaced', 'The desk has made a newer link since, and only that one works.'],
+  unknown: [
+    'This link is not one of this desk',
+    'It is incomplete, or an earlier run of the desk printed it. Copy the whole link that it printed last.',
+  ],
+}
+
+/** For a browser that is not signed in. It learns nothing about the agent. */
+function entrance(status: number, title: string, explanation: string): DeskPage {
+  return {
+    kind: 'page',
+    status,
+    title,
+    main: html`<p>${explanation}</p>
+      <p>For a new link, press Enter in the terminal of the desk.</p>
+      <p>If the desk does not run any more, start it again, with the folder of the agent:</p>
+      <p><code>aex agent desk --dir FOLDER</code></p>`,
   }
 }
 

@@ -2,29 +2,37 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { schemaDocument } from '@agent-exchange/protocol'
 import { pathTo } from './desk-call.ts'
-import { LINK_VALID_MS, MAXIMUM_SESSIONS, PASSPHRASE_PERIOD_MS, SESSION_VALID_MS } from './desk-limits.ts'
+import {
+  LINK_VALID_MS,
+  MAXIMUM_SESSIONS,
+  PASSPHRASE_PERIOD_MS,
+  REMEMBERED_LINKS,
+  SESSION_VALID_MS,
+} from './desk-limits.ts'
 import { routeOf } from './desk-routes.ts'
-import { createDeskSessions } from './desk-sessions.ts'
+import { createDeskSessions, type DeskSessions } from './desk-sessions.ts'
 import { createPassphraseTries, TooManyTries } from './passphrase-tries.ts'
 import { formParts, membersFrom } from './schema-form.ts'
 
-test('a link signs in once, until it is too old or replaced', () => {
+test('a link signs in once, and says why it does not any more', () => {
   let now = 0
   const sessions = createDeskSessions(() => now)
-  assert.equal(sessions.enter(''), undefined)
+  assert.deepEqual(sessions.enter(''), { fault: 'unknown' })
   const link = sessions.newLink()
-  assert.equal(sessions.enter(`${link}x`), undefined)
-  const session = sessions.enter(link)
+  assert.deepEqual(sessions.enter(`${link}x`), { fault: 'unknown' })
+  const session = entered(sessions, link)
   assert.ok(sessions.isValid(session))
-  assert.equal(sessions.enter(link), undefined, 'used')
+  assert.deepEqual(sessions.enter(link), { fault: 'used' })
   const replaced = sessions.newLink()
   const next = sessions.newLink()
-  assert.equal(sessions.enter(replaced), undefined, 'replaced')
+  assert.deepEqual(sessions.enter(replaced), { fault: 'replaced' })
   now += LINK_VALID_MS + 1
-  assert.equal(sessions.enter(next), undefined, 'too old')
+  assert.deepEqual(sessions.enter(next), { fault: 'expired' })
   assert.ok(sessions.isCsrfToken(session, sessions.csrfToken(session)))
-  const other = sessions.enter(sessions.newLink()) ?? ''
+  const other = entered(sessions)
   assert.ok(!sessions.isCsrfToken(session, sessions.csrfToken(other)), 'bound to its session')
+  for (let count = 0; count < REMEMBERED_LINKS; count++) entered(sessions)
+  assert.deepEqual(sessions.enter(link), { fault: 'unknown' }, 'a limited number is remembered')
   now += SESSION_VALID_MS
   assert.ok(!sessions.isValid(session))
   assert.ok(!sessions.isValid(undefined))
@@ -32,12 +40,17 @@ test('a link signs in once, until it is too old or replaced', () => {
 
 test('the number of sessions is limited; the oldest ends', () => {
   const sessions = createDeskSessions(() => 0)
-  const all = Array.from({ length: MAXIMUM_SESSIONS + 1 }, () => sessions.enter(sessions.newLink()))
+  const all = Array.from({ length: MAXIMUM_SESSIONS + 1 }, () => entered(sessions))
   assert.deepEqual(
     all.map((session) => sessions.isValid(session)),
     all.map((_session, index) => index > 0),
   )
 })
+
+function entered(sessions: DeskSessions, link = sessions.newLink()): string {
+  const made = sessions.enter(link)
+  return 'session' in made ? made.session : ''
+}
 
 test('five wrong passphrases end the tries for a period, also when they come at once', async () => {
   let now = 0

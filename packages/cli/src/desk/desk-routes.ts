@@ -6,6 +6,7 @@ import { draftPage } from './draft-page.ts'
 import { draftsPage } from './drafts-page.ts'
 import { capsuleFile, evidencePage } from './evidence-page.ts'
 import { overviewPage } from './overview-page.ts'
+import { orSentDraft } from './sent-draft-page.ts'
 import { threadPage } from './thread-page.ts'
 
 type Handler = (call: DeskCall) => Promise<DeskAnswer>
@@ -34,10 +35,14 @@ const ROUTES: readonly Route[] = [
   route('GET', '/packages/:package_id/answer', (call) => answerPage(call)),
   route('POST', '/packages/:package_id/answer', makeAnswer),
   route('GET', '/drafts', draftsPage),
-  route('GET', '/drafts/:id', (call) => draftPage(call)),
-  route('POST', '/drafts/:id/decide', decide),
-  route('POST', '/drafts/:id/send', send),
-  route('POST', '/drafts/:id/discard', discard),
+  route(
+    'GET',
+    '/drafts/:id',
+    orSentDraft((call) => draftPage(call)),
+  ),
+  route('POST', '/drafts/:id/decide', orSentDraft(decide)),
+  route('POST', '/drafts/:id/send', orSentDraft(send)),
+  route('POST', '/drafts/:id/discard', orSentDraft(discard)),
   route('GET', '/evidence/:package_id', evidencePage),
   route('GET', '/evidence/:package_id/capsule.json', capsuleFile),
 ]

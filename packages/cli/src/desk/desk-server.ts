@@ -102,7 +102,7 @@ export async function startDesk(agent: FolderAgent, options: DeskOptions): Promi
     if (request.method === 'GET' && pathname === '/enter')
       return enter(response, searchParams.get('link') ?? '')
     const session = readCookie(request.headers.cookie, cookie)
-    if (!sessions.isValid(session)) return send(response, pages.signedOut())
+    if (!sessions.isValid(session)) return send(response, pages.signedOut(session !== undefined))
     if (request.method === 'GET' && pathname === EVENTS_PATH)
       return stream(response, searchParams.get('seen'))
     const route = routeOf(method, pathname)
@@ -130,12 +130,12 @@ export async function startDesk(agent: FolderAgent, options: DeskOptions): Promi
   }
 
   function enter(response: ServerResponse, secret: string): void {
-    const session = sessions.enter(secret)
-    if (session === undefined) return send(response, pages.staleLink())
+    const entered = sessions.enter(secret)
+    if ('fault' in entered) return send(response, pages.staleLink(entered.fault))
     const maxAgeSeconds = SESSION_VALID_MS / 1_000
     response.setHeader(
       'set-cookie',
-      cookieHeader({ name: cookie, value: session, tls: false, sameSite: 'Strict', maxAgeSeconds }),
+      cookieHeader({ name: cookie, value: entered.session, tls: false, sameSite: 'Strict', maxAgeSeconds }),
     )
     response.writeHead(303, { location: '/' }).end()
   }

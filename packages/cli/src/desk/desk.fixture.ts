@@ -39,11 +39,14 @@ export function guardedDraft(
   { agent }: DeskSide,
   to: DeskSide,
   summary = 'Rails for two seat variants will be short in week 12.',
+  change: { readonly skill?: typeof SKILL; readonly purpose?: string } = {},
 ): Promise<StoredDraft> {
   const terms = { by: agent.identity, to: to.agent.identity.organizationId, now: new Date() }
   const human_approval = { required: true, approval_id: 'approval_1' }
   const policy = { ...newObject('policy_envelope', terms), human_approval }
   const made = newObject('reasoning_package', { ...terms, policyId: policy.policy_id })
-  const object = { ...made, reasoning: { ...made.reasoning, summary } }
-  return agent.drafts.create({ object, policy, to: to.agent.identity, skill: SKILL })
+  const { skill = SKILL, purpose = made.policy_envelope.purpose } = change
+  const policy_envelope = { ...made.policy_envelope, purpose }
+  const object = { ...made, policy_envelope, reasoning: { ...made.reasoning, summary } }
+  return agent.drafts.create({ object, policy, to: to.agent.identity, skill })
 }

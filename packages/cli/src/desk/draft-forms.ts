@@ -16,13 +16,19 @@ import { pathTo, type DeskCall } from './desk-call.ts'
 export interface DecisionValues {
   readonly name?: string
   readonly reason?: string
+  /** The decision was refused for a reason that the page states. */
+  readonly isRefused?: boolean
   readonly errors?: Readonly<Partial<Record<'name' | 'reason' | 'passphrase', string>>>
 }
 
 const MINUTE_MS = 60_000
 
 /** Approve or decline. The digest says what the person saw. */
-export function decisionForm(call: DeskCall, draft: StoredDraft, values: DecisionValues = {}): Html {
+export function decisionForm(
+  call: DeskCall,
+  draft: StoredDraft,
+  values: DecisionValues & { readonly canApprove: boolean },
+): Html {
   const wait = call.tries.waitMs()
   if (wait > 0)
     return notice({
@@ -66,7 +72,7 @@ export function decisionForm(call: DeskCall, draft: StoredDraft, values: Decisio
     <input type="hidden" name="${CSRF_FIELD}" value="${call.csrfToken}" />
     ${fields.map((given) => field('decide', given))}
     <p class="actions">
-      ${button({ label: 'Approve', tone: 'primary', name: 'decision', value: 'approved' })}
+      ${values.canApprove && button({ label: 'Approve', tone: 'primary', name: 'decision', value: 'approved' })}
       ${button({ label: 'Decline', tone: 'danger', name: 'decision', value: 'declined' })}
     </p>
   </form>`

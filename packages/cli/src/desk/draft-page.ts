@@ -1,5 +1,5 @@
 import { canonicalize } from '@agent-exchange/crypto'
-import { ExchangeError, type CheckResult, type StoredDraft } from '@agent-exchange/sdk'
+import type { CheckResult, StoredDraft } from '@agent-exchange/sdk'
 import {
   badge,
   definitionList,
@@ -9,31 +9,32 @@ import {
   notice,
   table,
   type Html,
+  type Notice,
 } from '@agent-exchange/web'
 import { pathTo, type DeskAnswer, type DeskCall } from './desk-call.ts'
-import { CHECK_WAIT_MS } from './desk-limits.ts'
 import { decisionForm, discardForm, sendForm, type DecisionValues } from './draft-forms.ts'
 import { stateBadge } from './draft-table.ts'
+import { examineDraft, type ExaminedDraft } from './examined-draft.ts'
 import { labelOf, objectView, rawView, shownLines, textOf, titleOf } from './object-view.ts'
 
 /** One draft: for whom, the five checks, exactly what will be sealed, and the decision. */
 export async function draftPage(call: DeskCall, values: DecisionValues = {}): Promise<DeskAnswer> {
-  const { agent, id } = call
-  const signal = AbortSignal.timeout(CHECK_WAIT_MS)
-  const evaluated = await agent.drafts.evaluate(id, { signal }).catch(async (error: unknown) => {
-    // Without the exchange the draft can be read and declined, and its checks are unknown.
-    if (!(error instanceof ExchangeError) || error.code.startsWith('draft_')) throw error
-    const draft = await agent.drafts.get(id)
-    return { draft, checks: [], warnings: [], passed: false, trouble: error.message }
-  })
-  const { draft, checks, passed, warnings } = evaluated
-  const trouble = 'trouble' in evaluated ? evaluated.trouble : undefined
+  return examinedPage(call, await examineDraft(call.agent, call.id), values)
+}
+
+/** The same for a draft whose checks were evaluated already. */
+export async function examinedPage(
+  call: DeskCall,
+  examined: ExaminedDraft,
+  values: DecisionValues = {},
+): Promise<DeskAnswer> {
+  const { draft, checks, warnings, trouble } = examined
   return {
     kind: 'page',
     title: `Draft: ${titleOf(draft.object).toLowerCase()}`,
     section: 'drafts',
-    ...(values.errors && { status: 422 }),
-    main: html`${summary(draft)}
+    ...((values.errors ?? values.isRefused) && { status: 422 }),
+    main: html`${summary(examined, await isKnownThread(call, draft))}
       <h2>Checks of the policy</h2>
       ${trouble !== undefined && notice({ tone: 'warn', title: 'The checks could not be evaluated.', text: trouble })}
       ${checks.length > 0 && checkTable(checks)} ${rawView('Policy of this draft', draft.policy)}
@@ -52,16 +53,26 @@ export async function draftPage(call: DeskCall, values: DecisionValues = {}): Pr
         <pre class="exact" tabindex="0"><bdi>${shownLines(canonicalize(draft.object))}</bdi></pre>
       </details>
       <p>Digest of the draft: ${identifier(draft.digest)}</p>
-      ${decisionPart(call, draft, passed, values)} ${discardForm(call, draft.draftId)}`,
+      ${decisionPart(call, examined, values)} ${discardForm(call, draft.draftId)}`,
   }
 }
 
-function summary(draft: StoredDraft): Html {
+/** The exchange has no thread before the first package of it was accepted. */
+async function isKnownThread({ agent }: DeskCall, { respondsTo, threadId }: StoredDraft): Promise<boolean> {
+  return respondsTo !== undefined || (await agent.threads()).includes(threadId)
+}
+
+function summary({ draft, verdict }: ExaminedDraft, isKnown: boolean): Html {
   const { recipient, respondsTo, threadId, packageId, skill, expiresAt, createdAt, state } = draft
   return definitionList([
-    ['State', stateBadge(state)],
+    ['State', verdict === 'fails' ? badge('bad', 'cannot be sent') : stateBadge(state)],
     ['For', html`${identifier(recipient.agentId)} of ${identifier(recipient.organizationId)}`],
-    ['Thread', identifier(threadId, pathTo('threads', threadId))],
+    [
+      'Thread',
+      isKnown
+        ? identifier(threadId, pathTo('threads', threadId))
+        : html`${identifier(threadId)} <span class="quiet">no package yet</span>`,
+    ],
     ['Package', identifier(packageId)],
     ...(respondsTo === undefined ? [] : ([['Responds to', identifier(respondsTo)]] as const)),
     ['Skill', html`${textOf(skill.id)} ${textOf(skill.version)}`],
@@ -77,21 +88,22 @@ function checkTable(checks: readonly CheckResult[]): Html {
     caption: 'The five checks',
     hidesCaption: true,
     columns: [{ title: 'Check' }, { title: 'Result' }, ...(hasFailures ? [{ title: 'What to change' }] : [])],
-    rows: checks.map(({ checkId, passed, failures }) => [
+    rows: checks.map(({ checkId, passed, judged, failures }) => [
       labelOf(checkId),
-      passed ? badge('good', 'passed') : badge('bad', 'failed'),
+      passed ? badge('good', 'passed') : judged ? badge('bad', 'failed') : badge('neutral', 'not evaluated'),
       ...(hasFailures ? [failures.map(failureView)] : []),
     ]),
   })
 }
 
 function failureView({ pointer, message }: CheckResult['failures'][number]): Html {
-  return html`<p>${textOf(pointer)}: ${textOf(message)}</p>`
+  return html`<p>${pointer !== '' && html`${textOf(pointer)}: `}${textOf(message)}</p>`
 }
 
-function decisionPart(call: DeskCall, draft: StoredDraft, passed: boolean, values: DecisionValues): Html {
+function decisionPart(call: DeskCall, examined: ExaminedDraft, values: DecisionValues): Html {
+  const { draft, verdict } = examined
   const { state, approvalRequired, decision } = draft
-  const canSend = passed && (state === 'ready' || state === 'approved')
+  const canSend = verdict === 'passes' && (state === 'ready' || state === 'approved')
   return html`<h2>Decision</h2>
     ${
       decision &&
@@ -103,5 +115,20 @@ function decisionPart(call: DeskCall, draft: StoredDraft, passed: boolean, value
       ])
     }
     ${!approvalRequired && !decision && html`<p>The policy requires no person for this draft.</p>`}
-    ${canSend && sendForm(call, draft)} ${state !== 'approved' && decisionForm(call, draft, values)}`
+    ${verdict !== 'passes' && notice(HINDRANCES[verdict])} ${canSend && sendForm(call, draft)}
+    ${state !== 'approved' && decisionForm(call, draft, { ...values, canApprove: verdict === 'passes' })}`
 }
+
+/** Why a draft cannot be approved or sent, and what the person can do. */
+const HINDRANCES = {
+  fails: {
+    tone: 'bad',
+    title: 'This draft cannot be sent: a check of its policy fails.',
+    text: 'What cannot be sent is not approved. Have it drafted again without the failure, and discard this one.',
+  },
+  unknown: {
+    tone: 'warn',
+    title: 'This draft cannot be approved before its checks were evaluated.',
+    text: 'Reload the page when the exchange answers. Until then the draft can be declined or discarded.',
+  },
+} as const satisfies Readonly<Record<string, Notice>>

@@ -67,7 +67,7 @@ export interface SentDraft {
 export interface Drafts {
   /**
    * Validates object and policy, resolves recipient and thread, and stores the draft. Sends nothing. The same content
-   * is the same draft.
+   * is the same draft. Fails with `package_sent` if the package was sent already, and with `draft_sent` if from a draft.
    */
   create(input: DraftInput): Promise<StoredDraft>
   /** Open drafts, oldest first. {@link Drafts.damaged} names those that are left out. */
@@ -85,6 +85,8 @@ export interface Drafts {
    */
   send(draftId: string, options?: SendOptions): Promise<SentPackage>
   discard(draftId: string): Promise<void>
+  /** The record of a sent draft; undefined if it was not sent, or its record was removed. */
+  findSent(draftId: string): Promise<SentDraft | undefined>
   /** The last sent drafts, newest first, with who approved them. */
   sent(limit?: number): Promise<readonly SentDraft[]>
 }

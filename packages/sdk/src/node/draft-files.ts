@@ -73,6 +73,7 @@ export interface DraftFiles {
     sent: Pick<SentDraftFile, 'digest' | 'package_id' | 'thread_id' | 'sent_at'>,
   ): Promise<void>
   remove(draftId: string): Promise<void>
+  findSent(draftId: string): Promise<SentDraftFile | undefined>
   sent(limit: number): Promise<readonly SentDraftFile[]>
 }
 
@@ -109,7 +110,9 @@ export function openDraftFiles(folder: string): DraftFiles {
 
   async function requireUnsent(draftId: string): Promise<void> {
     const sent = await findSent(draftId)
-    if (sent) throw new ExchangeError('draft_sent', { details: { draftId, packageId: sent.package_id } })
+    if (!sent) return
+    const { package_id: packageId, thread_id: threadId, sent_at: sentAt } = sent
+    throw new ExchangeError('draft_sent', { details: { draftId, packageId, threadId, sentAt } })
   }
 
   return {
@@ -151,6 +154,7 @@ export function openDraftFiles(folder: string): DraftFiles {
         if (!(await stat(path).catch(() => undefined))) await read(draftId)
         await rm(path, { force: true })
       }),
+    findSent,
     async sent(limit) {
       const newest = (await byAge(sentFolder)).toReversed().slice(0, limit)
       const found = await Promise.all(newest.map((draftId) => findSent(draftId).catch(() => undefined)))

@@ -193,6 +193,35 @@ test('a draft without need of a person is sent at once, and twice is one package
   assert.ok(!existsSync(fileOf(draft.draftId)))
 })
 
+test('a package that was sent is not drafted again, whether it was a draft or not', async () => {
+  const input = inputFor(acme.context, bolt.context)
+  const { packageId, threadId } = await acme.send(input)
+  await assert.rejects(acme.drafts.create(input), (error: unknown) => {
+    assert.ok(error instanceof ExchangeError)
+    assert.deepEqual(error.details, { packageId, threadId })
+    return code('package_sent')(error)
+  })
+  assert.deepEqual(
+    (await acme.drafts.list()).filter((draft) => draft.packageId === packageId),
+    [],
+  )
+
+  const draft = await acme.drafts.create(inputFor(acme.context, bolt.context))
+  await acme.drafts.send(draft.draftId)
+  const again = { object: draft.object, policy: draft.policy, to: draft.recipient, skill: draft.skill }
+  await assert.rejects(
+    acme.drafts.create(again as Parameters<typeof acme.drafts.create>[0]),
+    (error: unknown) => {
+      assert.ok(error instanceof ExchangeError)
+      assert.deepEqual(
+        [error.details['packageId'], error.details['threadId']],
+        [draft.packageId, draft.threadId],
+      )
+      return code('draft_sent')(error)
+    },
+  )
+})
+
 test('a response is drafted, approved and sent in the thread of its package', async () => {
   const { packageId, threadId } = await bolt.send(inputFor(bolt.context, acme.context))
   const draft = await acme.drafts.create({

@@ -115,10 +115,20 @@ export function openFolderDrafts(context: AgentContext, options: FolderDraftsOpt
     return { found, damaged }
   }
 
+  /** A new draft of a package in the outbox could be approved, and never sent. */
+  async function requireUnsent(draftId: string, { packageId, threadId }: Draft): Promise<void> {
+    if ((await drafts.ids()).includes(draftId) || (await drafts.findSent(draftId))) return
+    const entry = await shared.outbox.read(packageId)
+    if (entry && entry.state !== 'refused')
+      throw new ExchangeError('package_sent', { details: { packageId, threadId } })
+  }
+
   return {
     async create(input) {
-      const content = toDocument(context.identity, await prepare(context, input))
+      const prepared = await prepare(context, input)
+      const content = toDocument(context.identity, prepared)
       const draftId = draftIdOf(await draftDigest(content))
+      await requireUnsent(draftId, prepared)
       const created_at = context.now().toISOString()
       return stored(await verified(await drafts.add({ draft_id: draftId, created_at, content })))
     },
@@ -161,6 +171,10 @@ export function openFolderDrafts(context: AgentContext, options: FolderDraftsOpt
     },
 
     discard: (draftId) => drafts.remove(draftId),
+    async findSent(draftId) {
+      const file = await drafts.findSent(draftId)
+      return file && toSent(file)
+    },
     sent: async (limit = SHOWN_SENT) => (await drafts.sent(limit)).map(toSent),
   }
 }

@@ -1,9 +1,9 @@
-import type { StoredDraft } from '@agent-exchange/sdk'
+import type { CheckResult, StoredDraft } from '@agent-exchange/sdk'
 import type { Command } from 'commander'
 import { addressOf } from '../../agent/agent-address.ts'
 import { agentCommandOf, type AgentOptions } from '../../agent/agent-options.ts'
 import { nextStep } from '../../agent/next-step.ts'
-import { objectFrom } from '../../agent/object-file.ts'
+import { failureLine, objectFrom } from '../../agent/object-file.ts'
 import { withAgent } from '../../agent/open-agent.ts'
 import { showProgress, showSent, termsFrom, withTerms, type TermsOptions } from '../../agent/sending.ts'
 import { snakeCased } from '../../agent/snake-cased.ts'
@@ -63,15 +63,27 @@ async function create(file: string, options: CreateOptions): Promise<void> {
   if (options.json)
     return console.log(visibleJson({ ...summaryOf(draft), passed, checks: snakeCased(checks), warnings }))
   console.log(`${draft.draftId} is ${draft.state}`)
-  for (const check of checks)
-    console.log(`  ${check.checkId.padEnd(26)}${check.passed ? 'passed' : 'FAILED'}`)
+  for (const check of checks) {
+    console.log(`  ${check.checkId.padEnd(26)}${resultOf(check)}`)
+    if (check.judged) for (const failure of check.failures) console.log(`  ${failureLine(failure)}`)
+  }
   for (const { pointer } of warnings)
     console.error(`  warning: a sentence of the template: ${visible(pointer)}`)
-  console.log(
-    draft.state === 'waiting'
-      ? `  approve  ${nextStep(options, 'desk')}`
-      : `  send     ${nextStep(options, 'draft', 'send', draft.draftId)}`,
-  )
+  console.log(stepAfter(draft, passed, options))
+}
+
+/** What cannot be sent is neither approved nor sent. */
+function stepAfter({ draftId, state }: StoredDraft, passed: boolean, options: CreateOptions): string {
+  if (!passed)
+    return `  It cannot be sent. Correct the object or the policy, and draft it again.\n  discard  ${nextStep(options, 'draft', 'discard', draftId)}`
+  return state === 'waiting'
+    ? `  approve  ${nextStep(options, 'desk')}`
+    : `  send     ${nextStep(options, 'draft', 'send', draftId)}`
+}
+
+function resultOf({ passed, judged }: CheckResult): string {
+  if (passed) return 'passed'
+  return judged ? 'FAILED' : 'not evaluated'
 }
 
 function listCommand(): Command {

@@ -49,6 +49,27 @@ test('[POL-03] a draft is made at the command line, waits for a person, and is s
     /this folder has an approver/u,
   )
 
+  const other = folder.path('other-purpose.json')
+  const wrong = newObject('reasoning_package', { ...terms, policyId: policy.policy_id })
+  const policy_envelope = { ...wrong.policy_envelope, purpose: 'another purpose' }
+  writeFileSync(other, JSON.stringify({ ...wrong, policy_envelope }))
+  const refused = [
+    'draft',
+    'create',
+    other,
+    '--policy',
+    String(policyFile),
+    '--to',
+    'agent_bolt',
+    '--dir',
+    acme,
+  ]
+  const failing = await succeeds('agent', ...refused)
+  assert.match(failing, /object_schema +FAILED\n +\/object\/policy_envelope\/purpose/u)
+  assert.equal(failing.match(/not evaluated/gu)?.length, 4)
+  assert.match(failing, /It cannot be sent\. .*\n  discard  .*aex agent draft discard draft_/u)
+  assert.doesNotMatch(failing, /  approve  /u)
+
   const create = ['draft', 'create', String(objectFile), '--policy', String(policyFile), '--to', 'agent_bolt']
   const made = JSON.parse(await succeeds('agent', ...create, '--dir', acme, '--json')) as {
     draft_id: string
