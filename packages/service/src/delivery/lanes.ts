@@ -150,11 +150,7 @@ export function createLanes() {
         // Each slot that it takes is one less that remains free.
         return Math.floor((free - held) / 2)
       }
-      const candidates = ready
-        .values()
-        .filter((lane) => roomOf(lane) > 0)
-        .take(MAXIMUM_RAMP)
-        .toArray()
+      const candidates = [...ready].filter((lane) => roomOf(lane) > 0).slice(0, MAXIMUM_RAMP)
       for (const [index, lane] of candidates.entries()) {
         if (startable <= 0) break
         const fairShare = Math.max(1, Math.floor(startable / (candidates.length - index)))
