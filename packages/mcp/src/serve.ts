@@ -27,13 +27,8 @@ export function serveStandardStreams(
   const { promise: closed, resolve } = Promise.withResolvers<void>()
   const answers = answersTo(output)
   const lines = limitedLines(MAXIMUM_MESSAGE_BYTES, refuse, () => drained(answers))
-  const transport = new StdioServerTransport(lines, answers, { maxBufferSize: 2 * MAXIMUM_MESSAGE_BYTES })
+  const transport = new ClosingTransport(lines, answers, resolve)
   const handle = serveStdio(createServerFactory(session), { transport })
-  const { onclose } = transport
-  transport.onclose = () => {
-    onclose?.()
-    resolve()
-  }
   input.once('close', () => lines.end()).pipe(lines)
 
   function refuse(id: string | number | null): void {
@@ -50,6 +45,21 @@ export function serveStandardStreams(
       answers.end()
       resolve()
     },
+  }
+}
+
+/** Tells when it closes, also by itself after a failure of a stream. */
+class ClosingTransport extends StdioServerTransport {
+  readonly #onClosed: () => void
+
+  constructor(input: Readable, output: Writable, onClosed: () => void) {
+    super(input, output, { maxBufferSize: 2 * MAXIMUM_MESSAGE_BYTES })
+    this.#onClosed = onClosed
+  }
+
+  override async close(): Promise<void> {
+    await super.close()
+    this.#onClosed()
   }
 }
 

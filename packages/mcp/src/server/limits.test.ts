@@ -203,7 +203,7 @@ test('content that is nested too deeply is refused with the place and the limit'
 test('every argument of every tool has a description', () => {
   const missing = TOOLS.flatMap(({ name, input }) =>
     Object.entries(input.properties)
-      .filter(([, schema]) => typeof Reflect.get(schema as object, 'description') !== 'string')
+      .filter(([, schema]) => typeof Reflect.get(schema, 'description') !== 'string')
       .map(([argument]) => `${name} ${argument}`),
   )
   assert.deepEqual(missing, [])
