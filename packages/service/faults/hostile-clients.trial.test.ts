@@ -1,10 +1,13 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { MAXIMUM_ARTIFACT_BYTES } from '../src/features/skills/publish-release.ts'
 import { startExchange } from './exchange.ts'
-import { floodOf, hostileConnections, packageHead } from './hostile-clients.ts'
+import { packageHead, startHostileClients, type HostileClients } from './hostile-clients.ts'
 import { measureRequests, peakMemory, show } from './request-figures.ts'
 
 const WARM_UP_MS = 2_000
@@ -13,11 +16,19 @@ const LONGEST_REQUEST_MS = 3_000
 /** What an attack may add to the memory of the process. */
 const MOST_MEBIBYTES = 300
 const BODY_BYTES = 2_097_152
-/** Announced bodies of this number exceed half of the total of O-14. */
-const BODIES = 70
+/** A small total, so that few bodies fill it. */
+const PROFILE = { 'O-14': { request_bytes: BODY_BYTES, request_bytes_in_flight: 16 * BODY_BYTES } }
+/** Of each organization: more than half of the total. */
+const BODIES = 10
+const AGAIN_MS = 3_000
 
-const exchange = await startExchange({ env: { AEX_WORKERS: '1' } })
-after(() => exchange[Symbol.asyncDispose]())
+const folder = mkdtempSync(join(tmpdir(), 'aex-hostile-'))
+writeFileSync(join(folder, 'profile.json'), JSON.stringify(PROFILE))
+const exchange = await startExchange({ env: { AEX_WORKERS: '1', AEX_PROFILE: join(folder, 'profile.json') } })
+after(async () => {
+  await exchange[Symbol.asyncDispose]()
+  rmSync(folder, { recursive: true })
+})
 const { url } = exchange
 const [first, second, other, target] = [
   await exchange.organization('first'),
@@ -66,52 +77,45 @@ async function measure() {
   return { change, suspension }
 }
 
-const byteChunks = '1\r\nx\r\n'.repeat(500_000)
-const attacks: Record<string, () => Promise<Disposable[]> | Disposable[]> = {
-  'nobody attacks': () => [],
-  'HEAD of an artifact of 16 MiB, 20 at a time, without a token': () => [
-    floodOf(20, () => fetch(url + artifact, { method: 'HEAD' })),
+const port = Number(new URL(url).port)
+const artifactRequest = (method: string) =>
+  `${method} ${artifact} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`
+const head = await Promise.all([first, second].map((by) => packageHead(by, `Content-Length: ${BODY_BYTES}`)))
+const bodies = { port, connections: BODIES, againMs: AGAIN_MS, isReading: true }
+const attacks: Record<string, readonly HostileClients[]> = {
+  'nobody attacks': [],
+  '20 connections repeat HEAD of an artifact of 16 MiB': [
+    { port, connections: 20, againMs: 0, isReading: true, head: artifactRequest('HEAD') },
   ],
-  'GET of an artifact of 16 MiB, 20 at a time, without a token': () => [
-    floodOf(20, async () => (await fetch(url + artifact)).arrayBuffer()),
+  '20 connections repeat GET of an artifact of 16 MiB': [
+    { port, connections: 20, againMs: 0, isReading: true, head: artifactRequest('GET') },
   ],
-  '150 readers of an artifact of 16 MiB that do not read, without a token': () => [
-    hostileConnections(url, 150, (socket) =>
-      socket.pause().write(`GET ${artifact} HTTP/1.1\r\nHost: a\r\n\r\n`),
-    ),
+  '150 connections ask for an artifact of 16 MiB and do not read': [
+    { port, connections: 150, againMs: AGAIN_MS, isReading: false, head: artifactRequest('GET') },
   ],
-  'two organizations announce bodies and send nothing': async () => {
-    const heads = await Promise.all(
-      [first, second].map((by) => packageHead(by, `Content-Length: ${BODY_BYTES}`)),
-    )
-    return heads.map((head) => hostileConnections(url, BODIES, (socket) => socket.resume().write(head())))
-  },
-  'two organizations send all but the last byte of their bodies': async () => {
-    const body = Buffer.alloc(BODY_BYTES - 1, ' ')
-    const heads = await Promise.all(
-      [first, second].map((by) => packageHead(by, `Content-Length: ${BODY_BYTES}`)),
-    )
-    return heads.map((head) =>
-      hostileConnections(url, BODIES, (socket) => {
-        socket.resume().write(head())
-        socket.write(body)
-      }),
-    )
-  },
-  'one organization sends four bodies in chunks of one byte': async () => {
-    const head = await packageHead(first, 'Transfer-Encoding: chunked')
-    return [hostileConnections(url, 4, (socket) => socket.resume().write(head() + byteChunks))]
-  },
+  'two organizations announce bodies and send nothing': head.map((each) => ({ ...bodies, head: each })),
+  'two organizations send all but the last byte of their bodies': head.map((each) => ({
+    ...bodies,
+    head: each,
+    spaces: BODY_BYTES - 1,
+  })),
+  'one organization sends bodies in chunks of one byte': [
+    {
+      ...bodies,
+      connections: 4,
+      head: await packageHead(first, 'Transfer-Encoding: chunked'),
+      byteChunks: 500_000,
+    },
+  ],
 }
 
-for (const [name, start] of Object.entries(attacks)) {
+for (const [name, clients] of Object.entries(attacks)) {
   test(`another organization and the operator are served while ${name}`, async (t) => {
     if (process.platform !== 'linux') return t.skip('memory is read from /proc')
     const { result, before, peak } = await peakMemory(exchange.current().pid, async () => {
-      using attack = new DisposableStack()
-      for (const each of await start()) attack.use(each)
+      await using _attack = startHostileClients(clients)
       await sleep(WARM_UP_MS)
-      return measure()
+      return await measure()
     })
     t.diagnostic(`change of another organization: ${show(result.change)}`)
     t.diagnostic(`suspension by the operator: ${show(result.suspension)}`)

@@ -5,6 +5,8 @@ import { Problem } from '../kernel/problem.ts'
 import { bodyHoldOf, type BodyHold } from './body-budget.ts'
 import { createBodyPages } from './body-pages.ts'
 
+/** Chunks of a body after which other connections have their turn: Node would parse megabytes of tiny ones at once. */
+const CHUNKS_PER_TURN = 256
 /** Each chunk costs a microsecond or two, however small it is. Far more than a client sends that writes token by token. */
 const MAXIMUM_CHUNKS = 65_536
 
@@ -40,10 +42,14 @@ async function receiveBody(
   const pages = createBodyPages(announced)
   let received = 0
   let chunks = 0
+  let isRefused = false
   const stall = setTimeout(() => reject(new Problem('request_timeout')), stallMs)
   const onData = (chunk: Buffer) => {
-    received += chunk.length
     chunks += 1
+    if (chunks % CHUNKS_PER_TURN === 0) pauseForTurn(payload)
+    // What arrives until the connection is closed is discarded.
+    if (isRefused) return
+    received += chunk.length
     try {
       if (received > maximumBytes) throw tooLarge()
       if (chunks > MAXIMUM_CHUNKS)
@@ -61,9 +67,22 @@ async function receiveBody(
   payload.on('data', onData).on('end', onEnd).on('error', onError)
   try {
     return await promise
+  } catch (error) {
+    isRefused = true
+    throw error
   } finally {
     clearTimeout(stall)
-    // What still arrives is discarded until the connection is closed.
-    payload.off('data', onData).off('end', onEnd).resume()
   }
+}
+
+function pauseForTurn(payload: IncomingMessage): void {
+  payload.pause()
+  payload.socket.pause()
+  setImmediate(() => {
+    payload.resume()
+    // More is parsed only when what was parsed before has been read.
+    setImmediate(() => {
+      if (!payload.isPaused()) payload.socket.resume()
+    })
+  })
 }
