@@ -113,7 +113,8 @@ for (const [name, clients] of Object.entries(attacks)) {
   test(`another organization and the operator are served while ${name}`, async (t) => {
     if (process.platform !== 'linux') return t.skip('memory is read from /proc')
     const { result, before, peak } = await peakMemory(exchange.current().pid, async () => {
-      await using _attack = startHostileClients(clients)
+      await using attack = new AsyncDisposableStack()
+      attack.use(startHostileClients(clients))
       await sleep(WARM_UP_MS)
       return await measure()
     })

@@ -150,7 +150,11 @@ export function createLanes() {
         // Each slot that it takes is one less that remains free.
         return Math.floor((free - held) / 2)
       }
-      const candidates = [...ready].filter((lane) => roomOf(lane) > 0).slice(0, MAXIMUM_RAMP)
+      const candidates: Lane[] = []
+      for (const lane of ready) {
+        if (candidates.length >= MAXIMUM_RAMP) break
+        if (roomOf(lane) > 0) candidates.push(lane)
+      }
       for (const [index, lane] of candidates.entries()) {
         if (startable <= 0) break
         const fairShare = Math.max(1, Math.floor(startable / (candidates.length - index)))
