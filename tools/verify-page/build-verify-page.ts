@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { build, type Plugin } from 'esbuild'
+import { build, transform, type Plugin } from 'esbuild'
 import { ROOT } from '../repository/repository-files.ts'
 import { precompiledValidators } from './precompiled-validators.ts'
 
@@ -43,7 +43,14 @@ function validatorPlugin(validators: string): Plugin {
 
 const hashOf = (text: string) => `'sha256-${createHash('sha256').update(text).digest('base64')}'`
 
-const read = (name: string) => readFileSync(join(ROOT, 'packages/log/browser', name), 'utf8')
+const read = (folder: string, name: string) => readFileSync(join(ROOT, 'packages', folder, name), 'utf8')
+
+/** The look of all pages, and what this page has beside it. */
+async function styleSheet(): Promise<string> {
+  const source = read('web/assets', 'web.css') + read('log/browser', 'verify-page.css')
+  const { code } = await transform(source, { loader: 'css', minify: true, charset: 'utf8' })
+  return code
+}
 
 /** The verifier as one file: its policy allows its own script and style, and no connection at all. */
 export async function buildVerifyPage(): Promise<string> {
@@ -63,10 +70,13 @@ export async function buildVerifyPage(): Promise<string> {
     absWorkingDir: dirname(join(ROOT, 'package.json')),
   })
   const script = (outputFiles[0]?.text ?? '').replaceAll('</script', String.raw`<\/script`)
-  const style = read('verify-page.css')
+  const style = await styleSheet()
   const policy = `default-src 'none'; script-src ${hashOf(script)}; style-src ${hashOf(style)}; base-uri 'none'; form-action 'none'`
-  return read('verify-page.template.html')
+  return read('log/browser', 'verify-page.template.html')
     .replace('{{policy}}', () => policy)
+    .replace('<!-- icon -->', () =>
+      read('web/assets', 'icon.svg').replace('<svg ', '<svg aria-hidden="true" ').trim(),
+    )
     .replace('<!-- style -->', () => `<style>${style}</style>`)
     .replace('<!-- script -->', () => `<script>${script}</script>`)
 }

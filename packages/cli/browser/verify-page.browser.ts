@@ -56,6 +56,9 @@ async function verdictOf(shown: Page, file: string, policyFile?: string): Promis
 /** The command wraps lines, and the page does not: their words are the same. */
 const wordsOf = (text: string | null) => (text ?? '').split(/\s+/u).filter((word) => word !== '')
 
+/** By exit code: a sound capsule without a policy proves less, and nothing speaks against it. */
+const TONES = { 0: 'good', 3: 'warn', 1: 'bad', 2: 'bad' } as const
+
 test('[AUD-03] the page verifies a capsule offline, word for word as the command does, and sends nothing', async () => {
   for (const [file, args, code] of [
     [capsule, ['--policy', policy], 0],
@@ -75,7 +78,8 @@ test('[AUD-03] the page verifies a capsule offline, word for word as the command
     assert.equal(verdict, `${sentence}${scope ?? ''}`)
     const shown = wordsOf(`${sentence} ${scope ?? ''}`)
     assert.deepEqual(shown, printed.slice(0, shown.length))
-    assert.equal(await watched.page.locator('#verdict p.good').count(), code === 0 ? 1 : 0)
+    const tone = await watched.page.locator('#verdict > .notice').getAttribute('class')
+    assert.equal(tone, `notice ${TONES[code]}`)
     assert.equal(scope !== undefined, code === 0 || code === 3)
     assert.deepEqual(requests, [])
     assertQuiet(watched)
@@ -96,7 +100,7 @@ test('[ID-05] a strict verification does not accept a doubt', async () => {
     await using watched = await browser.open(address, { offline: true })
     if (isStrict) await watched.page.getByLabel(/^Strict/u).check()
     assert.match(await verdictOf(watched.page, doubtful, policy), /a person should look at “/u)
-    assert.equal(await watched.page.locator('#verdict p.bad').count(), isStrict ? 1 : 0)
+    assert.equal(await watched.page.locator('#verdict .warn').count(), isStrict ? 1 : 0)
   }
 })
 
@@ -127,7 +131,21 @@ test('the copy that the exchange serves says so, and works under its own Content
   assert.ok(await own.page.locator('#served').isHidden())
 })
 
-test('the page is accessible at every width, light and dark', async () => {
-  const prepare = async (shown: Page) => void (await verdictOf(shown, capsule, policy))
-  await checkPage(browser, { name: 'verify-page', address, prepare })
+for (const [name, file, policyFile] of [
+  ['verify-page', () => capsule, () => policy],
+  ['verify-page-consistent', () => capsule, () => undefined],
+] as const)
+  test(`${name} is accessible at every width, light and dark`, async () => {
+    const prepare = async (shown: Page) => void (await verdictOf(shown, file(), policyFile()))
+    await checkPage(browser, { name, address, prepare })
+  })
+
+test('the page has the look of the others', async () => {
+  const colours = (shown: Page) =>
+    shown.evaluate(
+      '(({ backgroundColor, color, fontFamily }) => [backgroundColor, color, fontFamily])(getComputedStyle(document.body))',
+    )
+  await using own = await browser.open(address, { colorScheme: 'dark' })
+  await using other = await browser.open(`${world.operatorUrl}/sign-in`, { colorScheme: 'dark' })
+  assert.deepEqual(await colours(own.page), await colours(other.page))
 })

@@ -14,6 +14,8 @@ import { visibleText } from '../src/capsule/visible-text.ts'
 const element = (id) => document.getElementById(id)
 const capsule = element('capsule')
 const drop = element('drop')
+/** By exit code: what holds but is not proved is amber, because nothing speaks against it. */
+const TONES = { 0: 'good', 3: 'warn' }
 const FINGERPRINT = /^(agent_[A-Za-z0-9_-]+)=([A-Za-z0-9_-]{43})$/u
 
 element('served').hidden = location.protocol === 'file:'
@@ -38,25 +40,25 @@ async function verify() {
   const file = capsule.files?.[0]
   if (!file) return
   if (file.size > DEFAULT_CAPSULE_BYTES)
-    return show('The file is too large for this page. aex verify --maximum-size reads larger ones.', false)
+    return show('The file is too large for this page. aex verify --maximum-size reads larger ones.', 'bad')
   try {
     const policy = await readPolicy()
     const bytes = new Uint8Array(await file.arrayBuffer())
     const given = policy ? { policy } : {}
     const split = await verifySplitViewFile(bytes, given)
-    if (split) return show(split.sentence, false, { details: split.key })
+    if (split) return show(split.sentence, 'bad', { details: split.key })
     const inputs = await readInputs()
-    if (inputs.fault !== undefined) return show(inputs.fault, false)
+    if (inputs.fault !== undefined) return show(inputs.fault, 'bad')
     const asked = { ...inputs, require: element('require').value, strict: element('strict').checked }
     const result = await verifyCapsuleFile(bytes, { ...given, ...asked })
-    show(result.sentence, result.exitCode === 0, {
+    show(result.sentence, TONES[result.exitCode] ?? 'bad', {
       scope: keyScope(result),
       details: renderCapsuleText(result),
     })
   } catch (error) {
     show(
       error instanceof LogError ? `The policy cannot be used: ${error.message}` : 'The verification failed.',
-      false,
+      'bad',
     )
   }
 }
@@ -88,17 +90,25 @@ async function readInputs() {
 }
 
 /** As visible text only: nothing of a file becomes markup, or changes the order of what is read. */
-function show(sentence, isGood, { scope = '', details = '' } = {}) {
-  const lines = [sentence, scope].filter((text) => text !== '').map(paragraph)
-  lines[0].className = isGood ? 'good' : 'bad'
-  element('verdict').replaceChildren(...lines)
+function show(sentence, tone, { scope = '', details = '' } = {}) {
+  const strong = document.createElement('strong')
+  strong.textContent = visibleText(sentence)
+  const text = document.createElement('div')
+  text.append(paragraph(strong), ...(scope === '' ? [] : [paragraph(visibleText(scope))]))
+  const mark = document.createElement('span')
+  mark.className = 'mark'
+  mark.ariaHidden = 'true'
+  const notice = document.createElement('div')
+  notice.className = `notice ${tone}`
+  notice.append(mark, text)
+  element('verdict').replaceChildren(notice)
   const pre = element('details')
   pre.textContent = details.split('\n').map(visibleText).join('\n')
   pre.hidden = details === ''
 }
 
-function paragraph(text) {
+function paragraph(content) {
   const line = document.createElement('p')
-  line.textContent = visibleText(text)
+  line.append(content)
   return line
 }
