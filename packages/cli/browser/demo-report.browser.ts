@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
-import { writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { after, before, test } from 'node:test'
 import { pathToFileURL } from 'node:url'
 import { assertQuiet, checkPage, openBrowser, type TestBrowser } from '@agent-exchange/testkit/browser'
+import { readWebAssets } from '@agent-exchange/web'
 import { temporaryFolder } from '../src/commands/agent/agents.fixture.ts'
 import { reportPage, type Outcome } from '../src/demo/report.ts'
 import { createTimeline } from '../src/demo/timeline.ts'
@@ -42,14 +43,17 @@ after(async () => {
   folder[Symbol.dispose]()
 })
 
-test('the report of the demo fits a window of 400 pixels, and is accessible', async () => {
+test('the report of the demo has the look of the other pages, fits a window of 400 pixels, and is accessible', async () => {
+  assert.ok(readFileSync(file, 'utf8').includes(readWebAssets().style.body))
   await using watched = await browser.open(pathToFileURL(file).href, { offline: true })
   const text = (await watched.page.locator('main').innerText()).replaceAll(/\s+/gu, ' ')
   assert.ok(text.indexOf('As the exchange holds it') < text.indexOf('What went where'))
   // The group with a failure is open, the others are closed.
-  assert.deepEqual(await watched.page.locator('details[open] > summary').allTextContents(), [
-    'Package pkg_2: 1 of 1 fail',
-  ])
+  const open = await watched.page.locator('details[open] > summary').allTextContents()
+  assert.deepEqual(
+    open.map((summary) => summary.trim().replaceAll(/\s+/gu, ' ')),
+    ['Package pkg_2 1 of 1 fail'],
+  )
   assertQuiet(watched)
   await checkPage(browser, { name: 'demo-report', address: pathToFileURL(file).href })
 })

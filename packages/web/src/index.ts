@@ -1,5 +1,6 @@
 export { attributes, html, trusted, type Attributes, type Html, type Part } from './template/html.ts'
 export { page, type NavigationItem, type PageContent, type Site } from './page/page.ts'
+export { standalonePage, type StandalonePage } from './page/standalone-page.ts'
 export { readWebAssets, type WebAsset, type WebAssets } from './page/web-assets.ts'
 
 export { badge } from './components/badge.ts'

@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto'
 import { test } from 'node:test'
 import { html } from '../template/html.ts'
 import { page, type Site } from './page.ts'
+import { standalonePage } from './standalone-page.ts'
 import { readWebAssets } from './web-assets.ts'
 
 const assets = readWebAssets()
@@ -46,4 +47,23 @@ test('files are named by their content, kept for good, and small', () => {
   assert.ok(Buffer.byteLength(assets.script.body) < 5_500)
   assert.doesNotMatch(assets.style.body, /url\(|@import|https?:/u)
   assert.doesNotMatch(assets.script.body, /innerHTML|\beval\b|document\.write|https?:/u)
+})
+
+test('a page in one file has the look of the others, runs nothing and loads nothing', () => {
+  const style = '.own { color: red }'
+  const alone = standalonePage({
+    name: 'Agent Exchange',
+    language: 'en',
+    title: '<b>Report',
+    main: html`<p>${'<script>alert(1)</script>'}</p>`,
+    footer: 'Made by a test',
+    assets,
+    style,
+  })
+  const [, rules = ''] = /<style>([^]*)<\/style>/u.exec(alone) ?? []
+  assert.equal(rules, `${assets.style.body}\n${style}`)
+  const hash = createHash('sha256').update(rules).digest('base64')
+  assert.ok(alone.includes(`content="default-src 'none'; style-src 'sha256-${hash}';`))
+  assert.doesNotMatch(alone, /<script|<link|\ssrc=|https?:(?!\/\/www\.w3\.org)|<b>/u)
+  assert.match(alone, /<h1>&lt;b&gt;Report<\/h1>/u)
 })

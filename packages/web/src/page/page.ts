@@ -1,5 +1,6 @@
 import { attributes, html, type Html } from '../template/html.ts'
 import { notice, type Notice } from '../components/notice.ts'
+import { themeSwitch } from './theme-switch.ts'
 import type { WebAssets } from './web-assets.ts'
 
 export interface NavigationItem {
@@ -97,19 +98,4 @@ function navigationList(label: string, items: readonly NavigationItem[]): Html {
 
 function navigationItem({ href, text, isCurrent }: NavigationItem): Html {
   return html`<li><a ${attributes({ href, 'aria-current': isCurrent ? 'page' : undefined })}>${text}</a></li>`
-}
-
-/** `:has(:checked)` in the style sheet makes it work without script; the script remembers the choice. */
-function themeSwitch(): Html {
-  const choices = ['auto', 'light', 'dark'].map(
-    (name) =>
-      html`<input
-          ${attributes({ class: 'unseen', type: 'radio', name: 'theme', id: `theme-${name}`, value: name, checked: name === 'auto', autocomplete: 'off' })}
-        />
-        <label for="theme-${name}">${name.charAt(0).toUpperCase() + name.slice(1)}</label>`,
-  )
-  return html`<fieldset class="theme">
-    <legend>Theme</legend>
-    ${choices}
-  </fieldset>`
 }
