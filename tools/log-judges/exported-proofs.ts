@@ -8,7 +8,7 @@ import {
   type KeyEventProof,
 } from '@agent-exchange/log'
 import type { Organization } from '@agent-exchange/testkit'
-import { readCapsule } from '@agent-exchange/sdk'
+import { readEarlierCapsule } from '@agent-exchange/sdk'
 import { wholeThread } from '../../packages/sdk/src/evidence/evidence.fixture.ts'
 import { alteredProofs, flipped } from './altered-proofs.ts'
 import { askTorchwood, requireAccepted, type Question } from './ask-torchwood.ts'
@@ -50,7 +50,7 @@ async function readProofs(party: Organization, path: string): Promise<string[]> 
 /** Proofs of a capsule of a thread in which everything happened. Its leaves are computed from its content. */
 export async function provedByCapsule(log: WitnessedLog): Promise<ProvedLeaf[]> {
   const { acme, threadId } = await wholeThread(log.exchange)
-  const { capsule, pending } = await readCapsule(acme, { threadId })
+  const { capsule, pending } = await readEarlierCapsule(acme, { threadId })
   assert.equal(pending.length, 0)
   assert.ok('log' in capsule)
   return [...recordLeaves(capsule), ...capsule.log.key_events.map(keyEventLeaf)]

@@ -169,7 +169,11 @@ export {
   type HiddenEntry,
   type ShownEntry,
 } from './capsule/capsule-v3-format.ts'
-export { capsuleV3Faults } from './capsule/capsule-v3-shape.ts'
+export { CHAIN_CHECK_CODES, type ChainCheck, type ChainCheckCode } from './capsule/chain-check.ts'
+export { verifyChains, type VerifiedChains } from './capsule/verify-chains.ts'
+export type { BoundKey, LoggedEvent } from './capsule/verify-shown-keys.ts'
+export type { EntryLeaves } from './capsule/verify-chain-records.ts'
+export { capsuleV3Faults, isPackageHead } from './capsule/capsule-v3-shape.ts'
 export { PACKAGE_HEAD_TYPE, verifyPackageHead, type PackageHead } from './capsule/package-head.ts'
 
 // What a verification says

@@ -23,9 +23,12 @@ import type {
 import { sendPackage } from './exchange/send-package.ts'
 import type { DataSpace } from './exchange/delivery-mode.ts'
 import type { EvidenceBundle } from '@agent-exchange/log'
-import { readEvidence, type EvidenceSubject } from './evidence/read-evidence.ts'
+import type { EvidenceSubject } from './evidence/package-evidence.ts'
+import { readEvidence } from './evidence/read-evidence.ts'
 import { checkLog } from './log/accept-checkpoint.ts'
-import { readCapsule, type CapsuleOptions, type CollectedCapsule } from './log/read-capsule.ts'
+import { readCapsule, type CollectedCapsule } from './log/read-capsule.ts'
+import { readEarlierCapsule, type EarlierCapsule } from './log/read-earlier-capsule.ts'
+import type { WaitForLog } from './log/wait-for-log.ts'
 import { makersOf, type Makers } from './objects/makers.ts'
 import type { PeerPins } from './peers/peer-directory.ts'
 import type { PackageHandler } from './receive/package-handler.ts'
@@ -80,7 +83,9 @@ export interface Agent {
   thread(threadId: string, options?: ReadThreadOptions): ReturnType<typeof readThread>
   evidence(subject: EvidenceSubject): Promise<EvidenceBundle>
   /** Evidence with its proofs from the transparency log. */
-  capsule(subject: EvidenceSubject, options?: CapsuleOptions): Promise<CollectedCapsule>
+  capsule(subject: EvidenceSubject, wait?: WaitForLog): Promise<CollectedCapsule>
+  /** The same for packages from before version 2 of the evidence. */
+  earlierCapsule(subject: EvidenceSubject, wait?: WaitForLog): Promise<EarlierCapsule>
   /** Demands that the log continues what this agent has seen of it. */
   checkLog(): ReturnType<typeof checkLog>
   receiver<Transaction>(options: ReceiverOptions<Transaction>): Receiver
@@ -139,7 +144,8 @@ export async function connect(options: ConnectOptions): Promise<Agent> {
     revoke: (packageId, input) => revokePackage(context, packageId, input, shared),
     thread: (threadId, how) => readThread(context, threadId, how),
     evidence: (subject) => readEvidence(context, subject),
-    capsule: (subject, how) => readCapsule(context, subject, how),
+    capsule: (subject, wait) => readCapsule(context, subject, wait),
+    earlierCapsule: (subject, wait) => readEarlierCapsule(context, subject, wait),
     checkLog: () => checkLog(context),
     receiver: (how) => createReceiver(context, how),
     onPackage: (handle, how) =>

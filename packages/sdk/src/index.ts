@@ -156,7 +156,8 @@ export {
 
 // Reading and proving
 export { readThread, type ReadThreadOptions } from './exchange/read-thread.ts'
-export { readEvidence, type EvidenceSubject } from './evidence/read-evidence.ts'
+export type { EvidenceSubject } from './evidence/package-evidence.ts'
+export { readEvidence } from './evidence/read-evidence.ts'
 export { checkLog, type AcceptedCheckpoint } from './log/accept-checkpoint.ts'
 export { readLiveView } from './log/live-view.ts'
 export {
@@ -169,12 +170,10 @@ export {
 export { uncheckedSentence, watchLog, type LogWatch } from './log/watch-log.ts'
 export type { MonitorFinding } from './log/label-scan.ts'
 export { monitorLog, type MonitorOptions, type MonitorResult, type MonitorState } from './log/monitor-log.ts'
-export {
-  readCapsule,
-  type CapsuleOptions,
-  type CollectedCapsule,
-  type PendingLeaf,
-} from './log/read-capsule.ts'
+export type { PendingLeaf } from './log/logged-leaves.ts'
+export { readCapsule, type CollectedCapsule } from './log/read-capsule.ts'
+export { readEarlierCapsule, type EarlierCapsule } from './log/read-earlier-capsule.ts'
+export type { WaitForLog } from './log/wait-for-log.ts'
 export {
   EVIDENCE_FORMAT,
   verifyEvidence,

@@ -65,7 +65,7 @@ function logNotice({ code, message }: ExchangeError): Html {
 async function collect(agent: FolderAgent, id: string): Promise<Collected> {
   const subject = id.startsWith('thread_') ? { threadId: id } : { packageId: id }
   try {
-    return { evidence: (await agent.capsule(subject, { waitMs: 0 })).capsule }
+    return { evidence: (await agent.earlierCapsule(subject, { waitMs: 0 })).capsule }
   } catch (error) {
     if (!(error instanceof ExchangeError)) throw error
     return { evidence: await agent.evidence(subject), logError: error }

@@ -13,7 +13,7 @@ import { VISIBILITIES } from '../leaf/one-sided-kinds.ts'
 import { MAXIMUM_RECORDS } from './capsule-format.ts'
 import { faultsBy, logMembers, position } from './capsule-shape.ts'
 import { CAPSULE_V3_FORMAT, type CapsuleV3 } from './capsule-v3-format.ts'
-import { PACKAGE_HEAD_TYPE } from './package-head.ts'
+import { PACKAGE_HEAD_TYPE, type PackageHead } from './package-head.ts'
 
 const hash: JsonObject = { type: 'string', pattern: '^[0-9a-f]{64}$' }
 
@@ -108,4 +108,11 @@ const validate = validatorFor<CapsuleV3>({ ...capsule, $defs: definitions }, 'O-
 /** Where a value differs from the closed schema of `aex-evidence/3`; empty where it conforms. */
 export function capsuleV3Faults(value: unknown): string[] {
   return faultsBy(validate, value)
+}
+
+const validateHead = validatorFor<PackageHead>({ ...head, $defs: definitions }, 'O-07')
+
+/** Whether a value has the form of a head. Who signed it is another question. */
+export function isPackageHead(value: unknown): value is PackageHead {
+  return validateHead.accepts(value)
 }

@@ -1,15 +1,14 @@
 import { encodeBase64 } from '@agent-exchange/crypto'
 import { LogError } from '../errors.ts'
 import { verifyConsistency } from '../merkle/consistency.ts'
-import { verifyInclusion } from '../merkle/inclusion.ts'
-import { leafHash } from '../merkle/tree-hash.ts'
 import { openCheckpoint, type OpenedCheckpoint } from '../notes/checkpoint.ts'
 import { parseNote } from '../notes/note.ts'
 import type { LogPolicy } from '../notes/policy.ts'
 import { evaluateQuorum, type Witnessing } from '../notes/quorum.ts'
-import { parseProof, readHashes } from '../notes/tlog-proof.ts'
+import { readHashes } from '../notes/tlog-proof.ts'
 import { formatVerifierKey, parseVerifierKey, type VerifierKey } from '../notes/verifier-key.ts'
 import type { CapsuleLog } from './capsule-format.ts'
+import { placeLeaf } from './place-leaf.ts'
 import { isoTime, type CapsuleFindings, type CheckpointStory, type TimeBounds } from './capsule-result.ts'
 
 /** The verified checkpoint of a capsule, to which all its proofs lead. */
@@ -146,19 +145,15 @@ function place(
   { entry, proof: text, what }: { entry: Uint8Array; proof: string; what: string },
   findings: CapsuleFindings,
 ): number | undefined {
-  try {
-    const proof = parseProof(text)
-    if (proof.checkpoint !== checkpoint || proof.extra !== undefined) {
-      findings.fail('checkpoint_differs', `The proof of ${what} has another checkpoint than the capsule.`)
-      return undefined
-    }
-    verifyInclusion({ index: proof.index, size, root, leafHash: leafHash(entry), proof: proof.hashes })
-    return proof.index
-  } catch (error) {
-    if (!(error instanceof LogError)) throw error
-    findings.fail(error.code, `The log does not hold ${what} as the capsule shows it. ${error.message}`)
-    return undefined
-  }
+  const { index, fault } = placeLeaf(entry, text, { note: checkpoint, size, root })
+  if (fault === 'checkpoint_differs')
+    findings.fail(fault, `The proof of ${what} has another checkpoint than the capsule.`)
+  else if (fault !== undefined)
+    findings.fail(
+      fault,
+      `The log does not hold ${what} as the capsule shows it. ${new LogError(fault).message}`,
+    )
+  return index
 }
 
 function boundsOf(index: number, sizes: readonly WitnessedSize[]): TimeBounds {

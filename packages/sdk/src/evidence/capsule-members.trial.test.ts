@@ -14,7 +14,7 @@ import { capsuleOf, POLICY, startWorld } from '@agent-exchange/testkit'
 import { startCosigningWitness } from './cosigning-witness.fixture.ts'
 import { effectsOfEdits, type Views } from './every-member.fixture.ts'
 import { wholeThread } from './evidence.fixture.ts'
-import { readCapsule } from '../log/read-capsule.ts'
+import { readEarlierCapsule } from '../log/read-earlier-capsule.ts'
 import { readEvidence } from './read-evidence.ts'
 
 const world = await startWorld()
@@ -69,7 +69,7 @@ async function collectedCapsule(): Promise<{ collected: Capsule; policy: string 
     config: { role: 'all', witnesses: [witness] },
   })
   const { bolt, threadId: ofThread } = await wholeThread(exchange)
-  const { capsule: collected, pending } = await readCapsule(bolt, { threadId: ofThread })
+  const { capsule: collected, pending } = await readEarlierCapsule(bolt, { threadId: ofThread })
   assert.deepEqual(pending, [])
   assert.ok('log' in collected)
   const key = formatVerifierKey(witness.key)

@@ -1,11 +1,17 @@
-import type { KeyDirectory, PackageEvidence } from '@agent-exchange/protocol'
+import type { KeyDirectory, PackageEvidence, PackageMetadata } from '@agent-exchange/protocol'
 import type { AgentContext } from '../context.ts'
-import type { EvidenceBundle, KeyRecord } from '@agent-exchange/log'
+import type { KeyRecord } from '@agent-exchange/log'
+
+/** Entries and packages with the signatures in them, of either version. */
+interface Signed {
+  readonly entries: readonly object[]
+  readonly packages: readonly { readonly metadata: PackageMetadata }[]
+}
 
 /** The signing keys that signatures in the evidence name, each once, with the organization of its agent. */
 export async function collectKeys(
   context: AgentContext,
-  { entries, packages }: Pick<EvidenceBundle, 'entries' | 'packages'>,
+  { entries, packages }: Signed,
   evidence: readonly PackageEvidence[],
 ): Promise<KeyRecord[]> {
   const named = keyIdsIn([entries, packages])

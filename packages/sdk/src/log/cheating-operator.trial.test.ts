@@ -18,7 +18,7 @@ import { startProxiedWorld } from '../meddling-proxy.fixture.ts'
 import { checkLog } from './accept-checkpoint.ts'
 import { createMemoryLogState } from './log-state.ts'
 import { monitorLog } from './monitor-log.ts'
-import { readCapsule } from './read-capsule.ts'
+import { readEarlierCapsule } from './read-earlier-capsule.ts'
 
 const { world, proxy, ...proxied } = await startProxiedWorld()
 after(() => proxied[Symbol.asyncDispose]())
@@ -289,7 +289,7 @@ const WAYS: readonly Way[] = [
       assert.ok(foreign && foreign.record.package_id !== own.record.package_id)
       own.index = foreign.index
       await operator.log.publish({ cosigners: 2 })
-      const { capsule } = await readCapsule(operator.agent, { threadId: thread.threadId })
+      const { capsule } = await readEarlierCapsule(operator.agent, { threadId: thread.threadId })
       return stranger(capsule as Capsule)
     },
     says: /The log does not hold the record of entry \d+ as the capsule shows it/u,

@@ -1,11 +1,13 @@
 import { parseStrictJson } from '@agent-exchange/crypto'
 import {
+  isPackageHead,
   MAXIMUM_HISTORY,
   MAXIMUM_NOTE_BYTES,
   tilePath,
   TILE_WIDTH,
   tileWidth,
   type EarlierCheckpoint,
+  type PackageHead,
   type ReadTile,
   type TileName,
 } from '@agent-exchange/log'
@@ -52,8 +54,11 @@ interface LeafState {
 
 export interface LoggedRecord extends LeafState {
   readonly package_id: string
+  /** In the thread. */
   readonly first_position: number
   readonly last_position: number
+  /** In the chain of the package; absent in version 1. */
+  readonly chain?: { readonly first_position: number; readonly last_position: number }
 }
 
 export interface LoggedKeyEvent extends LeafState {
@@ -108,14 +113,20 @@ const keyAnswer = validatorFor<LogKeyAnswer>(
   },
   'O-07',
 )
+const POSITIONS = ['first_position', 'last_position']
 const recordPage = validatorFor<Page & { readonly records: readonly LoggedRecord[] }>(
   page(
     {},
     'records',
-    leaf(['package_id', 'first_position', 'last_position'], {
+    leaf(['package_id', ...POSITIONS], {
       package_id: text,
       first_position: count,
       last_position: count,
+      chain: {
+        type: 'object',
+        required: [...POSITIONS],
+        properties: { first_position: count, last_position: count },
+      },
     }),
   ),
   'O-07',
@@ -165,6 +176,30 @@ export async function fetchRecords(
   const records: LoggedRecord[] = []
   await readAll(context, 'records', { ...subject }, recordPage, (each) => records.push(...each.records))
   return records
+}
+
+const headPage = validatorFor<Omit<Page, 'checkpoint'> & { readonly heads: readonly object[] }>(
+  {
+    type: 'object',
+    required: ['heads', 'has_more'],
+    properties: {
+      heads: { type: 'array', maxItems: 10_000, items: { type: 'object' } },
+      next_cursor: { type: ['string', 'null'] },
+      has_more: { type: 'boolean' },
+    },
+  },
+  'O-07',
+)
+
+/** Where the exchange says that the chains of this organization's packages end; packages of version 1 have none. */
+export async function fetchHeads(
+  context: AgentContext,
+  subject: { readonly thread_id: string } | { readonly package_id: string },
+): Promise<PackageHead[]> {
+  const heads: object[] = []
+  await readAll(context, 'heads', { ...subject }, headPage, (each) => heads.push(...each.heads))
+  if (heads.every(isPackageHead)) return heads
+  throw new ExchangeError('exchange_answer_unreadable', { what: 'A statement about a chain is malformed.' })
 }
 
 export async function fetchKeyEvents(context: AgentContext, agentId: string): Promise<LoggedKeyEvent[]> {
@@ -245,7 +280,7 @@ export async function fetchHistory(
 /** Pages of one list; far beyond what a thread has. */
 const MAXIMUM_PAGES = 10_000
 
-async function readAll<P extends Page>(
+async function readAll<P extends Omit<Page, 'checkpoint'>>(
   context: AgentContext,
   path: string,
   subject: Readonly<Record<string, string>>,

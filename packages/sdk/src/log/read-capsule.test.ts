@@ -1,121 +1,257 @@
 import assert from 'node:assert/strict'
-import { after, beforeEach, test } from 'node:test'
-import { parsePolicy, verifyCapsule } from '@agent-exchange/log'
-import { POLICY, TestLog } from '@agent-exchange/testkit'
-import { readEvidence } from '../evidence/read-evidence.ts'
+import { after, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import {
+  capsuleV3Faults,
+  isHidden,
+  verifyCapsule,
+  verifyChains,
+  type CapsulePackage,
+  type CapsuleV3,
+  type ChainCheck,
+} from '@agent-exchange/log'
+import { startWorld } from '@agent-exchange/testkit'
+import type { TestAgent } from '../agents.fixture.ts'
 import { wholeThread } from '../evidence/evidence.fixture.ts'
-import { createContext } from '../create-context.ts'
-import { startProxiedWorld, withoutLog } from '../meddling-proxy.fixture.ts'
-import { createMemoryLogState } from './log-state.ts'
+import { inputFor } from '../exchange/drafts.fixture.ts'
+import { createMemoryOutbox } from '../exchange/memory-outbox.ts'
+import { openPackage } from '../exchange/open-package.ts'
+import { sendPackage } from '../exchange/send-package.ts'
 import { readCapsule } from './read-capsule.ts'
+import { readEarlierCapsule } from './read-earlier-capsule.ts'
+import { replayDelivery } from './replayed-delivery.fixture.ts'
 
-const { world, proxy, ...proxied } = await startProxiedWorld()
-after(() => proxied[Symbol.asyncDispose]())
-// Agents know the exchange by its public address.
-const thread = await wholeThread({ ...world, url: proxy.url })
-const evidence = await readEvidence(thread.bolt, { threadId: thread.threadId })
-const policy = parsePolicy(POLICY)
-const subject = { threadId: thread.threadId }
-let log = new TestLog({ platform: world })
-const fresh = () => createContext({ ...thread.bolt.options, log: createMemoryLogState() })
+const profile = {
+  'O-07': { transparency_checkpoint_milliseconds: 100, transparency_sequence_milliseconds: 20 },
+}
+const world = await startWorld({ profile, config: { role: 'all' }, evidenceVersion: 2 })
+after(() => world[Symbol.asyncDispose]())
+const { acme, bolt, threadId, first, answer, revoked } = await wholeThread(world)
 
-beforeEach(async () => {
-  log = new TestLog({ platform: world })
-  await log.log(evidence)
-  proxy.before = ({ path }) => log.answer(path)
+/** A fourth package of the thread, whose delivery to the recipient was replayed before it was opened. */
+const replayed = await replayDelivery(world, acme, async () => {
+  const input = inputFor(bolt, acme, { thread_id: threadId })
+  return (await sendPackage(bolt, input, { outbox: createMemoryOutbox() })).packageId
 })
+await openPackage(acme, replayed)
 
-test('[AUD-01][AUD-03] a capsule of a thread is witnessed, with the proofs as the log gave them', async () => {
-  await log.publish({ cosigners: 2 })
-  const { capsule, pending, hasLog } = await readCapsule(fresh(), subject)
-  assert.deepEqual([pending, hasLog], [[], true])
-  const result = await verifyCapsule(capsule, { policy, require: 'witnessed' })
-  assert.deepEqual([result.contradictions, result.level], [[], 'witnessed'])
-})
+async function capsuleFor(agent: TestAgent): Promise<CapsuleV3> {
+  const { capsule, pending, earlierPackages } = await readCapsule(agent, { threadId })
+  assert.deepEqual([pending, earlierPackages], [[], 0])
+  assert.ok(capsule.format === 'aex-evidence/3')
+  return capsule
+}
+const capsule = await capsuleFor(bolt)
 
-test('proofs to an earlier checkpoint are made again from tiles, for the newest checkpoint', async () => {
-  await log.publish()
-  const [before, wanted] = [log.checkpoint, 'checkpoint']
-  proxy.before = async ({ path }) => {
-    // The log grows after the records were read, and partial tiles are replaced.
-    if (path === `/log/${wanted}` && log.checkpoint === before) {
-      for (let at = 0; at < 300; at++) log.leaves.push(new Uint8Array(64).fill(at % 256))
-      await log.publish({ cosigners: 2 })
+const summary = (checks: readonly ChainCheck[]) =>
+  checks
+    .filter(({ result }) => result !== 'holds')
+    .map(
+      ({ code, result, position }) => `${code} ${result}${position === undefined ? '' : ` at ${position}`}`,
+    )
+
+test('[AUD-01][AUD-03] either party collects the chains of all packages, and their structure verifies', async () => {
+  for (const agent of [acme, bolt]) {
+    const collected = await capsuleFor(agent)
+    assert.deepEqual(capsuleV3Faults(JSON.parse(JSON.stringify(collected))), [])
+    const { checks, leaves, keys } = await verifyChains(collected)
+    assert.deepEqual(summary(checks), [])
+    assert.deepEqual(
+      collected.packages.map(({ metadata }) => metadata.package_id),
+      [first, answer, revoked, replayed],
+    )
+    for (const { metadata, entries, head } of collected.packages) {
+      assert.equal(head?.position, entries.length)
+      assert.equal(leaves.get(metadata.package_id)?.size, entries.length)
     }
-    return log.answer(path)
+    assert.ok(keys.some(({ key }) => key.agent_id === 'agent_platform'))
+    const hidden = collected.packages.flatMap(({ entries }) => entries.filter(isHidden))
+    assert.deepEqual(
+      hidden.map(({ kind, position }) => [kind, position]),
+      agent === bolt ? [['delivery_replayed', 4]] : [],
+    )
   }
-  const { capsule, pending } = await readCapsule(fresh(), subject)
-  assert.deepEqual(pending, [])
-  const result = await verifyCapsule(capsule, { policy })
+})
+
+test('[AUD-01] the capsule of a package holds it and its responses', async () => {
+  const { capsule: collected } = await readCapsule(bolt, { packageId: first })
+  assert.ok(collected.format === 'aex-evidence/3')
   assert.deepEqual(
-    [result.contradictions, result.level, result.checkpoint?.size],
-    [[], 'witnessed', log.size],
+    collected.packages.map(({ metadata }) => metadata.package_id),
+    [first, answer],
   )
+  assert.deepEqual(summary((await verifyChains(collected)).checks), [])
 })
 
-test('it waits until the log includes everything, and says what it waits for', async () => {
-  await log.publish({ size: log.leaves.length - 2 })
-  const waits: number[] = []
-  const onWait = (pending: readonly unknown[]) => {
-    waits.push(pending.length)
-    void log.publish({ cosigners: 2 })
+const clone = () => structuredClone(capsule) as { packages: Mutable<CapsulePackage>[] } & Mutable<CapsuleV3>
+type Mutable<T> = { -readonly [K in keyof T]: Mutable<T[K]> }
+type Change = (changed: ReturnType<typeof clone>) => unknown
+const at = (changed: ReturnType<typeof clone>, index: number) => {
+  const found = changed.packages[index]
+  assert.ok(found)
+  return found
+}
+
+/** What somebody does to a capsule, and the first check that does not hold afterwards. */
+const CHANGES: readonly (readonly [what: string, change: Change, expected: string])[] = [
+  ['removes a revocation from the end', (c) => at(c, 2).entries.pop(), 'record_positions fails at 5'],
+  ['removes an entry in the middle', (c) => at(c, 0).entries.splice(2, 1), 'chain_positions fails at 3'],
+  ['removes all entries', (c) => (at(c, 0).entries = []), 'chain_positions fails at 0'],
+  ['removes a placeholder', (c) => at(c, 3).entries.splice(3, 1), 'chain_positions fails at 4'],
+  [
+    'changes metadata',
+    (c) => (at(c, 0).metadata.expires_at = '2030-01-01T00:00:00Z'),
+    'metadata_digest fails at 2',
+  ],
+  [
+    'changes a proof',
+    (c) => Object.assign(at(c, 0).entries[4] ?? {}, { proof: { kind: 'x', recorded_at: '' } }),
+    'record_leaf fails at 5',
+  ],
+  [
+    'changes a visibility',
+    (c) => ((at(c, 0).entries[0] ?? { visibility: '' }).visibility = 'one'),
+    'chain_visibility fails at 1',
+  ],
+  [
+    'hides a receipt behind a placeholder',
+    (c) =>
+      at(c, 0).entries.splice(4, 1, {
+        position: 5,
+        kind: 'receipt_received',
+        visibility: 'one',
+        body_hash: '00'.repeat(32),
+      }),
+    'chain_visibility fails at 5',
+  ],
+  [
+    'calls a receipt a replay',
+    (c) =>
+      at(c, 0).entries.splice(4, 1, {
+        position: 5,
+        kind: 'delivery_replayed',
+        visibility: 'one',
+        body_hash: '00'.repeat(32),
+      }),
+    'record_leaf fails at 5',
+  ],
+  ['removes a record in the middle', (c) => at(c, 0).records.splice(1, 1), 'record_positions fails at 5'],
+  ['removes the last record', (c) => at(c, 0).records.pop(), 'record_missing unproved at 7'],
+  [
+    'repeats a record',
+    (c) => at(c, 0).records.push(...at(c, 0).records.slice(0, 1)),
+    'record_positions fails at 1',
+  ],
+  [
+    'takes the proof of another record',
+    (c) => Object.assign(at(c, 0).records[0] ?? {}, { proof: at(c, 1).records[0]?.proof }),
+    'record_leaf fails at 1',
+  ],
+  [
+    'takes another salt',
+    (c) => Object.assign(at(c, 0).records[0] ?? {}, { salt: at(c, 1).records[0]?.salt }),
+    'record_leaf fails at 1',
+  ],
+  ['swaps packages', (c) => c.packages.reverse(), 'package_order fails'],
+  ['repeats a package', (c) => c.packages.push(at(c, 0)), 'package_thread fails'],
+  ['names another thread', (c) => (c.thread_id = 'thread_other'), 'package_thread fails'],
+  [
+    'takes the head of another package',
+    (c) => (at(c, 0).head = at(c, 1).head as never),
+    'head_subject fails at 5',
+  ],
+  [
+    'lowers the position of a head',
+    (c) => Object.assign(at(c, 0).head ?? {}, { position: 4 }),
+    'head_signature fails at 4',
+  ],
+  [
+    'changes the key of a head',
+    (c) => Object.assign(at(c, 0).head?.signature ?? {}, { key_id: 'x' }),
+    'head_signature fails at 7',
+  ],
+  [
+    'removes the tail that a head states',
+    (c) => {
+      at(c, 0).entries.splice(6)
+      at(c, 0).records.pop()
+    },
+    'head_link fails at 7',
+  ],
+  [
+    'replaces a key',
+    (c) => Object.assign(c.keys[0] ?? {}, { public_key: c.keys[1]?.public_key }),
+    'key_bound fails',
+  ],
+  [
+    'gives a key to another organization',
+    (c) => Object.assign(c.keys[0] ?? {}, { organization_id: 'org_x' }),
+    'key_bound fails',
+  ],
+  ['repeats a key', (c) => c.keys.push(...c.keys.slice(0, 1)), 'key_bound fails'],
+  [
+    'changes a key event',
+    (c) => Object.assign(c.log.key_events[0] ?? {}, { valid_from: '2020-01-01T00:00:00Z' }),
+    'key_event_leaf fails',
+  ],
+  ['removes the first key event of an agent', (c) => c.log.key_events.shift(), 'key_event_numbers fails'],
+  ['changes the log key', (c) => (c.log.key = c.log.key.slice(0, -4)), 'log_checkpoint fails'],
+  [
+    'changes the checkpoint',
+    (c) => (c.log.checkpoint = c.log.checkpoint.replace('\n', ' \n')),
+    'log_checkpoint fails',
+  ],
+  [
+    'changes an earlier checkpoint',
+    (c) => Object.assign(c.log.history?.[0] ?? {}, { consistency: [] }),
+    'log_history fails',
+  ],
+]
+
+for (const [what, change, expected] of CHANGES)
+  test(`[AUD-03] whoever ${what} is found out`, async () => {
+    const changed = clone()
+    change(changed)
+    const found = summary((await verifyChains(changed as CapsuleV3)).checks)
+    assert.ok(found.includes(expected), `${expected} is not among ${found.join(', ')}`)
+  })
+
+test('[AUD-03] an entry that a head denies, in a leaf that the head covers, convicts the exchange', async () => {
+  const changed = clone()
+  const head = at(changed, 0).head
+  assert.ok(head)
+  const { position: _, ...rest } = head
+  Object.assign(head, { ...rest, position: 4, log: { ...head.log, size: 1_000_000 } })
+  assert.ok(summary((await verifyChains(changed as CapsuleV3)).checks).includes('head_false fails at 5'))
+})
+
+test('[AUD-01] a thread with packages from before holds the others, and the earlier ones are collected apart', async () => {
+  await using upgraded = await startWorld({ profile, config: { role: 'all' }, evidenceVersion: 1 })
+  const old = await wholeThread(upgraded)
+  const early = await readCapsule(old.acme, { threadId: old.threadId })
+  assert.equal(early.capsule.format, 'aex-evidence/2')
+  await upgraded.sql`update evidence_version set version = 2`
+  const packageIds: string[] = []
+  for (let tries = 0; tries < 100; tries++) {
+    // The process reads the version every few seconds.
+    const input = inputFor(old.bolt, old.acme, { thread_id: old.threadId })
+    const { packageId } = await sendPackage(old.bolt, input, { outbox: createMemoryOutbox() })
+    packageIds.push(packageId)
+    const rows = await upgraded.sql`
+      select from package where package_id = ${packageId} and chain_position is not null`
+    if (rows.length > 0) break
+    await sleep(100)
   }
-  const { capsule, pending } = await readCapsule(fresh(), subject, { onWait })
-  assert.deepEqual([waits, pending], [[2], []])
-  assert.equal((await verifyCapsule(capsule, { policy })).level, 'witnessed')
-})
-
-test('after the wait, what is missing is named as a promise, and the capsule proves no more', async () => {
-  // The last record, and what happened to keys after it.
-  await log.publish({ size: log.records.at(-1)?.index ?? 0, cosigners: 2 })
-  const { capsule, pending } = await readCapsule(fresh(), subject, { waitMs: 0 })
+  const packageId = packageIds.pop()
+  const count = packageIds.length + 3
+  const { capsule: mixed, earlierPackages } = await readCapsule(old.acme, { threadId: old.threadId })
+  assert.ok(mixed.format === 'aex-evidence/3')
   assert.deepEqual(
-    pending.map(({ what }) => what),
-    ['record', 'key_event', 'key_event'],
+    [mixed.packages.map(({ metadata }) => metadata.package_id), earlierPackages],
+    [[packageId], count],
   )
-  const result = await verifyCapsule(capsule, { policy })
-  assert.deepEqual([result.contradictions, result.level], [[], 'exchange-word'])
-})
-
-test('without a log, or before its first checkpoint, there is evidence of version 1', async () => {
-  const early = await readCapsule(fresh(), subject, { waitMs: 0 })
-  assert.deepEqual([early.capsule.format, early.hasLog], ['aex-evidence/1', true])
-  assert.ok(early.pending.length > 0)
-  proxy.before = withoutLog
-  const none = await readCapsule(fresh(), { packageId: thread.first })
-  assert.deepEqual([none.capsule.format, none.hasLog], ['aex-evidence/1', false])
-})
-
-const isoTime = (seconds: number) => new Date(seconds * 1_000).toISOString()
-
-test('[AUD-01] earlier cosigned checkpoints bound the time of each leaf, also those to an older head', async () => {
-  const half = Math.floor(log.leaves.length / 2)
-  const time = Math.floor(Date.now() / 1_000)
-  await log.publish({ size: half, cosigners: 2, time })
-  await log.publish({ cosigners: 2, time: time + 100 })
-  for (const isGrowing of [false, true]) {
-    proxy.before = async ({ path }) => {
-      const reply = await log.answer(path)
-      // The log grows between the checkpoint and the history.
-      if (!path.startsWith('/log/history') || !reply || !isGrowing) return reply
-      const answer = JSON.parse(String(reply.body)) as { history: object[] }
-      const history = answer.history.map((each) => ({ ...each, consistency: [] }))
-      return { ...reply, body: JSON.stringify({ checkpoint: 'a newer one', history }) }
-    }
-    const { capsule } = await readCapsule(fresh(), subject)
-    const result = await verifyCapsule(capsule, { policy })
-    assert.deepEqual([result.contradictions, result.level], [[], 'witnessed'])
-    const { after: since, before: until } = result.proved.find(({ index }) => index === half) ?? {}
-    assert.deepEqual([since, until], [isoTime(time), isoTime(time + 100)])
-  }
-})
-
-test('[AUD-03] an exchange that proves another leaf than the one it promised is found offline', async () => {
-  const [first, second] = log.records
-  assert.ok(first && second)
-  ;[first.index, second.index] = [second.index, first.index]
-  await log.publish({ cosigners: 2 })
-  const { capsule } = await readCapsule(fresh(), subject)
-  const result = await verifyCapsule(capsule, { policy })
-  assert.ok(result.contradictions.some(({ code }) => code === 'inclusion_root'))
+  assert.deepEqual(summary((await verifyChains(mixed)).checks), [])
+  const { capsule: earlier } = await readEarlierCapsule(old.acme, { threadId: old.threadId })
+  assert.equal(earlier.packages.length, count)
+  assert.equal((await verifyCapsule(earlier, { require: 'unpinned' })).outcome, 'meets')
 })

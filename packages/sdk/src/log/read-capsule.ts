@@ -1,56 +1,39 @@
 import {
-  CAPSULE_FORMAT,
-  formatProof,
+  CAPSULE_V3_FORMAT,
   formatVerifierKey,
-  parseProof,
-  proveInclusion,
   type Capsule,
+  type CapsulePackage,
+  type CapsuleRecord,
+  type CapsuleV3,
   type EvidenceBundle,
-  type KeyEventProof,
   type ReadTile,
-  type RecordProof,
 } from '@agent-exchange/log'
 import type { AgentContext } from '../context.ts'
 import { ExchangeError } from '../errors.ts'
-import { readEvidence, type EvidenceSubject } from '../evidence/read-evidence.ts'
-import { pause } from '../pause-and-backoff.ts'
+import type { EvidenceSubject } from '../evidence/package-evidence.ts'
 import { checkLog, type AcceptedCheckpoint } from './accept-checkpoint.ts'
-import { readHistory } from './read-history.ts'
+import { collectChains, type CollectedChains } from './collect-chains.ts'
+import { hasLog, readEarlierCapsule } from './read-earlier-capsule.ts'
+import { fetchRecords, tileReader, type LoggedRecord } from './log-answers.ts'
 import {
-  fetchKeyEvents,
-  fetchRecords,
-  tileReader,
-  type LoggedKeyEvent,
-  type LoggedRecord,
-} from './log-answers.ts'
-
-/** How long to wait for the log by default; the default profile promises inclusion within 60 s. */
-const DEFAULT_WAIT_MS = 75_000
-const POLL_MS = 1_000
-
-export interface CapsuleOptions {
-  /** How long to wait until the log includes everything; 0 takes what is there. */
-  readonly waitMs?: number
-  /** Called before each pause with what is still a promise. */
-  readonly onWait?: (pending: readonly PendingLeaf[]) => void
-  readonly signal?: AbortSignal
-}
-
-/** A record or a key event that the exchange accepted and the log does not include yet. */
-export interface PendingLeaf {
-  readonly what: 'record' | 'key_event'
-  readonly packageId?: string
-  readonly agentId?: string
-  /** Position of the first entry, or number of the key event. */
-  readonly number: number
-}
+  isIncluded,
+  keyEventProofs,
+  keyEventsOf,
+  pendingOf,
+  proofOf,
+  type PendingLeaf,
+} from './logged-leaves.ts'
+import { readHistory } from './read-history.ts'
+import { waitForLog, type Logged, type WaitForLog } from './wait-for-log.ts'
 
 export interface CollectedCapsule {
-  /** Evidence of version 1 where the exchange has no log, or has not published it yet. */
-  readonly capsule: Capsule | EvidenceBundle
+  /** In format 3; as `readEarlierCapsule` collects it where all packages are from before version 2. */
+  readonly capsule: CapsuleV3 | Capsule | EvidenceBundle
   readonly pending: readonly PendingLeaf[]
   /** False where the exchange publishes no log. */
   readonly hasLog: boolean
+  /** Packages from before version 2 that are not in this capsule: `readEarlierCapsule` collects them. */
+  readonly earlierPackages: number
 }
 
 /**
@@ -63,131 +46,86 @@ export interface CollectedCapsule {
 export async function readCapsule(
   context: AgentContext,
   subject: EvidenceSubject,
-  { waitMs = DEFAULT_WAIT_MS, onWait, signal }: CapsuleOptions = {},
+  wait: WaitForLog = {},
 ): Promise<CollectedCapsule> {
-  const bundle = await readEvidence(context, subject)
-  if (!(await hasLog(context))) return { capsule: bundle, pending: [], hasLog: false }
-  const deadline = Date.now() + waitMs
-  for (;;) {
-    const logged = await readLogged(context, bundle)
-    const isOver = Date.now() >= deadline || signal?.aborted === true
-    if (logged.pending.length === 0 || isOver)
-      return {
-        capsule: logged.checkpoint ? await capsuleOf(context, bundle, logged, logged.checkpoint) : bundle,
-        pending: logged.pending,
-        hasLog: true,
-      }
-    onWait?.(logged.pending)
-    await pause(POLL_MS, signal)
+  const chains = (await hasLog(context)) ? await collectChains(context, subject) : undefined
+  if (chains) return chainCapsule(context, chains, wait)
+  return { ...(await readEarlierCapsule(context, subject, wait)), earlierPackages: 0 }
+}
+
+async function chainCapsule(
+  context: AgentContext,
+  chains: CollectedChains,
+  wait: WaitForLog,
+): Promise<CollectedCapsule> {
+  const logged = await waitForLog(() => readLogged(context, chains), wait)
+  const { checkpoint, pending } = logged
+  if (!checkpoint)
+    throw new ExchangeError('log_unverifiable', {
+      what: 'The exchange has not published its log yet. Try again in a minute.',
+    })
+  const capsule = await capsuleOf(context, chains, { ...logged, checkpoint })
+  return { capsule, pending, hasLog: true, earlierPackages: chains.earlier }
+}
+
+async function readLogged(context: AgentContext, { packages, keys }: CollectedChains): Promise<Logged> {
+  const records: LoggedRecord[] = []
+  for (const { metadata, entries } of packages) {
+    const own = await fetchRecords(context, { package_id: metadata.package_id })
+    records.push(...own.filter(({ chain }) => chain !== undefined && chain.last_position <= entries.length))
   }
-}
-
-/** Also finds a split view before anything of the log is used. */
-async function hasLog(context: AgentContext): Promise<boolean> {
-  try {
-    await checkLog(context)
-    return true
-  } catch (error) {
-    if (error instanceof ExchangeError && error.code === 'log_missing') return false
-    throw error
-  }
-}
-
-interface Logged {
-  readonly records: readonly LoggedRecord[]
-  readonly events: readonly (LoggedKeyEvent & { readonly agent_id: string })[]
-  readonly pending: readonly PendingLeaf[]
-  readonly checkpoint: AcceptedCheckpoint | undefined
-}
-
-async function readLogged(context: AgentContext, bundle: EvidenceBundle): Promise<Logged> {
-  const positions = new Set(bundle.entries.map(({ position }) => position))
-  const found: LoggedRecord[] = []
-  for (const { metadata } of bundle.packages)
-    found.push(...(await fetchRecords(context, { package_id: metadata.package_id })))
-  // What was recorded after the evidence was read belongs to another capsule.
-  const records = found.filter(
-    (each) => positions.has(each.first_position) && positions.has(each.last_position),
-  )
-  const events: (LoggedKeyEvent & { readonly agent_id: string })[] = []
-  for (const agentId of new Set(bundle.keys.map(({ agent_id }) => agent_id)))
-    for (const event of await fetchKeyEvents(context, agentId)) events.push({ ...event, agent_id: agentId })
+  const events = await keyEventsOf(context, new Set(keys.map(({ agent_id }) => agent_id)))
   // The newest checkpoint last: it then covers every index above.
   const checkpoint = await checkLog(context)
-  const size = checkpoint?.size ?? 0
-  return { records, events, checkpoint, pending: pendingOf(records, events, size) }
-}
-
-function pendingOf(records: Logged['records'], events: Logged['events'], size: number): PendingLeaf[] {
-  return [
-    ...records
-      .filter((each) => !isIncluded(each, size))
-      .map((each): PendingLeaf => ({
-        what: 'record',
-        packageId: each.package_id,
-        number: each.first_position,
-      })),
-    ...events
-      .filter((each) => !isIncluded(each, size))
-      .map((each): PendingLeaf => ({ what: 'key_event', agentId: each.agent_id, number: each.number })),
-  ]
-}
-
-type Included<T> = T & { readonly salt: string; readonly index: number }
-
-function isIncluded<T extends LoggedRecord | LoggedKeyEvent>(leaf: T, size: number): leaf is Included<T> {
-  return leaf.pending !== true && leaf.salt !== undefined && leaf.index !== undefined && leaf.index < size
+  return { records, events, checkpoint, pending: pendingOf(records, events, checkpoint?.size ?? 0) }
 }
 
 async function capsuleOf(
   context: AgentContext,
-  bundle: EvidenceBundle,
-  { records, events }: Logged,
-  checkpoint: AcceptedCheckpoint,
-): Promise<Capsule> {
+  { threadId, packages, keys }: CollectedChains,
+  { records, events, checkpoint }: Logged & { readonly checkpoint: AcceptedCheckpoint },
+): Promise<CapsuleV3> {
   const readTile = tileReader(context, checkpoint.size)
-  const recordProofs: RecordProof[] = []
-  for (const each of records)
-    if (isIncluded(each, checkpoint.size)) {
-      const { package_id, first_position, last_position, salt } = each
-      const proof = await proofOf(each, checkpoint, readTile)
-      recordProofs.push({ package_id, first_position, last_position, salt, proof })
-    }
-  const keyEvents: KeyEventProof[] = []
-  for (const each of events)
-    if (isIncluded(each, checkpoint.size)) {
-      const { organization_id, agent_id, number, key_id, kind, use, thumbprint } = each
-      const { valid_from, recorded_at, invalid_from, salt } = each
-      const event = { organization_id, agent_id, number, key_id, kind, use, thumbprint, valid_from }
-      const ending = { recorded_at, ...(invalid_from !== undefined && { invalid_from }), salt }
-      keyEvents.push({ ...event, ...ending, proof: await proofOf(each, checkpoint, readTile) })
-    }
   const [signature] = checkpoint.signatures
   if (!signature) throw new ExchangeError('log_unverifiable', { what: 'No known key signed the checkpoint.' })
   const { key } = signature
+  const logged: (CapsulePackage & { readonly firstIndex: number })[] = []
+  for (const each of packages) {
+    const own = records.filter(({ package_id }) => package_id === each.metadata.package_id)
+    const firstIndex = own[0]?.index ?? checkpoint.size
+    logged.push({ ...each, records: await recordProofs(own, checkpoint, readTile), firstIndex })
+  }
   const indexes = [...records, ...events].flatMap(({ index }) =>
     index === undefined || index >= checkpoint.size ? [] : [index],
   )
   const history = await readHistory(context, indexes, { checkpoint, key, readTile })
   return {
-    ...bundle,
-    format: CAPSULE_FORMAT,
+    format: CAPSULE_V3_FORMAT,
+    thread_id: threadId,
+    packages: logged
+      .toSorted((a, b) => a.firstIndex - b.firstIndex)
+      .map(({ firstIndex: _, ...each }) => each),
+    keys,
     log: {
       key: formatVerifierKey(key),
       checkpoint: checkpoint.note,
-      records: recordProofs,
-      key_events: keyEvents,
+      key_events: await keyEventProofs(events, checkpoint, readTile),
       ...(history.length > 0 && { history }),
     },
   }
 }
 
-/** As the exchange gave it; made from tiles where that one leads to an earlier checkpoint. */
-async function proofOf(
-  { index, proof }: { readonly index: number; readonly proof?: string },
-  { note, size }: AcceptedCheckpoint,
+async function recordProofs(
+  records: readonly LoggedRecord[],
+  checkpoint: AcceptedCheckpoint,
   readTile: ReadTile,
-): Promise<string> {
-  if (proof !== undefined && parseProof(proof).checkpoint === note) return proof
-  return formatProof({ index, hashes: await proveInclusion(index, size, readTile), checkpoint: note })
+): Promise<CapsuleRecord[]> {
+  const proofs: CapsuleRecord[] = []
+  for (const each of records)
+    if (isIncluded(each, checkpoint.size) && each.chain) {
+      const { first_position, last_position } = each.chain
+      const proof = await proofOf(each, checkpoint, readTile)
+      proofs.push({ first_position, last_position, salt: each.salt, proof })
+    }
+  return proofs
 }

@@ -75,7 +75,7 @@ function collect(id: string, options: EvidenceOptions): Promise<EvidenceBundle |
   return withAgent(options, async (agent) => {
     if (options.out === undefined) return agent.evidence(subject)
     const waitMs = options.wait * 1_000
-    const { capsule, pending, hasLog } = await agent.capsule(subject, { waitMs, onWait })
+    const { capsule, pending, hasLog } = await agent.earlierCapsule(subject, { waitMs, onWait })
     if (!hasLog) console.error('The exchange publishes no transparency log: this is evidence of version 1.')
     for (const { what, packageId, agentId, number } of pending)
       console.error(

@@ -63,12 +63,13 @@ export async function prepareSchema(
       name: 'schema upgrade',
       everySeconds: RETRY_SECONDS,
       async run(signal) {
-        if (!waiting) return
-        await fillThumbprints(db, signal)
-        const next = await run()
-        ;({ waiting } = next)
-        evidenceVersion = await readEvidenceVersion(db)
-        if (next.applied.length > 0) log.info({ applied: next.applied }, 'database migrated')
+        if (waiting) {
+          await fillThumbprints(db, signal)
+          const next = await run()
+          ;({ waiting } = next)
+          if (next.applied.length > 0) log.info({ applied: next.applied }, 'database migrated')
+        }
+        if (evidenceVersion === 1) evidenceVersion = await readEvidenceVersion(db)
       },
     },
     async [Symbol.asyncDispose]() {

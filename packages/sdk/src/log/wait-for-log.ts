@@ -1,0 +1,39 @@
+import { pause } from '../pause-and-backoff.ts'
+import type { AcceptedCheckpoint } from './accept-checkpoint.ts'
+import type { LoggedRecord } from './log-answers.ts'
+import type { KeyEventOfAgent, PendingLeaf } from './logged-leaves.ts'
+
+/** How long to wait for the log by default; the default profile promises inclusion within 60 s. */
+const DEFAULT_WAIT_MS = 75_000
+const POLL_MS = 1_000
+
+export interface WaitForLog {
+  /** How long to wait until the log includes everything; 0 takes what is there. */
+  readonly waitMs?: number
+  /** Called before each pause with what is still a promise. */
+  readonly onWait?: (pending: readonly PendingLeaf[]) => void
+  readonly signal?: AbortSignal
+}
+
+/** The leaves of some evidence as the exchange lists them, and the newest checkpoint. */
+export interface Logged {
+  readonly records: readonly LoggedRecord[]
+  readonly events: readonly KeyEventOfAgent[]
+  readonly pending: readonly PendingLeaf[]
+  readonly checkpoint: AcceptedCheckpoint | undefined
+}
+
+/** Reads until nothing is pending, or until the time is over. */
+export async function waitForLog(
+  read: () => Promise<Logged>,
+  { waitMs = DEFAULT_WAIT_MS, onWait, signal }: WaitForLog,
+): Promise<Logged> {
+  const deadline = Date.now() + waitMs
+  for (;;) {
+    const logged = await read()
+    const isOver = Date.now() >= deadline || signal?.aborted === true
+    if (logged.pending.length === 0 || isOver) return logged
+    onWait?.(logged.pending)
+    await pause(POLL_MS, signal)
+  }
+}
