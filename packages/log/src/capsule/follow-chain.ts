@@ -42,7 +42,7 @@ export function followChain(shown: CapsulePackage, checks: ChainChecks): readonl
   return links
 }
 
-export function kindOf(entry: ShownEntry | HiddenEntry): string {
+function kindOf(entry: ShownEntry | HiddenEntry): string {
   return isHidden(entry) ? entry.kind : entry.proof.kind
 }
 

@@ -89,11 +89,12 @@ async function capsuleOf(
   const [signature] = checkpoint.signatures
   if (!signature) throw new ExchangeError('log_unverifiable', { what: 'No known key signed the checkpoint.' })
   const { key } = signature
-  const logged: (CapsulePackage & { readonly firstIndex: number })[] = []
+  const logged: { readonly firstIndex: number; readonly shown: CapsulePackage }[] = []
   for (const each of packages) {
     const own = records.filter(({ package_id }) => package_id === each.metadata.package_id)
     const firstIndex = own[0]?.index ?? checkpoint.size
-    logged.push({ ...each, records: await recordProofs(own, checkpoint, readTile), firstIndex })
+    const shown = { ...each, records: await recordProofs(own, checkpoint, readTile) }
+    logged.push({ firstIndex, shown })
   }
   const indexes = [...records, ...events].flatMap(({ index }) =>
     index === undefined || index >= checkpoint.size ? [] : [index],
@@ -102,9 +103,7 @@ async function capsuleOf(
   return {
     format: CAPSULE_V3_FORMAT,
     thread_id: threadId,
-    packages: logged
-      .toSorted((a, b) => a.firstIndex - b.firstIndex)
-      .map(({ firstIndex: _, ...each }) => each),
+    packages: logged.toSorted((a, b) => a.firstIndex - b.firstIndex).map(({ shown }) => shown),
     keys,
     log: {
       key: formatVerifierKey(key),
