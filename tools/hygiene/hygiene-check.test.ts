@@ -32,6 +32,14 @@ test('registry hosts are found', () => {
   findsNothing('docs/a.md', 'the registry. It is elsewhere')
 })
 
+test('a command that would ask a registry for an unpublished package is found', () => {
+  const command = (options: string) =>
+    ['npm install', options, '@agent-exchange', '/sdk'].join(' ').replace(' /', '/')
+  for (const options of ['', '--global', '-D --save-exact'])
+    finds('docs/a.md', command(options).replace('  ', ' '), /unpublished/u)
+  findsNothing('docs/a.md', "npm install tarballs/agent-exchange-sdk.tgz; import '@agent-exchange/sdk'")
+})
+
 test('markers of unfinished work are found, words that contain them are not', () => {
   for (const mark of ['DO', 'XX'].map((end) => (end === 'DO' ? 'TO' : 'X') + end)) {
     finds('src/a.ts', `// ${mark}: later`, /unfinished/u)

@@ -28,6 +28,12 @@ export const HYGIENE_RULES: readonly HygieneRule[] = [
     why: 'a package registry: each machine configures its own',
   },
   {
+    name: 'unpublished',
+    applies: notInLock,
+    pattern: /\bnpm (?:install|i|add) (?:-\S+ )*@agent-exchange\//gu,
+    why: 'the packages are in no registry yet: docs/installing.md has the command that works',
+  },
+  {
     name: 'unfinished',
     applies: notInLock,
     pattern: /\b(?:TO[D]O|FIX[M]E|X{3})\b/gu,

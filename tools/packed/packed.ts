@@ -1,19 +1,18 @@
 /**
- * `npm run test:packed`: packs the packages as they are published, installs them in an empty project without the
- * service and then with it, and runs the quickstart.
+ * `npm run test:packed`: packs the packages and installs them in an empty project by `npm run pack`, without the service and
+ * then with it, and runs the quickstart.
  */
 
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { globSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { blocksOf, runningExchange, scriptOf } from '../../packages/cli/src/running-exchange.fixture.ts'
-import { packPackages } from './packed-packages.ts'
+import { ROOT } from '../repository/repository-files.ts'
 import { checkWithoutService } from './without-service.ts'
 
-const SERVICE = '@agent-exchange/service'
 const QUICKSTART = 'docs/quickstart.md'
 
 const run = promisify(execFile)
@@ -23,22 +22,19 @@ const say = (what: string) =>
   console.log(`${((performance.now() - started) / 1_000).toFixed(1).padStart(6)} s  ${what}`)
 
 try {
-  const tarballs = await packPackages(folder)
-  say(`packed ${tarballs.size} packages; none holds test code`)
   const project = mkdtempSync(join(folder, 'project-'))
   writeFileSync(join(project, 'package.json'), '{ "private": true, "type": "module" }')
+  const { stdout } = await run('npm', ['run', 'pack', '--', '--to', folder, '--into', project], { cwd: ROOT })
+  assert.match(stdout, /^\d+ packages in .+\ninstalled in .+: SDK and aex$/mu)
+  say('packed and installed by npm run pack; no package holds test code')
   // The Node that runs this, and no other command of the checkout.
   const commands = `${join(project, 'node_modules/.bin')}:${dirname(process.execPath)}`
   const { NODE_OPTIONS: _, ...own } = process.env
   const env = { ...own, FORCE_COLOR: undefined, PATH: `${commands}:${process.env['PATH']}` }
 
-  await install(
-    project,
-    [...tarballs].filter(([name]) => name !== SERVICE).map(([, file]) => file),
-  )
   await checkWithoutService(project, env)
   say('without the service: no PostgreSQL, and the commands of an agent work')
-  await install(project, [tarballs.get(SERVICE) ?? ''])
+  await install(project, globSync('agent-exchange-service-*.tgz', { cwd: folder }))
   await quickstart(project, commands)
   say('with the service: the quickstart runs from installed packages')
   await refusesDataSpaceDemo(project, env)
@@ -47,7 +43,8 @@ try {
 }
 
 async function install(project: string, tarballs: readonly string[]): Promise<void> {
-  await run('npm', ['install', '--no-audit', '--no-fund', '--loglevel=error', ...tarballs], { cwd: project })
+  const files = tarballs.map((name) => join(folder, name))
+  await run('npm', ['install', '--no-audit', '--no-fund', '--loglevel=error', ...files], { cwd: project })
 }
 
 async function quickstart(project: string, commands: string): Promise<void> {

@@ -25,14 +25,14 @@ export async function checkWithoutService(project: string, env: NodeJS.ProcessEn
   await aex('validate', 'policy.json')
   assert.match((await aex('agent', '--help')).stdout, /send/u)
   assert.match((await aex('profile')).stdout, /O-01/u)
-  assert.match((await aex('serve', '--help')).stdout, /npm install @agent-exchange\/service@/u)
+  assert.match((await aex('serve', '--help')).stdout, /npm install FOLDER\/agent-exchange-service-/u)
   for (const args of NEED_THE_SERVICE) {
     const failure = await aex(...args).then(
       () => assert.fail(`aex ${args.join(' ')} works without the service`),
       (error: unknown) => error as { code: number; stderr: string },
     )
     assert.equal(failure.code, 1)
-    assert.match(failure.stderr, /^aex \w+ needs the service\. Install it: npm install \S+\n$/u)
+    assert.match(failure.stderr, /^aex \w+ needs the service\. Install it: npm install \S+\.tgz, .+\n$/u)
   }
   await run('node', ['--input-type=module', '-e', "await import('@agent-exchange/edc')"], {
     cwd: project,

@@ -6,7 +6,7 @@ import { join, resolve } from 'node:path'
 export const ROOT = resolve(import.meta.dirname, '../..')
 
 /** The entries of .gitignore, plus .git itself. */
-const LEFT_OUT = new Set(['.git', 'node_modules', 'dist', 'data', '.DS_Store'])
+const LEFT_OUT = new Set(['.git', 'node_modules', 'dist', 'data', 'tarballs', '.DS_Store'])
 const LEFT_OUT_ENDINGS = ['.tsbuildinfo', '.cpuprofile']
 
 export interface RepositoryFile {
