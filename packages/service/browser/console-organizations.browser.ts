@@ -82,6 +82,30 @@ for (const [name, path] of PAGES)
     await checkPage(browser, { name: `console-${name}`, address, prepare: signIn })
   })
 
+test('[O-50] accept packages from listed organizations only, and block one', async () => {
+  const { sender, recipient } = scene
+  await using watched = await browser.open(`${world.operatorUrl}/organizations/${recipient.organizationId}`)
+  const { page } = watched
+  await signIn(page)
+  await page.getByRole('link', { name: 'Anyone who is not blocked' }).click()
+  await page.getByLabel('Accept packages from').selectOption('listed')
+  await page.getByRole('button', { name: 'Change from whom' }).click()
+  await page.getByText('Changed: Accepted organizations only.').waitFor()
+  await page.getByLabel('Organization ids').fill(sender.organizationId)
+  await page.getByLabel('What to do').selectOption('accept')
+  await page.getByRole('button', { name: 'Change the lists' }).click()
+  await page.getByText('Changed: 1 accepted and 0 blocked by name.').waitFor()
+  await page.getByRole('link', { name: 'Change', exact: true }).click()
+  await page.getByLabel('What to do').selectOption('block')
+  await page.getByRole('button', { name: 'Change the lists' }).click()
+  await page.getByText('Changed: 0 accepted and 1 blocked by name.').waitFor()
+  await screenshot(page, 'console-organization-consent')
+  assert.deepEqual(await accessibilityFaults(page), [])
+  assertQuiet(watched)
+  const restored = { accepts_from: 'default', remove: [sender.organizationId] }
+  await world.operate('POST', `/organizations/${recipient.organizationId}/consent`, restored)
+})
+
 test('the other pages are accessible on a phone', async () => {
   const organization = `/organizations/${scene.sender.organizationId}`
   const viewport = { width: 360, height: 900 }
@@ -95,6 +119,7 @@ test('the other pages are accessible on a phone', async () => {
     '/invitations',
     '/organizations/new',
     `${organization}/export`,
+    `${organization}/consent`,
     `${organization}/clients/${scene.sender.clientId}`,
     `${organization}/add-client`,
     `${organization}/approve-connector`,

@@ -18,17 +18,20 @@ export interface Consent {
   readonly threads_per_day: ShownQuota
 }
 
-const FROM = { anyone: 'anyone who is not blocked', listed: 'accepted organizations only' }
-
 export function consentReport(consent: Consent): string {
   return description({
     organization_id: consent.organization_id,
-    accepts_from: `${FROM[consent.accepts_from]}${byDefault(consent)}`,
+    accepts_from: `${fromWhom(consent)}${byDefault(consent)}`,
     accepted: `${consent.accepted} listed`,
     blocked: `${consent.blocked} listed`,
     packages_per_day: quotaText(consent.packages_per_day),
     threads_per_day: quotaText(consent.threads_per_day),
   })
+}
+
+function fromWhom({ accepts_from, accepted }: Consent): string {
+  if (accepts_from === 'anyone') return 'anyone who is not blocked'
+  return accepted > 0 ? 'accepted organizations only' : 'nobody, because no accepted organization is listed'
 }
 
 function quotaText(quota: ShownQuota): string {

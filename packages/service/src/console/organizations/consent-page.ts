@@ -34,7 +34,7 @@ export async function showConsent(call: ConsoleCall) {
       From whom <a href="${pathTo('organizations', id)}">${outsideText(name)}</a> accepts packages, and how
       much it may send. Responses and receipts to what it sent always pass, and what was accepted stays.
     </p>
-    ${notice({ tone: 'info', title: acceptsText(consent), text: listText(consent) })}
+    ${notice({ tone: isClosed(consent) ? 'warn' : 'info', title: acceptsText(consent), text: listText(consent) })}
     ${table({
       caption: 'Listed organizations',
       columns: [
@@ -42,7 +42,7 @@ export async function showConsent(call: ConsoleCall) {
         { title: 'Id' },
         { title: 'Packages' },
         { title: 'Since' },
-        { title: '' },
+        { title: 'Action' },
       ],
       rows: senders.items.map((each) => [
         html`<a href="${pathTo('organizations', each.sender_org_id)}">${outsideText(each.name)}</a>`,
@@ -55,13 +55,13 @@ export async function showConsent(call: ConsoleCall) {
       paging: pagingLinks(path, {}, { after, next: senders.next_cursor }),
     })}
     ${mayChange && changes(call, path, consent)}
-    <h2>Quotas of a day</h2>
+    <h2>What it may send in a day</h2>
     ${definitionList([
       ['Packages', quotaText(consent.packages_per_day)],
       ['New threads', quotaText(consent.threads_per_day)],
     ])}
     ${mayChange && quotaForm(call, `${pathTo('organizations', id)}/quotas`, consent)}`
-  return show({ title: `Accepted packages of ${name}`, main })
+  return show({ title: `Who may send packages to ${name}`, main })
 }
 
 /** For the page of the organization. */
@@ -71,6 +71,11 @@ export function acceptsText({
 }: Pick<Consent, 'accepts_from' | 'is_default'>): string {
   const from = accepts_from === 'anyone' ? 'Anyone who is not blocked' : 'Accepted organizations only'
   return `${from}${is_default ? ', as the deployment profile says (O-50)' : ''}.`
+}
+
+/** Nobody can send to it, which may be a mistake. */
+function isClosed({ accepts_from, accepted }: Consent): boolean {
+  return accepts_from === 'listed' && accepted === 0
 }
 
 export function listText({ accepted, blocked }: Pick<Consent, 'accepted' | 'blocked'>): string {
@@ -117,7 +122,8 @@ function changes({ query, formState }: ConsoleCall, path: string, consent: Conse
       ],
     },
   ]
-  return html`${form({
+  return html`<h2>From whom it accepts packages</h2>
+    ${form({
       id: 'from',
       action: `${path}/from`,
       ...formState,

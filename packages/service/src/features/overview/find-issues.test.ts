@@ -106,7 +106,12 @@ const CASES: [Partial<Facts>, 'bad' | 'warn', RegExp, string][] = [
     '/deliveries?state=pending',
   ],
   [{ dead_letters: 1 }, 'warn', /1 delivery was given up/u, '/deliveries?state=dead'],
-  [{ failed_deliveries: 2 }, 'warn', /2 deliveries failed permanently/u, '/deliveries?state=failed'],
+  [
+    { failed_deliveries: 2 },
+    'warn',
+    /2 deliveries were refused or failed permanently/u,
+    '/deliveries?state=failed',
+  ],
   [
     { failing_endpoints: [failing] },
     'warn',

@@ -84,7 +84,7 @@ function deliveryIssues(facts: Facts): Issue[] {
     issues.push({ severity: 'warn', text, href: '/deliveries?state=dead' })
   }
   if (failed_deliveries > 0) {
-    const text = `${counted(failed_deliveries, 'delivery', 'deliveries')} failed permanently in the last 24 hours, such as by a refusal.`
+    const text = `${counted(failed_deliveries, 'delivery was', 'deliveries were')} refused or failed permanently in the last 24 hours.`
     issues.push({ severity: 'warn', text, href: '/deliveries?state=failed' })
   }
   issues.push(...failingIssues(facts))
