@@ -1,4 +1,10 @@
-import { OPEN_POINT_IDS, openPoints, type OpenPoint, type OpenPointId } from '@agent-exchange/protocol'
+import {
+  OPEN_POINT_IDS,
+  openPoints,
+  TRUST_CHOICE_IDS,
+  type OpenPoint,
+  type OpenPointId,
+} from '@agent-exchange/protocol'
 
 const INTRODUCTION = `# Open points
 
@@ -16,6 +22,11 @@ Set \`AEX_PROFILE\` to a JSON file that contains only the differences, by id and
 \`aex profile FILE\` validates the file and prints the effective profile. \`aex profile --explain O-15\` explains one
 open point. The schema of the file is \`packages/protocol/schemas/deployment-profile.schema.json\`. In \`openapi.json\`,
 \`x-open-point\` marks everything that depends on an open point.
+
+A running exchange publishes its profile as \`x-deployment-profile\` in \`/openapi.json\`. Agents judge its behaviour by
+that. What an agent or a verifier *trusts* is its own setting, and nothing that an exchange publishes changes it:
+${TRUST_CHOICE_IDS.map((id) => `[${id}](#${id.toLowerCase()})`).join(', ')}. In a deployment, the same settings say what the
+exchange accepts. \`aex agent rules\` shows both, and sets the trust of an agent.
 
 This page is generated from \`packages/protocol/src/profile/\` by \`npm run generate\`.
 `

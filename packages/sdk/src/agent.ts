@@ -115,7 +115,10 @@ export interface Agent {
 export async function connect(options: ConnectOptions): Promise<Agent> {
   const { outbox = createMemoryOutbox(), dataSpace, approve, defaults = {}, lazily = false } = options
   const context = createContext(options)
-  if (!lazily) await context.connection.token()
+  if (!lazily) {
+    await context.connection.token()
+    await context.deployment.refresh()
+  }
   const shared = { outbox, ...(dataSpace && { dataSpace }) }
   return {
     identity: context.identity,

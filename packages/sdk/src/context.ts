@@ -1,6 +1,6 @@
 import type { LogPolicy } from '@agent-exchange/log'
-import type { DeploymentProfile } from '@agent-exchange/protocol'
 import type { Connection } from './connection/connection.ts'
+import type { Deployment } from './deployment/deployment.ts'
 import type { KeyStore } from './keys/key-store.ts'
 import type { LogStateStore } from './log/log-state.ts'
 import type { PeerDirectory } from './peers/peer-directory.ts'
@@ -23,6 +23,6 @@ export interface AgentContext {
   readonly logPolicy?: LogPolicy
   /** The clock; tests replace it. */
   readonly now: () => Date
-  /** Open points as this exchange decides them. Defaults to the default profile. */
-  readonly profile: DeploymentProfile
+  /** Open points as this exchange decides them, and trust as this agent does. */
+  readonly deployment: Deployment
 }

@@ -4,12 +4,21 @@ import {
   DEFAULT_PROFILE,
   judgingProfile,
   type DeploymentProfile,
+  type TrustChoices,
   type TrustOverrides,
 } from '@agent-exchange/protocol'
+import type { Connection } from './connection/connection.ts'
 import { createConnection } from './connection/create-connection.ts'
 import type { ConnectionLimits } from './connection/connection-limits.ts'
 import type { Fetch } from './connection/http-transport.ts'
 import type { AgentContext, Identity } from './context.ts'
+import {
+  createMemoryDeployment,
+  type Deployment,
+  type DeploymentChange,
+  type DeploymentStore,
+} from './deployment/deployment.ts'
+import { fixedDeployment, followDeployment } from './deployment/follow-deployment.ts'
 import { ExchangeError } from './errors.ts'
 import type { KeyStore } from './keys/key-store.ts'
 import { proveLoggedKey, type KeyClaim, type KeyProof } from './log/prove-key.ts'
@@ -33,7 +42,12 @@ export interface ContextOptions {
   readonly logPolicy?: LogPolicy
   /** Called for a changed key of a peer that does not count by O-47. Without it, such a key is refused. */
   readonly confirmKey?: ConfirmKey
+  /** Judges by this profile, whatever the exchange publishes. Without it, the published one is followed. */
   readonly profile?: DeploymentProfile
+  /** Keeps what the exchange publishes about its behaviour. Defaults to memory. */
+  readonly deployment?: DeploymentStore
+  /** Called when the exchange changed how it decides an open point. */
+  readonly onDeploymentChange?: (change: DeploymentChange) => void
   /** What this agent trusts (O-17, O-22, O-35, O-46, O-47), where it differs from the defaults. */
   readonly trust?: TrustOverrides
   /** For mutual TLS: a `fetch` that presents the client certificate. */
@@ -59,7 +73,6 @@ export interface ContextOptions {
 export function createContext(options: ContextOptions): AgentContext {
   const { baseUrl, clientId, identity, keys, confirmKey, fetch, limits, logPolicy } = options
   const { pins = createMemoryPinStore(), now = () => new Date() } = options
-  const profile = profileOf(options)
   const { log = createMemoryLogState() } = options
   const method = options.authentication ?? 'private_key_jwt'
   const connection = createConnection({
@@ -70,14 +83,14 @@ export function createContext(options: ContextOptions): AgentContext {
     ...(fetch && { fetch }),
     ...(limits && { limits }),
   })
-  const curves = profile['O-28'].encryption_curves
+  const deployment = deploymentOf(options, connection, now)
   const peers = createPeerDirectory({
     connection,
     pins,
     now,
     confirmKey,
-    curves,
-    keyTrust: () => profile['O-47'],
+    curves: () => deployment.profile['O-28'].encryption_curves,
+    keyTrust: () => deployment.profile['O-47'],
     proveKey: (claim) => proveKey(context, claim),
   })
   const context: AgentContext = {
@@ -87,25 +100,34 @@ export function createContext(options: ContextOptions): AgentContext {
     peers,
     log,
     now,
-    profile,
+    deployment,
     ...(logPolicy && { logPolicy }),
   }
   return context
 }
 
-function profileOf({ profile = DEFAULT_PROFILE, trust }: ContextOptions): DeploymentProfile {
-  if (!trust) return profile
-  const own = createTrust(trust)
-  if (!own.ok)
-    throw new ExchangeError('input_invalid', {
-      what: 'The trust settings are invalid.',
-      failures: own.failures,
-    })
-  return judgingProfile(profile, own.profile)
+function deploymentOf(options: ContextOptions, connection: Connection, now: () => Date): Deployment {
+  const {
+    profile,
+    trust,
+    deployment: store = createMemoryDeployment(),
+    onDeploymentChange: onChange,
+  } = options
+  const own = trust ? trustOf(trust) : (profile ?? DEFAULT_PROFILE)
+  return profile
+    ? fixedDeployment(judgingProfile(profile, own))
+    : followDeployment({ connection, store, trust: own, now, onChange })
+}
+
+function trustOf(overrides: TrustOverrides): TrustChoices {
+  const own = createTrust(overrides)
+  if (own.ok) return own.profile
+  const what = 'The trust settings are invalid.'
+  throw new ExchangeError('input_invalid', { what, failures: own.failures })
 }
 
 /** The platform vouches for the log key, so the log cannot vouch for a key of the platform. */
 async function proveKey(context: AgentContext, claim: KeyClaim): Promise<KeyProof> {
-  const isPlatform = claim.agentId === context.profile['O-42'].agent_id
+  const isPlatform = claim.agentId === context.deployment.profile['O-42'].agent_id
   return isPlatform ? 'unlogged' : proveLoggedKey(context, claim)
 }

@@ -9,6 +9,13 @@ export { connect, type Agent, type ConnectOptions, type OpenOptions, type SendOp
 export type { AgentContext, Identity } from './context.ts'
 export { createContext, type ContextOptions } from './create-context.ts'
 export {
+  createMemoryDeployment,
+  type Deployment,
+  type DeploymentChange,
+  type DeploymentStore,
+  type KnownDeployment,
+} from './deployment/deployment.ts'
+export {
   EXCHANGE_ERROR_CODES,
   ExchangeError,
   type ErrorCircumstances,

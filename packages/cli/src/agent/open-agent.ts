@@ -1,10 +1,11 @@
-import type { Approve, Fetch, KeyChange } from '@agent-exchange/sdk'
+import type { Approve, DeploymentChange, Fetch, KeyChange } from '@agent-exchange/sdk'
 import { connectFolder, createTlsFetch, openAgentFolder, type FolderAgent } from '@agent-exchange/sdk/node'
 import { readPem } from '../pem-file.ts'
 import { explained } from './agent-failure.ts'
 import type { AgentOptions } from './agent-options.ts'
 import { ask } from './ask.ts'
 import { dataSpaceOf } from './folder-connector.ts'
+import { changeLine } from './deployment-change.ts'
 import { linesOfChange } from './key-change.ts'
 import type { Place } from './next-step.ts'
 import { passphraseFrom } from './passphrase.ts'
@@ -28,6 +29,7 @@ export async function withAgent<T>(
       await using agent = await connectFolder(dir, {
         ...(!unattended && { confirmKey: (change) => confirmKey(change, options) }),
         lazily,
+        onDeploymentChange: sayChange,
         ...(url !== undefined && { baseUrl: url }),
         ...(client !== undefined && { clientId: client }),
         ...(passphrase !== undefined && { passphrase }),
@@ -40,6 +42,12 @@ export async function withAgent<T>(
       await tls?.close()
     }
   })
+}
+
+/** On stderr: standard output belongs to the result. */
+function sayChange({ changes }: DeploymentChange): void {
+  console.error('The exchange changed how it decides open points:')
+  for (const change of changes) console.error(changeLine(change))
 }
 
 /** At a terminal, a person confirms a key without an introduction. Elsewhere it is refused. */

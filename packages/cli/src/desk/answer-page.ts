@@ -78,7 +78,7 @@ export async function makeAnswer(call: DeskCall): Promise<DeskAnswer> {
     boundaries: { ...basis.boundaries, ...objectOf(members['boundaries']) },
     policy_envelope: { policy_id: policy.policy_id, purpose: policy.purpose },
   }
-  const { failures, valid } = validateObject(object, agent.context.profile)
+  const { failures, valid } = validateObject(object, agent.context.deployment.profile)
   const empty = members['response_summary'] === ''
   if (!valid || empty) {
     const errors = new Map(

@@ -1,4 +1,5 @@
 import { renderCapsuleText, verifyCapsule, visibleText, type Capsule } from '@agent-exchange/log'
+import type { DeploymentProfile } from '@agent-exchange/protocol'
 import { ExchangeError, verifyEvidence, type EvidenceBundle, type EvidenceReport } from '@agent-exchange/sdk'
 import type { FolderAgent } from '@agent-exchange/sdk/node'
 import { buttonLink, html, identifier, notice, type Html } from '@agent-exchange/web'
@@ -18,7 +19,8 @@ interface Collected {
 /** Evidence of a package or a thread, with the verdict of the offline verifier. */
 export async function evidencePage({ agent, id }: DeskCall): Promise<DeskAnswer> {
   const { evidence, logError } = await collect(agent, id)
-  const report = await verifyEvidence(withoutLog(evidence))
+  const { profile } = agent.context.deployment
+  const report = await verifyEvidence(withoutLog(evidence), { profile })
   return {
     kind: 'page',
     title: 'Evidence',
@@ -29,7 +31,7 @@ export async function evidencePage({ agent, id }: DeskCall): Promise<DeskAnswer>
       <p class="quiet">Anybody can verify the file without this exchange: <code>aex verify FILE</code>.</p>
       <h2>What the signatures prove</h2>
       <pre class="exact" tabindex="0">${evidenceLines(report).join('\n')}</pre>
-      ${isCapsule(evidence) && (await logPart(evidence))}`,
+      ${isCapsule(evidence) && (await logPart(evidence, profile))}`,
   }
 }
 
@@ -46,8 +48,8 @@ export async function capsuleFile({ agent, id }: DeskCall): Promise<DeskAnswer> 
   return { kind: 'file', name: 'capsule.json', mediaType: 'application/json', body }
 }
 
-async function logPart(capsule: Capsule): Promise<Html> {
-  const result = await verifyCapsule(capsule, { require: 'unpinned' })
+async function logPart(capsule: Capsule, profile: DeploymentProfile): Promise<Html> {
+  const result = await verifyCapsule(capsule, { require: 'unpinned', profile })
   return html`<h2>What the transparency log proves</h2>
     ${notice({ tone: result.outcome === 'contradiction' ? 'bad' : 'info', title: visibleText(result.sentence) })}
     <pre class="exact" tabindex="0">${renderCapsuleText(result)}</pre>`

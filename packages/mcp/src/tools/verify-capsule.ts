@@ -76,7 +76,8 @@ async function verified(
   if ([thread_id, package_id, text].filter((given) => given !== undefined).length !== 1)
     throw new ToolRefusal('input_invalid', 'Give exactly one of thread_id, package_id and capsule.')
   const { logPolicy: policy } = session
-  const trust = { require: 'log-signed', ...(policy && { policy }) } as const
+  const { profile } = session.agent.context.deployment
+  const trust = { require: 'log-signed', profile, ...(policy && { policy }) } as const
   if (text !== undefined)
     return { result: await verifyCapsuleFile(new TextEncoder().encode(text), trust), pending: 0 }
   const subject = thread_id === undefined ? { packageId: package_id ?? '' } : { threadId: thread_id }

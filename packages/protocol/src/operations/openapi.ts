@@ -1,5 +1,6 @@
 import { problems } from '../problems.ts'
 import { DEFAULT_PROFILE, type DeploymentProfile } from '../profile/profile.ts'
+import { PUBLISHED_PROFILE } from '../profile/published-profile.ts'
 import { OPEN_POINT, ours } from '../schema/annotations.ts'
 import { nameOf, type Json, type JsonObject } from '../schema/define.ts'
 import { API_DESCRIPTION_VERSION, PROTOCOL_VERSION } from '../wire.ts'
@@ -59,6 +60,7 @@ export function openApiDocument(options: OpenApiOptions = {}): JsonObject {
       pathItems: { packageNotification: webhook(profile) },
       schemas: componentSchemas(profile),
     },
+    [PUBLISHED_PROFILE]: profile,
   }
 }
 
@@ -78,6 +80,7 @@ const INTRODUCTION = [
   `\`${OPEN_POINT}\` marks a question that the specification leaves open: the choice is that of this`,
   'project, named by the id of the open point, and a deployment can change it. The maximum sizes of strings,',
   'lists and objects in requests (`maxLength`, `maxItems`, `maxProperties`) are those of O-14.',
+  `\`${PUBLISHED_PROFILE}\` lists every choice of this deployment.`,
 ].join(' ')
 
 function describe(

@@ -33,7 +33,10 @@ export async function collectKeys(
     const name = JSON.stringify([agent_id, key.key_id, key.public_key])
     records.set(name, { organization_id, agent_id, key, events })
   }
-  const { organization_id, agent_id, keys } = await directoryOf(context, context.profile['O-42'].agent_id)
+  const { organization_id, agent_id, keys } = await directoryOf(
+    context,
+    context.deployment.profile['O-42'].agent_id,
+  )
   const ofPlatform = keys.filter(({ key_id, use }) => use === 'signing' && named.has(key_id))
   return [...records.values(), ...ofPlatform.map((key) => ({ organization_id, agent_id, key }))]
 }

@@ -26,6 +26,7 @@ import {
  * const { verdict, summary } = await verifyEvidence(evidence)
  */
 export async function readEvidence(context: AgentContext, subject: EvidenceSubject): Promise<EvidenceBundle> {
+  await context.deployment.refresh()
   const { thread, packages } =
     subject.packageId === undefined
       ? await ofThread(context, subject.threadId)

@@ -29,7 +29,7 @@ export async function obtainApproval(
   if (!answer.approved) throw new ExchangeError('approval_declined', { details: { packageId } })
   return {
     required: true,
-    outcome: context.profile['O-34'].approving_outcomes[0] ?? 'approved',
+    outcome: context.deployment.profile['O-34'].approving_outcomes[0] ?? 'approved',
     // POL-03: an approval without a reference does not count, and a policy may leave its own empty.
     approval_reference: answer.approvalReference || namedApproval(draft) || randomId('approval'),
     approved_at: answer.approvedAt ?? context.now().toISOString(),

@@ -68,8 +68,11 @@ async function readArrivals(context: AgentContext, metadata: PackageMetadata, ac
     acceptance?.content_digest === metadata.content_digest && acceptance.signing_key_id === acceptedKeyId
   if (!acceptance || !fits) throw new ExchangeError('peer_key_revoked', { details })
   try {
-    const { peers, profile } = context
-    const { publicKey } = await peers.signingKey(profile['O-42'].agent_id, acceptance.signature.key_id)
+    const { peers, deployment } = context
+    const { publicKey } = await peers.signingKey(
+      deployment.profile['O-42'].agent_id,
+      acceptance.signature.key_id,
+    )
     await verifyDetached(acceptance, { member: 'signature', publicKey })
   } catch (cause) {
     // An unconfirmed key of the platform or a network failure proves nothing.

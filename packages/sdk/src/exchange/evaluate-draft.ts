@@ -46,7 +46,7 @@ export async function runChecks(
     expiresAt: draft.expiresAt,
     evaluatedAt,
     settings: draft.policySettings,
-    profile: context.profile,
+    profile: context.deployment.profile,
   })
   return { evaluation, evaluatedAt, recipientAgent }
 }

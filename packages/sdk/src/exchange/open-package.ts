@@ -27,6 +27,7 @@ export async function openPackage(
   deps: OpenDependencies = {},
 ): Promise<OpenedPackage> {
   const { signal, receipts = 'opened', onProgress = () => undefined } = deps
+  await context.deployment.refresh()
   const resource = await context.connection.call('getPackage', {
     path: { package_id: packageId },
     ...(signal && { signal }),

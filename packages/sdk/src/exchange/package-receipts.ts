@@ -54,7 +54,7 @@ async function receiptId(packageId: string, state: ReceiptState, agentId: string
 }
 
 /** O-23. */
-function digestOf({ profile }: AgentContext, { metadata, edc }: PackageResource): string {
+function digestOf({ deployment: { profile } }: AgentContext, { metadata, edc }: PackageResource): string {
   const isTaken = edc === undefined || profile['O-23'].ds_x_digests.includes('content_digest')
   return isTaken ? metadata.content_digest : edc.asset_digest
 }

@@ -18,7 +18,7 @@ interface ReceiptParts {
 
 /** POL-02: identifiers, versions, digests and outcomes; no content. */
 export async function signedPolicyReceipt(
-  { profile }: AgentContext,
+  { deployment: { profile } }: AgentContext,
   parts: ReceiptParts,
 ): Promise<PolicyReceipt> {
   const { draft, metadata, evaluation, evaluatedAt, approval, signer } = parts

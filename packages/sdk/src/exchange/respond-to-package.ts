@@ -30,6 +30,7 @@ export async function draftOfResponse(
   input: RespondInput,
   signal?: AbortSignal,
 ): Promise<Draft> {
+  await context.deployment.refresh()
   const { object, policy } = validInput(context, input)
   if ((object as ProtocolObject).object_type !== 'response_object')
     throw new ExchangeError('object_invalid', { what: 'A response holds a response_object.' })
@@ -44,7 +45,7 @@ export async function draftOfResponse(
     })
   const to = answeredAgent(metadata, input.to)
   // O-35: we write the first of the accepted content types.
-  const [contentType = metadata.content_type] = context.profile['O-35'].content_types
+  const [contentType = metadata.content_type] = context.deployment.profile['O-35'].content_types
   return {
     ...input,
     packageId: await packageIdFor(context.identity, object, to),

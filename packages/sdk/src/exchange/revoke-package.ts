@@ -51,6 +51,7 @@ export async function revokePackage(
 ): Promise<RevokedPackage> {
   const path = { package_id: packageId }
   const { signal } = deps
+  await context.deployment.refresh()
   const resource = await context.connection.call('getPackage', { path, ...(signal && { signal }) })
   if (resource.metadata.sender_org_id !== context.identity.organizationId)
     throw new ExchangeError('package_not_for_us', {
@@ -99,7 +100,7 @@ async function requestRevocation(
 
 /** The recorded revocation, read from the evidence. */
 async function recordedRevocation(
-  { connection, profile }: AgentContext,
+  { connection, deployment: { profile } }: AgentContext,
   packageId: string,
 ): Promise<PackageRevocationResource> {
   const path = { package_id: packageId }

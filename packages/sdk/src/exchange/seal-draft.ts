@@ -143,7 +143,7 @@ function requireAgreement(object: ProtocolObject, metadata: PackageMetadata, rec
   if (failures.length > 0) throw new ExchangeError('object_invalid', { failures })
 }
 
-function requireSize({ profile }: AgentContext, envelopeText: string): void {
+function requireSize({ deployment: { profile } }: AgentContext, envelopeText: string): void {
   const { request_bytes: maximumBytes } = profile['O-14']
   const { length: bytes } = new TextEncoder().encode(envelopeText)
   if (bytes > maximumBytes) throw new ExchangeError('content_too_large', { details: { bytes, maximumBytes } })

@@ -39,6 +39,7 @@ export async function sendPackage(
 /** Validates the input and resolves recipient, thread and package id. */
 export async function draftOfPackage(context: AgentContext, input: SendInput): Promise<Draft> {
   const { to: given, threadId: givenThread, ...terms } = input
+  await context.deployment.refresh()
   const { object, policy } = validInput(context, input)
   if ((object as ProtocolObject).object_type === 'response_object')
     throw new ExchangeError('object_invalid', { what: 'Send a response with respondToPackage.' })

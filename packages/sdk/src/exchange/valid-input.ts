@@ -20,7 +20,7 @@ export interface ValidInput<T extends ProtocolObject> {
  * change them between evaluation, approval and sealing. Callers without types may pass anything.
  */
 export function validInput<T extends ProtocolObject>(
-  { profile }: AgentContext,
+  { deployment: { profile } }: AgentContext,
   { object, policy }: ValidInput<T>,
 ): ValidInput<T> {
   const failures = [

@@ -31,7 +31,7 @@ import { ownKeyAmong } from './own-keys.ts'
 
 /** Parses the envelope and compares its metadata with those of the exchange. */
 export function readEnvelope(
-  { profile }: AgentContext,
+  { deployment: { profile } }: AgentContext,
   bytes: Uint8Array,
   { metadata }: PackageResource,
 ): ParsedEnvelope {
@@ -76,7 +76,7 @@ export async function requireIntegrity(
   { metadata }: PackageResource,
   key: PeerKey,
 ): Promise<void> {
-  const rules = context.profile['O-17'].content_digest_rules
+  const rules = context.deployment.profile['O-17'].content_digest_rules
   if ((await matchContentDigest(envelope, metadata.content_digest, rules)) === undefined)
     throw new ExchangeError('digest_mismatch', { details: { member: 'content_digest' } })
   await verifyEnvelope(envelope, key.publicKey).catch(async (cause: unknown) => {
@@ -109,7 +109,7 @@ export async function openContent(
       details: { keyIds },
     })
   const privateKey = await context.keys.privateKey(own.keyId)
-  const contentTypes = [MEDIA_TYPE.reasoningPackage, ...context.profile['O-35'].content_types]
+  const contentTypes = [MEDIA_TYPE.reasoningPackage, ...context.deployment.profile['O-35'].content_types]
   const opened = await openSealed(jwe, { kid: own.keyId, privateKey }, { contentTypes }).catch(
     (cause: unknown) => {
       throw new ExchangeError('content_not_opened', { details: { keyId: own.keyId }, cause })
@@ -121,7 +121,7 @@ export async function openContent(
     'What is inside is not JSON that two readers understand alike.',
     () => parseStrictJson(opened.plaintext, { maxDepth: MAXIMUM_DEPTH }),
   )
-  const result = validateObject(value, context.profile)
+  const result = validateObject(value, context.deployment.profile)
   if (!result.valid) throw new ExchangeError('object_invalid', { failures: result.failures })
   return { object: result.object, ...(checkpoint !== undefined && { checkpoint }) }
 }

@@ -35,7 +35,7 @@ export async function requirePolicyReceipt(
     })
   })
   const members = receiptDifferences(receipt, metadata)
-  if (!isEligible(receipt, context.profile)) members.push('checks')
+  if (!isEligible(receipt, context.deployment.profile)) members.push('checks')
   if (members.length > 0)
     throw new ExchangeError('content_mismatch', {
       what: 'The policy receipt does not cover the package.',

@@ -93,7 +93,7 @@ async function statedKeys(context: LogContext): Promise<PinnedKey[]> {
 
 /** The statement key of the platform is pinned like every key of another agent. */
 async function requireStatement(
-  { peers, profile }: AgentContext,
+  { peers, deployment: { profile } }: AgentContext,
   { origin, verifier_keys: keys, statement }: LogKeyAnswer,
 ): Promise<void> {
   const isSame =

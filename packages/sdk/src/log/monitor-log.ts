@@ -85,6 +85,7 @@ export async function monitorLog(
   before: MonitorState,
   { threads: given = [], ownEvents: caused = [], onFinding, onProgress }: MonitorOptions = {},
 ): Promise<MonitorResult | undefined> {
+  await context.deployment.refresh()
   // The checkpoint first: whatever it covers was recorded before, so evidence that is read later must show it.
   const checkpoint = await checkLog(context)
   if (!checkpoint) return undefined
@@ -108,7 +109,8 @@ export async function monitorLog(
     if ((index + 1) % TILE_WIDTH === 0 || index + 1 === size) onProgress?.(index + 1, size)
   })
   scan.compare({ start, size, searched })
-  const overdueMs = OVERDUE_DELAYS * context.profile['O-07'].transparency_maximum_delay_seconds * 1_000
+  const overdueMs =
+    OVERDUE_DELAYS * context.deployment.profile['O-07'].transparency_maximum_delay_seconds * 1_000
   const waiting = scan.waiting({ before, now, overdueMs })
   const vanished = before.threads.filter((threadId) => watch.unreadable.includes(threadId))
   const lookedBackAt = isFromStart ? now.toISOString() : before.lookedBackAt

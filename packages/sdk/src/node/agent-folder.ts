@@ -27,7 +27,11 @@ export const AGENT_FILES = {
   log: 'log.json',
   /** How far the monitor has scanned the log. */
   monitor: 'monitor.json',
-  /** Policy and skill for calls that name none. */
+  /** What the exchange publishes about its behaviour. */
+  deployment: 'deployment.json',
+  /** Log keys and witnesses that the agent trusts (C2SP tlog-policy); optional. */
+  logPolicy: 'log-policy.txt',
+  /** Policy and skill for calls that name none, and what the agent trusts. */
   settings: 'settings.json',
   gitignore: '.gitignore',
   /** Settings of the data-space connector, its key among them. */
@@ -286,6 +290,8 @@ function filesIn(folder: string): AgentFolder['files'] {
     inbox: join(folder, AGENT_FILES.inbox),
     log: join(folder, AGENT_FILES.log),
     monitor: join(folder, AGENT_FILES.monitor),
+    deployment: join(folder, AGENT_FILES.deployment),
+    logPolicy: join(folder, AGENT_FILES.logPolicy),
     settings: join(folder, AGENT_FILES.settings),
     gitignore: join(folder, AGENT_FILES.gitignore),
     connector: join(folder, AGENT_FILES.connector),

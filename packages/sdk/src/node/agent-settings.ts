@@ -1,5 +1,11 @@
 import { parseStrictJson } from '@agent-exchange/crypto'
-import { validateObject, validatorFor, type PolicyEnvelope } from '@agent-exchange/protocol'
+import {
+  createTrust,
+  validateObject,
+  validatorFor,
+  type PolicyEnvelope,
+  type TrustOverrides,
+} from '@agent-exchange/protocol'
 import { ExchangeError } from '../errors.ts'
 import type { SendDefaults } from '../send-defaults.ts'
 import { withFileLock } from './file-lock.ts'
@@ -13,6 +19,7 @@ interface Settings {
   readonly version: typeof VERSION
   readonly policy?: PolicyEnvelope
   readonly skill?: { readonly id: string; readonly version: string }
+  readonly trust?: TrustOverrides
 }
 
 const text = { type: 'string', minLength: 1 }
@@ -31,20 +38,57 @@ const settings = validatorFor<Settings>(
         required: ['id', 'version'],
         properties: { id: text, version: text },
       },
+      trust: { type: 'object' },
     },
   },
   'SDK',
 )
 
-/** Policy and skill that the folder holds for calls that name none. */
-export async function readAgentDefaults(file: string): Promise<SendDefaults> {
+type Kept = Omit<Settings, 'format' | 'version'>
+
+async function readSettings(file: string): Promise<Kept> {
   const found = await readPrivateFile(file)
   if (!found) return {}
   const content = parsed(found.text, file)
   if (!settings.accepts(content)) throw unreadable(file)
-  const { policy, skill } = content
+  const { format: _, version: __, ...kept } = content
+  return kept
+}
+
+async function change(file: string, next: (kept: Kept) => Kept): Promise<void> {
+  await withFileLock(`${file}.lock`, async () => {
+    const content: Settings = { format: FORMAT, version: VERSION, ...next(await readSettings(file)) }
+    await writePrivateFile(file, `${JSON.stringify(content, undefined, 2)}\n`)
+  })
+}
+
+/** Policy and skill that the folder holds for calls that name none. */
+export async function readAgentDefaults(file: string): Promise<SendDefaults> {
+  const { policy, skill } = await readSettings(file)
   if (policy) requirePolicy(policy)
   return { ...(policy && { policy }), ...(skill && { skill }) }
+}
+
+/** What the agent of the folder trusts, where it differs from the defaults (O-17, O-22, O-35, O-46, O-47). */
+export async function readAgentTrust(file: string): Promise<TrustOverrides> {
+  return (await readSettings(file)).trust ?? {}
+}
+
+/**
+ * Replaces what the agent of the folder trusts.
+ *
+ * @example
+ * const { files } = await openAgentFolder('./planner')
+ * await setAgentTrust(files.settings, { 'O-47': { verifying: 'strict' } })
+ */
+export async function setAgentTrust(file: string, trust: TrustOverrides): Promise<void> {
+  const created = createTrust(trust)
+  if (!created.ok)
+    throw new ExchangeError('input_invalid', {
+      what: 'The trust settings are invalid.',
+      failures: created.failures,
+    })
+  await change(file, (kept) => ({ ...kept, trust }))
 }
 
 /**
@@ -54,14 +98,10 @@ export async function readAgentDefaults(file: string): Promise<SendDefaults> {
  * const { files } = await openAgentFolder('./planner')
  * await setAgentDefaults(files.settings, { policy, skill: { id: 'skill_alignment', version: '1.0.0' } })
  */
-export async function setAgentDefaults(file: string, change: SendDefaults): Promise<SendDefaults> {
-  if (change.policy) requirePolicy(change.policy)
-  return withFileLock(`${file}.lock`, async () => {
-    const defaults = { ...(await readAgentDefaults(file)), ...change }
-    const content: Settings = { format: FORMAT, version: VERSION, ...defaults }
-    await writePrivateFile(file, `${JSON.stringify(content, undefined, 2)}\n`)
-    return defaults
-  })
+export async function setAgentDefaults(file: string, defaults: SendDefaults): Promise<SendDefaults> {
+  if (defaults.policy) requirePolicy(defaults.policy)
+  await change(file, (kept) => ({ ...kept, ...defaults }))
+  return readAgentDefaults(file)
 }
 
 function requirePolicy(policy: PolicyEnvelope): void {

@@ -9,8 +9,10 @@ import type { PackageHandler } from '../receive/package-handler.ts'
 import type { PackageReceiverOptions } from '../receive/package-receiver.ts'
 import type { Receiver } from '../receive/receiver.ts'
 import { keepFromGit, openAgentFolder, requireOriginal, type AgentFolder } from './agent-folder.ts'
-import { readAgentDefaults } from './agent-settings.ts'
+import { readAgentDefaults, readAgentTrust } from './agent-settings.ts'
+import { openFileDeployment } from './file-deployment.ts'
 import { openFileLogState } from './file-log-state.ts'
+import { readLogPolicy } from './log-policy-file.ts'
 import { openFolderDrafts } from './folder-drafts.ts'
 import { readPending, type Pending } from './pending.ts'
 import { openSqliteInbox, type SqliteInbox } from './sqlite-inbox.ts'
@@ -20,7 +22,7 @@ import { openSqliteOutbox } from './sqlite-outbox.ts'
 const LISTED_EVENTS = 10_000
 
 export interface FolderOptions extends Partial<
-  Omit<ConnectOptions, 'identity' | 'keys' | 'pins' | 'log' | 'outbox'>
+  Omit<ConnectOptions, 'identity' | 'keys' | 'pins' | 'log' | 'outbox' | 'deployment'>
 > {
   /** Opens the key store, where it is locked. */
   readonly passphrase?: string
@@ -72,6 +74,8 @@ export async function connectFolder(path: string, options: FolderOptions = {}): 
   await requireOriginal(path)
   await keepFromGit(path)
   const defaults = { ...(await readAgentDefaults(folder.files.settings)), ...given.defaults }
+  const trust = given.trust ?? (await readAgentTrust(folder.files.settings))
+  const logPolicy = given.logPolicy ?? (await readLogPolicy(folder.files.logPolicy))
   const outbox = openSqliteOutbox(folder.files.outbox)
   let inbox: SqliteInbox | undefined
   const close = async () => {
@@ -87,6 +91,9 @@ export async function connectFolder(path: string, options: FolderOptions = {}): 
       keys: folder.keys,
       pins: folder.pins,
       log: openFileLogState(folder.files.log),
+      deployment: openFileDeployment(folder.files.deployment),
+      trust,
+      ...(logPolicy && { logPolicy }),
       outbox,
       defaults,
     })

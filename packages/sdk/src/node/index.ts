@@ -24,10 +24,11 @@ export {
   type DraftDecision,
 } from './approve-draft.ts'
 export type { ApprovalScope, Approver } from './approver-file.ts'
-export { readAgentDefaults, setAgentDefaults } from './agent-settings.ts'
+export { readAgentDefaults, readAgentTrust, setAgentDefaults, setAgentTrust } from './agent-settings.ts'
 export { connectFolder, type FolderAgent, type FolderOptions } from './connect-folder.ts'
 export { publishDeskAddress, readDeskAddress } from './desk-address.ts'
 export { fastifyWebhook, type FastifyLike, type FastifyWebhookOptions } from './fastify-handler.ts'
+export { openFileDeployment } from './file-deployment.ts'
 export { openFileKeyStore, type FileKeyStoreOptions } from './file-key-store.ts'
 export { openFileLogState } from './file-log-state.ts'
 export { readMonitorState, writeMonitorState } from './file-monitor-state.ts'

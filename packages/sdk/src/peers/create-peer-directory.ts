@@ -29,7 +29,7 @@ export interface PeerDirectoryOptions {
   /** Looks for the key in the transparency log. */
   readonly proveKey: (claim: KeyClaim) => Promise<KeyProof>
   /** Curves of encryption keys (O-28). */
-  readonly curves?: readonly Curve[]
+  readonly curves: () => readonly Curve[]
 }
 
 interface Look {
@@ -42,7 +42,7 @@ interface Look {
  * pinned key introduced it, if its fingerprint was given, if it was confirmed, or by the rule of O-47.
  */
 export function createPeerDirectory(options: PeerDirectoryOptions): PeerDirectory {
-  const { connection, pins, now, confirmKey, keyTrust, proveKey, curves = ['P-256'] } = options
+  const { connection, pins, now, confirmKey, keyTrust, proveKey, curves } = options
   const read = createDirectoryReader(connection, now)
   const confirm = createConfirmation(confirmKey)
 
@@ -75,7 +75,7 @@ export function createPeerDirectory(options: PeerDirectoryOptions): PeerDirector
           : { ...current, keys: [...current.keys.filter((each) => each.keyId !== keyId), pinned] },
       )
     }
-    const publicKey = await imported(key, curves)
+    const publicKey = await imported(key, curves())
     return { agentId, organizationId, keyId, fingerprint: key.fingerprint, publicKey, entry: key.entry }
   }
 

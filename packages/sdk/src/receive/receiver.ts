@@ -78,7 +78,7 @@ export function createReceiver<Transaction>(
   options: ReceiverOptions<Transaction>,
 ): Receiver {
   const { inbox, handle, subjectOf } = options
-  const { connection, identity, now, profile } = context
+  const { connection, identity, now } = context
   const limits: ReceiveLimits = { ...RECEIVE_LIMITS, ...options.limits }
   const onReport = guarded(options.onReport)
   const troubleDuring = (during: Activity) => (error: unknown) => onReport({ kind: 'trouble', during, error })
@@ -104,7 +104,7 @@ export function createReceiver<Transaction>(
     keys,
     inbox,
     now,
-    profile,
+    profile: context.deployment.profile,
     publicUrl: async () => {
       await prepared()
       return publicUrl

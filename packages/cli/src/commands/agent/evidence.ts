@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { parseStrictJson } from '@agent-exchange/crypto'
 import { renderCapsuleText, verifyCapsule, type Capsule, type LogPolicy } from '@agent-exchange/log'
+import type { DeploymentProfile } from '@agent-exchange/protocol'
 import { verifyEvidence, type EvidenceBundle, type PendingLeaf } from '@agent-exchange/sdk'
 import { Option, type Command } from 'commander'
 import { agentCommandOf, type AgentOptions } from '../../agent/agent-options.ts'
@@ -55,25 +56,35 @@ async function evidence(id: string | undefined, options: EvidenceOptions): Promi
   if ((id === undefined) === (verify === undefined))
     throw new CommandFailure('Give the id of a package or a thread, or --verify FILE.')
   if (out !== undefined) requireWritable(out, 'The capsule')
-  const found = verify === undefined ? await collect(id ?? '', options) : readBundle(verify)
+  const { found, profile } =
+    verify === undefined ? await collect(id ?? '', options) : { found: readBundle(verify) }
   if (out !== undefined) {
     writeContent(out, visibleJson(found))
     console.error(`Wrote ${out}`)
   }
   const bundle = withoutLog(found)
   const { envelopes, logPolicy } = await sortPolicies(options.policy)
-  const report = await verifyEvidence(bundle, await readInputs({ ...options, policy: envelopes }, bundle))
+  const inputs = await readInputs({ ...options, policy: envelopes }, bundle)
+  const report = await verifyEvidence(bundle, { ...inputs, ...(profile && { profile }) })
   if (json) console.log(visibleJson({ report, evidence: found }))
   else console.log(evidenceLines(report).join('\n'))
   if (report.verdict === 'broken') process.exitCode = 1
   if (isCapsule(found)) await examineLog(found, out ?? verify, logPolicy)
 }
 
+interface Collected {
+  readonly found: EvidenceBundle | Capsule
+  /** How the exchange behaves, by what it publishes; unknown for a file. */
+  readonly profile?: DeploymentProfile
+}
+
 /** Evidence alone where nobody keeps the result; a capsule where it goes to a file. */
-function collect(id: string, options: EvidenceOptions): Promise<EvidenceBundle | Capsule> {
+function collect(id: string, options: EvidenceOptions): Promise<Collected> {
   const subject = id.startsWith('thread_') ? { threadId: id } : { packageId: id }
   return withAgent(options, async (agent) => {
-    if (options.out === undefined) return agent.evidence(subject)
+    const { deployment } = agent.context
+    if (options.out === undefined)
+      return { found: await agent.evidence(subject), profile: deployment.profile }
     const waitMs = options.wait * 1_000
     const { capsule, pending, hasLog } = await agent.earlierCapsule(subject, { waitMs, onWait })
     if (!hasLog) console.error('The exchange publishes no transparency log: this is evidence of version 1.')
@@ -83,7 +94,7 @@ function collect(id: string, options: EvidenceOptions): Promise<EvidenceBundle |
           ? `Not in the log yet: the record of ${packageId} from entry ${number} on.`
           : `Not in the log yet: key event ${number} of ${agentId}.`,
       )
-    return capsule
+    return { found: capsule, profile: deployment.profile }
   })
 }
 

@@ -23,6 +23,7 @@ import { agentRegisterCommand } from './register.ts'
 import { agentRespondCommand } from './respond.ts'
 import { agentResumeCommand } from './resume.ts'
 import { agentRevokeCommand } from './revoke.ts'
+import { agentRulesCommand } from './rules.ts'
 import { agentSendCommand } from './send.ts'
 import { agentTakeCommand } from './take.ts'
 import { agentThreadCommand } from './thread.ts'
@@ -56,6 +57,7 @@ export function agentCommand(): Command {
     agentFingerprintCommand(),
     agentTrustCommand(),
     agentPeersCommand(),
+    agentRulesCommand(),
     agentKeysCommand(),
     agentTokenCommand(),
     agentAdoptCommand(),
