@@ -35,6 +35,11 @@ test(
     const { stdout } = await run('bash', ['-euo', 'pipefail', '-c', script], { env, cwd: folder })
     assert.match(stdout, /Everything is as it should be/)
     assert.equal(stdout.match(/The evidence holds/g)?.length, 2)
+    assert.match(
+      stdout,
+      /Signatures prove\s+how\s+far\s+each\s+package\s+got:\s+1\s+opened,\s+1\s+accepted\./,
+    )
+    assert.doesNotMatch(stdout, /\b0 of \d/, 'what went well does not look like a failure')
 
     const [program, ...others] = blocksOf('docs/quickstart.md', 'ts')
     assert.deepEqual(others, [])

@@ -43,7 +43,7 @@ test('a message stays one line of bounded length', () => {
 
 /** The verbs of the hints. A sentence, or a part after a semicolon or comma, that begins with one says what to do. */
 const INSTRUCTION =
-  /(?:^|[.;,] (?:and |or )?)(?:Ask|Call|Change|Check|Choose|Compare|Continue|Copy|Correct|Create|Discard|Do not|End|Enter|Have|Inform|Keep|List|Make|Name|Open|Pass|Read|Register|Replace|Restore|Restrict|Send|Set|Show|Try|Use|ask|change|correct|inform|send|show)\b/u
+  /(?:^|[.;,] (?:and |or )?)(?:Ask|Call|Change|Check|Choose|Compare|Continue|Copy|Correct|Create|Discard|Do not|End|Enter|Have|Inform|Keep|List|Make|Name|Open|Pass|Read|Register|Replace|Restore|Restrict|Send|Set|Show|Try|Use|ask|change|correct|inform|pass|send|show)\b/u
 
 test('[ERR-01] the hint of every code says what to do', () => {
   const silent = EXCHANGE_ERROR_CODES.filter((code) => !INSTRUCTION.test(new ExchangeError(code).hint))

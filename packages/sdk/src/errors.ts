@@ -10,6 +10,8 @@ const HINTS = {
   // Reaching the exchange
   exchange_unreachable:
     'The exchange did not answer. Check the address, the network and that the exchange is running.',
+  exchange_untrusted:
+    'The certificate of the exchange is not trusted here, so nothing was sent. If a private authority issued it, pass the certificate of that authority: `--ca FILE`, or `ca` of `createTlsFetch`. Otherwise ask the operator of the exchange.',
   exchange_answer_unreadable:
     'The response does not follow the protocol. Check that the address is that of an exchange.',
   exchange_refused:
@@ -17,6 +19,8 @@ const HINTS = {
   discovery_failed: 'The authorization server was not found. Check the base address of the exchange.',
   token_refused:
     'The authorization server issued no access token. Check the client id, and that the client key or certificate is the registered one. Ask the operator whether the client is enabled.',
+  caller_suspended:
+    'The exchange answers no request until its operator permits it again. Ask the operator why; `aex org activate` resumes a suspended organization, and `aex invite create` lets an agent in again whose client was disabled.',
   invitation_unreadable:
     'This is not a whole invitation. Copy the complete text, which begins with aexinv_, and try again.',
   invitation_refused: 'Ask the operator of the exchange for a new invitation.',

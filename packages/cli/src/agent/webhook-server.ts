@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { createServer as createPlainServer } from 'node:http'
+import { createServer as createPlainServer, type IncomingMessage } from 'node:http'
 import { createServer } from 'node:https'
 import type { WebhookHandler } from '@agent-exchange/sdk'
 import { toNodeListener } from '@agent-exchange/sdk/node'
@@ -11,12 +11,14 @@ export interface WebhookServerOptions {
   readonly port: number
   readonly cert?: string
   readonly key?: string
+  /** Sees every request before the handler does. */
+  readonly onRequest?: (request: IncomingMessage) => void
 }
 
 /** Listens for webhooks: with TLS if a certificate is given, without it behind a TLS-terminating proxy. */
 export async function startWebhookServer(
   handler: WebhookHandler,
-  { host, port, cert, key }: WebhookServerOptions,
+  { host, port, cert, key, onRequest }: WebhookServerOptions,
 ): Promise<AsyncDisposable> {
   if ((cert === undefined) !== (key === undefined))
     throw new CommandFailure('Give both --cert and --key, or neither behind a TLS-terminating proxy.')
@@ -25,6 +27,7 @@ export async function startWebhookServer(
     cert === undefined || key === undefined
       ? createPlainServer(listener)
       : secureServer({ cert: readPem(cert), key: readPem(key) }, listener)
+  if (onRequest) server.on('request', onRequest)
   server.listen(port, host)
   await once(server, 'listening').catch(() => {
     throw new CommandFailure(`Port ${port} of ${host} cannot be used. Choose another with --port and --host.`)

@@ -34,9 +34,19 @@ function ofSignatures({ checks }: Findings): string {
   return counts.length === 0 ? 'No signature was verified.' : `Signatures that hold: ${counts.join(', ')}.`
 }
 
+/** How far signatures prove each package, and where the exchange says more. */
 function ofStates({ states }: Findings): string {
-  const proved = states.filter(({ state, signedState }) => state === signedState)
-  return `Signatures prove the state of ${proved.length} of ${states.length} packages.`
+  const proved = stateCounts(states.map(({ signedState }) => signedState ?? 'no state'))
+  const claimed = states.filter(({ state, signedState }) => state !== signedState)
+  const beyond = stateCounts(claimed.map(({ state }) => state))
+  const rest = beyond === '' ? '' : ` The exchange says more of ${claimed.length}: ${beyond}.`
+  return `Signatures prove how far each package got: ${proved}.${rest}`
+}
+
+function stateCounts(states: readonly string[]): string {
+  return counted(states)
+    .map(([state, count]) => `${count} ${state.replaceAll('_', ' ')}`)
+    .join(', ')
 }
 
 function ofTheExchange({ exchangeWord }: Findings): string {

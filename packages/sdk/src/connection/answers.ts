@@ -25,7 +25,7 @@ export function refusal(answer: Answer, now: Date): ExchangeError {
   const details = { status, ...(retryAfterSeconds !== undefined && { retryAfterSeconds }) }
   const value = status >= 400 && mediaTypeOf(answer) === MEDIA_TYPE.problem ? parsed(answer) : undefined
   if (problem.accepts(value)) {
-    return new ExchangeError('exchange_refused', {
+    return new ExchangeError(value.code === 'caller_suspended' ? 'caller_suspended' : 'exchange_refused', {
       what: `${value.title} (${value.code}).`,
       problem: value,
       retryable: value.retryable,

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
+import { startAgent } from '../agents.fixture.ts'
 import { createContext } from '../create-context.ts'
 import { ExchangeError } from '../errors.ts'
 import { changed } from '../meddling-proxy.fixture.ts'
@@ -114,6 +115,32 @@ test('a token that the exchange no longer takes is replaced once', async () => {
     return (error as ExchangeError).problem?.code === 'access_token_invalid'
   })
   assert.equal(proxy.count(KEYS), 2)
+})
+
+test('[AUTH-03] a suspended organization and a disabled client are named, by the token endpoint and by the API', async () => {
+  const { world } = proxied
+  const agent = await startAgent(world, 'suspended', { baseUrl: proxied.proxy.url, limits: { attempts: 1 } })
+  const { organizationId } = agent.identity
+  const known = createContext(agent.options).connection
+  const path = { agent_id: agent.identity.agentId }
+  await known.call('getAgent', { path })
+  await world.operate('POST', `/organizations/${organizationId}/suspend`, { reason: 'unpaid' })
+  await assert.rejects(known.call('getAgent', { path }), (error) => {
+    assert.equal((error as ExchangeError).problem?.code, 'caller_suspended')
+    return code('caller_suspended', false)(error)
+  })
+  const fresh = () => createContext(agent.options).connection.token()
+  await assert.rejects(fresh(), (error) => {
+    assert.match((error as Error).message, /^The organization is suspended\. .*`aex org activate`/u)
+    return code('caller_suspended', false)(error)
+  })
+  await world.operate('POST', `/organizations/${organizationId}/activate`, {})
+  await fresh()
+  await world.operate('POST', `/clients/${agent.clientId}/disable`, { reason: 'lost' })
+  await assert.rejects(fresh(), (error) => {
+    assert.match((error as Error).message, /^The client is disabled\./u)
+    return code('caller_suspended', false)(error)
+  })
 })
 
 test('one who gives up does not take the token from the others', async () => {

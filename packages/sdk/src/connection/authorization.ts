@@ -1,3 +1,4 @@
+import { TOKEN_REFUSALS, tokenRefusalOf } from '@agent-exchange/protocol'
 import * as oauth from 'oauth4webapi'
 import { ExchangeError } from '../errors.ts'
 import { requireSafe, type BaseAddress } from './exchange-addresses.ts'
@@ -116,9 +117,19 @@ function createHttp({ base, fetch, timeoutMs, now }: AuthorizationOptions) {
 function explained(error: unknown, code: 'discovery_failed' | 'token_refused'): ExchangeError {
   if (error instanceof ExchangeError) return error
   if (error instanceof oauth.ResponseBodyError) {
+    const refusalCode = tokenRefusalOf(error.error_description)
+    if (refusalCode)
+      return new ExchangeError('caller_suspended', {
+        what: sentenceOf(TOKEN_REFUSALS[refusalCode]),
+        details: { reason: refusalCode, status: error.status },
+      })
     const reason = /^[a-z_]{1,64}$/.test(error.error) ? error.error : 'unknown'
     return new ExchangeError(code, { details: { reason, status: error.status } })
   }
   const reason: unknown = error instanceof Error ? Reflect.get(error, 'code') : undefined
   return new ExchangeError(code, { details: typeof reason === 'string' ? { reason } : {} })
+}
+
+function sentenceOf(description: string): string {
+  return `${description.charAt(0).toUpperCase()}${description.slice(1)}.`
 }

@@ -1,3 +1,4 @@
+import { certificateFault } from './certificate-fault.ts'
 import { ExchangeError, type ExchangeErrorCode } from '../errors.ts'
 
 /** Sends HTTP requests: the platform's `fetch`, or one that presents a client certificate. */
@@ -48,9 +49,12 @@ export async function request(
     if (error instanceof ExchangeError) throw error
     if (signal?.aborted) throw new ExchangeError('aborted', { cause: signal.reason })
     if (timeout.aborted) throw new ExchangeError('timed_out', { retryable: true, details: { timeoutMs } })
-    throw new ExchangeError('exchange_unreachable', {
+    const reason = reasonOf(error)
+    const distrust = certificateFault(reason)
+    throw new ExchangeError(distrust === undefined ? 'exchange_unreachable' : 'exchange_untrusted', {
+      ...(distrust !== undefined && { what: distrust }),
       retryable: true,
-      details: { reason: reasonOf(error) },
+      details: { reason },
       cause: error,
     })
   }

@@ -14,6 +14,8 @@ export async function withRetries<T>(
       return await attempt()
     } catch (error) {
       if (tried >= limits.attempts || !(error instanceof ExchangeError) || !error.retryable) throw error
+      // A certificate does not change within a call.
+      if (error.code === 'exchange_untrusted') throw error
       const delay = retryDelayMs(error, tried, limits)
       if (delay === undefined) throw error
       await pause(delay, signal)

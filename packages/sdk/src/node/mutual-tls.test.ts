@@ -9,6 +9,7 @@ import {
   type World,
 } from '@agent-exchange/testkit'
 import { provision, startAgent } from '../agents.fixture.ts'
+import { certificateFault } from '../connection/certificate-fault.ts'
 import { randomId } from '../connection/random-id.ts'
 import { createContext } from '../create-context.ts'
 import { ExchangeError } from '../errors.ts'
@@ -87,14 +88,28 @@ test('an exchange whose certificate nobody vouches for is not talked to', async 
   })
   const { certificate: ca } = await testAuthority('Another CA')
   for (const material of [{ ca }, {}]) {
+    let tried = 0
+    const { fetch } = connections(material)
     const { connection } = createContext({
       ...agent.options,
-      fetch: connections(material).fetch,
-      limits: { attempts: 1 },
+      fetch: (url, init) => {
+        tried += 1
+        return fetch(url, init)
+      },
     })
     await assert.rejects(connection.token(), (error) => {
-      code('exchange_unreachable')(error)
+      code('exchange_untrusted')(error)
+      assert.match((error as Error).message, /not trusted here.*`--ca FILE`/u)
       return /CERT|SIGNATURE|ISSUER/.test(String((error as ExchangeError).details['reason']))
     })
+    assert.equal(tried, 1, 'it is not tried again')
   }
+})
+
+test('what is wrong with a certificate is named, and other failures are not taken for one', () => {
+  assert.match(certificateFault('CERT_HAS_EXPIRED') ?? '', /expired/u)
+  assert.match(certificateFault('ERR_TLS_CERT_ALTNAME_INVALID') ?? '', /another name/u)
+  assert.match(certificateFault('UNABLE_TO_VERIFY_LEAF_SIGNATURE') ?? '', /No authority/u)
+  for (const code of ['ECONNREFUSED', 'ENOTFOUND', 'network', 'UND_ERR_SOCKET', 'EPROTO'])
+    assert.equal(certificateFault(code), undefined)
 })

@@ -93,6 +93,7 @@ async function openOrReport(
     return opened
   } catch (error) {
     if (!(error instanceof ExchangeError) || error.retryable || error.code === 'aborted') throw error
+    if (isOutage(error)) throw error
     const receipt = error.details['receipt'] as ReceiptOfFailure | undefined
     // The sender must learn of it: another attempt sends the receipt.
     if (receipt && !receipt.sent) throw error
@@ -129,7 +130,10 @@ function received(
 }
 
 /** The exchange is away: no fault of the package or the handler, so it does not count as an attempt. */
+/** Not the fault of the package: it waits. */
 function isOutage(error: unknown): boolean {
-  if (!(error instanceof ExchangeError) || !error.retryable) return false
-  return error.code === 'exchange_unreachable' || error.code === 'exchange_refused'
+  if (!(error instanceof ExchangeError)) return false
+  const { code, retryable } = error
+  if (code === 'caller_suspended' || code === 'exchange_untrusted') return true
+  return retryable && (code === 'exchange_unreachable' || code === 'exchange_refused')
 }

@@ -4,23 +4,26 @@ import { decodeProtectedHeader } from 'jose'
 import { type Adapter, type AdapterPayload, errors, Provider } from 'oidc-provider'
 import type { Database } from '../db/database.ts'
 import { recordAssertion } from './assertion-use.ts'
-import { type ActiveClient, findActiveClient } from './client-store.ts'
+import { findClient, type StoredClient } from './client-store.ts'
 import { ASSERTION_ALGORITHMS } from './metadata.ts'
 
 /** Our own members of the client metadata, which become claims. */
 export const CLAIMS = ['organization_id', 'agent_id', 'credential_version'] as const
 
+/** Our member of the client metadata that refuses a token after authentication. */
+export const REFUSAL = 'token_refusal'
+
 /** Storage adapter of oidc-provider. The client credentials grant needs two of its models only. */
 export function providerAdapter(db: Database): (kind: string) => Adapter {
   return (kind) => {
-    if (kind === 'Client') return { ...unused(kind), find: (id) => findClient(db, id) }
+    if (kind === 'Client') return { ...unused(kind), find: (id) => findMetadata(db, id) }
     if (kind === 'ReplayDetection') return replayDetection(db)
     return unused(kind)
   }
 }
 
-async function findClient(db: Database, id: string): Promise<AdapterPayload | undefined> {
-  const client = await findActiveClient(db, id)
+async function findMetadata(db: Database, id: string): Promise<AdapterPayload | undefined> {
+  const client = await findClient(db, id)
   return client && clientMetadata(client)
 }
 
@@ -37,12 +40,13 @@ function replayDetection(db: Database): Adapter {
   }
 }
 
-function clientMetadata(client: ActiveClient): AdapterPayload {
+function clientMetadata(client: StoredClient): AdapterPayload {
   return {
     client_id: client.client_id,
     organization_id: client.organization_id,
     credential_version: client.credential_version,
     ...(client.agent_id !== null && { agent_id: client.agent_id }),
+    ...(client.refusal !== null && { [REFUSAL]: client.refusal }),
     grant_types: ['client_credentials'],
     response_types: [],
     redirect_uris: [],
@@ -51,7 +55,7 @@ function clientMetadata(client: ActiveClient): AdapterPayload {
   }
 }
 
-const CREDENTIALS: Record<ActiveClient['authentication'], (client: ActiveClient) => AdapterPayload> = {
+const CREDENTIALS: Record<StoredClient['authentication'], (client: StoredClient) => AdapterPayload> = {
   private_key_jwt: ({ public_jwk }) => ({
     token_endpoint_auth_signing_alg: ASSERTION_ALGORITHMS[0],
     jwks: { keys: [assertionKey(public_jwk ?? 'null')] },

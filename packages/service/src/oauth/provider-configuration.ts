@@ -1,4 +1,4 @@
-import type { DeploymentProfile } from '@agent-exchange/protocol'
+import { TOKEN_REFUSALS, type DeploymentProfile, type TokenRefusalCode } from '@agent-exchange/protocol'
 import { type Configuration, errors, type KoaContextWithOIDC } from 'oidc-provider'
 import type { Database } from '../db/database.ts'
 import { type Clock, systemClock } from '../kernel/clock.ts'
@@ -7,7 +7,7 @@ import { oauthUrls, TOKEN_PATH } from './oauth-urls.ts'
 import { requireUsableAssertion } from './assertion-rules.ts'
 import type { CertificateReader } from './client-certificate.ts'
 import { ASSERTION_ALGORITHMS, AUTHENTICATION_METHODS } from './metadata.ts'
-import { CLAIMS, providerAdapter } from './provider-adapter.ts'
+import { CLAIMS, providerAdapter, REFUSAL } from './provider-adapter.ts'
 
 export interface ProviderSettings {
   readonly db: Database
@@ -46,7 +46,7 @@ export function providerConfiguration(
       response_types: [],
       id_token_signed_response_alg: 'ES256',
     },
-    extraClientMetadata: { properties: [...CLAIMS] },
+    extraClientMetadata: { properties: [...CLAIMS, REFUSAL] },
     clockTolerance: clock_skew_seconds,
     ttl: { ClientCredentials: access_token_seconds },
     clientBasedCORS: () => false,
@@ -69,7 +69,8 @@ export function providerConfiguration(
         enabled: true,
         // A request without a resource means the only one.
         defaultResource: () => publicUrl,
-        getResourceServerInfo: (_ctx, resource) => {
+        getResourceServerInfo: (_ctx, resource, client) => {
+          requireNotRefused(client[REFUSAL])
           if (resource !== publicUrl && resource !== `${publicUrl}/`) throw new errors.InvalidTarget()
           return {
             scope: '',
@@ -114,4 +115,11 @@ export function providerConfiguration(
       },
     },
   }
+}
+
+/** Called after the client has authenticated: nobody else learns that it is suspended. */
+function requireNotRefused(refusal: unknown): void {
+  if (refusal === undefined) return
+  const error_description = TOKEN_REFUSALS[refusal as TokenRefusalCode]
+  throw Object.assign(new errors.InvalidClientAuth(error_description), { error_description })
 }

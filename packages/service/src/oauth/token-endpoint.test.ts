@@ -221,7 +221,10 @@ test('[AUTH-02] every invalid assertion gets the same response', async (t) => {
     'by another issuer': await assertionOf(client, exchange.url, { iss: other.clientId }),
     'with another key': await assertionOf({ ...client, key: other.key }, exchange.url),
     'of an unknown client': await assertionOf(unknown, exchange.url),
-    'of a disabled client': await assertionOf(disabled, exchange.url),
+    'of a disabled client, with another key': await assertionOf(
+      { ...disabled, key: other.key },
+      exchange.url,
+    ),
     unsigned: withHeader({ alg: 'none' }, () => ''),
     'signed with the public key as a secret': withHeader({ alg: 'HS256' }, (input) =>
       createHmac('sha256', String(row?.['public_jwk'])).update(input).digest('base64url'),
@@ -308,9 +311,17 @@ test('[AUTH-03] disabling a client and suspending an organization take effect wi
     for (const token of tokens) {
       assert.equal((await callWith(exchange.url, token)).body['code'], 'caller_suspended')
     }
-    for (const who of [disabled, suspended]) {
+    for (const [who, why] of [
+      [disabled, 'the client is disabled'],
+      [suspended, 'the organization is suspended'],
+    ] as const) {
       const answer = await postToken(exchange.url, withAssertion(await assertionOf(who, exchange.url)))
       assert.deepEqual([answer.status, answer.body['error']], [401, 'invalid_client'])
+      assert.equal(answer.body['error_description'], why)
+      // Nobody but the client itself is told.
+      const thief = await assertionOf({ ...who, key: client.key }, exchange.url)
+      const { body } = await postToken(exchange.url, withAssertion(thief))
+      assert.equal(body['error_description'], 'client authentication failed')
     }
   } finally {
     await database.db`update organization set status = 'active' where organization_id = 'org_b'`

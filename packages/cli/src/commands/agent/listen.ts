@@ -10,7 +10,8 @@ import { interruption } from '../../agent/interruption.ts'
 import { folderStep } from '../../agent/next-step.ts'
 import { withAgent } from '../../agent/open-agent.ts'
 import { createTestReceiver } from '../../agent/test-webhooks.ts'
-import { arrivalWatch, selfCheck } from '../../agent/webhook-arrival.ts'
+import { arrivalWatch } from '../../agent/webhook-arrival.ts'
+import { createWebhookProbe, type WebhookProbe } from '../../agent/webhook-probe.ts'
 import { startWebhookServer } from '../../agent/webhook-server.ts'
 import { CommandFailure } from '../../failure.ts'
 import { visible } from '../../visible.ts'
@@ -92,8 +93,9 @@ async function listen(options: ListenOptions): Promise<void> {
     const receiver: Receiver = open.use(receiverOf(agent, show, options, polling))
     let where = 'Polling for events'
     if (publicUrl !== undefined) {
-      open.use(await startWebhookServer(receiver.handler, options))
-      where = await announce(receiver, publicUrl, options)
+      const probe = createWebhookProbe()
+      open.use(await startWebhookServer(receiver.handler, { ...options, onRequest: probe.note }))
+      where = await announce(receiver, publicUrl, probe, options)
     }
     await receiver.start()
     const stopped = interruption()
@@ -146,9 +148,10 @@ function print(event: NotificationEnvelope, json: boolean | undefined): void {
 async function announce(
   receiver: Receiver,
   url: string,
-  { registerAgain = false }: ListenOptions,
+  probe: WebhookProbe,
+  { registerAgain = false, port }: ListenOptions,
 ): Promise<string> {
   const { webhook_endpoint_id: id } = await receiver.ensureEndpoint(url, { again: registerAgain })
-  console.error(await selfCheck(url))
+  console.error(await probe.run(url, port))
   return `Listening for webhooks at ${url} (${id})`
 }

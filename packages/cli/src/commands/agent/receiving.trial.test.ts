@@ -164,7 +164,9 @@ test('listen says that the address leads elsewhere, and that events come without
   const url = `https://localhost:${nowhere}/events`
   const where = ['--public-url', url, '--port', String(port), '--every', '1', ...secured]
   await using listening = aexRunning('agent', 'listen', ...where, '--dir', acme)
-  await listening.until(/Nothing answers at \S+ from here \(ECONNREFUSED\)\. If the exchange cannot reach it/)
+  await listening.until(
+    /Nothing listens at localhost:\d+ \(ECONNREFUSED\)\. Let it forward to port \d+ of this machine/,
+  )
   await listening.until(/Listening for webhooks/)
   const { packageId } = await packageBetween(bolt, acme)
   await listening.until(accepted(packageId))
