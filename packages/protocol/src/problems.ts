@@ -373,6 +373,7 @@ export const problems = {
     ...ours,
     status: 503,
     title: 'The transparency log cannot give this proof',
+    retryable: true,
     category: 'availability',
     advice:
       'A stored part of the log is damaged, and the operator was alerted. Try again once the operator has restored it; packages and evidence without proofs are not affected.',

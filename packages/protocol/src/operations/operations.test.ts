@@ -48,8 +48,8 @@ test('[API-03] every POST is a mutation with a body, every GET is neither', () =
 
 test('[ERR-03] each problem code belongs to an operation, and none is listed twice', () => {
   const listed = new Set(OPERATION_IDS.flatMap((id) => problemsOf(operations[id])))
-  // Not returned by an operation, but by downloads, the router and POST /join.
-  const elsewhere = ['package_revoked', 'method_not_allowed', 'invitation_refused']
+  // Not returned by an operation, but by downloads, the router, POST /join and the transparency log.
+  const elsewhere = ['package_revoked', 'method_not_allowed', 'invitation_refused', 'log_damaged']
   assert.deepEqual(PROBLEM_CODES.filter((code) => !listed.has(code)).toSorted(), elsewhere.toSorted())
   for (const id of OPERATION_IDS) {
     const own = operations[id].problems
