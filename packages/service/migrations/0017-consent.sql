@@ -10,6 +10,9 @@ alter table organization
   -- What it may send in a UTC day (O-13). Null: the default of the deployment profile; -1: no limit.
   add column packages_per_day bigint check (packages_per_day >= -1),
   add column threads_per_day bigint check (threads_per_day >= -1);
+-- Every batch of packages asks which of its senders are limited, and usually none is.
+create index organization_limited on organization (organization_id)
+  where packages_per_day > -1 or threads_per_day > -1;
 
 create table sender_rule (
   organization_id text not null references organization,

@@ -8,7 +8,7 @@ import type { Queries, Transaction } from '../db/database.ts'
  * numbers. Each function sends its statement when it is called, so the next statement of the transaction runs under
  * the lock, even if nobody has awaited the lock.
  */
-export const LOCK_SPACES = ['claim', 'key', 'thread', 'quota', 'worker'] as const
+export const LOCK_SPACES = ['claim', 'key', 'thread', 'worker'] as const
 export type LockSpace = (typeof LOCK_SPACES)[number]
 
 /** Waits for all of the names. */

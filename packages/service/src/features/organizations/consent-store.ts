@@ -1,6 +1,5 @@
 import type { DeploymentProfile } from '@agent-exchange/protocol'
-import { fragment, type Queries, type Transaction } from '../../db/database.ts'
-import { numberOf } from '../../kernel/named-locks.ts'
+import { fragment, type Fragment, type Queries, type Transaction } from '../../db/database.ts'
 
 /** The owner of the table sender_rule, and of the columns of organization about consent (O-50) and quotas of a day (O-13). */
 
@@ -114,8 +113,10 @@ export const sendingName = ({ senderId, recipientId }: Sending) => `${senderId} 
 
 /**
  * What the recipients say about the senders, by `sendingName`. The same statement locks the senders that have a quota of
- * a day until the end of the transaction: counters that a later statement reads are then exact. Usually there are
- * neither rules nor quotas, and it reads a row for each organization.
+ * a day until the end of the transaction, after threads and before counter rows: counters that a later statement reads
+ * are then exact. Usually there are neither rules nor quotas, and it finds two empty indexes.
+ *
+ * `offset 0` keeps the lookup by primary key: planned while the table is empty, a join would read all of it.
  */
 export async function readSenderRules(
   tx: Transaction,
@@ -123,25 +124,23 @@ export async function readSenderRules(
   profile: DeploymentProfile,
 ): Promise<Map<string, SenderRule>> {
   if (sendings.length === 0) return new Map()
-  const { packages_per_day, threads_per_day } = profile['O-13']
   const pairs = [...new Map(sendings.map((each) => [sendingName(each), each])).values()]
   const senders = [...new Set(sendings.map(({ senderId }) => senderId))]
   const rows = await tx.byIndex<
     { sender_org_id: string; organization_id: string; rule: SenderRule | 'locked' }[]
   >`
     with limited as materialized (
-      select sender.organization_id, number
-      from unnest(${senders}::text[], ${senders.map((id) => numberOf('quota', id))}::text[]::bigint[])
-        as sender (organization_id, number)
-      join organization using (organization_id)
-      where coalesce(packages_per_day, ${packages_per_day ?? NO_LIMIT}) > ${NO_LIMIT}
-        or coalesce(threads_per_day, ${threads_per_day ?? NO_LIMIT}) > ${NO_LIMIT}
-      order by number
-    ), locked as materialized (select organization_id, pg_advisory_xact_lock(number) from limited)
-    select sender_org_id, organization_id, rule
+      select organization_id from organization
+      where organization_id = any(${senders}) and (${hasQuota(profile)}) order by organization_id
+    ), locked as materialized (
+      select organization_id, pg_advisory_xact_lock(${quotaLock(fragment`organization_id`)}) from limited)
+    select pair.sender_org_id, pair.organization_id, found.rule
     from unnest(${pairs.map(({ senderId }) => senderId)}::text[], ${pairs.map(({ recipientId }) => recipientId)}::text[])
       as pair (sender_org_id, organization_id)
-    join sender_rule using (organization_id, sender_org_id)
+    cross join lateral (
+      select rule from sender_rule
+      where sender_rule.organization_id = pair.organization_id and sender_rule.sender_org_id = pair.sender_org_id
+      offset 0) as found
     union all select organization_id, organization_id, 'locked' from locked`
   return new Map(
     rows.flatMap(({ sender_org_id: senderId, organization_id: recipientId, rule }) =>
@@ -149,3 +148,16 @@ export async function readSenderRules(
     ),
   )
 }
+
+/** Without quotas in the profile, the condition of a partial index that holds only limited organizations. */
+function hasQuota(profile: DeploymentProfile): Fragment {
+  const { packages_per_day, threads_per_day } = profile['O-13']
+  if (packages_per_day === null && threads_per_day === null)
+    return fragment`packages_per_day > -1 or threads_per_day > -1`
+  return fragment`coalesce(packages_per_day, ${packages_per_day ?? NO_LIMIT}) > ${NO_LIMIT}
+    or coalesce(threads_per_day, ${threads_per_day ?? NO_LIMIT}) > ${NO_LIMIT}`
+}
+
+/** The number of the advisory lock of a sender, computed where it is needed: usually nowhere. */
+const quotaLock = (organizationId: string | Fragment): Fragment =>
+  fragment`hashtextextended('quota of a day ' || ${organizationId}, 0)`

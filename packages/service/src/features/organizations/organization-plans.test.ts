@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
+import { DEFAULT_PROFILE } from '@agent-exchange/protocol'
 import { testDatabase } from '@agent-exchange/testkit'
 import { openDatabase, type Transaction } from '../../db/database.ts'
+import { readSenderRules } from './consent-store.ts'
 import { planEnd } from './end-plan.ts'
 import { REMOVALS, STEP_ROWS } from './end-removals.ts'
 import { listInvitations } from './invitation-store.ts'
@@ -89,4 +91,21 @@ test('a page of invitations reads only its rows', async () => {
     const read = await rowsRead((tx) => listInvitations(tx, { organizationId, before: undefined, limit: 26 }))
     assert.ok((read.get('invitation') ?? 0) <= FEW, `${organizationId}: ${read.get('invitation')} rows`)
   }
+})
+
+test('[O-50] a batch reads the rules of its senders and recipients only, also by a plan from when there were none', async () => {
+  const sendings = Array.from({ length: 32 }, (_, index) => ({
+    senderId: `org_sender_${index}`,
+    recipientId: 'org_big',
+  }))
+  const rules = (tx: Transaction) => readSenderRules(tx, sendings, DEFAULT_PROFILE)
+  assert.equal((await db.begin(rules)).size, 0)
+  await db.unsafe(`
+    insert into organization (organization_id, name, created_at)
+    select 'org_sender_' || number, 'S', '${NOW}' from generate_series(0, 2000) as number;
+    insert into sender_rule (organization_id, sender_org_id, rule, changed_at)
+    select 'org_big', 'org_sender_' || number, 'block', '${NOW}' from generate_series(0, 2000) as number`)
+  const read = await rowsRead(async (tx) => assert.equal((await rules(tx)).size, 32))
+  assert.equal(read.get('sender_rule'), 32)
+  assert.equal(read.get('organization') ?? 0, 0)
 })

@@ -12,7 +12,6 @@ import {
   untilBlocked,
   type Organization,
 } from '@agent-exchange/testkit'
-import { numberOf } from '../../kernel/named-locks.ts'
 
 const world = await startWorld({ clock: movableClock('2026-03-02T08:00:00.000Z') })
 const replica = await startWorld({ beside: world })
@@ -67,7 +66,7 @@ test('[O-13] a submission waits for another one of the same sender, and decides 
   const { organizationId } = from
   let waiting: ReturnType<typeof submitPackage> | undefined
   await world.sql.begin(async (tx) => {
-    await tx`select pg_advisory_xact_lock(${numberOf('quota', organizationId)}::bigint)`
+    await tx`select pg_advisory_xact_lock(hashtextextended('quota of a day ' || ${organizationId}, 0))`
     waiting = submitPackage(from, draft)
     await untilBlocked({ sql: tx }, 1)
     await tx`update organization_usage set packages_of_day = 3 where organization_id = ${organizationId}`
