@@ -126,17 +126,21 @@ test('the overview shows trouble without a reload, and what mends it', async () 
   const { page } = watched
   await signIn('viewer')(page)
   await page.getByText('Healthy.').waitFor()
+  await page.getByRole('heading', { name: 'Create your first organization' }).waitFor()
   const owner = await world.organization('owner')
+  await page.getByRole('heading', { name: 'Activity' }).waitFor()
+  assert.equal(await page.getByText('Create your first organization').count(), 0)
   const endpoint = await owner.post('/v1/webhook-endpoints', {
     url: 'https://receiver.example/hook',
     event_types: [],
   })
   const id = String(endpoint.body['webhook_endpoint_id'])
   await world.operate('POST', `/endpoints/${id}/disable`, { reason: '<b>broken</b>' })
-  const link = page.getByRole('link', { name: '1 webhook endpoint is disabled.' })
+  const link = page.getByRole('link', {
+    name: 'The webhook endpoint of owner is disabled: operator: <b>broken</b>.',
+  })
   await link.waitFor()
-  assert.equal(await link.getAttribute('href'), '/endpoints?status=disabled')
-  await page.getByText('operator: <b>broken</b>').waitFor()
+  assert.equal(await link.getAttribute('href'), `/endpoints/${id}`)
   await screenshot(page, 'console-overview-trouble')
   await world.operate('POST', `/endpoints/${id}/delete`, { reason: 'mended' })
   await page.getByText('Healthy.').waitFor()

@@ -5,6 +5,7 @@ import { confirmation, filterForm, form, type Form } from './form.ts'
 import { badge } from './badge.ts'
 import { identifier, shortId, shortIdentifier, visible } from './identifier.ts'
 import { named } from './named.ts'
+import { notice } from './notice.ts'
 import { relativeText, relativeTime } from './relative-time.ts'
 import { MAXIMUM_TABLE_ROWS, table } from './table.ts'
 import { timeline } from './timeline.ts'
@@ -175,6 +176,14 @@ test('a name leads, its id is in the title, and what belongs to it stands below'
 
 test('the text of a badge is one element, which the style sheet keeps on one line', () => {
   assert.match(String(badge('info', 'encrypted available')), /<span>encrypted available<\/span><\/span>$/u)
+})
+
+test('a message may have a list below, and has none without items', () => {
+  const made = String(
+    notice({ tone: 'warn', title: '2 things', items: [html`<a href="/x">One</a>`, '<two>'] }),
+  )
+  assert.match(made, /<ul>\s*<li><a href="\/x">One<\/a><\/li>\s*<li>&lt;two&gt;<\/li>\s*<\/ul>/u)
+  assert.doesNotMatch(String(notice({ tone: 'good', title: 'Fine', items: [] })), /<ul/u)
 })
 
 test('a time is relative in the text and exact in the attributes', () => {

@@ -1,7 +1,9 @@
-import { filterForm, html, identifier, table } from '@agent-exchange/web'
+import { filterForm, html, shortIdentifier, table } from '@agent-exchange/web'
 import { readAlerts } from '../../operator/routes/alerts.ts'
 import { get, type ConsoleCall, type ConsolePage } from '../console-page.ts'
-import { outsideText, pathTo, statusBadge } from '../console-parts.ts'
+import { outsideText, statusBadge } from '../console-parts.ts'
+import { deliveryPath, endpointPath } from '../links.ts'
+import { namesOf, organizationLink } from '../organization-names.ts'
 import { pagingLinks } from '../paging.ts'
 import { timeOf } from '../time.ts'
 
@@ -30,6 +32,10 @@ async function list({ api, query, show, now }: ConsoleCall) {
   ]
   const filters = { organization_id, webhook_endpoint_id, kind }
   const { items, next_cursor } = await api(readAlerts, { input: { ...filters, after } })
+  const names = await namesOf(
+    api,
+    items.map((alert) => alert.organization_id),
+  )
   const main = html`<p class="lead">
       Deliveries that failed for good, endpoints that fail or were disabled, certificates and keys that
       expire, and trouble of the transparency log. Each alert is also sent by mail where an address is known.
@@ -48,23 +54,29 @@ async function list({ api, query, show, now }: ConsoleCall) {
       caption: 'Alerts',
       hidesCaption: true,
       columns: [
-        { title: 'Kind' },
-        { title: 'Raised' },
-        { title: 'Endpoint' },
+        { title: 'What' },
         { title: 'Organization' },
         { title: 'Reason' },
-        { title: 'Delivery' },
+        { title: 'Raised' },
         { title: 'Mail' },
+        { title: 'Endpoint and delivery' },
       ],
       rows: items.map((alert) => [
         KINDS.find(({ value }) => value === alert.kind)?.label ?? alert.kind,
-        timeOf(alert.raised_at, now),
-        alert.webhook_endpoint_id &&
-          identifier(alert.webhook_endpoint_id, pathTo('endpoints', alert.webhook_endpoint_id)),
-        identifier(alert.organization_id, pathTo('organizations', alert.organization_id)),
+        organizationLink(names, alert.organization_id),
         outsideText(alert.reason),
-        alert.delivery_id && identifier(alert.delivery_id, pathTo('deliveries', alert.delivery_id)),
+        timeOf(alert.raised_at, now),
         html`${statusBadge(alert.mail_state)} ${alert.mail_error && outsideText(alert.mail_error)}`,
+        html`${
+          alert.webhook_endpoint_id &&
+          shortIdentifier(alert.webhook_endpoint_id, endpointPath(alert.webhook_endpoint_id))
+        }
+        ${
+          alert.delivery_id &&
+          html`<span class="below"
+            >${shortIdentifier(alert.delivery_id, deliveryPath(alert.delivery_id))}</span
+          >`
+        }`,
       ]),
       empty: {
         title: 'No alerts',

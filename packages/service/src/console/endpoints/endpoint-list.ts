@@ -1,10 +1,12 @@
-import { filterForm, html, identifier, relativeTime, table, visible } from '@agent-exchange/web'
+import { filterForm, html, named, shortIdentifier, table, visible } from '@agent-exchange/web'
 import { listEndpointsRoute } from '../../operator/routes/endpoints.ts'
 import type { ConsoleCall, PageAnswer } from '../console-page.ts'
 import { choiceField, idField } from '../form-fields.ts'
-import { endpointPath, organizationPath } from '../links.ts'
+import { endpointPath } from '../links.ts'
+import { namesOf, organizationLink } from '../organization-names.ts'
 import { pagingLinks } from '../paging.ts'
 import { endpointBadge, endpointState } from '../state-badges.ts'
+import { timeOf } from '../time.ts'
 
 const ROWS_PER_PAGE = 25
 
@@ -14,6 +16,10 @@ export async function showEndpoints({ query, api, show, now }: ConsoleCall): Pro
   const { items, next_cursor } = await api(listEndpointsRoute, {
     input: { ...filter, after, limit: ROWS_PER_PAGE },
   })
+  const names = await namesOf(
+    api,
+    items.map(({ organization_id }) => organization_id),
+  )
   const form = filterForm({
     id: 'filter',
     action: '/endpoints',
@@ -31,22 +37,22 @@ export async function showEndpoints({ query, api, show, now }: ConsoleCall): Pro
     caption: 'Endpoints',
     hidesCaption: true,
     columns: [
-      { title: 'Endpoint' },
-      { title: 'Status and last error' },
-      { title: 'URL' },
       { title: 'Organization' },
+      { title: 'URL' },
+      { title: 'Status and last error' },
       { title: 'Last change' },
+      { title: 'Endpoint' },
     ],
     rows: items.map(({ webhook_endpoint_id: id, organization_id: owner, ...endpoint }) => [
-      identifier(id, endpointPath(id)),
+      organizationLink(names, owner),
+      named({ name: endpoint.url, id, href: endpointPath(id) }),
       html`${endpointBadge(endpointState(endpoint.status, endpoint.failing_since))}
       ${
         reasonOf(endpoint) !== null &&
-        html`<br /><span class="quiet">${visible(reasonOf(endpoint) ?? '')}</span>`
+        html`<span class="below"><bdi>${visible(reasonOf(endpoint) ?? '')}</bdi></span>`
       }`,
-      html`<bdi>${visible(endpoint.url)}</bdi>`,
-      identifier(owner, organizationPath(owner)),
-      relativeTime(new Date(endpoint.updated_at), now),
+      timeOf(endpoint.updated_at, now),
+      shortIdentifier(id, endpointPath(id)),
     ]),
     empty: {
       title: 'No endpoints',

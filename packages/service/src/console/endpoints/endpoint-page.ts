@@ -12,7 +12,7 @@ import {
 } from '@agent-exchange/web'
 import { showEndpointRoute } from '../../operator/routes/endpoints.ts'
 import type { ConsoleCall, PageAnswer } from '../console-page.ts'
-import { organizationPath } from '../links.ts'
+import { nameOf, namesOf, organizationLink, type Names } from '../organization-names.ts'
 import { addressOf } from '../paging.ts'
 import { endpointBadge, endpointState } from '../state-badges.ts'
 import { endpointActions } from './endpoint-actions.ts'
@@ -22,9 +22,10 @@ export type ShownEndpoint = Awaited<ReturnType<typeof showEndpointRoute.run>>
 export async function showEndpoint(call: ConsoleCall): Promise<PageAnswer> {
   const endpoint = await call.api(showEndpointRoute, { params: call.params })
   const { webhook_endpoint_id: id, history } = endpoint
+  const names = await namesOf(call.api, [endpoint.organization_id])
   return call.show({
-    title: 'Webhook endpoint',
-    main: html`${stateNotice(endpoint)} ${definitionList(factsOf(endpoint))}
+    title: `Webhook endpoint of ${visible(nameOf(names, endpoint.organization_id))}`,
+    main: html`${stateNotice(endpoint)} ${definitionList(factsOf(endpoint, names))}
       <p>
         ${buttonLink(addressOf('/deliveries', { webhook_endpoint_id: id }), 'Deliveries to this endpoint')}
       </p>
@@ -55,22 +56,22 @@ function stateNotice(endpoint: ShownEndpoint): Html | undefined {
   })
 }
 
-function factsOf(endpoint: ShownEndpoint): (readonly [string, Part])[] {
+function factsOf(endpoint: ShownEndpoint, names: Names): (readonly [string, Part])[] {
   const { organization_id: owner, event_types: types, history } = endpoint
   const oldest = history.oldest_pending_at
   return [
-    ['Endpoint', identifier(endpoint.webhook_endpoint_id)],
     ['Status', endpointBadge(endpointState(endpoint.status, endpoint.failing_since))],
+    ['Organization', organizationLink(names, owner)],
     ['URL', html`<bdi>${visible(endpoint.url)}</bdi>`],
-    ['Organization', identifier(owner, organizationPath(owner))],
     ['Events', types.length === 0 ? 'all' : visible(types.join(', '))],
-    ['Signing key', identifier(endpoint.signing_key_id)],
     ['Registered', exactTime(new Date(endpoint.created_at))],
     ['Last change', exactTime(new Date(endpoint.updated_at))],
     [
       'Pending',
       html`${countText(history.pending, history.maximum_count)}${oldest !== null && html`, the oldest since ${exactTime(new Date(oldest))}`}`,
     ],
+    ['Signing key', identifier(endpoint.signing_key_id)],
+    ['Id', identifier(endpoint.webhook_endpoint_id)],
   ]
 }
 

@@ -1,24 +1,49 @@
-import { badge, definitionList, html, linePlot, notice, table, type Html } from '@agent-exchange/web'
+import {
+  badge,
+  definitionList,
+  html,
+  linePlot,
+  named,
+  notice,
+  shortId,
+  shortIdentifier,
+  table,
+  visible,
+  type Html,
+} from '@agent-exchange/web'
+import { readOrganizations } from '../../operator/routes/organizations.ts'
 import { readOverviewRoute } from '../../operator/routes/overview.ts'
 import { liveGet, type ConsoleCall, type ConsolePage, type WatchCall } from '../console-page.ts'
 import { bytesText } from '../bytes-text.ts'
 import { outsideText } from '../console-parts.ts'
+import { firstSteps, isFirstRun } from '../first-run.ts'
+import { endpointPath, organizationPath } from '../links.ts'
 import { timeOf } from '../time.ts'
 import { activityPlots } from './activity-plots.ts'
 
 type Overview = Awaited<ReturnType<(typeof readOverviewRoute)['run']>>
 
+/** A key that ends later is no news. */
+const KEY_DAYS = 90
+const DAY_MS = 86_400_000
+
 export const overviewPages: readonly ConsolePage[] = [liveGet('/', show, watch)]
 
 async function watch({ api }: WatchCall): Promise<object> {
-  return watchedFacts(await api(readOverviewRoute))
+  return watchedFacts(await api(readOverviewRoute), await isUnused(api))
+}
+
+/** Two are enough to know. */
+async function isUnused(api: WatchCall['api']): Promise<boolean> {
+  return isFirstRun(await api(readOrganizations, { input: { limit: 2 } }))
 }
 
 /** Without what changes by itself as time passes. */
-function watchedFacts(overview: Overview): object {
+function watchedFacts(overview: Overview, isFirst: boolean): object {
   const { status, backlog, keys, log, hour, processes: running } = overview
   const { dead_letters, failed_deliveries, disabled_endpoints, failing_endpoints } = overview
   return {
+    isFirst,
     facts: [status, backlog, keys],
     trouble: [dead_letters, failed_deliveries, disabled_endpoints, failing_endpoints],
     log: [log.state, log.published_size, log.witnesses.map(({ outcome }) => outcome)],
@@ -27,15 +52,20 @@ function watchedFacts(overview: Overview): object {
   }
 }
 
-async function show({ api, query, now, show: page, live }: ConsoleCall) {
+async function show({ api, query, now, show: page, live, operator }: ConsoleCall) {
   const overview = await api(readOverviewRoute)
+  const isFirst = await isUnused(api)
   const period = query.get('period') === 'day' ? 'day' : 'hour'
-  const content = html`${health(overview)} ${facts(overview, now)}
-    <h2 id="activity">Activity</h2>
-    ${periodLinks(period)}
-    <div class="plots">${activityPlots(overview[period], period).map(linePlot)}</div>
-    ${endpoints(overview, now)} ${processes(overview, now)}`
-  return page({ title: 'Overview', main: live(watchedFacts(overview), content) })
+  const content = html`${health(overview)} ${isFirst && firstSteps(operator)} ${facts(overview, now)}
+  ${endpoints(overview, now)}
+  ${
+    !isFirst &&
+    html`<h2 id="activity">Activity</h2>
+      ${periodLinks(period)}
+      <div class="plots">${activityPlots(overview[period], period).map(linePlot)}</div>`
+  }
+  ${processes(overview, now)}`
+  return page({ title: 'Overview', main: live(watchedFacts(overview, isFirst), content) })
 }
 
 /** One sentence, and a link to where each thing is mended. */
@@ -47,13 +77,13 @@ function health({ issues, status }: Overview): Html {
     })
   const tone = status === 'failing' ? 'bad' : 'warn'
   const title = issues.length === 1 ? '1 thing needs attention.' : `${issues.length} things need attention.`
-  const list = issues.map(
-    ({ text, href, severity }, index) =>
-      html`${index > 0 && html`<br />`}${severity === 'bad' && html`<strong>Now: </strong>`}<a href="${href}"
-          >${text}</a
+  const items = issues.map(
+    ({ text, href, severity }) =>
+      html`${severity === 'bad' && html`<strong>Now: </strong>`}<a href="${href}"
+          ><bdi>${visible(text)}</bdi></a
         >`,
   )
-  return notice({ tone, title, text: html`${list}` })
+  return notice({ tone, title, items })
 }
 
 function facts(overview: Overview, now: Date): Html {
@@ -90,12 +120,7 @@ function facts(overview: Overview, now: Date): Html {
         ${log.published_size.toLocaleString('en')} of ${log.size.toLocaleString('en')} leaves published;
         ${witnessText(log.witnesses)}`,
     ],
-    [
-      'Keys',
-      html`<a href="/keys"
-        >${keys.map(({ purpose, valid_until }, index) => html`${index > 0 && ', '}${purpose} ends ${timeOf(valid_until, now)}`)}</a
-      >`,
-    ],
+    ['Keys', html`<a href="/keys">${keyText(keys, now)}</a>`],
     ...(certificate === undefined
       ? []
       : [['Certificate', html`expires ${timeOf(certificate, now)}`] as const]),
@@ -107,6 +132,17 @@ function facts(overview: Overview, now: Date): Html {
       >`,
     ],
   ])
+}
+
+function keyText(keys: Overview['keys'], now: Date): Html {
+  const limit = now.getTime() + KEY_DAYS * DAY_MS
+  const ending = keys.filter(({ valid_until }) => Date.parse(valid_until) < limit)
+  if (ending.length === 0) return badge('good', `none ends within ${KEY_DAYS} days`)
+  const each = ending.map(
+    ({ purpose, valid_until }, index) =>
+      html`${index > 0 && ', '}${purpose} ends ${timeOf(valid_until, now)}`,
+  )
+  return html`${each}`
 }
 
 function pendingText(pending: number): Html {
@@ -146,18 +182,22 @@ function endpoints({ disabled_endpoints, failing_endpoints }: Overview, now: Dat
       caption: 'Endpoints in trouble',
       hidesCaption: true,
       columns: [
-        { title: 'Endpoint' },
         { title: 'Organization' },
         { title: 'State' },
         { title: 'Why' },
         { title: 'Since' },
+        { title: 'Endpoint' },
       ],
       rows: rows.map((each) => [
-        html`<a href="/endpoints/${each.webhook_endpoint_id}">${each.webhook_endpoint_id}</a>`,
-        html`<a href="/organizations/${each.organization_id}">${each.organization_id}</a>`,
+        named({
+          name: each.organization_name,
+          id: each.organization_id,
+          href: organizationPath(each.organization_id),
+        }),
         each.what,
         each.why !== null && outsideText(each.why),
         each.since && timeOf(each.since, now),
+        shortIdentifier(each.webhook_endpoint_id, endpointPath(each.webhook_endpoint_id)),
       ]),
     })}`
 }
@@ -167,12 +207,12 @@ function processes({ processes: running }: Overview, now: Date): Html {
     ${table({
       caption: 'Processes',
       hidesCaption: true,
-      columns: [{ title: 'Process' }, { title: 'Role' }, { title: 'Started' }, { title: 'Last report' }],
+      columns: [{ title: 'Role' }, { title: 'Started' }, { title: 'Last report' }, { title: 'Process' }],
       rows: running.map(({ process_id, role, started_at, seen_at }) => [
-        html`<code>${process_id}</code>`,
         role,
         timeOf(started_at, now),
         timeOf(seen_at, now),
+        shortId(process_id),
       ]),
       empty: { title: 'No process reports', text: 'Each process reports every ten seconds. See its log.' },
     })}`

@@ -122,9 +122,8 @@ async function showThread(call: ConsoleCall): Promise<PageAnswer> {
 }
 
 function packageHeading(each: ThreadPackage, names: Names): Html {
-  return html`<h3>
-      ${each.thread_position}. <bdi>${directionOf(each, names)}</bdi> ${packageBadge(each.state)}
-    </h3>
+  const title = `${each.thread_position}. ${directionOf(each, names)}`
+  return html`<h3><bdi>${title}</bdi> ${packageBadge(each.state)}</h3>
     <p class="quiet">
       ${exactTime(new Date(each.accepted_at))} ·
       ${shortIdentifier(each.package_id, packagePath(each.package_id))}

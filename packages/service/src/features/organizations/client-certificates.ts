@@ -8,6 +8,7 @@ const MAXIMUM_STEPS = 20
 export interface ExpiringClient {
   readonly client_id: string
   readonly organization_id: string
+  readonly organization_name: string
   readonly certificate_expires_at: string
 }
 
@@ -18,7 +19,7 @@ export async function listExpiringClients(
   limit: number,
 ): Promise<ExpiringClient[]> {
   return queries<ExpiringClient[]>`
-    select client_id, organization_id, certificate_expires_at
+    select client_id, organization_id, name as organization_name, certificate_expires_at
     from oauth_client join organization using (organization_id)
     where certificate is not null and certificate_expires_at <= ${before}
       and oauth_client.status = 'active' and organization.status = 'active'

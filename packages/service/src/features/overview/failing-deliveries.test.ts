@@ -22,7 +22,7 @@ test('[EVT-08][O-19] a refusal is an alert and colours the overview until it is 
   const [refused] = await made.until((all) => all.some(({ state }) => state === 'failed'), 'failed')
   const { status, failed_deliveries, dead_letters } = await overview()
   assert.deepEqual([status, failed_deliveries, dead_letters], ['degraded', 1, 0])
-  assert.match((await issues()).join(), /1 delivery was refused or failed permanently in the last 24 hours/u)
+  assert.match((await issues()).join(), /1 delivery to owner failed permanently in the last 24 hours/u)
   assert.deepEqual(await alertKinds(), [['delivery_failed', 'attempt 1 failed permanently: status 404']])
   assert.equal((await endpoint())['last_error'], 'status 404')
   receiver.reply = () => 204
@@ -53,7 +53,7 @@ test('[EVT-08][O-19] an endpoint that fails is an alert and colours the overview
     failing_endpoints.map((each) => [each.webhook_endpoint_id, each.last_error]),
     [[endpointId, 'status 500']],
   )
-  assert.match((await issues()).join(), /webhook endpoint of .* has failed for 61 seconds: status 500/u)
+  assert.match((await issues()).join(), /webhook endpoint of .* has failed for \d+ seconds: status 500/u)
   assert.match(
     (await alertKinds()).join(),
     /^endpoint_failing,no delivery has succeeded since .*: status 500/u,

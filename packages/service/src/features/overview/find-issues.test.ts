@@ -39,10 +39,13 @@ const healthy: Facts = {
     webhook_endpoint_id: null,
     waits_for_worker_since: null,
     waits_for_endpoint_since: null,
+    slow_endpoint: null,
     pending: 0,
   },
   dead_letters: 0,
   failed_deliveries: 0,
+  dead_letter_owners: [],
+  failed_delivery_owners: [],
   disabled_endpoints: [],
   failing_endpoints: [],
   keys: [{ purpose: 'webhook', key_id: 'k', valid_until: '2027-03-02T08:00:00.000Z' }],
@@ -61,13 +64,16 @@ const backlogSince = (oldest_due_at: string, waitsFor: 'worker' | 'endpoint' = '
     webhook_endpoint_id: 'whe_1',
     waits_for_worker_since: waitsFor === 'worker' ? oldest_due_at : null,
     waits_for_endpoint_since: waitsFor === 'endpoint' ? oldest_due_at : null,
+    slow_endpoint:
+      waitsFor === 'endpoint' ? { webhook_endpoint_id: 'whe_1', organization_name: 'Acme' } : null,
     pending: 3,
   },
 })
 const disabled = {
   webhook_endpoint_id: 'whe_1',
   organization_id: 'org_1',
-  status_reason: null,
+  organization_name: 'Acme',
+  status_reason: 'the receiver answered 410 Gone',
   disabled_at: now,
 }
 
@@ -102,14 +108,19 @@ const CASES: [Partial<Facts>, 'bad' | 'warn', RegExp, string][] = [
   [
     backlogSince('2026-03-02T06:00:00.000Z', 'endpoint'),
     'warn',
-    /endpoint that is slow or has never answered is 2 hours behind/u,
-    '/deliveries?state=pending',
+    /^The webhook endpoint of Acme is slow or has never answered: it is 2 hours behind\.$/u,
+    '/endpoints/whe_1',
   ],
-  [{ dead_letters: 1 }, 'warn', /1 delivery was given up/u, '/deliveries?state=dead'],
   [
-    { failed_deliveries: 2 },
+    { dead_letters: 1, dead_letter_owners: ['Acme'] },
     'warn',
-    /2 deliveries were refused or failed permanently/u,
+    /^1 delivery to Acme was given up/u,
+    '/deliveries?state=dead',
+  ],
+  [
+    { failed_deliveries: 9, failed_delivery_owners: ['Acme', 'Bolt', 'Coil', 'Dune'] },
+    'warn',
+    /^9 deliveries to Acme, Bolt and 2 more failed permanently/u,
     '/deliveries?state=failed',
   ],
   [
@@ -127,7 +138,13 @@ const CASES: [Partial<Facts>, 'bad' | 'warn', RegExp, string][] = [
   [
     { disabled_endpoints: [disabled] },
     'warn',
-    /1 webhook endpoint is disabled/u,
+    /^The webhook endpoint of Acme is disabled: the receiver answered 410 Gone\.$/u,
+    '/endpoints/whe_1',
+  ],
+  [
+    { disabled_endpoints: [disabled, disabled, { ...disabled, organization_name: 'Bolt' }] },
+    'warn',
+    /^3 webhook endpoints are disabled: of Acme and Bolt\.$/u,
     '/endpoints?status=disabled',
   ],
   [
@@ -154,12 +171,13 @@ const CASES: [Partial<Facts>, 'bad' | 'warn', RegExp, string][] = [
         {
           client_id: 'client_1',
           organization_id: 'org_1',
+          organization_name: 'Acme',
           certificate_expires_at: '2026-03-01T08:00:00.000Z',
         },
       ],
     },
     'warn',
-    /certificate of client client_1 of org_1 has expired/u,
+    /certificate of client client_1 of Acme has expired/u,
     '/organizations/org_1',
   ],
   [

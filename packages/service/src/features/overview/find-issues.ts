@@ -65,7 +65,7 @@ function logIssues({ log }: Facts): Issue[] {
 }
 
 function deliveryIssues(facts: Facts): Issue[] {
-  const { backlog, dead_letters, failed_deliveries, disabled_endpoints, now } = facts
+  const { backlog, dead_letters, failed_deliveries, now } = facts
   const issues: Issue[] = []
   const href = '/deliveries?state=pending'
   const since = (time: string | null) => (time === null ? 0 : secondsBetween(time, now))
@@ -75,24 +75,36 @@ function deliveryIssues(facts: Facts): Issue[] {
     issues.push({ severity, text: `The oldest due delivery has waited for ${durationOf(age)}.`, href })
   }
   const behind = since(backlog.waits_for_endpoint_since)
-  if (behind > BACKLOG_BAD_SECONDS) {
-    const text = `An endpoint that is slow or has never answered is ${durationOf(behind)} behind.`
-    issues.push({ severity: 'warn', text, href })
+  if (behind > BACKLOG_BAD_SECONDS && backlog.slow_endpoint) {
+    const { webhook_endpoint_id: id, organization_name: owner } = backlog.slow_endpoint
+    const text = `The webhook endpoint of ${owner} is slow or has never answered: it is ${durationOf(behind)} behind.`
+    issues.push({ severity: 'warn', text, href: `/endpoints/${id}` })
   }
   if (dead_letters > 0) {
-    const text = `${counted(dead_letters, 'delivery was', 'deliveries were')} given up in the last 24 hours.`
+    const owners = namesText(facts.dead_letter_owners)
+    const text = `${counted(dead_letters, 'delivery', 'deliveries')} to ${owners} ${dead_letters === 1 ? 'was' : 'were'} given up in the last 24 hours.`
     issues.push({ severity: 'warn', text, href: '/deliveries?state=dead' })
   }
   if (failed_deliveries > 0) {
-    const text = `${counted(failed_deliveries, 'delivery was', 'deliveries were')} refused or failed permanently in the last 24 hours.`
+    const owners = namesText(facts.failed_delivery_owners)
+    const text = `${counted(failed_deliveries, 'delivery', 'deliveries')} to ${owners} failed permanently in the last 24 hours, such as by a refusal.`
     issues.push({ severity: 'warn', text, href: '/deliveries?state=failed' })
   }
-  issues.push(...failingIssues(facts))
-  if (disabled_endpoints.length > 0) {
-    const text = `${counted(disabled_endpoints.length, 'webhook endpoint is', 'webhook endpoints are')} disabled.`
-    issues.push({ severity: 'warn', text, href: '/endpoints?status=disabled' })
+  return [...issues, ...failingIssues(facts), ...disabledIssues(facts)]
+}
+
+/** Named if it is one; otherwise by their organizations. */
+function disabledIssues({ disabled_endpoints }: Facts): Issue[] {
+  const [first, ...others] = disabled_endpoints
+  if (!first) return []
+  if (others.length > 0) {
+    const owners = namesText([...new Set(disabled_endpoints.map((each) => each.organization_name))])
+    const text = `${disabled_endpoints.length} webhook endpoints are disabled: of ${owners}.`
+    return [{ severity: 'warn', text, href: '/endpoints?status=disabled' }]
   }
-  return issues
+  const { webhook_endpoint_id: id, organization_name: owner, status_reason: why } = first
+  const text = `The webhook endpoint of ${owner} is disabled: ${why ?? 'no reason recorded'}.`
+  return [{ severity: 'warn', text, href: `/endpoints/${id}` }]
 }
 
 /** Named if it is one; otherwise a table of the overview lists them. */
@@ -148,7 +160,7 @@ function clientIssues(clients: Facts['expiring_clients'], now: string): Issue[] 
   const left = secondsBetween(now, first.certificate_expires_at)
   const when = left <= 0 ? 'has expired' : `expires in ${durationOf(left)}`
   const others = clients.length > 1 ? ` Others follow within ${CERTIFICATE_NOTICE_DAYS} days.` : ''
-  const text = `The certificate of client ${first.client_id} of ${first.organization_id} ${when}.${others}`
+  const text = `The certificate of client ${first.client_id} of ${first.organization_name} ${when}.${others}`
   return [{ severity: 'warn', text, href: `/organizations/${first.organization_id}` }]
 }
 
@@ -179,6 +191,13 @@ function failureIssues({ hour }: Facts): Issue[] {
 }
 
 const counted = (count: number, one: string, many: string) => `${count} ${count === 1 ? one : many}`
+
+/** Such as "Acme, Bolt and 3 more". */
+function namesText(names: readonly string[]): string {
+  const [first = '', second, ...others] = names
+  if (second === undefined) return first
+  return others.length === 0 ? `${first} and ${second}` : `${first}, ${second} and ${others.length} more`
+}
 
 /** Such as "3 minutes". */
 export function durationOf(seconds: number): string {

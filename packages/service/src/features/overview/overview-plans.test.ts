@@ -44,6 +44,7 @@ test('the oldest due delivery is that of an active endpoint of an active organiz
     webhook_endpoint_id: 'whe_3',
     waits_for_worker_since: '2026-03-02T07:59:50.000Z',
     waits_for_endpoint_since: '2026-03-02T07:59:40.000Z',
+    slow_endpoint: { webhook_endpoint_id: 'whe_3', organization_name: 'A' },
     pending: 10_000,
   })
 })
@@ -69,8 +70,13 @@ test('finding it reads one row for each endpoint with a backlog, not the backlog
 
 test('deliveries that ended badly, disabled and failing endpoints come from partial indexes', async () => {
   const yesterday = '2026-03-01T08:00:00.000Z'
-  assert.deepEqual(await countEndedBadly(db, yesterday), { dead: 400, failed: 0 })
-  assert.deepEqual(await countEndedBadly(db, NOW), { dead: 0, failed: 0 })
+  assert.deepEqual(await countEndedBadly(db, yesterday), {
+    dead: 400,
+    failed: 0,
+    dead_owners: ['A'],
+    failed_owners: [],
+  })
+  assert.equal((await countEndedBadly(db, NOW)).dead, 0)
   const badly = await planOf(db, (queries) => countEndedBadly(queries, yesterday))
   assert.match(badly, /delivery_in_trouble[^]*delivery_by_replay/u)
   assert.doesNotMatch(badly, /Seq Scan on delivery/u, badly)

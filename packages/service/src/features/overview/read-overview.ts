@@ -82,6 +82,8 @@ async function readFacts(
     backlog,
     dead_letters: ended_badly.dead,
     failed_deliveries: ended_badly.failed,
+    dead_letter_owners: ended_badly.dead_owners,
+    failed_delivery_owners: ended_badly.failed_owners,
     disabled_endpoints,
     failing_endpoints,
     keys,
