@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { setTimeout as wait } from 'node:timers/promises'
 import { CommanderError, type Command } from 'commander'
-import { CommandFailure } from './failure.ts'
+import { CommandFailure, failureExitCode } from './failure.ts'
 import { program } from './program.ts'
 
 /** What a command printed and how it ended. */
@@ -110,7 +110,7 @@ async function run(
     await aex.parseAsync(args, { from: 'user' })
     code = process.exitCode
   } catch (failure) {
-    code = codeOf(failure, err)
+    code = codeOf(failure, err, args)
   } finally {
     Object.assign(console, { log, error })
     process.exitCode = exitCode
@@ -155,9 +155,9 @@ function listenTo(command: Command, out: string[], err: string[]): void {
 }
 
 /** As `main.ts` ends: a failure is a sentence, and anything else is a defect. */
-function codeOf(failure: unknown, err: string[]): number {
+function codeOf(failure: unknown, err: string[], args: readonly string[]): number {
   if (failure instanceof CommanderError) return failure.exitCode
   if (!(failure instanceof CommandFailure)) throw failure
   err.push(`${failure.message}\n`)
-  return 1
+  return failureExitCode(args)
 }

@@ -1,5 +1,5 @@
-import { CommandFailure } from './failure.ts'
-import { failureExitCode, program } from './program.ts'
+import { CommandFailure, failureExitCode } from './failure.ts'
+import { program } from './program.ts'
 
 const args = process.argv.slice(2)
 const code = failureExitCode(args)

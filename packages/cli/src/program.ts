@@ -1,6 +1,6 @@
 import { Command } from 'commander'
 import { unknownVariables } from './agent/client-variables.ts'
-import { CommandFailure } from './failure.ts'
+import { CommandFailure, failureExitCode } from './failure.ts'
 import { isInstalled, SERVICE } from './optional-packages.ts'
 import { VERSION } from './version.ts'
 
@@ -122,14 +122,6 @@ const COMMANDS: readonly Entry[] = [
     (await import('./commands/operator/operator.ts')).operatorsCommand(),
   ),
 ]
-
-/** Exit code of wrong arguments and of failures. Of these commands, 1 is a result: a contradiction, a damaged backup. */
-export function failureExitCode(args: readonly string[]): number {
-  const [first, second] = args.filter((word) => !word.startsWith('-'))
-  const isVerdict =
-    first === 'verify' || `${first} ${second}` === 'backup verify' || `${first} ${second}` === 'log compare'
-  return isVerdict ? 2 : 1
-}
 
 /** `aex` with the command that these arguments call. Without arguments, every command is loaded. */
 export async function program(

@@ -170,6 +170,8 @@ export {
   type ShownEntry,
 } from './capsule/capsule-v3-format.ts'
 export { CHAIN_CHECK_CODES, type ChainCheck, type ChainCheckCode } from './capsule/chain-check.ts'
+export { chainLinks, identityOf, type ShownChain } from './capsule/follow-chain.ts'
+export { placeLeaf, type Placed, type VerifiedTree } from './capsule/place-leaf.ts'
 export { verifyChains, type VerifiedChains } from './capsule/verify-chains.ts'
 export type { BoundKey, LoggedEvent } from './capsule/verify-shown-keys.ts'
 export type { EntryLeaves } from './capsule/verify-chain-records.ts'

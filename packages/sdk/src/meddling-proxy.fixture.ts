@@ -2,6 +2,8 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import { startWorld, type World } from '@agent-exchange/testkit'
 
+type WorldOptions = NonNullable<Parameters<typeof startWorld>[0]>
+
 /** A request as it passed. */
 export interface Passed {
   readonly method: string
@@ -45,7 +47,7 @@ export const withoutLog = ({ path }: Passed): Instead =>
 const keep = (_: Passed, reply: Reply) => reply
 
 /** A real exchange whose public address is the proxy's. */
-export async function startProxiedWorld(): Promise<ProxiedWorld> {
+export async function startProxiedWorld(options: WorldOptions = {}): Promise<ProxiedWorld> {
   const cleanup = new AsyncDisposableStack()
   const passed: Passed[] = []
   let target = ''
@@ -101,11 +103,15 @@ export async function startProxiedWorld(): Promise<ProxiedWorld> {
     return {
       status: answer.status,
       headers: { 'content-type': contentType, date },
-      body: await answer.text(),
+      body: contentType.startsWith('application/octet-stream')
+        ? new Uint8Array(await answer.arrayBuffer())
+        : await answer.text(),
     }
   }
 
-  const world = cleanup.use(await startWorld({ config: { publicUrl: proxy.url } }))
+  const world = cleanup.use(
+    await startWorld({ ...options, config: { ...options.config, publicUrl: proxy.url } }),
+  )
   target = world.url
   return { world, proxy, [Symbol.asyncDispose]: () => cleanup.disposeAsync() }
 }

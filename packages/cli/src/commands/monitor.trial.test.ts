@@ -90,7 +90,20 @@ test('aex monitor reports a scan that fails for the moment, and repeats it', asy
   await monitor.until(/The scan failed and is repeated in 1 s/u)
   exchange.lie = () => undefined
   await monitor.until(/has not published a checkpoint yet/u)
-  assert.equal((await monitor.interrupt()).code, 0)
+  assert.equal((await monitor.interrupt()).code, 4)
+})
+
+test('[AUD-03] aex monitor exits with 4 where it could not look', async () => {
+  await using exchange = await startLyingExchange()
+  const dir = await madeAgent(exchange.world, 'dusk', folder.path('dusk'), { url: exchange.url })
+  const unpublished = await aexHere('monitor', '--dir', dir, '--once')
+  assert.equal(unpublished.code, 4, unpublished.stderr)
+  exchange.lie = (path, answer) => {
+    if (path.startsWith('/log/')) answer.status = 503
+  }
+  const away = await aexHere('monitor', '--dir', dir, '--once')
+  assert.equal(away.code, 4, away.stderr)
+  assert.equal((await aexHere('monitor', '--dir', folder.path('nobody'), '--once')).code, 4)
 })
 
 test('[AUD-03] aex monitor keeps its place, and exits with 1 over a second leaf of an event', async () => {

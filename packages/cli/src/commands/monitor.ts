@@ -11,6 +11,7 @@ import { explanationOf } from '../agent/agent-failure.ts'
 import { agentCommandOf, type AgentOptions } from '../agent/agent-options.ts'
 import { interruption } from '../agent/interruption.ts'
 import { withAgent } from '../agent/open-agent.ts'
+import { failureExitCode } from '../failure.ts'
 import { visible, visibleJson } from '../visible.ts'
 import { wholeNumber } from '../whole-number.ts'
 
@@ -56,8 +57,10 @@ It watches the key events of the agent and every thread that the folder or the e
 stream knows. It finds two leaves for one event (the operator keeps two histories),
 events that the exchange does not show, does not log or shows otherwise, keys that this
 agent never made, and key events that it did not cause; what concerns keys is printed
-first, before a long scan. Exit code 1 if it found any of them. A scan that fails because
-the exchange does not answer is repeated.`,
+first, before a long scan. A scan that fails because the exchange does not answer is
+repeated.
+
+Exit codes: 0 nothing was found, 1 something was found, 4 it could not look.`,
     )
     .action(monitor)
 }
@@ -66,25 +69,50 @@ async function monitor(options: MonitorOptions): Promise<void> {
   const stop = new AbortController()
   if (!options.once) void interruption().then(() => stop.abort())
   await withAgent({ ...options, lazily: !options.once }, async (agent) => {
-    if (options.once) return scan(agent, options)
-    while (!stop.signal.aborted) {
-      await tryScan(agent, options)
+    let outcome = await (options.once ? scan(agent, options) : tryScan(agent, options))
+    let hasFound = outcome === 'found'
+    while (!options.once && !stop.signal.aborted) {
       await pause(options.every * 1_000, stop.signal)
+      if (stop.signal.aborted) break
+      outcome = await tryScan(agent, options)
+      hasFound ||= outcome === 'found'
     }
+    process.exitCode = hasFound ? FOUND : outcome === 'unseen' ? failureExitCode(['monitor']) : 0
   })
 }
 
+/** `unseen`: the monitor could not look. */
+type Outcome = 'found' | 'nothing' | 'unseen'
+const FOUND = 1
+
+/** The log contradicts what the exchange signed, or what this agent has seen of it. */
+const CONTRADICTIONS: ReadonlySet<string> = new Set(['log_split_view', 'log_rolled_back', 'log_unverifiable'])
+
 /** What may succeed later is reported, and the next scan tries again. */
-async function tryScan(agent: FolderAgent, options: MonitorOptions): Promise<void> {
+async function tryScan(agent: FolderAgent, options: MonitorOptions): Promise<Outcome> {
   try {
-    await scan(agent, options)
+    return await scan(agent, options)
   } catch (error) {
     if (!(error instanceof ExchangeError) || !error.retryable) throw error
     console.error(`The scan failed and is repeated in ${options.every} s. ${explanationOf(error, options)}`)
+    return 'unseen'
   }
 }
 
-async function scan(agent: FolderAgent, { thread = [], ownEvent = [], json }: MonitorOptions): Promise<void> {
+async function scan(agent: FolderAgent, options: MonitorOptions): Promise<Outcome> {
+  try {
+    return await scanOnce(agent, options)
+  } catch (error) {
+    if (!(error instanceof ExchangeError) || !CONTRADICTIONS.has(error.code)) throw error
+    console.error(explanationOf(error, options))
+    return 'found'
+  }
+}
+
+async function scanOnce(
+  agent: FolderAgent,
+  { thread = [], ownEvent = [], json }: MonitorOptions,
+): Promise<Outcome> {
   const file = agent.folder.files.monitor
   const stored = await readMonitorState(file)
   const threads = [...thread, ...(await agent.threads())]
@@ -96,14 +124,14 @@ async function scan(agent: FolderAgent, { thread = [], ownEvent = [], json }: Mo
   })
   if (!result) {
     console.error('The exchange has not published a checkpoint yet.')
-    return
+    return 'unseen'
   }
   await writeMonitorState(file, result.state)
   const { findings, scanned, size, lookBack, unreadable, unwatched } = result
   if (json) console.log(visibleJson({ findings, scanned, size, look_back: lookBack, unreadable, unwatched }))
   for (const line of notesOf(result)) console.error(line)
   if (!json) console.error(`Scanned ${scanned} leaves up to size ${size}: ${findings.length} findings.`)
-  if (findings.length > 0) process.exitCode = 1
+  return findings.length > 0 ? 'found' : 'nothing'
 }
 
 /** A long scan says where it is. */

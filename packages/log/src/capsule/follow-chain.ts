@@ -5,9 +5,12 @@ import { ONE_SIDED_KINDS } from '../leaf/one-sided-kinds.ts'
 import { bodyHash, chainStart, entryBody, nextLink } from '../leaf/package-chain.ts'
 import type { PackageIdentity } from '../leaf/package-identity.ts'
 import { isHidden, type CapsulePackage, type HiddenEntry, type ShownEntry } from './capsule-v3-format.ts'
-import type { ChainChecks } from './chain-check.ts'
+import { ChainChecks, type ChainCheck } from './chain-check.ts'
 
-export function identityOf({ metadata, policy_receipt: receipt }: CapsulePackage): PackageIdentity {
+/** What a chain is computed from. */
+export type ShownChain = Pick<CapsulePackage, 'metadata' | 'policy_receipt' | 'entries'>
+
+export function identityOf({ metadata, policy_receipt: receipt }: ShownChain): PackageIdentity {
   return {
     packageId: metadata.package_id,
     contentDigest: metadata.content_digest,
@@ -19,7 +22,7 @@ export function identityOf({ metadata, policy_receipt: receipt }: CapsulePackage
  * The links of a package's chain: link n is at index n, and link 0 is its start. Undefined where the entries are no
  * chain: positions 1 to n without a hole, each with its body or with a placeholder that is allowed.
  */
-export function followChain(shown: CapsulePackage, checks: ChainChecks): readonly Uint8Array[] | undefined {
+export function followChain(shown: ShownChain, checks: ChainChecks): readonly Uint8Array[] | undefined {
   const { package_id, thread_id: threadId } = shown.metadata
   const misplaced = shown.entries.findIndex(({ position }, index) => position !== index + 1)
   const isComplete = misplaced === -1 && shown.entries.length > 0
@@ -40,6 +43,16 @@ export function followChain(shown: CapsulePackage, checks: ChainChecks): readonl
     links.push(link)
   }
   return links
+}
+
+/** The same for one package alone, with the checks that fail. */
+export function chainLinks(shown: ShownChain): {
+  readonly links: readonly Uint8Array[] | undefined
+  readonly faults: readonly ChainCheck[]
+} {
+  const checks = new ChainChecks()
+  const links = followChain(shown, checks)
+  return { links, faults: checks.all.filter(({ result }) => result === 'fails') }
 }
 
 function kindOf(entry: ShownEntry | HiddenEntry): string {
@@ -71,7 +84,7 @@ function linkOf(
 
 /** The acceptance is part of the chain, and carries the digest of the metadata. */
 export async function verifyMetadataDigest(
-  { metadata, entries }: CapsulePackage,
+  { metadata, entries }: ShownChain,
   checks: ChainChecks,
 ): Promise<void> {
   const accepted = entries.find(

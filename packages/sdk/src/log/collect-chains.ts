@@ -101,9 +101,9 @@ async function evidenceUpTo(context: AgentContext, head: PackageHead): Promise<P
 }
 
 /** What was recorded after the head was stated belongs to another capsule. */
-function toPackage(
+export function toPackage(
   { package: resource, policy_receipt, entries, hidden_entries = [] }: PackageEvidence,
-  head: PackageHead | undefined,
+  head?: PackageHead,
 ): Omit<CapsulePackage, 'records'> {
   const { metadata, edc, sender_signature } = resource
   const end = head?.position ?? Infinity

@@ -1,7 +1,6 @@
-import { bytesEqual } from '@agent-exchange/crypto'
 import { LABEL_LENGTH, LEAF_LENGTH } from '@agent-exchange/log'
 import type { MonitorState } from './monitor-log.ts'
-import { toHex, type Watched, type WatchedLabels } from './watched-labels.ts'
+import { toHex, type Watched, type WatchedLabels } from './watched.ts'
 
 export interface MonitorFinding {
   readonly kind:
@@ -13,6 +12,8 @@ export interface MonitorFinding {
     | 'unknown_key'
     | 'foreign_key_event'
     | 'key_gap'
+    | 'entry_gap'
+    | 'concealed'
   /** A whole sentence that says what the operator did. */
   readonly sentence: string
   readonly index?: number
@@ -47,8 +48,8 @@ export class LabelScan {
     this.#found = new Map(found)
   }
 
-  get found(): [string, number][] {
-    return [...this.#found]
+  get found(): ReadonlyMap<string, number> {
+    return this.#found
   }
 
   visit(leaf: Uint8Array, index: number): void {
@@ -65,8 +66,6 @@ export class LabelScan {
         index,
         `The log holds ${watched.what} twice, at leaf ${Math.min(earlier, index)} and at leaf ${Math.max(earlier, index)}: the operator keeps two histories.`,
       )
-    if (watched.leaf && watched.index === index && !bytesEqual(leaf, watched.leaf))
-      this.#add('altered', index, `The exchange shows ${watched.what} otherwise than leaf ${index} holds it.`)
   }
 
   /** Compares what the exchange shows with what was found in the first `size` leaves. */

@@ -15,6 +15,7 @@ import {
 import type { AgentContext } from '../context.ts'
 import { ExchangeError } from '../errors.ts'
 import { checkLog, type AcceptedCheckpoint } from './accept-checkpoint.ts'
+import { alteredLeaves } from './altered-leaves.ts'
 import { isSearched, LabelScan, rangesOf, type MonitorFinding, type Searched } from './label-scan.ts'
 import { fetchTile, tileReader } from './log-answers.ts'
 import { keyFindings } from './own-key-events.ts'
@@ -73,7 +74,8 @@ export interface MonitorResult {
 
 /**
  * Scans what was added to the log for labels of this agent: two leaves with one label are two histories, and a label of
- * an event that the exchange does not show is a hidden event. Watches the key events of the agent, the given threads and
+ * an event that the exchange does not show is a hidden event. Recomputes the leaves of all records that the exchange shows,
+ * so that one that was rewritten later is found too. Watches the key events of the agent, the given threads and
  * all threads of the event stream. A label that an earlier run did not know is searched in the whole log. Undefined until
  * the exchange has published a log.
  *
@@ -114,14 +116,15 @@ export async function monitorLog(
   const waiting = scan.waiting({ before, now, overdueMs })
   const vanished = before.threads.filter((threadId) => watch.unreadable.includes(threadId))
   const lookedBackAt = isFromStart ? now.toISOString() : before.lookedBackAt
-  const aboutEvents = [...scan.findings, ...vanished.map(notShownAnyMore)]
+  const altered = await alteredLeaves(context, { labels: watch.labels, found: scan.found, checkpoint })
+  const aboutEvents = [...watch.findings, ...scan.findings, ...altered, ...vanished.map(notShownAnyMore)]
   aboutEvents.forEach((finding) => onFinding?.(finding))
   return {
     findings: [...aboutKeys, ...aboutEvents],
     state: {
       threads: [...new Set([...before.threads, ...watch.threads])],
       scanned: checkpoint.note,
-      found: scan.found,
+      found: [...scan.found],
       searched: isFromStart ? [...ranges] : stillSearched(searched, ranges),
       waiting,
       ...(lookedBackAt !== undefined && { lookedBackAt }),
