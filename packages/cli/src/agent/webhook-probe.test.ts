@@ -21,8 +21,7 @@ async function listening(server: Server): Promise<AsyncDisposable & { readonly p
 
 test('the probe of listen says where the address leads, why not here, and what to do', async () => {
   const { certificate: cert, key } = await (await testAuthority()).server()
-  const secure = (answer: RequestListener) =>
-    listening(createServer({ cert, key }, answer) as unknown as Server)
+  const secure = (answer: RequestListener) => listening(createServer({ cert, key }, answer))
   const at = (port: number) => `https://127.0.0.1:${port}/events`
   const probe = createWebhookProbe()
   await using here = await secure((request, response) => {

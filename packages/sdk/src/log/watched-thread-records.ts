@@ -55,7 +55,8 @@ function identityOf({ package: { metadata }, policy_receipt: { receipt } }: Pack
 }
 
 /** Recomputed: an entry that was changed may still show the hash that it had. */
-function hashOf({ proof: { hash: _, ...proof }, ...entry }: EvidenceEntry): string {
+function hashOf({ proof: shown, ...entry }: EvidenceEntry): string {
+  const { hash: _, ...proof } = shown
   return toHex(sha256Sync(canonicalBytes({ ...entry, proof })))
 }
 

@@ -99,14 +99,14 @@ async function showRules(options: RulesOptions): Promise<void> {
 }
 
 function withSettings(kept: TrustOverrides, settings: readonly Setting[]): TrustOverrides {
-  const next: Record<string, Record<string, unknown>> = structuredClone(kept) as typeof next
+  const next: Record<string, Record<string, unknown>> = structuredClone(kept)
   for (const { id, name, value } of settings) {
     const point = (next[id] ??= {})
     if (value === undefined) Reflect.deleteProperty(point, name)
     else point[name] = value
     if (Object.keys(point).length === 0) Reflect.deleteProperty(next, id)
   }
-  return next as TrustOverrides
+  return next
 }
 
 function differencesOf(known: KnownDeployment | undefined): ProfileChange[] {
