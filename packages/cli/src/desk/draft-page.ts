@@ -15,7 +15,8 @@ import { pathTo, type DeskAnswer, type DeskCall } from './desk-call.ts'
 import { decisionForm, discardForm, sendForm, type DecisionValues } from './draft-forms.ts'
 import { stateBadge } from './draft-table.ts'
 import { examineDraft, type ExaminedDraft } from './examined-draft.ts'
-import { labelOf, objectView, rawView, shownLines, textOf, titleOf } from './object-view.ts'
+import { titleOf } from '../object-outline.ts'
+import { labelOf, objectView, rawView, shownLines, textOf } from './object-view.ts'
 
 /** One draft: for whom, the five checks, exactly what will be sealed, and the decision. */
 export async function draftPage(call: DeskCall, values: DecisionValues = {}): Promise<DeskAnswer> {

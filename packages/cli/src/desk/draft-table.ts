@@ -1,7 +1,8 @@
 import type { DraftState, StoredDraft } from '@agent-exchange/sdk'
 import { badge, html, identifier, relativeTime, table, type Html, type Tone } from '@agent-exchange/web'
 import { pathTo } from './desk-call.ts'
-import { leadOf, textOf, titleOf } from './object-view.ts'
+import { leadOf, titleOf } from '../object-outline.ts'
+import { textOf } from './object-view.ts'
 
 const STATES: Readonly<Record<DraftState, readonly [tone: Tone, text: string]>> = {
   ready: ['info', 'ready to send'],

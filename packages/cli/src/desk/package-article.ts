@@ -11,7 +11,8 @@ import {
   type Html,
 } from '@agent-exchange/web'
 import { pathTo, type DeskCall } from './desk-call.ts'
-import { objectView, rawView, titleOf } from './object-view.ts'
+import { titleOf } from '../object-outline.ts'
+import { objectView, rawView } from './object-view.ts'
 
 /** A package of a thread with what this agent may see of it. */
 export interface ShownPackage {

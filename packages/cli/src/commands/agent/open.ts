@@ -2,7 +2,10 @@ import type { OpenedPackage } from '@agent-exchange/sdk'
 import type { Command } from 'commander'
 import { agentCommandOf, type AgentOptions } from '../../agent/agent-options.ts'
 import { writeContent } from '../../agent/content-file.ts'
+import { isForPeople } from '../../agent/for-people.ts'
+import { nextStep } from '../../agent/next-step.ts'
 import { withAgent } from '../../agent/open-agent.ts'
+import { objectLines } from '../../object-text.ts'
 import { visible, visibleJson } from '../../visible.ts'
 import { requireWritable } from '../../writable-file.ts'
 
@@ -15,7 +18,7 @@ export function agentOpenCommand(): Command {
   return agentCommandOf(
     'open',
     'Fetch a package, verify and open it, and send the signed receipts',
-    'open pkg_1',
+    'open pkg_1                          (for people on a terminal, the object as JSON elsewhere)',
     'open pkg_1 --out capacity.json',
     'open pkg_1 --no-receipts',
     'open pkg_1 --json       (the object with who signed it and the receipts that were sent)',
@@ -29,14 +32,31 @@ export function agentOpenCommand(): Command {
 async function open(packageId: string, options: OpenOptions): Promise<void> {
   if (options.out !== undefined) requireWritable(options.out, 'The content')
   const receipts = options.receipts ? 'opened' : 'none'
-  const opened = await withAgent(options, (agent) => agent.open(packageId, { receipts }))
+  const { opened, isOurs } = await withAgent(options, async (agent) => {
+    const found = await agent.open(packageId, { receipts })
+    return { opened: found, isOurs: found.metadata.sender_agent_id === agent.identity.agentId }
+  })
   if (!options.json) describe(opened)
   if (options.out !== undefined) {
     writeContent(options.out, visibleJson(opened.object))
     console.error(`  wrote     ${options.out}`)
   }
-  if (options.json) console.log(visibleJson(documentOf(opened, options)))
-  else if (options.out === undefined) console.log(visibleJson(opened.object))
+  if (options.json) return console.log(visibleJson(documentOf(opened, options)))
+  if (options.out !== undefined) return
+  console.log(isForPeople(options) ? forPeople(opened, isOurs, options) : visibleJson(opened.object))
+}
+
+/** The content, and what to do next. */
+function forPeople({ object, ids, metadata }: OpenedPackage, isOurs: boolean, options: OpenOptions): string {
+  const step = (...words: string[]) => nextStep(options, ...words)
+  return [
+    '',
+    ...objectLines(object),
+    '',
+    ...(isOurs ? [] : [`  answer   ${step('respond', ids.package, 'FILE')}`]),
+    `  thread   ${step('thread', metadata.thread_id)}`,
+    `  as JSON  ${step('open', ids.package, '--json')}`,
+  ].join('\n')
 }
 
 /** Printed to standard error: standard output is for the object. */
