@@ -68,7 +68,8 @@ export interface ContextOptions {
  *   keys,
  *   pins,
  * })
- * await registerAgent(context, { implementation: 'planner', implementationVersion: '1.0.0' })
+ * const skillVersions = { skill_alignment: '1.0.0' }
+ * await registerAgent(context, { implementation: 'planner', implementationVersion: '1.0.0', skillVersions })
  */
 export function createContext(options: ContextOptions): AgentContext {
   const { baseUrl, clientId, identity, keys, confirmKey, fetch, limits, logPolicy } = options

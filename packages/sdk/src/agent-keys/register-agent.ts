@@ -9,6 +9,7 @@ export interface Registration {
   readonly implementationVersion: string
   /** Defaults to the only protocol version. */
   readonly protocolVersions?: readonly string[]
+  /** The skills that it understands, by id. Others cannot send it a package of a skill that is missing here. */
   readonly skillVersions?: Readonly<Record<string, string>>
   /** Defaults to native. */
   readonly transportModes?: readonly TransportMode[]
@@ -19,7 +20,8 @@ export interface Registration {
  * Registers the agent with its current public keys, or updates its registration.
  *
  * @example
- * await registerAgent(context, { implementation: 'planner', implementationVersion: '1.4.0' })
+ * const skillVersions = { skill_alignment: '1.0.0' }
+ * await registerAgent(context, { implementation: 'planner', implementationVersion: '1.4.0', skillVersions })
  */
 export async function registerAgent(
   { identity, connection, keys }: AgentContext,

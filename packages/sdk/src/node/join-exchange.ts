@@ -35,7 +35,11 @@ export interface JoinedExchange {
  * @example
  * const { agent } = await joinExchange('./planner', {
  *   invitation,
- *   registration: { implementation: 'planner', implementationVersion: '1.4.0' },
+ *   registration: {
+ *     implementation: 'planner',
+ *     implementationVersion: '1.4.0',
+ *     skillVersions: { skill_alignment: '1.0.0' },
+ *   },
  * })
  */
 export async function joinExchange(path: string, options: JoinOptions): Promise<JoinedExchange> {
