@@ -65,6 +65,69 @@ test('change the contact of an organization, suspend and resume it, then end it 
   assertQuiet(watched)
 })
 
+test('a refused form keeps what was typed, and a reload does not send it again', async () => {
+  await using watched = await browser.open(`${world.operatorUrl}/organizations/new`)
+  const { page } = watched
+  await signIn(page)
+  await page.getByLabel('Id').fill('Acme')
+  await page.getByLabel('Name').fill('Acme & Sons')
+  await page.getByRole('button', { name: 'Create organization' }).click()
+  await page.getByText('Nothing was changed. Please correct the form.').waitFor()
+  assert.equal(await page.getByLabel('Id').inputValue(), 'Acme')
+  assert.equal(await page.getByLabel('Name').inputValue(), 'Acme & Sons')
+  assert.equal(await page.evaluate('document.activeElement.id'), 'organization-organization_id')
+  assert.deepEqual(await accessibilityFaults(page), [])
+  await screenshot(page, 'console-refused-form')
+  assert.equal(new URL(page.url()).pathname, '/organizations/new')
+  await page.reload()
+  assert.equal(await page.getByLabel('Name').inputValue(), '')
+})
+
+test('on a phone each level of the navigation takes one line, and the current place is in view', async () => {
+  await using watched = await browser.open(`${world.operatorUrl}/settings`, {
+    viewport: { width: 390, height: 844 },
+  })
+  const { page } = watched
+  await signIn(page)
+  for (const label of ['Site', 'Section']) {
+    const navigation = page.getByRole('navigation', { name: label, exact: true })
+    const items = await navigation.getByRole('listitem').all()
+    const tops = await Promise.all(items.map(async (item) => (await item.boundingBox())?.y))
+    assert.equal(new Set(tops).size, 1, `${label}: ${tops.join()}`)
+    const current = await navigation.locator('[aria-current]').boundingBox()
+    assert.ok(current && current.x >= 0 && current.x + current.width <= 390, label)
+  }
+})
+
+test('a filter shows a whole id, a badge is one line, and a list shortens ids that are copied whole', async () => {
+  await using watched = await browser.open(`${world.operatorUrl}/agents`, {
+    permissions: ['clipboard-read', 'clipboard-write'],
+    viewport: { width: 1_280, height: 900 },
+  })
+  const { page } = watched
+  await signIn(page)
+  await page.getByLabel('Organization').fill(`thread_${'0'.repeat(32)}`)
+  const fits = 'document.activeElement.scrollWidth <= document.activeElement.clientWidth'
+  await page.getByLabel('Organization').focus()
+  assert.ok(await page.evaluate(fits))
+  const heights = (await page.evaluate(
+    "[...document.querySelectorAll('.badge')].map(({ clientHeight }) => clientHeight)",
+  )) as number[]
+  assert.ok(heights.length > 0 && new Set(heights).size === 1, heights.join())
+  const { agentId } = scene.sender
+  const link = page.getByRole('link', { name: agentId })
+  assert.equal(await link.getAttribute('title'), agentId)
+  assert.ok(((await link.boundingBox())?.width ?? 999) < 200)
+  const copy = page.getByRole('button', { name: `Copy ${agentId}` })
+  const opacity = () =>
+    page.evaluate(`getComputedStyle(document.querySelector('[data-copy="${agentId}"]')).opacity`)
+  assert.equal(await opacity(), '0')
+  await link.hover()
+  assert.equal(await opacity(), '1')
+  await copy.click()
+  assert.equal(await page.evaluate('navigator.clipboard.readText()'), agentId)
+})
+
 /** Each in every width and both schemes. */
 const PAGES: readonly [name: string, path: () => string][] = [
   ['organizations', () => '/organizations'],
