@@ -73,10 +73,18 @@ export function packageArticle(call: DeskCall, { resource, content }: ShownPacka
   </article>`
 }
 
-function openView({ object, senderKey, metadata, policyReceipt }: OpenedPackage): Html {
+function openView(opened: OpenedPackage): Html {
+  const { object, senderKey, metadata, policyReceipt, writtenBy, sentBy } = opened
   const { human_approval: approval } = policyReceipt.receipt
+  const isPassedOn =
+    writtenBy.organizationId !== sentBy.organizationId || writtenBy.agentId !== sentBy.agentId
   return html`<p class="quiet">
       Signature verified with key <bdi class="id">${senderKey.keyId}</bdi>.
+      ${
+        isPassedOn &&
+        html`Written by <bdi>${writtenBy.agentId}</bdi> of <bdi>${writtenBy.organizationId}</bdi>, as the
+          object itself says. `
+      }
       ${approval.required ? `The sender recorded a human approval (${approval.outcome ?? ''}).` : 'No human approval was required.'}
     </p>
     ${objectView(object)} ${rawView('Raw object', object)} ${rawView('Raw metadata', metadata)}`

@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import { LOOP_PHASES } from '../vocabulary.ts'
 import { MEDIA_TYPE } from '../wire.ts'
-import { fixed, openPoint, text, texts } from './open-point.ts'
+import { fixed, oneOf, openPoint, text, texts } from './open-point.ts'
 
 /** Open points about the protocol objects and their vocabularies. */
 export const objectPoints = {
@@ -61,8 +61,9 @@ export const objectPoints = {
     },
   }),
   'O-35': openPoint({
-    meaning: 'The content type of a response package and the object inside it.',
-    why: 'Responses have the same body as packages, and the specification shows one content type. A type named after the response object is also accepted, because a sender may reasonably choose it.',
+    meaning:
+      'The content type of a response package, the object inside it, and how an opener compares a sealed object with its package.',
+    why: 'Responses have the same body as packages, and the specification shows one content type. A type named after the response object is also accepted, because a sender may reasonably choose it. An opener compares authors so that nobody can sign content of another organization again as its own. Each agent decides for itself what it compares. Who wrote an object and who sent it is always shown.',
     settings: {
       content_types: texts(
         [MEDIA_TYPE.reasoningPackage, 'application/svc.response-object+json'],
@@ -71,8 +72,18 @@ export const objectPoints = {
       ),
       inner_object: fixed('response_object', 'what our SDK seals into a response'),
       inner_members: fixed(
-        'thread, author, sender, recipients, policy',
-        'members of the sealed object that our SDK compares with the metadata when it opens a package; id and created_at may differ',
+        'thread, recipients, policy',
+        'members of the sealed object that our SDK always compares with the metadata when it opens a package; id and created_at may differ',
+      ),
+      author: oneOf(
+        ['packages', 'every_object', 'anyone'],
+        'packages',
+        'objects whose created_by must name the organization that sends: packages and responses, or every object but an audit event; anyone: none',
+      ),
+      sender: oneOf(
+        ['organization', 'agent', 'anyone'],
+        'organization',
+        'what the sender inside a package must equal: the organization that sends (an agent may have been replaced), also its agent, or nothing',
       ),
     },
   }),

@@ -1,7 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { generateKeyPair, signPolicyReceipt } from '@agent-exchange/crypto'
-import { exampleObjects, type PackageMetadata, type PolicyReceipt } from '@agent-exchange/protocol'
+import {
+  DEFAULT_PROFILE,
+  exampleObjects,
+  type PackageMetadata,
+  type PolicyReceipt,
+} from '@agent-exchange/protocol'
 import { prohibitedMembers } from '../policy/prohibited-fields.ts'
 import { contentDifferences } from './content-comparison.ts'
 import { explainSignatureFailure } from './explain-signature.ts'
@@ -97,7 +102,12 @@ test('[O-14] what is inside is compared with what is outside in one pass', async
       role: 'supplier',
       required: true,
     }))
-    contentDifferences({ ...exampleObjects.reasoning_package, recipients }, metadata, receipt)
+    contentDifferences(
+      { ...exampleObjects.reasoning_package, recipients },
+      metadata,
+      receipt,
+      DEFAULT_PROFILE['O-35'],
+    )
     return reads
   })
   assert.ok(ratio <= AT_MOST, String(ratio))

@@ -8,6 +8,7 @@ import type {
 import type { ExchangeError } from '../errors.ts'
 import type { PeerKey } from '../peers/peer-directory.ts'
 import type { Outbox } from './outbox.ts'
+import type { AgentAddress } from './send-input.ts'
 import type { DataSpace } from './delivery-mode.ts'
 
 /** Steps in order; one `receipt` for each receipt sent. */
@@ -44,6 +45,9 @@ export interface OpenedPackage {
    */
   readonly ids: { readonly package: string; readonly object: string }
   readonly createdAt: { readonly package: string; readonly object: string }
+  /** Who wrote the object, by its own words. The signature is that of the sender (O-35). */
+  readonly writtenBy: AgentAddress & { readonly humanId?: string }
+  readonly sentBy: AgentAddress
   /** Key of the sending agent. Another agent of the addressed organization may send the response (O-46). */
   readonly senderKey: PeerKey
   /** When the exchange accepted it. */

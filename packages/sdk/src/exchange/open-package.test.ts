@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { generateKeyPair } from '@agent-exchange/crypto'
-import type { PackageMetadata } from '@agent-exchange/protocol'
+import { exampleObjects, type PackageMetadata, type TrustOverrides } from '@agent-exchange/protocol'
 import { startWorld } from '@agent-exchange/testkit'
 import { startAgent, startAgents } from '../agents.fixture.ts'
 import type { AgentContext } from '../context.ts'
@@ -107,6 +107,60 @@ test('[PKG-09] the object inside may have an id and a time of its own: it opens,
     receipts.map(({ state }) => state),
     ['received', 'opened'],
   )
+})
+
+test('[O-35] stories, threads and policies of a third organization open, and it is shown who wrote and who sent', async () => {
+  const third = { organization_id: 'org_third', agent_id: 'agent_third', human_id: 'user_third' }
+  for (const type of ['network_story', 'loop_thread', 'policy_envelope'] as const) {
+    const { thread_id, package_id } = await sendCrafted(acme, bolt, {
+      object: (o) => ({
+        ...exampleObjects[type],
+        ...(type !== 'policy_envelope' && { thread_id: o['thread_id'] }),
+        created_by: third,
+      }),
+    })
+    const { object, writtenBy, sentBy } = await openPackage(bolt, package_id)
+    assert.equal(object.object_type, type)
+    assert.deepEqual(writtenBy, {
+      organizationId: 'org_third',
+      agentId: 'agent_third',
+      humanId: 'user_third',
+    })
+    assert.deepEqual(sentBy, acme.identity, thread_id)
+  }
+})
+
+test('[O-35] what a predecessor of the sending agent wrote opens; what another organization wrote does not', async () => {
+  const before = { organization_id: acme.identity.organizationId, agent_id: 'agent_predecessor' }
+  const crafting = { object: (o: object) => ({ ...o, created_by: before, sender: before }) }
+  const { package_id } = await sendCrafted(acme, bolt, crafting)
+  const { writtenBy } = await openPackage(bolt, package_id)
+  assert.equal(writtenBy.agentId, 'agent_predecessor')
+  // Somebody else's object, signed again by acme.
+  const taken = { organization_id: eve.identity.organizationId, agent_id: eve.identity.agentId }
+  const again = await sendCrafted(acme, bolt, { object: (o) => ({ ...o, created_by: taken, sender: taken }) })
+  const error = await isRefused(bolt, again, 'content_mismatch', ['rejected'])
+  assert.deepEqual(error.details['members'], ['/created_by/organization_id', '/sender/organization_id'])
+})
+
+test('[O-35] an agent may compare more, or nothing', async () => {
+  const judging = (rules: NonNullable<TrustOverrides['O-35']>) =>
+    createContext({ ...bolt.options, trust: { 'O-35': rules } })
+  const third = { organization_id: 'org_third', agent_id: 'agent_third' }
+  const story = await sendCrafted(acme, bolt, {
+    object: (o) => ({ ...exampleObjects.network_story, thread_id: o['thread_id'], created_by: third }),
+  })
+  const opening = openPackage(judging({ author: 'every_object' }), story.package_id)
+  assert.deepEqual((await refusal(opening)).details['members'], ['/created_by/organization_id'])
+  const before = { organization_id: acme.identity.organizationId, agent_id: 'agent_predecessor' }
+  const older = await sendCrafted(acme, bolt, { object: (o) => ({ ...o, sender: before }) })
+  const strict = openPackage(judging({ sender: 'agent' }), older.package_id)
+  assert.deepEqual((await refusal(strict)).details['members'], ['/sender/agent_id'])
+  const foreign = await sendCrafted(acme, bolt, {
+    object: (o) => ({ ...o, sender: third, created_by: third }),
+  })
+  const opened = await openPackage(judging({ author: 'anyone', sender: 'anyone' }), foreign.package_id)
+  assert.equal(opened.writtenBy.organizationId, 'org_third')
 })
 
 test('[O-17] additional data that mean something else to somebody else pass', async () => {

@@ -1,4 +1,4 @@
-import type { PackageResource, ReceiptResource } from '@agent-exchange/protocol'
+import type { PackageResource, ProtocolObject, ReceiptResource } from '@agent-exchange/protocol'
 import type { AgentContext } from '../context.ts'
 import { ExchangeError } from '../errors.ts'
 import { arrivalReader } from './arrival.ts'
@@ -110,7 +110,8 @@ async function verifyAndOpen(
   await requireIntegrity(context, envelope, resource, senderKey)
   const { object, checkpoint } = await openContent(context, envelope, metadata)
   const policyReceipt = await requirePolicyReceipt(context, metadata, arrivals)
-  const members = contentDifferences(object, metadata, policyReceipt.receipt)
+  const rules = context.deployment.profile['O-35']
+  const members = contentDifferences(object, metadata, policyReceipt.receipt, rules)
   if (members.length > 0) throw new ExchangeError('content_mismatch', { details: { members } })
   const logConflict = checkpoint === undefined ? undefined : await comparePeerView(context, checkpoint)
   return {
@@ -120,10 +121,17 @@ async function verifyAndOpen(
     policyReceipt,
     ids: { package: metadata.package_id, object: object.id },
     createdAt: { package: metadata.created_at, object: object.created_at },
+    writtenBy: authorOf(object),
+    sentBy: { organizationId: metadata.sender_org_id, agentId: metadata.sender_agent_id },
     senderKey,
     acceptedAt: resource.created_at,
     ...(logConflict && { logConflict }),
   }
+}
+
+function authorOf({ created_by: author }: ProtocolObject): OpenedPackage['writtenBy'] {
+  const { organization_id: organizationId, agent_id: agentId, human_id: humanId } = author
+  return { organizationId, agentId, ...(humanId !== undefined && { humanId }) }
 }
 
 /** The resource repeats members of the metadata. They must agree. */

@@ -19,10 +19,6 @@ export const wrongInside = (
     { object: (o) => ({ ...o, sender: { ...anchor(acme), organization_id: 'org_other' } }) },
     '/sender/organization_id',
   ],
-  'sender agent': [
-    { object: (o) => ({ ...o, sender: { ...anchor(acme), agent_id: 'agent_other' } }) },
-    '/sender/agent_id',
-  ],
   recipients: [
     { object: (o) => ({ ...o, recipients: [{ organization_id: 'org_x', role: 'r', required: true }] }) },
     '/recipients',

@@ -56,7 +56,7 @@ export async function sealDraft(context: AgentContext, sealing: Sealing): Promis
   }
   const signer = await currentSigningKey(context)
   const receipt = await signedPolicyReceipt(context, { ...sealing, metadata, signer })
-  requireAgreement(draft.object, metadata, receipt)
+  requireAgreement(context, draft.object, metadata, receipt)
   const envelopeText = await envelopeTextOf({ metadata, jwe }, signer)
   requireSize(context, envelopeText)
   const now = context.now().toISOString()
@@ -133,9 +133,14 @@ async function recipientParty({ peers }: AgentContext, { to }: Draft) {
   return { kid: keyId, publicKey }
 }
 
-/** The comparison that the recipient will make. */
-function requireAgreement(object: ProtocolObject, metadata: PackageMetadata, receipt: PolicyReceipt): void {
-  const failures = contentDifferences(object, metadata, receipt).map((pointer) => ({
+/** The comparison that the recipient will make, by the rules of this agent. */
+function requireAgreement(
+  { deployment: { profile } }: AgentContext,
+  object: ProtocolObject,
+  metadata: PackageMetadata,
+  receipt: PolicyReceipt,
+): void {
+  const failures = contentDifferences(object, metadata, receipt, profile['O-35']).map((pointer) => ({
     pointer,
     rule: 'PKG-01',
     message: 'Set this to what the package is sent as: its thread, sender, recipient and policy.',

@@ -6,6 +6,7 @@ import { isForPeople } from '../../agent/for-people.ts'
 import { nextStep } from '../../agent/next-step.ts'
 import { withAgent } from '../../agent/open-agent.ts'
 import { objectLines } from '../../object-text.ts'
+import { snakeCased } from '../../agent/snake-cased.ts'
 import { visible, visibleJson } from '../../visible.ts'
 import { requireWritable } from '../../writable-file.ts'
 
@@ -60,8 +61,13 @@ function forPeople({ object, ids, metadata }: OpenedPackage, isOurs: boolean, op
 }
 
 /** Printed to standard error: standard output is for the object. */
-function describe({ metadata, ids, createdAt, senderKey, acceptedAt, receipts }: OpenedPackage): void {
+function describe(opened: OpenedPackage): void {
+  const { metadata, ids, createdAt, writtenBy, sentBy, senderKey, acceptedAt, receipts } = opened
   console.error(`  from      ${metadata.sender_agent_id} of ${metadata.sender_org_id}`)
+  if (writtenBy.organizationId !== sentBy.organizationId || writtenBy.agentId !== sentBy.agentId)
+    console.error(
+      visible(`  author    ${writtenBy.agentId} of ${writtenBy.organizationId}, by the object itself`),
+    )
   console.error(`  signed    ${visible(senderKey.keyId)}, verified`)
   console.error(`  accepted  ${acceptedAt}`)
   if (ids.object !== ids.package) console.error(`  object    ${visible(ids.object)}, in ${ids.package}`)
@@ -72,7 +78,7 @@ function describe({ metadata, ids, createdAt, senderKey, acceptedAt, receipts }:
 
 /** Omits content that was written to a file. */
 function documentOf(
-  { object, ids, createdAt, metadata, senderKey, acceptedAt, receipts }: OpenedPackage,
+  { object, ids, createdAt, writtenBy, metadata, senderKey, acceptedAt, receipts }: OpenedPackage,
   { out }: OpenOptions,
 ) {
   return {
@@ -80,6 +86,7 @@ function documentOf(
     object_id: ids.object,
     package_created_at: createdAt.package,
     object_created_at: createdAt.object,
+    written_by: snakeCased(writtenBy),
     ...(out === undefined ? { object } : { file: out }),
     metadata,
     sender_key_id: senderKey.keyId,
