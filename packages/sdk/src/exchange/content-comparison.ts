@@ -13,7 +13,7 @@ type Comparison = readonly [pointer: string, agrees: boolean]
 
 /**
  * Compares the sealed object with metadata and policy receipt. The exchange checked those two, and could not check
- * the object. Returns pointers to members that differ. The object's own id and creation time may differ from the
+ * the object. What a response answers is compared elsewhere. Returns pointers to members that differ. The object's own id and creation time may differ from the
  * package's (PKG-09).
  */
 export function contentDifferences(
@@ -27,7 +27,7 @@ export function contentDifferences(
     ...authorComparisons(object, metadata, rules),
     ...senderComparisons(object, metadata, rules),
     ...packageComparisons(object, metadata, receipt),
-    ...responseComparisons(object, metadata, receipt),
+    ...responseComparisons(object, receipt),
   ]
     .filter(([, agrees]) => !agrees)
     .map(([pointer]) => pointer)
@@ -85,14 +85,7 @@ function packageComparisons(
   ]
 }
 
-function responseComparisons(
-  object: ProtocolObject,
-  metadata: PackageMetadata,
-  receipt: PolicyReceipt,
-): Comparison[] {
+function responseComparisons(object: ProtocolObject, receipt: PolicyReceipt): Comparison[] {
   if (object.object_type !== 'response_object') return []
-  return [
-    ['/responds_to_package_id', object.responds_to_package_id === metadata.responds_to_package_id],
-    ['/policy_envelope/policy_id', object.policy_envelope.policy_id === receipt.policy_id],
-  ]
+  return [['/policy_envelope/policy_id', object.policy_envelope.policy_id === receipt.policy_id]]
 }

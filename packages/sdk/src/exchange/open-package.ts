@@ -1,6 +1,7 @@
 import type { PackageResource, ProtocolObject, ReceiptResource } from '@agent-exchange/protocol'
 import type { AgentContext } from '../context.ts'
 import { ExchangeError } from '../errors.ts'
+import { answerDifferences } from './answered-id.ts'
 import { arrivalReader } from './arrival.ts'
 import { contentDifferences } from './content-comparison.ts'
 import { fetchContent, type FetchedContent } from './fetch-content.ts'
@@ -26,6 +27,38 @@ export async function openPackage(
   packageId: string,
   deps: OpenDependencies = {},
 ): Promise<OpenedPackage> {
+  return open(context, packageId, deps, (object, resource) =>
+    answerDifferences(object, resource.metadata.responds_to_package_id, (answered) =>
+      readObjectId(context, answered, deps),
+    ),
+  )
+}
+
+/** Pointers to members of a response that contradict what it answers. */
+type CompareAnswer = (object: ProtocolObject, resource: PackageResource) => Promise<string[]>
+
+/** The id of the object inside a package; undefined where this agent cannot open it. Sends no receipt. */
+export async function readObjectId(
+  context: AgentContext,
+  packageId: string,
+  deps: OpenDependencies = {},
+): Promise<string | undefined> {
+  try {
+    // What that one answers is not looked up in turn: chains of answers may be long.
+    const { ids } = await open(context, packageId, { ...deps, receipts: 'none' }, async () => [])
+    return ids.object
+  } catch (error) {
+    if (error instanceof ExchangeError && !error.retryable && error.code !== 'aborted') return undefined
+    throw error
+  }
+}
+
+async function open(
+  context: AgentContext,
+  packageId: string,
+  deps: OpenDependencies,
+  compareAnswer: CompareAnswer,
+): Promise<OpenedPackage> {
   const { signal, receipts = 'opened', onProgress = () => undefined } = deps
   await context.deployment.refresh()
   const resource = await context.connection.call('getPackage', {
@@ -39,7 +72,7 @@ export async function openPackage(
     fetched = await fetchContent(context, resource, deps)
     onProgress({ step: 'fetched', packageId })
     await watched
-    const opened = await verifyAndOpen(context, resource, fetched.bytes)
+    const opened = await verifyAndOpen(context, resource, fetched.bytes, compareAnswer)
     const { object_type: objectType } = opened.object
     onProgress({ step: 'opened', packageId, objectType, keyId: opened.senderKey.keyId })
     const states = isRecipient && receipts !== 'none' ? (['received', 'opened'] as const) : []
@@ -97,6 +130,7 @@ async function verifyAndOpen(
   context: AgentContext,
   resource: PackageResource,
   bytes: Uint8Array,
+  compareAnswer: CompareAnswer,
 ): Promise<Omit<OpenedPackage, 'receipts'>> {
   requireConsistency(resource)
   const { metadata } = resource
@@ -112,6 +146,7 @@ async function verifyAndOpen(
   const policyReceipt = await requirePolicyReceipt(context, metadata, arrivals)
   const rules = context.deployment.profile['O-35']
   const members = contentDifferences(object, metadata, policyReceipt.receipt, rules)
+  members.push(...(await compareAnswer(object, resource)))
   if (members.length > 0) throw new ExchangeError('content_mismatch', { details: { members } })
   const logConflict = checkpoint === undefined ? undefined : await comparePeerView(context, checkpoint)
   return {

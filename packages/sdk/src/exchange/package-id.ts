@@ -1,10 +1,9 @@
 import { canonicalBytes, parseDigest, sha256Digest } from '@agent-exchange/crypto'
 import type { ProtocolObject } from '@agent-exchange/protocol'
 import type { Identity } from '../context.ts'
+import { isAnswerable } from './answered-id.ts'
 import type { AgentAddress } from './send-input.ts'
 
-/** A response_object refers to a package by an id with this prefix, so all our packages have it. */
-const ANSWERABLE = 'pkg_'
 const ID_BYTES = 16
 
 /**
@@ -16,9 +15,9 @@ export async function packageIdFor(
   { id, trace }: ProtocolObject,
   recipient: AgentAddress,
 ): Promise<string> {
-  if (id.startsWith(ANSWERABLE)) return id
+  if (isAnswerable(id)) return id
   const parts = [sender.organizationId, sender.agentId, recipient.agentId, id, trace.idempotency_key]
   const digest = parseDigest(await sha256Digest(canonicalBytes(parts)))
   const hex = Array.from(digest.subarray(0, ID_BYTES), (byte) => byte.toString(16).padStart(2, '0'))
-  return `${ANSWERABLE}${hex.join('')}`
+  return `pkg_${hex.join('')}`
 }

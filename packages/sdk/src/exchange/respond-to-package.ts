@@ -1,6 +1,8 @@
-import type { PackageMetadata, ProtocolObject } from '@agent-exchange/protocol'
+import type { PackageMetadata, ProtocolObject, ResponseObject } from '@agent-exchange/protocol'
 import type { AgentContext } from '../context.ts'
 import { ExchangeError } from '../errors.ts'
+import { answerableId, answerDifferences, isAnswerable } from './answered-id.ts'
+import { readObjectId } from './open-package.ts'
 import { packageIdFor } from './package-id.ts'
 import { sendDraft } from './send-draft.ts'
 import type { AgentAddress, Draft, RespondInput, SendDependencies, SentPackage } from './send-input.ts'
@@ -31,8 +33,8 @@ export async function draftOfResponse(
   signal?: AbortSignal,
 ): Promise<Draft> {
   await context.deployment.refresh()
-  const { object, policy } = validInput(context, input)
-  if ((object as ProtocolObject).object_type !== 'response_object')
+  const { object: given, policy } = validInput(context, input)
+  if ((given as ProtocolObject).object_type !== 'response_object')
     throw new ExchangeError('object_invalid', { what: 'A response holds a response_object.' })
   const { metadata, thread_id: threadId } = await context.connection.call('getPackage', {
     path: { package_id: packageId },
@@ -43,11 +45,13 @@ export async function draftOfResponse(
       what: "Only the recipient's organization answers a package.",
       details: { packageId },
     })
+  const object = await namingAnswered(context, given, packageId, input.answeredObjectId)
   const to = answeredAgent(metadata, input.to)
   // O-35: we write the first of the accepted content types.
   const [contentType = metadata.content_type] = context.deployment.profile['O-35'].content_types
+  const { answeredObjectId: _, ...terms } = input
   return {
-    ...input,
+    ...terms,
     packageId: await packageIdFor(context.identity, object, to),
     object,
     policy,
@@ -56,6 +60,31 @@ export async function draftOfResponse(
     contentType,
     respondsTo: packageId,
   }
+}
+
+/**
+ * PKG-09: a response to a package whose id cannot stand in a response_object names the object inside. The response is
+ * changed before its checks and its approval.
+ */
+async function namingAnswered(
+  context: AgentContext,
+  response: ResponseObject,
+  packageId: string,
+  known: string | undefined,
+): Promise<ResponseObject> {
+  const read = async () => known ?? readObjectId(context, packageId)
+  const isPlaceholder =
+    !isAnswerable(packageId) && response.responds_to_package_id === answerableId(packageId)
+  if (isPlaceholder) return { ...response, responds_to_package_id: answerableId(packageId, await read()) }
+  const members = await answerDifferences(response, packageId, read)
+  if (members.length === 0) return response
+  throw new ExchangeError('object_invalid', {
+    failures: members.map((pointer) => ({
+      pointer,
+      rule: 'PKG-09',
+      message: 'Name the package that it answers, or the object inside that package.',
+    })),
+  })
 }
 
 /** The recipient of the response: the sending agent, or the given agent of its organization. */

@@ -82,6 +82,8 @@ export interface SendInput extends SendTerms {
 
 export interface RespondInput extends SendTerms {
   readonly object: ResponseObject
+  /** Id of the object inside the answered package, if the caller has opened it. */
+  readonly answeredObjectId?: string
   /** Another agent of the sender's organization (O-46). Defaults to the sender. */
   readonly to?: AgentAddress
 }

@@ -8,6 +8,7 @@ import type {
 } from '@agent-exchange/protocol'
 import { randomId } from '../connection/random-id.ts'
 import type { Identity } from '../context.ts'
+import { answerableId } from '../exchange/answered-id.ts'
 import { newObject } from './new-object.ts'
 
 /** Who writes an object, when, and under which policy. */
@@ -51,7 +52,8 @@ export interface ReasoningPackageContent extends Omit<Members<ReasoningPackage>,
 }
 
 export interface ResponseContent extends Members<ResponseObject> {
-  readonly to: { readonly packageId: string; readonly threadId: string }
+  /** The answered package, with the id of the object inside where it is known. */
+  readonly to: { readonly packageId: string; readonly threadId: string; readonly objectId?: string }
   readonly summary: string
   /** Defaults to `agree`. */
   readonly actions?: ResponseObject['response_actions']
@@ -139,7 +141,7 @@ export function responseObject(author: Author, content: ResponseContent): Respon
   const base = newObject('response_object', {
     ...termsOf(author, author.by.organizationId),
     threadId: to.threadId,
-    about: to.packageId,
+    about: answerableId(to.packageId, to.objectId),
   })
   return {
     ...base,

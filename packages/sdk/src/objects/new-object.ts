@@ -8,6 +8,7 @@ import {
   type ReasoningPackage,
   type ResponseObject,
 } from '@agent-exchange/protocol'
+import { answerableId } from '../exchange/answered-id.ts'
 import { randomId } from '../connection/random-id.ts'
 import type { Identity } from '../context.ts'
 import { PLACEHOLDERS } from './placeholders.ts'
@@ -126,7 +127,7 @@ const MAKERS: { readonly [Type in ObjectType]: (terms: ObjectTerms, common: Comm
     id: randomId('resp'),
     object_type: 'response_object',
     thread_id: threadId,
-    responds_to_package_id: about,
+    responds_to_package_id: answerableId(about),
     response_actions: ['agree'],
     response_summary: PLACEHOLDERS.answer,
     boundaries: { disclosure_level: 'aggregated', not_disclosed: [] },

@@ -57,11 +57,15 @@ export function createReplies(context: AgentContext, options: RepliesOptions): R
       const { approve: ask = approve, ...content } = rest
       const terms = completeTerms({ ...(policy && { policy }), ...(skill && { skill }) }, defaults)
       const author = { by: context.identity, now: context.now(), policy: terms.policy }
-      const object = responseObject(author, { ...content, to: { packageId, threadId: metadata.thread_id } })
+      const object = responseObject(author, {
+        ...content,
+        to: { packageId, threadId: metadata.thread_id, objectId: opened.ids.object },
+      })
       const input = {
         ...terms,
         object,
         to,
+        answeredObjectId: opened.ids.object,
         ...(expiresAt !== undefined && { expiresAt }),
         ...(requireSkillRelease !== undefined && { requireSkillRelease }),
         ...(policySettings && { policySettings }),
