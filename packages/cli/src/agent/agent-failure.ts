@@ -11,6 +11,8 @@ import { failureLine } from './object-file.ts'
 const ADVICE: Readonly<Partial<Record<ExchangeErrorCode, (place: Place) => string>>> = {
   exchange_unreachable: (place) =>
     `Set the address with --url, and run all checks: ${nextStep(place, 'doctor')}`,
+  exchange_untrusted: (place) =>
+    `Check it with the authority: ${nextStep({ ...place, ca: place.ca ?? 'FILE' }, 'doctor')}`,
   token_refused: () => 'Pass the client id from the operator with --client.',
   key_store_locked: () => 'Pass the passphrase with --passphrase-file FILE or AEX_AGENT_PASSPHRASE.',
   agent_folder_missing: ({ dir }) =>

@@ -2,8 +2,10 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
+import { ExchangeError } from '@agent-exchange/sdk'
 import { startWorld, type World } from '@agent-exchange/testkit'
 import { aexAt, aexHere, fails, succeeds } from '../../aex-here.fixture.ts'
+import { explanationOf } from '../../agent/agent-failure.ts'
 import { AGENT_VARIABLES, CONFIG_VARIABLE, OPERATOR_VARIABLES } from '../../agent/client-variables.ts'
 import { ROOT } from '../../running-exchange.fixture.ts'
 import { letIn, madeAgent, packageBetween, temporaryFolder } from './agents.fixture.ts'
@@ -135,4 +137,11 @@ test('docs/client-variables.md lists every client variable with its option and d
       meaning: variable.meaning.replaceAll('"', ''),
     })),
   )
+})
+
+test('an exchange with an untrusted certificate is checked with --ca, in the same folder', () => {
+  const error = new ExchangeError('exchange_untrusted', { what: 'The certificate is self-signed.' })
+  const text = explanationOf(error, { dir: 'planner' })
+  assert.match(text, /^The certificate is self-signed\. .*`--ca FILE`.* \(exchange_untrusted\)$/mu)
+  assert.match(text, /aex agent doctor --dir planner --ca FILE$/u)
 })
