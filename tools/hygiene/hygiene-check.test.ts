@@ -45,6 +45,7 @@ test('markers of unfinished work are found, words that contain them are not', ()
     finds('src/a.ts', `// ${mark}: later`, /unfinished/u)
     findsNothing('src/a.ts', `// ${mark}S and MY${mark}`)
     findsNothing('interop/vectors/a.json', mark)
+    findsNothing('docs/images/a.png', mark)
   }
 })
 
