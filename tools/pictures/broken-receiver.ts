@@ -10,6 +10,11 @@ const BROKEN_HOURS = 2
 export async function brokenReceiver(): Promise<DeliveryWorld> {
   const setting = await deliveryWorld()
   const { world, receiver, sender, owner } = setting
+  for (const [name, { organizationId }] of [
+    ['Nordwerk Antriebe GmbH', sender],
+    ['Hellström Precision Castings AB', owner],
+  ] as const)
+    await world.sql`update organization set name = ${name} where organization_id = ${organizationId}`
   await setting.endpoint()
   for (const [hour, count] of SENT_PER_HOUR.entries()) {
     receiver.reply = hour < SENT_PER_HOUR.length - BROKEN_HOURS ? () => 204 : () => 404
