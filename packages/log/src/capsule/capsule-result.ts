@@ -1,3 +1,4 @@
+import type { ChainCheckCode } from './chain-check.ts'
 import { MAXIMUM_FAULTS, VerdictReached, type EvidenceReport } from '../evidence/evidence-report.ts'
 import type { LogErrorCode } from '../errors.ts'
 
@@ -8,6 +9,8 @@ export type CapsuleLevel = (typeof CAPSULE_LEVELS)[number]
 /** Why a capsule contradicts itself, beside the reasons of LogError. */
 export type ContradictionCode =
   | LogErrorCode
+  | ChainCheckCode
+  | 'recorded_time'
   | 'evidence_broken'
   | 'checkpoint_differs'
   | 'history_origin'
@@ -126,7 +129,10 @@ export interface CapsuleResult {
   readonly isStrict: boolean
   /** One sentence that can be quoted. */
   readonly sentence: string
-  readonly version: 1 | 2 | undefined
+  /** Of the format. */
+  readonly version: 1 | 2 | 3 | undefined
+  /** Up to when the exchange states, with its signature, that nothing more was recorded of any package. */
+  readonly completeUpTo?: string
   readonly threadId: string | undefined
   readonly contradictions: readonly Contradiction[]
   readonly proved: readonly ProvedFact[]

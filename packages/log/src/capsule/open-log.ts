@@ -27,7 +27,7 @@ interface WitnessedSize extends Pick<Witnessing, 'seenBy' | 'newestAt'> {
 
 /** Undefined where the checkpoint itself does not hold: then no proof does. */
 export async function openLog(
-  log: CapsuleLog,
+  log: Omit<CapsuleLog, 'records'>,
   policy: LogPolicy | undefined,
   findings: CapsuleFindings,
 ): Promise<OpenedLog | undefined> {
@@ -79,7 +79,7 @@ function sayCheckpoint(
 }
 
 async function openHistory(
-  { history = [] }: CapsuleLog,
+  { history = [] }: Omit<CapsuleLog, 'records'>,
   { origin, size: newSize, root: newRoot }: Opened,
   logKey: VerifierKey,
   policy: LogPolicy | undefined,
@@ -112,7 +112,7 @@ function witnessedSize({ size, witnessing: { seenBy, newestAt } }: Opened): Witn
 }
 
 function storyOf(
-  { checkpoint, key }: CapsuleLog,
+  { checkpoint, key }: Omit<CapsuleLog, 'records'>,
   { origin, size, root, signatures, isPinned, witnessing }: Opened,
   history: readonly WitnessedSize[],
 ): CheckpointStory {

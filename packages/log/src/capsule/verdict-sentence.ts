@@ -13,6 +13,8 @@ export interface Verdict {
   readonly checkpoint: CheckpointStory | undefined
   /** The earliest time by which the quorum had seen the checkpoint. */
   readonly seenBy: string | undefined
+  /** Up to when the exchange states that nothing more was recorded. */
+  readonly completeUpTo: string | undefined
   /** Why the level is no more than the exchange's word. */
   readonly lowered: readonly UnprovedFact[]
   readonly doubts: readonly string[]
@@ -23,7 +25,10 @@ export function verdictSentence(verdict: Verdict): string {
   const [doubt, ...more] = verdict.doubts
   const others = more.length === 0 ? '' : ` and ${more.length} more`
   const look = doubt === undefined ? '' : `; a person should look at ${doubt}${others}`
-  return `${levelText(verdict)}${look}.`
+  const { completeUpTo } = verdict
+  const complete =
+    completeUpTo === undefined ? '' : `; complete up to ${completeUpTo}, by the exchange's signed statement`
+  return `${levelText(verdict)}${complete}${look}.`
 }
 
 function levelText({ level, threadId, entries, checkpoint, seenBy, lowered }: Verdict): string {

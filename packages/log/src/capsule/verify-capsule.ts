@@ -15,6 +15,10 @@ import {
   type ShownKeyEvents,
 } from './capsule-result.ts'
 import { shapeFaults } from './capsule-shape.ts'
+import { CAPSULE_V3_FORMAT, type CapsuleV3 } from './capsule-v3-format.ts'
+import { capsuleV3Faults } from './capsule-v3-shape.ts'
+import { takeChains } from './chain-sentences.ts'
+import { openChains, statedEnd, verifySignedEntries } from './signed-entries.ts'
 import { openLog, type OpenedLog } from './open-log.ts'
 import { packageStories } from './package-story.ts'
 import { contradictionSentence, unreadableSentence, verdictSentence } from './verdict-sentence.ts'
@@ -22,6 +26,7 @@ import { eventsByKey, verifyKeyLeaves, type LoggedKeyEvent } from './verify-key-
 import { verifyKeyOrder } from './verify-key-order.ts'
 import { verifyKeyRecords } from './verify-key-records.ts'
 import { verifyRecordLeaves } from './verify-record-leaves.ts'
+import { verifyRecordedTimes } from './verify-recorded-times.ts'
 
 export interface VerifyCapsuleOptions extends VerifyEvidenceOptions {
   /** Whom the verifier trusts. It never comes from the capsule. */
@@ -65,6 +70,7 @@ export async function verifyCapsule(
   const format: unknown =
     typeof value === 'object' && value !== null ? Reflect.get(value, 'format') : undefined
   if (format === EVIDENCE_FORMAT) return verifyVersion1(value as EvidenceBundle, options)
+  if (format === CAPSULE_V3_FORMAT) return verifyVersion3(value, options)
   if (format !== CAPSULE_FORMAT) return unreadable(['its format is unknown'], options)
   const faults = shapeFaults(value)
   if (faults.length > 0) return unreadable(faults, options)
@@ -108,6 +114,30 @@ async function verifyVersion2(capsule: Capsule, options: VerifyCapsuleOptions): 
   }
 }
 
+async function verifyVersion3(value: unknown, options: VerifyCapsuleOptions): Promise<CapsuleResult> {
+  const faults = capsuleV3Faults(value)
+  if (faults.length > 0) return unreadable(faults, options)
+  const capsule = value as CapsuleV3
+  const findings = new CapsuleFindings()
+  const { chains, bundle, leaves } = await openChains(capsule, options)
+  const report = await verifySignedEntries(bundle, options)
+  try {
+    takeChains(chains.checks, findings)
+    const log = await openLog(capsule.log, options.policy, findings)
+    takeOver(report, findings)
+    const completeUpTo = statedEnd(capsule)
+    if (!log) return conclude(bundle, { report, findings, options, version: 3 })
+    const logged = [...chains.keyEvents]
+    verifyRecordedTimes(bundle.entries, { leaves, log }, findings)
+    verifyKeyOrder(report, { indexes: leaves, logged, log }, findings)
+    sayWhatIsOpen(log, options, findings, completeUpTo)
+    return conclude(bundle, { report, findings, options, version: 3, log, logged, completeUpTo })
+  } catch (error) {
+    if (!(error instanceof VerdictReached)) throw error
+    return conclude(bundle, { report, findings, options, version: 3 })
+  }
+}
+
 function takeOver(report: EvidenceReport, findings: CapsuleFindings): void {
   for (const { ok, doubt, what, detail, packageId, position } of report.checks) {
     const about = {
@@ -126,9 +156,12 @@ function sayWhatIsOpen(
   { story: { isPinned, isQuorumMet, cosigned, of, origin } }: OpenedLog,
   { policy }: VerifyCapsuleOptions,
   findings: CapsuleFindings,
+  completeUpTo?: string,
 ): void {
   findings.leaveOpen(
-    'whether later events of the thread exist',
+    completeUpTo === undefined
+      ? 'whether later events of the thread exist'
+      : `whether events were recorded after ${completeUpTo}`,
     'Inclusion is not completeness. Scan the log for the labels of the packages, or compare with the other party.',
   )
   if (!isPinned)
@@ -151,14 +184,15 @@ interface Conclusion {
   readonly report: EvidenceReport
   readonly findings: CapsuleFindings
   readonly options: VerifyCapsuleOptions
-  readonly version: 1 | 2
+  readonly version: 1 | 2 | 3
+  readonly completeUpTo?: string | undefined
   readonly log?: OpenedLog
   readonly logged?: readonly LoggedKeyEvent[]
 }
 
 function conclude(
   bundle: Omit<EvidenceBundle, 'format'>,
-  { report, findings, options, version, log, logged = [] }: Conclusion,
+  { report, findings, options, version, log, logged = [], completeUpTo }: Conclusion,
 ): CapsuleResult {
   const { contradictions, proved, unproved, doubts, logChecks } = findings
   const { require: required = 'log-signed', strict: isStrict = false } = options
@@ -173,6 +207,7 @@ function conclude(
     entries: bundle.entries.length,
     checkpoint: log?.story,
     seenBy,
+    completeUpTo,
     lowered: unproved.filter(({ lowersLevel }) => lowersLevel),
     doubts,
   }
@@ -184,6 +219,7 @@ function conclude(
     isStrict,
     sentence: isContradicted ? contradictionSentence(contradictions) : verdictSentence(verdict),
     version,
+    ...(completeUpTo !== undefined && { completeUpTo }),
     threadId: bundle.thread_id,
     contradictions,
     proved,

@@ -8,7 +8,7 @@ import { createKeyRing, sayKeyRecords, verifyFingerprints } from './key-ring.ts'
 import type { PackageCase, ProvedPackage } from './package-case.ts'
 import { SignatureRegister } from './signature-register.ts'
 import { acceptanceOf, verifyAcceptance } from './verify-acceptance.ts'
-import { verifyChain, type ChainAnchor } from './verify-chain.ts'
+import { verifyChain, type ChainAnchor, type EntryClaims } from './verify-chain.ts'
 import { verifyEntries } from './verify-entries.ts'
 import { verifyMetadata } from './verify-metadata.ts'
 import { verifySendersPolicyReceipt } from './verify-policy-receipt.ts'
@@ -54,10 +54,23 @@ async function verifyInOrder(
   options: VerifyEvidenceOptions,
   findings: Findings,
 ): Promise<EvidenceReport> {
-  const { fingerprints = {}, anchors = [] } = options
+  const { anchors = [] } = options
   if (!isReadable(evidence, findings)) return findings.report(undefined)
   const entries = evidence.entries.map((entry) => new Claims(entry))
   await verifyChain(evidence, entries, anchors, findings)
+  await verifyStatements(evidence, entries, options, findings)
+  const last = evidence.entries.at(-1)
+  return findings.report(last && { position: last.position, hash: last.proof.hash })
+}
+
+/** Everything in the entries that rests on a signature, whatever chain they are in. */
+export async function verifyStatements(
+  evidence: EvidenceBundle,
+  entries: readonly EntryClaims[],
+  options: VerifyEvidenceOptions,
+  findings: Findings,
+): Promise<void> {
+  const { fingerprints = {} } = options
   const ring = await createKeyRing(evidence, findings)
   const cases = assignEntries(evidence, entries, findings).map((assigned) =>
     caseOf({ ...assigned, ring, findings }, options),
@@ -75,8 +88,6 @@ async function verifyInOrder(
   sayKeyRecords(ring, findings)
   verifyFingerprints(ring, fingerprints, findings)
   sayWhatStaysOpen(findings)
-  const last = evidence.entries.at(-1)
-  return findings.report(last && { position: last.position, hash: last.proof.hash })
 }
 
 function caseOf(

@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import {
   capsuleV3Faults,
   isHidden,
+  parsePolicy,
   verifyCapsule,
   verifyChains,
   type CapsulePackage,
@@ -69,6 +70,29 @@ test('[AUD-01][AUD-03] either party collects the chains of all packages, and the
     assert.deepEqual(
       hidden.map(({ kind, position }) => [kind, position]),
       agent === bolt ? [['delivery_replayed', 4]] : [],
+    )
+  }
+})
+
+test('[AUD-01] a capsule of format 3 verifies at the level of its log, and says up to when it is complete', async () => {
+  const policy = parsePolicy(`log ${capsule.log.key}\nquorum none\n`)
+  for (const agent of [acme, bolt]) {
+    const result = await verifyCapsule(JSON.parse(JSON.stringify(await capsuleFor(agent))), { policy })
+    assert.deepEqual(result.contradictions, [])
+    assert.deepEqual(
+      [result.outcome, result.level, result.version],
+      ['meets', 'log-signed', 3],
+      result.sentence,
+    )
+    assert.match(result.sentence, /complete up to \d{4}-\S+, by the exchange's signed statement/u)
+    assert.deepEqual(
+      result.evidence?.states.map(({ packageId, signedState }) => [packageId, signedState]),
+      [
+        [first, 'opened'],
+        [answer, 'received'],
+        [revoked, 'revoked'],
+        [replayed, 'opened'],
+      ],
     )
   }
 })
@@ -214,6 +238,7 @@ for (const [what, change, expected] of CHANGES)
     change(changed)
     const found = summary((await verifyChains(changed)).checks)
     assert.ok(found.includes(expected), `${expected} is not among ${found.join(', ')}`)
+    assert.notEqual((await verifyCapsule(changed, { require: 'unpinned' })).exitCode, 0)
   })
 
 test('[AUD-03] an entry that a head denies, in a leaf that the head covers, convicts the exchange', async () => {

@@ -1,0 +1,116 @@
+import { DEFAULT_PROFILE, isEarlier, revocationsIn } from '@agent-exchange/protocol'
+import { Claims } from '../evidence/claims.ts'
+import {
+  EVIDENCE_FORMAT,
+  type EvidenceBundle,
+  type KeyRecord,
+  type PackageRecord,
+  type ThreadEntry,
+} from '../evidence/evidence-bundle.ts'
+import { createFindings, VerdictReached, type EvidenceReport } from '../evidence/evidence-report.ts'
+import { verifyStatements, type VerifyEvidenceOptions } from '../evidence/verify-evidence.ts'
+import { isHidden, type CapsuleV3 } from './capsule-v3-format.ts'
+import type { EntryLeaves } from './verify-chain-records.ts'
+import { verifyChains, type VerifiedChains } from './verify-chains.ts'
+import type { BoundKey } from './verify-shown-keys.ts'
+
+interface OpenedChains {
+  readonly chains: VerifiedChains
+  /** The entries in one list. Their positions count over the whole capsule, in its order. */
+  readonly bundle: EvidenceBundle
+  /** The leaf of each entry, by its position in that list. */
+  readonly leaves: EntryLeaves
+}
+
+/** Verifies the structure of a capsule, and lists its entries for the verification of what was signed. */
+export async function openChains(
+  capsule: CapsuleV3,
+  { profile = DEFAULT_PROFILE }: VerifyEvidenceOptions,
+): Promise<OpenedChains> {
+  const chains = await verifyChains(capsule, { platformAgentId: profile['O-42'].agent_id })
+  const entries: ThreadEntry[] = []
+  const packages: PackageRecord[] = []
+  const leaves = new Map<number, number>()
+  let before = 0
+  for (const { metadata, policy_receipt, edc, sender_signature, entries: own } of capsule.packages) {
+    const positions: number[] = []
+    const indexes = chains.leaves.get(metadata.package_id)
+    for (const [at, entry] of own.entries()) {
+      const position = before + at + 1
+      const index = indexes?.get(entry.position)
+      if (index !== undefined) leaves.set(position, index)
+      if (isHidden(entry)) continue
+      positions.push(position)
+      // Chain and leaf cover position and links; a proof of version 2 does not repeat them.
+      const proof = { ...entry.proof, previous_hash: null, hash: '' }
+      entries.push({ position, ...(entry.event && { event: entry.event }), proof })
+    }
+    before += own.length
+    packages.push({
+      metadata,
+      policy_receipt,
+      positions,
+      ...(edc && { edc }),
+      ...(sender_signature && { sender_signature }),
+    })
+  }
+  const keys = chains.keys.map(recordOf)
+  const bundle = { format: EVIDENCE_FORMAT, thread_id: capsule.thread_id, entries, packages, keys } as const
+  return { chains, bundle, leaves }
+}
+
+/** A key with the history that the log holds of it. */
+function recordOf({ key, events }: BoundKey): KeyRecord {
+  const { organization_id, agent_id, key_id, public_key } = key
+  const history = events.map(({ event }) => ({
+    kind: event.kind,
+    recorded_at: event.recorded_at,
+    details: event.invalid_from === undefined ? {} : { invalid_from: event.invalid_from },
+  }))
+  const registered = events.find(({ event }) => event.kind === 'registered')?.event
+  const [revoked] = revocationsIn(history)
+  return {
+    organization_id,
+    agent_id,
+    events: history,
+    key: {
+      key_id,
+      use: 'signing',
+      format: 'jwk',
+      public_key: { ...public_key, kty: 'EC' },
+      valid_from: registered?.valid_from ?? '',
+      registered_at: registered?.recorded_at ?? '',
+      status: revoked ? 'revoked' : 'active',
+      ...(revoked && { invalid_from: revoked.invalidFrom, revoked_at: revoked.recordedAt }),
+    },
+  }
+}
+
+/** What signatures prove about the entries. */
+export async function verifySignedEntries(
+  bundle: EvidenceBundle,
+  options: VerifyEvidenceOptions,
+): Promise<EvidenceReport> {
+  const findings = createFindings()
+  try {
+    const entries = bundle.entries.map((entry) => {
+      const claims = new Claims(entry)
+      claims.cover('position', 'proof/hash', 'proof/previous_hash')
+      return claims
+    })
+    await verifyStatements(bundle, entries, options, findings)
+  } catch (error) {
+    if (!(error instanceof VerdictReached)) throw error
+  }
+  return findings.report(undefined)
+}
+
+/** Up to when the exchange states that nothing more was recorded; undefined where it does not say so of every package. */
+export function statedEnd({ packages }: CapsuleV3): string | undefined {
+  let end: string | undefined
+  for (const { head } of packages) {
+    if (!head) return undefined
+    if (end === undefined || isEarlier(head.stated_at, end)) end = head.stated_at
+  }
+  return end
+}
