@@ -97,7 +97,11 @@ test('an id is copied as it is, invisible characters included', async () => {
   })
   const { page } = watched
   const hostile = HOSTILE[4]
-  await page.getByRole('table', { name: 'As text, id' }).getByRole('button', { name: /202e/u }).click()
+  await page
+    .getByRole('table', { name: 'As text, id' })
+    .getByRole('button', { name: /202e/u })
+    .first()
+    .click()
   assert.equal(await page.evaluate<string>('navigator.clipboard.readText()'), hostile)
   assertQuiet(watched)
 })
