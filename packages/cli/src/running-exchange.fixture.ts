@@ -22,6 +22,8 @@ export interface RunningExchange extends AsyncDisposable {
   logged(): string[]
   /** Stops it and returns the exit code. */
   stop(): Promise<number | null>
+  /** Stops it and starts it again with further settings, on the same data. */
+  restart(settings: NodeJS.ProcessEnv): Promise<void>
 }
 
 /** `commands` is the folder of `aex` and `node`. Defaults to those of the checkout. */
@@ -43,10 +45,23 @@ export async function runningExchange(commands = COMMANDS): Promise<RunningExcha
     AEX_URL: url,
   }
   const logFile = join(folder, 'service.log')
-  const log = openSync(logFile, 'w')
-  const service = spawn('aex', ['serve'], { env, cwd: folder, stdio: ['ignore', log, log] })
-  closeSync(log)
+  const start = (settings: NodeJS.ProcessEnv) => {
+    const log = openSync(logFile, 'a')
+    const started = spawn('aex', ['serve'], {
+      env: { ...env, ...settings },
+      cwd: folder,
+      stdio: ['ignore', log, log],
+    })
+    closeSync(log)
+    return started
+  }
+  let service = start({})
   const hasEnded = () => service.exitCode !== null || service.signalCode !== null
+  const logged = () => readFileSync(logFile, 'utf8').trimEnd().split('\n')
+  const ready = async () => {
+    if (!(await isReady(`http://127.0.0.1:${operatorPort}/readyz`, hasEnded)))
+      throw new Error(`the exchange did not get ready:\n${logged().join('\n')}`)
+  }
   const stop = async () => {
     if (!hasEnded()) {
       service.kill('SIGTERM')
@@ -58,17 +73,25 @@ export async function runningExchange(commands = COMMANDS): Promise<RunningExcha
     folder,
     url,
     env,
-    logged: () => readFileSync(logFile, 'utf8').trimEnd().split('\n'),
+    logged,
     stop,
+    async restart(settings: NodeJS.ProcessEnv) {
+      await stop()
+      service = start(settings)
+      await ready()
+    },
     async [Symbol.asyncDispose]() {
       await stop()
       rmSync(folder, { recursive: true, force: true })
     },
   }
-  if (await isReady(`http://127.0.0.1:${operatorPort}/readyz`, hasEnded)) return exchange
-  const why = exchange.logged().join('\n')
-  await exchange[Symbol.asyncDispose]()
-  throw new Error(`the exchange did not get ready:\n${why}`)
+  try {
+    await ready()
+    return exchange
+  } catch (error) {
+    await exchange[Symbol.asyncDispose]()
+    throw error
+  }
 }
 
 /**
@@ -77,8 +100,11 @@ export async function runningExchange(commands = COMMANDS): Promise<RunningExcha
  */
 export function blocksOf(document: string, language: 'sh' | 'bash' | 'ts'): string[] {
   const text = readFileSync(join(ROOT, document), 'utf8')
-  const fence = new RegExp(`^\`\`\`${language}\\n(.*?)^\`\`\`$`, 'gms')
-  const blocks = [...text.matchAll(fence)].map((match) => match[1] ?? '')
+  // A block in a list is indented.
+  const fence = new RegExp(`^( *)\`\`\`${language}\\n(.*?)^ *\`\`\`$`, 'gms')
+  const blocks = [...text.matchAll(fence)].map(([, indent = '', block = '']) =>
+    block.replaceAll(new RegExp(`^${indent}`, 'gmu'), ''),
+  )
   return blocks.filter((block) => !/^npm (?:ci|install|run)\b/mu.test(block))
 }
 

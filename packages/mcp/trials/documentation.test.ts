@@ -38,28 +38,28 @@ const configurations = blocksOf('json').map((block) => {
 })
 
 let world: World
-let planner: TestAgent
-let bolt: TestAgent
+let seats: TestAgent
+let cars: TestAgent
 const folder = mkdtempSync(join(tmpdir(), 'aex-mcp-page-'))
 before(async () => {
   world = await startWorld()
-  planner = await startFolderAgent(world, 'planner', 'bolt', join(folder, 'planner'))
-  bolt = await startFolderAgent(world, 'bolt', 'planner')
+  seats = await startFolderAgent(world, 'seats', 'cars', join(folder, 'seats'))
+  cars = await startFolderAgent(world, 'cars', 'seats')
 })
 after(async () => {
-  for (const each of [planner, bolt, world]) await each?.[Symbol.asyncDispose]()
+  for (const each of [seats, cars, world]) await each?.[Symbol.asyncDispose]()
   rmSync(folder, { recursive: true, force: true })
 })
 
 test('the page writes a policy that the model sees, and each configuration of a client starts the server', async () => {
   const [policy = '', http = ''] = blocksOf('sh')
-  execFileSync('bash', ['-euo', 'pipefail', '-c', policy], { cwd: folder, env })
+  execFileSync('bash', ['-euo', 'pipefail', '-c', policy.replaceAll('npx ', '')], { cwd: folder, env })
   const starting = configurations.filter(({ command }) => command !== undefined)
   assert.equal(starting.length, 2)
   for (const { command = '', args = [] } of starting) {
     const transport = new StdioClientTransport({
       command,
-      args: args.map((each) => each.replace('/path/to/planner', join(folder, 'planner'))),
+      args: args.map((each) => each.replace('/path/to/seats', join(folder, 'seats'))),
       env,
       stderr: 'ignore',
     })
@@ -67,18 +67,18 @@ test('the page writes a policy that the model sees, and each configuration of a 
     const { policies } = await client.result<{ policies: { policy_id: string }[] }>('describe_agent')
     assert.deepEqual(
       policies.map(({ policy_id }) => policy_id),
-      ['pol_bolt'],
+      ['pol_model'],
     )
   }
-  assert.match(http, /^aex agent mcp --dir \.\/planner --http 8700\n$/u)
+  assert.match(http, /^npx aex agent mcp --dir seats --http 8700\n$/u)
 })
 
 test('the page connects a client over HTTP', async () => {
   const over = configurations.find(({ url }) => url !== undefined)
   const port = await freePort()
-  await using server = await startHttpProcess(join(folder, 'planner'), String(port))
+  await using server = await startHttpProcess(join(folder, 'seats'), String(port))
   assert.equal(over?.url?.replace('8700', String(port)), server.url)
-  const token = readFileSync(join(folder, 'planner', 'mcp-token'), 'utf8').trim()
+  const token = readFileSync(join(folder, 'seats', 'mcp-token'), 'utf8').trim()
   assert.equal(over?.headers?.['Authorization']?.replace('TOKEN', token), `Bearer ${server.token}`)
   await using client = await connectByHttp(server, 'auto')
   assert.equal((await client.client.listTools()).tools.length, TOOLS.length)

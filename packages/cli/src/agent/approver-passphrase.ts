@@ -15,25 +15,32 @@ export async function approverPassphrase(
   if (file !== undefined) return secretFromFile(what, file)
   if (!process.stdin.isTTY || !process.stderr.isTTY)
     throw new CommandFailure(`The ${what} is typed at a terminal. For a script, name a file with it.`)
-  const typed = await askUnseen(`${capitalized(what)}: `)
-  if (twice && typed !== (await askUnseen(`${capitalized(what)}, again: `)))
-    throw new CommandFailure('The two passphrases differ.')
+  const question = capitalized(what)
+  const [typed = '', again] = await askUnseen(
+    twice ? [`${question}: `, `${question}, again: `] : [`${question}: `],
+  )
+  if (twice && typed !== again) throw new CommandFailure('The two passphrases differ.')
   return typed
 }
 
 /** Readline echoes what is typed to its output, so the output drops everything. */
-async function askUnseen(question: string): Promise<string> {
-  process.stderr.write(question)
+async function askUnseen(questions: readonly string[]): Promise<string[]> {
   const output = new Writable({ write: (_chunk, _encoding, done) => done() })
+  // Before the first question: until then the terminal itself echoes what is typed.
   const lines = createInterface({ input: process.stdin, output, terminal: true })
+  const typed = lines[Symbol.asyncIterator]()
   try {
-    return await new Promise((resolve, reject) => {
-      lines.once('line', resolve)
-      lines.once('close', () => reject(new CommandFailure('No passphrase was typed.')))
-    })
+    const answers: string[] = []
+    for (const question of questions) {
+      process.stderr.write(question)
+      const line = await typed.next()
+      process.stderr.write('\n')
+      if (line.done) throw new CommandFailure('No passphrase was typed.')
+      answers.push(line.value)
+    }
+    return answers
   } finally {
     lines.close()
-    process.stderr.write('\n')
   }
 }
 

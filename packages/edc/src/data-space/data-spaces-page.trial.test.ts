@@ -20,7 +20,7 @@ import {
 
 /**
  * docs/data-spaces.md: its programs run as written, and its table has every failure. The commands of the page, with
- * the program of the simulator, are run by packages/cli/src/data-spaces-page.trial.test.ts.
+ * the program of the simulator, are run by packages/cli/src/pages-in-order.trial.test.ts.
  */
 const PAGE = 'data-spaces.md'
 const SDK_README = '../packages/sdk/README.md'
