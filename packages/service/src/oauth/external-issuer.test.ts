@@ -219,7 +219,7 @@ test('[AUTH-01] metadata of another issuer is not used', async () => {
   await outside.close()
 })
 
-test('[AUTH-01][O-08] a token of an external issuer from the future, or with a long life, is refused', async () => {
+test('[AUTH-01][O-08] a token of an external issuer that is valid for long is refused, whenever it says that it was issued', async () => {
   const outside = await startIssuer('')
   outside.publish(await usualDocuments(outside))
   await withExchange(outside.issuer, async ({ url }) => {
@@ -230,10 +230,10 @@ test('[AUTH-01][O-08] a token of an external issuer from the future, or with a l
     }
     const now = seconds()
     const tooLong = { reason: 'lifetime_too_long', maximum_seconds: 7_200 }
-    assert.deepEqual(await call(now + 86_400, now + 90_000), { reason: 'claim_iat' })
+    assert.deepEqual(await call(now + 86_400, now + 90_000), tooLong)
     assert.deepEqual(await call(now, now + 315_360_000), tooLong)
     assert.deepEqual(await call(now - 86_400, now + 60), tooLong)
-    assert.equal(await call(now + 20, now + 300), 'accepted', 'within the tolerated clock skew')
+    assert.equal(await call(now + 120, now + 420), 'accepted', 'by an issuer whose clock is ahead')
     assert.equal(await call(now - 60, now + 7_140), 'accepted')
   })
   await outside.close()
