@@ -2,6 +2,7 @@
 
 import { rmSync } from 'node:fs'
 import { CAPSULE_FILE, capsules, collectCapsule } from './generators/capsule.ts'
+import { CHAIN_CAPSULE_FILE, chainCapsules, collectChains } from './generators/chain-capsule.ts'
 import { invalidObjects, validObjects } from './generators/objects/objects.ts'
 import { GENERATORS } from './generators/index.ts'
 import { tellStory } from './generators/story.ts'
@@ -16,7 +17,10 @@ const collected = await collectCapsule()
 // The vectors of capsules are changes to this file, so it exists before they are verified.
 files.set(CAPSULE_FILE, collected.capsule)
 writeJson(CAPSULE_FILE, collected.capsule)
-for (const generate of [...GENERATORS, () => capsules(collected)]) {
+await using chains = await collectChains()
+files.set(CHAIN_CAPSULE_FILE, chains.capsule)
+writeJson(CHAIN_CAPSULE_FILE, chains.capsule)
+for (const generate of [...GENERATORS, () => capsules(collected), () => chainCapsules(chains)]) {
   const file = await generate(story)
   const published: typeof file = JSON.parse(JSON.stringify(file))
   for (const vector of published.vectors) {

@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { CHAIN_CHECK_CODES } from '@agent-exchange/log'
 import { checkVector } from './check-vector.ts'
 import keyFile from './keys.json' with { type: 'json' }
 import { PROFILES, type ProfileName } from './profiles/index.ts'
@@ -22,9 +23,11 @@ const TITLES: readonly (readonly [title: string, profile: ProfileName])[] = [
   ['[PKG-08] package receipts, bound and plain', 'package-receipt'],
   ['[PKG-10] package revocations, bound and plain', 'package-revocation'],
   ['[ID-10] skill releases', 'skill-release'],
+  ['[AUD-03] statements about the end of a chain', 'package-head'],
   ['[PKG-01] exchange envelopes', 'exchange-envelope'],
   ['[PKG-02] sealed packages, opened by either party', 'sealed-package'],
   ['content_digest by each of its three rules', 'content-digest'],
+  ['[O-17] commitments to content keys', 'key-commitment'],
   ['[EVT-05][EVT-14] signed webhooks, and each reason to refuse one', 'webhook-signature'],
   ['[AUD-03] leaves of audit records', 'log-record-leaf'],
   ['[AUD-03] chains of packages', 'log-package-chain'],
@@ -35,6 +38,7 @@ const TITLES: readonly (readonly [title: string, profile: ProfileName])[] = [
   ['C2SP tlog-proof: inclusion proofs', 'log-inclusion'],
   ['RFC 9162: consistency proofs', 'log-consistency'],
   ['[AUD-03] capsules, valid and altered', 'capsule'],
+  ['[AUD-03] capsules of format 3, true and false, each with the check that fails', 'chain-capsule'],
 ]
 
 for (const [title, profile] of TITLES) {
@@ -57,6 +61,16 @@ test('every profile has a file, a title, and valid and invalid vectors with uniq
     assert.equal(new Set(names).size, names.length, profile)
     assert.deepEqual(new Set(vectors.map(({ expect }) => expect)), new Set(['valid', 'invalid']), profile)
   }
+})
+
+/** Nothing contradicts it: the capsule is at a lower level. */
+const NEVER_FAILS = new Set<string>(['record_missing'])
+
+test('[AUD-03] every check of the structure of a capsule of format 3 has a false capsule that fails it', () => {
+  const { vectors = [] } = files.get('chain-capsule') ?? {}
+  const failing = new Set(vectors.flatMap((each) => (each.expect === 'invalid' ? [each.code] : [])))
+  const untested = CHAIN_CHECK_CODES.filter((code) => !failing.has(code) && !NEVER_FAILS.has(code))
+  assert.deepEqual(untested, [])
 })
 
 test('a wrong vector is detected', async () => {

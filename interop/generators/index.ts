@@ -8,10 +8,11 @@ import { chainRecordLeaves, packageChains } from './log-package-chain.ts'
 import { consistencyProofs } from './log-consistency.ts'
 import { inclusionProofs } from './log-inclusion.ts'
 import { keyLeaves, originLeaves, recordLeaves } from './log-leaves.ts'
+import { keyCommitment } from './key-commitment.ts'
 import { packageReceipt, packageRevocation } from './package-statements.ts'
 import { publicJwk } from './public-jwk.ts'
 import { sealedPackage } from './sealed-package.ts'
-import { dsxManifest, policyReceipt, skillRelease } from './signed-documents.ts'
+import { dsxManifest, packageHead, policyReceipt, skillRelease } from './signed-documents.ts'
 import type { Story } from './story.ts'
 import type { Generated } from './vectors.ts'
 import { webhookSignature } from './webhook-signature.ts'
@@ -28,9 +29,11 @@ export const GENERATORS: readonly ((story: Story) => Generated | Promise<Generat
   packageReceipt,
   packageRevocation,
   skillRelease,
+  packageHead,
   exchangeEnvelope,
   sealedPackage,
   contentDigest,
+  keyCommitment,
   webhookSignature,
   recordLeaves,
   packageChains,

@@ -6,7 +6,7 @@ const hash = (text: string) => createHash('sha256').update(text).digest()
 const hex = (text: string) => hash(text).toString('hex')
 const [r, s, otherS] = [hash('r'), hash('s'), hash('other s')]
 const FIELD = { rule: 'O-07', code: 'leaf_field' }
-const REFERENCES = ['docs/transparency.md', 'RFC 6962 section 2.1', 'RFC 2104']
+const REFERENCES = ['docs/transparency-format.md', 'RFC 6962 section 2.1', 'RFC 2104']
 
 const batch = { batch_secret: base64url(hash('batch secret')), offset: 0 }
 const record = {

@@ -6,7 +6,7 @@ const hash = (text: string) => createHash('sha256').update(text).digest()
 const hex = (text: string) => hash(text).toString('hex')
 const [r, s, otherS] = [hash('r'), hash('s'), hash('other s')]
 const FIELD = { rule: 'O-07', code: 'leaf_field' }
-const REFERENCES = ['docs/transparency.md', 'RFC 8785', 'RFC 6962 section 2.1']
+const REFERENCES = ['docs/transparency-format.md', 'RFC 8785', 'RFC 6962 section 2.1']
 
 const identity = {
   package_id: 'pkg_example',

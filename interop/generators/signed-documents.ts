@@ -1,5 +1,12 @@
-import { canonicalize, signManifest, signPolicyReceipt, signSkillRelease } from '@agent-exchange/crypto'
+import {
+  canonicalize,
+  signDetached,
+  signManifest,
+  signPolicyReceipt,
+  signSkillRelease,
+} from '@agent-exchange/crypto'
 import type { DetachedSignature, SignatureMember, SigningKey } from '@agent-exchange/crypto'
+import { PACKAGE_HEAD_TYPE } from '@agent-exchange/log'
 import type { ProfileName } from '../profiles/index.ts'
 import { KEY, signingKey } from '../test-keys.ts'
 import { detachedRefusals } from './detached-refusals.ts'
@@ -151,6 +158,43 @@ export function dsxManifest({ manifest: body }: Story): Promise<Generated> {
         'PKG-03',
       ],
       ['unknown-reference', 'A reference of its own.', { ...body, edc: { ...edc, bucket: 'x' } }, 'O-29'],
+    ],
+  })
+}
+
+export function packageHead({ metadata }: Story): Promise<Generated> {
+  const body = {
+    type: PACKAGE_HEAD_TYPE,
+    package_id: metadata.package_id,
+    thread_id: metadata.thread_id,
+    position: 5,
+    link: 'ab'.repeat(32),
+    log: { origin: 'exchange.example/log', size: 1_234 },
+    stated_at: '2026-03-02T09:00:00.000Z',
+  }
+  return signedDocument({
+    profile: 'package-head',
+    description:
+      'What the exchange states about the end of the chain of a package, signed without `signature`.',
+    references: ['docs/transparency-format.md', 'RFC 8785', 'RFC 7518 section 3.4'],
+    rule: 'O-07',
+    member: 'signature',
+    keyId: KEY.platformRelease,
+    sign: (head, { key, keyId }) => signDetached(head, { member: 'signature', key, keyId }),
+    body,
+    altered: { position: 4 },
+    alsoValid: [
+      [
+        'empty-log',
+        'No checkpoint was published before the statement.',
+        { ...body, log: { ...body.log, size: 0 } },
+      ],
+    ],
+    signedButInvalid: [
+      ['position-zero', 'Positions start at 1.', { ...body, position: 0 }, 'O-07'],
+      ['short-link', 'A link has 32 bytes.', { ...body, link: 'ab' }, 'O-07'],
+      ['other-type', 'A statement of another type.', { ...body, type: 'aex-package-head/2' }, 'O-07'],
+      ['unknown-member', 'A member that the format does not know.', { ...body, note: '' }, 'O-07'],
     ],
   })
 }

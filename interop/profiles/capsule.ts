@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { parsePolicy, verifyCapsule } from '@agent-exchange/log'
+import { parsePolicy, verifyCapsule, type CapsuleResult } from '@agent-exchange/log'
 import { VECTORS } from '../vector-file.ts'
-import { profile, Refusal } from './profile.ts'
+import { FailingChecks, profile, Refusal } from './profile.ts'
 
 interface CapsuleInput {
   /** A file of vectors/. */
@@ -13,17 +13,51 @@ interface CapsuleInput {
   readonly policy: string | null
 }
 
-export const capsule = profile(async ({ capsule: file, set, policy }: CapsuleInput) => {
+async function verified({ capsule: file, set, policy }: CapsuleInput): Promise<CapsuleResult> {
   const original: unknown = JSON.parse(readFileSync(join(VECTORS, file), 'utf8'))
   const value = set.reduce((before, [pointer, change]) => changedAt(before, pointer, change), original)
-  const result = await verifyCapsule(value, policy === null ? {} : { policy: parsePolicy(policy) })
+  return verifyCapsule(value, policy === null ? {} : { policy: parsePolicy(policy) })
+}
+
+export const capsule = profile(async (input: CapsuleInput) => {
+  const result = await verified(input)
   const [contradiction] = result.contradictions
   if (contradiction) throw new Refusal(contradiction.code)
   if (result.outcome === 'unreadable') throw new Refusal('schema_invalid')
   return { level: result.level, origin: result.checkpoint?.origin, size: result.checkpoint?.size }
 })
 
-function changedAt(value: unknown, pointer: string, change: unknown): unknown {
+export const chainCapsule = profile(async (input: CapsuleInput) => {
+  const { outcome, contradictions, level, checkpoint, completeUpTo = null } = await verified(input)
+  if (outcome === 'unreadable') throw new FailingChecks(['capsule_readable'])
+  if (contradictions.length > 0)
+    throw new FailingChecks(contradictions.flatMap(({ code }) => CODES_BEHIND[code] ?? [code]))
+  return { level, origin: checkpoint?.origin, size: checkpoint?.size, complete_up_to: completeUpTo }
+})
+
+/** Codes of the verifier that stand for several checks. */
+const CODES_BEHIND: Readonly<Partial<Record<string, readonly string[]>>> = {
+  key_logged_after_use: ['key_logged_before_use'],
+  evidence_broken: [
+    'acceptance_signature',
+    'acceptance_subject',
+    'acceptance_key',
+    'policy_receipt_signature',
+    'policy_receipt_subject',
+    'policy_receipt_eligible',
+    'manifest_signature',
+    'manifest_key',
+    'receipt_signature',
+    'revocation_signature',
+    'response_package',
+    'response_recorded',
+    'entry_repeats_signed',
+    'entry_state',
+    'key_owner',
+  ],
+}
+
+export function changedAt(value: unknown, pointer: string, change: unknown): unknown {
   const [, step, ...rest] = pointer.split('/')
   if (step === undefined) return change
   const copy = (Array.isArray(value) ? [...value] : { ...(value as object) }) as Record<string, unknown>

@@ -7,6 +7,7 @@ import {
   verifyPolicyReceipt,
   verifySkillRelease,
 } from '@agent-exchange/crypto'
+import { isPackageHead, verifyPackageHead, type PackageHead } from '@agent-exchange/log'
 import {
   dsxPackageBody,
   type Named,
@@ -16,7 +17,7 @@ import {
   skillRelease as skillReleaseSchema,
 } from '@agent-exchange/protocol'
 import { publicKey } from '../test-keys.ts'
-import { type Check, profile, requireSchema } from './profile.ts'
+import { type Check, profile, Refusal, requireSchema } from './profile.ts'
 
 interface DetachedInput {
   readonly object: object
@@ -60,3 +61,9 @@ export const dsxManifest = detached(dsxPackageBody, 'sender_signature', verifyMa
 export const skillRelease = detached(skillReleaseSchema, 'manifest_signature', verifySkillRelease)
 export const packageReceipt = statement(packageReceiptRequest)
 export const packageRevocation = statement(packageRevocationRequest)
+
+export const packageHead = profile(async ({ object, verify_with }: DetachedInput) => {
+  await verifyPackageHead(object as PackageHead, await publicKey(verify_with))
+  if (!isPackageHead(object)) throw new Refusal('schema_invalid')
+  return { signed_text: textWithout(object, 'signature') }
+})

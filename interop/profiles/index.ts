@@ -1,14 +1,15 @@
-import { capsule } from './capsule.ts'
+import { capsule, chainCapsule } from './capsule.ts'
 import {
   policyReceipt,
   dsxManifest,
+  packageHead,
   packageReceipt,
   packageRevocation,
   skillRelease,
 } from './detached-signatures.ts'
 import { base64url, canonicalJson, contentDigestField, digest } from './encodings.ts'
 import { es256, publicJwk } from './keys-and-signatures.ts'
-import { contentDigest, exchangeEnvelope, sealedPackage } from './packages.ts'
+import { contentDigest, exchangeEnvelope, keyCommitment, sealedPackage } from './packages.ts'
 import type { Check } from './profile.ts'
 import {
   logChainRecordLeaf,
@@ -35,9 +36,11 @@ export const PROFILES = {
   'package-receipt': packageReceipt,
   'package-revocation': packageRevocation,
   'skill-release': skillRelease,
+  'package-head': packageHead,
   'exchange-envelope': exchangeEnvelope,
   'sealed-package': sealedPackage,
   'content-digest': contentDigest,
+  'key-commitment': keyCommitment,
   'webhook-signature': webhookSignature,
   'log-record-leaf': logRecordLeaf,
   'log-package-chain': logPackageChain,
@@ -48,6 +51,7 @@ export const PROFILES = {
   'log-inclusion': logInclusion,
   'log-consistency': logConsistency,
   capsule,
+  'chain-capsule': chainCapsule,
 } as const satisfies Record<string, Check>
 
 export type ProfileName = keyof typeof PROFILES

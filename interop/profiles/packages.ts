@@ -1,5 +1,7 @@
 import {
   type ContentDigestRule,
+  contentKeyCommitment,
+  decodeBase64url,
   encodeBase64url,
   matchContentDigest,
   openPackage,
@@ -34,4 +36,15 @@ export const contentDigest = profile(async ({ body, content_digest, rules }: Con
   const rule = await matchContentDigest(parseEnvelope(body), content_digest, rules)
   if (rule === undefined) throw new Refusal('digest_mismatch')
   return { rule }
+})
+
+interface CommitmentInput {
+  readonly content_key: string
+  readonly key_commitment: string
+}
+
+export const keyCommitment = profile(async ({ content_key, key_commitment }: CommitmentInput) => {
+  if (contentKeyCommitment(decodeBase64url(content_key)) !== key_commitment)
+    throw new Refusal('digest_mismatch')
+  return { committed: true }
 })

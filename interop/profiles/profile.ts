@@ -22,6 +22,17 @@ export class Refusal extends Error {
   }
 }
 
+/** A capsule of format 3 that contradicts itself or its log: the codes of all checks that fail. */
+export class FailingChecks extends Error {
+  readonly codes: readonly string[]
+
+  constructor(codes: readonly string[]) {
+    super(codes.join(', '))
+    this.name = 'FailingChecks'
+    this.codes = codes
+  }
+}
+
 /** A signed document must also match its schema. */
 export function requireSchema(schema: Named<unknown>, value: unknown): void {
   requireNone(validatorOf(schema)(value))

@@ -52,7 +52,7 @@ const SENTENCES = {
   policy_quorum: 'The policy does not have exactly one quorum line.',
   policy_limit: 'The policy has more logs, witnesses or groups than allowed.',
 
-  // Leaves (docs/transparency.md)
+  // Leaves (docs/transparency-format.md)
   leaf_field: 'A field of a leaf does not have the form that the leaf format requires.',
 } as const
 

@@ -87,7 +87,7 @@ export {
   type WitnessRequest,
 } from './notes/witness-request.ts'
 
-// Leaves (docs/transparency.md)
+// Leaves (docs/transparency-format.md)
 export { keyCommitment, keyLabel, keyLeaf, type KeyEvent, type KeyEventSubject } from './leaf/key-leaf.ts'
 export { originLeaf } from './leaf/origin-leaf.ts'
 export { LABEL_LENGTH, LEAF_LENGTH } from './leaf/leaf-encoding.ts'
@@ -100,7 +100,7 @@ export {
 } from './leaf/record-leaf.ts'
 export { BATCH_SECRET_LENGTH, deriveSalt, SALT_LENGTH } from './leaf/salt.ts'
 
-// The chain of a package and its records (version 2, docs/transparency.md)
+// The chain of a package and its records (version 2, docs/transparency-format.md)
 export {
   chainRecordCommitment,
   chainRecordLabel,

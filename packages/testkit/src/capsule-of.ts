@@ -60,8 +60,9 @@ export interface LogPlan {
   readonly cosignedAt?: number
   /** Changes the order in which leaves are appended. */
   readonly order?: (kinds: readonly string[]) => readonly number[]
-  /** Size of an earlier checkpoint, cosigned 1,000 seconds before. */
+  /** Size of an earlier checkpoint, and how many seconds before it was cosigned; 1,000 by default. */
   readonly earlierSize?: number
+  readonly earlierBy?: number
   /** How many numbers the key events of each agent leave out, from 1 on. */
   readonly skippedNumbers?: number
 }
@@ -83,7 +84,7 @@ export async function capsuleOf(bundle: EvidenceBundle, plan: LogPlan = {}): Pro
     planned[at]?.leaf(salts[at] as Uint8Array) ?? new Uint8Array(),
     canonicalBytes({ other: at }),
   ])
-  const log = await logOf(leaves, { cosignedAt: secondsAfter(bundle), ...plan })
+  const log = await signedLogOf(leaves, { cosignedAt: secondsAfter(bundle), ...plan })
   for (const [place, at] of order.entries()) {
     const proof = formatProof({
       index: 2 * place,
@@ -207,8 +208,12 @@ function secondsAfter({ entries }: EvidenceBundle): number {
   return Math.ceil(Date.parse(entries.at(-1)?.proof.recorded_at ?? '') / 1_000) + 60
 }
 
-async function logOf(leaves: readonly Uint8Array[], plan: LogPlan & { readonly cosignedAt: number }) {
-  const { earlierSize, cosignedAt } = plan
+/** A log of these leaves, with the earlier checkpoint of the plan. */
+export async function signedLogOf(
+  leaves: readonly Uint8Array[],
+  plan: LogPlan & { readonly cosignedAt: number },
+) {
+  const { earlierSize, cosignedAt, earlierBy = 1_000 } = plan
   const { root, tiles } = appendLeaves(EMPTY_EDGE, leaves)
   const stored = new Map(tiles.map((tile) => [tilePath(tile), tile.bytes]))
   const readTile = (name: TileName) => {
@@ -221,7 +226,7 @@ async function logOf(leaves: readonly Uint8Array[], plan: LogPlan & { readonly c
   const hashes = await proveConsistency(earlierSize, leaves.length, readTile)
   const history = [
     {
-      checkpoint: await checkpointOf({ size: earlierSize, root: earlier }, plan, cosignedAt - 1_000),
+      checkpoint: await checkpointOf({ size: earlierSize, root: earlier }, plan, cosignedAt - earlierBy),
       consistency: hashes.map((hash) => Buffer.from(hash).toString('base64')),
     },
   ]

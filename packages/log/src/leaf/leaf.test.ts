@@ -53,7 +53,7 @@ const number = (value: number) => {
 }
 const sha256 = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex')
 
-test('leaves have the bytes that docs/transparency.md describes', () => {
+test('leaves have the bytes that docs/transparency-format.md describes', () => {
   const tag = (name: string) => `agent-exchange/log/v1/${name}`
   const ownSalt = createHmac('sha256', secret)
     .update(written(tag('salt'), number(0)))

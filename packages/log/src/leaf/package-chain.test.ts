@@ -30,7 +30,7 @@ function hashed(...fields: (string | number | Buffer)[]): string {
 }
 const tag = (name: string) => `agent-exchange/log/v2/${name}`
 
-test('[AUD-03] the chain of a package and its leaves have the bytes that docs/transparency.md describes', () => {
+test('[AUD-03] the chain of a package and its leaves have the bytes that docs/transparency-format.md describes', () => {
   const start = hashed(tag('chain-start'), 'pkg_1', 'thread_1', Buffer.alloc(32, 3), r)
   assert.equal(hex(chainStart(subject)), start)
   const body = entryBody({ proof: { kind: 'a', b: 1 }, event: { z: 1, a: 2 } })

@@ -1,0 +1,97 @@
+import { parsePolicy, verifyCapsule, type CapsuleV3 } from '@agent-exchange/log'
+import { createMemoryOutbox, openPackage, readCapsule, sendPackage } from '@agent-exchange/sdk'
+import { chainCapsuleOf, POLICY, startWorld, type ChainLogPlan, type World } from '@agent-exchange/testkit'
+import type { TestAgent } from '../../packages/sdk/src/agents.fixture.ts'
+import { wholeThread } from '../../packages/sdk/src/evidence/evidence.fixture.ts'
+import { inputFor } from '../../packages/sdk/src/exchange/drafts.fixture.ts'
+import { replayDelivery } from '../../packages/sdk/src/log/replayed-delivery.fixture.ts'
+import { editsBetween } from './capsule-edits.ts'
+import { editedCapsules } from './chain-capsule-edited.ts'
+import { forgedCapsules } from './chain-capsule-forged.ts'
+import { forgedStatements } from './chain-capsule-statements.ts'
+import { trueCapsules } from './chain-capsule-true.ts'
+import { type Generated, invalid, valid } from './vectors.ts'
+
+/** The file whose changes the vectors describe. */
+export const CHAIN_CAPSULE_FILE = 'capsules/chains.json'
+export const WITNESSED = { cosigners: 2, earlierSize: 7, earlierBy: 100 } as const
+
+/** What a capsule is changed to, and what a verifier says of it. */
+export interface ChangedCapsule {
+  readonly name: string
+  readonly description: string
+  readonly capsule: CapsuleV3
+  /** Null: the verifier has no policy. */
+  readonly policy?: null
+  /** The level that it reaches, or the code of a check that fails. */
+  readonly level?: string
+  readonly code?: string
+}
+
+/** A thread on a real exchange, and what is needed to forge it: the keys of everybody. */
+export interface ChainStory extends AsyncDisposable {
+  readonly world: World
+  readonly acme: TestAgent
+  readonly bolt: TestAgent
+  /** As bolt sees the thread; acme sees a replay of a delivery that bolt does not. */
+  readonly capsule: CapsuleV3
+  readonly asAcmeSeesIt: CapsuleV3
+  /** Logs a changed capsule, as an operator can who holds the keys of log and platform. */
+  log(changed: CapsuleV3, plan?: ChainLogPlan): Promise<CapsuleV3>
+}
+
+export async function collectChains(): Promise<ChainStory> {
+  const profile = {
+    'O-07': { transparency_checkpoint_milliseconds: 100, transparency_sequence_milliseconds: 20 },
+  }
+  const world = await startWorld({ profile, config: { role: 'all' }, evidenceVersion: 2 })
+  const { acme, bolt, threadId } = await wholeThread(world)
+  const replayed = await replayDelivery(world, acme, async () => {
+    const input = inputFor(bolt, acme, { thread_id: threadId })
+    return (await sendPackage(bolt, input, { outbox: createMemoryOutbox() })).packageId
+  })
+  await openPackage(acme, replayed)
+  const log = (changed: CapsuleV3, plan: ChainLogPlan = WITNESSED) =>
+    chainCapsuleOf(changed, { platform: world, ...plan })
+  const collect = async (agent: TestAgent) => {
+    const { capsule } = await readCapsule(agent, { threadId })
+    if (capsule.format !== 'aex-evidence/3') throw new Error('the exchange writes another format')
+    return capsule
+  }
+  return {
+    world,
+    acme,
+    bolt,
+    capsule: await log(await collect(bolt)),
+    asAcmeSeesIt: await collect(acme),
+    log,
+    [Symbol.asyncDispose]: () => world[Symbol.asyncDispose](),
+  }
+}
+
+export async function chainCapsules(story: ChainStory): Promise<Generated> {
+  const changed = [
+    ...(await trueCapsules(story)),
+    ...editedCapsules(story),
+    ...(await forgedCapsules(story)),
+    ...(await forgedStatements(story)),
+  ]
+  return {
+    profile: 'chain-capsule',
+    description: 'Capsules of format 3, verified offline: true ones, and false ones with a check that fails.',
+    references: ['docs/transparency-format.md', 'C2SP tlog-policy'],
+    vectors: await Promise.all(changed.map((each) => vectorOf(story, each))),
+  }
+}
+
+async function vectorOf(
+  { capsule: original }: ChainStory,
+  { name, description, capsule, level, code, policy = POLICY as never }: ChangedCapsule,
+) {
+  const input = { capsule: CHAIN_CAPSULE_FILE, set: editsBetween(original, capsule), policy }
+  if (code !== undefined) return invalid(name, description, input, { rule: 'AUD-03', code })
+  const given = policy === null ? {} : { policy: parsePolicy(policy) }
+  const { checkpoint, completeUpTo = null } = await verifyCapsule(capsule, given)
+  const reached = { level, origin: checkpoint?.origin, size: checkpoint?.size, complete_up_to: completeUpTo }
+  return valid(name, description, input, reached)
+}
