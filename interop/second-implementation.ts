@@ -5,6 +5,7 @@
 
 import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
+import { compareVerdicts } from './capsule-verdicts.ts'
 import { checkVector, isProfileName } from './check-vector.ts'
 import type { Vector } from './vector-file.ts'
 
@@ -23,6 +24,9 @@ interface Produced {
 /** The Python of Debian sees packages of Debian even if another `python3` is first on the PATH. */
 const INTERPRETERS = ['python3', '/usr/bin/python3']
 
+/** Edits are many and Python is slow: every 16th, or all of them with `--all-edits`. */
+const EVERY_NTH_EDIT = process.argv.includes('--all-edits') ? 1 : 16
+
 const python = INTERPRETERS.find((name) => spawnSync(name, ['-c', 'import jwcrypto']).status === 0)
 if (python === undefined) {
   console.log('skipped: no Python with jwcrypto here, so no second implementation to compare with.')
@@ -40,7 +44,7 @@ async function disagreements(interpreter: string): Promise<number> {
   console.log(`Second implementation: jwcrypto ${run(interpreter, '-c', version).trim()}, ${interpreter}\n`)
   const read = whatItReads(JSON.parse(run(interpreter, script('check_vectors.py'))))
   const made = await whatItMade(JSON.parse(run(interpreter, script('produce_vectors.py'))))
-  const found = read + made
+  const found = read + made + (await whatItSaysOfEdits(interpreter))
   console.log(found === 0 ? '\nBoth agree on everything.' : `\nDisagreements: ${found}`)
   return found
 }
@@ -53,6 +57,15 @@ function whatItReads(reports: readonly Report[]): number {
     for (const line of found) console.log(`    ${line}`)
   }
   return reports.reduce((sum, report) => sum + report.disagreements.length, 0)
+}
+
+/** Both verify a capsule of format 3 after single edits. */
+async function whatItSaysOfEdits(interpreter: string): Promise<number> {
+  console.log('\nIt gives the same verdict on an edited capsule:')
+  const { edits, differing } = await compareVerdicts(interpreter, EVERY_NTH_EDIT)
+  mark(differing.length === 0, `${edits} edits of members, entries and lists`)
+  for (const line of differing) console.log(`    ${line}`)
+  return differing.length
 }
 
 /** We check vectors of the second implementation. */

@@ -50,7 +50,10 @@ def canonicalize(value):
 
 
 def canonical_bytes(value):
-    return canonicalize(value).encode("utf-8")
+    try:
+        return canonicalize(value).encode("utf-8")
+    except UnicodeEncodeError as error:
+        raise Refused("a lone surrogate") from error
 
 
 def _number(value):

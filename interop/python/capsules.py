@@ -1,4 +1,4 @@
-"""Verifies the chain and the log part of a capsule. The signatures in its entries have profiles of their own."""
+"""Verifies capsules. Of format 2 only the chain and the log part: the signatures in it have profiles of their own."""
 
 import hashlib
 import json
@@ -9,15 +9,15 @@ from itertools import groupby
 from jwcrypto.jwk import JWK
 
 from canonical_json import canonical_bytes
+from chain_capsules import verify_chain_capsule
 from encodings_and_keys import decode, require
+from log_policy import open_log, parse_policy
 from transparency_log import (
     key_leaf,
     leaf_hash,
-    open_checkpoint,
     parse_proof,
     record_leaf,
     standard_base64,
-    verifier_key,
     verify_consistency,
     verify_inclusion,
 )
@@ -36,52 +36,6 @@ def changed(value, pointer, change):
         del place[last]
     else:
         place[last] = change
-
-
-def parse_policy(text):
-    logs, members, quorum = [], {}, None
-    for line in text.splitlines():
-        keyword, *words = line.split()
-        if keyword == "log":
-            logs.append(verifier_key(words[0]))
-        elif keyword == "witness":
-            members[words[0]] = verifier_key(words[1])
-        elif keyword == "group":
-            name, count, *names = words
-            needed = {"all": len(names), "any": 1}.get(count) or int(count)
-            members[name] = (needed, names)
-        elif keyword == "quorum":
-            quorum = words[0]
-    return {"logs": logs, "members": members, "quorum": quorum}
-
-
-def is_witnessed(name, members, cosigners):
-    member = members.get(name)
-    if isinstance(member, tuple):
-        needed, names = member
-        return sum(is_witnessed(each, members, cosigners) for each in names) >= needed
-    return member is not None and (member["name"], member["id"]) in cosigners
-
-
-def open_log(log, note, policy):
-    own = verifier_key(log["key"])
-    witnesses = [member for member in policy["members"].values() if isinstance(member, dict)]
-    open_checkpoint(note, [own])
-    trusted = [key for key in policy["logs"] if key != own]
-    head, used = open_checkpoint(note, [own, *trusted, *witnesses])
-    signers = {(key["name"], key["id"]) for key, _ in used}
-    is_pinned = any((key["name"], key["id"]) in signers and key["name"] == head["origin"] for key in policy["logs"])
-    is_met = is_pinned and is_witnessed(policy["quorum"], policy["members"], signers)
-    head["newest_at"] = newest_at(policy, used) if is_met else None
-    return head, "witnessed" if is_met else "log-signed" if is_pinned else "unpinned"
-
-
-def newest_at(policy, used):
-    """The latest time at which enough witnesses had seen no larger tree."""
-    times = sorted(((found["time"], (key["name"], key["id"])) for key, found in used if "time" in found), reverse=True)
-    for count, (time, _) in enumerate(times, 1):
-        if is_witnessed(policy["quorum"], policy["members"], {signer for _, signer in times[:count]}):
-            return time
 
 
 def verify_chain(entries):
@@ -200,6 +154,13 @@ def capsule_vector(vector):
     for pointer, change in vector["set"]:
         changed(capsule, pointer, change)
     policy = parse_policy(vector["policy"] or "")
+    if capsule.get("format") == "aex-evidence/3":
+        return verify_chain_capsule(capsule, policy)
+    return verify_thread_capsule(capsule, policy)
+
+
+def verify_thread_capsule(capsule, policy):
+    """Format 2. Metadata are not bound there, and entries may be missing."""
     log = capsule["log"]
     verify_chain(capsule["entries"])
     head, level = open_log(log, log["checkpoint"], policy)

@@ -61,7 +61,7 @@ def log_vectors(valid, published):
         lines = ["c2sp.org/tlog-proof@v1", f"index {index}", *map(text, path_of(index, hashes)), "", note]
         given = {"leaf": base64url_encode(leaf), "proof": "\n".join(lines), "verifier_keys": keys}
         yield valid("log-inclusion", f"leaf {index} of {SIZE}", given, {"index": index, "size": SIZE})
-    for profile in ("log-record-leaf", "log-key-leaf"):
+    for profile in ("log-record-leaf", "log-chain-record-leaf", "log-key-leaf"):
         given = {**published(profile)["input"], "batch_secret": base64url_encode(secrets.token_bytes(32))}
         yield valid(profile, "with a salt of its own", given, LOG_PROFILES[profile](given))
     given = {**published("log-origin-leaf")["input"], "previous_root": base64url_encode(root)}

@@ -4,16 +4,17 @@ Every check returns what a vector of its profile lists as output, or raises one 
 """
 
 import hashlib
+import hmac
 import json
 import re
 
-from cryptography.exceptions import InvalidSignature
-from jwcrypto.common import JWException, base64url_encode
+from jwcrypto.common import base64url_encode
 from jwcrypto.jwe import JWE
 from jwcrypto.jwk import JWK
 from jwcrypto.jws import JWS
 
 from canonical_json import Refused, canonical_bytes, canonicalize, parse
+from capsule_checks import REFUSALS
 from capsules import capsule_vector
 from encodings_and_keys import (
     decode,
@@ -45,8 +46,6 @@ JWE_HEADER = {
     "syv": "svc/1.0",
 }
 WRAPPING = "ECDH-ES+A256KW"
-# Expected rejections; any other exception is a defect of this file.
-REFUSALS = (Refused, JWException, InvalidSignature)
 
 
 def canonical_json(vector):
@@ -176,6 +175,12 @@ def content_digest(vector):
     raise Refused("no rule fits")
 
 
+def key_commitment(vector):
+    made = hmac.digest(decode(vector["content_key"]), b"agent-exchange/content-key/v1", "sha256")
+    require(base64url_encode(made) == vector["key_commitment"], "another key")
+    return {"committed": True}
+
+
 PROFILES = {
     "canonical-json": canonical_json,
     "base64url": lambda vector: {"hex": decode(vector["text"]).hex()},
@@ -186,12 +191,15 @@ PROFILES = {
     "policy-receipt": detached("signature"),
     "dsx-manifest": detached("sender_signature"),
     "skill-release": detached("manifest_signature"),
+    "package-head": detached("signature"),
     "package-receipt": statement,
     "package-revocation": statement,
     "exchange-envelope": exchange_envelope,
     "sealed-package": sealed_package,
     "content-digest": content_digest,
+    "key-commitment": key_commitment,
     "webhook-signature": webhook_signature,
     **LOG_PROFILES,
     "capsule": capsule_vector,
+    "chain-capsule": capsule_vector,
 }

@@ -1,4 +1,4 @@
-"""Leaves, checkpoints and Merkle proofs of the transparency log (docs/transparency.md, C2SP, RFC 9162)."""
+"""Leaves, checkpoints and Merkle proofs of the transparency log (docs/transparency-format.md, C2SP, RFC 9162)."""
 
 import base64
 import hashlib
@@ -8,9 +8,10 @@ import re
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 from jwcrypto.common import base64url_encode
 
+from canonical_json import Refused, canonical_bytes
 from encodings_and_keys import decode, decode_signature, parse_digest, require
 
-TAG = "agent-exchange/log/v1/"
+TAG = "agent-exchange/log/"
 LOG_KEY, WITNESS_KEY = 1, 4
 # The last second of the year 9999.
 LATEST_TIME = 253_402_300_799
@@ -26,8 +27,15 @@ def number(value):
     return value.to_bytes(8, "big")
 
 
+def text_bytes(value):
+    try:
+        return value.encode("utf-8")
+    except UnicodeEncodeError as error:
+        raise Refused("no Unicode") from error
+
+
 def fields(tag, *values):
-    values = [(TAG + tag).encode(), *(value.encode("utf-8") if isinstance(value, str) else value for value in values)]
+    values = [(TAG + tag).encode(), *(text_bytes(value) if isinstance(value, str) else value for value in values)]
     return b"".join(len(value).to_bytes(4, "big") + value for value in values)
 
 
@@ -42,25 +50,65 @@ def hex_hash(text):
 
 
 def salt_of(secret, offset):
-    return hmac.digest(of_length(decode(secret), 32), fields("salt", number(offset)), "sha256")
+    return hmac.digest(of_length(decode(secret), 32), fields("v1/salt", number(offset)), "sha256")
 
 
 def record_leaf(record, salt):
     first, last, hashes = record["first_position"], record["last_position"], record["entry_hashes"]
     require(first >= 1 and len(hashes) == last - first + 1, "positions")
-    r = of_length(decode_signature(record["receipt_signature"]), 64)[:32]
-    label = fields("record-label", record["package_id"], parse_digest(record["content_digest"]), r, number(first))
+    label = fields("v1/record-label", *package_identity(record), number(first))
     previous = b"" if record["previous_hash"] is None else hex_hash(record["previous_hash"])
     chain = (number(first), number(last), previous, b"".join(map(hex_hash, hashes)))
-    commitment = fields("record-commitment", of_length(salt, 32), record["thread_id"], *chain)
+    commitment = fields("v1/record-commitment", of_length(salt, 32), record["thread_id"], *chain)
     return sha256(label), sha256(commitment)
+
+
+def package_identity(package):
+    r = of_length(decode_signature(package["receipt_signature"]), 64)[:32]
+    return package["package_id"], parse_digest(package["content_digest"]), r
+
+
+def chain_start(package):
+    package_id, digest, r = package_identity(package)
+    return sha256(fields("v2/chain-start", package_id, package["thread_id"], digest, r))
+
+
+def body_hash(entry):
+    """Of the event, where there is one, and the proof; a placeholder carries it."""
+    if "body_hash" in entry:
+        return hex_hash(entry["body_hash"])
+    return sha256(canonical_bytes({name: entry[name] for name in ("event", "proof") if name in entry}))
+
+
+def next_link(previous, position, kind, visibility, body):
+    require(position >= 1, "positions start at 1")
+    return sha256(fields("v2/link", of_length(previous, 32), number(position), kind, visibility, of_length(body, 32)))
+
+
+def chain_record_leaf(record, salt):
+    first, last = record["first_position"], record["last_position"]
+    require(1 <= first <= last, "positions")
+    links = [hex_hash(record[name]) for name in ("link_before", "last_link")]
+    label = fields("v2/record-label", *package_identity(record), number(first))
+    commitment = fields("v2/record-commitment", of_length(salt, 32), number(first), number(last), *links)
+    return sha256(label), sha256(commitment)
+
+
+def log_package_chain(vector):
+    link = start = chain_start(vector)
+    links = []
+    for position, entry in enumerate(vector["entries"], 1):
+        body = body_hash(entry.get("body", entry))
+        link = next_link(link, position, entry["kind"], entry["visibility"], body)
+        links.append({"body_hash": body.hex(), "link": link.hex()})
+    return {"start": start.hex(), "links": links}
 
 
 def key_leaf(event, salt):
     require(event["number"] >= 1, "numbers start at 1")
-    label = fields("key-label", event["agent_id"], number(event["number"]))
+    label = fields("v1/key-label", event["agent_id"], number(event["number"]))
     commitment = fields(
-        "key-commitment",
+        "v1/key-commitment",
         of_length(salt, 32),
         event["organization_id"],
         event["agent_id"],
@@ -77,10 +125,10 @@ def key_leaf(event, salt):
 
 
 def origin_leaf(vector):
-    label = fields("origin-label", vector["origin"])
+    label = fields("v1/origin-label", vector["origin"])
     root = of_length(decode(vector["previous_root"]), 32)
     previous = (vector["previous_origin"], number(vector["previous_size"]), root)
-    return sha256(label), sha256(fields("origin-commitment", vector["origin"], *previous))
+    return sha256(label), sha256(fields("v1/origin-commitment", vector["origin"], *previous))
 
 
 def leaf_hash(leaf):
@@ -240,6 +288,8 @@ def log_consistency(vector):
 
 LOG_PROFILES = {
     "log-record-leaf": leaf_vector(record_leaf),
+    "log-package-chain": log_package_chain,
+    "log-chain-record-leaf": leaf_vector(chain_record_leaf),
     "log-key-leaf": leaf_vector(key_leaf),
     "log-origin-leaf": log_origin_leaf,
     "log-checkpoint": log_checkpoint,
