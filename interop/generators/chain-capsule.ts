@@ -14,7 +14,7 @@ import { type Generated, invalid, valid } from './vectors.ts'
 
 /** The file whose changes the vectors describe. */
 export const CHAIN_CAPSULE_FILE = 'capsules/chains.json'
-export const WITNESSED = { cosigners: 2, earlierSize: 7, earlierBy: 100 } as const
+const WITNESSED = { cosigners: 2, earlierSize: 7, earlierBy: 100 } as const
 
 /** What a capsule is changed to, and what a verifier says of it. */
 export interface ChangedCapsule {
