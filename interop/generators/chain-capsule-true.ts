@@ -62,6 +62,13 @@ export async function trueCapsules(story: ChainStory): Promise<ChangedCapsule[]>
       capsule: changed(capsule, (c) => delete packageOf(c, 1).head),
     },
     {
+      name: 'package-left-out',
+      description:
+        'A whole package of the thread is left out: a capsule says nothing about packages that it does not show.',
+      level: 'witnessed',
+      capsule: changed(capsule, (c) => c.packages.splice(2, 1)),
+    },
+    {
       name: 'seen-by-the-other-party',
       description:
         'The body instead of the placeholder, as the organization shows it that may see it: the same chain.',
