@@ -17,7 +17,7 @@ export interface CapsuleStory {
 
 /** A real exchange records a thread in which everything happened; a log with published keys holds its records. */
 export async function collectCapsule(): Promise<CapsuleStory> {
-  await using world = await startWorld()
+  await using world = await startWorld({ evidenceVersion: 1 })
   const { bolt, threadId } = await wholeThread(world)
   const evidence = await readEvidence(bolt, { threadId })
   return { evidence, capsule: await capsuleOf(evidence, WITNESSED) }

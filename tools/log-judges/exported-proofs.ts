@@ -1,14 +1,16 @@
 import assert from 'node:assert/strict'
 import { decodeBase64url } from '@agent-exchange/crypto'
 import {
+  chainLinks,
+  chainRecordLeaf,
+  identityOf,
   leafOfShownEvent,
   parseProof,
-  recordLeaf,
-  type Capsule,
+  type CapsuleV3,
   type KeyEventProof,
 } from '@agent-exchange/log'
 import type { Organization } from '@agent-exchange/testkit'
-import { readEarlierCapsule } from '@agent-exchange/sdk'
+import { readCapsule } from '@agent-exchange/sdk'
 import { wholeThread } from '../../packages/sdk/src/evidence/evidence.fixture.ts'
 import { alteredProofs, flipped } from './altered-proofs.ts'
 import { askTorchwood, requireAccepted, type Question } from './ask-torchwood.ts'
@@ -50,28 +52,27 @@ async function readProofs(party: Organization, path: string): Promise<string[]> 
 /** Proofs of a capsule of a thread in which everything happened. Its leaves are computed from its content. */
 export async function provedByCapsule(log: WitnessedLog): Promise<ProvedLeaf[]> {
   const { acme, threadId } = await wholeThread(log.exchange)
-  const { capsule, pending } = await readEarlierCapsule(acme, { threadId })
+  const { capsule, pending } = await readCapsule(acme, { threadId })
   assert.equal(pending.length, 0)
-  assert.ok('log' in capsule)
+  assert.ok(capsule.format === 'aex-evidence/3')
   return [...recordLeaves(capsule), ...capsule.log.key_events.map(keyEventLeaf)]
 }
 
-function recordLeaves({ thread_id: threadId, entries, packages, log }: Capsule): ProvedLeaf[] {
-  return log.records.map(({ package_id: packageId, first_position, last_position, salt, proof }) => {
-    const subject = packages.find(({ metadata }) => metadata.package_id === packageId)
-    const own = entries.filter(({ position }) => position >= first_position && position <= last_position)
-    assert.ok(subject && own[0])
-    const record = {
-      packageId,
-      contentDigest: subject.metadata.content_digest,
-      receiptSignature: subject.policy_receipt.signature.signature,
-      threadId,
-      firstPosition: first_position,
-      lastPosition: last_position,
-      previousHash: own[0].proof.previous_hash,
-      entryHashes: own.map((entry) => entry.proof.hash),
-    }
-    return { leaf: recordLeaf(record, decodeBase64url(salt)), text: proof }
+function recordLeaves({ packages }: CapsuleV3): ProvedLeaf[] {
+  return packages.flatMap((shown) => {
+    const { links = [] } = chainLinks(shown)
+    return shown.records.map(({ first_position, last_position, salt, proof }) => {
+      const [linkBefore, lastLink] = [links[first_position - 1], links[last_position]]
+      assert.ok(linkBefore && lastLink)
+      const record = {
+        ...identityOf(shown),
+        firstPosition: first_position,
+        lastPosition: last_position,
+        linkBefore,
+        lastLink,
+      }
+      return { leaf: chainRecordLeaf(record, decodeBase64url(salt)), text: proof }
+    })
   })
 }
 

@@ -29,7 +29,7 @@ const CONTRACT_LIMIT_MS = 60_000
 const WEBHOOK_LIMIT_MS = 60_000
 const POLL_MS = 250
 const COMMAND_LIMIT_MS = 60_000
-const CONTRACT = '0011-require-code-levels-and-thumbprints.sql'
+const CONTRACTS = ['0011-require-code-levels-and-thumbprints.sql', '0019-evidence-version-2.sql']
 
 interface Scene {
   readonly apis: readonly [Exchange, Exchange]
@@ -93,22 +93,22 @@ async function rollOver(scene: Scene, databaseUrl: string): Promise<void> {
   const [one, two] = apis
   await checkPlan(databaseUrl, line)
   await replace(one, 'first API process', line)
-  assert.equal(await isContracted(one), false, 'the contract migration must wait for the base release')
+  assert.equal(await contracted(one), 0, 'contract migrations must wait for the base release')
   await sleep(PHASE_MS)
   await replace(worker, 'worker', line)
-  assert.equal(await isContracted(one), false, 'the contract migration must wait for the base release')
+  assert.equal(await contracted(one), 0, 'contract migrations must wait for the base release')
   await sleep(PHASE_MS)
   await replace(two, 'second API process', line)
   const started = performance.now()
-  while (!(await isContracted(one))) {
-    assert.ok(performance.now() - started < CONTRACT_LIMIT_MS, 'the contract migration was not applied')
+  while ((await contracted(one)) < CONTRACTS.length) {
+    assert.ok(performance.now() - started < CONTRACT_LIMIT_MS, 'the contract migrations were not applied')
     await sleep(POLL_MS)
   }
   const [row] = await one.sql<{ clients: number }[]>`
     select count(*)::int as clients from oauth_client where key_thumbprint is not null`
   assert.ok((row?.clients ?? 0) >= 2 * ORGANIZATIONS)
   const seconds = ((performance.now() - started) / 1_000).toFixed(1)
-  line(`backfill of ${row?.clients} clients and contract migration, ${seconds} s after the last replacement`)
+  line(`backfill of ${row?.clients} clients and contract migrations, ${seconds} s after the last replacement`)
 }
 
 async function checkPlan(databaseUrl: string, line: (text: string) => void): Promise<void> {
@@ -122,7 +122,12 @@ async function checkPlan(databaseUrl: string, line: (text: string) => void): Pro
   assert.equal(plan.processes.length, 3)
   assert.ok(plan.running_processes_can_stay, JSON.stringify(plan.migrations))
   assert.ok(plan.migrations.some(({ phase }) => phase === 'expand'))
-  assert.ok(plan.migrations.some(({ name, phase }) => name === CONTRACT && phase === 'contract'))
+  const contracts = plan.migrations.filter(({ phase }) => phase === 'contract')
+  for (const name of CONTRACTS)
+    assert.ok(
+      contracts.some((migration) => migration.name === name),
+      name,
+    )
   const phases = plan.migrations.map(({ name, phase }) => `${name.slice(0, 4)} ${phase}`)
   line(`aex migrate --plan: ${phases.join(', ')}; running processes can stay`)
 }
@@ -136,9 +141,9 @@ async function replace(exchange: Exchange, what: string, line: (text: string) =>
   line(`${what} replaced in ${((performance.now() - started) / 1_000).toFixed(1)} s`)
 }
 
-async function isContracted({ sql }: Exchange): Promise<boolean> {
-  const rows = await sql`select from schema_migration where name = ${CONTRACT}`
-  return rows.length > 0
+async function contracted({ sql }: Exchange): Promise<number> {
+  const rows = await sql`select from schema_migration where name = any(${CONTRACTS})`
+  return rows.length
 }
 
 async function checkAll(scene: Scene, load: RetryingLoad, parties: readonly Organization[]): Promise<string> {
@@ -159,10 +164,22 @@ async function checkAll(scene: Scene, load: RetryingLoad, parties: readonly Orga
   checkStreams(ledger, readers)
   const entries = await checkChains(ledger)
   await checkTables(apis[0], ledger)
+  await checkVersions(scene)
   line(
     `${readers.size} gapless streams, ${entries} evidence entries in unbroken chains, ${announced.size} webhooks`,
   )
   return `${ledger.length} packages: 0 failed, 0 lost, 0 doubled`
+}
+
+/** Evidence of version 2 begins after the contract migration; what was accepted before keeps its version. */
+async function checkVersions({ apis: [one], line }: Scene): Promise<void> {
+  const [row] = await one.sql<{ first: number; second: number; late: number }[]>`
+    select count(*) filter (where chain_position is null)::int as first, count(chain_position)::int as second,
+      count(*) filter (where chain_position is null and accepted_at > since + interval '30 seconds')::int as late
+    from package, (select min(accepted_at) as since from package where chain_position is not null) as flip`
+  assert.ok(row && row.first > 0 && row.second > 0, JSON.stringify(row))
+  assert.equal(row.late, 0, 'a process still accepts packages of version 1')
+  line(`evidence of version 1 for ${row.first} packages, of version 2 for ${row.second}`)
 }
 
 async function untilDelivered({ apis: [one], line }: Scene, packages: number): Promise<void> {

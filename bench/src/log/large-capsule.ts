@@ -17,7 +17,7 @@ const ENTRIES_PER_PACKAGE = 20
  * further fetches of the content, which nobody signs.
  */
 export async function largeCapsule(packages: number, progress: (what: string) => void): Promise<Capsule> {
-  await using world = await startWorld()
+  await using world = await startWorld({ evidenceVersion: 1 })
   const { acme, bolt } = await startAgents(world, 'acme', 'bolt')
   const outbox = createMemoryOutbox()
   const { threadId, packageId } = await sendPackage(acme, inputFor(acme, bolt), { outbox })

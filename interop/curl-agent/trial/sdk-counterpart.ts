@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
+import { verifyCapsule } from '@agent-exchange/log'
 import type { PolicyEnvelope } from '@agent-exchange/protocol'
-import { connect, createMemoryKeyStore, makeAgentKeys, newObject, verifyEvidence } from '@agent-exchange/sdk'
+import { connect, createMemoryKeyStore, makeAgentKeys, newObject } from '@agent-exchange/sdk'
 import { freshId, type World } from '@agent-exchange/testkit'
 import type { Counterpart } from './counterpart.ts'
 import { provision } from './shell-agent.ts'
@@ -12,8 +13,8 @@ export interface SdkCounterpart extends Counterpart {
   /** The fingerprint, for comparison over another channel. */
   readonly fingerprint: string
   trust(agentId: string, fingerprint: string): Promise<void>
-  /** The verification result of the SDK for the evidence. */
-  judgeEvidence(threadId: string): Promise<string>
+  /** Fails where the evidence contradicts itself. */
+  judgeEvidence(threadId: string): Promise<void>
 }
 
 export async function sdkCounterpart(world: World): Promise<SdkCounterpart> {
@@ -45,12 +46,9 @@ export async function sdkCounterpart(world: World): Promise<SdkCounterpart> {
     fingerprint: await agent.fingerprint(),
     trust: async (agentId, fingerprint) => void (await agent.trust(agentId, fingerprint)),
     async judgeEvidence(threadId) {
-      const { verdict, checks } = await verifyEvidence(await agent.evidence({ threadId }))
-      assert.deepEqual(
-        checks.filter(({ ok }) => !ok),
-        [],
-      )
-      return verdict
+      const { capsule } = await agent.capsule({ threadId }, { waitMs: 0 })
+      const { contradictions } = await verifyCapsule(capsule)
+      assert.deepEqual(contradictions, [])
     },
     async open(packageId) {
       const { object, receipts } = await agent.open(packageId)

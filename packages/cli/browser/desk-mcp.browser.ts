@@ -81,7 +81,9 @@ test('[POL-03] a model drafts, a person approves at the desk, the model sends, a
   const { required, outcome, approval_reference } = policyReceipt.receipt.human_approval
   assert.deepEqual([required, outcome], [true, 'approved'])
   assert.equal(approval_reference, record?.decision?.approval_reference)
-  const evidence = JSON.stringify(await bolt.agent.evidence({ packageId: package_id }))
+  const evidence = JSON.stringify(
+    await bolt.agent.context.connection.call('getPackageAuditEvidence', { path: { package_id } }),
+  )
   assert.ok(evidence.includes('human_approved'))
   assert.ok(!evidence.includes('Ada Example'))
   assert.doesNotMatch(model.printed(), /Ada Example|Rails|link=/u)

@@ -5,6 +5,11 @@ import { PASSPHRASE, startTwoDesks, type DeskSide, type TwoDesks } from '../src/
 
 type BrowserOptions = Parameters<TestBrowser['open']>[1]
 
+/** Evidence starts with a published checkpoint. */
+const QUICK_LOG = {
+  'O-07': { transparency_checkpoint_milliseconds: 100, transparency_sequence_milliseconds: 20 },
+}
+
 /** Two companies with a desk each, and a browser. */
 export interface DeskTrial extends AsyncDisposable, Pick<TwoDesks, 'acme' | 'bolt'> {
   readonly browser: TestBrowser
@@ -14,7 +19,7 @@ export interface DeskTrial extends AsyncDisposable, Pick<TwoDesks, 'acme' | 'bol
 
 export async function startDeskTrial(): Promise<DeskTrial> {
   await using stack = new AsyncDisposableStack()
-  const world = stack.use(await startWorld())
+  const world = stack.use(await startWorld({ profile: QUICK_LOG, config: { role: 'all' } }))
   const { acme, bolt } = stack.use(await startTwoDesks(world))
   const browser = stack.use(await openBrowser())
   const open = stack.move()

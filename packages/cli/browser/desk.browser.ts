@@ -64,7 +64,11 @@ test('[POL-03] a draft is approved at the desk, sent, verified by the recipient,
   assert.deepEqual(object, draft.object)
   assert.equal(policyReceipt.receipt.human_approval.required, true)
   assert.equal(policyReceipt.receipt.human_approval.approval_reference, sent?.decision?.approval_reference)
-  const evidence = JSON.stringify(await bolt.agent.evidence({ packageId: draft.packageId }))
+  const evidence = JSON.stringify(
+    await bolt.agent.context.connection.call('getPackageAuditEvidence', {
+      path: { package_id: draft.packageId },
+    }),
+  )
   assert.ok(evidence.includes('human_approved'))
   assert.ok(!evidence.includes('Ada Example'))
 

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'
 import { pathToFileURL } from 'node:url'
 import { after, before, test } from 'node:test'
+import { readEvidence } from '@agent-exchange/sdk'
 import { connectFolder } from '@agent-exchange/sdk/node'
 import { capsuleOf, POLICY, startWorld, type World } from '@agent-exchange/testkit'
 import { assertQuiet, checkPage, openBrowser, type TestBrowser } from '@agent-exchange/testkit/browser'
@@ -24,12 +25,12 @@ let browser: TestBrowser
 let world: World
 
 before(async () => {
-  world = await startWorld()
+  world = await startWorld({ evidenceVersion: 1 })
   const acme = await madeAgent(world, 'acme', folder.path('acme'))
   const bolt = await madeAgent(world, 'bolt', folder.path('bolt'))
   const { threadId } = await packageBetween(acme, bolt)
   await using recipient = await connectFolder(bolt)
-  const evidence = await recipient.evidence({ threadId })
+  const evidence = await readEvidence(recipient.context, { threadId })
   const good = await capsuleOf(evidence, { cosigners: 2, earlierSize: 5 })
   writeFileSync(capsule, JSON.stringify(good))
   writeFileSync(altered, JSON.stringify({ ...good, thread_id: 'thread_other' }))

@@ -5,7 +5,8 @@
  */
 import { setTimeout as wait } from 'node:timers/promises'
 import type { NotificationEnvelope, PolicyEnvelope, ReasoningPackage } from '@agent-exchange/protocol'
-import { ExchangeError, newObject, verifyEvidence } from '@agent-exchange/sdk'
+import { verifyCapsule } from '@agent-exchange/log'
+import { ExchangeError, newObject } from '@agent-exchange/sdk'
 import { connectFolder } from '@agent-exchange/sdk/node'
 import { SECRET_WORDS } from './two-processes-words.fixture.ts'
 
@@ -42,14 +43,13 @@ async function send(): Promise<object> {
     reasonCode: 'sent_in_error',
     reasonDetail: 'It was a mistake.',
   })
-  const { verdict } = await verifyEvidence(await agent.evidence({ threadId: first.threadId }))
   return {
     sent: first.packageId,
     answered: object.object_type === 'response_object' && object.response_summary,
     state: await stateOf(first.packageId),
     revoked: second.packageId,
     outcome: revocation.outcome,
-    verdict,
+    verdict: await verdictOn(first.threadId),
   }
 }
 
@@ -67,14 +67,20 @@ async function receive(): Promise<object> {
   const second = await told((id) => id !== first && id !== packageId, 'package.accepted')
   await until(async () => ((await stateOf(second.package_id)) === 'revoked' ? true : undefined), 'revocation')
   const refusal = await agent.open(second.package_id).catch((error: unknown) => error)
-  const { verdict } = await verifyEvidence(await agent.evidence({ threadId }))
   return {
     opened: object.object_type === 'reasoning_package' && object.reasoning.summary,
     receipts: receipts.map(({ state }) => state),
     refused: second.package_id,
     refusal: refusal instanceof ExchangeError && refusal.code,
-    verdict,
+    verdict: await verdictOn(threadId),
   }
+}
+
+/** What is not in the log yet rests on the exchange, which contradicts nothing. */
+async function verdictOn(threadId: string): Promise<string> {
+  const { capsule } = await agent.capsule({ threadId }, { waitMs: 0 })
+  const { contradictions } = await verifyCapsule(capsule)
+  return contradictions.length === 0 ? 'holds' : 'broken'
 }
 
 function secretPackage({ policy_id, purpose }: PolicyEnvelope): ReasoningPackage {

@@ -11,10 +11,10 @@ export interface Companies {
 }
 
 /** Two companies for all tests of a file. Each has a policy that needs a person and one that needs none. */
-export function companies(): Companies {
+export function companies(options: Parameters<typeof startWorld>[0] = {}): Companies {
   const found: Partial<Record<keyof Companies, World | TestAgent>> = {}
   before(async () => {
-    const world = await startWorld()
+    const world = await startWorld(options)
     found.world = world
     for (const [name, partner] of [
       ['acme', 'bolt'],

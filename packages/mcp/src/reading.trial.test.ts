@@ -1,14 +1,16 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { parsePolicy } from '@agent-exchange/log'
-import { capsuleOf, POLICY } from '@agent-exchange/testkit'
 import { UNTRUSTED_META } from './content/untrusted.ts'
 import { ERAS, serveAndConnect, type TestClient } from './clients.fixture.ts'
 import { companies } from './companies.fixture.ts'
 import type { McpSession } from './session.ts'
 import { reasoning, type Drafted } from './story.fixture.ts'
 
-const both = companies()
+const both = companies({
+  profile: { 'O-07': { transparency_checkpoint_milliseconds: 100, transparency_sequence_milliseconds: 20 } },
+  config: { role: 'all' },
+})
 
 async function sendToBolt(mcp: TestClient): Promise<Drafted> {
   const draft = await mcp.result<Drafted>('draft_package', {
@@ -121,8 +123,9 @@ test('a capsule that a model passes as text is verified, and its words are marke
 test('a capsule meets what is required only if a person named the log that signed it', async () => {
   await using acme = await serveAndConnect(both.acme.session, 'auto')
   const { thread_id } = await sendToBolt(acme)
-  const evidence = await both.acme.agent.evidence({ threadId: thread_id })
-  const capsule = JSON.stringify(await capsuleOf(evidence, { cosigners: 2 }))
+  const { capsule: collected } = await both.acme.agent.capsule({ threadId: thread_id })
+  assert.ok(collected.format === 'aex-evidence/3')
+  const capsule = JSON.stringify(collected)
   const outcomeOf = async (session: McpSession) => {
     await using mcp = await serveAndConnect(session, 'auto')
     const { outcome, level } = await mcp.result<{ outcome: string; level: string }>('verify_capsule', {
@@ -131,6 +134,6 @@ test('a capsule meets what is required only if a person named the log that signe
     return [outcome, level]
   }
   assert.deepEqual(await outcomeOf(both.bolt.session), ['below', 'unpinned'])
-  const logPolicy = parsePolicy(POLICY)
-  assert.deepEqual(await outcomeOf({ ...both.bolt.session, logPolicy }), ['meets', 'witnessed'])
+  const logPolicy = parsePolicy(`log ${collected.log.key}\nquorum none\n`)
+  assert.deepEqual(await outcomeOf({ ...both.bolt.session, logPolicy }), ['meets', 'log-signed'])
 })

@@ -22,9 +22,7 @@ import type {
 } from './exchange/send-input.ts'
 import { sendPackage } from './exchange/send-package.ts'
 import type { DataSpace } from './exchange/delivery-mode.ts'
-import type { EvidenceBundle } from '@agent-exchange/log'
 import type { EvidenceSubject } from './evidence/package-evidence.ts'
-import { readEvidence } from './evidence/read-evidence.ts'
 import { checkLog } from './log/accept-checkpoint.ts'
 import { readCapsule, type CollectedCapsule } from './log/read-capsule.ts'
 import { readEarlierCapsule, type EarlierCapsule } from './log/read-earlier-capsule.ts'
@@ -81,7 +79,6 @@ export interface Agent {
   revoke(packageId: string, input: RevokeInput): Promise<RevokedPackage>
 
   thread(threadId: string, options?: ReadThreadOptions): ReturnType<typeof readThread>
-  evidence(subject: EvidenceSubject): Promise<EvidenceBundle>
   /** Evidence with its proofs from the transparency log. */
   capsule(subject: EvidenceSubject, wait?: WaitForLog): Promise<CollectedCapsule>
   /** The same for packages from before version 2 of the evidence. */
@@ -146,7 +143,6 @@ export async function connect(options: ConnectOptions): Promise<Agent> {
     open: (packageId, how = {}) => openPackage(context, packageId, { ...shared, ...how }),
     revoke: (packageId, input) => revokePackage(context, packageId, input, shared),
     thread: (threadId, how) => readThread(context, threadId, how),
-    evidence: (subject) => readEvidence(context, subject),
     capsule: (subject, wait) => readCapsule(context, subject, wait),
     earlierCapsule: (subject, wait) => readEarlierCapsule(context, subject, wait),
     checkLog: () => checkLog(context),

@@ -183,7 +183,9 @@ export { readEarlierCapsule, type EarlierCapsule } from './log/read-earlier-caps
 export type { WaitForLog } from './log/wait-for-log.ts'
 export {
   EVIDENCE_FORMAT,
+  verifyCapsule,
   verifyEvidence,
+  type CapsuleV3,
   type ChainAnchor,
   type EvidenceBundle,
   type EvidenceCheck,

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { canonicalize } from '@agent-exchange/crypto'
+import { bodyHash, chainStart, entryBody, nextLink } from '@agent-exchange/log'
 import type { EvidenceEntry, NotificationEnvelope } from '@agent-exchange/protocol'
 import type { Organization, World } from '@agent-exchange/testkit'
 import { send, type Attempt, type Ledger } from './ledger.ts'
@@ -75,26 +76,48 @@ export async function checkChains(attempts: readonly Attempt[]): Promise<number>
   await each([...threads], async ([threadId, packages]) => {
     const reader = packages[0]?.to
     assert.ok(reader)
+    const links = new Map(packages.map((attempt) => [idOf(attempt), startOf(attempt)]))
     let previous: string | null = null
     let position = 0
     for await (const entry of evidenceOf(reader, threadId)) {
-      const { hash, ...proof } = entry.proof as EvidenceEntry['proof'] & Record<string, unknown>
       position += 1
       entries += 1
       assert.equal(entry.position, position)
-      assert.equal(proof['previous_hash'], previous)
-      assert.equal(
-        createHash('sha256')
-          .update(canonicalize({ ...entry, proof }))
-          .digest('hex'),
-        hash,
-      )
-      previous = hash ?? null
+      if (entry.chain) links.set(entry.chain.package_id, linkAfter(links.get(entry.chain.package_id), entry))
+      else previous = hashAfter(previous, entry)
     }
     const expected = packages.length * ENTRIES_PER_PACKAGE
     assert.equal(position, expected, `entries of ${packages.length} packages in ${threadId}`)
   })
   return entries
+}
+
+const idOf = ({ draft }: Attempt) => draft.metadata.package_id
+
+/** Link 0 of the chain of a package. */
+function startOf({ draft: { metadata, receipt } }: Attempt): Uint8Array {
+  const { package_id: packageId, thread_id: threadId, content_digest: contentDigest } = metadata
+  return chainStart({ packageId, threadId, contentDigest, receiptSignature: receipt.signature.signature })
+}
+
+function linkAfter(previous: Uint8Array | undefined, { event, proof, chain }: EvidenceEntry): Uint8Array {
+  assert.ok(previous && chain)
+  assert.equal(chain.previous_hash, Buffer.from(previous).toString('hex'))
+  const { position, visibility } = chain
+  const hash = bodyHash(entryBody({ event, proof }))
+  const link = nextLink(previous, { position, kind: proof.kind, visibility, bodyHash: hash })
+  assert.equal(chain.hash, Buffer.from(link).toString('hex'))
+  return link
+}
+
+/** In version 1 the chain is that of the thread. */
+function hashAfter(previous: string | null, entry: EvidenceEntry): string {
+  const { hash, ...proof } = entry.proof as EvidenceEntry['proof'] & Record<string, unknown>
+  assert.equal(proof['previous_hash'], previous)
+  const text = canonicalize({ ...entry, proof })
+  const own = createHash('sha256').update(text).digest('hex')
+  assert.equal(hash, own)
+  return own
 }
 
 /** policy_evaluated, human_approved, package_created, package_sent. */

@@ -9,7 +9,7 @@ import { aexAt } from '../aex-here.fixture.ts'
 
 /** Releases before 0010 ended here. */
 const BASE_LEVEL = 9
-const CONTRACT = '0011-require-code-levels-and-thumbprints.sql'
+const CONTRACTS = ['0011-require-code-levels-and-thumbprints.sql', '0019-evidence-version-2.sql']
 const KEY = '{"crv":"P-256","kty":"EC","x":"x","y":"y"}'
 
 /** A database of the previous release, with a client and a running process. */
@@ -70,7 +70,7 @@ test('aex migrate applies expand migrations beside running processes and says wh
   await db`delete from service_process`
   await db`update oauth_client set key_thumbprint = 'thumbprint'`
   const second = await aex('--json')
-  assert.deepEqual(JSON.parse(second.stdout), { applied: [CONTRACT] })
+  assert.deepEqual(JSON.parse(second.stdout), { applied: CONTRACTS })
   assert.match((await aex()).stdout, /^Nothing to apply/u)
   const plan = JSON.parse((await aex('--plan', '--json')).stdout) as Record<string, unknown>
   assert.deepEqual(plan['migrations'], [])

@@ -5,7 +5,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import { recordLabel, type Capsule } from '@agent-exchange/log'
+import { chainRecordLabel, type CapsuleV3 } from '@agent-exchange/log'
 import { startWorld } from '@agent-exchange/testkit'
 import { connectFolder } from '@agent-exchange/sdk/node'
 import { aexHere, aexRunning, succeeds as aex } from '../aex-here.fixture.ts'
@@ -29,10 +29,10 @@ const [acme, bolt] = [
 const { threadId } = await packageBetween(acme, bolt)
 const capsuleFile = folder.path('capsule.json')
 await aex('agent', 'evidence', threadId, '--out', capsuleFile, '--dir', bolt)
-const capsule = JSON.parse(readFileSync(capsuleFile, 'utf8')) as Capsule
+const capsule = JSON.parse(readFileSync(capsuleFile, 'utf8')) as CapsuleV3
 
 test('[AUD-01] a capsule of a live exchange verifies with the policy of its reader, and names what it is without', async () => {
-  assert.equal(capsule.format, 'aex-evidence/2')
+  assert.equal(capsule.format, 'aex-evidence/3')
   const policy = folder.path('policy.txt')
   writeFileSync(policy, `log ${capsule.log.key}\nquorum none\n`)
   assert.match(await aex('verify', capsuleFile, '--policy', policy), /log-signed/u)
@@ -42,13 +42,13 @@ test('[AUD-01] a capsule of a live exchange verifies with the policy of its read
 })
 
 /** The operator logs the first record of a package once more. */
-async function logTwice({ packages }: Pick<Capsule, 'packages'>, batch: number): Promise<void> {
+async function logTwice({ packages }: Pick<CapsuleV3, 'packages'>, batch: number): Promise<void> {
   const [shown] = packages
-  const label = recordLabel({
+  const label = chainRecordLabel({
     packageId: shown?.metadata.package_id ?? '',
     contentDigest: shown?.metadata.content_digest ?? '',
     receiptSignature: shown?.policy_receipt.signature.signature ?? '',
-    firstPosition: shown?.positions[0] ?? 0,
+    firstPosition: 1,
   })
   await world.sql`insert into log_pending (batch_id, secret, leaves)
     values (${Buffer.alloc(16, batch)}, ${Buffer.alloc(32, 1)}, ${Buffer.concat([label, Buffer.alloc(32, 1)])})`
@@ -133,7 +133,8 @@ test('[AUD-03] without --thread, every thread of both parties is watched', async
   const sent = await packageBetween(dune, echo)
   {
     await using agent = await connectFolder(dune)
-    await logTwice(await agent.evidence({ threadId: sent.threadId }), 2)
+    const { capsule: own } = await agent.capsule({ threadId: sent.threadId })
+    await logTwice(own as CapsuleV3, 2)
     assert.deepEqual(await agent.threads(), [sent.threadId], 'from the outbox')
     await agent.receiver({ inbox: agent.inbox(), handle: async () => undefined }).poll()
     assert.deepEqual(

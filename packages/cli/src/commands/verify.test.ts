@@ -7,6 +7,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
 import { jwkThumbprint, type PublicJwk } from '@agent-exchange/crypto'
 import { formatVerifierKey, noteSigner, SIGNATURE_TYPE, type CapsuleResult } from '@agent-exchange/log'
+import { readEvidence } from '@agent-exchange/sdk'
 import { connectFolder } from '@agent-exchange/sdk/node'
 import { capsuleOf, logSigner, POLICY, startWorld, TestLog } from '@agent-exchange/testkit'
 import { aexHere } from '../aex-here.fixture.ts'
@@ -17,7 +18,7 @@ import { madeAgent, packageBetween, temporaryFolder } from './agent/agents.fixtu
 
 const AEX = fileURLToPath(new URL('../../bin/aex.js', import.meta.url))
 const folder = temporaryFolder()
-const world = await startWorld()
+const world = await startWorld({ evidenceVersion: 1 })
 const [acme, bolt] = [
   await madeAgent(world, 'acme', folder.path('acme')),
   await madeAgent(world, 'bolt', folder.path('bolt')),
@@ -31,7 +32,7 @@ after(() => folder[Symbol.dispose]())
 async function collect() {
   await using recipient = await connectFolder(bolt)
   await recipient.open(packageId)
-  return recipient.evidence({ threadId })
+  return readEvidence(recipient.context, { threadId })
 }
 
 function stored(name: string, content: unknown): string {

@@ -1,11 +1,6 @@
 import type { PolicyEnvelope, ProtocolObject } from '@agent-exchange/protocol'
-import {
-  ExchangeError,
-  verifyEvidence,
-  type EvidenceReport,
-  type OpenProgress,
-  type SentPackage,
-} from '@agent-exchange/sdk'
+import { ExchangeError, type EvidenceReport, type OpenProgress, type SentPackage } from '@agent-exchange/sdk'
+import { reportOn } from '../agent/capsule-evidence.ts'
 import type { Company } from './company.ts'
 import { SKILL } from './register-agent.ts'
 import { agreement, alignedStory, challenge, decision, demandChange, policyFor } from './story-objects.ts'
@@ -243,7 +238,7 @@ export async function prove(
   threadId: string,
   timeline: Timeline,
 ): Promise<EvidenceReport> {
-  const report = await verifyEvidence(await agent.evidence({ threadId }))
+  const report = await reportOn((await agent.capsule({ threadId }, { waitMs: 0 })).capsule, {})
   const { verdict, checks, exchangeWord } = report
   const signatures = checks.filter(({ ok, signedBy }) => ok && signedBy).length
   timeline.add({

@@ -1,38 +1,49 @@
-import { renderCapsuleText, verifyCapsule, visibleText, type Capsule } from '@agent-exchange/log'
+import { renderCapsuleText, verifyCapsule, visibleText } from '@agent-exchange/log'
 import type { DeploymentProfile } from '@agent-exchange/protocol'
-import { ExchangeError, verifyEvidence, type EvidenceBundle, type EvidenceReport } from '@agent-exchange/sdk'
+import { ExchangeError, type CollectedCapsule, type EvidenceReport } from '@agent-exchange/sdk'
 import type { FolderAgent } from '@agent-exchange/sdk/node'
 import { buttonLink, html, identifier, notice, type Html } from '@agent-exchange/web'
-import { isCapsule, withoutLog } from '../agent/capsule-evidence.ts'
+import { isCapsule, reportOn, type CollectedEvidence } from '../agent/capsule-evidence.ts'
 import { evidenceLines } from '../agent/evidence-text.ts'
 import { pathTo, type DeskAnswer, type DeskCall } from './desk-call.ts'
 
-/** Errors that say that the log is not what it was. Any other one only says that it cannot be read now. */
+/** Errors that say that the log is not what it was, or has not been published yet. */
 const LOG_FAULTS: ReadonlySet<string> = new Set(['log_split_view', 'log_rolled_back', 'log_unverifiable'])
-
-interface Collected {
-  readonly evidence: EvidenceBundle | Capsule
-  /** Why the proofs of the log are missing. */
-  readonly logError?: ExchangeError
-}
 
 /** Evidence of a package or a thread, with the verdict of the offline verifier. */
 export async function evidencePage({ agent, id }: DeskCall): Promise<DeskAnswer> {
-  const { evidence, logError } = await collect(agent, id)
-  const { profile } = agent.context.deployment
-  const report = await verifyEvidence(withoutLog(evidence), { profile })
+  const collected = await collect(agent, id)
+  const main =
+    collected instanceof ExchangeError ? logNotice(collected) : await evidencePart(collected, { agent, id })
   return {
     kind: 'page',
     title: 'Evidence',
     section: 'overview',
     main: html`<p>${identifier(id)}</p>
-      ${verdict(report)} ${logError && logNotice(logError)}
-      <p>${buttonLink(pathTo('evidence', id, '/capsule.json'), 'Download the evidence')}</p>
-      <p class="quiet">Anybody can verify the file without this exchange: <code>aex verify FILE</code>.</p>
-      <h2>What the signatures prove</h2>
-      <pre class="exact" tabindex="0">${evidenceLines(report).join('\n')}</pre>
-      ${isCapsule(evidence) && (await logPart(evidence, profile))}`,
+      ${main}`,
   }
+}
+
+async function evidencePart(
+  { capsule, earlierPackages }: CollectedCapsule,
+  { agent, id }: Pick<DeskCall, 'agent' | 'id'>,
+): Promise<Html> {
+  const { profile } = agent.context.deployment
+  const report = await reportOn(capsule, { profile })
+  return html`${verdict(report)} ${earlierPackages > 0 && earlierNotice(id)}
+    <p>${buttonLink(pathTo('evidence', id, '/capsule.json'), 'Download the evidence')}</p>
+    <p class="quiet">Anybody can verify the file without this exchange: <code>aex verify FILE</code>.</p>
+    <h2>What the signatures prove</h2>
+    <pre class="exact" tabindex="0">${evidenceLines(report).join('\n')}</pre>
+    ${isCapsule(capsule) && (await logPart(capsule, profile))}`
+}
+
+function earlierNotice(id: string): Html {
+  return notice({
+    tone: 'info',
+    title: 'Packages from before version 2 of the evidence are not shown.',
+    text: `Collect them with aex agent evidence ${id} --earlier.`,
+  })
 }
 
 /** The first sentence of the summary is the verdict. */
@@ -43,12 +54,13 @@ function verdict({ verdict: found, summary }: EvidenceReport): Html {
 
 /** The same evidence as a file. */
 export async function capsuleFile({ agent, id }: DeskCall): Promise<DeskAnswer> {
-  const { evidence } = await collect(agent, id)
-  const body = `${JSON.stringify(evidence, undefined, 2)}\n`
+  const collected = await collect(agent, id)
+  if (collected instanceof ExchangeError) throw collected
+  const body = `${JSON.stringify(collected.capsule, undefined, 2)}\n`
   return { kind: 'file', name: 'capsule.json', mediaType: 'application/json', body }
 }
 
-async function logPart(capsule: Capsule, profile: DeploymentProfile): Promise<Html> {
+async function logPart(capsule: CollectedEvidence, profile: DeploymentProfile): Promise<Html> {
   const result = await verifyCapsule(capsule, { require: 'unpinned', profile })
   return html`<h2>What the transparency log proves</h2>
     ${notice({ tone: result.outcome === 'contradiction' ? 'bad' : 'info', title: visibleText(result.sentence) })}
@@ -57,19 +69,19 @@ async function logPart(capsule: Capsule, profile: DeploymentProfile): Promise<Ht
 
 function logNotice({ code, message }: ExchangeError): Html {
   return notice({
-    tone: LOG_FAULTS.has(code) ? 'bad' : 'warn',
-    title: 'Without the proofs of the transparency log.',
+    tone: 'bad',
+    title: 'There is no evidence without the transparency log.',
     text: `${message} (${code})`,
   })
 }
 
-/** The log includes new events within a minute. The page does not wait for it, and shows evidence without it too. */
-async function collect(agent: FolderAgent, id: string): Promise<Collected> {
+/** The log includes new events within a minute. The page does not wait for it: what is missing rests on signatures alone. */
+async function collect(agent: FolderAgent, id: string): Promise<CollectedCapsule | ExchangeError> {
   const subject = id.startsWith('thread_') ? { threadId: id } : { packageId: id }
   try {
-    return { evidence: (await agent.earlierCapsule(subject, { waitMs: 0 })).capsule }
+    return await agent.capsule(subject, { waitMs: 0 })
   } catch (error) {
-    if (!(error instanceof ExchangeError)) throw error
-    return { evidence: await agent.evidence(subject), logError: error }
+    if (error instanceof ExchangeError && LOG_FAULTS.has(error.code)) return error
+    throw error
   }
 }

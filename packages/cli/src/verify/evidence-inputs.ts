@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs'
 import type { PolicyEnvelope } from '@agent-exchange/protocol'
 import { packageOfEnvelope, type LogPolicy } from '@agent-exchange/log'
-import type { ChainAnchor, EvidenceBundle, VerifyEvidenceOptions } from '@agent-exchange/sdk'
+import type { ChainAnchor, VerifyEvidenceOptions } from '@agent-exchange/sdk'
+import type { CollectedEvidence } from '../agent/capsule-evidence.ts'
 import { InvalidArgumentError, type Command } from 'commander'
 import { CommandFailure } from '../failure.ts'
 import { visible } from '../visible.ts'
@@ -48,7 +49,7 @@ export async function sortPolicies(
 /** Reads the inputs. Refuses one that matches nothing in the evidence, since it proves nothing. */
 export async function readInputs(
   { policy = [], content = [], fingerprint = [], anchor = [] }: EvidenceInputs,
-  bundle: EvidenceBundle,
+  bundle: CollectedEvidence,
 ): Promise<VerifyEvidenceOptions> {
   const policies = await Promise.all(policy.map((file) => readPolicy(file, bundle)))
   const contents = Object.fromEntries(content.map((file) => readContent(file, bundle)))
@@ -63,14 +64,17 @@ export async function readInputs(
   return { policies, contents, fingerprints, anchors }
 }
 
-async function readPolicy(file: string, { packages }: EvidenceBundle): Promise<PolicyEnvelope> {
+async function readPolicy(file: string, { packages }: CollectedEvidence): Promise<PolicyEnvelope> {
   const policy = await objectFrom(file, ['policy_envelope'])
   const isUsed = isIn(packages, ['policy_receipt', 'policy_id'], policy.policy_id)
   if (isUsed) return policy
   throw new CommandFailure(`${file} is ${policy.policy_id}, under which no package here was evaluated.`)
 }
 
-function readContent(file: string, { packages }: EvidenceBundle): [packageId: string, content: Uint8Array] {
+function readContent(
+  file: string,
+  { packages }: CollectedEvidence,
+): [packageId: string, content: Uint8Array] {
   const content = readBytes(file)
   const packageId = packageOfEnvelope(content)
   if (packageId === undefined)

@@ -16,8 +16,8 @@ import {
   type OpenDependencies,
   openPackage,
   type Outbox,
-  readEvidence,
-  verifyEvidence,
+  readCapsule,
+  verifyCapsule,
 } from '@agent-exchange/sdk'
 import {
   MovableClock,
@@ -69,10 +69,15 @@ export interface Counts {
   readonly transfers: number
 }
 
+/** Evidence starts with a published checkpoint. */
+const QUICK_LOG = {
+  'O-07': { transparency_checkpoint_milliseconds: 100, transparency_sequence_milliseconds: 20 },
+}
+
 export async function startSpace(options: Partial<SimulatorOptions> = {}): Promise<Space> {
   const cleanup = new AsyncDisposableStack()
   await using undo = cleanup
-  const world = cleanup.use(await startWorld())
+  const world = cleanup.use(await startWorld({ profile: QUICK_LOG, config: { role: 'all' } }))
   const clock = new MovableClock()
   const simulator = cleanup.use(
     await startSimulator({
@@ -175,10 +180,13 @@ export function connectorCode({ cause }: ExchangeError): ConnectorErrorCode {
 
 /** What the recipient has told the sender: the states of receipts whose signatures hold without the exchange. */
 export async function toldTo({ agent }: Company, packageId: string): Promise<string[]> {
-  const bundle = await readEvidence(agent, { packageId })
-  const { checks, verdict } = await verifyEvidence(bundle)
-  assert.equal(verdict, 'holds', JSON.stringify(checks.filter(({ ok }) => !ok)))
-  const kinds = bundle.entries.map(({ proof }) => proof.kind)
+  const { capsule } = await readCapsule(agent, { packageId })
+  assert.ok(capsule.format === 'aex-evidence/3')
+  const { contradictions, evidence } = await verifyCapsule(capsule)
+  assert.deepEqual(contradictions, [])
+  const { checks = [] } = evidence ?? {}
+  const [shown] = capsule.packages
+  const kinds = (shown?.entries ?? []).map((entry) => ('proof' in entry ? entry.proof.kind : entry.kind))
   const states = kinds
     .filter((kind) => kind.startsWith('receipt_'))
     .map((kind) => kind.slice('receipt_'.length))

@@ -10,11 +10,11 @@ import { startDataAddressServer } from '../data-address-server.ts'
 import {
   type AcquireRequest,
   type Progress,
-  readEvidence,
+  readCapsule,
   resumeOutbox,
   revokePackage,
   sendPackage,
-  verifyEvidence,
+  verifyCapsule,
 } from '@agent-exchange/sdk'
 import { inputFor } from '../../../sdk/src/exchange/drafts.fixture.ts'
 import { openSqliteOutbox } from '@agent-exchange/sdk/node'
@@ -220,8 +220,8 @@ for (const [name, { agreed, deleted, ended, leaves }, reach] of STAGES)
     assert.deepEqual([again.alreadyRevoked, again.futureAccessBlocked], [true, true])
     assert.deepEqual(again.revocation, revocation)
     assert.deepEqual(again.withdrawal?.problems, [])
-    const { verdict } = await verifyEvidence(await readEvidence(bolt.agent, { packageId }))
-    assert.equal(verdict, 'holds')
+    const { capsule } = await readCapsule(bolt.agent, { packageId })
+    assert.deepEqual((await verifyCapsule(capsule)).contradictions, [])
   })
 
 test('[PKG-10] what was opened cannot be revoked, and nothing is taken back by halves', async () => {

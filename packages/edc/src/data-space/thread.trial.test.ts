@@ -5,18 +5,17 @@ import type { DsxPackageBody, TransportMode } from '@agent-exchange/protocol'
 import { randomId } from '../../../sdk/src/connection/random-id.ts'
 import {
   type AgentContext,
-  type EvidenceBundle,
+  type CapsuleV3,
   openPackage,
-  readEvidence,
+  readCapsule,
   respondToPackage,
   revokePackage,
   sendPackage,
   type SendProgress,
   type SentPackage,
-  verifyEvidence,
+  verifyCapsule,
 } from '@agent-exchange/sdk'
 import { behindLiar, sendCrafted } from '../../../sdk/src/exchange/crafted.fixture.ts'
-import { assertEveryMemberCounts } from '../../../sdk/src/evidence/every-member.fixture.ts'
 import {
   inputFor,
   policyFor,
@@ -301,21 +300,21 @@ test('[AUD-01][AUD-03][PKG-03] the evidence of a ds_x thread verifies offline, i
   ] as const)
     contents[packageId] = new TextEncoder().encode((await outbox.read(packageId))?.envelopeText)
   const manifest = 'the sender signed the manifest of the transfer'
-  let bundle: EvidenceBundle | undefined
+  let capsule: CapsuleV3 | undefined
   const ids = [first.packageId, answer.packageId, last.packageId]
   // After the revocation its manifest is shown to the sender only.
   for (const [{ agent }, signed] of [
     [bolt, ids.slice(0, 2)],
     [acme, ids],
   ] as const) {
-    const text = JSON.stringify(await readEvidence(agent, { threadId: first.threadId }))
-    bundle = JSON.parse(text) as EvidenceBundle
-    const { verdict, checks } = await verifyEvidence(bundle, { contents })
-    assert.deepEqual(
-      checks.filter(({ ok }) => !ok),
-      [],
-    )
-    assert.equal(verdict, 'holds')
+    const text = JSON.stringify((await readCapsule(agent, { threadId: first.threadId })).capsule)
+    capsule = JSON.parse(text) as CapsuleV3
+    const { outcome, contradictions, evidence } = await verifyCapsule(capsule, {
+      contents,
+      require: 'unpinned',
+    })
+    assert.deepEqual([outcome, contradictions], ['meets', []])
+    const { checks = [] } = evidence ?? {}
     for (const [what, of] of [
       [manifest, signed],
       ['the sender signed the content', ids],
@@ -326,10 +325,10 @@ test('[AUD-01][AUD-03][PKG-03] the evidence of a ds_x thread verifies offline, i
       )
     assert.ok(!text.includes(SECRET_WORDS))
   }
-  assert.ok(bundle)
-  const { packages } = bundle
-  const altered = (change: (shown: EvidenceBundle['packages'][number]) => object) => ({
-    ...bundle,
+  assert.ok(capsule)
+  const { packages } = capsule
+  const altered = (change: (shown: CapsuleV3['packages'][number]) => object) => ({
+    ...capsule,
     packages: packages.map((one, at) => (at === 0 ? { ...one, ...change(one) } : one)),
   })
   const lies = [
@@ -342,13 +341,13 @@ test('[AUD-01][AUD-03][PKG-03] the evidence of a ds_x thread verifies offline, i
     altered(() => ({ edc: undefined, sender_signature: undefined })),
   ]
   for (const [at, lie] of lies.entries()) {
-    const { verdict } = await verifyEvidence(JSON.parse(JSON.stringify(lie)) as EvidenceBundle)
-    assert.equal(verdict, 'broken', `lie ${at}`)
+    const { outcome } = await verifyCapsule(JSON.parse(JSON.stringify(lie)))
+    assert.equal(outcome, 'contradiction', `lie ${at}`)
   }
   // The manifest proves what a response answers; the exchange's word is not needed for that.
-  const { states } = await verifyEvidence(bundle)
+  const { evidence } = await verifyCapsule(capsule)
   assert.deepEqual(
-    states.map(({ state, signedState }) => [state, signedState]),
+    evidence?.states.map(({ state, signedState }) => [state, signedState]),
     [
       ['responded', 'responded'],
       ['opened', 'opened'],
@@ -359,13 +358,11 @@ test('[AUD-01][AUD-03][PKG-03] the evidence of a ds_x thread verifies offline, i
   const withheld = packages.map(({ edc, sender_signature, ...rest }, at) =>
     at === 2 ? rest : { edc, sender_signature, ...rest },
   )
-  const report = await verifyEvidence({ ...bundle, packages: withheld } as EvidenceBundle)
-  assert.equal(report.verdict, 'holds', report.summary)
+  const report = await verifyCapsule(JSON.parse(JSON.stringify({ ...capsule, packages: withheld })))
+  assert.deepEqual(report.contradictions, [])
   assert.ok(
-    report.unverifiable.some(
+    report.evidence?.unverifiable.some(
       ({ what, packageId }) => what.endsWith('manifest of the transfer') && packageId === last.packageId,
     ),
   )
-  const ofPackages = ([list]: readonly string[]) => list === 'packages'
-  await assertEveryMemberCounts(bundle, (edited) => verifyEvidence(edited), ofPackages)
 })

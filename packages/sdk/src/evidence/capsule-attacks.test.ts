@@ -13,7 +13,7 @@ import { capsuleOf, POLICY, startWorld } from '@agent-exchange/testkit'
 import { wholeThread } from './evidence.fixture.ts'
 import { readEvidence } from './read-evidence.ts'
 
-const world = await startWorld()
+const world = await startWorld({ evidenceVersion: 1 })
 after(() => world[Symbol.asyncDispose]())
 const { acme, bolt, threadId, contents } = await wholeThread(world)
 const evidence = await readEvidence(bolt, { threadId })

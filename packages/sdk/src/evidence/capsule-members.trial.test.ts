@@ -17,7 +17,7 @@ import { wholeThread } from './evidence.fixture.ts'
 import { readEarlierCapsule } from '../log/read-earlier-capsule.ts'
 import { readEvidence } from './read-evidence.ts'
 
-const world = await startWorld()
+const world = await startWorld({ evidenceVersion: 1 })
 after(() => world[Symbol.asyncDispose]())
 const thread = await wholeThread(world)
 const evidence = await readEvidence(thread.bolt, { threadId: thread.threadId })
@@ -67,6 +67,7 @@ async function collectedCapsule(): Promise<{ collected: Capsule; policy: string 
   await using exchange = await startWorld({
     profile: { 'O-07': transparency },
     config: { role: 'all', witnesses: [witness] },
+    evidenceVersion: 1,
   })
   const { bolt, threadId: ofThread } = await wholeThread(exchange)
   const { capsule: collected, pending } = await readEarlierCapsule(bolt, { threadId: ofThread })

@@ -14,7 +14,7 @@ import { capsuleOf, POLICY, startWorld } from '@agent-exchange/testkit'
 import { relinked, wholeThread } from './evidence.fixture.ts'
 import { readEvidence } from './read-evidence.ts'
 
-const world = await startWorld()
+const world = await startWorld({ evidenceVersion: 1 })
 after(() => world[Symbol.asyncDispose]())
 const thread = await wholeThread(world)
 const evidence = await readEvidence(thread.bolt, { threadId: thread.threadId })

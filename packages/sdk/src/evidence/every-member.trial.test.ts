@@ -7,7 +7,7 @@ import type { EvidenceBundle } from '@agent-exchange/log'
 import { readEvidence } from './read-evidence.ts'
 import { verifyEvidence } from '@agent-exchange/log'
 
-const world = await startWorld()
+const world = await startWorld({ evidenceVersion: 1 })
 after(() => world[Symbol.asyncDispose]())
 const thread = await wholeThread(world)
 const evidence = await readEvidence(thread.bolt, { threadId: thread.threadId })

@@ -13,7 +13,7 @@ import { failing, relinked } from './evidence.fixture.ts'
 import { readEvidence } from './read-evidence.ts'
 import { verifyEvidence } from '@agent-exchange/log'
 
-const world = await startWorld()
+const world = await startWorld({ evidenceVersion: 1 })
 after(() => world[Symbol.asyncDispose]())
 const acme = await startAgent(world, 'acme')
 const bolt = await startAgent(world, 'bolt')

@@ -10,13 +10,24 @@ import { currentSigningKey } from '../exchange/own-keys.ts'
 import { sendPackageReceipt } from '../exchange/package-receipts.ts'
 import { sendPackage } from '../exchange/send-package.ts'
 import { failing } from './evidence.fixture.ts'
-import { readEvidence } from './read-evidence.ts'
-import { verifyEvidence } from '@agent-exchange/log'
+import { readCapsule } from '../log/read-capsule.ts'
+import { verifyCapsule, type EvidenceReport } from '@agent-exchange/log'
 
-const world = await startWorld()
+const profile = {
+  'O-07': { transparency_checkpoint_milliseconds: 100, transparency_sequence_milliseconds: 20 },
+}
+const world = await startWorld({ profile, config: { role: 'all' } })
 after(() => world[Symbol.asyncDispose]())
 const acme = await startAgent(world, 'acme')
 const bolt = await startAgent(world, 'bolt')
+
+async function reportOn(packageId: string): Promise<EvidenceReport> {
+  const { capsule } = await readCapsule(bolt, { packageId })
+  const { contradictions, evidence } = await verifyCapsule(capsule)
+  assert.deepEqual(contradictions, [])
+  assert.ok(evidence)
+  return evidence
+}
 
 test('[PKG-08][PKG-10] evidence names other agents of the parties that signed, with the keys that prove it', async () => {
   const [forAcme, forBolt] = [
@@ -31,7 +42,7 @@ test('[PKG-08][PKG-10] evidence names other agents of the parties that signed, w
   const signature = await signPackageStatement(body, { ...(await currentSigningKey(forAcme)), packageId })
   await forAcme.connection.call('revokePackage', { path, body: { ...body, signature } })
 
-  const report = await verifyEvidence(await readEvidence(bolt, { packageId }))
+  const report = await reportOn(packageId)
   assert.deepEqual(failing(report), [])
   assert.deepEqual(report.states, [{ packageId, state: 'revoked', signedState: 'revoked' }])
   const proved = new Set(report.checks.map(({ what }) => what))
@@ -56,11 +67,11 @@ test('[ID-04][ID-05] of a planned and an emergency revocation evidence shows bot
   const why = { reasonCode: 'retirement', evidenceReference: 'case_1' }
   const planned = new Date(stolen.getTime() + 86_400_000)
   await revokeKey(carl, keyId, { ...why, invalidFrom: planned })
-  const before = await verifyEvidence(await readEvidence(bolt, { packageId }))
+  const before = await reportOn(packageId)
   assert.equal(before.verdict, 'holds')
   assert.match(JSON.stringify(before.checks), /disowned afterwards/)
   await revokeKey(carl, keyId, { ...why, invalidFrom: stolen })
-  const later = await verifyEvidence(await readEvidence(bolt, { packageId }))
+  const later = await reportOn(packageId)
   assert.deepEqual(failing(later), [])
   assert.equal(later.verdict, 'doubtful')
   const record = JSON.stringify(

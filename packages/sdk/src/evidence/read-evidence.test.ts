@@ -7,7 +7,7 @@ import { failing, relinked, wholeThread } from './evidence.fixture.ts'
 import { readEvidence } from './read-evidence.ts'
 import { verifyEvidence } from '@agent-exchange/log'
 
-const world = await startWorld()
+const world = await startWorld({ evidenceVersion: 1 })
 after(() => world[Symbol.asyncDispose]())
 const thread = await wholeThread(world)
 const { bolt, threadId } = thread

@@ -20,7 +20,7 @@ import { createMemoryLogState } from './log-state.ts'
 import { monitorLog } from './monitor-log.ts'
 import { readEarlierCapsule } from './read-earlier-capsule.ts'
 
-const { world, proxy, ...proxied } = await startProxiedWorld()
+const { world, proxy, ...proxied } = await startProxiedWorld({ evidenceVersion: 1 })
 after(() => proxied[Symbol.asyncDispose]())
 const thread = await wholeThread({ ...world, url: proxy.url })
 const evidence = await readEvidence(thread.bolt, { threadId: thread.threadId })

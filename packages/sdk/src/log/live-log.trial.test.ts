@@ -8,7 +8,7 @@ import { wholeThread } from '../evidence/evidence.fixture.ts'
 import { checkLog } from './accept-checkpoint.ts'
 import { createMemoryLogState } from './log-state.ts'
 import { monitorLog } from './monitor-log.ts'
-import { readEarlierCapsule } from './read-earlier-capsule.ts'
+import { readCapsule } from './read-capsule.ts'
 
 const profile = {
   'O-07': { transparency_checkpoint_milliseconds: 100, transparency_sequence_milliseconds: 20 },
@@ -20,17 +20,14 @@ const subject = { threadId: thread.threadId }
 const context = createContext({ ...thread.bolt.options, log: createMemoryLogState() })
 
 test('[AUD-01] a capsule of a real exchange is log-signed, with all keys and all records proved', async () => {
-  const { capsule, pending, hasLog } = await readEarlierCapsule(context, subject)
+  const { capsule, pending, hasLog } = await readCapsule(context, subject)
   assert.deepEqual([pending, hasLog], [[], true])
   assert.ok('log' in capsule)
   const { keys } = (await checkLog(context)) ?? { keys: [] }
   const policy = parsePolicy(keys.map((key) => `log ${formatVerifierKey(key)}\nquorum none\n`).join(''))
   const result = await verifyCapsule(JSON.parse(JSON.stringify(capsule)), { policy })
   assert.deepEqual([result.contradictions, result.level], [[], 'log-signed'])
-  assert.equal(
-    result.proved.some(({ what }) => what.includes('agent_platform')),
-    true,
-  )
+  assert.ok(result.keys.some(({ agentId }) => agentId === 'agent_platform'))
 })
 
 test('[AUD-03] a monitor of a real exchange finds nothing, and goes on where it ended', async () => {
@@ -45,7 +42,7 @@ test('[AUD-03] a monitor of a real exchange finds nothing, and goes on where it 
 test('earlier checkpoints of a real exchange are part of the capsule', async () => {
   const before = await checkLog(context)
   const again = await wholeThread(world)
-  const { capsule } = await readEarlierCapsule(again.bolt, { threadId: again.threadId })
+  const { capsule } = await readCapsule(again.bolt, { threadId: again.threadId })
   assert.ok('log' in capsule && before)
   assert.ok((capsule.log.history ?? []).length > 0)
   const result = await verifyCapsule(capsule, { require: 'unpinned' })

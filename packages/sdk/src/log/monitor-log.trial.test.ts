@@ -10,7 +10,7 @@ import { changed, startProxiedWorld } from '../meddling-proxy.fixture.ts'
 import { createMemoryLogState } from './log-state.ts'
 import { monitorLog, type MonitorState } from './monitor-log.ts'
 
-const { world, proxy, ...proxied } = await startProxiedWorld()
+const { world, proxy, ...proxied } = await startProxiedWorld({ evidenceVersion: 1 })
 after(() => proxied[Symbol.asyncDispose]())
 const thread = await wholeThread({ ...world, url: proxy.url })
 const evidence = await readEvidence(thread.bolt, { threadId: thread.threadId })

@@ -9,7 +9,7 @@ import { startProxiedWorld, withoutLog } from '../meddling-proxy.fixture.ts'
 import { createMemoryLogState } from './log-state.ts'
 import { readEarlierCapsule } from './read-earlier-capsule.ts'
 
-const { world, proxy, ...proxied } = await startProxiedWorld()
+const { world, proxy, ...proxied } = await startProxiedWorld({ evidenceVersion: 1 })
 after(() => proxied[Symbol.asyncDispose]())
 // Agents know the exchange by its public address.
 const thread = await wholeThread({ ...world, url: proxy.url })

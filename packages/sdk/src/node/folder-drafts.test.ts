@@ -82,7 +82,8 @@ test('[POL-03] a draft waits for a person; the approval is in the receipt as an 
     approval_reference: decision.approval_reference,
     approved_at: decision.decided_at,
   })
-  const evidence = JSON.stringify(await bolt.evidence({ packageId }))
+  const path = { package_id: packageId }
+  const evidence = JSON.stringify(await bolt.context.connection.call('getPackageAuditEvidence', { path }))
   assert.ok(evidence.includes('human_approved'))
   assert.doesNotMatch(evidence, /Ada Example|numbers are public/u)
 

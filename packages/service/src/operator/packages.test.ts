@@ -108,8 +108,8 @@ test('[AUD-01][EVT-12] the timeline of a package: receipts, events, webhooks, re
   )
   const evidence = await sender.get(`/v1/audit/packages/${id}`)
   const hashes = new Set(entries.map(({ hash }) => hash))
-  for (const entry of evidence.body['entries'] as { proof: { hash: string } }[])
-    assert.ok(hashes.has(entry.proof.hash))
+  for (const entry of evidence.body['entries'] as { chain: { hash: string } }[])
+    assert.ok(hashes.has(entry.chain.hash))
 
   const thread = await read(`/threads/${threadId}`)
   assert.deepEqual(thread['steps'], (await read(`/packages/${id}`))['steps'])

@@ -8,7 +8,8 @@ import { aexHere, documentOf, fails, succeeds as aex } from '../../aex-here.fixt
 import { madeAgent, packageBetween, temporaryFolder } from './agents.fixture.ts'
 
 const folder = temporaryFolder()
-const world = await startWorld()
+// The verification of formats 1 and 2. Nothing publishes the log here.
+const world = await startWorld({ evidenceVersion: 1 })
 after(async () => {
   await world[Symbol.asyncDispose]()
   folder[Symbol.dispose]()
@@ -110,7 +111,7 @@ test('[AUD-01] what belongs to nothing in the evidence is refused in a sentence'
   const policy = JSON.parse(readFileSync(policyFile, 'utf8')) as object
   writeFileSync(strange, JSON.stringify({ ...policy, id: 'pol_strange', policy_id: 'pol_strange' }))
   assert.match(await fails(...verify, '--policy', strange), /under which no package here was evaluated/)
-  assert.match(await fails(...verify, '--policy', contentFile), /content\.json is not valid/)
+  assert.match(await fails(...verify, '--policy', contentFile), /^The policy cannot be used/)
   assert.match(await fails(...verify, '--content', policyFile), /policy\.json is not an envelope/)
   assert.match(await fails(...verify, '--content', folder.path('absent')), /cannot be read/)
   assert.match(

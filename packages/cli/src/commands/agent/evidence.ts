@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs'
 import { parseStrictJson } from '@agent-exchange/crypto'
-import { renderCapsuleText, verifyCapsule, type Capsule, type LogPolicy } from '@agent-exchange/log'
+import { renderCapsuleText, verifyCapsule, type LogPolicy } from '@agent-exchange/log'
 import type { DeploymentProfile } from '@agent-exchange/protocol'
-import { verifyEvidence, type EvidenceBundle, type PendingLeaf } from '@agent-exchange/sdk'
+import type { PendingLeaf } from '@agent-exchange/sdk'
 import { Option, type Command } from 'commander'
 import { agentCommandOf, type AgentOptions } from '../../agent/agent-options.ts'
-import { isCapsule, withoutLog } from '../../agent/capsule-evidence.ts'
+import { isCapsule, reportOn, type CollectedEvidence } from '../../agent/capsule-evidence.ts'
 import { writeContent } from '../../agent/content-file.ts'
 import { evidenceLines } from '../../agent/evidence-text.ts'
 import { withAgent } from '../../agent/open-agent.ts'
@@ -28,6 +28,7 @@ interface EvidenceOptions extends AgentOptions, EvidenceInputs {
   readonly out?: string
   readonly verify?: string
   readonly wait: number
+  readonly earlier?: true
 }
 
 export function agentEvidenceCommand(): Command {
@@ -36,6 +37,7 @@ export function agentEvidenceCommand(): Command {
     'Collect the evidence of a package or a thread, and verify it offline',
     'evidence thread_1 --out capsule.json',
     'evidence thread_1 --out capsule.json --wait 0',
+    'evidence thread_1 --out earlier.json --earlier',
     'evidence --verify evidence.json',
     'evidence --verify evidence.json --policy policy.json --content envelope.json',
     'evidence --verify evidence.json --fingerprint agent_cars=FINGERPRINT --json',
@@ -47,6 +49,7 @@ export function agentEvidenceCommand(): Command {
         .argParser(wholeNumber(0, 3_600, 'seconds'))
         .default(DEFAULT_WAIT_SECONDS),
     )
+    .option('--earlier', 'collect the packages from before version 2 of the evidence, in format 2')
     .option('--verify <file>', 'verify stored evidence; needs no exchange and no agent')
   return withInputOptions(command).action(evidence)
 }
@@ -62,10 +65,9 @@ async function evidence(id: string | undefined, options: EvidenceOptions): Promi
     writeContent(out, visibleJson(found))
     console.error(`Wrote ${out}`)
   }
-  const bundle = withoutLog(found)
   const { envelopes, logPolicy } = await sortPolicies(options.policy)
-  const inputs = await readInputs({ ...options, policy: envelopes }, bundle)
-  const report = await verifyEvidence(bundle, { ...inputs, ...(profile && { profile }) })
+  const inputs = await readInputs({ ...options, policy: envelopes }, found)
+  const report = await reportOn(found, { ...inputs, ...(profile && { profile }) })
   if (json) console.log(visibleJson({ report, evidence: found }))
   else console.log(evidenceLines(report).join('\n'))
   if (report.verdict === 'broken') process.exitCode = 1
@@ -73,38 +75,47 @@ async function evidence(id: string | undefined, options: EvidenceOptions): Promi
 }
 
 interface Collected {
-  readonly found: EvidenceBundle | Capsule
+  readonly found: CollectedEvidence
   /** How the exchange behaves, by what it publishes; unknown for a file. */
   readonly profile?: DeploymentProfile
 }
 
-/** Evidence alone where nobody keeps the result; a capsule where it goes to a file. */
+/** Waits for the log only where the result goes to a file. */
 function collect(id: string, options: EvidenceOptions): Promise<Collected> {
   const subject = id.startsWith('thread_') ? { threadId: id } : { packageId: id }
   return withAgent(options, async (agent) => {
     const { deployment } = agent.context
-    if (options.out === undefined)
-      return { found: await agent.evidence(subject), profile: deployment.profile }
-    const waitMs = options.wait * 1_000
-    const { capsule, pending, hasLog } = await agent.earlierCapsule(subject, { waitMs, onWait })
+    const wait = { waitMs: options.out === undefined ? 0 : options.wait * 1_000, onWait }
+    const { capsule, pending, hasLog, earlierPackages } = options.earlier
+      ? { ...(await agent.earlierCapsule(subject, wait)), earlierPackages: 0 }
+      : await agent.capsule(subject, wait)
     if (!hasLog) console.error('The exchange publishes no transparency log: this is evidence of version 1.')
-    for (const { what, packageId, agentId, number } of pending)
+    if (earlierPackages > 0)
       console.error(
-        what === 'record'
-          ? `Not in the log yet: the record of ${packageId} from entry ${number} on.`
-          : `Not in the log yet: key event ${number} of ${agentId}.`,
+        `Without ${packages(earlierPackages)} from before version 2 of the evidence: add --earlier.`,
       )
+    if (options.out !== undefined) reportPending(pending)
     return { found: capsule, profile: deployment.profile }
   })
 }
 
+function reportPending(pending: readonly PendingLeaf[]): void {
+  for (const { what, packageId, agentId, number } of pending)
+    console.error(
+      what === 'record'
+        ? `Not in the log yet: the record of ${packageId} from entry ${number} on.`
+        : `Not in the log yet: key event ${number} of ${agentId}.`,
+    )
+}
+
+const packages = (count: number) => (count === 1 ? 'one package' : `${count} packages`)
 const onWait = (pending: readonly PendingLeaf[]) =>
   console.error(`Waiting for the log to include ${leaves(pending.length)}.`)
 const leaves = (count: number) => (count === 1 ? 'one more leaf' : `${count} more leaves`)
 
 /** With a policy, its verdict; without one, whether the proofs of the log contradict each other. */
 async function examineLog(
-  capsule: Capsule,
+  capsule: CollectedEvidence,
   file: string | undefined,
   policy: LogPolicy | undefined,
 ): Promise<void> {
@@ -118,10 +129,10 @@ async function examineLog(
 }
 
 /** Any JSON object; the verifier checks its content. */
-function readBundle(file: string): EvidenceBundle | Capsule {
+function readBundle(file: string): CollectedEvidence {
   try {
     const content: unknown = parseStrictJson(readFileSync(file))
-    if (typeof content === 'object' && content !== null) return content as EvidenceBundle
+    if (typeof content === 'object' && content !== null) return content as CollectedEvidence
   } catch {
     // said below
   }

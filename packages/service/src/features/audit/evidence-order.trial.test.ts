@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
-import { createHash } from 'node:crypto'
 import { after, test } from 'node:test'
-import { canonicalize } from '@agent-exchange/crypto'
+import { bodyHash, entryBody, nextLink } from '@agent-exchange/log'
 import type { EvidenceEntry, PackageResource } from '@agent-exchange/protocol'
 import {
   draftPackage,
@@ -31,15 +30,25 @@ async function entriesOf(by: Organization, threadId: string): Promise<Entry[]> {
   return body['entries'] as Entry[]
 }
 
-/** Counts entries recorded before their predecessor, and verifies the chain. */
+/** Counts entries recorded before their predecessor, and verifies the chains of the packages. */
 function backwards(entries: readonly Entry[]): number {
+  const ends = new Map<string, NonNullable<Entry['chain']>>()
   let previous: Entry | undefined
   let count = 0
   for (const entry of entries) {
-    const { hash, ...proof } = entry.proof
-    assert.equal(proof.previous_hash, previous?.proof.hash ?? null)
-    const text = canonicalize({ ...entry, proof })
-    assert.equal(hash, createHash('sha256').update(text).digest('hex'))
+    const { event, proof, chain } = entry
+    assert.ok(chain)
+    const before = ends.get(chain.package_id)
+    assert.equal(chain.position, (before?.position ?? 0) + 1)
+    if (before) assert.equal(chain.previous_hash, before.hash)
+    const link = nextLink(Buffer.from(chain.previous_hash, 'hex'), {
+      position: chain.position,
+      kind: proof.kind,
+      visibility: chain.visibility,
+      bodyHash: bodyHash(entryBody({ event, proof })),
+    })
+    assert.equal(chain.hash, Buffer.from(link).toString('hex'))
+    ends.set(chain.package_id, chain)
     if (previous && proof.recorded_at < previous.proof.recorded_at) count++
     previous = entry
   }

@@ -5,7 +5,7 @@ import { canonicalize } from '@agent-exchange/crypto'
 import type { EvidenceEntry } from '@agent-exchange/protocol'
 import { draftPackage, sendPackage, startWorld, submitPackage } from '@agent-exchange/testkit'
 
-const world = await startWorld()
+const world = await startWorld({ evidenceVersion: 1 })
 after(() => world[Symbol.asyncDispose]())
 const [seats, cars] = [await world.organization('seats'), await world.organization('cars')]
 

@@ -1,13 +1,12 @@
 import assert from 'node:assert/strict'
-import { createHash } from 'node:crypto'
 import { after, test } from 'node:test'
 import {
-  canonicalize,
   importPublicJwk,
   verifyDetached,
   verifyPackageStatement,
   verifyPolicyReceipt,
 } from '@agent-exchange/crypto'
+import { bodyHash, chainStart, entryBody, nextLink } from '@agent-exchange/log'
 import {
   validateObject,
   type EvidenceEntry,
@@ -98,18 +97,29 @@ test('[AUD-01][AUD-03] either party can recompute the hash chain from its eviden
     await threadEntries(cars, thread.threadId),
   ]
   assert.deepEqual(mine.entries, theirs.entries)
-  let previous: string | null = null
+  const links = new Map<string, Uint8Array>()
   for (const [index, entry] of mine.entries.entries()) {
-    const { hash, ...proof } = entry.proof
+    const { event, proof, chain } = entry
+    assert.ok(chain)
     assert.equal(entry.position, index + 1)
-    assert.equal(proof.previous_hash, previous)
-    const recomputed = createHash('sha256')
-      .update(canonicalize({ ...entry, proof }))
-      .digest('hex')
-    assert.equal(hash, recomputed)
-    previous = hash
+    const { package_id: id, position, visibility } = chain
+    const previous = links.get(id) ?? (await startOf(id))
+    assert.equal(chain.previous_hash, Buffer.from(previous).toString('hex'))
+    const hash = bodyHash(entryBody({ event, proof }))
+    const link = nextLink(previous, { position, kind: proof.kind, visibility, bodyHash: hash })
+    assert.equal(chain.hash, Buffer.from(link).toString('hex'))
+    links.set(id, link)
   }
+  assert.equal(links.size, 3)
 })
+
+/** Link 0 of the chain of a package, from what its parties know of it. */
+async function startOf(packageId: string): Promise<Uint8Array> {
+  const { package: shown, policy_receipt: policy } = await packageEvidence(cars, packageId)
+  const { thread_id: threadId, content_digest: contentDigest } = shown.metadata
+  const receiptSignature = policy.receipt.signature.signature
+  return chainStart({ packageId, threadId, contentDigest, receiptSignature })
+}
 
 test('[AUD-01] the entry text of a policy receipt is stored once, with the receipt', async () => {
   const [record] = await world.sql`
@@ -119,11 +129,11 @@ test('[AUD-01] the entry text of a policy receipt is stored once, with the recei
   const stored = JSON.parse(String(record?.['entries'])) as object[]
   assert.deepEqual(
     stored.map((entry) => Object.keys(entry).join()),
-    [...Array(2).fill('position,previous_hash,recorded_at,hash'), 'entry,hash', 'entry,hash'],
+    ['previous_hash,recorded_at,hash', 'recorded_at,hash', 'entry,hash', 'entry,hash'],
   )
   const [policy, approval] = (await threadEntries(cars, thread.threadId)).entries
   assert.equal(policy?.event?.event_type, 'policy_evaluated')
-  assert.equal(approval?.proof.previous_hash, policy?.proof.hash)
+  assert.equal(approval?.chain?.previous_hash, policy?.chain?.hash)
 })
 
 test('[AUD-01][ID-05] the platform’s signed acceptance verifies with its key in the directory', async () => {

@@ -3,13 +3,13 @@ import { after, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { importPublicJwk, verifyDetached } from '@agent-exchange/crypto'
 import {
+  chainRecordLeaf,
   decodeBundle,
   keyLeaf,
   leafHash,
   openCheckpoint,
   parseProof,
   parseVerifierKey,
-  recordLeaf,
   rootFromTiles,
   tilePath,
   verifyConsistency,
@@ -39,8 +39,7 @@ const [seats, cars, steel] = [
 
 interface LogRecord {
   readonly package_id: string
-  readonly first_position: number
-  readonly last_position: number
+  readonly chain: { readonly first_position: number; readonly last_position: number }
   readonly salt: string
   readonly index: number
   readonly proof: string
@@ -89,19 +88,18 @@ test('[AUD-01] both parties get a proof of every record, and it verifies with th
     const { size, root } = await openCheckpoint(checkpoint, [key])
     assert.equal(items.length, 2)
     for (const record of items) {
-      const own = entries.filter(
-        ({ position }) => position >= record.first_position && position <= record.last_position,
-      )
-      const leaf = recordLeaf(
+      const { first_position: first, last_position: last } = record.chain
+      const linkAt = (position: number, side: 'previous_hash' | 'hash') =>
+        Buffer.from(entries.find(({ chain }) => chain?.position === position)?.chain?.[side] ?? '', 'hex')
+      const leaf = chainRecordLeaf(
         {
           packageId: record.package_id,
           contentDigest: metadata.content_digest,
           receiptSignature: receipt.signature.signature,
-          threadId: metadata.thread_id,
-          firstPosition: record.first_position,
-          lastPosition: record.last_position,
-          previousHash: own[0]?.proof['previous_hash'] as string | null,
-          entryHashes: own.map(({ proof }) => proof['hash'] ?? ''),
+          firstPosition: first,
+          lastPosition: last,
+          linkBefore: linkAt(first, 'previous_hash'),
+          lastLink: linkAt(last, 'hash'),
         },
         Buffer.from(record.salt, 'base64url'),
       )

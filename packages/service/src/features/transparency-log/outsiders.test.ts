@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { decodeBundle, recordLabel, recordLeaf, tilePath } from '@agent-exchange/log'
+import { decodeBundle, chainRecordLabel, chainRecordLeaf, tilePath } from '@agent-exchange/log'
 import type { PolicyReceipt } from '@agent-exchange/protocol'
 import { assertProblem, sendPackage, sendReceipt, startWorld } from '@agent-exchange/testkit'
 import { toLogBatch } from '../../kernel/log-batch.ts'
@@ -30,7 +30,7 @@ async function entriesFor(by: typeof outsider): Promise<Buffer[]> {
 const labelsWith = (receiptSignature: string) =>
   Array.from({ length: 20 }, (_, at) =>
     Buffer.from(
-      recordLabel({
+      chainRecordLabel({
         packageId: metadata.package_id,
         contentDigest: metadata.content_digest,
         receiptSignature,
@@ -83,13 +83,15 @@ test('[AUD-01] equal records share a label and never a commitment', () => {
     packageId: metadata.package_id,
     contentDigest: metadata.content_digest,
     receiptSignature: Buffer.alloc(64, 1).toString('base64url'),
-    threadId: metadata.thread_id,
     firstPosition: 1,
     lastPosition: 1,
-    previousHash: null,
-    entryHashes: ['00'.repeat(32)],
+    linkBefore: new Uint8Array(32),
+    lastLink: new Uint8Array(32).fill(1),
   }
-  const batches = [toLogBatch([record, record], recordLeaf), toLogBatch([record, record], recordLeaf)]
+  const batches = [
+    toLogBatch([record, record], chainRecordLeaf),
+    toLogBatch([record, record], chainRecordLeaf),
+  ]
   const leaves = batches.flatMap((batch) => batch.leaves.map((leaf) => Buffer.from(leaf)))
   assert.equal(new Set(leaves.map((leaf) => leaf.subarray(0, 32).toString('hex'))).size, 1)
   assert.equal(new Set(leaves.map((leaf) => leaf.subarray(32).toString('hex'))).size, 4)
