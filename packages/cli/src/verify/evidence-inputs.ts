@@ -7,7 +7,7 @@ import { InvalidArgumentError, type Command } from 'commander'
 import { CommandFailure } from '../failure.ts'
 import { visible } from '../visible.ts'
 import { objectFrom } from '../agent/object-file.ts'
-import { isProtocolObject, readLogPolicy } from './read-log-policy.ts'
+import { isJsonObject, readLogPolicy } from './read-log-policy.ts'
 
 /** What the verifying person has from other sources. */
 export interface EvidenceInputs {
@@ -38,7 +38,7 @@ export function withInputOptions(command: Command): Command {
 export async function sortPolicies(
   files: readonly string[] = [],
 ): Promise<{ readonly envelopes: readonly string[]; readonly logPolicy: LogPolicy | undefined }> {
-  const kinds = await Promise.all(files.map(isProtocolObject))
+  const kinds = await Promise.all(files.map(isJsonObject))
   const envelopes = files.filter((_, at) => kinds[at])
   const [first, ...more] = files.filter((_, at) => !kinds[at])
   if (more.length > 0)

@@ -18,13 +18,13 @@ export async function readLogPolicy(file: string | undefined): Promise<LogPolicy
   }
 }
 
-/** A file that holds a protocol object, such as a policy_envelope: the other kind of policy. */
-export async function isProtocolObject(file: string): Promise<boolean> {
+/** A policy of packages, such as a policy_envelope, is a JSON object; a policy of logs never is. */
+export async function isJsonObject(file: string): Promise<boolean> {
   const read = await readBounded(file, MAXIMUM_POLICY_FILE)
   if ('fault' in read) return false
   try {
     const content: unknown = JSON.parse(new TextDecoder().decode(read.bytes))
-    return typeof content === 'object' && content !== null && 'object_type' in content
+    return typeof content === 'object' && content !== null
   } catch {
     return false
   }
