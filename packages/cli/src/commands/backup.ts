@@ -76,7 +76,7 @@ function print(
   )
   console.log(`Verify it: ${embeddedStep(dataDirectory, 'backup', 'verify', report.folder)}`)
   console.log(
-    `Restore it, with the service stopped: ${embeddedStep(dataDirectory, 'restore', report.folder)}`,
+    `Restore it, with the service stopped: ${embeddedStep(dataDirectory, 'restore', '--force', report.folder)}`,
   )
 }
 

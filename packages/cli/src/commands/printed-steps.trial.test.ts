@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { chmodSync, mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs'
+import { chmodSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
@@ -67,7 +67,6 @@ test('the banner of serve leads to a registered agent: other ports, and a folder
     const [, verify = ''] = /^Verify it: (.+)$/mu.exec(made.stdout) ?? assert.fail(made.stdout)
     await paste([`${verify} || [ $? = 3 ]`])
     assert.equal(await service.stop(), 0)
-    renameSync(env.AEX_DATA_DIR, join(folder, 'former data'))
     const [, restore = ''] = /stopped: (.+)$/mu.exec(made.stdout) ?? assert.fail(made.stdout)
     const restored = await paste([restore])
     const start = /^Start the service with: AEX_DATA_DIR=.* npx aex serve$/mu

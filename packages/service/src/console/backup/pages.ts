@@ -25,8 +25,8 @@ async function explain({ show }: ConsoleCall) {
       <code>AEX_MASTER_KEY</code> with the same care.
     </p>
     <h2>Restore</h2>
-    <p>Stop the service first. Existing data is moved aside, not deleted:</p>
-    ${commandLine('aex restore FOLDER')}
+    <p>Stop the service first. The database that is there is moved aside, not deleted:</p>
+    ${commandLine('aex restore --force FOLDER')}
     <p>
       A restored database is older than the transparency log that was published. The
       <a href="/log">log</a> then refuses to sign until its tail is recovered from a copy.
