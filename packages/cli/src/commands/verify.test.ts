@@ -257,3 +257,13 @@ test('[AUD-03] a stranger with a key in the name of the log cannot accuse its op
     assert.match(text, /does not show that the operator of the log \S+ signed them/u)
   }
 })
+
+test('a file above the limit is not read, and the message says how to allow more', async () => {
+  const large = stored('large.json', ' '.repeat(33 * 1_048_576))
+  const refused = await aexHere('verify', large)
+  assert.equal(refused.code, 2)
+  assert.match(refused.stderr, /is larger than 33554432 bytes\. Allow more with --maximum-size\./u)
+  const allowed = await aexHere('verify', large, '--maximum-size', '64')
+  assert.equal(allowed.code, 2)
+  assert.doesNotMatch(allowed.stdout + allowed.stderr, /--maximum-size/u)
+})

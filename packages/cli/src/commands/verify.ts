@@ -136,7 +136,7 @@ async function inputsFor(bytes: Uint8Array, inputs: EvidenceInputs): Promise<Ver
 }
 
 async function readBytes(file: string, maximumBytes: number): Promise<Uint8Array> {
-  const read = await readBounded(file, maximumBytes)
+  const read = await readBounded(file, maximumBytes, 'Allow more with --maximum-size.')
   if ('fault' in read) throw new CommandFailure(read.fault)
   return read.bytes
 }
