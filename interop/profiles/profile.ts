@@ -1,4 +1,4 @@
-import type { ContradictionCode } from '@agent-exchange/log'
+import type { CheckCode } from '@agent-exchange/log'
 import { type Failure, type Named, validatorOf } from '@agent-exchange/protocol'
 
 /** Maps the input of a vector to our result: the output, or an error with a code. */
@@ -11,7 +11,7 @@ export function profile(check: (input: never) => Promise<object>): Check {
 
 /** An error that needs more than one function of our packages. */
 export class Refusal extends Error {
-  readonly code: 'digest_mismatch' | 'schema_invalid' | ContradictionCode
+  readonly code: 'digest_mismatch' | 'schema_invalid' | CheckCode
   readonly rule: string | undefined
 
   constructor(code: Refusal['code'], rule?: string) {

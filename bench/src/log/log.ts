@@ -52,8 +52,8 @@ async function run(context: AreaContext): Promise<AreaResult> {
   for (let at = 0; at < pick(VERIFICATIONS); at++) {
     progress('verifying the capsule')
     const cpu = await cpuOf(async () => {
-      const { exitCode, sentence } = await verifyCapsuleFile(bytes, { require: 'unpinned' })
-      if (exitCode !== 0) throw new Error(sentence)
+      const { word, contradictions } = await verifyCapsuleFile(bytes, { require: 'unpinned' })
+      if (word !== 'consistent') throw new Error(`${word}: ${contradictions[0]?.code}`)
     })
     seconds.push(cpu / 1_000_000)
   }

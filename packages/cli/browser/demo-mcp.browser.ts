@@ -49,7 +49,7 @@ test('[POL-03] two models tell the story through MCP, and a person approves in a
   const { told, agents } = demo
   assert.equal(told.packageIds.length, 6)
   assert.deepEqual(
-    Object.values(told.evidence).flatMap(({ checks }) => checks.filter(({ ok }) => !ok)),
+    Object.values(told.evidence).flatMap(({ contradictions }) => contradictions),
     [],
   )
   const { policyReceipt } = await agents.supplier.open(told.packageIds[0] ?? '', { receipts: 'none' })

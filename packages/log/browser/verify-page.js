@@ -1,21 +1,18 @@
 import {
   DEFAULT_CAPSULE_BYTES,
+  describeVerdict,
   LogError,
   packageOfEnvelope,
   parsePolicy,
   policyIn,
-  renderCapsuleText,
   verifyCapsuleFile,
   verifySplitViewFile,
+  visibleText,
 } from '../src/index.ts'
-import { keyScope } from '../src/capsule/verdict-sentence.ts'
-import { visibleText } from '../src/capsule/visible-text.ts'
 
 const element = (id) => document.getElementById(id)
 const capsule = element('capsule')
 const drop = element('drop')
-/** By exit code: what holds but is not proved is amber, because nothing speaks against it. */
-const TONES = { 0: 'good', 3: 'warn' }
 const FINGERPRINT = /^(agent_[A-Za-z0-9_-]+)=([A-Za-z0-9_-]{43})$/u
 
 element('served').hidden = location.protocol === 'file:'
@@ -46,15 +43,13 @@ async function verify() {
     const bytes = new Uint8Array(await file.arrayBuffer())
     const given = policy ? { policy } : {}
     const split = await verifySplitViewFile(bytes, given)
-    if (split) return show(split.sentence, 'bad', { details: split.key })
+    if (split) return show(split.sentence, 'bad', { sections: [{ title: 'Log key', items: [split.key] }] })
     const inputs = await readInputs()
     if (inputs.fault !== undefined) return show(inputs.fault, 'bad')
     const asked = { ...inputs, require: element('require').value, strict: element('strict').checked }
     const result = await verifyCapsuleFile(bytes, { ...given, ...asked })
-    show(result.sentence, TONES[result.exitCode] ?? 'bad', {
-      scope: keyScope(result),
-      details: renderCapsuleText(result),
-    })
+    const { sentence, tone, ...report } = describeVerdict(result)
+    show(sentence, tone, report)
   } catch (error) {
     show(
       error instanceof LogError ? `The policy cannot be used: ${error.message}` : 'The verification failed.',
@@ -90,25 +85,31 @@ async function readInputs() {
 }
 
 /** As visible text only: nothing of a file becomes markup, or changes the order of what is read. */
-function show(sentence, tone, { scope = '', details = '' } = {}) {
-  const strong = document.createElement('strong')
-  strong.textContent = visibleText(sentence)
-  const text = document.createElement('div')
-  text.append(paragraph(strong), ...(scope === '' ? [] : [paragraph(visibleText(scope))]))
-  const mark = document.createElement('span')
+function show(sentence, tone, { facts = [], sections = [], details = [] } = {}) {
+  const mark = made('span')
   mark.className = 'mark'
   mark.ariaHidden = 'true'
-  const notice = document.createElement('div')
+  const notice = made('div', mark, made('p', made('strong', sentence)))
   notice.className = `notice ${tone}`
-  notice.append(mark, text)
   element('verdict').replaceChildren(notice)
-  const pre = element('details')
-  pre.textContent = details.split('\n').map(visibleText).join('\n')
-  pre.hidden = details === ''
+  const level = { title: 'Level and keys', items: facts.map(({ name, value }) => `${name}: ${value}`) }
+  element('report').replaceChildren(
+    ...[...sections, ...(facts.length > 0 ? [level] : [])].flatMap(({ title, items }) => [
+      made('h2', title),
+      listOf(items),
+    ]),
+    ...details.map(({ title, items }) =>
+      made('details', made('summary', `${title} (${items.length})`), listOf(items)),
+    ),
+  )
 }
 
-function paragraph(content) {
-  const line = document.createElement('p')
-  line.append(content)
-  return line
+function listOf(items) {
+  return made('ul', ...items.map((item) => made('li', item)))
+}
+
+function made(name, ...content) {
+  const found = document.createElement(name)
+  found.append(...content.map((part) => (typeof part === 'string' ? visibleText(part) : part)))
+  return found
 }

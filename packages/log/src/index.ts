@@ -131,14 +131,7 @@ export {
   type ThreadEntry,
   type UnlinkedEntry,
 } from './evidence/evidence-bundle.ts'
-export type {
-  EvidenceCheck,
-  EvidenceReport,
-  ExchangeWord,
-  ProvedState,
-  Signer,
-  Unverifiable,
-} from './evidence/evidence-report.ts'
+export type { EvidenceReport, ProvedState } from './evidence/evidence-report.ts'
 export { policyDigest } from './evidence/policy-digest.ts'
 export type { ChainAnchor } from './evidence/verify-chain.ts'
 export { verifyEvidence, type VerifyEvidenceOptions } from './evidence/verify-evidence.ts'
@@ -169,7 +162,6 @@ export {
   type HiddenEntry,
   type ShownEntry,
 } from './capsule/capsule-v3-format.ts'
-export { CHAIN_CHECK_CODES, type ChainCheck, type ChainCheckCode } from './capsule/chain-check.ts'
 export { chainLinks, identityOf, type ShownChain } from './capsule/follow-chain.ts'
 export { placeLeaf, type Placed, type VerifiedTree } from './capsule/place-leaf.ts'
 export { verifyChains, type VerifiedChains } from './capsule/verify-chains.ts'
@@ -178,28 +170,51 @@ export type { EntryLeaves } from './capsule/verify-chain-records.ts'
 export { capsuleV3Faults, isPackageHead } from './capsule/capsule-v3-shape.ts'
 export { PACKAGE_HEAD_TYPE, verifyPackageHead, type PackageHead } from './capsule/package-head.ts'
 
-// What a verification says
+// What a verification says, as data
+export {
+  CHECK_CODES,
+  LOWERING_CODES,
+  SIGNATURE_CODES,
+  WORD_CODES,
+  type CheckCode,
+  type WordCode,
+} from './verdict/check-codes.ts'
+export type { About, Check, CheckResult, CheckValues, ExchangeWord } from './verdict/check.ts'
+export { FAULT_CODES, type FaultCode } from './verdict/fault-codes.ts'
 export {
   CAPSULE_LEVELS,
+  VERDICT_WORDS,
   type CapsuleLevel,
   type CapsuleResult,
   type CheckpointStory,
-  type Contradiction,
-  type ContradictionCode,
   type Fingerprint,
   type KeyStory,
-  type LogCheck,
   type PackageStory,
-  type ProvedFact,
+  type Party,
   type ShownKeyEvents,
+  type SignedStatement,
   type TimeBounds,
-  type UnprovedFact,
+  type VerdictWord,
 } from './capsule/capsule-result.ts'
-export { renderCapsuleHtml } from './capsule/render-html.ts'
-export { renderCapsuleText } from './capsule/render-text.ts'
 export { leafOfShownEvent } from './capsule/shown-key-event.ts'
-export { visibleText } from './capsule/visible-text.ts'
 export { verifyCapsule, verifyCapsuleFile, type VerifyCapsuleOptions } from './capsule/verify-capsule.ts'
+
+// The same in words
+export { CHECK_SENTENCES, type CheckSentences } from './render/check-sentences.ts'
+export { checkDetail, checkText, placedText, wordText } from './render/check-text.ts'
+export { evidenceSummary } from './render/evidence-summary.ts'
+export { FAULT_SENTENCES, KEY_SENTENCES, WORD_SENTENCES } from './render/fault-sentences.ts'
+export type { Reader } from './render/reader.ts'
+export { renderCapsuleHtml, type RenderHtmlOptions } from './render/render-html.ts'
+export { renderCapsuleText } from './render/render-text.ts'
+export { verdictSentence } from './render/verdict-sentence.ts'
+export {
+  describeVerdict,
+  type ReportRow,
+  type ReportSection,
+  type VerdictReport,
+} from './render/verdict-report.ts'
+export { visibleText } from './render/visible-text.ts'
 
 // Split views: two signed checkpoints that exclude each other
 export {

@@ -183,19 +183,18 @@ export { readEarlierCapsule, type EarlierCapsule } from './log/read-earlier-caps
 export type { WaitForLog } from './log/wait-for-log.ts'
 export {
   EVIDENCE_FORMAT,
+  evidenceSummary,
   verifyCapsule,
   verifyEvidence,
   type CapsuleV3,
   type ChainAnchor,
+  type Check,
   type EvidenceBundle,
-  type EvidenceCheck,
   type EvidenceReport,
   type ExchangeWord,
   type KeyRecord,
   type PackageRecord,
   type ProvedState,
-  type Signer,
   type UnlinkedEntry,
-  type Unverifiable,
   type VerifyEvidenceOptions,
 } from '@agent-exchange/log'

@@ -113,7 +113,7 @@ async function demo({
   } finally {
     process.removeAllListeners('SIGINT')
   }
-  const failed = first.outcome.evidence.checks.some(({ ok }) => !ok)
+  const failed = first.outcome.evidence.contradictions.length > 0
   // Idle connections must not keep the process alive.
   process.exit(failed ? 1 : 0)
 }

@@ -6,14 +6,15 @@ import {
   DEFAULT_CAPSULE_BYTES,
   MAXIMUM_CAPSULE_BYTES,
   renderCapsuleHtml,
-  renderCapsuleText,
   verifyCapsuleFile,
   verifySplitViewFile,
 } from '@agent-exchange/log'
-import type { EvidenceBundle, VerifyEvidenceOptions } from '@agent-exchange/sdk'
+import type { VerifyEvidenceOptions } from '@agent-exchange/sdk'
 import { Command, Option } from 'commander'
+import type { CollectedEvidence } from '../agent/capsule-evidence.ts'
 import { CommandFailure } from '../failure.ts'
 import { readInputs, sortPolicies, withInputOptions, type EvidenceInputs } from '../verify/evidence-inputs.ts'
+import { verdictDocument, verdictText } from '../verify/print-verdict.ts'
 import { readBounded } from '../verify/read-bounded.ts'
 import { renderSplitView } from '../verify/split-view-text.ts'
 import { visibleJson } from '../visible.ts'
@@ -112,7 +113,7 @@ async function verifyFile(file: string | undefined, options: VerifyOptions): Pro
     ...(policy && { policy }),
   })
   process.exitCode = result.exitCode
-  console.log(json ? visibleJson(result) : wrapped(renderCapsuleText(result)))
+  console.log(json ? visibleJson(verdictDocument(result)) : verdictText(result))
   if (html === undefined) return
   const verifiedAt = new Date().toISOString()
   try {
@@ -128,7 +129,7 @@ async function inputsFor(bytes: Uint8Array, inputs: EvidenceInputs): Promise<Ver
   const { policy = [], content = [], fingerprint = [], anchor = [] } = inputs
   if (policy.length + content.length + fingerprint.length + anchor.length === 0) return {}
   try {
-    return await readInputs(inputs, Object(parseStrictJson(bytes)) as EvidenceBundle)
+    return await readInputs(inputs, Object(parseStrictJson(bytes)) as CollectedEvidence)
   } catch (error) {
     if (error instanceof CryptoError) return {}
     throw error
@@ -162,7 +163,8 @@ function unexpected(error: unknown): string {
 }
 
 function refuse(sentence: string, { json }: VerifyOptions): void {
-  if (json) console.log(visibleJson({ outcome: 'unreadable', exitCode: UNREADABLE, sentence }))
+  if (json)
+    console.log(visibleJson({ word: 'unreadable', outcome: 'unreadable', exitCode: UNREADABLE, sentence }))
   else console.error(sentence)
   failed()
 }

@@ -1,3 +1,4 @@
+import { verdictSentence } from '@agent-exchange/log'
 import type { Demo } from './run-demo.ts'
 
 export interface DocumentOptions {
@@ -9,13 +10,13 @@ export interface DocumentOptions {
 /** What `aex demo --json` prints. */
 export function demoDocument(demo: Demo, { keep, report }: DocumentOptions) {
   const { outcome, told, exchange, agents } = demo
-  const { summary, checks } = outcome.evidence
+  const { word, contradictions } = outcome.evidence
   return {
     transport: outcome.transport,
     thread_id: told.threadId,
     package_ids: told.packageIds,
     counts: outcome.counts,
-    evidence: { summary, failed_checks: checks.filter(({ ok }) => !ok) },
+    evidence: { word, summary: verdictSentence(outcome.evidence), failed_checks: contradictions },
     plaintext_search: outcome.search,
     ...(report !== undefined && { report }),
     ...(keep && {

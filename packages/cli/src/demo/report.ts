@@ -1,4 +1,4 @@
-import type { EvidenceReport } from '@agent-exchange/sdk'
+import { checkDetail, checkText, describeVerdict, type CapsuleResult, type Check } from '@agent-exchange/log'
 import {
   attributes,
   badge,
@@ -22,7 +22,7 @@ export interface Outcome {
   /** The same package, as its sender wrote it and as the exchange holds it. */
   readonly seen: { readonly plaintext: string; readonly stored: string }
   /** What the sender's verification of the evidence says. */
-  readonly evidence: Pick<EvidenceReport, 'summary' | 'checks' | 'exchangeWord' | 'unverifiable'>
+  readonly evidence: CapsuleResult
   /** What the search for plaintext in the exchange's storage found. */
   readonly search: string
 }
@@ -79,53 +79,41 @@ function saidAndSeen({ sentences }: Timeline, { seen, search }: Outcome): Html {
     })}`
 }
 
-function evidencePart({ summary, checks, unverifiable, exchangeWord }: Outcome['evidence']): Html {
-  const tone = checks.every(({ ok }) => ok) ? 'good' : 'bad'
-  const [title = '', ...details] = summary.split(/(?<=\.) /u)
+/** The same structure as every other verdict. */
+function evidencePart(result: CapsuleResult): Html {
+  const { sentence, tone, sections, details } = describeVerdict(result)
   return html`<h2>Evidence, checked offline</h2>
-    ${notice({ tone, title, text: details.join(' ') })} ${checkGroups(checks)}
-    <h2>What cannot be known from it</h2>
-    ${list(unknowns(unverifiable))}
-    <details>
-      <summary>What only the exchange says (${exchangeWord.length})</summary>
-      ${list(
-        exchangeWord.map(
-          ({ what, value, packageId }) =>
-            html`${what} ${packageId !== undefined && shortId(packageId)}
-              <code>${JSON.stringify(value)}</code>`,
-        ),
-      )}
-    </details>`
+    ${notice({ tone, title: sentence })} ${checkGroups(result.checks)}
+    ${sections.map(
+      ({ title, items }) =>
+        html`<h2>${title}</h2>
+          ${list(items)}`,
+    )}
+    ${details.map(
+      ({ title, items }) =>
+        html`<details>
+          <summary>${title} (${items.length})</summary>
+          ${list(items)}
+        </details>`,
+    )}`
 }
-
-/** Most are the same for each package. */
-function unknowns(unverifiable: Outcome['evidence']['unverifiable']): Html[] {
-  const alike = Map.groupBy(unverifiable, ({ what, why }) => JSON.stringify([what, why]))
-  return [...alike.values()].flatMap((same) =>
-    same.slice(0, 1).map(({ what, why }) => {
-      const times = same.length > 1 ? ` (${same.length} times)` : ''
-      return html`${what}${times} <small>${why}</small>`
-    }),
-  )
-}
-
-type Check = EvidenceReport['checks'][number]
 
 /** One group for each package, and one for the thread. A group with a failure is open. */
 function checkGroups(checks: readonly Check[]): Html[] {
-  const groups = Map.groupBy(checks, ({ packageId }) => packageId)
+  const decided = checks.filter(({ result }) => result !== 'unproved')
+  const groups = Map.groupBy(decided, ({ package_id }) => package_id)
   return [...groups].map(([packageId, found]) => {
-    const failed = found.filter(({ ok }) => !ok).length
+    const failed = found.filter(({ result }) => result === 'fails').length
     const title = packageId === undefined ? 'The thread as a whole' : html`Package ${shortId(packageId)}`
     const count =
       failed === 0 ? badge('good', `${found.length} hold`) : badge('bad', `${failed} of ${found.length} fail`)
-    const items = found.map(
-      ({ what, ok, detail }) =>
-        html`<li class="${ok ? 'good' : 'bad'}">
-          <span class="mark" role="img" aria-label="${ok ? 'holds' : 'fails'}"></span>
-          <span>${what} <small>${detail}</small></span>
-        </li>`,
-    )
+    const items = found.map((check) => {
+      const isHeld = check.result !== 'fails'
+      return html`<li class="${isHeld ? 'good' : 'bad'}">
+        <span class="mark" role="img" aria-label="${isHeld ? 'holds' : 'fails'}"></span>
+        <span>${checkText(check)} <small>${checkDetail(check)}</small></span>
+      </li>`
+    })
     return html`<details ${attributes({ open: failed > 0 })}>
       <summary>${title} ${count}</summary>
       <ul class="checks">
@@ -135,8 +123,7 @@ function checkGroups(checks: readonly Check[]): Html[] {
   })
 }
 
-function list(items: readonly Html[]): Html {
-  if (items.length === 0) return html`<p>Nothing.</p>`
+function list(items: readonly string[]): Html {
   return html`<ul>
     ${items.map((item) => html`<li>${item}</li>`)}
   </ul>`

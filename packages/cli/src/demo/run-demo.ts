@@ -108,7 +108,7 @@ function countsOf({ packageIds, receipts, evidence }: Told, own: Outcome['counts
     { what: 'packages', count: packageIds.length },
     { what: 'signed receipts', count: receipts },
     ...own,
-    { what: 'checks of the evidence hold', count: checks.filter(({ ok }) => ok).length },
-    { what: 'checks fail', count: checks.filter(({ ok }) => !ok).length },
+    { what: 'checks of the evidence hold', count: checks.filter(({ result }) => result === 'holds').length },
+    { what: 'checks fail', count: checks.filter(({ result }) => result === 'fails').length },
   ]
 }

@@ -1,6 +1,6 @@
+import { SIGNATURE_CODES, verifyCapsule, type CapsuleResult } from '@agent-exchange/log'
 import type { PolicyEnvelope, ProtocolObject } from '@agent-exchange/protocol'
-import { ExchangeError, type EvidenceReport, type OpenProgress, type SentPackage } from '@agent-exchange/sdk'
-import { reportOn } from '../agent/capsule-evidence.ts'
+import { ExchangeError, type OpenProgress, type SentPackage } from '@agent-exchange/sdk'
 import type { Company } from './company.ts'
 import { SKILL } from './register-agent.ts'
 import { agreement, alignedStory, challenge, decision, demandChange, policyFor } from './story-objects.ts'
@@ -23,7 +23,7 @@ export interface Told {
   readonly receipts: number
   /** The first package, as its sender wrote it. */
   readonly first: ProtocolObject
-  readonly evidence: Readonly<Record<'manufacturer' | 'supplier', EvidenceReport>>
+  readonly evidence: Readonly<Record<'manufacturer' | 'supplier', CapsuleResult>>
 }
 
 /** A demand change is reasoned, shared, challenged, answered and aligned; one package is taken back. */
@@ -237,14 +237,17 @@ export async function prove(
   { agent, lane }: Pick<Company, 'agent' | 'lane'>,
   threadId: string,
   timeline: Timeline,
-): Promise<EvidenceReport> {
-  const report = await reportOn((await agent.capsule({ threadId }, { waitMs: 0 })).capsule, {})
-  const { verdict, checks, exchangeWord } = report
-  const signatures = checks.filter(({ ok, signedBy }) => ok && signedBy).length
+): Promise<CapsuleResult> {
+  const { capsule } = await agent.capsule({ threadId }, { waitMs: 0 })
+  const report = await verifyCapsule(capsule, { require: 'unpinned' })
+  const { word, checks, exchangeWord } = report
+  const signatures = checks.filter(
+    ({ code, result }) => result === 'holds' && SIGNATURE_CODES.has(code),
+  ).length
   timeline.add({
     who: lane,
     kind: 'proof',
-    what: `evidence ${verdict}`,
+    what: `evidence ${word}`,
     detail: `${signatures} signatures hold; ${exchangeWord.length} claims are the exchange’s word alone`,
   })
   return report

@@ -1,10 +1,7 @@
-import { renderCapsuleText, verifyCapsule, visibleText } from '@agent-exchange/log'
-import type { DeploymentProfile } from '@agent-exchange/protocol'
-import { ExchangeError, type CollectedCapsule, type EvidenceReport } from '@agent-exchange/sdk'
+import { describeVerdict, verifyCapsule, visibleText, type ReportSection } from '@agent-exchange/log'
+import { ExchangeError, type CollectedCapsule } from '@agent-exchange/sdk'
 import type { FolderAgent } from '@agent-exchange/sdk/node'
 import { buttonLink, html, identifier, notice, type Html } from '@agent-exchange/web'
-import { isCapsule, reportOn, type CollectedEvidence } from '../agent/capsule-evidence.ts'
-import { evidenceLines } from '../agent/evidence-text.ts'
 import { pathTo, type DeskAnswer, type DeskCall } from './desk-call.ts'
 
 /** Errors that say that the log is not what it was, or has not been published yet. */
@@ -29,13 +26,33 @@ async function evidencePart(
   { agent, id }: Pick<DeskCall, 'agent' | 'id'>,
 ): Promise<Html> {
   const { profile } = agent.context.deployment
-  const report = await reportOn(capsule, { profile })
-  return html`${verdict(report)} ${earlierPackages > 0 && earlierNotice(id)}
+  const result = await verifyCapsule(capsule, { require: 'unpinned', profile })
+  const { sentence, tone, facts, sections, details } = describeVerdict(result)
+  return html`${notice({ tone, title: visibleText(sentence) })} ${earlierPackages > 0 && earlierNotice(id)}
     <p>${buttonLink(pathTo('evidence', id, '/capsule.json'), 'Download the evidence')}</p>
     <p class="quiet">Anybody can verify the file without this exchange: <code>aex verify FILE</code>.</p>
-    <h2>What the signatures prove</h2>
-    <pre class="exact" tabindex="0">${evidenceLines(report).join('\n')}</pre>
-    ${isCapsule(capsule) && (await logPart(capsule, profile))}`
+    ${sections.map(
+      (section) =>
+        html`<h2>${section.title}</h2>
+          ${listOf(section)}`,
+    )}
+    <h2>Level and keys</h2>
+    <ul>
+      ${facts.map(({ name, value }) => html`<li>${name}: ${visibleText(value)}</li>`)}
+    </ul>
+    ${details.map(
+      (section) =>
+        html`<details>
+          <summary>${section.title} (${section.items.length})</summary>
+          ${listOf(section)}
+        </details>`,
+    )}`
+}
+
+function listOf({ items }: ReportSection): Html {
+  return html`<ul>
+    ${items.map((item) => html`<li>${visibleText(item)}</li>`)}
+  </ul>`
 }
 
 function earlierNotice(id: string): Html {
@@ -46,25 +63,12 @@ function earlierNotice(id: string): Html {
   })
 }
 
-/** The first sentence of the summary is the verdict. */
-function verdict({ verdict: found, summary }: EvidenceReport): Html {
-  const [, title = summary, text] = /^(.+?\.) (.+)$/su.exec(summary) ?? []
-  return notice({ tone: found === 'broken' ? 'bad' : 'good', title, ...(text !== undefined && { text }) })
-}
-
 /** The same evidence as a file. */
 export async function capsuleFile({ agent, id }: DeskCall): Promise<DeskAnswer> {
   const collected = await collect(agent, id)
   if (collected instanceof ExchangeError) throw collected
   const body = `${JSON.stringify(collected.capsule, undefined, 2)}\n`
   return { kind: 'file', name: 'capsule.json', mediaType: 'application/json', body }
-}
-
-async function logPart(capsule: CollectedEvidence, profile: DeploymentProfile): Promise<Html> {
-  const result = await verifyCapsule(capsule, { require: 'unpinned', profile })
-  return html`<h2>What the transparency log proves</h2>
-    ${notice({ tone: result.outcome === 'contradiction' ? 'bad' : 'info', title: visibleText(result.sentence) })}
-    <pre class="exact" tabindex="0">${renderCapsuleText(result)}</pre>`
 }
 
 function logNotice({ code, message }: ExchangeError): Html {

@@ -182,16 +182,15 @@ export function connectorCode({ cause }: ExchangeError): ConnectorErrorCode {
 export async function toldTo({ agent }: Company, packageId: string): Promise<string[]> {
   const { capsule } = await readCapsule(agent, { packageId })
   assert.ok(capsule.format === 'aex-evidence/3')
-  const { contradictions, evidence } = await verifyCapsule(capsule)
+  const { contradictions, checks } = await verifyCapsule(capsule)
   assert.deepEqual(contradictions, [])
-  const { checks = [] } = evidence ?? {}
   const [shown] = capsule.packages
   const kinds = (shown?.entries ?? []).map((entry) => ('proof' in entry ? entry.proof.kind : entry.kind))
   const states = kinds
     .filter((kind) => kind.startsWith('receipt_'))
     .map((kind) => kind.slice('receipt_'.length))
   for (const state of states)
-    assert.ok(checks.some(({ what, ok }) => ok && what === `the recipient signed the receipt "${state}"`))
+    assert.ok(checks.some(({ code, values }) => code === 'receipt_signature' && values?.['state'] === state))
   return states
 }
 

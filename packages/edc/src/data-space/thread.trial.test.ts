@@ -299,7 +299,6 @@ test('[AUD-01][AUD-03][PKG-03] the evidence of a ds_x thread verifies offline, i
     [acme, last],
   ] as const)
     contents[packageId] = new TextEncoder().encode((await outbox.read(packageId))?.envelopeText)
-  const manifest = 'the sender signed the manifest of the transfer'
   let capsule: CapsuleV3 | undefined
   const ids = [first.packageId, answer.packageId, last.packageId]
   // After the revocation its manifest is shown to the sender only.
@@ -309,18 +308,19 @@ test('[AUD-01][AUD-03][PKG-03] the evidence of a ds_x thread verifies offline, i
   ] as const) {
     const text = JSON.stringify((await readCapsule(agent, { threadId: first.threadId })).capsule)
     capsule = JSON.parse(text) as CapsuleV3
-    const { outcome, contradictions, evidence } = await verifyCapsule(capsule, {
+    const { outcome, contradictions, checks } = await verifyCapsule(capsule, {
       contents,
       require: 'unpinned',
     })
     assert.deepEqual([outcome, contradictions], ['meets', []])
-    const { checks = [] } = evidence ?? {}
-    for (const [what, of] of [
-      [manifest, signed],
-      ['the sender signed the content', ids],
+    for (const [code, of] of [
+      ['manifest_signature', signed],
+      ['content_signature', ids],
     ] as const)
       assert.deepEqual(
-        checks.filter((check) => check.what === what).map(({ packageId }) => packageId),
+        checks
+          .filter((check) => check.code === code && check.result === 'holds')
+          .map(({ package_id }) => package_id),
         of,
       )
     assert.ok(!text.includes(SECRET_WORDS))
@@ -361,8 +361,9 @@ test('[AUD-01][AUD-03][PKG-03] the evidence of a ds_x thread verifies offline, i
   const report = await verifyCapsule(JSON.parse(JSON.stringify({ ...capsule, packages: withheld })))
   assert.deepEqual(report.contradictions, [])
   assert.ok(
-    report.evidence?.unverifiable.some(
-      ({ what, packageId }) => what.endsWith('manifest of the transfer') && packageId === last.packageId,
+    report.checks.some(
+      ({ code, result, package_id }) =>
+        code === 'manifest_signature' && result === 'unproved' && package_id === last.packageId,
     ),
   )
 })

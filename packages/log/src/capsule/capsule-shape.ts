@@ -1,6 +1,6 @@
-import { validatorFor, type JsonObject, type Validator } from '@agent-exchange/protocol'
-import { bundleMembers, closed, definitions, isDeeper, list, text } from '../evidence/bundle-shape.ts'
-import { MAXIMUM_DEPTH } from '../evidence/evidence-bundle.ts'
+import { validatorFor, type JsonObject } from '@agent-exchange/protocol'
+import { bundleMembers, closed, definitions, list, shapeFaultsBy, text } from '../evidence/bundle-shape.ts'
+import type { CheckValues } from '../verdict/check.ts'
 import { MAXIMUM_PROOF_HASHES } from '../notes/tlog-proof.ts'
 import {
   CAPSULE_FORMAT,
@@ -51,16 +51,7 @@ const log = closed({ ...logMembers, records: list(recordProof, MAXIMUM_RECORDS) 
 const capsule = closed({ format: { const: CAPSULE_FORMAT }, ...bundleMembers, log }, 'unlinked_entries')
 const validate = validatorFor<Capsule>({ ...capsule, $defs: definitions }, 'O-07')
 
-/** Why a value is not a capsule of version 2; empty where it is one. */
-export function shapeFaults(value: unknown): string[] {
-  return faultsBy(validate, value)
-}
-
-/** Names each place where a value differs from a closed schema. */
-export function faultsBy(schema: Validator<unknown>, value: unknown): string[] {
-  if (isDeeper(value, MAXIMUM_DEPTH)) return [`it nests deeper than ${MAXIMUM_DEPTH} levels`]
-  if (schema.accepts(value)) return []
-  return schema(value, { nameUnknownMembers: true }).map(
-    ({ pointer, message }) => `${pointer || 'the whole'}: ${message}`,
-  )
+/** Where a value differs from the closed schema of format 2; empty where it conforms. */
+export function capsuleV2Faults(value: unknown): CheckValues[] {
+  return shapeFaultsBy(validate, value)
 }

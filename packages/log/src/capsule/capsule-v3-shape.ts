@@ -7,11 +7,12 @@ import {
   validatorFor,
   type JsonObject,
 } from '@agent-exchange/protocol'
-import { closed, definitions, list, ref, text } from '../evidence/bundle-shape.ts'
+import { closed, definitions, list, ref, shapeFaultsBy, text } from '../evidence/bundle-shape.ts'
 import { MAXIMUM_ENTRIES, MAXIMUM_KEYS, MAXIMUM_PACKAGES } from '../evidence/evidence-bundle.ts'
+import type { CheckValues } from '../verdict/check.ts'
 import { VISIBILITIES } from '../leaf/one-sided-kinds.ts'
 import { MAXIMUM_RECORDS } from './capsule-format.ts'
-import { faultsBy, logMembers, position } from './capsule-shape.ts'
+import { logMembers, position } from './capsule-shape.ts'
 import { CAPSULE_V3_FORMAT, type CapsuleV3 } from './capsule-v3-format.ts'
 import { PACKAGE_HEAD_TYPE, type PackageHead } from './package-head.ts'
 
@@ -106,8 +107,8 @@ const capsule = closed({
 const validate = validatorFor<CapsuleV3>({ ...capsule, $defs: definitions }, 'O-07')
 
 /** Where a value differs from the closed schema of `aex-evidence/3`; empty where it conforms. */
-export function capsuleV3Faults(value: unknown): string[] {
-  return faultsBy(validate, value)
+export function capsuleV3Faults(value: unknown): CheckValues[] {
+  return shapeFaultsBy(validate, value)
 }
 
 const validateHead = validatorFor<PackageHead>({ ...head, $defs: definitions }, 'O-07')

@@ -5,7 +5,7 @@ import { ONE_SIDED_KINDS } from '../leaf/one-sided-kinds.ts'
 import { bodyHash, chainStart, entryBody, nextLink } from '../leaf/package-chain.ts'
 import type { PackageIdentity } from '../leaf/package-identity.ts'
 import { isHidden, type CapsulePackage, type HiddenEntry, type ShownEntry } from './capsule-v3-format.ts'
-import { ChainChecks, type ChainCheck } from './chain-check.ts'
+import { Checks, VerdictReached, type Check } from '../verdict/check.ts'
 
 /** What a chain is computed from. */
 export type ShownChain = Pick<CapsulePackage, 'metadata' | 'policy_receipt' | 'entries'>
@@ -22,7 +22,7 @@ export function identityOf({ metadata, policy_receipt: receipt }: ShownChain): P
  * The links of a package's chain: link n is at index n, and link 0 is its start. Undefined where the entries are no
  * chain: positions 1 to n without a hole, each with its body or with a placeholder that is allowed.
  */
-export function followChain(shown: ShownChain, checks: ChainChecks): readonly Uint8Array[] | undefined {
+export function followChain(shown: ShownChain, checks: Checks): readonly Uint8Array[] | undefined {
   const { package_id, thread_id: threadId } = shown.metadata
   const misplaced = shown.entries.findIndex(({ position }, index) => position !== index + 1)
   const isComplete = misplaced === -1 && shown.entries.length > 0
@@ -45,13 +45,22 @@ export function followChain(shown: ShownChain, checks: ChainChecks): readonly Ui
   return links
 }
 
+function untilDecided<T>(verify: () => T): T | undefined {
+  try {
+    return verify()
+  } catch (error) {
+    if (error instanceof VerdictReached) return undefined
+    throw error
+  }
+}
+
 /** The same for one package alone, with the checks that fail. */
 export function chainLinks(shown: ShownChain): {
   readonly links: readonly Uint8Array[] | undefined
-  readonly faults: readonly ChainCheck[]
+  readonly faults: readonly Check[]
 } {
-  const checks = new ChainChecks()
-  const links = followChain(shown, checks)
+  const checks = new Checks()
+  const links = untilDecided(() => followChain(shown, checks))
   return { links, faults: checks.all.filter(({ result }) => result === 'fails') }
 }
 
@@ -83,10 +92,7 @@ function linkOf(
 }
 
 /** The acceptance is part of the chain, and carries the digest of the metadata. */
-export async function verifyMetadataDigest(
-  { metadata, entries }: ShownChain,
-  checks: ChainChecks,
-): Promise<void> {
+export async function verifyMetadataDigest({ metadata, entries }: ShownChain, checks: Checks): Promise<void> {
   const accepted = entries.find(
     (entry): entry is ShownEntry =>
       !isHidden(entry) && entry.proof.kind === 'package_accepted' && 'acceptance' in entry.proof,

@@ -8,15 +8,16 @@ import { evaluateQuorum, type Witnessing } from '../notes/quorum.ts'
 import { readHashes } from '../notes/tlog-proof.ts'
 import { formatVerifierKey, parseVerifierKey, type VerifierKey } from '../notes/verifier-key.ts'
 import type { CapsuleLog } from './capsule-format.ts'
-import { placeLeaf } from './place-leaf.ts'
-import { isoTime, type CapsuleFindings, type CheckpointStory, type TimeBounds } from './capsule-result.ts'
+import type { Checks } from '../verdict/check.ts'
+import { isoTime, type CheckpointStory, type TimeBounds } from './capsule-result.ts'
+import { placeLeaf, type Placed } from './place-leaf.ts'
 
 /** The verified checkpoint of a capsule, to which all its proofs lead. */
 export interface OpenedLog {
   readonly story: CheckpointStory
   readonly logKey: VerifierKey
-  /** The index at which a proof places an entry; undefined, and a contradiction, where it does not hold. */
-  place(entry: Uint8Array, proof: string, what: string): number | undefined
+  /** The index at which a proof places an entry, or why it does not. */
+  place(entry: Uint8Array, proof: string): Placed
   /** Between which times a leaf was added, as far as enough witnesses saw it. */
   boundsOf(index: number): TimeBounds
 }
@@ -29,23 +30,24 @@ interface WitnessedSize extends Pick<Witnessing, 'seenBy' | 'newestAt'> {
 export async function openLog(
   log: Omit<CapsuleLog, 'records'>,
   policy: LogPolicy | undefined,
-  findings: CapsuleFindings,
+  checks: Checks,
 ): Promise<OpenedLog | undefined> {
   try {
     const logKey = parseVerifierKey(log.key)
     const opened = await open(log.checkpoint, logKey, policy)
-    sayCheckpoint(opened, findings)
-    const history = await openHistory(log, opened, logKey, policy, findings)
+    checks.holds('log_checkpoint', { values: { origin: opened.origin, size: opened.size } })
+    judgeTrust(opened, policy, checks)
+    const history = await openHistory(log, opened, logKey, policy, checks)
     const sizes = [witnessedSize(opened), ...history]
     return {
       logKey,
       story: storyOf(log, opened, history),
-      place: (entry, proof, what) => place(log.checkpoint, opened, { entry, proof, what }, findings),
+      place: (entry, proof) => placeLeaf(entry, proof, { ...opened, note: log.checkpoint }),
       boundsOf: (index) => boundsOf(index, sizes),
     }
   } catch (error) {
     if (!(error instanceof LogError)) throw error
-    findings.fail(error.code, `The checkpoint does not hold. ${error.message}`)
+    checks.fails('log_checkpoint', { values: { fault: error.code } })
     return undefined
   }
 }
@@ -69,13 +71,20 @@ async function open(text: string, logKey: VerifierKey, policy: LogPolicy | undef
   return { ...all, isPinned, witnessing }
 }
 
-function sayCheckpoint(
-  { origin, size, isPinned, witnessing: { counted, of, isMet } }: Opened,
-  findings: CapsuleFindings,
+/** Whom the verifier trusts confirms the checkpoint, or not. */
+function judgeTrust(
+  { origin, isPinned, witnessing: { counted, of, isMet } }: Opened,
+  policy: LogPolicy | undefined,
+  checks: Checks,
 ): void {
-  findings.hold('The log key of the capsule signed the checkpoint', `${origin}, size ${size}`)
-  if (isPinned) findings.hold('A log key of the policy signed the checkpoint', origin)
-  if (isMet) findings.hold('Witnesses met the quorum of the policy', `${counted} of ${of}`)
+  if (!isPinned)
+    return checks.unproved('log_pinned', {
+      values: { origin, fault: policy ? 'note_unsigned' : 'no_policy' },
+    })
+  checks.holds('log_pinned', { values: { origin } })
+  const fault = of === 0 ? 'no_witnesses_asked' : 'quorum_not_met'
+  if (isMet && of > 0) checks.holds('log_quorum', { values: { cosigned: counted, of } })
+  else checks.unproved('log_quorum', { values: { cosigned: counted, of, fault } })
 }
 
 async function openHistory(
@@ -83,7 +92,7 @@ async function openHistory(
   { origin, size: newSize, root: newRoot }: Opened,
   logKey: VerifierKey,
   policy: LogPolicy | undefined,
-  findings: CapsuleFindings,
+  checks: Checks,
 ): Promise<WitnessedSize[]> {
   const sizes: WitnessedSize[] = []
   for (const { checkpoint, consistency } of history) {
@@ -92,16 +101,13 @@ async function openHistory(
       const proof = readHashes(consistency)
       if (proof === undefined) throw new LogError('hash_invalid')
       verifyConsistency({ oldSize: earlier.size, oldRoot: earlier.root, newSize, newRoot, proof })
-      if (earlier.origin !== origin)
-        findings.fail('history_origin', 'An earlier checkpoint is one of another log.')
-      else findings.hold('An earlier checkpoint leads to this one', `size ${earlier.size}`)
+      const isSame = earlier.origin === origin
+      const values = { size: earlier.size, ...(!isSame && { fault: 'other_log' as const }) }
+      checks.check('log_history', isSame, { values })
       sizes.push(witnessedSize(earlier))
     } catch (error) {
       if (!(error instanceof LogError)) throw error
-      findings.fail(
-        error.code,
-        `An earlier checkpoint of the log does not lead to this one. ${error.message}`,
-      )
+      checks.fails('log_history', { values: { fault: error.code } })
     }
   }
   return sizes
@@ -131,29 +137,13 @@ function storyOf(
     cosigned: witnessing.counted,
     of: witnessing.of,
     isQuorumMet: witnessing.isMet,
+    ...(witnessing.seenBy !== undefined && { seenBy: isoTime(witnessing.seenBy) }),
     history: history.map(({ size: earlier, seenBy }) => ({
       size: earlier,
       ...(seenBy !== undefined && { seenBy: isoTime(seenBy) }),
     })),
     ignored: unknown.map(({ name, id, bytes }) => `${name}+${id} ${encodeBase64(bytes)}`),
   }
-}
-
-function place(
-  checkpoint: string,
-  { size, root }: Opened,
-  { entry, proof: text, what }: { entry: Uint8Array; proof: string; what: string },
-  findings: CapsuleFindings,
-): number | undefined {
-  const { index, fault } = placeLeaf(entry, text, { note: checkpoint, size, root })
-  if (fault === 'checkpoint_differs')
-    findings.fail(fault, `The proof of ${what} has another checkpoint than the capsule.`)
-  else if (fault !== undefined)
-    findings.fail(
-      fault,
-      `The log does not hold ${what} as the capsule shows it. ${new LogError(fault).message}`,
-    )
-  return index
 }
 
 function boundsOf(index: number, sizes: readonly WitnessedSize[]): TimeBounds {

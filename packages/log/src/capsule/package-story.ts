@@ -1,41 +1,44 @@
 import type { EvidenceBundle } from '../evidence/evidence-bundle.ts'
 import type { EvidenceReport } from '../evidence/evidence-report.ts'
-import type { PackageStory } from './capsule-result.ts'
+import type { PackageStory, SignedStatement } from './capsule-result.ts'
 
-/** One plain sentence for each package. */
+/** What each package is, and what is signed about it. */
 export function packageStories(
   { packages, entries }: Pick<EvidenceBundle, 'packages' | 'entries'>,
-  { states }: EvidenceReport,
+  { states, checks }: EvidenceReport,
+  completeUpTo: ReadonlyMap<string, string> = new Map(),
 ): PackageStory[] {
   const byId = new Map(states.map((state) => [state.packageId, state]))
   const byPosition = new Map(entries.map((entry) => [entry.position, entry]))
-  return packages.map(({ metadata, positions }) => {
-    const { package_id: packageId } = metadata
-    const found = byId.get(packageId)
-    const accepted = positions
+  const byPackage = Map.groupBy(checks, ({ package_id }) => package_id)
+  return packages.map(({ metadata, positions }): PackageStory => {
+    const { package_id: packageId, responds_to_package_id: respondsTo } = metadata
+    const { state, signedState } = byId.get(packageId) ?? {}
+    const acceptedAt = positions
       .map((position) => byPosition.get(position)?.proof)
-      .find((proof) => proof?.kind === 'package_accepted')
-    const acceptedAt = accepted ? `, which the exchange accepted at ${accepted.recorded_at},` : ''
-    const answers =
-      metadata.responds_to_package_id === undefined
-        ? ''
-        : ` in response to ${metadata.responds_to_package_id}`
-    const sentence =
-      `${metadata.sender_agent_id} of ${metadata.sender_org_id} sent package ${packageId}${acceptedAt} to ` +
-      `${metadata.recipient_agent_id} of ${metadata.recipient_org_id}${answers}; ${stateText(found)}.`
-    return { packageId, sentence }
+      .find((proof) => proof?.kind === 'package_accepted')?.recorded_at
+    const end = completeUpTo.get(packageId)
+    return {
+      packageId,
+      from: { organizationId: metadata.sender_org_id, agentId: metadata.sender_agent_id },
+      to: { organizationId: metadata.recipient_org_id, agentId: metadata.recipient_agent_id },
+      transport: metadata.transport_mode,
+      ...(respondsTo !== undefined && { respondsTo }),
+      ...(acceptedAt !== undefined && { acceptedAt }),
+      state,
+      signedState,
+      signed: statementsIn(byPackage.get(packageId) ?? []),
+      ...(end !== undefined && { completeUpTo: end }),
+    }
   })
 }
 
-function stateText(found: EvidenceReport['states'][number] | undefined): string {
-  if (!found) return 'its state is not proved'
-  const { state, signedState } = found
-  if (state === signedState) return `signatures prove that it is ${words(state)}`
-  if (signedState === undefined)
-    return `the exchange says that it is ${words(state)}, and no signature proves it`
-  return `the exchange says that it is ${words(state)}, and signatures prove that it was ${words(signedState)}`
-}
-
-function words(state: string): string {
-  return state.replaceAll('_', ' ')
+function statementsIn(checks: EvidenceReport['checks']): SignedStatement[] {
+  return checks.flatMap(({ code, result, agent_id, values }): SignedStatement[] => {
+    const kind = code === 'receipt_signature' ? values?.['state'] : 'revoked'
+    const isStatement = code === 'receipt_signature' || code === 'revocation_signature'
+    if (!isStatement || result === 'fails' || agent_id === undefined) return []
+    const by = { organizationId: String(values?.['organization_id'] ?? ''), agentId: agent_id }
+    return [{ kind: String(kind), by, at: String(values?.['said_at'] ?? '') }]
+  })
 }

@@ -1,4 +1,4 @@
-import { DEFAULT_PROFILE, isEarlier, revocationsIn } from '@agent-exchange/protocol'
+import { DEFAULT_PROFILE, revocationsIn } from '@agent-exchange/protocol'
 import { Claims } from '../evidence/claims.ts'
 import {
   EVIDENCE_FORMAT,
@@ -7,10 +7,11 @@ import {
   type PackageRecord,
   type ThreadEntry,
 } from '../evidence/evidence-bundle.ts'
-import { createFindings, VerdictReached, type EvidenceReport } from '../evidence/evidence-report.ts'
+import { reportOf, type EvidenceReport, type ProvedState } from '../evidence/evidence-report.ts'
 import { verifyStatements, type VerifyEvidenceOptions } from '../evidence/verify-evidence.ts'
+import { Checks, VerdictReached, type About } from '../verdict/check.ts'
 import { isHidden, type CapsuleV3 } from './capsule-v3-format.ts'
-import type { EntryLeaves } from './verify-chain-records.ts'
+import type { RecordedLeaf } from './verify-recorded-times.ts'
 import { verifyChains, type VerifiedChains } from './verify-chains.ts'
 import type { BoundKey } from './verify-shown-keys.ts'
 
@@ -18,9 +19,13 @@ interface OpenedChains {
   readonly chains: VerifiedChains
   /** The entries in one list. Their positions count over the whole capsule, in its order. */
   readonly bundle: EvidenceBundle
-  /** The leaf of each entry, by its position in that list. */
-  readonly leaves: EntryLeaves
+  /** Where each entry of that list is shown, by its position in it. */
+  readonly places: ReadonlyMap<number, Place>
+  /** The entries whose leaves are shown. */
+  readonly recorded: readonly RecordedLeaf[]
 }
+
+type Place = Required<Pick<About, 'package_id' | 'position'>>
 
 /** Verifies the structure of a capsule, and lists its entries for the verification of what was signed. */
 export async function openChains(
@@ -30,7 +35,8 @@ export async function openChains(
   const chains = await verifyChains(capsule, { platformAgentId: profile['O-42'].agent_id })
   const entries: ThreadEntry[] = []
   const packages: PackageRecord[] = []
-  const leaves = new Map<number, number>()
+  const places = new Map<number, Place>()
+  const recorded: RecordedLeaf[] = []
   let before = 0
   for (const { metadata, policy_receipt, edc, sender_signature, entries: own } of capsule.packages) {
     const positions: number[] = []
@@ -38,8 +44,10 @@ export async function openChains(
     for (const [at, entry] of own.entries()) {
       const position = before + at + 1
       const index = indexes?.get(entry.position)
-      if (index !== undefined) leaves.set(position, index)
       if (isHidden(entry)) continue
+      const about = { package_id: metadata.package_id, position: entry.position }
+      places.set(position, about)
+      if (index !== undefined) recorded.push({ about, recordedAt: entry.proof.recorded_at, index })
       positions.push(position)
       // Chain and leaf cover position and links; a proof of version 2 does not repeat them.
       const proof = { ...entry.proof, previous_hash: null, hash: '' }
@@ -56,7 +64,7 @@ export async function openChains(
   }
   const keys = chains.keys.map(recordOf)
   const bundle = { format: EVIDENCE_FORMAT, thread_id: capsule.thread_id, entries, packages, keys } as const
-  return { chains, bundle, leaves }
+  return { chains, bundle, places, recorded }
 }
 
 /** A key with the history that the log holds of it. */
@@ -88,29 +96,30 @@ function recordOf({ key, events }: BoundKey): KeyRecord {
 
 /** What signatures prove about the entries. */
 export async function verifySignedEntries(
-  bundle: EvidenceBundle,
+  { bundle, places }: Pick<OpenedChains, 'bundle' | 'places'>,
   options: VerifyEvidenceOptions,
 ): Promise<EvidenceReport> {
-  const findings = createFindings()
+  const checks = new Checks(({ position, ...about }) => ({
+    ...about,
+    ...(position !== undefined && places.get(position)),
+  }))
+  const states: ProvedState[] = []
   try {
     const entries = bundle.entries.map((entry) => {
       const claims = new Claims(entry)
       claims.cover('position', 'proof/hash', 'proof/previous_hash')
       return claims
     })
-    await verifyStatements(bundle, entries, options, findings)
+    await verifyStatements(bundle, entries, options, { checks, states })
   } catch (error) {
     if (!(error instanceof VerdictReached)) throw error
   }
-  return findings.report(undefined)
+  return reportOf(checks, states)
 }
 
-/** Up to when the exchange states that nothing more was recorded; undefined where it does not say so of every package. */
-export function statedEnd({ packages }: CapsuleV3): string | undefined {
-  let end: string | undefined
-  for (const { head } of packages) {
-    if (!head) return undefined
-    if (end === undefined || isEarlier(head.stated_at, end)) end = head.stated_at
-  }
-  return end
+/** Up to when the exchange states, of each package, that nothing more was recorded. */
+export function statedEnds({ packages }: CapsuleV3): ReadonlyMap<string, string> {
+  return new Map(
+    packages.flatMap(({ metadata, head }) => (head ? [[metadata.package_id, head.stated_at] as const] : [])),
+  )
 }

@@ -1,32 +1,23 @@
 import { CryptoError, parseStrictJson } from '@agent-exchange/crypto'
 import { EVIDENCE_FORMAT, MAXIMUM_DEPTH, type EvidenceBundle } from '../evidence/evidence-bundle.ts'
-import { VerdictReached, type EvidenceReport } from '../evidence/evidence-report.ts'
-import { REWRITTEN_CHAIN } from '../evidence/verify-chain.ts'
+import type { EvidenceReport } from '../evidence/evidence-report.ts'
 import { verifyEvidence, type VerifyEvidenceOptions } from '../evidence/verify-evidence.ts'
 import type { LogPolicy } from '../notes/policy.ts'
+import { Checks, VerdictReached, type Check, type CheckValues } from '../verdict/check.ts'
+import type { CheckCode } from '../verdict/check-codes.ts'
 import { CAPSULE_FORMAT, DEFAULT_CAPSULE_BYTES, type Capsule } from './capsule-format.ts'
-import {
-  CAPSULE_LEVELS,
-  CapsuleFindings,
-  type CapsuleLevel,
-  type CapsuleResult,
-  type Fingerprint,
-  type KeyStory,
-  type ShownKeyEvents,
-} from './capsule-result.ts'
-import { shapeFaults } from './capsule-shape.ts'
+import type { CapsuleLevel, CapsuleResult } from './capsule-result.ts'
+import { capsuleV2Faults } from './capsule-shape.ts'
 import { CAPSULE_V3_FORMAT, type CapsuleV3 } from './capsule-v3-format.ts'
 import { capsuleV3Faults } from './capsule-v3-shape.ts'
-import { takeChains } from './chain-sentences.ts'
-import { openChains, statedEnd, verifySignedEntries } from './signed-entries.ts'
-import { openLog, type OpenedLog } from './open-log.ts'
-import { packageStories } from './package-story.ts'
-import { contradictionSentence, unreadableSentence, verdictSentence } from './verdict-sentence.ts'
-import { eventsByKey, verifyKeyLeaves, type LoggedKeyEvent } from './verify-key-leaves.ts'
+import { conclude, unreadable } from './conclude.ts'
+import { openLog } from './open-log.ts'
+import { openChains, statedEnds, verifySignedEntries } from './signed-entries.ts'
+import { verifyKeyLeaves } from './verify-key-leaves.ts'
 import { verifyKeyOrder } from './verify-key-order.ts'
 import { verifyKeyRecords } from './verify-key-records.ts'
-import { verifyRecordLeaves } from './verify-record-leaves.ts'
-import { verifyRecordedTimes } from './verify-recorded-times.ts'
+import { verifyRecordLeaves, type EntryIndexes } from './verify-record-leaves.ts'
+import { verifyRecordedTimes, type RecordedLeaf } from './verify-recorded-times.ts'
 
 export interface VerifyCapsuleOptions extends VerifyEvidenceOptions {
   /** Whom the verifier trusts. It never comes from the capsule. */
@@ -47,11 +38,11 @@ export async function verifyCapsuleFile(
   bytes: Uint8Array,
   { maximumBytes = DEFAULT_CAPSULE_BYTES, ...options }: VerifyFileOptions = {},
 ): Promise<CapsuleResult> {
-  if (bytes.length > maximumBytes) return unreadable([`it is larger than ${maximumBytes} bytes`], options)
+  if (bytes.length > maximumBytes) return unreadable([{ fault: 'too_large', bytes: maximumBytes }], options)
   try {
     return await verifyCapsule(parseStrictJson(bytes, { maxDepth: MAXIMUM_DEPTH }), options)
   } catch (error) {
-    if (error instanceof CryptoError) return unreadable([error.message], options)
+    if (error instanceof CryptoError) return unreadable([{ fault: 'not_json', reason: error.code }], options)
     throw error
   }
 }
@@ -61,7 +52,7 @@ export async function verifyCapsuleFile(
  * holds.
  *
  * @example
- * const { exitCode, sentence } = await verifyCapsule(capsule, { policy: parsePolicy(text), require: 'witnessed' })
+ * const { exitCode, word } = await verifyCapsule(capsule, { policy: parsePolicy(text), require: 'witnessed' })
  */
 export async function verifyCapsule(
   value: unknown,
@@ -71,238 +62,93 @@ export async function verifyCapsule(
     typeof value === 'object' && value !== null ? Reflect.get(value, 'format') : undefined
   if (format === EVIDENCE_FORMAT) return verifyVersion1(value as EvidenceBundle, options)
   if (format === CAPSULE_V3_FORMAT) return verifyVersion3(value, options)
-  if (format !== CAPSULE_FORMAT) return unreadable(['its format is unknown'], options)
-  const faults = shapeFaults(value)
-  if (faults.length > 0) return unreadable(faults, options)
-  return verifyVersion2(value as Capsule, options)
+  if (format !== CAPSULE_FORMAT) return unreadable([{ fault: 'unknown_format' }], options)
+  const faults = capsuleV2Faults(value)
+  return faults.length > 0 ? unreadable(faults, options) : verifyVersion2(value as Capsule, options)
 }
 
 async function verifyVersion1(bundle: EvidenceBundle, options: VerifyCapsuleOptions): Promise<CapsuleResult> {
   const report = await verifyEvidence(bundle, options)
-  const malformed = report.checks.filter(({ what, ok }) => !ok && what === 'the evidence is well formed')
+  const malformed = report.checks.filter(
+    ({ code, result }) => code === 'capsule_readable' && result === 'fails',
+  )
   if (malformed.length > 0)
     return unreadable(
-      malformed.map(({ detail }) => detail),
+      malformed.flatMap(({ values }) => (values ? [values] : [])),
       options,
     )
-  const findings = new CapsuleFindings()
-  takeOver(report, findings)
-  findings.leaveToExchange(
-    'whether the recorded events are in a log',
-    'Evidence of version 1 holds no proof of it. Collect the capsule again.',
-  )
-  return conclude(bundle, { report, findings, options, version: 1 })
+  const checks = new Checks()
+  checks.unproved('format_bound', { values: { version: 1 } })
+  return conclude({ bundle, report, checks: [...checks.all, ...report.checks], version: 1 }, options)
 }
+
+/** What a chain alone leaves open, and a log answers. */
+const ANSWERED_BY_LOG: ReadonlySet<CheckCode> = new Set(['thread_rewritten'])
 
 async function verifyVersion2(capsule: Capsule, options: VerifyCapsuleOptions): Promise<CapsuleResult> {
   const { log: _, ...rest } = capsule
-  const report = await verifyEvidence({ ...rest, format: EVIDENCE_FORMAT }, options)
-  const findings = new CapsuleFindings()
+  const bundle = { ...rest, format: EVIDENCE_FORMAT } as const
+  const found = await verifyEvidence(bundle, options)
+  const report = without(found, ANSWERED_BY_LOG)
+  const checks = new Checks()
+  checks.unproved('format_bound', { values: { version: 2 } })
+  const base = { bundle, report, version: 2 } as const
+  const all = () => [...checks.all, ...report.checks]
   try {
-    const log = await openLog(capsule.log, options.policy, findings)
-    takeOver(report, findings)
-    if (!log) return conclude(capsule, { report, findings, options, version: 2 })
-    const indexes = verifyRecordLeaves(capsule, log, findings)
-    const logged = verifyKeyLeaves(capsule, log, findings)
-    await verifyKeyRecords(capsule, logged, findings)
-    verifyKeyOrder(report, { indexes, logged, log }, findings)
-    sayWhatIsOpen(log, options, findings)
-    return conclude(capsule, { report, findings, options, version: 2, log, logged })
+    const log = await openLog(capsule.log, options.policy, checks)
+    if (!log) return conclude({ ...base, checks: all() }, options)
+    const indexes = verifyRecordLeaves(capsule, log, checks)
+    verifyRecordedTimes(recordedIn(capsule, indexes), { log, mayPrecedeLog: true }, checks)
+    const logged = verifyKeyLeaves(capsule, log, checks)
+    await verifyKeyRecords(capsule, logged, checks)
+    const leafOf = ({ position }: Check) => (position === undefined ? undefined : indexes.get(position))
+    verifyKeyOrder(report.checks, { leafOf, logged, log }, checks)
+    checks.unproved('later_events')
+    return conclude({ ...base, checks: all(), log, logged }, options)
   } catch (error) {
     if (!(error instanceof VerdictReached)) throw error
-    return conclude(capsule, { report, findings, options, version: 2 })
+    return conclude({ ...base, checks: all() }, options)
   }
 }
+
+function recordedIn({ entries }: Capsule, indexes: EntryIndexes): RecordedLeaf[] {
+  return entries.flatMap(({ position, proof }): RecordedLeaf[] => {
+    const index = indexes.get(position)
+    return index === undefined ? [] : [{ about: { position }, recordedAt: proof.recorded_at, index }]
+  })
+}
+
+function without(report: EvidenceReport, codes: ReadonlySet<CheckCode>): EvidenceReport {
+  return { ...report, checks: report.checks.filter(({ code }) => !codes.has(code)) }
+}
+
+/** Opened again with the verifier's policy. */
+const OPENED_AGAIN: ReadonlySet<CheckCode> = new Set(['log_checkpoint', 'log_history'])
 
 async function verifyVersion3(value: unknown, options: VerifyCapsuleOptions): Promise<CapsuleResult> {
-  const faults = capsuleV3Faults(value)
+  const faults: CheckValues[] = capsuleV3Faults(value)
   if (faults.length > 0) return unreadable(faults, options)
   const capsule = value as CapsuleV3
-  const findings = new CapsuleFindings()
-  const { chains, bundle, leaves } = await openChains(capsule, options)
-  const report = await verifySignedEntries(bundle, options)
+  const opened = await openChains(capsule, options)
+  const { chains, bundle, recorded } = opened
+  const report = await verifySignedEntries(opened, options)
+  const structure = chains.checks.filter(({ code }) => !OPENED_AGAIN.has(code))
+  const checks = new Checks()
+  const base = { bundle, report, version: 3, ends: statedEnds(capsule) } as const
+  const all = () => [...structure, ...checks.all, ...report.checks]
   try {
-    takeChains(chains.checks, findings)
-    const log = await openLog(capsule.log, options.policy, findings)
-    takeOver(report, findings)
-    const completeUpTo = statedEnd(capsule)
-    if (!log) return conclude(bundle, { report, findings, options, version: 3 })
-    const logged = [...chains.keyEvents]
-    verifyRecordedTimes(bundle.entries, { leaves, log }, findings)
-    verifyKeyOrder(report, { indexes: leaves, logged, log }, findings)
-    sayWhatIsOpen(log, options, findings, completeUpTo)
-    return conclude(bundle, { report, findings, options, version: 3, log, logged, completeUpTo })
+    const log = await openLog(capsule.log, options.policy, checks)
+    if (!log) return conclude({ ...base, checks: all() }, options)
+    verifyRecordedTimes(recorded, { log }, checks)
+    const leafOf = ({ package_id = '', position }: Check) =>
+      position === undefined ? undefined : chains.leaves.get(package_id)?.get(position)
+    verifyKeyOrder(report.checks, { leafOf, logged: chains.keyEvents, log }, checks)
+    for (const [agent_id, own] of Map.groupBy(chains.keyEvents, ({ event }) => event.agent_id))
+      checks.unproved('later_key_events', { agent_id, values: { last: own.length } })
+    checks.unproved('later_events')
+    return conclude({ ...base, checks: all(), log, logged: chains.keyEvents }, options)
   } catch (error) {
     if (!(error instanceof VerdictReached)) throw error
-    return conclude(bundle, { report, findings, options, version: 3 })
-  }
-}
-
-function takeOver(report: EvidenceReport, findings: CapsuleFindings): void {
-  for (const { ok, doubt, what, detail, packageId, position } of report.checks) {
-    const about = {
-      ...(packageId !== undefined && { packageId }),
-      ...(position !== undefined && { position }),
-    }
-    if (!ok) findings.contradict('evidence_broken', `“${what}” does not hold: ${detail}.`, about)
-    else if (doubt) findings.doubt(what, detail)
-  }
-  for (const { what, why, packageId } of report.unverifiable)
-    if (what !== REWRITTEN_CHAIN)
-      findings.leaveOpen(packageId === undefined ? what : `${what} (${packageId})`, why)
-}
-
-function sayWhatIsOpen(
-  { story: { isPinned, isQuorumMet, cosigned, of, origin } }: OpenedLog,
-  { policy }: VerifyCapsuleOptions,
-  findings: CapsuleFindings,
-  completeUpTo?: string,
-): void {
-  findings.leaveOpen(
-    completeUpTo === undefined
-      ? 'whether later events of the thread exist'
-      : `whether events were recorded after ${completeUpTo}`,
-    'Inclusion is not completeness. Scan the log for the labels of the packages, or compare with the other party.',
-  )
-  if (!isPinned)
-    findings.leaveOpen(
-      `whether ${origin} is the log that you know`,
-      policy
-        ? 'No log key of the policy signed the checkpoint.'
-        : 'No policy was given. Compare the fingerprints with what the operator publishes.',
-    )
-  else if (!isQuorumMet)
-    findings.leaveOpen(
-      'whether everybody sees the same log, and when it was so',
-      of === 0
-        ? 'The policy asks for no witness.'
-        : `${cosigned} of ${of} witnesses cosigned, which is not the quorum of the policy.`,
-    )
-}
-
-interface Conclusion {
-  readonly report: EvidenceReport
-  readonly findings: CapsuleFindings
-  readonly options: VerifyCapsuleOptions
-  readonly version: 1 | 2 | 3
-  readonly completeUpTo?: string | undefined
-  readonly log?: OpenedLog
-  readonly logged?: readonly LoggedKeyEvent[]
-}
-
-function conclude(
-  bundle: Omit<EvidenceBundle, 'format'>,
-  { report, findings, options, version, log, logged = [], completeUpTo }: Conclusion,
-): CapsuleResult {
-  const { contradictions, proved, unproved, doubts, logChecks } = findings
-  const { require: required = 'log-signed', strict: isStrict = false } = options
-  const isContradicted = contradictions.length > 0
-  const level = levelOf(findings, log)
-  const isReached = CAPSULE_LEVELS.indexOf(level) >= CAPSULE_LEVELS.indexOf(required)
-  const isEnough = isReached && !(isStrict && doubts.length > 0)
-  const seenBy = log?.boundsOf(log.story.size - 1).before
-  const verdict = {
-    level,
-    threadId: bundle.thread_id,
-    entries: bundle.entries.length,
-    checkpoint: log?.story,
-    seenBy,
-    completeUpTo,
-    lowered: unproved.filter(({ lowersLevel }) => lowersLevel),
-    doubts,
-  }
-  return {
-    outcome: isContradicted ? 'contradiction' : isEnough ? 'meets' : 'below',
-    exitCode: isContradicted ? 1 : isEnough ? 0 : 3,
-    level: isContradicted ? undefined : level,
-    required,
-    isStrict,
-    sentence: isContradicted ? contradictionSentence(contradictions) : verdictSentence(verdict),
-    version,
-    ...(completeUpTo !== undefined && { completeUpTo }),
-    threadId: bundle.thread_id,
-    contradictions,
-    proved,
-    unproved,
-    doubts,
-    shownKeyEvents: log ? shownKeyEvents(report, logged) : [],
-    logChecks,
-    fingerprints: fingerprintsOf(report, log),
-    packages: packageStories(bundle, report),
-    keys: keyStories(logged, log),
-    checkpoint: log?.story,
-    evidence: report,
-  }
-}
-
-/** The least that holds for every entry and key: one that no log proves makes the whole the exchange's word. */
-function levelOf({ unproved }: CapsuleFindings, log: OpenedLog | undefined): CapsuleLevel {
-  if (!log || unproved.some(({ lowersLevel }) => lowersLevel)) return 'exchange-word'
-  if (!log.story.isPinned) return 'unpinned'
-  return log.story.isQuorumMet ? 'witnessed' : 'log-signed'
-}
-
-/** How far the capsule shows the key events of each agent that signed. */
-function shownKeyEvents({ checks }: EvidenceReport, logged: readonly LoggedKeyEvent[]): ShownKeyEvents[] {
-  const last = new Map<string, number>()
-  for (const { signedBy, acceptedKey } of checks)
-    for (const signer of [signedBy, acceptedKey]) if (signer) last.set(signer.agentId, 0)
-  for (const { event } of logged) {
-    const through = last.get(event.agent_id)
-    if (through !== undefined) last.set(event.agent_id, Math.max(through, event.number))
-  }
-  return [...last].map(([agentId, through]) => ({ agentId, through }))
-}
-
-function fingerprintsOf({ exchangeWord }: EvidenceReport, log: OpenedLog | undefined): Fingerprint[] {
-  const keys = exchangeWord.flatMap(({ what, value }): Fingerprint[] => {
-    if (what !== 'the record of a signing key') return []
-    const record = value as { fingerprint: string; agent_id: string; key: { key_id: string } }
-    return [{ of: `signing key ${record.key.key_id} of ${record.agent_id}`, value: record.fingerprint }]
-  })
-  return log ? [{ of: `log ${log.story.origin}`, value: log.story.key }, ...keys] : keys
-}
-
-function keyStories(logged: readonly LoggedKeyEvent[], log: OpenedLog | undefined): KeyStory[] {
-  return [...eventsByKey(logged).values()].flatMap((own): KeyStory[] => {
-    const [first] = own
-    if (!first || !log) return []
-    const { agent_id: agentId, organization_id: organizationId, key_id: keyId, thumbprint } = first.event
-    const events = own.map(({ event, index }) => ({
-      kind: event.kind,
-      number: event.number,
-      index,
-      recordedAt: event.recorded_at,
-      ...(event.invalid_from !== undefined && { invalidFrom: event.invalid_from }),
-      ...log.boundsOf(index),
-    }))
-    return [{ agentId, organizationId, keyId, thumbprint, events }]
-  })
-}
-
-function unreadable(
-  faults: readonly string[],
-  { require = 'log-signed', strict = false }: VerifyCapsuleOptions,
-): CapsuleResult {
-  return {
-    outcome: 'unreadable',
-    exitCode: 2,
-    level: undefined,
-    required: require,
-    isStrict: strict,
-    sentence: unreadableSentence(faults),
-    version: undefined,
-    threadId: undefined,
-    contradictions: [],
-    proved: [],
-    unproved: faults.map((why) => ({ what: 'anything', why })),
-    doubts: [],
-    shownKeyEvents: [],
-    logChecks: [],
-    fingerprints: [],
-    packages: [],
-    keys: [],
-    checkpoint: undefined,
-    evidence: undefined,
+    return conclude({ ...base, checks: all() }, options)
   }
 }

@@ -2,7 +2,7 @@ import { CryptoError, decodeBase64url } from '@agent-exchange/crypto'
 import { LogError } from '../errors.ts'
 import { chainRecordLeaf } from '../leaf/chain-record-leaf.ts'
 import type { CapsulePackage, CapsuleRecord } from './capsule-v3-format.ts'
-import type { ChainChecks } from './chain-check.ts'
+import type { Checks } from '../verdict/check.ts'
 import { identityOf } from './follow-chain.ts'
 import { placeLeaf, type Placed, type VerifiedTree } from './place-leaf.ts'
 
@@ -17,7 +17,7 @@ export function verifyChainRecords(
   shown: CapsulePackage,
   links: readonly Uint8Array[],
   tree: VerifiedTree,
-  checks: ChainChecks,
+  checks: Checks,
 ): EntryLeaves {
   const { package_id } = shown.metadata
   const leaves = new Map<number, number>()

@@ -5,7 +5,7 @@ import { openCheckpoint } from '../notes/checkpoint.ts'
 import { readHashes } from '../notes/tlog-proof.ts'
 import { parseVerifierKey, type VerifierKey } from '../notes/verifier-key.ts'
 import type { CapsuleV3 } from './capsule-v3-format.ts'
-import { ChainChecks, type ChainCheck } from './chain-check.ts'
+import { Checks, VerdictReached, type Check } from '../verdict/check.ts'
 import { followChain, verifyMetadataDigest } from './follow-chain.ts'
 import type { VerifiedTree } from './place-leaf.ts'
 import { verifyChainRecords, type EntryLeaves } from './verify-chain-records.ts'
@@ -14,7 +14,7 @@ import { bindKeys, verifyEventLeaves, type BoundKey, type LoggedEvent } from './
 
 /** The parts of a capsule that its own structure proves. Nothing here says whom to trust. */
 export interface VerifiedChains {
-  readonly checks: readonly ChainCheck[]
+  readonly checks: readonly Check[]
   /** By package id, the leaf of each entry. */
   readonly leaves: ReadonlyMap<string, EntryLeaves>
   readonly keyEvents: readonly LoggedEvent[]
@@ -35,13 +35,32 @@ export async function verifyChains(
   capsule: CapsuleV3,
   { platformAgentId = DEFAULT_PROFILE['O-42'].agent_id }: VerifyChainsOptions = {},
 ): Promise<VerifiedChains> {
-  const checks = new ChainChecks()
-  const leaves = new Map<string, EntryLeaves>()
+  const found: Found = { checks: new Checks(), leaves: new Map(), keyEvents: [], keys: [] }
+  try {
+    await verifyInOrder(capsule, platformAgentId, found)
+  } catch (error) {
+    if (!(error instanceof VerdictReached)) throw error
+  }
+  return { ...found, checks: found.checks.all }
+}
+
+interface Found {
+  readonly checks: Checks
+  readonly leaves: Map<string, EntryLeaves>
+  readonly keyEvents: LoggedEvent[]
+  readonly keys: BoundKey[]
+}
+
+async function verifyInOrder(
+  capsule: CapsuleV3,
+  platformAgentId: string,
+  { checks, leaves, keyEvents, keys }: Found,
+): Promise<void> {
   const opened = await openTree(capsule, checks)
-  if (!opened) return { checks: checks.all, leaves, keyEvents: [], keys: [] }
+  if (!opened) return
   const { tree, origin } = opened
-  const keyEvents = verifyEventLeaves(capsule.log.key_events, tree, checks)
-  const keys = await bindKeys(capsule.keys, keyEvents, checks)
+  keyEvents.push(...verifyEventLeaves(capsule.log.key_events, tree, checks))
+  keys.push(...(await bindKeys(capsule.keys, keyEvents, checks)))
   let before = -1
   for (const shown of capsule.packages) {
     const { package_id, thread_id } = shown.metadata
@@ -62,12 +81,11 @@ export async function verifyChains(
     checks.check('package_order', first >= before, { package_id })
     before = first
   }
-  return { checks: checks.all, leaves, keyEvents, keys }
 }
 
 async function openTree(
   { log }: CapsuleV3,
-  checks: ChainChecks,
+  checks: Checks,
 ): Promise<{ tree: VerifiedTree; origin: string } | undefined> {
   try {
     const key = parseVerifierKey(log.key)
@@ -86,7 +104,7 @@ async function openTree(
 async function verifyEarlier(
   { checkpoint, consistency }: NonNullable<CapsuleV3['log']['history']>[number],
   { tree, origin, key }: { tree: VerifiedTree; origin: string; key: VerifierKey },
-  checks: ChainChecks,
+  checks: Checks,
 ): Promise<void> {
   try {
     const earlier = await openCheckpoint(checkpoint, [key])

@@ -2,8 +2,9 @@ import { CryptoError } from '@agent-exchange/crypto'
 import { LogError } from '../errors.ts'
 import { leafOfShownEvent } from './shown-key-event.ts'
 import type { Capsule, KeyEventProof } from './capsule-format.ts'
-import type { CapsuleFindings } from './capsule-result.ts'
+import type { Checks, CheckValues } from '../verdict/check.ts'
 import type { OpenedLog } from './open-log.ts'
+import type { Placed } from './place-leaf.ts'
 
 /** A key event that is in the log. */
 export interface LoggedKeyEvent {
@@ -25,74 +26,52 @@ export function keyName(agentId: string, keyId: string): string {
 export function verifyKeyLeaves(
   { log: { key_events: events } }: Capsule,
   log: OpenedLog,
-  findings: CapsuleFindings,
+  checks: Checks,
 ): LoggedKeyEvent[] {
   const logged = events.flatMap((event): LoggedKeyEvent[] => {
-    const index = placeEvent(event, log, findings)
+    const index = placeEvent(event, log, checks)
     return index === undefined ? [] : [{ event, index }]
   })
-  for (const [agentId, own] of Map.groupBy(logged, ({ event }) => event.agent_id)) {
+  for (const [agent_id, own] of Map.groupBy(logged, ({ event }) => event.agent_id)) {
     const ordered = own.toSorted((a, b) => a.event.number - b.event.number)
+    const fails = (fault: 'duplicate' | 'order' | 'missing', values: CheckValues) =>
+      checks.fails('key_event_numbers', { agent_id, values: { fault, ...values } })
+    let isCounted = true
     for (const [at, { event, index }] of ordered.entries()) {
+      const { number } = event
       const before = ordered[at - 1]
-      if (before?.event.number === event.number)
-        findings.fail(
-          'key_event_duplicate',
-          `The log holds two different key events number ${event.number} of ${agentId}: the exchange kept two histories.`,
-        )
-      else if (before && before.index >= index)
-        findings.fail(
-          'key_event_order',
-          `The log holds key events of ${agentId} in another order than their numbers.`,
-        )
+      if (before?.event.number === number) isCounted = fails('duplicate', { number })
+      else if (before && before.index >= index) isCounted = fails('order', { number })
     }
-    verifyNumbers(agentId, ordered, findings)
+    const last = ordered.at(-1)?.event.number ?? 0
+    const missing = last - new Set(ordered.map(({ event }) => event.number)).size
+    // A missing one hides a revocation, or lies out of sight of the agent's monitor, which watches the next numbers only.
+    if (missing > 0) isCounted = fails('missing', { last, missing })
+    if (isCounted) checks.holds('key_event_numbers', { agent_id, values: { last } })
+    checks.unproved('later_key_events', { agent_id, values: { last } })
   }
   return logged
 }
 
-/**
- * The exchange numbers the key events of an agent from 1, and an exporter gets all of them. A missing one hides a
- * revocation, or lies out of sight of the agent's monitor, which watches the next numbers only.
- */
-function verifyNumbers(agentId: string, ordered: readonly LoggedKeyEvent[], findings: CapsuleFindings): void {
-  const last = ordered.at(-1)?.event.number ?? 0
-  const distinct = new Set(ordered.map(({ event }) => event.number)).size
-  if (distinct < last)
-    findings.fail(
-      'key_event_missing',
-      `The capsule shows key event ${last} of ${agentId} and leaves out ${last - distinct} of the events before it.`,
-    )
-  else findings.hold(`The capsule shows every key event of ${agentId} up to number ${last}`)
-  findings.leaveOpen(
-    `whether keys of ${agentId} changed after event ${last}`,
-    'Inclusion is not completeness. Scan the log for the next numbers, or ask the owner.',
-  )
+function placeEvent({ proof, ...event }: KeyEventProof, log: OpenedLog, checks: Checks): number | undefined {
+  const { agent_id, key_id, number, kind } = event
+  const { index, fault } = placed(() => log.place(leafOfShownEvent(event), proof))
+  if (index === undefined) checks.fails('key_event_leaf', { agent_id, key_id, values: { number, fault } })
+  else
+    checks.holds('key_event_leaf', {
+      agent_id,
+      key_id,
+      values: { number, kind, index, ...log.boundsOf(index) },
+    })
+  return index
 }
 
-function placeEvent(
-  { salt, proof, ...event }: KeyEventProof,
-  log: OpenedLog,
-  findings: CapsuleFindings,
-): number | undefined {
-  const what = `key event ${event.number} of ${event.agent_id}`
+/** A leaf whose fields cannot be encoded is in no log. */
+export function placed(place: () => Placed): Placed {
   try {
-    const leaf = leafOfShownEvent({ ...event, salt })
-    const index = log.place(leaf, proof, what)
-    if (index !== undefined) {
-      findings.hold(`Key event ${event.number} of ${event.agent_id} is in the log`, `leaf ${index}`)
-      findings.prove({
-        what: `Key ${event.key_id} of ${event.agent_id} was ${event.kind} (key event ${event.number})`,
-        agentId: event.agent_id,
-        keyId: event.key_id,
-        index,
-        ...log.boundsOf(index),
-      })
-    }
-    return index
+    return place()
   } catch (error) {
-    if (!(error instanceof LogError || error instanceof CryptoError)) throw error
-    findings.fail('leaf_field', `The leaf of ${what} is malformed. ${error.message}`)
-    return undefined
+    if (error instanceof LogError || error instanceof CryptoError) return { fault: 'leaf_field' }
+    throw error
   }
 }

@@ -1,78 +1,45 @@
-import { firstOf, type EvidenceReport, type Signer } from '../evidence/evidence-report.ts'
-import type { CapsuleFindings } from './capsule-result.ts'
+import { SIGNATURE_CODES } from '../verdict/check-codes.ts'
+import type { Check, Checks } from '../verdict/check.ts'
 import type { OpenedLog } from './open-log.ts'
 import { eventsByKey, keyName, type LoggedKeyEvent } from './verify-key-leaves.ts'
-import type { EntryIndexes } from './verify-record-leaves.ts'
 
 interface Placed {
-  readonly indexes: EntryIndexes
+  /** The leaf of the entry that a check is about. */
+  readonly leafOf: (check: Check) => number | undefined
   readonly logged: readonly LoggedKeyEvent[]
   readonly log: OpenedLog
 }
 
 /** "Valid at its time" is an order of indexes: the key was logged before what it signed, and its revocation after. */
 export function verifyKeyOrder(
-  { checks }: EvidenceReport,
-  { indexes, logged, log }: Placed,
-  findings: CapsuleFindings,
+  signed: readonly Check[],
+  { leafOf, logged, log }: Placed,
+  checks: Checks,
 ): void {
   const byKey = eventsByKey(logged)
-  const doubtful = new Map<string, LateUse>()
-  for (const { ok, signedBy, acceptedKey, position, what, packageId } of checks) {
-    const signer = signedBy ?? acceptedKey
-    const index = position === undefined ? undefined : indexes.get(position)
-    if (!ok || !signer || index === undefined || position === undefined) continue
-    const { agentId, keyId } = signer
-    const name = keyName(agentId, keyId)
-    const own = byKey.get(name) ?? []
-    const about = { position, ...(packageId !== undefined && { packageId }) }
+  for (const check of signed) {
+    const { code, result, agent_id, key_id, package_id, position } = check
+    const isUse = SIGNATURE_CODES.has(code) || code === 'acceptance_key'
+    const index = leafOf(check)
+    if (!isUse || result === 'fails' || agent_id === undefined || key_id === undefined) continue
+    if (index === undefined || position === undefined) continue
+    const own = byKey.get(keyName(agent_id, key_id)) ?? []
+    const about = { agent_id, key_id, position, ...(package_id !== undefined && { package_id }) }
     const registered = own.find(({ event }) => event.kind === 'registered')
     if (registered && registered.index > index)
-      findings.fail(
-        'key_logged_after_use',
-        `Key ${keyId} of ${agentId} entered the log after entry ${position}, which it signed: it was backdated.`,
-        about,
-      )
+      checks.fails('key_logged_before_use', { ...about, values: { use: code, index } })
     const revoked = own.find((each) => each.event.kind === 'revoked' && each.index < index)
-    if (revoked) {
-      const late = doubtful.get(name) ?? { signer, revoked, positions: new Set() }
-      doubtful.set(name, late)
-      late.positions.add(position)
-      continue
-    }
-    if (registered && registered.index < index)
-      findings.hold(
-        `Key ${keyId} of ${agentId} was logged before entry ${position}, and not revoked`,
-        what,
-        about,
-      )
-    if (signedBy)
-      findings.prove({ what: sentence(what), ...about, index, agentId, keyId, ...log.boundsOf(index) })
+    // The clock of the exchange does not override the order of the log. It is no contradiction: records from before the
+    // log follow all key events, and a policy receipt enters the log with its package.
+    if (revoked)
+      checks.unproved('key_used_before_revocation', {
+        ...about,
+        values: { use: code, index, number: revoked.event.number, revoked_index: revoked.index },
+      })
+    else if (registered && registered.index < index)
+      checks.holds('key_logged_before_use', {
+        ...about,
+        values: { use: code, index, ...log.boundsOf(index) },
+      })
   }
-  for (const late of doubtful.values()) leaveLateUse(late, findings)
-}
-
-interface LateUse {
-  readonly signer: Signer
-  readonly revoked: LoggedKeyEvent
-  readonly positions: Set<number>
-}
-
-/**
- * The clock of the exchange does not override the order of the log. It is no contradiction: records from before the log
- * follow all key events, and a policy receipt enters the log with its package.
- */
-function leaveLateUse(
-  { signer: { agentId, keyId }, revoked: { event, index }, positions }: LateUse,
-  findings: CapsuleFindings,
-): void {
-  const entries = [...positions]
-  findings.leaveToExchange(
-    `whether key ${keyId} of ${agentId} was used for ${entries.length === 1 ? 'entry' : 'entries'} ${firstOf(entries)} before it was revoked`,
-    `The log holds its revocation (key event ${event.number}, leaf ${index}) before them. Only the exchange says that they came first.`,
-  )
-}
-
-function sentence(what: string): string {
-  return `${what.charAt(0).toUpperCase()}${what.slice(1)}`
 }

@@ -1,7 +1,7 @@
 import { jwkThumbprint, type PublicJwk } from '@agent-exchange/crypto'
 import type { KeyRecord } from '../evidence/evidence-bundle.ts'
 import type { Capsule } from './capsule-format.ts'
-import type { CapsuleFindings } from './capsule-result.ts'
+import type { Checks } from '../verdict/check.ts'
 import { eventsByKey, keyName, type LoggedKeyEvent } from './verify-key-leaves.ts'
 
 const REGISTERED = 'registered'
@@ -11,13 +11,13 @@ const REVOKED = 'revoked'
 export async function verifyKeyRecords(
   { keys }: Capsule,
   logged: readonly LoggedKeyEvent[],
-  findings: CapsuleFindings,
+  checks: Checks,
 ): Promise<void> {
   const byKey = eventsByKey(logged)
   for (const record of keys) {
     const { key, agent_id: agentId } = record
     const own = byKey.get(keyName(agentId, key.key_id)) ?? []
-    const name = `${key.key_id} of ${agentId}`
+    const about = { agent_id: agentId, key_id: key.key_id }
     const thumbprint = await jwkThumbprint(key.public_key as PublicJwk)
     const isSame = own.every(
       ({ event }) =>
@@ -26,19 +26,14 @@ export async function verifyKeyRecords(
         event.use === key.use &&
         event.valid_from === key.valid_from,
     )
-    if (!isSame) findings.fail('key_event_differs', `The log holds another key ${name} than the evidence.`)
-    else if (own.length > 0) findings.hold(`Key ${name} of the evidence is the one in the log`, thumbprint)
-    compareHistory(record, own, name, findings)
+    if (own.length > 0) checks.check('key_record', isSame, { ...about, values: { thumbprint } })
+    compareHistory(record, own, checks)
   }
 }
 
 /** Each event on one side has to be on the other; a directory, from which platform keys come, lists no events. */
-function compareHistory(
-  record: KeyRecord,
-  own: readonly LoggedKeyEvent[],
-  name: string,
-  findings: CapsuleFindings,
-): void {
+function compareHistory(record: KeyRecord, own: readonly LoggedKeyEvent[], checks: Checks): void {
+  const about = { agent_id: record.agent_id, key_id: record.key.key_id }
   const shown = record.events ?? eventsOf(record)
   const inLog = new Set(own.map(({ event }) => textOf(event.kind, event.recorded_at, event.invalid_from)))
   const inRecord = shown.map(({ kind, recorded_at, details }) =>
@@ -49,19 +44,12 @@ function compareHistory(
   for (const { event } of own) {
     const isShown = known.has(textOf(event.kind, event.recorded_at, event.invalid_from))
     if (!isShown && (isListed || event.kind === REVOKED))
-      findings.fail(
-        'key_event_hidden',
-        `The log says that key ${name} was ${event.kind}, and the evidence does not.`,
-      )
+      checks.fails('key_history', { ...about, values: { kind: event.kind, number: event.number } })
   }
-  if (!own.some(({ event }) => event.kind === REGISTERED))
-    findings.leaveToExchange(
-      `since when the log knows key ${name}`,
-      'The capsule holds no proof of its registration, so the exchange could have added the key afterwards.',
-    )
+  if (!own.some(({ event }) => event.kind === REGISTERED)) checks.unproved('key_registration', about)
   const unlogged = shown.filter((_, at) => !inLog.has(inRecord[at] ?? ''))
   for (const { kind } of unlogged.filter((event) => event.kind !== REGISTERED))
-    findings.leaveToExchange(`when key ${name} was ${kind}`, 'The capsule holds no proof of that event.')
+    checks.unproved('key_event_proof', { ...about, values: { kind } })
 }
 
 function eventsOf({ key }: KeyRecord): NonNullable<KeyRecord['events']> {

@@ -1,73 +1,41 @@
-import { CryptoError, decodeBase64url } from '@agent-exchange/crypto'
-import { isEarlier } from '@agent-exchange/protocol'
-import { LogError } from '../errors.ts'
+import { decodeBase64url } from '@agent-exchange/crypto'
 import { recordLeaf } from '../leaf/record-leaf.ts'
-import { MAXIMUM_LOGGING_DELAY_SECONDS, type Capsule, type RecordProof } from './capsule-format.ts'
-import { isoTime, type CapsuleFindings, type TimeBounds } from './capsule-result.ts'
+import type { Checks } from '../verdict/check.ts'
+import type { Capsule, RecordProof } from './capsule-format.ts'
 import type { OpenedLog } from './open-log.ts'
+import { placed } from './verify-key-leaves.ts'
 
 /** The index of the leaf that holds each entry, by position. */
 export type EntryIndexes = ReadonlyMap<number, number>
 
 /** Every entry is in one leaf of the log, and the leaves have the order of the chain. */
-export function verifyRecordLeaves(
-  capsule: Capsule,
-  log: OpenedLog,
-  findings: CapsuleFindings,
-): EntryIndexes {
+export function verifyRecordLeaves(capsule: Capsule, log: OpenedLog, checks: Checks): EntryIndexes {
   const indexes = new Map<number, number>()
   const lookup = lookupOf(capsule)
-  let last = { index: -1, position: 0 }
-  let claimed = 0
+  let [last, claimed] = [-1, 0]
   for (const record of capsule.log.records.toSorted((a, b) => a.first_position - b.first_position)) {
     const { first_position: first, last_position: end, package_id: packageId } = record
-    const about = { packageId, position: first }
+    const about = { package_id: packageId, position: first }
     // Before any entry is read, so that records that claim the same entries over and over cost nothing.
     if (first <= claimed) {
-      findings.fail('record_overlap', `Two leaves hold entry ${first}.`, about)
+      checks.fails('record_positions', { ...about, values: { fault: 'overlap' } })
       continue
     }
     claimed = Math.max(first, end)
-    const index = placeRecord(lookup, record, log, findings)
+    const index = placeRecord(lookup, record, log, checks)
     if (index === undefined) continue
-    if (index <= last.index)
-      findings.fail('record_order', `The log holds entry ${first} before entry ${last.position}.`, about)
+    checks.check('record_order', index > last, about)
     for (let position = first; position <= end; position++) indexes.set(position, index)
-    last = { index, position: end }
-    const what = first === end ? `Entry ${first} is in the log` : `Entries ${first} to ${end} are in the log`
-    const bounds = log.boundsOf(index)
-    findings.hold(what, `leaf ${index}`, about)
-    findings.prove({ what, ...about, index, ...bounds })
-    verifyRecordedTime(lookup.entries.get(first), bounds, about, findings)
+    last = index
+    const values = { index, last_position: end, ...log.boundsOf(index) }
+    checks.holds('record_leaf', { ...about, values })
   }
   const open = capsule.entries.flatMap(({ position }) => (indexes.has(position) ? [] : [position]))
-  if (open.length > 0 || capsule.entries.length === 0)
-    findings.leaveToExchange(
-      open.length === 0 ? 'whether anything was recorded' : `whether ${numbered(open)} in the log`,
-      'The capsule holds no proof of it. Collect the capsule again once the log has caught up.',
-    )
+  const [position] = open
+  if (position !== undefined)
+    checks.unproved('record_missing', { position, values: { entries: open.length } })
+  else if (capsule.entries.length === 0) checks.unproved('record_missing', { values: { entries: 0 } })
   return indexes
-}
-
-/**
- * Witnesses saw the log without this record long after the time at which the exchange says that it recorded it: the time
- * is not proved, and neither is what depends on it.
- */
-function verifyRecordedTime(
-  entry: Capsule['entries'][number] | undefined,
-  { after }: TimeBounds,
-  about: { readonly packageId: string; readonly position: number },
-  findings: CapsuleFindings,
-): void {
-  if (!entry || after === undefined) return
-  const { recorded_at: recordedAt } = entry.proof
-  const latest = isoTime(Date.parse(after) / 1_000 - MAXIMUM_LOGGING_DELAY_SECONDS)
-  if (isEarlier(recordedAt, latest) === false) return
-  findings.leaveToExchange(
-    `whether entry ${about.position} was recorded at ${recordedAt}`,
-    `Witnesses saw the log without it after ${after}, more than ${MAXIMUM_LOGGING_DELAY_SECONDS} seconds later.`,
-    about,
-  )
 }
 
 interface Lookup {
@@ -95,26 +63,22 @@ function placeRecord(
   { threadId, entries, packages, owners }: Lookup,
   { package_id: packageId, first_position: first, last_position: last, salt, proof }: RecordProof,
   log: OpenedLog,
-  findings: CapsuleFindings,
+  checks: Checks,
 ): number | undefined {
-  const about = { packageId, position: first }
+  const about = { package_id: packageId, position: first }
   const own: Capsule['entries'][number][] = []
   for (let at = first, entry = entries.get(at); entry && at <= last; entry = entries.get(++at))
     own.push(entry)
   if (own.length === 0 || own.length !== last - first + 1) {
-    findings.fail(
-      'record_entries_missing',
-      `Entries of the leaf from ${first} on are not in the capsule.`,
-      about,
-    )
+    checks.fails('record_positions', { ...about, values: { fault: 'entries_missing' } })
     return undefined
   }
   const subject = packages.get(packageId)
   if (!subject || !own.every(({ position }) => owners.get(position) === packageId)) {
-    findings.fail('record_package', `The leaf from entry ${first} on is of another package.`, about)
+    checks.fails('record_package', about)
     return undefined
   }
-  try {
+  const { index, fault } = placed(() => {
     const leaf = recordLeaf(
       {
         packageId,
@@ -128,15 +92,8 @@ function placeRecord(
       },
       decodeBase64url(salt),
     )
-    return log.place(leaf, proof, `the record of entry ${first}`)
-  } catch (error) {
-    if (!(error instanceof LogError || error instanceof CryptoError)) throw error
-    findings.fail('leaf_field', `The leaf from entry ${first} on is malformed. ${error.message}`, about)
-    return undefined
-  }
-}
-
-function numbered(positions: readonly number[]): string {
-  const [first] = positions
-  return positions.length === 1 ? `entry ${first} is` : `${positions.length} entries, from ${first} on, are`
+    return log.place(leaf, proof)
+  })
+  if (index === undefined) checks.fails('record_leaf', { ...about, values: { fault } })
+  return index
 }

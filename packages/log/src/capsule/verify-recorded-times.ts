@@ -1,40 +1,41 @@
-import type { ThreadEntry } from '../evidence/evidence-bundle.ts'
+import type { About, Checks } from '../verdict/check.ts'
 import { MAXIMUM_LOGGING_DELAY_SECONDS } from './capsule-format.ts'
-import type { CapsuleFindings } from './capsule-result.ts'
 import type { OpenedLog } from './open-log.ts'
-import type { EntryLeaves } from './verify-chain-records.ts'
 
 /** How far a recorded time may lie outside of what cosigned checkpoints before and after its leaf allow. */
-export const RECORDED_TIME_TOLERANCE_SECONDS = 600
+const TOLERANCE_SECONDS = 600
+
+/** An entry and the leaf that holds it. */
+export interface RecordedLeaf {
+  readonly about: About
+  readonly recordedAt: string
+  readonly index: number
+}
 
 /**
  * Every recorded time lies between the last cosigned checkpoint without the leaf and the first one with it. Outside of
- * the tolerance, the time is only the exchange's word; more than a day outside, it is a contradiction.
+ * the tolerance, the time is only the exchange's word; more than a day outside, it is a contradiction, unless the record
+ * may be one from before the log: those are its first leaves, however old they are.
  */
 export function verifyRecordedTimes(
-  entries: readonly ThreadEntry[],
-  { leaves, log }: { readonly leaves: EntryLeaves; readonly log: OpenedLog },
-  findings: CapsuleFindings,
+  recorded: Iterable<RecordedLeaf>,
+  { log, mayPrecedeLog = false }: { readonly log: OpenedLog; readonly mayPrecedeLog?: boolean },
+  checks: Checks,
 ): void {
-  for (const { position, proof } of entries) {
-    const index = leaves.get(position)
-    if (index === undefined) continue
+  for (const { about, recordedAt, index } of recorded) {
     const { after, before } = log.boundsOf(index)
-    const recorded = Date.parse(proof.recorded_at)
-    const early = after === undefined ? 0 : Date.parse(after) - recorded
-    const late = before === undefined ? 0 : recorded - Date.parse(before)
+    const time = Date.parse(recordedAt)
+    const early = after === undefined ? 0 : Date.parse(after) - time
+    const late = before === undefined ? 0 : time - Date.parse(before)
     const seconds = Math.max(early, late) / 1_000
-    if (Number.isNaN(seconds) || seconds > MAXIMUM_LOGGING_DELAY_SECONDS)
-      findings.fail(
-        'recorded_time',
-        `Witnesses refute the time at which entry ${position} was recorded, ${proof.recorded_at}.`,
-        { position },
-      )
-    else if (seconds > RECORDED_TIME_TOLERANCE_SECONDS)
-      findings.leaveToExchange(
-        `whether entry ${position} was recorded at ${proof.recorded_at}`,
-        `Witnesses saw the log ${early > late ? 'without it later' : 'with it earlier'} by more than ${RECORDED_TIME_TOLERANCE_SECONDS} seconds.`,
-        { position },
-      )
+    if (seconds <= TOLERANCE_SECONDS) continue
+    const values = {
+      fault: early > late ? 'too_early' : 'too_late',
+      recorded_at: recordedAt,
+      ...(after !== undefined && { after }),
+      ...(before !== undefined && { before }),
+    } as const
+    const isRefuted = !(seconds <= MAXIMUM_LOGGING_DELAY_SECONDS || mayPrecedeLog)
+    checks.add('recorded_time', isRefuted ? 'fails' : 'unproved', { ...about, values })
   }
 }

@@ -1,7 +1,7 @@
 import { CryptoError, type PublicKey } from '@agent-exchange/crypto'
 import { toHex } from '../bytes.ts'
 import type { CapsulePackage } from './capsule-v3-format.ts'
-import type { ChainChecks } from './chain-check.ts'
+import type { Checks } from '../verdict/check.ts'
 import { verifyPackageHead, type PackageHead } from './package-head.ts'
 import type { EntryLeaves } from './verify-chain-records.ts'
 
@@ -17,7 +17,7 @@ interface HeadCase {
 export async function verifyShownHead(
   { metadata, head }: CapsulePackage,
   { links, leaves, origin, key }: HeadCase,
-  checks: ChainChecks,
+  checks: Checks,
 ): Promise<void> {
   if (!head) return
   const { package_id, thread_id } = metadata

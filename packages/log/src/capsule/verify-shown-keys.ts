@@ -2,7 +2,7 @@ import { CryptoError, importPublicJwk, jwkThumbprint, type PublicKey } from '@ag
 import { LogError } from '../errors.ts'
 import type { KeyEventProof } from './capsule-format.ts'
 import type { CapsuleKey } from './capsule-v3-format.ts'
-import type { ChainChecks } from './chain-check.ts'
+import type { Checks } from '../verdict/check.ts'
 import { placeLeaf, type Placed, type VerifiedTree } from './place-leaf.ts'
 import { leafOfShownEvent } from './shown-key-event.ts'
 
@@ -24,7 +24,7 @@ export interface BoundKey {
 export function verifyEventLeaves(
   events: readonly KeyEventProof[],
   tree: VerifiedTree,
-  checks: ChainChecks,
+  checks: Checks,
 ): LoggedEvent[] {
   const logged: LoggedEvent[] = []
   for (const event of events) {
@@ -58,7 +58,7 @@ function placeEvent({ proof, ...event }: KeyEventProof, tree: VerifiedTree): Pla
 export async function bindKeys(
   keys: readonly CapsuleKey[],
   logged: readonly LoggedEvent[],
-  checks: ChainChecks,
+  checks: Checks,
 ): Promise<BoundKey[]> {
   const bound = new Map<string, BoundKey>()
   const byKey = Map.groupBy(logged, ({ event }) => nameOf(event.agent_id, event.key_id))

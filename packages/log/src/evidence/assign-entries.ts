@@ -1,5 +1,5 @@
+import type { Checks } from '../verdict/check.ts'
 import type { EvidenceBundle, PackageRecord } from './evidence-bundle.ts'
-import { firstOf, type Findings } from './evidence-report.ts'
 import type { EntryClaims } from './verify-chain.ts'
 import { needsSignature } from './verify-entries.ts'
 import { verifyEvent } from './verify-event.ts'
@@ -13,51 +13,53 @@ export interface AssignedEntries {
 export function assignEntries(
   { thread_id: threadId, packages }: EvidenceBundle,
   entries: readonly EntryClaims[],
-  findings: Findings,
+  checks: Checks,
 ): AssignedEntries[] {
-  const faults: string[] = []
+  let isClean = true
+  const fail = (...details: Parameters<Checks['fails']>) => (isClean = checks.fails(...details))
   const free = new Map(entries.map((entry) => [entry.value.position, entry]))
   const seen = new Set<string>()
   const assigned = packages.map((record) => {
-    const { package_id: packageId, thread_id } = record.metadata
-    if (seen.has(packageId)) faults.push(`${packageId} is listed twice`)
-    seen.add(packageId)
-    if (thread_id !== threadId) faults.push(`${packageId} is of another thread`)
+    const { package_id, thread_id } = record.metadata
+    if (seen.has(package_id)) fail('entry_package', { package_id, values: { fault: 'listed_twice' } })
+    seen.add(package_id)
+    if (thread_id !== threadId) fail('entry_package', { package_id, values: { fault: 'other_thread' } })
     const own = record.positions.flatMap((position) => {
       const entry = free.get(position)
-      if (!entry) faults.push(`entry ${position} is missing, or of two packages`)
+      if (!entry) fail('entry_package', { package_id, position, values: { fault: 'entry_missing' } })
       free.delete(position)
       return entry ? [entry] : []
     })
     return { record, entries: own.toSorted((a, b) => a.value.position - b.value.position) }
   })
-  for (const entry of free.values()) faults.push(...ofNoPackage(entry, threadId, findings))
-  const detail = firstOf(faults) || `${packages.length} packages`
-  findings.check('each entry belongs to a package of this evidence', faults.length === 0, detail)
+  for (const entry of free.values()) if (!isOfNoPackage(entry, threadId, checks)) isClean = false
+  if (isClean) checks.holds('entry_package', { values: { packages: packages.length } })
   return assigned
 }
 
 /** Only what needs no signature may belong to no package. */
-function ofNoPackage(entry: EntryClaims, threadId: string, findings: Findings): string[] {
+function isOfNoPackage(entry: EntryClaims, threadId: string, checks: Checks): boolean {
   const { position, proof } = entry.value
+  const { kind } = proof
   verifyEvent(entry, threadId)
-  findings.word('an entry that belongs to no package of this evidence', entry.rest(), { position })
-  const differing = entry.differing.map((path) => `entry ${position}: ${path}`)
-  return needsSignature(proof.kind) ? [`entry ${position} (${proof.kind})`] : differing
+  checks.word('entry_of_no_package', entry.rest(), { position })
+  if (needsSignature(kind))
+    return checks.fails('entry_package', { position, values: { fault: 'needs_package', kind } })
+  if (entry.differing.length === 0) return true
+  const members = entry.differing.join(', ')
+  return checks.fails('entry_package', { position, values: { fault: 'differs', members } })
 }
 
 /** Kinds of entries that the exchange keeps apart until a package uses the policy receipt. */
 const UNLINKED_KINDS = new Set(['policy_receipt_accepted', 'approval_recorded'])
 
 /** Entries outside of the chain: no hash protects them, and the body that was signed is not here. */
-export function sayUnlinkedEntries(
-  { unlinked_entries: entries = [] }: EvidenceBundle,
-  findings: Findings,
-): void {
-  for (const entry of entries) findings.word('an entry that is in no chain', entry)
-  const wrong = entries.map(({ proof }) => proof.kind).filter((kind) => !isUnlinkedKind(kind))
-  if (wrong.length > 0)
-    findings.check('entries outside of the chain prove nothing about packages', false, firstOf(wrong))
+export function sayUnlinkedEntries({ unlinked_entries: entries = [] }: EvidenceBundle, checks: Checks): void {
+  for (const entry of entries) {
+    checks.word('unlinked_entry', entry)
+    const { kind } = entry.proof
+    if (!isUnlinkedKind(kind)) checks.fails('unlinked_entry', { values: { kind } })
+  }
 }
 
 function isUnlinkedKind(kind: string): boolean {

@@ -9,6 +9,7 @@ import {
   validatorFor,
   type JsonObject,
   type Named,
+  type Validator,
 } from '@agent-exchange/protocol'
 import {
   EVIDENCE_FORMAT,
@@ -19,7 +20,7 @@ import {
   MAXIMUM_PACKAGES,
   type EvidenceBundle,
 } from './evidence-bundle.ts'
-import type { Findings } from './evidence-report.ts'
+import { MAXIMUM_FAULTS, type Checks, type CheckValues } from '../verdict/check.ts'
 
 /** A bundle is closed: a member that no step verifies would be a claim that nobody checked. */
 export function closed(properties: JsonObject, ...optional: string[]): JsonObject {
@@ -108,15 +109,19 @@ const bundle = closed({ format: { const: EVIDENCE_FORMAT }, ...bundleMembers }, 
 const validate = validatorFor<EvidenceBundle>({ ...bundle, $defs: definitions }, 'O-07')
 
 /** Evidence comes from a file or from somebody else: nothing is read before its shape is known. */
-export function isReadable(value: unknown, findings: Findings): value is EvidenceBundle {
-  if (isDeeper(value, MAXIMUM_DEPTH)) {
-    findings.check('the evidence is well formed', false, `it nests deeper than ${MAXIMUM_DEPTH} levels`)
-    return false
-  }
-  const failures = validate.accepts(value) ? [] : validate(value, { nameUnknownMembers: true })
-  for (const { pointer, message } of failures)
-    findings.check('the evidence is well formed', false, `${pointer || 'the whole'}: ${message}`)
-  return failures.length === 0
+export function isReadable(value: unknown, checks: Checks): value is EvidenceBundle {
+  const faults = shapeFaultsBy(validate, value)
+  for (const values of faults) checks.fails('capsule_readable', { values })
+  return faults.length === 0
+}
+
+/** Names each place where a value differs from a closed schema. */
+export function shapeFaultsBy(schema: Validator<unknown>, value: unknown): CheckValues[] {
+  if (isDeeper(value, MAXIMUM_DEPTH)) return [{ fault: 'too_deep', levels: MAXIMUM_DEPTH }]
+  if (schema.accepts(value)) return []
+  return schema(value, { nameUnknownMembers: true })
+    .slice(0, MAXIMUM_FAULTS)
+    .map(({ pointer, message }) => ({ fault: 'schema', pointer, message }))
 }
 
 /** Before anything walks through the value: a deep one would exhaust the stack. */

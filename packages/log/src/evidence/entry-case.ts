@@ -1,4 +1,5 @@
 import type { PackageState } from '@agent-exchange/protocol'
+import type { WordCode } from '../verdict/check-codes.ts'
 import type { PackageCase, ProvedPackage } from './package-case.ts'
 import type { SignatureRegister } from './signature-register.ts'
 import type { EntryClaims } from './verify-chain.ts'
@@ -15,13 +16,10 @@ export interface EntryCase extends PackageCase {
 export interface EntryVerdict {
   /** A verified signature proves what the entry says. */
   readonly isSigned: boolean
-  /** What the entry claims, for the report, where it is not covered. */
-  readonly word: string
+  /** What the entry claims where it is not covered; `recording` where there is a signature behind it. */
+  readonly word: WordCode
   /** What its audit event has to repeat; left out where nobody signed. */
   readonly facts?: EventFacts
   /** The states to which an entry of this kind may move the package. */
   readonly leadsTo: readonly PackageState[]
 }
-
-/** For entries behind which there is a signature: what the exchange adds to it. */
-export const RECORDING = 'when and how it recorded a signed statement'

@@ -2,7 +2,8 @@ import { importPublicJwk, jwkThumbprint, type PublicKey } from '@agent-exchange/
 import { cutoffsOf, revocationsIn, type KeyCutoff, type PackageMetadata } from '@agent-exchange/protocol'
 import { Claims } from './claims.ts'
 import type { EvidenceBundle, KeyRecord } from './evidence-bundle.ts'
-import { firstOf, type Findings, type Signer } from './evidence-report.ts'
+import type { Checks } from '../verdict/check.ts'
+import type { Signer } from './evidence-report.ts'
 
 export interface RingKey {
   readonly record: KeyRecord
@@ -22,27 +23,23 @@ export interface KeyRing {
 }
 
 /** A key id names one usable key of its agent; what else the record of a key says is the exchange's word. */
-export async function createKeyRing(
-  { keys, packages }: EvidenceBundle,
-  findings: Findings,
-): Promise<KeyRing> {
+export async function createKeyRing({ keys, packages }: EvidenceBundle, checks: Checks): Promise<KeyRing> {
   const known = new Map<string, RingKey>()
-  const unusable: string[] = []
   for (const record of keys) {
-    const key = await imported(record)
-    const name = nameOf(record.agent_id, record.key.key_id)
-    if (!key || known.has(name)) unusable.push(record.key.key_id)
-    else known.set(name, key)
+    const { agent_id, key } = record
+    const usable = await imported(record)
+    const name = nameOf(agent_id, key.key_id)
+    if (!usable || known.has(name)) checks.fails('key_usable', { agent_id, key_id: key.key_id })
+    else known.set(name, usable)
   }
-  const detail = unusable.length === 0 ? `${known.size} signing keys` : firstOf(unusable)
-  findings.check('each key id names one usable key', unusable.length === 0, detail)
+  if (known.size === keys.length) checks.holds('key_usable', { values: { keys: known.size } })
   const all = [...known.values()]
   verifyOwners(
     all,
     packages.map(({ metadata }) => metadata),
-    findings,
+    checks,
   )
-  verifyHistories(all, findings)
+  verifyHistories(all, checks)
   const byKeyId = Map.groupBy(all, ({ signer }) => signer.keyId)
   return {
     all,
@@ -52,11 +49,7 @@ export async function createKeyRing(
 }
 
 /** The packages name the organizations of their agents too; another agent's organization is the exchange's word. */
-function verifyOwners(
-  keys: readonly RingKey[],
-  packages: readonly PackageMetadata[],
-  findings: Findings,
-): void {
+function verifyOwners(keys: readonly RingKey[], packages: readonly PackageMetadata[], checks: Checks): void {
   const owners = new Map(
     packages.flatMap((metadata) => [
       [metadata.sender_agent_id, metadata.sender_org_id],
@@ -67,27 +60,30 @@ function verifyOwners(
     const owner = owners.get(agentId)
     return owner !== undefined && owner !== organizationId
   })
-  const detail = firstOf(wrong.map(({ signer }) => `${signer.keyId} of ${signer.agentId}`))
-  findings.check('keys belong to the organizations of their agents', wrong.length === 0, detail || 'all do')
+  failEach('key_owner', wrong, checks)
 }
 
 /** ID-04: the key shows the earliest of its revocations. */
-function verifyHistories(keys: readonly RingKey[], findings: Findings): void {
+function verifyHistories(keys: readonly RingKey[], checks: Checks): void {
   const wrong = keys.filter(({ record: { key, events } }) => {
     // A directory, from which the keys of the platform come, lists no events.
     if (events === undefined) return false
     return revocationsIn(events)[0]?.invalidFrom !== key.invalid_from
   })
-  const detail = firstOf(wrong.map(({ signer }) => signer.keyId))
-  findings.check('keys show the earliest of their revocations', wrong.length === 0, detail || 'all do')
+  failEach('key_revocations', wrong, checks)
+}
+
+function failEach(code: 'key_owner' | 'key_revocations', wrong: readonly RingKey[], checks: Checks): void {
+  for (const { signer } of wrong) checks.fails(code, { agent_id: signer.agentId, key_id: signer.keyId })
+  if (wrong.length === 0) checks.holds(code)
 }
 
 /** What the exchange says about each key. Its material is shown by the fingerprint, which people can compare. */
-export function sayKeyRecords({ all }: KeyRing, findings: Findings): void {
+export function sayKeyRecords({ all }: KeyRing, checks: Checks): void {
   for (const { record, fingerprint } of all) {
     const claims = new Claims(record)
     claims.cover('key/public_key/kty', 'key/public_key/crv', 'key/public_key/x', 'key/public_key/y')
-    findings.word('the record of a signing key', { fingerprint, ...(claims.rest() as object) })
+    checks.word('key_record', { fingerprint, ...(claims.rest() as object) })
   }
 }
 
@@ -95,18 +91,14 @@ export function sayKeyRecords({ all }: KeyRing, findings: Findings): void {
 export function verifyFingerprints(
   { all }: KeyRing,
   fingerprints: Readonly<Record<string, readonly string[]>>,
-  findings: Findings,
+  checks: Checks,
 ): void {
   for (const { signer, fingerprint } of all) {
     const { agentId, keyId } = signer
     const known = Object.hasOwn(fingerprints, agentId) ? fingerprints[agentId] : undefined
-    if (known === undefined)
-      findings.unverifiable(
-        `whether key ${keyId} is one of ${agentId}`,
-        'The exchange says so. Give the fingerprints that you have from the owner.',
-      )
-    else
-      findings.check('the key is one that is trusted', known.includes(fingerprint), `${keyId} of ${agentId}`)
+    const about = { agent_id: agentId, key_id: keyId }
+    if (known === undefined) checks.unproved('key_trusted', { ...about, values: { fingerprint } })
+    else checks.check('key_trusted', known.includes(fingerprint), { ...about, values: { fingerprint } })
   }
 }
 

@@ -1,36 +1,26 @@
-import { judgeSigningKey, type KeyCutoff, type KeyVerdictCode, type SignedAt } from '@agent-exchange/protocol'
+import { judgeSigningKey, type KeyVerdictCode, type SignedAt } from '@agent-exchange/protocol'
+import type { CheckResult, CheckValues } from '../verdict/check.ts'
 import type { RingKey } from './key-ring.ts'
 
 export interface KeyVerdict {
-  readonly ok: boolean
-  readonly doubt?: true
-  readonly detail: string
+  readonly result: Exclude<CheckResult, 'unproved'>
+  readonly values: CheckValues & { readonly key: KeyVerdictCode }
 }
 
 /** What each verdict means for a signature that the exchange accepted. */
-const OUTCOMES: Readonly<Record<KeyVerdictCode, Omit<KeyVerdict, 'detail'>>> = {
-  valid: { ok: true },
-  disowned_later: { ok: true },
-  revoked_unrecorded: { ok: true, doubt: true },
-  revoked: { ok: false },
-  not_yet_valid: { ok: false },
-  not_a_signing_key: { ok: false },
+const RESULTS: Readonly<Record<KeyVerdictCode, KeyVerdict['result']>> = {
+  valid: 'holds',
+  disowned_later: 'holds',
+  revoked_unrecorded: 'doubt',
+  revoked: 'fails',
+  not_yet_valid: 'fails',
+  not_a_signing_key: 'fails',
 }
 
-const SENTENCES: Readonly<Record<KeyVerdictCode, (keyId: string, cutoff?: KeyCutoff) => string>> = {
-  valid: (keyId) => `by ${keyId}`,
-  disowned_later: (keyId, cutoff) =>
-    `by ${keyId}, disowned afterwards (not valid from ${cutoff?.invalidFrom} on)`,
-  revoked_unrecorded: (keyId, cutoff) =>
-    `by ${keyId}, already invalid from ${cutoff?.invalidFrom} on, which was recorded only at ${cutoff?.recordedAt}`,
-  revoked: (keyId, cutoff) => `${keyId} was revoked, not valid from ${cutoff?.invalidFrom} on`,
-  not_yet_valid: (keyId) => `${keyId} was not valid yet`,
-  not_a_signing_key: (keyId) => `${keyId} is not a signing key`,
-}
-
-/** ID-05 over a signature that the exchange accepted, in words. */
-export function judgeKey({ record, cutoffs, signer: { keyId } }: RingKey, at: SignedAt): KeyVerdict {
+/** ID-05 over a signature that the exchange accepted. */
+export function judgeKey({ record, cutoffs }: RingKey, at: SignedAt): KeyVerdict {
   const { use, valid_from } = record.key
   const { code, cutoff } = judgeSigningKey({ use, valid_from, cutoffs }, at)
-  return { ...OUTCOMES[code], detail: SENTENCES[code](keyId, cutoff) }
+  const since = cutoff && { invalid_from: cutoff.invalidFrom, recorded_at: cutoff.recordedAt }
+  return { result: RESULTS[code], values: { key: code, ...since } }
 }

@@ -1,7 +1,8 @@
 import { CryptoError } from '@agent-exchange/crypto'
 import type { DeploymentProfile, PackageMetadata, PolicyEnvelope } from '@agent-exchange/protocol'
 import type { PackageRecord } from './evidence-bundle.ts'
-import type { Findings, Signer } from './evidence-report.ts'
+import type { Check, Checks, CheckValues } from '../verdict/check.ts'
+import type { ProvedState } from './evidence-report.ts'
 import type { KeyRing, RingKey } from './key-ring.ts'
 import type { KeyVerdict } from './key-verdict.ts'
 import type { EntryClaims } from './verify-chain.ts'
@@ -19,7 +20,8 @@ export interface PackageCase {
   readonly policies: readonly PolicyEnvelope[]
   /** The envelope as it was downloaded, where the verifier has it. */
   readonly content: Uint8Array | undefined
-  readonly findings: Findings
+  readonly checks: Checks
+  readonly states: ProvedState[]
 }
 
 /** What signatures prove about a package, whatever its further entries say. */
@@ -35,20 +37,34 @@ export interface ProvedPackage {
   readonly isMetadataSigned: boolean
 }
 
+interface SignatureCase {
+  readonly code: Check['code']
+  readonly holds: boolean
+  readonly verdict: KeyVerdict
+  readonly key: RingKey
+  readonly position?: number
+  readonly values?: CheckValues
+}
+
 /** Reports a signature: whether it fits, and whether its key counted at the time. */
 export function reportSignature(
-  { findings, packageId }: Pick<PackageCase, 'findings' | 'packageId'>,
-  what: string,
-  holds: boolean,
-  verdict: KeyVerdict,
-  about: { readonly signer: Signer; readonly position?: number },
+  { checks, packageId }: Pick<PackageCase, 'checks' | 'packageId'>,
+  { code, holds, verdict, key, position, values }: SignatureCase,
 ): boolean {
-  const { ok, doubt, detail } = holds
-    ? verdict
-    : { ok: false, doubt: undefined, detail: 'the signature does not fit' }
-  const { signer: signedBy, ...place } = about
-  findings.check(what, ok, detail, { packageId, ...place, doubt, ...(ok && { signedBy }) })
-  return ok
+  const { agentId, organizationId, keyId } = key.signer
+  const result = holds ? verdict.result : 'fails'
+  checks.add(code, result, {
+    package_id: packageId,
+    ...(position !== undefined && { position }),
+    agent_id: agentId,
+    key_id: keyId,
+    values: {
+      organization_id: organizationId,
+      ...(holds ? verdict.values : { fault: 'signature_mismatch' }),
+      ...values,
+    },
+  })
+  return result !== 'fails'
 }
 
 /** Whether something is signed by a key. */

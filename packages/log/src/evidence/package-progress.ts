@@ -1,4 +1,5 @@
 import { progression, type PackageState, type TransportMode } from '@agent-exchange/protocol'
+import type { FaultCode } from '../verdict/fault-codes.ts'
 import { areEqual } from './claims.ts'
 
 /** States that a party has to have signed for. A response is a package of its own and has its own signatures. */
@@ -32,34 +33,34 @@ export class PackageProgress {
   }
 
   /** The acceptance, and the states that were recorded with it; a fault where they do not follow. */
-  accept(states: readonly unknown[], isSigned: boolean): string | undefined {
-    if (this.#state !== undefined) return 'it was accepted before'
+  accept(states: readonly unknown[], isSigned: boolean): FaultCode | undefined {
+    if (this.#state !== undefined) return 'accepted_twice'
     const passed = this.#order.slice(0, states.length)
     const isInOrder = states.length > 0 && areEqual(states, passed)
-    if (!isInOrder || passed.includes('delivered')) return 'acceptance does not lead to these states'
+    if (!isInOrder || passed.includes('delivered')) return 'acceptance_states'
     this.#state = passed.at(-1)
     if (isSigned) this.#signedState = 'accepted'
     return undefined
   }
 
   /** A fault where the move does not follow from the state before, or lacks its signature. */
-  move({ to, implied, isSigned }: Move): string | undefined {
-    if (this.#state === undefined) return 'it comes before the acceptance'
-    if (this.#state === 'revoked') return 'the package was already revoked'
+  move({ to, implied, isSigned }: Move): FaultCode | undefined {
+    if (this.#state === undefined) return 'before_acceptance'
+    if (this.#state === 'revoked') return 'already_revoked'
     const state = [...this.#order, 'revoked' as const].find((each) => each === to)
-    if (state === undefined) return `there is no state ${JSON.stringify(to)} to move to`
-    if (SIGNED_STATES.has(state) && !isSigned) return `only a signature can prove the state ${state}`
+    if (state === undefined) return 'unknown_state'
+    if (SIGNED_STATES.has(state) && !isSigned) return 'unsigned_state'
     const [here, there] = [this.#order.indexOf(this.#state), this.#order.indexOf(state)]
-    if (state !== 'revoked' && there <= here) return `the package was already ${this.#state}`
+    if (state !== 'revoked' && there <= here) return 'already_there'
     const passed = state === 'revoked' ? [] : this.#order.slice(here + 1, there)
-    if (!areEqual(implied, passed)) return 'the states in between are others'
+    if (!areEqual(implied, passed)) return 'states_between'
     this.#state = state
     if (isSigned) this.#signedState = state
     return undefined
   }
 
   /** PKG-09: an accepted response; further ones change nothing. */
-  respond(isSigned: boolean): string | undefined {
+  respond(isSigned: boolean): FaultCode | undefined {
     if (this.#state !== 'responded') {
       const here = this.#order.indexOf(this.#state ?? 'accepted')
       return this.move({ to: 'responded', implied: this.#order.slice(here + 1, -1), isSigned })

@@ -4,13 +4,13 @@ import type { EntryClaims } from './verify-chain.ts'
 export class SignatureRegister {
   readonly #uses = new Map<string, number>()
 
-  /** A fault where the signature belongs to an earlier entry. */
-  use(entry: EntryClaims): string | undefined {
+  /** Whether the signature belongs to an earlier entry. */
+  isCopied(entry: EntryClaims): boolean {
     const signature = inOneAlphabet(entry.textAt('proof/signature/signature') ?? '')
     const { position } = entry.value
     const first = this.#uses.get(signature) ?? position
     this.#uses.set(signature, first)
-    return first === position ? undefined : `the signature was copied from entry ${first}`
+    return first !== position
   }
 }
 

@@ -1,5 +1,5 @@
 import { isEligible } from '@agent-exchange/protocol'
-import { RECORDING, type EntryCase, type EntryVerdict } from './entry-case.ts'
+import type { EntryCase, EntryVerdict } from './entry-case.ts'
 
 /** The entries of the policy receipt repeat the receipt, whose signature was verified. */
 export function verifyPolicyEntry(subject: EntryCase): EntryVerdict {
@@ -32,7 +32,7 @@ export function verifyAcceptanceEntry(subject: EntryCase): EntryVerdict {
 function signedBySender({ metadata, record }: EntryCase, decision?: string): EntryVerdict {
   return {
     isSigned: true,
-    word: RECORDING,
+    word: 'recording',
     leadsTo: [],
     facts: {
       actor: { agentId: metadata.sender_agent_id, organizationId: metadata.sender_org_id },

@@ -2,7 +2,8 @@ import { canonicalBytes, CryptoError, parseDigest, sha256Digest } from '@agent-e
 import { isEarlier } from '@agent-exchange/protocol'
 import type { Claims } from './claims.ts'
 import type { EvidenceBundle, ThreadEntry } from './evidence-bundle.ts'
-import { firstOf, type Findings } from './evidence-report.ts'
+import type { CheckCode } from '../verdict/check-codes.ts'
+import type { Checks } from '../verdict/check.ts'
 
 /** An entry of the chain with what was verified of it. */
 export type EntryClaims = Claims<ThreadEntry>
@@ -14,41 +15,35 @@ export interface ChainAnchor {
   readonly hash: string
 }
 
-/** What a chain alone leaves open, and a log answers. */
-export const REWRITTEN_CHAIN = 'whether the exchange rewrote the chain as a whole'
-
 /** AUD-03: every entry hashes to what it says and names the one before; nothing was taken out or put in. */
 export async function verifyChain(
   { thread_id: threadId }: EvidenceBundle,
   entries: readonly EntryClaims[],
   anchors: readonly ChainAnchor[],
-  findings: Findings,
+  checks: Checks,
 ): Promise<void> {
-  await verifyHashes(entries, findings)
-  verifyLinks(entries, findings)
-  verifyOrderOfTimes(entries, findings)
+  await verifyHashes(entries, checks)
+  verifyLinks(entries, checks)
+  verifyOrderOfTimes(entries, checks)
   for (const anchor of anchors.filter((each) => each.threadId === threadId)) {
     const found = entries.find(({ value }) => value.position === anchor.position)
     const isSame = found?.value.proof.hash === anchor.hash
-    findings.check('the chain holds what was seen before', isSame, `position ${anchor.position}`)
+    checks.check('thread_anchor', isSame, { position: anchor.position })
   }
-  findings.unverifiable(
-    REWRITTEN_CHAIN,
-    'It is hashed, not signed. Compare its end with a copy kept earlier, or with the other party’s.',
-  )
+  checks.unproved('thread_rewritten')
 }
 
-async function verifyHashes(entries: readonly EntryClaims[], findings: Findings): Promise<void> {
+async function verifyHashes(entries: readonly EntryClaims[], checks: Checks): Promise<void> {
   const wrong: number[] = []
   for (const claims of entries) {
     const { hash, ...rest } = claims.value.proof
     if (hash === (await hashOf({ ...claims.value, proof: rest }))) claims.cover('position', 'proof/hash')
     else wrong.push(claims.value.position)
   }
-  findings.check('entries hash to what they say', wrong.length === 0, at(wrong, entries.length))
+  checkEach('thread_hashes', wrong, entries.length, checks)
 }
 
-function verifyLinks(entries: readonly EntryClaims[], findings: Findings): void {
+function verifyLinks(entries: readonly EntryClaims[], checks: Checks): void {
   const wrong: number[] = []
   let gaps = 0
   for (const [index, claims] of entries.entries()) {
@@ -61,31 +56,18 @@ function verifyLinks(entries: readonly EntryClaims[], findings: Findings): void 
     else if (isLinked) claims.cover('proof/previous_hash')
     else wrong.push(position)
   }
-  findings.check('each entry names the one before', wrong.length === 0, at(wrong, entries.length))
-  if (gaps > 0)
-    findings.unverifiable(
-      `whether entries are missing, and the links over ${gaps} gaps of the chain`,
-      'Only the entries of the packages in this evidence are shown. Collect the evidence of the whole thread; entries between other organizations stay hidden.',
-    )
+  checkEach('thread_links', wrong, entries.length, checks)
+  if (gaps > 0) checks.unproved('thread_gaps', { values: { gaps } })
 }
 
 /** AUD-01: the order of the chain is the order of recording. Earlier releases could record a little out of order. */
-function verifyOrderOfTimes(entries: readonly EntryClaims[], findings: Findings): void {
+function verifyOrderOfTimes(entries: readonly EntryClaims[], checks: Checks): void {
   const backwards = entries.filter(({ value }, index) => {
     const previous = entries[index - 1]?.value
     return previous !== undefined && isEarlier(value.proof.recorded_at, previous.proof.recorded_at) !== false
   })
-  const detail = at(
-    backwards.map(({ value }) => value.position),
-    entries.length,
-  )
-  const doubt = backwards.length > 0 ? true : undefined
-  findings.check(
-    doubt ? 'recorded times run backwards' : 'recorded times never run backwards',
-    true,
-    detail,
-    { doubt },
-  )
+  for (const { value } of backwards) checks.add('recorded_order', 'doubt', { position: value.position })
+  if (backwards.length === 0) checks.holds('recorded_order', { values: { entries: entries.length } })
 }
 
 /** SHA-256 in hexadecimal over RFC 8785, as the exchange links its entries; undefined where there is no such form. */
@@ -99,6 +81,7 @@ async function hashOf(entry: object): Promise<string | undefined> {
   }
 }
 
-function at(positions: readonly number[], count: number): string {
-  return positions.length === 0 ? `${count} entries` : `position ${firstOf(positions)}`
+function checkEach(code: CheckCode, wrong: readonly number[], entries: number, checks: Checks): void {
+  for (const position of wrong) checks.fails(code, { position })
+  if (wrong.length === 0) checks.holds(code, { values: { entries } })
 }

@@ -1,6 +1,7 @@
+import type { WordCode } from '../verdict/check-codes.ts'
+import type { FaultCode } from '../verdict/fault-codes.ts'
 import { areEqual } from './claims.ts'
 import type { EntryCase, EntryVerdict } from './entry-case.ts'
-import { firstOf } from './evidence-report.ts'
 import { PackageProgress } from './package-progress.ts'
 import { verifyAcceptanceEntry, verifyPolicyEntry } from './verify-acceptance-entry.ts'
 import type { EntryClaims } from './verify-chain.ts'
@@ -20,9 +21,9 @@ const SIGNED_KINDS = new Map<string, VerifyEntry>([
   ['package_revoked', verifyRevocationEntry],
 ])
 
-const WORDS = new Map([
-  ['content_fetched', 'that the content was fetched'],
-  ['delivery_replayed', 'that a notification was delivered again'],
+const WORDS: ReadonlyMap<string, WordCode> = new Map([
+  ['content_fetched', 'content_fetched'],
+  ['delivery_replayed', 'delivery_replayed'],
 ])
 
 export function needsSignature(kind: string): boolean {
@@ -31,42 +32,34 @@ export function needsSignature(kind: string): boolean {
 
 /** Follows a package through its entries: each rests on a signature or is reported as the exchange's word. */
 export async function verifyEntries(subject: Omit<EntryCase, 'entry'>): Promise<void> {
-  const { entries, metadata, packageId, findings } = subject
+  const { entries, metadata, packageId, checks } = subject
   const progress = new PackageProgress(metadata.transport_mode)
-  const [differing, faults]: [string[], string[]] = [[], []]
+  let [repeatsSigned, follows] = [true, true]
   let previous: { entry: EntryClaims; verdict: EntryVerdict } | undefined
   for (const entry of entries) {
-    const { position } = entry.value
+    const about = { package_id: packageId, position: entry.value.position }
     const isRepeated = previous && repeats(entry, previous.entry)
     const verdict = isRepeated && previous ? previous.verdict : await verifyOne({ ...subject, entry })
     verifyEvent(entry, metadata.thread_id, verdict.facts && { ...verdict.facts, packageId })
     if (isRepeated) coverRepeated(entry)
-    else
-      faults.push(
-        ...applyMove({ ...subject, entry }, verdict, progress).map((fault) => `entry ${position}: ${fault}`),
-      )
-    differing.push(...entry.differing.map((path) => `entry ${position}: ${path}`))
+    else {
+      const fault = applyMove({ ...subject, entry }, verdict, progress)
+      if (fault !== undefined) follows = checks.fails('entry_state', { ...about, values: { fault } })
+    }
+    const members = entry.differing.join(', ')
+    if (members !== '')
+      repeatsSigned = checks.fails('entry_repeats_signed', { ...about, values: { members } })
     const rest = entry.rest()
-    if (rest !== undefined) findings.word(verdict.word, rest, { packageId, position })
+    if (rest !== undefined) checks.word(verdict.word, rest, about)
     previous = { entry, verdict }
   }
-  const about = { packageId }
-  findings.check(
-    'entries repeat what was signed',
-    differing.length === 0,
-    firstOf(differing) || 'all do',
-    about,
-  )
-  findings.check('states follow from the entries', faults.length === 0, firstOf(faults) || 'all do', about)
+  const about = { package_id: packageId }
+  if (repeatsSigned) checks.holds('entry_repeats_signed', about)
+  if (follows) checks.holds('entry_state', about)
   const { state, signedState } = progress
   if (state === undefined) return
-  findings.state({ packageId, state, signedState })
-  if (state !== signedState)
-    findings.word(
-      'the state of a package beyond what is signed',
-      { state, signed: signedState ?? null },
-      about,
-    )
+  subject.states.push({ packageId, state, signedState })
+  if (state !== signedState) checks.word('state', { state, signed: signedState ?? null }, about)
 }
 
 async function verifyOne(subject: EntryCase): Promise<EntryVerdict> {
@@ -74,7 +67,7 @@ async function verifyOne(subject: EntryCase): Promise<EntryVerdict> {
   if (kind.startsWith(RECEIPT_PREFIX)) return verifyReceiptEntry(subject)
   const verify = SIGNED_KINDS.get(kind)
   if (verify) return verify(subject)
-  const word = WORDS.get(kind) ?? 'an entry of a kind that this verifier does not know'
+  const word = WORDS.get(kind) ?? 'unknown_kind'
   return { isSigned: false, word, leadsTo: ['encrypted_available', 'transfer_started', 'delivered'] }
 }
 
@@ -100,32 +93,27 @@ function isRecordedReceipt(entry: EntryClaims): boolean {
   return entry.value.proof.kind.startsWith(RECEIPT_PREFIX) && !entry.has('proof/state')
 }
 
-/** What the entry does to the package; faults where that does not follow. */
+/** What the entry does to the package; a fault where that does not follow. */
 function applyMove(
   { entry, profile }: EntryCase,
   { isSigned, leadsTo }: EntryVerdict,
   progress: PackageProgress,
-): string[] {
+): FaultCode | undefined {
   const { kind } = entry.value.proof
-  if (kind === 'policy_receipt_accepted' || kind === 'approval_recorded') return []
+  if (kind === 'policy_receipt_accepted' || kind === 'approval_recorded') return undefined
   if (kind === 'package_accepted' && entry.has('proof/acceptance')) {
     const states = entry.at('proof/states')
-    return listed(progress.accept(Array.isArray(states) ? states : [], isSigned))
+    return progress.accept(Array.isArray(states) ? states : [], isSigned)
   }
-  if (progress.state === undefined) return ['it comes before the acceptance']
+  if (progress.state === undefined) return 'before_acceptance'
   if (progress.state === 'revoked' && needsSignature(kind) && !isRecordedReceipt(entry))
-    return ['the package was already revoked']
+    return 'already_revoked'
   if (kind === 'response_accepted' && !entry.has('proof/state'))
-    return profile['O-03'].response_accepted ? listed(progress.respond(isSigned)) : []
-  if (!entry.has('proof/state')) return []
+    return profile['O-03'].response_accepted ? progress.respond(isSigned) : undefined
+  if (!entry.has('proof/state')) return undefined
   const to = entry.at('proof/state')
-  if (!leadsTo.some((state) => state === to))
-    return [`an entry ${kind} does not lead to ${JSON.stringify(to)}`]
+  if (!leadsTo.some((state) => state === to)) return 'kind_leads_elsewhere'
   const found = progress.move({ to, implied: entry.at('proof/implied_states'), isSigned })
   if (found === undefined && isSigned) entry.cover('proof/state', 'proof/implied_states')
-  return listed(found)
-}
-
-function listed(fault: string | undefined): string[] {
-  return fault === undefined ? [] : [fault]
+  return found
 }

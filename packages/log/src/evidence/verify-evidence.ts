@@ -2,7 +2,8 @@ import { DEFAULT_PROFILE, type DeploymentProfile, type PolicyEnvelope } from '@a
 import { isReadable } from './bundle-shape.ts'
 import { Claims } from './claims.ts'
 import type { EvidenceBundle } from './evidence-bundle.ts'
-import { createFindings, VerdictReached, type EvidenceReport, type Findings } from './evidence-report.ts'
+import { Checks, VerdictReached } from '../verdict/check.ts'
+import { reportOf, type EvidenceReport, type ProvedState } from './evidence-report.ts'
 import { assignEntries, sayUnlinkedEntries } from './assign-entries.ts'
 import { createKeyRing, sayKeyRecords, verifyFingerprints } from './key-ring.ts'
 import type { PackageCase, ProvedPackage } from './package-case.ts'
@@ -32,35 +33,26 @@ export interface VerifyEvidenceOptions {
  * said too, and why. Never throws over what evidence holds.
  *
  * @example
- * const { verdict, summary, exchangeWord } = await verifyEvidence(evidence, { fingerprints: { agent_cars: [known] } })
- * console.log(summary)
- * for (const { what, value } of exchangeWord) console.log('only the exchange says', what, value)
+ * const report = await verifyEvidence(evidence, { fingerprints: { agent_cars: [known] } })
+ * console.log(report.verdict, evidenceSummary(report))
+ * for (const { code, value } of report.exchangeWord) console.log('only the exchange says', code, value)
  */
 export async function verifyEvidence(
   evidence: EvidenceBundle,
   options: VerifyEvidenceOptions = {},
 ): Promise<EvidenceReport> {
-  const findings = createFindings()
+  const [checks, states]: [Checks, ProvedState[]] = [new Checks(), []]
   try {
-    return await verifyInOrder(evidence, options, findings)
+    if (!isReadable(evidence, checks)) return reportOf(checks, states)
+    const entries = evidence.entries.map((entry) => new Claims(entry))
+    await verifyChain(evidence, entries, options.anchors ?? [], checks)
+    await verifyStatements(evidence, entries, options, { checks, states })
+    const last = evidence.entries.at(-1)
+    return reportOf(checks, states, last && { position: last.position, hash: last.proof.hash })
   } catch (error) {
     if (!(error instanceof VerdictReached)) throw error
-    return findings.report(undefined)
+    return reportOf(checks, states)
   }
-}
-
-async function verifyInOrder(
-  evidence: EvidenceBundle,
-  options: VerifyEvidenceOptions,
-  findings: Findings,
-): Promise<EvidenceReport> {
-  const { anchors = [] } = options
-  if (!isReadable(evidence, findings)) return findings.report(undefined)
-  const entries = evidence.entries.map((entry) => new Claims(entry))
-  await verifyChain(evidence, entries, anchors, findings)
-  await verifyStatements(evidence, entries, options, findings)
-  const last = evidence.entries.at(-1)
-  return findings.report(last && { position: last.position, hash: last.proof.hash })
 }
 
 /** Everything in the entries that rests on a signature, whatever chain they are in. */
@@ -68,12 +60,12 @@ export async function verifyStatements(
   evidence: EvidenceBundle,
   entries: readonly EntryClaims[],
   options: VerifyEvidenceOptions,
-  findings: Findings,
+  { checks, states }: Pick<PackageCase, 'checks' | 'states'>,
 ): Promise<void> {
   const { fingerprints = {} } = options
-  const ring = await createKeyRing(evidence, findings)
-  const cases = assignEntries(evidence, entries, findings).map((assigned) =>
-    caseOf({ ...assigned, ring, findings }, options),
+  const ring = await createKeyRing(evidence, checks)
+  const cases = assignEntries(evidence, entries, checks).map((assigned) =>
+    caseOf({ ...assigned, ring, checks, states }, options),
   )
   const proved = new Map<string, ProvedPackage>()
   for (const subject of cases) proved.set(subject.packageId, await prove(subject))
@@ -84,14 +76,14 @@ export async function verifyStatements(
     sayDeliveries(subject)
   }
   verifyAnswers(followed)
-  sayUnlinkedEntries(evidence, findings)
-  sayKeyRecords(ring, findings)
-  verifyFingerprints(ring, fingerprints, findings)
-  sayWhatStaysOpen(findings)
+  sayUnlinkedEntries(evidence, checks)
+  sayKeyRecords(ring, checks)
+  verifyFingerprints(ring, fingerprints, checks)
+  for (const code of ['revocation_time', 'statement_times', 'truth'] as const) checks.unproved(code)
 }
 
 function caseOf(
-  assigned: Pick<PackageCase, 'record' | 'entries' | 'ring' | 'findings'>,
+  assigned: Pick<PackageCase, 'record' | 'entries' | 'ring' | 'checks' | 'states'>,
   { contents = {}, policies = [], profile = DEFAULT_PROFILE }: VerifyEvidenceOptions,
 ): PackageCase {
   const { metadata } = assigned.record
@@ -112,19 +104,7 @@ async function prove(subject: PackageCase): Promise<ProvedPackage> {
 }
 
 /** Notifications prove nothing about the package; that they were tried is the exchange's word. */
-function sayDeliveries({ record, findings, packageId }: PackageCase): void {
+function sayDeliveries({ record, checks, packageId }: PackageCase): void {
   for (const attempt of record.delivery_attempts ?? [])
-    findings.word('an attempt to deliver a notification', attempt, { packageId })
-}
-
-function sayWhatStaysOpen(findings: Findings): void {
-  findings.unverifiable(
-    'when a key was revoked',
-    'The exchange records it and signs no statement of it; compare with the key’s owner.',
-  )
-  findings.unverifiable(
-    'the times of receipts and revocations',
-    'They are the signer’s claim and the exchange’s record; only acceptance is signed by the platform.',
-  )
-  findings.unverifiable('whether what was said is true', 'A signature proves who said it, not that it is so.')
+    checks.word('delivery_attempt', attempt, { package_id: packageId })
 }

@@ -8,7 +8,7 @@ import { verifyTransferManifest } from './verify-manifest.ts'
  * covers some members, and the rest is the exchange's word.
  */
 export async function verifyMetadata(subject: PackageCase): Promise<boolean> {
-  const { record, metadata, findings, packageId } = subject
+  const { record, metadata, checks, packageId } = subject
   const signatures = [await verifyTransferManifest(subject), await verifyContent(subject)]
   const isMetadataSigned = signatures.includes(true)
   const claims = new Claims(metadata)
@@ -17,7 +17,6 @@ export async function verifyMetadata(subject: PackageCase): Promise<boolean> {
     else claims.coverIfEqual(name, Reflect.get(record.policy_receipt, name))
   }
   const rest = claims.rest()
-  if (rest !== undefined)
-    findings.word('metadata that no signature in this evidence covers', rest, { packageId })
+  if (rest !== undefined) checks.word('metadata', rest, { package_id: packageId })
   return isMetadataSigned
 }

@@ -7,31 +7,34 @@ import type { EntryClaims } from './verify-chain.ts'
 
 /** POL-01 to POL-04, as far as they can be seen from outside. */
 export async function verifySendersPolicyReceipt(subject: PackageCase): Promise<boolean> {
-  const { record, metadata, ring, findings, profile, packageId } = subject
+  const { record, metadata, ring, checks, profile, packageId } = subject
   const { policy_receipt: receipt } = record
-  const what = 'the sender signed the policy receipt'
+  const about = { package_id: packageId }
   const entry = policyEntryOf(subject)
   const arrivedAt = entry && arrivalOf(entry)
   const key = ring.find(metadata.sender_agent_id, receipt.signature.key_id)
   if (!key || !entry || arrivedAt === undefined) {
-    const detail = key ? 'the chain does not record it' : 'the signature names no key of the sender'
-    findings.check(what, false, detail, { packageId })
-    return false
+    const values = { fault: key ? 'not_recorded' : 'key_unknown' } as const
+    return checks.fails('policy_receipt_signature', { ...about, values })
   }
   const holds = await isSigned(({ publicKey }) => verifyPolicyReceipt(receipt, publicKey), key)
   const verdict = judgeKey(key, { claimedAt: receipt.evaluated_at, arrivedAt })
-  const isFromSender = reportSignature(subject, what, holds, verdict, {
-    signer: key.signer,
-    position: entry.value.position,
+  const { position } = entry.value
+  const isFromSender = reportSignature(subject, {
+    code: 'policy_receipt_signature',
+    holds,
+    verdict,
+    key,
+    position,
   })
   const differing = receiptDifferences(receipt, metadata)
-  const covers = differing.length === 0
-  findings.check('the policy receipt covers the package', covers, differing.join(', ') || packageId, {
-    packageId,
+  const covers = checks.check('policy_receipt_subject', differing.length === 0, {
+    ...about,
+    ...(differing.length > 0 && { values: { fault: 'differs', members: differing.join(', ') } }),
   })
-  const eligible = isEligible(receipt, profile)
-  findings.check('the checks passed, and a required approval is there', eligible, receipt.policy_id, {
-    packageId,
+  checks.check('policy_receipt_eligible', isEligible(receipt, profile), {
+    ...about,
+    values: { policy_id: receipt.policy_id },
   })
   await comparePolicy(subject)
   return isFromSender && covers
@@ -49,24 +52,13 @@ function arrivalOf(entry: EntryClaims): string | undefined {
 }
 
 /** Two organizations may give their policies the same id, so only one of the sender's own can contradict. */
-async function comparePolicy({
-  record,
-  metadata,
-  policies,
-  findings,
-  packageId,
-}: PackageCase): Promise<void> {
+async function comparePolicy({ record, metadata, policies, checks, packageId }: PackageCase): Promise<void> {
   const { policy_id: id, policy_digest: digest } = record.policy_receipt
   const digests = await Promise.all(policies.map(policyDigest))
   const isThere = digests.includes(digest)
   const isContradicted = policies.some(
     ({ policy_id, created_by }) => policy_id === id && created_by.organization_id === metadata.sender_org_id,
   )
-  if (isThere || isContradicted)
-    return findings.check('the policy is the one that was evaluated', isThere, id, { packageId })
-  findings.unverifiable(
-    'which policy was evaluated',
-    'Only its digest is known. Give the policy_envelope to compare.',
-    packageId,
-  )
+  const result = isThere ? 'holds' : isContradicted ? 'fails' : 'unproved'
+  checks.add('policy_evaluated', result, { package_id: packageId, values: { policy_id: id } })
 }

@@ -1,5 +1,7 @@
 import { RECEIPT_STATES, type PackageState, type ReceiptState } from '@agent-exchange/protocol'
-import { RECORDING, type EntryCase, type EntryVerdict } from './entry-case.ts'
+import type { CheckValues } from '../verdict/check.ts'
+import type { FaultCode } from '../verdict/fault-codes.ts'
+import type { EntryCase, EntryVerdict } from './entry-case.ts'
 import { bodyOf, refuse, verifyStatementEntry } from './verify-statement-entry.ts'
 
 export const RECEIPT_PREFIX = 'receipt_'
@@ -16,23 +18,22 @@ const LEADS_TO: Readonly<Record<ReceiptState, readonly PackageState[]>> = {
 
 /** PKG-08: an agent of the recipient's organization signed all members of the receipt, its state too. */
 export async function verifyReceiptEntry(subject: EntryCase): Promise<EntryVerdict> {
-  const { entry, metadata, findings, packageId } = subject
+  const { entry, metadata, checks, packageId } = subject
   const state = entry.value.proof.kind.slice(RECEIPT_PREFIX.length)
   const receiptState = RECEIPT_STATES.find((each) => each === state)
   const signed = receiptState && (await verifySignature(subject, receiptState))
-  if (!receiptState)
-    refuse(subject, `the recipient signed the receipt "${state}"`, 'there is no such receipt')
-  if (!receiptState || !signed) return { isSigned: false, word: 'an unsigned receipt', leadsTo: [] }
+  if (!receiptState) refuse(subject, 'receipt_signature', { fault: 'unknown_receipt', state })
+  if (!receiptState || !signed) return { isSigned: false, word: 'unsigned_receipt', leadsTo: [] }
   const { agentId, organizationId } = signed.key.signer
   if (agentId !== metadata.recipient_agent_id)
-    findings.word(
-      'that the agent who signed belongs to the organization',
+    checks.word(
+      'membership',
       { agent_id: agentId, organization_id: organizationId },
-      { packageId, position: entry.value.position },
+      { package_id: packageId, position: entry.value.position },
     )
   return {
     isSigned: true,
-    word: RECORDING,
+    word: 'recording',
     facts: { actor: signed.key.signer },
     leadsTo: LEADS_TO[receiptState],
   }
@@ -41,28 +42,24 @@ export async function verifyReceiptEntry(subject: EntryCase): Promise<EntryVerdi
 async function verifySignature(subject: EntryCase, state: ReceiptState) {
   const { entry, metadata, ring } = subject
   const actor = entry.textAt('proof/actor_agent_id') ?? ''
-  const isRecipient = actor === metadata.recipient_agent_id
-  const what = isRecipient
-    ? `the recipient signed the receipt "${state}"`
-    : `${actor || 'another agent'} signed the receipt "${state}" for the recipient`
-  if (!entry.has('proof/signature'))
-    return refuse(subject, what, 'nobody signed it: only the exchange says so')
-  if (!namesContent(subject))
-    return refuse(subject, what, 'it is about other content than that of this package')
+  const refused = (fault: FaultCode, values?: CheckValues) =>
+    refuse(subject, 'receipt_signature', { fault, state, ...values }, actor)
+  if (!entry.has('proof/signature')) return refused('no_signature')
+  if (!namesContent(subject)) return refused('other_content')
   const keyId = entry.textAt('proof/signature/key_id') ?? ''
   const key = ring.find(actor, keyId)
   if (!key) {
     const owner = ring.named(keyId)[0]?.signer.agentId
-    return refuse(subject, what, `the key that signed is ${owner ? `that of ${owner}` : 'unknown'}`)
+    return owner === undefined ? refused('key_unknown') : refused('key_of_other', { owner })
   }
-  const { organizationId } = key.signer
-  if (organizationId !== metadata.recipient_org_id)
-    return refuse(subject, what, `${actor} belongs to ${organizationId}, not to the recipient`)
+  const { organizationId: organization_id } = key.signer
+  if (organization_id !== metadata.recipient_org_id) return refused('other_organization', { organization_id })
   const body = { ...bodyOf(subject, MEMBERS), state }
   const saidAt = entry.textAt('proof/occurred_at') ?? 'never'
   // ID-05: judged at arrival, so that a truthful receipt counts after a rotation.
   return verifyStatementEntry(subject, {
-    what: () => what,
+    code: 'receipt_signature',
+    values: () => ({ state, role: actor === metadata.recipient_agent_id ? 'recipient' : 'other' }),
     body,
     keys: [key],
     saidAt,
@@ -71,11 +68,11 @@ async function verifySignature(subject: EntryCase, state: ReceiptState) {
 }
 
 /** O-23. After a revocation the exchange withholds the digest of the asset, so another one cannot be compared. */
-function namesContent({ entry, metadata, record, findings, packageId }: EntryCase): boolean {
+function namesContent({ entry, metadata, record, checks, packageId }: EntryCase): boolean {
   const digest = entry.textAt('proof/package_digest')
   if ([metadata.content_digest, record.edc?.asset_digest].includes(digest)) return true
   const isWithheld = metadata.transport_mode === 'ds_x' && record.edc === undefined
   const { position } = entry.value
-  if (isWithheld) findings.word('which asset belongs to the package', digest ?? null, { packageId, position })
+  if (isWithheld) checks.word('asset', digest ?? null, { package_id: packageId, position })
   return isWithheld
 }

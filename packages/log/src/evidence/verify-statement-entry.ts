@@ -1,12 +1,14 @@
 import { verifyPackageStatement, type StatementForm } from '@agent-exchange/crypto'
+import type { CheckValues } from '../verdict/check.ts'
 import type { EntryCase } from './entry-case.ts'
 import type { RingKey } from './key-ring.ts'
 import { judgeKey } from './key-verdict.ts'
 import { isSigned, reportSignature } from './package-case.ts'
 
 export interface Statement {
-  /** What is proved, by the key that signed where that is known. */
-  readonly what: (key?: RingKey) => string
+  readonly code: 'receipt_signature' | 'revocation_signature'
+  /** What else the check says, by the key that signed. */
+  readonly values: (key: RingKey) => CheckValues
   /** The body as it was signed, `signature` among its members. */
   readonly body: Readonly<Record<string, unknown>>
   /** Keys that may have signed it, in the order in which they are tried. */
@@ -26,13 +28,12 @@ export interface Signed {
 /** PKG-08, PKG-10: a receipt or a revocation that its entry carries in full. Undefined where it does not hold. */
 export async function verifyStatementEntry(
   subject: EntryCase,
-  { what, body, keys, saidAt, isDatedByClaim }: Statement,
+  { code, values, body, keys, saidAt, isDatedByClaim }: Statement,
 ): Promise<Signed | undefined> {
   const { entry, packageId, register } = subject
   const { position, proof } = entry.value
   const arrivedAt = entry.textAt('proof/accepted_at') ?? proof.recorded_at
-  const copied = register.use(entry)
-  if (copied !== undefined) return refuse(subject, what(), copied)
+  if (register.isCopied(entry)) return refuse(subject, code, { fault: 'signature_copied' })
   let form: StatementForm | undefined
   for (const key of keys) {
     const holds = await isSigned(async ({ publicKey }) => {
@@ -41,25 +42,24 @@ export async function verifyStatementEntry(
     if (!holds || form === undefined) continue
     const claimedAt = isDatedByClaim ? saidAt : undefined
     const verdict = judgeKey(key, { claimedAt, arrivedAt })
-    const unbound = form === 'plain' ? '; the signature does not name the package' : ''
-    const detail = `${verdict.detail}; dated ${saidAt}, arrived ${arrivedAt}${unbound}`
-    const isValid = reportSignature(
-      subject,
-      what(key),
-      true,
-      { ...verdict, detail },
-      { signer: key.signer, position },
-    )
+    const dated = { said_at: saidAt, arrived_at: arrivedAt, form, ...values(key) }
+    const isValid = reportSignature(subject, { code, holds, verdict, key, position, values: dated })
     if (!isValid) return undefined
     entry.cover(...Object.keys(body).map((name) => `proof/${name}`), 'proof/kind')
     entry.expectIfPresent('proof/signature_form', form)
     return { key, form }
   }
-  return refuse(subject, what(), 'the signature does not cover this statement about this package')
+  return refuse(subject, code, { fault: 'signature_mismatch' })
 }
 
-export function refuse({ findings, packageId, entry }: EntryCase, what: string, detail: string): undefined {
-  findings.check(what, false, detail, { packageId, position: entry.value.position })
+export function refuse(
+  { checks, packageId, entry }: EntryCase,
+  code: Statement['code'],
+  values: CheckValues,
+  agentId = '',
+): undefined {
+  const about = { package_id: packageId, position: entry.value.position }
+  checks.fails(code, { ...about, ...(agentId !== '' && { agent_id: agentId }), values })
   return undefined
 }
 

@@ -35,6 +35,7 @@ export const verifyCapsule = defineTool({
   }),
   output: Type.Object({
     pending: Type.Integer({ description: 'events that the log does not include yet' }),
+    word: Type.Enum(['proven', 'consistent', 'broken', 'unreadable']),
     outcome: Type.Enum(['meets', 'below', 'contradiction', 'unreadable']),
     level: Type.Optional(Type.Enum(['exchange-word', 'unpinned', 'log-signed', 'witnessed'])),
     contradictions: Type.Array(Type.String({ description: 'code of a contradiction' })),
@@ -47,16 +48,17 @@ export const verifyCapsule = defineTool({
   async run(input, call) {
     const { result, pending } = await verified(input, call)
     const report = renderCapsuleText(result).slice(0, MAXIMUM_REPORT_CHARACTERS)
-    const { outcome, level, contradictions } = result
+    const { word, outcome, level, contradictions } = result
     return {
       structured: {
         pending,
+        word,
         outcome,
         ...(level !== undefined && { level }),
         contradictions: contradictions.map(({ code }) => code),
         untrusted: { report },
       },
-      text: `Outcome: ${outcome}. Level: ${level ?? 'none'}. Contradictions: ${contradictions.length}. Not in the log yet: ${pending}.`,
+      text: `Verdict: ${word}. Outcome: ${outcome}. Level: ${level ?? 'none'}. Contradictions: ${contradictions.length}. Not in the log yet: ${pending}.`,
       untrusted: [untrustedBlock(undefined, report.split('\n'))],
     }
   },

@@ -56,7 +56,7 @@ export async function wholeThread(world: World): Promise<WholeThread> {
 
 /** What failed, for messages. */
 export function failing({ checks }: EvidenceReport): string[] {
-  return checks.filter(({ ok }) => !ok).map(({ what, detail }) => `${what}: ${detail}`)
+  return checks.filter(({ result }) => result === 'fails').map((check) => JSON.stringify(check))
 }
 
 /** The same evidence with its chain hashed and linked again, as only the exchange can. */

@@ -42,17 +42,17 @@ test('[AUD-03] one record of 200,000 entries, and many that claim the same entri
   const packages = [{ ...firstPackage, positions: entries.map(({ position }) => position) }]
   const whole = { ...record, first_position: 1, last_position: entries.length }
   const one = await verified({ ...capsule, entries, packages, log: { ...capsule.log, records: [whole] } })
-  assert.ok(one.contradictions.some(({ code }) => code === 'inclusion_root'))
+  assert.ok(one.contradictions.some(({ code }) => code === 'record_leaf'))
   const records = many(100_000, (at) => ({ ...whole, first_position: at + 1 }))
   const overlapping = await verified({ ...capsule, entries, packages, log: { ...capsule.log, records } })
-  assert.ok(overlapping.contradictions.some(({ code }) => code === 'record_overlap'))
+  assert.ok(overlapping.contradictions.some(({ code }) => code === 'record_positions'))
 })
 
 test('[AUD-03] 10,000 keys and 100,000 key events are compared in linear time; more are unreadable', async () => {
   const keys = many(10_000, (at) => ({ ...firstKey, key: { ...firstKey.key, key_id: `key_${at}` } }))
   const events = many(100_000, () => event)
   const result = await verified({ ...capsule, keys, log: { ...capsule.log, key_events: events } })
-  assert.ok(result.contradictions.some(({ code }) => code === 'key_event_duplicate'))
+  assert.ok(result.contradictions.some(({ code }) => code === 'key_event_numbers'))
   const beyond = [
     { ...capsule, keys: [...keys, firstKey] },
     { ...capsule, log: { ...capsule.log, key_events: [...events, event] } },

@@ -69,9 +69,9 @@ test('[AUD-01] evidence on many pages is collected whole, each item of its lists
   assert.equal(bundle.unlinked_entries?.length, Math.ceil(evidence.entries.length / 2))
   const report = await verifyEvidence(bundle)
   assert.deepEqual(failing(report), [])
-  const words = Map.groupBy(report.exchangeWord, ({ what }) => what)
-  assert.ok(words.get('an attempt to deliver a notification'))
-  assert.equal(words.get('an entry that is in no chain')?.length, bundle.unlinked_entries?.length)
+  const words = Map.groupBy(report.exchangeWord, ({ code }) => code)
+  assert.ok(words.get('delivery_attempt'))
+  assert.equal(words.get('unlinked_entry')?.length, bundle.unlinked_entries?.length)
 })
 
 test('[AUD-01] an exchange that shows a thread and its packages differently is found', async () => {
@@ -114,6 +114,6 @@ test('[AUD-01] entries may carry the time of acceptance and the acceptance of a 
   )
   assert.match(
     failing(await verifyEvidence(await relinked({ ...evidence, entries: forged }))).join('\n'),
-    /entries repeat what was signed: entry \d+: proof\/acceptance/,
+    /entry_repeats_signed.*"position":\d+.*proof\/acceptance/,
   )
 })

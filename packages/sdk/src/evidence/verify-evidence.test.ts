@@ -9,7 +9,7 @@ import { sendPackage } from '../exchange/send-package.ts'
 import type { EvidenceBundle } from '@agent-exchange/log'
 import { failing, relinked, wholeThread } from './evidence.fixture.ts'
 import { readEvidence } from './read-evidence.ts'
-import { verifyEvidence } from '@agent-exchange/log'
+import { evidenceSummary, SIGNATURE_CODES, verifyEvidence } from '@agent-exchange/log'
 
 const world = await startWorld({ evidenceVersion: 1 })
 after(() => world[Symbol.asyncDispose]())
@@ -25,23 +25,23 @@ test('[AUD-01][AUD-03] the evidence of a thread holds, offline, on either side',
     assert.equal(report.verdict, 'holds')
     assert.equal(bundle.packages.length, 3)
     assert.equal(report.chainEnd?.hash, bundle.entries.at(-1)?.proof.hash)
-    const signed = new Set(report.checks.flatMap(({ what, signedBy }) => (signedBy ? [what] : [])))
+    const signed = report.checks.filter(({ code, result }) => result === 'holds' && SIGNATURE_CODES.has(code))
     assert.deepEqual(
-      signed,
+      new Set(signed.map(({ code }) => code)),
       new Set([
-        'the platform signed its acceptance',
-        'the sender signed the policy receipt',
-        'the recipient signed the receipt "received"',
-        'the recipient signed the receipt "opened"',
-        'the sender signed the revocation',
+        'acceptance_signature',
+        'policy_receipt_signature',
+        'receipt_signature',
+        'revocation_signature',
       ]),
     )
-    assert.ok(report.unverifiable.every(({ why }) => why.endsWith('.')))
   }
 })
 
 test('[AUD-01] the report says what rests on signatures and what only the exchange says', async () => {
-  const { summary, states, exchangeWord, checks } = await verifyEvidence(evidence)
+  const held = await verifyEvidence(evidence)
+  const { states, exchangeWord, checks } = held
+  const summary = evidenceSummary(held)
   assert.deepEqual(states, [
     // That the response answers this package and no other is signed in its content only.
     { packageId: thread.first, state: 'responded', signedState: 'opened' },
@@ -54,10 +54,10 @@ test('[AUD-01] the report says what rests on signatures and what only the exchan
     /Signatures prove how far each package got: 1 opened, 1 received, 1 revoked\. The exchange says more of 1: 1 responded\./,
   )
   assert.match(summary, /Only the exchange says: .*that the content was fetched \(2\)/)
-  const words = Map.groupBy(exchangeWord, ({ what }) => what)
-  const times = words.get('when and how it recorded a signed statement') ?? []
+  const words = Map.groupBy(exchangeWord, ({ code }) => code)
+  const times = words.get('recording') ?? []
   assert.equal(times.length + 2, evidence.entries.length)
-  const [unsigned] = words.get('metadata that no signature in this evidence covers') ?? []
+  const [unsigned] = words.get('metadata') ?? []
   const covered = Object.keys(unsigned?.value as object)
   assert.deepEqual(covered.toSorted(), [
     'content_type',
@@ -67,12 +67,12 @@ test('[AUD-01] the report says what rests on signatures and what only the exchan
     'transport_mode',
   ])
   assert.deepEqual(
-    words.get('the state of a package beyond what is signed')?.map(({ value }) => value),
+    words.get('state')?.map(({ value }) => value),
     [{ state: 'responded', signed: 'opened' }],
   )
   // The key was replaced, and disowned after all that it signed.
-  const disowned = checks.filter(({ detail }) => detail.includes('disowned afterwards'))
-  assert.ok(disowned.length > 0 && disowned.every(({ ok, doubt }) => ok && !doubt))
+  const disowned = checks.filter(({ values }) => values?.['key'] === 'disowned_later')
+  assert.ok(disowned.length > 0 && disowned.every(({ result }) => result === 'holds'))
 
   const withContent = await verifyEvidence(evidence, { contents: thread.contents })
   assert.deepEqual(failing(withContent), [])
@@ -114,9 +114,9 @@ test('[AUD-01] the evidence of one package comes with its responses, and content
   })
   assert.deepEqual(failing(report), [])
   assert.equal(report.states[0]?.signedState, 'responded')
-  assert.ok(report.checks.some(({ what }) => what === 'the sender signed the content'))
-  assert.ok(report.checks.some(({ what }) => what === 'the key is one that is trusted'))
-  assert.ok(!report.unverifiable.some(({ what }) => what.includes('over the content')))
+  assert.ok(report.checks.some(({ code, result }) => code === 'content_signature' && result === 'holds'))
+  assert.ok(report.checks.some(({ code, result }) => code === 'key_trusted' && result === 'holds'))
+  assert.ok(!report.checks.some(({ code, result }) => code === 'content_signature' && result === 'unproved'))
 
   const content = contents[thread.first]
   assert.ok(content)
@@ -133,14 +133,14 @@ test('[AUD-01] the evidence of one package comes with its responses, and content
   assert.ok(alone)
   const own = new Set(alone.positions)
   const entries = bundle.entries.filter(({ position }) => own.has(position))
-  const { verdict, states, exchangeWord, unverifiable } = await verifyEvidence({
+  const { verdict, states, exchangeWord, checks } = await verifyEvidence({
     ...bundle,
     entries,
     packages: [alone],
   })
   assert.deepEqual([verdict, states[0]?.signedState], ['holds', 'opened'])
-  assert.ok(exchangeWord.some(({ what }) => what.includes('the response is not in this evidence')))
-  assert.ok(unverifiable.some(({ what }) => what.includes('whether entries are missing')))
+  assert.ok(exchangeWord.some(({ code }) => code === 'answered'))
+  assert.ok(checks.some(({ code }) => code === 'thread_gaps'))
 })
 
 test('[AUD-03] an entry taken out, put in or moved is found, and what is no evidence is broken', async () => {
@@ -165,8 +165,8 @@ test('[AUD-03] an entry taken out, put in or moved is found, and what is no evid
     { ...evidence, entries: [{ ...a, proof: { ...a.proof, note: '\ud800' } }, b, ...rest] },
   ]
   for (const value of none) assert.equal((await verifyEvidence(value as EvidenceBundle)).verdict, 'broken')
-  const { summary } = await verifyEvidence({ ...evidence, note: 'paid in full' } as EvidenceBundle)
-  assert.match(summary, /^The evidence is broken\. This does not hold: .*\/note/)
+  const noted = await verifyEvidence({ ...evidence, note: 'paid in full' } as EvidenceBundle)
+  assert.match(evidenceSummary(noted), /^The evidence is broken\. .*\/note/)
 })
 
 test('[AUD-01] recorded times that run backwards call for a look', async () => {
@@ -175,8 +175,8 @@ test('[AUD-01] recorded times that run backwards call for a look', async () => {
     index === last ? { ...entry, proof: { ...entry.proof, recorded_at: '2020-01-01T00:00:00.000Z' } } : entry,
   )
   const report = await verifyEvidence(await relinked({ ...evidence, entries }))
-  const check = report.checks.find(({ what }) => what === 'recorded times run backwards')
-  assert.ok(check?.doubt && check.detail.includes(String(last + 1)))
+  const check = report.checks.find(({ code }) => code === 'recorded_order')
+  assert.deepEqual([check?.result, check?.position], ['doubt', last + 1])
 })
 
 test('[ID-05] what was signed after a key went bad and before that was known is a doubt', async () => {
@@ -194,5 +194,5 @@ test('[ID-05] what was signed after a key went bad and before that was known is 
   const report = await verifyEvidence(await readEvidence(bolt, { packageId: sent.packageId }))
   assert.deepEqual(failing(report), [])
   assert.equal(report.verdict, 'doubtful')
-  assert.match(report.summary, /^The evidence is doubtful: .* look at “the .*already invalid/)
+  assert.match(evidenceSummary(report), /^The evidence is doubtful: .* look at “.*already invalid/)
 })

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, beforeEach, test } from 'node:test'
-import { parsePolicy, verifyCapsule } from '@agent-exchange/log'
+import { LOWERING_CODES, parsePolicy, verifyCapsule, type CapsuleResult } from '@agent-exchange/log'
 import { POLICY, TestLog } from '@agent-exchange/testkit'
 import { readEvidence } from '../evidence/read-evidence.ts'
 import { wholeThread } from '../evidence/evidence.fixture.ts'
@@ -17,6 +17,12 @@ const evidence = await readEvidence(thread.bolt, { threadId: thread.threadId })
 const policy = parsePolicy(POLICY)
 const subject = { threadId: thread.threadId }
 let log = new TestLog({ platform: world })
+/** Contradictions, whether witnesses confirm the log, and what lowers the level: the format always does. */
+function proofsIn({ contradictions, checkpoint, checks }: CapsuleResult) {
+  const lowering = checks.filter(({ code, result }) => result === 'unproved' && LOWERING_CODES.has(code))
+  return [contradictions, checkpoint?.isQuorumMet, lowering.map(({ code }) => code)]
+}
+
 const fresh = () => createContext({ ...thread.bolt.options, log: createMemoryLogState() })
 
 beforeEach(async () => {
@@ -30,7 +36,7 @@ test('[AUD-01][AUD-03] a capsule of a thread is witnessed, with the proofs as th
   const { capsule, pending, hasLog } = await readEarlierCapsule(fresh(), subject)
   assert.deepEqual([pending, hasLog], [[], true])
   const result = await verifyCapsule(capsule, { policy, require: 'witnessed' })
-  assert.deepEqual([result.contradictions, result.level], [[], 'witnessed'])
+  assert.deepEqual(proofsIn(result), [[], true, ['format_bound']])
 })
 
 test('proofs to an earlier checkpoint are made again from tiles, for the newest checkpoint', async () => {
@@ -47,10 +53,7 @@ test('proofs to an earlier checkpoint are made again from tiles, for the newest 
   const { capsule, pending } = await readEarlierCapsule(fresh(), subject)
   assert.deepEqual(pending, [])
   const result = await verifyCapsule(capsule, { policy })
-  assert.deepEqual(
-    [result.contradictions, result.level, result.checkpoint?.size],
-    [[], 'witnessed', log.size],
-  )
+  assert.deepEqual([proofsIn(result), result.checkpoint?.size], [[[], true, ['format_bound']], log.size])
 })
 
 test('it waits until the log includes everything, and says what it waits for', async () => {
@@ -62,7 +65,7 @@ test('it waits until the log includes everything, and says what it waits for', a
   }
   const { capsule, pending } = await readEarlierCapsule(fresh(), subject, { onWait })
   assert.deepEqual([waits, pending], [[2], []])
-  assert.equal((await verifyCapsule(capsule, { policy })).level, 'witnessed')
+  assert.deepEqual(proofsIn(await verifyCapsule(capsule, { policy })), [[], true, ['format_bound']])
 })
 
 test('after the wait, what is missing is named as a promise, and the capsule proves no more', async () => {
@@ -104,9 +107,9 @@ test('[AUD-01] earlier cosigned checkpoints bound the time of each leaf, also th
     }
     const { capsule } = await readEarlierCapsule(fresh(), subject)
     const result = await verifyCapsule(capsule, { policy })
-    assert.deepEqual([result.contradictions, result.level], [[], 'witnessed'])
-    const { after: since, before: until } = result.proved.find(({ index }) => index === half) ?? {}
-    assert.deepEqual([since, until], [isoTime(time), isoTime(time + 100)])
+    assert.deepEqual(result.contradictions, [])
+    const { values } = result.checks.find((check) => check.values?.['index'] === half) ?? {}
+    assert.deepEqual([values?.['after'], values?.['before']], [isoTime(time), isoTime(time + 100)])
   }
 })
 
@@ -117,5 +120,5 @@ test('[AUD-03] an exchange that proves another leaf than the one it promised is 
   await log.publish({ cosigners: 2 })
   const { capsule } = await readEarlierCapsule(fresh(), subject)
   const result = await verifyCapsule(capsule, { policy })
-  assert.ok(result.contradictions.some(({ code }) => code === 'inclusion_root'))
+  assert.ok(result.contradictions.some(({ code }) => code === 'record_leaf'))
 })

@@ -5,7 +5,7 @@ import {
   chainRecordLeaf,
   identityOf,
   LogError,
-  type ChainCheck,
+  type Check,
   type PackageIdentity,
 } from '@agent-exchange/log'
 import type { PackageEvidence } from '@agent-exchange/protocol'
@@ -37,7 +37,7 @@ export function shownChain(evidence: PackageEvidence): Chain {
   }
 }
 
-function findingOf(packageId: string, { code, position, values }: ChainCheck): MonitorFinding {
+function findingOf(packageId: string, { code, position, values }: Check): MonitorFinding {
   if (code === 'chain_visibility')
     return {
       kind: 'concealed',

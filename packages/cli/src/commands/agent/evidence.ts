@@ -1,13 +1,12 @@
 import { readFileSync } from 'node:fs'
 import { parseStrictJson } from '@agent-exchange/crypto'
-import { renderCapsuleText, verifyCapsule, type LogPolicy } from '@agent-exchange/log'
+import { verifyCapsule } from '@agent-exchange/log'
 import type { DeploymentProfile } from '@agent-exchange/protocol'
 import type { PendingLeaf } from '@agent-exchange/sdk'
 import { Option, type Command } from 'commander'
 import { agentCommandOf, type AgentOptions } from '../../agent/agent-options.ts'
-import { isCapsule, reportOn, type CollectedEvidence } from '../../agent/capsule-evidence.ts'
+import type { CollectedEvidence } from '../../agent/capsule-evidence.ts'
 import { writeContent } from '../../agent/content-file.ts'
-import { evidenceLines } from '../../agent/evidence-text.ts'
 import { withAgent } from '../../agent/open-agent.ts'
 import { CommandFailure } from '../../failure.ts'
 import { aexStep } from '../../next-step.ts'
@@ -17,6 +16,7 @@ import {
   withInputOptions,
   type EvidenceInputs,
 } from '../../verify/evidence-inputs.ts'
+import { verdictDocument, verdictText } from '../../verify/print-verdict.ts'
 import { visibleJson } from '../../visible.ts'
 import { wholeNumber } from '../../whole-number.ts'
 import { requireWritable } from '../../writable-file.ts'
@@ -65,13 +65,18 @@ async function evidence(id: string | undefined, options: EvidenceOptions): Promi
     writeContent(out, visibleJson(found))
     console.error(`Wrote ${out}`)
   }
-  const { envelopes, logPolicy } = await sortPolicies(options.policy)
-  const inputs = await readInputs({ ...options, policy: envelopes }, found)
-  const report = await reportOn(found, { ...inputs, ...(profile && { profile }) })
-  if (json) console.log(visibleJson({ report, evidence: found }))
-  else console.log(evidenceLines(report).join('\n'))
-  if (report.verdict === 'broken') process.exitCode = 1
-  if (isCapsule(found)) await examineLog(found, out ?? verify, logPolicy)
+  const { envelopes, logPolicy: policy } = await sortPolicies(options.policy)
+  const result = await verifyCapsule(found, {
+    ...(await readInputs({ ...options, policy: envelopes }, found)),
+    ...(profile && { profile }),
+    ...(policy ? { policy } : { require: 'unpinned' }),
+  })
+  console.log(json ? visibleJson({ report: verdictDocument(result), evidence: found }) : verdictText(result))
+  if (result.outcome === 'contradiction' || result.outcome === 'unreadable') process.exitCode = 1
+  else if (!policy && (out ?? verify) !== undefined)
+    console.error(
+      `Verify it against the log key that you trust: ${aexStep('log', 'policy', '--out', 'policy.txt')}, then ${aexStep('verify', out ?? verify ?? '', '--policy', 'policy.txt')}`,
+    )
 }
 
 interface Collected {
@@ -112,21 +117,6 @@ const packages = (count: number) => (count === 1 ? 'one package' : `${count} pac
 const onWait = (pending: readonly PendingLeaf[]) =>
   console.error(`Waiting for the log to include ${leaves(pending.length)}.`)
 const leaves = (count: number) => (count === 1 ? 'one more leaf' : `${count} more leaves`)
-
-/** With a policy, its verdict; without one, whether the proofs of the log contradict each other. */
-async function examineLog(
-  capsule: CollectedEvidence,
-  file: string | undefined,
-  policy: LogPolicy | undefined,
-): Promise<void> {
-  const result = await verifyCapsule(capsule, policy ? { policy } : { require: 'unpinned' })
-  if (policy || result.outcome === 'contradiction') console.error(renderCapsuleText(result))
-  if (result.outcome === 'contradiction') process.exitCode = 1
-  else if (!policy && file !== undefined)
-    console.error(
-      `Verify it against the log key that you trust: ${aexStep('log', 'policy', '--out', 'policy.txt')}, then ${aexStep('verify', file, '--policy', 'policy.txt')}`,
-    )
-}
 
 /** Any JSON object; the verifier checks its content. */
 function readBundle(file: string): CollectedEvidence {

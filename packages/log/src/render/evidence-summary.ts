@@ -1,41 +1,42 @@
-import type { EvidenceReport } from './evidence-report.ts'
+import type { EvidenceReport } from '../evidence/evidence-report.ts'
+import { SIGNATURE_CODES } from '../verdict/check-codes.ts'
+import type { Check } from '../verdict/check.ts'
+import { checkDetail, checkText, wordText } from './check-text.ts'
 
-/** The one statement that the exchange signs, as its agent. */
-export const ACCEPTANCE = 'the platform signed its acceptance'
-
-type Findings = Pick<EvidenceReport, 'verdict' | 'checks' | 'exchangeWord' | 'states'>
-
-/** The verdict for a reader who is no engineer. */
-export function summarize(findings: Findings): string {
-  const { verdict, checks } = findings
+/** The verdict over evidence without a log, for a reader who is no engineer. */
+export function evidenceSummary(report: EvidenceReport): string {
+  const { verdict, checks } = report
   if (verdict === 'broken') {
-    const faults = checks.filter(({ ok }) => !ok)
-    return `The evidence is broken. This does not hold: ${quoted(faults)}.`
+    const faults = checks.filter(({ result }) => result === 'fails')
+    return `The evidence is broken. ${quoted(faults)}.`
   }
-  const doubts = checks.filter(({ doubt }) => doubt)
+  const doubts = checks.filter(({ result }) => result === 'doubt')
   const holds =
     verdict === 'holds'
       ? 'The evidence holds.'
       : `The evidence is doubtful: it fits together, and a person should look at ${quoted(doubts)}.`
-  return [holds, ofSignatures(findings), ofStates(findings), ofTheExchange(findings)].join(' ')
+  return [holds, ofSignatures(report), ofStates(report), ofTheExchange(report)].join(' ')
 }
 
 /** The first in words, the rest as a number. */
-function quoted([first, ...more]: EvidenceReport['checks']): string {
+function quoted([first, ...more]: readonly Check[]): string {
+  if (!first) return ''
+  const detail = checkDetail(first)
   const count = more.length === 0 ? '' : `, and ${more.length} more`
-  return first ? `“${first.what}” (${first.detail})${count}` : ''
+  return `“${checkText(first)}”${detail === '' ? '' : ` (${detail})`}${count}`
 }
 
-function ofSignatures({ checks }: Findings): string {
-  const signers = checks.flatMap(({ ok, what, signedBy }) =>
-    ok && signedBy ? [what === ACCEPTANCE ? 'the exchange itself' : signedBy.agentId] : [],
-  )
+function ofSignatures({ checks }: EvidenceReport): string {
+  const signers = checks.flatMap(({ code, result, agent_id = '' }) => {
+    if (!SIGNATURE_CODES.has(code) || result === 'fails' || result === 'unproved') return []
+    return [code === 'acceptance_signature' ? 'the exchange itself' : agent_id]
+  })
   const counts = counted(signers).map(([agent, count]) => `${count} of ${agent}`)
   return counts.length === 0 ? 'No signature was verified.' : `Signatures that hold: ${counts.join(', ')}.`
 }
 
 /** How far signatures prove each package, and where the exchange says more. */
-function ofStates({ states }: Findings): string {
+function ofStates({ states }: EvidenceReport): string {
   const proved = stateCounts(states.map(({ signedState }) => signedState ?? 'no state'))
   const claimed = states.filter(({ state, signedState }) => state !== signedState)
   const beyond = stateCounts(claimed.map(({ state }) => state))
@@ -49,8 +50,8 @@ function stateCounts(states: readonly string[]): string {
     .join(', ')
 }
 
-function ofTheExchange({ exchangeWord }: Findings): string {
-  const counts = counted(exchangeWord.map(({ what }) => what)).map(([what, count]) => `${what} (${count})`)
+function ofTheExchange({ exchangeWord }: EvidenceReport): string {
+  const counts = counted(exchangeWord.map(wordText)).map(([what, count]) => `${what} (${count})`)
   return counts.length === 0
     ? 'Nothing rests on the exchange’s word alone.'
     : `Only the exchange says: ${counts.join('; ')}.`
