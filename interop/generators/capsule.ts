@@ -31,7 +31,7 @@ export async function capsules({ evidence, capsule }: CapsuleStory): Promise<Gen
   const { records, key_events: events, checkpoint } = capsule.log
   const logOf = async (plan: LogPlan) => (await capsuleOf(evidence, plan)).log
   const size = 2 * (records.length + events.length)
-  const reached = (level: string) => ({ level, origin: logSigner.key.name, size })
+  const reached = (log: string) => ({ level: 'exchange-word', log, origin: logSigner.key.name, size })
   const refused = (name: string, description: string, set: Edits, code: string) =>
     invalid(name, description, input(set), { rule: 'AUD-03', code })
   const stranger = await noteSigner(logSigner.key.name, SIGNATURE_TYPE.ed25519, new Uint8Array(32).fill(9))
@@ -98,32 +98,37 @@ export async function capsules({ evidence, capsule }: CapsuleStory): Promise<Gen
         'entry-changed',
         'A time in an entry was changed.',
         [['/entries/0/proof/recorded_at', '2020-01-01T00:00:00.000Z']],
-        'evidence_broken',
+        'thread_hashes',
       ),
       refused(
         'chain-rewritten',
         'The same, and the whole chain was hashed and linked again.',
         [['/entries', rewritten.entries]],
-        'inclusion_root',
+        'record_leaf',
       ),
-      refused('entry-dropped', 'The last entry is missing.', [[`/entries/${last}`, null]], 'evidence_broken'),
+      refused(
+        'entry-dropped',
+        'The last entry is missing.',
+        [[`/entries/${last}`, null]],
+        'record_positions',
+      ),
       refused(
         'salt-changed',
         'A bit of a salt was flipped.',
         [['/log/records/0/salt', flipped(record.salt)]],
-        'inclusion_root',
+        'record_leaf',
       ),
       refused(
         'proof-of-another-record',
         'The proof of the next record.',
         [['/log/records/0/proof', nextRecord.proof]],
-        'inclusion_root',
+        'record_leaf',
       ),
       refused(
         'record-too-short',
         'The record ends before its last entry.',
         [['/log/records/0/last_position', record.last_position - 1]],
-        'inclusion_root',
+        'record_leaf',
       ),
       refused(
         'records-reordered',
@@ -135,61 +140,61 @@ export async function capsules({ evidence, capsule }: CapsuleStory): Promise<Gen
         'signature-changed',
         'A bit of the signature of the log was flipped.',
         [['/log/checkpoint', checkpoint.replace(lines[4] ?? '', altered(lines[4] ?? ''))]],
-        'note_signature_invalid',
+        'log_checkpoint',
       ),
       refused(
         'cosignature-changed',
         'A bit of a cosignature was flipped.',
         [['/log/checkpoint', checkpoint.replace(lines[5] ?? '', altered(lines[5] ?? ''))]],
-        'note_signature_invalid',
+        'log_checkpoint',
       ),
       refused(
         'cosignature-removed',
         'The proofs lead to a checkpoint with other cosignatures.',
         [['/log/checkpoint', checkpoint.replace(`${lines[5]}\n`, '')]],
-        'checkpoint_differs',
+        'record_leaf',
       ),
       refused(
         'other-key',
         'The capsule claims another log key than the one that signed.',
         [['/log/key', foreign.key]],
-        'note_unsigned',
+        'log_checkpoint',
       ),
       refused(
         'history-of-another-tree',
         'The earlier checkpoint does not lead to this one.',
         [['/log/history/0/consistency/0', Buffer.alloc(32).toString('base64')]],
-        'consistency_old_root',
+        'log_history',
       ),
       refused(
         'key-event-changed',
         'A key event has another time.',
         [['/log/key_events/0/recorded_at', '2020-01-01T00:00:00.000Z']],
-        'inclusion_root',
+        'key_event_leaf',
       ),
       refused(
         'key-event-twice',
         'Two key events with one number.',
         [['/log/key_events', [...events, event]]],
-        'key_event_duplicate',
+        'key_event_numbers',
       ),
       refused(
         'key-event-left-out',
         'A key event between two others is missing.',
         [['/log/key_events', events.filter(({ kind }) => kind !== 'retiring')]],
-        'key_event_missing',
+        'key_event_numbers',
       ),
       refused(
         'key-events-from-65',
         'The key events of every agent have numbers from 65 on.',
         [['/log', await logOf({ ...WITNESSED, skippedNumbers: 64 })]],
-        'key_event_missing',
+        'key_event_numbers',
       ),
       refused(
         'cosigned-after-9999',
         'The witnesses cosigned with a time beyond the year 9999.',
         [['/log', await logOf({ cosigners: 2, cosignedAt: Number.MAX_SAFE_INTEGER - 2 })]],
-        'note_time',
+        'log_checkpoint',
       ),
       refused(
         'revocation-hidden',
@@ -200,13 +205,13 @@ export async function capsules({ evidence, capsule }: CapsuleStory): Promise<Gen
           [`/keys/${revoked}/key/revoked_at`, null],
           [`/keys/${revoked}/key/invalid_from`, null],
         ],
-        'key_event_hidden',
+        'key_history',
       ),
       refused(
         'key-backdated',
         'The keys entered the log after what they signed.',
         [['/log', await logOf({ ...WITNESSED, order: keysLast })]],
-        'key_logged_after_use',
+        'key_logged_before_use',
       ),
     ],
   }

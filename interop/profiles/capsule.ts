@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { parsePolicy, verifyCapsule, type CapsuleResult } from '@agent-exchange/log'
+import { LOWERING_CODES, parsePolicy, verifyCapsule, type CapsuleResult } from '@agent-exchange/log'
 import { VECTORS } from '../vector-file.ts'
 import { FailingChecks, profile, Refusal } from './profile.ts'
 
@@ -24,37 +24,25 @@ export const capsule = profile(async (input: CapsuleInput) => {
   const [contradiction] = result.contradictions
   if (contradiction) throw new Refusal(contradiction.code)
   if (result.outcome === 'unreadable') throw new Refusal('schema_invalid')
-  return { level: result.level, origin: result.checkpoint?.origin, size: result.checkpoint?.size }
+  const { level, checkpoint } = result
+  return { level, log: logLevelOf(result), origin: checkpoint?.origin, size: checkpoint?.size }
 })
 
 export const chainCapsule = profile(async (input: CapsuleInput) => {
   const { outcome, contradictions, level, checkpoint, completeUpTo = null } = await verified(input)
   if (outcome === 'unreadable') throw new FailingChecks(['capsule_readable'])
-  if (contradictions.length > 0)
-    throw new FailingChecks(contradictions.flatMap(({ code }) => CODES_BEHIND[code] ?? [code]))
+  if (contradictions.length > 0) throw new FailingChecks(contradictions.map(({ code }) => code))
   return { level, origin: checkpoint?.origin, size: checkpoint?.size, complete_up_to: completeUpTo }
 })
 
-/** Codes of the verifier that stand for several checks. */
-const CODES_BEHIND: Readonly<Partial<Record<string, readonly string[]>>> = {
-  key_logged_after_use: ['key_logged_before_use'],
-  evidence_broken: [
-    'acceptance_signature',
-    'acceptance_subject',
-    'acceptance_key',
-    'policy_receipt_signature',
-    'policy_receipt_subject',
-    'policy_receipt_eligible',
-    'manifest_signature',
-    'manifest_key',
-    'receipt_signature',
-    'revocation_signature',
-    'response_package',
-    'response_recorded',
-    'entry_repeats_signed',
-    'entry_state',
-    'key_owner',
-  ],
+/** What its log proves of a capsule of format 2. Its level is lower, because the format does not bind what it shows. */
+function logLevelOf({ checks, checkpoint }: CapsuleResult): string {
+  const isLowered = checks.some(
+    ({ code, result }) => result === 'unproved' && code !== 'format_bound' && LOWERING_CODES.has(code),
+  )
+  if (isLowered) return 'exchange-word'
+  if (!checkpoint?.isPinned) return 'unpinned'
+  return checkpoint.isQuorumMet ? 'witnessed' : 'log-signed'
 }
 
 export function changedAt(value: unknown, pointer: string, change: unknown): unknown {

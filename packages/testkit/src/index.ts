@@ -1,6 +1,7 @@
 export * from './audit-chain.ts'
 export * from './blocked-transactions.ts'
 export * from './capsule-of.ts'
+export * from './cosigned-capsule.ts'
 export * from './certificates.ts'
 export * from './chain-capsule-of.ts'
 export * from './delivery-world.ts'

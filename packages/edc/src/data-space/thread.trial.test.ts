@@ -345,9 +345,9 @@ test('[AUD-01][AUD-03][PKG-03] the evidence of a ds_x thread verifies offline, i
     assert.equal(outcome, 'contradiction', `lie ${at}`)
   }
   // The manifest proves what a response answers; the exchange's word is not needed for that.
-  const { evidence } = await verifyCapsule(capsule)
+  const { states } = await verifyCapsule(capsule)
   assert.deepEqual(
-    evidence?.states.map(({ state, signedState }) => [state, signedState]),
+    states.map(({ state, signedState }) => [state, signedState]),
     [
       ['responded', 'responded'],
       ['opened', 'opened'],

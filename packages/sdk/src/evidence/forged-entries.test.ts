@@ -123,10 +123,7 @@ test('[PKG-08] a receipt of another package is found, also where its digest is c
 
 test('[PKG-08] a signature of another agent or of another organization is found', async () => {
   const bySender = await signedReceipt(acme, bolt, 'received')
-  await assertBroken(
-    await forged([bySender]),
-    new RegExp(`the key that signed is that of ${acme.identity.agentId}`),
-  )
+  await assertBroken(await forged([bySender]), new RegExp(`key_of_other.*${acme.identity.agentId}`))
   const asSender = await signedReceipt(acme, acme, 'received')
   await assertBroken(await forged([asSender]), /agent_acme\w+.*other_organization.*org_acme/)
   const byStranger = await signedReceipt(mallory, mallory, 'opened')

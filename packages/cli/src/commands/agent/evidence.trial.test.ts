@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { after, test } from 'node:test'
-import type { EvidenceBundle, EvidenceReport } from '@agent-exchange/sdk'
+import type { CapsuleResult } from '@agent-exchange/log'
+import type { EvidenceBundle } from '@agent-exchange/sdk'
 import { connectFolder } from '@agent-exchange/sdk/node'
 import { startWorld } from '@agent-exchange/testkit'
 import { aexHere, documentOf, fails, succeeds as aex } from '../../aex-here.fixture.ts'
@@ -48,23 +49,13 @@ function changed(name: string, change: object): string {
   return file
 }
 
-test('[AUD-01] the text begins with the verdict, then signatures, then what the exchange says, in 80 columns', async () => {
+test('[AUD-01] the text begins with the verdict, then what happened and what is not proved, in 80 columns', async () => {
   const text = await aex(...verify)
+  assert.match(text, /^Consistent, but not proven: org_acme sent this package to org_bolt/u)
   const titles = text.split('\n').filter((line) => /^\S.*:$/u.test(line))
-  assert.match(text, /^The evidence holds\. Signatures that hold: 1 of the exchange itself/)
-  assert.deepEqual(titles.slice(0, 4), [
-    'Proved by signatures:',
-    'Consistent with each other:',
-    'Only the exchange says (nobody signed it):',
-    'Cannot be known from this evidence alone:',
-  ])
-  assert.match(text, new RegExp(`${packageId}: opened, proved\n`))
-  assert.match(text, /✔ the recipient signed the receipt "opened"\n +agent_bolt by/)
-  assert.match(
-    text,
-    /that the content was fetched:\n +entry 4: [^:]*kind\s+content_fetched, [^:]*recorded_at\s+2\d/,
-  )
-  assert.ok(text.split('\n').every((line) => line.length <= 80))
+  assert.deepEqual(titles.slice(0, 3), ['What happened:', 'Not proved:', 'Signatures that hold:'])
+  assert.match(text.replaceAll(/\s+/gu, ' '), /agent_bolt signed the receipt “opened” \(pkg_\w+, entry \d+/u)
+  assert.ok(text.split('\n').every((line) => line.length <= 80 || !line.trim().includes(' ')))
 })
 
 test('[AUD-01] verification takes what it asks for: policy, content, fingerprints and an earlier end of the chain', async () => {
@@ -76,25 +67,23 @@ test('[AUD-01] verification takes what it asks for: policy, content, fingerprint
   const end = bundle.entries.at(-1)
   const anchor = `${end?.position}=${end?.proof.hash}`
   const given = ['--policy', policyFile, '--content', contentFile, '--fingerprint', ...fingerprints]
-  const document = await documentOf<{ report: EvidenceReport }>(...verify, ...given, '--anchor', anchor)
+  const document = await documentOf<{ report: CapsuleResult }>(...verify, ...given, '--anchor', anchor)
   const { report } = document
-  assert.equal(report.verdict, 'holds')
-  const held = new Set(report.checks.map(({ what }) => what))
-  for (const what of [
-    'the policy is the one that was evaluated',
-    'the sender signed the content',
-    'the key is one that is trusted',
-    'the chain holds what was seen before',
-  ])
-    assert.ok(held.has(what), what)
-  const open = report.unverifiable.map(({ what }) => what)
-  assert.ok(!open.some((what) => /policy|content|agent_acme|agent_bolt/u.test(what)), open.join('\n'))
+  assert.equal(report.word, 'consistent')
+  const held = new Set(report.checks.flatMap(({ code, result }) => (result === 'holds' ? [code] : [])))
+  for (const code of ['policy_evaluated', 'content_signature', 'key_trusted', 'thread_anchor'] as const)
+    assert.ok(held.has(code), code)
+  const open = report.checks.flatMap(({ code, result }) => (result === 'unproved' ? [code] : []))
+  assert.ok(!open.includes('policy_evaluated') && !open.includes('content_signature'), open.join(' '))
 
   const other = `agent_acme=${'A'.repeat(43)}`
   const refused = await aexHere(...verify, '--fingerprint', other)
   assert.equal(refused.code, 1)
-  assert.ok(refused.stdout.startsWith('The evidence is broken. This does not hold:'))
-  assert.match(refused.stdout, /✖ “the key is one that is trusted” does not hold:\s+key_\S+ of agent_acme/)
+  assert.match(refused.stdout, /^Broken: /u)
+  assert.match(
+    refused.stdout.replaceAll(/\s+/gu, ' '),
+    /The key is none of those that you trust \(key key_\S+ of agent_acme\)/u,
+  )
   const { code } = await aexHere(...verify, '--anchor', `1=${'0'.repeat(64)}`)
   assert.equal(code, 1)
 })
@@ -144,10 +133,11 @@ test('[AUD-01][PKG-08] a forged receipt is shown first, with what happened', asy
   })
   const { code, stdout } = await aexHere('agent', 'evidence', '--verify', forged)
   assert.equal(code, 1)
-  assert.match(stdout, /^The evidence is broken/)
+  assert.match(stdout, /^Broken: /)
   const [, faults = ''] = stdout.split('\n\n')
+  assert.match(faults, /^Contradictions:/u)
   assert.match(
     faults.replaceAll(/\s+/gu, ' '),
-    /✖ .* nobody signed it: only the exchange says so \(pkg_\w+, entry \d+\)/,
+    /nobody signed it, only the exchange says so \(pkg_\w+, entry \d+\)/,
   )
 })
