@@ -48,13 +48,21 @@ test('[AUD-03] whatever the sentences say, every verdict stays', async () => {
     new Set(['proven', 'consistent', 'broken', 'unreadable']),
   )
   const shown = before.map((result) => renderCapsuleText(result))
-  for (const code of Object.keys(CHECK_SENTENCES) as (keyof typeof CHECK_SENTENCES)[])
-    CHECK_SENTENCES[code] = { holds: 'x', fails: 'x', unproved: 'x' }
-  for (const table of [FAULT_SENTENCES, KEY_SENTENCES, WORD_SENTENCES] as Record<string, string>[])
-    for (const code of Object.keys(table)) table[code] = 'x'
-  const after = await verdicts()
-  assert.deepEqual(after, before)
-  for (const [at, result] of after.entries()) assert.notEqual(renderCapsuleText(result), shown[at])
+  const tables = [CHECK_SENTENCES, FAULT_SENTENCES, KEY_SENTENCES, WORD_SENTENCES] as Record<
+    string,
+    unknown
+  >[]
+  const kept = structuredClone(tables)
+  try {
+    for (const table of tables)
+      for (const [code, sentence] of Object.entries(table))
+        table[code] = typeof sentence === 'string' ? 'x' : { holds: 'x', fails: 'x', unproved: 'x' }
+    const after = await verdicts()
+    assert.deepEqual(after, before)
+    for (const [at, result] of after.entries()) assert.notEqual(renderCapsuleText(result), shown[at])
+  } finally {
+    for (const [at, table] of tables.entries()) Object.assign(table, kept[at])
+  }
 })
 
 test('no module that verifies reads a sentence', () => {

@@ -9,9 +9,8 @@ import { createMemoryOutbox } from '../exchange/memory-outbox.ts'
 import { currentSigningKey } from '../exchange/own-keys.ts'
 import { sendPackageReceipt } from '../exchange/package-receipts.ts'
 import { sendPackage } from '../exchange/send-package.ts'
-import { failing } from './evidence.fixture.ts'
 import { readCapsule } from '../log/read-capsule.ts'
-import { verifyCapsule, type EvidenceReport } from '@agent-exchange/log'
+import { verifyCapsule, type CapsuleResult } from '@agent-exchange/log'
 
 const profile = {
   'O-07': { transparency_checkpoint_milliseconds: 100, transparency_sequence_milliseconds: 20 },
@@ -21,12 +20,11 @@ after(() => world[Symbol.asyncDispose]())
 const acme = await startAgent(world, 'acme')
 const bolt = await startAgent(world, 'bolt')
 
-async function reportOn(packageId: string): Promise<EvidenceReport> {
+async function reportOn(packageId: string): Promise<CapsuleResult> {
   const { capsule } = await readCapsule(bolt, { packageId })
-  const { contradictions, evidence } = await verifyCapsule(capsule)
-  assert.deepEqual(contradictions, [])
-  assert.ok(evidence)
-  return evidence
+  const result = await verifyCapsule(capsule)
+  assert.deepEqual(result.contradictions, [])
+  return result
 }
 
 test('[PKG-08][PKG-10] evidence names other agents of the parties that signed, with the keys that prove it', async () => {
@@ -43,7 +41,6 @@ test('[PKG-08][PKG-10] evidence names other agents of the parties that signed, w
   await forAcme.connection.call('revokePackage', { path, body: { ...body, signature } })
 
   const report = await reportOn(packageId)
-  assert.deepEqual(failing(report), [])
   assert.deepEqual(report.states, [{ packageId, state: 'revoked', signedState: 'revoked' }])
   const signers = report.checks.flatMap(({ code, agent_id, values }) =>
     values?.['role'] === 'other' ? [`${code} ${agent_id}`] : [],
@@ -72,12 +69,11 @@ test('[ID-04][ID-05] of a planned and an emergency revocation evidence shows bot
   const planned = new Date(stolen.getTime() + 86_400_000)
   await revokeKey(carl, keyId, { ...why, invalidFrom: planned })
   const before = await reportOn(packageId)
-  assert.equal(before.verdict, 'holds')
+  assert.ok(!before.checks.some(({ result }) => result === 'doubt'))
   assert.match(JSON.stringify(before.checks), /disowned_later/)
   await revokeKey(carl, keyId, { ...why, invalidFrom: stolen })
   const later = await reportOn(packageId)
-  assert.deepEqual(failing(later), [])
-  assert.equal(later.verdict, 'doubtful')
+  assert.ok(later.checks.some(({ result }) => result === 'doubt'))
   const record = JSON.stringify(later.exchangeWord.filter(({ code }) => code === 'key_record'))
   for (const time of [planned, stolen]) assert.ok(record.includes(time.toISOString()), record)
 })
