@@ -97,6 +97,8 @@ test('on a phone each level of the navigation takes one line, and the current pl
     const current = await navigation.locator('[aria-current]').boundingBox()
     assert.ok(current && current.x >= 0 && current.x + current.width <= 390, label)
   }
+  const signOut = await page.getByRole('button', { name: 'Sign out' }).boundingBox()
+  assert.ok(signOut && signOut.y >= 4, 'the button does not touch the edge of the screen')
 })
 
 test('a filter shows a whole id, a badge is one line, and a list shortens ids that are copied whole', async () => {
@@ -152,7 +154,7 @@ test('[O-50] accept packages from listed organizations only, and block one', asy
   await signIn(page)
   await page.getByRole('link', { name: 'Anyone who is not blocked' }).click()
   await page.getByLabel('Accept packages from').selectOption('listed')
-  await page.getByRole('button', { name: 'Change from whom' }).click()
+  await page.getByRole('button', { name: 'Change who may send' }).click()
   await page.getByText('Changed: Accepted organizations only.').waitFor()
   await page.getByLabel('Organization ids').fill(sender.organizationId)
   await page.getByLabel('What to do').selectOption('accept')

@@ -1,5 +1,5 @@
 import type { DraftState, StoredDraft } from '@agent-exchange/sdk'
-import { badge, html, identifier, relativeTime, table, type Html, type Tone } from '@agent-exchange/web'
+import { badge, html, relativeTime, table, type Html, type Tone } from '@agent-exchange/web'
 import { pathTo } from './desk-call.ts'
 import { leadOf, titleOf } from '../object-outline.ts'
 import { textOf } from './object-view.ts'
@@ -23,7 +23,7 @@ export function draftTable(caption: string, drafts: readonly StoredDraft[], now:
     columns: [{ title: 'Draft' }, { title: 'For' }, { title: 'Drafted' }, { title: 'State' }],
     rows: drafts.map(({ draftId, object, recipient, createdAt, state }) => [
       html`<a href="${pathTo('drafts', draftId)}">${titleOf(object)}</a><br />${textOf(leadOf(object))}`,
-      html`${identifier(recipient.agentId)}<br />of ${identifier(recipient.organizationId)}`,
+      html`<bdi>${recipient.agentId}</bdi> of <bdi>${recipient.organizationId}</bdi>`,
       relativeTime(new Date(createdAt), now),
       stateBadge(state),
     ]),

@@ -1,4 +1,12 @@
-import { html, identifier, liveRegion, notice, relativeTime, table } from '@agent-exchange/web'
+import {
+  html,
+  identifier,
+  liveRegion,
+  notice,
+  relativeTime,
+  shortIdentifier,
+  table,
+} from '@agent-exchange/web'
 import { pathTo, type DeskAnswer, type DeskCall } from './desk-call.ts'
 import { streamAddress } from './desk-changes.ts'
 import { SHOWN_SENT_DRAFTS } from './desk-limits.ts'
@@ -36,12 +44,12 @@ export async function draftsPage(call: DeskCall): Promise<DeskAnswer> {
         ${table({
           caption: 'Sent drafts',
           hidesCaption: true,
-          columns: [{ title: 'Package' }, { title: 'Sent' }, { title: 'Approved by' }, { title: 'Reason' }],
+          columns: [{ title: 'Sent' }, { title: 'Approved by' }, { title: 'Reason' }, { title: 'Package' }],
           rows: sent.map(({ packageId, threadId, sentAt, decision }) => [
-            identifier(packageId, pathTo('threads', threadId)),
             relativeTime(new Date(sentAt), now),
             decision ? textOf(decision.name) : 'nobody had to',
             decision ? textOf(decision.reason) : '',
+            shortIdentifier(packageId, pathTo('threads', threadId)),
           ]),
           empty: {
             title: 'Nothing was sent from a draft yet.',

@@ -2,10 +2,10 @@ import {
   badge,
   emptyState,
   html,
-  identifier,
   liveRegion,
   notice,
   relativeTime,
+  shortIdentifier,
   table,
   type Part,
 } from '@agent-exchange/web'
@@ -71,7 +71,7 @@ async function threadRow({ agent, now }: DeskCall, thread: ThreadSummary): Promi
   const other = await counterpartOf(agent, last.package_id)
   return [
     html`${other && html`<bdi>${other.agentId}</bdi> of <bdi>${other.organizationId}</bdi><br />`}
-    ${identifier(threadId, pathTo('threads', threadId))}`,
+    ${shortIdentifier(threadId, pathTo('threads', threadId))}`,
     html`${last.event_type.replaceAll(/[._]/gu, ' ')} ${relativeTime(new Date(last.occurred_at), now)}`,
     packages,
     pending > 0 ? badge('warn', `${pending} not processed`) : badge('good', 'all processed'),

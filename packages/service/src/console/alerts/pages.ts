@@ -67,16 +67,14 @@ async function list({ api, query, show, now }: ConsoleCall) {
         outsideText(alert.reason),
         timeOf(alert.raised_at, now),
         html`${statusBadge(alert.mail_state)} ${alert.mail_error && outsideText(alert.mail_error)}`,
-        html`${
-          alert.webhook_endpoint_id &&
-          shortIdentifier(alert.webhook_endpoint_id, endpointPath(alert.webhook_endpoint_id))
-        }
-        ${
-          alert.delivery_id &&
-          html`<span class="below"
-            >${shortIdentifier(alert.delivery_id, deliveryPath(alert.delivery_id))}</span
-          >`
-        }`,
+        alert.webhook_endpoint_id &&
+          html`${shortIdentifier(alert.webhook_endpoint_id, endpointPath(alert.webhook_endpoint_id))}
+          ${
+            alert.delivery_id &&
+            html`<span class="below"
+              >${shortIdentifier(alert.delivery_id, deliveryPath(alert.delivery_id))}</span
+            >`
+          }`,
       ]),
       empty: {
         title: 'No alerts',

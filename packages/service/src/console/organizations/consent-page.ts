@@ -128,7 +128,7 @@ function changes({ query, formState }: ConsoleCall, path: string, consent: Conse
       action: `${path}/from`,
       ...formState,
       fields: [from, OPTIONAL_REASON],
-      submit: { label: 'Change from whom' },
+      submit: { label: 'Change who may send' },
     })}
     <h2 id="senders">Accept or block by name</h2>
     ${form({

@@ -20,6 +20,7 @@ import {
   readOrganization,
   suspendOrganization,
 } from '../../operator/routes/organizations.ts'
+import { bytesText } from '../bytes-text.ts'
 import type { ConsoleCall } from '../console-page.ts'
 import { OPTIONAL_REASON, outsideText, pathTo, REASON, statusBadge } from '../console-parts.ts'
 import { invitedAgent } from '../invitations/invited-agent.ts'
@@ -196,9 +197,10 @@ const QUOTA_NAMES: Readonly<Record<string, string>> = {
   agents: 'Agents',
   webhook_endpoints: 'Webhook endpoints',
   unused_policy_receipts: 'Policy receipts without a package',
-  stored_bytes: 'Bytes of stored content',
+  stored_bytes: 'Stored content',
 }
 const NUMBER = new Intl.NumberFormat('en')
+const amountOf = (name: string) => (name.endsWith('_bytes') ? bytesText : NUMBER.format)
 
 function quotas({ usage }: Shown): Html {
   return html`<h2>Quotas</h2>
@@ -213,8 +215,8 @@ function quotas({ usage }: Shown): Html {
       ],
       rows: Object.entries(usage).map(([name, { used, maximum }]) => [
         QUOTA_NAMES[name] ?? name,
-        NUMBER.format(used),
-        NUMBER.format(maximum),
+        amountOf(name)(used),
+        amountOf(name)(maximum),
         `${Math.floor((used / maximum) * 100)} %`,
       ]),
     })}

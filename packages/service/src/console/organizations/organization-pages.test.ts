@@ -82,6 +82,7 @@ test('from nothing to a joined client: organization, invitation shown once, use'
     '/organizations/new',
   )
   assert.match(created.text, /org_flow was created[\s\S]*Invite an agent/u)
+  assert.match(created.text, /Stored content[\s\S]*107 GB/u)
   const shown = await as('operator').submit(
     '/invitations',
     { organization_id: 'org_flow', agent_id: 'agent_flow', lifetime: '3600' },
