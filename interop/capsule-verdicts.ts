@@ -6,7 +6,7 @@ import { chainCapsuleOf, POLICY } from '@agent-exchange/testkit'
 import { mutationsOf } from './capsule-mutations.ts'
 import { editsBetween, type Edit } from './generators/capsule-edits.ts'
 import { CHAIN_CAPSULE_FILE } from './generators/chain-capsule.ts'
-import { changedAt } from './profiles/capsule.ts'
+import { changedAt, failingCodes } from './profiles/capsule.ts'
 import { VECTORS } from './vector-file.ts'
 
 const MAXIMUM_OUTPUT_BYTES = 67_108_864
@@ -75,12 +75,11 @@ function verdictsOf(interpreter: string, capsule: CapsuleV3, changes: readonly C
 
 async function verdictOn(value: unknown): Promise<Verdict> {
   const result = await verifyCapsule(value, { policy: parsePolicy(POLICY) })
-  if (result.outcome === 'unreadable') return { fails: ['capsule_readable'] }
-  if (result.contradictions.length > 0) return { fails: result.contradictions.map(({ code }) => code) }
+  const fails = failingCodes(result)
+  if (fails.length > 0) return { fails }
   return { level: result.level ?? '', complete_up_to: result.completeUpTo ?? null }
 }
 
 function summary({ fails, level, complete_up_to }: Verdict): string {
-  if (fails?.includes('capsule_readable')) return 'unreadable'
-  return fails ? 'contradiction' : `${level}, complete up to ${complete_up_to}`
+  return fails?.join(', ') ?? `${level}, complete up to ${complete_up_to}`
 }

@@ -14,6 +14,7 @@ export async function checkVector(profile: ProfileName, vector: Vector): Promise
   }
   await assert.rejects(result, (error: unknown) => {
     if (error instanceof FailingChecks) {
+      assert.deepEqual(error.codes, vector.codes)
       assert.ok(error.codes.includes(vector.code), `${error.message} and not ${vector.code}`)
       return true
     }

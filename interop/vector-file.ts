@@ -21,6 +21,8 @@ export interface InvalidVector extends VectorHead {
   readonly rule: string
   /** The stable error code of this project's implementation. */
   readonly code: string
+  /** Of a capsule of format 3: all checks that fail. */
+  readonly codes?: readonly string[]
 }
 
 export type Vector = ValidVector | InvalidVector

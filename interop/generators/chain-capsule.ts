@@ -5,6 +5,7 @@ import type { TestAgent } from '../../packages/sdk/src/agents.fixture.ts'
 import { wholeThread } from '../../packages/sdk/src/evidence/evidence.fixture.ts'
 import { inputFor } from '../../packages/sdk/src/exchange/drafts.fixture.ts'
 import { replayDelivery } from '../../packages/sdk/src/log/replayed-delivery.fixture.ts'
+import { failingCodes } from '../profiles/capsule.ts'
 import { editsBetween } from './capsule-edits.ts'
 import { editedCapsules } from './chain-capsule-edited.ts'
 import { forgedCapsules } from './chain-capsule-forged.ts'
@@ -89,9 +90,10 @@ async function vectorOf(
   { name, description, capsule, level, code, policy = POLICY as never }: ChangedCapsule,
 ) {
   const input = { capsule: CHAIN_CAPSULE_FILE, set: editsBetween(original, capsule), policy }
-  if (code !== undefined) return invalid(name, description, input, { rule: 'AUD-03', code })
-  const given = policy === null ? {} : { policy: parsePolicy(policy) }
-  const { checkpoint, completeUpTo = null } = await verifyCapsule(capsule, given)
+  const result = await verifyCapsule(capsule, policy === null ? {} : { policy: parsePolicy(policy) })
+  if (code !== undefined)
+    return { ...invalid(name, description, input, { rule: 'AUD-03', code }), codes: failingCodes(result) }
+  const { checkpoint, completeUpTo = null } = result
   const reached = { level, origin: checkpoint?.origin, size: checkpoint?.size, complete_up_to: completeUpTo }
   return valid(name, description, input, reached)
 }

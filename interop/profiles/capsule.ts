@@ -29,11 +29,19 @@ export const capsule = profile(async (input: CapsuleInput) => {
 })
 
 export const chainCapsule = profile(async (input: CapsuleInput) => {
-  const { outcome, contradictions, level, checkpoint, completeUpTo = null } = await verified(input)
-  if (outcome === 'unreadable') throw new FailingChecks(['capsule_readable'])
-  if (contradictions.length > 0) throw new FailingChecks(contradictions.map(({ code }) => code))
+  const result = await verified(input)
+  const { level, checkpoint, completeUpTo = null } = result
+  const failing = failingCodes(result)
+  if (failing.length > 0) throw new FailingChecks(failing)
   return { level, origin: checkpoint?.origin, size: checkpoint?.size, complete_up_to: completeUpTo }
 })
+
+/** The codes of all checks that fail. Without the tree of the log no key is known, and nothing else can be judged. */
+export function failingCodes({ outcome, contradictions }: CapsuleResult): string[] {
+  if (outcome === 'unreadable') return ['capsule_readable']
+  const codes = new Set(contradictions.map(({ code }) => code))
+  return codes.has('log_checkpoint') ? ['log_checkpoint'] : [...codes].toSorted()
+}
 
 /** What its log proves of a capsule of format 2. Its level is lower, because the format does not bind what it shows. */
 function logLevelOf({ checks, checkpoint }: CapsuleResult): string {

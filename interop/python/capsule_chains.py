@@ -179,6 +179,7 @@ def verify_chains(capsule, tree, checks):
         metadata = package["metadata"]
         package_id = metadata["package_id"]
         is_own = metadata["thread_id"] == capsule["thread_id"] and package_id not in leaves
+        checks.check("entry_package", is_own)
         if not checks.check("package_thread", is_own):
             continue
         leaves[package_id] = {}

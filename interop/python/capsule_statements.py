@@ -245,7 +245,7 @@ class Case:
         """The key that signed a receipt or a revocation, once, about this package."""
         proof = entry["proof"]
         signature = text_at(proof, "signature/signature", "").translate(str.maketrans("-_", "+/")).rstrip("=")
-        place = (self.package_id, entry["position"])
+        place = (id(self), entry["position"])
         if not self.checks.check(code, self.whole.signatures.setdefault(signature, place) == place):
             return None
         arrived_at = text_at(proof, "accepted_at", proof["recorded_at"])
