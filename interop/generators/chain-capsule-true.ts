@@ -2,7 +2,7 @@ import { noteSigner, SIGNATURE_TYPE } from '@agent-exchange/log'
 import { logSigner } from '@agent-exchange/testkit'
 import type { ChainStory, ChangedCapsule } from './chain-capsule.ts'
 import { asTransfer } from './chain-capsule-transfer.ts'
-import { changed, entriesOf, linksOf, packageOf, recordsLast } from './change-capsule.ts'
+import { changed, entriesOf, entryOf, linksOf, packageOf, recordsLast } from './change-capsule.ts'
 
 const SECONDS_OUTSIDE = 700
 
@@ -117,6 +117,16 @@ export async function trueCapsules(story: ChainStory): Promise<ChangedCapsule[]>
       description: 'Witnesses saw the log without some records 500 seconds after their recorded times.',
       level: 'witnessed',
       capsule: await log(capsule, { ...earlier, cosignedAt: at(500) }),
+    },
+    {
+      name: 'backdated-without-earlier-checkpoint',
+      description:
+        'An entry was backdated by years, and no earlier checkpoint says that its leaf was not there then.',
+      level: 'witnessed',
+      capsule: await log(
+        changed(capsule, (c) => (entryOf(c, 0, 4).proof.recorded_at = '2020-01-01T00:00:00.000Z')),
+        { cosigners: 2, cosignedAt: at(0) },
+      ),
     },
     {
       name: 'transfer',

@@ -89,6 +89,10 @@ const PROOFS: Readonly<Record<string, readonly Proof[]>> = {
     capsule('inner-entry-backdated'),
     capsule('inner-entry-postdated'),
   ],
+  'A time that is too early is found only if the capsule shows a checkpoint from before.': [
+    capsule('backdated'),
+    capsule('backdated-without-earlier-checkpoint'),
+  ],
   'Every key is in the log, before what it signed.': [
     capsule('registration-missing'),
     capsule('keys-backdated'),
