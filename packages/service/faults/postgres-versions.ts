@@ -12,6 +12,7 @@ const ROOT = fileURLToPath(new URL('../../..', import.meta.url))
 const SUITE = ['db', 'http', 'oauth', 'features/packages', 'features/notifications', 'features/audit']
 const QUICK_SUITE = ['db', 'http']
 const SUITE_LIMIT_MS = 180_000
+const REPORTED_LINES = 60
 
 export const postgresVersions: Trial = {
   name: 'postgres-versions',
@@ -41,8 +42,11 @@ async function runSuite(url: string, report: Report): Promise<string | undefined
   })
   const failed: string[] = []
   const totals: string[] = []
+  let isFault = false
   createInterface({ input: child.stdout }).on('line', (line) => {
-    if (line.startsWith('✖')) failed.push(line)
+    // What failed, and the indented lines about it.
+    isFault = line.startsWith('✖') || (isFault && line.startsWith('    '))
+    if (isFault && failed.length < REPORTED_LINES) failed.push(line)
     if (/^ℹ (?:tests|pass|fail) /u.test(line)) totals.push(line.slice(2))
   })
   await once(child, 'close')
