@@ -154,7 +154,10 @@ function flip(text: string): string {
 async function wrongPackages({ shell, peer, world, report }: Stage): Promise<void> {
   await report.step('it rejects a package whose metadata contradict its content', async () => {
     const object = packageFor(peer, shell, world.clock.now())
-    const said = await rejected({ ...object, sender: { ...object.sender, agent_id: 'agent_somebody_else' } })
+    const said = await rejected({
+      ...object,
+      sender: { ...object.sender, organization_id: 'org_somebody_else' },
+    })
     assert.match(said, /another sender inside.*rejected receipt was sent/su)
   })
   await report.step('it rejects an object that breaks its schema', async () => {
