@@ -146,8 +146,13 @@ export async function checkTables({ sql }: World, ledger: Ledger): Promise<void>
         (select coalesce(max(sequence), 0) from notification
          where notification.organization_id = stream.organization_id))::int as wrong_counters,
       (select count(*) from thread where audit_hash is distinct from
-        (select entries::json -> -1 ->> 'hash' from audit_record where audit_record.thread_id = thread.thread_id
-         order by last_position desc limit 1))::int as wrong_chain_ends`
+        (select entries::json -> -1 ->> 'hash' from audit_record
+         where audit_record.thread_id = thread.thread_id and chain_position is null
+         order by last_position desc limit 1))::int as wrong_thread_ends,
+      (select count(*) from package where encode(chain_link, 'hex') is distinct from
+        (select entries::json -> -1 ->> 'hash' from audit_record
+         where audit_record.package_id = package.package_id and audit_record.chain_position is not null
+         order by audit_record.chain_position desc limit 1))::int as wrong_chain_ends`
   const all = ledger.length
   assert.deepEqual(
     { ...counts },
@@ -158,6 +163,7 @@ export async function checkTables({ sql }: World, ledger: Ledger): Promise<void>
       records: all,
       announced: all,
       wrong_counters: 0,
+      wrong_thread_ends: 0,
       wrong_chain_ends: 0,
     },
   )

@@ -25,6 +25,7 @@ import {
   type SimulatedParticipant,
   type SimulatorOptions,
 } from '@agent-exchange/edc-simulator'
+import type { CosigningWitness } from '../../../sdk/src/evidence/cosigning-witness.fixture.ts'
 import { randomId } from '../../../sdk/src/connection/random-id.ts'
 
 /** Lets a transfer expire its token, as Tractus-X does. */
@@ -74,17 +75,20 @@ const QUICK_LOG = {
   'O-07': { transparency_checkpoint_milliseconds: 100, transparency_sequence_milliseconds: 20 },
 }
 
-export async function startSpace(options: Partial<SimulatorOptions> = {}): Promise<Space> {
+export async function startSpace(
+  options: Partial<SimulatorOptions> & { readonly witnesses?: readonly CosigningWitness['witness'][] } = {},
+): Promise<Space> {
+  const { witnesses = [], ...simulated } = options
   const cleanup = new AsyncDisposableStack()
   await using undo = cleanup
-  const world = cleanup.use(await startWorld({ profile: QUICK_LOG, config: { role: 'all' } }))
+  const world = cleanup.use(await startWorld({ profile: QUICK_LOG, config: { role: 'all', witnesses } }))
   const clock = new MovableClock()
   const simulator = cleanup.use(
     await startSimulator({
       participants: [{ participantId: 'BPNL-acme' }, { participantId: 'BPNL-bolt' }],
       clock,
       tokenLifetimeMs: TOKEN_LIFETIME_MS,
-      ...options,
+      ...simulated,
     }),
   )
   const ends = ['BPNL-acme', 'BPNL-bolt'].map((id) => simulator.participant(id))
