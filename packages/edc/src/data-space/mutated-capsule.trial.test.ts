@@ -12,8 +12,7 @@ import {
   type CapsuleV3,
   type SentPackage,
 } from '@agent-exchange/sdk'
-import { formatVerifierKey, parsePolicy } from '../../../log/src/index.ts'
-import { startCosigningWitness } from '../../../sdk/src/evidence/cosigning-witness.fixture.ts'
+import { policyWith, startCosigningWitness } from '../../../sdk/src/evidence/cosigning-witness.fixture.ts'
 import { craftedMutations } from '../../../sdk/src/evidence/mutate-capsule.fixture.ts'
 import { mutationsOf } from '../../../sdk/src/evidence/mutate-value.fixture.ts'
 import { inputFor, policyFor, responseFor, SKILL } from '../../../sdk/src/exchange/drafts.fixture.ts'
@@ -74,9 +73,7 @@ function answered(to: Company, from: Company, original: SentPackage): Promise<Se
 
 /** Mutations after which the verdict is the same one, which must be none. */
 async function tryMutations(t: TestContext, capsule: CapsuleV3): Promise<void> {
-  const policy = parsePolicy(
-    `log ${capsule.log.key}\nwitness w1 ${formatVerifierKey(witness.key)}\nquorum w1\n`,
-  )
+  const policy = policyWith(capsule.log.key, witness)
   const verdictOn = (value: unknown) => verifyCapsule(value, { policy, require: 'witnessed' })
   const original = await verdictOn(capsule)
   assert.deepEqual([original.contradictions, original.outcome, original.level], [[], 'meets', 'witnessed'])

@@ -4,6 +4,7 @@ import {
   packageMetadata,
   policyReceipt,
   signature,
+  SIGNATURE_ALGORITHM,
   validatorFor,
   type JsonObject,
 } from '@agent-exchange/protocol'
@@ -46,7 +47,14 @@ const entry: JsonObject = {
 
 const record = closed({ first_position: position, last_position: position, salt: text, proof: text })
 
-const head = closed({
+/** In one spelling, because no hash covers it: O-22 allows two alphabets and padding elsewhere. */
+const uncoveredSignature = closed({
+  key_id: text,
+  algorithm: { const: SIGNATURE_ALGORITHM },
+  signature: { type: 'string', pattern: '^[A-Za-z0-9_-]{85}[AQgw]$' },
+})
+
+const headMembers = {
   type: { const: PACKAGE_HEAD_TYPE },
   package_id: text,
   thread_id: text,
@@ -54,8 +62,11 @@ const head = closed({
   link: hash,
   log: closed({ origin: text, size: { type: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER } }),
   stated_at: text,
-  signature: ref(signature),
-})
+}
+
+const head = closed({ ...headMembers, signature: uncoveredSignature })
+/** As the exchange states it. */
+const statedHead = closed({ ...headMembers, signature: ref(signature) })
 
 const disclosure: JsonObject = {
   ...closed(
@@ -64,7 +75,7 @@ const disclosure: JsonObject = {
       asset: text,
       content_key: text,
       disclosed_by: closed({ organization_id: text, agent_id: text }),
-      signature: ref(signature),
+      signature: uncoveredSignature,
     },
     'envelope',
     'asset',
@@ -77,7 +88,7 @@ const packageRecord = closed(
     metadata: ref(packageMetadata),
     policy_receipt: ref(policyReceipt),
     edc: ref(edcReferences),
-    sender_signature: ref(signature),
+    sender_signature: uncoveredSignature,
     entries: list(entry, MAXIMUM_ENTRIES),
     records: list(record, MAXIMUM_RECORDS),
     head,
@@ -111,7 +122,7 @@ export function capsuleV3Faults(value: unknown): CheckValues[] {
   return shapeFaultsBy(validate, value)
 }
 
-const validateHead = validatorFor<PackageHead>({ ...head, $defs: definitions }, 'O-07')
+const validateHead = validatorFor<PackageHead>({ ...statedHead, $defs: definitions }, 'O-07')
 
 /** Whether a value has the form of a head. Who signed it is another question. */
 export function isPackageHead(value: unknown): value is PackageHead {

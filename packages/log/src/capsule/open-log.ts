@@ -1,4 +1,4 @@
-import { encodeBase64 } from '@agent-exchange/crypto'
+import { encodeBase64, sha256Digest } from '@agent-exchange/crypto'
 import { LogError } from '../errors.ts'
 import { verifyConsistency } from '../merkle/consistency.ts'
 import { openCheckpoint, type OpenedCheckpoint } from '../notes/checkpoint.ts'
@@ -102,7 +102,9 @@ async function openHistory(
       if (proof === undefined) throw new LogError('hash_invalid')
       verifyConsistency({ oldSize: earlier.size, oldRoot: earlier.root, newSize, newRoot, proof })
       const isSame = earlier.origin === origin
-      const values = { size: earlier.size, ...(!isSame && { fault: 'other_log' as const }) }
+      // Nobody signs the order of signatures, or how often one is there: the digest makes it part of the verdict.
+      const note = await sha256Digest(new TextEncoder().encode(checkpoint))
+      const values = { size: earlier.size, note, ...(!isSame && { fault: 'other_log' as const }) }
       checks.check('log_history', isSame, { values })
       sizes.push(witnessedSize(earlier))
     } catch (error) {

@@ -3,16 +3,24 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import {
   cosignNote,
+  formatVerifierKey,
   noteSigner,
   parseCheckpoint,
   parseNote,
+  parsePolicy,
   parseWitnessRequest,
   SIGNATURE_TYPE,
+  type LogPolicy,
   type PolicyWitness,
 } from '@agent-exchange/log'
 
 export interface CosigningWitness extends AsyncDisposable {
   readonly witness: PolicyWitness
+}
+
+/** Trusts this log, once this witness cosigned it. */
+export function policyWith(logKey: string, { key }: PolicyWitness): LogPolicy {
+  return parsePolicy(`log ${logKey}\nwitness w1 ${formatVerifierKey(key)}\nquorum w1\n`)
 }
 
 /** C2SP tlog-witness for one log that does not cheat: it remembers sizes and verifies no proof. */

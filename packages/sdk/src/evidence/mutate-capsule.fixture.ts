@@ -118,7 +118,8 @@ const cutBefore =
     records: own.records.filter(({ last_position }) => last_position < position),
   })
 
-function withoutHead({ head: _, ...own }: CapsulePackage): CapsulePackage {
+function withoutHead(shown: CapsulePackage): CapsulePackage {
+  const { head: _, ...own } = shown
   return own
 }
 

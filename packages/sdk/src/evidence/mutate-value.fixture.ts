@@ -8,8 +8,8 @@ export interface Mutation {
 type Path = readonly (string | number)[]
 type Container = Record<string | number, unknown>
 
-/** Of values at the same place of the items of lists, this many are spelled in every way; the others are changed once. */
-const SPELLED = 2
+/** Of values at the same place of the items of lists, this many are spelled in every way, and the others changed once. */
+const SPELLED = 1
 
 /** Changes, removes, adds, swaps and reorders every member, item, and line of a text, one at a time. */
 export function* mutationsOf(

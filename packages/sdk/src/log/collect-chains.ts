@@ -6,7 +6,7 @@ import {
   type PackageHead,
   type ShownEntry,
 } from '@agent-exchange/log'
-import type { EvidenceEntry, HiddenEvidenceEntry, PackageEvidence } from '@agent-exchange/protocol'
+import type { EvidenceEntry, HiddenEvidenceEntry, PackageEvidence, Signature } from '@agent-exchange/protocol'
 import type { AgentContext } from '../context.ts'
 import { ExchangeError } from '../errors.ts'
 import { collectKeys } from '../evidence/collect-keys.ts'
@@ -112,9 +112,17 @@ export function toPackage(
     metadata,
     policy_receipt: policy_receipt.receipt,
     ...(edc && { edc }),
-    ...(sender_signature && { sender_signature }),
+    ...(sender_signature && { sender_signature: inOneSpelling(sender_signature) }),
     entries: shown.filter(({ position }) => position <= end).toSorted((a, b) => a.position - b.position),
-    ...(head && { head }),
+    ...(head && { head: { ...head, signature: inOneSpelling(head.signature) } }),
+  }
+}
+
+/** Base64url without padding: capsules have one spelling of what no hash covers. */
+function inOneSpelling(signature: Signature): Signature {
+  return {
+    ...signature,
+    signature: signature.signature.replace(/=+$/u, '').replaceAll('+', '-').replaceAll('/', '_'),
   }
 }
 
