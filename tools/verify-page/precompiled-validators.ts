@@ -13,7 +13,8 @@ async function compiledSchemas(): Promise<object[]> {
     return compile.call(this, schema) as never
   } as typeof compile
   try {
-    for (const format of ['aex-evidence/1', 'aex-evidence/2']) await verifyCapsule({ format })
+    for (const format of ['aex-evidence/1', 'aex-evidence/2', 'aex-evidence/3'])
+      await verifyCapsule({ format })
     for (const type of OBJECT_TYPES) validateObject({ object_type: type })
   } finally {
     Ajv2020.prototype.compile = compile

@@ -31,7 +31,7 @@ function lastOf(signed: readonly SignedStatement[]): SignedStatement | undefined
 
 /** One package in full, with all times. */
 export function packageText(story: PackageStory, reader: Reader): string {
-  const { packageId, from, to, acceptedAt, respondsTo, signed, state, signedState, completeUpTo } = story
+  const { packageId, from, to, acceptedAt, respondsTo, signed, state, signedState } = story
   const answers = respondsTo === undefined ? '' : ` in response to ${respondsTo}`
   const accepted =
     acceptedAt === undefined ? '' : `; the exchange accepted it on ${timeText(acceptedAt, reader)}`
@@ -42,12 +42,8 @@ export function packageText(story: PackageStory, reader: Reader): string {
     state === undefined || state === signedState
       ? ''
       : `; only the exchange says that it is ${state.replaceAll('_', ' ')}`
-  const end =
-    completeUpTo === undefined
-      ? ''
-      : `; complete up to ${timeText(completeUpTo, reader)}, as the exchange signed`
   return (
     `${packageId}: ${from.agentId} of ${organizationText(from.organizationId, reader)} to ${to.agentId} of ` +
-    `${organizationText(to.organizationId, reader)}${answers}${accepted}${statements.join('')}${beyond}${end}.`
+    `${organizationText(to.organizationId, reader)}${answers}${accepted}${statements.join('')}${beyond}.`
   )
 }

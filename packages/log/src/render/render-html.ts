@@ -44,13 +44,15 @@ export function renderCapsuleHtml(
         </style>
       </head>
       <body>
-        <h1>Evidence report</h1>
-        <p class="verdict ${tone}">${sentence}</p>
-        ${sections.map(listOf)}
-        <table>
-          ${rows.map(row)}
-        </table>
-        ${details.map(detailsOf)} ${detailsOf({ title: 'Assumptions', items: ASSUMPTIONS })}
+        <main>
+          <h1>Evidence report</h1>
+          <p class="verdict ${tone}">${sentence}</p>
+          ${sections.map(listOf)}
+          <table>
+            ${rows.map(row)}
+          </table>
+          ${details.map(detailsOf)} ${detailsOf({ title: 'Assumptions', items: ASSUMPTIONS })}
+        </main>
       </body>
     </html> `
   return page.toString()
