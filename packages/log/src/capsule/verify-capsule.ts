@@ -129,6 +129,9 @@ async function verifyVersion3(value: unknown, options: VerifyCapsuleOptions): Pr
   const faults: CheckValues[] = capsuleV3Faults(value)
   if (faults.length > 0) return unreadable(faults, options)
   const capsule = value as CapsuleV3
+  // Nothing may be shown that no step verifies.
+  if (capsule.packages.some(({ disclosure }) => disclosure))
+    return unreadable([{ fault: 'disclosure_unverified' }], options)
   const opened = await openChains(capsule, options)
   const { chains, bundle, recorded } = opened
   const report = await verifySignedEntries(opened, options)

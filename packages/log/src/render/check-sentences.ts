@@ -312,22 +312,6 @@ export const CHECK_SENTENCES: Record<CheckCode, CheckSentences> = {
     fails: 'A state does not follow from the entries',
     unproved: NEVER,
   },
-  disclosure_signature: {
-    holds: '{agent_id} signed the disclosure',
-    fails: 'The disclosure is not signed by a party of the package',
-    unproved: NEVER,
-  },
-  disclosure_content: {
-    holds: 'The disclosed content is what the sender sealed',
-    fails: 'The disclosed content is not what the sender sealed',
-    unproved: NEVER,
-  },
-  disclosure_key: {
-    holds: 'The disclosed key is the one of the package',
-    fails: 'The disclosed key is not the one that the sender committed to',
-    unproved:
-      'Whether the recipient read the same content. The sender disclosed it and committed to no key, so it could have sealed two contents; ask the recipient for its disclosure.',
-  },
   recorded_order: {
     holds: 'Recorded times never run backwards',
     fails: NEVER,

@@ -11,6 +11,7 @@ export const FAULT_SENTENCES: Record<OwnFault, string> = {
   unknown_format: 'its format is unknown',
   too_deep: 'it nests deeper than {levels} levels',
   schema: '{pointer} {message}',
+  disclosure_unverified: 'it discloses content, which this verifier does not verify',
   checkpoint_differs: 'its proof has another checkpoint than the capsule',
   other_log: 'it is one of another log',
   no_policy: 'no policy was given',
@@ -59,10 +60,6 @@ export const FAULT_SENTENCES: Record<OwnFault, string> = {
   kind_leads_elsewhere: 'an entry of this kind does not lead there',
   too_early: 'witnesses saw the log without it later',
   too_late: 'witnesses saw the log with it earlier',
-  not_a_party: 'its signer is no agent of sender or recipient',
-  not_sealed: 'it is not a sealed package',
-  not_opened: 'it does not open with the disclosed key',
-  not_committed: 'the sender committed to no key',
 }
 
 /** What became of a key, beside a signature by it. */

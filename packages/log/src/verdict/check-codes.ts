@@ -127,14 +127,6 @@ export const CHECK_CODES = [
   /** The state follows from the entries. */
   'entry_state',
 
-  // Content that a party discloses
-  /** An agent of a party signed the disclosure. */
-  'disclosure_signature',
-  /** The sender sealed what is shown: it is the content of this package and opens with the key. */
-  'disclosure_content',
-  /** The content opens under no other key, or its recipient disclosed it. */
-  'disclosure_key',
-
   // Times, and what no evidence proves
   /** Recorded times never run backwards. */
   'recorded_order',

@@ -8,6 +8,7 @@ export const FAULT_CODES = [
   'unknown_format',
   'too_deep',
   'schema',
+  'disclosure_unverified',
   // The log
   'checkpoint_differs',
   'other_log',
@@ -63,11 +64,6 @@ export const FAULT_CODES = [
   // Times
   'too_early',
   'too_late',
-  // Disclosures
-  'not_a_party',
-  'not_sealed',
-  'not_opened',
-  'not_committed',
 ] as const
 
 export type FaultCode = (typeof FAULT_CODES)[number] | LogErrorCode
