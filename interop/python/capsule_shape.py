@@ -229,23 +229,6 @@ head = members(
         "signature": uncovered_signature,
     }
 )
-disclosure_members = members(
-    {
-        "envelope": text,
-        "asset": text,
-        "content_key": text,
-        "disclosed_by": members({"organization_id": text, "agent_id": text}),
-        "signature": uncovered_signature,
-    },
-    ["envelope", "asset"],
-)
-
-
-def disclosure(value):
-    disclosure_members(value)
-    require(("envelope" in value) != ("asset" in value), "not one content")
-
-
 package = members(
     {
         "metadata": metadata,
@@ -257,9 +240,8 @@ package = members(
             members({"first_position": position, "last_position": position, "salt": text, "proof": text}), 250_000
         ),
         "head": head,
-        "disclosure": disclosure,
     },
-    ["edc", "sender_signature", "head", "disclosure"],
+    ["edc", "sender_signature", "head"],
 )
 key_event = members(
     {

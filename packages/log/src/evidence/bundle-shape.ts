@@ -125,7 +125,7 @@ export function shapeFaultsBy(schema: Validator<unknown>, value: unknown): Check
 }
 
 /** Before anything walks through the value: a deep one would exhaust the stack. */
-export function isDeeper(value: unknown, levels: number): boolean {
+function isDeeper(value: unknown, levels: number): boolean {
   if (typeof value !== 'object' || value === null) return false
   return levels === 0 || Object.values(value).some((inner) => isDeeper(inner, levels - 1))
 }

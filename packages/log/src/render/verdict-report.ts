@@ -118,7 +118,7 @@ function checkLine(check: Check): string {
 }
 
 /** Undefined where no witness says anything about the time. */
-export function boundsText({ after, before }: TimeBounds): string | undefined {
+function boundsText({ after, before }: TimeBounds): string | undefined {
   if (after !== undefined && before !== undefined) return `between ${after} and ${before}`
   if (before !== undefined) return `by ${before}`
   return after === undefined ? undefined : `after ${after}`

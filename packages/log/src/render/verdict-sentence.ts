@@ -5,7 +5,7 @@ import { packageClause } from './package-text.ts'
 import type { Reader } from './reader.ts'
 import { dayText, timeText } from './time-text.ts'
 
-export const VERDICT_TITLES: Record<VerdictWord, string> = {
+const VERDICT_TITLES: Record<VerdictWord, string> = {
   proven: 'Proven',
   consistent: 'Consistent, but not proven',
   broken: 'Broken',
@@ -39,15 +39,16 @@ function storyText(packages: readonly PackageStory[], reader: Reader): string {
     ...Map.groupBy(packages, ({ signedState }) => signedState?.replaceAll('_', ' ') ?? 'in no state'),
   ].map(([state, all]) => `${all.length} ${state}`)
   return (
-    `${packageClause(first, `the first of ${packages.length} packages`, reader)}; signatures prove of all ` +
-    `packages of the thread${span}: ${states.join(', ')}`
+    `${packageClause(first, `the first of ${packages.length} packages`, reader)}; signatures prove of ` +
+    `these packages${span}: ${states.join(', ')}`
   )
 }
 
-function completeText({ completeUpTo }: CapsuleResult, reader: Reader): string {
-  return completeUpTo === undefined
-    ? 'Nobody states what came later.'
-    : `Complete up to ${timeText(completeUpTo, reader)}, by the exchange's signed statement.`
+/** Of the packages that are shown: nobody states how many a thread has. */
+function completeText({ completeUpTo, packages }: CapsuleResult, reader: Reader): string {
+  if (completeUpTo === undefined) return 'Nobody states what came later.'
+  const what = packages.length === 1 ? 'Complete' : 'Complete for these packages'
+  return `${what} up to ${timeText(completeUpTo, reader)}, by the exchange's signed statement.`
 }
 
 /** Why it is not proven, in one sentence. */

@@ -83,7 +83,7 @@ test('[AUD-01] a capsule of format 3 verifies at the level of its log, and says 
     assert.deepEqual([result.outcome, result.level, result.version], ['meets', 'log-signed', 3])
     assert.match(
       verdictSentence(result),
-      /Complete up to \d+ \w+ \d{4}, .*, by the exchange's signed statement/u,
+      /Complete for these packages up to \d+ \w+ \d{4}, .*, by the exchange's signed statement/u,
     )
     assert.deepEqual(
       result.states.map(({ packageId, signedState }) => [packageId, signedState]),
