@@ -94,9 +94,10 @@ function show(sentence, tone, { facts = [], sections = [], details = [] } = {}) 
   element('verdict').replaceChildren(notice)
   const level = { title: 'Level and keys', items: facts.map(({ name, value }) => `${name}: ${value}`) }
   element('report').replaceChildren(
-    ...[...sections, ...(facts.length > 0 ? [level] : [])].flatMap(({ title, items }) => [
+    ...[...sections, ...(facts.length > 0 ? [level] : [])].flatMap(({ title, items, text }) => [
       made('h2', title),
       listOf(items),
+      ...(text === undefined ? [] : [linesOf(text)]),
     ]),
     ...details.map(({ title, items }) =>
       made('details', made('summary', `${title} (${items.length})`), listOf(items)),
@@ -106,6 +107,12 @@ function show(sentence, tone, { facts = [], sections = [], details = [] } = {}) 
 
 function listOf(items) {
   return made('ul', ...items.map((item) => made('li', item)))
+}
+
+function linesOf(text) {
+  const found = document.createElement('pre')
+  found.textContent = text.split('\n').map(visibleText).join('\n')
+  return found
 }
 
 function made(name, ...content) {

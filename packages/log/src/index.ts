@@ -157,7 +157,6 @@ export {
   type CapsulePackage,
   type CapsuleRecord,
   type CapsuleV3,
-  type Disclosure,
   type EntryProof,
   type HiddenEntry,
   type ShownEntry,
@@ -168,6 +167,7 @@ export { verifyChains, type VerifiedChains } from './capsule/verify-chains.ts'
 export type { BoundKey, LoggedEvent } from './capsule/verify-shown-keys.ts'
 export type { EntryLeaves } from './capsule/verify-chain-records.ts'
 export { capsuleV3Faults, isPackageHead } from './capsule/capsule-v3-shape.ts'
+export { DISCLOSURE_TYPE, signDisclosure, type Disclosure } from './capsule/disclosure.ts'
 export { PACKAGE_HEAD_TYPE, verifyPackageHead, type PackageHead } from './capsule/package-head.ts'
 
 // What a verification says, as data

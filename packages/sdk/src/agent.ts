@@ -1,3 +1,4 @@
+import type { Disclosure } from '@agent-exchange/log'
 import type { AgentResource, PublicKey } from '@agent-exchange/protocol'
 import { agentFingerprint } from './agent-keys/fingerprint.ts'
 import { registerAgent, type Registration } from './agent-keys/register-agent.ts'
@@ -24,6 +25,7 @@ import { sendPackage } from './exchange/send-package.ts'
 import type { DataSpace } from './exchange/delivery-mode.ts'
 import type { EvidenceSubject } from './evidence/package-evidence.ts'
 import { checkLog } from './log/accept-checkpoint.ts'
+import { disclosePackage } from './exchange/disclose-package.ts'
 import { readCapsule, type CollectedCapsule } from './log/read-capsule.ts'
 import { readEarlierCapsule, type EarlierCapsule } from './log/read-earlier-capsule.ts'
 import type { WaitForLog } from './log/wait-for-log.ts'
@@ -49,6 +51,11 @@ export interface ConnectOptions extends ContextOptions {
 
 /** Options of a call beside its input. */
 export type SendOptions = Pick<SendDependencies, 'onProgress' | 'signal'>
+export interface CapsuleOptions extends WaitForLog {
+  /** Packages whose content whoever gets the capsule can read. */
+  readonly disclose?: readonly string[]
+}
+
 export type OpenOptions = Omit<OpenDependencies, 'dataSpace' | 'outbox'>
 
 /** An agent that is connected to an exchange. Each method also exists as a function that takes a context. */
@@ -80,7 +87,7 @@ export interface Agent {
 
   thread(threadId: string, options?: ReadThreadOptions): ReturnType<typeof readThread>
   /** Evidence with its proofs from the transparency log. */
-  capsule(subject: EvidenceSubject, wait?: WaitForLog): Promise<CollectedCapsule>
+  capsule(subject: EvidenceSubject, options?: CapsuleOptions): Promise<CollectedCapsule>
   /** The same for packages from before version 2 of the evidence. */
   earlierCapsule(subject: EvidenceSubject, wait?: WaitForLog): Promise<EarlierCapsule>
   /** Demands that the log continues what this agent has seen of it. */
@@ -143,7 +150,11 @@ export async function connect(options: ConnectOptions): Promise<Agent> {
     open: (packageId, how = {}) => openPackage(context, packageId, { ...shared, ...how }),
     revoke: (packageId, input) => revokePackage(context, packageId, input, shared),
     thread: (threadId, how) => readThread(context, threadId, how),
-    capsule: (subject, wait) => readCapsule(context, subject, wait),
+    capsule: async (subject, { disclose = [], ...wait } = {}) => {
+      const disclosures = new Map<string, Disclosure>()
+      for (const id of disclose) disclosures.set(id, await disclosePackage(context, id, shared))
+      return readCapsule(context, subject, { ...wait, disclosures })
+    },
     earlierCapsule: (subject, wait) => readEarlierCapsule(context, subject, wait),
     checkLog: () => checkLog(context),
     receiver: (how) => createReceiver(context, how),

@@ -5,7 +5,14 @@
  * @packageDocumentation
  */
 
-export { connect, type Agent, type ConnectOptions, type OpenOptions, type SendOptions } from './agent.ts'
+export {
+  connect,
+  type Agent,
+  type CapsuleOptions,
+  type ConnectOptions,
+  type OpenOptions,
+  type SendOptions,
+} from './agent.ts'
 export type { AgentContext, Identity } from './context.ts'
 export { createContext, type ContextOptions } from './create-context.ts'
 export {

@@ -65,7 +65,7 @@ test(
     assert.equal(demo.said.err, '')
     assert.match(
       demo.said.out,
-      /evidence holds[^]*signatures hold; \d+ claims are the exchange’s word alone[^]*none of the plaintext is in \d+ files[^]*\n +0 checks fail\n/,
+      /evidence consistent[^]*signatures hold; \d+ claims are the exchange’s word alone[^]*none of the plaintext is in \d+ files[^]*\n +0 checks fail\n/,
     )
 
     const page = readFileSync(join(demo.folder, 'demo.html'), 'utf8')
@@ -73,13 +73,16 @@ test(
     for (const words of ['Carmaker', 'Seat supplier', 'signed receipt: opened', 'revokes the package'])
       assert.ok(picture.includes(words), words)
     assert.ok(page.includes("default-src 'none'") && page.includes('None of the plaintext is in'))
-    assert.match(page, /The evidence holds\.[^]*Signatures that hold[^]*What only the exchange says \(\d+\)/)
+    assert.match(
+      page,
+      /Consistent, but not proven: [^]*Signatures that hold \(\d+\)[^]*Only the exchange says \(\d+\)/,
+    )
     assert.match(page, /<h1>[^]*As its sender wrote it[^]*As the exchange holds it[^]*What went where/)
     for (const group of [/<summary>\s*Package [^]*?\d+ hold</u, /The thread as a whole [^]*?\d+ hold</u])
       assert.match(page, group)
-    assert.match(page, /What cannot be known from it<\/h2>\s*<ul>\s*<li>/)
+    assert.match(page, /Not proved<\/h2>\s*<ul>\s*<li>/)
     assert.match(demo.said.out, /Carmaker says {2}“.+”\n the exchange sees {2}\d+ characters of ciphertext: /)
-    assert.match(demo.said.out, /\nTry next:\n(?: {2}(?:npx )?aex .+\n)+$/)
+    assert.match(demo.said.out, /\nTry next:\n(?: {2}(?:\S+\/|npx )?aex .+\n)+$/)
     assert.equal(OUTSIDE.exec(page)?.[0], undefined)
     assert.equal(TOKEN.exec(page)?.[0], undefined)
     assert.deepEqual(readdirSync(demo.folder), ['demo.html'])
@@ -110,7 +113,7 @@ test(
       'revoke_package: revoked, signed',
       'read_package: refused',
       'verify_capsule: no contradictions',
-      'evidence holds',
+      'evidence consistent',
       'none of the plaintext is in',
       'approval by a person at the desk',
       'Try next:',
@@ -137,6 +140,7 @@ test('with --json it prints one document instead of the story', { timeout: 120_0
   assert.equal(await demo.ended(), 0, demo.said.err)
   const document = JSON.parse(demo.said.out) as Record<string, unknown>
   assert.deepEqual(document['evidence'], {
+    word: 'consistent',
     summary: (document['evidence'] as { summary: string }).summary,
     failed_checks: [],
   })

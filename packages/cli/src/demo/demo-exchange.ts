@@ -8,6 +8,12 @@ import { addressOf, openDatabase, startEmbedded, type Database } from '@agent-ex
 import { pino } from 'pino'
 import { CommandFailure } from '../failure.ts'
 
+/** Nobody waits ten seconds for the proof at the end of a demo. */
+const QUICK_LOG = {
+  ...DEFAULT_PROFILE,
+  'O-07': { ...DEFAULT_PROFILE['O-07'], transparency_checkpoint_milliseconds: 500 },
+}
+
 /** The exchange of the demo: a service with its own database, in a temporary folder. */
 export interface DemoExchange extends AsyncDisposable {
   readonly url: string
@@ -50,7 +56,7 @@ export async function startDemoExchange(folder: string, receiverCa: string): Pro
         tls: undefined,
         trustedProxies: [],
         issuer: undefined,
-        profile: DEFAULT_PROFILE,
+        profile: QUICK_LOG,
         webhook: { ca: receiverCa, allowPrivate: true },
         role: 'all',
         workers: 1,

@@ -238,7 +238,7 @@ export async function prove(
   threadId: string,
   timeline: Timeline,
 ): Promise<CapsuleResult> {
-  const { capsule } = await agent.capsule({ threadId }, { waitMs: 0 })
+  const { capsule } = await agent.capsule({ threadId })
   const report = await verifyCapsule(capsule, { require: 'unpinned' })
   const { word, checks, exchangeWord } = report
   const signatures = checks.filter(

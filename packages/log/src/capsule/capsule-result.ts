@@ -47,6 +47,15 @@ export interface PackageStory {
   readonly signed: readonly SignedStatement[]
   /** Up to when the exchange states, with its signature, that nothing more was recorded of it. */
   readonly completeUpTo?: string
+  readonly disclosed?: DisclosedContent
+}
+
+/** Content that a party shows, as its sender sealed it. */
+export interface DisclosedContent {
+  readonly by: Party
+  /** False where it is the sender's claim alone: it committed to no key, and could show another content under another. */
+  readonly isProved: boolean
+  readonly text: string
 }
 
 export interface Party {

@@ -6,6 +6,7 @@ import type {
   Signature,
 } from '@agent-exchange/protocol'
 import type { CapsuleLog, RecordProof } from './capsule-format.ts'
+import type { Disclosure } from './disclosure.ts'
 import type { PackageHead } from './package-head.ts'
 
 export const CAPSULE_V3_FORMAT = 'aex-evidence/3'
@@ -70,18 +71,6 @@ export interface CapsuleKey {
   readonly agent_id: string
   readonly key_id: string
   readonly public_key: { readonly kty: string; readonly crv: string; readonly x: string; readonly y: string }
-}
-
-/** What one party of the package adds so that a third one can read the content. */
-export interface Disclosure {
-  /** Native: the flattened JWS, as the exchange stored it. */
-  readonly envelope?: string
-  /** ds_x: the sealed asset, as it was digested. */
-  readonly asset?: string
-  /** In base64url. */
-  readonly content_key: string
-  readonly disclosed_by: { readonly organization_id: string; readonly agent_id: string }
-  readonly signature: Signature
 }
 
 export function isHidden(entry: ShownEntry | HiddenEntry): entry is HiddenEntry {

@@ -68,20 +68,12 @@ const head = closed({ ...headMembers, signature: uncoveredSignature })
 /** As the exchange states it. */
 const statedHead = closed({ ...headMembers, signature: ref(signature) })
 
-const disclosure: JsonObject = {
-  ...closed(
-    {
-      envelope: text,
-      asset: text,
-      content_key: text,
-      disclosed_by: closed({ organization_id: text, agent_id: text }),
-      signature: uncoveredSignature,
-    },
-    'envelope',
-    'asset',
-  ),
-  oneOf: [has('envelope'), has('asset')],
-}
+const disclosure = closed({
+  envelope: text,
+  content_key: text,
+  disclosed_by: closed({ organization_id: text, agent_id: text }),
+  signature: uncoveredSignature,
+})
 
 const packageRecord = closed(
   {

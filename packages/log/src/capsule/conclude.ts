@@ -7,6 +7,7 @@ import {
   CAPSULE_LEVELS,
   type CapsuleLevel,
   type CapsuleResult,
+  type DisclosedContent,
   type Fingerprint,
   type KeyStory,
   type ShownKeyEvents,
@@ -26,6 +27,8 @@ interface Found {
   /** Undefined where the checkpoint does not hold, or where there is none. */
   readonly log?: OpenedLog
   readonly logged?: readonly LoggedKeyEvent[]
+  /** By package, the content that a party discloses. */
+  readonly disclosed?: ReadonlyMap<string, DisclosedContent>
 }
 
 interface Asked {
@@ -35,7 +38,7 @@ interface Asked {
 
 /** The verdict: nothing is decided after this. */
 export function conclude(
-  { bundle, report, checks, version, ends = new Map(), log, logged = [] }: Found,
+  { bundle, report, checks, version, ends = new Map(), log, logged = [], disclosed }: Found,
   { require: required = 'log-signed', strict: isStrict = false }: Asked,
 ): CapsuleResult {
   const contradictions = checks.filter(({ result }) => result === 'fails')
@@ -59,7 +62,8 @@ export function conclude(
     exchangeWord: report.exchangeWord,
     states: report.states,
     ...(report.chainEnd && { chainEnd: report.chainEnd }),
-    packages: packageStories(bundle, report, ends),
+    // What contradicts itself shows nobody's content.
+    packages: packageStories(bundle, report, { ends, ...(!isContradicted && { disclosed }) }),
     shownKeyEvents: log ? shownKeyEvents(checks, logged) : [],
     fingerprints: fingerprintsOf(report, log),
     keys: log ? keyStories(logged, log) : [],

@@ -1,12 +1,19 @@
 import type { EvidenceBundle } from '../evidence/evidence-bundle.ts'
 import type { EvidenceReport } from '../evidence/evidence-report.ts'
-import type { PackageStory, SignedStatement } from './capsule-result.ts'
+import type { DisclosedContent, PackageStory, SignedStatement } from './capsule-result.ts'
+
+/** By package. */
+interface Added {
+  /** Up to when the exchange states that nothing more was recorded. */
+  readonly ends: ReadonlyMap<string, string>
+  readonly disclosed?: ReadonlyMap<string, DisclosedContent> | undefined
+}
 
 /** What each package is, and what is signed about it. */
 export function packageStories(
   { packages, entries }: Pick<EvidenceBundle, 'packages' | 'entries'>,
   { states, checks }: EvidenceReport,
-  completeUpTo: ReadonlyMap<string, string> = new Map(),
+  { ends, disclosed }: Added,
 ): PackageStory[] {
   const byId = new Map(states.map((state) => [state.packageId, state]))
   const byPosition = new Map(entries.map((entry) => [entry.position, entry]))
@@ -17,7 +24,8 @@ export function packageStories(
     const acceptedAt = positions
       .map((position) => byPosition.get(position)?.proof)
       .find((proof) => proof?.kind === 'package_accepted')?.recorded_at
-    const end = completeUpTo.get(packageId)
+    const end = ends.get(packageId)
+    const content = disclosed?.get(packageId)
     return {
       packageId,
       from: { organizationId: metadata.sender_org_id, agentId: metadata.sender_agent_id },
@@ -29,6 +37,7 @@ export function packageStories(
       signedState,
       signed: statementsIn(byPackage.get(packageId) ?? []),
       ...(end !== undefined && { completeUpTo: end }),
+      ...(content && { disclosed: content }),
     }
   })
 }

@@ -1,4 +1,5 @@
 import { CryptoError, parseStrictJson } from '@agent-exchange/crypto'
+import { DEFAULT_PROFILE } from '@agent-exchange/protocol'
 import { EVIDENCE_FORMAT, MAXIMUM_DEPTH, type EvidenceBundle } from '../evidence/evidence-bundle.ts'
 import type { EvidenceReport } from '../evidence/evidence-report.ts'
 import { verifyEvidence, type VerifyEvidenceOptions } from '../evidence/verify-evidence.ts'
@@ -14,6 +15,7 @@ import { conclude, unreadable } from './conclude.ts'
 import { openLog } from './open-log.ts'
 import { openChains, statedEnds, verifySignedEntries } from './signed-entries.ts'
 import { verifyKeyLeaves } from './verify-key-leaves.ts'
+import { disclosedEnvelopes, verifyDisclosures } from './verify-disclosures.ts'
 import { verifyKeyOrder } from './verify-key-order.ts'
 import { verifyKeyRecords } from './verify-key-records.ts'
 import { verifyRecordLeaves, type EntryIndexes } from './verify-record-leaves.ts'
@@ -129,12 +131,12 @@ async function verifyVersion3(value: unknown, options: VerifyCapsuleOptions): Pr
   const faults: CheckValues[] = capsuleV3Faults(value)
   if (faults.length > 0) return unreadable(faults, options)
   const capsule = value as CapsuleV3
-  // Nothing may be shown that no step verifies.
-  if (capsule.packages.some(({ disclosure }) => disclosure))
-    return unreadable([{ fault: 'disclosure_unverified' }], options)
   const opened = await openChains(capsule, options)
   const { chains, bundle, recorded } = opened
-  const report = await verifySignedEntries(opened, options)
+  const report = await verifySignedEntries(opened, {
+    ...options,
+    contents: { ...options.contents, ...disclosedEnvelopes(capsule) },
+  })
   const structure = chains.checks.filter(({ code }) => !OPENED_AGAIN.has(code))
   const checks = new Checks()
   const base = { bundle, report, version: 3, ends: statedEnds(capsule) } as const
@@ -149,7 +151,10 @@ async function verifyVersion3(value: unknown, options: VerifyCapsuleOptions): Pr
     for (const [agent_id, own] of Map.groupBy(chains.keyEvents, ({ event }) => event.agent_id))
       checks.unproved('later_key_events', { agent_id, values: { last: own.length } })
     checks.unproved('later_events')
-    return conclude({ ...base, checks: all(), log, logged: chains.keyEvents }, options)
+    const { profile = DEFAULT_PROFILE } = options
+    const verified = { keys: chains.keys, signed: report.checks, profile }
+    const disclosed = await verifyDisclosures(capsule, verified, checks)
+    return conclude({ ...base, checks: all(), log, logged: chains.keyEvents, disclosed }, options)
   } catch (error) {
     if (!(error instanceof VerdictReached)) throw error
     return conclude({ ...base, checks: all() }, options)

@@ -282,6 +282,22 @@ export const CHECK_SENTENCES: Record<CheckCode, CheckSentences> = {
     unproved:
       'The signature of the sender over the content: evidence holds metadata only. Give the envelope as it was downloaded.',
   },
+  disclosure_signature: {
+    holds: '{agent_id} signed that it discloses the content',
+    fails: 'The disclosure of the content is not proved by a signature of a party',
+    unproved: NEVER,
+  },
+  disclosure_content: {
+    holds: 'The content opens under the disclosed key',
+    fails: 'The content does not open under the disclosed key',
+    unproved: NEVER,
+  },
+  disclosure_key: {
+    holds: 'The disclosed key is the one under which the content was sealed',
+    fails: 'The disclosed key, or what was sealed with the content, contradicts the package',
+    unproved:
+      'Whether the recipient read the content that is disclosed: its sender alone shows it, and committed to no key. Ask the recipient to disclose it.',
+  },
   receipt_signature: {
     holds: '{agent_id} signed the receipt “{state}”',
     fails: 'The receipt “{state}” is not proved by a signature of the recipient',

@@ -11,7 +11,6 @@ export const FAULT_SENTENCES: Record<OwnFault, string> = {
   unknown_format: 'its format is unknown',
   too_deep: 'it nests deeper than {levels} levels',
   schema: '{pointer} {message}',
-  disclosure_unverified: 'it discloses content, which this verifier does not verify',
   checkpoint_differs: 'its proof has another checkpoint than the capsule',
   other_log: 'it is one of another log',
   no_policy: 'no policy was given',

@@ -65,9 +65,13 @@ function row({ name, value }: ReportRow): SafeHtml {
   </tr> `
 }
 
-function listOf({ title, items }: ReportSection): SafeHtml {
+function listOf({ title, items, text }: ReportSection): SafeHtml {
   return html`<h2>${title}</h2>
-    ${listItems(items)}`
+    ${listItems(items)} ${text === undefined ? '' : html`<pre>${text.split('\n').map(line)}</pre>`}`
+}
+
+function line(text: string): SafeHtml {
+  return html`${text}<br />`
 }
 
 function detailsOf({ title, items }: ReportSection): SafeHtml {

@@ -16,6 +16,7 @@ export function renderCapsuleText(result: CapsuleResult, reader: Reader = {}): s
   return `${lines.map(visibleText).join('\n')}\n`
 }
 
-function sectionLines({ title, items }: ReportSection): string[] {
-  return ['', `${title}:`, ...items.map((item) => `  - ${item}`)]
+function sectionLines({ title, items, text }: ReportSection): string[] {
+  const below = text === undefined ? [] : text.split('\n').map((line) => `    ${line}`)
+  return ['', `${title}:`, ...items.map((item) => `  - ${item}`), ...below]
 }

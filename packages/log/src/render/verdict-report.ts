@@ -1,9 +1,9 @@
-import type { CapsuleResult, KeyStory, TimeBounds } from '../capsule/capsule-result.ts'
+import type { CapsuleResult, KeyStory, PackageStory, TimeBounds } from '../capsule/capsule-result.ts'
 import { SIGNATURE_CODES } from '../verdict/check-codes.ts'
 import type { Check, ExchangeWord } from '../verdict/check.ts'
 import { checkDetail, checkText, placedText, placeText, wordText } from './check-text.ts'
 import { packageText } from './package-text.ts'
-import type { Reader } from './reader.ts'
+import { organizationText, type Reader } from './reader.ts'
 import { closed, keyScope, verdictSentence } from './verdict-sentence.ts'
 
 /** A verdict in words. Every renderer shows this structure, in this order. */
@@ -26,6 +26,8 @@ export interface ReportRow {
 export interface ReportSection {
   readonly title: string
   readonly items: readonly string[]
+  /** Shown line by line under the items. */
+  readonly text?: string
   /** Too long for a terminal. */
   readonly isLong?: true
 }
@@ -50,6 +52,7 @@ export function describeVerdict(result: CapsuleResult, reader: Reader = {}): Ver
     sections: [
       ...contradictions,
       ...(isBroken ? [] : story),
+      ...result.packages.flatMap((each) => disclosedContent(each, reader)),
       ...section('Not proved', openItems(result)),
       ...section('Unreadable', result.word === 'unreadable' ? result.checks.map(checkText) : []),
     ],
@@ -69,6 +72,25 @@ export function describeVerdict(result: CapsuleResult, reader: Reader = {}): Ver
 
 function section(title: string, items: readonly string[], isLong = false): ReportSection[] {
   return items.length === 0 ? [] : [{ title, items, ...(isLong && { isLong }) }]
+}
+
+function disclosedContent({ packageId, from, disclosed }: PackageStory, reader: Reader): ReportSection[] {
+  if (!disclosed) return []
+  const { by, isProved, text } = disclosed
+  const basis = isProved ? 'proved' : 'claimed by its sender alone'
+  const shownBy = `Disclosed by ${by.agentId} of ${organizationText(by.organizationId, reader)}; ${basis}.`
+  const sealedBy = organizationText(from.organizationId, reader)
+  return [
+    { title: `Content of ${packageId}, as sealed by ${sealedBy}`, items: [shownBy], text: inLines(text) },
+  ]
+}
+
+function inLines(text: string): string {
+  try {
+    return JSON.stringify(JSON.parse(text), null, 2)
+  } catch {
+    return text
+  }
 }
 
 function factsOf(result: CapsuleResult): ReportRow[] {

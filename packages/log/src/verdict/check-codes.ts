@@ -116,6 +116,12 @@ export const CHECK_CODES = [
   /** The platform accepted the manifest under the key that signed it. */
   'manifest_key',
   'content_signature',
+  /** The agent that discloses the content signed that it does. */
+  'disclosure_signature',
+  /** The envelope opens under the disclosed key. */
+  'disclosure_content',
+  /** The sender committed to that key, or the recipient discloses it. */
+  'disclosure_key',
   'receipt_signature',
   'revocation_signature',
   /** The response is a package of the recipient. */
@@ -150,6 +156,7 @@ export const SIGNATURE_CODES: ReadonlySet<CheckCode> = new Set([
   'policy_receipt_signature',
   'manifest_signature',
   'content_signature',
+  'disclosure_signature',
   'receipt_signature',
   'revocation_signature',
 ])

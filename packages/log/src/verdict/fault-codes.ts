@@ -8,7 +8,6 @@ export const FAULT_CODES = [
   'unknown_format',
   'too_deep',
   'schema',
-  'disclosure_unverified',
   // The log
   'checkpoint_differs',
   'other_log',

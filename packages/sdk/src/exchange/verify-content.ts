@@ -95,12 +95,8 @@ export interface OpenedContent {
   readonly checkpoint?: string
 }
 
-/** Decrypts with the named own key and validates the object. */
-export async function openContent(
-  context: AgentContext,
-  { jwe }: ParsedEnvelope,
-  metadata: PackageMetadata,
-): Promise<OpenedContent> {
+/** Decrypts with the own key that the content is sealed for. */
+export async function unseal(context: AgentContext, { jwe }: ParsedEnvelope): Promise<OpenedPackage> {
   const keyIds = jwe.recipients.map(({ header }) => header.kid)
   const own = await ownKeyAmong(context, keyIds)
   if (!own)
@@ -110,11 +106,18 @@ export async function openContent(
     })
   const privateKey = await context.keys.privateKey(own.keyId)
   const contentTypes = [MEDIA_TYPE.reasoningPackage, ...context.deployment.profile['O-35'].content_types]
-  const opened = await openSealed(jwe, { kid: own.keyId, privateKey }, { contentTypes }).catch(
-    (cause: unknown) => {
-      throw new ExchangeError('content_not_opened', { details: { keyId: own.keyId }, cause })
-    },
-  )
+  return openSealed(jwe, { kid: own.keyId, privateKey }, { contentTypes }).catch((cause: unknown) => {
+    throw new ExchangeError('content_not_opened', { details: { keyId: own.keyId }, cause })
+  })
+}
+
+/** Decrypts and validates the object. */
+export async function openContent(
+  context: AgentContext,
+  envelope: ParsedEnvelope,
+  metadata: PackageMetadata,
+): Promise<OpenedContent> {
+  const opened = await unseal(context, envelope)
   const checkpoint = requireBoundData(opened, metadata)
   const value = inCode(
     'object_invalid',

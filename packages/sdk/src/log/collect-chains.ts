@@ -2,7 +2,9 @@ import {
   isHidden,
   type CapsuleKey,
   type CapsulePackage,
+  type Disclosure,
   type HiddenEntry,
+  type KeyRecord,
   type PackageHead,
   type ShownEntry,
 } from '@agent-exchange/log'
@@ -36,6 +38,7 @@ export interface CollectedChains {
 export async function collectChains(
   context: AgentContext,
   subject: EvidenceSubject,
+  disclosures: ReadonlyMap<string, Disclosure> = new Map(),
 ): Promise<CollectedChains | undefined> {
   const ids = await packageIdsOf(context, subject)
   const heads = await headsOf(context, subject, ids)
@@ -46,7 +49,10 @@ export async function collectChains(
   }
   const [first] = evidence
   if (!first) return undefined
-  const packages = evidence.map((each) => toPackage(each, heads.get(each.package_id)))
+  const packages = evidence.map((each) => {
+    const disclosure = disclosures.get(each.package_id)
+    return { ...toPackage(each, heads.get(each.package_id)), ...(disclosure && { disclosure }) }
+  })
   const threadId = subject.threadId ?? first.thread_id
   return {
     threadId,
@@ -144,8 +150,29 @@ async function keysOf(
 ): Promise<CapsuleKey[]> {
   const entries = packages.flatMap((each) => each.entries.filter((entry) => !isHidden(entry)))
   const records = await collectKeys(context, { entries, packages }, evidence)
+  records.push(...(await disclosingKeys(context, packages, records)))
   return records.map(({ organization_id, agent_id, key }) => {
     const { kty, crv, x, y } = key.public_key
     return { organization_id, agent_id, key_id: key.key_id, public_key: { kty, crv, x, y } }
   })
+}
+
+/** Own keys that signed nothing of the packages but their disclosure. */
+async function disclosingKeys(
+  { connection, identity }: AgentContext,
+  packages: readonly Pick<CapsulePackage, 'disclosure'>[],
+  found: readonly KeyRecord[],
+): Promise<KeyRecord[]> {
+  const shown = new Set(
+    found.filter((each) => each.agent_id === identity.agentId).map(({ key }) => key.key_id),
+  )
+  const missing = new Set(
+    packages.flatMap(({ disclosure }) =>
+      disclosure && !shown.has(disclosure.signature.key_id) ? [disclosure.signature.key_id] : [],
+    ),
+  )
+  if (missing.size === 0) return []
+  const path = { agent_id: identity.agentId }
+  const { organization_id, agent_id, keys } = await connection.call('getAgentKeys', { path })
+  return keys.filter(({ key_id }) => missing.has(key_id)).map((key) => ({ organization_id, agent_id, key }))
 }

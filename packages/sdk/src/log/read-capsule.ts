@@ -5,6 +5,7 @@ import {
   type CapsulePackage,
   type CapsuleRecord,
   type CapsuleV3,
+  type Disclosure,
   type EvidenceBundle,
   type ReadTile,
 } from '@agent-exchange/log'
@@ -36,6 +37,11 @@ export interface CollectedCapsule {
   readonly earlierPackages: number
 }
 
+export interface ReadCapsuleOptions extends WaitForLog {
+  /** By package, content that the capsule shows to whoever reads it. */
+  readonly disclosures?: ReadonlyMap<string, Disclosure>
+}
+
 /**
  * AUD-01: collects evidence with the proof that every record and key event is in the log. Waits for the log up to a
  * limit; what it does not include by then is named as a promise.
@@ -46,11 +52,25 @@ export interface CollectedCapsule {
 export async function readCapsule(
   context: AgentContext,
   subject: EvidenceSubject,
-  wait: WaitForLog = {},
+  { disclosures = new Map(), ...wait }: ReadCapsuleOptions = {},
 ): Promise<CollectedCapsule> {
-  const chains = (await hasLog(context)) ? await collectChains(context, subject) : undefined
+  const chains = (await hasLog(context)) ? await collectChains(context, subject, disclosures) : undefined
+  requireShown(chains, disclosures)
   if (chains) return chainCapsule(context, chains, wait)
   return { ...(await readEarlierCapsule(context, subject, wait)), earlierPackages: 0 }
+}
+
+/** What was to be disclosed must not be left out silently. */
+function requireShown(
+  chains: CollectedChains | undefined,
+  disclosures: ReadonlyMap<string, Disclosure>,
+): void {
+  const shown = new Set(chains?.packages.map(({ metadata }) => metadata.package_id))
+  for (const id of disclosures.keys())
+    if (!shown.has(id))
+      throw new ExchangeError('input_invalid', {
+        what: `${id} cannot be disclosed: it is not among the packages of this evidence that are in format 3.`,
+      })
 }
 
 async function chainCapsule(
@@ -58,7 +78,8 @@ async function chainCapsule(
   chains: CollectedChains,
   wait: WaitForLog,
 ): Promise<CollectedCapsule> {
-  const logged = await waitForLog(() => readLogged(context, chains), wait)
+  // Without its key events no key of a capsule is bound, and nothing that it signed would hold.
+  const logged = await waitForLog(() => readLogged(context, chains), wait, 'key_events')
   const { checkpoint, pending } = logged
   if (!checkpoint)
     throw new ExchangeError('log_unverifiable', {

@@ -23,15 +23,18 @@ export interface Logged {
   readonly checkpoint: AcceptedCheckpoint | undefined
 }
 
-/** Reads until nothing is pending, or until the time is over. */
+/** Reads until nothing is pending, or until the time is over. Key events in `needed` get the default time at least. */
 export async function waitForLog(
   read: () => Promise<Logged>,
   { waitMs = DEFAULT_WAIT_MS, onWait, signal }: WaitForLog,
+  needed: 'nothing' | 'key_events' = 'nothing',
 ): Promise<Logged> {
-  const deadline = Date.now() + waitMs
+  const start = Date.now()
   for (;;) {
     const logged = await read()
-    const isOver = Date.now() >= deadline || signal?.aborted === true
+    const isNeeded = needed === 'key_events' && logged.pending.some(({ what }) => what === 'key_event')
+    const limit = isNeeded ? Math.max(waitMs, DEFAULT_WAIT_MS) : waitMs
+    const isOver = Date.now() - start >= limit || signal?.aborted === true
     if (logged.pending.length === 0 || isOver) return logged
     onWait?.(logged.pending)
     await pause(POLL_MS, signal)

@@ -29,6 +29,7 @@ interface EvidenceOptions extends AgentOptions, EvidenceInputs {
   readonly verify?: string
   readonly wait: number
   readonly earlier?: true
+  readonly disclose?: readonly string[]
 }
 
 export function agentEvidenceCommand(): Command {
@@ -38,6 +39,7 @@ export function agentEvidenceCommand(): Command {
     'evidence thread_1 --out capsule.json',
     'evidence thread_1 --out capsule.json --wait 0',
     'evidence thread_1 --out earlier.json --earlier',
+    'evidence thread_1 --out capsule.json --disclose pkg_1',
     'evidence --verify evidence.json',
     'evidence --verify evidence.json --policy policy.json --content envelope.json',
     'evidence --verify evidence.json --fingerprint agent_cars=FINGERPRINT --json',
@@ -50,14 +52,20 @@ export function agentEvidenceCommand(): Command {
         .default(DEFAULT_WAIT_SECONDS),
     )
     .option('--earlier', 'collect the packages from before version 2 of the evidence, in format 2')
+    .option(
+      '--disclose <package...>',
+      'let whoever reads the capsule read the content of these packages: their keys are in it',
+    )
     .option('--verify <file>', 'verify stored evidence; needs no exchange and no agent')
   return withInputOptions(command).action(evidence)
 }
 
 async function evidence(id: string | undefined, options: EvidenceOptions): Promise<void> {
-  const { out, verify, json } = options
+  const { out, verify, json, disclose, earlier } = options
   if ((id === undefined) === (verify === undefined))
     throw new CommandFailure('Give the id of a package or a thread, or --verify FILE.')
+  if (disclose && (out === undefined || earlier))
+    throw new CommandFailure('--disclose needs --out FILE, and evidence of format 3: leave --earlier out.')
   if (out !== undefined) requireWritable(out, 'The capsule')
   const { found, profile } =
     verify === undefined ? await collect(id ?? '', options) : { found: readBundle(verify) }
@@ -93,7 +101,7 @@ function collect(id: string, options: EvidenceOptions): Promise<Collected> {
     const wait = { waitMs: options.out === undefined ? 0 : options.wait * 1_000, onWait }
     const { capsule, pending, hasLog, earlierPackages } = options.earlier
       ? { ...(await agent.earlierCapsule(subject, wait)), earlierPackages: 0 }
-      : await agent.capsule(subject, wait)
+      : await agent.capsule(subject, { ...wait, disclose: options.disclose ?? [] })
     if (!hasLog) console.error('The exchange publishes no transparency log: this is evidence of version 1.')
     if (earlierPackages > 0)
       console.error(
