@@ -10,6 +10,12 @@ export interface Companies {
   readonly bolt: TestAgent
 }
 
+/** An exchange whose log is published soon. Without it, nothing collects evidence. */
+export const WITH_LOG = {
+  profile: { 'O-07': { transparency_checkpoint_milliseconds: 100, transparency_sequence_milliseconds: 20 } },
+  config: { role: 'all' },
+} as const
+
 /** Two companies for all tests of a file. Each has a policy that needs a person and one that needs none. */
 export function companies(options: Parameters<typeof startWorld>[0] = {}): Companies {
   const found: Partial<Record<keyof Companies, World | TestAgent>> = {}

@@ -3,14 +3,11 @@ import { test } from 'node:test'
 import { parsePolicy } from '@agent-exchange/log'
 import { UNTRUSTED_META } from './content/untrusted.ts'
 import { ERAS, serveAndConnect, type TestClient } from './clients.fixture.ts'
-import { companies } from './companies.fixture.ts'
+import { companies, WITH_LOG } from './companies.fixture.ts'
 import type { McpSession } from './session.ts'
 import { reasoning, type Drafted } from './story.fixture.ts'
 
-const both = companies({
-  profile: { 'O-07': { transparency_checkpoint_milliseconds: 100, transparency_sequence_milliseconds: 20 } },
-  config: { role: 'all' },
-})
+const both = companies(WITH_LOG)
 
 async function sendToBolt(mcp: TestClient): Promise<Drafted> {
   const draft = await mcp.result<Drafted>('draft_package', {

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { connectClient, ERAS, serveAndConnect } from './clients.fixture.ts'
-import { companies } from './companies.fixture.ts'
+import { companies, WITH_LOG } from './companies.fixture.ts'
 import { tellStory } from './story.fixture.ts'
 
-const both = companies()
+const both = companies(WITH_LOG)
 
 for (const era of ERAS) {
   test(`two models tell the whole story over HTTP (${era})`, async () => {

@@ -5,7 +5,7 @@ import { createInterface } from 'node:readline'
 import { test } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
 import { ERAS } from '../src/clients.fixture.ts'
-import { companies } from '../src/companies.fixture.ts'
+import { companies, WITH_LOG } from '../src/companies.fixture.ts'
 import { tellStory } from '../src/story.fixture.ts'
 import { MAXIMUM_MESSAGE_BYTES } from '../src/mcp-limits.ts'
 import { commandOf, connectByHttp, connectByStdio, startHttpProcess } from './aex-mcp.ts'
@@ -13,7 +13,7 @@ import { commandOf, connectByHttp, connectByStdio, startHttpProcess } from './ae
 const CANCEL_MS = 10_000
 const STEP_MS = 50
 
-const both = companies()
+const both = companies(WITH_LOG)
 
 for (const era of ERAS) {
   test(`two models tell the whole story through aex agent mcp on standard streams (${era})`, async () => {

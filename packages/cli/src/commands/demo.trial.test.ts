@@ -82,7 +82,7 @@ test(
       assert.match(page, group)
     assert.match(page, /Not proved<\/h2>\s*<ul>\s*<li>/)
     assert.match(demo.said.out, /Carmaker says {2}“.+”\n the exchange sees {2}\d+ characters of ciphertext: /)
-    assert.match(demo.said.out, /\nTry next:\n(?: {2}(?:\S+\/|npx )?aex .+\n)+$/)
+    assert.match(demo.said.out, /\nTry next:\n(?: {2}(?:npx aex|aex|node \S+) .+\n)+$/)
     assert.equal(OUTSIDE.exec(page)?.[0], undefined)
     assert.equal(TOKEN.exec(page)?.[0], undefined)
     assert.deepEqual(readdirSync(demo.folder), ['demo.html'])

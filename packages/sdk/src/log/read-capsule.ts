@@ -81,9 +81,9 @@ async function chainCapsule(
   // Without its key events no key of a capsule is bound, and nothing that it signed would hold.
   const logged = await waitForLog(() => readLogged(context, chains), wait, 'key_events')
   const { checkpoint, pending } = logged
-  if (!checkpoint)
-    throw new ExchangeError('log_unverifiable', {
-      what: 'The exchange has not published its log yet. Try again in a minute.',
+  if (!checkpoint || pending.some(({ what }) => what === 'key_event'))
+    throw new ExchangeError('timed_out', {
+      what: 'The log does not hold the keys of this evidence yet. Try again in a minute.',
     })
   const capsule = await capsuleOf(context, chains, { ...logged, checkpoint })
   return { capsule, pending, hasLog: true, earlierPackages: chains.earlier }

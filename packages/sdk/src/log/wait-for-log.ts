@@ -5,6 +5,8 @@ import type { KeyEventOfAgent, PendingLeaf } from './logged-leaves.ts'
 
 /** How long to wait for the log by default; the default profile promises inclusion within 60 s. */
 const DEFAULT_WAIT_MS = 75_000
+/** At least so long where nothing holds without it: checkpoints come every ten seconds by default. */
+const NEEDED_WAIT_MS = 30_000
 const POLL_MS = 1_000
 
 export interface WaitForLog {
@@ -23,7 +25,7 @@ export interface Logged {
   readonly checkpoint: AcceptedCheckpoint | undefined
 }
 
-/** Reads until nothing is pending, or until the time is over. Key events in `needed` get the default time at least. */
+/** Reads until nothing is pending, or until the time is over. What is `needed` gets more time. */
 export async function waitForLog(
   read: () => Promise<Logged>,
   { waitMs = DEFAULT_WAIT_MS, onWait, signal }: WaitForLog,
@@ -33,7 +35,7 @@ export async function waitForLog(
   for (;;) {
     const logged = await read()
     const isNeeded = needed === 'key_events' && logged.pending.some(({ what }) => what === 'key_event')
-    const limit = isNeeded ? Math.max(waitMs, DEFAULT_WAIT_MS) : waitMs
+    const limit = isNeeded ? Math.max(waitMs, NEEDED_WAIT_MS) : waitMs
     const isOver = Date.now() - start >= limit || signal?.aborted === true
     if (logged.pending.length === 0 || isOver) return logged
     onWait?.(logged.pending)
