@@ -104,7 +104,7 @@ test('[POL-03] a draft is approved at the desk, sent, verified by the recipient,
   await page.getByRole('button', { name: 'Open and send receipts' }).click()
   await page.getByText('Variant B is covered until week 13.').first().waitFor()
   await page.getByRole('link', { name: 'Evidence of the thread' }).click()
-  await page.getByText('What the signatures prove').waitFor()
+  await page.getByRole('heading', { name: 'What happened' }).waitFor()
   assert.equal(await page.locator('.notice.bad').count(), 0)
   const [download] = await Promise.all([
     page.waitForEvent('download'),
