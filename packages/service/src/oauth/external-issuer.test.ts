@@ -231,6 +231,7 @@ test('[AUTH-01][O-08] a token of an external issuer that is valid for long is re
     const now = seconds()
     const tooLong = { reason: 'lifetime_too_long', maximum_seconds: 7_200 }
     assert.deepEqual(await call(now + 86_400, now + 90_000), tooLong)
+    assert.deepEqual(await call(now + 86_400, now + 3_600), { reason: 'claim_iat' })
     assert.deepEqual(await call(now, now + 315_360_000), tooLong)
     assert.deepEqual(await call(now - 86_400, now + 60), tooLong)
     assert.equal(await call(now + 120, now + 420), 'accepted', 'by an issuer whose clock is ahead')

@@ -90,6 +90,7 @@ function requireShortLife(
   { clock_skew_seconds, external_token_seconds }: DeploymentProfile['O-08'],
   now: number,
 ): void {
+  if (iat > exp) throw invalid('claim_iat')
   const from = Math.min(iat, now + clock_skew_seconds)
   if (exp - from > external_token_seconds)
     throw new Problem('access_token_invalid', {
