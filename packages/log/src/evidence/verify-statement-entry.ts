@@ -33,7 +33,8 @@ export async function verifyStatementEntry(
   const { entry, packageId, register } = subject
   const { position, proof } = entry.value
   const arrivedAt = entry.textAt('proof/accepted_at') ?? proof.recorded_at
-  if (register.isCopied(entry)) return refuse(subject, code, { fault: 'signature_copied' })
+  const stated = typeof body['state'] === 'string' ? { state: body['state'] } : {}
+  if (register.isCopied(entry)) return refuse(subject, code, { fault: 'signature_copied', ...stated })
   let form: StatementForm | undefined
   for (const key of keys) {
     const holds = await isSigned(async ({ publicKey }) => {
@@ -49,7 +50,7 @@ export async function verifyStatementEntry(
     entry.expectIfPresent('proof/signature_form', form)
     return { key, form }
   }
-  return refuse(subject, code, { fault: 'signature_mismatch' })
+  return refuse(subject, code, { fault: 'signature_mismatch', ...stated })
 }
 
 export function refuse(
