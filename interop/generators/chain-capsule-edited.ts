@@ -59,6 +59,12 @@ const EDITS: readonly Edit[] = [
     'chain_positions',
   ],
   [
+    'entry-far-ahead',
+    'An entry is at position 1,000, and those before it are missing.',
+    (c) => packageOf(c, 0).entries.push({ ...structuredClone(entryOf(c, 0, 1)), position: 1_000 }),
+    'chain_positions',
+  ],
+  [
     'placeholder-cut-out',
     'The placeholder of an entry is missing.',
     (c) => packageOf(c, 3).entries.splice(3, 1),

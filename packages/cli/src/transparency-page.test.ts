@@ -136,7 +136,7 @@ const PROOFS: Readonly<Record<string, readonly Proof[]>> = {
   'The threat model says what an operator who cheats can still do.': [
     inLog(
       'cheating-operator.trial.test.ts',
-      'the honest capsule is witnessed, and the honest log has no finding',
+      'the honest capsule contradicts nothing, in a witnessed log without a finding',
     ),
   ],
 }
