@@ -87,14 +87,12 @@ async function verifyOne(
   const data = readAdditionalData(opened.aad)
   const { keyCommitment } = data ? additionalMembers(data) : {}
   const isCommitted = keyCommitment === contentKeyCommitment(contentKey)
-  if (
-    data &&
-    (boundDifferences(data, metadata).length > 0 || (keyCommitment !== undefined && !isCommitted))
-  ) {
-    checks.fails('disclosure_key', {
-      package_id,
-      values: { fault: isCommitted ? 'other_metadata' : 'other_key' },
-    })
+  if (keyCommitment !== undefined && !isCommitted) {
+    checks.fails('disclosure_key', { package_id, values: { fault: 'other_key' } })
+    return undefined
+  }
+  if (data && boundDifferences(data, metadata).length > 0) {
+    checks.fails('disclosure_key', { package_id, values: { fault: 'other_metadata' } })
     return undefined
   }
   const isProved = isCommitted || by.organization_id === metadata.recipient_org_id
