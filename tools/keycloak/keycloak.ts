@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { createMemoryOutbox, openPackage, sendPackage } from '@agent-exchange/sdk'
-import { inputFor } from '../../packages/sdk/src/exchange/drafts.fixture.ts'
+import { inputFor } from '../../packages/sdk/src/send/drafts.fixture.ts'
 import { runTrials, type TrialTools } from '../outside/run-trials.ts'
 import { installKeycloak } from './keycloak-server.ts'
 import { startKeycloakWorld, type KeycloakWorld } from './keycloak-world.ts'

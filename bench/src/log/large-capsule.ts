@@ -3,10 +3,10 @@ import type { Capsule, EvidenceBundle } from '@agent-exchange/log'
 import { startAgents } from '../../../packages/sdk/src/agents.fixture.ts'
 import { relinked } from '../../../packages/sdk/src/evidence/evidence.fixture.ts'
 import { readEvidence } from '../../../packages/sdk/src/evidence/read-evidence.ts'
-import { inputFor } from '../../../packages/sdk/src/exchange/drafts.fixture.ts'
-import { createMemoryOutbox } from '../../../packages/sdk/src/exchange/memory-outbox.ts'
-import { openPackage } from '../../../packages/sdk/src/exchange/open-package.ts'
-import { sendPackage } from '../../../packages/sdk/src/exchange/send-package.ts'
+import { inputFor } from '../../../packages/sdk/src/send/drafts.fixture.ts'
+import { createMemoryOutbox } from '../../../packages/sdk/src/outbox/memory-outbox.ts'
+import { openPackage } from '../../../packages/sdk/src/open/open-package.ts'
+import { sendPackage } from '../../../packages/sdk/src/send/send-package.ts'
 
 const LANES = 8
 

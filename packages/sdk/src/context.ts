@@ -2,7 +2,7 @@ import type { LogPolicy } from '@agent-exchange/log'
 import type { Connection } from './connection/connection.ts'
 import type { Deployment } from './deployment/deployment.ts'
 import type { KeyStore } from './keys/key-store.ts'
-import type { LogStateStore } from './log/log-state.ts'
+import type { LogStateStore } from './log-state.ts'
 import type { PeerDirectory } from './peers/peer-directory.ts'
 
 /** Who the agent is. */

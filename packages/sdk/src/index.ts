@@ -86,12 +86,12 @@ export {
   type ReasoningPackageContent,
   type ResponseContent,
 } from './objects/makers.ts'
-export type { SendDefaults, WithDefaults } from './send-defaults.ts'
+export type { SendDefaults, WithDefaults } from './send/send-defaults.ts'
 export type { SendWarning } from './objects/placeholders.ts'
 export { evaluatePolicy, type CheckResult, type PolicyEvaluation } from './policy/evaluate-policy.ts'
 export type { PolicyCheckId, PolicySettings, PolicySubject, Sensitivity } from './policy/policy-check.ts'
-export { createMemoryOutbox } from './exchange/memory-outbox.ts'
-export type { Outbox, OutboxChange, OutboxEntry, OutboxState } from './exchange/outbox.ts'
+export { createMemoryOutbox } from './outbox/memory-outbox.ts'
+export type { Outbox, OutboxChange, OutboxEntry, OutboxState } from './outbox/outbox.ts'
 export type {
   AgentAddress,
   ApprovalAnswer,
@@ -104,12 +104,12 @@ export type {
   SendProgress,
   SendStep,
   SentPackage,
-} from './exchange/send-input.ts'
-export { sendPackage } from './exchange/send-package.ts'
-export { respondToPackage } from './exchange/respond-to-package.ts'
-export { resumeOutbox, type ResumedPackage, type Resumption } from './exchange/resume-outbox.ts'
-export type * from './exchange/data-space-connector.ts'
-export type { DataSpace } from './exchange/delivery-mode.ts'
+} from './send/send-input.ts'
+export { sendPackage } from './send/send-package.ts'
+export { respondToPackage } from './send/respond-to-package.ts'
+export { resumeOutbox, type ResumedPackage, type Resumption } from './send/resume-outbox.ts'
+export type * from './data-space/data-space-connector.ts'
+export type { DataSpace } from './send/delivery-mode.ts'
 export { backoffMs, pause, type Backoff } from './pause-and-backoff.ts'
 
 // Drafts and approvals
@@ -124,21 +124,21 @@ export type {
 } from './drafts/draft.ts'
 
 // Opening and withdrawing
-export type { OpenDependencies, OpenedPackage, OpenProgress } from './exchange/open-input.ts'
-export { openPackage } from './exchange/open-package.ts'
-export { sendPackageReceipt } from './exchange/package-receipts.ts'
+export type { OpenDependencies, OpenedPackage, OpenProgress } from './open/open-input.ts'
+export { openPackage } from './open/open-package.ts'
+export { sendPackageReceipt } from './open/package-receipts.ts'
 export {
   revokePackage,
   type RevokedPackage,
   type RevokeDependencies,
   type RevokeInput,
-} from './exchange/revoke-package.ts'
+} from './send/revoke-package.ts'
 export {
   explainSignatureFailure,
   type CandidateKey,
   type SignatureFinding,
   type SignedSubject,
-} from './exchange/explain-signature.ts'
+} from './open/explain-signature.ts'
 
 // Receiving
 export {
@@ -169,7 +169,7 @@ export {
 } from './receive/webhook-handler.ts'
 
 // Reading and proving
-export { readThread, type ReadThreadOptions } from './exchange/read-thread.ts'
+export { readThread, type ReadThreadOptions } from './connection/read-thread.ts'
 export type { EvidenceSubject } from './evidence/package-evidence.ts'
 export { readEvidence } from './evidence/read-evidence.ts'
 export { checkLog, type AcceptedCheckpoint } from './log/accept-checkpoint.ts'
@@ -180,14 +180,19 @@ export {
   type LogStateStore,
   type LogTrouble,
   type UnprovedCheckpoint,
-} from './log/log-state.ts'
+} from './log-state.ts'
 export { uncheckedSentence, watchLog, type LogWatch } from './log/watch-log.ts'
-export type { MonitorFinding } from './log/label-scan.ts'
-export { monitorLog, type MonitorOptions, type MonitorResult, type MonitorState } from './log/monitor-log.ts'
-export type { PendingLeaf } from './log/logged-leaves.ts'
-export { readCapsule, type CollectedCapsule } from './log/read-capsule.ts'
-export { readEarlierCapsule, type EarlierCapsule } from './log/read-earlier-capsule.ts'
-export type { WaitForLog } from './log/wait-for-log.ts'
+export type { MonitorFinding } from './monitor/label-scan.ts'
+export {
+  monitorLog,
+  type MonitorOptions,
+  type MonitorResult,
+  type MonitorState,
+} from './monitor/monitor-log.ts'
+export type { PendingLeaf } from './evidence/logged-leaves.ts'
+export { readCapsule, type CollectedCapsule } from './evidence/read-capsule.ts'
+export { readEarlierCapsule, type EarlierCapsule } from './evidence/read-earlier-capsule.ts'
+export type { WaitForLog } from './evidence/wait-for-log.ts'
 export {
   EVIDENCE_FORMAT,
   evidenceSummary,

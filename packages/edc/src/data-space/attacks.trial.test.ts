@@ -5,9 +5,9 @@ import type { EdcReferences, PackageResource } from '@agent-exchange/protocol'
 import fc from 'fast-check'
 import { type AgentContext, sendPackage } from '@agent-exchange/sdk'
 import type { Faults } from '@agent-exchange/edc-simulator'
-import { behindLiar } from '../../../sdk/src/exchange/crafted.fixture.ts'
-import { inputFor } from '../../../sdk/src/exchange/drafts.fixture.ts'
-import { ownParty } from '../../../sdk/src/exchange/own-keys.ts'
+import { behindLiar } from '../../../sdk/src/send/crafted.fixture.ts'
+import { inputFor } from '../../../sdk/src/send/drafts.fixture.ts'
+import { ownParty } from '../../../sdk/src/agent-keys/own-keys.ts'
 import {
   resigned,
   sendCraftedTransfer,

@@ -9,8 +9,8 @@ import {
 } from '@agent-exchange/crypto'
 import { MEDIA_TYPE, type EdcReferences, type PackageMetadata } from '@agent-exchange/protocol'
 import { type AgentContext, createMemoryOutbox, sendPackage } from '@agent-exchange/sdk'
-import { inputFor } from '../../../sdk/src/exchange/drafts.fixture.ts'
-import { currentSigningKey } from '../../../sdk/src/exchange/own-keys.ts'
+import { inputFor } from '../../../sdk/src/send/drafts.fixture.ts'
+import { currentSigningKey } from '../../../sdk/src/agent-keys/own-keys.ts'
 import type { Company } from './data-space.fixture.ts'
 
 export interface Transfer {

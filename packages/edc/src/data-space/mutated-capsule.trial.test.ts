@@ -15,8 +15,8 @@ import {
 import { policyWith, startCosigningWitness } from '../../../sdk/src/evidence/cosigning-witness.fixture.ts'
 import { craftedMutations } from '../../../sdk/src/evidence/mutate-capsule.fixture.ts'
 import { mutationsOf } from '../../../sdk/src/evidence/mutate-value.fixture.ts'
-import { inputFor, policyFor, responseFor, SKILL } from '../../../sdk/src/exchange/drafts.fixture.ts'
-import { replayDelivery } from '../../../sdk/src/log/replayed-delivery.fixture.ts'
+import { inputFor, policyFor, responseFor, SKILL } from '../../../sdk/src/send/drafts.fixture.ts'
+import { replayDelivery } from '../../../sdk/src/evidence/replayed-delivery.fixture.ts'
 import { open, startSpace, type Company } from './data-space.fixture.ts'
 
 const { witness, ...witnessing } = await startCosigningWitness()

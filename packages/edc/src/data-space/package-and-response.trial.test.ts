@@ -18,14 +18,14 @@ import {
   revokePackage,
   sendPackage,
 } from '@agent-exchange/sdk'
-import { behindLiar } from '../../../sdk/src/exchange/crafted.fixture.ts'
+import { behindLiar } from '../../../sdk/src/send/crafted.fixture.ts'
 import {
   inputFor,
   policyFor,
   responseFor,
   SECRET_WORDS,
   SKILL,
-} from '../../../sdk/src/exchange/drafts.fixture.ts'
+} from '../../../sdk/src/send/drafts.fixture.ts'
 
 const world = await startWorld()
 after(() => world[Symbol.asyncDispose]())

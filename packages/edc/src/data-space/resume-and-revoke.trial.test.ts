@@ -16,7 +16,7 @@ import {
   sendPackage,
   verifyCapsule,
 } from '@agent-exchange/sdk'
-import { inputFor } from '../../../sdk/src/exchange/drafts.fixture.ts'
+import { inputFor } from '../../../sdk/src/send/drafts.fixture.ts'
 import { openSqliteOutbox } from '@agent-exchange/sdk/node'
 import { failure, open, startSpace, toldTo, type Company } from './data-space.fixture.ts'
 import { dyingProgram } from './dying-program.fixture.ts'

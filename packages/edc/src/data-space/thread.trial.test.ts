@@ -15,16 +15,16 @@ import {
   type SentPackage,
   verifyCapsule,
 } from '@agent-exchange/sdk'
-import { behindLiar, sendCrafted } from '../../../sdk/src/exchange/crafted.fixture.ts'
+import { behindLiar, sendCrafted } from '../../../sdk/src/send/crafted.fixture.ts'
 import {
   inputFor,
   policyFor,
   responseFor,
   SECRET_WORDS,
   SKILL,
-} from '../../../sdk/src/exchange/drafts.fixture.ts'
-import { currentSigningKey } from '../../../sdk/src/exchange/own-keys.ts'
-import { packageIdFor } from '../../../sdk/src/exchange/package-id.ts'
+} from '../../../sdk/src/send/drafts.fixture.ts'
+import { currentSigningKey } from '../../../sdk/src/agent-keys/own-keys.ts'
+import { packageIdFor } from '../../../sdk/src/send/package-id.ts'
 import { failure, open, startSpace, through, type Company } from './data-space.fixture.ts'
 import { findTraces, type Secrets } from './traces.fixture.ts'
 

@@ -15,7 +15,7 @@ import {
   QUICK,
   TOKEN,
   type ProxiedAgent,
-} from './proxied-agent.fixture.ts'
+} from '../proxied-agent.fixture.ts'
 
 const JSON_TYPE = { 'content-type': 'application/json' }
 let proxied: ProxiedAgent

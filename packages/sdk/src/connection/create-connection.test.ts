@@ -5,7 +5,14 @@ import { changed } from '../meddling-proxy.fixture.ts'
 import type { Connection } from './connection.ts'
 import { createConnection } from './create-connection.ts'
 import type { ConnectionLimits } from './connection-limits.ts'
-import { code, isKeys, KEYS, problem, startProxiedAgent, type ProxiedAgent } from './proxied-agent.fixture.ts'
+import {
+  code,
+  isKeys,
+  KEYS,
+  problem,
+  startProxiedAgent,
+  type ProxiedAgent,
+} from '../proxied-agent.fixture.ts'
 
 const JSON_TYPE = { 'content-type': 'application/json' }
 let proxied: ProxiedAgent

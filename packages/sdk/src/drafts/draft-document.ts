@@ -1,7 +1,7 @@
 import { canonicalBytes, parseDigest, sha256Digest } from '@agent-exchange/crypto'
 import type { JsonObject, PolicyEnvelope, ProtocolObject } from '@agent-exchange/protocol'
 import type { Identity } from '../context.ts'
-import type { Draft } from '../exchange/send-input.ts'
+import type { Draft } from '../send/send-input.ts'
 import type { PolicySettings } from '../policy/policy-check.ts'
 
 const FORMAT = 'aex-draft-content/1'

@@ -14,7 +14,7 @@ import { capsuleOf, POLICY, startWorld } from '@agent-exchange/testkit'
 import { startCosigningWitness } from './cosigning-witness.fixture.ts'
 import { effectsOfEdits, type Views } from './every-member.fixture.ts'
 import { wholeThread } from './evidence.fixture.ts'
-import { readEarlierCapsule } from '../log/read-earlier-capsule.ts'
+import { readEarlierCapsule } from './read-earlier-capsule.ts'
 import { readEvidence } from './read-evidence.ts'
 
 const world = await startWorld({ evidenceVersion: 1 })

@@ -3,8 +3,8 @@ import { MAXIMUM_PACKAGES } from '@agent-exchange/log'
 import type { PackageEvidence, ThreadEvidence } from '@agent-exchange/protocol'
 import type { AgentContext } from '../context.ts'
 import { ExchangeError } from '../errors.ts'
-import { readPages } from '../exchange/pages.ts'
-import { readThread } from '../exchange/read-thread.ts'
+import { readPages } from '../connection/read-pages.ts'
+import { readThread } from '../connection/read-thread.ts'
 
 /** A whole thread, or one package with the responses to it. */
 export type EvidenceSubject =

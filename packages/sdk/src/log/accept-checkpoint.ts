@@ -15,7 +15,7 @@ import { ExchangeError } from '../errors.ts'
 import { pause } from '../pause-and-backoff.ts'
 import { fetchCheckpoint, tileReader, type LogContext } from './log-answers.ts'
 import { knownKeys, withRotatedKeys, type PinnedKey } from './log-keys.ts'
-import type { LogState, LogTrouble } from './log-state.ts'
+import type { LogState, LogTrouble } from '../log-state.ts'
 import { holdUnproved } from './log-trouble.ts'
 
 /** A checkpoint that continues every checkpoint that this agent has seen. */

@@ -10,7 +10,7 @@ import {
 import type { AgentContext } from '../context.ts'
 import { ExchangeError } from '../errors.ts'
 import { fetchLogKeys, isNotFound, type LogContext, type LogKeyAnswer } from './log-answers.ts'
-import type { LogState } from './log-state.ts'
+import type { LogState } from '../log-state.ts'
 
 export interface PinnedKey {
   readonly text: string

@@ -1,5 +1,5 @@
 import type { AgentContext } from '../context.ts'
-import type { LogTrouble } from './log-state.ts'
+import type { LogTrouble } from '../log-state.ts'
 
 /** A checkpoint without a proof is reported after this number of failed contacts, if the first was this long ago. */
 const UNPROVED_FAILURES = 3

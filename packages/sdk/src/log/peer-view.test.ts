@@ -5,13 +5,13 @@ import { noteSigner, parsePolicy, SIGNATURE_TYPE, verifySplitView } from '@agent
 import { logSigner, POLICY, TestLog } from '@agent-exchange/testkit'
 import { startAgent } from '../agents.fixture.ts'
 import { createContext } from '../create-context.ts'
-import { inputFor } from '../exchange/drafts.fixture.ts'
-import { createMemoryOutbox } from '../exchange/memory-outbox.ts'
-import { openPackage } from '../exchange/open-package.ts'
-import { sendPackage } from '../exchange/send-package.ts'
+import { inputFor } from '../send/drafts.fixture.ts'
+import { createMemoryOutbox } from '../outbox/memory-outbox.ts'
+import { openPackage } from '../open/open-package.ts'
+import { sendPackage } from '../send/send-package.ts'
 import { startProxiedWorld } from '../meddling-proxy.fixture.ts'
 import { checkLog, checkPeerCheckpoint } from './accept-checkpoint.ts'
-import { createMemoryLogState } from './log-state.ts'
+import { createMemoryLogState } from '../log-state.ts'
 
 const { world, proxy, ...proxied } = await startProxiedWorld()
 after(() => proxied[Symbol.asyncDispose]())

@@ -11,7 +11,7 @@ import type { AgentContext } from '../context.ts'
 import { ExchangeError } from '../errors.ts'
 import { checkLog, type AcceptedCheckpoint } from './accept-checkpoint.ts'
 import { fetchKeyEvents, tileReader, type LoggedKeyEvent } from './log-answers.ts'
-import { shownKeyLeaf } from './own-key-events.ts'
+import { shownKeyLeaf } from '../monitor/own-key-events.ts'
 
 /** Key events of one agent that are proved for one key; each takes a few tiles. */
 const MAXIMUM_PROVED_EVENTS = 1_000

@@ -13,7 +13,7 @@ import { createContext } from '../create-context.ts'
 import { startAgent } from '../agents.fixture.ts'
 import { startProxiedWorld, withoutLog } from '../meddling-proxy.fixture.ts'
 import { checkLog } from './accept-checkpoint.ts'
-import { createMemoryLogState } from './log-state.ts'
+import { createMemoryLogState } from '../log-state.ts'
 
 const { world, proxy, ...proxied } = await startProxiedWorld()
 after(() => proxied[Symbol.asyncDispose]())

@@ -3,7 +3,7 @@ import { ExchangeError, type ExchangeErrorCode } from '../errors.ts'
 import type { SendWarning } from '../objects/placeholders.ts'
 import { checkLog, checkPeerCheckpoint, splitViewOf } from './accept-checkpoint.ts'
 import { knownKeys } from './log-keys.ts'
-import type { LogTrouble } from './log-state.ts'
+import type { LogTrouble } from '../log-state.ts'
 import { isOverdue, recordFailure } from './log-trouble.ts'
 
 /** Calls within this time share one look at the log. */

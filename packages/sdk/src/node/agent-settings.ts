@@ -7,7 +7,7 @@ import {
   type TrustOverrides,
 } from '@agent-exchange/protocol'
 import { ExchangeError } from '../errors.ts'
-import type { SendDefaults } from '../send-defaults.ts'
+import type { SendDefaults } from '../send/send-defaults.ts'
 import { withFileLock } from './file-lock.ts'
 import { readPrivateFile, writePrivateFile } from './private-file.ts'
 

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path'
 import { parseStrictJson } from '@agent-exchange/crypto'
 import { validatorFor } from '@agent-exchange/protocol'
 import { ExchangeError } from '../errors.ts'
-import type { LogState, LogStateStore, LogTrouble } from '../log/log-state.ts'
+import type { LogState, LogStateStore, LogTrouble } from '../log-state.ts'
 import { withFileLock } from './file-lock.ts'
 import { isOpenToOthers, readPrivateFile, writePrivateFile } from './private-file.ts'
 

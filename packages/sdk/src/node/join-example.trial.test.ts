@@ -6,9 +6,9 @@ import { test } from 'node:test'
 import { startWorld } from '@agent-exchange/testkit'
 import { provision, startAgent } from '../agents.fixture.ts'
 import { linkPackages, startProgram } from '../documentation.fixture.ts'
-import { inputFor, SKILL } from '../exchange/drafts.fixture.ts'
-import { createMemoryOutbox } from '../exchange/memory-outbox.ts'
-import { sendPackage } from '../exchange/send-package.ts'
+import { inputFor, SKILL } from '../send/drafts.fixture.ts'
+import { createMemoryOutbox } from '../outbox/memory-outbox.ts'
+import { sendPackage } from '../send/send-package.ts'
 import { connectFolder } from './connect-folder.ts'
 
 test('the example of joinExchange runs, and others can send to the agent that it makes', async () => {

@@ -1,5 +1,5 @@
 import type { Drafts, StoredDraft } from '../drafts/draft.ts'
-import type { Outbox, OutboxEntry } from '../exchange/outbox.ts'
+import type { Outbox, OutboxEntry } from '../outbox/outbox.ts'
 import type { Inbox } from '../receive/inbox.ts'
 
 /** Entries of the outbox that are listed. */

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
 import type { Identity } from '../context.ts'
 import { createContext } from '../create-context.ts'
-import type { SendInput } from '../exchange/send-input.ts'
-import { sendPackage } from '../exchange/send-package.ts'
+import type { SendInput } from '../send/send-input.ts'
+import { sendPackage } from '../send/send-package.ts'
 import { openFileKeyStore } from './file-key-store.ts'
 import { openSqliteOutbox } from './sqlite-outbox.ts'
 

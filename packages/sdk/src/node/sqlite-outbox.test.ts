@@ -6,8 +6,8 @@ import { DatabaseSync } from 'node:sqlite'
 import { after, test } from 'node:test'
 import type { PackageMetadata } from '@agent-exchange/protocol'
 import fc from 'fast-check'
-import { createMemoryOutbox } from '../exchange/memory-outbox.ts'
-import { hasEnded, OUTBOX_STATES, type Outbox, type OutboxEntry } from '../exchange/outbox.ts'
+import { createMemoryOutbox } from '../outbox/memory-outbox.ts'
+import { hasEnded, OUTBOX_STATES, type Outbox, type OutboxEntry } from '../outbox/outbox.ts'
 import { openSqliteOutbox } from './sqlite-outbox.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'aex-outbox-'))

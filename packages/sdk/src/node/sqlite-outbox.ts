@@ -1,7 +1,7 @@
 import { closeSync, openSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { ExchangeError } from '../errors.ts'
-import { hasEnded, OUTBOX_STATES, type Outbox, type OutboxEntry } from '../exchange/outbox.ts'
+import { hasEnded, OUTBOX_STATES, type Outbox, type OutboxEntry } from '../outbox/outbox.ts'
 
 /** How long a statement waits for a lock of another process. */
 const BUSY_MS = 5_000

@@ -8,7 +8,7 @@ import type {
 } from '@agent-exchange/protocol'
 import { randomId } from '../connection/random-id.ts'
 import type { Identity } from '../context.ts'
-import { answerableId } from '../exchange/answered-id.ts'
+import { answerableId } from './answered-id.ts'
 import { newObject } from './new-object.ts'
 
 /** Who writes an object, when, and under which policy. */

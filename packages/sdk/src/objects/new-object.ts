@@ -8,7 +8,7 @@ import {
   type ReasoningPackage,
   type ResponseObject,
 } from '@agent-exchange/protocol'
-import { answerableId } from '../exchange/answered-id.ts'
+import { answerableId } from './answered-id.ts'
 import { randomId } from '../connection/random-id.ts'
 import type { Identity } from '../context.ts'
 import { PLACEHOLDERS } from './placeholders.ts'

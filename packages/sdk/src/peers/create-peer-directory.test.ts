@@ -14,7 +14,7 @@ import {
   pinnedBy,
   startFalsifiedWorld,
   type FalsifiedWorld,
-} from './false-directory.fixture.ts'
+} from '../false-directory.fixture.ts'
 import type { KeyChange } from './peer-directory.ts'
 
 /** A person takes longer than a machine, so those who wait for the answer meet. */

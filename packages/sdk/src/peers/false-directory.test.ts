@@ -13,7 +13,7 @@ import {
   startFalsifiedWorld,
   type FalsifiedWorld,
   type Keys,
-} from './false-directory.fixture.ts'
+} from '../false-directory.fixture.ts'
 import { introducedKeyId } from './key-introduction.ts'
 import type { KeyChange } from './peer-directory.ts'
 

@@ -1,0 +1,66 @@
+import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
+import { after, test } from 'node:test'
+import { formatVerifierKey, parsePolicy, verifyCapsule } from '@agent-exchange/log'
+import { startWorld } from '@agent-exchange/testkit'
+import { createContext } from '../create-context.ts'
+import { wholeThread } from '../evidence/evidence.fixture.ts'
+import { checkLog } from '../log/accept-checkpoint.ts'
+import { createMemoryLogState } from '../log-state.ts'
+import { monitorLog } from './monitor-log.ts'
+import { readCapsule } from '../evidence/read-capsule.ts'
+
+const profile = {
+  'O-07': { transparency_checkpoint_milliseconds: 100, transparency_sequence_milliseconds: 20 },
+}
+const world = await startWorld({ profile, config: { role: 'all', masterKey: randomBytes(32) } })
+after(() => world[Symbol.asyncDispose]())
+const thread = await wholeThread(world)
+const subject = { threadId: thread.threadId }
+const context = createContext({ ...thread.bolt.options, log: createMemoryLogState() })
+
+test('[AUD-01] a capsule of a real exchange is log-signed, with all keys and all records proved', async () => {
+  const { capsule, pending, hasLog } = await readCapsule(context, subject)
+  assert.deepEqual([pending, hasLog], [[], true])
+  assert.ok('log' in capsule)
+  const { keys } = (await checkLog(context)) ?? { keys: [] }
+  const policy = parsePolicy(keys.map((key) => `log ${formatVerifierKey(key)}\nquorum none\n`).join(''))
+  const result = await verifyCapsule(JSON.parse(JSON.stringify(capsule)), { policy })
+  assert.deepEqual([result.contradictions, result.level], [[], 'log-signed'])
+  assert.ok(result.keys.some(({ agentId }) => agentId === 'agent_platform'))
+})
+
+test('[AUD-03] a monitor of a real exchange finds nothing, and goes on where it ended', async () => {
+  const first = await monitorLog(context, { threads: [thread.threadId], found: [] })
+  assert.ok(first && first.size > 0)
+  assert.deepEqual([first.findings, first.scanned], [[], first.size])
+  const second = await monitorLog(context, first.state)
+  assert.deepEqual(second?.findings, [])
+  assert.ok(first.state.found.length > 0)
+})
+
+test('earlier checkpoints of a real exchange are part of the capsule', async () => {
+  const before = await checkLog(context)
+  const again = await wholeThread(world)
+  const { capsule } = await readCapsule(again.bolt, { threadId: again.threadId })
+  assert.ok('log' in capsule && before)
+  assert.ok((capsule.log.history ?? []).length > 0)
+  const result = await verifyCapsule(capsule, { require: 'unpinned' })
+  assert.deepEqual([result.contradictions, result.level], [[], 'unpinned'])
+})
+
+test('a rotation of the log key is followed', async () => {
+  const before = await checkLog(context)
+  assert.equal(
+    (await world.operate('POST', '/keys/rotate', { purpose: 'log', reason: 'yearly' })).status,
+    200,
+  )
+  world.clock.advance(6)
+  await wholeThread(world)
+  for (let tries = 0; tries < 200; tries++) {
+    const now = await checkLog(context)
+    if (now?.keys.length === 2 && now.signatures.length === 2) return
+    await new Promise((resolve) => void setTimeout(resolve, 50))
+  }
+  assert.fail(`the agent still knows ${before?.keys.length} key`)
+})

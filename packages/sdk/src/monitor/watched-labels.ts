@@ -1,0 +1,128 @@
+import { keyLabel } from '@agent-exchange/log'
+import type { PackageEvidence } from '@agent-exchange/protocol'
+import type { AgentContext } from '../context.ts'
+import { packagesOf, readPackageEvidence } from '../evidence/package-evidence.ts'
+import { isNotFound } from '../send/evaluate-draft.ts'
+import type { MonitorFinding } from './label-scan.ts'
+import { fetchKeyEvents, fetchRecords, type LoggedKeyEvent } from '../log/log-answers.ts'
+import { shownKeyLeaf } from './own-key-events.ts'
+import { isChained, shownChain, watchChain } from './watched-chain.ts'
+import { shownAt, toHex, type Watched, type WatchedLabels } from './watched.ts'
+import { watchThreadRecords } from './watched-thread-records.ts'
+
+/**
+ * At least these numbers of positions and key events beyond the last known one are watched: an event that the exchange hides is
+ * among them. Key events are few, and a false key does the most harm.
+ */
+const POSITIONS_AHEAD = 64
+const KEY_EVENTS_AHEAD = 4_096
+/** Each label takes about 200 bytes of memory. */
+const MAXIMUM_LABELS = 500_000
+
+interface Watch {
+  readonly labels: WatchedLabels
+  /** What is wrong with what the exchange shows, whatever the log holds. */
+  readonly findings: readonly MonitorFinding[]
+  readonly keyEvents: readonly LoggedKeyEvent[]
+  /** Threads whose labels are watched. */
+  readonly threads: readonly string[]
+  /** Threads that the exchange does not show. */
+  readonly unreadable: readonly string[]
+  /** Threads for which there is no room. */
+  readonly unwatched: readonly string[]
+}
+
+/** Labels of everything that could concern this agent: its key events, and all positions of its packages. */
+export async function watchLabels(context: AgentContext, threads: readonly string[]): Promise<Watch> {
+  const labels = new Map<string, Watched>()
+  const findings: MonitorFinding[] = []
+  const keyEvents = await fetchKeyEvents(context, context.identity.agentId)
+  watchKeyEvents(context.identity.agentId, keyEvents, labels)
+  const [watched, unreadable, unwatched]: [string[], string[], string[]] = [[], [], []]
+  for (const threadId of threads) {
+    const packages = await packagesIn(context, threadId)
+    if (!packages) unreadable.push(threadId)
+    else if (labels.size + countOf(packages) > MAXIMUM_LABELS) unwatched.push(threadId)
+    else {
+      for (const [label, each] of await watchThread(context, threadId, packages, findings))
+        labels.set(label, each)
+      watched.push(threadId)
+    }
+  }
+  return { labels, findings, keyEvents, threads: watched, unreadable, unwatched }
+}
+
+/** Undefined where the exchange does not show the thread. */
+async function packagesIn(context: AgentContext, threadId: string): Promise<PackageEvidence[] | undefined> {
+  try {
+    const packages: PackageEvidence[] = []
+    for (const id of await packagesOf(context, threadId))
+      packages.push(await readPackageEvidence(context, id))
+    return packages
+  } catch (error) {
+    if (isNotFound(error)) return undefined
+    throw error
+  }
+}
+
+/** Version 1 counts the entries of the thread, version 2 those of each package. */
+async function watchThread(
+  context: AgentContext,
+  threadId: string,
+  packages: readonly PackageEvidence[],
+  findings: MonitorFinding[],
+): Promise<Map<string, Watched>> {
+  const labels = new Map<string, Watched>()
+  const earlier = packages.filter((each) => !isChained(each))
+  const end = lastInThread(packages)
+  for (const evidence of packages.filter(isChained)) {
+    const chain = shownChain(evidence)
+    findings.push(...chain.findings)
+    const records = await fetchRecords(context, { package_id: evidence.package_id })
+    watchChain(chain, records, { end: lastInChain(evidence), labels })
+  }
+  if (earlier.length > 0) await watchThreadRecords(context, { threadId, packages: earlier, end, labels })
+  return labels
+}
+
+function countOf(packages: readonly PackageEvidence[]): number {
+  const inThread = lastInThread(packages)
+  return packages.reduce((sum, each) => sum + (isChained(each) ? lastInChain(each) : inThread), 0)
+}
+
+function lastInThread(packages: readonly PackageEvidence[]): number {
+  const positions = packages.flatMap(({ entries }) => entries.map(({ position }) => position))
+  return ahead(
+    positions.reduce((last, position) => Math.max(last, position), 0),
+    POSITIONS_AHEAD,
+  )
+}
+
+function lastInChain({ entries, hidden_entries: hidden = [] }: PackageEvidence): number {
+  return ahead(entries.length + hidden.length, POSITIONS_AHEAD)
+}
+
+/** In steps, so that a label that was never searched is rare: it makes the monitor look back. */
+function ahead(last: number, step: number): number {
+  return (Math.floor(last / step) + 2) * step
+}
+
+function watchKeyEvents(
+  agentId: string,
+  events: readonly LoggedKeyEvent[],
+  labels: Map<string, Watched>,
+): void {
+  const shown = new Map(events.map((event) => [event.number, event]))
+  const last = ahead(events.length, KEY_EVENTS_AHEAD)
+  for (let number = 1; number <= last; number++) {
+    const event = shown.get(number)
+    const leaf = event && shownKeyLeaf(agentId, event)
+    labels.set(toHex(keyLabel({ agentId, number })), {
+      what: `key event ${number} of ${agentId}`,
+      subject: agentId,
+      number,
+      ...shownAt(event),
+      ...(leaf && { leaf }),
+    })
+  }
+}
