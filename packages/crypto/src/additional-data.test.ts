@@ -3,11 +3,12 @@ import { test } from 'node:test'
 import { MEDIA_TYPE, PROTOCOL_VERSION, type PackageMetadata } from '@agent-exchange/protocol'
 import {
   ADDITIONAL_DATA_FORMAT,
-  boundDifferences,
+  checkAdditionalData,
   readAdditionalData,
   writeAdditionalData,
 } from './additional-data.ts'
 import { canonicalBytes } from './canonical-json.ts'
+import { contentKeyCommitment } from './content-key.ts'
 
 const METADATA: PackageMetadata = {
   package_id: 'pkg_1',
@@ -28,23 +29,19 @@ const METADATA: PackageMetadata = {
   policy_receipt_id: 'receipt_1',
 }
 
-function read(aad: Uint8Array) {
-  const data = readAdditionalData(aad)
-  assert.ok(data)
-  return data
-}
+const contentKey = new Uint8Array(32).fill(7)
+const differing = (aad: Uint8Array, metadata = METADATA) =>
+  checkAdditionalData({ aad, contentKey }, metadata).differingMetadata
 
 test('[O-17] our additional data bind every member of the metadata but mode and digest', () => {
-  const data = read(writeAdditionalData(METADATA))
-  assert.deepEqual(boundDifferences(data, METADATA), [])
+  const aad = writeAdditionalData(METADATA)
+  assert.deepEqual(differing(aad), [])
   for (const name of Object.keys(METADATA)) {
     const isBound = !['content_digest', 'transport_mode'].includes(name)
-    assert.deepEqual(boundDifferences(data, { ...METADATA, [name]: 'other' }), isBound ? [name] : [])
+    assert.deepEqual(differing(aad, { ...METADATA, [name]: 'other' }), isBound ? [name] : [])
   }
   const response = { ...METADATA, responds_to_package_id: 'pkg_0' }
-  assert.deepEqual(boundDifferences(read(writeAdditionalData(response)), METADATA), [
-    'responds_to_package_id',
-  ])
+  assert.deepEqual(differing(writeAdditionalData(response)), ['responds_to_package_id'])
 })
 
 test('[O-17] additional data without our tag are opaque, also where they look like metadata', () => {
@@ -61,8 +58,19 @@ test('[O-17] additional data without our tag are opaque, also where they look li
 })
 
 test('[O-17] members that a reader does not know are ignored, metadata that are none are not', () => {
-  const tagged = (rest: object) => read(canonicalBytes({ format: ADDITIONAL_DATA_FORMAT, ...rest }))
+  const tagged = (rest: object) => canonicalBytes({ format: ADDITIONAL_DATA_FORMAT, ...rest })
   const later = tagged({ metadata: { package_id: 'pkg_1', priority: 'high' }, log: 'a note' })
-  assert.deepEqual(boundDifferences(later, METADATA), [])
-  assert.deepEqual(boundDifferences(tagged({ metadata: 'x' }), METADATA), ['metadata'])
+  assert.deepEqual(differing(later), [])
+  assert.deepEqual(differing(tagged({ metadata: 'x' })), ['metadata'])
+})
+
+test('[O-17] a commitment fits one content key, and data without one commit to none', () => {
+  const commitmentIn = (aad: Uint8Array) => checkAdditionalData({ aad, contentKey }, METADATA).keyCommitment
+  const committedTo = (key: Uint8Array) =>
+    writeAdditionalData(METADATA, { keyCommitment: contentKeyCommitment(key) })
+  assert.equal(commitmentIn(committedTo(contentKey)), 'fits')
+  assert.equal(commitmentIn(committedTo(new Uint8Array(32))), 'differs')
+  assert.equal(commitmentIn(writeAdditionalData(METADATA, { keyCommitment: '' })), 'differs')
+  assert.equal(commitmentIn(writeAdditionalData(METADATA)), 'none')
+  assert.equal(commitmentIn(new TextEncoder().encode('of another implementation')), 'none')
 })

@@ -1,7 +1,8 @@
 import type { PackageMetadata } from '@agent-exchange/protocol'
 import { canonicalBytes } from './canonical-json.ts'
-import { CryptoError } from './errors.ts'
+import { contentKeyCommitment } from './content-key.ts'
 import { parseStrictJson, type JsonObject } from './strict-json.ts'
+import { unlessRefused } from './unless-refused.ts'
 
 /** Marks additional authenticated data that our SDK wrote (O-17). Everything else is opaque. */
 export const ADDITIONAL_DATA_FORMAT = 'aex-aad/1'
@@ -41,8 +42,34 @@ export function writeAdditionalData(
   })
 }
 
+/** What the additional data of an opened package say about it. */
+export interface CheckedAdditionalData {
+  /** Whether the sender committed to the key that opened the package; `none` for other implementations. */
+  readonly keyCommitment: 'none' | 'fits' | 'differs'
+  /** Members of the metadata that differ from those for which the content was sealed. */
+  readonly differingMetadata: readonly string[]
+  /** The sender's checkpoint of the transparency log. */
+  readonly checkpoint?: string
+}
+
+/** Compares our additional data with the package; those of other implementations are opaque and contradict nothing. */
+export function checkAdditionalData(
+  { aad, contentKey }: { readonly aad: Uint8Array; readonly contentKey: Uint8Array },
+  metadata: PackageMetadata,
+): CheckedAdditionalData {
+  const data = readAdditionalData(aad)
+  if (!data) return { keyCommitment: 'none', differingMetadata: [] }
+  const { keyCommitment, checkpoint } = additionalMembers(data)
+  const isCommitted = keyCommitment === contentKeyCommitment(contentKey)
+  return {
+    keyCommitment: isCommitted ? 'fits' : keyCommitment === undefined ? 'none' : 'differs',
+    differingMetadata: differingMetadata(data, metadata),
+    ...(checkpoint !== undefined && { checkpoint }),
+  }
+}
+
 /** What the sender added; members of another type are taken for absent. */
-export function additionalMembers({ key_commitment, log }: AdditionalData): AdditionalMembers {
+function additionalMembers({ key_commitment, log }: AdditionalData): AdditionalMembers {
   return {
     ...(typeof key_commitment === 'string' && { keyCommitment: key_commitment }),
     ...(typeof log === 'string' && { checkpoint: log }),
@@ -51,22 +78,14 @@ export function additionalMembers({ key_commitment, log }: AdditionalData): Addi
 
 /** Our additional data; undefined for those of another implementation. */
 export function readAdditionalData(aad: Uint8Array): AdditionalData | undefined {
-  try {
-    const value = parseStrictJson(aad)
-    return isObject(value) && value['format'] === ADDITIONAL_DATA_FORMAT
-      ? (value as AdditionalData)
-      : undefined
-  } catch (error) {
-    if (error instanceof CryptoError) return undefined
-    throw error
-  }
+  const value = unlessRefused(() => parseStrictJson(aad))
+  return isObject(value) && value['format'] === ADDITIONAL_DATA_FORMAT ? (value as AdditionalData) : undefined
 }
 
 /** Members that the metadata may lack. */
 const OPTIONAL = { responds_to_package_id: undefined }
 
-/** Members of the metadata that differ from those for which the content was sealed. */
-export function boundDifferences({ metadata: bound }: AdditionalData, metadata: PackageMetadata): string[] {
+function differingMetadata({ metadata: bound }: AdditionalData, metadata: PackageMetadata): string[] {
   if (!isObject(bound)) return ['metadata']
   const compared = { ...OPTIONAL, ...metadata }
   return Object.keys(bound).filter(

@@ -7,13 +7,13 @@
 
 export {
   ADDITIONAL_DATA_FORMAT,
-  additionalMembers,
-  boundDifferences,
+  checkAdditionalData,
   readAdditionalData,
   writeAdditionalData,
   type AdditionalData,
   type AdditionalMembers,
   type BoundMetadata,
+  type CheckedAdditionalData,
 } from './additional-data.ts'
 export { decodeBase64, decodeBase64url, encodeBase64, encodeBase64url } from './base64.ts'
 export { canonicalBytes, canonicalize } from './canonical-json.ts'
@@ -100,6 +100,7 @@ export {
   type ParsedJson,
   type StrictJsonOptions,
 } from './strict-json.ts'
+export { unlessRefused } from './unless-refused.ts'
 export type { HeaderFields } from './webhook-request.ts'
 export {
   signWebhook,

@@ -1,7 +1,7 @@
 import { agentId, organizationId, validatorOf } from '@agent-exchange/protocol'
 import { decodeBase64url, encodeBase64url } from './base64.ts'
-import { CryptoError } from './errors.ts'
 import { parseStrictJson } from './strict-json.ts'
+import { unlessRefused } from './unless-refused.ts'
 
 /** Lets secret scanners recognize a leaked invitation. */
 const PREFIX = 'aexinv_'
@@ -37,12 +37,9 @@ export function formatInvitation({ secret, ...invitation }: Invitation): string 
 /** Undefined for a text that is no invitation, or not all of one. */
 export function parseInvitation(text: string): Invitation | undefined {
   if (!text.startsWith(PREFIX) || text.length > MAXIMUM_CHARACTERS) return undefined
-  try {
-    return read(parseStrictJson(decodeBase64url(text.slice(PREFIX.length)), { maxDepth: 2 }))
-  } catch (error) {
-    if (error instanceof CryptoError) return undefined
-    throw error
-  }
+  return unlessRefused(() =>
+    read(parseStrictJson(decodeBase64url(text.slice(PREFIX.length)), { maxDepth: 2 })),
+  )
 }
 
 /** Whether a text has the form of a secret; 43 characters hold 256 bits. */

@@ -1,4 +1,4 @@
-import { canonicalBytes, CryptoError, sha256Digest } from '@agent-exchange/crypto'
+import { canonicalBytes, sha256Digest, unlessRefused } from '@agent-exchange/crypto'
 import { fromHex } from '../bytes.ts'
 import { LogError } from '../errors.ts'
 import { ONE_SIDED_KINDS } from '../leaf/one-sided-kinds.ts'
@@ -71,12 +71,7 @@ function kindOf(entry: ShownEntry | HiddenEntry): string {
 /** Text that is no Unicode has no hash. */
 function bodyHashOf(entry: ShownEntry | HiddenEntry): Uint8Array | undefined {
   if (isHidden(entry)) return fromHex(entry.body_hash)
-  try {
-    return bodyHash(entryBody({ event: entry.event, proof: entry.proof }))
-  } catch (error) {
-    if (error instanceof CryptoError) return undefined
-    throw error
-  }
+  return unlessRefused(() => bodyHash(entryBody({ event: entry.event, proof: entry.proof })))
 }
 
 function linkOf(

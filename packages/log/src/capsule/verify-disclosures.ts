@@ -1,16 +1,14 @@
 import {
-  additionalMembers,
-  boundDifferences,
-  contentKeyCommitment,
-  CryptoError,
+  checkAdditionalData,
   decodeBase64url,
   openDisclosedPackage,
   parseEnvelope,
-  readAdditionalData,
+  unlessRefused,
   type OpenedPackage,
 } from '@agent-exchange/crypto'
 import { MEDIA_TYPE, type DeploymentProfile } from '@agent-exchange/protocol'
 import { MAXIMUM_DEPTH } from '../evidence/evidence-bundle.ts'
+import { isSigned } from '../evidence/package-case.ts'
 import type { Check, Checks } from '../verdict/check.ts'
 import type { DisclosedContent } from './capsule-result.ts'
 import type { CapsulePackage, CapsuleV3 } from './capsule-v3-format.ts'
@@ -60,13 +58,13 @@ async function verifyOne(
 ): Promise<DisclosedContent | undefined> {
   const { package_id } = metadata
   const { disclosed_by: by } = disclosure
-  const contentKey = keyBytes(disclosure)
+  const contentKey = unlessRefused(() => decodeBase64url(disclosure.content_key))
   const isParty = [metadata.sender_org_id, metadata.recipient_org_id].includes(by.organization_id)
   const key = keys.find((each) => isKeyOf(each, disclosure))
-  const isSigned =
+  const isDisclosed =
     isParty && key && contentKey && (await isSignedBy(key, { package_id, contentKey, disclosure }))
   const about = { package_id, agent_id: by.agent_id, key_id: disclosure.signature.key_id }
-  if (!isSigned) {
+  if (!isDisclosed) {
     const fault = isParty ? (key ? 'signature_mismatch' : 'key_unknown') : 'other_organization'
     checks.fails('disclosure_signature', { ...about, values: { fault } })
     return undefined
@@ -84,18 +82,13 @@ async function verifyOne(
   if (!isOfSender) return undefined
   const opened = await open(disclosure, contentKey, profile)
   if (!checks.check('disclosure_content', opened !== undefined, { package_id }) || !opened) return undefined
-  const data = readAdditionalData(opened.aad)
-  const { keyCommitment } = data ? additionalMembers(data) : {}
-  const isCommitted = keyCommitment === contentKeyCommitment(contentKey)
-  if (keyCommitment !== undefined && !isCommitted) {
-    checks.fails('disclosure_key', { package_id, values: { fault: 'other_key' } })
+  const { keyCommitment, differingMetadata } = checkAdditionalData(opened, metadata)
+  if (keyCommitment === 'differs' || differingMetadata.length > 0) {
+    const fault = keyCommitment === 'differs' ? 'other_key' : 'other_metadata'
+    checks.fails('disclosure_key', { package_id, values: { fault } })
     return undefined
   }
-  if (data && boundDifferences(data, metadata).length > 0) {
-    checks.fails('disclosure_key', { package_id, values: { fault: 'other_metadata' } })
-    return undefined
-  }
-  const isProved = isCommitted || by.organization_id === metadata.recipient_org_id
+  const isProved = keyCommitment === 'fits' || by.organization_id === metadata.recipient_org_id
   checks.add('disclosure_key', isProved ? 'holds' : 'unproved', { package_id })
   return {
     by: { organizationId: by.organization_id, agentId: by.agent_id },
@@ -112,10 +105,6 @@ function isKeyOf({ key }: BoundKey, { disclosed_by, signature }: Disclosure): bo
   )
 }
 
-function keyBytes({ content_key }: Disclosure): Uint8Array | undefined {
-  return ifSound(() => decodeBase64url(content_key))
-}
-
 async function isSignedBy(
   { publicKey }: BoundKey,
   {
@@ -124,16 +113,8 @@ async function isSignedBy(
     disclosure: { envelope, disclosed_by: disclosedBy, signature },
   }: { readonly package_id: string; readonly contentKey: Uint8Array; readonly disclosure: Disclosure },
 ): Promise<boolean> {
-  try {
-    await verifyDisclosureSignature(
-      { packageId, envelope, contentKey, disclosedBy },
-      { signature, publicKey },
-    )
-    return true
-  } catch (error) {
-    if (error instanceof CryptoError) return false
-    throw error
-  }
+  const disclosed = { packageId, envelope, contentKey, disclosedBy }
+  return isSigned((key) => verifyDisclosureSignature(disclosed, { signature, publicKey: key }), publicKey)
 }
 
 async function open(
@@ -142,23 +123,11 @@ async function open(
   profile: DeploymentProfile,
 ): Promise<OpenedPackage | undefined> {
   const contentTypes = [MEDIA_TYPE.reasoningPackage, ...profile['O-35'].content_types]
-  try {
+  return unlessRefused(async () => {
     const { jwe } = parseEnvelope(new TextEncoder().encode(envelope), {
       contentTypes,
       maxDepth: MAXIMUM_DEPTH,
     })
-    return await openDisclosedPackage(jwe, contentKey, { contentTypes })
-  } catch (error) {
-    if (error instanceof CryptoError) return undefined
-    throw error
-  }
-}
-
-function ifSound<T>(work: () => T): T | undefined {
-  try {
-    return work()
-  } catch (error) {
-    if (error instanceof CryptoError) return undefined
-    throw error
-  }
+    return openDisclosedPackage(jwe, contentKey, { contentTypes })
+  })
 }

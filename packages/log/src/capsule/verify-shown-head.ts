@@ -1,8 +1,9 @@
-import { CryptoError, type PublicKey } from '@agent-exchange/crypto'
+import type { PublicKey } from '@agent-exchange/crypto'
 import { toHex } from '../bytes.ts'
+import { isSigned } from '../evidence/package-case.ts'
 import type { CapsulePackage } from './capsule-v3-format.ts'
 import type { Checks } from '../verdict/check.ts'
-import { verifyPackageHead, type PackageHead } from './package-head.ts'
+import { verifyPackageHead } from './package-head.ts'
 import type { EntryLeaves } from './verify-chain-records.ts'
 
 interface HeadCase {
@@ -25,22 +26,16 @@ export async function verifyShownHead(
   const isSubject =
     head.package_id === package_id && head.thread_id === thread_id && head.log.origin === origin
   checks.check('head_subject', isSubject, about)
-  checks.check('head_signature', key !== undefined && (await isSigned(head, key)), {
-    ...about,
-    key_id: head.signature.key_id,
-  })
+  checks.check(
+    'head_signature',
+    key !== undefined && (await isSigned((publicKey) => verifyPackageHead(head, publicKey), key)),
+    {
+      ...about,
+      key_id: head.signature.key_id,
+    },
+  )
   const link = links[head.position]
   checks.check('head_link', link !== undefined && head.position > 0 && toHex(link) === head.link, about)
   const denied = [...leaves].find(([position, index]) => position > head.position && index < head.log.size)
   if (denied) checks.fails('head_false', { package_id, position: denied[0], values: { index: denied[1] } })
-}
-
-async function isSigned(head: PackageHead, key: PublicKey): Promise<boolean> {
-  try {
-    await verifyPackageHead(head, key)
-    return true
-  } catch (error) {
-    if (error instanceof CryptoError) return false
-    throw error
-  }
 }

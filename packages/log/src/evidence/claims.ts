@@ -1,4 +1,4 @@
-import { canonicalize, CryptoError } from '@agent-exchange/crypto'
+import { canonicalize, unlessRefused } from '@agent-exchange/crypto'
 
 /**
  * What one part of the evidence claims, and which of it was verified. A member counts as verified once a signature
@@ -81,10 +81,5 @@ export class Claims<T extends object> {
 
 /** Equal as JSON. What has no canonical form equals nothing. */
 export function areEqual(left: unknown, right: unknown): boolean {
-  try {
-    return canonicalize(left) === canonicalize(right)
-  } catch (error) {
-    if (error instanceof CryptoError) return false
-    throw error
-  }
+  return unlessRefused(() => canonicalize(left) === canonicalize(right)) ?? false
 }

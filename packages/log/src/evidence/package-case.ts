@@ -1,4 +1,4 @@
-import { CryptoError } from '@agent-exchange/crypto'
+import { unlessRefused } from '@agent-exchange/crypto'
 import type { DeploymentProfile, PackageMetadata, PolicyEnvelope } from '@agent-exchange/protocol'
 import type { PackageRecord } from './evidence-bundle.ts'
 import type { Check, Checks, CheckValues } from '../verdict/check.ts'
@@ -68,12 +68,10 @@ export function reportSignature(
 }
 
 /** Whether something is signed by a key. */
-export async function isSigned(verify: (key: RingKey) => Promise<unknown>, key: RingKey): Promise<boolean> {
-  try {
+export async function isSigned<K>(verify: (key: K) => Promise<unknown>, key: K): Promise<boolean> {
+  const found = await unlessRefused(async () => {
     await verify(key)
     return true
-  } catch (error) {
-    if (error instanceof CryptoError) return false
-    throw error
-  }
+  })
+  return found ?? false
 }

@@ -1,5 +1,6 @@
-import { canonicalBytes, CryptoError, parseDigest, sha256Digest } from '@agent-exchange/crypto'
+import { canonicalBytes, parseDigest, sha256Digest, unlessRefused } from '@agent-exchange/crypto'
 import { isEarlier } from '@agent-exchange/protocol'
+import { toHex } from '../bytes.ts'
 import type { Claims } from './claims.ts'
 import type { EvidenceBundle, ThreadEntry } from './evidence-bundle.ts'
 import type { CheckCode } from '../verdict/check-codes.ts'
@@ -72,13 +73,8 @@ function verifyOrderOfTimes(entries: readonly EntryClaims[], checks: Checks): vo
 
 /** SHA-256 in hexadecimal over RFC 8785, as the exchange links its entries; undefined where there is no such form. */
 async function hashOf(entry: object): Promise<string | undefined> {
-  try {
-    const bytes = parseDigest(await sha256Digest(canonicalBytes(entry)))
-    return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')
-  } catch (error) {
-    if (error instanceof CryptoError) return undefined
-    throw error
-  }
+  const bytes = unlessRefused(() => canonicalBytes(entry))
+  return bytes && toHex(parseDigest(await sha256Digest(bytes)))
 }
 
 function checkEach(code: CheckCode, wrong: readonly number[], entries: number, checks: Checks): void {

@@ -1,7 +1,7 @@
 import {
-  CryptoError,
   matchContentDigest,
   parseEnvelope,
+  unlessRefused,
   verifyEnvelope,
   type ParsedEnvelope,
 } from '@agent-exchange/crypto'
@@ -44,7 +44,8 @@ async function matchContent(
   { metadata, ring, profile, entries }: PackageCase,
   content: Uint8Array,
 ): Promise<Matched> {
-  const envelope = readEnvelope(content, [MEDIA_TYPE.reasoningPackage, ...profile['O-35'].content_types])
+  const contentTypes = [MEDIA_TYPE.reasoningPackage, ...profile['O-35'].content_types]
+  const envelope = unlessRefused(() => parseEnvelope(content, { contentTypes, maxDepth: MAXIMUM_DEPTH }))
   if (!envelope) return { fault: 'not_envelope' }
   const members = differingMembers(metadata, Object(envelope.metadata) as object)
   if (members.length > 0) return { fault: 'other_metadata', members: members.join(', ') }
@@ -61,13 +62,4 @@ async function matchContent(
   return isNative && !isSameKey
     ? { fault: 'other_key' }
     : { envelope, key, arrivedAt, position: acceptance.value.position }
-}
-
-function readEnvelope(content: Uint8Array, contentTypes: readonly string[]): ParsedEnvelope | undefined {
-  try {
-    return parseEnvelope(content, { contentTypes, maxDepth: MAXIMUM_DEPTH })
-  } catch (error) {
-    if (error instanceof CryptoError) return undefined
-    throw error
-  }
 }

@@ -34,7 +34,7 @@ export interface VerifyEvidenceOptions {
  *
  * @example
  * const report = await verifyEvidence(evidence, { fingerprints: { agent_cars: [known] } })
- * console.log(report.verdict, evidenceSummary(report))
+ * console.log(report.verdict)
  * for (const { code, value } of report.exchangeWord) console.log('only the exchange says', code, value)
  */
 export async function verifyEvidence(

@@ -1,4 +1,4 @@
-import { CryptoError, parseStrictJson } from '@agent-exchange/crypto'
+import { parseStrictJson, unlessRefused } from '@agent-exchange/crypto'
 import { MAXIMUM_DEPTH } from '../evidence/evidence-bundle.ts'
 import { LogError } from '../errors.ts'
 import { verifyConsistency } from '../merkle/consistency.ts'
@@ -62,12 +62,7 @@ function claimedIn(bytes: Uint8Array): Claimed {
 
 /** Undefined for text that is no JSON, such as a signed note. */
 function jsonIn(bytes: Uint8Array): unknown {
-  try {
-    return parseStrictJson(bytes, { maxDepth: MAXIMUM_DEPTH })
-  } catch (error) {
-    if (error instanceof CryptoError) return undefined
-    throw error
-  }
+  return unlessRefused(() => parseStrictJson(bytes, { maxDepth: MAXIMUM_DEPTH }))
 }
 
 async function provedHead(

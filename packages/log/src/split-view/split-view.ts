@@ -1,4 +1,10 @@
-import { decodeBase64, encodeBase64, bytesEqual, CryptoError, parseStrictJson } from '@agent-exchange/crypto'
+import {
+  decodeBase64,
+  encodeBase64,
+  bytesEqual,
+  parseStrictJson,
+  unlessRefused,
+} from '@agent-exchange/crypto'
 import { hashFromBase64 } from '../bytes.ts'
 import { LogError } from '../errors.ts'
 import { verifyConsistency } from '../merkle/consistency.ts'
@@ -55,15 +61,10 @@ export async function verifySplitViewFile(
   options: { readonly policy?: LogPolicy } = {},
 ): Promise<SplitViewResult | undefined> {
   if (bytes.length > MAXIMUM_SPLIT_VIEW_BYTES) return undefined
-  try {
-    const value: unknown = parseStrictJson(bytes)
-    const format: unknown =
-      typeof value === 'object' && value !== null ? Reflect.get(value, 'format') : undefined
-    return format === SPLIT_VIEW_FORMAT ? await verifySplitView(value, options) : undefined
-  } catch (error) {
-    if (error instanceof CryptoError) return undefined
-    throw error
-  }
+  const value: unknown = unlessRefused(() => parseStrictJson(bytes))
+  const format: unknown =
+    typeof value === 'object' && value !== null ? Reflect.get(value, 'format') : undefined
+  return format === SPLIT_VIEW_FORMAT ? verifySplitView(value, options) : undefined
 }
 
 /** Verifies that one log key signed two checkpoints of which neither continues the other. */

@@ -1,13 +1,10 @@
 import {
-  additionalMembers,
-  boundDifferences,
-  contentKeyCommitment,
+  checkAdditionalData,
   CryptoError,
   matchContentDigest,
   openPackage as openSealed,
   parseEnvelope,
   parseStrictJson,
-  readAdditionalData,
   verifyEnvelope,
   type OpenedPackage,
   type ParsedEnvelope,
@@ -133,12 +130,10 @@ export async function openContent(
  * O-17: ours bind the metadata and the content key. Those of other implementations are opaque and refuse nothing.
  * Returns the sender's checkpoint of the log.
  */
-function requireBoundData({ aad, contentKey }: OpenedPackage, metadata: PackageMetadata): string | undefined {
-  const data = readAdditionalData(aad)
-  if (!data) return undefined
-  const { keyCommitment, checkpoint } = additionalMembers(data)
-  const isOtherKey = keyCommitment !== undefined && keyCommitment !== contentKeyCommitment(contentKey)
-  const members = [...boundDifferences(data, metadata), ...(isOtherKey ? ['key_commitment'] : [])]
+function requireBoundData(opened: OpenedPackage, metadata: PackageMetadata): string | undefined {
+  const { keyCommitment, differingMetadata, checkpoint } = checkAdditionalData(opened, metadata)
+  const isOtherKey = keyCommitment === 'differs'
+  const members = [...differingMetadata, ...(isOtherKey ? ['key_commitment'] : [])]
   if (members.length > 0)
     throw new ExchangeError('content_mismatch', {
       what: isOtherKey
