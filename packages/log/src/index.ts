@@ -202,7 +202,6 @@ export { verifyCapsule, verifyCapsuleFile, type VerifyCapsuleOptions } from './c
 // The same in words
 export { CHECK_SENTENCES, type CheckSentences } from './render/check-sentences.ts'
 export { checkDetail, checkText, placedText, wordText } from './render/check-text.ts'
-export { evidenceSummary } from './render/evidence-summary.ts'
 export { FAULT_SENTENCES, KEY_SENTENCES, WORD_SENTENCES } from './render/fault-sentences.ts'
 export type { Reader } from './render/reader.ts'
 export { renderCapsuleHtml, type RenderHtmlOptions } from './render/render-html.ts'

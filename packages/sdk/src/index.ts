@@ -195,7 +195,6 @@ export { readEarlierCapsule, type EarlierCapsule } from './evidence/read-earlier
 export type { WaitForLog } from './evidence/wait-for-log.ts'
 export {
   EVIDENCE_FORMAT,
-  evidenceSummary,
   verifyCapsule,
   verifyEvidence,
   type CapsuleV3,
