@@ -10,12 +10,13 @@ import { formatVerifierKey, parseVerifierKey, type VerifierKey } from '../notes/
 import type { CapsuleLog } from './capsule-format.ts'
 import type { Checks } from '../verdict/check.ts'
 import { isoTime, type CheckpointStory, type TimeBounds } from './capsule-result.ts'
-import { placeLeaf, type Placed } from './place-leaf.ts'
+import { placeLeaf, type Placed, type VerifiedTree } from './place-leaf.ts'
 
 /** The verified checkpoint of a capsule, to which all its proofs lead. */
 export interface OpenedLog {
   readonly story: CheckpointStory
   readonly logKey: VerifierKey
+  readonly tree: VerifiedTree
   /** The index at which a proof places an entry, or why it does not. */
   place(entry: Uint8Array, proof: string): Placed
   /** Between which times a leaf was added, as far as enough witnesses saw it. */
@@ -39,10 +40,12 @@ export async function openLog(
     judgeTrust(opened, policy, checks)
     const history = await openHistory(log, opened, logKey, policy, checks)
     const sizes = [witnessedSize(opened), ...history]
+    const tree = { size: opened.size, root: opened.root, note: log.checkpoint }
     return {
       logKey,
+      tree,
       story: storyOf(log, opened, history),
-      place: (entry, proof) => placeLeaf(entry, proof, { ...opened, note: log.checkpoint }),
+      place: (entry, proof) => placeLeaf(entry, proof, tree),
       boundsOf: (index) => boundsOf(index, sizes),
     }
   } catch (error) {

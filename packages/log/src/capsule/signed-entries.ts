@@ -9,6 +9,7 @@ import {
 } from '../evidence/evidence-bundle.ts'
 import { reportOf, type EvidenceReport, type ProvedState } from '../evidence/evidence-report.ts'
 import { verifyStatements, type VerifyEvidenceOptions } from '../evidence/verify-evidence.ts'
+import type { LogPolicy } from '../notes/policy.ts'
 import { Checks, VerdictReached, type About } from '../verdict/check.ts'
 import { isHidden, type CapsuleV3 } from './capsule-v3-format.ts'
 import type { RecordedLeaf } from './verify-recorded-times.ts'
@@ -30,9 +31,10 @@ type Place = Required<Pick<About, 'package_id' | 'position'>>
 /** Verifies the structure of a capsule, and lists its entries for the verification of what was signed. */
 export async function openChains(
   capsule: CapsuleV3,
-  { profile = DEFAULT_PROFILE }: VerifyEvidenceOptions,
+  { profile = DEFAULT_PROFILE, policy }: VerifyEvidenceOptions & { readonly policy?: LogPolicy },
 ): Promise<OpenedChains> {
-  const chains = await verifyChains(capsule, { platformAgentId: profile['O-42'].agent_id })
+  const platformAgentId = profile['O-42'].agent_id
+  const chains = await verifyChains(capsule, { platformAgentId, ...(policy && { policy }) })
   const entries: ThreadEntry[] = []
   const packages: PackageRecord[] = []
   const places = new Map<number, Place>()

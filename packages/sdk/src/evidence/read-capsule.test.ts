@@ -47,7 +47,7 @@ const capsule = await capsuleFor(bolt)
 
 const summary = (checks: readonly Check[]) =>
   checks
-    .filter(({ result }) => result !== 'holds')
+    .filter(({ code, result }) => result !== 'holds' && code !== 'log_pinned')
     .map(
       ({ code, result, position }) => `${code} ${result}${position === undefined ? '' : ` at ${position}`}`,
     )
