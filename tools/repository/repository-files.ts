@@ -34,4 +34,4 @@ export function readFiles(wanted: (path: string) => boolean): RepositoryFile[] {
 
 /** Tests, fixtures and trials, which are not published. */
 export const isTest = (path: string) =>
-  /\.(?:test|fixture|browser)\.ts$/u.test(path) || path.includes('/faults/') || path.includes('/real-edc/')
+  /\.(?:test|fixture|browser)\.ts$/u.test(path) || path.startsWith('trials/')

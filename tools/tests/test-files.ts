@@ -1,8 +1,9 @@
 import { globSync } from 'node:fs'
 
 const TEST_FILES = [
-  'packages/*/{src,faults}/**/*.test.ts',
+  'packages/*/src/**/*.test.ts',
   'tools/**/*.test.ts',
+  'trials/**/*.test.ts',
   'interop/**/*.test.ts',
   'bench/**/*.test.ts',
 ]

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { newObject } from '@agent-exchange/sdk'
 import { assertQuiet } from '@agent-exchange/testkit/browser'
-import { connectByStdio } from '../../mcp/trials/aex-mcp.ts'
+import { connectByStdio } from '../../mcp/src/aex-mcp.fixture.ts'
 import { reasoning, type Drafted } from '../../mcp/src/story.fixture.ts'
 import { addressOf, fillDecision, startDeskTrial, type DeskTrial } from './desk-trial.fixture.ts'
 

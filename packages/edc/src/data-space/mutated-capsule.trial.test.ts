@@ -24,7 +24,7 @@ after(() => witnessing[Symbol.asyncDispose]())
 const space = await startSpace({ witnesses: [witness] })
 after(() => space[Symbol.asyncDispose]())
 
-/** Without `npm run test:mutations` a sample, beside all that are made by hand: the whole takes ten minutes. */
+/** Without `npm run trial -- mutations` a sample, beside all that are made by hand: the whole takes ten minutes. */
 const STEP = process.env['EVERY_MUTATION'] === '1' ? 1 : 10
 
 /** Two packages of each party: opened and answered, revoked, signed with a new key, and with a replay that one may see. */

@@ -1,7 +1,0 @@
-import type { TrialTools } from '../outside/run-trials.ts'
-import type { Judges } from './go-judges.ts'
-
-/** What each trial gets. */
-export interface LogTrial extends TrialTools {
-  readonly judges: Judges
-}

@@ -1,0 +1,71 @@
+/**
+ * `npm run test:packed`: packs the packages and installs them in an empty project by `npm run pack`, without the service and
+ * then with it, and runs the quickstart.
+ */
+
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { globSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { promisify } from 'node:util'
+import { blocksOf, runningExchange, scriptOf } from '../../packages/cli/src/running-exchange.fixture.ts'
+import { ROOT } from '../../tools/repository/repository-files.ts'
+import { checkWithoutService } from './without-service.ts'
+
+const QUICKSTART = 'docs/quickstart.md'
+
+const run = promisify(execFile)
+const folder = mkdtempSync(join(tmpdir(), 'aex-packed-'))
+const started = performance.now()
+const say = (what: string) =>
+  console.log(`${((performance.now() - started) / 1_000).toFixed(1).padStart(6)} s  ${what}`)
+
+try {
+  const project = mkdtempSync(join(folder, 'project-'))
+  writeFileSync(join(project, 'package.json'), '{ "private": true, "type": "module" }')
+  const { stdout } = await run('npm', ['run', 'pack', '--', '--to', folder, '--into', project], { cwd: ROOT })
+  assert.match(stdout, /^\d+ packages in .+\ninstalled in .+: SDK and aex$/mu)
+  say('packed and installed by npm run pack; no package holds test code')
+  // The Node that runs this, and no other command of the checkout.
+  const commands = `${join(project, 'node_modules/.bin')}:${dirname(process.execPath)}`
+  const { NODE_OPTIONS: _, ...own } = process.env
+  const env = { ...own, FORCE_COLOR: undefined, PATH: `${commands}:${process.env['PATH']}` }
+
+  await checkWithoutService(project, env)
+  say('without the service: no PostgreSQL, and the commands of an agent work')
+  await install(project, globSync('agent-exchange-service-*.tgz', { cwd: folder }))
+  await quickstart(project, commands)
+  say('with the service: the quickstart runs from installed packages')
+  await refusesDataSpaceDemo(project, env)
+} finally {
+  rmSync(folder, { recursive: true, force: true })
+}
+
+async function install(project: string, tarballs: readonly string[]): Promise<void> {
+  const files = tarballs.map((name) => join(folder, name))
+  await run('npm', ['install', '--no-audit', '--no-fund', '--loglevel=error', ...files], { cwd: project })
+}
+
+async function quickstart(project: string, commands: string): Promise<void> {
+  await using exchange = await runningExchange(commands)
+  const { AEX_URL: _, ...env } = exchange.env
+  const folders = { env, cwd: mkdtempSync(join(project, 'quickstart-')) }
+  const { stdout } = await run(
+    'bash',
+    ['-euo', 'pipefail', '-c', scriptOf(blocksOf(QUICKSTART, 'sh'), exchange)],
+    folders,
+  )
+  assert.equal(stdout.match(/^Consistent, but not proven: /gmu)?.length, 2)
+  writeFileSync(join(folders.cwd, 'first.ts'), blocksOf(QUICKSTART, 'ts').join(''))
+  const typed = await run('node', ['first.ts'], folders)
+  assert.equal(typed.stdout, 'Agreed: Confirm delivery in week 13.\n')
+}
+
+/** The simulator is not published; the command says so instead of failing on an import. */
+async function refusesDataSpaceDemo(cwd: string, env: NodeJS.ProcessEnv): Promise<void> {
+  await assert.rejects(run('aex', ['demo', '--transport', 'ds_x'], { cwd, env }), {
+    code: 1,
+    stderr: /checkout/u,
+  })
+}

@@ -1,0 +1,76 @@
+/** The trials of this repository, in the order of `--list`. */
+
+export interface Trial {
+  readonly name: string
+  /** What it proves. */
+  readonly what: string
+  /** Tools that a machine may lack. Without them the trial, or a part of it, prints `skipped: WHY` and passes. */
+  readonly needs?: string
+  /** Options of its shorter form. */
+  readonly quick?: readonly string[]
+  /** Program and arguments, from the root of the repository. Defaults to `trials/NAME/main.ts`. */
+  readonly command?: readonly string[]
+  readonly env?: Readonly<Record<string, string>>
+}
+
+export const TRIALS: readonly Trial[] = [
+  {
+    name: 'faults',
+    what: 'kill -9, lost answers, replicas, fuzzing, every *.trial.test.ts',
+    needs: 'an installed PostgreSQL for one part',
+    quick: ['--quick'],
+  },
+  {
+    name: 'agent-faults',
+    what: 'a receiving and an answering agent, killed before every statement',
+    quick: ['--quick'],
+  },
+  {
+    name: 'failover',
+    what: 'a replicated PostgreSQL under load while its parts are killed',
+    needs: 'patroni, etcd, haproxy, pgbouncer, PostgreSQL',
+    quick: ['--quick'],
+  },
+  {
+    name: 'steady',
+    what: 'bounded load over simulated days with short retention',
+    quick: ['--minutes', '1'],
+  },
+  { name: 'upgrade', what: 'a rolling upgrade from the previous release under load', needs: 'git' },
+  { name: 'packed', what: 'the packages as they would be published, installed and used' },
+  {
+    name: 'deploy',
+    what: 'the files of deploy/, rendered, linted and started',
+    needs: 'curl, bubblewrap, promtool',
+  },
+  { name: 'browser', what: 'the pages in a real browser', needs: 'chromium' },
+  {
+    name: 'interop',
+    what: 'a second implementation in Python and an agent of curl and openssl',
+    needs: 'python3-jwcrypto, curl, openssl',
+    command: ['interop/second-implementation.ts'],
+  },
+  {
+    name: 'outside',
+    what: 'schemathesis and clients generated from /openapi.json',
+    needs: 'Python, Java, Go',
+  },
+  {
+    name: 'log',
+    what: 'independent verifiers and witnesses of the transparency log',
+    needs: 'Go, Python, OpenSSH',
+  },
+  {
+    name: 'mutations',
+    what: 'every mutation of a witnessed capsule changes its verdict',
+    command: ['tools/tests/run-tests.ts', '--trials', 'mutated-capsule'],
+    env: { EVERY_MUTATION: '1' },
+  },
+  {
+    name: 'mcp',
+    what: 'the MCP server against official tools, injections, forged approvals',
+    needs: 'npm registry',
+  },
+  { name: 'keycloak', what: 'access tokens of a real Keycloak', needs: 'Java' },
+  { name: 'edc', what: 'two real EDC runtimes', needs: 'Java, Maven' },
+]
