@@ -38,6 +38,8 @@ async function receiveBody(
   const { 'content-length': length } = payload.headers
   const announced = length === undefined ? undefined : Number(length)
   if (announced !== undefined && announced > maximumBytes) throw tooLarge()
+  // The peer left while its request waited for admission: no event will follow.
+  if (payload.destroyed && !payload.complete) throw new Problem('malformed_request')
   const { promise, resolve, reject } = Promise.withResolvers<Buffer>()
   const pages = createBodyPages(announced)
   let received = 0
