@@ -101,6 +101,16 @@ test('the service is layered', () => {
   isAllowed(at('delivery/claim.ts'), "import x from '../features/notifications/list.ts'")
 })
 
+test('the rooms of the SDK have one direction, for fixtures too', () => {
+  const inSdk = (path: string) => `packages/sdk/src/${path}`
+  isAllowed(inSdk('send/respond-to-package.ts'), "import x from '../open/open-package.ts'")
+  isAllowed(inSdk('open/a.test.ts'), "import x from '../send/send-package.ts'")
+  isRefused(inSdk('open/open-package.ts'), "import type { X } from '../send/send-input.ts'", /not send/u)
+  isRefused(inSdk('drafts/draft.ts'), "import type { X } from '../agent.ts'", /not agent\.ts/u)
+  isRefused(inSdk('peers/a.fixture.ts'), "import x from '../create-context.ts'", /not create-context\.ts/u)
+  isRefused(inSdk('send/a.ts'), "import x from '../attic/a.ts'", /attic is in no layer of sdk/u)
+})
+
 test('the console knows only the operator API', () => {
   isAllowed(at('console/keys/pages.ts'), "import x from '../../operator/routes/keys.ts'")
   isAllowed(at('console/keys/pages.ts'), imports('web'))

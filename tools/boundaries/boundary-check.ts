@@ -3,9 +3,9 @@
 import { posix } from 'node:path'
 import {
   PACKAGE_IMPORTS,
+  PACKAGE_LAYERS,
   RESERVED_CODE,
   RESERVED_IMPORTS,
-  SERVICE_LAYERS,
   TEST_ONLY_PACKAGES,
   workspaceOf,
 } from './boundary-rules.ts'
@@ -15,7 +15,6 @@ import { isTest } from '../repository/repository-files.ts'
 import { lineOf, scanSource } from '../repository/source-scan.ts'
 
 const IMPORT = /(?<![\w$.])(?:from|import)\s*\(?\s*$/u
-const SERVICE_SOURCE = 'packages/service/src/'
 
 /** Every static, dynamic, re-exporting or type-only import of a file, with its line. */
 export function findImports(text: string): { specifier: string; line: number }[] {
@@ -45,8 +44,8 @@ export function checkBoundaries({ path, text }: RepositoryFile): Finding[] {
 function importFaults(path: string, specifier: string): string[] {
   const target = specifier.startsWith('.') ? posix.join(posix.dirname(path), specifier) : specifier
   const faults = [packageFault(path, target)]
+  if (!isTest(path) || /^packages\/sdk\/.*\.fixture\.ts$/u.test(path)) faults.push(layerFault(path, target))
   if (!isTest(path)) {
-    faults.push(layerFault(path, target))
     faults.push(
       ...RESERVED_IMPORTS.filter((r) => governs(r, path) && r.imports.test(target)).map((r) => r.why),
     )
@@ -72,20 +71,22 @@ function packageFault(path: string, target: string): string | undefined {
 }
 
 function layerFault(path: string, target: string): string | undefined {
-  const from = layerOf(path)
-  const to = layerOf(target)
-  if (from < 0 || to <= from) return undefined
-  const names = SERVICE_LAYERS.slice(0, from + 1).flat()
-  return `${servicePart(path)} may import ${names.join(', ')}, not ${servicePart(target)}`
+  const own = packageOf(path) ?? ''
+  const layers = PACKAGE_LAYERS[own]
+  if (layers === undefined || packageOf(target) !== own) return undefined
+  const layerOf = (room: string) => layers.findIndex((layer) => layer.includes(room))
+  const [fromRoom, toRoom] = [roomOf(path), roomOf(target)]
+  const [from, to] = [layerOf(fromRoom), layerOf(toRoom)]
+  if (from < 0 || to < 0)
+    return `${from < 0 ? fromRoom : toRoom} is in no layer of ${own}: add it to tools/boundaries/boundary-rules.ts`
+  if (to <= from) return undefined
+  const permitted = layers.slice(0, from + 1).flat()
+  return `${fromRoom} may import ${permitted.join(', ')}, not ${toRoom}`
 }
 
-function layerOf(path: string): number {
-  const part = servicePart(path)
-  return SERVICE_LAYERS.findIndex((layer) => layer.includes(part))
-}
-
-function servicePart(path: string): string {
-  return path.startsWith(SERVICE_SOURCE) ? (path.slice(SERVICE_SOURCE.length).split('/')[0] ?? '') : ''
+/** The folder or file directly below `src` of a package. */
+function roomOf(path: string): string {
+  return path.split('/')[3] ?? ''
 }
 
 function packageOf(path: string): string | undefined {

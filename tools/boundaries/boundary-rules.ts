@@ -29,15 +29,56 @@ export const TEST_ONLY_PACKAGES: Readonly<Record<string, readonly string[]>> = {
 }
 
 /** A layer of the service imports only from its own row and from earlier rows. */
-export const SERVICE_LAYERS: readonly (readonly string[])[] = [
-  ['config', 'kernel', 'db'],
+const SERVICE_LAYERS: readonly (readonly string[])[] = [
+  ['config', 'kernel', 'db', 'migrations'],
   ['features', 'oauth', 'delivery'],
   ['http', 'operator'],
   ['console'],
   ['startup'],
   ['service.ts'],
-  ['process'],
+  ['process', 'index.ts'],
 ]
+
+/** A room of the SDK imports only itself and rooms above it in this list. Fixtures obey it too; tests do not. */
+const SDK_LAYERS: readonly (readonly string[])[] = [
+  ['errors.ts'],
+  ['pause-and-backoff.ts'],
+  ['policy'],
+  ['data-space'],
+  ['outbox'],
+  ['log-state.ts'],
+  ['keys'],
+  ['connection'],
+  ['deployment'],
+  ['peers'],
+  ['context.ts'],
+  ['agent-keys'],
+  ['objects'],
+  ['log'],
+  ['create-context.ts'],
+  [
+    'agents.fixture.ts',
+    'documentation.fixture.ts',
+    'false-directory.fixture.ts',
+    'meddling-proxy.fixture.ts',
+    'proxied-agent.fixture.ts',
+  ],
+  ['open'],
+  ['send'],
+  ['receive'],
+  ['evidence'],
+  ['monitor'],
+  ['drafts'],
+  ['agent.ts'],
+  ['node'],
+  ['index.ts'],
+]
+
+/** Packages whose rooms have an order. */
+export const PACKAGE_LAYERS: Readonly<Record<string, readonly (readonly string[])[]>> = {
+  service: SERVICE_LAYERS,
+  sdk: SDK_LAYERS,
+}
 
 interface Reserved {
   /** Folders (with a trailing slash) or files that the rule applies to. */

@@ -14,9 +14,9 @@ import { readThread, type ReadThreadOptions } from './connection/read-thread.ts'
 import { respondToPackage } from './send/respond-to-package.ts'
 import { resumeOutbox, type Resumption } from './send/resume-outbox.ts'
 import { revokePackage, type RevokedPackage, type RevokeInput } from './send/revoke-package.ts'
-import type { Approve, RespondInput, SendDependencies, SendInput, SentPackage } from './send/send-input.ts'
+import type { Approve, RespondInput, SendInput, SendOptions, SentPackage } from './send/send-input.ts'
 import { sendPackage } from './send/send-package.ts'
-import type { DataSpace } from './send/delivery-mode.ts'
+import type { DataSpace } from './data-space/data-space.ts'
 import type { EvidenceSubject } from './evidence/package-evidence.ts'
 import { checkLog } from './log/accept-checkpoint.ts'
 import { disclosePackage } from './open/disclose-package.ts'
@@ -43,8 +43,6 @@ export interface ConnectOptions extends ContextOptions {
   readonly lazily?: boolean
 }
 
-/** Options of a call beside its input. */
-export type SendOptions = Pick<SendDependencies, 'onProgress' | 'signal'>
 export interface CapsuleOptions extends WaitForLog {
   /** Packages whose content whoever gets the capsule can read. */
   readonly disclose?: readonly string[]

@@ -5,11 +5,14 @@ import type { KeyStore } from './keys/key-store.ts'
 import type { LogStateStore } from './log-state.ts'
 import type { PeerDirectory } from './peers/peer-directory.ts'
 
-/** Who the agent is. */
-export interface Identity {
+/** An agent of an organization. */
+export interface AgentAddress {
   readonly organizationId: string
   readonly agentId: string
 }
+
+/** Who the agent is. */
+export type Identity = AgentAddress
 
 /** The first argument of every function of the SDK. {@link connect} binds it to an agent. */
 export interface AgentContext {

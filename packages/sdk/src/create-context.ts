@@ -21,9 +21,10 @@ import {
 import { fixedDeployment, followDeployment } from './deployment/follow-deployment.ts'
 import { ExchangeError } from './errors.ts'
 import type { KeyStore } from './keys/key-store.ts'
-import { proveLoggedKey, type KeyClaim, type KeyProof } from './log/prove-key.ts'
+import { proveLoggedKey } from './log/prove-key.ts'
 import { createMemoryLogState, type LogStateStore } from './log-state.ts'
 import { createPeerDirectory } from './peers/create-peer-directory.ts'
+import type { KeyClaim, KeyProof } from './peers/key-proof.ts'
 import { createMemoryPinStore } from './peers/memory-pin-store.ts'
 import type { ConfirmKey, PinStore } from './peers/peer-directory.ts'
 

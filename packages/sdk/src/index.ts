@@ -5,15 +5,8 @@
  * @packageDocumentation
  */
 
-export {
-  connect,
-  type Agent,
-  type CapsuleOptions,
-  type ConnectOptions,
-  type OpenOptions,
-  type SendOptions,
-} from './agent.ts'
-export type { AgentContext, Identity } from './context.ts'
+export { connect, type Agent, type CapsuleOptions, type ConnectOptions, type OpenOptions } from './agent.ts'
+export type { AgentAddress, AgentContext, Identity } from './context.ts'
 export { createContext, type ContextOptions } from './create-context.ts'
 export {
   createMemoryDeployment,
@@ -93,7 +86,6 @@ export type { PolicyCheckId, PolicySettings, PolicySubject, Sensitivity } from '
 export { createMemoryOutbox } from './outbox/memory-outbox.ts'
 export type { Outbox, OutboxChange, OutboxEntry, OutboxState } from './outbox/outbox.ts'
 export type {
-  AgentAddress,
   ApprovalAnswer,
   ApprovalRequest,
   Approve,
@@ -101,6 +93,7 @@ export type {
   SendableObject,
   SendDependencies,
   SendInput,
+  SendOptions,
   SendProgress,
   SendStep,
   SentPackage,
@@ -109,7 +102,7 @@ export { sendPackage } from './send/send-package.ts'
 export { respondToPackage } from './send/respond-to-package.ts'
 export { resumeOutbox, type ResumedPackage, type Resumption } from './send/resume-outbox.ts'
 export type * from './data-space/data-space-connector.ts'
-export type { DataSpace } from './send/delivery-mode.ts'
+export type { DataSpace } from './data-space/data-space.ts'
 export { backoffMs, pause, type Backoff } from './pause-and-backoff.ts'
 
 // Drafts and approvals
@@ -133,12 +126,8 @@ export {
   type RevokeDependencies,
   type RevokeInput,
 } from './send/revoke-package.ts'
-export {
-  explainSignatureFailure,
-  type CandidateKey,
-  type SignatureFinding,
-  type SignedSubject,
-} from './open/explain-signature.ts'
+export { explainSignatureFailure, type CandidateKey } from './open/explain-signature.ts'
+export type { SignatureFinding, SignedSubject } from './open/signature-finding.ts'
 
 // Receiving
 export {
@@ -183,12 +172,8 @@ export {
 } from './log-state.ts'
 export { uncheckedSentence, watchLog, type LogWatch } from './log/watch-log.ts'
 export type { MonitorFinding } from './monitor/label-scan.ts'
-export {
-  monitorLog,
-  type MonitorOptions,
-  type MonitorResult,
-  type MonitorState,
-} from './monitor/monitor-log.ts'
+export { monitorLog, type MonitorOptions, type MonitorResult } from './monitor/monitor-log.ts'
+export type { MonitorState } from './monitor/monitor-state.ts'
 export type { PendingLeaf } from './evidence/logged-leaves.ts'
 export { readCapsule, type CollectedCapsule } from './evidence/read-capsule.ts'
 export { readEarlierCapsule, type EarlierCapsule } from './evidence/read-earlier-capsule.ts'

@@ -35,3 +35,5 @@ export const ASSERTION_SECONDS = 60
 export const ASSUMED_TOKEN_SECONDS = 60
 /** A token is renewed after this share of its lifetime. */
 export const RENEW_AFTER_SHARE = 0.8
+/** Pages of a thread or of evidence that one call reads. */
+export const MAXIMUM_PAGES = 1_000

@@ -1,5 +1,5 @@
 import { ExchangeError } from '../errors.ts'
-import { MAXIMUM_PAGES } from '../send/send-limits.ts'
+import { MAXIMUM_PAGES } from './connection-limits.ts'
 
 interface Page {
   readonly next_cursor?: string | null | undefined

@@ -1,6 +1,6 @@
 import type { ThreadResource } from '@agent-exchange/protocol'
-import type { AgentContext } from '../context.ts'
-import { isNotFound } from '../send/evaluate-draft.ts'
+import type { Connection } from './connection.ts'
+import { isNotFound } from './not-found.ts'
 import { readPages } from './read-pages.ts'
 
 export interface ReadThreadOptions {
@@ -21,7 +21,7 @@ export interface ReadThreadOptions {
  * }
  */
 export async function* readThread(
-  { connection }: AgentContext,
+  { connection }: { readonly connection: Connection },
   threadId: string,
   { limit, missing = 'error', signal }: ReadThreadOptions = {},
 ): AsyncGenerator<ThreadResource> {

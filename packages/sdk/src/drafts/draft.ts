@@ -1,6 +1,6 @@
 import type { PolicyEnvelope, ProtocolObject } from '@agent-exchange/protocol'
-import type { SendOptions } from '../agent.ts'
-import type { AgentAddress, RespondInput, SendInput, SentPackage } from '../send/send-input.ts'
+import type { AgentAddress } from '../context.ts'
+import type { RespondInput, SendInput, SendOptions, SentPackage } from '../send/send-input.ts'
 import type { SendWarning } from '../objects/placeholders.ts'
 import type { CheckResult } from '../policy/evaluate-policy.ts'
 import type { SignedDecision } from './approval.ts'

@@ -9,29 +9,13 @@ import {
 } from '@agent-exchange/log'
 import type { AgentContext } from '../context.ts'
 import { ExchangeError } from '../errors.ts'
+import type { KeyClaim, KeyProof } from '../peers/key-proof.ts'
 import { checkLog, type AcceptedCheckpoint } from './accept-checkpoint.ts'
 import { fetchKeyEvents, tileReader, type LoggedKeyEvent } from './log-answers.ts'
-import { shownKeyLeaf } from '../monitor/own-key-events.ts'
+import { shownKeyLeaf } from './shown-key-leaf.ts'
 
 /** Key events of one agent that are proved for one key; each takes a few tiles. */
 const MAXIMUM_PROVED_EVENTS = 1_000
-
-/** A key that the directory shows. */
-export interface KeyClaim {
-  readonly agentId: string
-  readonly organizationId: string
-  readonly keyId: string
-  readonly use: string
-  readonly fingerprint: string
-  readonly validFrom: string
-}
-
-/**
- * - `logged`: the registration of the key is in the log.
- * - `pending`: the exchange says that it will be, or witnesses have not seen it yet.
- * - `unlogged`: the exchange does not show such an event, or publishes no log.
- */
-export type KeyProof = 'logged' | 'pending' | 'unlogged'
 
 /**
  * O-47: proves that the key event of a peer's key is in the log, at a checkpoint that continues what this agent has

@@ -1,5 +1,5 @@
 import { LABEL_LENGTH, LEAF_LENGTH } from '@agent-exchange/log'
-import type { MonitorState } from './monitor-log.ts'
+import type { MonitorState } from './monitor-state.ts'
 import { toHex, type Watched, type WatchedLabels } from './watched.ts'
 
 export interface MonitorFinding {

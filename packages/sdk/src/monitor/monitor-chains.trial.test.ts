@@ -15,7 +15,8 @@ import { createContext } from '../create-context.ts'
 import { wholeThread } from '../evidence/evidence.fixture.ts'
 import { changed, startProxiedWorld, type Passed, type Reply } from '../meddling-proxy.fixture.ts'
 import { createMemoryLogState } from '../log-state.ts'
-import { monitorLog, type MonitorState } from './monitor-log.ts'
+import { monitorLog } from './monitor-log.ts'
+import type { MonitorState } from './monitor-state.ts'
 import { readCapsule } from '../evidence/read-capsule.ts'
 
 const profile = {

@@ -8,7 +8,8 @@ import { wholeThread } from '../evidence/evidence.fixture.ts'
 import { readEvidence } from '../evidence/read-evidence.ts'
 import { changed, startProxiedWorld } from '../meddling-proxy.fixture.ts'
 import { createMemoryLogState } from '../log-state.ts'
-import { monitorLog, type MonitorState } from './monitor-log.ts'
+import { monitorLog } from './monitor-log.ts'
+import type { MonitorState } from './monitor-state.ts'
 
 const { world, proxy, ...proxied } = await startProxiedWorld({ evidenceVersion: 1 })
 after(() => proxied[Symbol.asyncDispose]())

@@ -18,6 +18,7 @@ import { checkLog, type AcceptedCheckpoint } from '../log/accept-checkpoint.ts'
 import { alteredLeaves } from './altered-leaves.ts'
 import { isSearched, LabelScan, rangesOf, type MonitorFinding, type Searched } from './label-scan.ts'
 import { fetchTile, tileReader } from '../log/log-answers.ts'
+import type { MonitorState } from './monitor-state.ts'
 import { keyFindings } from './own-key-events.ts'
 import { threadsOfStream } from './own-threads.ts'
 import { watchLabels } from './watched-labels.ts'
@@ -27,26 +28,6 @@ const LOOK_BACK_LEAVES = 16_384
 const LOOK_BACK_MS = 3_600_000
 /** An event is overdue after this multiple of the delay that the profile promises. */
 const OVERDUE_DELAYS = 60
-
-/** What a monitor keeps between two runs. */
-export interface MonitorState {
-  /** Threads whose packages are watched. */
-  readonly threads: readonly string[]
-  /** The checkpoint up to which the log was scanned. */
-  readonly scanned?: string
-  /** Own labels that were found, in hexadecimal, with the index of each. */
-  readonly found: readonly (readonly [label: string, index: number])[]
-  /** Packages and agents, with the last number whose label was searched in every scanned leaf. */
-  readonly searched?: readonly (readonly [subject: string, last: number])[]
-  /** When the log was last scanned from its first leaf. */
-  readonly lookedBackAt?: string
-  /** Labels of events that wait for their leaf, each with the time when this was first seen. */
-  readonly waiting?: readonly (readonly [label: string, since: string])[]
-  /** Where the event stream was last read for threads. */
-  readonly cursor?: string
-  /** Numbers of key events that the owner says it caused by other means than this agent. */
-  readonly ownEvents?: readonly number[]
-}
 
 export interface MonitorOptions {
   /** Further threads to watch, from now on. */

@@ -1,5 +1,4 @@
-import { CryptoError, importPublicJwk, jwkThumbprint } from '@agent-exchange/crypto'
-import { leafOfShownEvent, LogError } from '@agent-exchange/log'
+import { importPublicJwk, jwkThumbprint } from '@agent-exchange/crypto'
 import { isEarlier } from '@agent-exchange/protocol'
 import type { AgentContext } from '../context.ts'
 import { useOf } from '../keys/key-rules.ts'
@@ -110,15 +109,4 @@ async function keysOfOthers(
     kind: 'unknown_key',
     sentence: `The exchange shows ${which} as one of ${identity.agentId}, and the key store of this agent never made it.`,
   }))
-}
-
-/** The leaf of an event as the exchange shows it; empty where what it shows can be no leaf. */
-export function shownKeyLeaf(agentId: string, event: LoggedKeyEvent): Uint8Array | undefined {
-  if (event.salt === undefined) return undefined
-  try {
-    return leafOfShownEvent({ ...event, agent_id: agentId, salt: event.salt })
-  } catch (error) {
-    if (error instanceof LogError || error instanceof CryptoError) return new Uint8Array()
-    throw error
-  }
 }

@@ -1,6 +1,6 @@
 import type { AgentContext } from '../context.ts'
 import { ExchangeError } from '../errors.ts'
-import type { MonitorState } from './monitor-log.ts'
+import type { MonitorState } from './monitor-state.ts'
 
 /** Pages of events that one run reads; the next run continues there. */
 const MAXIMUM_PAGES = 1_000

@@ -1,7 +1,7 @@
 import { parseStrictJson } from '@agent-exchange/crypto'
 import { validatorFor } from '@agent-exchange/protocol'
 import { ExchangeError } from '../errors.ts'
-import type { MonitorState } from '../monitor/monitor-log.ts'
+import type { MonitorState } from '../monitor/monitor-state.ts'
 import { readPrivateFile, writePrivateFile } from './private-file.ts'
 
 const text = { type: 'string', minLength: 1 }

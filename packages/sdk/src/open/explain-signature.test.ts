@@ -15,7 +15,8 @@ import {
   signPolicyReceipt,
   type PrivateKey,
 } from '@agent-exchange/crypto'
-import { explainSignatureFailure, type SignedSubject } from './explain-signature.ts'
+import { explainSignatureFailure } from './explain-signature.ts'
+import type { SignedSubject } from './signature-finding.ts'
 
 const [named, other, stranger] = await Promise.all([1, 2, 3].map(() => generateKeyPair('signing')))
 assert.ok(named && other && stranger)

@@ -1,34 +1,13 @@
-import { importPublicJwk, verifyEs256, type ParsedEnvelope, type PublicKey } from '@agent-exchange/crypto'
+import { importPublicJwk, verifyEs256, type PublicKey } from '@agent-exchange/crypto'
 import type { AgentContext } from '../context.ts'
 import { ExchangeError } from '../errors.ts'
 import type { PeerKey } from '../peers/peer-directory.ts'
+import type { SignatureFinding, SignedSubject } from './signature-finding.ts'
 import { signatureOf, variantsOf } from './signature-variants.ts'
-
-/** A signed object, as received. */
-export type SignedSubject =
-  | { readonly kind: 'envelope'; readonly envelope: ParsedEnvelope }
-  | { readonly kind: 'manifest' | 'policy_receipt'; readonly object: object }
-  | { readonly kind: 'statement'; readonly object: object; readonly packageId: string }
 
 export interface CandidateKey {
   readonly keyId: string
   readonly publicKey: PublicKey
-}
-
-/** What would verify, as a sentence for developers of both sides. Names only, no values. */
-export interface SignatureFinding {
-  readonly code:
-    | 'other_key'
-    | 'json_text'
-    | 'reserialized'
-    | 'hashed_twice'
-    | 'member_added'
-    | 'other_package'
-    | 'signature_encoding'
-    | 'nothing_fits'
-  readonly message: string
-  readonly keyId?: string
-  readonly member?: string
 }
 
 /** Other keys of the agent that are tried. */

@@ -4,10 +4,10 @@ import type { Acquisition } from '../data-space/data-space-connector.ts'
 import type { AgentContext } from '../context.ts'
 import { ExchangeError } from '../errors.ts'
 import { signatureFailure } from './explain-signature.ts'
-import { isNotFound } from '../send/evaluate-draft.ts'
-import { MAXIMUM_CONTENT_BYTES } from '../send/send-limits.ts'
+import { isNotFound } from '../connection/not-found.ts'
+import { MAXIMUM_CONTENT_BYTES } from '../objects/content-limits.ts'
 import type { OpenDependencies } from './open-input.ts'
-import { requireParticipant, viaConnector, type DataSpace } from '../send/delivery-mode.ts'
+import { requireParticipant, viaConnector, type DataSpace } from '../data-space/data-space.ts'
 
 /** The bytes of the envelope, and how to end their transfer. */
 export interface FetchedContent {

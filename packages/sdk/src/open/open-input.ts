@@ -8,8 +8,8 @@ import type {
 import type { ExchangeError } from '../errors.ts'
 import type { PeerKey } from '../peers/peer-directory.ts'
 import type { Outbox } from '../outbox/outbox.ts'
-import type { AgentAddress } from '../send/send-input.ts'
-import type { DataSpace } from '../send/delivery-mode.ts'
+import type { AgentAddress } from '../context.ts'
+import type { DataSpace } from '../data-space/data-space.ts'
 
 /** Steps in order; one `receipt` for each receipt sent. */
 export type OpenProgress =

@@ -8,7 +8,7 @@ import {
   signatureBytes,
   type SignatureMember,
 } from '@agent-exchange/crypto'
-import type { SignatureFinding, SignedSubject } from './explain-signature.ts'
+import type { SignatureFinding, SignedSubject } from './signature-finding.ts'
 
 /** Bytes that a faulty signer may have signed, and the explanation. */
 export interface SignedVariant {

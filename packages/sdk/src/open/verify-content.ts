@@ -23,7 +23,7 @@ import type { PeerKey } from '../peers/peer-directory.ts'
 import type { Arrival } from './arrival.ts'
 import { signatureFailure } from './explain-signature.ts'
 import { requireKeyInTime } from './key-validity.ts'
-import { MAXIMUM_DEPTH } from '../send/send-limits.ts'
+import { MAXIMUM_DEPTH } from '../objects/content-limits.ts'
 import { ownKeyAmong } from '../agent-keys/own-keys.ts'
 
 /** Parses the envelope and compares its metadata with those of the exchange. */

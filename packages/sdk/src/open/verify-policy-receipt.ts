@@ -8,7 +8,7 @@ import {
 import type { AgentContext } from '../context.ts'
 import { ExchangeError } from '../errors.ts'
 import type { ProvedArrivals } from './arrival.ts'
-import { isNotFound } from '../send/evaluate-draft.ts'
+import { isNotFound } from '../connection/not-found.ts'
 import { signatureFailure } from './explain-signature.ts'
 import { requireKeyInTime } from './key-validity.ts'
 

@@ -1,8 +1,8 @@
 import { importPublicJwk, type Curve } from '@agent-exchange/crypto'
 import type { Connection } from '../connection/connection.ts'
 import { ExchangeError } from '../errors.ts'
-import type { KeyClaim, KeyProof } from '../log/prove-key.ts'
 import { createConfirmation } from './confirmation.ts'
+import type { KeyClaim, KeyProof } from './key-proof.ts'
 import { newestUsable } from './newest-usable.ts'
 import { counts, usesIntroductions, type KeyTrust } from './key-trust.ts'
 import type {

@@ -1,11 +1,11 @@
 import { canonicalBytes, parseDigest, sha256Digest } from '@agent-exchange/crypto'
 import type { PackageMetadata, ResponseObject } from '@agent-exchange/protocol'
-import type { AgentContext } from '../context.ts'
+import type { AgentAddress, AgentContext } from '../context.ts'
 import { ExchangeError } from '../errors.ts'
 import { packageIdFor } from './package-id.ts'
 import { respondToPackage } from './respond-to-package.ts'
 import { resumeEntry, sentFrom } from './send-draft.ts'
-import type { AgentAddress, RespondInput, SendDependencies, SentPackage } from './send-input.ts'
+import type { RespondInput, SendDependencies, SentPackage } from './send-input.ts'
 
 /** Identifies one answer of an agent to one package. */
 export interface AnswerIntent {

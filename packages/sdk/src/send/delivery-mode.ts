@@ -1,37 +1,15 @@
 import { encodeBase64url, parseDigest, sha256Digest, signManifest } from '@agent-exchange/crypto'
 import type { AgentResource, DsxPackageBody, TransportMode } from '@agent-exchange/protocol'
+import { isNotFound } from '../connection/not-found.ts'
 import type { AgentContext } from '../context.ts'
-import { ExchangeError, type ExchangeErrorCode } from '../errors.ts'
-import {
-  isConnectorFailure,
-  type AcquireRequest,
-  type CounterParty,
-  type DataSpaceConnector,
-} from '../data-space/data-space-connector.ts'
-import { isNotFound } from './evaluate-draft.ts'
+import { ExchangeError } from '../errors.ts'
+import { requireParticipant, viaConnector } from '../data-space/data-space.ts'
 import type { OutboxEntry } from '../outbox/outbox.ts'
 import { currentSigningKey } from '../agent-keys/own-keys.ts'
 import type { Draft, SendDependencies } from './send-input.ts'
 
 /** Bytes of the digest that distinguish the contents of one package. */
 const ASSET_TAIL_BYTES = 12
-
-/**
- * The agent's data space: its connector, and the participant ids of other organizations, which the exchange does not
- * publish.
- *
- * @example
- * const dataSpace: DataSpace = {
- *   connector,
- *   participant: async (organizationId) => participants[organizationId],
- * }
- */
-export interface DataSpace {
-  readonly connector: DataSpaceConnector
-  participant(organizationId: string): Promise<CounterParty | undefined>
-  /** Decides whether the organization agrees to the terms of an offer. */
-  readonly acceptTerms?: AcquireRequest['acceptTerms']
-}
 
 /**
  * PKG-05: the mode of the thread. The exchange decides the mode of a new thread. The guess is ds_x if this agent has
@@ -53,17 +31,6 @@ export async function chooseTransport(
   if (known) return known.transport_mode
   if (!dataSpace || !modes.includes('ds_x')) return 'native'
   return (await dataSpace.participant(to.organizationId)) ? 'ds_x' : 'native'
-}
-
-/** The other organization's participant, which publishing and fetching need. */
-export async function requireParticipant(
-  dataSpace: DataSpace,
-  organizationId: string,
-): Promise<CounterParty> {
-  const participant = await dataSpace.participant(organizationId)
-  if (participant) return participant
-  const what = 'The organization is not known in the data space.'
-  throw new ExchangeError('connector_missing', { what, details: { organizationId } })
 }
 
 /** Publishes the exact envelope for the recipient at the connector. Returns the signed manifest. */
@@ -108,25 +75,4 @@ export async function withdrawEnvelope(
   const { edc } = JSON.parse(manifestText) as DsxPackageBody
   // The caller needs the refusal, not this failure; an asset that remains offered is still sealed.
   await dataSpace.connector.withdraw(edc.asset_id).catch(() => undefined)
-}
-
-/** Connector codes with an error code of their own; all others become `connector_failed`. */
-const CODES: Readonly<Record<string, ExchangeErrorCode>> = {
-  withdrawn: 'content_unavailable',
-  too_large: 'content_too_large',
-  aborted: 'aborted',
-}
-
-/** Reports a connector failure as an ExchangeError whose cause is the connector's own error, with states and ids. */
-export async function viaConnector<T>(work: () => Promise<T>): Promise<T> {
-  try {
-    return await work()
-  } catch (error) {
-    if (!isConnectorFailure(error)) throw error
-    throw new ExchangeError(CODES[error.code] ?? 'connector_failed', {
-      what: `The connector says ${error.code}.`,
-      retryable: error.retryable,
-      cause: error,
-    })
-  }
 }

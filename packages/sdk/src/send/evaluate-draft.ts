@@ -1,4 +1,5 @@
 import type { AgentResource, SkillRelease } from '@agent-exchange/protocol'
+import { isNotFound } from '../connection/not-found.ts'
 import type { AgentContext } from '../context.ts'
 import { ExchangeError } from '../errors.ts'
 import { evaluatePolicy, type PolicyEvaluation } from '../policy/evaluate-policy.ts'
@@ -84,8 +85,4 @@ async function readRelease(
     if (isNotFound(error)) return undefined
     throw error
   }
-}
-
-export function isNotFound(error: unknown): boolean {
-  return error instanceof ExchangeError && error.problem?.status === 404
 }

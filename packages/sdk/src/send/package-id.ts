@@ -1,8 +1,7 @@
 import { canonicalBytes, parseDigest, sha256Digest } from '@agent-exchange/crypto'
 import type { ProtocolObject } from '@agent-exchange/protocol'
-import type { Identity } from '../context.ts'
+import type { AgentAddress, Identity } from '../context.ts'
 import { isAnswerable } from '../objects/answered-id.ts'
-import type { AgentAddress } from './send-input.ts'
 
 const ID_BYTES = 16
 

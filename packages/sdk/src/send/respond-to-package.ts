@@ -1,11 +1,11 @@
 import type { PackageMetadata, ProtocolObject, ResponseObject } from '@agent-exchange/protocol'
-import type { AgentContext } from '../context.ts'
+import type { AgentAddress, AgentContext } from '../context.ts'
 import { ExchangeError } from '../errors.ts'
 import { answerableId, answerDifferences, isAnswerable } from '../objects/answered-id.ts'
 import { readObjectId } from '../open/open-package.ts'
 import { packageIdFor } from './package-id.ts'
 import { sendDraft } from './send-draft.ts'
-import type { AgentAddress, Draft, RespondInput, SendDependencies, SentPackage } from './send-input.ts'
+import type { Draft, RespondInput, SendDependencies, SentPackage } from './send-input.ts'
 import { validInput } from './valid-input.ts'
 
 /**

@@ -5,7 +5,7 @@ import type { AgentContext } from '../context.ts'
 import { ExchangeError } from '../errors.ts'
 import { currentSigningKey } from '../agent-keys/own-keys.ts'
 import { readPages } from '../connection/read-pages.ts'
-import { viaConnector, type DataSpace } from './delivery-mode.ts'
+import { viaConnector, type DataSpace } from '../data-space/data-space.ts'
 
 export interface RevokeInput {
   /** A short code; the recipient can read it in the evidence. */

@@ -4,17 +4,12 @@ import type {
   ProtocolObject,
   ResponseObject,
 } from '@agent-exchange/protocol'
+import type { AgentAddress } from '../context.ts'
 import type { CheckResult } from '../policy/evaluate-policy.ts'
 import type { PolicySettings } from '../policy/policy-check.ts'
 import type { SendWarning } from '../objects/placeholders.ts'
 import type { Outbox } from '../outbox/outbox.ts'
-import type { DataSpace } from './delivery-mode.ts'
-
-/** An agent of an organization. */
-export interface AgentAddress {
-  readonly organizationId: string
-  readonly agentId: string
-}
+import type { DataSpace } from '../data-space/data-space.ts'
 
 /** What a person sees who approves a package. Contains plaintext: do not send it anywhere. */
 export interface ApprovalRequest {
@@ -96,6 +91,9 @@ export interface SendDependencies {
   readonly onProgress?: (progress: SendProgress) => void
   readonly signal?: AbortSignal
 }
+
+/** Options of a call beside its input. */
+export type SendOptions = Pick<SendDependencies, 'onProgress' | 'signal'>
 
 /** A package or response before sealing. */
 export interface Draft extends SendTerms {

@@ -1,18 +1,11 @@
 import { MEDIA_TYPE, type ProtocolObject } from '@agent-exchange/protocol'
 import { randomId } from '../connection/random-id.ts'
-import type { AgentContext } from '../context.ts'
+import type { AgentAddress, AgentContext } from '../context.ts'
 import { ExchangeError } from '../errors.ts'
 import { packageIdFor } from './package-id.ts'
 import { readThread } from '../connection/read-thread.ts'
 import { sendDraft } from './send-draft.ts'
-import type {
-  AgentAddress,
-  Draft,
-  SendableObject,
-  SendDependencies,
-  SendInput,
-  SentPackage,
-} from './send-input.ts'
+import type { Draft, SendableObject, SendDependencies, SendInput, SentPackage } from './send-input.ts'
 import { validInput } from './valid-input.ts'
 
 /**

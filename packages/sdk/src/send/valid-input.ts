@@ -8,7 +8,7 @@ import {
 } from '@agent-exchange/protocol'
 import type { AgentContext } from '../context.ts'
 import { ExchangeError } from '../errors.ts'
-import { MAXIMUM_DEPTH } from './send-limits.ts'
+import { MAXIMUM_DEPTH } from '../objects/content-limits.ts'
 
 export interface ValidInput<T extends ProtocolObject> {
   readonly object: T
