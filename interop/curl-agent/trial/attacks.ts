@@ -3,21 +3,14 @@ import { existsSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync 
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { generateKeyPair, jwkThumbprint } from '@agent-exchange/crypto'
-import { addKey, revokeKey, type Organization, type World } from '@agent-exchange/testkit'
+import { addKey, revokeKey } from '@agent-exchange/testkit'
 import { packageFor } from './counterpart.ts'
 import { startMeddlingProxy, type Alter } from './meddling-proxy.ts'
-import type { Report } from './report.ts'
 import { forgedReceipts } from './forged-receipts.ts'
 import { policyFor } from './scenario.ts'
 import { example, type ShellAgent } from './shell-agent.ts'
+import type { Stage } from './stage.ts'
 import { seal } from './testkit-counterpart.ts'
-
-export interface Stage {
-  readonly world: World
-  readonly shell: ShellAgent
-  readonly peer: Organization
-  readonly report: Report
-}
 
 /** Attacks that the agent must reject. */
 export async function attack(stage: Stage): Promise<void> {

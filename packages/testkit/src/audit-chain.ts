@@ -1,4 +1,4 @@
-import type { World } from './world.ts'
+import type { World } from './test-world.ts'
 
 /**
  * The number of stored entries of a thread whose link does not match the previous entry of their chain, that of their

@@ -18,7 +18,7 @@ import {
 } from '@agent-exchange/log'
 import { logSigner, signedLogOf, type LogPlan } from './capsule-of.ts'
 import { signAsPlatform } from './sign-as-platform.ts'
-import type { World } from './world.ts'
+import type { World } from './test-world.ts'
 
 const SECRET = new Uint8Array(32).fill(43)
 const SECONDS_AFTER = 60

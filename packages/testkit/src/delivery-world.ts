@@ -1,8 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Organization } from './organization.ts'
+import type { Organization } from './test-world.ts'
 import { sendPackage } from './package-draft.ts'
 import { startReceiver, type WebhookReceiver } from './webhook-receiver.ts'
-import { startWorld, type World, type WorldOptions } from './world.ts'
+import { startWorld, type WorldOptions } from './world.ts'
+import type { World } from './test-world.ts'
 
 const WAIT_LIMIT_MS = 30_000
 const POLL_MS = 10

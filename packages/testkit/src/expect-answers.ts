@@ -9,7 +9,7 @@ import {
   type OperationId,
   type ProblemCode,
 } from '@agent-exchange/protocol'
-import type { Answer } from './organization.ts'
+import type { Answer } from './test-world.ts'
 
 const PROBLEM_MEMBERS = ['code', 'correlation_id', 'details', 'retryable', 'status', 'title', 'type']
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { OPERATION_IDS, operations, problemsOf, type OperationId } from '@agent-exchange/protocol'
-import type { Answer } from './organization.ts'
+import type { Answer } from './test-world.ts'
 
 /** API-02: whatever a test does, an operation answers only problems that its description lists. */
 export function requireListed(method: string, path: string, { status, body }: Answer): void {

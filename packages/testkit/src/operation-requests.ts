@@ -1,6 +1,6 @@
 import { generateKeyPair } from '@agent-exchange/crypto'
 import { operations, type NotificationEnvelope, type OperationId } from '@agent-exchange/protocol'
-import type { Answer, Organization, RequestOptions } from './organization.ts'
+import type { Answer, Organization, RequestOptions } from './test-world.ts'
 import {
   draftPackage,
   freshId,
@@ -10,7 +10,7 @@ import {
   type PackageDraft,
 } from './package-draft.ts'
 import { approveConnector } from './parties.ts'
-import type { World } from './world.ts'
+import type { World } from './test-world.ts'
 
 /** A valid request for an operation. */
 export interface OperationRequest {

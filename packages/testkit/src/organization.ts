@@ -1,55 +1,9 @@
 import { randomBytes, randomUUID } from 'node:crypto'
-import { generateKeyPair, type KeyPair } from '@agent-exchange/crypto'
-import { PROTOCOL_VERSION, type AgentRegistration, type TransportMode } from '@agent-exchange/protocol'
+import { generateKeyPair } from '@agent-exchange/crypto'
+import { PROTOCOL_VERSION } from '@agent-exchange/protocol'
 import { requireListed } from './listed-problems.ts'
 import { requestToken } from './oauth-client.ts'
-import type { World } from './world.ts'
-
-export interface OrganizationOptions {
-  /** A client of the agent instead of one of the whole organization. */
-  readonly agentBound?: boolean
-  readonly transportModes?: TransportMode[]
-  readonly protocolVersions?: string[]
-  /** Do not register the agent. */
-  readonly unregistered?: boolean
-}
-
-export interface Answer {
-  readonly status: number
-  readonly headers: Headers
-  readonly body: Record<string, unknown>
-  /** The exact bytes of the body. */
-  readonly text: string
-}
-
-export interface RequestOptions {
-  readonly body?: unknown
-  /** Sent instead of the JSON of `body`. */
-  readonly raw?: string | Uint8Array
-  readonly idempotencyKey?: string
-  readonly correlationId?: string
-  /** Added last; `undefined` removes a header. */
-  readonly headers?: Record<string, string | undefined>
-  /** The base URL of another replica. */
-  readonly at?: string
-  /** Aborts the request. */
-  readonly signal?: AbortSignal
-}
-
-/** An organization with one registered agent, its keys, its client and methods to call the exchange. */
-export interface Organization {
-  readonly organizationId: string
-  readonly agentId: string
-  readonly clientId: string
-  readonly clientKey: KeyPair
-  readonly signing: { readonly keyId: string; readonly pair: KeyPair }
-  readonly encryption: { readonly keyId: string; readonly pair: KeyPair }
-  readonly world: World
-  registration(): AgentRegistration
-  token(): Promise<string>
-  get(path: string, options?: RequestOptions): Promise<Answer>
-  post(path: string, body: unknown, options?: RequestOptions): Promise<Answer>
-}
+import type { Answer, Organization, OrganizationOptions, RequestOptions, World } from './test-world.ts'
 
 export async function createOrganization(
   world: World,

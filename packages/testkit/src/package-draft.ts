@@ -20,7 +20,7 @@ import {
   type PackageMetadata,
   type PolicyReceipt,
 } from '@agent-exchange/protocol'
-import type { Answer, Organization, RequestOptions } from './organization.ts'
+import type { Answer, Organization, RequestOptions } from './test-world.ts'
 
 export interface DraftOptions {
   readonly threadId?: string

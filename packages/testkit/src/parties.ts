@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { generateKeyPair, type KeyUse } from '@agent-exchange/crypto'
-import type { Answer, Organization } from './organization.ts'
+import type { Answer, Organization } from './test-world.ts'
 
 /** Another agent of the same organization, with its own keys and the same client. */
 export async function secondAgent(organization: Organization, name = 'second'): Promise<Organization> {

@@ -1,6 +1,6 @@
 import { createDecipheriv, hkdfSync } from 'node:crypto'
 import { importPrivateJwk, signDetached } from '@agent-exchange/crypto'
-import type { World } from './world.ts'
+import type { World } from './test-world.ts'
 
 const [VERSION_BYTES, NONCE_BYTES, TAG_BYTES, KEY_BYTES] = [1, 12, 16, 32]
 

@@ -23,7 +23,7 @@ import {
   type TileName,
 } from '@agent-exchange/log'
 import { signAsPlatform } from './sign-as-platform.ts'
-import type { World } from './world.ts'
+import type { World } from './test-world.ts'
 import { isRegistration, logSigner, plannedKeys, plannedRecords, witnessSigners } from './capsule-of.ts'
 
 const SECRET = new Uint8Array(32).fill(77)

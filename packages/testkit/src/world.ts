@@ -8,8 +8,9 @@ import { pino } from 'pino'
 import postgres from 'postgres'
 import { freePorts } from './free-ports.ts'
 import { runningClock, type MovableClock } from './movable-clock.ts'
-import { createOrganization, type Organization, type OrganizationOptions } from './organization.ts'
+import { createOrganization } from './organization.ts'
 import { testDatabase } from './test-database.ts'
+import type { World } from './test-world.ts'
 
 export interface WorldOptions {
   /** Overrides of the deployment profile, by open point. */
@@ -21,26 +22,6 @@ export interface WorldOptions {
   readonly beside?: World
   /** Overrides the clock of `beside`. */
   readonly clock?: MovableClock
-}
-
-/** A real service on a real database, with an adjustable clock and operator access. */
-export interface World extends AsyncDisposable {
-  readonly url: string
-  readonly operatorUrl: string
-  readonly clock: MovableClock
-  readonly sql: postgres.Sql
-  readonly databaseUrl: string
-  readonly masterKey: Uint8Array
-  /** Log lines of the service. */
-  readonly logged: string[]
-  /** A provisioned organization with a registered agent, keys and a client. */
-  organization(name: string, options?: OrganizationOptions): Promise<Organization>
-  /** Calls the operator API. */
-  operate(
-    method: string,
-    path: string,
-    body?: object,
-  ): Promise<{ status: number; body: Record<string, unknown> }>
 }
 
 export async function startWorld(options: WorldOptions = {}): Promise<World> {

@@ -3,7 +3,7 @@ import type { AgentFolder } from '@agent-exchange/sdk/node'
 import { CommandFailure } from '../failure.ts'
 import { readConnector, type ConnectorSettings } from './connector-settings.ts'
 import { dataAddressUrl, isServing, startDataAddress } from './data-address.ts'
-import type { Subject } from './examine.ts'
+import type { Subject } from './examination.ts'
 import { connectorOf } from './folder-connector.ts'
 import { folderStep, nextStep } from './next-step.ts'
 

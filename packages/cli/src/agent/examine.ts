@@ -1,27 +1,10 @@
-import { ExchangeError, rememberedUrl, uncheckedSentence, watchLog, type Fetch } from '@agent-exchange/sdk'
-import type { FolderAgent } from '@agent-exchange/sdk/node'
+import { ExchangeError, rememberedUrl, uncheckedSentence, watchLog } from '@agent-exchange/sdk'
 import { CommandFailure } from '../failure.ts'
 import { examineConnectorOf } from './check-connector.ts'
+import type { Examination, Subject } from './examination.ts'
 import { examineOwnKeys } from './examine-keys.ts'
-import { nextStep, type Place } from './next-step.ts'
+import { nextStep } from './next-step.ts'
 import { reach, reachAnywhere } from './reach.ts'
-
-/** Input of the checks. */
-export interface Subject {
-  readonly agent: FolderAgent
-  readonly exchangeFetch: Fetch
-  /** Certificate authority of the exchange, PEM. */
-  readonly authority: string | undefined
-  /** For printed commands. */
-  readonly place: Place
-}
-
-/** One check; the checks are ordered by dependency. */
-export interface Examination {
-  readonly name: string
-  /** Returns what is right. Throws a sentence that says what is wrong and what to do. */
-  examine(subject: Subject): Promise<string>
-}
 
 /** A larger difference makes signed webhooks fail (the SDK tolerates five seconds). */
 const CLOCK_SECONDS = 5

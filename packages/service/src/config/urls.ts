@@ -1,4 +1,3 @@
-import type { Config } from './config.ts'
 import { isLoopback } from './listener-addresses.ts'
 import { SettingError } from './settings-reader.ts'
 
@@ -76,7 +75,10 @@ export function parseDatabaseUrl(text: string): string {
 export function namesSeveralHosts({
   databaseUrl = '',
   databaseDirectUrl = '',
-}: Pick<Config, 'databaseUrl' | 'databaseDirectUrl'>): boolean {
+}: {
+  readonly databaseUrl?: string | undefined
+  readonly databaseDirectUrl?: string | undefined
+}): boolean {
   return HOST_LIST.test(databaseUrl) || HOST_LIST.test(databaseDirectUrl)
 }
 

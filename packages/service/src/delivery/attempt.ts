@@ -1,7 +1,7 @@
 import { CryptoError, type SigningKey, signWebhookBase } from '@agent-exchange/crypto'
 import type { DeploymentProfile } from '@agent-exchange/protocol'
 import type { Clock } from '../kernel/clock.ts'
-import type { AttemptDetails, FinishedAttempt } from './attempt-record.ts'
+import type { AttemptDetails, FinishedAttempt } from './finished-attempt.ts'
 import type { ClaimedDelivery } from './delivery-store.ts'
 import { type AttemptResult, classifyAttempt, type Verdict } from './classify-attempt.ts'
 import type { Sender, SendResult } from './sender.ts'

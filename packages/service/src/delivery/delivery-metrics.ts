@@ -1,5 +1,6 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
-import { stateAfter, type FinishedAttempt } from './attempt-record.ts'
+import { stateAfter } from './attempt-record.ts'
+import type { FinishedAttempt } from './finished-attempt.ts'
 import { ERROR_CLASSES } from './classify-attempt.ts'
 
 const SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15]

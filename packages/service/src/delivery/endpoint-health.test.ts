@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { secondsAfter } from '../kernel/clock.ts'
-import type { FinishedAttempt } from './attempt-record.ts'
+import type { FinishedAttempt } from './finished-attempt.ts'
 import { applyResults } from './endpoint-health.ts'
 
 const START = '2026-03-02T08:00:00.000Z'

@@ -1,7 +1,7 @@
 import { secondsBetween } from '../kernel/clock.ts'
 import type { NewAlert } from '../features/alerts/raise-alert.ts'
 import type { EndpointHealth } from '../features/notifications/endpoint-store.ts'
-import type { FinishedAttempt } from './attempt-record.ts'
+import type { FinishedAttempt } from './finished-attempt.ts'
 
 /** An endpoint that has failed for this long is reported. Until then the first retry may succeed. */
 const FAILING_ALERT_SECONDS = 60

@@ -1,5 +1,5 @@
 import type { Logger } from 'pino'
-import type { FinishedAttempt } from './attempt-record.ts'
+import type { FinishedAttempt } from './finished-attempt.ts'
 
 /** Logs one line per failed attempt, without body and signature base. */
 export function logFailure(log: Logger, finished: FinishedAttempt): void {

@@ -4,12 +4,8 @@ import type { Database } from '../db/database.ts'
 import { isUnavailable, loggableError, sqlState } from '../db/database-errors.ts'
 import { inTransaction } from '../db/transaction.ts'
 import { withinTime } from '../kernel/within-time.ts'
-import {
-  type FinishedAttempt,
-  hasSideEffects,
-  recordAttempts,
-  recordWithSideEffects,
-} from './attempt-record.ts'
+import { hasSideEffects, recordAttempts, recordWithSideEffects } from './attempt-record.ts'
+import type { FinishedAttempt } from './finished-attempt.ts'
 import {
   BATCHING_THRESHOLD,
   RESULT_BATCH_DELAY_MS,

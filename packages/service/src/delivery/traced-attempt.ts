@@ -1,6 +1,6 @@
 import type { Tracing } from '../kernel/tracing.ts'
 import { attemptDelivery, type AttemptTools } from './attempt.ts'
-import type { FinishedAttempt } from './attempt-record.ts'
+import type { FinishedAttempt } from './finished-attempt.ts'
 import type { ClaimedDelivery } from './delivery-store.ts'
 
 /** An attempt with its span, in the trace of the request that caused the notification. */

@@ -1,7 +1,7 @@
 import { progression, type PackageState, type TransportMode } from '@agent-exchange/protocol'
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
 import type { Database } from '../db/database.ts'
-import type { QueueName } from '../kernel/call.ts'
+import type { QueueName } from '../kernel/queue-name.ts'
 import type { MutationPipeline } from '../kernel/mutation-pipeline.ts'
 
 /** A full batch has 32 calls. */

@@ -3,6 +3,7 @@ import type { Static, TSchema } from 'typebox'
 import type { Database, Queries, Transaction } from '../db/database.ts'
 import type { Context } from './context.ts'
 import type { Problem } from './problem.ts'
+import type { QueueName } from './queue-name.ts'
 import type { RequestSpan } from './tracing.ts'
 import type { WalPosition } from './wal-position.ts'
 
@@ -73,8 +74,6 @@ export interface AuthorizedCall<Id extends OperationId, Found = void> {
   readonly call: Call<Id>
   readonly found: Found
 }
-
-export type QueueName = 'packages' | 'package_receipts' | 'policy_receipts' | 'acknowledgements'
 
 /** A frequent mutation: calls that arrive together share a transaction. */
 export interface BatchMutation<Id extends OperationId, Found = void, State = void> extends AuthorizedMutation<

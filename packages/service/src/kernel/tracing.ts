@@ -2,7 +2,7 @@ import { ROOT_CONTEXT, SpanKind, SpanStatusCode, trace, TraceFlags } from '@open
 import type { Context, Span, SpanContext, Tracer } from '@opentelemetry/api'
 import { parseTraceParent } from '@opentelemetry/core'
 import type { ProblemCode } from '@agent-exchange/protocol'
-import type { QueueName } from './call.ts'
+import type { QueueName } from './queue-name.ts'
 
 const SERVER_ERROR = 500
 

@@ -6,11 +6,13 @@ import {
   enableEndpointRoute,
   replayLastFailedRoute,
   replayMissedRoute,
+  type showEndpointRoute,
 } from '../../operator/routes/endpoints.ts'
 import type { ConsoleCall, PageAnswer } from '../console-page.ts'
 import { reasonField } from '../form-fields.ts'
 import { deliveryPath, endpointPath } from '../links.ts'
-import type { ShownEndpoint } from './endpoint-page.ts'
+
+export type ShownEndpoint = Awaited<ReturnType<typeof showEndpointRoute.run>>
 
 /** Batches that one click runs; a batch has at most 500 replays. */
 const MAXIMUM_BATCHES = 20

@@ -15,9 +15,7 @@ import type { ConsoleCall, PageAnswer } from '../console-page.ts'
 import { nameOf, namesOf, organizationLink, type Names } from '../organization-names.ts'
 import { addressOf } from '../paging.ts'
 import { endpointBadge, endpointState } from '../state-badges.ts'
-import { endpointActions } from './endpoint-actions.ts'
-
-export type ShownEndpoint = Awaited<ReturnType<typeof showEndpointRoute.run>>
+import { endpointActions, type ShownEndpoint } from './endpoint-actions.ts'
 
 export async function showEndpoint(call: ConsoleCall): Promise<PageAnswer> {
   const endpoint = await call.api(showEndpointRoute, { params: call.params })

@@ -1,6 +1,6 @@
 import type { Database } from '../../db/database.ts'
 import { getPackageAuditEvidence } from '../audit/package-evidence.ts'
-import type { ExportPage, ExportRequest } from './export-sections.ts'
+import type { ExportPage, ExportRequest } from './export-page.ts'
 
 /** Packages of the whole exchange that one request looks through: there is no index by organization. */
 const SCANNED_PACKAGES = 5_000

@@ -1,5 +1,4 @@
 import type { Database } from '../../db/database.ts'
-import type { Context } from '../../kernel/context.ts'
 import { keyEventsOf } from '../agents/key-history.ts'
 import { listAgents } from '../agents/agent-store.ts'
 import { keysOf } from '../agents/key-store.ts'
@@ -10,24 +9,10 @@ import { listClients } from './client-store.ts'
 import { listConnectors, type ConnectorPosition } from './connector-store.ts'
 import { findConsent, listSenderRules } from './consent-store.ts'
 import { exportEvidence } from './export-evidence.ts'
+import type { ExportPage, ExportRequest } from './export-page.ts'
 import { listInvitations } from './invitation-store.ts'
 import { findOrganization } from './organization-store.ts'
 import { readUsage } from './usage-store.ts'
-
-export interface ExportRequest {
-  readonly db: Database
-  readonly organizationId: string
-  /** Position inside the section; undefined at its start. */
-  readonly after: string | undefined
-  readonly context: Context
-  readonly now: string
-}
-
-export interface ExportPage {
-  readonly records: readonly object[]
-  /** Undefined at the end of the section. */
-  readonly next: string | undefined
-}
 
 export interface ExportSection {
   /** The `type` of its records. */

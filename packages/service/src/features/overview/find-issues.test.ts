@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { durationOf, findIssues } from './find-issues.ts'
-import type { Facts } from './read-overview.ts'
+import type { Facts } from './overview-facts.ts'
 import { toSeries } from './activity-series.ts'
 
 const now = '2026-03-02T08:00:00.000Z'

@@ -1,7 +1,7 @@
 import { mayFailoverLose } from '../../db/replication.ts'
 import { DAY_SECONDS, secondsBetween } from '../../kernel/clock.ts'
 import { CERTIFICATE_NOTICE_DAYS, KEY_NOTICE_DAYS } from '../expiry/find-expiring.ts'
-import type { Facts } from './read-overview.ts'
+import type { Facts } from './overview-facts.ts'
 
 /** Something that an operator should do something about. */
 export interface Issue {

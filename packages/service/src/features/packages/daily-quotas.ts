@@ -1,12 +1,11 @@
 import { Problem } from '../../kernel/problem.ts'
 import { dayOf, usageOn } from '../organizations/usage-store.ts'
 import { NO_LIMIT } from '../organizations/consent-store.ts'
-import type { Decision } from './acceptance-decision.ts'
 import type { AcceptanceState, ThreadState } from './acceptance-state.ts'
 import type { Submission } from './submission.ts'
 
 /** O-13: what a submission counts for its sender. Responses do not count: others asked for them. */
-export function sentBy({ respondsTo, now }: Submission, { thread }: Pick<Decision, 'thread'>) {
+export function sentBy({ respondsTo, now }: Submission, { thread }: { readonly thread: ThreadState }) {
   const counts = respondsTo === undefined
   return { day: dayOf(now), packages: counts ? 1 : 0, threads: counts && isNew(thread) ? 1 : 0 }
 }

@@ -5,7 +5,7 @@ import { latestPublished } from './checkpoint-store.ts'
 import type { Damage } from './damage.ts'
 import { readLogState, type Refusal } from './log-state-store.ts'
 import { readWaiting } from './pending-store.ts'
-import { SEQUENCER_LOCK } from './sequencer.ts'
+import { SEQUENCER_LOCK } from './sequencer-lock.ts'
 import { listWitnesses } from './witness-store.ts'
 
 const RECOVER =

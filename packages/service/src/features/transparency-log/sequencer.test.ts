@@ -7,7 +7,7 @@ import { sendPackage, startWorld, type Organization, type World } from '@agent-e
 import { openDatabase } from '../../db/database.ts'
 import { numberOf } from '../../kernel/named-locks.ts'
 import { appendPending } from './append-to-tree.ts'
-import { SEQUENCER_LOCK } from './sequencer.ts'
+import { SEQUENCER_LOCK } from './sequencer-lock.ts'
 
 const profile = {
   'O-07': { transparency_checkpoint_milliseconds: 100, transparency_sequence_milliseconds: 20 },

@@ -11,10 +11,9 @@ import { holdWorkerName } from '../../kernel/worker-lock.ts'
 import { reportRefusal, reportStart, type Refusal } from './log-state-store.ts'
 import { latestPublished } from './checkpoint-store.ts'
 import { forgetWitnesses } from './witness-store.ts'
+import { SEQUENCER_LOCK } from './sequencer-lock.ts'
 import { signCheckpoint, type SigningTools } from './sign-checkpoint.ts'
 
-/** Held by the one process that appends to the log and signs it. */
-export const SEQUENCER_LOCK = 'transparency log sequencer'
 /** Pause after a failure, and at least between two checks while signing is refused. */
 const RETRY_MS = 1_000
 /** Steps of 200 transactions before the next checkpoint may be due. */

@@ -10,7 +10,7 @@ import {
 } from '../../features/deliveries/delivery-queries.ts'
 import { adviseOnDelivery } from '../../features/deliveries/delivery-advice.ts'
 import { findEndpoint } from '../../features/deliveries/endpoint-queries.ts'
-import type { AttemptDetails } from '../../delivery/attempt-record.ts'
+import type { AttemptDetails } from '../../delivery/finished-attempt.ts'
 import { withContext } from '../../features/deliveries/delivery-context.ts'
 import { withLastErrors } from '../../features/deliveries/last-errors.ts'
 import { countReplays, MAXIMUM_COUNTED, replayMany } from '../../features/deliveries/replay-many.ts'
