@@ -24,8 +24,8 @@ export const PACKAGE_IMPORTS: Readonly<Record<string, readonly string[]>> = {
 
 /** Private packages that only tests import, each with the folders that may load it on demand all the same. */
 export const TEST_ONLY_PACKAGES: Readonly<Record<string, readonly string[]>> = {
-  testkit: [],
-  'edc-simulator': ['packages/cli/src/demo/'],
+  testkit: ['demo/'],
+  'edc-simulator': ['demo/'],
 }
 
 /** A layer of the service imports only from its own row and from earlier rows. */
@@ -127,7 +127,6 @@ export const RESERVED_IMPORTS: readonly (Reserved & { readonly imports: RegExp }
       'packages/cli/src/commands/restore.ts',
       'packages/cli/src/commands/serve.ts',
       'packages/cli/src/commands/serve-directions.ts',
-      'packages/cli/src/demo/',
       'packages/cli/src/service-failure.ts',
     ],
     why: 'the service is an optional peer of the CLI: only commands that program.ts marks as needing it import it',

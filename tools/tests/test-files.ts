@@ -2,6 +2,7 @@ import { globSync } from 'node:fs'
 
 const TEST_FILES = [
   'packages/*/src/**/*.test.ts',
+  'demo/**/*.test.ts',
   'tools/**/*.test.ts',
   'trials/**/*.test.ts',
   'interop/**/*.test.ts',

@@ -1,4 +1,4 @@
-/** `npm run test:browser`: the pages in a real browser. Each package keeps its own in `browser/*.browser.ts`. */
+/** `npm run test:browser`: the pages in a real browser. Each package and the demo keep their own in `browser/*.browser.ts`. */
 
 import { spawnSync } from 'node:child_process'
 import { globSync } from 'node:fs'
@@ -31,11 +31,11 @@ function run(): void {
   }
   const screenshots = resolve(folder ?? join(ROOT, 'node_modules/.cache/screenshots'))
   const files = globSync(
-    names.map((name) => `packages/${name}/browser/*.browser.ts`),
+    names.flatMap((name) => [`packages/${name}/browser/*.browser.ts`, `${name}/browser/*.browser.ts`]),
     { cwd: ROOT },
   ).toSorted()
   if (files.length === 0) {
-    console.error(`No package named ${names.join(' or ')} has browser tests.`)
+    console.error(`Nothing named ${names.join(' or ')} has browser tests.`)
     process.exitCode = 2
     return
   }

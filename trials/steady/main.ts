@@ -1,13 +1,12 @@
 /** `npm run trial -- steady`: a bounded load while simulated days pass, with short retention. */
 
-import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { createProfile } from '@agent-exchange/protocol'
-import { deliveryWorld, freePorts } from '@agent-exchange/testkit'
+import { deliveryWorld, startDurableServer } from '@agent-exchange/testkit'
 import { openDatabase } from '../../packages/service/src/db/database.ts'
-import { startEmbedded } from '../../packages/service/src/db/index.ts'
 import { randomId } from '../../packages/service/src/kernel/ids.ts'
 import { openPlatformKeys } from '../../packages/service/src/kernel/platform-keys.ts'
 import { checkArrivals, checkFlat, checkGone, checkLatency, checkUsage } from './steady-checks.ts'
@@ -76,17 +75,11 @@ async function passes(): Promise<boolean> {
   return checks.every((check) => check.passes)
 }
 
-/** A world on an embedded server with its usual settings, so that commits wait for the disk. */
+/** A world on a server of its own, whose commits wait for the disk. */
 async function openScene(cleanup: AsyncDisposableStack): Promise<SteadyScene> {
   const dataDirectory = mkdtempSync(join(tmpdir(), 'aex-steady-'))
   cleanup.defer(() => rmSync(dataDirectory, { recursive: true, force: true }))
-  // As root, PostgreSQL runs as another user.
-  chmodSync(dataDirectory, 0o711)
-  const [port = 0] = await freePorts(1)
-  const settings = { listen_addresses: '127.0.0.1', port: String(port) }
-  const server = cleanup.use(await startEmbedded({ dataDirectory, log: () => undefined, settings }))
-  const { user, password, database } = server.administration
-  process.env['TESTKIT_POSTGRES'] = `postgres://${user}:${password}@127.0.0.1:${port}/${database}`
+  cleanup.use(await startDurableServer(dataDirectory))
   const overrides = { 'O-18': RETENTION }
   const created = createProfile(overrides)
   if (!created.ok) throw new Error('the profile of the trial is invalid')

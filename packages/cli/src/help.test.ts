@@ -54,9 +54,13 @@ test('no command takes a secret on the command line, where other users of the ma
   assert.deepEqual(taken, [])
 })
 
+test('aex demo says where the demo is', async () => {
+  await assert.rejects(program(['demo', '--mcp']), /run npm run demo/u)
+})
+
 test('without the service, its commands say how to install it, and the others work', async () => {
   const run = async (...args: string[]) => (await program(args, false)).parseAsync(args, { from: 'user' })
-  for (const name of ['serve', 'config', 'migrate', 'backup', 'restore', 'demo'])
+  for (const name of ['serve', 'config', 'migrate', 'backup', 'restore'])
     await assert.rejects(run(name, '--keep', 'x'), {
       name: 'Error',
       message: new RegExp(

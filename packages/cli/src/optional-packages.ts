@@ -1,8 +1,7 @@
 /** Packages that some commands need and that the command line installs without. */
 export const SERVICE = '@agent-exchange/service'
-export const SIMULATOR = '@agent-exchange/edc-simulator'
 
-export function isInstalled(name: typeof SERVICE | typeof SIMULATOR): boolean {
+export function isInstalled(name: typeof SERVICE): boolean {
   try {
     import.meta.resolve(name)
     return true

@@ -68,9 +68,6 @@ const COMMANDS: readonly Entry[] = [
   entry('agent', 'Create, register and use an agent, or administer agents of the exchange', async () =>
     (await import('./commands/agent/index.ts')).agentCommand(),
   ),
-  serviceEntry('demo', 'Watch two companies share, challenge and align a demand change', async () =>
-    (await import('./commands/demo.ts')).demoCommand(),
-  ),
   entry('status', 'Show whether the exchange is healthy, and what needs attention', async () =>
     (await import('./commands/operator/status.ts')).statusCommand(),
   ),
@@ -123,6 +120,9 @@ const COMMANDS: readonly Entry[] = [
   ),
 ]
 
+const DEMO_MOVED =
+  'The demo is no part of aex any more: in a checkout of the repository, run npm run demo (docs/quickstart.md).'
+
 /** `aex` with the command that these arguments call. Without arguments, every command is loaded. */
 export async function program(
   args?: readonly string[],
@@ -136,6 +136,7 @@ export async function program(
     .showHelpAfterError('Run with --help to see how it is used.')
     .hook('preAction', nameUnknownVariables)
   const called = args?.[0] === 'help' ? args[1] : args?.[0]
+  if (called === 'demo') throw new CommandFailure(DEMO_MOVED)
   for (const each of COMMANDS) {
     const isWanted = args === undefined || each.name === called
     const command = isWanted ? await loaded(each, hasService) : described(each)

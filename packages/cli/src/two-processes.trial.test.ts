@@ -8,8 +8,7 @@ import { text } from 'node:stream/consumers'
 import { test } from 'node:test'
 import { addressOf, openDatabase, startEmbedded } from '@agent-exchange/service/database'
 import { connectFolder, createAgentFolder, setExchangeAccess } from '@agent-exchange/sdk/node'
-import { callOperator } from '@agent-exchange/testkit'
-import { searchForPlaintext } from './demo/plaintext-search.ts'
+import { callOperator, searchForPlaintext, type World } from '@agent-exchange/testkit'
 import { runningExchange, type RunningExchange } from './running-exchange.fixture.ts'
 import { SECRET_WORDS } from './two-processes-words.fixture.ts'
 
@@ -95,7 +94,11 @@ async function assertKeepsNone({ folder, logged }: RunningExchange, packageId: s
   await using embedded = await startEmbedded({ dataDirectory, log: () => undefined })
   const target = addressOf(embedded.connection)
   const database = openDatabase({ target, maximumConnections: 1, applicationName: 'test' })
-  const place = { folders: [dataDirectory, embedded.location], database, logged: logged() }
+  const place = {
+    folders: [dataDirectory, embedded.location],
+    sql: database as unknown as World['sql'],
+    logged: logged(),
+  }
   try {
     const { files, rows, logLines, found } = await searchForPlaintext(place, Object.values(SECRET_WORDS))
     assert.deepEqual(found, [])

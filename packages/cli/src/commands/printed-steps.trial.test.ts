@@ -82,11 +82,11 @@ test('with an outside issuer, whose clients are registered there, serve names no
   assert.doesNotMatch(lines.join('\n'), /invite create/u)
 })
 
-test('every command that demo --keep prints works while it runs, from a temporary folder with a space', async () => {
+test('every command that npm run demo -- --keep prints works while it runs, from a temporary folder with a space', async () => {
   const TMPDIR = join(root, 'of demo')
   mkdirSync(TMPDIR)
   chmodSync(TMPDIR, 0o755)
-  const demo = spawn('npx', ['aex', 'demo', '--mcp', '--keep'], {
+  const demo = spawn('npm', ['run', '--silent', 'demo', '--', '--mcp', '--keep'], {
     ...PASTED,
     env: { ...PASTED.env, TMPDIR },
     detached: true,

@@ -19,9 +19,8 @@ import {
   withSignatures,
   type TileName,
 } from '@agent-exchange/log'
-import { freePorts, logSigner, TestLog } from '@agent-exchange/testkit'
+import { freePorts, logSigner, testAuthority, TestLog } from '@agent-exchange/testkit'
 import { aexHere, aexRunning, fails, succeeds } from '../aex-here.fixture.ts'
-import { throwawayCertificate } from '../demo/throwaway-certificate.ts'
 import { temporaryFolder } from './agent/agents.fixture.ts'
 
 const folder = temporaryFolder()
@@ -185,7 +184,8 @@ test('it listens on loopback or with TLS, under a key of its own that others can
 })
 
 test('with a certificate it answers over TLS', async () => {
-  const { certificate, key } = await throwawayCertificate(new Date())
+  const authority = await testAuthority()
+  const { certificate, key } = await authority.server()
   const [certFile, keyFile] = [folder.path('cert.pem'), folder.path('key.pem')]
   writeFileSync(certFile, certificate)
   writeFileSync(keyFile, key)

@@ -26,6 +26,8 @@ export function firstSteps(operator: Operator): Html {
       </li>
     </ol>
     ${creation}
-    <p class="quiet">To watch two companies do it on your machine: <code>aex demo</code></p>
+    <p class="quiet">
+      To watch two companies do it on your machine: <code>npm run demo</code> in a checkout of the repository
+    </p>
   </section>`
 }

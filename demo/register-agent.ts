@@ -6,12 +6,12 @@ import {
   type FolderAgent,
 } from '@agent-exchange/sdk/node'
 import type { DemoExchange } from './demo-exchange.ts'
-import { LANE_NAMES, type Lane, type Timeline } from './timeline.ts'
+import { LANE_NAMES, type Side, type Timeline } from './timeline.ts'
 
 export const SKILL = { id: 'skill_alignment', version: '1.0.0' }
 
 export interface Registration {
-  readonly lane: Exclude<Lane, 'exchange'>
+  readonly lane: Side
   readonly organizationId: string
   readonly agentId: string
   readonly folder: string
@@ -40,7 +40,7 @@ export async function registerAgent(
   await setExchangeAccess(folder, { baseUrl: exchange.url, clientId: String(client['client_id']) })
   const agent = await connectFolder(folder, dataSpace ? { dataSpace } : {})
   await agent.register({
-    implementation: 'aex demo',
+    implementation: 'agent-exchange demo',
     implementationVersion: '1',
     skillVersions: { [SKILL.id]: SKILL.version },
     transportModes: dataSpace ? ['native', 'ds_x'] : ['native'],

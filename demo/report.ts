@@ -48,7 +48,7 @@ export function reportPage(timeline: Timeline, outcome: Outcome): string {
     language: 'en',
     title: 'A demand change, shared and aligned',
     main,
-    footer: 'Report of aex demo',
+    footer: 'Report of npm run demo',
     assets: readWebAssets(),
     style: REPORT_STYLE,
   })

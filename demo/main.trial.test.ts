@@ -1,15 +1,13 @@
 import assert from 'node:assert/strict'
-import { spawn } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { chmodSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { fileURLToPath } from 'node:url'
 import { listProcesses } from '@agent-exchange/testkit/process-list'
-import { runAex } from '../aex-process.fixture.ts'
 
-const AEX = fileURLToPath(new URL('../../bin/aex.js', import.meta.url))
+const DEMO = ['-C', 'source', join(import.meta.dirname, 'main.ts')]
 
 /** Whatever would make a browser ask for something else, or run something. */
 const OUTSIDE = /<(?:script|link|img|iframe|object|embed)\b|@import|url\(|\s(?:src|href|on\w+)=/iu
@@ -22,7 +20,7 @@ function startDemo(...options: string[]) {
   // Node's own cache is not the demo's.
   const { NODE_COMPILE_CACHE = join(tmpdir(), 'node-compile-cache') } = process.env
   const env = { ...process.env, TMPDIR: folder, NODE_COMPILE_CACHE, FORCE_COLOR: undefined, NO_COLOR: '1' }
-  const child = spawn(process.execPath, [AEX, 'demo', ...options], { cwd: folder, env, detached: true })
+  const child = spawn(process.execPath, [...DEMO, ...options], { cwd: folder, env, detached: true })
   const ended = once(child, 'close')
   const said = { out: '', err: '' }
   child.stdout.setEncoding('utf8').on('data', (part: string) => (said.out += part))
@@ -82,7 +80,7 @@ test(
       assert.match(page, group)
     assert.match(page, /Not proved<\/h2>\s*<ul>\s*<li>/)
     assert.match(demo.said.out, /Carmaker says {2}“.+”\n the exchange sees {2}\d+ characters of ciphertext: /)
-    assert.match(demo.said.out, /\nTry next:\n(?: {2}(?:npx aex|aex|node \S+) .+\n)+$/)
+    assert.match(demo.said.out, /\nTry next:\n(?: {2}(?:npx aex|npm run demo --) .+\n)+$/)
     assert.equal(OUTSIDE.exec(page)?.[0], undefined)
     assert.equal(TOKEN.exec(page)?.[0], undefined)
     assert.deepEqual(readdirSync(demo.folder), ['demo.html'])
@@ -149,9 +147,9 @@ test('with --json it prints one document instead of the story', { timeout: 120_0
   assert.equal(document['operator_token'], undefined)
 })
 
-test('the models use the native transport, and say so before anything starts', async () => {
-  const { code, stdout, stderr } = await runAex(['demo', '--mcp', '--transport', 'ds_x'])
-  assert.deepEqual([code, stdout], [1, ''])
+test('the models use the native transport, and say so before anything starts', () => {
+  const { status, stdout, stderr } = refused('--mcp', '--transport', 'ds_x')
+  assert.deepEqual([status, stdout], [1, ''])
   assert.match(stderr, /^--mcp uses the native transport/u)
 })
 
@@ -166,13 +164,18 @@ test('Ctrl-C in the middle ends it soon and leaves nothing behind', { timeout: 1
   assert.deepEqual(processesOf(demo.folder), [])
 })
 
-test('a report that cannot be written is found before the story begins', async () => {
-  const { code, stdout, stderr } = await runAex([
-    'demo',
-    '--report',
-    join(tmpdir(), 'no-such-folder', 'a.html'),
-  ])
-  assert.equal(code, 1)
-  assert.equal(stdout, '')
+test('a report that cannot be written is found before the story begins', () => {
+  const { status, stdout, stderr } = refused('--report', join(tmpdir(), 'no-such-folder', 'a.html'))
+  assert.deepEqual([status, stdout], [1, ''])
   assert.match(stderr, /^The report cannot be written to .*no-such-folder/u)
+})
+
+function refused(...options: readonly string[]) {
+  return spawnSync(process.execPath, [...DEMO, ...options], { encoding: 'utf8' })
+}
+
+test('through simulated connectors it succeeds too', { timeout: 120_000 }, async () => {
+  await using demo = startDemo('--transport', 'ds_x')
+  assert.equal(await demo.ended(), 0, demo.said.err)
+  assert.match(demo.said.out, /the sealed bytes, connector to connector[^]*\n +0 checks fail\n/)
 })

@@ -4,36 +4,31 @@ import type { AddressInfo } from 'node:net'
 import type { NotificationEnvelope } from '@agent-exchange/protocol'
 import type { Receiver } from '@agent-exchange/sdk'
 import { toNodeListener, type FolderAgent } from '@agent-exchange/sdk/node'
-import { CommandFailure } from '../failure.ts'
+import { CommandFailure } from '../packages/cli/src/failure.ts'
 import type { DemoExchange } from './demo-exchange.ts'
 import { registerAgent, type Registration } from './register-agent.ts'
-import type { ThrowawayCertificate } from './throwaway-certificate.ts'
-import { LANE_NAMES, short, type Lane, type Timeline } from './timeline.ts'
+import { LANE_NAMES, short, type Side, type Timeline } from './timeline.ts'
 
 /** A company of the demo: one agent with its folder, and a receiver for signed webhooks over TLS. */
 export interface Company extends AsyncDisposable {
-  readonly lane: Exclude<Lane, 'exchange'>
+  readonly lane: Side
   readonly agent: FolderAgent
   readonly receiver: Receiver
   /** Events that were handled, in the order of the stream. */
   readonly events: readonly NotificationEnvelope[]
   /** Waits for an event of a package. */
-  told(packageId: string, eventType: string): Promise<NotificationEnvelope>
-}
-
-export interface Founding extends Registration {
-  readonly certificate: ThrowawayCertificate
+  waitForEvent(packageId: string, eventType: string): Promise<NotificationEnvelope>
 }
 
 const PATIENCE_MS = 15_000
 
 /** Creates and registers an agent that receives events. */
-export async function foundCompany(exchange: DemoExchange, founding: Founding): Promise<Company> {
-  const { lane, certificate, timeline } = founding
+export async function foundCompany(exchange: DemoExchange, founding: Registration): Promise<Company> {
+  const { lane, timeline } = founding
   const cleanup = new AsyncDisposableStack()
   await using undo = cleanup
   const agent = cleanup.use(await registerAgent(exchange, founding))
-  const heard = hearingOf(lane, timeline)
+  const heard = eventsOf(lane, timeline)
   const receiver = cleanup.use(
     agent.receiver({
       inbox: agent.inbox(),
@@ -45,7 +40,7 @@ export async function foundCompany(exchange: DemoExchange, founding: Founding): 
     }),
   )
   await receiver.start()
-  const url = await serve(receiver, certificate, cleanup)
+  const url = await serve(receiver, exchange.receivers, cleanup)
   await receiver.ensureEndpoint(url)
   const stop = undo.move()
   return {
@@ -53,7 +48,7 @@ export async function foundCompany(exchange: DemoExchange, founding: Founding): 
     agent,
     receiver,
     events: heard.events,
-    told: heard.told,
+    waitForEvent: heard.waitForEvent,
     [Symbol.asyncDispose]: () => stop.disposeAsync(),
   }
 }
@@ -61,7 +56,7 @@ export async function foundCompany(exchange: DemoExchange, founding: Founding): 
 /** A receiver behind TLS on this machine; returns its address. */
 async function serve(
   receiver: Receiver,
-  { certificate, key }: ThrowawayCertificate,
+  { certificate, key }: DemoExchange['receivers'],
   cleanup: AsyncDisposableStack,
 ): Promise<string> {
   const server = createServer({ cert: certificate, key }, toNodeListener(receiver.handler))
@@ -75,7 +70,7 @@ async function serve(
 }
 
 /** Shows each event as it is handled, and lets the story wait for one. */
-function hearingOf(lane: Company['lane'], timeline: Timeline) {
+function eventsOf(lane: Company['lane'], timeline: Timeline) {
   const events: NotificationEnvelope[] = []
   const waiting = new Set<() => void>()
   return {
@@ -91,7 +86,7 @@ function hearingOf(lane: Company['lane'], timeline: Timeline) {
       })
       for (const look of waiting) look()
     },
-    async told(packageId: string, eventType: string): Promise<NotificationEnvelope> {
+    async waitForEvent(packageId: string, eventType: string): Promise<NotificationEnvelope> {
       const find = () =>
         events.find((event) => event.package_id === packageId && event.event_type === eventType)
       const { promise, resolve, reject } = Promise.withResolvers<NotificationEnvelope>()

@@ -1,4 +1,4 @@
-import { CommandFailure } from '../failure.ts'
+import { CommandFailure } from '../packages/cli/src/failure.ts'
 
 /** A person's visit to the desk, to approve one draft. */
 export interface DeskVisit {

@@ -10,8 +10,8 @@ interface StoredPackage {
   readonly content: string | undefined
 }
 
-async function storedPackage({ database }: DemoExchange, packageId: string): Promise<StoredPackage> {
-  const [row] = await database<{ metadata: string; content: string | null }[]>`
+async function storedPackage({ sql }: DemoExchange, packageId: string): Promise<StoredPackage> {
+  const [row] = await sql<{ metadata: string; content: string | null }[]>`
     select metadata, (
       select string_agg(before || encode(payload, 'escape') || after, '' order by part) from package_content
       where package_content.package_id = package.package_id) as content

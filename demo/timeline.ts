@@ -3,6 +3,9 @@ import { styleText } from 'node:util'
 /** Who acts: the two companies, the exchange between them, or the connectors beside it. */
 export type Lane = 'manufacturer' | 'exchange' | 'supplier'
 
+/** One of the two companies. */
+export type Side = Exclude<Lane, 'exchange'>
+
 export const LANE_NAMES: Readonly<Record<Lane, string>> = {
   manufacturer: 'Carmaker',
   exchange: 'Exchange',
@@ -41,7 +44,7 @@ export interface Timeline {
 }
 
 export interface Sentence {
-  readonly who: Exclude<Lane, 'exchange'>
+  readonly who: Side
   /** The plaintext, as the other company read it. */
   readonly said: string
   /** The same package in the storage of the exchange. */

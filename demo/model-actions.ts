@@ -1,16 +1,20 @@
 import type { ProtocolObject } from '@agent-exchange/protocol'
 import { FILLED_MEMBERS } from '@agent-exchange/mcp'
-import { CommandFailure } from '../failure.ts'
+import { CommandFailure } from '../packages/cli/src/failure.ts'
 import type { ModelCompany } from './model-company.ts'
 import { short, type Timeline } from './timeline.ts'
+
+const LOG_WAIT_SECONDS = 20
 
 export interface Drafted {
   readonly draft_id: string
   readonly package_id: string
   readonly thread_id: string
+  /** What is sealed, with the members that the server filled in. */
+  readonly object: ProtocolObject
 }
 
-interface Sent {
+interface SendResult {
   readonly status: string
   readonly package_id?: string
   readonly desk_url?: string
@@ -38,8 +42,8 @@ export async function draft(
   timeline: Timeline,
   tool: 'draft_package' | 'answer_package',
   input: object,
-): Promise<Drafted & { readonly object: ProtocolObject }> {
-  const drafted = await model.result<Drafted>(tool, input)
+): Promise<Drafted> {
+  const drafted = await model.result<Omit<Drafted, 'object'>>(tool, input)
   const { draft_id } = drafted
   timeline.add({ who: lane, kind: 'package', what: `${tool}: a draft, not sent`, detail: short(draft_id) })
   const { checks, content } = await model.result<{
@@ -62,7 +66,7 @@ export async function send(
   timeline: Timeline,
   { draft_id }: Drafted,
 ): Promise<string | undefined> {
-  const { status, package_id, desk_url } = await model.result<Sent>('send_draft', { draft_id })
+  const { status, package_id, desk_url } = await model.result<SendResult>('send_draft', { draft_id })
   if (status === 'waiting_for_person') {
     timeline.add({
       who: lane,
@@ -86,7 +90,7 @@ export async function send(
 export async function read(
   { lane, model }: ModelCompany,
   timeline: Timeline,
-  { package_id }: Drafted,
+  package_id: string,
 ): Promise<number> {
   const { events } = await model.result<{
     events: readonly { event_id: string; package_id: string; event_type: string; sequence: number }[]
@@ -121,4 +125,23 @@ export async function read(
   })
   await model.result('finish_event', { event_id: event.event_id })
   return provenance.receipts_sent.length
+}
+
+/** Lets the model verify the evidence of a thread. */
+export async function verify(
+  { lane, model }: ModelCompany,
+  timeline: Timeline,
+  thread_id: string,
+): Promise<void> {
+  const { level, contradictions } = await model.result<{
+    level?: string
+    contradictions: readonly string[]
+  }>('verify_capsule', { thread_id, wait_seconds: LOG_WAIT_SECONDS })
+  const found = contradictions.length === 0 ? 'no contradictions' : contradictions.join(', ')
+  timeline.add({
+    who: lane,
+    kind: 'proof',
+    what: `verify_capsule: ${found}`,
+    detail: `evidence level ${level ?? 'none'}`,
+  })
 }

@@ -1,11 +1,11 @@
-import { folderStep } from '../agent/next-step.ts'
-import { aexStep } from '../next-step.ts'
+import { folderStep } from '../packages/cli/src/agent/next-step.ts'
+import { aexStep } from '../packages/cli/src/next-step.ts'
 import type { Demo } from './run-demo.ts'
 
-type Kept = Pick<Demo, 'exchange' | 'agents' | 'told' | 'deskLink'>
+type Kept = Pick<Demo, 'exchange' | 'agents' | 'story' | 'deskLink'>
 
 /** What can be tried while the demo is left running. */
-export function demoDirections({ exchange, agents, told, deskLink }: Kept, token: string): string {
+export function demoDirections({ exchange, agents, story, deskLink }: Kept, token: string): string {
   const carmaker = { dir: agents.manufacturer.folder.folder }
   const supplier = { dir: agents.supplier.folder.folder }
   const get = (path: string) =>
@@ -13,13 +13,13 @@ export function demoDirections({ exchange, agents, told, deskLink }: Kept, token
   return `
 Still running. In another terminal, as the carmaker's agent (the token lives for five minutes):
   TOKEN=${token}
-${get(`/v1/threads/${told.threadId}`)}
+${get(`/v1/threads/${story.threadId}`)}
 ${get(`/v1/directory/agents/${agents.supplier.identity.agentId}/keys`)}
 ${get('/v1/notifications')}
-${get(`/v1/audit/packages/${told.packageIds[0]}`)}
+${get(`/v1/audit/packages/${story.packageIds[0]}`)}
 
 With the command line, as either agent:
-  ${folderStep(carmaker, 'thread', told.threadId)}
+  ${folderStep(carmaker, 'thread', story.threadId)}
   ${folderStep(supplier, 'token')}
 ${deskLink ? deskDirections(deskLink(), folderStep(carmaker, 'mcp')) : ''}
 As the operator:

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
-import type { DemoExchange } from './demo-exchange.ts'
+import type { World } from './test-world.ts'
 
 /** Where words were looked for, and where they were found. */
 export interface SearchResult {
@@ -16,7 +16,11 @@ export interface SearchResult {
  * row (the server compresses long values on disk), its log. Each in the spellings a word could hide in.
  */
 export async function searchForPlaintext(
-  { folders, database, logged }: Pick<DemoExchange, 'folders' | 'database' | 'logged'>,
+  {
+    folders,
+    sql,
+    logged,
+  }: Pick<World, 'sql'> & { readonly folders: readonly string[]; readonly logged: readonly string[] },
   words: readonly string[],
 ): Promise<SearchResult> {
   const spellings = words.flatMap(spellingsOf)
@@ -27,8 +31,8 @@ export async function searchForPlaintext(
     if (spellings.some((spelling) => bytes.includes(spelling))) found.push(basename(path))
   }
   let rows = 0
-  for (const table of await tableNames(database)) {
-    const texts = await database.unsafe<{ row: string }[]>(`select t::text as row from "${table}" t`, [])
+  for (const table of await tableNames(sql)) {
+    const texts = await sql.unsafe<{ row: string }[]>(`select t::text as row from "${table}" t`, [])
     rows += texts.length
     if (texts.some(({ row }) => spellings.some((spelling) => row.includes(spelling)))) found.push(table)
   }
@@ -42,8 +46,8 @@ function filesBelow(folder: string): string[] {
     .map((entry) => join(entry.parentPath, entry.name))
 }
 
-async function tableNames(database: DemoExchange['database']): Promise<string[]> {
-  const tables = await database<{ name: string }[]>`
+async function tableNames(sql: World['sql']): Promise<string[]> {
+  const tables = await sql<{ name: string }[]>`
     select tablename as name from pg_catalog.pg_tables where schemaname = current_schema() order by 1`
   return tables.map(({ name }) => name)
 }

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { assertQuiet, openBrowser, screenshot, type TestBrowser } from '@agent-exchange/testkit/browser'
-import type { DeskVisit } from '../src/demo/desk-visit.ts'
-import { runDemo } from '../src/demo/run-demo.ts'
-import { createTimeline } from '../src/demo/timeline.ts'
+import type { DeskVisit } from '../desk-visit.ts'
+import { runDemo } from '../run-demo.ts'
+import { createTimeline } from '../timeline.ts'
 
 let browser: TestBrowser
 before(async () => {
@@ -46,21 +46,21 @@ test('[POL-03] two models tell the story through MCP, and a person approves in a
     printed.filter((line) => line.length > 80),
     [],
   )
-  const { told, agents } = demo
-  assert.equal(told.packageIds.length, 6)
+  const { story, agents } = demo
+  assert.equal(story.packageIds.length, 6)
   assert.deepEqual(
-    Object.values(told.evidence).flatMap(({ contradictions }) => contradictions),
+    Object.values(story.evidence).flatMap(({ contradictions }) => contradictions),
     [],
   )
-  const { policyReceipt } = await agents.supplier.open(told.packageIds[0] ?? '', { receipts: 'none' })
+  const { policyReceipt } = await agents.supplier.open(story.packageIds[0] ?? '', { receipts: 'none' })
   const { required, outcome } = policyReceipt.receipt.human_approval
   assert.deepEqual([required, outcome], [true, 'approved'])
   const approved = (await agents.manufacturer.drafts.sent()).find(({ decision }) => decision)
-  assert.equal(approved?.packageId, told.packageIds[0])
+  assert.equal(approved?.packageId, story.packageIds[0])
 
   // The desk is still open, and shows the conversation.
   await using watched = await browser.open(demo.deskLink?.() ?? '')
-  await watched.page.getByRole('link', { name: told.threadId }).click()
+  await watched.page.getByRole('link', { name: story.threadId }).click()
   await watched.page.getByText('Comfort seats rise in two steps').first().waitFor()
   await screenshot(watched.page, 'demo-mcp-thread')
 })

@@ -7,14 +7,14 @@ export interface DocumentOptions {
   readonly report?: string
 }
 
-/** What `aex demo --json` prints. */
+/** What `npm run demo -- --json` prints. */
 export function demoDocument(demo: Demo, { keep, report }: DocumentOptions) {
-  const { outcome, told, exchange, agents } = demo
+  const { outcome, story, exchange, agents } = demo
   const { word, contradictions } = outcome.evidence
   return {
     transport: outcome.transport,
-    thread_id: told.threadId,
-    package_ids: told.packageIds,
+    thread_id: story.threadId,
+    package_ids: story.packageIds,
     counts: outcome.counts,
     evidence: { word, summary: verdictSentence(outcome.evidence), failed_checks: contradictions },
     plaintext_search: outcome.search,

@@ -1,8 +1,8 @@
 import { fileURLToPath } from 'node:url'
 import { startToolClient } from '@agent-exchange/mcp'
-import { CommandFailure } from '../failure.ts'
+import { CommandFailure } from '../packages/cli/src/failure.ts'
 
-const AEX = fileURLToPath(new URL('../../bin/aex.js', import.meta.url))
+const AEX = fileURLToPath(new URL('../packages/cli/bin/aex.js', import.meta.url))
 
 /** Plays a language model: calls tools of `aex agent mcp`, which runs in a process of its own. */
 export interface ScriptedModel extends AsyncDisposable {

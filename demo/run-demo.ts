@@ -1,16 +1,14 @@
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { FolderAgent } from '@agent-exchange/sdk/node'
+import { searchForPlaintext, type SearchResult } from '@agent-exchange/testkit'
 import { startDemoExchange, type DemoExchange } from './demo-exchange.ts'
-import { performWithModels, type ApproveAtDesk } from './model-demo.ts'
-import { searchForPlaintext, type SearchResult } from './plaintext-search.ts'
+import { performWithModels, type ApproveAtDesk } from './model-driver.ts'
 import { reportPage, type Outcome } from './report.ts'
-import { performWithSdk } from './sdk-demo.ts'
-import { storedForm } from './seen-by-exchange.ts'
-import type { Told } from './story.ts'
+import { performWithSdk } from './sdk-driver.ts'
+import { seenLine, storedForm } from './seen-by-exchange.ts'
+import { tellStory, type StoryDriver, type StoryResult } from './story.ts'
 import { SECRET_WORDS } from './story-objects.ts'
-import { throwawayCertificate } from './throwaway-certificate.ts'
 import type { Timeline } from './timeline.ts'
 
 export interface DemoOptions {
@@ -32,17 +30,17 @@ export interface Stage extends Pick<DemoOptions, 'timeline' | 'now' | 'onWait'> 
 }
 
 export interface Performance {
-  readonly agents: Readonly<Record<'manufacturer' | 'supplier', FolderAgent>>
-  readonly told: Told
-  /** What only this kind of demo counts. */
-  readonly counts: Outcome['counts']
+  readonly driver: StoryDriver
+  /** What only this kind of demo counts, after the story. */
+  readonly counts: () => Outcome['counts']
   /** A new one-time link to the desk, if one is open. */
   readonly deskLink?: () => string
 }
 
 /** A finished demo that is still running. Disposing of it removes everything that it created. */
-export interface Demo extends AsyncDisposable, Omit<Performance, 'counts'> {
+export interface Demo extends AsyncDisposable, Pick<Performance, 'deskLink'>, Pick<StoryDriver, 'agents'> {
   readonly exchange: DemoExchange
+  readonly story: StoryResult
   readonly outcome: Outcome
   readonly page: string
 }
@@ -57,11 +55,8 @@ export async function runDemo({ transport, mcp, timeline, now, onWait }: DemoOpt
   chmodSync(folder, 0o711)
 
   timeline.chapter('An exchange and two companies')
-  const certificate = await throwawayCertificate(now())
   onWait?.('Starting a database and an exchange')
-  const exchange = cleanup.use(
-    await startDemoExchange(folder, certificate.certificate).finally(() => onWait?.(undefined)),
-  )
+  const exchange = cleanup.use(await startDemoExchange(folder).finally(() => onWait?.(undefined)))
   timeline.add({
     who: 'exchange',
     kind: 'note',
@@ -69,26 +64,29 @@ export async function runDemo({ transport, mcp, timeline, now, onWait }: DemoOpt
     detail: exchange.url,
   })
   const stage: Stage = { exchange, folder, timeline, now, cleanup, ...(onWait && { onWait }) }
-  const { counts, ...performance } = mcp
+  const { driver, counts, ...performance } = mcp
     ? await performWithModels(stage, mcp.approve)
-    : await performWithSdk(stage, { transport, certificate })
-  const { told } = performance
+    : await performWithSdk(stage, transport)
+  const seen = (packageId: string) => seenLine(exchange, packageId)
+  const story = await tellStory({ driver, timeline, now, seen })
   const search = await searchForPlaintext(exchange, SECRET_WORDS)
   timeline.add({ who: 'exchange', kind: 'proof', what: sentenceOf(search) })
   const outcome: Outcome = {
     transport,
-    counts: countsOf(told, counts),
+    counts: countsOf(story, counts()),
     seen: {
-      plaintext: JSON.stringify(told.first, undefined, 2),
-      stored: await storedForm(exchange, told.packageIds[0] ?? ''),
+      plaintext: JSON.stringify(story.first, undefined, 2),
+      stored: await storedForm(exchange, story.packageIds[0] ?? ''),
     },
-    evidence: told.evidence.manufacturer,
+    evidence: story.evidence.manufacturer,
     search: `${sentenceOf(search)}.`.replace(/^./u, (letter) => letter.toUpperCase()),
   }
   const stop = undo.move()
   return {
     ...performance,
+    agents: driver.agents,
     exchange,
+    story,
     outcome,
     page: reportPage(timeline, outcome),
     [Symbol.asyncDispose]: () => stop.disposeAsync(),
@@ -102,7 +100,10 @@ function sentenceOf({ files, rows, logLines, found }: SearchResult): string {
     : `PLAINTEXT FOUND in ${found.join(', ')} (of ${where})`
 }
 
-function countsOf({ packageIds, receipts, evidence }: Told, own: Outcome['counts']): Outcome['counts'] {
+function countsOf(
+  { packageIds, receipts, evidence }: StoryResult,
+  own: Outcome['counts'],
+): Outcome['counts'] {
   const checks = [...evidence.manufacturer.checks, ...evidence.supplier.checks]
   return [
     { what: 'packages', count: packageIds.length },

@@ -4,9 +4,9 @@ import { after, before, test } from 'node:test'
 import { pathToFileURL } from 'node:url'
 import { assertQuiet, checkPage, openBrowser, type TestBrowser } from '@agent-exchange/testkit/browser'
 import { readWebAssets } from '@agent-exchange/web'
-import { temporaryFolder } from '../src/commands/agent/agents.fixture.ts'
-import { reportPage, type Outcome } from '../src/demo/report.ts'
-import { createTimeline } from '../src/demo/timeline.ts'
+import { temporaryFolder } from '../../packages/cli/src/commands/agent/agents.fixture.ts'
+import { reportPage, type Outcome } from '../report.ts'
+import { createTimeline } from '../timeline.ts'
 
 const folder = temporaryFolder()
 const file = folder.path('demo.html')
