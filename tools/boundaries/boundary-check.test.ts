@@ -42,9 +42,9 @@ test('packages import only along the dependency graph', () => {
     /protocol may import no other package, not crypto/u,
   )
   isRefused(
-    'packages/service/src/db/a.ts',
+    'packages/service/src/kernel/a.ts',
     imports('sdk'),
-    /service may import protocol, crypto, log, web, not sdk/u,
+    /service may import protocol, crypto, log, web, database, not sdk/u,
   )
   isAllowed('packages/service/src/http/a.ts', imports('web'))
   isRefused('packages/web/src/a.ts', imports('service'), /web may import no other package/u)
@@ -90,7 +90,7 @@ test('only tests import the testkit and the simulator', () => {
 })
 
 test('the service is layered', () => {
-  isAllowed(at('features/agents/register.ts'), "import x from '../../db/pool.ts'")
+  isAllowed(at('features/agents/register.ts'), "import x from '../../kernel/page.ts'")
   isAllowed(at('http/router.ts'), "import x from '../features/agents/register.ts'")
   isAllowed(at('service.ts'), "import x from './http/server.ts'")
   isAllowed(at('kernel/problem.test.ts'), "import x from '../http/server.ts'")
@@ -116,13 +116,13 @@ test('the console knows only the operator API', () => {
   isAllowed(at('console/keys/pages.ts'), imports('web'))
   isAllowed(at('console/page-server.ts'), "import type { FastifyReply } from 'fastify'")
   isRefused(at('console/keys/pages.ts'), "import x from '../../features/keys/a.ts'", /only the operator API/u)
-  isRefused(at('console/keys/pages.ts'), "import x from '../../db/database.ts'", /only the operator API/u)
+  isRefused(at('console/keys/pages.ts'), imports('database'), /only the operator API/u)
   isRefused(at('console/keys/pages.ts'), "import x from 'fastify'", /Fastify/u)
   isRefused(at('operator/server.ts'), "import x from '../console/pages.ts'", /not console/u)
 })
 
 test('drivers, frameworks and node: modules are imported in their places only', () => {
-  isAllowed('packages/service/src/db/connection.ts', "import pg from 'pg'")
+  isAllowed('packages/database/src/connection.ts', "import pg from 'pg'")
   isRefused('packages/service/src/features/a.ts', "import { Client } from 'pg'", /database driver/u)
   isRefused('packages/service/src/features/a.ts', "import type { Sql } from 'postgres'", /database driver/u)
   isAllowed('packages/service/src/http/server.ts', "import fastify from 'fastify'")

@@ -7,19 +7,20 @@ export function workspaceOf(specifier: string): string | undefined {
   return specifier.startsWith(SCOPE) ? specifier.slice(SCOPE.length).split('/')[0] : undefined
 }
 
-/** protocol ← crypto ← log ← { service, sdk } ← cli, sdk ← { edc, mcp } ← cli, web ← { service, cli }. Service and SDK share only the network protocol. */
+/** protocol ← crypto ← log ← { service, sdk } ← cli, sdk ← { edc, mcp } ← cli, web ← { service, cli }, database ← service. Service and SDK share only the network protocol. */
 export const PACKAGE_IMPORTS: Readonly<Record<string, readonly string[]>> = {
   protocol: [],
   crypto: ['protocol'],
   log: ['protocol', 'crypto'],
   web: [],
-  service: ['protocol', 'crypto', 'log', 'web'],
+  database: [],
+  service: ['protocol', 'crypto', 'log', 'web', 'database'],
   sdk: ['protocol', 'crypto', 'log'],
   edc: ['protocol', 'crypto', 'sdk'],
   mcp: ['protocol', 'crypto', 'log', 'sdk'],
   'edc-simulator': ['sdk', 'edc'],
   cli: ['protocol', 'crypto', 'log', 'web', 'service', 'sdk', 'edc', 'mcp'],
-  testkit: ['protocol', 'crypto', 'log', 'service', 'sdk', 'cli'],
+  testkit: ['protocol', 'crypto', 'log', 'database', 'service', 'sdk', 'cli'],
 }
 
 /** Private packages that only tests import, each with the folders that may load it on demand all the same. */
@@ -30,7 +31,7 @@ export const TEST_ONLY_PACKAGES: Readonly<Record<string, readonly string[]>> = {
 
 /** A layer of the service imports only from its own row and from earlier rows. */
 const SERVICE_LAYERS: readonly (readonly string[])[] = [
-  ['config', 'kernel', 'db', 'migrations'],
+  ['config', 'kernel', 'migrations'],
   ['features', 'oauth', 'delivery'],
   ['http', 'operator'],
   ['console'],
@@ -134,8 +135,8 @@ export const RESERVED_IMPORTS: readonly (Reserved & { readonly imports: RegExp }
   {
     imports: /^(?:pg|postgres)(?:\/|$)/u,
     within: ['packages/'],
-    except: ['packages/service/src/db/', 'packages/testkit/src/'],
-    why: 'only service/src/db talks to the database driver',
+    except: ['packages/database/src/', 'packages/testkit/src/'],
+    why: 'only packages/database talks to the database driver',
   },
   {
     imports: /^(?:fastify|@fastify\/.+)$/u,
@@ -152,7 +153,8 @@ export const RESERVED_IMPORTS: readonly (Reserved & { readonly imports: RegExp }
     why: 'only service/src/http, service/src/operator and the shell of the console know Fastify',
   },
   {
-    imports: /^packages\/service\/src\/(?:db|features|delivery|oauth|http)\//u,
+    imports:
+      /^@agent-exchange\/database(?:\/|$)|^packages\/service\/src\/(?:features|delivery|oauth|http)\//u,
     within: ['packages/service/src/console/'],
     except: [],
     why: 'the console knows only the operator API: call its routes',
@@ -174,6 +176,7 @@ export const RESERVED_CODE: readonly (Reserved & { readonly code: RegExp })[] = 
       'packages/crypto/',
       'packages/log/',
       'packages/web/',
+      'packages/database/',
       'packages/service/',
       'packages/sdk/',
       'packages/edc/',
@@ -184,7 +187,14 @@ export const RESERVED_CODE: readonly (Reserved & { readonly code: RegExp })[] = 
   },
   {
     code: /\bDate\s*\.\s*now\b|\bnew\s+Date\s*(?:\(\s*\)|(?![\s(\w]))|(?<!new\s+)\bDate\s*\(|\bperformance\s*\./gu,
-    within: ['packages/protocol/', 'packages/crypto/', 'packages/log/', 'packages/web/', 'packages/service/'],
+    within: [
+      'packages/protocol/',
+      'packages/crypto/',
+      'packages/log/',
+      'packages/web/',
+      'packages/database/',
+      'packages/service/',
+    ],
     except: ['packages/service/src/kernel/clock.ts'],
     why: 'only service/src/kernel/clock.ts reads the clock: take the time as an argument',
   },

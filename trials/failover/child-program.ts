@@ -1,7 +1,7 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { closeSync, openSync, readFileSync } from 'node:fs'
-import { serverUserFor } from '../../packages/service/src/db/embedded/server-user.ts'
+import { serverUserFor } from '../../packages/database/src/embedded/server-user.ts'
 
 /** PostgreSQL and PgBouncer refuse to run as root. Undefined: the programs run as we do. */
 export const PROGRAM_USER = serverUserFor('/nonexistent')

@@ -1,7 +1,7 @@
 import { mkdtempSync, chmodSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { openDatabase } from '../../packages/service/src/db/database.ts'
+import { openDatabase } from '@agent-exchange/database'
 import { startCutProxy, type CutProxy } from './cut-proxy.ts'
 import { startEtcd, type EtcdCluster } from './etcd-cluster.ts'
 import { ownedFolder } from './owned-folder.ts'

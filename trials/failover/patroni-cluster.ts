@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { freePorts } from '@agent-exchange/testkit'
-import { processesIn, signal } from '../../packages/service/src/db/embedded/processes.ts'
+import { processesIn, signal } from '../../packages/database/src/embedded/processes.ts'
 import { ownedFolder } from './owned-folder.ts'
 import { startProgram, type ChildProgram } from './child-program.ts'
 import { patroniConfig } from './patroni-config.ts'

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { testServerUrl } from '@agent-exchange/testkit'
-import { openDatabase } from '../../packages/service/src/db/database.ts'
+import { openDatabase } from '@agent-exchange/database'
 
 export interface EmptyDatabase extends AsyncDisposable {
   readonly url: string

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { signal } from '../../packages/service/src/db/embedded/processes.ts'
+import { signal } from '../../packages/database/src/embedded/processes.ts'
 import { awaitDatabaseRestart, restartService } from './recovery.ts'
 import { startExchange, type Exchange } from '../shared/exchange.ts'
 import {

@@ -10,7 +10,7 @@ import {
   type Organization,
   type RequestOptions,
 } from '@agent-exchange/testkit'
-import { identifier, openDatabase, type Database } from '../../packages/service/src/db/database.ts'
+import { type Database, identifier, openDatabase } from '@agent-exchange/database'
 import { startCommitProxy, type CommitProxy } from './commit-proxy.ts'
 import { startExchange, type Exchange } from '../shared/exchange.ts'
 import { killed } from '../shared/serve-process.ts'

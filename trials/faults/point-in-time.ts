@@ -2,7 +2,7 @@ import { chmodSync, chownSync, existsSync, mkdirSync, mkdtempSync, rmSync, write
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { serverUserFor } from '../../packages/service/src/db/embedded/server-user.ts'
+import { serverUserFor } from '../../packages/database/src/embedded/server-user.ts'
 import { startExchange, type Exchange } from '../shared/exchange.ts'
 import {
   findInstalledPostgres,
@@ -13,7 +13,6 @@ import {
 } from '../shared/installed-postgres.ts'
 import {
   acknowledged,
-  aex,
   copyLog,
   PUBLIC_QUICK_LOG,
   requirePackages,
@@ -30,11 +29,10 @@ export const pointInTime: Trial = {
   name: 'point-in-time',
   what: '[AUD-01] a recovery to a point in time keeps all that was acknowledged before; the log signs no fork and continues',
   async run(report) {
-    await withFolder((folder) => recoverEmbedded(folder, report))
     const installed = await findInstalledPostgres()
     if (installed && existsSync(join(installed.bin, 'pg_basebackup')))
       await withFolder((folder) => recoverInstalled(installed, folder, report))
-    else report.line('skipped: no PostgreSQL with pg_basebackup is installed, so the second half did not run')
+    else report.line('skipped: no PostgreSQL with pg_basebackup is installed, so nothing was tried')
   },
 }
 
@@ -70,26 +68,6 @@ async function tryRecovery({ exchange, backUp, recoverTo }: Recovery, folder: st
   await recoverTo(row?.time ?? '')
   await requirePackages(parties, { kept, lost })
   return `${kept.length} packages kept, ${lost.length} after the target gone; ${await requireRecoveredLog(exchange, parties, copy)}`
-}
-
-async function recoverEmbedded(folder: string, report: Report): Promise<void> {
-  const archive = join(folder, 'archive')
-  const env = { AEX_WAL_ARCHIVE: archive, AEX_PROFILE: join(folder, 'profile.json') }
-  await using exchange = await startExchange({ env })
-  const backup = join(folder, 'backup')
-  const result = await tryRecovery(
-    {
-      exchange,
-      backUp: () => aex(exchange, ['backup', backup]),
-      async recoverTo(time) {
-        await killed(exchange.current(), 'SIGTERM')
-        await aex(exchange, ['restore', '--force', '--archive', archive, '--until', time, backup])
-        await exchange.start()
-      },
-    },
-    folder,
-  )
-  report.line(`embedded PostgreSQL: ${result}`)
 }
 
 async function recoverInstalled(installed: InstalledPostgres, folder: string, report: Report): Promise<void> {

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { testServerUrl } from '@agent-exchange/testkit'
-import { openDatabase } from '../../packages/service/src/db/database.ts'
+import { openDatabase } from '@agent-exchange/database'
 import { findInstalledPostgres, startInstalledPostgres } from '../shared/installed-postgres.ts'
 import type { Report, Trial } from './trial.ts'
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
-import { isAlive } from '../../packages/service/src/db/embedded/processes.ts'
-import { waitUntil } from '../../packages/service/src/db/embedded/wait-until.ts'
+import { isAlive } from '../../packages/database/src/embedded/processes.ts'
+import { waitUntil } from '../../packages/database/src/embedded/wait-until.ts'
 import type { Exchange } from '../shared/exchange.ts'
 
 export const RECOVERY_LIMIT_MS = 20_000

@@ -15,7 +15,7 @@ import {
   type NoteSigner,
   type ReadTile,
 } from '@agent-exchange/log'
-import type { Queries } from '../../packages/service/src/db/database.ts'
+import type { Queries } from '@agent-exchange/database'
 import { systemClock } from '../../packages/service/src/kernel/clock.ts'
 import { decryptPrivateKey } from '../../packages/service/src/kernel/master-key.ts'
 import { readSecrets } from '../../packages/service/src/kernel/platform-secrets.ts'

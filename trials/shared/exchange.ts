@@ -9,10 +9,10 @@ import {
   runningClock,
   type World,
 } from '@agent-exchange/testkit'
-import { addressOf, openDatabase, type SocketTarget } from '../../packages/service/src/db/database.ts'
-import { SUPERUSER } from '../../packages/service/src/db/embedded/cluster.ts'
-import { readServerFile, stopServer } from '../../packages/service/src/db/embedded/leftover-server.ts'
-import { processesIn } from '../../packages/service/src/db/embedded/processes.ts'
+import { addressOf, openDatabase, type SocketTarget } from '@agent-exchange/database'
+import { SUPERUSER } from '../../packages/database/src/embedded/cluster.ts'
+import { readServerFile, stopServer } from '../../packages/database/src/embedded/leftover-server.ts'
+import { processesIn } from '../../packages/database/src/embedded/processes.ts'
 import { killed, spawnServe, untilReady, type ServeProcess } from './serve-process.ts'
 
 export interface ExchangeOptions {

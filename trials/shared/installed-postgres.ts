@@ -5,9 +5,9 @@ import { delimiter, dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { tmpdir } from 'node:os'
 import { freePorts } from '@agent-exchange/testkit'
-import { serverUserFor } from '../../packages/service/src/db/embedded/server-user.ts'
-import { readServerFile } from '../../packages/service/src/db/embedded/leftover-server.ts'
-import { waitUntil } from '../../packages/service/src/db/embedded/wait-until.ts'
+import { readServerFile } from '../../packages/database/src/embedded/leftover-server.ts'
+import { serverUserFor } from '../../packages/database/src/embedded/server-user.ts'
+import { waitUntil } from '../../packages/database/src/embedded/wait-until.ts'
 
 const run = promisify(execFile)
 const READY_LIMIT_MS = 30_000

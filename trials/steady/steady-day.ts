@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { DeploymentProfile } from '@agent-exchange/protocol'
 import { draftPackage, submitPackage, type DeliveryWorld, type PackageDraft } from '@agent-exchange/testkit'
-import type { Database } from '../../packages/service/src/db/database.ts'
+import type { Database } from '@agent-exchange/database'
 import { maintainKeys } from '../../packages/service/src/features/deliveries/maintain-keys.ts'
 import {
   listPartitions,

@@ -1,5 +1,6 @@
 import { join } from 'node:path'
-import { addressOf, openDatabase, startEmbedded, type Database } from '@agent-exchange/service/database'
+import { addressOf, type Database, openDatabase } from '@agent-exchange/database'
+import { startEmbedded } from '@agent-exchange/database/embedded'
 import { freePorts } from '@agent-exchange/testkit'
 
 /** Enough connections for several services, a naive server and peers; other settings are those of the embedded default. */

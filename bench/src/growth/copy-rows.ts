@@ -1,4 +1,4 @@
-import type { Database } from '@agent-exchange/service/database'
+import type { Database } from '@agent-exchange/database'
 import type { RowTemplate } from './row-templates.ts'
 
 /** A text of the template, and the SQL that replaces it in copy `n`. */

@@ -1,5 +1,5 @@
 import type { PackageMetadata } from '@agent-exchange/protocol'
-import type { Database } from '@agent-exchange/service/database'
+import type { Database } from '@agent-exchange/database'
 
 /** A row of one real package, as JSON text. */
 export interface RowTemplate {

@@ -1,4 +1,4 @@
-import type { Database } from '@agent-exchange/service/database'
+import type { Database } from '@agent-exchange/database'
 import { orderedId } from '../../../packages/service/src/kernel/ids.ts'
 import { freshId } from '../samples/package-parts.ts'
 

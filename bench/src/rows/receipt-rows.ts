@@ -1,5 +1,5 @@
 import type { PackageMetadata } from '@agent-exchange/protocol'
-import type { Database } from '@agent-exchange/service/database'
+import type { Database } from '@agent-exchange/database'
 import { freshId } from '../samples/package-parts.ts'
 
 /** A policy receipt that was created through the API, with its row and its package. */

@@ -1,5 +1,5 @@
 import { ConfigError, readConfig, type Config } from '@agent-exchange/service/config'
-import { DatabaseFailure } from '@agent-exchange/service/database'
+import { DatabaseFailure } from '@agent-exchange/service/migrations'
 import { CommandFailure } from './failure.ts'
 
 /** The configuration, or its faults as sentences. */

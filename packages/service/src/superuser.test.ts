@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { test } from 'node:test'
 import { startWorld, testDatabase } from '@agent-exchange/testkit'
-import { openDatabase } from './db/database.ts'
+import { openDatabase } from '@agent-exchange/database'
 
 const WARNING = 'is a superuser'
 

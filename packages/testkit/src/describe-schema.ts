@@ -1,4 +1,4 @@
-import type { Queries } from '@agent-exchange/service/database'
+import type { Queries } from '@agent-exchange/database'
 
 /**
  * The schema as text, in a stable order: what the migrations add up to, for people to read and for a test to

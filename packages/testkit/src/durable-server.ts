@@ -1,5 +1,5 @@
 import { chmodSync, mkdirSync } from 'node:fs'
-import { startEmbedded } from '@agent-exchange/service/database'
+import { startEmbedded } from '@agent-exchange/database/embedded'
 import { freePorts } from './free-ports.ts'
 
 /** Starts a PostgreSQL in this folder with its usual settings, so that commits wait for the disk. Databases of tests are created on it. */

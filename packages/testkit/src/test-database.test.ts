@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { openDatabase } from '@agent-exchange/service/database'
+import { openDatabase } from '@agent-exchange/database'
 import { testDatabase } from './test-database.ts'
 
 const tablesOf = async (url: string) => {

@@ -1,6 +1,8 @@
 import { createHash, randomBytes } from 'node:crypto'
-import { migrate, openDatabase, readMigrations, type Database } from '@agent-exchange/service/database'
+import { type Database, openDatabase } from '@agent-exchange/database'
+import { migrate } from '@agent-exchange/database/migrations'
 import { startTestServer } from './test-server.ts'
+import { readServiceMigrations } from '@agent-exchange/service/migrations'
 
 /** An arbitrary lock id: one process at a time creates the template. */
 const TEMPLATE_LOCK = 7_204_118
@@ -57,7 +59,7 @@ function templateOn(server: string): Promise<string> {
 }
 
 async function ensureTemplate(server: string): Promise<string> {
-  const migrations = readMigrations()
+  const migrations = readServiceMigrations()
   const content = migrations.map(({ checksum }) => checksum).join()
   const name = `aex_template_${createHash('sha256').update(content).digest('hex').slice(0, 16)}`
   await administer(server, async (sql) => {

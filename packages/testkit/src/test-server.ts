@@ -1,7 +1,7 @@
 import { chmodSync, existsSync, mkdtempSync, rmSync, statfsSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { startEmbedded, type EmbeddedDatabase } from '@agent-exchange/service/database'
+import { type EmbeddedDatabase, startEmbedded } from '@agent-exchange/database/embedded'
 import { removeAbandonedServers } from './abandoned-servers.ts'
 import { freePorts } from './free-ports.ts'
 

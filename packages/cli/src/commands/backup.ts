@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
 import { withMasterKey, type Config } from '@agent-exchange/service/config'
-import { backUp, hasDatabase } from '@agent-exchange/service/database'
+import { backUp, hasDatabase } from '@agent-exchange/service/backup'
 import { Command } from 'commander'
 import { CommandFailure } from '../failure.ts'
 import { aexStep, shellQuoted } from '../next-step.ts'
@@ -56,7 +56,8 @@ async function run(config: Config, to: string, withKeys: boolean) {
     if (!hasDatabase(dataDirectory)) throw new CommandFailure(`There is no database in ${dataDirectory}.`)
     const now = new Date().toISOString()
     const { masterKey, previousMasterKey } = withMasterKey(config)
-    return await backUp({ dataDirectory, to, masterKey, previousMasterKey, withKeys, now, log })
+    const masterKeys = { current: masterKey, previous: previousMasterKey }
+    return await backUp({ dataDirectory, to, masterKeys, withKeys, now, log })
   } catch (error) {
     throw error instanceof CommandFailure ? error : asFailure(error, config)
   }

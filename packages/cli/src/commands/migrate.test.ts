@@ -3,9 +3,11 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { migrate, openDatabase, readMigrations } from '@agent-exchange/service/database'
+import { openDatabase } from '@agent-exchange/database'
+import { migrate } from '@agent-exchange/database/migrations'
 import { emptyTestDatabase } from '@agent-exchange/testkit'
 import { aexAt } from '../aex-here.fixture.ts'
+import { readServiceMigrations } from '@agent-exchange/service/migrations'
 
 /** Releases before 0010 ended here. */
 const BASE_LEVEL = 9
@@ -18,7 +20,7 @@ async function previousRelease() {
   const db = openDatabase({ target: database.url, maximumConnections: 2, applicationName: 'test' })
   await migrate(
     db,
-    readMigrations().filter(({ number }) => number <= BASE_LEVEL),
+    readServiceMigrations().filter(({ number }) => number <= BASE_LEVEL),
   )
   await db`insert into organization (organization_id, name, created_at) values ('org_a', 'A', now())`
   await db`insert into oauth_client (client_id, organization_id, authentication, public_jwk, created_at)

@@ -4,9 +4,10 @@ import {
   migrate,
   openPlace,
   planMigrations,
+  readServiceMigrations,
   type Migrated,
   type MigrationPlan,
-} from '@agent-exchange/service/database'
+} from '@agent-exchange/service/migrations'
 import { Command } from 'commander'
 import { asFailure } from '../service-failure.ts'
 
@@ -41,7 +42,9 @@ async function run(isPlan: boolean): Promise<MigrationPlan | Migrated> {
   try {
     place = readDatabasePlace(process.env)
     await using opened = await openPlace(place, log)
-    return await (isPlan ? planMigrations(opened.db) : migrate(opened.db))
+    return await (isPlan
+      ? planMigrations(opened.db, readServiceMigrations())
+      : migrate(opened.db, readServiceMigrations()))
   } catch (error) {
     throw asFailure(error, place)
   }

@@ -1,9 +1,8 @@
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { fingerprint, masterKeyFile, withMasterKey, type Config } from '@agent-exchange/service/config'
-import { restore, type Restored } from '@agent-exchange/service/database'
+import { KEY_FILES, restore, type Restored } from '@agent-exchange/service/backup'
 import { Command } from 'commander'
-import { CommandFailure } from '../failure.ts'
 import { asFailure } from '../service-failure.ts'
 import { embeddedConfig, embeddedStep } from './backup.ts'
 
@@ -13,16 +12,13 @@ With --force a database that is there is set aside, not deleted. A running servi
 
 Examples:
   $ AEX_DATA_DIR=/srv/exchange aex restore backups/monday
-  $ aex restore --force backups/monday
-  $ aex restore --force --archive /mnt/wal --until 2026-11-17T08:30:00Z backups/monday`
+  $ aex restore --force backups/monday`
 
 export function restoreCommand(): Command {
   return new Command('restore')
     .description('Put a backup into AEX_DATA_DIR')
     .argument('<folder>', 'a folder that aex backup made')
     .option('--force', 'replace the database that is there; the old one is set aside')
-    .option('--archive <folder>', 'also replay the write-ahead log of this folder (AEX_WAL_ARCHIVE)')
-    .option('--until <time>', 'stop the replay at this time, such as 2026-11-17T08:30:00Z')
     .option('--json', 'print one JSON document')
     .addHelpText('after', EXAMPLES)
     .action(async (folder: string, options: RestoreCommandOptions) => {
@@ -44,35 +40,15 @@ export function restoreCommand(): Command {
 
 interface RestoreCommandOptions {
   readonly force?: boolean
-  readonly archive?: string
-  readonly until?: string
   readonly json?: boolean
-}
-
-const TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,6})?)?(?:Z|[+-]\d{2}:\d{2})$/u
-
-/** A time without a zone would depend on this machine, so it is refused. */
-function targetOf(text: string | undefined): { readonly time: string } | 'end' {
-  if (text === undefined) return 'end'
-  if (TIME.test(text) && !Number.isNaN(Date.parse(text))) return { time: text }
-  throw new CommandFailure('Give --until as a time with a zone, such as 2026-11-17T08:30:00Z.')
 }
 
 const log = (line: string) => console.error(line)
 
-async function run(config: Config, from: string, { force = false, archive, until }: RestoreCommandOptions) {
-  if (until !== undefined && archive === undefined) throw new CommandFailure('Give --archive with --until.')
-  // Without a replay, a restored server that archives still has to begin a new timeline.
-  const given = archive ?? config.walArchive
-  const stop = archive === undefined ? ('backup' as const) : targetOf(until)
+async function run(config: Config, from: string, { force = false }: RestoreCommandOptions) {
+  const { dataDirectory } = config
   try {
-    const restored = await restore({
-      from,
-      dataDirectory: config.dataDirectory,
-      force,
-      archive: given === undefined ? undefined : { folder: resolve(given), until: stop },
-      log,
-    })
+    const restored = await restore({ from, dataDirectory, keyFiles: KEY_FILES, force, log })
     return { ...restored, key: keyState(config, restored) }
   } catch (error) {
     throw asFailure(error, config)

@@ -27,8 +27,6 @@ export interface Config {
   readonly databaseUrl: string | undefined
   /** Undefined: no replica. */
   readonly databaseReadUrl: string | undefined
-  /** Folder where the embedded database archives its write-ahead log; an absolute path. */
-  readonly walArchive?: string
   /** Undefined: DATABASE_URL leads to the server itself, not to a pooler. */
   readonly databaseDirectUrl: string | undefined
   readonly tls: TlsConfig | undefined

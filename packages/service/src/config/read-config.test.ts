@@ -171,22 +171,10 @@ const refusals: [title: string, env: Environment, variable: string, says: RegExp
     /the same key/u,
   ],
   [
-    'an archive of another server',
-    { DATABASE_URL: 'postgres://h/d', AEX_MASTER_KEY: MASTER_KEY, AEX_WAL_ARCHIVE: '/mnt/wal' },
+    'a setting that earlier releases had',
+    { AEX_WAL_ARCHIVE: '/mnt/wal' },
     'AEX_WAL_ARCHIVE',
-    /archive_command/u,
-  ],
-  [
-    'an archive beside the database',
-    { AEX_DATA_DIR: '/srv/data', AEX_WAL_ARCHIVE: '/srv/data/wal' },
-    'AEX_WAL_ARCHIVE',
-    /outside AEX_DATA_DIR/u,
-  ],
-  [
-    'an archive that a shell interprets',
-    { AEX_WAL_ARCHIVE: '/mnt/$(id)' },
-    'AEX_WAL_ARCHIVE',
-    /a path of letters/u,
+    /no longer archives/u,
   ],
   [
     'a missing master key file',

@@ -19,7 +19,6 @@ import {
 } from './urls.ts'
 import { readTracing } from './tracing.ts'
 import { defaultOf, type Environment } from './variables.ts'
-import { readWalArchive } from './wal-archive.ts'
 import { readWitnessPolicy } from './witness-policy.ts'
 
 /** Processes on one machine. For more, run replicas. */
@@ -42,7 +41,6 @@ export function readConfig(env: Environment): Config {
   const proxySecret = readProxySecret(settings)
   const usesTls = value('AEX_TLS_CERT') !== undefined
   const webhookCa = value('AEX_WEBHOOK_CA')
-  const walArchive = readWalArchive(settings)
   const config: Config = {
     host,
     port,
@@ -55,7 +53,6 @@ export function readConfig(env: Environment): Config {
     dataDirectory: resolve(value('AEX_DATA_DIR') ?? defaultOf('AEX_DATA_DIR')),
     databaseUrl: checked('DATABASE_URL', parseDatabaseUrl),
     databaseReadUrl: checked('AEX_DATABASE_READ_URL', parseDatabaseUrl),
-    ...(walArchive !== undefined && { walArchive }),
     databaseDirectUrl: checked('AEX_DATABASE_DIRECT_URL', parseDatabaseUrl),
     tls,
     ...(forwardedClientCa && { forwardedClientCa }),

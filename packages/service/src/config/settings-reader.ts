@@ -14,8 +14,16 @@ export interface SettingsReader {
 /** Thrown by a check. The message says what to set. */
 export class SettingError extends Error {}
 
+/** Of earlier releases. Whoever set one relies on it, so it is not ignored. */
+const REMOVED_VARIABLES: Readonly<Record<string, string>> = {
+  AEX_WAL_ARCHIVE:
+    'The embedded database no longer archives its log. Unset it, or use a PostgreSQL of your own with archive_command.',
+}
+
 export function settingsReader(env: Environment): SettingsReader {
-  const wrong: InvalidSetting[] = []
+  const wrong: InvalidSetting[] = Object.entries(REMOVED_VARIABLES)
+    .filter(([variable]) => env[variable] !== undefined)
+    .map(([variable, message]) => ({ variable, message }))
   const value = (name: VariableName) => valueOf(env, name)
   const reject = (variable: VariableName, message: string) => void wrong.push({ variable, message })
   return {

@@ -18,7 +18,6 @@ export function showConfig(config: Config): { readonly name: VariableName; reado
       config.databaseUrl === undefined ? 'the embedded database' : hidePassword(config.databaseUrl),
     AEX_DATABASE_READ_URL:
       config.databaseReadUrl === undefined ? 'no replica' : hidePassword(config.databaseReadUrl),
-    AEX_WAL_ARCHIVE: config.walArchive ?? 'no archive',
     AEX_DATABASE_DIRECT_URL:
       config.databaseDirectUrl === undefined ? 'as DATABASE_URL' : hidePassword(config.databaseDirectUrl),
     AEX_TLS_CERT: tls ? 'set' : 'no TLS',

@@ -69,12 +69,6 @@ export const VARIABLES = [
     meaning: 'streaming replica of DATABASE_URL that serves pages of skills and evidence',
     default: 'no replica',
   },
-  {
-    name: 'AEX_WAL_ARCHIVE',
-    meaning:
-      'folder where the embedded database archives its write-ahead log, for recovery to a point in time; not in AEX_DATA_DIR',
-    default: 'no archive',
-  },
   { name: 'AEX_TLS_CERT', meaning: 'certificate chain of both listeners (PEM file)', default: 'no TLS' },
   { name: 'AEX_TLS_KEY', meaning: 'private key of AEX_TLS_CERT (PEM file)', default: 'no TLS' },
   {

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { columnsOf } from '../kernel/row-columns.ts'
-import type { Queries, Transaction } from '../db/database.ts'
+import type { Queries, Transaction } from '@agent-exchange/database'
 import { raiseAlerts, type NewAlert } from '../features/alerts/raise-alert.ts'
 import {
   disableEndpoint,

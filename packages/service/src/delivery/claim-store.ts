@@ -1,4 +1,4 @@
-import type { Queries, Transaction } from '../db/database.ts'
+import type { Queries, Transaction } from '@agent-exchange/database'
 import { RECLAIM_BATCH_SIZE } from './webhook-limits.ts'
 
 /** The other workers that hold claims. */

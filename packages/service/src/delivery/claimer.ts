@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from 'pino'
-import type { Database } from '../db/database.ts'
-import { loggableError } from '../db/database-errors.ts'
+import { type Database, loggableError } from '@agent-exchange/database'
 import { secondsAfter } from '../kernel/clock.ts'
 import type { AttemptTools } from './attempt.ts'
 import { createClaimLedger } from './claim-ledger.ts'

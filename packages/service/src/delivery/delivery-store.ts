@@ -1,5 +1,5 @@
 import { MAXIMUM_DELIVERY_ATTEMPTS } from '@agent-exchange/protocol'
-import { fragment, type Fragment, type Queries } from '../db/database.ts'
+import { fragment, type Fragment, type Queries } from '@agent-exchange/database'
 import { secondsAfter } from '../kernel/clock.ts'
 import type { ClaimRequest } from './lanes.ts'
 import { SWEEP_PAGE_SIZE } from './webhook-limits.ts'

@@ -1,5 +1,5 @@
 import type { Logger } from 'pino'
-import type { Database, Transaction } from '../db/database.ts'
+import type { Database, Transaction } from '@agent-exchange/database'
 import { tryNames } from '../kernel/named-locks.ts'
 import { type AttemptTools, verdictOf } from './attempt.ts'
 import { recordWithSideEffects } from './attempt-record.ts'

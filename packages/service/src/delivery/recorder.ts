@@ -1,8 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from 'pino'
-import type { Database } from '../db/database.ts'
-import { isUnavailable, loggableError, sqlState } from '../db/database-errors.ts'
-import { inTransaction } from '../db/transaction.ts'
+import {
+  type Database,
+  inTransaction,
+  isUnavailable,
+  loggableError,
+  sqlState,
+} from '@agent-exchange/database'
 import { withinTime } from '../kernel/within-time.ts'
 import { hasSideEffects, recordAttempts, recordWithSideEffects } from './attempt-record.ts'
 import type { FinishedAttempt } from './finished-attempt.ts'

@@ -1,6 +1,6 @@
 import type { SigningKey } from '@agent-exchange/crypto'
 import { LRUCache } from 'lru-cache'
-import type { Database } from '../db/database.ts'
+import type { Database } from '@agent-exchange/database'
 import { moveEndpointKey } from '../features/notifications/endpoint-store.ts'
 import type { Clock } from '../kernel/clock.ts'
 import type { WebhookKeys } from '../kernel/platform-keys-webhook.ts'

@@ -1,4 +1,4 @@
-import type { Database, Queries } from '../db/database.ts'
+import type { Database, Queries } from '@agent-exchange/database'
 
 /** Runs statements under EXPLAIN ANALYZE and returns their plans as text. */
 export async function planOf(db: Database, run: (queries: Queries) => PromiseLike<unknown>): Promise<string> {

@@ -1,6 +1,5 @@
 import type { Logger } from 'pino'
-import type { Database } from '../db/database.ts'
-import { loggableError } from '../db/database-errors.ts'
+import { type Database, loggableError } from '@agent-exchange/database'
 import type { Clock } from '../kernel/clock.ts'
 import { sweepLanes } from './delivery-store.ts'
 import type { Lanes } from './lanes.ts'

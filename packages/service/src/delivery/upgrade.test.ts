@@ -2,8 +2,9 @@ import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { test } from 'node:test'
 import { testServerUrl } from '@agent-exchange/testkit'
-import { openDatabase } from '../db/database.ts'
-import { migrate, readMigrations } from '../migrations/migrate.ts'
+import { openDatabase } from '@agent-exchange/database'
+import { migrate } from '@agent-exchange/database/migrations'
+import { readServiceMigrations } from '../migrations/service-migrations.ts'
 
 const NOW = '2026-03-02T08:00:00.000Z'
 const MIGRATION = '0005-worker-locks-and-standby-keys.sql'
@@ -16,7 +17,7 @@ test('the upgrade of a database with deliveries, claims, endpoints and keys trea
   await administrator.unsafe(`create database ${name} template template0`)
   const db = open(Object.assign(new URL(server), { pathname: `/${name}` }).href)
   try {
-    const migrations = readMigrations()
+    const migrations = readServiceMigrations()
     await migrate(
       db,
       migrations.filter((migration) => migration.name < MIGRATION),

@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type { Logger } from 'pino'
-import type { Database } from '../db/database.ts'
-import { loggableError } from '../db/database-errors.ts'
+import { type Database, loggableError } from '@agent-exchange/database'
 import { DELIVERY_CHANNEL, readOrganizationCall } from '../features/notifications/delivery-channel.ts'
 
 const PROBE = 'probe:'

@@ -1,7 +1,6 @@
 import type { Logger } from 'pino'
-import type { Database } from '../db/database.ts'
+import { type Database, loggableError } from '@agent-exchange/database'
 import { freeNames } from '../kernel/named-locks.ts'
-import { loggableError } from '../db/database-errors.ts'
 import { otherWorkers } from './claim-store.ts'
 import { CHECKS_SKIPPED_AFTER_LOSS, WORKER_CHECK_MS } from './webhook-limits.ts'
 import { type ReclaimedWork, reclaimFromDeadWorker, type ReclaimTools } from './reclaim.ts'

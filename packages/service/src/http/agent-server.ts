@@ -1,6 +1,6 @@
 import Fastify, { type FastifyInstance } from 'fastify'
 import type { TlsConfig } from '../config/config.ts'
-import { loggableError } from '../db/database-errors.ts'
+import { loggableError } from '@agent-exchange/database'
 import type { Context } from '../kernel/context.ts'
 import { pathOf, RESOURCE_METADATA_PATH } from '../oauth/oauth-urls.ts'
 import type { AuthorizationServer } from '../oauth/authorization-server.ts'

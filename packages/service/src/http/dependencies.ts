@@ -1,7 +1,7 @@
 import type { PolicyWitness } from '@agent-exchange/log'
 import type { Logger } from 'pino'
 import type { TlsConfig } from '../config/config.ts'
-import type { Database } from '../db/database.ts'
+import type { Database } from '@agent-exchange/database'
 import type { LogKeys } from '../features/transparency-log/log-key.ts'
 import type { Context } from '../kernel/context.ts'
 import type { MutationPipeline } from '../kernel/mutation-pipeline.ts'

@@ -2,8 +2,7 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { test } from 'node:test'
 import { draftPackage, sendPackage, startWorld, submitPackage, testDatabase } from '@agent-exchange/testkit'
-import { openDatabase } from '../db/database.ts'
-import { DatabaseFailure } from '../db/database-errors.ts'
+import { DatabaseFailure, openDatabase } from '@agent-exchange/database'
 
 /** Another address of the same database. */
 function directUrlOf(url: string): string {

@@ -23,7 +23,7 @@ import {
   type RequestOptions,
 } from '@agent-exchange/testkit'
 import { exportJWK, generateKeyPair, SignJWT } from 'jose'
-import { openDatabase } from '../db/database.ts'
+import { openDatabase } from '@agent-exchange/database'
 import { removeExpired } from '../features/retention/retention.ts'
 import { breakableWay } from './breakable-way.fixture.ts'
 import { operationProblems } from './operation-problems.fixture.ts'

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino'
 import { Counter, type Registry } from 'prom-client'
-import { openDatabase, type Database } from '../db/database.ts'
+import { type Database, openDatabase } from '@agent-exchange/database'
 import type { Clock } from '../kernel/clock.ts'
 import { createReadReplica, type ReadReplica } from '../kernel/read-replica.ts'
 import { readDatabaseIdentity } from '../kernel/wal-position.ts'

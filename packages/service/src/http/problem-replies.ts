@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net'
 import { MEDIA_TYPE, problems, type ProblemCode } from '@agent-exchange/protocol'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
-import { isUnavailable } from '../db/database-errors.ts'
+import { isUnavailable } from '@agent-exchange/database'
 import { bearerChallenge } from '../oauth/challenge.ts'
 import type { Context } from '../kernel/context.ts'
 import { problemBase, problemDocument } from '../kernel/problem-document.ts'

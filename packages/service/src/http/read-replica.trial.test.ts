@@ -12,9 +12,15 @@ import {
   type Organization,
   type World,
 } from '@agent-exchange/testkit'
-import { isReadOnly, isUnavailable, sqlState } from '../db/database-errors.ts'
-import { openDatabase, type Database, type Queries } from '../db/database.ts'
-import { startStreamingPair } from '../db/streaming-standby.fixture.ts'
+import {
+  type Database,
+  isReadOnly,
+  isUnavailable,
+  openDatabase,
+  type Queries,
+  sqlState,
+} from '@agent-exchange/database'
+import { startStreamingPair } from '../../../database/src/streaming-standby.fixture.ts'
 import { createReadReplica } from '../kernel/read-replica.ts'
 import {
   readDatabaseIdentity,

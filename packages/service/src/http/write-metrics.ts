@@ -1,6 +1,6 @@
 import { progression, type PackageState, type TransportMode } from '@agent-exchange/protocol'
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
-import type { Database } from '../db/database.ts'
+import type { Database } from '@agent-exchange/database'
 import type { QueueName } from '../kernel/queue-name.ts'
 import type { MutationPipeline } from '../kernel/mutation-pipeline.ts'
 

@@ -1,6 +1,6 @@
 import type { DeploymentProfile, operations, OperationId } from '@agent-exchange/protocol'
 import type { Static, TSchema } from 'typebox'
-import type { Database, Queries, Transaction } from '../db/database.ts'
+import type { Database, Queries, Transaction } from '@agent-exchange/database'
 import type { Context } from './context.ts'
 import type { Problem } from './problem.ts'
 import type { QueueName } from './queue-name.ts'

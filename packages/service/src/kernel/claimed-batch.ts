@@ -1,5 +1,5 @@
 import type { OperationId } from '@agent-exchange/protocol'
-import type { Transaction } from '../db/database.ts'
+import { deferToCommit, type Transaction } from '@agent-exchange/database'
 import {
   claimName,
   findRecords,
@@ -10,7 +10,6 @@ import {
   type RecordedAnswer,
 } from './idempotency-records.ts'
 import { lockNames, tryNames } from './named-locks.ts'
-import { deferToCommit } from '../db/transaction.ts'
 import type { BatchResult } from './batcher.ts'
 import type { AuthorizedCall, BatchMutation } from './call.ts'
 import { sameContent } from './idempotency.ts'

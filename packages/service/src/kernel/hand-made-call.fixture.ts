@@ -1,7 +1,6 @@
 import { createSecretKey } from 'node:crypto'
 import { DEFAULT_PROFILE, type OperationId } from '@agent-exchange/protocol'
-import type { Database } from '../db/database.ts'
-import { inTransaction } from '../db/transaction.ts'
+import { type Database, inTransaction } from '@agent-exchange/database'
 import type { AnswerOf, Call, Mutation } from './call.ts'
 import { systemClock } from './clock.ts'
 import type { Context } from './context.ts'

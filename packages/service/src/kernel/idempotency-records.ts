@@ -1,6 +1,5 @@
 import { hash } from 'node:crypto'
-import type { Queries, Transaction } from '../db/database.ts'
-import { column, copyTarget } from '../db/copy.ts'
+import { column, copyTarget, type Queries, type Transaction } from '@agent-exchange/database'
 
 /** The only module that reads and writes the table idempotency_record. */
 

@@ -1,5 +1,5 @@
 import { keyLeaf } from '@agent-exchange/log'
-import type { Transaction } from '../db/database.ts'
+import type { Transaction } from '@agent-exchange/database'
 import { queueLogBatch, toLogBatch } from './log-batch.ts'
 
 /** Table agent_key_event: the append-only history of a key (ID-04). */

@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { BATCH_SECRET_LENGTH, deriveSalt } from '@agent-exchange/log'
-import { column, copyTarget } from '../db/copy.ts'
-import type { Transaction } from '../db/database.ts'
+import { column, copyTarget, type Transaction } from '@agent-exchange/database'
 
 const BATCH_ID_BYTES = 16
 

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino'
 import { readMasterKeyFile, SettingError, type Config } from '../config/index.ts'
-import type { Database } from '../db/database.ts'
+import type { Database } from '@agent-exchange/database'
 import { fingerprint, knownKeys, type MasterKeys } from './master-key.ts'
 import type { PeriodicTask } from './periodic.ts'
 import { wrappingKeyId } from './platform-secrets.ts'

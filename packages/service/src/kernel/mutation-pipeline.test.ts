@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { testDatabase } from '@agent-exchange/testkit'
-import { openDatabase, type Transaction } from '../db/database.ts'
+import { openDatabase, type Transaction } from '@agent-exchange/database'
 import type { AnswerOf, BatchMutation, Call, Mutation } from './call.ts'
 import { handMadeCall } from './hand-made-call.fixture.ts'
 import { createMutationPipeline } from './mutation-pipeline.ts'

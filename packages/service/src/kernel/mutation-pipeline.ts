@@ -1,7 +1,6 @@
 import type { OperationId } from '@agent-exchange/protocol'
-import type { Database } from '../db/database.ts'
+import { type Database, inTransaction } from '@agent-exchange/database'
 import { toClaim, type RecordedAnswer } from './idempotency-records.ts'
-import { inTransaction } from '../db/transaction.ts'
 import { createBatcher, runSingly, type Batcher, type RunBatch } from './batcher.ts'
 import type { BatchMutation, Call, Mutation } from './call.ts'
 import type { QueueName } from './queue-name.ts'

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
-import type { Queries, Transaction } from '../db/database.ts'
+import type { Queries, Transaction } from '@agent-exchange/database'
 
 /**
  * Advisory locks by name, held until the end of the transaction. They serialize work on rows that may not exist yet,

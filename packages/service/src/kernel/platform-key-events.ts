@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import type { Transaction } from '../db/database.ts'
+import type { Transaction } from '@agent-exchange/database'
 import type { NewId } from './ids.ts'
 import { appendKeyEvents, type KeyEvent } from './key-events.ts'
 import type { PlatformKeyRow } from './platform-keys-store.ts'

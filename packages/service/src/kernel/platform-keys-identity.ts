@@ -7,7 +7,7 @@ import {
   signEs256,
 } from '@agent-exchange/crypto'
 import { type DeploymentProfile, PROTOCOL_VERSION } from '@agent-exchange/protocol'
-import type { Transaction } from '../db/database.ts'
+import type { Transaction } from '@agent-exchange/database'
 import type { NewId } from './ids.ts'
 import { appendKeyEvents, type KeyEvent } from './key-events.ts'
 import { type PlatformKeyRow, publicJwkOf } from './platform-keys-store.ts'

@@ -1,4 +1,4 @@
-import type { Database, Queries, Transaction } from '../db/database.ts'
+import type { Database, Queries, Transaction } from '@agent-exchange/database'
 import { lockNames } from './named-locks.ts'
 import { type Clock, DAY_SECONDS, secondsAfter } from './clock.ts'
 import {

@@ -1,6 +1,6 @@
 import type { PublicJwk } from '@agent-exchange/crypto'
 import type { PublicKey } from '@agent-exchange/protocol'
-import { fragment, type Queries, type Transaction } from '../db/database.ts'
+import { fragment, type Queries, type Transaction } from '@agent-exchange/database'
 import { secondsBetween } from './clock.ts'
 import { Problem } from './problem.ts'
 

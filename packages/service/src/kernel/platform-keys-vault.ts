@@ -1,5 +1,5 @@
 import { generateKeyPair, type PrivateJwk, type PublicJwk } from '@agent-exchange/crypto'
-import type { Transaction } from '../db/database.ts'
+import type { Transaction } from '@agent-exchange/database'
 import { secondsAfter } from './clock.ts'
 import type { NewId } from './ids.ts'
 import type { PlatformKeyPurpose, PlatformKeyRow } from './platform-keys-store.ts'

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { importPrivateJwk, type SigningKey } from '@agent-exchange/crypto'
 import type { DeploymentProfile, NotificationKeyDirectory, PublicKey } from '@agent-exchange/protocol'
 import { LRUCache } from 'lru-cache'
-import type { Queries, Transaction } from '../db/database.ts'
+import type { Queries, Transaction } from '@agent-exchange/database'
 import { lockNames } from './named-locks.ts'
 import { DAY_SECONDS, secondsAfter, secondsBetween } from './clock.ts'
 import {

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import type { Database, Queries, Transaction } from '../db/database.ts'
+import type { Database, Queries, Transaction } from '@agent-exchange/database'
 import {
   decryptPrivateKey,
   encryptPrivateKey,

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Database, Queries } from '../db/database.ts'
+import type { Database, Queries } from '@agent-exchange/database'
 import type { Clock } from './clock.ts'
 import { Problem } from './problem.ts'
 import { readReplayState, type DatabaseIdentity, type WalPosition } from './wal-position.ts'

@@ -1,5 +1,5 @@
 import { problems, type OperationId } from '@agent-exchange/protocol'
-import type { Queries } from '../db/database.ts'
+import type { Queries } from '@agent-exchange/database'
 import { createBatcher } from './batcher.ts'
 import type { Caller } from './call.ts'
 import type { Context } from './context.ts'

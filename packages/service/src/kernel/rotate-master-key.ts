@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import type { Transaction } from '../db/database.ts'
+import type { Transaction } from '@agent-exchange/database'
 import {
   decryptPrivateKey,
   encryptPrivateKey,

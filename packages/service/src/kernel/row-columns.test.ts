@@ -3,7 +3,7 @@ import { after, test } from 'node:test'
 import fc from 'fast-check'
 import { testDatabase } from '@agent-exchange/testkit'
 import { columnsOf } from './row-columns.ts'
-import { openDatabase } from '../db/database.ts'
+import { openDatabase } from '@agent-exchange/database'
 
 const database = await testDatabase()
 const db = openDatabase({ target: database.url, maximumConnections: 2, applicationName: 'test' })

@@ -1,4 +1,4 @@
-import { fragment, type Queries } from '../db/database.ts'
+import { fragment, type Queries } from '@agent-exchange/database'
 
 /** How far the write-ahead log of the primary reached at some moment. */
 export interface WalPosition {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { testDatabase } from '@agent-exchange/testkit'
-import { openDatabase } from '../db/database.ts'
+import { openDatabase } from '@agent-exchange/database'
 import { holdWorkerName } from './worker-lock.ts'
 
 const NAME = 'only one'

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Database, Session } from '../db/database.ts'
+import type { Database, Session } from '@agent-exchange/database'
 import { numberOf } from './named-locks.ts'
 
 const RETRY_MS = 100

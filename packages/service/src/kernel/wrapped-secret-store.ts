@@ -1,4 +1,4 @@
-import type { Queries, Transaction } from '../db/database.ts'
+import type { Queries, Transaction } from '@agent-exchange/database'
 
 /** `platform_keys` encrypts private keys of the platform; `mac` authenticates cursors and derives ids. */
 export const SECRET_NAMES = ['platform_keys', 'mac'] as const

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { describeSchema, emptyTestDatabase } from '@agent-exchange/testkit'
-import { openDatabase, type Database } from '../db/database.ts'
-import { DatabaseFailure } from '../db/database-errors.ts'
-import { migrate, readMigrations, type Migration } from './migrate.ts'
+import { type Database, DatabaseFailure, openDatabase } from '@agent-exchange/database'
+import { migrate, type Migration } from '@agent-exchange/database/migrations'
+import { readServiceMigrations } from './service-migrations.ts'
 
 const open = (target: string) => openDatabase({ target, maximumConnections: 2, applicationName: 'test' })
 
@@ -25,9 +25,9 @@ async function emptyDatabase(): Promise<AsyncDisposable & { url: string; db: Dat
 test('ten processes that start at once apply each migration once', async () => {
   await using database = await emptyDatabase()
   const starters = Array.from({ length: 10 }, () => open(database.url))
-  const applied = await Promise.all(starters.map((db) => migrate(db)))
+  const applied = await Promise.all(starters.map((db) => migrate(db, readServiceMigrations())))
   await Promise.all(starters.map((db) => db.end()))
-  const names = readMigrations().map(({ name }) => name)
+  const names = readServiceMigrations().map(({ name }) => name)
   assert.deepEqual(applied.flatMap((each) => each.applied).toSorted(), names)
   const recorded = await database.db`select name from schema_migration order by number`
   assert.deepEqual(
@@ -39,7 +39,7 @@ test('ten processes that start at once apply each migration once', async () => {
 test('[AUTH-02] clients of the first release are still there, with the credential that their tokens were issued to', async () => {
   await using database = await emptyDatabase()
   const { db } = database
-  const migrations = readMigrations()
+  const migrations = readServiceMigrations()
   await migrate(db, migrations.slice(0, 1))
   await db`insert into organization (organization_id, name, created_at) values ('org_a', 'A', now())`
   await db`insert into oauth_client (client_id, organization_id, authentication, public_jwk, created_at)
@@ -90,7 +90,7 @@ test('a database of a newer release, or with an altered migration, is refused wi
 test('[AUD-02][O-43] a database of the first release keeps its receipts and threads, and says which receipts are unused', async () => {
   await using database = await emptyDatabase()
   const { db } = database
-  const [first, ...later] = readMigrations()
+  const [first, ...later] = readServiceMigrations()
   assert.ok(first)
   await migrate(db, [first])
   const entries = JSON.stringify({ thread_id: 'thread_a' })
@@ -123,7 +123,7 @@ test('[AUD-02][O-43] a database of the first release keeps its receipts and thre
 test('schema.txt is what the migrations add up to', async () => {
   await using database = await emptyTestDatabase()
   const db = open(database.url)
-  await migrate(db)
+  await migrate(db, readServiceMigrations())
   const committed = readFileSync(new URL('../../schema.txt', import.meta.url), 'utf8')
   const actual = await describeSchema(db)
   await db.end()

@@ -1,13 +1,14 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { emptyTestDatabase } from '@agent-exchange/testkit'
-import { openDatabase, type Database } from '../db/database.ts'
+import { type Database, openDatabase } from '@agent-exchange/database'
+import { migrate } from '@agent-exchange/database/migrations'
 import { secondsAfter, systemClock } from '../kernel/clock.ts'
 import { orderedId } from '../kernel/ids.ts'
-import { migrate, readMigrations } from './migrate.ts'
+import { readServiceMigrations } from './service-migrations.ts'
 
 const [PREPARE, SWITCH] = ['0014-prepare-partitions.sql', '0015-partitions.sql']
-const migrations = readMigrations()
+const migrations = readServiceMigrations()
 const upTo = (name: string) => migrations.filter((migration) => migration.name <= name)
 const before = (name: string) => migrations.filter((migration) => migration.name < name)
 const open = (target: string) => openDatabase({ target, maximumConnections: 6, applicationName: 'test' })

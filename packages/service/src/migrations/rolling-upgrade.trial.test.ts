@@ -3,12 +3,15 @@ import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describeSchema, emptyTestDatabase } from '@agent-exchange/testkit'
-import { DatabaseFailure } from '../db/database-errors.ts'
-import { openDatabase, type Database } from '../db/database.ts'
-import { migrate } from './migrate.ts'
-import { codeLevelOf, readMigrations, type Migration } from './migration-files.ts'
-import { headerOf } from './migration-header.ts'
-import { planMigrations } from './plan.ts'
+import { type Database, DatabaseFailure, openDatabase } from '@agent-exchange/database'
+import {
+  codeLevelOf,
+  headerOf,
+  migrate,
+  type Migration,
+  planMigrations,
+} from '@agent-exchange/database/migrations'
+import { readServiceMigrations } from './service-migrations.ts'
 
 /** The first migration of the releases that can run beside each other. */
 const FIRST_DECLARED = 10
@@ -158,7 +161,7 @@ test('a migration gives way to others while a long transaction holds its table, 
 })
 
 test('every migration since the first rolling upgrade has a header, and contract migrations may come last', async () => {
-  const migrations = readMigrations()
+  const migrations = readServiceMigrations()
   const declared = migrations.filter(({ number }) => number >= FIRST_DECLARED)
   for (const migration of declared) assert.notEqual(headerOf(migration).phase, 'undeclared', migration.name)
   await using database = await emptyDatabase()
@@ -179,7 +182,7 @@ const BLOCKING = ['Share', 'ShareRowExclusive', 'Exclusive', 'AccessExclusive']
 test('the locks that a migration declares are those that it takes', async () => {
   await using database = await emptyDatabase()
   const { db } = database
-  const migrations = readMigrations()
+  const migrations = readServiceMigrations()
   for (const [index, migration] of migrations.entries()) {
     if (migration.number < FIRST_DECLARED) continue
     await migrate(db, migrations.slice(0, index))
@@ -237,7 +240,7 @@ test('a malformed header is refused', () => {
 test('the plan says what is applied, what waits and whether running processes can stay', async () => {
   await using database = await emptyDatabase()
   const { db } = database
-  const migrations = readMigrations()
+  const migrations = readServiceMigrations()
   const base = migrations.filter(({ number }) => number < FIRST_DECLARED)
   await migrate(db, base)
   await db`insert into service_process (process_id, role, started_at, seen_at) values ('process_1', 'api', now(), now())`

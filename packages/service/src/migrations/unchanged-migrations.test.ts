@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { readMigrations } from './migrate.ts'
+import { readServiceMigrations } from './service-migrations.ts'
 
 /** The first 16 digits of the checksums of published migrations. A new migration is added here with its release. */
 const PUBLISHED: Readonly<Record<string, string>> = {
@@ -22,7 +22,7 @@ const PUBLISHED: Readonly<Record<string, string>> = {
 }
 
 test('a published migration never changes, because databases have applied it by its checksum', () => {
-  const current = new Map(readMigrations().map(({ name, checksum }) => [name, checksum.slice(0, 16)]))
+  const current = new Map(readServiceMigrations().map(({ name, checksum }) => [name, checksum.slice(0, 16)]))
   for (const [name, checksum] of Object.entries(PUBLISHED))
     assert.equal(current.get(name), checksum, `${name} was edited, even if only a comment: add a migration`)
 })

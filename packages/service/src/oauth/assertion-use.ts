@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { Database, Queries } from '../db/database.ts'
+import type { Database, Queries } from '@agent-exchange/database'
 
 /** Rows deleted per statement, and statements per run, so that locks stay short. */
 export const PURGE_BATCH = 1_000

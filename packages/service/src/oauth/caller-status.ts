@@ -1,4 +1,4 @@
-import { fragment, type Queries } from '../db/database.ts'
+import { fragment, type Queries } from '@agent-exchange/database'
 import type { Caller } from '../kernel/call.ts'
 import { createBatcher, type BatchResult } from '../kernel/batcher.ts'
 import { Problem } from '../kernel/problem.ts'

@@ -1,5 +1,5 @@
 import type { TokenRefusalCode } from '@agent-exchange/protocol'
-import type { Queries } from '../db/database.ts'
+import type { Queries } from '@agent-exchange/database'
 
 /** A client with its credential. */
 export interface StoredClient {

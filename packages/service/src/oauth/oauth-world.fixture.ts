@@ -8,7 +8,7 @@ import { createServer as createHttpServer, type IncomingMessage, type RequestLis
 import { createServer as createHttpsServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { SignJWT, importJWK } from 'jose'
-import { type Database, openDatabase } from '../db/database.ts'
+import { type Database, openDatabase } from '@agent-exchange/database'
 import { type Clock, systemClock } from '../kernel/clock.ts'
 import { randomId } from '../kernel/ids.ts'
 import { openPlatformKeys, type PlatformKeys } from '../kernel/platform-keys.ts'

@@ -1,6 +1,6 @@
 import { TOKEN_REFUSALS, type DeploymentProfile, type TokenRefusalCode } from '@agent-exchange/protocol'
 import { type Configuration, errors, type KoaContextWithOIDC } from 'oidc-provider'
-import type { Database } from '../db/database.ts'
+import type { Database } from '@agent-exchange/database'
 import { type Clock, systemClock } from '../kernel/clock.ts'
 import type { TokenKey, TokenKeySource } from '../kernel/platform-keys-token.ts'
 import { oauthUrls, TOKEN_PATH } from './oauth-urls.ts'

@@ -1,4 +1,4 @@
-import type { Database } from '../db/database.ts'
+import type { Database } from '@agent-exchange/database'
 import type { BodyBudget } from '../http/body-budget.ts'
 import type { ConnectionRules } from '../http/connection-limit.ts'
 import type { Context } from '../kernel/context.ts'

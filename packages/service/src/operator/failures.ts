@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { MEDIA_TYPE, problems } from '@agent-exchange/protocol'
 import { CryptoError } from '@agent-exchange/crypto'
-import { isUnavailable } from '../db/database-errors.ts'
+import { isUnavailable } from '@agent-exchange/database'
 import type { Context } from '../kernel/context.ts'
 import { databaseUnavailable, Problem } from '../kernel/problem.ts'
 import { problemBase, problemDocument } from '../kernel/problem-document.ts'

@@ -4,7 +4,7 @@ import { connect } from 'node:net'
 import { after, test } from 'node:test'
 import { problemDetails, validatorOf } from '@agent-exchange/protocol'
 import { testDatabase, untilBlocked } from '@agent-exchange/testkit'
-import { openDatabase } from '../db/database.ts'
+import { openDatabase } from '@agent-exchange/database'
 import { addOperator, startOperatorPlane, type Answer } from './operator.fixture.ts'
 
 const database = await testDatabase()

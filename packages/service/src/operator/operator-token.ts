@@ -1,5 +1,5 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
-import type { Queries } from '../db/database.ts'
+import type { Queries } from '@agent-exchange/database'
 import { findActiveOperator } from '../features/organizations/operator-store.ts'
 import type { Operator } from '../kernel/operator-roles.ts'
 import { Problem } from '../kernel/problem.ts'

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { generateKeyPair, verifySkillRelease } from '@agent-exchange/crypto'
 import { selfSignedCertificate, testDatabase } from '@agent-exchange/testkit'
-import { openDatabase } from '../db/database.ts'
+import { openDatabase } from '@agent-exchange/database'
 import { startOperatorPlane, type Answer } from './operator.fixture.ts'
 
 const database = await testDatabase()

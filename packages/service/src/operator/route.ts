@@ -7,7 +7,7 @@ import {
   type Validator,
 } from '@agent-exchange/protocol'
 import { Type, type Static, type TObject, type TProperties } from 'typebox'
-import type { Database, Transaction } from '../db/database.ts'
+import type { Database, Transaction } from '@agent-exchange/database'
 import type { Context } from '../kernel/context.ts'
 import type { Operator, OperatorRole } from '../kernel/operator-roles.ts'
 import type { OperatorDependencies } from './dependencies.ts'

@@ -1,4 +1,4 @@
-import { inTransaction } from '../db/transaction.ts'
+import { inTransaction } from '@agent-exchange/database'
 import { appendToLog } from '../features/organizations/operator-log-store.ts'
 import { requireRole, type Operator } from '../kernel/operator-roles.ts'
 import { Problem } from '../kernel/problem.ts'

@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import type { Database } from '../db/database.ts'
-import { inTransaction } from '../db/transaction.ts'
+import { type Database, inTransaction } from '@agent-exchange/database'
 import { appendToLog } from '../features/organizations/operator-log-store.ts'
 import {
   endOldestSessions,

@@ -1,5 +1,5 @@
 import { createHmac, type KeyObject } from 'node:crypto'
-import type { Database } from '../db/database.ts'
+import type { Database } from '@agent-exchange/database'
 import { countAttempt } from '../features/organizations/sign-in-attempt-store.ts'
 import { limitedAddress } from '../http/connection-limit.ts'
 import { secondsAfter, secondsBetween, type Clock } from '../kernel/clock.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { testDatabase } from '@agent-exchange/testkit'
-import { openDatabase, type Queries } from '../db/database.ts'
+import { openDatabase, type Queries } from '@agent-exchange/database'
 import { recordsOfPackages } from '../features/audit/package-records.ts'
 import { withContext } from '../features/deliveries/delivery-context.ts'
 import { listDeliveries } from '../features/deliveries/delivery-queries.ts'

@@ -1,5 +1,6 @@
 import { withMasterKey, type Config } from '../config/index.ts'
-import { addressOf, startEmbedded } from '../db/index.ts'
+import { addressOf } from '@agent-exchange/database'
+import { startEmbedded } from '@agent-exchange/database/embedded'
 import type { RunningService, ServiceOptions } from '../service.ts'
 import { startWorkerPool } from './worker-pool.ts'
 
@@ -19,10 +20,10 @@ export async function runService(config: Config, options: ServiceOptions = {}): 
 
 /** The database starts in processes of its own, so everything else is loaded meanwhile. */
 async function runHere(config: Config, options: ServiceOptions): Promise<RunningService> {
-  const { databaseUrl, dataDirectory, walArchive } = config
+  const { databaseUrl, dataDirectory } = config
   const starting =
     databaseUrl === undefined
-      ? startEmbedded({ dataDirectory, walArchive, log: options.progress ?? (() => undefined) })
+      ? startEmbedded({ dataDirectory, log: options.progress ?? (() => undefined) })
       : undefined
   // Awaited below; this avoids an unhandled rejection.
   starting?.catch(() => undefined)
@@ -41,8 +42,8 @@ async function runWorkers(
   let failed = new Promise<Error>(() => undefined)
   if (databaseUrl === undefined) {
     const settings = { max_connections: String(SPARE_CONNECTIONS + config.workers * WORKER_CONNECTIONS) }
-    const { dataDirectory, walArchive } = config
-    const embedded = cleanup.use(await startEmbedded({ dataDirectory, walArchive, log: progress, settings }))
+    const { dataDirectory } = config
+    const embedded = cleanup.use(await startEmbedded({ dataDirectory, log: progress, settings }))
     databaseUrl = addressOf(embedded.connection)
     failed = embedded.failed
   }

@@ -1,5 +1,5 @@
 import type { Config } from '../config/index.ts'
-import type { Database } from '../db/index.ts'
+import type { Database } from '@agent-exchange/database'
 import { createAgentServer } from '../http/agent-server.ts'
 import { createConcurrencyLimit } from '../http/concurrency-limit.ts'
 import type { AgentServerDependencies } from '../http/dependencies.ts'

@@ -1,8 +1,13 @@
 import type { Logger } from 'pino'
 import { namesSeveralHosts, type Config } from '../config/index.ts'
-import { openDatabase, startEmbedded, type ConnectionSettings, type EmbeddedDatabase } from '../db/index.ts'
-import { mayFailoverLose, readReplication } from '../db/replication.ts'
-import { checkSameDatabase } from '../db/same-database.ts'
+import {
+  checkSameDatabase,
+  type ConnectionSettings,
+  mayFailoverLose,
+  openDatabase,
+  readReplication,
+} from '@agent-exchange/database'
+import { type EmbeddedDatabase, startEmbedded } from '@agent-exchange/database/embedded'
 import type { Clock } from '../kernel/clock.ts'
 
 const MAXIMUM_CONNECTIONS = 20
@@ -42,14 +47,14 @@ export async function checkDatabase({ db, openDirect }: Storage, config: Config,
 export type Storage = Awaited<ReturnType<typeof openStorage>>
 
 export async function openStorage(
-  { databaseUrl, databaseDirectUrl, dataDirectory, walArchive }: Config,
+  { databaseUrl, databaseDirectUrl, dataDirectory }: Config,
   cleanup: AsyncDisposableStack,
   { embedded, progress, log, clock }: StorageOptions,
 ) {
   let target: ConnectionSettings['target']
   let failed = new Promise<Error>(() => undefined)
   if (databaseUrl === undefined) {
-    const server = embedded ?? cleanup.use(await startEmbedded({ dataDirectory, walArchive, log: progress }))
+    const server = embedded ?? cleanup.use(await startEmbedded({ dataDirectory, log: progress }))
     target = server.connection
     failed = server.failed
   } else target = databaseUrl

@@ -1,6 +1,5 @@
 import type { Logger } from 'pino'
-import { loggableError } from '../db/database-errors.ts'
-import type { Database } from '../db/index.ts'
+import { type Database, loggableError } from '@agent-exchange/database'
 import { maintainKeys } from '../features/deliveries/maintain-keys.ts'
 import { moveToCurrentKey } from '../features/deliveries/move-endpoints.ts'
 import { continueEnds } from '../features/organizations/end-organization.ts'

@@ -14,8 +14,8 @@ import {
   testDatabase,
 } from '@agent-exchange/testkit'
 import { readConfig } from '../config/index.ts'
-import { openDatabase } from '../db/database.ts'
-import { migrate, MIGRATION_LOCK } from '../migrations/migrate.ts'
+import { openDatabase } from '@agent-exchange/database'
+import { migrate, MIGRATION_LOCK } from '@agent-exchange/database/migrations'
 import { startWorkerPool } from '../process/worker-pool.ts'
 import { HEARTBEAT_MS } from './heartbeat.ts'
 

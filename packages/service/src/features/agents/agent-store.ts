@@ -1,5 +1,5 @@
 import type { AgentRegistration, TransportMode } from '@agent-exchange/protocol'
-import type { Queries, Transaction } from '../../db/database.ts'
+import type { Queries, Transaction } from '@agent-exchange/database'
 
 /** Table agent. */
 export interface AgentRow {

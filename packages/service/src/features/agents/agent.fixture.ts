@@ -1,6 +1,6 @@
 import { generateKeyPair } from '@agent-exchange/crypto'
 import type { AgentRegistration, PublicKeyRequest } from '@agent-exchange/protocol'
-import type { Database } from '../../db/database.ts'
+import type { Database } from '@agent-exchange/database'
 
 /** For tests: inserts bare organizations. */
 export async function seedOrganizations(db: Database, ...ids: string[]): Promise<void> {

@@ -1,5 +1,5 @@
 import type { PackageEvidence } from '@agent-exchange/protocol'
-import type { Queries } from '../../db/database.ts'
+import type { Queries } from '@agent-exchange/database'
 import { lockNameOf, type KeyName } from '../keys/public-keys.ts'
 import { keysNamed } from './key-store.ts'
 import { toPublicKey } from './resources.ts'

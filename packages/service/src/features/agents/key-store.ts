@@ -1,4 +1,4 @@
-import type { Queries, Transaction } from '../../db/database.ts'
+import type { Queries, Transaction } from '@agent-exchange/database'
 import type { KeyName } from '../keys/public-keys.ts'
 
 export type KeyStatus = 'active' | 'retiring' | 'retired' | 'revoked'

@@ -1,5 +1,5 @@
 import { compareInstants, parseInstant } from '@agent-exchange/protocol'
-import type { Transaction } from '../../db/database.ts'
+import type { Transaction } from '@agent-exchange/database'
 import type { AnswerOf, Call, Mutation } from '../../kernel/call.ts'
 import { Problem } from '../../kernel/problem.ts'
 import { requireActingAs } from '../../kernel/roles.ts'

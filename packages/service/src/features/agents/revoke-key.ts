@@ -1,5 +1,5 @@
 import { isEarlier } from '@agent-exchange/protocol'
-import type { Transaction } from '../../db/database.ts'
+import type { Transaction } from '@agent-exchange/database'
 import { lockNames } from '../../kernel/named-locks.ts'
 import { isStorable } from '../../kernel/bounds.ts'
 import type { Call, Mutation } from '../../kernel/call.ts'

@@ -1,6 +1,5 @@
 import type { DeploymentProfile } from '@agent-exchange/protocol'
-import type { Database } from '../../db/database.ts'
-import { inTransaction } from '../../db/transaction.ts'
+import { type Database, inTransaction } from '@agent-exchange/database'
 import { secondsAfter, type Clock } from '../../kernel/clock.ts'
 import type { PeriodicTask } from '../../kernel/periodic.ts'
 import { alertMail, type AlertMail } from './alert-mail.ts'

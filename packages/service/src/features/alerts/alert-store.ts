@@ -1,4 +1,4 @@
-import { fragment, type Fragment, type Queries, type Transaction } from '../../db/database.ts'
+import { fragment, type Fragment, type Queries, type Transaction } from '@agent-exchange/database'
 import type { AlertKind } from './raise-alert.ts'
 
 export type MailState = 'new' | 'waiting' | 'sent' | 'failed' | 'off' | 'no_contact'

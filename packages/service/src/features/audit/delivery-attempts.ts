@@ -1,5 +1,5 @@
 import type { PackageEvidence } from '@agent-exchange/protocol'
-import type { Queries } from '../../db/database.ts'
+import type { Queries } from '@agent-exchange/database'
 import { listed, type Listed, type Mark, type Paging } from './evidence-page.ts'
 
 interface AttemptRow {

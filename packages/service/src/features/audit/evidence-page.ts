@@ -1,5 +1,5 @@
 import type { EvidenceEntry, HiddenEvidenceEntry } from '@agent-exchange/protocol'
-import type { Queries } from '../../db/database.ts'
+import type { Queries } from '@agent-exchange/database'
 import type { Context } from '../../kernel/context.ts'
 import { makeCursor, readCursor } from '../../kernel/cursor.ts'
 import { pageLimit } from '../../kernel/page.ts'

@@ -1,4 +1,4 @@
-import type { Queries } from '../../db/database.ts'
+import type { Queries } from '@agent-exchange/database'
 import type { EvidenceVersion } from '../../kernel/context.ts'
 
 /** This file owns the table evidence_version, which has one row. */

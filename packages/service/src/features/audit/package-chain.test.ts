@@ -32,7 +32,7 @@ import {
   startWorld,
   type Organization,
 } from '@agent-exchange/testkit'
-import { openDatabase } from '../../db/database.ts'
+import { openDatabase } from '@agent-exchange/database'
 import { checkAuditChains } from '../backup/check-audit-chains.ts'
 import { provedItems, QUICK_LOG } from '../transparency-log/quick-log.fixture.ts'
 

@@ -1,5 +1,5 @@
 import type { EvidenceEntry } from '@agent-exchange/protocol'
-import type { Queries } from '../../db/database.ts'
+import type { Queries } from '@agent-exchange/database'
 import { entriesOf, type StoredRecord } from './stored-entries.ts'
 
 /** An audit record with its place in the transparency log. */

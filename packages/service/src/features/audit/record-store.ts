@@ -1,6 +1,5 @@
 import { chainRecordLeaf, recordLeaf } from '@agent-exchange/log'
-import { column, copyTarget } from '../../db/copy.ts'
-import type { Transaction } from '../../db/database.ts'
+import { column, copyTarget, type Transaction } from '@agent-exchange/database'
 import { queueLogBatch, toLogBatch } from '../../kernel/log-batch.ts'
 import type { AuditRecord } from './chain.ts'
 

@@ -1,5 +1,5 @@
 import { isEarlier, type PackageEvidence } from '@agent-exchange/protocol'
-import type { Queries } from '../../db/database.ts'
+import type { Queries } from '@agent-exchange/database'
 import { historyOf } from '../agents/key-history.ts'
 import type { PackageRow } from '../packages/store.ts'
 import type { PolicyReceiptRow } from '../policy-receipts/store.ts'

@@ -1,5 +1,5 @@
 import type { EvidenceEntry, HiddenEvidenceEntry } from '@agent-exchange/protocol'
-import { fragment, type Queries } from '../../db/database.ts'
+import { fragment, type Queries } from '@agent-exchange/database'
 import { entriesOf, hiddenEntriesOf, type StoredRecord } from './stored-entries.ts'
 
 /** Selects the entries that an organization may see. */

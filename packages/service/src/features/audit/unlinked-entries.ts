@@ -1,5 +1,5 @@
 import type { UnlinkedEntry } from '@agent-exchange/protocol'
-import type { Queries } from '../../db/database.ts'
+import type { Queries } from '@agent-exchange/database'
 import { findUnusedReceipts } from '../policy-receipts/store.ts'
 import { fromLines, linkedText } from './entry-text.ts'
 import { listed, type EvidenceRequest, type Listed, type Mark, type Paging } from './evidence-page.ts'

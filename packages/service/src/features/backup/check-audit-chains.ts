@@ -1,6 +1,6 @@
 import { hash as digest } from 'node:crypto'
 import { canonicalize } from '@agent-exchange/crypto'
-import type { Database } from '../../db/database.ts'
+import type { Database } from '@agent-exchange/database'
 import { RECORD_COLUMNS } from '../audit/store.ts'
 import { entriesOf, type StoredRecord } from '../audit/stored-entries.ts'
 import { RECEIPT_SIGNATURE } from '../packages/store.ts'

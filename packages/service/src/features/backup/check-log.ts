@@ -10,7 +10,7 @@ import {
   type Checkpoint,
   type TreeEdge,
 } from '@agent-exchange/log'
-import type { Database } from '../../db/database.ts'
+import type { Database } from '@agent-exchange/database'
 import { latestPublished } from '../transparency-log/checkpoint-store.ts'
 import { logVerifiers } from '../transparency-log/log-key.ts'
 import { readLogState } from '../transparency-log/log-state-store.ts'

@@ -6,7 +6,7 @@ import {
   verify,
   type JsonWebKeyInput,
 } from 'node:crypto'
-import type { Database } from '../../db/database.ts'
+import type { Database } from '@agent-exchange/database'
 import { decryptPrivateKey, fingerprint, knownKeys, type MasterKeys } from '../../kernel/master-key.ts'
 import { readSecrets, wrappingKeyId } from '../../kernel/platform-secrets.ts'
 import { BackupContradiction, NotProved } from './check.ts'

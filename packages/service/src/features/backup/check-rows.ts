@@ -1,4 +1,4 @@
-import { identifier, type Database } from '../../db/database.ts'
+import { type Database, identifier } from '@agent-exchange/database'
 
 interface TableCount {
   readonly rows: number

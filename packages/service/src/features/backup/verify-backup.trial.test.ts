@@ -4,13 +4,13 @@ import { appendFileSync, cpSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { sendPackage, startWorld } from '@agent-exchange/testkit'
-import { addressOf, openDatabase, type SocketTarget } from '../../db/database.ts'
-import { backUp } from '../../db/embedded/backup.ts'
-import { startEmbedded } from '../../db/embedded/start-embedded.ts'
-import { testFolder } from '../../db/embedded/test-folder.fixture.ts'
+import { addressOf, openDatabase, type SocketTarget } from '@agent-exchange/database'
+import { startEmbedded } from '@agent-exchange/database/embedded'
+import { testFolder } from '../../../../database/src/embedded/test-folder.fixture.ts'
 import type { MasterKeys } from '../../kernel/master-key.ts'
 import { checkpointFile } from '../transparency-log/checkpoint-file.ts'
 import { publishedStatus, QUICK_LOG } from '../transparency-log/quick-log.fixture.ts'
+import { backUp } from './back-up.ts'
 import { verifyBackup } from './verify-backup.ts'
 
 const folder = testFolder()
@@ -41,7 +41,14 @@ async function verify(name: string, known: Known = {}) {
 }
 
 const backup = (name: string) =>
-  backUp({ dataDirectory: folder.data, to: at(name), masterKey, withKeys: false, now, log })
+  backUp({
+    dataDirectory: folder.data,
+    to: at(name),
+    masterKeys: { current: masterKey },
+    withKeys: false,
+    now,
+    log,
+  })
 
 async function as(target: SocketTarget, work: (db: ReturnType<typeof openDatabase>) => Promise<unknown>) {
   const db = openDatabase({ target, maximumConnections: 2, applicationName: 'test' })

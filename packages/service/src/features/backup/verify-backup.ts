@@ -1,14 +1,19 @@
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { openDatabase, type Database, type SocketTarget } from '../../db/database.ts'
-import { runningServer } from '../../db/embedded/backup.ts'
-import { readManifest } from '../../db/embedded/backup-manifest.ts'
-import { putInPlace } from '../../db/embedded/restore.ts'
-import { SERVICE_ROLE, startEmbedded, type EmbeddedDatabase } from '../../db/embedded/start-embedded.ts'
+import { type Database, openDatabase, type SocketTarget } from '@agent-exchange/database'
+import {
+  type EmbeddedDatabase,
+  putInPlace,
+  readManifest,
+  runningServer,
+  SERVICE_ROLE,
+  startEmbedded,
+} from '@agent-exchange/database/embedded'
 import type { MasterKeys } from '../../kernel/master-key.ts'
 import { checkpointFile } from '../transparency-log/checkpoint-file.ts'
 import { readLogState } from '../transparency-log/log-state-store.ts'
+import { KEY_FILES } from './back-up.ts'
 import { checkAuditChains } from './check-audit-chains.ts'
 import { checkKnownCheckpoint, checkTiles, type KnownCheckpoint } from './check-log.ts'
 import { checkPlatformKeys } from './check-platform-keys.ts'
@@ -56,7 +61,7 @@ export async function verifyBackup(options: VerifyBackupOptions): Promise<Verifi
   try {
     const dataDirectory = join(work, 'data')
     const copied = await runCheck('files', async () => {
-      await putInPlace({ from: folder, dataDirectory, force: false, log })
+      await putInPlace({ from: folder, dataDirectory, keyFiles: KEY_FILES, force: false, log })
       return `All ${files.length} files have their digests.`
     })
     const checks = copied.result === 'proved' ? await checkRestored(dataDirectory, options) : []

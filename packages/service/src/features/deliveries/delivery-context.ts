@@ -1,4 +1,4 @@
-import type { Queries } from '../../db/database.ts'
+import type { Queries } from '@agent-exchange/database'
 import type { DeliveryRow } from './delivery-queries.ts'
 
 /** What a delivery is about, and where it goes. */

@@ -1,4 +1,4 @@
-import { fragment, type Fragment, type Queries } from '../../db/database.ts'
+import { fragment, type Fragment, type Queries } from '@agent-exchange/database'
 import { startOfIds } from '../../kernel/ids.ts'
 
 export const DELIVERY_STATES = ['pending', 'delivered', 'failed', 'dead'] as const

@@ -1,4 +1,4 @@
-import type { Transaction } from '../../db/database.ts'
+import type { Transaction } from '@agent-exchange/database'
 
 /** Deliveries to a deleted endpoint fail without another attempt; one that is under way may still say how it went. */
 export async function endPendingOf(tx: Transaction, endpointId: string, now: string): Promise<number> {

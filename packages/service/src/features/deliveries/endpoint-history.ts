@@ -1,4 +1,4 @@
-import { fragment, type Queries } from '../../db/database.ts'
+import { fragment, type Queries } from '@agent-exchange/database'
 import { startOfIds } from '../../kernel/ids.ts'
 import { CAN_BE_REPLAYED } from './replay-many.ts'
 

@@ -1,4 +1,4 @@
-import type { Queries } from '../../db/database.ts'
+import type { Queries } from '@agent-exchange/database'
 import type { DeliveryRow } from './delivery-queries.ts'
 
 /** A delivery with the result of its last attempt, where that failed: `status 404`, or the class of the error. */

@@ -1,5 +1,4 @@
-import type { Database } from '../../db/database.ts'
-import { inTransaction } from '../../db/transaction.ts'
+import { type Database, inTransaction } from '@agent-exchange/database'
 import type { WebhookKeys } from '../../kernel/platform-keys-webhook.ts'
 import { appendToLog } from '../organizations/operator-log-store.ts'
 

@@ -1,4 +1,4 @@
-import { fragment, type Queries, type Transaction } from '../../db/database.ts'
+import { fragment, type Queries, type Transaction } from '@agent-exchange/database'
 import { findEndpoint, forgetMissed, type EndpointRow } from './endpoint-queries.ts'
 import { holdThreads } from './replay-evidence.ts'
 import { insertReplays, type Replayable, type ReplayOrder, type Replayed } from './replay-insert.ts'

@@ -1,5 +1,10 @@
-import { fragment, type Database, type Queries, type Transaction } from '../../db/database.ts'
-import { inTransaction } from '../../db/transaction.ts'
+import {
+  type Database,
+  fragment,
+  inTransaction,
+  type Queries,
+  type Transaction,
+} from '@agent-exchange/database'
 import type { WebhookKeys } from '../../kernel/platform-keys-webhook.ts'
 import { appendToLog } from '../organizations/operator-log-store.ts'
 

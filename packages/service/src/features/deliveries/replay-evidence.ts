@@ -1,6 +1,5 @@
-import type { Transaction } from '../../db/database.ts'
+import { deferToCommit, type Transaction } from '@agent-exchange/database'
 import { lockNames } from '../../kernel/named-locks.ts'
-import { deferToCommit } from '../../db/transaction.ts'
 import { linkEntries } from '../audit/chain.ts'
 import { toEntryText } from '../audit/entry-text.ts'
 import { insertAuditRecords } from '../audit/record-store.ts'

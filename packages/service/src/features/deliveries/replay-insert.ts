@@ -1,4 +1,4 @@
-import type { Transaction } from '../../db/database.ts'
+import type { Transaction } from '@agent-exchange/database'
 import { orderedId } from '../../kernel/ids.ts'
 import { appendAllToLog } from '../organizations/operator-log-store.ts'
 import { recordReplays, type HeldThreads, type ReplayFact } from './replay-evidence.ts'

@@ -1,4 +1,4 @@
-import { fragment, type Queries, type Transaction } from '../../db/database.ts'
+import { fragment, type Queries, type Transaction } from '@agent-exchange/database'
 import { matching, type DeliveryFilter } from './delivery-queries.ts'
 import type { EndpointStatus } from './endpoint-queries.ts'
 import { holdThreads } from './replay-evidence.ts'

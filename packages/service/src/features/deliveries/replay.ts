@@ -1,4 +1,4 @@
-import type { Transaction } from '../../db/database.ts'
+import type { Transaction } from '@agent-exchange/database'
 import { Problem } from '../../kernel/problem.ts'
 import { DELIVERY_COLUMNS, findDelivery, type DeliveryRow } from './delivery-queries.ts'
 import { lockEndpoint } from './endpoint-queries.ts'

@@ -1,4 +1,4 @@
-import type { Transaction } from '../../db/database.ts'
+import type { Transaction } from '@agent-exchange/database'
 import { DELIVERY_CHANNEL, organizationCall } from '../notifications/delivery-channel.ts'
 
 /** Tells the delivery workers, at the commit, that an endpoint has something to be sent. */

@@ -3,7 +3,7 @@ import { X509Certificate } from 'node:crypto'
 import { test } from 'node:test'
 import { DEFAULT_PROFILE as profile } from '@agent-exchange/protocol'
 import { startWorld, testAuthority, type World } from '@agent-exchange/testkit'
-import { openDatabase } from '../../db/database.ts'
+import { openDatabase } from '@agent-exchange/database'
 import { DAY_SECONDS, secondsAfter } from '../../kernel/clock.ts'
 import { alertExpiry } from './alert-expiry.ts'
 

@@ -1,5 +1,5 @@
 import { Gauge, type Registry } from 'prom-client'
-import type { Database } from '../../db/database.ts'
+import type { Database } from '@agent-exchange/database'
 import type { Clock } from '../../kernel/clock.ts'
 import { listKeyEnds } from '../overview/backlog-queries.ts'
 import { expiryOf, type UsedCertificates } from '../overview/certificate-expiry.ts'

@@ -1,4 +1,4 @@
-import type { Queries, Transaction } from '../../db/database.ts'
+import type { Queries, Transaction } from '@agent-exchange/database'
 
 /** A row of expiry_notice; this file owns the table. */
 export interface ExpiryNotice {

@@ -1,5 +1,5 @@
 import type { DeploymentProfile } from '@agent-exchange/protocol'
-import type { Queries } from '../../db/database.ts'
+import type { Queries } from '@agent-exchange/database'
 import { DAY_SECONDS, secondsAfter } from '../../kernel/clock.ts'
 import type { AlertKind } from '../alerts/raise-alert.ts'
 import { listExpiringClients } from '../organizations/client-certificates.ts'

@@ -1,6 +1,6 @@
 import { CryptoError, importPublicJwk, type PublicKey } from '@agent-exchange/crypto'
 import { LRUCache } from 'lru-cache'
-import type { Database, Transaction } from '../../db/database.ts'
+import type { Database, Transaction } from '@agent-exchange/database'
 import { shareNames } from '../../kernel/named-locks.ts'
 import { Problem } from '../../kernel/problem.ts'
 import type { KeyState } from './signing-key.ts'

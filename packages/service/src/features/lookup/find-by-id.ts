@@ -1,5 +1,4 @@
-import type { Queries } from '../../db/database.ts'
-import { fragment } from '../../db/database.ts'
+import { fragment, type Queries } from '@agent-exchange/database'
 import { startOfIds, timeOfId } from '../../kernel/ids.ts'
 
 export type FoundKind =

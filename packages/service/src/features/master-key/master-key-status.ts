@@ -1,4 +1,4 @@
-import type { Queries } from '../../db/database.ts'
+import type { Queries } from '@agent-exchange/database'
 import { fingerprint, type MasterKeys } from '../../kernel/master-key.ts'
 import { wrappingKeyId } from '../../kernel/platform-secrets.ts'
 import { listProcesses } from '../overview/process-store.ts'

@@ -1,4 +1,4 @@
-import type { Transaction } from '../../db/database.ts'
+import type { Transaction } from '@agent-exchange/database'
 import type { MasterKeys } from '../../kernel/master-key.ts'
 import { lockNames } from '../../kernel/named-locks.ts'
 import { PLATFORM_KEYS_LOCK } from '../../kernel/platform-keys-webhook.ts'

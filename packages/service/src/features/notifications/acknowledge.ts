@@ -1,5 +1,5 @@
 import type { Acknowledgement } from '@agent-exchange/protocol'
-import type { Transaction } from '../../db/database.ts'
+import type { Transaction } from '@agent-exchange/database'
 import type { BatchMutation, Call } from '../../kernel/call.ts'
 import { Problem, resultOrProblem } from '../../kernel/problem.ts'
 import { requireStreamAccess } from './stream-access.ts'

@@ -1,4 +1,4 @@
-import type { Transaction } from '../../db/database.ts'
+import type { Transaction } from '@agent-exchange/database'
 import { isReachableHost } from '@agent-exchange/protocol/global-unicast'
 import type { Mutation } from '../../kernel/call.ts'
 import { Problem } from '../../kernel/problem.ts'

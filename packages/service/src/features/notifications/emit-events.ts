@@ -5,8 +5,7 @@ import {
   type TransportMode,
 } from '@agent-exchange/protocol'
 import { columnsOf } from '../../kernel/row-columns.ts'
-import { fragment, type Transaction } from '../../db/database.ts'
-import { deferToCommit } from '../../db/transaction.ts'
+import { deferToCommit, fragment, type Transaction } from '@agent-exchange/database'
 import { orderedId, RANDOM_DIGITS, TIME_DIGITS } from '../../kernel/ids.ts'
 import { DELIVERY_CHANNEL, MAXIMUM_NAMED_ENDPOINTS } from './delivery-channel.ts'
 

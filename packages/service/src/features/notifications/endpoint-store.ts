@@ -1,4 +1,4 @@
-import type { Transaction } from '../../db/database.ts'
+import type { Transaction } from '@agent-exchange/database'
 import { holdStream, lockEndpoint, markDisabled } from '../deliveries/endpoint-queries.ts'
 
 /** EVT-08: disables an endpoint until an operator enables it. Returns false if it was not active. */

@@ -1,5 +1,5 @@
 import type { NotificationEnvelope } from '@agent-exchange/protocol'
-import type { Database } from '../../db/database.ts'
+import type { Database } from '@agent-exchange/database'
 import type { Read } from '../../kernel/call.ts'
 import { makeCursor, readCursor } from '../../kernel/cursor.ts'
 import { pageLimit } from '../../kernel/page.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { sendPackage, startWorld } from '@agent-exchange/testkit'
-import { openDatabase } from '../../db/database.ts'
+import { openDatabase } from '@agent-exchange/database'
 import { DELIVERY_CHANNEL, MAXIMUM_NAMED_ENDPOINTS } from './delivery-channel.ts'
 
 const world = await startWorld()

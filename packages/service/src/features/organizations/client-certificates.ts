@@ -1,4 +1,4 @@
-import type { Database, Queries } from '../../db/database.ts'
+import type { Database, Queries } from '@agent-exchange/database'
 import { expiryOf } from '../overview/certificate-expiry.ts'
 
 /** Clients of earlier releases in one step. */

@@ -1,4 +1,4 @@
-import type { Queries, Transaction } from '../../db/database.ts'
+import type { Queries, Transaction } from '@agent-exchange/database'
 import { expiryOf } from '../overview/certificate-expiry.ts'
 
 /** By what a client proves who it is: one of the three, never two. */

@@ -1,4 +1,4 @@
-import type { Queries, Transaction } from '../../db/database.ts'
+import type { Queries, Transaction } from '@agent-exchange/database'
 
 export type ConnectorStatus = 'approved' | 'suspended' | 'revoked'
 

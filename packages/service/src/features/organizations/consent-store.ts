@@ -1,5 +1,5 @@
 import type { DeploymentProfile } from '@agent-exchange/protocol'
-import { fragment, type Fragment, type Queries, type Transaction } from '../../db/database.ts'
+import { fragment, type Fragment, type Queries, type Transaction } from '@agent-exchange/database'
 
 /** The owner of the table sender_rule, and of the columns of organization about consent (O-50) and quotas of a day (O-13). */
 

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { formatInvitation } from '@agent-exchange/crypto'
-import type { Transaction } from '../../db/database.ts'
+import type { Transaction } from '@agent-exchange/database'
 import { secondsAfter } from '../../kernel/clock.ts'
 import type { Context } from '../../kernel/context.ts'
 import { orderedId } from '../../kernel/ids.ts'

@@ -1,5 +1,4 @@
-import type { Database, Transaction } from '../../db/database.ts'
-import { inTransaction } from '../../db/transaction.ts'
+import { type Database, inTransaction, type Transaction } from '@agent-exchange/database'
 import { Problem } from '../../kernel/problem.ts'
 import { announceStatus } from '../deliveries/wake-workers.ts'
 import { hasPendingDeliveries, REMOVALS, STEP_ROWS } from './end-removals.ts'

@@ -1,4 +1,4 @@
-import type { Queries } from '../../db/database.ts'
+import type { Queries } from '@agent-exchange/database'
 import type { OrganizationRow } from './organization-store.ts'
 import { readUsage } from './usage-store.ts'
 

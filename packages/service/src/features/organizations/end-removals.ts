@@ -1,4 +1,4 @@
-import type { Transaction } from '../../db/database.ts'
+import type { Transaction } from '@agent-exchange/database'
 
 /** Rows of one statement: short locks, and room for others between the steps. */
 export const STEP_ROWS = 1_000

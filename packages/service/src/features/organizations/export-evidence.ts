@@ -1,4 +1,4 @@
-import type { Database } from '../../db/database.ts'
+import type { Database } from '@agent-exchange/database'
 import { getPackageAuditEvidence } from '../audit/package-evidence.ts'
 import type { ExportPage, ExportRequest } from './export-page.ts'
 

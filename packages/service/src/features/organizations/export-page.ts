@@ -1,4 +1,4 @@
-import type { Database } from '../../db/database.ts'
+import type { Database } from '@agent-exchange/database'
 import type { Context } from '../../kernel/context.ts'
 
 export interface ExportRequest {

@@ -1,4 +1,4 @@
-import type { Database } from '../../db/database.ts'
+import type { Database } from '@agent-exchange/database'
 import { keyEventsOf } from '../agents/key-history.ts'
 import { listAgents } from '../agents/agent-store.ts'
 import { keysOf } from '../agents/key-store.ts'

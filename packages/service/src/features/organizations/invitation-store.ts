@@ -1,4 +1,4 @@
-import { fragment, type Queries, type Transaction } from '../../db/database.ts'
+import { fragment, type Queries, type Transaction } from '@agent-exchange/database'
 
 /** Table invitation, without the hash of the secret. */
 export interface InvitationRow {

@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { Database, Transaction } from '../../db/database.ts'
-import { inTransaction } from '../../db/transaction.ts'
+import { type Database, inTransaction, type Transaction } from '@agent-exchange/database'
 import type { NewId } from '../../kernel/ids.ts'
 import { Problem } from '../../kernel/problem.ts'
 import { findAgent } from '../agents/agent-store.ts'

@@ -1,4 +1,4 @@
-import { fragment, type Queries, type Transaction } from '../../db/database.ts'
+import { fragment, type Queries, type Transaction } from '@agent-exchange/database'
 
 /** Table operator_log: append-only. */
 export interface LogEntry {

@@ -1,4 +1,4 @@
-import { fragment, type Queries, type Transaction } from '../../db/database.ts'
+import { fragment, type Queries, type Transaction } from '@agent-exchange/database'
 import type { OperatorRole } from '../../kernel/operator-roles.ts'
 
 /** Table operator_session. The token of a session is stored as a hash only. */

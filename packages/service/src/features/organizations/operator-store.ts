@@ -1,4 +1,4 @@
-import type { Queries, Transaction } from '../../db/database.ts'
+import type { Queries, Transaction } from '@agent-exchange/database'
 import type { OperatorRole } from '../../kernel/operator-roles.ts'
 
 /** Table operator. Tokens are kept as hashes only. */

@@ -1,4 +1,4 @@
-import type { Queries, Transaction } from '../../db/database.ts'
+import type { Queries, Transaction } from '@agent-exchange/database'
 
 /** Number of removed rows by kind. */
 export type RemovedCounts = Readonly<Record<string, number>>

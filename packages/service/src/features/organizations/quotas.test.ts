@@ -13,7 +13,7 @@ import {
   type Organization,
   type PackageDraft,
 } from '@agent-exchange/testkit'
-import { openDatabase } from '../../db/database.ts'
+import { openDatabase } from '@agent-exchange/database'
 import { removeExpired } from '../retention/retention.ts'
 
 const STORED_BYTES = 20_000

@@ -1,4 +1,4 @@
-import type { Database } from '../../db/database.ts'
+import type { Database } from '@agent-exchange/database'
 
 /** Table rate_bucket: token buckets that all processes share (O-13). */
 

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { emptyTestDatabase } from '@agent-exchange/testkit'
-import { openDatabase } from '../../db/database.ts'
-import { migrate, readMigrations } from '../../migrations/migrate.ts'
+import { openDatabase } from '@agent-exchange/database'
+import { migrate } from '@agent-exchange/database/migrations'
+import { readServiceMigrations } from '../../migrations/service-migrations.ts'
 
 const OWN = '0003-usage-and-signers.sql'
 
@@ -32,7 +33,7 @@ const EARLIER_ROWS = `
 test('[O-13] an upgrade counts what is there, and says of each statement who signed it', async () => {
   await using database = await emptyTestDatabase()
   const db = openDatabase({ target: database.url, maximumConnections: 2, applicationName: 'test' })
-  const migrations = readMigrations()
+  const migrations = readServiceMigrations()
   const place = migrations.findIndex(({ name }) => name === OWN)
   await migrate(db, migrations.slice(0, place))
   await db.unsafe(EARLIER_ROWS)

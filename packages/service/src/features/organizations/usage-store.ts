@@ -1,5 +1,5 @@
 import type { DeploymentProfile } from '@agent-exchange/protocol'
-import type { Queries, Transaction } from '../../db/database.ts'
+import type { Queries, Transaction } from '@agent-exchange/database'
 import { Problem } from '../../kernel/problem.ts'
 
 /** The owner of the table organization_usage: how much of its quotas (O-13) an organization uses. */

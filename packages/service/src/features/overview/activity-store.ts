@@ -1,4 +1,4 @@
-import type { Database, Queries, Transaction } from '../../db/database.ts'
+import type { Database, Queries, Transaction } from '@agent-exchange/database'
 import type { ActivityRow } from '../../kernel/activity.ts'
 
 /** Table activity_minute: adds what one process counted. Rows are sorted, so that processes never deadlock. */

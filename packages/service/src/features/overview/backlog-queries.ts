@@ -1,4 +1,4 @@
-import type { Queries } from '../../db/database.ts'
+import type { Queries } from '@agent-exchange/database'
 
 /** Endpoints with pending deliveries that one look visits, and rows that it counts. */
 const MAXIMUM_ENDPOINTS = 5_000

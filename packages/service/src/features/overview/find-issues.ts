@@ -1,4 +1,4 @@
-import { mayFailoverLose } from '../../db/replication.ts'
+import { mayFailoverLose } from '@agent-exchange/database'
 import { DAY_SECONDS, secondsBetween } from '../../kernel/clock.ts'
 import { CERTIFICATE_NOTICE_DAYS, KEY_NOTICE_DAYS } from '../expiry/find-expiring.ts'
 import type { Facts } from './overview-facts.ts'

@@ -1,5 +1,4 @@
-import type { Database } from '../../db/database.ts'
-import { readReplication } from '../../db/replication.ts'
+import { type Database, readReplication } from '@agent-exchange/database'
 import { DAY_SECONDS, secondsAfter } from '../../kernel/clock.ts'
 import type { Context } from '../../kernel/context.ts'
 import { CERTIFICATE_NOTICE_DAYS } from '../expiry/find-expiring.ts'

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { testDatabase } from '@agent-exchange/testkit'
 import { planOf } from '../../delivery/statement-plan.fixture.ts'
-import { openDatabase } from '../../db/database.ts'
+import { openDatabase } from '@agent-exchange/database'
 import {
   countEndedBadly,
   listDisabledEndpoints,

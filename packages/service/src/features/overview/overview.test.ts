@@ -67,7 +67,7 @@ test('two replicas show the same', async () => {
 
 test('counters are kept for 25 hours, sessions for a day after their end, and stopped processes for an hour', async () => {
   const { removeExpired } = await import('../retention/retention.ts')
-  const { openDatabase } = await import('../../db/database.ts')
+  const { openDatabase } = await import('@agent-exchange/database')
   const db = openDatabase({ target: world.databaseUrl, maximumConnections: 4, applicationName: 'test' })
   await world.sql`
     insert into activity_minute (minute, metric, count)

@@ -1,5 +1,5 @@
-import type { Database, Queries, Transaction } from '../../db/database.ts'
-import { ALIVE_SECONDS } from '../../kernel/process-liveness.ts'
+import type { Database, Queries, Transaction } from '@agent-exchange/database'
+import { ALIVE_SECONDS } from '@agent-exchange/database/migrations'
 
 /** Table service_process: what each process says about itself. Only the clock of the server sets and reads `seen_at`. */
 export interface ProcessRow {

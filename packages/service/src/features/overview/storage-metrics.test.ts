@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { startWorld } from '@agent-exchange/testkit'
 import { Registry } from 'prom-client'
-import { openDatabase } from '../../db/database.ts'
+import { openDatabase } from '@agent-exchange/database'
 import { createDatabaseMetrics } from './database-metrics.ts'
 import { createStorageMetrics } from './storage-metrics.ts'
 

@@ -1,7 +1,6 @@
 import { Counter, Gauge, type Registry } from 'prom-client'
 import { ROLES } from '../../config/index.ts'
-import type { Database } from '../../db/database.ts'
-import { mayFailoverLose, readReplication, REPLICATIONS } from '../../db/replication.ts'
+import { type Database, mayFailoverLose, readReplication, REPLICATIONS } from '@agent-exchange/database'
 import { type Clock, secondsBetween } from '../../kernel/clock.ts'
 import type { PeriodicTask } from '../../kernel/periodic.ts'
 import { readPartitionSizes } from '../retention/partition-sizes.ts'

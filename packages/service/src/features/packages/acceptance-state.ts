@@ -1,5 +1,5 @@
 import type { PolicyReceipt, TransportMode } from '@agent-exchange/protocol'
-import type { Transaction } from '../../db/database.ts'
+import type { Transaction } from '@agent-exchange/database'
 import { lockNames } from '../../kernel/named-locks.ts'
 import type { ThreadEnd } from '../audit/chain.ts'
 import { holdKeys, type KeyName } from '../keys/public-keys.ts'

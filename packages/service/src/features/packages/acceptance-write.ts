@@ -1,7 +1,6 @@
 import { chainStart } from '@agent-exchange/log'
 import { movePackage, parseInstant, type PackageState } from '@agent-exchange/protocol'
-import type { Transaction } from '../../db/database.ts'
-import { afterCommit, deferToCommit } from '../../db/transaction.ts'
+import { afterCommit, deferToCommit, type Transaction } from '@agent-exchange/database'
 import { packageTarget, toAuditEvent, traceOf } from '../audit/audit-event.ts'
 import { EMPTY_THREAD, linkEntries, type AuditDraft, type ChainEnd, type ThreadEnd } from '../audit/chain.ts'
 import { fromLines } from '../audit/entry-text.ts'

@@ -1,5 +1,5 @@
 import type { PackageResource } from '@agent-exchange/protocol'
-import type { Transaction } from '../../db/database.ts'
+import type { Transaction } from '@agent-exchange/database'
 import { Problem, resultOrProblem } from '../../kernel/problem.ts'
 import { pairName } from '../threads/store.ts'
 import { decide } from './acceptance-decision.ts'

@@ -5,7 +5,7 @@ import {
   type PackageTrigger,
   type ReceiptState,
 } from '@agent-exchange/protocol'
-import type { Transaction } from '../../db/database.ts'
+import type { Transaction } from '@agent-exchange/database'
 import type { AuthorizedCall, BatchMutation, Call } from '../../kernel/call.ts'
 import { secondsAfter } from '../../kernel/clock.ts'
 import { Problem, resultOrProblem } from '../../kernel/problem.ts'

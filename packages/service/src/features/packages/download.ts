@@ -1,6 +1,5 @@
 import { isEarlier } from '@agent-exchange/protocol'
-import type { Database, Transaction } from '../../db/database.ts'
-import { inTransaction } from '../../db/transaction.ts'
+import { type Database, inTransaction, type Transaction } from '@agent-exchange/database'
 import { Problem } from '../../kernel/problem.ts'
 import type { Cause } from '../audit/audit-event.ts'
 import { lockPackage, recordTransition } from './record-transitions.ts'

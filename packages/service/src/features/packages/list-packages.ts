@@ -1,5 +1,5 @@
 import type { PackageState } from '@agent-exchange/protocol'
-import { fragment, type Fragment, type Queries } from '../../db/database.ts'
+import { fragment, type Fragment, type Queries } from '@agent-exchange/database'
 import { startOfIds } from '../../kernel/ids.ts'
 import { FACT_COLUMNS, type PackageFacts } from './package-facts.ts'
 

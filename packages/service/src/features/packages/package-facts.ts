@@ -1,5 +1,5 @@
 import type { PackageMetadata, PackageState, TransportMode } from '@agent-exchange/protocol'
-import { fragment, type Queries } from '../../db/database.ts'
+import { fragment, type Queries } from '@agent-exchange/database'
 
 /** A package as an operator sees it: ids, states and times; never content, signatures or references to connectors. */
 export interface PackageFacts {

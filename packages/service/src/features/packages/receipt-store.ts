@@ -1,5 +1,5 @@
 import type { StatementForm } from '@agent-exchange/crypto'
-import type { Transaction } from '../../db/database.ts'
+import type { Transaction } from '@agent-exchange/database'
 import type { AuthorizedCall, Call } from '../../kernel/call.ts'
 
 /** This file owns the table package_receipt. */

@@ -1,7 +1,6 @@
 import type { AuditEvent } from '@agent-exchange/protocol'
-import type { Transaction } from '../../db/database.ts'
+import { afterCommit, deferToCommit, type Transaction } from '@agent-exchange/database'
 import { lockNames } from '../../kernel/named-locks.ts'
-import { afterCommit, deferToCommit } from '../../db/transaction.ts'
 import { Problem } from '../../kernel/problem.ts'
 import { linkEntries } from '../audit/chain.ts'
 import { insertAuditRecords } from '../audit/record-store.ts'

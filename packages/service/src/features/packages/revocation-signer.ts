@@ -1,5 +1,5 @@
 import type { StatementForm } from '@agent-exchange/crypto'
-import type { Database } from '../../db/database.ts'
+import type { Database } from '@agent-exchange/database'
 import type { Call } from '../../kernel/call.ts'
 import { Problem } from '../../kernel/problem.ts'
 import { RoleRefusal } from '../../kernel/roles.ts'

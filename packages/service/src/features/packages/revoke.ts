@@ -1,4 +1,4 @@
-import type { Database } from '../../db/database.ts'
+import type { Database } from '@agent-exchange/database'
 import type { Call, Mutation } from '../../kernel/call.ts'
 import { Problem } from '../../kernel/problem.ts'
 import { agentStatuses } from '../agents/agent-store.ts'

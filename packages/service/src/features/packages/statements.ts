@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import { signatureBytes, verifyPackageStatement, type StatementForm } from '@agent-exchange/crypto'
-import type { Database, Transaction } from '../../db/database.ts'
+import type { Database, Transaction } from '@agent-exchange/database'
 import type { Call } from '../../kernel/call.ts'
 import { requireAgent } from '../../kernel/roles.ts'
 import { publicKeyOf, verified, type KeyName } from '../keys/public-keys.ts'

@@ -6,8 +6,7 @@ import type {
   Signature,
   TransportMode,
 } from '@agent-exchange/protocol'
-import { column, copyTarget } from '../../db/copy.ts'
-import { fragment, type Queries, type Transaction } from '../../db/database.ts'
+import { column, copyTarget, fragment, type Queries, type Transaction } from '@agent-exchange/database'
 import type { Context } from '../../kernel/context.ts'
 import type { ChainEnd } from '../audit/chain.ts'
 import { fromParts, type ContentPart } from './content-parts.ts'

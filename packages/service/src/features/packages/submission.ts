@@ -20,7 +20,7 @@ import {
   type PackageMetadata,
   type Signature,
 } from '@agent-exchange/protocol'
-import type { Database } from '../../db/database.ts'
+import type { Database } from '@agent-exchange/database'
 import { boundFailures } from '../../kernel/bounds.ts'
 import type { Call } from '../../kernel/call.ts'
 import { contentHash, envelopeHash } from '../../kernel/idempotency.ts'

@@ -1,6 +1,6 @@
 import { verifyPolicyReceipt } from '@agent-exchange/crypto'
 import { isApproved, isEligible, type PolicyReceipt } from '@agent-exchange/protocol'
-import { deferToCommit } from '../../db/transaction.ts'
+import { deferToCommit } from '@agent-exchange/database'
 import type { BatchMutation, Call } from '../../kernel/call.ts'
 import { Problem, resultOrProblem } from '../../kernel/problem.ts'
 import { requireActingAs } from '../../kernel/roles.ts'

@@ -1,5 +1,5 @@
 import type { PolicyReceipt, PolicyReceiptResource } from '@agent-exchange/protocol'
-import type { Queries, Transaction } from '../../db/database.ts'
+import type { Queries, Transaction } from '@agent-exchange/database'
 
 /** The owner of the table policy_receipt. */
 export interface PolicyReceiptRow {

@@ -1,4 +1,4 @@
-import type { Transaction } from '../../db/database.ts'
+import type { Transaction } from '@agent-exchange/database'
 import type { UsageChange } from '../organizations/usage-store.ts'
 import { CONTENTS } from './partitioned-tables.ts'
 import { limitLockWaits, type Step } from './retention-step.ts'

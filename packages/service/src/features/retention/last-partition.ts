@@ -1,4 +1,4 @@
-import type { Transaction } from '../../db/database.ts'
+import type { Transaction } from '@agent-exchange/database'
 import { DAY_SECONDS, secondsAfter } from '../../kernel/clock.ts'
 import { attach, createTable, lockSmall } from './make-partition.ts'
 import {

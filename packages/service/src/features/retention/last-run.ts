@@ -1,4 +1,4 @@
-import type { Database, Queries } from '../../db/database.ts'
+import type { Database, Queries } from '@agent-exchange/database'
 
 /** The row of retention_progress that dates the last run as a whole. */
 const TASK = 'run'

@@ -1,4 +1,4 @@
-import type { Database, Queries } from '../../db/database.ts'
+import type { Database, Queries } from '@agent-exchange/database'
 import { DAY_SECONDS, secondsAfter } from '../../kernel/clock.ts'
 import { moveLastPartition, spanOfLast } from './last-partition.ts'
 import { makePartition } from './make-partition.ts'

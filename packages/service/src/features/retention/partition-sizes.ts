@@ -1,4 +1,4 @@
-import type { Queries } from '../../db/database.ts'
+import type { Queries } from '@agent-exchange/database'
 import { CONTENTS, defaultOf, isLast, listPartitions, PARTITIONED_TABLES } from './partitioned-tables.ts'
 
 export interface PartitionSize {

@@ -1,4 +1,4 @@
-import type { Queries } from '../../db/database.ts'
+import type { Queries } from '@agent-exchange/database'
 import { DAY_SECONDS } from '../../kernel/clock.ts'
 import { startOfIds } from '../../kernel/ids.ts'
 

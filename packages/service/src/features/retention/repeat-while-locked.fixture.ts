@@ -1,5 +1,4 @@
-import { isLockTimeout } from '../../db/database-errors.ts'
-import type { Database } from '../../db/database.ts'
+import { type Database, isLockTimeout } from '@agent-exchange/database'
 
 const MAXIMUM_RUNS = 50
 

@@ -1,6 +1,4 @@
-import type { Database, Transaction } from '../../db/database.ts'
-import { isLockTimeout } from '../../db/database-errors.ts'
-import { inTransaction } from '../../db/transaction.ts'
+import { type Database, inTransaction, isLockTimeout, type Transaction } from '@agent-exchange/database'
 
 /** Rows deleted by one statement: short locks, and room for others between the steps. */
 export const STEP_ROWS = 1_000

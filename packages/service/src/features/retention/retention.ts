@@ -1,5 +1,5 @@
 import type { DeploymentProfile } from '@agent-exchange/protocol'
-import { identifier, type Database, type Transaction } from '../../db/database.ts'
+import { type Database, identifier, type Transaction } from '@agent-exchange/database'
 import { DAY_SECONDS, secondsAfter } from '../../kernel/clock.ts'
 import { startOfIds } from '../../kernel/ids.ts'
 import { endHopeless } from '../deliveries/end-pending.ts'

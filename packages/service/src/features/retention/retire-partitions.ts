@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { DeploymentProfile } from '@agent-exchange/protocol'
-import type { Database, Transaction } from '../../db/database.ts'
+import type { Database, Transaction } from '@agent-exchange/database'
 import { DAY_SECONDS, secondsAfter } from '../../kernel/clock.ts'
 import {
   ATTEMPTS,

@@ -13,7 +13,7 @@ import {
   untilBlocked,
   type Answer,
 } from '@agent-exchange/testkit'
-import { openDatabase } from '../../db/database.ts'
+import { openDatabase } from '@agent-exchange/database'
 import { lockNames } from '../../kernel/named-locks.ts'
 import { removeExpired } from './retention.ts'
 

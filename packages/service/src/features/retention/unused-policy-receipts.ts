@@ -1,4 +1,4 @@
-import type { Transaction } from '../../db/database.ts'
+import type { Transaction } from '@agent-exchange/database'
 import { lockNames } from '../../kernel/named-locks.ts'
 import { addUsage } from '../organizations/usage-store.ts'
 

@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache'
-import type { Queries } from '../../db/database.ts'
+import type { Queries } from '@agent-exchange/database'
 import { createBatcher } from '../../kernel/batcher.ts'
 import { Problem } from '../../kernel/problem.ts'
 import { artifactLengths, artifactPart, type ArtifactPart } from './skill-store.ts'

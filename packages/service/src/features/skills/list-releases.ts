@@ -1,5 +1,5 @@
 import { protocolRangeIncludes, type DeploymentProfile, type SkillRelease } from '@agent-exchange/protocol'
-import type { Queries } from '../../db/database.ts'
+import type { Queries } from '@agent-exchange/database'
 import type { ReplicaRead } from '../../kernel/call.ts'
 import { makeCursor, readCursor } from '../../kernel/cursor.ts'
 import { pageLimit } from '../../kernel/page.ts'

@@ -1,6 +1,6 @@
 import { sha256Digest } from '@agent-exchange/crypto'
 import { protocolRangeFailures, type SkillManifest, type SkillRelease } from '@agent-exchange/protocol'
-import type { Transaction } from '../../db/database.ts'
+import type { Transaction } from '@agent-exchange/database'
 import { assertBounds } from '../../kernel/bounds.ts'
 import type { Context } from '../../kernel/context.ts'
 import { Problem } from '../../kernel/problem.ts'

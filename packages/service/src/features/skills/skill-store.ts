@@ -1,4 +1,4 @@
-import type { Queries, Transaction } from '../../db/database.ts'
+import type { Queries, Transaction } from '@agent-exchange/database'
 
 /** Tables skill_release and skill_artifact. */
 export interface ReleaseRow {

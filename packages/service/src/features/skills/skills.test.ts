@@ -10,8 +10,7 @@ import {
   type SkillManifest,
 } from '@agent-exchange/protocol'
 import { testDatabase, untilBlocked } from '@agent-exchange/testkit'
-import { openDatabase } from '../../db/database.ts'
-import { inTransaction } from '../../db/transaction.ts'
+import { inTransaction, openDatabase } from '@agent-exchange/database'
 import type { QueryOf } from '../../kernel/call.ts'
 import { handMadeCall, handMadeContext } from '../../kernel/hand-made-call.fixture.ts'
 import { Problem } from '../../kernel/problem.ts'

@@ -1,4 +1,4 @@
-import type { Queries } from '../../db/database.ts'
+import type { Queries } from '@agent-exchange/database'
 import type { AttemptRow, DeliveryState } from '../deliveries/delivery-queries.ts'
 import { EXCHANGE, factsOf, type Step, type StepOutcome } from './step.ts'
 

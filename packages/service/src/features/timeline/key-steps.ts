@@ -1,4 +1,4 @@
-import type { Queries } from '../../db/database.ts'
+import type { Queries } from '@agent-exchange/database'
 import { invalidFromOf } from '../../kernel/key-events.ts'
 import type { KeyUse } from './evidence-steps.ts'
 import { EXCHANGE, factsOf, type Step } from './step.ts'

@@ -1,4 +1,4 @@
-import { fragment, type Queries } from '../../db/database.ts'
+import { fragment, type Queries } from '@agent-exchange/database'
 import { startOfIds } from '../../kernel/ids.ts'
 import type { DeliveryOfPackage } from './delivery-steps.ts'
 import { EXCHANGE, factsOf, type Step, type StepOutcome } from './step.ts'

@@ -1,4 +1,4 @@
-import type { Queries } from '../../db/database.ts'
+import type { Queries } from '@agent-exchange/database'
 import { recordsOfPackages } from '../audit/package-records.ts'
 import type { PackageFacts } from '../packages/package-facts.ts'
 import { latestPublished } from '../transparency-log/checkpoint-store.ts'

@@ -1,6 +1,5 @@
 import { appendLeaves, edgeRoot, LEAF_LENGTH, type TreeEdge } from '@agent-exchange/log'
-import { column, copyTarget } from '../../db/copy.ts'
-import type { Database, Transaction } from '../../db/database.ts'
+import { column, copyTarget, type Database, type Transaction } from '@agent-exchange/database'
 import type { LogBatch } from '../../kernel/log-batch.ts'
 import { moveHead } from './log-state-store.ts'
 import { saveTiles } from './tile-store.ts'

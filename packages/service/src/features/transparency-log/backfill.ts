@@ -1,5 +1,5 @@
 import { keyLeaf, recordLeaf, type TreeEdge } from '@agent-exchange/log'
-import type { Database, Queries, Transaction } from '../../db/database.ts'
+import type { Database, Queries, Transaction } from '@agent-exchange/database'
 import { invalidFromOf } from '../../kernel/key-events.ts'
 import { toLogBatch } from '../../kernel/log-batch.ts'
 import { appendBatches } from './append-to-tree.ts'

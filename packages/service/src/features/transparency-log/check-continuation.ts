@@ -11,7 +11,7 @@ import {
   type ReadTile,
   type TreeEdge,
 } from '@agent-exchange/log'
-import type { Database } from '../../db/database.ts'
+import type { Database } from '@agent-exchange/database'
 import type { CheckpointFile } from './checkpoint-file.ts'
 import { collectCosignatures } from './collect-cosignatures.ts'
 import { latestSigned } from './checkpoint-store.ts'

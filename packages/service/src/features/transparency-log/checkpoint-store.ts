@@ -1,5 +1,5 @@
 import type { Checkpoint } from '@agent-exchange/log'
-import type { Queries } from '../../db/database.ts'
+import type { Queries } from '@agent-exchange/database'
 import { markPublished, SequencerFenced } from './log-state-store.ts'
 
 /** This file owns the table log_checkpoint. */

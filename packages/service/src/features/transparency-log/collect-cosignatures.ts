@@ -1,5 +1,5 @@
 import type { PolicyWitness, ReadTile, VerifierKey } from '@agent-exchange/log'
-import type { Queries } from '../../db/database.ts'
+import type { Queries } from '@agent-exchange/database'
 import type { Refusal } from './log-state-store.ts'
 import { askWitness, type WitnessAnswer } from './witness-client.ts'
 import { listWitnesses, saveWitness } from './witness-store.ts'

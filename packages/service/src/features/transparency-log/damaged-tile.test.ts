@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { assertProblem, sendPackage, startWorld } from '@agent-exchange/testkit'
-import { openDatabase } from '../../db/database.ts'
+import { openDatabase } from '@agent-exchange/database'
 import { alertAboutLog } from './log-alerts.ts'
 import { provedItems, publishedStatus, QUICK_LOG } from './quick-log.fixture.ts'
 import { DEFAULT_PROFILE } from '@agent-exchange/protocol'

@@ -1,5 +1,5 @@
 import { formatVerifierKey, type PolicyWitness } from '@agent-exchange/log'
-import type { Database } from '../../db/database.ts'
+import type { Database } from '@agent-exchange/database'
 import type { Context } from '../../kernel/context.ts'
 import type { LogKeys } from './log-key.ts'
 import { readPreviousLog } from './origin-store.ts'

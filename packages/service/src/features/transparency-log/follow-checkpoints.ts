@@ -1,4 +1,4 @@
-import type { Database } from '../../db/database.ts'
+import type { Database } from '@agent-exchange/database'
 import { compareWithFile } from './check-continuation.ts'
 import type { CheckpointFile } from './checkpoint-file.ts'
 import { latestSigned } from './checkpoint-store.ts'

@@ -1,7 +1,7 @@
 import { DEFAULT_PROFILE } from '@agent-exchange/protocol'
 import { pino } from 'pino'
 import { Registry } from 'prom-client'
-import { openDatabase } from '../../db/database.ts'
+import { openDatabase } from '@agent-exchange/database'
 import { systemClock } from '../../kernel/clock.ts'
 import { randomId } from '../../kernel/ids.ts'
 import { openPlatformKeys } from '../../kernel/platform-keys.ts'

@@ -1,5 +1,5 @@
 import { PACKAGE_HEAD_TYPE, type PackageHead } from '@agent-exchange/log'
-import { fragment, type Database } from '../../db/database.ts'
+import { type Database, fragment } from '@agent-exchange/database'
 import type { Context } from '../../kernel/context.ts'
 import { makeCursor, readCursor } from '../../kernel/cursor.ts'
 import { pageLimit } from '../../kernel/page.ts'

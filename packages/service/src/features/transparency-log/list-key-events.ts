@@ -1,5 +1,5 @@
 import type { ReadTile } from '@agent-exchange/log'
-import type { Database } from '../../db/database.ts'
+import type { Database } from '@agent-exchange/database'
 import type { Context } from '../../kernel/context.ts'
 import { makeCursor, readCursor } from '../../kernel/cursor.ts'
 import { invalidFromOf } from '../../kernel/key-events.ts'

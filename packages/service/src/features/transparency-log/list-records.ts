@@ -1,5 +1,5 @@
 import type { ReadTile } from '@agent-exchange/log'
-import { fragment, type Database } from '../../db/database.ts'
+import { type Database, fragment } from '@agent-exchange/database'
 import type { Caller } from '../../kernel/call.ts'
 import type { Context } from '../../kernel/context.ts'
 import { makeCursor, readCursor } from '../../kernel/cursor.ts'

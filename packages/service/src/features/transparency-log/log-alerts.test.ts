@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { createProfile } from '@agent-exchange/protocol'
 import { startWorld, type World } from '@agent-exchange/testkit'
 import { Registry } from 'prom-client'
-import { openDatabase } from '../../db/database.ts'
+import { openDatabase } from '@agent-exchange/database'
 import { alertAboutLog } from './log-alerts.ts'
 import { createLogMetrics } from './log-metrics.ts'
 

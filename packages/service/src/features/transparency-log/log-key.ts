@@ -6,7 +6,7 @@ import {
   type NoteSigner,
   type VerifierKey,
 } from '@agent-exchange/log'
-import type { Database, Queries } from '../../db/database.ts'
+import type { Database, Queries } from '@agent-exchange/database'
 import type { Clock } from '../../kernel/clock.ts'
 import { listAllKeys, listUsableKeys, publicJwkOf } from '../../kernel/platform-keys-store.ts'
 import type { PlatformKeys } from '../../kernel/platform-keys.ts'

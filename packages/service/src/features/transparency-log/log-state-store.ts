@@ -1,5 +1,5 @@
 import { EMPTY_ROOT } from '@agent-exchange/log'
-import type { Queries, Transaction } from '../../db/database.ts'
+import type { Queries, Transaction } from '@agent-exchange/database'
 import type { Damage } from './damage.ts'
 
 /** This file owns the table log_state, which has one row. */

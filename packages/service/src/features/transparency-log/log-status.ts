@@ -1,5 +1,5 @@
 import type { DeploymentProfile } from '@agent-exchange/protocol'
-import type { Database } from '../../db/database.ts'
+import type { Database } from '@agent-exchange/database'
 import { freeNames } from '../../kernel/named-locks.ts'
 import { latestPublished } from './checkpoint-store.ts'
 import type { Damage } from './damage.ts'

@@ -1,5 +1,5 @@
 import { LEAF_LENGTH } from '@agent-exchange/log'
-import type { Transaction } from '../../db/database.ts'
+import type { Transaction } from '@agent-exchange/database'
 
 const ROWS_PER_PAGE = 1_000
 

@@ -7,7 +7,7 @@ import {
   type OpenedCheckpoint,
   type VerifierKey,
 } from '@agent-exchange/log'
-import type { Transaction } from '../../db/database.ts'
+import type { Transaction } from '@agent-exchange/database'
 import { queueLogBatch } from '../../kernel/log-batch.ts'
 import type { RotatingKeys } from '../../kernel/platform-keys-rotating.ts'
 import { Problem } from '../../kernel/problem.ts'

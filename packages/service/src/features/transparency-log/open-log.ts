@@ -1,4 +1,4 @@
-import type { Database } from '../../db/database.ts'
+import type { Database } from '@agent-exchange/database'
 import type { Context } from '../../kernel/context.ts'
 import type { PlatformKeys } from '../../kernel/platform-keys.ts'
 import { ensureLogState } from './log-state-store.ts'

@@ -1,4 +1,4 @@
-import type { Queries, Transaction } from '../../db/database.ts'
+import type { Queries, Transaction } from '@agent-exchange/database'
 
 /** This file owns the table log_origin: one row for each origin after the first. */
 export interface OriginRow {

@@ -1,5 +1,5 @@
 import { LEAF_LENGTH } from '@agent-exchange/log'
-import type { Queries } from '../../db/database.ts'
+import type { Queries } from '@agent-exchange/database'
 
 /** How many leaves wait, and for how long the oldest has waited, by the clock of the database. */
 export async function readWaiting(queries: Queries): Promise<{ leaves: number; seconds: number }> {

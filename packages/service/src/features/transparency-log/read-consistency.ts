@@ -1,5 +1,5 @@
 import { proveConsistency, rootFromTiles, verifyConsistency, type ReadTile } from '@agent-exchange/log'
-import type { Queries } from '../../db/database.ts'
+import type { Queries } from '@agent-exchange/database'
 import { Problem } from '../../kernel/problem.ts'
 import { latestPublished, type PublishedCheckpoint } from './checkpoint-store.ts'
 import { orDamage } from './damage.ts'

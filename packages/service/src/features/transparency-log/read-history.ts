@@ -1,5 +1,5 @@
 import type { ReadTile } from '@agent-exchange/log'
-import type { Queries } from '../../db/database.ts'
+import type { Queries } from '@agent-exchange/database'
 import { Problem } from '../../kernel/problem.ts'
 import { latestPublished } from './checkpoint-store.ts'
 import { proveContinuation } from './read-consistency.ts'

@@ -1,4 +1,4 @@
-import type { Database } from '../../db/database.ts'
+import type { Database } from '@agent-exchange/database'
 import { latestPublished } from './checkpoint-store.ts'
 import { DamagedLog, type Damage } from './damage.ts'
 import { clearDamage } from './log-state-store.ts'

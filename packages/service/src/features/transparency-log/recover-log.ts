@@ -13,7 +13,7 @@ import {
   type OpenedCheckpoint,
   type TreeEdge,
 } from '@agent-exchange/log'
-import type { Transaction } from '../../db/database.ts'
+import type { Transaction } from '@agent-exchange/database'
 import { Problem } from '../../kernel/problem.ts'
 import { matchPending } from './match-pending.ts'
 import { logVerifiers } from './log-key.ts'

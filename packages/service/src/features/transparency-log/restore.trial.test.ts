@@ -26,7 +26,7 @@ import {
   type Organization,
   type World,
 } from '@agent-exchange/testkit'
-import { openDatabase, type Database } from '../../db/database.ts'
+import { type Database, openDatabase } from '@agent-exchange/database'
 import { appendPending } from './append-to-tree.ts'
 import { publishedStatus, QUICK_LOG, statusWhen } from './quick-log.fixture.ts'
 import { readLogState } from './log-state-store.ts'

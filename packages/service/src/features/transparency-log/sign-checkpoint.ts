@@ -6,7 +6,7 @@ import {
   type PolicyWitness,
   type TreeEdge,
 } from '@agent-exchange/log'
-import type { Database } from '../../db/database.ts'
+import type { Database } from '@agent-exchange/database'
 import type { Clock } from '../../kernel/clock.ts'
 import type { CheckpointFile } from './checkpoint-file.ts'
 import { insertCheckpoint, latestSigned, publishCheckpoint } from './checkpoint-store.ts'

@@ -7,7 +7,7 @@ import {
   type TileName,
 } from '@agent-exchange/log'
 import { LRUCache } from 'lru-cache'
-import type { Queries, Transaction } from '../../db/database.ts'
+import type { Queries, Transaction } from '@agent-exchange/database'
 
 /** This file owns the table log_tile. */
 

@@ -1,5 +1,5 @@
 import { decodeBundle, TILE_WIDTH, tileWidth } from '@agent-exchange/log'
-import type { Transaction } from '../../db/database.ts'
+import type { Transaction } from '@agent-exchange/database'
 import { moveHead, type TreeHead } from './log-state-store.ts'
 import { cutTiles, tileReader } from './tile-store.ts'
 

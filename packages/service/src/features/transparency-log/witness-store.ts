@@ -1,4 +1,4 @@
-import type { Queries } from '../../db/database.ts'
+import type { Queries } from '@agent-exchange/database'
 
 /** This file owns the table log_witness. */
 export interface WitnessRow {

@@ -1,5 +1,5 @@
 import { jwkThumbprint, type PublicJwk } from '@agent-exchange/crypto'
-import type { Database, Transaction } from '../../db/database.ts'
+import type { Database, Transaction } from '@agent-exchange/database'
 import { lockWithoutThumbprint, setThumbprints } from '../organizations/client-store.ts'
 
 const STEP_ROWS = 500

@@ -3,11 +3,12 @@ import { test } from 'node:test'
 import { generateKeyPair, jwkThumbprint } from '@agent-exchange/crypto'
 import { emptyTestDatabase, movableClock, startWorld, testDatabase } from '@agent-exchange/testkit'
 import { pino } from 'pino'
-import { openDatabase, type Database } from '../../db/database.ts'
-import { migrate, readMigrations } from '../../migrations/migrate.ts'
+import { type Database, openDatabase } from '@agent-exchange/database'
+import { migrate } from '@agent-exchange/database/migrations'
 import { findById } from '../lookup/find-by-id.ts'
 import { fillThumbprints } from './fill-thumbprints.ts'
 import { prepareSchema } from './prepare-schema.ts'
+import { readServiceMigrations } from '../../migrations/service-migrations.ts'
 
 const EXPANDED = 10
 const CLIENTS = 1_200
@@ -18,7 +19,7 @@ async function expandedDatabase() {
   const db = openDatabase({ target: database.url, maximumConnections: 4, applicationName: 'test' })
   await migrate(
     db,
-    readMigrations().filter(({ number }) => number <= EXPANDED),
+    readServiceMigrations().filter(({ number }) => number <= EXPANDED),
   )
   await db`insert into organization (organization_id, name, created_at) values ('org_a', 'A', now())`
   const openDirect = () =>
@@ -147,7 +148,7 @@ test('a service starts on the schema of a newer release that declares it, and re
   await using database = await testDatabase()
   const db = openDatabase({ target: database.url, maximumConnections: 1, applicationName: 'test' })
   const config = { databaseUrl: database.url }
-  const level = readMigrations().at(-1)?.number ?? 0
+  const level = readServiceMigrations().at(-1)?.number ?? 0
   await db`insert into schema_migration (number, name, checksum, oldest_code) values (9998, '9998-a.sql', 'x', ${level})`
   {
     await using world = await startWorld({ config })

@@ -1,11 +1,13 @@
 import type { Logger } from 'pino'
-import { codeLevelOf, createProcessWatch, migrate, readMigrations, type Database } from '../../db/index.ts'
+import type { Database } from '@agent-exchange/database'
+import { codeLevelOf, createProcessWatch, migrate } from '@agent-exchange/database/migrations'
 import { systemClock, type Clock } from '../../kernel/clock.ts'
 import type { EvidenceVersion } from '../../kernel/context.ts'
 import type { PeriodicTask } from '../../kernel/periodic.ts'
 import { readEvidenceVersion } from '../audit/evidence-version.ts'
 import { announceProcess, removeProcess } from '../overview/process-store.ts'
 import { fillThumbprints } from './fill-thumbprints.ts'
+import { readServiceMigrations } from '../../migrations/service-migrations.ts'
 
 const RETRY_SECONDS = 5
 
@@ -38,7 +40,7 @@ export async function prepareSchema(
   log: Logger,
   { monotonicMilliseconds }: Pick<Clock, 'monotonicMilliseconds'> = systemClock,
 ): Promise<PreparedSchema> {
-  const migrations = readMigrations()
+  const migrations = readServiceMigrations()
   const codeLevel = codeLevelOf(migrations)
   const self = { process_id: processId, role, started_at: startedAt, code_level: codeLevel }
   const watch = createProcessWatch(monotonicMilliseconds)

@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import type { Transaction } from '../../db/database.ts'
+import type { Transaction } from '@agent-exchange/database'
 import { findAgent, listAgents, setAgentStatus } from '../../features/agents/agent-store.ts'
 import { keyEventsOf } from '../../features/agents/key-history.ts'
 import { keysOf } from '../../features/agents/key-store.ts'

@@ -1,6 +1,6 @@
 import { agentId as agentForm, organizationId as organizationForm } from '@agent-exchange/protocol'
 import { Type, type Static } from 'typebox'
-import type { Transaction } from '../../db/database.ts'
+import type { Transaction } from '@agent-exchange/database'
 import { findAgent } from '../../features/agents/agent-store.ts'
 import {
   disableClient,

@@ -1,6 +1,6 @@
 import { organizationId as organizationForm } from '@agent-exchange/protocol'
 import { Type } from 'typebox'
-import type { Transaction } from '../../db/database.ts'
+import type { Transaction } from '@agent-exchange/database'
 import {
   approveConnector,
   findConnector,

@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import type { Transaction } from '../../db/database.ts'
+import type { Transaction } from '@agent-exchange/database'
 import { raiseAlert } from '../../features/alerts/raise-alert.ts'
 import {
   findEndpoint,

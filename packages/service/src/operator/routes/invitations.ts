@@ -1,6 +1,6 @@
 import { agentId as agentForm, organizationId as organizationForm } from '@agent-exchange/protocol'
 import { Type } from 'typebox'
-import type { Transaction } from '../../db/database.ts'
+import type { Transaction } from '@agent-exchange/database'
 import { createInvitation } from '../../features/organizations/create-invitation.ts'
 import {
   findInvitation,

@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import type { Queries } from '../../db/database.ts'
+import type { Queries } from '@agent-exchange/database'
 import { countEndpointsByKey, moveEndpoints } from '../../features/deliveries/move-endpoints.ts'
 import { PLATFORM_KEY_PURPOSES, purposeOf, type ListedKey } from '../../kernel/platform-keys-store.ts'
 import { Problem } from '../../kernel/problem.ts'

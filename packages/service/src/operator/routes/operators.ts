@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import type { Transaction } from '../../db/database.ts'
+import type { Transaction } from '@agent-exchange/database'
 import {
   disableOperator,
   findOperator,

@@ -1,6 +1,6 @@
 import { organizationId, type DeploymentProfile } from '@agent-exchange/protocol'
 import { Type } from 'typebox'
-import type { Queries, Transaction } from '../../db/database.ts'
+import type { Queries, Transaction } from '@agent-exchange/database'
 import {
   findConsent,
   listSenderRules,

@@ -1,8 +1,6 @@
 import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 
-/** Beside `src` and `dist` alike. */
-const FOLDER = new URL('../../migrations/', import.meta.url)
 const FILE_NAME = /^(\d{4})-[a-z0-9-]+\.sql$/u
 
 export interface Migration {
@@ -13,8 +11,8 @@ export interface Migration {
   readonly checksum: string
 }
 
-/** The migrations of this release, in order. */
-export function readMigrations(folder: URL = FOLDER): Migration[] {
+/** The files `0001-NAME.sql` and following of a folder, in order. */
+export function readMigrations(folder: URL): Migration[] {
   const files = readdirSync(folder)
     .filter((name) => name.endsWith('.sql'))
     .toSorted()

@@ -1,4 +1,4 @@
-import { ALIVE_SECONDS } from '../kernel/process-liveness.ts'
+import { ALIVE_SECONDS } from './process-liveness.ts'
 import { toLiveProcess, type LiveProcess, type RegisteredProcess } from './live-processes.ts'
 
 /** Between two reads. After a longer gap, the database may have been away, and with it all reports. */

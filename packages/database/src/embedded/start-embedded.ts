@@ -9,7 +9,6 @@ import { runServer, type ServerProcess } from './server-process.ts'
 import { serverSettings, type ServerSettings } from './settings.ts'
 import { makeSocketDirectory, removeSocketDirectory } from './socket-directory.ts'
 import { lockDataDirectory, makeDataDirectory } from './start-lock.ts'
-import { archiveSettings } from './wal-archive.ts'
 
 /** Role and database of the service: it owns its tables and is no superuser. */
 export const SERVICE_ROLE = 'agent_exchange'
@@ -18,8 +17,6 @@ export interface EmbeddedOptions {
   readonly dataDirectory: string
   /** Takes progress lines: where things are, what is slow, what went wrong. */
   readonly log: (line: string) => void
-  /** Archives the write-ahead log into this folder. */
-  readonly walArchive?: string | undefined
   /** Server settings instead of ours. Only tests turn durability off. */
   readonly settings?: ServerSettings
 }
@@ -47,7 +44,6 @@ export interface EmbeddedDatabase extends AsyncDisposable {
 export async function startEmbedded({
   dataDirectory,
   log,
-  walArchive,
   settings = {},
 }: EmbeddedOptions): Promise<EmbeddedDatabase> {
   makeDataDirectory(dataDirectory)
@@ -56,8 +52,7 @@ export async function startEmbedded({
   cleanup.use(lockDataDirectory(dataDirectory))
   const place = preparePlace(dataDirectory, log)
   const runtime = prepareRuntime(place, log)
-  const archive = walArchive === undefined ? {} : archiveSettings(walArchive, place)
-  const effective = serverSettings({ ...archive, ...settings })
+  const effective = serverSettings(settings)
   // We hold the lock, so whoever started a server that still runs here is gone.
   if (processesIn(place.cluster).length > 0)
     log('Stopping the PostgreSQL that an earlier process left behind')

@@ -1,5 +1,5 @@
-import { DatabaseFailure } from '../db/database-errors.ts'
-import type { Queries, Transaction } from '../db/database.ts'
+import { DatabaseFailure } from '../database-errors.ts'
+import type { Queries, Transaction } from '../database.ts'
 import { codeLevelOf, type Migration } from './migration-files.ts'
 import type { MigrationHeader } from './migration-header.ts'
 

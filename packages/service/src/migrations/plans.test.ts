@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { testDatabase } from '@agent-exchange/testkit'
-import { openDatabase, type Queries } from './database.ts'
+import { openDatabase, type Queries } from '@agent-exchange/database'
 
 const database = await testDatabase()
 const db = openDatabase({ target: database.url, maximumConnections: 2, applicationName: 'test' })

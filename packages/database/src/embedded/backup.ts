@@ -1,14 +1,11 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
-import { copyFile, mkdir, open, readdir } from 'node:fs/promises'
+import { mkdir, open, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { openDatabase, type SocketTarget } from '../database.ts'
+import { openDatabase, type Queries, type SocketTarget } from '../database.ts'
 import { DatabaseFailure } from '../database-errors.ts'
-import { fingerprint } from '../../kernel/master-key.ts'
-import { wrappingKeyId } from '../../kernel/platform-secrets.ts'
 import {
   BACKUP_FORMAT,
   CLUSTER_FOLDER,
-  KEY_FILES,
   KEYS_FOLDER,
   MANIFEST_FILE,
   type BackupManifest,
@@ -25,18 +22,17 @@ export interface BackupOptions {
   readonly dataDirectory: string
   /** A folder that is not there yet, or empty. */
   readonly to: string
-  readonly masterKey: Uint8Array
-  /** Configured as well while the master key is being rotated. */
-  readonly previousMasterKey?: Uint8Array | undefined
-  /** Puts the master key and the operator token beside the data; whoever has the backup then has everything. */
-  readonly withKeys: boolean
+  /** Fingerprint of the key that opens what is encrypted in the database, so that a restore can ask for that key. */
+  readonly keyFingerprint: (db: Queries) => Promise<string>
+  /** Secret files to put beside the data, by name; whoever has the backup then has everything. */
+  readonly keyFiles?: Readonly<Record<string, string>> | undefined
   readonly now: string
   readonly log: (line: string) => void
 }
 
 /**
- * A backup of the embedded database, consistent as of its end, while the service runs or while it does not.
- * Without `withKeys` it is of no use to a thief of the platform's keys, nor to anybody who lost the master key.
+ * A backup of the embedded database, consistent as of its end, while its program runs or while it does not. Without
+ * `keyFiles`, nobody reads what is encrypted in it without the key.
  */
 export async function backUp(options: BackupOptions): Promise<BackupManifest> {
   const { dataDirectory, to, log } = options
@@ -67,15 +63,15 @@ export function runningServer(dataDirectory: string): Source | undefined {
 }
 
 async function writeBackup(options: BackupOptions, { cluster, target }: Source): Promise<BackupManifest> {
-  const { to, now, masterKey, withKeys } = options
+  const { to, now, keyFiles } = options
   const copied = await copyOnline(cluster, join(to, CLUSTER_FOLDER), target, options.log)
-  if (withKeys) await writeKeys(options)
+  if (keyFiles) await writeKeys(join(to, KEYS_FOLDER), keyFiles)
   const manifest: BackupManifest = {
     format: BACKUP_FORMAT,
     made_at: now,
     postgresql_major: readFileSync(join(to, CLUSTER_FOLDER, 'PG_VERSION'), 'utf8').trim(),
-    master_key_fingerprint: (await neededKey(target)) ?? fingerprint(masterKey),
-    with_keys: withKeys,
+    master_key_fingerprint: await neededKey(target, options),
+    with_keys: keyFiles !== undefined,
     ...copied,
   }
   await writeDurably(join(to, MANIFEST_FILE), `${JSON.stringify(manifest, undefined, 1)}\n`)
@@ -83,13 +79,11 @@ async function writeBackup(options: BackupOptions, { cluster, target }: Source):
   return manifest
 }
 
-/** During a rotation the database may need either of the configured keys. */
-async function neededKey(target: SocketTarget): Promise<string | undefined> {
+async function neededKey(target: SocketTarget, { keyFingerprint }: BackupOptions): Promise<string> {
   const service = { ...target, database: SERVICE_ROLE }
   const db = openDatabase({ target: service, maximumConnections: 1, applicationName: 'aex backup' })
   try {
-    const [table] = await db<{ name: string | null }[]>`select to_regclass('wrapped_secret')::text as name`
-    return typeof table?.name === 'string' ? await wrappingKeyId(db) : undefined
+    return await keyFingerprint(db)
   } finally {
     await db.end()
   }
@@ -135,14 +129,9 @@ async function copyLog(from: string, to: string, first: string, last: string): P
   return files
 }
 
-async function writeKeys({ dataDirectory, to, masterKey, previousMasterKey }: BackupOptions): Promise<void> {
-  const folder = join(to, KEYS_FOLDER)
+async function writeKeys(folder: string, files: Readonly<Record<string, string>>): Promise<void> {
   await mkdir(folder, { mode: 0o700 })
-  const [key, token] = KEY_FILES
-  const keys = previousMasterKey ? [masterKey, previousMasterKey] : [masterKey]
-  const lines = keys.map((each) => `${Buffer.from(each).toString('base64url')}\n`)
-  await writeDurably(join(folder, key), lines.join(''))
-  if (existsSync(join(dataDirectory, token))) await copyFile(join(dataDirectory, token), join(folder, token))
+  for (const [name, text] of Object.entries(files)) await writeDurably(join(folder, name), text)
 }
 
 async function writeDurably(file: string, text: string): Promise<void> {

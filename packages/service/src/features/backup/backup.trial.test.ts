@@ -2,20 +2,22 @@ import assert from 'node:assert/strict'
 import { appendFileSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
-import { openDatabase, type Database, type SocketTarget } from '../database.ts'
-import { migrate, readMigrations } from '../../migrations/migrate.ts'
-import { backUp } from './backup.ts'
-import { restore } from './restore.ts'
-import { startEmbedded } from './start-embedded.ts'
-import { testFolder } from './test-folder.fixture.ts'
-import { waitUntil } from './wait-until.ts'
+import { openDatabase, type Database, type SocketTarget } from '@agent-exchange/database'
+import { restore as restoreEmbedded, startEmbedded } from '@agent-exchange/database/embedded'
+import { migrate } from '@agent-exchange/database/migrations'
+import { testFolder } from '../../../../database/src/embedded/test-folder.fixture.ts'
+import { waitUntil } from '../../../../database/src/embedded/wait-until.ts'
+import { readServiceMigrations } from '../../migrations/service-migrations.ts'
+import { backUp, KEY_FILES } from './back-up.ts'
 
 const folder = testFolder()
 after(() => folder[Symbol.dispose]())
 const log = () => undefined
 const now = '2026-03-02T08:00:00.000Z'
 const masterKey = new Uint8Array(32).fill(7)
-const options = { dataDirectory: folder.data, masterKey, now, log }
+const options = { dataDirectory: folder.data, masterKeys: { current: masterKey }, now, log }
+const restore = (given: { from: string; dataDirectory: string; force: boolean; log: () => void }) =>
+  restoreEmbedded({ ...given, keyFiles: KEY_FILES })
 const at = (name: string) => join(folder.path, name)
 const open = (target: SocketTarget) =>
   openDatabase({ target, maximumConnections: 4, applicationName: 'test' })
@@ -40,7 +42,7 @@ test('a backup under load holds everything that was committed before it ended', 
   {
     await using server = await startEmbedded({ dataDirectory: folder.data, log })
     const db = open(server.connection)
-    await migrate(db)
+    await migrate(db, readServiceMigrations())
     await db`create table load (number bigint primary key, filler text)`
     const end = new AbortController()
     const writer = write(db, seen, end.signal)
@@ -60,7 +62,7 @@ test('a backup under load holds everything that was committed before it ended', 
     force: false,
     log,
   })
-  assert.equal(migration, readMigrations().at(-1)?.name)
+  assert.equal(migration, readServiceMigrations().at(-1)?.name)
   const numbers = await numbersIn(at('restored'))
   assert.ok(numbers.length >= seen.afterCopy && numbers.length <= seen.committed, String(numbers.length))
   assert.deepEqual(

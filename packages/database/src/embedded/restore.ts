@@ -1,21 +1,14 @@
 import { chmodSync, chownSync, copyFileSync, existsSync, readFileSync, renameSync, rmSync } from 'node:fs'
 import { mkdir } from 'node:fs/promises'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { openDatabase } from '../database.ts'
 import { DatabaseFailure } from '../database-errors.ts'
-import {
-  CLUSTER_FOLDER,
-  KEY_FILES,
-  KEYS_FOLDER,
-  readManifest,
-  type BackupManifest,
-} from './backup-manifest.ts'
+import { CLUSTER_FOLDER, KEYS_FOLDER, readManifest, type BackupManifest } from './backup-manifest.ts'
 import { checkVersion } from './cluster.ts'
 import { eachOf } from './each-of.ts'
 import { copyHashed, syncFolder } from './hashed-copy.ts'
 import { stopServer } from './leftover-server.ts'
 import { preparePlace, type Place } from './place.ts'
-import { replayArchive, type RecoveryTarget } from './replay-archive.ts'
 import { prepareRuntime } from './runtime.ts'
 import { startEmbedded } from './start-embedded.ts'
 import { lockDataDirectory, makeDataDirectory } from './start-lock.ts'
@@ -25,8 +18,8 @@ export interface RestoreOptions {
   readonly dataDirectory: string
   /** Replaces a database that is there; the old one is set aside, not deleted. */
   readonly force: boolean
-  /** Also replays the archived write-ahead log, to its end or to a time. */
-  readonly archive?: RecoveryTarget | undefined
+  /** Secret files that a backup may hold, by name: they go into the data folder. */
+  readonly keyFiles: readonly string[]
   readonly log: (line: string) => void
 }
 
@@ -64,7 +57,7 @@ export async function putInPlace({
   from,
   dataDirectory,
   force,
-  archive,
+  keyFiles,
   log,
 }: RestoreOptions): Promise<BackupManifest> {
   const manifest = readManifest(from)
@@ -81,7 +74,6 @@ export async function putInPlace({
   const draft = `${place.cluster}.restored`
   log(`Copying and checking ${manifest.files.length} files`)
   await copyIn(manifest, from, draft, place)
-  if (archive) await replayArchive({ ...place, cluster: draft }, runtime, archive, log)
   if (existsSync(place.cluster)) {
     await stopServer(place.cluster)
     log(`The former database is now ${setAside(place.cluster)}`)
@@ -90,7 +82,7 @@ export async function putInPlace({
   await syncFolder(place.folder)
   // The password inside came with the backup; the next start sets one of its own.
   rmSync(place.passwordFile, { force: true })
-  restoreKeys(from, dataDirectory, log)
+  for (const name of keyFiles) restoreKey(join(from, KEYS_FOLDER, name), join(dataDirectory, name), log)
   return manifest
 }
 
@@ -117,14 +109,11 @@ async function copyIn(manifest: BackupManifest, from: string, draft: string, pla
 }
 
 /** A different key that is already there is set aside, never overwritten. */
-function restoreKeys(from: string, dataDirectory: string, log: (line: string) => void): void {
-  for (const name of KEY_FILES) {
-    const [source, target] = [join(from, KEYS_FOLDER, name), join(dataDirectory, name)]
-    if (!existsSync(source) || isSame(source, target)) continue
-    if (existsSync(target)) log(`The former ${name} is now ${setAside(target)}`)
-    copyFileSync(source, target)
-    chmodSync(target, 0o600)
-  }
+function restoreKey(source: string, target: string, log: (line: string) => void): void {
+  if (!existsSync(source) || isSame(source, target)) return
+  if (existsSync(target)) log(`The former ${basename(target)} is now ${setAside(target)}`)
+  copyFileSync(source, target)
+  chmodSync(target, 0o600)
 }
 
 function isSame(one: string, other: string): boolean {

@@ -1,8 +1,5 @@
-import { openDatabase, type ConnectionTarget, type Database } from './database.ts'
-import { DatabaseFailure } from './database-errors.ts'
-import { runningServer } from './embedded/backup.ts'
-import { hasDatabase } from './embedded/place.ts'
-import { serviceTarget, startEmbedded } from './embedded/start-embedded.ts'
+import { DatabaseFailure, openDatabase, type ConnectionTarget, type Database } from '@agent-exchange/database'
+import { hasDatabase, runningServer, serviceTarget, startEmbedded } from '@agent-exchange/database/embedded'
 
 const MAXIMUM_CONNECTIONS = 2
 const END_SECONDS = 5

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { ALIVE_SECONDS } from '../kernel/process-liveness.ts'
+import { ALIVE_SECONDS } from './process-liveness.ts'
 import type { RegisteredProcess } from './live-processes.ts'
 import { createProcessWatch } from './process-watch.ts'
 

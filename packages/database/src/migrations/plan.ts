@@ -1,4 +1,4 @@
-import type { Database } from '../db/database.ts'
+import type { Database } from '../database.ts'
 import { listApplied, requireUsable } from './applied-migrations.ts'
 import {
   liveAmong,
@@ -7,7 +7,7 @@ import {
   type RegisteredProcess,
 } from './live-processes.ts'
 import { isBackfillOpen, missingFrom, olderThan } from './migrate.ts'
-import { readMigrations, type Migration } from './migration-files.ts'
+import type { Migration } from './migration-files.ts'
 import { headerOf, type MigrationHeader, type TableLock } from './migration-header.ts'
 import { countAllRegistered } from './process-watch.ts'
 
@@ -42,10 +42,7 @@ export interface MigrationPlan {
  *
  * @throws {DatabaseFailure} if this release cannot run on the schema
  */
-export async function planMigrations(
-  db: Database,
-  migrations: readonly Migration[] = readMigrations(),
-): Promise<MigrationPlan> {
+export async function planMigrations(db: Database, migrations: readonly Migration[]): Promise<MigrationPlan> {
   const done = await listApplied(db)
   requireUsable(done, migrations)
   const registered = await listRegisteredProcesses(db)

@@ -1,5 +1,5 @@
-import type { Queries } from '../db/database.ts'
-import { ALIVE_SECONDS } from '../kernel/process-liveness.ts'
+import type { Queries } from '../database.ts'
+import { ALIVE_SECONDS } from './process-liveness.ts'
 
 /** Releases that do not report their level ended at this migration. */
 const UNREPORTED_LEVEL = 9

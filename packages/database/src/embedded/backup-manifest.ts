@@ -8,8 +8,6 @@ export const MANIFEST_FILE = 'backup.json'
 /** In a backup: PostgreSQL's files, and the keys where they were asked for. */
 export const CLUSTER_FOLDER = 'cluster'
 export const KEYS_FOLDER = 'keys'
-/** Files of the data folder that are secrets and no part of the database. */
-export const KEY_FILES = ['master-key', 'operator-token'] as const
 
 /** Written last: a backup without it is not complete. */
 export interface BackupManifest {

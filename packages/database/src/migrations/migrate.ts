@@ -1,13 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { DatabaseFailure, isLockTimeout } from '../db/database-errors.ts'
-import type { Database, Queries, Transaction } from '../db/database.ts'
+import { DatabaseFailure, isLockTimeout } from '../database-errors.ts'
+import type { Database, Queries, Transaction } from '../database.ts'
 import { createMigrationTable, listApplied, recordMigration, requireUsable } from './applied-migrations.ts'
 import { countByRole, listRegisteredProcesses, liveAmong, type LiveProcess } from './live-processes.ts'
-import { readMigrations, type Migration } from './migration-files.ts'
+import type { Migration } from './migration-files.ts'
 import { headerOf, type MigrationHeader } from './migration-header.ts'
 import { countAllRegistered, type ProcessWatch } from './process-watch.ts'
-
-export { readMigrations, type Migration } from './migration-files.ts'
 
 /** Any number that no other advisory lock uses. */
 export const MIGRATION_LOCK = 7_204_119
@@ -35,7 +33,7 @@ export interface Migrated {
 }
 
 /**
- * Migrates the database to this release, forward only. Processes may do so concurrently: each migration is one
+ * Migrates the database, forward only. Processes may do so concurrently: each migration is one
  * transaction under one lock, and the second process finds it applied.
  *
  * @param announce registers this process, in the transaction that finds nothing more to apply: no contract migration
@@ -47,7 +45,7 @@ export interface Migrated {
  */
 export async function migrate(
   db: Database,
-  migrations: readonly Migration[] = readMigrations(),
+  migrations: readonly Migration[],
   announce?: (tx: Transaction) => Promise<unknown>,
   watch: ProcessWatch = countAllRegistered,
 ): Promise<Migrated> {

@@ -1,0 +1,13 @@
+export { column, copyTarget, type CopyTarget } from './copy.ts'
+export * from './database.ts'
+export {
+  DatabaseFailure,
+  isLockTimeout,
+  isReadOnly,
+  isUnavailable,
+  loggableError,
+  sqlState,
+} from './database-errors.ts'
+export { mayFailoverLose, readReplication, REPLICATIONS, type Replication } from './replication.ts'
+export { checkSameDatabase } from './same-database.ts'
+export { afterCommit, deferToCommit, inTransaction } from './transaction.ts'

@@ -1,0 +1,11 @@
+/** The schema of the service, without the service: for the command line and for tests. */
+export { DatabaseFailure } from '@agent-exchange/database'
+export {
+  countByRole,
+  migrate,
+  planMigrations,
+  type Migrated,
+  type MigrationPlan,
+} from '@agent-exchange/database/migrations'
+export { openPlace } from './open-place.ts'
+export { readServiceMigrations } from './service-migrations.ts'
