@@ -19,7 +19,7 @@ export const PACKAGE_IMPORTS: Readonly<Record<string, readonly string[]>> = {
   edc: ['protocol', 'crypto', 'sdk'],
   mcp: ['protocol', 'crypto', 'log', 'sdk'],
   'edc-simulator': ['sdk', 'edc'],
-  cli: ['protocol', 'crypto', 'log', 'web', 'service', 'sdk', 'edc', 'mcp'],
+  cli: ['protocol', 'crypto', 'log', 'web', 'database', 'service', 'sdk', 'edc', 'mcp'],
   testkit: ['protocol', 'crypto', 'log', 'database', 'service', 'sdk', 'cli'],
 }
 
@@ -116,7 +116,7 @@ export const RESERVED_IMPORTS: readonly (Reserved & { readonly imports: RegExp }
     why: 'the SDK runs in a browser: node: modules and undici only in sdk/src/node',
   },
   {
-    imports: /^@agent-exchange\/service(?:\/|$)/u,
+    imports: /^@agent-exchange\/(?:database|service)(?:\/|$)/u,
     within: ['packages/cli/src/'],
     except: [
       'packages/cli/src/agent/client-variables.ts',
@@ -130,7 +130,7 @@ export const RESERVED_IMPORTS: readonly (Reserved & { readonly imports: RegExp }
       'packages/cli/src/commands/serve-directions.ts',
       'packages/cli/src/service-failure.ts',
     ],
-    why: 'the service is an optional peer of the CLI: only commands that program.ts marks as needing it import it',
+    why: 'the service and its database are an optional peer of the CLI: only commands that program.ts marks as needing it import it',
   },
   {
     imports: /^(?:pg|postgres)(?:\/|$)/u,

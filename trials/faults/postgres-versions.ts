@@ -9,8 +9,13 @@ import type { Report, Trial } from './trial.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 /** Tests that cover every kind of SQL; running all tests twice would take too long. */
-const SUITE = ['db', 'http', 'oauth', 'features/packages', 'features/notifications', 'features/audit']
-const QUICK_SUITE = ['db', 'http']
+const QUICK_SUITE = ['database', 'service/src/migrations', 'service/src/http']
+const SUITE = [
+  ...QUICK_SUITE,
+  ...['oauth', 'features/packages', 'features/notifications', 'features/audit'].map(
+    (room) => `service/src/${room}`,
+  ),
+]
 const SUITE_LIMIT_MS = 180_000
 const REPORTED_LINES = 60
 
@@ -33,7 +38,7 @@ export const postgresVersions: Trial = {
 async function runSuite(url: string, report: Report): Promise<string | undefined> {
   const version = await versionOf(url)
   const suite = report.quick ? QUICK_SUITE : SUITE
-  const paths = suite.map((folder) => `packages/service/src/${folder}/`)
+  const paths = suite.map((folder) => `packages/${folder}/`)
   const child = spawn(process.execPath, ['tools/tests/run-tests.ts', ...paths], {
     cwd: ROOT,
     env: { ...process.env, TESTKIT_POSTGRES: url },

@@ -33,7 +33,7 @@ export const PUBLIC_QUICK_LOG = {
 }
 
 /** Runs a command of an operator on the machine of the exchange. */
-export async function aex(
+async function aex(
   { dataDirectory, operatorUrl }: Exchange,
   args: readonly string[],
   env: Readonly<Record<string, string>> = {},
