@@ -82,7 +82,6 @@ test('the CLI imports the service only in commands that need it', () => {
 
 test('only tests import the testkit and the simulator', () => {
   const text = "import { startWorld } from '@agent-exchange/testkit'"
-  isAllowed('packages/cli/src/demo/demo-data-space.ts', imports('edc-simulator'))
   isAllowed('packages/edc/src/a.test.ts', imports('edc-simulator'))
   isRefused('packages/edc/src/a.ts', imports('edc-simulator'), /only tests import edc-simulator/u)
   isAllowed('packages/service/src/features/agents/register.test.ts', text)
@@ -97,8 +96,8 @@ test('the service is layered', () => {
   isRefused(at('kernel/problem.ts'), "import x from '../features/agents/register.ts'", /kernel may import/u)
   isRefused(at('features/agents/register.ts'), "import x from '../../http/server.ts'", /not http/u)
   isRefused(at('operator/replay.ts'), "import x from '../service.ts'", /not service\.ts/u)
-  isRefused(at('delivery/claim.ts'), "import x from '../features/packages/create.ts'", /EVT-09/u)
-  isAllowed(at('delivery/claim.ts'), "import x from '../features/notifications/list.ts'")
+  isRefused(at('webhooks/worker/claim.ts'), "import x from '../../features/packages/create.ts'", /EVT-09/u)
+  isAllowed(at('webhooks/worker/claim.ts'), "import x from '../../features/notifications/list.ts'")
 })
 
 test('the rooms of the SDK have one direction, for fixtures too', () => {
@@ -118,7 +117,7 @@ test('the console knows only the operator API', () => {
   isRefused(at('console/keys/pages.ts'), "import x from '../../features/keys/a.ts'", /only the operator API/u)
   isRefused(at('console/keys/pages.ts'), imports('database'), /only the operator API/u)
   isRefused(at('console/keys/pages.ts'), "import x from 'fastify'", /Fastify/u)
-  isRefused(at('operator/server.ts'), "import x from '../console/pages.ts'", /not console/u)
+  isRefused(at('operator/server.ts'), "import x from '../console/console-pages.ts'", /not console/u)
 })
 
 test('drivers, frameworks and node: modules are imported in their places only', () => {

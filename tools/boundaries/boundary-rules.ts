@@ -31,8 +31,8 @@ export const TEST_ONLY_PACKAGES: Readonly<Record<string, readonly string[]>> = {
 
 /** A layer of the service imports only from its own row and from earlier rows. */
 const SERVICE_LAYERS: readonly (readonly string[])[] = [
-  ['config', 'kernel', 'migrations'],
-  ['features', 'oauth', 'delivery'],
+  ['config', 'kernel', 'migrations', 'platform-keys'],
+  ['features', 'oauth', 'webhooks'],
   ['http', 'operator'],
   ['console'],
   ['startup'],
@@ -154,16 +154,16 @@ export const RESERVED_IMPORTS: readonly (Reserved & { readonly imports: RegExp }
   },
   {
     imports:
-      /^@agent-exchange\/database(?:\/|$)|^packages\/service\/src\/(?:features|delivery|oauth|http)\//u,
+      /^@agent-exchange\/database(?:\/|$)|^packages\/service\/src\/(?:features|webhooks|oauth|http)\//u,
     within: ['packages/service/src/console/'],
     except: [],
     why: 'the console knows only the operator API: call its routes',
   },
   {
     imports: /^packages\/service\/src\/features\/packages\//u,
-    within: ['packages/service/src/delivery/'],
+    within: ['packages/service/src/webhooks/worker/'],
     except: [],
-    why: 'delivery knows notifications, never packages (EVT-09)',
+    why: 'the worker knows notifications, never packages (EVT-09)',
   },
 ]
 

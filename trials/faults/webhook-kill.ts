@@ -10,7 +10,7 @@ import {
   type Organization,
   type WebhookReceiver,
 } from '@agent-exchange/testkit'
-import { TOTAL_TIMEOUT_MS } from '../../packages/service/src/delivery/webhook-limits.ts'
+import { TOTAL_TIMEOUT_MS } from '../../packages/service/src/webhooks/worker/webhook-limits.ts'
 import { startExchange, type Exchange } from '../shared/exchange.ts'
 import { killed } from '../shared/serve-process.ts'
 import type { Report, Trial } from './trial.ts'

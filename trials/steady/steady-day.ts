@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { DeploymentProfile } from '@agent-exchange/protocol'
 import { draftPackage, submitPackage, type DeliveryWorld, type PackageDraft } from '@agent-exchange/testkit'
 import type { Database } from '@agent-exchange/database'
-import { maintainKeys } from '../../packages/service/src/features/deliveries/maintain-keys.ts'
+import { maintainKeys } from '../../packages/service/src/webhooks/endpoints/maintain-keys.ts'
 import {
   listPartitions,
   PARTITIONED_TABLES,
@@ -10,7 +10,7 @@ import {
 import { makePartitions } from '../../packages/service/src/features/retention/make-partitions.ts'
 import { removeExpired } from '../../packages/service/src/features/retention/retention.ts'
 import { DAY_SECONDS } from '../../packages/service/src/kernel/clock.ts'
-import type { WebhookKeys } from '../../packages/service/src/kernel/platform-keys-webhook.ts'
+import type { WebhookKeys } from '../../packages/service/src/platform-keys/webhook-keys.ts'
 import { stolenTimeMeter } from './stolen-time.ts'
 
 export interface SteadyScene {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
 import { startWorld, type World } from '@agent-exchange/testkit'
-import { pages } from './pages.ts'
+import { pages } from './console-pages.ts'
 import { routes } from '../operator/routes/index.ts'
 import { SESSION_LIMITS } from '../operator/session-limits.ts'
 import { consoleClient, csrfTokenOf, type ConsoleClient } from './console-client.fixture.ts'

@@ -12,7 +12,7 @@ import {
   type DeliveryWorld,
 } from '@agent-exchange/testkit'
 import { consoleClient } from './console-client.fixture.ts'
-import { pages } from './pages.ts'
+import { pages } from './console-pages.ts'
 
 const CANARY = 'CANARY-of-a-package'
 /** The same text in the encodings in which it could be shown. */

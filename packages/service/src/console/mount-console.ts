@@ -10,7 +10,7 @@ import { consoleOrigins, usesTls } from './console-origins.ts'
 import { ASSET_FOLDER } from './layout.ts'
 import { EVENTS_PATH } from './live-content.ts'
 import { createLiveEvents } from './live-events.ts'
-import { pages } from './pages.ts'
+import { pages } from './console-pages.ts'
 import { createPageServer } from './page-server.ts'
 import { mountSignIn } from './sign-in/sign-in.ts'
 

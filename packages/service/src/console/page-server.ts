@@ -26,7 +26,7 @@ import { findPage } from './find-page.ts'
 import { flashCookie, readFlash } from './flash-cookie.ts'
 import { consolePage } from './layout.ts'
 import { liveContent, streamAddress } from './live-content.ts'
-import { pages } from './pages.ts'
+import { pages } from './console-pages.ts'
 import { fieldErrors, problemContent, problemFlash } from './problem-page.ts'
 import { typedValues } from './typed-values.ts'
 

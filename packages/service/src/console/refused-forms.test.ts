@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test'
 import { startWorld, type World } from '@agent-exchange/testkit'
 import { consoleClient, type ConsoleClient } from './console-client.fixture.ts'
 import { findPage } from './find-page.ts'
-import { pages } from './pages.ts'
+import { pages } from './console-pages.ts'
 import { typedValues } from './typed-values.ts'
 
 let world: World

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Lease, LeaseRequest } from '../features/organizations/rate-bucket-store.ts'
+import type { Lease, LeaseRequest } from './rate-bucket-store.ts'
 import { Problem } from '../kernel/problem.ts'
 import { createLeasedBuckets } from './leased-buckets.ts'
 

@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache'
-import type { Lease, LeaseRequest } from '../features/organizations/rate-bucket-store.ts'
+import type { Lease, LeaseRequest } from './rate-bucket-store.ts'
 import { createBuckets, MAXIMUM_HOLDERS, rateLimited, type BucketRules } from './rate-limit.ts'
 
 /** A request waits this long for a lease, then the share of this process decides. */

@@ -1,6 +1,6 @@
 import type { DeploymentProfile } from '@agent-exchange/protocol'
 import type { Database } from '@agent-exchange/database'
-import { leaseTokens, type Lease, type LeaseRequest } from '../features/organizations/rate-bucket-store.ts'
+import { leaseTokens, type Lease, type LeaseRequest } from './rate-bucket-store.ts'
 import { countApiProcesses } from '../features/overview/process-store.ts'
 import { createBatcher } from '../kernel/batcher.ts'
 import type { Clock } from '../kernel/clock.ts'

@@ -2,8 +2,8 @@ import type { KeyObject } from 'node:crypto'
 import type { DeploymentProfile, PackageState, TransportMode } from '@agent-exchange/protocol'
 import type { Clock } from './clock.ts'
 import type { NewId } from './ids.ts'
-import type { WebhookKeys } from './platform-keys-webhook.ts'
-import type { PlatformSigner } from './platform-signer.ts'
+import type { WebhookKeys } from '../platform-keys/webhook-keys.ts'
+import type { PlatformSigner } from '../platform-keys/platform-signer.ts'
 
 export type EvidenceVersion = 1 | 2
 

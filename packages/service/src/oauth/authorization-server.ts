@@ -2,7 +2,7 @@ import type { EventEmitter } from 'node:events'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { Provider } from 'oidc-provider'
 import { isUnavailable } from '@agent-exchange/database'
-import type { TokenKey } from '../kernel/platform-keys-token.ts'
+import type { TokenKey } from '../platform-keys/token-keys.ts'
 import { databaseUnavailable, Problem } from '../kernel/problem.ts'
 import type { AuthorityFailure, ClientCertificate } from './client-certificate.ts'
 import {

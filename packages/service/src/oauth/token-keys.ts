@@ -1,5 +1,5 @@
 import { createLocalJWKSet, type JWTVerifyGetKey } from 'jose'
-import type { TokenKeySource } from '../kernel/platform-keys-token.ts'
+import type { TokenKeySource } from '../platform-keys/token-keys.ts'
 
 /** An issuer with its algorithms and keys. */
 export interface TokenIssuer {

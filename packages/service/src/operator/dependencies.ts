@@ -2,9 +2,9 @@ import type { Database } from '@agent-exchange/database'
 import type { BodyBudget } from '../http/body-budget.ts'
 import type { ConnectionRules } from '../http/connection-limit.ts'
 import type { Context } from '../kernel/context.ts'
-import type { MasterKeys } from '../kernel/master-key.ts'
-import type { RotatingKeys } from '../kernel/platform-keys-rotating.ts'
-import type { WebhookKeys } from '../kernel/platform-keys-webhook.ts'
+import type { MasterKeys } from '../platform-keys/master-key.ts'
+import type { RotatingKeys } from '../platform-keys/rotating-keys.ts'
+import type { WebhookKeys } from '../platform-keys/webhook-keys.ts'
 
 /** Dependencies of the operator API. */
 export interface OperatorDependencies {

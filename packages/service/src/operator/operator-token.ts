@@ -1,6 +1,6 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
 import type { Queries } from '@agent-exchange/database'
-import { findActiveOperator } from '../features/organizations/operator-store.ts'
+import { findActiveOperator } from '../features/operators/operator-store.ts'
 import type { Operator } from '../kernel/operator-roles.ts'
 import { Problem } from '../kernel/problem.ts'
 

@@ -1,5 +1,5 @@
 import { inTransaction } from '@agent-exchange/database'
-import { appendToLog } from '../features/organizations/operator-log-store.ts'
+import { appendToLog } from '../features/operators/operator-log-store.ts'
 import { requireRole, type Operator } from '../kernel/operator-roles.ts'
 import { Problem } from '../kernel/problem.ts'
 import type { OperatorDependencies } from './dependencies.ts'

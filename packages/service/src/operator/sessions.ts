@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { type Database, inTransaction } from '@agent-exchange/database'
-import { appendToLog } from '../features/organizations/operator-log-store.ts'
+import { appendToLog } from '../features/operators/operator-log-store.ts'
 import {
   endOldestSessions,
   endSession,
@@ -8,7 +8,7 @@ import {
   insertSession,
   touchSession,
   type SessionRow,
-} from '../features/organizations/operator-session-store.ts'
+} from '../features/operators/operator-session-store.ts'
 import { secondsAfter, secondsBetween, type Clock } from '../kernel/clock.ts'
 import type { NewId } from '../kernel/ids.ts'
 import type { Operator } from '../kernel/operator-roles.ts'

@@ -1,6 +1,6 @@
 import { createHmac, type KeyObject } from 'node:crypto'
 import type { Database } from '@agent-exchange/database'
-import { countAttempt } from '../features/organizations/sign-in-attempt-store.ts'
+import { countAttempt } from '../features/operators/sign-in-attempt-store.ts'
 import { limitedAddress } from '../http/connection-limit.ts'
 import { secondsAfter, secondsBetween, type Clock } from '../kernel/clock.ts'
 import { Problem } from '../kernel/problem.ts'

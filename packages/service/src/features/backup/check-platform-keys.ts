@@ -7,8 +7,8 @@ import {
   type JsonWebKeyInput,
 } from 'node:crypto'
 import type { Database } from '@agent-exchange/database'
-import { decryptPrivateKey, fingerprint, knownKeys, type MasterKeys } from '../../kernel/master-key.ts'
-import { readSecrets, wrappingKeyId } from '../../kernel/platform-secrets.ts'
+import { decryptPrivateKey, fingerprint, knownKeys, type MasterKeys } from '../../platform-keys/master-key.ts'
+import { readSecrets, wrappingKeyId } from '../../platform-keys/platform-secrets.ts'
 import { BackupContradiction, NotProved } from './check.ts'
 
 const MESSAGE_BYTES = 32

@@ -1,6 +1,6 @@
 import type { Queries } from '@agent-exchange/database'
-import { fingerprint, type MasterKeys } from '../../kernel/master-key.ts'
-import { wrappingKeyId } from '../../kernel/platform-secrets.ts'
+import { fingerprint, type MasterKeys } from '../../platform-keys/master-key.ts'
+import { wrappingKeyId } from '../../platform-keys/platform-secrets.ts'
 import { listProcesses } from '../overview/process-store.ts'
 
 /** Which master key the database needs, and which ones the processes have; by fingerprint. */

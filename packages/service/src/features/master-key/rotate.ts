@@ -1,9 +1,9 @@
 import type { Transaction } from '@agent-exchange/database'
-import type { MasterKeys } from '../../kernel/master-key.ts'
+import type { MasterKeys } from '../../platform-keys/master-key.ts'
 import { lockNames } from '../../kernel/named-locks.ts'
-import { PLATFORM_KEYS_LOCK } from '../../kernel/platform-keys-webhook.ts'
+import { PLATFORM_KEYS_LOCK } from '../../platform-keys/webhook-keys.ts'
 import { Problem } from '../../kernel/problem.ts'
-import { rotateMasterKey } from '../../kernel/rotate-master-key.ts'
+import { rotateMasterKey } from '../../platform-keys/rotate-master-key.ts'
 import { readMasterKeyStatus } from './master-key-status.ts'
 
 /**

@@ -7,7 +7,7 @@ import {
 import { columnsOf } from '../../kernel/row-columns.ts'
 import { deferToCommit, fragment, type Transaction } from '@agent-exchange/database'
 import { orderedId, RANDOM_DIGITS, TIME_DIGITS } from '../../kernel/ids.ts'
-import { DELIVERY_CHANNEL, MAXIMUM_NAMED_ENDPOINTS } from './delivery-channel.ts'
+import { DELIVERY_CHANNEL, MAXIMUM_NAMED_ENDPOINTS } from '../../webhooks/queue/delivery-channel.ts'
 
 /** An immutable event of a package, for the notification streams of the organizations concerned. */
 export interface LifecycleEvent {

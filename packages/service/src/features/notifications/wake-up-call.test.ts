@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { sendPackage, startWorld } from '@agent-exchange/testkit'
 import { openDatabase } from '@agent-exchange/database'
-import { DELIVERY_CHANNEL, MAXIMUM_NAMED_ENDPOINTS } from './delivery-channel.ts'
+import { DELIVERY_CHANNEL, MAXIMUM_NAMED_ENDPOINTS } from '../../webhooks/queue/delivery-channel.ts'
 
 const world = await startWorld()
 const listener = openDatabase({ target: world.databaseUrl, maximumConnections: 2, applicationName: 'test' })

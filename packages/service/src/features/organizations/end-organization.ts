@@ -1,8 +1,8 @@
 import { type Database, inTransaction, type Transaction } from '@agent-exchange/database'
 import { Problem } from '../../kernel/problem.ts'
-import { announceStatus } from '../deliveries/wake-workers.ts'
+import { announceStatus } from '../../webhooks/queue/wake-workers.ts'
 import { hasPendingDeliveries, REMOVALS, STEP_ROWS } from './end-removals.ts'
-import { appendToLog } from './operator-log-store.ts'
+import { appendToLog } from '../operators/operator-log-store.ts'
 import {
   findEnd,
   insertEnd,

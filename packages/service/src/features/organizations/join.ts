@@ -6,7 +6,7 @@ import { findAgent } from '../agents/agent-store.ts'
 import { readCredential } from './client-credential.ts'
 import { hasClientOfAgent, insertClient, type ClientCredential } from './client-store.ts'
 import { findBySecret, lockInvitation, markUsed, type InvitationRow } from './invitation-store.ts'
-import { appendToLog } from './operator-log-store.ts'
+import { appendToLog } from '../operators/operator-log-store.ts'
 import { lockOrganization } from './organization-store.ts'
 
 export interface JoinRequest {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { testDatabase } from '@agent-exchange/testkit'
-import { planOf } from '../../delivery/statement-plan.fixture.ts'
+import { planOf } from '../../webhooks/queue/statement-plan.fixture.ts'
 import { openDatabase } from '@agent-exchange/database'
 import {
   countEndedBadly,

@@ -1,5 +1,5 @@
 import type { Queries } from '@agent-exchange/database'
-import type { AttemptRow, DeliveryState } from '../deliveries/delivery-queries.ts'
+import type { AttemptRow, DeliveryState } from '../../webhooks/queue/delivery-queries.ts'
 import { EXCHANGE, factsOf, type Step, type StepOutcome } from './step.ts'
 
 export interface DeliveryOfPackage {

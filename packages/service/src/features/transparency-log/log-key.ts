@@ -8,8 +8,8 @@ import {
 } from '@agent-exchange/log'
 import type { Database, Queries } from '@agent-exchange/database'
 import type { Clock } from '../../kernel/clock.ts'
-import { listAllKeys, listUsableKeys, publicJwkOf } from '../../kernel/platform-keys-store.ts'
-import type { PlatformKeys } from '../../kernel/platform-keys.ts'
+import { listAllKeys, listUsableKeys, publicJwkOf } from '../../platform-keys/key-store.ts'
+import type { PlatformKeys } from '../../platform-keys/platform-keys.ts'
 import { readLogState } from './log-state-store.ts'
 import { readOriginPeriod } from './origin-store.ts'
 

@@ -9,7 +9,7 @@ import {
 } from '@agent-exchange/log'
 import type { Transaction } from '@agent-exchange/database'
 import { queueLogBatch } from '../../kernel/log-batch.ts'
-import type { RotatingKeys } from '../../kernel/platform-keys-rotating.ts'
+import type { RotatingKeys } from '../../platform-keys/rotating-keys.ts'
 import { Problem } from '../../kernel/problem.ts'
 import { latestPublished } from './checkpoint-store.ts'
 import { logVerifiers } from './log-key.ts'

@@ -1,6 +1,6 @@
 import type { Database } from '@agent-exchange/database'
 import type { Context } from '../../kernel/context.ts'
-import type { PlatformKeys } from '../../kernel/platform-keys.ts'
+import type { PlatformKeys } from '../../platform-keys/platform-keys.ts'
 import { ensureLogState } from './log-state-store.ts'
 import { openLogKeys, type LogKeys } from './log-key.ts'
 

@@ -7,14 +7,14 @@ import {
   listDeliveries,
   replaysOf,
   type DeliveryFilter,
-} from '../../features/deliveries/delivery-queries.ts'
-import { adviseOnDelivery } from '../../features/deliveries/delivery-advice.ts'
-import { findEndpoint } from '../../features/deliveries/endpoint-queries.ts'
-import type { AttemptDetails } from '../../delivery/finished-attempt.ts'
-import { withContext } from '../../features/deliveries/delivery-context.ts'
-import { withLastErrors } from '../../features/deliveries/last-errors.ts'
-import { countReplays, MAXIMUM_COUNTED, replayMany } from '../../features/deliveries/replay-many.ts'
-import { replayDelivery } from '../../features/deliveries/replay.ts'
+} from '../../webhooks/queue/delivery-queries.ts'
+import { adviseOnDelivery } from '../../webhooks/queue/delivery-advice.ts'
+import { findEndpoint } from '../../webhooks/endpoints/endpoint-queries.ts'
+import type { AttemptDetails } from '../../webhooks/queue/finished-attempt.ts'
+import { withContext } from '../../webhooks/queue/delivery-context.ts'
+import { withLastErrors } from '../../webhooks/queue/last-errors.ts'
+import { countReplays, MAXIMUM_COUNTED, replayMany } from '../../webhooks/queue/replay-many.ts'
+import { replayDelivery } from '../../webhooks/queue/replay.ts'
 import { Problem } from '../../kernel/problem.ts'
 import { filter, listPage, pageFields } from '../listing.ts'
 import { change, input, read, reason, type Route } from '../route.ts'

@@ -11,12 +11,12 @@ import {
   markEnabled,
   type EndpointRow,
   type EndpointStatus,
-} from '../../features/deliveries/endpoint-queries.ts'
-import { lastFailedOf, readEndpointHistory } from '../../features/deliveries/endpoint-history.ts'
-import { endPendingOf } from '../../features/deliveries/end-pending.ts'
-import { countMissed, replayMissed } from '../../features/deliveries/missed.ts'
-import { replayDelivery } from '../../features/deliveries/replay.ts'
-import { wakeWorkers } from '../../features/deliveries/wake-workers.ts'
+} from '../../webhooks/endpoints/endpoint-queries.ts'
+import { lastFailedOf, readEndpointHistory } from '../../webhooks/endpoints/endpoint-history.ts'
+import { endPendingOf } from '../../webhooks/queue/end-pending.ts'
+import { countMissed, replayMissed } from '../../webhooks/queue/missed.ts'
+import { replayDelivery } from '../../webhooks/queue/replay.ts'
+import { wakeWorkers } from '../../webhooks/queue/wake-workers.ts'
 import { Problem } from '../../kernel/problem.ts'
 import { filter, listPage, pageFields } from '../listing.ts'
 import { change, input, optionalReason, read, reason, type OperatorCall, type Route } from '../route.ts'

@@ -1,4 +1,4 @@
-import { listLog } from '../../features/organizations/operator-log-store.ts'
+import { listLog } from '../../features/operators/operator-log-store.ts'
 import { filter, listPage, pageFields } from '../listing.ts'
 import { input, read, type Route } from '../route.ts'
 

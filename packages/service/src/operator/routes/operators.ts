@@ -8,7 +8,7 @@ import {
   lockActiveOperators,
   setOperatorRole,
   type OperatorRow,
-} from '../../features/organizations/operator-store.ts'
+} from '../../features/operators/operator-store.ts'
 import { OPERATOR_ROLES } from '../../kernel/operator-roles.ts'
 import { Problem } from '../../kernel/problem.ts'
 import { listPage, page } from '../listing.ts'

@@ -1,7 +1,7 @@
 import { organizationId } from '@agent-exchange/protocol'
 import { Type } from 'typebox'
 import type { Transaction } from '@agent-exchange/database'
-import { announceStatus } from '../../features/deliveries/wake-workers.ts'
+import { announceStatus } from '../../webhooks/queue/wake-workers.ts'
 import { findEnd, toEnd } from '../../features/organizations/organization-end-store.ts'
 import {
   findOrganization,

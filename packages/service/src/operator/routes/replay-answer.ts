@@ -1,4 +1,4 @@
-import type { Replayed, ReplayOrder } from '../../features/deliveries/replay-insert.ts'
+import type { Replayed, ReplayOrder } from '../../webhooks/queue/replay-insert.ts'
 import type { OperatorCall } from '../route.ts'
 
 /** The actor and reason of a replay. */

@@ -1,8 +1,4 @@
-import {
-  endSession,
-  findSessionById,
-  listSessions,
-} from '../../features/organizations/operator-session-store.ts'
+import { endSession, findSessionById, listSessions } from '../../features/operators/operator-session-store.ts'
 import { secondsAfter } from '../../kernel/clock.ts'
 import { Problem } from '../../kernel/problem.ts'
 import { listPage, page } from '../listing.ts'

@@ -1,5 +1,5 @@
-import type { DeliveryContext } from '../../features/deliveries/delivery-context.ts'
-import type { ListedDelivery } from '../../features/deliveries/last-errors.ts'
+import type { DeliveryContext } from '../../webhooks/queue/delivery-context.ts'
+import type { ListedDelivery } from '../../webhooks/queue/last-errors.ts'
 
 /** What is not null, and `next_attempt_at` and `claim_id` of pending deliveries only. */
 type Optional =
