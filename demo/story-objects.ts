@@ -5,7 +5,8 @@ import type {
   ReasoningPackage,
   ResponseObject,
 } from '@agent-exchange/protocol'
-import { newObject, type Identity, type ObjectTerms } from '@agent-exchange/sdk'
+import { newObject, type ObjectTerms } from '@agent-exchange/sdk/internal'
+import type { Identity } from '@agent-exchange/sdk'
 
 /** Words that only the two companies may ever read; the demo looks for them in everything the exchange keeps. */
 export const SECRET_WORDS = [

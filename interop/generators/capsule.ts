@@ -1,5 +1,5 @@
 import { noteSigner, SIGNATURE_TYPE, type Capsule, type EvidenceBundle } from '@agent-exchange/log'
-import { readEvidence } from '@agent-exchange/sdk'
+import { readEvidence } from '../../packages/sdk/src/evidence/read-evidence.ts'
 import { capsuleOf, logSigner, POLICY, startWorld, type LogPlan } from '@agent-exchange/testkit'
 import { relinked, wholeThread } from '../../packages/sdk/src/evidence/evidence.fixture.ts'
 import { altered } from './log-checkpoints.ts'

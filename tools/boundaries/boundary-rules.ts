@@ -16,7 +16,7 @@ export const PACKAGE_IMPORTS: Readonly<Record<string, readonly string[]>> = {
   database: [],
   service: ['protocol', 'crypto', 'log', 'web', 'database'],
   sdk: ['protocol', 'crypto', 'log'],
-  edc: ['protocol', 'crypto', 'sdk'],
+  edc: ['protocol', 'crypto', 'log', 'sdk'],
   mcp: ['protocol', 'crypto', 'log', 'sdk'],
   'edc-simulator': ['sdk', 'edc'],
   cli: ['protocol', 'crypto', 'log', 'web', 'database', 'service', 'sdk', 'edc', 'mcp'],
@@ -72,7 +72,7 @@ const SDK_LAYERS: readonly (readonly string[])[] = [
   ['drafts'],
   ['agent.ts'],
   ['node'],
-  ['index.ts'],
+  ['index.ts', 'internal.ts'],
 ]
 
 /** Packages whose rooms have an order. */

@@ -44,6 +44,11 @@ export const STEPS: readonly Step[] = [
   },
   { name: 'boundaries', what: 'who may import what', commands: [['node', 'tools/boundaries/boundaries.ts']] },
   {
+    name: 'public-entry',
+    what: 'names that users of the SDK rely on',
+    commands: [['node', 'tools/public-entry/public-entry.ts']],
+  },
+  {
     name: 'generated',
     what: 'generated files are what the sources give',
     commands: [['node', '-C', 'source', 'tools/generate/generate.ts', '--check']],

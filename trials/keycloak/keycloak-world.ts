@@ -1,7 +1,7 @@
 import { mkdtempSync } from 'node:fs'
 import { join } from 'node:path'
 import { getCACertificates, setDefaultCACertificates } from 'node:tls'
-import { registerAgent } from '@agent-exchange/sdk'
+import { registerAgent } from '../../packages/sdk/src/agent-keys/register-agent.ts'
 import { createTlsFetch } from '@agent-exchange/sdk/node'
 import {
   freePorts,

@@ -1,7 +1,9 @@
 /** `npm run test:keycloak`: an exchange whose access tokens come from a real Keycloak. */
 
 import assert from 'node:assert/strict'
-import { createMemoryOutbox, openPackage, sendPackage } from '@agent-exchange/sdk'
+import { createMemoryOutbox } from '@agent-exchange/sdk'
+import { openPackage } from '../../packages/sdk/src/open/open-package.ts'
+import { sendPackage } from '../../packages/sdk/src/send/send-package.ts'
 import { inputFor } from '../../packages/sdk/src/send/drafts.fixture.ts'
 import { runTrials, type TrialTools } from '../shared/run-trials.ts'
 import { installKeycloak } from './keycloak-server.ts'

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { createHmac } from 'node:crypto'
-import { createContext, ExchangeError } from '@agent-exchange/sdk'
+import { createContext } from '../../packages/sdk/src/create-context.ts'
+import { ExchangeError } from '@agent-exchange/sdk'
 import type { TrialTools } from '../shared/run-trials.ts'
 import { assertRefused, callWith } from './call-exchange.ts'
 import { exampleRealm, withClientKey, type Realm, type RealmClient } from './keycloak-admin.ts'

@@ -10,7 +10,7 @@ import {
   type KeyEventProof,
 } from '@agent-exchange/log'
 import type { Organization } from '@agent-exchange/testkit'
-import { readCapsule } from '@agent-exchange/sdk'
+import { readCapsule } from '../../packages/sdk/src/evidence/read-capsule.ts'
 import { wholeThread } from '../../packages/sdk/src/evidence/evidence.fixture.ts'
 import { alteredProofs, flipped } from './altered-proofs.ts'
 import { askTorchwood, requireAccepted, type Question } from './ask-torchwood.ts'

@@ -7,7 +7,7 @@ import {
   type ObjectType,
   type ProtocolObject,
 } from '@agent-exchange/protocol'
-import { newObject } from '@agent-exchange/sdk'
+import { newObject } from '@agent-exchange/sdk/internal'
 import { SKILL } from '../../packages/mcp/src/agents.fixture.ts'
 import { serveAndConnect, textOf, type TestClient } from '../../packages/mcp/src/clients.fixture.ts'
 import { companies } from '../../packages/mcp/src/companies.fixture.ts'

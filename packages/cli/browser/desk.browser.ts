@@ -3,8 +3,8 @@ import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { exampleObjects } from '@agent-exchange/protocol'
-import { newObject } from '@agent-exchange/sdk'
-import { setAgentDefaults } from '@agent-exchange/sdk/node'
+import { newObject } from '@agent-exchange/sdk/internal'
+import { setAgentDefaults } from '@agent-exchange/sdk/internal/node'
 import {
   accessibilityFaults,
   assertNoHorizontalScroll,

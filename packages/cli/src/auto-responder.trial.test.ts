@@ -5,7 +5,6 @@ import { mkdirSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { promisify } from 'node:util'
-import { policyEnvelope } from '@agent-exchange/sdk'
 import { connectFolder } from '@agent-exchange/sdk/node'
 import { blocksOf, ROOT, runningExchange, scriptOf } from './running-exchange.fixture.ts'
 
@@ -63,17 +62,13 @@ test(
 async function answerOf(folder: string): Promise<string> {
   await using agent = await connectFolder(folder)
   const cars = { organizationId: 'org_cars', agentId: 'agent_cars' }
-  const policy = policyEnvelope({ by: agent.identity, now: new Date() }, { to: cars, purpose: 'alignment' })
+  const policy = agent.make.policyEnvelope({ to: cars, purpose: 'alignment' })
   const object = agent.make.reasoningPackage({
     to: cars,
     summary: 'Rails are short in week 12.',
     facts: ['A press is down until week 13.'],
     ask: 'Confirm delivery in week 13.',
-    policy_envelope: {
-      policy_id: policy.policy_id,
-      purpose: policy.purpose,
-      human_approval: { required: false, approval_id: 'none' },
-    },
+    policy,
   })
   const { packageId } = await agent.send({ object, policy, skill: SKILL, to: cars })
   const answered = Promise.withResolvers<string>()

@@ -6,7 +6,8 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import type { NotificationEnvelope, PolicyEnvelope, ReasoningPackage } from '@agent-exchange/protocol'
 import { verifyCapsule } from '@agent-exchange/log'
-import { ExchangeError, newObject } from '@agent-exchange/sdk'
+import { ExchangeError } from '@agent-exchange/sdk'
+import { newObject } from '@agent-exchange/sdk/internal'
 import { connectFolder } from '@agent-exchange/sdk/node'
 import { SECRET_WORDS } from './two-processes-words.fixture.ts'
 

@@ -1,4 +1,5 @@
-import { backoffMs, pause, type Progress, type WaitOptions } from '@agent-exchange/sdk'
+import { backoffMs, pause } from '@agent-exchange/sdk/internal'
+import type { Progress, WaitOptions } from '@agent-exchange/sdk'
 import { ConnectorError } from './connector-error.ts'
 import { LIMITS } from './connector-limits.ts'
 

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { PolicyEnvelope } from '@agent-exchange/protocol'
-import { newObject } from '@agent-exchange/sdk'
+import { newObject } from '@agent-exchange/sdk/internal'
 import {
   connectFolder,
   createAgentFolder,

@@ -1,5 +1,5 @@
 import { after, before } from 'node:test'
-import { initApprover } from '@agent-exchange/sdk/node'
+import { initApprover } from '@agent-exchange/sdk/internal/node'
 import { startWorld, type World } from '@agent-exchange/testkit'
 import { startFolderAgent, type TestAgent } from './agents.fixture.ts'
 import { PASSPHRASE, QUICK } from './story.fixture.ts'

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { approveDraft } from '@agent-exchange/sdk/node'
+import { approveDraft } from '@agent-exchange/sdk/internal/node'
 import type { TestAgent } from './agents.fixture.ts'
 import type { TestClient } from './clients.fixture.ts'
 

@@ -50,10 +50,10 @@ export interface CapsuleOptions extends WaitForLog {
 
 export type OpenOptions = Omit<OpenDependencies, 'dataSpace' | 'outbox'>
 
-/** An agent that is connected to an exchange. Each method also exists as a function that takes a context. */
+/** An agent that is connected to an exchange. */
 export interface Agent {
   readonly identity: Identity
-  /** For functions without a method here. */
+  /** For `@agent-exchange/sdk/internal`, which promises nothing. */
   readonly context: AgentContext
 
   register(registration: Registration): Promise<AgentResource>
@@ -96,7 +96,7 @@ export interface Agent {
 }
 
 /**
- * Connects an agent: discovers the authorization server, requests a token, and binds the functions of the SDK.
+ * Connects an agent: discovers the authorization server, requests a token, and returns the agent with its methods.
  *
  * @example
  * const keys = createMemoryKeyStore()

@@ -1,4 +1,5 @@
-import { asUnknownPeer, type AgentAddress } from '@agent-exchange/sdk'
+import { asUnknownPeer } from '@agent-exchange/sdk/internal'
+import type { AgentAddress } from '@agent-exchange/sdk'
 import type { FolderAgent } from '@agent-exchange/sdk/node'
 
 /** Reads the agent's organization from the directory. */

@@ -1,5 +1,5 @@
 import type { Approve } from '@agent-exchange/sdk'
-import { approverOf } from '@agent-exchange/sdk/node'
+import { approverOf } from '@agent-exchange/sdk/internal/node'
 import { CommandFailure } from '../failure.ts'
 import { ask } from './ask.ts'
 import { nextStep, type Place } from './next-step.ts'

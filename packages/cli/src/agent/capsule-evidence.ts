@@ -1,5 +1,4 @@
-import type { Capsule, CapsuleV3 } from '@agent-exchange/log'
-import type { EvidenceBundle } from '@agent-exchange/sdk'
+import type { Capsule, CapsuleV3, EvidenceBundle } from '@agent-exchange/log'
 
 /** Of any format. */
 export type CollectedEvidence = EvidenceBundle | Capsule | CapsuleV3

@@ -1,4 +1,5 @@
-import { ExchangeError, rememberedUrl, uncheckedSentence, watchLog } from '@agent-exchange/sdk'
+import { ExchangeError } from '@agent-exchange/sdk'
+import { rememberedUrl, uncheckedSentence, watchLog } from '@agent-exchange/sdk/internal'
 import { CommandFailure } from '../failure.ts'
 import { examineConnectorOf } from './check-connector.ts'
 import type { Examination, Subject } from './examination.ts'

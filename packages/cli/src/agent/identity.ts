@@ -1,5 +1,5 @@
 import type { Identity } from '@agent-exchange/sdk'
-import { openAgentFolder } from '@agent-exchange/sdk/node'
+import { openAgentFolder } from '@agent-exchange/sdk/internal/node'
 import { explained } from './agent-failure.ts'
 
 /** The given identity, or that of the agent's folder. */

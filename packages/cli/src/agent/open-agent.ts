@@ -1,5 +1,6 @@
 import type { Approve, DeploymentChange, Fetch, KeyChange } from '@agent-exchange/sdk'
-import { connectFolder, createTlsFetch, openAgentFolder, type FolderAgent } from '@agent-exchange/sdk/node'
+import { connectFolder, createTlsFetch, type FolderAgent } from '@agent-exchange/sdk/node'
+import { openAgentFolder } from '@agent-exchange/sdk/internal/node'
 import { readPem } from '../pem-file.ts'
 import { explained } from './agent-failure.ts'
 import type { AgentOptions } from './agent-options.ts'

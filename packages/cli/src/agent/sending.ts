@@ -1,5 +1,5 @@
 import type { SendProgress, SentPackage } from '@agent-exchange/sdk'
-import { openAgentFolder, readAgentDefaults } from '@agent-exchange/sdk/node'
+import { openAgentFolder, readAgentDefaults } from '@agent-exchange/sdk/internal/node'
 import { Option, type Command } from 'commander'
 import { CommandFailure } from '../failure.ts'
 import { visible, visibleJson } from '../visible.ts'

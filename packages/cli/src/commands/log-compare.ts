@@ -10,7 +10,7 @@ import {
   type LogView,
   type ViewComparison,
 } from '@agent-exchange/log'
-import { readLiveView } from '@agent-exchange/sdk'
+import { readLiveView } from '@agent-exchange/sdk/internal'
 import type { Command } from 'commander'
 import { agentCommandOf, type AgentOptions } from '../agent/agent-options.ts'
 import { withAgent } from '../agent/open-agent.ts'

@@ -1,11 +1,7 @@
-import {
-  ExchangeError,
-  monitorLog,
-  pause,
-  type MonitorFinding,
-  type MonitorResult,
-} from '@agent-exchange/sdk'
-import { readMonitorState, writeMonitorState, type FolderAgent } from '@agent-exchange/sdk/node'
+import { ExchangeError } from '@agent-exchange/sdk'
+import { monitorLog, pause, type MonitorFinding, type MonitorResult } from '@agent-exchange/sdk/internal'
+import { readMonitorState, writeMonitorState } from '@agent-exchange/sdk/internal/node'
+import type { FolderAgent } from '@agent-exchange/sdk/node'
 import { Option, type Command } from 'commander'
 import { explanationOf } from '../agent/agent-failure.ts'
 import { agentCommandOf, type AgentOptions } from '../agent/agent-options.ts'

@@ -1,5 +1,5 @@
 import { OBJECT_TYPES, validateObject, type ObjectType } from '@agent-exchange/protocol'
-import { newObject } from '@agent-exchange/sdk'
+import { newObject } from '@agent-exchange/sdk/internal'
 import { Argument, Command } from 'commander'
 import { folderOption } from '../agent/agent-options.ts'
 import { writeContent } from '../agent/content-file.ts'

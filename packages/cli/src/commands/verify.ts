@@ -8,8 +8,8 @@ import {
   renderCapsuleHtml,
   verifyCapsuleFile,
   verifySplitViewFile,
+  type VerifyEvidenceOptions,
 } from '@agent-exchange/log'
-import type { VerifyEvidenceOptions } from '@agent-exchange/sdk'
 import { Command, Option } from 'commander'
 import type { CollectedEvidence } from '../agent/capsule-evidence.ts'
 import { CommandFailure } from '../failure.ts'

@@ -1,5 +1,5 @@
 import { ExchangeError } from '@agent-exchange/sdk'
-import { approveDraft } from '@agent-exchange/sdk/node'
+import { approveDraft } from '@agent-exchange/sdk/internal/node'
 import { pathTo, type DeskAnswer, type DeskCall } from './desk-call.ts'
 import { draftPage, examinedPage } from './draft-page.ts'
 import { examineDraft } from './examined-draft.ts'

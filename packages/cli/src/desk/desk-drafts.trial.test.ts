@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { approveDraft } from '@agent-exchange/sdk/node'
+import { approveDraft } from '@agent-exchange/sdk/internal/node'
 import { startWorld, type World } from '@agent-exchange/testkit'
 import { guardedDraft, PASSPHRASE, startTwoDesks, type TwoDesks } from './desk.fixture.ts'
 

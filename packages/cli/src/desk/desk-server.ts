@@ -2,7 +2,8 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { ExchangeError } from '@agent-exchange/sdk'
-import { publishDeskAddress, type FolderAgent } from '@agent-exchange/sdk/node'
+import { publishDeskAddress } from '@agent-exchange/sdk/internal/node'
+import type { FolderAgent } from '@agent-exchange/sdk/node'
 import {
   cookieHeader,
   createLiveStreams,

@@ -1,7 +1,11 @@
 import { readFileSync } from 'node:fs'
 import type { PolicyEnvelope } from '@agent-exchange/protocol'
-import { packageOfEnvelope, type LogPolicy } from '@agent-exchange/log'
-import type { ChainAnchor, VerifyEvidenceOptions } from '@agent-exchange/sdk'
+import {
+  packageOfEnvelope,
+  type LogPolicy,
+  type ChainAnchor,
+  type VerifyEvidenceOptions,
+} from '@agent-exchange/log'
 import type { CollectedEvidence } from '../agent/capsule-evidence.ts'
 import { InvalidArgumentError, type Command } from 'commander'
 import { CommandFailure } from '../failure.ts'

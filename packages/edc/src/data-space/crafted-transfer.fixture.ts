@@ -8,7 +8,9 @@ import {
   type Envelope,
 } from '@agent-exchange/crypto'
 import { MEDIA_TYPE, type EdcReferences, type PackageMetadata } from '@agent-exchange/protocol'
-import { type AgentContext, createMemoryOutbox, sendPackage } from '@agent-exchange/sdk'
+import type { AgentContext } from '@agent-exchange/sdk/internal'
+import { createMemoryOutbox } from '@agent-exchange/sdk'
+import { sendPackage } from '../../../sdk/src/send/send-package.ts'
 import { inputFor } from '../../../sdk/src/send/drafts.fixture.ts'
 import { currentSigningKey } from '../../../sdk/src/agent-keys/own-keys.ts'
 import type { Company } from './data-space.fixture.ts'

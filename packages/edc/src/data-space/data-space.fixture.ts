@@ -13,12 +13,12 @@ import {
   type DataSpaceConnector,
   ExchangeError,
   type ExchangeErrorCode,
-  type OpenDependencies,
-  openPackage,
   type Outbox,
-  readCapsule,
-  verifyCapsule,
 } from '@agent-exchange/sdk'
+import type { OpenDependencies } from '../../../sdk/src/open/open-input.ts'
+import { openPackage } from '../../../sdk/src/open/open-package.ts'
+import { readCapsule } from '../../../sdk/src/evidence/read-capsule.ts'
+import { verifyCapsule } from '@agent-exchange/log'
 import {
   MovableClock,
   startSimulator,

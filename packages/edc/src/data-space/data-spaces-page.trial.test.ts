@@ -9,14 +9,9 @@ import { provision } from '../../../sdk/src/agents.fixture.ts'
 import { CONNECTOR_ERROR_CODES } from '../connector-error.ts'
 import { startSimulator } from '@agent-exchange/edc-simulator'
 import { linkPackages, snippetsOf } from '../../../sdk/src/documentation.fixture.ts'
-import { policyEnvelope } from '@agent-exchange/sdk'
-import {
-  connectFolder,
-  createAgentFolder,
-  openAgentFolder,
-  setAgentDefaults,
-  setExchangeAccess,
-} from '@agent-exchange/sdk/node'
+import { makersOf } from '@agent-exchange/sdk/internal'
+import { connectFolder, createAgentFolder, setExchangeAccess } from '@agent-exchange/sdk/node'
+import { openAgentFolder, setAgentDefaults } from '@agent-exchange/sdk/internal/node'
 
 /**
  * docs/data-spaces.md: its programs run as written, and its table has every failure. The commands of the page, with
@@ -105,7 +100,7 @@ test('packages/sdk/README.md: the program', { timeout: 120_000 }, async (t) => {
   await using world = await startWorld()
   for (const org of ['org_seats', 'org_cars']) await registered(world, org)
   const author = { by: { organizationId: 'org_cars', agentId: 'agent_cars' }, now: new Date() }
-  const policy = policyEnvelope(author, { to: 'org_seats', purpose: 'alignment' })
+  const policy = makersOf(() => author).policyEnvelope({ to: 'org_seats', purpose: 'alignment' })
   const { files } = await openAgentFolder(join(folder, 'cars'))
   await setAgentDefaults(files.settings, { policy, skill: { id: 'skill_alignment', version: '1.0.0' } })
   assert.deepEqual(await run(t, '@agent-exchange/sdk', { page: SDK_README }), ['sent to agent_seats'])

@@ -2,16 +2,13 @@ import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { after, test, type TestContext } from 'node:test'
 import { canonicalize } from '@agent-exchange/crypto'
-import {
-  readCapsule,
-  respondToPackage,
-  revokePackage,
-  rotateKey,
-  sendPackage,
-  verifyCapsule,
-  type CapsuleV3,
-  type SentPackage,
-} from '@agent-exchange/sdk'
+import { readCapsule } from '../../../sdk/src/evidence/read-capsule.ts'
+import { respondToPackage } from '../../../sdk/src/send/respond-to-package.ts'
+import { revokePackage } from '../../../sdk/src/send/revoke-package.ts'
+import { rotateKey } from '../../../sdk/src/agent-keys/rotate-key.ts'
+import { sendPackage } from '../../../sdk/src/send/send-package.ts'
+import { verifyCapsule, type CapsuleV3 } from '@agent-exchange/log'
+import type { SentPackage } from '@agent-exchange/sdk'
 import { policyWith, startCosigningWitness } from '../../../sdk/src/evidence/cosigning-witness.fixture.ts'
 import { craftedMutations } from '../../../sdk/src/evidence/mutate-capsule.fixture.ts'
 import { mutationsOf } from '../../../sdk/src/evidence/mutate-value.fixture.ts'

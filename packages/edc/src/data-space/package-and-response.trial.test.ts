@@ -6,18 +6,13 @@ import { startDataAddressServer } from '../data-address-server.ts'
 import { EdcV3Connector } from '../edc-v3/edc-v3-connector.ts'
 import { startSimulator } from '@agent-exchange/edc-simulator'
 import { randomId } from '../../../sdk/src/connection/random-id.ts'
-import {
-  createContext,
-  createMemoryOutbox,
-  type DataSpace,
-  ExchangeError,
-  openPackage,
-  type Outbox,
-  respondToPackage,
-  resumeOutbox,
-  revokePackage,
-  sendPackage,
-} from '@agent-exchange/sdk'
+import { createContext } from '../../../sdk/src/create-context.ts'
+import { createMemoryOutbox, type DataSpace, ExchangeError, type Outbox } from '@agent-exchange/sdk'
+import { openPackage } from '../../../sdk/src/open/open-package.ts'
+import { respondToPackage } from '../../../sdk/src/send/respond-to-package.ts'
+import { resumeOutbox } from '../../../sdk/src/send/resume-outbox.ts'
+import { revokePackage } from '../../../sdk/src/send/revoke-package.ts'
+import { sendPackage } from '../../../sdk/src/send/send-package.ts'
 import { behindLiar } from '../../../sdk/src/send/crafted.fixture.ts'
 import {
   inputFor,

@@ -7,15 +7,12 @@ import { freePorts } from '@agent-exchange/testkit'
 import type { ConnectorErrorCode } from '../connector-error.ts'
 import { rejectsWith } from '../contract-suite.fixture.ts'
 import { startDataAddressServer } from '../data-address-server.ts'
-import {
-  type AcquireRequest,
-  type Progress,
-  readCapsule,
-  resumeOutbox,
-  revokePackage,
-  sendPackage,
-  verifyCapsule,
-} from '@agent-exchange/sdk'
+import type { AcquireRequest, Progress } from '@agent-exchange/sdk'
+import { readCapsule } from '../../../sdk/src/evidence/read-capsule.ts'
+import { resumeOutbox } from '../../../sdk/src/send/resume-outbox.ts'
+import { revokePackage } from '../../../sdk/src/send/revoke-package.ts'
+import { sendPackage } from '../../../sdk/src/send/send-package.ts'
+import { verifyCapsule } from '@agent-exchange/log'
 import { inputFor } from '../../../sdk/src/send/drafts.fixture.ts'
 import { openSqliteOutbox } from '@agent-exchange/sdk/node'
 import { failure, open, startSpace, toldTo, type Company } from './data-space.fixture.ts'

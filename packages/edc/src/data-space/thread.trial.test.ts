@@ -3,18 +3,14 @@ import { after, test } from 'node:test'
 import { parseEnvelope, signManifest } from '@agent-exchange/crypto'
 import type { DsxPackageBody, TransportMode } from '@agent-exchange/protocol'
 import { randomId } from '../../../sdk/src/connection/random-id.ts'
-import {
-  type AgentContext,
-  type CapsuleV3,
-  openPackage,
-  readCapsule,
-  respondToPackage,
-  revokePackage,
-  sendPackage,
-  type SendProgress,
-  type SentPackage,
-  verifyCapsule,
-} from '@agent-exchange/sdk'
+import type { AgentContext } from '@agent-exchange/sdk/internal'
+import { type CapsuleV3, verifyCapsule } from '@agent-exchange/log'
+import { openPackage } from '../../../sdk/src/open/open-package.ts'
+import { readCapsule } from '../../../sdk/src/evidence/read-capsule.ts'
+import { respondToPackage } from '../../../sdk/src/send/respond-to-package.ts'
+import { revokePackage } from '../../../sdk/src/send/revoke-package.ts'
+import { sendPackage } from '../../../sdk/src/send/send-package.ts'
+import type { SendProgress, SentPackage } from '@agent-exchange/sdk'
 import { behindLiar, sendCrafted } from '../../../sdk/src/send/crafted.fixture.ts'
 import {
   inputFor,

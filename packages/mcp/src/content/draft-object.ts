@@ -1,5 +1,5 @@
 import type { ObjectType, PolicyEnvelope } from '@agent-exchange/protocol'
-import { newObject, type ObjectTerms } from '@agent-exchange/sdk'
+import { newObject, type ObjectTerms } from '@agent-exchange/sdk/internal'
 import { ToolRefusal } from '../server/tool-failure.ts'
 
 /** Objects that a model may write. A policy is written by a person. */

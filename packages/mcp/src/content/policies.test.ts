@@ -3,7 +3,7 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:f
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, beforeEach, test } from 'node:test'
-import { newObject } from '@agent-exchange/sdk'
+import { newObject } from '@agent-exchange/sdk/internal'
 import { MAXIMUM_POLICIES, MAXIMUM_POLICY_BYTES } from '../mcp-limits.ts'
 import { policyNamed, readPolicies } from './policies.ts'
 

@@ -1,4 +1,5 @@
-import { asUnknownPeer, type DraftInput } from '@agent-exchange/sdk'
+import { asUnknownPeer } from '@agent-exchange/sdk/internal'
+import type { DraftInput } from '@agent-exchange/sdk'
 import { Type } from 'typebox'
 import { DRAFTED_TYPES, draftObject } from '../content/draft-object.ts'
 import { policyNamed } from '../content/policies.ts'

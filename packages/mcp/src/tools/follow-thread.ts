@@ -1,4 +1,4 @@
-import { pause } from '@agent-exchange/sdk'
+import { pause } from '@agent-exchange/sdk/internal'
 import { Type } from 'typebox'
 import { readThreadPackages, threadPackage, type ThreadPackage } from '../content/thread-packages.ts'
 import { FOLLOW_POLL_MS, MAXIMUM_FOLLOW_SECONDS } from '../mcp-limits.ts'

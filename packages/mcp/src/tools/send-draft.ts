@@ -1,6 +1,6 @@
 import { canonicalize } from '@agent-exchange/crypto'
 import { ExchangeError, type SentPackage, type StoredDraft } from '@agent-exchange/sdk'
-import { readDeskAddress } from '@agent-exchange/sdk/node'
+import { readDeskAddress } from '@agent-exchange/sdk/internal/node'
 import { Type, type Static } from 'typebox'
 import { readPolicies } from '../content/policies.ts'
 import { draftId } from '../content/shown-draft.ts'

@@ -4,16 +4,17 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { ExchangeError } from '../errors.ts'
-import { policyEnvelope } from '../objects/makers.ts'
+import { makersOf } from '../objects/makers.ts'
 import { readAgentDefaults, setAgentDefaults } from './agent-settings.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'aex-settings-'))
 after(() => rmSync(folder, { recursive: true }))
 const file = join(folder, 'settings.json')
-const policy = policyEnvelope(
-  { by: { organizationId: 'org_seats', agentId: 'agent_seats' }, now: new Date('2026-06-01T08:00:00Z') },
-  { to: 'org_cars', purpose: 'alignment' },
-)
+const author = {
+  by: { organizationId: 'org_seats', agentId: 'agent_seats' },
+  now: new Date('2026-06-01T08:00:00Z'),
+}
+const policy = makersOf(() => author).policyEnvelope({ to: 'org_cars', purpose: 'alignment' })
 const skill = { id: 'skill_alignment', version: '1.0.0' }
 
 test('defaults are kept, and a change leaves the rest as it is', async () => {

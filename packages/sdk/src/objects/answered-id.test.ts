@@ -5,7 +5,7 @@ import { startWorld } from '@agent-exchange/testkit'
 import { startAgents } from '../agents.fixture.ts'
 import { randomId } from '../connection/random-id.ts'
 import { ExchangeError } from '../errors.ts'
-import { responseObject } from './makers.ts'
+import { makersOf } from './makers.ts'
 import { sendCrafted } from '../send/crafted.fixture.ts'
 import { policyFor, SKILL } from '../send/drafts.fixture.ts'
 import { createMemoryOutbox } from '../outbox/memory-outbox.ts'
@@ -26,8 +26,8 @@ async function answer(
   answeredObjectId?: string,
 ) {
   const policy = policyFor(bolt, acme)
-  const author = { by: bolt.identity, now: bolt.now(), policy }
-  const made = responseObject(author, { to: { packageId, threadId }, summary: 'We agree.' })
+  const make = makersOf(() => ({ by: bolt.identity, now: bolt.now(), policy }))
+  const made = make.responseObject({ to: { packageId, threadId }, summary: 'We agree.' })
   const input = {
     object: { ...made, ...change },
     policy,

@@ -11,11 +11,11 @@ import type { Identity } from '../context.ts'
 import { answerableId } from './answered-id.ts'
 import { newObject } from './new-object.ts'
 
-/** Who writes an object, when, and under which policy. */
+/** Who writes an object, when, and under which policy where the content names none. */
 export interface Author {
   readonly by: Identity
   readonly now: Date
-  readonly policy?: PolicyEnvelope
+  readonly policy?: PolicyEnvelope | undefined
 }
 
 type Envelope =
@@ -49,6 +49,8 @@ export interface ReasoningPackageContent extends Omit<Members<ReasoningPackage>,
   readonly unknowns?: readonly string[]
   /** Defaults to a new thread. */
   readonly thread?: string
+  /** The policy under which it is sent. Defaults to that of the agent. */
+  readonly policy?: PolicyEnvelope
 }
 
 export interface ResponseContent extends Members<ResponseObject> {
@@ -57,6 +59,8 @@ export interface ResponseContent extends Members<ResponseObject> {
   readonly summary: string
   /** Defaults to `agree`. */
   readonly actions?: ResponseObject['response_actions']
+  /** The policy under which it is sent. Defaults to that of the agent. */
+  readonly policy?: PolicyEnvelope
 }
 
 export interface LoopThreadContent extends Members<LoopThread> {
@@ -83,23 +87,47 @@ export interface AuditEventContent extends Members<AuditEvent> {
   readonly decision: string
 }
 
-const NOT_STATED = 'Not stated.'
-
 /**
- * A reasoning package without placeholder sentences. Members that the sender leaves out say so.
+ * Makers of the six objects.
  *
  * @example
- * const object = reasoningPackage(
- *   { by: agent.identity, now: new Date(), policy },
- *   { to: 'org_cars', summary: 'Rails are short in week 12.', facts: ['A press is down.'], ask: 'Confirm the new date.' },
- * )
+ * const object = agent.make.reasoningPackage({
+ *   to: 'org_cars',
+ *   summary: 'Rails are short in week 12.',
+ *   facts: ['A press is down.'],
+ *   ask: 'Confirm the new date.',
+ * })
  */
-export function reasoningPackage(author: Author, content: ReasoningPackageContent): ReasoningPackage {
-  const { to, summary, facts, ask, action, drivers = [], unknowns = [], thread, ...members } = content
-  const { policy } = author
+export interface Makers {
+  reasoningPackage(content: ReasoningPackageContent): ReasoningPackage
+  responseObject(content: ResponseContent): ResponseObject
+  loopThread(content: LoopThreadContent): LoopThread
+  policyEnvelope(content: PolicyContent): PolicyEnvelope
+  networkStory(content: NetworkStoryContent): NetworkStory
+  auditEvent(content: AuditEventContent): AuditEvent
+}
+
+/** The time is read with each object. */
+export function makersOf(author: () => Author): Makers {
+  return {
+    reasoningPackage: (content) => reasoningPackage(author(), content),
+    responseObject: (content) => responseObject(author(), content),
+    loopThread: (content) => loopThread(author(), content),
+    policyEnvelope: (content) => policyEnvelope(author(), content),
+    networkStory: (content) => networkStory(author(), content),
+    auditEvent: (content) => auditEvent(author(), content),
+  }
+}
+
+const NOT_STATED = 'Not stated.'
+
+/** A reasoning package without placeholder sentences. Members that the sender leaves out say so. */
+function reasoningPackage(author: Author, content: ReasoningPackageContent): ReasoningPackage {
+  const { to, summary, facts, ask, action, drivers = [], unknowns = [], thread, ...rest } = content
+  const { policy = author.policy, ...members } = rest
   const [first = '', ...others] = organizationsIn(to)
   const base = newObject('reasoning_package', {
-    ...termsOf(author, first),
+    ...termsOf({ ...author, policy }, first),
     ...(thread !== undefined && { threadId: thread }),
   })
   const [model] = base.recipients
@@ -135,11 +163,10 @@ export function reasoningPackage(author: Author, content: ReasoningPackageConten
 }
 
 /** An answer to a package. */
-export function responseObject(author: Author, content: ResponseContent): ResponseObject {
-  const { to, summary, actions = ['agree'], ...members } = content
-  const { policy } = author
+function responseObject(author: Author, content: ResponseContent): ResponseObject {
+  const { to, summary, actions = ['agree'], policy = author.policy, ...members } = content
   const base = newObject('response_object', {
-    ...termsOf(author, author.by.organizationId),
+    ...termsOf({ ...author, policy }, author.by.organizationId),
     threadId: to.threadId,
     about: answerableId(to.packageId, to.objectId),
   })
@@ -153,7 +180,7 @@ export function responseObject(author: Author, content: ResponseContent): Respon
 }
 
 /** The state of a thread between its author and other organizations. */
-export function loopThread(author: Author, content: LoopThreadContent): LoopThread {
+function loopThread(author: Author, content: LoopThreadContent): LoopThread {
   const { to, thread, ...members } = content
   const organizations = organizationsIn(to)
   const base = newObject('loop_thread', {
@@ -165,7 +192,7 @@ export function loopThread(author: Author, content: LoopThreadContent): LoopThre
 }
 
 /** A policy that lets organizations read and answer. */
-export function policyEnvelope(author: Author, content: PolicyContent): PolicyEnvelope {
+function policyEnvelope(author: Author, content: PolicyContent): PolicyEnvelope {
   const { to, ...members } = content
   const organizations = organizationsIn(to)
   const base = newObject('policy_envelope', termsOf(author, organizations[0] ?? ''))
@@ -173,7 +200,7 @@ export function policyEnvelope(author: Author, content: PolicyContent): PolicyEn
 }
 
 /** What both sides hold to be so. */
-export function networkStory(author: Author, content: NetworkStoryContent): NetworkStory {
+function networkStory(author: Author, content: NetworkStoryContent): NetworkStory {
   const { thread, about, ...members } = content
   const base = newObject('network_story', {
     ...termsOf(author, author.by.organizationId),
@@ -184,7 +211,7 @@ export function networkStory(author: Author, content: NetworkStoryContent): Netw
 }
 
 /** A record of a decision about a package. */
-export function auditEvent(author: Author, content: AuditEventContent): AuditEvent {
+function auditEvent(author: Author, content: AuditEventContent): AuditEvent {
   const { thread, about, ...members } = content
   const base = newObject('audit_event', {
     ...termsOf(author, author.by.organizationId),
@@ -192,28 +219,6 @@ export function auditEvent(author: Author, content: AuditEventContent): AuditEve
     about,
   })
   return { ...base, ...members }
-}
-
-/** The makers without their author. */
-export interface Makers {
-  reasoningPackage(content: ReasoningPackageContent): ReasoningPackage
-  responseObject(content: ResponseContent): ResponseObject
-  loopThread(content: LoopThreadContent): LoopThread
-  policyEnvelope(content: PolicyContent): PolicyEnvelope
-  networkStory(content: NetworkStoryContent): NetworkStory
-  auditEvent(content: AuditEventContent): AuditEvent
-}
-
-/** The time is read with each object. */
-export function makersOf(author: () => Author): Makers {
-  return {
-    reasoningPackage: (content) => reasoningPackage(author(), content),
-    responseObject: (content) => responseObject(author(), content),
-    loopThread: (content) => loopThread(author(), content),
-    policyEnvelope: (content) => policyEnvelope(author(), content),
-    networkStory: (content) => networkStory(author(), content),
-    auditEvent: (content) => auditEvent(author(), content),
-  }
 }
 
 function termsOf({ by, now, policy }: Author, to: string) {

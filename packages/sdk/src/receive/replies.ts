@@ -5,7 +5,7 @@ import { ExchangeError } from '../errors.ts'
 import { answerOnce } from '../send/answer-once.ts'
 import type { OpenedPackage } from '../open/open-input.ts'
 import type { RespondInput, SendDependencies, SentPackage } from '../send/send-input.ts'
-import { responseObject, type ResponseContent } from '../objects/makers.ts'
+import { makersOf, type ResponseContent } from '../objects/makers.ts'
 import { completeTerms, type SendDefaults } from '../send/send-defaults.ts'
 import type { Inbox } from './inbox.ts'
 
@@ -56,9 +56,9 @@ export function createReplies(context: AgentContext, options: RepliesOptions): R
       const { policy, skill, expiresAt, requireSkillRelease, policySettings, ...rest } = given
       const { approve: ask = approve, ...content } = rest
       const terms = completeTerms({ ...(policy && { policy }), ...(skill && { skill }) }, defaults)
-      const author = { by: context.identity, now: context.now(), policy: terms.policy }
-      const object = responseObject(author, {
+      const object = makersOf(() => ({ by: context.identity, now: context.now() })).responseObject({
         ...content,
+        policy: terms.policy,
         to: { packageId, threadId: metadata.thread_id, objectId: opened.ids.object },
       })
       const input = {

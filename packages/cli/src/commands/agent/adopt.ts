@@ -1,4 +1,4 @@
-import { adoptAgentFolder } from '@agent-exchange/sdk/node'
+import { adoptAgentFolder } from '@agent-exchange/sdk/internal/node'
 import type { Command } from 'commander'
 import { explained } from '../../agent/agent-failure.ts'
 import { folderCommandOf, type AgentOptions } from '../../agent/agent-options.ts'

@@ -1,5 +1,10 @@
-import type { Approver } from '@agent-exchange/sdk/node'
-import { approverOf, initApprover, replaceApprover, resetApprover } from '@agent-exchange/sdk/node'
+import {
+  type Approver,
+  approverOf,
+  initApprover,
+  replaceApprover,
+  resetApprover,
+} from '@agent-exchange/sdk/internal/node'
 import type { Command } from 'commander'
 import { explained } from '../../agent/agent-failure.ts'
 import { folderCommandOf, type AgentOptions } from '../../agent/agent-options.ts'

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path'
-import { openAgentFolder } from '@agent-exchange/sdk/node'
+import { openAgentFolder } from '@agent-exchange/sdk/internal/node'
 import { Option, type Command } from 'commander'
 import { explained } from '../../agent/agent-failure.ts'
 import { folderCommandOf, type AgentOptions } from '../../agent/agent-options.ts'

@@ -1,6 +1,7 @@
 import type { PolicyEnvelope } from '@agent-exchange/protocol'
-import { policyEnvelope, type Identity } from '@agent-exchange/sdk'
-import { openAgentFolder, readAgentDefaults, setAgentDefaults } from '@agent-exchange/sdk/node'
+import type { Identity } from '@agent-exchange/sdk'
+import { makersOf } from '@agent-exchange/sdk/internal'
+import { openAgentFolder, readAgentDefaults, setAgentDefaults } from '@agent-exchange/sdk/internal/node'
 import { Option, type Command } from 'commander'
 import { explained } from '../../agent/agent-failure.ts'
 import { folderCommandOf, type AgentOptions } from '../../agent/agent-options.ts'
@@ -56,6 +57,6 @@ async function policyFrom(
   { policy: file, allow, purpose }: DefaultsOptions,
   by: Identity,
 ): Promise<PolicyEnvelope | undefined> {
-  if (allow) return policyEnvelope({ by, now: new Date() }, { to: allow, purpose })
+  if (allow) return makersOf(() => ({ by, now: new Date() })).policyEnvelope({ to: allow, purpose })
   return file === undefined ? undefined : objectFrom(file, ['policy_envelope'])
 }

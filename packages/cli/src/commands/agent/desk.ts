@@ -1,5 +1,5 @@
 import { createInterface } from 'node:readline'
-import { approverOf } from '@agent-exchange/sdk/node'
+import { approverOf } from '@agent-exchange/sdk/internal/node'
 import { Option, type Command } from 'commander'
 import { agentCommandOf, type AgentOptions } from '../../agent/agent-options.ts'
 import { interruption } from '../../agent/interruption.ts'

@@ -1,5 +1,5 @@
-import { agentFingerprint } from '@agent-exchange/sdk'
-import { openAgentFolder } from '@agent-exchange/sdk/node'
+import { agentFingerprint } from '@agent-exchange/sdk/internal'
+import { openAgentFolder } from '@agent-exchange/sdk/internal/node'
 import type { Command } from 'commander'
 import { explained } from '../../agent/agent-failure.ts'
 import { folderCommandOf, passphraseOption, type AgentOptions } from '../../agent/agent-options.ts'

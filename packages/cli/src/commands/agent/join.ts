@@ -1,5 +1,6 @@
 import { text } from 'node:stream/consumers'
-import { createTlsFetch, joinExchange, openAgentFolder, type JoinedExchange } from '@agent-exchange/sdk/node'
+import { createTlsFetch, joinExchange, type JoinedExchange } from '@agent-exchange/sdk/node'
+import { openAgentFolder } from '@agent-exchange/sdk/internal/node'
 import type { Command } from 'commander'
 import { explained } from '../../agent/agent-failure.ts'
 import { caOption, folderCommandOf, passphraseOption } from '../../agent/agent-options.ts'

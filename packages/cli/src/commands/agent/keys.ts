@@ -1,5 +1,5 @@
 import type { OwnKey, RotatedRole } from '@agent-exchange/sdk'
-import { openAgentFolder } from '@agent-exchange/sdk/node'
+import { openAgentFolder } from '@agent-exchange/sdk/internal/node'
 import { Argument, type Command } from 'commander'
 import { explained } from '../../agent/agent-failure.ts'
 import {

@@ -1,7 +1,7 @@
 import type { NotificationEnvelope } from '@agent-exchange/protocol'
 import type { Receiver } from '@agent-exchange/sdk'
 import { Option, type Command } from 'commander'
-import { openAgentFolder } from '@agent-exchange/sdk/node'
+import { openAgentFolder } from '@agent-exchange/sdk/internal/node'
 import { explained } from '../../agent/agent-failure.ts'
 import { agentCommandOf, type AgentOptions } from '../../agent/agent-options.ts'
 import { eventLine, receiverOf, refusalLines } from '../../agent/event-receiver.ts'

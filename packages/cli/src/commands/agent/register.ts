@@ -1,4 +1,5 @@
-import { openAgentFolder, setExchangeAccess } from '@agent-exchange/sdk/node'
+import { openAgentFolder } from '@agent-exchange/sdk/internal/node'
+import { setExchangeAccess } from '@agent-exchange/sdk/node'
 import type { Command } from 'commander'
 import { explained } from '../../agent/agent-failure.ts'
 import { agentCommandOf, type AgentOptions } from '../../agent/agent-options.ts'

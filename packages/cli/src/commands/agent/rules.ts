@@ -9,7 +9,8 @@ import {
   type TrustOverrides,
 } from '@agent-exchange/protocol'
 import type { KnownDeployment } from '@agent-exchange/sdk'
-import { openAgentFolder, openFileDeployment, readAgentTrust, setAgentTrust } from '@agent-exchange/sdk/node'
+import { openAgentFolder, readAgentTrust, setAgentTrust } from '@agent-exchange/sdk/internal/node'
+import { openFileDeployment } from '@agent-exchange/sdk/node'
 import { InvalidArgumentError, Option, type Command } from 'commander'
 import { explained } from '../../agent/agent-failure.ts'
 import { changeLine, settingText } from '../../agent/deployment-change.ts'

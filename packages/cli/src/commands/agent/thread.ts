@@ -1,6 +1,6 @@
 import type { PackageResource, PackageState } from '@agent-exchange/protocol'
 import type { Command } from 'commander'
-import { uncheckedSentence, watchLog } from '@agent-exchange/sdk'
+import { uncheckedSentence, watchLog } from '@agent-exchange/sdk/internal'
 import { agentCommandOf, type AgentOptions } from '../../agent/agent-options.ts'
 import { isForPeople } from '../../agent/for-people.ts'
 import { nextStep } from '../../agent/next-step.ts'

@@ -1,5 +1,5 @@
 import { PACKAGE_STATES, PROTOCOL_VERSION, type NotificationEnvelope } from '@agent-exchange/protocol'
-import { openAgentFolder } from '@agent-exchange/sdk/node'
+import { openAgentFolder } from '@agent-exchange/sdk/internal/node'
 import { Argument, type Command } from 'commander'
 import { explained } from '../../agent/agent-failure.ts'
 import { folderCommandOf, type AgentOptions } from '../../agent/agent-options.ts'

@@ -1,0 +1,13 @@
+/**
+ * What the CLI and the MCP server need of an agent's folder beyond the public entry. It promises nothing: names come and
+ * go between releases.
+ *
+ * @packageDocumentation
+ */
+
+export { adoptAgentFolder, openAgentFolder } from './agent-folder.ts'
+export { readAgentDefaults, readAgentTrust, setAgentDefaults, setAgentTrust } from './agent-settings.ts'
+export { approveDraft, approverOf, initApprover, replaceApprover, resetApprover } from './approve-draft.ts'
+export type { Approver } from './approver-file.ts'
+export { publishDeskAddress, readDeskAddress } from './desk-address.ts'
+export { readMonitorState, writeMonitorState } from './file-monitor-state.ts'
