@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
+import { createCipheriv } from 'node:crypto'
 import { test } from 'node:test'
+import { encodeBase64url } from './base64.ts'
 import { contentKeyCommitment, unwrapContentKey, wrapContentKey } from './content-key.ts'
 import { generateKeyPair, importPrivateJwk } from './keys.ts'
 import { openDisclosedPackage, openPackage, sealPackage } from './sealed-package.ts'
@@ -54,4 +56,19 @@ test('a signing key opens no package', async () => {
   })
   const privateKey = await importPrivateJwk(b.privateJwk, { use: 'signing' })
   await assert.rejects(openPackage(jwe, { kid: 'key_b', privateKey }), { code: 'key_use_mismatch' })
+})
+
+test('[O-17] a shorter key is not disclosed for a longer one that has the same commitment', async () => {
+  const short = crypto.getRandomValues(new Uint8Array(16))
+  const padded = new Uint8Array(32)
+  padded.set(short)
+  assert.equal(contentKeyCommitment(short), contentKeyCommitment(padded), 'HMAC pads keys with zeros')
+  const party = { kid: 'key_a', publicKey: a.publicKey }
+  const jwe = await sealPackage(text('content'), { sender: party, recipient: party })
+  const iv = new Uint8Array(12)
+  const cipher = createCipheriv('aes-128-gcm', short, iv).setAAD(text(`${jwe.protected}.${jwe.aad}`))
+  const ciphertext = Buffer.concat([cipher.update('other content'), cipher.final()]).toString('base64url')
+  const tag = cipher.getAuthTag().toString('base64url')
+  const crafted = { ...jwe, iv: encodeBase64url(iv), ciphertext, tag }
+  await assert.rejects(openDisclosedPackage(crafted, short), { code: 'sealed_not_opened' })
 })

@@ -126,6 +126,8 @@ export async function openDisclosedPackage(
   options: SealedOptions = {},
 ): Promise<OpenedPackage> {
   const jwe = readSealedPackage(value, options)
+  // HMAC pads keys with zeros: the commitment to a key that ends in zeros fits a shorter one too, of another cipher.
+  if (contentKey.length !== CONTENT_KEY_LENGTH) throw new CryptoError('sealed_not_opened')
   try {
     return await decrypt(jwe, contentKey)
   } catch {
