@@ -89,9 +89,18 @@ const PROOFS: Readonly<Record<string, readonly Proof[]>> = {
     capsule('inner-entry-backdated'),
     capsule('inner-entry-postdated'),
   ],
-  'A time that is too early is found only if the capsule shows a checkpoint from before.': [
+  'A time that is too early is found only if the capsule shows a witnessed checkpoint from before.': [
     capsule('backdated'),
     capsule('backdated-without-earlier-checkpoint'),
+    capsule('earlier-checkpoint-not-witnessed'),
+  ],
+  'Without one, the verdict says that entries may be backdated.': [
+    capsule('no-history'),
+    capsule('earlier-checkpoint-in-between'),
+    [
+      'packages/log/src/render/verdict-sentence.test.ts',
+      'a capsule without a witnessed checkpoint from before its entries says that they may be backdated',
+    ],
   ],
   'Every key is in the log, before what it signed.': [
     capsule('registration-missing'),

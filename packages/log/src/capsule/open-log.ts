@@ -36,7 +36,8 @@ export async function openLog(
   try {
     const logKey = parseVerifierKey(log.key)
     const opened = await open(log.checkpoint, logKey, policy)
-    checks.holds('log_checkpoint', { values: { origin: opened.origin, size: opened.size } })
+    const { origin, size } = opened
+    checks.holds('log_checkpoint', { values: { origin, size, note: await noteDigest(log.checkpoint) } })
     judgeTrust(opened, policy, checks)
     const history = await openHistory(log, opened, logKey, policy, checks)
     const sizes = [witnessedSize(opened), ...history]
@@ -105,8 +106,7 @@ async function openHistory(
       if (proof === undefined) throw new LogError('hash_invalid')
       verifyConsistency({ oldSize: earlier.size, oldRoot: earlier.root, newSize, newRoot, proof })
       const isSame = earlier.origin === origin
-      // Nobody signs the order of signatures, or how often one is there: the digest makes it part of the verdict.
-      const note = await sha256Digest(new TextEncoder().encode(checkpoint))
+      const note = await noteDigest(checkpoint)
       const values = { size: earlier.size, note, ...(!isSame && { fault: 'other_log' as const }) }
       checks.check('log_history', isSame, { values })
       sizes.push(witnessedSize(earlier))
@@ -116,6 +116,11 @@ async function openHistory(
     }
   }
   return sizes
+}
+
+/** Nobody signs the order of signatures, or how often one is there: the digest makes it part of the verdict. */
+function noteDigest(note: string): Promise<string> {
+  return sha256Digest(new TextEncoder().encode(note))
 }
 
 function witnessedSize({ size, witnessing: { seenBy, newestAt } }: Opened): WitnessedSize {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { Checks } from '../verdict/check.ts'
+import { Checks, type Check } from '../verdict/check.ts'
 import { isoTime } from './capsule-result.ts'
 import type { OpenedLog } from './open-log.ts'
 import { verifyRecordedTimes } from './verify-recorded-times.ts'
@@ -11,6 +11,8 @@ const log = {
   boundsOf: () => ({ after: isoTime(BEFORE), before: isoTime(AFTER) }),
 } as unknown as OpenedLog
 
+const isTime = ({ code }: Check) => code === 'recorded_time'
+
 function resultsOf(times: readonly number[], mayPrecedeLog = false) {
   const checks = new Checks()
   const recorded = times.map((time, at) => ({
@@ -19,7 +21,9 @@ function resultsOf(times: readonly number[], mayPrecedeLog = false) {
     index: 0,
   }))
   verifyRecordedTimes(recorded, { log, mayPrecedeLog }, checks)
-  return checks.all.map(({ result, position, values }) => `${position} ${values?.fault} ${result}`)
+  return checks.all
+    .filter(isTime)
+    .map(({ result, position, values }) => `${position} ${values?.fault} ${result}`)
 }
 
 test('[AUD-03] every entry of a record is bounded on both sides: ten minutes lower the level, a day is a contradiction', () => {
@@ -34,4 +38,24 @@ test('[AUD-03] every entry of a record is bounded on both sides: ten minutes low
   const checks = new Checks()
   verifyRecordedTimes([{ about: { position: 1 }, recordedAt: 'then', index: 0 }], { log }, checks)
   assert.equal(checks.all[0]?.result, 'fails')
+})
+
+test('[AUD-03] entries without a witnessed checkpoint from before are named, once for each package', () => {
+  const earlier = { boundsOf: (index: number) => (index < 5 ? {} : { after: isoTime(BEFORE) }) } as OpenedLog
+  const found = (indexes: readonly number[]) => {
+    const checks = new Checks()
+    const recorded = indexes.map((index, at) => ({
+      about: { package_id: `pkg_${Math.floor(at / 3)}`, position: (at % 3) + 1 },
+      recordedAt: isoTime(AFTER),
+      index,
+    }))
+    verifyRecordedTimes(recorded, { log: earlier }, checks)
+    return checks.all
+  }
+  const code = 'earlier_checkpoint'
+  assert.deepEqual(found([5, 6, 7]), [{ code, result: 'holds' }])
+  assert.deepEqual(found([3, 4, 5, 4, 6, 7]), [
+    { code, result: 'unproved', package_id: 'pkg_0', position: 1, values: { last_position: 2, entries: 2 } },
+    { code, result: 'unproved', package_id: 'pkg_1', position: 1, values: { last_position: 1, entries: 1 } },
+  ])
 })

@@ -338,6 +338,12 @@ export const CHECK_SENTENCES: Record<CheckCode, CheckSentences> = {
     fails: 'Witnesses refute the recorded time {recorded_at} by more than a day',
     unproved: 'Whether the entry was recorded at {recorded_at}: witnesses saw the log otherwise.',
   },
+  earlier_checkpoint: {
+    holds: 'Witnessed checkpoints from before the entries bound their recorded times',
+    fails: NEVER,
+    unproved:
+      'Whether entries were recorded as early as they say: no witnessed checkpoint from before them is shown. Whoever passes a capsule on can remove it; collect the evidence again, or ask a party for it.',
+  },
   later_events: {
     holds: 'Nothing was recorded later',
     fails: NEVER,

@@ -64,6 +64,23 @@ test('[AUD-01] organizations have the names of the reader, with their ids, and t
   )
 })
 
+test('[AUD-03] a capsule without a witnessed checkpoint from before its entries says that they may be backdated', () => {
+  const open = (entries: number) =>
+    ({ code: 'earlier_checkpoint', result: 'unproved', package_id: 'pkg_1', values: { entries } }) as const
+  const said = (change: Partial<CapsuleResult>) => verdictSentence({ ...PROVEN, ...change }, UTC)
+  const without = { ...PROVEN, checks: [...PROVEN.checks, open(4), open(3)] }
+  assert.match(
+    said(without),
+    /^Proven: .* signed statement\. 7 entries may have been recorded later than stated: no witnessed checkpoint from before is shown\.$/u,
+  )
+  assert.match(said({ checks: [open(1)] }), / 1 entry may have been recorded later than stated: /u)
+  assert.ok(!said({ checks: [open(1)], level: 'log-signed' }).includes('recorded later'))
+  const section = describeVerdict(without, UTC).sections.find(({ title }) => title === 'Not proved')
+  assert.ok(
+    section?.items.some((item) => /^Whether entries were recorded as early .* \(2 times\)$/u.test(item)),
+  )
+})
+
 test('[AUD-03] what is not proven says why, and formats 1 and 2 always do', () => {
   const below = { ...PROVEN, word: 'consistent', outcome: 'below', exitCode: 3 } as const
   const said = (change: Partial<CapsuleResult>) => verdictSentence({ ...below, ...change }, UTC)

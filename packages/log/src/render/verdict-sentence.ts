@@ -20,6 +20,7 @@ export function verdictSentence(result: CapsuleResult, reader: Reader = {}): str
   const parts = [
     `${title}: ${storyText(result.packages, reader)}.`,
     completeText(result, reader),
+    ...backdatingText(result),
     ...(result.word === 'proven' ? [] : [shortfallText(result)]),
     ...doubtText(result),
   ]
@@ -49,6 +50,20 @@ function completeText({ completeUpTo, packages }: CapsuleResult, reader: Reader)
   if (completeUpTo === undefined) return 'Nobody states what came later.'
   const what = packages.length === 1 ? 'Complete' : 'Complete for these packages'
   return `${what} up to ${timeText(completeUpTo, reader)}, by the exchange's signed statement.`
+}
+
+/** Witnesses confirm how early entries were recorded only where a checkpoint from before is shown. */
+function backdatingText({ checks, level }: CapsuleResult): string[] {
+  const unbounded = checks.filter(
+    ({ code, result }) => code === 'earlier_checkpoint' && result === 'unproved',
+  )
+  // At a lower level no witness bounds any time, and the shortfall says so.
+  if (level !== 'witnessed' || unbounded.length === 0) return []
+  const count = unbounded.reduce((sum, { values }) => sum + Number(values?.['entries']), 0)
+  const entries = count === 1 ? '1 entry' : `${count} entries`
+  return [
+    `${entries} may have been recorded later than stated: no witnessed checkpoint from before is shown.`,
+  ]
 }
 
 /** Why it is not proven, in one sentence. */

@@ -138,6 +138,8 @@ export const CHECK_CODES = [
   'recorded_order',
   /** Witnesses bound the recorded time. */
   'recorded_time',
+  /** A witnessed checkpoint from before each entry is shown: without it, an entry may be backdated. */
+  'earlier_checkpoint',
   /** Nothing was recorded after what is shown. */
   'later_events',
   /** When a key was revoked. */
