@@ -1,24 +1,27 @@
 import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { canonicalize } from '@agent-exchange/crypto'
 import { capsuleV3Faults, chainLinks, parsePolicy, verifyCapsule, type CapsuleV3 } from '@agent-exchange/log'
 import { chainCapsuleOf, POLICY } from '@agent-exchange/testkit'
 import { mutationsOf } from './capsule-mutations.ts'
 import { editsBetween, type Edit } from './generators/capsule-edits.ts'
 import { CHAIN_CAPSULE_FILE } from './generators/chain-capsule.ts'
-import { changedAt, failingCodes } from './profiles/capsule.ts'
-import { VECTORS } from './vector-file.ts'
+import { changedAt, failingCodes, reachedBy } from './profiles/capsule.ts'
+import { readFolder, VECTORS, type VectorFile } from './vector-file.ts'
 
 const MAXIMUM_OUTPUT_BYTES = 67_108_864
 /** What an operator can change and log again: everything but the proofs. */
 const LOGGED =
   /^\/(?:keys|packages\/\d+\/(?:entries|policy_receipt|metadata)|log\/key_events\/\d+\/(?!proof|salt))/u
 
-interface Verdict {
-  readonly fails?: readonly string[]
-  readonly level?: string
-  readonly complete_up_to?: string | null
-}
+/** A capsule in which a party shows the content of a package. */
+const DISCLOSING = 'disclosed-by-the-recipient'
+
+/** The checks that fail, or what a capsule proves. */
+type Verdict =
+  | { readonly fails: readonly string[] }
+  | Omit<Awaited<ReturnType<typeof reachedBy>>, 'origin' | 'size'>
 
 interface Changed {
   readonly pointer: string
@@ -28,7 +31,7 @@ interface Changed {
 
 /** Both implementations on every nth edit of the published capsule: how many edits, and those on which they differ. */
 export async function compareVerdicts(interpreter: string, nth: number) {
-  const capsule: CapsuleV3 = JSON.parse(readFileSync(join(VECTORS, CHAIN_CAPSULE_FILE), 'utf8'))
+  const capsule = disclosingCapsule()
   const all = mutationsOf(capsule).filter((_, at) => at % nth === 0)
   const edited = all.map((edit): Changed => {
     const [pointer, value] = edit
@@ -43,10 +46,21 @@ export async function compareVerdicts(interpreter: string, nth: number) {
   const theirs = verdictsOf(interpreter, capsule, changes)
   const differing: string[] = []
   for (const [at, { pointer, value }] of changes.entries()) {
-    const [ours, said] = [summary(await verdictOn(value)), summary(theirs[at] ?? {})]
+    const [ours, said] = [canonicalize(await verdictOn(value)), canonicalize(theirs[at])]
     if (ours !== said) differing.push(`${pointer}: ${ours}; there ${said}`)
   }
   return { edited: edited.length, forged: forged.length, differing }
+}
+
+/** The published capsule after the edits of a vector. */
+function disclosingCapsule(): CapsuleV3 {
+  const vector = readFolder<VectorFile>('.')
+    .get('chain-capsule')
+    ?.vectors.find(({ name }) => name === DISCLOSING)
+  if (!vector) throw new Error(`there is no vector ${DISCLOSING}`)
+  const { set } = vector.input as { set: readonly Edit[] }
+  const published: unknown = JSON.parse(readFileSync(join(VECTORS, CHAIN_CAPSULE_FILE), 'utf8'))
+  return set.reduce((value, [pointer, change]) => changedAt(value, pointer, change), published) as CapsuleV3
 }
 
 /** The edited capsule as an operator shows it who logged it so; undefined where it has no leaves. */
@@ -77,9 +91,6 @@ async function verdictOn(value: unknown): Promise<Verdict> {
   const result = await verifyCapsule(value, { policy: parsePolicy(POLICY) })
   const fails = failingCodes(result)
   if (fails.length > 0) return { fails }
-  return { level: result.level ?? '', complete_up_to: result.completeUpTo ?? null }
-}
-
-function summary({ fails, level, complete_up_to }: Verdict): string {
-  return fails?.join(', ') ?? `${level}, complete up to ${complete_up_to}`
+  const { origin: _, size: __, ...reached } = await reachedBy(result)
+  return reached
 }

@@ -66,15 +66,12 @@ test('every profile has a file, a title, and valid and invalid vectors with uniq
 /** Nothing contradicts these: the capsule is at a lower level, or says what it does not prove. */
 const NEVER_FAILS = new Set<string>(
   [...LOWERING_CODES, 'log_pinned', 'log_quorum', 'later_key_events', 'later_events', 'recorded_order']
-    .concat('revocation_time', 'statement_times', 'truth')
+    .concat('earlier_checkpoint', 'revocation_time', 'statement_times', 'truth')
     .filter((code) => code !== 'recorded_time'),
 )
-/**
- * Checks of formats 1 and 2, of what a verifier has from elsewhere, and those that another check comes before. Disclosures are
- * in no vector: only sdk/src/log/disclosure.test.ts forges them.
- */
+/** Checks of formats 1 and 2, of what a verifier has from elsewhere, and those that another check comes before. */
 const NOT_OF_THE_FORMAT =
-  /^(?:thread_|unlinked_|disclosure_|record_package$|entry_package$|policy_evaluated$|content_signature$|key_(?:usable|trusted|record|history|revocations)$)/u
+  /^(?:thread_|unlinked_|record_package$|entry_package$|policy_evaluated$|key_(?:usable|trusted|record|history|revocations)$)/u
 
 test('[AUD-03] every check of the structure of a capsule of format 3 has a false capsule that fails it', () => {
   const { vectors = [] } = files.get('chain-capsule') ?? {}

@@ -15,7 +15,13 @@ export async function trueCapsules(story: ChainStory): Promise<ChangedCapsule[]>
   const earlier = { cosigners: 2, earlierSize: 27, earlierBy: 1 }
   const transfer = await asTransfer(story)
   return [
-    { name: 'witnessed', description: 'Two of three witnesses cosigned.', level: 'witnessed', capsule },
+    {
+      name: 'witnessed',
+      description: 'Two of three witnesses cosigned.',
+      level: 'witnessed',
+      isBoundedBelow: true,
+      capsule,
+    },
     {
       name: 'log-signed',
       description: 'Nobody cosigned.',
@@ -44,9 +50,26 @@ export async function trueCapsules(story: ChainStory): Promise<ChangedCapsule[]>
     },
     {
       name: 'no-history',
-      description: 'No earlier checkpoint.',
+      description: 'No earlier checkpoint: nobody says how early entries can have been recorded.',
       level: 'witnessed',
-      capsule: await log(capsule, { cosigners: 2 }),
+      isBoundedBelow: false,
+      capsule: changed(capsule, (c) => delete c.log.history),
+    },
+    {
+      name: 'earlier-checkpoint-in-between',
+      description: 'The earlier checkpoint has some entries already.',
+      level: 'witnessed',
+      isBoundedBelow: false,
+      capsule: await log(capsule, { cosigners: 2, earlierSize: 27, earlierBy: 1 }),
+    },
+    {
+      name: 'earlier-checkpoint-not-witnessed',
+      description: 'Nobody cosigned the earlier checkpoint.',
+      level: 'witnessed',
+      isBoundedBelow: false,
+      capsule: changed(capsule, ({ log: { history = [] } }) =>
+        Object.assign(history[0] ?? {}, { checkpoint: withoutCosignatures(history[0]?.checkpoint ?? '') }),
+      ),
     },
     {
       name: 'without-heads',
@@ -123,6 +146,7 @@ export async function trueCapsules(story: ChainStory): Promise<ChangedCapsule[]>
       description:
         'An entry was backdated by years, and no earlier checkpoint says that its leaf was not there then.',
       level: 'witnessed',
+      isBoundedBelow: false,
       capsule: await log(
         changed(capsule, (c) => (entryOf(c, 0, 4).proof.recorded_at = '2020-01-01T00:00:00.000Z')),
         { cosigners: 2, cosignedAt: at(0) },
@@ -146,6 +170,11 @@ export async function trueCapsules(story: ChainStory): Promise<ChangedCapsule[]>
       ),
     },
   ]
+}
+
+/** Origin, size, root, a blank line and the signature of the log. */
+function withoutCosignatures(checkpoint: string): string {
+  return `${checkpoint.split('\n').slice(0, 5).join('\n')}\n`
 }
 
 function linkAt(story: ChainStory, index: number, position: number): { position: number; link: string } {

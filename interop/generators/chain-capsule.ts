@@ -8,8 +8,9 @@ import type { TestAgent } from '../../packages/sdk/src/agents.fixture.ts'
 import { wholeThread } from '../../packages/sdk/src/evidence/evidence.fixture.ts'
 import { inputFor } from '../../packages/sdk/src/send/drafts.fixture.ts'
 import { replayDelivery } from '../../packages/sdk/src/evidence/replayed-delivery.fixture.ts'
-import { failingCodes } from '../profiles/capsule.ts'
+import { failingCodes, reachedBy } from '../profiles/capsule.ts'
 import { editsBetween } from './capsule-edits.ts'
+import { disclosingCapsules, sendOddlySealed } from './chain-capsule-disclosed.ts'
 import { editedCapsules } from './chain-capsule-edited.ts'
 import { forgedCapsules } from './chain-capsule-forged.ts'
 import { forgedStatements } from './chain-capsule-statements.ts'
@@ -30,6 +31,10 @@ export interface ChangedCapsule {
   /** The level that it reaches, or the code of a check that fails. */
   readonly level?: string
   readonly code?: string
+  /** What the verdict says about the content of a package. */
+  readonly disclosed?: 'proved' | 'claimed'
+  /** False where no witnessed checkpoint from before some entry is shown. */
+  readonly isBoundedBelow?: boolean
 }
 
 /** A thread on a real exchange, and what is needed to forge it: the keys of everybody. */
@@ -55,6 +60,7 @@ export async function collectChains(): Promise<ChainStory> {
     return (await sendPackage(bolt, input, { outbox: createMemoryOutbox() })).packageId
   })
   await openPackage(acme, replayed)
+  await sendOddlySealed(acme, bolt, threadId)
   const log = (changed: CapsuleV3, plan: ChainLogPlan = WITNESSED) =>
     chainCapsuleOf(changed, { platform: world, ...plan })
   const collect = async (agent: TestAgent) => {
@@ -79,6 +85,7 @@ export async function chainCapsules(story: ChainStory): Promise<Generated> {
     ...editedCapsules(story),
     ...(await forgedCapsules(story)),
     ...(await forgedStatements(story)),
+    ...(await disclosingCapsules(story)),
   ]
   return {
     profile: 'chain-capsule',
@@ -90,13 +97,15 @@ export async function chainCapsules(story: ChainStory): Promise<Generated> {
 
 async function vectorOf(
   { capsule: original }: ChainStory,
-  { name, description, capsule, level, code, policy = POLICY as never }: ChangedCapsule,
+  { name, description, capsule, level, code, policy = POLICY as never, ...expected }: ChangedCapsule,
 ) {
   const input = { capsule: CHAIN_CAPSULE_FILE, set: editsBetween(original, capsule), policy }
   const result = await verifyCapsule(capsule, policy === null ? {} : { policy: parsePolicy(policy) })
   if (code !== undefined)
     return { ...invalid(name, description, input, { rule: 'AUD-03', code }), codes: failingCodes(result) }
-  const { checkpoint, completeUpTo = null } = result
-  const reached = { level, origin: checkpoint?.origin, size: checkpoint?.size, complete_up_to: completeUpTo }
-  return valid(name, description, input, reached)
+  const reached = await reachedBy(result)
+  const { disclosed, isBoundedBelow = reached.earlier_checkpoint } = expected
+  const bases = Object.values(reached.disclosed).map(({ basis }) => basis)
+  if (bases.join() !== (disclosed ?? '')) throw new Error(`${name} discloses ${bases.join()}`)
+  return valid(name, description, input, { ...reached, level, earlier_checkpoint: isBoundedBelow })
 }

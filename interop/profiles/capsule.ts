@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { sha256Digest } from '@agent-exchange/crypto'
 import { LOWERING_CODES, parsePolicy, verifyCapsule, type CapsuleResult } from '@agent-exchange/log'
 import { VECTORS } from '../vector-file.ts'
-import { FailingChecks, profile, Refusal } from './profile.ts'
+import { FailingChecks, profile, Refusal, utf8 } from './profile.ts'
 
 interface CapsuleInput {
   /** A file of vectors/. */
@@ -30,11 +31,32 @@ export const capsule = profile(async (input: CapsuleInput) => {
 
 export const chainCapsule = profile(async (input: CapsuleInput) => {
   const result = await verified(input)
-  const { level, checkpoint, completeUpTo = null } = result
   const failing = failingCodes(result)
   if (failing.length > 0) throw new FailingChecks(failing)
-  return { level, origin: checkpoint?.origin, size: checkpoint?.size, complete_up_to: completeUpTo }
+  return reachedBy(result)
 })
+
+/** What a capsule of format 3 proves that nothing contradicts. */
+export async function reachedBy({ level, checkpoint, completeUpTo, checks, packages }: CapsuleResult) {
+  const disclosed: Record<string, { basis: 'proved' | 'claimed'; plaintext_digest: string }> = {}
+  for (const { packageId, disclosed: shown } of packages)
+    if (shown)
+      disclosed[packageId] = {
+        basis: shown.isProved ? 'proved' : 'claimed',
+        plaintext_digest: await sha256Digest(utf8(shown.text)),
+      }
+  return {
+    level,
+    origin: checkpoint?.origin,
+    size: checkpoint?.size,
+    complete_up_to: completeUpTo ?? null,
+    earlier_checkpoint: !checks.some(
+      ({ code, result }) => code === 'earlier_checkpoint' && result === 'unproved',
+    ),
+    in_doubt: checks.some(({ result }) => result === 'doubt'),
+    disclosed,
+  }
+}
 
 /** The codes of all checks that fail. Without the tree of the log no key is known, and nothing else can be judged. */
 export function failingCodes({ outcome, contradictions }: CapsuleResult): string[] {

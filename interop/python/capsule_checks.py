@@ -20,7 +20,7 @@ class Contradiction(Refused):
 
 class Checks:
     def __init__(self):
-        self.failing, self.is_lowered = [], False
+        self.failing, self.is_lowered, self.is_in_doubt = [], False, False
 
     def check(self, code, holds):
         if not holds and code not in self.failing:
@@ -29,6 +29,9 @@ class Checks:
 
     def lower(self):
         self.is_lowered = True
+
+    def doubt(self):
+        self.is_in_doubt = True
 
     def conclude(self):
         if self.failing:

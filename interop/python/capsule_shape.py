@@ -229,6 +229,14 @@ head = members(
         "signature": uncovered_signature,
     }
 )
+disclosure = members(
+    {
+        "envelope": text,
+        "content_key": text,
+        "disclosed_by": members({"organization_id": text, "agent_id": text}),
+        "signature": uncovered_signature,
+    }
+)
 package = members(
     {
         "metadata": metadata,
@@ -240,8 +248,9 @@ package = members(
             members({"first_position": position, "last_position": position, "salt": text, "proof": text}), 250_000
         ),
         "head": head,
+        "disclosure": disclosure,
     },
-    ["edc", "sender_signature", "head"],
+    ["edc", "sender_signature", "head", "disclosure"],
 )
 key_event = members(
     {

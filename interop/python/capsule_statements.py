@@ -3,6 +3,7 @@
 from canonical_json import canonicalize
 from capsule_chains import PLATFORM, acceptance_of, is_hidden, verify_statement
 from capsule_checks import attempt, holds
+from envelopes import CONTENT_TYPES, digest_rule, read_envelope, verify_envelope
 from instants import is_earlier, judge_key
 from package_progress import PackageProgress
 
@@ -53,7 +54,7 @@ class Statements:
     def __init__(self, capsule, keys, checks):
         self.capsule, self.keys, self.checks = capsule, keys, checks
         # Agent and key id of every signature that holds, with package and position of its entry.
-        self.uses, self.doubts = [], 0
+        self.uses = []
         self.signatures, self.proved = {}, {}
         self.check_owners()
         self.cases = [Case(self, package) for package in capsule["packages"]]
@@ -63,6 +64,9 @@ class Statements:
             case.follow()
         for case in self.cases:
             case.check_answer()
+
+    def is_content_signed(self, package_id):
+        return self.proved[package_id]["is_content_signed"]
 
     def check_owners(self):
         owners = {}
@@ -93,14 +97,20 @@ class Case:
         verdict = judge_key(key, arrived_at, claimed_at) if is_signed else "invalid"
         if not self.checks.check(code, verdict != "invalid"):
             return False
-        self.whole.doubts += verdict == "doubt"
+        if verdict == "doubt":
+            self.checks.doubt()
         self.whole.uses.append((self.package_id, entry["position"], key["agent_id"], key["key_id"]))
         return True
 
     def prove(self):
         is_accepted = self.check_acceptance()
         is_from_sender = self.check_policy_receipt()
-        return {"is_proved": is_accepted and is_from_sender, "is_metadata_signed": self.check_manifest()}
+        is_manifest_signed, is_content_signed = self.check_manifest(), self.check_content()
+        return {
+            "is_proved": is_accepted and is_from_sender,
+            "is_metadata_signed": is_manifest_signed or is_content_signed,
+            "is_content_signed": is_content_signed,
+        }
 
     def check_acceptance(self):
         entry, arrived_at = self.acceptance, self.accepted_at
@@ -155,6 +165,31 @@ class Case:
         is_signed = holds(verify_statement, key, manifest, "sender_signature")
         created_at = self.metadata["created_at"]
         return self.used("manifest_signature", key, self.acceptance, is_signed, self.accepted_at, created_at)
+
+    def check_content(self):
+        """The envelope that a party discloses is the one that the sender signed and the platform accepted."""
+        if "disclosure" not in self.package:
+            return False
+        body = self.package["disclosure"]["envelope"]
+        read = attempt(read_envelope, body, CONTENT_TYPES)
+        if not self.checks.check("content_signature", read and same(read[1]["metadata"], self.metadata)):
+            return False
+        kid, payload, text = read
+        rule = digest_rule(payload, text, self.metadata["content_digest"])
+        if not self.checks.check("content_signature", rule):
+            return False
+        if at(self.acceptance, "proof/content_digest_rule") is not MISSING:
+            self.expect(self.acceptance, content_digest_rule=rule)
+        key = self.key(self.metadata["sender_agent_id"], kid)
+        # In ds_x the platform has seen the manifest alone.
+        is_accepted = kid == at(self.acceptance, "proof/acceptance/signing_key_id")
+        is_known = key and self.acceptance and self.accepted_at is not None
+        is_known = is_known and (is_accepted or self.metadata["transport_mode"] != "native")
+        if not self.checks.check("content_signature", is_known):
+            return False
+        is_signed = holds(verify_envelope, body, key["jwk"])
+        created_at = self.metadata["created_at"]
+        return self.used("content_signature", key, self.acceptance, is_signed, self.accepted_at, created_at)
 
     def follow(self):
         progress, previous = PackageProgress(self.metadata["transport_mode"]), None

@@ -2,6 +2,7 @@
 
 from canonical_json import Refused
 from capsule_chains import Tree, is_hidden, verify_chains
+from capsule_disclosures import verify_disclosures
 from capsule_checks import Checks, Contradiction, attempt, holds, require
 from capsule_shape import require_shape
 from capsule_statements import Statements
@@ -31,7 +32,11 @@ def open_history(log, head, policy, checks):
 
 
 def check_times(capsule, leaves, heads, checks):
-    """Every recorded time lies between the last cosigned checkpoint without the leaf and the first one with it."""
+    """Every recorded time lies between the last cosigned checkpoint without the leaf and the first one with it.
+
+    Returns whether each has the former: without it, an entry may be backdated.
+    """
+    is_bounded_below = True
     for package in capsule["packages"]:
         own = leaves.get(package["metadata"]["package_id"], {})
         for entry in package["entries"]:
@@ -40,6 +45,7 @@ def check_times(capsule, leaves, heads, checks):
                 continue
             after = [head["newest_at"] for head in heads if head["size"] <= index and head["newest_at"] is not None]
             before = [head["seen_by"] for head in heads if head["size"] > index and head["seen_by"] is not None]
+            is_bounded_below = is_bounded_below and bool(after)
             recorded = seconds_of(entry["proof"]["recorded_at"])
             if not checks.check("recorded_time", recorded is not None):
                 continue
@@ -47,6 +53,7 @@ def check_times(capsule, leaves, heads, checks):
             checks.check("recorded_time", outside <= REFUTED_SECONDS)
             if outside > TOLERANCE_SECONDS:
                 checks.lower()
+    return is_bounded_below
 
 
 def check_key_order(statements, logged, leaves, checks):
@@ -87,12 +94,16 @@ def verify_chain_capsule(capsule, policy):
     heads = [head, *open_history(log, head, policy, checks)]
     logged, keys, leaves = verify_chains(capsule, Tree(log["checkpoint"], head), checks)
     statements = Statements(capsule, keys, checks)
-    check_times(capsule, leaves, heads, checks)
+    is_bounded_below = check_times(capsule, leaves, heads, checks)
     check_key_order(statements, logged, leaves, checks)
+    disclosed = verify_disclosures(capsule, logged, statements, checks)
     checks.conclude()
     return {
         "level": "exchange-word" if checks.is_lowered else level,
         "origin": head["origin"],
         "size": head["size"],
         "complete_up_to": stated_end(capsule),
+        "earlier_checkpoint": is_bounded_below,
+        "in_doubt": checks.is_in_doubt,
+        "disclosed": disclosed,
     }

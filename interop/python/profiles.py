@@ -4,9 +4,7 @@ Every check returns what a vector of its profile lists as output, or raises one 
 """
 
 import hashlib
-import hmac
 import json
-import re
 
 from jwcrypto.common import base64url_encode
 from jwcrypto.jwe import JWE
@@ -23,29 +21,24 @@ from encodings_and_keys import (
     parse_digest,
     private_key,
     public_jwk_of,
-    read_ephemeral_jwk,
     read_public_jwk,
     require,
     sha256_digest,
     sign_es256,
     verify_es256,
 )
+from envelopes import (
+    JWE_HEADER,
+    JWS_HEADER,
+    WRAPPING,
+    commitment_to,
+    digest_rule,
+    read_envelope,
+    read_sealed,
+    verify_envelope,
+)
 from transparency_log import LOG_PROFILES
 from webhooks import content_digest_field, webhook_signature
-
-JWS_HEADER = {
-    "alg": "ES256",
-    "typ": "application/svc+jws",
-    "cty": "application/svc.exchange-envelope+json",
-    "syv": "svc/1.0",
-}
-JWE_HEADER = {
-    "enc": "A256GCM",
-    "typ": "application/svc+jwe",
-    "cty": "application/svc.reasoning-package+json",
-    "syv": "svc/1.0",
-}
-WRAPPING = "ECDH-ES+A256KW"
 
 
 def canonical_json(vector):
@@ -100,22 +93,6 @@ def statement(vector):
     raise Refused("no form fits")
 
 
-def read_sealed(jwe):
-    exactly(jwe, "aad", "ciphertext", "iv", "protected", "recipients", "tag")
-    require(parse(decode(jwe["protected"])) == JWE_HEADER, "another JWE header")
-    require(len(decode(jwe["iv"])) == 12 and len(decode(jwe["tag"])) == 16, "iv or tag")
-    require(decode(jwe["aad"]) and decode(jwe["ciphertext"]), "empty")
-    require(len(jwe["recipients"]) == 2, "not two recipients")
-    for recipient in jwe["recipients"]:
-        exactly(recipient, "encrypted_key", "header")
-        exactly(recipient["header"], "alg", "epk", "kid")
-        require(recipient["header"]["alg"] == WRAPPING, "another key wrapping")
-        require(recipient["header"]["kid"], "no kid")
-        require(len(decode(recipient["encrypted_key"])) == 40, "wrapped key")
-        read_ephemeral_jwk(recipient["header"]["epk"])
-    return jwe
-
-
 def sealed_package(vector):
     jwe, kid = read_sealed(vector["jwe"]), vector["open_with"]
     own = [recipient for recipient in jwe["recipients"] if recipient["header"]["kid"] == kid]
@@ -139,45 +116,22 @@ def sign_envelope(metadata, jwe, kid):
     return token.serialize()
 
 
-def read_envelope(body):
-    envelope = exactly(parse(body), "protected", "payload", "signature")
-    header = parse(decode(envelope["protected"]))
-    require(isinstance(header, dict) and header.get("kid"), "no kid")
-    require(header == {**JWS_HEADER, "kid": header["kid"]}, "another JWS header")
-    require(len(decode(envelope["signature"])) == 64, "not 64 bytes")
-    payload_text = decode(envelope["payload"]).decode("utf-8")
-    payload = exactly(parse(payload_text), "metadata", "jwe")
-    read_sealed(payload["jwe"])
-    return header["kid"], payload, payload_text
-
-
 def exchange_envelope(vector):
     kid, payload, _ = read_envelope(vector["body"])
-    token = JWS()
-    token.allowed_algs = ["ES256"]
-    token.deserialize(vector["body"], JWK(**public_jwk_of(vector["verify_with"])))
+    verify_envelope(vector["body"], public_jwk_of(vector["verify_with"]))
     return {"kid": kid, "metadata": payload["metadata"]}
 
 
 def content_digest(vector):
     parse_digest(vector["content_digest"])
     _, payload, text = read_envelope(vector["body"])
-    start = re.search(r'"jwe"\s*:\s*', text).end()
-    _, end = json.JSONDecoder().raw_decode(text, start)
-    covered = {
-        "jcs-jwe": canonical_bytes(payload["jwe"]),
-        "jwe-text": text[start:end].encode("utf-8"),
-        "ciphertext-bytes": decode(payload["jwe"]["ciphertext"]),
-    }
-    for rule in vector.get("rules", covered):
-        if sha256_digest(covered[rule]) == vector["content_digest"]:
-            return {"rule": rule}
-    raise Refused("no rule fits")
+    rule = digest_rule(payload, text, vector["content_digest"], vector.get("rules"))
+    require(rule, "no rule fits")
+    return {"rule": rule}
 
 
 def key_commitment(vector):
-    made = hmac.digest(decode(vector["content_key"]), b"agent-exchange/content-key/v1", "sha256")
-    require(base64url_encode(made) == vector["key_commitment"], "another key")
+    require(commitment_to(decode(vector["content_key"])) == vector["key_commitment"], "another key")
     return {"committed": True}
 
 
