@@ -1,6 +1,11 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { decodeBase64url, encodeBase64url } from '@agent-exchange/crypto'
+import {
+  contentKeyCommitment,
+  decodeBase64url,
+  encodeBase64url,
+  writeAdditionalData,
+} from '@agent-exchange/crypto'
 import {
   renderCapsuleHtml,
   renderCapsuleText,
@@ -77,6 +82,26 @@ test('[AUD-03] without a commitment a sender only claims the content, and the re
     const check = result.checks.find(({ code }) => code === 'disclosure_key')
     assert.equal(check?.result, isProved ? 'holds' : 'unproved')
     if (!isProved) assert.match(renderCapsuleText(result), /claimed by its sender alone/u)
+  }
+})
+
+test('[AUD-03][O-17] content that was sealed for another package, or under another key, is a contradiction', async () => {
+  const commitment = { keyCommitment: contentKeyCommitment(new Uint8Array(32)) }
+  const sealed: [aad: Uint8Array, fault: string][] = [
+    [writeAdditionalData({ package_id: 'pkg_other' } as never), 'other_metadata'],
+    [writeAdditionalData({} as never, commitment), 'other_key'],
+  ]
+  for (const [aad, fault] of sealed) {
+    const { package_id } = await sendCrafted(acme, bolt, { aad })
+    for (const agent of [acme, bolt]) {
+      const capsule = await capsuleOf(agent, package_id, await disclosePackage(agent, package_id))
+      const result = await verifyCapsule(capsule)
+      assert.deepEqual(
+        result.contradictions.map(({ code, values }) => [code, values?.fault]),
+        [['disclosure_key', fault]],
+      )
+      assert.equal(disclosedIn(result), undefined)
+    }
   }
 })
 

@@ -41,6 +41,7 @@ export function* craftedMutations(capsule: CapsuleV3): Generator<Mutation> {
   }
   yield { name: 'remove all heads', value: { ...capsule, packages: packages.map(withoutHead) } }
   yield { name: 'remove the history', value: { ...capsule, log: { ...log, history: undefined } } }
+  yield* withCheckpointEverywhere(capsule)
   for (const { agent_id, key_id } of keys) {
     const others = keys.filter((key) => key.key_id !== key_id)
     const of = (name: string, events: typeof log.key_events) => ({
@@ -78,6 +79,29 @@ export function* craftedMutations(capsule: CapsuleV3): Generator<Mutation> {
           },
         },
       }
+  }
+}
+
+/** Every proof repeats the checkpoint: what changes its signature lines in all places at once. */
+function* withCheckpointEverywhere(capsule: CapsuleV3): Generator<Mutation> {
+  const { checkpoint } = capsule.log
+  const end = checkpoint.lastIndexOf('\n\n') + 2
+  const lines = checkpoint.slice(end, -1).split('\n')
+  const written = (text: string) => JSON.stringify(text).slice(1, -1)
+  const replaced = (what: string, changed: readonly string[]): Mutation => ({
+    name: `${what} of the checkpoint and of every proof`,
+    value: JSON.parse(
+      JSON.stringify(capsule).replaceAll(
+        written(checkpoint),
+        written(`${checkpoint.slice(0, end)}${changed.join('\n')}\n`),
+      ),
+    ),
+  })
+  yield replaced('reverse the signature lines', lines.toReversed())
+  for (const [at, line] of lines.entries()) {
+    yield replaced(`remove signature line ${at}`, lines.toSpliced(at, 1))
+    yield replaced(`repeat signature line ${at}`, lines.toSpliced(at, 0, line))
+    yield replaced(`move signature line ${at} to the end`, [...lines.toSpliced(at, 1), line])
   }
 }
 
