@@ -8,7 +8,7 @@ type Proof = readonly [file: string, name: string]
 
 /** A capsule of format 3, true or false, that both implementations of the verifier judge. */
 const capsule = (name: string): Proof => ['interop/vectors/chain-capsule.json', `"name": "${name}"`]
-const inLog = (file: string, name: string): Proof => [`packages/sdk/src/log/${file}`, name]
+const inSdk = (file: string, name: string): Proof => [`packages/sdk/src/${file}`, name]
 const inService = (file: string, name: string): Proof => [
   `packages/service/src/features/transparency-log/${file}`,
   name,
@@ -24,8 +24,8 @@ const PROOFS: Readonly<Record<string, readonly Proof[]>> = {
     inService('log-http.test.ts', 'key events are numbered without gaps and proved in the log'),
   ],
   'A party exports the events of a thread with their proofs as one file, a capsule.': [
-    inLog(
-      'read-capsule.test.ts',
+    inSdk(
+      'evidence/read-capsule.test.ts',
       'either party collects the chains of all packages, and their structure verifies',
     ),
   ],
@@ -111,12 +111,15 @@ const PROOFS: Readonly<Record<string, readonly Proof[]>> = {
     capsule('key-events-from-2'),
   ],
   'An agent refuses a log that does not continue the one that it saw.': [
-    inLog('watch-log.test.ts', 'whoever sends, answers, resumes or polls is stopped by another history too'),
+    inSdk(
+      'log/watch-log.test.ts',
+      'whoever sends, answers, resumes or polls is stopped by another history too',
+    ),
   ],
   'Every package of the SDK carries the newest checkpoint that its sender verified, and the recipient compares it with its own view.':
-    [inLog('peer-view.test.ts', 'two views of one log meet in a package, without a witness')],
+    [inSdk('log/peer-view.test.ts', 'two views of one log meet in a package, without a witness')],
   'Two views that exclude each other are kept as a file that proves it.': [
-    inLog('peer-view.test.ts', 'convicts a fork of size'),
+    inSdk('log/peer-view.test.ts', 'convicts a fork of size'),
     [
       'packages/cli/src/commands/verify.test.ts',
       'two signed histories in a split-view file convince a third party',
@@ -143,8 +146,8 @@ const PROOFS: Readonly<Record<string, readonly Proof[]>> = {
       ],
     ],
   'The threat model says what an operator who cheats can still do.': [
-    inLog(
-      'cheating-operator.trial.test.ts',
+    inSdk(
+      'monitor/cheating-operator.trial.test.ts',
       'the honest capsule contradicts nothing, in a witnessed log without a finding',
     ),
   ],
