@@ -1,0 +1,39 @@
+import { createSecretKey } from 'node:crypto'
+import { namesSeveralHosts } from '../config/index.ts'
+import { openLog } from '../features/transparency-log/open-log.ts'
+import type { Context } from '../kernel/context.ts'
+import { randomId } from '../kernel/ids.ts'
+import { deriveSecret } from '../platform-keys/master-key.ts'
+import { openPlatformKeys } from '../platform-keys/platform-keys.ts'
+import type { Base } from './base.ts'
+import type { ProcessMetrics } from './process-metrics.ts'
+import type { WatchedFiles } from './watched-files.ts'
+
+export type Exchange = Awaited<ReturnType<typeof openExchange>>
+
+/** The keys of the platform, and what features know of the process that they run in. */
+export async function openExchange(
+  { config, db, clock, schema }: Base,
+  { masterKeys }: WatchedFiles,
+  { writes }: ProcessMetrics,
+) {
+  const { profile, publicUrl, issuer, webhook } = config
+  const platformKeys = await openPlatformKeys({ db, masterKeys, profile, clock, newId: randomId })
+  const { secrets } = platformKeys
+  const context: Context = {
+    profile,
+    clock,
+    newId: randomId,
+    publicUrl,
+    externalIssuer: issuer,
+    platform: platformKeys.signer,
+    webhookKeys: platformKeys.webhook,
+    allowPrivateReceivers: webhook.allowPrivate,
+    hasSeveralDatabaseHosts: namesSeveralHosts(config),
+    macKey: createSecretKey(deriveSecret(secrets.mac(), 'cursors')),
+    evidenceVersion: schema.evidenceVersion,
+    onPackageState: writes.onPackageState,
+  }
+  const logKeys = await openLog(db, context, platformKeys)
+  return { context, platformKeys, logKeys }
+}

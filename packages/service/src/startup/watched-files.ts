@@ -1,0 +1,38 @@
+import type { FastifyInstance } from 'fastify'
+import { reloadListeners, type CertificateReload } from '../http/certificate-reload.ts'
+import type { PeriodicTask } from '../kernel/periodic.ts'
+import { masterKeyReload } from '../platform-keys/master-key-reload.ts'
+import type { Base } from './base.ts'
+import { caReload } from './ca-reload.ts'
+
+export type WatchedFiles = ReturnType<typeof watchFiles>
+
+/** Keys and certificates whose files are read again when they change. */
+export function watchFiles({ config, db, log }: Base) {
+  const masterKeys = masterKeyReload({ config, db, log })
+  const webhookCa = caReload('webhook CA', config.webhook, log)
+  const forwardedClientCa = caReload('client CA', config.forwardedClientCa ?? { ca: undefined }, log)
+  let listeners: CertificateReload | undefined
+  return {
+    masterKeys: masterKeys.keys,
+    webhookCa: webhookCa.ca,
+    /** PEM text of what the listeners use now. */
+    tls() {
+      const used = listeners?.used() ?? config.tls
+      return { certificate: used?.certificate, clientCa: used?.clientCa ?? forwardedClientCa.ca() }
+    },
+    /** The listeners are made after their certificate is first reported. */
+    follow(servers: {
+      readonly agent: FastifyInstance | undefined
+      readonly operator: FastifyInstance
+    }): void {
+      listeners = reloadListeners(config.tls, servers, log)
+    },
+    tasks: (): readonly PeriodicTask[] => [
+      ...masterKeys.tasks,
+      ...webhookCa.tasks,
+      ...forwardedClientCa.tasks,
+      ...(listeners ? [listeners] : []),
+    ],
+  }
+}
