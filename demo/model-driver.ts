@@ -5,7 +5,7 @@ import { approveByForms, type DeskVisit } from './desk-visit.ts'
 import { contentOf, draft, policyOf, read, send, verify, type Drafted } from './model-actions.ts'
 import { foundModelCompany, type ModelCompany } from './model-company.ts'
 import { COMPANIES } from './register-agent.ts'
-import type { Performance, Stage } from './run-demo.ts'
+import type { Performance, Stage } from './stage.ts'
 import type { Sent, StoryDriver } from './story.ts'
 import { short, type Timeline } from './timeline.ts'
 

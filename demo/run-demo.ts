@@ -7,34 +7,14 @@ import { performWithModels, type ApproveAtDesk } from './model-driver.ts'
 import { reportPage, type Outcome } from './report.ts'
 import { performWithSdk } from './sdk-driver.ts'
 import { seenLine, storedForm } from './seen-by-exchange.ts'
+import type { Performance, Stage } from './stage.ts'
 import { tellStory, type StoryDriver, type StoryResult } from './story.ts'
 import { SECRET_WORDS } from './story-objects.ts'
-import type { Timeline } from './timeline.ts'
 
-export interface DemoOptions {
+export interface DemoOptions extends Pick<Stage, 'timeline' | 'now' | 'onWait'> {
   readonly transport: 'native' | 'ds_x'
   /** Two scripted models do it through MCP; native transport only. */
   readonly mcp?: { readonly approve?: ApproveAtDesk }
-  readonly timeline: Timeline
-  readonly now: () => Date
-  /** Shown while something takes seconds; undefined ends it. */
-  readonly onWait?: (what: string | undefined) => void
-}
-
-/** What a performance works with. */
-export interface Stage extends Pick<DemoOptions, 'timeline' | 'now' | 'onWait'> {
-  readonly exchange: DemoExchange
-  readonly folder: string
-  /** Everything that must end with the demo. */
-  readonly cleanup: AsyncDisposableStack
-}
-
-export interface Performance {
-  readonly driver: StoryDriver
-  /** What only this kind of demo counts, after the story. */
-  readonly counts: () => Outcome['counts']
-  /** A new one-time link to the desk, if one is open. */
-  readonly deskLink?: () => string
 }
 
 /** A finished demo that is still running. Disposing of it removes everything that it created. */

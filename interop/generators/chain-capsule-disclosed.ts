@@ -8,7 +8,7 @@ import { signDisclosure, type Disclosure } from '@agent-exchange/log'
 import type { TestAgent } from '../../packages/sdk/src/agents.fixture.ts'
 import { disclosePackage } from '../../packages/sdk/src/open/disclose-package.ts'
 import { sendCrafted } from '../../packages/sdk/src/send/crafted.fixture.ts'
-import type { ChainStory, ChangedCapsule } from './chain-capsule.ts'
+import type { ChainStory, ChangedCapsule } from './chain-story.ts'
 import { changed, packageOf } from './change-capsule.ts'
 import { flipped } from './vectors.ts'
 

@@ -1,4 +1,4 @@
-import type { ChainStory, ChangedCapsule } from './chain-capsule.ts'
+import type { ChainStory, ChangedCapsule } from './chain-story.ts'
 import { changed, entryOf, packageOf, type MutableCapsule } from './change-capsule.ts'
 import { altered } from './log-checkpoints.ts'
 import { flipped } from './vectors.ts'

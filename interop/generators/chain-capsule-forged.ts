@@ -1,4 +1,4 @@
-import type { ChainStory, ChangedCapsule } from './chain-capsule.ts'
+import type { ChainStory, ChangedCapsule } from './chain-story.ts'
 import { changed, entryOf, keysLast, linksOf, packageOf, recordsSwapped } from './change-capsule.ts'
 
 const DAYS = 2 * 86_400

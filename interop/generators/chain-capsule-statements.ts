@@ -2,7 +2,7 @@ import { signPackageStatement, signPolicyReceipt, type SigningKey } from '@agent
 import type { PolicyReceipt } from '@agent-exchange/protocol'
 import { signAsPlatform } from '@agent-exchange/testkit'
 import type { TestAgent } from '../../packages/sdk/src/agents.fixture.ts'
-import type { ChainStory, ChangedCapsule } from './chain-capsule.ts'
+import type { ChainStory, ChangedCapsule } from './chain-story.ts'
 import { asTransfer } from './chain-capsule-transfer.ts'
 import { changed, entryOf, packageOf, type MutableCapsule } from './change-capsule.ts'
 import { flipped } from './vectors.ts'

@@ -1,6 +1,6 @@
 import { canonicalBytes, sha256Digest, signManifest } from '@agent-exchange/crypto'
 import { signAsPlatform } from '@agent-exchange/testkit'
-import type { ChainStory } from './chain-capsule.ts'
+import type { ChainStory } from './chain-story.ts'
 import { changed, entryOf, packageOf, type MutableCapsule } from './change-capsule.ts'
 
 /** Of the third package, which acme sent and revoked. */

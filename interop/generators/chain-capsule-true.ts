@@ -1,6 +1,6 @@
 import { noteSigner, SIGNATURE_TYPE } from '@agent-exchange/log'
 import { logSigner } from '@agent-exchange/testkit'
-import type { ChainStory, ChangedCapsule } from './chain-capsule.ts'
+import type { ChainStory, ChangedCapsule } from './chain-story.ts'
 import { asTransfer } from './chain-capsule-transfer.ts'
 import { changed, entriesOf, entryOf, linksOf, packageOf, recordsLast } from './change-capsule.ts'
 

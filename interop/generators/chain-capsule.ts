@@ -3,7 +3,7 @@ import { createMemoryOutbox } from '@agent-exchange/sdk'
 import { openPackage } from '../../packages/sdk/src/open/open-package.ts'
 import { readCapsule } from '../../packages/sdk/src/evidence/read-capsule.ts'
 import { sendPackage } from '../../packages/sdk/src/send/send-package.ts'
-import { chainCapsuleOf, POLICY, startWorld, type ChainLogPlan, type World } from '@agent-exchange/testkit'
+import { chainCapsuleOf, POLICY, startWorld, type ChainLogPlan } from '@agent-exchange/testkit'
 import type { TestAgent } from '../../packages/sdk/src/agents.fixture.ts'
 import { wholeThread } from '../../packages/sdk/src/evidence/evidence.fixture.ts'
 import { inputFor } from '../../packages/sdk/src/send/drafts.fixture.ts'
@@ -15,39 +15,12 @@ import { editedCapsules } from './chain-capsule-edited.ts'
 import { forgedCapsules } from './chain-capsule-forged.ts'
 import { forgedStatements } from './chain-capsule-statements.ts'
 import { trueCapsules } from './chain-capsule-true.ts'
+import type { ChainStory, ChangedCapsule } from './chain-story.ts'
 import { type Generated, invalid, valid } from './vectors.ts'
 
 /** The file whose changes the vectors describe. */
 export const CHAIN_CAPSULE_FILE = 'capsules/chains.json'
 const WITNESSED = { cosigners: 2, earlierSize: 7, earlierBy: 100 } as const
-
-/** What a capsule is changed to, and what a verifier says of it. */
-export interface ChangedCapsule {
-  readonly name: string
-  readonly description: string
-  readonly capsule: CapsuleV3
-  /** Null: the verifier has no policy. */
-  readonly policy?: null
-  /** The level that it reaches, or the code of a check that fails. */
-  readonly level?: string
-  readonly code?: string
-  /** What the verdict says about the content of a package. */
-  readonly disclosed?: 'proved' | 'claimed'
-  /** False where no witnessed checkpoint from before some entry is shown. */
-  readonly isBoundedBelow?: boolean
-}
-
-/** A thread on a real exchange, and what is needed to forge it: the keys of everybody. */
-export interface ChainStory extends AsyncDisposable {
-  readonly world: World
-  readonly acme: TestAgent
-  readonly bolt: TestAgent
-  /** As bolt sees the thread; acme sees a replay of a delivery that bolt does not. */
-  readonly capsule: CapsuleV3
-  readonly asAcmeSeesIt: CapsuleV3
-  /** Logs a changed capsule, as an operator can who holds the keys of log and platform. */
-  log(changed: CapsuleV3, plan?: ChainLogPlan): Promise<CapsuleV3>
-}
 
 export async function collectChains(): Promise<ChainStory> {
   const profile = {
