@@ -3,14 +3,13 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { startWorld, type World } from '@agent-exchange/testkit'
+import { startWorld, until, type World } from '@agent-exchange/testkit'
 import { startAgent } from '../../packages/sdk/src/agents.fixture.ts'
 import { inputFor, policyFor, SKILL } from '../../packages/sdk/src/send/drafts.fixture.ts'
 import { createMemoryOutbox } from '../../packages/sdk/src/outbox/memory-outbox.ts'
 import { sendPackage } from '../../packages/sdk/src/send/send-package.ts'
 import { openFileKeyStore } from '../../packages/sdk/src/node/file-key-store.ts'
 import { directoryOf, testKey, URL_OF_AGENT } from '../../packages/sdk/src/receive/delivery.fixture.ts'
-import { until } from '../../packages/sdk/src/receive/stream.fixture.ts'
 import { besiege, spawnAgent, statusOf, type Life } from './agent-lives.ts'
 import type { PackageTask } from './package-agent.ts'
 import type { TrialOptions } from './receive-trial.ts'
@@ -59,7 +58,9 @@ export async function packageTrial({ dieAt, randomLives, line }: TrialOptions): 
     if (life % 20 === 19) line(`${life + 1} of ${lives.length} lives`)
   }
   const last = await spawnAgent(PROGRAM, folder, task)
-  await until('rest', async () => (await isAtRest(last)) && effects(task).length >= sent.length, REST_MS)
+  await until('rest', async () => (await isAtRest(last)) && effects(task).length >= sent.length, {
+    limitMs: REST_MS,
+  })
   last.process.kill('SIGTERM')
   assert.equal(await last.ended, 0)
   assert.deepEqual(effects(task), sent)

@@ -3,10 +3,10 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { startWorld } from '@agent-exchange/testkit'
+import { startWorld, until } from '@agent-exchange/testkit'
 import { openFileKeyStore } from '../../packages/sdk/src/node/file-key-store.ts'
 import { directoryOf, testKey, URL_OF_AGENT } from '../../packages/sdk/src/receive/delivery.fixture.ts'
-import { startStream, until } from '../../packages/sdk/src/receive/stream.fixture.ts'
+import { startStream } from '../../packages/sdk/src/receive/stream.fixture.ts'
 import { besiege, spawnAgent, statusOf, type Life } from './agent-lives.ts'
 import type { Death } from './die-before.ts'
 import type { AgentTask } from './receive-agent.ts'
@@ -64,7 +64,7 @@ export async function receiveTrial({ dieAt, randomLives, line }: TrialOptions): 
   }
   const total = lives.length * EVENTS_A_LIFE
   const last = await spawnAgent('receive-agent.ts', folder, task)
-  await until('rest', async () => isAtRest(last, total), REST_MS)
+  await until('rest', async () => isAtRest(last, total), { limitMs: REST_MS })
   last.process.kill('SIGTERM')
   assert.equal(await last.ended, 0)
   assertEffects(task.inboxFile, total)

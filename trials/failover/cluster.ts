@@ -2,13 +2,13 @@ import { mkdtempSync, chmodSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { openDatabase } from '@agent-exchange/database'
+import { until } from '@agent-exchange/testkit'
 import { startCutProxy, type CutProxy } from './cut-proxy.ts'
 import { startEtcd, type EtcdCluster } from './etcd-cluster.ts'
 import { ownedFolder } from './owned-folder.ts'
 import { startPatroni, type PatroniCluster, type PatroniNode } from './patroni-cluster.ts'
 import { startHaproxy, startPgbouncer, type RunningProgram } from './poolers.ts'
 import type { Programs } from './programs.ts'
-import { until } from './until.ts'
 
 const DATABASE = 'agent_exchange'
 const OWNER = 'agent_exchange'
@@ -103,11 +103,10 @@ async function untilPooled({ worker }: ClusterUrls): Promise<void> {
     applicationName: 'failover',
   })
   try {
-    await until(
-      'PgBouncer leads to the primary',
-      POOL_LIMIT_MS,
-      async () => (await db`select 1`).length === 1,
-    )
+    await until('PgBouncer leads to the primary', async () => (await db`select 1`).length === 1, {
+      limitMs: POOL_LIMIT_MS,
+      pollMs: 200,
+    })
   } finally {
     await db.end()
   }

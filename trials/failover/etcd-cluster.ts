@@ -1,7 +1,6 @@
 import { join } from 'node:path'
-import { freePorts } from '@agent-exchange/testkit'
+import { freePorts, until } from '@agent-exchange/testkit'
 import { startProgram, type ChildProgram } from './child-program.ts'
-import { until } from './until.ts'
 
 const MEMBERS = 3
 const READY_LIMIT_MS = 60_000
@@ -57,7 +56,7 @@ export async function startEtcd(
     leader: () => leaderOf(started),
     tails: () => started.map((member) => member.program.tail()),
   }
-  await until('etcd has a leader', READY_LIMIT_MS, async () => (await cluster.leader()) !== undefined)
+  await until('etcd has a leader', () => cluster.leader(), { limitMs: READY_LIMIT_MS, pollMs: 200 })
   return cluster
 }
 

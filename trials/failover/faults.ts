@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { until } from '@agent-exchange/testkit'
 import type { Cluster } from './cluster.ts'
 import type { PatroniNode } from './patroni-cluster.ts'
-import { until } from './until.ts'
 
-const FAILOVER_LIMIT_MS = 90_000
+const FAILOVER = { limitMs: 90_000, pollMs: 200 }
 /** As a supervisor such as systemd does. */
 const RESTART_AFTER_MS = 4_000
 /** Longer than it takes to notice that the server does not answer. */
@@ -40,7 +40,7 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
     await member.kill()
     await sleep(RESTART_AFTER_MS)
     member.start()
-    await until('etcd has a leader', FAILOVER_LIMIT_MS, async () => (await etcd.leader()) !== undefined)
+    await until('etcd has a leader', () => etcd.leader(), FAILOVER)
   },
   'kill -9 of PgBouncer': async ({ pgbouncer: { program } }) => {
     await program.kill()
@@ -63,8 +63,12 @@ async function primaryOf({ patroni }: Cluster): Promise<PatroniNode> {
 }
 
 async function untilAnotherLeads({ patroni }: Cluster, previous: PatroniNode): Promise<void> {
-  await until('another node is the primary', FAILOVER_LIMIT_MS, async () => {
-    const leader = await patroni.leader()
-    return leader !== undefined && leader !== previous
-  })
+  await until(
+    'another node is the primary',
+    async () => {
+      const leader = await patroni.leader()
+      return leader !== undefined && leader !== previous
+    },
+    FAILOVER,
+  )
 }

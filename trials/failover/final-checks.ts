@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import type { Organization, WebhookReceiver } from '@agent-exchange/testkit'
+import { until } from '@agent-exchange/testkit'
 import type { Exchange } from '../shared/exchange.ts'
 import {
   checkAnswered,
@@ -13,7 +14,6 @@ import {
 import type { Ledger } from '../shared/ledger.ts'
 import { isPublished, statusWhen } from '../log/log-under-trial.ts'
 import type { CheckpointWatch } from './checkpoint-watch.ts'
-import { until } from './until.ts'
 
 /** The backoff before a third attempt, for a delivery that two faults interrupted. */
 const DELIVERED_LIMIT_MS = 180_000
@@ -53,7 +53,10 @@ export async function checkWebhooks(
       select count(*)::integer as pending from delivery where state = 'pending'`
     return row?.pending
   }
-  await until('no delivery is pending', DELIVERED_LIMIT_MS, async () => (await pending()) === 0)
+  await until('no delivery is pending', async () => (await pending()) === 0, {
+    limitMs: DELIVERED_LIMIT_MS,
+    pollMs: 200,
+  })
   const states = await sql<{ state: string }[]>`select distinct state from delivery`
   assert.deepEqual([...states], [{ state: 'delivered' }])
   const events = await sql<{ event_id: string }[]>`

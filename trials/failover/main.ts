@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
+import { until } from '@agent-exchange/testkit'
 import { summarize } from '../shared/ledger.ts'
 import { startCluster, type Cluster } from './cluster.ts'
 import { FAULTS } from './faults.ts'
@@ -10,7 +11,6 @@ import { checkLedger, checkLog, checkWebhooks } from './final-checks.ts'
 import { outageOf, outageTable, type Outage } from './outage.ts'
 import { findPrograms, versionsOf, type Programs } from './programs.ts'
 import { startScene, type Scene } from './scene.ts'
-import { until } from './until.ts'
 
 const HELP = `Kills parts of a replicated database under load; exits 1 if an acknowledged package is lost or duplicated.
 Needs patroni, etcd, haproxy, pgbouncer and PostgreSQL; without one of them it is skipped.
@@ -108,7 +108,7 @@ async function run(cluster: Cluster, scene: Scene): Promise<void> {
 async function steady({ clients }: Scene, from: number): Promise<void> {
   const counts = () => clients.answers.map((times) => times.filter((time) => time > from).length)
   const isSteady = () => counts().every((count) => count >= STEADY_ANSWERS)
-  const waiting = until('both API processes answer', STEADY_LIMIT_MS, isSteady)
+  const waiting = until('both API processes answer', isSteady, { limitMs: STEADY_LIMIT_MS })
   await Promise.race([waiting, clients.failed]).catch((error: unknown) => {
     throw new Error(`answers by API process: ${counts().join(', ')}`, { cause: error })
   })

@@ -1,12 +1,11 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { freePorts } from '@agent-exchange/testkit'
+import { freePorts, until } from '@agent-exchange/testkit'
 import { processesIn, signal } from '../../packages/database/src/embedded/processes.ts'
 import { ownedFolder } from './owned-folder.ts'
 import { startProgram, type ChildProgram } from './child-program.ts'
 import { patroniConfig } from './patroni-config.ts'
 import type { Programs } from './programs.ts'
-import { until } from './until.ts'
 
 const NODES = 3
 const BOOTSTRAP_LIMIT_MS = 120_000
@@ -39,7 +38,7 @@ export interface PatroniCluster {
   /** The node that holds the leader lock, as a living node sees it. */
   leader(): Promise<PatroniNode | undefined>
   /** Waits until all nodes run and one of the standbys is synchronous. */
-  untilHealthy(): Promise<void>
+  untilHealthy(): Promise<unknown>
 }
 
 export async function startPatroni(
@@ -56,7 +55,11 @@ export async function startPatroni(
     const [port = 0, restPort = 0] = [ports[number], ports[NODES + number]]
     nodes.push(startNode({ name, port, restPort, programs, etcdHosts, folder }, cleanup))
     // The others copy the data of the first one.
-    if (number === 0) await until('the first node is the primary', BOOTSTRAP_LIMIT_MS, isLedBy(name))
+    if (number === 0)
+      await until('the first node is the primary', isLedBy(name), {
+        limitMs: BOOTSTRAP_LIMIT_MS,
+        pollMs: 200,
+      })
   }
   const cluster: PatroniCluster = {
     nodes,
@@ -65,8 +68,10 @@ export async function startPatroni(
       return nodes.find(({ name }) => name === leader?.name)
     },
     untilHealthy: () =>
-      until('three nodes run, one of them as synchronous standby', HEALTHY_LIMIT_MS, async () =>
-        isHealthy(await membersOf(nodes)),
+      until(
+        'three nodes run, one of them as synchronous standby',
+        async () => isHealthy(await membersOf(nodes)),
+        { limitMs: HEALTHY_LIMIT_MS, pollMs: 200 },
       ),
   }
   await cluster.untilHealthy()

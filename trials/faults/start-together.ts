@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
-import { emptyDatabase } from './empty-database.ts'
+import { emptyTestDatabase } from '@agent-exchange/testkit'
 import { startExchange } from '../shared/exchange.ts'
 import type { Trial } from './trial.ts'
 
@@ -10,7 +10,7 @@ export const startTogether: Trial = {
   name: 'start-together',
   what: `[API-04] ${PROCESSES} processes start concurrently on an empty database: one migration, one set of keys, one exchange`,
   async run(report) {
-    await using database = await emptyDatabase()
+    await using database = await emptyTestDatabase()
     await using cleanup = new AsyncDisposableStack()
     const AEX_MASTER_KEY = randomBytes(32).toString('base64url')
     const AEX_PUBLIC_URL = 'http://127.0.0.1:9'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { decodeBundle, LABEL_LENGTH } from '@agent-exchange/log'
-import { testDatabase } from '@agent-exchange/testkit'
+import { testDatabase, until } from '@agent-exchange/testkit'
 import { startExchange, type Exchange } from '../shared/exchange.ts'
 import { startLoad, type Ledger } from '../shared/ledger.ts'
 import { killed } from '../shared/serve-process.ts'
@@ -38,7 +38,10 @@ export async function tryFsck({ judges, folder, report }: LogTrial): Promise<voi
       sequencers.add((await statusWhen(one, ({ sequencer }) => sequencer !== null)).sequencer)
     }
     assert.ok(sequencers.size >= KILLS - 1, `${sequencers.size} processes sequenced`)
-    await untilAccepted(ledger, MINIMUM_LEAVES)
+    await until(`${MINIMUM_LEAVES} packages are accepted`, () => accepted(ledger) >= MINIMUM_LEAVES, {
+      limitMs: 60_000,
+      pollMs: 100,
+    })
     const live = await check()
     assert.ok(live.isSound, live.output)
     await load.stop()
@@ -89,10 +92,3 @@ async function restart(exchange: Exchange): Promise<void> {
 }
 
 const accepted = (ledger: Ledger) => ledger.filter(({ answer }) => answer !== undefined).length
-
-async function untilAccepted(ledger: Ledger, count: number): Promise<void> {
-  for (let tries = 0; accepted(ledger) < count; tries++) {
-    assert.ok(tries < 600, `only ${accepted(ledger)} packages were accepted`)
-    await sleep(100)
-  }
-}

@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import {
   emptyTestDatabase,
   startReceiver,
+  until,
   type Organization,
   type WebhookReceiver,
 } from '@agent-exchange/testkit'
@@ -100,10 +101,11 @@ async function rollOver(scene: Scene, databaseUrl: string): Promise<void> {
   await sleep(PHASE_MS)
   await replace(two, 'second API process', line)
   const started = performance.now()
-  while ((await contracted(one)) < CONTRACTS.length) {
-    assert.ok(performance.now() - started < CONTRACT_LIMIT_MS, 'the contract migrations were not applied')
-    await sleep(POLL_MS)
-  }
+  await until(
+    'the contract migrations are applied',
+    async () => (await contracted(one)) === CONTRACTS.length,
+    { limitMs: CONTRACT_LIMIT_MS, pollMs: POLL_MS },
+  )
   const [row] = await one.sql<{ clients: number }[]>`
     select count(*)::int as clients from oauth_client where key_thumbprint is not null`
   assert.ok((row?.clients ?? 0) >= 2 * ORGANIZATIONS)
@@ -183,19 +185,18 @@ async function checkVersions({ apis: [one], line }: Scene): Promise<void> {
 }
 
 async function untilDelivered({ apis: [one], line }: Scene, packages: number): Promise<void> {
-  const started = performance.now()
-  for (;;) {
+  const count = async () => {
     const [row] = await one.sql<{ pending: number; delivered: number }[]>`
       select count(*) filter (where state = 'pending')::int as pending,
         count(*) filter (where state = 'delivered')::int as delivered from delivery`
-    if (row?.pending === 0) {
-      assert.equal(row.delivered, packages, 'each package has one delivery')
-      line(`${row.delivered} deliveries, none pending`)
-      return
-    }
-    assert.ok(performance.now() - started < WEBHOOK_LIMIT_MS, `${row?.pending} deliveries are pending`)
-    await sleep(POLL_MS)
+    return row?.pending === 0 && row
   }
+  const { delivered } = await until('no delivery is pending', count, {
+    limitMs: WEBHOOK_LIMIT_MS,
+    pollMs: POLL_MS,
+  })
+  assert.equal(delivered, packages, 'each package has one delivery')
+  line(`${delivered} deliveries, none pending`)
 }
 
 function packageOf(body: Buffer): string {

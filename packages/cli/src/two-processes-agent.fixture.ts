@@ -3,16 +3,15 @@
  * `node -C source two-processes-agent.fixture.ts sender|recipient FOLDER ORGANIZATION AGENT`.
  * Prints one JSON document when its part is done.
  */
-import { setTimeout as wait } from 'node:timers/promises'
 import type { NotificationEnvelope, PolicyEnvelope, ReasoningPackage } from '@agent-exchange/protocol'
 import { verifyCapsule } from '@agent-exchange/log'
 import { ExchangeError } from '@agent-exchange/sdk'
 import { newObject } from '@agent-exchange/sdk/internal'
 import { connectFolder } from '@agent-exchange/sdk/node'
+import { until } from '@agent-exchange/testkit/until'
 import { SECRET_WORDS } from './two-processes-words.fixture.ts'
 
-const PATIENCE_MS = 60_000
-const STEP_MS = 50
+const PATIENCE = { limitMs: 60_000, pollMs: 50 }
 const SKILL = { id: 'skill_alignment', version: '1.0.0' }
 const [role, folder = '', organizationId = '', agentId = ''] = process.argv.slice(2)
 
@@ -66,7 +65,7 @@ async function receive(): Promise<object> {
   }
   const { packageId } = await agent.respond(first, { object: answer, policy, skill: SKILL })
   const second = await told((id) => id !== first && id !== packageId, 'package.accepted')
-  await until(async () => ((await stateOf(second.package_id)) === 'revoked' ? true : undefined), 'revocation')
+  await until('revocation', async () => (await stateOf(second.package_id)) === 'revoked', PATIENCE)
   const refusal = await agent.open(second.package_id).catch((error: unknown) => error)
   return {
     opened: object.object_type === 'reasoning_package' && object.reasoning.summary,
@@ -107,14 +106,5 @@ function told(
 ): Promise<NotificationEnvelope> {
   const wanted = typeof which === 'string' ? (id: string) => id === which : which
   const find = () => seen.find(({ event_type, package_id }) => event_type === eventType && wanted(package_id))
-  return until(async () => find(), eventType)
-}
-
-async function until<T>(look: () => Promise<T | undefined>, what: string): Promise<T> {
-  for (let waited = 0; waited < PATIENCE_MS; waited += STEP_MS) {
-    const found = await look()
-    if (found !== undefined) return found
-    await wait(STEP_MS)
-  }
-  throw new Error(`no ${what} in time`)
+  return until(eventType, find, PATIENCE)
 }

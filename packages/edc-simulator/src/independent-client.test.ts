@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
-import { setTimeout as delay } from 'node:timers/promises'
 import { test } from 'node:test'
+import { until } from '@agent-exchange/testkit/until'
 import { EdcConnectorClient, PolicyBuilder } from '@think-it-labs/edc-connector-client'
 import { startDataAddressServer } from '../../edc/src/data-address-server.ts'
 import { startSimulator, type SimulatedParticipant } from './index.ts'
@@ -9,15 +9,6 @@ import { startSimulator, type SimulatedParticipant } from './index.ts'
 /** A client that others wrote for real connectors, unchanged: what it understands, the simulator says as EDC does. */
 function client({ apiKey, managementUrl }: SimulatedParticipant): EdcConnectorClient {
   return new EdcConnectorClient.Builder().apiToken(apiKey).managementUrl(managementUrl).build()
-}
-
-async function until<T>(read: () => Promise<T>, done: (value: T) => boolean): Promise<T> {
-  for (let attempt = 0; attempt < 400; attempt++) {
-    const value = await read()
-    if (done(value)) return value
-    await delay(10)
-  }
-  throw new Error('It took too long.')
 }
 
 test('an independent client goes the whole way through the simulator', async () => {
@@ -77,10 +68,10 @@ test('an independent client goes the whole way through the simulator', async () 
     ...counterParty,
     policy: offered,
   })
-  const negotiation = await until(
-    () => recipient.contractNegotiations.get(negotiationId),
-    ({ state }) => state === 'FINALIZED' || state === 'TERMINATED',
-  )
+  const negotiation = await until('the negotiation ends', async () => {
+    const found = await recipient.contractNegotiations.get(negotiationId)
+    return (found.state === 'FINALIZED' || found.state === 'TERMINATED') && found
+  })
   assert.equal((await recipient.contractNegotiations.getState(negotiationId)).state, 'FINALIZED')
   const agreement = await recipient.contractNegotiations.getAgreement(negotiationId)
   assert.deepEqual(
@@ -96,10 +87,10 @@ test('an independent client goes the whole way through the simulator', async () 
     contractId: negotiation.contractAgreementId,
     transferType: 'HttpData-PULL',
   })
-  const transfer = await until(
-    () => recipient.transferProcesses.get(transferId),
-    ({ state }) => state === 'STARTED' || state === 'TERMINATED',
-  )
+  const transfer = await until('the transfer starts', async () => {
+    const found = await recipient.transferProcesses.get(transferId)
+    return (found.state === 'STARTED' || found.state === 'TERMINATED') && found
+  })
   assert.equal(transfer.state, 'STARTED')
   const [edr] = await recipient.edrs.request({
     filterExpression: [{ operandLeft: 'assetId', operator: '=', operandRight: 'a1' }],
@@ -114,10 +105,10 @@ test('an independent client goes the whole way through the simulator', async () 
   assert.equal((await fetch(endpoint)).status, 401)
 
   await recipient.transferProcesses.terminate(transferId, 'received')
-  await until(
-    () => recipient.transferProcesses.getState(transferId),
-    ({ state }) => state === 'TERMINATED',
-  )
+  await until('the transfer ends', async () => {
+    const found = await recipient.transferProcesses.getState(transferId)
+    return found.state === 'TERMINATED' && found
+  })
   assert.equal((await fetch(endpoint, { headers: { authorization } })).status, 403)
   await assert.rejects(recipient.edrs.dataAddress(transferId), { type: 'NotFound' })
 })

@@ -3,7 +3,14 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
-import { freePorts, sendPackage, startWorld, testAuthority, type Organization } from '@agent-exchange/testkit'
+import {
+  freePorts,
+  sendPackage,
+  startWorld,
+  testAuthority,
+  until,
+  type Organization,
+} from '@agent-exchange/testkit'
 import { provision } from './agents.fixture.ts'
 import { randomId } from './connection/random-id.ts'
 import {
@@ -16,7 +23,7 @@ import {
 import { connectFolder } from './node/connect-folder.ts'
 import { createAgentFolder, setExchangeAccess } from './node/agent-folder.ts'
 import { openSqliteInbox } from './node/sqlite-inbox.ts'
-import { asRecipient, until } from './receive/stream.fixture.ts'
+import { asRecipient } from './receive/stream.fixture.ts'
 
 /** docs/receiving-webhooks.md: every program in it runs, against a real exchange that really delivers. */
 const cleanup = new AsyncDisposableStack()
@@ -76,7 +83,7 @@ const endpoints = async ({ organizationId }: Desk) =>
 
 /** Registers, is told of one event by webhook, and says so. */
 async function receives(at: Desk, program: Program): Promise<void> {
-  await until('an endpoint', () => endpoints(at), 60_000)
+  await until('an endpoint', () => endpoints(at), { limitMs: 60_000 })
   const packageId = await at.event()
   await program.says(new RegExp(`^1 package.accepted ${packageId}$`, 'm'))
   const delivered = () => world.sql`
@@ -121,7 +128,7 @@ const TRIALS: Readonly<Record<string, (snippet: Snippet) => Promise<void>>> = {
     const packageId = await at.event()
     at.run()
     await using inbox = openSqliteInbox(join(at.folder, 'aex-agent', 'inbox.db'))
-    await until('processed', async () => (await inbox.list('processed', 9)).length === 1, 60_000)
+    await until('processed', async () => (await inbox.list('processed', 9)).length === 1, { limitMs: 60_000 })
     const rows = inbox.database.prepare('select package_id, state from arrival').all()
     assert.deepEqual(
       rows.map((row) => ({ ...row })),
@@ -160,7 +167,7 @@ const TRIALS: Readonly<Record<string, (snippet: Snippet) => Promise<void>>> = {
           () => true,
           (error: Error) => !/ECONNREFUSED/.test(String(error.cause)),
         ),
-      60_000,
+      { limitMs: 60_000 },
     )
     await agent.context.connection.call('createWebhookEndpoint', { body: { url: at.url, event_types: [] } })
     await at.event()

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { after, test } from 'node:test'
 import type { PolicyEnvelope } from '@agent-exchange/protocol'
-import { freePorts, startWorld, testAuthority } from '@agent-exchange/testkit'
+import { freePorts, startWorld, testAuthority, until } from '@agent-exchange/testkit'
 import { provision, startAgent } from './agents.fixture.ts'
 import { connect } from './agent.ts'
 import { randomId } from './connection/random-id.ts'
@@ -15,7 +15,6 @@ import { approveDraft, initApprover } from './node/approve-draft.ts'
 import { setAgentDefaults } from './node/agent-settings.ts'
 import { connectFolder } from './node/connect-folder.ts'
 import { MemoryInbox } from './receive/memory-inbox.ts'
-import { until } from './receive/stream.fixture.ts'
 
 const PASSPHRASE = 'correct horse battery staple'
 
@@ -116,7 +115,7 @@ async function answerTo(packageId: string) {
     { inbox: new MemoryInbox(), limits: { pollMs: 50 } },
   )
   await receiver.start()
-  await until('an answer', () => found !== undefined, 60_000)
+  await until('an answer', () => found !== undefined, { limitMs: 60_000 })
   return found ?? assert.fail()
 }
 

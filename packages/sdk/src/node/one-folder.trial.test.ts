@@ -4,12 +4,11 @@ import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
-import { startWorld } from '@agent-exchange/testkit'
+import { startWorld, until } from '@agent-exchange/testkit'
 import { startAgent } from '../agents.fixture.ts'
 import { inputFor } from '../send/drafts.fixture.ts'
 import { createMemoryOutbox } from '../outbox/memory-outbox.ts'
 import { sendPackage } from '../send/send-package.ts'
-import { until } from '../receive/stream.fixture.ts'
 import { folderAgent } from './folder-agents.fixture.ts'
 
 const cleanup = new AsyncDisposableStack()
@@ -49,7 +48,7 @@ test('[EVT-14] two processes on one folder call the handler once for a package, 
 
   const [first, second] = await Promise.all([handlerProcess(path, log), handlerProcess(path, log)])
   const sent = [await send(), await send(), await send()]
-  await until('all of them', () => calls().length >= sent.length, 60_000)
+  await until('all of them', () => calls().length >= sent.length, { limitMs: 60_000 })
   await ended(second, 'SIGTERM')
   await ended(first, 'SIGTERM')
   assert.deepEqual(
@@ -59,10 +58,10 @@ test('[EVT-14] two processes on one folder call the handler once for a package, 
 
   const hanging = await handlerProcess(path, log, 'hang')
   const held = await send()
-  await until('the call that hangs', () => calls().length === sent.length + 1, 60_000)
+  await until('the call that hangs', () => calls().length === sent.length + 1, { limitMs: 60_000 })
   const standby = await handlerProcess(path, log)
   await ended(hanging, 'SIGKILL')
-  await until('the standby', () => calls().length === sent.length + 2, 60_000)
+  await until('the standby', () => calls().length === sent.length + 2, { limitMs: 60_000 })
   assert.deepEqual(calls().slice(-2), [
     [String(hanging.pid), held],
     [String(standby.pid), held],

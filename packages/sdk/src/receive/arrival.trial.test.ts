@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import type { NotificationEnvelope } from '@agent-exchange/protocol'
-import { startWorld } from '@agent-exchange/testkit'
+import { startWorld, until } from '@agent-exchange/testkit'
 import fc from 'fast-check'
 import { openSqliteInbox } from '../node/sqlite-inbox.ts'
 import { directoryOf, requestOf, signedDelivery, testKey, URL_OF_AGENT } from './delivery.fixture.ts'
@@ -12,7 +12,7 @@ import type { Inbox } from './inbox.ts'
 import { MemoryInbox } from './memory-inbox.ts'
 import { createReceiver, type Receiver } from './receiver.ts'
 import type { ReceiverReport } from './reports.ts'
-import { startStream, until } from './stream.fixture.ts'
+import { startStream } from './stream.fixture.ts'
 
 /**
  * A real stream on a real exchange, whose events reach the real handler in whatever way a network can think of.

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { generateKeyPair } from '@agent-exchange/crypto'
-import { startWorld } from '@agent-exchange/testkit'
+import { startWorld, until } from '@agent-exchange/testkit'
 import { connect, type Agent, type ConnectOptions } from '../agent.ts'
 import { startAgent, startAgents, type TestAgent } from '../agents.fixture.ts'
 import { createMemoryOutbox } from '../outbox/memory-outbox.ts'
@@ -14,7 +14,6 @@ import { MemoryInbox } from './memory-inbox.ts'
 import type { PackageHandler, ReceivedPackage } from './package-handler.ts'
 import type { ReceiverReport } from './reports.ts'
 import type { Receiver } from './receiver.ts'
-import { until } from './stream.fixture.ts'
 
 const cleanup = new AsyncDisposableStack()
 after(() => cleanup.disposeAsync())

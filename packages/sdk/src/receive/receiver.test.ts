@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { NotificationEnvelope } from '@agent-exchange/protocol'
-import { startWorld } from '@agent-exchange/testkit'
+import { startWorld, until } from '@agent-exchange/testkit'
 import { startAgent } from '../agents.fixture.ts'
 import { ExchangeError } from '../errors.ts'
 import { envelope } from './delivery.fixture.ts'
@@ -11,7 +11,7 @@ import { incoming } from './notification.ts'
 import type { HandlerCall } from './process-events.ts'
 import { createReceiver, type ReceiverOptions } from './receiver.ts'
 import type { ReceiverReport } from './reports.ts'
-import { startStream, until } from './stream.fixture.ts'
+import { startStream } from './stream.fixture.ts'
 
 const world = await startWorld()
 after(() => world[Symbol.asyncDispose]())

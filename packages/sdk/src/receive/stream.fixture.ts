@@ -48,12 +48,3 @@ export async function asRecipient({
   const publicKey = await importPublicJwk(own.publicJwk)
   return { ...identity, encryption: { keyId: own.keyId, pair: { publicKey } } } as unknown as Organization
 }
-
-/** Waits until something holds, and says what did not. */
-export async function until(what: string, holds: () => unknown, limitMs = 15_000): Promise<void> {
-  const end = performance.now() + limitMs
-  while (!(await holds())) {
-    if (performance.now() > end) throw new Error(`not in time: ${what}`)
-    await new Promise((resolve) => setTimeout(resolve, 10))
-  }
-}

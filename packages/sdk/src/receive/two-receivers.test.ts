@@ -3,10 +3,10 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
-import { startWorld } from '@agent-exchange/testkit'
+import { startWorld, until } from '@agent-exchange/testkit'
 import { openSqliteInbox } from '../node/sqlite-inbox.ts'
 import { createReceiver } from './receiver.ts'
-import { startStream, until } from './stream.fixture.ts'
+import { startStream } from './stream.fixture.ts'
 
 const world = await startWorld()
 after(() => world[Symbol.asyncDispose]())

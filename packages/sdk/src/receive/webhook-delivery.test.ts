@@ -8,12 +8,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { DEFAULT_PROFILE } from '@agent-exchange/protocol'
-import { startWorld, testAuthority } from '@agent-exchange/testkit'
+import { startWorld, testAuthority, until } from '@agent-exchange/testkit'
 import { toNodeListener } from '../node/http-handler.ts'
 import { openSqliteInbox } from '../node/sqlite-inbox.ts'
 import { createReceiver, type Receiver } from './receiver.ts'
 import type { ReceiverReport } from './reports.ts'
-import { startStream, until } from './stream.fixture.ts'
+import { startStream } from './stream.fixture.ts'
 
 /** The real exchange delivers, over real TLS, into the adapter; nothing in between is ours to bend. */
 const cleanup = new AsyncDisposableStack()

@@ -1,15 +1,12 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { setTimeout as sleep } from 'node:timers/promises'
-import { startWorld, type Organization, type World } from '@agent-exchange/testkit'
+import { startWorld, until, type Organization, type World } from '@agent-exchange/testkit'
 
 const RATE = 5
 const BURST = 60
 const SLICE = 3
 const REQUESTS = 300
 const profile = { 'O-13': { requests_per_second: RATE, burst: BURST, leased_requests: SLICE } }
-const POLL_MS = 50
-const PATIENCE_MS = 15_000
 
 const one = await startWorld({ profile })
 after(() => one[Symbol.asyncDispose]())
@@ -26,15 +23,12 @@ async function admitted(organization: Organization, worlds: readonly World[]): P
 }
 
 /** Until the process has noticed the others, it leases nothing. */
-async function untilLeased(organization: Organization, world: World): Promise<void> {
-  for (let waited = 0; waited < PATIENCE_MS; waited += POLL_MS) {
+const untilLeased = (organization: Organization, world: World) =>
+  until('the process leases', async () => {
     await organization.get('/v1/notifications', { at: world.url })
     const rows = await world.sql`select from rate_bucket where holder = ${organization.organizationId}`
-    if (rows.length > 0) return
-    await sleep(POLL_MS)
-  }
-  assert.fail('the process leases nothing')
-}
+    return rows.length > 0
+  })
 
 test('[O-13] one process alone limits without the database', async () => {
   const organization = await one.organization('alone')

@@ -12,6 +12,7 @@ import {
   startWorld,
   testAuthority,
   testDatabase,
+  until,
 } from '@agent-exchange/testkit'
 import { readConfig } from '../config/index.ts'
 import { openDatabase } from '@agent-exchange/database'
@@ -48,13 +49,8 @@ const statusOf = (url: string) =>
     () => undefined,
   )
 
-async function untilAlive(base: string): Promise<void> {
-  const limit = performance.now() + PATIENCE_MS
-  while ((await statusOf(`${base}/healthz`)) !== 200) {
-    assert.ok(performance.now() < limit, '/healthz does not answer')
-    await sleep(POLL_MS)
-  }
-}
+const untilAlive = (base: string) =>
+  until('/healthz answers', async () => (await statusOf(`${base}/healthz`)) === 200)
 
 test('a process that migrates is alive and not ready, and then serves the operator API on the same port', async () => {
   await using database = await testDatabase()

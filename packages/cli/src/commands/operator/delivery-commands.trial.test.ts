@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
-import { sendPackage, startReceiver, startWorld, type Organization } from '@agent-exchange/testkit'
+import { sendPackage, startReceiver, startWorld, until, type Organization } from '@agent-exchange/testkit'
 import { aexHere as aex, documentOf as json } from '../../aex-here.fixture.ts'
 
 const receiver = await startReceiver()
@@ -29,15 +29,6 @@ async function ownerWithEndpoint(name: string): Promise<{ owner: Organization; i
   const owner = await world.organization(name)
   const { body } = await owner.post('/v1/webhook-endpoints', { url: receiver.url, event_types: [] })
   return { owner, id: String(body['webhook_endpoint_id']) }
-}
-
-async function until<T>(what: string, look: () => Promise<T | undefined>): Promise<T> {
-  for (let tries = 0; tries < 400; tries++) {
-    const found = await look()
-    if (found !== undefined) return found
-    await new Promise((resolve) => setTimeout(resolve, 25))
-  }
-  throw new Error(`never: ${what}`)
 }
 
 const inState = (endpointId: string, state: string, count: number) =>

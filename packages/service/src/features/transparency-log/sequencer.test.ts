@@ -3,7 +3,7 @@ import { randomBytes, randomInt } from 'node:crypto'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { EMPTY_EDGE, openCheckpoint, parseVerifierKey, type VerifierKey } from '@agent-exchange/log'
-import { sendPackage, startWorld, type Organization, type World } from '@agent-exchange/testkit'
+import { sendPackage, startWorld, until, type Organization, type World } from '@agent-exchange/testkit'
 import { openDatabase } from '@agent-exchange/database'
 import { numberOf } from '../../kernel/named-locks.ts'
 import { appendPending } from './append-to-tree.ts'
@@ -13,23 +13,14 @@ const profile = {
   'O-07': { transparency_checkpoint_milliseconds: 100, transparency_sequence_milliseconds: 20 },
 }
 
-async function until<T>(read: () => Promise<T | undefined>, what: string): Promise<T> {
-  for (let tries = 0; tries < 300; tries++) {
-    const found = await read()
-    if (found !== undefined) return found
-    await sleep(50)
-  }
-  throw new Error(`never: ${what}`)
-}
-
 const statusOf = async (world: World) => (await world.operate('GET', '/transparency-log')).body
 const keyOf = async (by: Organization): Promise<VerifierKey> =>
   parseVerifierKey(((await by.get('/log/key')).body['verifier_keys'] as string[])[0] ?? '')
 const published = (world: World) =>
-  until(async () => {
+  until('everything published', async () => {
     const status = await statusOf(world)
-    return status['pending_leaves'] === 0 && status['published_size'] === status['size'] ? status : undefined
-  }, 'everything published')
+    return status['pending_leaves'] === 0 && status['published_size'] === status['size'] && status
+  })
 
 test('two processes write one tree: every leaf is in it once', async () => {
   await using first = await startWorld({ profile, config: { role: 'all' } })

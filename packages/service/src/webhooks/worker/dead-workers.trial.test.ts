@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { after, test } from 'node:test'
 import { createProfile, DEFAULT_PROFILE } from '@agent-exchange/protocol'
-import { deliveryWorld } from '@agent-exchange/testkit'
+import { deliveryWorld, until } from '@agent-exchange/testkit'
 import { pino } from 'pino'
 import { Registry } from 'prom-client'
 import { type Database, openDatabase } from '@agent-exchange/database'
@@ -104,26 +104,13 @@ async function queueForLock(waiting: Database, worker: string): Promise<{ readon
       resolve()
     },
   })
-  await until(async () => {
+  await until('waiting', async () => {
     const [row] = await world.sql<{ count: number }[]>`
       select count(*)::integer as count from pg_locks join pg_stat_activity using (pid)
       where locktype = 'advisory' and not granted and datname = current_database()`
     return row?.count === 1
-  }, 'waiting')
+  })
   return { held }
-}
-
-async function until(
-  isSo: () => Promise<boolean> | boolean,
-  what: string,
-  limitMs = 30_000,
-): Promise<number> {
-  const from = performance.now()
-  while (!(await isSo())) {
-    assert.ok(performance.now() - from < limitMs, `not ${what} in time`)
-    await sleep(10)
-  }
-  return performance.now() - from
 }
 
 test('[O-44] a delivery that a dead worker claimed but did not start is no attempt, and another worker sends it at once', async () => {
@@ -132,7 +119,7 @@ test('[O-44] a delivery that a dead worker claimed but did not start is no attem
   await claimAs('wrk_dead', endpointId, { isBegun: false })
   await using running = new AsyncDisposableStack()
   running.use(await startWorker('wrk_1'))
-  await until(() => receiver.received.length > 0, 'sent', NOTICED_MS)
+  await until('sent', () => receiver.received.length > 0, { limitMs: NOTICED_MS })
   const [row] = await made.until(([first]) => first?.state === 'delivered', 'delivered')
   assert.deepEqual([row?.attempt, row?.attempts.length, receiver.received[0]?.attempt], [1, 1, 1])
 })
@@ -167,7 +154,7 @@ test('[O-44][EVT-07] a started delivery counts as lost and waits for its backoff
   await made.until((all) => all.some(({ state }) => state === 'delivered'), 'delivered')
   assert.deepEqual([receiver.received.length, receiver.received[0]?.attempt], [1, 2])
   const has = async (line: string) => (await metrics.metrics()).split('\n').includes(line)
-  await until(() => has('aex_deliveries_total{result="delivered"} 1'), 'counted as delivered')
+  await until('counted as delivered', () => has('aex_deliveries_total{result="delivered"} 1'))
   for (const line of [
     'aex_deliveries_total{result="dead"} 1',
     'aex_delivery_failures_total{cause="lost"} 2',
@@ -201,7 +188,7 @@ test('[O-44] a slow worker keeps its claims; its death is detected without waiti
   assert.deepEqual([Number(held?.claim_id), receiver.received.length], [claimed?.claim_id, 0])
   // A killed process loses its connections.
   await slow.end({ timeout: 0 })
-  await until(() => receiver.received.length > 0, 'sent', NOTICED_MS)
+  await until('sent', () => receiver.received.length > 0, { limitMs: NOTICED_MS })
 })
 
 test('[O-44] a worker whose lock connection was cut reacquires the lock, and nothing is sent twice', async () => {
@@ -210,14 +197,14 @@ test('[O-44] a worker whose lock connection was cut reacquires the lock, and not
   receiver.reply = (_, response) => void (answer = () => response.writeHead(204).end())
   await using running = new AsyncDisposableStack()
   running.use(await startWorker('wrk_1'))
-  await until(async () => (await lockHolder('wrk_1')) !== undefined, 'held')
+  await until('held', async () => (await lockHolder('wrk_1')) !== undefined)
   await made.event()
-  await until(() => receiver.received.length === 1, 'under way')
+  await until('under way', () => receiver.received.length === 1)
   running.use(await startWorker('wrk_2'))
-  await until(async () => (await lockHolder('wrk_2')) !== undefined, 'held by the other')
+  await until('held by the other', async () => (await lockHolder('wrk_2')) !== undefined)
   const former = await lockHolder('wrk_1')
   await world.sql`select pg_terminate_backend(${former ?? 0})`
-  await until(async () => ![undefined, former].includes(await lockHolder('wrk_1')), 'held again')
+  await until('held again', async () => ![undefined, former].includes(await lockHolder('wrk_1')))
   await sleep(1_500)
   answer()
   const [row] = await made.until(([first]) => first?.state === 'delivered', 'delivered')
@@ -230,9 +217,9 @@ test('[O-44] a worker that lost its lock sends nothing and cannot record reclaim
   receiver.reply = (_, response) => void (answer = () => response.writeHead(204).end())
   await using running = new AsyncDisposableStack()
   running.use(await startWorker('wrk_1'))
-  await until(async () => (await lockHolder('wrk_1')) !== undefined, 'held')
+  await until('held', async () => (await lockHolder('wrk_1')) !== undefined)
   await made.event()
-  await until(() => receiver.received.length === 1, 'under way')
+  await until('under way', () => receiver.received.length === 1)
   // Another session waits for the lock, so it gets it first, like a worker that reclaims.
   const other = open('wrk_other')
   const { held } = await queueForLock(other, 'wrk_1')
@@ -253,14 +240,14 @@ test('[O-44] a worker that lost its lock sends nothing and cannot record reclaim
   assert.deepEqual([taken?.state, taken?.attempts.length], ['pending', 0])
   receiver.reply = () => 204
   await other.end({ timeout: 0 })
-  await until(() => receiver.received.length === 2, 'the second event delivered')
+  await until('the second event delivered', () => receiver.received.length === 2)
 })
 
 test('[EVT-07] after a database failure a worker reclaims its own unknown claims', async () => {
   const endpointId = await freshEndpoint()
   await using running = new AsyncDisposableStack()
   running.use(await startWorker('wrk_1'))
-  await until(async () => (await lockHolder('wrk_1')) !== undefined, 'held')
+  await until('held', async () => (await lockHolder('wrk_1')) !== undefined)
   await made.event()
   await made.until(([row]) => row?.state === 'delivered', 'delivered')
   // Simulates a lost reply to a claim: the table has the claim, the worker does not know it.

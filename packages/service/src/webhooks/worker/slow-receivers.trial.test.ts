@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { setTimeout as sleep } from 'node:timers/promises'
-import { sendPackage, startReceiver, startWorld, type Organization } from '@agent-exchange/testkit'
+import { sendPackage, startReceiver, startWorld, until, type Organization } from '@agent-exchange/testkit'
 import { MAXIMUM_IN_FLIGHT } from './webhook-limits.ts'
 
 const ENDPOINTS = 20
@@ -11,17 +10,9 @@ const PROMPT_MS = 100
 const WIDENING_ANSWERS = 16
 const PACKAGES = 60
 const LONGEST_MS = 4_000
-const POLL_MS = 20
-const PATIENCE_MS = 60_000
+const PATIENCE = { limitMs: 60_000, pollMs: 20 }
 /** The number of waiting requests grows no more. */
 const STEADY_POLLS = 50
-
-async function until(isReached: () => boolean, what: string): Promise<void> {
-  for (let waited = 0; !isReached(); waited += POLL_MS) {
-    assert.ok(waited < PATIENCE_MS, `not ${what} in time`)
-    await sleep(POLL_MS)
-  }
-}
 
 test('four organizations whose receivers answer slowly leave delivery slots for another one', async (t) => {
   await using cleanup = new AsyncDisposableStack()
@@ -56,18 +47,22 @@ test('four organizations whose receivers answer slowly leave delivery slots for 
   for (let i = 0; i < PACKAGES; i++) await Promise.all(slow.map((owner) => sendPackage(sender, owner)))
   // The worker finds a backlog. Receivers that answer promptly get the largest window.
   cleanup.use(await startWorld({ beside: world, config: { role: 'worker', webhook } }))
-  await until(() => answered > WIDENING_ANSWERS * slow.length * ENDPOINTS, 'answered promptly')
+  await until('answered promptly', () => answered > WIDENING_ANSWERS * slow.length * ENDPOINTS, PATIENCE)
   delayMs = SLOW_MS
   let [most, unchanged] = [0, 0]
-  await until(() => {
-    unchanged = waiting > most ? 0 : unchanged + 1
-    most = Math.max(most, waiting)
-    return most > MAXIMUM_IN_FLIGHT / 2 && unchanged > STEADY_POLLS
-  }, 'all waiting')
+  await until(
+    'all waiting',
+    () => {
+      unchanged = waiting > most ? 0 : unchanged + 1
+      most = Math.max(most, waiting)
+      return most > MAXIMUM_IN_FLIGHT / 2 && unchanged > STEADY_POLLS
+    },
+    PATIENCE,
+  )
 
   const startedAt = performance.now()
   await sendPackage(sender, other)
-  await until(() => forOther === 2, 'delivered to the other one')
+  await until('delivered to the other one', () => forOther === 2, PATIENCE)
   const took = Math.round(performance.now() - startedAt)
   t.diagnostic(
     `${most} requests waited for slow receivers; the delivery of another organization took ${took} ms`,
