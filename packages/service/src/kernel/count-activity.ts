@@ -16,7 +16,7 @@ const DELIVERIES: Readonly<Record<string, Counted>> = {
   dead: 'deliveries_dead',
 }
 
-interface Answer {
+export interface Answer {
   readonly method: string
   readonly route: string
   readonly status: number

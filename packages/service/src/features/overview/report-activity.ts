@@ -25,7 +25,7 @@ interface ReportSettings {
   readonly onDisk: (bytes: { readonly free: number; readonly total: number }) => void
 }
 
-interface Report extends Omit<PeriodicTask, 'run'>, AsyncDisposable {
+export interface Report extends Omit<PeriodicTask, 'run'>, AsyncDisposable {
   readonly run: () => Promise<void>
 }
 
