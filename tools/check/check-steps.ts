@@ -55,10 +55,18 @@ export const STEPS: readonly Step[] = [
   },
   {
     name: 'openapi',
-    what: 'openapi.json is valid by two independent validators',
+    what: 'both OpenAPI documents are valid by two independent validators',
     commands: [
       ['validate-api', 'packages/protocol/openapi.json'],
+      ['validate-api', 'packages/protocol/openapi-extensions.json'],
       ['redocly', 'lint', '--config', 'tools/check/redocly.yaml', 'packages/protocol/openapi.json'],
+      [
+        'redocly',
+        'lint',
+        '--config',
+        'tools/check/redocly.yaml',
+        'packages/protocol/openapi-extensions.json',
+      ],
     ],
   },
   {

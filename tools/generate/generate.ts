@@ -2,7 +2,7 @@
 
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { openApiDocument, publishedSchemas } from '@agent-exchange/protocol'
+import { extensionsDocument, openApiDocument, publishedSchemas } from '@agent-exchange/protocol'
 import { openPointsPage } from './open-points-page.ts'
 import { problemsPage } from './problems-page.ts'
 import { buildVerifyPage } from '../verify-page/build-verify-page.ts'
@@ -15,6 +15,7 @@ const json = (value: unknown) => `${JSON.stringify(value, undefined, 2)}\n`
 async function generatedFiles(): Promise<Map<string, string>> {
   const files = new Map<string, string>()
   files.set('packages/protocol/openapi.json', json(openApiDocument()))
+  files.set('packages/protocol/openapi-extensions.json', json(extensionsDocument()))
   for (const [name, schema] of publishedSchemas()) files.set(`${SCHEMAS}/${name}`, json(schema))
   files.set('docs/open-points.md', openPointsPage())
   files.set('docs/problems.md', problemsPage())

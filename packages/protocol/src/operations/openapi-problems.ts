@@ -5,8 +5,6 @@ import { nameOf, type JsonObject } from '../schema/define.ts'
 import { MEDIA_TYPE } from '../wire.ts'
 import { problemExample } from './examples/problems.ts'
 import { reference } from './openapi-schemas.ts'
-import { problemsOf } from './operation.ts'
-import { OPERATION_IDS, operations } from './operations.ts'
 
 /** Problems whose answer carries Retry-After. */
 const WAITS: ReadonlySet<ProblemCode> = new Set([
@@ -33,11 +31,10 @@ export function problemResponse(codes: readonly ProblemCode[]): JsonObject {
   }
 }
 
-/** One example of each problem that an operation may answer; `base` is the base of problem types. */
-export function problemExamples(base: string): JsonObject {
-  const answered = new Set<ProblemCode>(OPERATION_IDS.flatMap((id) => problemsOf(operations[id])))
+/** One example of each of these problems; `base` is the base of problem types. */
+export function problemExamples(base: string, answered: readonly ProblemCode[]): JsonObject {
   return Object.fromEntries(
-    PROBLEM_CODES.filter((code) => answered.has(code)).map((code) => [
+    PROBLEM_CODES.filter((code) => answered.includes(code)).map((code) => [
       code,
       { summary: problems[code].title, value: problemExample(code, base) as unknown as JsonObject },
     ]),

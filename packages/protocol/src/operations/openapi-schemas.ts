@@ -1,7 +1,14 @@
 import { problemDetails } from '../problem-details.ts'
 import type { DeploymentProfile } from '../profile/profile.ts'
 import { notificationEnvelope } from '../resources/notifications.ts'
-import { namesReachedFrom, schemaNamed, toJson, type Json, type JsonObject } from '../schema/define.ts'
+import {
+  namesReachedFrom,
+  schemaNamed,
+  toJson,
+  type Json,
+  type JsonObject,
+  type Named,
+} from '../schema/define.ts'
 import { MEDIA_TYPE } from '../wire.ts'
 import type { Operation } from './operation.ts'
 import { OPERATION_IDS, operations } from './operations.ts'
@@ -13,13 +20,21 @@ export function componentSchemas(profile: DeploymentProfile): JsonObject {
   const requests = rows.flatMap(({ request }) => (request ? [request] : []))
   const answers = [problemDetails, notificationEnvelope, ...rows.map(({ success }) => success.body)]
   const sent = new Set(requests.flatMap((schema) => namesReachedFrom(schema)))
-  const names = new Set([...sent, ...answers.flatMap((schema) => namesReachedFrom(schema))])
+  return schemasReachedFrom([...requests, ...answers], (name, schema) =>
+    sent.has(name) ? withRequestLimits(name, schema, profile['O-14']) : schema,
+  )
+}
+
+/** These schemas and all that they refer to, by name. */
+export function schemasReachedFrom(
+  roots: readonly Named<unknown>[],
+  limited: (name: string, schema: JsonObject) => JsonObject = (_name, schema) => schema,
+): JsonObject {
+  const names = new Set(roots.flatMap((schema) => namesReachedFrom(schema)))
   return Object.fromEntries(
-    [...names].toSorted().map((name) => {
-      const schema = toJson(schemaNamed(name))
-      const limited = sent.has(name) ? withRequestLimits(name, schema, profile['O-14']) : schema
-      return [name, toComponentReferences(asText(limited))]
-    }),
+    [...names]
+      .toSorted()
+      .map((name) => [name, toComponentReferences(asText(limited(name, toJson(schemaNamed(name)))))]),
   )
 }
 

@@ -46,7 +46,7 @@ export function openApiDocument(options: OpenApiOptions = {}): JsonObject {
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: options.baseUrl ?? '/' }],
-    security: security(profile),
+    security: securityOf(profile),
     tags: Object.entries({ ...AREAS, webhooks: 'Requests of the exchange to registered endpoints' }).map(
       ([name, description]) => ({ name, description }),
     ),
@@ -56,7 +56,10 @@ export function openApiDocument(options: OpenApiOptions = {}): JsonObject {
     components: {
       securitySchemes: securitySchemes(options.tokenUrl ?? '/oauth/token'),
       parameters: headerParameters(profile),
-      examples: problemExamples(profile['O-11'].problem_base ?? `${exchange}/problems`),
+      examples: problemExamples(
+        profile['O-11'].problem_base ?? `${exchange}/problems`,
+        OPERATION_IDS.flatMap((id) => problemsOf(operations[id])),
+      ),
       pathItems: { packageNotification: webhook(profile) },
       schemas: componentSchemas(profile),
     },
@@ -128,12 +131,12 @@ function at(exchange: string, examples: Readonly<Record<string, object>>): JsonO
 }
 
 /** O-30: a token that is bound to a client certificate, or, unless the deployment requires that, any token. */
-function security(profile: DeploymentProfile): Json[] {
+export function securityOf(profile: DeploymentProfile): Json[] {
   const bound = { oauth2: [], mutualTLS: [] }
   return profile['O-30'].require_mutual_tls ? [bound] : [bound, { oauth2: [] }]
 }
 
-function securitySchemes(tokenUrl: string): JsonObject {
+export function securitySchemes(tokenUrl: string): JsonObject {
   return {
     oauth2: {
       type: 'oauth2',

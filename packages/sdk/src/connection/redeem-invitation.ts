@@ -1,5 +1,5 @@
 import { parseInvitation, parseStrictJson, type Invitation, type PublicJwk } from '@agent-exchange/crypto'
-import { validatorFor } from '@agent-exchange/protocol'
+import { extensions, joinedClient, validatorOf, type JoinedClient } from '@agent-exchange/protocol'
 import { ExchangeError } from '../errors.ts'
 import { refusal } from './answers.ts'
 import { DEFAULT_LIMITS, OAUTH_ANSWER_BYTES } from './connection-limits.ts'
@@ -23,22 +23,6 @@ export interface RedeemedClient {
   readonly organizationId: string
   readonly agentId: string
 }
-
-interface JoinAnswer {
-  readonly client_id: string
-  readonly organization_id: string
-  readonly agent_id: string
-}
-
-const text = { type: 'string', minLength: 1, maxLength: 256 }
-const joinAnswer = validatorFor<JoinAnswer>(
-  {
-    type: 'object',
-    required: ['client_id', 'organization_id', 'agent_id'],
-    properties: { client_id: text, organization_id: text, agent_id: text },
-  },
-  'SDK',
-)
 
 /** Reads the text of an invitation, with blanks and line breaks of a mail around it. */
 export function readInvitation(given: string): Invitation {
@@ -66,7 +50,7 @@ export async function redeemInvitation(redemption: Redemption): Promise<Redeemed
   const answer = await withRetries(DEFAULT_LIMITS, signal, async () => {
     const received = await request(
       send,
-      `${base.href}/join`,
+      `${base.href}${extensions.joinByInvitation.path}`,
       { method: 'POST', headers: { 'content-type': 'application/json' }, body },
       { timeoutMs: DEFAULT_LIMITS.timeoutMs, maximumBytes: OAUTH_ANSWER_BYTES, signal },
     )
@@ -79,10 +63,10 @@ export async function redeemInvitation(redemption: Redemption): Promise<Redeemed
   return { clientId: joined.client_id, organizationId: joined.organization_id, agentId: joined.agent_id }
 }
 
-function readAnswer(body: Uint8Array): JoinAnswer {
+function readAnswer(body: Uint8Array): JoinedClient {
   try {
     const value: unknown = parseStrictJson(body)
-    if (joinAnswer.accepts(value)) return value
+    if (validatorOf(joinedClient).accepts(value)) return value
   } catch (cause) {
     throw new ExchangeError('exchange_answer_unreadable', { cause })
   }

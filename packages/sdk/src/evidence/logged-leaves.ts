@@ -1,3 +1,4 @@
+import type { LoggedKeyEvent, LoggedRecord } from '@agent-exchange/protocol'
 import {
   formatProof,
   parseProof,
@@ -7,7 +8,7 @@ import {
 } from '@agent-exchange/log'
 import type { AgentContext } from '../context.ts'
 import type { AcceptedCheckpoint } from '../log/accept-checkpoint.ts'
-import { fetchKeyEvents, type LoggedKeyEvent, type LoggedRecord } from '../log/log-answers.ts'
+import { fetchKeyEvents } from '../log/log-answers.ts'
 
 /** A record or a key event that the exchange accepted and the log does not include yet. */
 export interface PendingLeaf {

@@ -1,3 +1,4 @@
+import type { LoggedRecord } from '@agent-exchange/protocol'
 import {
   CAPSULE_V3_FORMAT,
   formatVerifierKey,
@@ -15,7 +16,7 @@ import type { EvidenceSubject } from './package-evidence.ts'
 import { checkLog, type AcceptedCheckpoint } from '../log/accept-checkpoint.ts'
 import { collectChains, type CollectedChains } from './collect-chains.ts'
 import { hasLog, readEarlierCapsule } from './read-earlier-capsule.ts'
-import { fetchRecords, tileReader, type LoggedRecord } from '../log/log-answers.ts'
+import { fetchRecords, tileReader } from '../log/log-answers.ts'
 import {
   isIncluded,
   keyEventProofs,

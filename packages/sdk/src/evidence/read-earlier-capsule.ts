@@ -1,3 +1,4 @@
+import type { LoggedRecord } from '@agent-exchange/protocol'
 import {
   CAPSULE_FORMAT,
   formatVerifierKey,
@@ -10,7 +11,7 @@ import { ExchangeError } from '../errors.ts'
 import type { EvidenceSubject } from './package-evidence.ts'
 import { readEvidence } from './read-evidence.ts'
 import { checkLog, type AcceptedCheckpoint } from '../log/accept-checkpoint.ts'
-import { fetchRecords, tileReader, type LoggedRecord } from '../log/log-answers.ts'
+import { fetchRecords, tileReader } from '../log/log-answers.ts'
 import {
   isIncluded,
   keyEventProofs,

@@ -1,6 +1,6 @@
+import type { LoggedRecord } from '@agent-exchange/protocol'
 import { pause } from '../pause-and-backoff.ts'
 import type { AcceptedCheckpoint } from '../log/accept-checkpoint.ts'
-import type { LoggedRecord } from '../log/log-answers.ts'
 import type { KeyEventOfAgent, PendingLeaf } from './logged-leaves.ts'
 
 /** How long to wait for the log by default; the default profile promises inclusion within 60 s. */

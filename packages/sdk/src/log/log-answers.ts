@@ -1,17 +1,27 @@
 import { parseStrictJson } from '@agent-exchange/crypto'
 import {
   isPackageHead,
-  MAXIMUM_HISTORY,
   MAXIMUM_NOTE_BYTES,
   tilePath,
   TILE_WIDTH,
   tileWidth,
-  type EarlierCheckpoint,
   type PackageHead,
   type ReadTile,
   type TileName,
 } from '@agent-exchange/log'
-import { validatorFor, type JsonObject } from '@agent-exchange/protocol'
+import {
+  logHeadPage,
+  logHistory,
+  logKey,
+  logKeyEventPage,
+  logRecordPage,
+  validatorOf,
+  type LoggedKeyEvent,
+  type LoggedRecord,
+  type LogHistory,
+  type LogKey,
+  type Named,
+} from '@agent-exchange/protocol'
 import type { AgentContext } from '../context.ts'
 import { ExchangeError } from '../errors.ts'
 
@@ -24,138 +34,9 @@ const MAXIMUM_ANSWER_BYTES = 16_777_216
 const MAXIMUM_TILE_BYTES = 1_048_576
 const HASH_LENGTH = 32
 
-const text: JsonObject = { type: 'string', minLength: 1, maxLength: 262_144 }
-const count: JsonObject = { type: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER }
-const page = (members: JsonObject, items: string, item: JsonObject): JsonObject => ({
-  type: 'object',
-  required: ['checkpoint', items, 'has_more'],
-  properties: {
-    // Null until the first checkpoint is published.
-    checkpoint: { type: ['string', 'null'], maxLength: MAXIMUM_NOTE_BYTES },
-    [items]: { type: 'array', maxItems: 10_000, items: item },
-    next_cursor: { type: ['string', 'null'] },
-    has_more: { type: 'boolean' },
-    ...members,
-  },
-})
-/** Either proved, or a promise that the log has yet to keep. */
-const leaf = (required: readonly string[], properties: JsonObject): JsonObject => ({
-  type: 'object',
-  required: [...required],
-  properties: { ...properties, salt: text, index: count, proof: text, pending: { type: 'boolean' } },
-})
-
-interface LeafState {
-  readonly salt?: string
-  readonly index?: number
-  readonly proof?: string
-  readonly pending?: boolean
-}
-
-export interface LoggedRecord extends LeafState {
-  readonly package_id: string
-  /** In the thread. */
-  readonly first_position: number
-  readonly last_position: number
-  /** In the chain of the package; absent in version 1. */
-  readonly chain?: { readonly first_position: number; readonly last_position: number }
-}
-
-export interface LoggedKeyEvent extends LeafState {
-  readonly number: number
-  readonly organization_id: string
-  readonly key_id: string
-  readonly kind: string
-  readonly use: string
-  readonly thumbprint: string
-  readonly valid_from: string
-  readonly recorded_at: string
-  readonly invalid_from?: string
-}
-
-interface Page {
-  readonly checkpoint: string | null
-  readonly next_cursor?: string | null
-  readonly has_more: boolean
-}
-
-export interface LogKeyAnswer {
-  readonly origin: string
-  readonly verifier_keys: readonly string[]
-  /** Signed by the platform's statement key. */
-  readonly statement: {
-    readonly purpose: string
-    readonly origin: string
-    readonly verifier_keys: readonly string[]
-    readonly signature: { readonly key_id: string }
-  }
-}
-
-const vkeys: JsonObject = { type: 'array', minItems: 1, maxItems: 16, items: text }
-const keyAnswer = validatorFor<LogKeyAnswer>(
-  {
-    type: 'object',
-    required: ['origin', 'verifier_keys', 'statement'],
-    properties: {
-      origin: text,
-      verifier_keys: vkeys,
-      statement: {
-        type: 'object',
-        required: ['purpose', 'origin', 'verifier_keys', 'signature'],
-        properties: {
-          purpose: text,
-          origin: text,
-          verifier_keys: vkeys,
-          signature: { type: 'object', required: ['key_id'], properties: { key_id: text } },
-        },
-      },
-    },
-  },
-  'O-07',
-)
-const POSITIONS = ['first_position', 'last_position']
-const recordPage = validatorFor<Page & { readonly records: readonly LoggedRecord[] }>(
-  page(
-    {},
-    'records',
-    leaf(['package_id', ...POSITIONS], {
-      package_id: text,
-      first_position: count,
-      last_position: count,
-      chain: {
-        type: 'object',
-        required: [...POSITIONS],
-        properties: { first_position: count, last_position: count },
-      },
-    }),
-  ),
-  'O-07',
-)
-const KEY_EVENT_MEMBERS = [
-  'organization_id',
-  'key_id',
-  'kind',
-  'use',
-  'thumbprint',
-  'valid_from',
-  'recorded_at',
-] as const
-const keyEventPage = validatorFor<Page & { readonly events: readonly LoggedKeyEvent[] }>(
-  page(
-    {},
-    'events',
-    leaf(['number', ...KEY_EVENT_MEMBERS], {
-      number: count,
-      ...Object.fromEntries(KEY_EVENT_MEMBERS.map((name) => [name, text])),
-      invalid_from: text,
-    }),
-  ),
-  'O-07',
-)
-
 /** The vkeys that the exchange publishes for its log. */
-export async function fetchLogKeys(context: LogContext): Promise<LogKeyAnswer> {
-  return readJson(await get(context, 'key', MAXIMUM_ANSWER_BYTES), keyAnswer)
+export async function fetchLogKeys(context: LogContext): Promise<LogKey> {
+  return readJson(await get(context, 'key', MAXIMUM_ANSWER_BYTES), logKey)
 }
 
 /** The newest published checkpoint; undefined until there is one. */
@@ -174,22 +55,9 @@ export async function fetchRecords(
   subject: { readonly thread_id: string } | { readonly package_id: string },
 ): Promise<LoggedRecord[]> {
   const records: LoggedRecord[] = []
-  await readAll(context, 'records', { ...subject }, recordPage, (each) => records.push(...each.records))
+  await readAll(context, 'records', { ...subject }, logRecordPage, (each) => records.push(...each.records))
   return records
 }
-
-const headPage = validatorFor<Omit<Page, 'checkpoint'> & { readonly heads: readonly object[] }>(
-  {
-    type: 'object',
-    required: ['heads', 'has_more'],
-    properties: {
-      heads: { type: 'array', maxItems: 10_000, items: { type: 'object' } },
-      next_cursor: { type: ['string', 'null'] },
-      has_more: { type: 'boolean' },
-    },
-  },
-  'O-07',
-)
 
 /** Where the exchange says that the chains of this organization's packages end; packages of version 1 have none. */
 export async function fetchHeads(
@@ -197,14 +65,14 @@ export async function fetchHeads(
   subject: { readonly thread_id: string } | { readonly package_id: string },
 ): Promise<PackageHead[]> {
   const heads: object[] = []
-  await readAll(context, 'heads', { ...subject }, headPage, (each) => heads.push(...each.heads))
+  await readAll(context, 'heads', { ...subject }, logHeadPage, (each) => heads.push(...each.heads))
   if (heads.every(isPackageHead)) return heads
   throw new ExchangeError('exchange_answer_unreadable', { what: 'A statement about a chain is malformed.' })
 }
 
 export async function fetchKeyEvents(context: AgentContext, agentId: string): Promise<LoggedKeyEvent[]> {
   const events: LoggedKeyEvent[] = []
-  await readAll(context, 'key-events', { agent_id: agentId }, keyEventPage, (each) =>
+  await readAll(context, 'key-events', { agent_id: agentId }, logKeyEventPage, (each) =>
     events.push(...each.events),
   )
   return events
@@ -238,39 +106,14 @@ export async function fetchTile(context: LogContext, tile: TileName): Promise<Ui
   }
 }
 
-export interface EarlierCheckpoints {
-  readonly checkpoint: string
-  readonly history: readonly EarlierCheckpoint[]
-}
-
-const historyAnswer = validatorFor<EarlierCheckpoints>(
-  {
-    type: 'object',
-    required: ['checkpoint', 'history'],
-    properties: {
-      checkpoint: text,
-      history: {
-        type: 'array',
-        maxItems: MAXIMUM_HISTORY,
-        items: {
-          type: 'object',
-          required: ['checkpoint', 'consistency'],
-          properties: { checkpoint: text, consistency: { type: 'array', maxItems: 64, items: text } },
-        },
-      },
-    },
-  },
-  'O-07',
-)
-
 /** Checkpoints before and after each of these leaves; none from an exchange that does not serve them. */
 export async function fetchHistory(
   context: AgentContext,
   indexes: readonly number[],
-): Promise<EarlierCheckpoints | undefined> {
+): Promise<LogHistory | undefined> {
   const query = new URLSearchParams(indexes.map((index): [string, string] => ['index', String(index)]))
   try {
-    return readJson(await get(context, `history?${query.toString()}`, MAXIMUM_ANSWER_BYTES), historyAnswer)
+    return readJson(await get(context, `history?${query.toString()}`, MAXIMUM_ANSWER_BYTES), logHistory)
   } catch (error) {
     if (isNotFound(error)) return undefined
     throw error
@@ -280,17 +123,17 @@ export async function fetchHistory(
 /** Pages of one list; far beyond what a thread has. */
 const MAXIMUM_PAGES = 10_000
 
-async function readAll<P extends Omit<Page, 'checkpoint'>>(
+async function readAll<P extends { readonly has_more: boolean; readonly next_cursor?: string | null }>(
   context: AgentContext,
   path: string,
   subject: Readonly<Record<string, string>>,
-  validator: { accepts(value: unknown): value is P },
+  schema: Named<P>,
   take: (page: P) => unknown,
 ): Promise<void> {
   let after: string | undefined
   for (let pages = 0; pages < MAXIMUM_PAGES; pages++) {
     const query = new URLSearchParams({ ...subject, ...(after !== undefined && { after }) })
-    const one = readJson(await get(context, `${path}?${query.toString()}`, MAXIMUM_ANSWER_BYTES), validator)
+    const one = readJson(await get(context, `${path}?${query.toString()}`, MAXIMUM_ANSWER_BYTES), schema)
     take(one)
     if (!one.has_more || typeof one.next_cursor !== 'string' || one.next_cursor === after) return
     after = one.next_cursor
@@ -302,10 +145,10 @@ function get({ connection, signal }: LogContext, path: string, maximumBytes: num
   return connection.download(`${connection.baseUrl}/log/${path}`, { maximumBytes, ...(signal && { signal }) })
 }
 
-function readJson<T>(bytes: Uint8Array, validator: { accepts(value: unknown): value is T }): T {
+function readJson<T>(bytes: Uint8Array, schema: Named<T>): T {
   try {
     const value: unknown = parseStrictJson(bytes)
-    if (validator.accepts(value)) return value
+    if (validatorOf(schema).accepts(value)) return value
   } catch (cause) {
     throw new ExchangeError('exchange_answer_unreadable', { cause })
   }

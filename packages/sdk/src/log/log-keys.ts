@@ -1,3 +1,4 @@
+import type { LogKey } from '@agent-exchange/protocol'
 import { CryptoError, verifyDetached } from '@agent-exchange/crypto'
 import {
   isSameKey,
@@ -9,7 +10,7 @@ import {
 } from '@agent-exchange/log'
 import type { AgentContext } from '../context.ts'
 import { ExchangeError } from '../errors.ts'
-import { fetchLogKeys, isNotFound, type LogContext, type LogKeyAnswer } from './log-answers.ts'
+import { fetchLogKeys, isNotFound, type LogContext } from './log-answers.ts'
 import type { LogState } from '../log-state.ts'
 
 export interface PinnedKey {
@@ -77,7 +78,7 @@ function unknownLog(keys: readonly PinnedKey[], stated: readonly PinnedKey[]): E
 }
 
 async function statedKeys(context: LogContext): Promise<PinnedKey[]> {
-  let answer: LogKeyAnswer
+  let answer: LogKey
   try {
     answer = await fetchLogKeys(context)
   } catch (error) {
@@ -94,7 +95,7 @@ async function statedKeys(context: LogContext): Promise<PinnedKey[]> {
 /** The statement key of the platform is pinned like every key of another agent. */
 async function requireStatement(
   { peers, deployment: { profile } }: AgentContext,
-  { origin, verifier_keys: keys, statement }: LogKeyAnswer,
+  { origin, verifier_keys: keys, statement }: LogKey,
 ): Promise<void> {
   const isSame =
     statement.purpose === STATEMENT_PURPOSE &&

@@ -1,3 +1,4 @@
+import type { LoggedKeyEvent } from '@agent-exchange/protocol'
 import {
   evaluateQuorum,
   leafHash,
@@ -11,7 +12,7 @@ import type { AgentContext } from '../context.ts'
 import { ExchangeError } from '../errors.ts'
 import type { KeyClaim, KeyProof } from '../peers/key-proof.ts'
 import { checkLog, type AcceptedCheckpoint } from './accept-checkpoint.ts'
-import { fetchKeyEvents, tileReader, type LoggedKeyEvent } from './log-answers.ts'
+import { fetchKeyEvents, tileReader } from './log-answers.ts'
 import { shownKeyLeaf } from './shown-key-leaf.ts'
 
 /** Key events of one agent that are proved for one key; each takes a few tiles. */

@@ -1,6 +1,6 @@
+import type { LoggedKeyEvent } from '@agent-exchange/protocol'
 import { CryptoError } from '@agent-exchange/crypto'
 import { leafOfShownEvent, LogError } from '@agent-exchange/log'
-import type { LoggedKeyEvent } from './log-answers.ts'
 
 /** The leaf of an event as the exchange shows it; empty where what it shows can be no leaf. */
 export function shownKeyLeaf(agentId: string, event: LoggedKeyEvent): Uint8Array | undefined {

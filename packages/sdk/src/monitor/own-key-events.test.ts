@@ -1,3 +1,4 @@
+import type { LoggedKeyEvent } from '@agent-exchange/protocol'
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { startWorld } from '@agent-exchange/testkit'
@@ -5,7 +6,7 @@ import { currentKey } from '../agent-keys/make-keys.ts'
 import { revokeKey } from '../agent-keys/revoke-key.ts'
 import { rotateKey } from '../agent-keys/rotate-key.ts'
 import { startAgent, type TestAgent } from '../agents.fixture.ts'
-import { fetchKeyEvents, type LoggedKeyEvent } from '../log/log-answers.ts'
+import { fetchKeyEvents } from '../log/log-answers.ts'
 import { keyFindings } from './own-key-events.ts'
 
 const world = await startWorld()

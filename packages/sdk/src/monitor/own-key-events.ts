@@ -1,9 +1,8 @@
 import { importPublicJwk, jwkThumbprint } from '@agent-exchange/crypto'
-import { isEarlier } from '@agent-exchange/protocol'
+import { isEarlier, type LoggedKeyEvent } from '@agent-exchange/protocol'
 import type { AgentContext } from '../context.ts'
 import { useOf } from '../keys/key-rules.ts'
 import type { OwnKey } from '../keys/key-store.ts'
-import type { LoggedKeyEvent } from '../log/log-answers.ts'
 import type { MonitorFinding } from './label-scan.ts'
 
 /** Numbers of missing key events that are named. */

@@ -8,10 +8,9 @@ import {
   type Check,
   type PackageIdentity,
 } from '@agent-exchange/log'
-import type { PackageEvidence } from '@agent-exchange/protocol'
+import type { PackageEvidence, LoggedRecord } from '@agent-exchange/protocol'
 import { toPackage } from '../evidence/collect-chains.ts'
 import type { MonitorFinding } from './label-scan.ts'
-import type { LoggedRecord } from '../log/log-answers.ts'
 import { shownAt, toHex, type Watched } from './watched.ts'
 
 /** The chain of a package as the exchange shows it. */

@@ -1,8 +1,8 @@
 import { canonicalBytes, CryptoError, decodeBase64url, sha256Sync } from '@agent-exchange/crypto'
 import { LogError, recordLabel, recordLeaf } from '@agent-exchange/log'
-import type { EvidenceEntry, PackageEvidence } from '@agent-exchange/protocol'
+import type { EvidenceEntry, PackageEvidence, LoggedRecord } from '@agent-exchange/protocol'
 import type { AgentContext } from '../context.ts'
-import { fetchRecords, type LoggedRecord } from '../log/log-answers.ts'
+import { fetchRecords } from '../log/log-answers.ts'
 import { shownAt, toHex, type Watched } from './watched.ts'
 
 interface WatchedThread {

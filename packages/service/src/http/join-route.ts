@@ -1,5 +1,5 @@
 import { isInvitationSecret, type JsonObject } from '@agent-exchange/crypto'
-import { agentId, validatorOf, type Failure } from '@agent-exchange/protocol'
+import { agentId, extensions, validatorOf, type Failure } from '@agent-exchange/protocol'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { joinByInvitation, type JoinRequest } from '../features/organizations/join.ts'
 import type { Context } from '../kernel/context.ts'
@@ -11,7 +11,6 @@ import { createJoinLimit } from './rate-limit.ts'
 import { parseBody } from './request-body.ts'
 import { requireReadableEncoding } from './request-headers.ts'
 
-const JOIN_PATH = '/join'
 /** A secret, an agent id and a public key. */
 const MAXIMUM_BODY_BYTES = 8_192
 
@@ -20,8 +19,8 @@ export function registerJoin(app: FastifyInstance, dependencies: AgentServerDepe
   const { db, context, bodies, connections } = dependencies
   const limit = createJoinLimit(context.profile, context.clock)
   app.route({
-    method: 'POST',
-    url: JOIN_PATH,
+    method: extensions.joinByInvitation.method,
+    url: extensions.joinByInvitation.path,
     bodyLimit: MAXIMUM_BODY_BYTES,
     // Before the body is read, so that a flood costs little.
     onRequest: async (request, reply) => {

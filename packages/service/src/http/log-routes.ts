@@ -1,4 +1,5 @@
 import { LogError, parseTilePath, tileWidth, type TileName } from '@agent-exchange/log'
+import { extensions } from '@agent-exchange/protocol'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { latestPublished } from '../features/transparency-log/checkpoint-store.ts'
 import { DamagedLog } from '../features/transparency-log/damage.ts'
@@ -16,7 +17,6 @@ import { Problem } from '../kernel/problem.ts'
 import { authenticate } from './authentication.ts'
 import type { AgentServerDependencies } from './dependencies.ts'
 
-const LOG_PATH = '/log'
 const IMMUTABLE = 'max-age=31536000, immutable'
 const SIZE = /^(?:0|[1-9]\d{0,15})$/u
 
@@ -36,7 +36,7 @@ export function registerLog(app: FastifyInstance, dependencies: AgentServerDepen
     if (!isPublic) await admit(request)
   }
 
-  app.get(`${LOG_PATH}/checkpoint`, async (request, reply) => {
+  app.get(extensions.getLogCheckpoint.path, async (request, reply) => {
     await admitReader(request)
     const checkpoint = await latestPublished(db)
     if (!checkpoint) throw new Problem('resource_not_found')
@@ -46,7 +46,7 @@ export function registerLog(app: FastifyInstance, dependencies: AgentServerDepen
       .send(checkpoint.published)
   })
 
-  app.get(`${LOG_PATH}/tile/*`, async (request, reply) => {
+  app.get(extensions.getLogTile.path.replace('{tile}', '*'), async (request, reply) => {
     await admitReader(request)
     const name = tileNamed((request.params as { '*': string })['*'])
     const size = (await latestPublished(db))?.size ?? 0
@@ -60,7 +60,7 @@ export function registerLog(app: FastifyInstance, dependencies: AgentServerDepen
   })
 
   // Public whatever the profile says: a verifier needs the key without being an agent, and it shows no volume.
-  app.get(`${LOG_PATH}/key`, async (_request, reply) => sendJson(reply, await describeKey()))
+  app.get(extensions.getLogKey.path, async (_request, reply) => sendJson(reply, await describeKey()))
 
   registerProofs(app, dependencies, { admit, tiles })
 }
@@ -90,19 +90,19 @@ function registerProofs(
       }
     })
 
-  app.get(`${LOG_PATH}/records`, async (request, reply) => {
+  app.get(extensions.listLogRecords.path, async (request, reply) => {
     const caller = await admit(request)
     const query = { caller, ...subjectOf(request), ...pageOf(request) }
     return sendJson(reply, await answer(caller, () => listLogRecords(db, query, tools)))
   })
 
-  app.get(`${LOG_PATH}/heads`, async (request, reply) => {
+  app.get(extensions.listLogHeads.path, async (request, reply) => {
     const caller = await admit(request)
     const query = { caller, ...subjectOf(request), ...pageOf(request) }
     return sendJson(reply, await answer(caller, () => listPackageHeads(db, query, context)))
   })
 
-  app.get(`${LOG_PATH}/key-events`, async (request, reply) => {
+  app.get(extensions.listLogKeyEvents.path, async (request, reply) => {
     const caller = await admit(request)
     const agentId = textIn(request, 'agent_id')
     if (agentId === undefined) throw invalid('/agent_id', 'Give the agent_id.')
@@ -110,14 +110,14 @@ function registerProofs(
     return sendJson(reply, await answer(caller, () => listLogKeyEvents(db, query, tools)))
   })
 
-  app.get(`${LOG_PATH}/consistency`, async (request, reply) => {
+  app.get(extensions.getLogConsistency.path, async (request, reply) => {
     const caller = await admit(request)
     const from = textIn(request, 'from') ?? ''
     if (!SIZE.test(from)) throw invalid('/from', 'Give the size of an earlier checkpoint.')
     return sendJson(reply, await answer(caller, () => readConsistency(db, Number(from), readTile)))
   })
 
-  app.get(`${LOG_PATH}/history`, async (request, reply) => {
+  app.get(extensions.getLogHistory.path, async (request, reply) => {
     const caller = await admit(request)
     const indexes = indexesIn(request)
     return sendJson(reply, await answer(caller, () => readHistory(db, indexes, readTile)))

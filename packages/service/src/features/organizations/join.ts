@@ -1,3 +1,4 @@
+import type { JoinedClient } from '@agent-exchange/protocol'
 import { createHash } from 'node:crypto'
 import { type Database, inTransaction, type Transaction } from '@agent-exchange/database'
 import type { NewId } from '../../kernel/ids.ts'
@@ -15,13 +16,6 @@ export interface JoinRequest {
   readonly publicJwk: object
 }
 
-/** The client that the invitation registered, bound to one agent. */
-export interface Joined {
-  readonly client_id: string
-  readonly organization_id: string
-  readonly agent_id: string
-}
-
 /** A secret of 256 random bits needs neither salt nor a slow hash. */
 export function hashSecret(secret: string): Uint8Array {
   return createHash('sha256').update(secret).digest()
@@ -35,7 +29,7 @@ export async function joinByInvitation(
   db: Database,
   { secret, agentId, publicJwk }: JoinRequest,
   { now, newId }: { readonly now: string; readonly newId: NewId },
-): Promise<Joined> {
+): Promise<JoinedClient> {
   const credential = await readCredential({ public_jwk: publicJwk })
   const thumbprint = thumbprintOf(credential)
   return inTransaction(db, async (tx) => {
@@ -74,7 +68,7 @@ async function lockUsable(tx: Transaction, secretHash: Uint8Array): Promise<Invi
 function repeat(
   { organization_id, client_id, used_agent_id, client_thumbprint }: InvitationRow,
   { agentId, thumbprint }: { agentId: string; thumbprint: string },
-): Joined {
+): JoinedClient {
   if (client_id === null || used_agent_id !== agentId || client_thumbprint !== thumbprint) throw refused()
   return { client_id, organization_id, agent_id: agentId }
 }

@@ -1,3 +1,4 @@
+import type { LogKey } from '@agent-exchange/protocol'
 import { formatVerifierKey, type PolicyWitness } from '@agent-exchange/log'
 import type { Database } from '@agent-exchange/database'
 import type { Context } from '../../kernel/context.ts'
@@ -18,9 +19,9 @@ export function logKeyDescription(
   { platform, clock }: Pick<Context, 'platform' | 'clock'>,
   { db, keys, witnesses }: Transparency,
 ) {
-  let last: { name: string; at: number; answer: Promise<object> } | undefined
+  let last: { name: string; at: number; answer: Promise<LogKey> } | undefined
 
-  async function describe(origin: string, verifierKeys: readonly string[]): Promise<object> {
+  async function describe(origin: string, verifierKeys: string[]): Promise<LogKey> {
     const previous = await readPreviousLog(db, origin)
     const named = { origin, verifier_keys: verifierKeys, ...(previous && { previous }) }
     const statement = { purpose: 'aex-log-key', ...named, issued_at: clock.now() }
@@ -31,7 +32,7 @@ export function logKeyDescription(
     }
   }
 
-  return async (): Promise<object> => {
+  return async (): Promise<LogKey> => {
     const signers = await keys.signers()
     const texts = signers.map(({ key }) => formatVerifierKey(key))
     const [name, at] = [texts.join(), clock.monotonicMilliseconds()]

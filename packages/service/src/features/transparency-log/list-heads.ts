@@ -1,3 +1,4 @@
+import type { LogHeadPage } from '@agent-exchange/protocol'
 import { PACKAGE_HEAD_TYPE, type PackageHead } from '@agent-exchange/log'
 import { type Database, fragment } from '@agent-exchange/database'
 import type { Context } from '../../kernel/context.ts'
@@ -23,7 +24,7 @@ export async function listPackageHeads(
   db: Database,
   { caller: { organizationId }, threadId: wanted, packageId, after, limit: asked }: RecordQuery,
   context: Context,
-) {
+): Promise<LogHeadPage> {
   const threadId = await threadOf(db, organizationId, { threadId: wanted, packageId })
   const limit = pageLimit(asked, context.profile, 'O-07')
   const listing = `package heads ${organizationId} ${packageId ?? ''} ${threadId}`

@@ -1,3 +1,4 @@
+import type { LogKeyEventPage } from '@agent-exchange/protocol'
 import type { ReadTile } from '@agent-exchange/log'
 import type { Database } from '@agent-exchange/database'
 import type { Context } from '../../kernel/context.ts'
@@ -31,7 +32,7 @@ export async function listLogKeyEvents(
   db: Database,
   { agentId, after, limit: asked }: KeyEventQuery,
   { context, readTile }: { context: Context; readTile: ReadTile },
-) {
+): Promise<LogKeyEventPage> {
   const limit = pageLimit(asked, context.profile, 'O-07')
   const listing = `log key events ${agentId}`
   const from = after === undefined ? 0 : Number(readCursor(context.macKey, listing, after))

@@ -1,3 +1,4 @@
+import type { LogRecordPage } from '@agent-exchange/protocol'
 import type { ReadTile } from '@agent-exchange/log'
 import { type Database, fragment } from '@agent-exchange/database'
 import type { Caller } from '../../kernel/call.ts'
@@ -35,7 +36,7 @@ export async function listLogRecords(
   db: Database,
   { caller, threadId: wanted, packageId, after, limit: asked }: RecordQuery,
   { context, readTile }: { context: Context; readTile: ReadTile },
-) {
+): Promise<LogRecordPage> {
   const { organizationId } = caller
   const threadId = await threadOf(db, organizationId, { threadId: wanted, packageId })
   const limit = pageLimit(asked, context.profile, 'O-07')

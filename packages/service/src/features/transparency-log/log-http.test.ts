@@ -16,7 +16,16 @@ import {
   verifyInclusion,
   type VerifierKey,
 } from '@agent-exchange/log'
-import type { EvidenceEntry, PackageMetadata, PolicyReceipt } from '@agent-exchange/protocol'
+import {
+  EXTENSION_IDS,
+  extensions,
+  validatorOf,
+  type EvidenceEntry,
+  type Extension,
+  type ExtensionId,
+  type PackageMetadata,
+  type PolicyReceipt,
+} from '@agent-exchange/protocol'
 import {
   addKey,
   assertProblem,
@@ -273,6 +282,35 @@ test('the history of a leaf is the checkpoint before it and the first one that c
   assert.equal(
     (await seats.get('/log/history?index=1', { headers: { authorization: undefined } })).status,
     401,
+  )
+})
+
+test('every answer of the log has the schema that /openapi-extensions.json gives it', async () => {
+  const { metadata } = await sendPackage(seats, cars)
+  const records = `/log/records?package_id=${metadata.package_id}`
+  const { items } = await proved(seats, records, 'records')
+  const answered: Partial<Record<ExtensionId, string>> = {
+    getLogKey: '/log/key',
+    listLogRecords: records,
+    listLogHeads: `/log/heads?package_id=${metadata.package_id}`,
+    listLogKeyEvents: `/log/key-events?agent_id=${seats.agentId}`,
+    getLogConsistency: '/log/consistency?from=1',
+    getLogHistory: `/log/history?index=${items[0]?.index}`,
+  }
+  const described = EXTENSION_IDS.filter(
+    (id) => extensions[id].area === 'log' && typeof extensions[id].success === 'object',
+  )
+  assert.deepEqual(Object.keys(answered).toSorted(), described.toSorted())
+  for (const [id, path] of Object.entries(answered)) {
+    const { status, body } = await seats.get(path)
+    const { success }: Extension = extensions[id as ExtensionId]
+    assert.ok(status === 200 && typeof success === 'object', path)
+    assert.deepEqual(validatorOf(success)(body), [], path)
+  }
+  const served = (await (await fetch(`${world.url}/openapi-extensions.json`)).json()) as { paths: object }
+  assert.deepEqual(
+    Object.keys(served.paths),
+    EXTENSION_IDS.map((id) => extensions[id].path),
   )
 })
 

@@ -1,3 +1,4 @@
+import type { LogConsistency } from '@agent-exchange/protocol'
 import { proveConsistency, rootFromTiles, verifyConsistency, type ReadTile } from '@agent-exchange/log'
 import type { Queries } from '@agent-exchange/database'
 import { Problem } from '../../kernel/problem.ts'
@@ -5,7 +6,11 @@ import { latestPublished, type PublishedCheckpoint } from './checkpoint-store.ts
 import { orDamage } from './damage.ts'
 
 /** A proof that the published tree continues the tree of an earlier size. */
-export async function readConsistency(queries: Queries, from: number, readTile: ReadTile) {
+export async function readConsistency(
+  queries: Queries,
+  from: number,
+  readTile: ReadTile,
+): Promise<LogConsistency> {
   const checkpoint = await latestPublished(queries)
   if (!checkpoint) throw new Problem('resource_not_found')
   if (from > checkpoint.size) {

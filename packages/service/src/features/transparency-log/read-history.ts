@@ -1,3 +1,4 @@
+import type { LogHistory } from '@agent-exchange/protocol'
 import type { ReadTile } from '@agent-exchange/log'
 import type { Queries } from '@agent-exchange/database'
 import { Problem } from '../../kernel/problem.ts'
@@ -11,7 +12,11 @@ export const MAXIMUM_INDEXES = 100
  * The last published checkpoint before each leaf and the first one that covers it, with proofs that lead to the newest
  * checkpoint. Their cosignatures say between which times the leaf was added.
  */
-export async function readHistory(queries: Queries, indexes: readonly number[], readTile: ReadTile) {
+export async function readHistory(
+  queries: Queries,
+  indexes: readonly number[],
+  readTile: ReadTile,
+): Promise<LogHistory> {
   const newest = await latestPublished(queries)
   if (!newest) throw new Problem('resource_not_found')
   const { origin, size, published } = newest

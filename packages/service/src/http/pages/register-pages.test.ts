@@ -55,7 +55,7 @@ const HTML_PATHS = ['/', '/docs', '/problems/', '/open-points/', '/schemas/', '/
 const REFERENCE_PATHS = readdirSync(new URL('reference/', ASSETS)).map((name) => `/docs/${name}`)
 const SHARED = Object.values(readWebAssets())
 const SHARED_PATHS = SHARED.map(({ name }) => `/assets/${name}`)
-const JSON_PATHS = ['/openapi.json', '/schemas/reasoning_package.schema.json']
+const JSON_PATHS = ['/openapi.json', '/openapi-extensions.json', '/schemas/reasoning_package.schema.json']
 const EVERY_PATH = [...HTML_PATHS, ...REFERENCE_PATHS, ...SHARED_PATHS, ...JSON_PATHS]
 
 const MEDIA_TYPES: Record<string, string> = {

@@ -7,6 +7,11 @@ import { serveEither, type TwoForms } from './serve.ts'
 const PLACES = [
   ['docs', 'API reference', 'every operation with its schemas and problems, and a form to try it'],
   ['openapi.json', 'OpenAPI document', 'the machine-readable description of the API'],
+  [
+    'openapi-extensions.json',
+    'Extensions',
+    'the transparency log and invitations, which other exchanges may lack',
+  ],
   ['schemas/', 'JSON Schemas', 'the six protocol objects, and the request and response bodies'],
   ['problems/', 'Problems', 'what each failure means and what to do about it'],
   ['open-points/', 'Open points', 'choices of this exchange where the specification is silent'],
