@@ -1,10 +1,10 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { testServerUrl } from '@agent-exchange/testkit'
 import { openDatabase } from '@agent-exchange/database'
 import { findInstalledPostgres, startInstalledPostgres } from '../shared/installed-postgres.ts'
+import { suiteOutput } from './suite-output.ts'
 import type { Report, Trial } from './trial.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
@@ -17,7 +17,6 @@ const SUITE = [
   ),
 ]
 const SUITE_LIMIT_MS = 180_000
-const REPORTED_LINES = 60
 
 export const postgresVersions: Trial = {
   name: 'postgres-versions',
@@ -42,22 +41,14 @@ async function runSuite(url: string, report: Report): Promise<string | undefined
   const child = spawn(process.execPath, ['tools/tests/run-tests.ts', ...paths], {
     cwd: ROOT,
     env: { ...process.env, TESTKIT_POSTGRES: url },
-    stdio: ['ignore', 'pipe', 'inherit'],
+    stdio: ['ignore', 'pipe', 'pipe'],
     timeout: SUITE_LIMIT_MS,
   })
-  const failed: string[] = []
-  const totals: string[] = []
-  let isFault = false
-  createInterface({ input: child.stdout }).on('line', (line) => {
-    // What failed, and the indented lines about it.
-    isFault = line.startsWith('✖') || (isFault && line.startsWith('    '))
-    if (isFault && failed.length < REPORTED_LINES) failed.push(line)
-    if (/^ℹ (?:tests|pass|fail) /u.test(line)) totals.push(line.slice(2))
-  })
+  const output = suiteOutput(child)
   await once(child, 'close')
-  report.line(`PostgreSQL ${version}: ${totals.join(', ') || 'no totals'}`)
-  failed.forEach((line) => report.line(`  ${line}`))
+  report.line(`PostgreSQL ${version}: ${output.totals.join(', ') || 'no totals'}`)
   if (child.exitCode === 0) return undefined
+  output.said.forEach((line) => report.line(`  ${line}`))
   const how =
     child.signalCode === null ? `exit ${child.exitCode}` : `stopped after ${SUITE_LIMIT_MS / 1_000} s`
   return `the suite failed on PostgreSQL ${version}: ${how}`

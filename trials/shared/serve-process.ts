@@ -1,8 +1,8 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import { readFileSync } from 'node:fs'
-import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
+import { lastLines } from './last-lines.ts'
 
 /** The command of this release. */
 export const AEX = fileURLToPath(new URL('../../packages/cli/bin/aex.js', import.meta.url))
@@ -47,8 +47,8 @@ export function spawnServe(env: Readonly<Record<string, string>>, program = AEX)
   const hasEnded = () => child.exitCode !== null || child.signalCode !== null
   return {
     pid: child.pid ?? 0,
-    messages: linesOf(child.stderr),
-    logged: linesOf(child.stdout),
+    messages: lastLines(child.stderr, REMEMBERED_LINES),
+    logged: lastLines(child.stdout, REMEMBERED_LINES),
     ended,
     hasEnded,
     workers: () => workersOf(child.pid ?? 0),
@@ -85,15 +85,6 @@ export async function untilReady(served: ServeProcess, operatorUrl: string): Pro
     await sleep(POLL_MS)
   }
   throw new Error(`aex serve was not ready in ${READY_LIMIT_MS} ms:\n${served.messages.join('\n')}`)
-}
-
-function linesOf(stream: NodeJS.ReadableStream): string[] {
-  const lines: string[] = []
-  createInterface({ input: stream }).on('line', (line) => {
-    lines.push(line)
-    if (lines.length > REMEMBERED_LINES) lines.shift()
-  })
-  return lines
 }
 
 /** Sends the signal and waits for the end of the process. */
