@@ -1,6 +1,4 @@
 import type { Area } from './area.ts'
-import { cryptoArea } from './crypto/crypto.ts'
-import { es256ApisArea } from './crypto/es256-apis.ts'
 import { deliveryArea } from './delivery/delivery.ts'
 import { endToEndArea } from './end-to-end/end-to-end.ts'
 import { growthArea } from './growth/growth.ts'
@@ -13,8 +11,6 @@ import { startupArea } from './startup/startup.ts'
 
 /** In the order in which they run: the peers are compared with figures of earlier areas. */
 export const AREAS: readonly Area[] = [
-  cryptoArea,
-  es256ApisArea,
   packagesArea,
   requestsArea,
   deliveryArea,

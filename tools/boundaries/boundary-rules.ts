@@ -11,7 +11,7 @@ export function workspaceOf(specifier: string): string | undefined {
 export const PACKAGE_IMPORTS: Readonly<Record<string, readonly string[]>> = {
   protocol: [],
   crypto: ['protocol'],
-  log: ['protocol', 'crypto'],
+  log: ['protocol', 'crypto', 'web'],
   web: [],
   database: [],
   service: ['protocol', 'crypto', 'log', 'web', 'database'],

@@ -2,6 +2,8 @@ import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Organization } from '@agent-exchange/testkit'
+import { CLIENTS } from '../../bench/src/exchange/market.ts'
+import { PLAINTEXT_BYTES } from '../../bench/src/samples/package-parts.ts'
 import type { Exchange } from '../shared/exchange.ts'
 import { each } from '../shared/ledger-checks.ts'
 import {
@@ -14,13 +16,10 @@ import {
 } from '../shared/ledger.ts'
 
 /**
- * The load of `npm run bench` for packages. Its constants are copied, because this package must not import bench: see
- * bench/src/exchange/market.ts, samples/package-parts.ts and load/package-maker.ts. Policy receipts are sent beforehand.
+ * The load of `npm run bench` for packages, with policy receipts that are sent beforehand.
  */
-export const CLIENTS = 64
 /** Fewer in a quick run, because creating organizations is slow. */
 export const RECEIVERS = { full: 100, quick: 20 }
-const PLAINTEXT_BYTES = 5_900
 const PAIRS = 200
 const PACKAGE_BYTES = { atLeast: 12_000, atMost: 13_000 }
 

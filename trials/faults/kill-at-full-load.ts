@@ -5,7 +5,8 @@ import { isAlive, signal } from '../../packages/database/src/embedded/processes.
 import { waitUntil } from '../../packages/database/src/embedded/wait-until.ts'
 import { RECOVERY_LIMIT_MS, awaitDatabaseRestart, restartService } from './recovery.ts'
 import { startExchange, type Exchange } from '../shared/exchange.ts'
-import { CLIENTS, fillStock, openMarket, RECEIVERS, startFullLoad, type Market } from './full-load.ts'
+import { CLIENTS } from '../../bench/src/exchange/market.ts'
+import { fillStock, openMarket, RECEIVERS, startFullLoad, type Market } from './full-load.ts'
 import {
   checkAnswered,
   checkAttempts,

@@ -15,7 +15,7 @@ import {
 } from '../../../packages/service/src/features/transparency-log/checkpoint-store.ts'
 import { toLogBatch } from '../../../packages/service/src/kernel/log-batch.ts'
 import type { Area, AreaContext, AreaResult, Figure } from '../area.ts'
-import { effortOf, measure } from '../crypto/measure.ts'
+import { effortOf, measure } from '../measure.ts'
 import { figureOf } from '../figures.ts'
 import { largeCapsule } from './large-capsule.ts'
 import { leafProver, openLogDatabase, queueLeaves, sequenceAll } from './sequencing.ts'

@@ -3,6 +3,7 @@ import type { TestBed } from '../exchange/test-bed.ts'
 import { marketOf, type Market } from '../exchange/market.ts'
 import { urlOf } from '../exchange/postgres-server.ts'
 import type { StockOrder, StockSource } from '../load/load-main.ts'
+import type { Served } from '../processes/serve.ts'
 import { makeNaiveDatabase } from '../reference/naive-database.ts'
 import { startReferenceProcess } from '../reference/reference-process.ts'
 import type { ReferenceServer } from '../reference/reference-settings.ts'
@@ -39,7 +40,6 @@ export async function startContenders(
   const bare = isQuick ? undefined : await reference({ kind: 'bare' })
   const naive = await reference({ kind: 'naive', database: naiveDatabase })
   const tls = cleanup.use(await exchange.serve('tls', await tlsSettings(bed), 'https'))
-  const ca = bed.authority.certificate
   const socketUrl = bed.postgres.socketUrlOf(exchange.database)
   const socket = isQuick
     ? undefined
@@ -65,93 +65,46 @@ export async function startContenders(
   await load.call('createStock', order('floor', receivers.length))
   await load.call('fill', 'floor', FLOOR_STOCK)
 
-  const { url, pid } = exchange.service
-  const contenders: Contender[] = [
-    {
-      name: 'spread',
-      label: `service, ${receivers.length} receiving organizations`,
-      address: { url },
-      pid,
-      isService: true,
-      tokens,
-      source: { kind: 'stock', stock: 'spread' },
-    },
-    {
-      name: 'floor',
-      label: 'floor: same server, parse and verify only',
-      address: { url: floor.url },
-      pid: floor.pid,
-      isService: false,
-      tokens,
-      source: { kind: 'stock', stock: 'floor', isRepeated: true },
-    },
-    ...(bare
-      ? [
-          {
-            name: 'bare' as const,
-            label: 'bare floor: no schemas, no limits, no log',
-            address: { url: bare.url },
-            pid: bare.pid,
-            isService: false,
-            tokens,
-            source: { kind: 'stock' as const, stock: 'floor', isRepeated: true },
-          },
-        ]
-      : []),
-    {
-      name: 'hot',
-      label: 'service, one receiving organization',
-      address: { url },
-      pid,
-      isService: true,
-      tokens,
-      source: { kind: 'stock', stock: 'hot' },
-    },
-    {
-      name: 'naive',
-      label: 'naive: one statement after another',
-      address: { url: naive.url },
-      pid: naive.pid,
-      isService: false,
-      tokens,
-      source: { kind: 'stock', stock: 'naive' },
-    },
-    {
-      name: 'tls',
-      label: 'service over TLS',
-      address: { url: tls.url, ca },
-      pid: tls.pid,
-      isService: true,
-      tokens: tokensFor(senders, tls, ca),
-      source: { kind: 'stock', stock: 'spread' },
-    },
-    ...(socket
-      ? [
-          {
-            name: 'socket' as const,
-            label: 'service, Unix socket of the embedded database',
-            address: { url: socket.url },
-            pid: socket.pid,
-            isService: true,
-            tokens: tokensFor(senders, socket),
-            source: { kind: 'stock' as const, stock: 'spread' },
-          },
-        ]
-      : []),
-    ...(unnamed
-      ? [
-          {
-            name: 'unnamed' as const,
-            label: 'service, unnamed statements as for PgBouncer',
-            address: { url: unnamed.url },
-            pid: unnamed.pid,
-            isService: true,
-            tokens: tokensFor(senders, unnamed),
-            source: { kind: 'stock' as const, stock: 'spread' },
-          },
-        ]
-      : []),
-  ]
+  const ours = (
+    name: ContenderName,
+    label: string,
+    at: Served,
+    stock: string,
+    certificate?: string,
+  ): Contender => ({
+    name,
+    label: `service${label}`,
+    address: { url: at.url, ...(certificate !== undefined && { ca: certificate }) },
+    pid: at.pid,
+    isService: true,
+    tokens: at === exchange.service ? tokens : tokensFor(senders, at, certificate),
+    source: { kind: 'stock', stock },
+  })
+  const other = (
+    name: ContenderName,
+    label: string,
+    at: { readonly url: string; readonly pid: number },
+    source: Omit<StockSource, 'kind'>,
+  ): Contender => ({
+    name,
+    label,
+    address: { url: at.url },
+    pid: at.pid,
+    isService: false,
+    tokens,
+    source: { kind: 'stock', ...source },
+  })
+  const repeated = { stock: 'floor', isRepeated: true }
+  const contenders = [
+    ours('spread', `, ${receivers.length} receiving organizations`, exchange.service, 'spread'),
+    other('floor', 'floor: same server, parse and verify only', floor, repeated),
+    bare && other('bare', 'bare floor: no schemas, no limits, no log', bare, repeated),
+    ours('hot', ', one receiving organization', exchange.service, 'hot'),
+    other('naive', 'naive: one statement after another', naive, { stock: 'naive' }),
+    ours('tls', ' over TLS', tls, 'spread', bed.authority.certificate),
+    socket && ours('socket', ', Unix socket of the embedded database', socket, 'spread'),
+    unnamed && ours('unnamed', ', unnamed statements as for PgBouncer', unnamed, 'spread'),
+  ].filter((contender) => contender !== undefined)
   return { market, contenders }
 }
 

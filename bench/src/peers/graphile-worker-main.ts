@@ -1,7 +1,7 @@
 /** graphile-worker as a user would run it, in a separate process. Started by the area `peers`. */
 
 import { Logger, makeWorkerUtils, run, type WorkerUtils } from 'graphile-worker'
-import { repeat } from '../crypto/measure.ts'
+import { repeat } from '../measure.ts'
 import { answerCalls } from '../processes/calls.ts'
 
 const TASK = 'package'

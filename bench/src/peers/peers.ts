@@ -1,6 +1,6 @@
 import { freePorts } from '@agent-exchange/testkit'
 import type { Area, AreaContext, AreaResult, Figure, Ratio } from '../area.ts'
-import { cryptoSamples } from '../crypto/crypto-samples.ts'
+import { sealedEnvelope } from '../samples/sealed-envelope.ts'
 import { CLIENTS } from '../exchange/market.ts'
 import type { TestBed } from '../exchange/test-bed.ts'
 import { figureOf } from '../figures.ts'
@@ -39,8 +39,8 @@ async function run({ quick, progress, bed: startBed, earlier }: AreaContext): Pr
   const bed = await startBed()
   await using cleanup = new AsyncDisposableStack()
   progress('starting pg-boss, graphile-worker and an A2A agent')
-  const { envelope } = await cryptoSamples()
-  const payload = JSON.parse(envelope) as object
+
+  const payload = await sealedEnvelope()
   const disciplines = [
     ...(await pgBoss(bed, cleanup, payload)),
     ...(await graphileWorker(bed, cleanup, payload)),

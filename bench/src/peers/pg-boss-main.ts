@@ -2,7 +2,7 @@
 
 import type { DatabaseTarget } from '../exchange/postgres-server.ts'
 import { PgBoss } from 'pg-boss'
-import { repeat } from '../crypto/measure.ts'
+import { repeat } from '../measure.ts'
 import { answerCalls } from '../processes/calls.ts'
 
 const QUEUE = 'packages'

@@ -1,3 +1,4 @@
+import { escape } from '@agent-exchange/web/escape'
 import type { AreaResult, Ratio } from '../area.ts'
 import type { Machine } from './machine.ts'
 import { formatNumber, formatValue } from './units.ts'
@@ -111,8 +112,4 @@ function drawPanel({ title, bars, mark }: Panel, top: number): string {
       ? ''
       : `<line class="mark" x1="${x}" x2="${x}" y1="${first - 6}" y2="${first + bars.length * ROW}"/>`
   return `<text class="title" x="${MARGIN}" y="${top + 20}">${escape(title)}</text>\n${rows.join('\n')}${line}`
-}
-
-function escape(text: string): string {
-  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
 }

@@ -1,3 +1,4 @@
+import { escape } from '@agent-exchange/web/escape'
 import { visibleText } from './visible-text.ts'
 
 /** HTML that was escaped. Only the template below makes one, so unescaped text cannot get into a page. */
@@ -30,17 +31,5 @@ function htmlOf(value: HtmlValue): string {
   if (value === undefined) return ''
   if (value instanceof SafeHtml) return value.toString()
   if (typeof value === 'object') return value.map(String).join('')
-  return escaped(String(value))
-}
-
-const ENTITIES = new Map([
-  ['&', '&amp;'],
-  ['<', '&lt;'],
-  ['>', '&gt;'],
-  ['"', '&quot;'],
-  ["'", '&#39;'],
-])
-
-function escaped(text: string): string {
-  return visibleText(text).replaceAll(/[&<>"']/gu, (character) => ENTITIES.get(character) ?? '')
+  return escape(visibleText(String(value)))
 }

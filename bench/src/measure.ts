@@ -1,4 +1,4 @@
-import { median } from '../statistics.ts'
+import { median } from './statistics.ts'
 
 /** The time limit of a measurement. */
 export interface Effort {
