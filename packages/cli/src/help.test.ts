@@ -1,11 +1,15 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Command } from 'commander'
+import { TOPICS } from './help-overview.ts'
 import { program } from './program.ts'
 
 /** Every command that does something, with the words that lead to it. */
 function commandsBelow(command: Command, path: readonly string[] = []): [string, Command][] {
-  const children = command.commands.filter((child) => child.name() !== 'help')
+  const children = command
+    .createHelp()
+    .visibleCommands(command)
+    .filter((child) => child.name() !== 'help')
   if (children.length === 0) return [[path.join(' '), command]]
   return children.flatMap((child) => commandsBelow(child, [...path, child.name()]))
 }
@@ -31,6 +35,35 @@ test('what the list of commands says of each is what the command says of itself'
   const [listed, loaded] = [await program(['--help']), await program()]
   const described = ({ commands }: Command) => commands.map((each) => [each.name(), each.description()])
   assert.deepEqual(described(listed), described(loaded))
+})
+
+test('aex --help fits one screen of 24 lines and 80 columns, and lists every command once', async () => {
+  const aex = await program(['--help'])
+  const lines = helpOf(aex).trimEnd().split('\n')
+  assert.ok(lines.length <= 24, `${lines.length} lines`)
+  for (const line of lines) assert.ok(line.length <= 80, line)
+  const listed = TOPICS.flatMap(({ rows }) => rows.flatMap(([names]) => names.split(', ')))
+  assert.deepEqual(listed.toSorted(), [...aex.commands.map((each) => each.name()), 'help'].toSorted())
+})
+
+test('an old name works, is in no help, and says the new one on standard error', async (t) => {
+  const said = t.mock.method(console, 'error', () => {})
+  const aex = await program(['agent'])
+  const agent = aex.commands.find((command) => command.name() === 'agent')
+  assert.ok(agent)
+  assert.doesNotMatch(helpOf(agent), /\n {2}(?:take|trigger) /u)
+  for (const [old, now] of [
+    ['take', 'receive'],
+    ['trigger', 'test-event'],
+  ] as const) {
+    const args = ['agent', old, ...(old === 'trigger' ? ['package.accepted'] : []), '--dir', '/nowhere']
+    await assert.rejects(aex.parseAsync(args, { from: 'user' }), /nowhere/u)
+    const sentence = `aex agent ${old} is now aex agent ${now}; the old name ends with the next release.`
+    assert.ok(
+      said.mock.calls.some(({ arguments: [text] }) => text === sentence),
+      old,
+    )
+  }
 })
 
 test('every command takes --json', () => {

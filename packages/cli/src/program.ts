@@ -1,6 +1,7 @@
-import { Command } from 'commander'
+import { Command, Help } from 'commander'
 import { unknownVariables } from './agent/client-variables.ts'
 import { CommandFailure, failureExitCode } from './failure.ts'
+import { overview } from './help-overview.ts'
 import { isInstalled, SERVICE } from './optional-packages.ts'
 import { VERSION } from './version.ts'
 
@@ -129,11 +130,12 @@ export async function program(
   hasService: boolean = isInstalled(SERVICE),
 ): Promise<Command> {
   const aex = new Command('aex')
-    .description(
-      'Agent Exchange: sealed, signed reasoning packages between the agents of different companies',
-    )
     .version(VERSION)
     .showHelpAfterError('Run with --help to see how it is used.')
+    .configureHelp({
+      formatHelp: (command, helper) =>
+        command.parent ? Help.prototype.formatHelp.call(helper, command, helper) : overview(),
+    })
     .hook('preAction', nameUnknownVariables)
   const called = args?.[0] === 'help' ? args[1] : args?.[0]
   if (called === 'demo') throw new CommandFailure(DEMO_MOVED)

@@ -28,9 +28,10 @@ function* nodesOf(command: Command, path: string): Generator<Node> {
   const options = command.options
     .filter(({ hidden }) => !hidden)
     .map(({ long, short }) => long ?? short ?? '')
-  const children = command.commands.map((child) => child.name())
+  const visible = command.createHelp().visibleCommands(command)
+  const children = visible.map((child) => child.name())
   yield { path, words: [...children, ...options, '--help'] }
-  for (const child of command.commands) yield* nodesOf(child, `${path} ${child.name()}`)
+  for (const child of visible) yield* nodesOf(child, `${path} ${child.name()}`)
 }
 
 /** Names of commands and options have no character that a shell interprets. */

@@ -100,7 +100,7 @@ test('[PKG-05] send, open, several answers in a row, and a revocation by ds_x, a
   )
   assert.match(await fails(...at(bolt, 'open', second.package_id)), /\(content_unavailable\)/)
 
-  assert.match(await succeeds(...at(acme, 'take')), /taken; nothing is missing/)
+  assert.match(await succeeds(...at(acme, 'receive')), /received; nothing is missing/)
   assert.match(await succeeds(...at(acme, 'resume')), /Nothing is waiting/)
   const doctor = await succeeds(...at(acme, 'doctor'))
   assert.match(doctor, /native, ds_x[^]*✔ connector: edc-acme can be used; 1 partner\(s\)/)

@@ -38,6 +38,7 @@ async function exchangeOne() {
 
 const { packageId, threadId } = await exchangeOne()
 await aex('agent', 'evidence', threadId, '--out', evidence, '--dir', bolt, '--wait', '0')
+/** The old way to verify a file, which works for one more release. */
 const verify = ['agent', 'evidence', '--verify', evidence]
 const bundle = JSON.parse(readFileSync(evidence, 'utf8')) as EvidenceBundle
 

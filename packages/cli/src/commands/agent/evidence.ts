@@ -16,6 +16,7 @@ import {
   withInputOptions,
   type EvidenceInputs,
 } from '../../verify/evidence-inputs.ts'
+import { sayRenamed } from '../../renamed-command.ts'
 import { verdictDocument, verdictText } from '../../verify/print-verdict.ts'
 import { visibleJson } from '../../visible.ts'
 import { wholeNumber } from '../../whole-number.ts'
@@ -35,14 +36,11 @@ interface EvidenceOptions extends AgentOptions, EvidenceInputs {
 export function agentEvidenceCommand(): Command {
   const command = agentCommandOf(
     'evidence',
-    'Collect the evidence of a package or a thread, and verify it offline',
+    'Collect the evidence of a package or a thread, and say what it proves',
     'evidence thread_1 --out capsule.json',
     'evidence thread_1 --out capsule.json --wait 0',
     'evidence thread_1 --out earlier.json --earlier',
     'evidence thread_1 --out capsule.json --disclose pkg_1',
-    'evidence --verify evidence.json',
-    'evidence --verify evidence.json --policy policy.json --content envelope.json',
-    'evidence --verify evidence.json --fingerprint agent_cars=FINGERPRINT --json',
   )
     .argument('[id]', 'a package or a thread')
     .option('--out <file>', 'write a capsule: the evidence with its proofs from the log')
@@ -56,14 +54,15 @@ export function agentEvidenceCommand(): Command {
       '--disclose <package...>',
       'let whoever reads the capsule read the content of these packages: their keys are in it',
     )
-    .option('--verify <file>', 'verify stored evidence; needs no exchange and no agent')
+    .addOption(new Option('--verify <file>', 'verify stored evidence').hideHelp())
   return withInputOptions(command).action(evidence)
 }
 
 async function evidence(id: string | undefined, options: EvidenceOptions): Promise<void> {
   const { out, verify, json, disclose, earlier } = options
   if ((id === undefined) === (verify === undefined))
-    throw new CommandFailure('Give the id of a package or a thread, or --verify FILE.')
+    throw new CommandFailure('Give the id of a package or a thread. To verify a file: aex verify FILE.')
+  if (verify !== undefined) sayRenamed('aex agent evidence --verify', 'aex verify')
   if (disclose && (out === undefined || earlier))
     throw new CommandFailure('--disclose needs --out FILE, and evidence of format 3: leave --earlier out.')
   if (out !== undefined) requireWritable(out, 'The capsule')

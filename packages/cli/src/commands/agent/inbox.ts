@@ -19,7 +19,7 @@ export function agentInboxCommand(): Command {
   )
     .addHelpText(
       'after',
-      '\nStores new events and leaves them for `aex agent take`, `aex agent listen` or a program with the same folder.',
+      '\nStores new events and leaves them for `aex agent receive`, `aex agent listen` or a program with the same folder.',
     )
     .action(async (options: AgentOptions) => {
       const { events, status } = await withAgent(options, async (agent) => {
@@ -39,6 +39,6 @@ export function agentInboxCommand(): Command {
       if (status.pending > events.length) console.log(`(the first ${events.length} of them)`)
       console.log(`${status.pending} waiting; nothing is missing up to #${status.lastContiguousSequence}`)
       if (status.setAside > 0) console.log(`${status.setAside} were set aside`)
-      if (status.pending > 0) console.log(`  take them  ${nextStep(options, 'take')}`)
+      if (status.pending > 0) console.log(`  process them  ${nextStep(options, 'receive')}`)
     })
 }

@@ -1,6 +1,7 @@
 import type { Command } from 'commander'
 import { agentAdminCommands } from '../operator/agent-admin.ts'
-import { group } from '../operator/operator-command.ts'
+import { renamed } from '../../renamed-command.ts'
+import { group, under } from '../operator/operator-command.ts'
 import { agentAdoptCommand } from './adopt.ts'
 import { agentApproverCommand } from './approver.ts'
 import { agentConnectorCommand } from './connector.ts'
@@ -19,50 +20,72 @@ import { agentListenCommand } from './listen.ts'
 import { agentMcpCommand } from './mcp.ts'
 import { agentOpenCommand } from './open.ts'
 import { agentPeersCommand } from './peers.ts'
+import { agentReceiveCommand } from './receive.ts'
 import { agentRegisterCommand } from './register.ts'
 import { agentRespondCommand } from './respond.ts'
 import { agentResumeCommand } from './resume.ts'
 import { agentRevokeCommand } from './revoke.ts'
 import { agentRulesCommand } from './rules.ts'
 import { agentSendCommand } from './send.ts'
-import { agentTakeCommand } from './take.ts'
+import { agentTestEventCommand } from './test-event.ts'
 import { agentThreadCommand } from './thread.ts'
 import { agentTokenCommand } from './token.ts'
-import { agentTriggerCommand } from './trigger.ts'
 import { agentTrustCommand } from './trust.ts'
 
 /** Commands of an agent developer, and operator commands for agents. */
 export function agentCommand(): Command {
-  return group('agent', 'Create, register and use an agent, or administer agents of the exchange', [
-    agentJoinCommand(),
-    agentInitCommand(),
-    agentRegisterCommand(),
-    agentDoctorCommand(),
-    agentDefaultsCommand(),
-    agentSendCommand(),
-    agentRespondCommand(),
-    agentOpenCommand(),
-    agentRevokeCommand(),
-    agentDraftCommand(),
-    agentApproverCommand(),
-    agentDeskCommand(),
-    agentInboxCommand(),
-    agentTakeCommand(),
-    agentListenCommand(),
-    agentMcpCommand(),
-    agentTriggerCommand(),
-    agentThreadCommand(),
-    agentEvidenceCommand(),
-    agentResumeCommand(),
-    agentFingerprintCommand(),
-    agentTrustCommand(),
-    agentPeersCommand(),
-    agentRulesCommand(),
-    agentKeysCommand(),
-    agentTokenCommand(),
-    agentAdoptCommand(),
-    agentConnectorCommand(),
-    agentDataAddressCommand(),
-    ...agentAdminCommands(),
-  ])
+  return group(
+    'agent',
+    'Create, register and use an agent, or administer agents of the exchange',
+    [
+      ...under(
+        'Set up an agent:',
+        agentJoinCommand(),
+        agentInitCommand(),
+        agentRegisterCommand(),
+        agentDefaultsCommand(),
+        agentDoctorCommand(),
+        agentTokenCommand(),
+        agentAdoptCommand(),
+      ),
+      ...under(
+        'Send and answer:',
+        agentSendCommand(),
+        agentRespondCommand(),
+        agentRevokeCommand(),
+        agentResumeCommand(),
+      ),
+      ...under(
+        'Receive and open:',
+        agentInboxCommand(),
+        agentReceiveCommand(),
+        agentListenCommand(),
+        agentTestEventCommand(),
+        agentOpenCommand(),
+        agentThreadCommand(),
+        agentEvidenceCommand(),
+      ),
+      ...under(
+        'With people and language models:',
+        agentDraftCommand(),
+        agentApproverCommand(),
+        agentDeskCommand(),
+        agentMcpCommand(),
+      ),
+      ...under(
+        'Keys and trust:',
+        agentKeysCommand(),
+        agentFingerprintCommand(),
+        agentTrustCommand(),
+        agentPeersCommand(),
+        agentRulesCommand(),
+      ),
+      ...under('Data space:', agentConnectorCommand(), agentDataAddressCommand()),
+      ...under('For operators of the exchange:', ...agentAdminCommands()),
+    ],
+    [
+      renamed(agentReceiveCommand(), 'take', 'aex agent receive'),
+      renamed(agentTestEventCommand(), 'trigger', 'aex agent test-event'),
+    ],
+  )
 }

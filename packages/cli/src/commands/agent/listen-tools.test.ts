@@ -114,7 +114,7 @@ test('[EVT-05] trigger signs with the key of listen --test; a forged signature s
     assert.equal(statSync(key).mode & 0o077, 0)
     const { code, stdout } = await aexHere(
       'agent',
-      'trigger',
+      'test-event',
       'package.received',
       '--dir',
       bolt,
@@ -127,15 +127,15 @@ test('[EVT-05] trigger signs with the key of listen --test; a forged signature s
       events.map(({ event_type, package_id, state }) => [event_type, package_id, state]),
       [['package.received', 'pkg_tried', 'received']],
     )
-    assert.match(await fails('agent', 'trigger', 'package.accepted', '--forge', '--dir', bolt), /refused/)
+    assert.match(await fails('agent', 'test-event', 'package.accepted', '--forge', '--dir', bolt), /refused/)
     assert.match(refused[0] ?? '', /^"@method": POST\n"@authority": 127\.0\.0\.1:/)
     assert.equal(events.length, 1)
     // The key of one agent's listener signs nothing for another organization.
     writeFileSync(folder.path('acme/test-webhook-key.json'), readFileSync(key))
-    assert.match(await fails('agent', 'trigger', 'package.accepted', '--dir', acme), /refused/)
+    assert.match(await fails('agent', 'test-event', 'package.accepted', '--dir', acme), /refused/)
   }
   assert.equal(existsSync(folder.path('bolt/test-webhook-key.json')), false)
-  assert.match(await fails('agent', 'trigger', 'package.accepted', '--dir', bolt), /No listener waits/)
+  assert.match(await fails('agent', 'test-event', 'package.accepted', '--dir', bolt), /No listener waits/)
 })
 
 test('[EVT-05] listen --test prints and forwards test events, and explains a refusal', async () => {
@@ -196,7 +196,7 @@ test('[EVT-05] a receiver of the exchange refuses the test key', async () => {
   const real = agent.receiver({ inbox: agent.inbox(), handle: () => undefined, publicUrl: url })
   await using _ = await startWebhookServer(real.handler, { host: '127.0.0.1', port })
   assert.match(
-    await fails('agent', 'trigger', 'package.accepted', '--dir', bolt),
+    await fails('agent', 'test-event', 'package.accepted', '--dir', bolt),
     /The listener refused the event/,
   )
   assert.equal((await agent.inbox().list('pending', 9)).filter((e) => e.eventId.includes('test')).length, 0)

@@ -43,7 +43,7 @@ export function agentListenCommand(): Command {
     'listen --public-url https://agent.example/events --port 8443 --cert cert.pem --key key.pem',
     'listen --public-url https://agent.example/events --port 9000      (behind a TLS-terminating proxy)',
     'listen --forward-to http://localhost:3000/hook                    (verified, then passed on)',
-    'listen --test --forward-to http://localhost:3000/hook             (test events: aex agent trigger)',
+    'listen --test --forward-to http://localhost:3000/hook             (test events: aex agent test-event)',
     'listen --json | while read -r event; do …; done                   (one event a line)',
   )
     .option('--public-url <url>', 'address under which the exchange reaches this command')
@@ -62,7 +62,7 @@ export function agentListenCommand(): Command {
         'pass each verified event on as a JSON POST, until it is answered with 2xx',
       ).argParser(readForwardUrl),
     )
-    .option('--test', 'accept test events of `aex agent trigger` instead of those of the exchange')
+    .option('--test', 'accept test events of `aex agent test-event` instead of those of the exchange')
     .addOption(
       new Option(
         '--every <seconds>',
@@ -136,7 +136,7 @@ async function listenToTests(options: ListenOptions): Promise<void> {
   open.use(await startWebhookServer(receiver.handler, { host, port }))
   const stopped = interruption()
   console.error(
-    `Listening for test events at ${url}. Send one: ${folderStep(options, 'trigger', 'package.accepted')}`,
+    `Listening for test events at ${url}. Send one: ${folderStep(options, 'test-event', 'package.accepted')}`,
   )
   await stopped
 }

@@ -50,7 +50,7 @@ test('printed next steps run as they are pasted, from a folder with a space and 
   const other = await madeAgent(world, 'other', folder.path('other'))
   await packageBetween(other, dir)
   const inbox = await succeeds('agent', 'inbox', '--dir', dir)
-  assert.match(await succeeds(...pasted(inbox)), /1 taken/)
+  assert.match(await succeeds(...pasted(inbox)), /1 received/)
 
   const policy = folder.path('policy.json')
   const object = folder.path('object.json')
@@ -84,7 +84,7 @@ test('what was set for one command alone is in the next step that it prints', as
 test('a failure without its counterpart names the command that starts it, in the same folder', async () => {
   const dir = folder.path('the planner')
   const listen = `npx aex agent listen --test --dir '${dir}'`
-  assert.ok((await fails('agent', 'trigger', 'package.accepted', '--dir', dir)).includes(listen))
+  assert.ok((await fails('agent', 'test-event', 'package.accepted', '--dir', dir)).includes(listen))
   const env = { AEX_OPERATOR_URL: 'http://127.0.0.1:9', AEX_OPERATOR_TOKEN: 'x'.repeat(43) }
   const { stderr } = await aexAt({ env }, 'status')
   assert.match(stderr, /Start it with npx aex serve, or set AEX_OPERATOR_URL/u)
@@ -114,7 +114,7 @@ test('a variable with a slip in its name is named, and one of the service is not
 })
 
 test('--help of every command for agents names the variables that it reads', async () => {
-  for (const command of ['send', 'open', 'listen', 'inbox', 'take', 'register', 'doctor']) {
+  for (const command of ['send', 'open', 'listen', 'inbox', 'receive', 'register', 'doctor']) {
     const { stdout } = await aexHere('agent', command, '--help')
     for (const { name, option } of AGENT_VARIABLES)
       assert.match(stdout, new RegExp(`^ {2}${name} +${option}$`, 'm'), `${command} ${name}`)

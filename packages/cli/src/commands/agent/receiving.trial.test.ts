@@ -42,11 +42,11 @@ test('inbox shows what waits, as often as it is asked; take takes it once and in
   assert.deepEqual(await documentOf(...look), looked)
   const said = await succeeds(...look)
   assert.match(said, /^#1 .*\n#2 .*\n2 waiting; nothing is missing up to #2\n/)
-  assert.ok(said.endsWith(`  take them  npx aex agent take --dir ${bolt}\n`))
+  assert.ok(said.endsWith(`  process them  npx aex agent receive --dir ${bolt}\n`))
 
   const { events, ...position } = await documentOf<{ events: { sequence: number; package_id: string }[] }>(
     'agent',
-    'take',
+    'receive',
     '--dir',
     bolt,
   )
@@ -71,7 +71,7 @@ test('inbox shows what waits, as often as it is asked; take takes it once and in
   )
   const [row] = await world.sql`select count(*)::int as count from notification_acknowledgement`
   assert.equal(row?.['count'], 2)
-  assert.equal(await succeeds('agent', 'take', '--dir', bolt), '0 taken; nothing is missing up to #2\n')
+  assert.equal(await succeeds('agent', 'receive', '--dir', bolt), '0 received; nothing is missing up to #2\n')
   assert.equal(await succeeds(...look), '0 waiting; nothing is missing up to #2\n')
 })
 

@@ -65,7 +65,7 @@ test('two agents complete package, receipts, response, revocation and evidence b
   // Sent again, it is the same package.
   assert.deepEqual({ ...(await documentOf(...send)), resumed: false }, { ...sent, resumed: false })
 
-  for (const command of ['inbox', 'inbox', 'take'])
+  for (const command of ['inbox', 'inbox', 'receive'])
     assert.match(
       await aex('agent', command, '--dir', bolt),
       new RegExp(`package.accepted {2}${sent.package_id}`),
@@ -153,7 +153,10 @@ test('a file without evidence is distinguished from broken evidence', async () =
     assert.match(await fails('agent', 'evidence', '--verify', file), /holds no evidence that can be read/)
   }
   assert.match(await fails('agent', 'evidence', '--verify', inFolder('absent')), /holds no evidence/)
-  assert.match(await fails('agent', 'evidence'), /Give the id of a package or a thread, or --verify FILE/)
+  assert.match(
+    await fails('agent', 'evidence'),
+    /Give the id of a package or a thread\. To verify a file: aex verify FILE/,
+  )
   for (const text of ['{}', '[]', '{"format":"aex-evidence/1","packages":[null]}']) {
     writeFileSync(file, text)
     const { code, stdout } = await aexHere('agent', 'evidence', '--verify', file)

@@ -12,11 +12,23 @@ const MAXIMUM_LISTED = 100_000
 /** Default reason in the operator log. */
 const NO_REASON = 'no reason given'
 
-/** A command with subcommands. */
-export function group(name: string, summary: string, commands: readonly Command[]): Command {
+/** A command with subcommands. Those with an old name are in no help. */
+export function group(
+  name: string,
+  summary: string,
+  commands: readonly Command[],
+  withOldNames: readonly Command[] = [],
+): Command {
   const parent = new Command(name).description(summary)
   for (const command of commands) parent.addCommand(command)
+  for (const command of withOldNames) parent.addCommand(command, { hidden: true })
   return parent
+}
+
+/** Lists these commands under a heading of their own in the help of their group. */
+export function under(heading: string, ...commands: readonly Command[]): readonly Command[] {
+  for (const command of commands) command.helpGroup(heading)
+  return commands
 }
 
 /** A subcommand that talks to the operator API. */

@@ -124,17 +124,23 @@ test('[O-13] org quota shows and limits what an organization may send in a day',
   assert.match((await aex('org', 'quota', id, '--threads-per-day', 'many')).stderr, /Give a whole number/u)
 })
 
-test('org end shows its plan first, then ends with a reason and --yes', async () => {
+test('org delete shows its plan first, then deletes with a reason and --yes, also under its old name', async () => {
   const id = scene.recipient.organizationId
-  const plan = await aex('org', 'end', id)
+  const plan = await aex('org', 'delete', id)
   assert.equal(plan.code, 0, plan.stderr)
   assert.match(
     plan.stdout,
-    /Removed by its end:[\s\S]*1 clients: Deleted[\s\S]*What is kept, and why:[\s\S]*audit chains/,
+    /Removed:[\s\S]*1 clients: Deleted[\s\S]*What is kept, and why:[\s\S]*audit chains/,
   )
-  assert.match((await aex('org', 'end', id, '--yes')).stderr, /--reason TEXT/)
+  const underOldName = await aex('org', 'end', id)
+  assert.deepEqual([underOldName.code, underOldName.stdout], [0, plan.stdout])
+  assert.match(
+    underOldName.stderr,
+    /^aex org end is now aex org delete; the old name ends with the next release\.$/mu,
+  )
+  assert.match((await aex('org', 'delete', id, '--yes')).stderr, /--reason TEXT/)
   assert.equal((await world.operate('GET', `/organizations/${id}`)).body['status'], 'active')
-  const ended = await aex('org', 'end', id, '--reason', 'contract ended', '--yes', '--json')
+  const ended = await aex('org', 'delete', id, '--reason', 'contract ended', '--yes', '--json')
   assert.equal(ended.code, 0, ended.stderr)
   const report = JSON.parse(ended.stdout) as Record<string, unknown>
   assert.deepEqual([report['state'], report['reason']], ['finished', 'contract ended'])

@@ -1,5 +1,6 @@
 import type { Command, Option } from 'commander'
 import { CommandFailure } from '../../failure.ts'
+import { renamed } from '../../renamed-command.ts'
 import { change, pathOf, read } from './operator-api.ts'
 import {
   group,
@@ -13,51 +14,57 @@ import {
   type OutputOptions,
 } from './operator-command.ts'
 import { orgConsentCommands } from './org-consent.ts'
-import { orgEndCommand } from './org-end.ts'
+import { orgDeleteCommand } from './org-delete.ts'
 import { orgExportCommand } from './org-export.ts'
 
 export function orgCommand(): Command {
-  return group('org', 'Organizations of the exchange', [
-    operatorCommand(
-      'create',
-      'Create an organization',
-      'org create org_acme --name "Acme GmbH" --contact ops@acme.example',
-      'org create org_acme --name Acme --json',
-    )
-      .argument('<org_id>', 'its id: org_ and up to 128 letters, digits, _ or -')
-      .requiredOption('--name <text>', 'its name')
-      .option('--contact <email>', 'recipient of alerts')
-      .action(
-        async (
-          id: string,
-          { name, contact, ...output }: OutputOptions & { name: string; contact?: string },
-        ) => {
-          show(
-            await change('/organizations', { organization_id: id, name, ...(contact && { contact }) }),
-            output,
-          )
-        },
+  return group(
+    'org',
+    'Organizations of the exchange',
+    [
+      operatorCommand(
+        'create',
+        'Create an organization',
+        'org create org_acme --name "Acme GmbH" --contact ops@acme.example',
+        'org create org_acme --name Acme --json',
+      )
+        .argument('<org_id>', 'its id: org_ and up to 128 letters, digits, _ or -')
+        .requiredOption('--name <text>', 'its name')
+        .option('--contact <email>', 'recipient of alerts')
+        .action(
+          async (
+            id: string,
+            { name, contact, ...output }: OutputOptions & { name: string; contact?: string },
+          ) => {
+            show(
+              await change('/organizations', { organization_id: id, name, ...(contact && { contact }) }),
+              output,
+            )
+          },
+        ),
+      listCommand('list', 'List organizations', 'org list', 'org list --json').action(
+        (options: ListOptions) =>
+          list('/organizations', {}, ['organization_id', 'name', 'status', 'contact', 'created_at'], options),
       ),
-    listCommand('list', 'List organizations', 'org list', 'org list --json').action((options: ListOptions) =>
-      list('/organizations', {}, ['organization_id', 'name', 'status', 'contact', 'created_at'], options),
-    ),
-    operatorCommand(
-      'show',
-      'Show an organization: status, quotas and their use',
-      'org show org_acme',
-      'org show org_acme --json',
-    )
-      .argument('<org_id>', 'id of the organization')
-      .action(async (id: string, output: OutputOptions) => {
-        show(await read(pathOf('organizations', id)), output)
-      }),
-    statusCommand('suspend', 'Refuse every further request of an organization', reasonOption()),
-    statusCommand('activate', 'Resume a suspended organization', optionalReasonOption()),
-    contactCommand(),
-    ...orgConsentCommands(),
-    orgExportCommand(),
-    orgEndCommand(),
-  ])
+      operatorCommand(
+        'show',
+        'Show an organization: status, quotas and their use',
+        'org show org_acme',
+        'org show org_acme --json',
+      )
+        .argument('<org_id>', 'id of the organization')
+        .action(async (id: string, output: OutputOptions) => {
+          show(await read(pathOf('organizations', id)), output)
+        }),
+      statusCommand('suspend', 'Refuse every further request of an organization', reasonOption()),
+      statusCommand('activate', 'Resume a suspended organization', optionalReasonOption()),
+      contactCommand(),
+      ...orgConsentCommands(),
+      orgExportCommand(),
+      orgDeleteCommand(),
+    ],
+    [renamed(orgDeleteCommand(), 'end', 'aex org delete')],
+  )
 }
 
 function contactCommand(): Command {

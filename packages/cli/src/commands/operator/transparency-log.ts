@@ -7,7 +7,7 @@ import { secretFromFile } from '../../secret-file.ts'
 import { logCompareCommand } from '../log-compare.ts'
 import { logPolicyCommand } from '../log-policy.ts'
 import { change, read, type Answer } from './operator-api.ts'
-import { group, operatorCommand, show, type OutputOptions } from './operator-command.ts'
+import { group, under, operatorCommand, show, type OutputOptions } from './operator-command.ts'
 
 interface RecoverOptions extends OutputOptions {
   readonly mirror?: string
@@ -22,34 +22,36 @@ export function transparencyLogCommand(): Command {
     'log',
     'The transparency log: its state and recovery, policies, and the views of two parties',
     [
-      operatorCommand(
-        'status',
-        'Show size, delay and witnesses of the log, and why it does not sign',
-        'log status --json',
-      ).action(async (output: OutputOptions) => {
-        showStatus(await read('/transparency-log'), output)
-      }),
-      operatorCommand(
-        'recover',
-        'Continue after a lost tail from a copy of the log, or start a new log under another name',
-        'log recover --mirror https://mirror.example/log --reason "restored from backup"',
-        'log recover --mirror ./copy --reason "failover lost the tail"',
-        'log recover --new-origin exchange.example/log-2 --reason "no copy of the tail exists"',
-      )
-        .option(
-          '--mirror <url|folder>',
-          'a complete copy of the log (C2SP tlog-tiles); a folder of the server',
+      ...under(
+        'For operators of the exchange:',
+        operatorCommand(
+          'status',
+          'Show size, delay and witnesses of the log, and why it does not sign',
+          'log status --json',
+        ).action(async (output: OutputOptions) => {
+          showStatus(await read('/transparency-log'), output)
+        }),
+        operatorCommand(
+          'recover',
+          'Continue after a lost tail from a copy of the log, or start a new log under another name',
+          'log recover --mirror https://mirror.example/log --reason "restored from backup"',
+          'log recover --mirror ./copy --reason "failover lost the tail"',
+          'log recover --new-origin exchange.example/log-2 --reason "no copy of the tail exists"',
         )
-        .option('--mirror-token-file <file>', 'a file with the access token of the mirror')
-        .option('--new-origin <name>', 'start a new log under this name, with a new key')
-        .option(
-          '--checkpoint <file>',
-          'with --new-origin: the last checkpoint of the old log that anybody has',
-        )
-        .requiredOption('--reason <text>', 'why, for the operator log')
-        .action(async (options: RecoverOptions) => show(await recover(options), options)),
-      logCompareCommand(),
-      logPolicyCommand(),
+          .option(
+            '--mirror <url|folder>',
+            'a complete copy of the log (C2SP tlog-tiles); a folder of the server',
+          )
+          .option('--mirror-token-file <file>', 'a file with the access token of the mirror')
+          .option('--new-origin <name>', 'start a new log under this name, with a new key')
+          .option(
+            '--checkpoint <file>',
+            'with --new-origin: the last checkpoint of the old log that anybody has',
+          )
+          .requiredOption('--reason <text>', 'why, for the operator log')
+          .action(async (options: RecoverOptions) => show(await recover(options), options)),
+      ),
+      ...under('For companies and auditors:', logCompareCommand(), logPolicyCommand()),
     ],
   )
 }

@@ -7,7 +7,7 @@ import { sendTestWebhook } from '../../agent/test-webhooks.ts'
 import { CommandFailure } from '../../failure.ts'
 import { visibleJson } from '../../visible.ts'
 
-interface TriggerOptions extends AgentOptions {
+interface TestEventOptions extends AgentOptions {
   readonly package?: string
   readonly thread?: string
   readonly forge?: boolean
@@ -18,22 +18,22 @@ const ACCEPTED = 204
 /** Digest of no bytes: a test event has no content. */
 const NO_CONTENT = 'sha-256=:47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=:'
 
-export function agentTriggerCommand(): Command {
+export function agentTestEventCommand(): Command {
   return folderCommandOf(
-    'trigger',
+    'test-event',
     'Send a test event to `aex agent listen --test`, signed with a key that only it accepts',
-    'trigger package.accepted',
-    'trigger package.received --package pkg_1 --thread thread_1',
-    'trigger package.accepted --forge      (a wrong signature, to see the refusal)',
+    'test-event package.accepted',
+    'test-event package.received --package pkg_1 --thread thread_1',
+    'test-event package.accepted --forge      (a wrong signature, to see the refusal)',
   )
     .addArgument(new Argument('<event>', 'type of the event').choices(EVENTS))
     .option('--package <package_id>', 'package of the event (default: a new id)')
     .option('--thread <thread_id>', 'its thread (default: a new id)')
     .option('--forge', 'sign with a wrong key')
-    .action(trigger)
+    .action(sendTestEvent)
 }
 
-async function trigger(type: string, options: TriggerOptions): Promise<void> {
+async function sendTestEvent(type: string, options: TestEventOptions): Promise<void> {
   const { dir, forge = false } = options
   const { identity } = await explained(options, () => openAgentFolder(dir))
   const now = new Date()

@@ -9,20 +9,20 @@ import { snakeCased } from '../../agent/snake-cased.ts'
 import { visibleJson } from '../../visible.ts'
 
 const SHOWN = 200
-/** Longest wait until stored events are taken and acknowledged. The next run takes the rest. */
+/** Longest wait until stored events are processed and acknowledged. The next run gets the rest. */
 const SETTLE_MS = 15_000
 const STEP_MS = 20
 
-export function agentTakeCommand(): Command {
+export function agentReceiveCommand(): Command {
   return agentCommandOf(
-    'take',
-    'Take the pending events, in order: each is printed once and marked as processed',
-    'take',
-    'take --json',
+    'receive',
+    'Print the pending events, in order, each once; mark them as processed',
+    'receive',
+    'receive --json',
   )
     .addHelpText(
       'after',
-      '\nA program with the same folder does not get them again. To see them without taking: aex agent inbox',
+      '\nA program with the same folder does not get them again. To see them without processing them: aex agent inbox',
     )
     .action(async (options: AgentOptions) => {
       const events: NotificationEnvelope[] = []
@@ -39,12 +39,12 @@ export function agentTakeCommand(): Command {
       }
       for (const event of events.slice(-SHOWN)) console.log(eventLine(event))
       if (events.length > SHOWN) console.log(`(the last ${SHOWN} of them; --json shows all)`)
-      console.log(`${events.length} taken; nothing is missing up to #${status.lastContiguousSequence}`)
+      console.log(`${events.length} received; nothing is missing up to #${status.lastContiguousSequence}`)
       if (status.setAside > 0) console.log(`${status.setAside} were set aside`)
     })
 }
 
-/** Waits until all events before the first gap are taken and acknowledged. */
+/** Waits until all events before the first gap are processed and acknowledged. */
 async function settled(agent: FolderAgent): Promise<void> {
   const inbox = agent.inbox()
   for (let waited = 0; waited < SETTLE_MS; waited += STEP_MS) {

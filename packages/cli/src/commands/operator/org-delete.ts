@@ -11,25 +11,25 @@ const MAXIMUM_STEPS = 100_000
 const MAXIMUM_WAITS = 60
 const WAIT_MS = 1_000
 
-interface EndOptions extends OutputOptions {
+interface DeleteOptions extends OutputOptions {
   readonly reason?: string
   readonly yes?: boolean
 }
 
-export function orgEndCommand(): Command {
+export function orgDeleteCommand(): Command {
   return operatorCommand(
-    'end',
-    'End an organization permanently: shows what is removed and what is kept, and does it with --yes',
-    'org end org_acme',
-    'org end org_acme --reason "contract ended" --yes',
+    'delete',
+    'Delete an organization permanently: shows what is removed and what is kept, and does it with --yes',
+    'org delete org_acme',
+    'org delete org_acme --reason "contract ended" --yes',
   )
     .argument('<org_id>', 'id of the organization')
     .option('--reason <text>', 'why, for the operator log; required with --yes')
-    .option('--yes', 'end it; this cannot be undone')
-    .action(end)
+    .option('--yes', 'delete it; this cannot be undone')
+    .action(deleteOrganization)
 }
 
-async function end(id: string, { reason, yes, ...output }: EndOptions): Promise<void> {
+async function deleteOrganization(id: string, { reason, yes, ...output }: DeleteOptions): Promise<void> {
   const path = `${pathOf('organizations', id)}/end`
   const plan = await read(path)
   if (!yes) return output.json ? show(plan, output) : showPlan(id, plan)
@@ -69,13 +69,13 @@ interface Planned {
 
 function showPlan(id: string, plan: Answer): void {
   console.log(`${visible(id)} (${visible(String(plan['name']))}) is ${visible(String(plan['status']))}.`)
-  console.log(['', 'Removed by its end:', ...linesOf(plan['removed'])].join('\n'))
+  console.log(['', 'Removed:', ...linesOf(plan['removed'])].join('\n'))
   console.log(['', 'What is kept, and why:', ...linesOf(plan['retained'])].join('\n'))
   if (plan['status'] === 'ended') return
   console.log('\nThis cannot be undone. Export the data first:')
   console.log(`  ${aexCommand()} org export ${shellQuoted(id)} --out ${shellQuoted(`${id}.ndjson`)}`)
-  console.log('Then end the organization:')
-  console.log(`  ${aexCommand()} org end ${shellQuoted(id)} --reason TEXT --yes`)
+  console.log('Then delete the organization:')
+  console.log(`  ${aexCommand()} org delete ${shellQuoted(id)} --reason TEXT --yes`)
 }
 
 function linesOf(items: unknown): string[] {
