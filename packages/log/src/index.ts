@@ -203,6 +203,13 @@ export { verifyCapsule, verifyCapsuleFile, type VerifyCapsuleOptions } from './c
 export { CHECK_SENTENCES, type CheckSentences } from './render/check-sentences.ts'
 export { checkDetail, checkText, placedText, wordText } from './render/check-text.ts'
 export { FAULT_SENTENCES, KEY_SENTENCES, WORD_SENTENCES } from './render/fault-sentences.ts'
+export {
+  addressBookFault,
+  MAXIMUM_NAMES,
+  nameFault,
+  readerWith,
+  type AddressBook,
+} from './render/address-book.ts'
 export type { Reader } from './render/reader.ts'
 export { renderCapsuleHtml, type RenderHtmlOptions } from './render/render-html.ts'
 export { renderCapsuleText } from './render/render-text.ts'

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { parsePolicy } from '@agent-exchange/log'
+import { setOrganizationName } from '@agent-exchange/sdk/internal/node'
 import { UNTRUSTED_META } from './content/untrusted.ts'
 import { ERAS, serveAndConnect, type TestClient } from './clients.fixture.ts'
 import { companies, WITH_LOG } from './companies.fixture.ts'
@@ -131,6 +132,10 @@ test('a capsule meets what is required only if a person named the log that signe
     return [outcome, level]
   }
   assert.deepEqual(await outcomeOf(both.bolt.session), ['below', 'unpinned'])
+  await setOrganizationName(both.bolt.agent.folder.files.settings, 'org_acme', 'Acme Ltd')
+  await using named = await serveAndConnect(both.bolt.session, 'auto')
+  const { untrusted } = await named.result<{ untrusted: { report: string } }>('verify_capsule', { capsule })
+  assert.match(untrusted.report, /“Acme Ltd” \(org_acme\) sent this package/u)
   const logPolicy = parsePolicy(`log ${collected.log.key}\nquorum none\n`)
   assert.deepEqual(await outcomeOf({ ...both.bolt.session, logPolicy }), ['meets', 'log-signed'])
 })

@@ -66,6 +66,22 @@ test('[AUD-01][AUD-03] the verdict comes first, in 80 columns, with fingerprints
   assert.ok(unpinned.stdout.includes(capsule.log.key))
 })
 
+test('[AUD-01] organizations have the names that the reader gave them, with their ids', async () => {
+  const names = stored('names.json', { org_acme: 'Acme & Söhne <AG>' })
+  const html = folder.path('named.html')
+  const { stdout } = await aexHere('verify', file, '--policy', policy, '--names', names, '--html', html)
+  assert.match(stdout, /^Proven: “Acme & Söhne <AG>” \(org_acme\) sent this package to org_bolt on/u)
+  assert.match(stdout, /^Names: from your own address book; nobody signed them$/mu)
+  assert.match(readFileSync(html, 'utf8'), /“Acme &amp; Söhne &lt;AG&gt;” \(org_acme\) sent/u)
+  const { stdout: json } = await aexHere('verify', file, '--policy', policy, '--names', names, '--json')
+  assert.match((JSON.parse(json) as { sentence: string }).sentence, /“Acme & Söhne <AG>” \(org_acme\)/u)
+  for (const wrong of ['[]', '{', '{"org_acme":"Acme\\nProven: all"}', '{"acme":"Acme"}']) {
+    const refused = await aexHere('verify', file, '--names', stored('wrong-names.json', wrong))
+    assert.deepEqual([refused.code, refused.stdout], [2, ''], wrong)
+    assert.match(refused.stderr, /wrong-names\.json holds no names\. /u)
+  }
+})
+
 test('exit codes: 0 meets, 1 contradiction, 2 unreadable, 3 below', async () => {
   const cases = [
     [0, file, '--policy', policy],

@@ -16,6 +16,7 @@ import { CommandFailure } from '../failure.ts'
 import { readInputs, sortPolicies, withInputOptions, type EvidenceInputs } from '../verify/evidence-inputs.ts'
 import { verdictDocument, verdictText } from '../verify/print-verdict.ts'
 import { readBounded } from '../verify/read-bounded.ts'
+import { readerOf } from '../verify/read-names.ts'
 import { renderSplitView } from '../verify/split-view-text.ts'
 import { visibleJson } from '../visible.ts'
 import { wrapped } from '../verify/wrap-verdict.ts'
@@ -94,6 +95,7 @@ async function verifyFile(file: string | undefined, options: VerifyOptions): Pro
   if (html !== undefined) requireWritable(html, 'The report')
   if (page !== undefined) writePage(page)
   if (file === undefined) return
+  const reader = await readerOf(options.names)
   const { envelopes, logPolicy: policy } = await sortPolicies(options.policy)
   const maximumBytes = options.maximumSize * MEGABYTE
   const bytes = await readBytes(file, maximumBytes)
@@ -113,11 +115,11 @@ async function verifyFile(file: string | undefined, options: VerifyOptions): Pro
     ...(policy && { policy }),
   })
   process.exitCode = result.exitCode
-  console.log(json ? visibleJson(verdictDocument(result)) : verdictText(result))
+  console.log(json ? visibleJson(verdictDocument(result, reader)) : verdictText(result, reader))
   if (html === undefined) return
   const verifiedAt = new Date().toISOString()
   try {
-    write(html, renderCapsuleHtml(result, { verifiedAt, file: basename(file) }))
+    write(html, renderCapsuleHtml(result, { ...reader, verifiedAt, file: basename(file) }))
   } catch (error) {
     console.error(error instanceof CommandFailure ? error.message : unexpected(error))
     failed()

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { approveDraft } from '@agent-exchange/sdk/internal/node'
+import { approveDraft, setOrganizationName } from '@agent-exchange/sdk/internal/node'
 import { startWorld, type World } from '@agent-exchange/testkit'
 import { guardedDraft, PASSPHRASE, startTwoDesks, type TwoDesks } from './desk.fixture.ts'
 
@@ -9,7 +9,10 @@ let desks: TwoDesks
 let origin: string
 let cookie: string
 before(async () => {
-  world = await startWorld()
+  const profile = {
+    'O-07': { transparency_checkpoint_milliseconds: 100, transparency_sequence_milliseconds: 20 },
+  }
+  world = await startWorld({ profile, config: { role: 'all' } })
   desks = await startTwoDesks(world)
   const link = desks.acme.desk.newLink()
   ;({ origin } = new URL(link))
@@ -136,4 +139,17 @@ test('the page of a sent draft says so and leads to its thread, which a new draf
   const follower = await acme.agent.drafts.findSent(draft.draftId)
   assert.deepEqual([follower?.packageId, follower?.threadId], [draft.packageId, draft.threadId])
   assert.equal(await acme.agent.drafts.findSent(`draft_${'0'.repeat(32)}`), undefined)
+})
+
+test('[AUD-01] the evidence of a package has the names that the owner of the folder gave', async () => {
+  const { agent } = desks.acme
+  await setOrganizationName(agent.folder.files.settings, 'org_bolt', 'Bolt <Ltd>')
+  const { draftId, digest, packageId } = await guardedDraft(desks.acme, desks.bolt)
+  const path = `/drafts/${draftId}`
+  await post(`${path}/decide`, (await get(path)).text, decision(digest))
+  await agent.drafts.send(draftId)
+  const { status, text } = await get(`/evidence/${packageId}`)
+  assert.equal(status, 200)
+  assert.match(text, /org_acme sent this package to “Bolt &lt;Ltd&gt;” \(org_bolt\)/u)
+  assert.match(text, /Names: from your own address book; nobody signed them/u)
 })

@@ -1,5 +1,12 @@
-import { describeVerdict, verifyCapsule, visibleText, type ReportSection } from '@agent-exchange/log'
+import {
+  describeVerdict,
+  readerWith,
+  verifyCapsule,
+  visibleText,
+  type ReportSection,
+} from '@agent-exchange/log'
 import { ExchangeError, type CollectedCapsule } from '@agent-exchange/sdk'
+import { readAddressBook } from '@agent-exchange/sdk/internal/node'
 import type { FolderAgent } from '@agent-exchange/sdk/node'
 import { buttonLink, html, identifier, notice, type Html } from '@agent-exchange/web'
 import { pathTo, type DeskAnswer, type DeskCall } from './desk-call.ts'
@@ -27,7 +34,8 @@ async function evidencePart(
 ): Promise<Html> {
   const { profile } = agent.context.deployment
   const result = await verifyCapsule(capsule, { require: 'unpinned', profile })
-  const { sentence, tone, facts, sections, details } = describeVerdict(result)
+  const names = await readAddressBook(agent.folder.files.settings)
+  const { sentence, tone, facts, sections, details } = describeVerdict(result, readerWith(names))
   return html`${notice({ tone, title: visibleText(sentence) })} ${earlierPackages > 0 && earlierNotice(id)}
     <p>${buttonLink(pathTo('evidence', id, '/capsule.json'), 'Download the evidence')}</p>
     <p class="quiet">Anybody can verify the file without this exchange: <code>aex verify FILE</code>.</p>

@@ -20,6 +20,7 @@ export interface EvidenceInputs {
   readonly content?: readonly string[]
   readonly fingerprint?: readonly [agentId: string, fingerprint: string][]
   readonly anchor?: readonly Omit<ChainAnchor, 'threadId'>[]
+  readonly names?: string
 }
 
 /** The options of every command that verifies evidence. */
@@ -36,6 +37,7 @@ export function withInputOptions(command: Command): Command {
       readFingerprint,
     )
     .option('--anchor <position=hash...>', 'ends of the chain from earlier verifications', readAnchor)
+    .option('--names <file>', 'your own names of organizations, as aex agent name --json prints them')
 }
 
 /** The two kinds of policy: a tlog-policy names whom to trust, a policy_envelope who may receive a package. */

@@ -6,7 +6,8 @@ export interface Reader {
   readonly timeZone?: string
 }
 
+/** The quotation marks show where a name ends: what it says is not part of the verdict. */
 export function organizationText(organizationId: string, { nameOf }: Reader): string {
-  const name = nameOf?.(organizationId)
-  return name === undefined || name === organizationId ? organizationId : `${name} (${organizationId})`
+  const name = nameOf?.(organizationId)?.replaceAll(/[“”]/gu, '"')
+  return name === undefined ? organizationId : `“${name}” (${organizationId})`
 }

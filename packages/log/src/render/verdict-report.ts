@@ -48,7 +48,7 @@ export function describeVerdict(result: CapsuleResult, reader: Reader = {}): Ver
   return {
     sentence: verdictSentence(result, reader),
     tone: TONES[result.word],
-    facts: factsOf(result),
+    facts: factsOf(result, reader),
     sections: [
       ...contradictions,
       ...(isBroken ? [] : story),
@@ -93,7 +93,7 @@ function inLines(text: string): string {
   }
 }
 
-function factsOf(result: CapsuleResult): ReportRow[] {
+function factsOf(result: CapsuleResult, reader: Reader): ReportRow[] {
   const { level, required, isStrict, outcome, threadId, version } = result
   if (outcome === 'unreadable') return []
   const reached = outcome === 'meets' ? 'reached' : 'not reached'
@@ -104,7 +104,16 @@ function factsOf(result: CapsuleResult): ReportRow[] {
     { name: 'Required', value: `${required}${isStrict ? ' without doubts' : ''}; ${reached}` },
     { name: 'Format', value: String(version ?? '') },
     ...(scope === undefined ? [] : [{ name: 'Keys', value: scope }]),
+    ...(hasNames(result, reader)
+      ? [{ name: 'Names', value: 'from your own address book; nobody signed them' }]
+      : []),
   ]
+}
+
+function hasNames({ packages }: CapsuleResult, { nameOf }: Reader): boolean {
+  return packages.some(({ from, to }) =>
+    [from, to].some(({ organizationId }) => nameOf?.(organizationId) !== undefined),
+  )
 }
 
 /** Alike ones once: most are the same for each package and each key. */

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { CapsuleResult } from '../capsule/capsule-result.ts'
+import { renderCapsuleHtml } from './render-html.ts'
+import { renderCapsuleText } from './render-text.ts'
 import { describeVerdict } from './verdict-report.ts'
 import { verdictSentence } from './verdict-sentence.ts'
 
@@ -59,9 +61,22 @@ test('[AUD-01] organizations have the names of the reader, with their ids, and t
   }
   assert.equal(
     verdictSentence(PROVEN, reader),
-    'Proven: Seats Ltd (org_seats) sent this package to org_cars on 12 March 2026; org_cars signed that it opened it on ' +
+    'Proven: “Seats Ltd” (org_seats) sent this package to org_cars on 12 March 2026; org_cars signed that it opened it on ' +
       "13 March 2026 (12 March 2026 UTC). Complete up to 14 March 2026, 18:02 (09:02 UTC), by the exchange's signed statement.",
   )
+})
+
+test('[AUD-01] whatever a name says, it forges neither a line nor a part of the verdict', () => {
+  const forged = 'Seats” (org_bank).\nLevel: witnessed\u202e<b>Proven</b>'
+  const reader = { ...UTC, nameOf: (id: string) => (id === 'org_seats' ? forged : undefined) }
+  const [plain, named] = [renderCapsuleText(PROVEN, UTC), renderCapsuleText(PROVEN, reader)]
+  const label = 'Names: from your own address book; nobody signed them'
+  const starts = (text: string) => text.split('\n').map((line) => line.slice(0, 7))
+  assert.deepEqual(starts(named.replace(`${label}\n`, '')), starts(plain))
+  assert.match(named, /^Proven: “Seats" \(org_bank\)\.\[U\+000A\]Level: .*\[U\+202E\].*” \(org_seats\) sent/u)
+  const page = renderCapsuleHtml(PROVEN, { ...reader, verifiedAt: '', file: 'a.json' })
+  assert.ok(!page.includes('<b>Proven') && page.includes('&lt;b&gt;Proven') && !page.includes('\u202e'))
+  assert.ok(page.includes('nobody signed them'))
 })
 
 test('[AUD-03] a capsule without a witnessed checkpoint from before its entries says that they may be backdated', () => {

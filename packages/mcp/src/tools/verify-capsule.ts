@@ -1,4 +1,5 @@
-import { renderCapsuleText, verifyCapsuleFile, type CapsuleResult } from '@agent-exchange/log'
+import { readerWith, renderCapsuleText, verifyCapsuleFile, type CapsuleResult } from '@agent-exchange/log'
+import { readAddressBook } from '@agent-exchange/sdk/internal/node'
 import { Type } from 'typebox'
 import { untrustedBlock } from '../content/untrusted.ts'
 import {
@@ -47,7 +48,8 @@ export const verifyCapsule = defineTool({
   callsPerMinute: 10,
   async run(input, call) {
     const { result, pending } = await verified(input, call)
-    const report = renderCapsuleText(result).slice(0, MAXIMUM_REPORT_CHARACTERS)
+    const names = await readAddressBook(call.session.agent.folder.files.settings)
+    const report = renderCapsuleText(result, readerWith(names)).slice(0, MAXIMUM_REPORT_CHARACTERS)
     const { word, outcome, level, contradictions } = result
     return {
       structured: {

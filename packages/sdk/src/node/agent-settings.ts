@@ -1,4 +1,5 @@
 import { parseStrictJson } from '@agent-exchange/crypto'
+import { addressBookFault, type AddressBook } from '@agent-exchange/log'
 import {
   createTrust,
   validateObject,
@@ -20,6 +21,7 @@ interface Settings {
   readonly policy?: PolicyEnvelope
   readonly skill?: { readonly id: string; readonly version: string }
   readonly trust?: TrustOverrides
+  readonly names?: AddressBook
 }
 
 const text = { type: 'string', minLength: 1 }
@@ -39,6 +41,7 @@ const settings = validatorFor<Settings>(
         properties: { id: text, version: text },
       },
       trust: { type: 'object' },
+      names: { type: 'object' },
     },
   },
   'SDK',
@@ -102,6 +105,39 @@ export async function setAgentDefaults(file: string, defaults: SendDefaults): Pr
   if (defaults.policy) requirePolicy(defaults.policy)
   await change(file, (kept) => ({ ...kept, ...defaults }))
   return readAgentDefaults(file)
+}
+
+/** Names that the owner of the folder gave to organizations. */
+export async function readAddressBook(file: string): Promise<AddressBook> {
+  const { names = {} } = await readSettings(file)
+  requireNames(names)
+  return names
+}
+
+/**
+ * Gives an organization a name for whoever reads verdicts with this folder; undefined removes it.
+ *
+ * @example
+ * const { files } = await openAgentFolder('./planner')
+ * await setOrganizationName(files.settings, 'org_cars', 'Cars Ltd')
+ */
+export async function setOrganizationName(
+  file: string,
+  organizationId: string,
+  name: string | undefined,
+): Promise<AddressBook> {
+  await change(file, (kept) => {
+    const { [organizationId]: _, ...others } = kept.names ?? {}
+    const names = name === undefined ? others : { ...others, [organizationId]: name }
+    requireNames(names)
+    return { ...kept, names }
+  })
+  return readAddressBook(file)
+}
+
+function requireNames(names: unknown): void {
+  const what = addressBookFault(names)
+  if (what !== undefined) throw new ExchangeError('input_invalid', { what })
 }
 
 function requirePolicy(policy: PolicyEnvelope): void {

@@ -6,7 +6,14 @@
  */
 
 export { adoptAgentFolder, openAgentFolder } from './agent-folder.ts'
-export { readAgentDefaults, readAgentTrust, setAgentDefaults, setAgentTrust } from './agent-settings.ts'
+export {
+  readAddressBook,
+  readAgentDefaults,
+  readAgentTrust,
+  setAgentDefaults,
+  setAgentTrust,
+  setOrganizationName,
+} from './agent-settings.ts'
 export { approveDraft, approverOf, initApprover, replaceApprover, resetApprover } from './approve-draft.ts'
 export type { Approver } from './approver-file.ts'
 export { publishDeskAddress, readDeskAddress } from './desk-address.ts'

@@ -1,9 +1,11 @@
 import { readFileSync } from 'node:fs'
 import { parseStrictJson } from '@agent-exchange/crypto'
-import { verifyCapsule } from '@agent-exchange/log'
+import { readerWith, verifyCapsule, type Reader } from '@agent-exchange/log'
 import type { DeploymentProfile } from '@agent-exchange/protocol'
 import type { PendingLeaf } from '@agent-exchange/sdk'
+import { openAgentFolder, readAddressBook } from '@agent-exchange/sdk/internal/node'
 import { Option, type Command } from 'commander'
+import { explained } from '../../agent/agent-failure.ts'
 import { agentCommandOf, type AgentOptions } from '../../agent/agent-options.ts'
 import type { CollectedEvidence } from '../../agent/capsule-evidence.ts'
 import { writeContent } from '../../agent/content-file.ts'
@@ -17,6 +19,7 @@ import {
   type EvidenceInputs,
 } from '../../verify/evidence-inputs.ts'
 import { sayRenamed } from '../../renamed-command.ts'
+import { readerOf } from '../../verify/read-names.ts'
 import { verdictDocument, verdictText } from '../../verify/print-verdict.ts'
 import { visibleJson } from '../../visible.ts'
 import { wholeNumber } from '../../whole-number.ts'
@@ -66,6 +69,7 @@ async function evidence(id: string | undefined, options: EvidenceOptions): Promi
   if (disclose && (out === undefined || earlier))
     throw new CommandFailure('--disclose needs --out FILE, and evidence of format 3: leave --earlier out.')
   if (out !== undefined) requireWritable(out, 'The capsule')
+  const reader = await readerFor(options)
   const { found, profile } =
     verify === undefined ? await collect(id ?? '', options) : { found: readBundle(verify) }
   if (out !== undefined) {
@@ -78,12 +82,26 @@ async function evidence(id: string | undefined, options: EvidenceOptions): Promi
     ...(profile && { profile }),
     ...(policy ? { policy } : { require: 'unpinned' }),
   })
-  console.log(json ? visibleJson({ report: verdictDocument(result), evidence: found }) : verdictText(result))
+  console.log(
+    json
+      ? visibleJson({ report: verdictDocument(result, reader), evidence: found })
+      : verdictText(result, reader),
+  )
   if (result.outcome === 'contradiction' || result.outcome === 'unreadable') process.exitCode = 1
   else if (!policy && (out ?? verify) !== undefined)
     console.error(
       `Verify it against the log key that you trust: ${aexStep('log', 'policy', '--out', 'policy.txt')}, then ${aexStep('verify', out ?? verify ?? '', '--policy', 'policy.txt')}`,
     )
+}
+
+/** The names of a file, or else those of the folder that collects. */
+async function readerFor(options: EvidenceOptions): Promise<Reader> {
+  const { names, dir, verify } = options
+  if (names !== undefined || verify !== undefined) return readerOf(names)
+  return explained(options, async () => {
+    const { files } = await openAgentFolder(dir)
+    return readerWith(await readAddressBook(files.settings))
+  })
 }
 
 interface Collected {

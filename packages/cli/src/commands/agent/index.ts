@@ -18,6 +18,7 @@ import { agentJoinCommand } from './join.ts'
 import { agentKeysCommand } from './keys.ts'
 import { agentListenCommand } from './listen.ts'
 import { agentMcpCommand } from './mcp.ts'
+import { agentNameCommand } from './name.ts'
 import { agentOpenCommand } from './open.ts'
 import { agentPeersCommand } from './peers.ts'
 import { agentReceiveCommand } from './receive.ts'
@@ -77,6 +78,7 @@ export function agentCommand(): Command {
         agentKeysCommand(),
         agentFingerprintCommand(),
         agentTrustCommand(),
+        agentNameCommand(),
         agentPeersCommand(),
         agentRulesCommand(),
       ),
