@@ -15,7 +15,8 @@ const HELP = `Packs the packages of this repository as tarballs, because no regi
   npm run pack -- --into ../exchange --service   and the service, with an embedded PostgreSQL
     --to FOLDER                                  where to write the tarballs (default tarballs/ in this checkout)`
 
-const SERVICE = '@agent-exchange/service'
+/** An agent needs neither, and no PostgreSQL. */
+const OF_SERVICE: readonly string[] = ['@agent-exchange/database', '@agent-exchange/service']
 const run = promisify(execFile)
 /** npm runs scripts in the checkout; paths are relative to the folder of the user. */
 const here = process.env['INIT_CWD'] ?? process.cwd()
@@ -72,5 +73,5 @@ function shortened(files: readonly string[]): string {
 
 /** All tarballs at once, because each needs the others, which no registry has. */
 function chosen(tarballs: Tarballs, service: boolean): string[] {
-  return [...tarballs].filter(([name]) => service || name !== SERVICE).map(([, file]) => file)
+  return [...tarballs].filter(([name]) => service || !OF_SERVICE.includes(name)).map(([, file]) => file)
 }

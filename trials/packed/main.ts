@@ -34,7 +34,7 @@ try {
 
   await checkWithoutService(project, env)
   say('without the service: no PostgreSQL, and the commands of an agent work')
-  await install(project, globSync('agent-exchange-service-*.tgz', { cwd: folder }))
+  await install(project, globSync('agent-exchange-{database,service}-*.tgz', { cwd: folder }))
   await quickstart(project, commands)
   say('with the service: the quickstart runs from installed packages')
 } finally {

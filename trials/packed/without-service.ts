@@ -25,7 +25,10 @@ export async function checkWithoutService(project: string, env: NodeJS.ProcessEn
   await aex('validate', 'policy.json')
   assert.match((await aex('agent', '--help')).stdout, /send/u)
   assert.match((await aex('profile')).stdout, /O-01/u)
-  assert.match((await aex('serve', '--help')).stdout, /npm install FOLDER\/agent-exchange-service-/u)
+  assert.match(
+    (await aex('serve', '--help')).stdout,
+    /npm install FOLDER\/agent-exchange-database-\S+ FOLDER\/agent-exchange-service-/u,
+  )
   for (const args of NEED_THE_SERVICE) {
     const failure = await aex(...args).then(
       () => assert.fail(`aex ${args.join(' ')} works without the service`),

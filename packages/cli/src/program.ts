@@ -154,9 +154,9 @@ const described = ({ name, summary }: Entry) => new Command(name).description(su
 
 async function loaded(each: Entry, hasService: boolean): Promise<Command> {
   if (!each.needsService || hasService) return each.load()
-  const tarball = `${SERVICE.replace('@', '').replace('/', '-')}-${VERSION}.tgz`
+  const tarballs = ['database', 'service'].map((name) => `FOLDER/agent-exchange-${name}-${VERSION}.tgz`)
   const missing =
-    `aex ${each.name} needs the service. Install it: npm install FOLDER/${tarball}, where FOLDER has the tarballs of ` +
+    `aex ${each.name} needs the service. Install it: npm install ${tarballs.join(' ')}, where FOLDER has the tarballs of ` +
     '"npm run pack" (docs/installing.md)'
   return described(each)
     .allowUnknownOption()

@@ -68,10 +68,15 @@ const listenerOf = (app: FastifyInstance, verifiesClients: boolean) => ({
   verifiesClients,
 })
 
+export interface Listeners {
+  readonly agent: FastifyInstance | undefined
+  readonly operator: FastifyInstance
+}
+
 /** For the listeners of a service. Undefined: there is no TLS, or its text did not come from files. */
 export function reloadListeners(
   tls: TlsConfig | undefined,
-  { agent, operator }: { readonly agent: FastifyInstance | undefined; readonly operator: FastifyInstance },
+  { agent, operator }: Listeners,
   log: CertificateReloadSettings['log'],
 ): CertificateReload | undefined {
   if (!tls?.files) return undefined

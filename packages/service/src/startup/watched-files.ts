@@ -1,5 +1,4 @@
-import type { FastifyInstance } from 'fastify'
-import { reloadListeners, type CertificateReload } from '../http/certificate-reload.ts'
+import { reloadListeners, type CertificateReload, type Listeners } from '../http/certificate-reload.ts'
 import type { PeriodicTask } from '../kernel/periodic.ts'
 import { masterKeyReload } from '../platform-keys/master-key-reload.ts'
 import type { Base } from './base.ts'
@@ -22,10 +21,7 @@ export function watchFiles({ config, db, log }: Base) {
       return { certificate: used?.certificate, clientCa: used?.clientCa ?? forwardedClientCa.ca() }
     },
     /** The listeners are made after their certificate is first reported. */
-    follow(servers: {
-      readonly agent: FastifyInstance | undefined
-      readonly operator: FastifyInstance
-    }): void {
+    follow(servers: Listeners): void {
       listeners = reloadListeners(config.tls, servers, log)
     },
     tasks: (): readonly PeriodicTask[] => [
