@@ -7,6 +7,7 @@ import { parseArgs } from 'node:util'
 import { createProfile } from '@agent-exchange/protocol'
 import { deliveryWorld, startDurableServer } from '@agent-exchange/testkit'
 import { openDatabase } from '@agent-exchange/database'
+import { platformIdentity } from '../../packages/service/src/features/agents/platform-identity.ts'
 import { randomId } from '../../packages/service/src/kernel/ids.ts'
 import { openPlatformKeys } from '../../packages/service/src/platform-keys/platform-keys.ts'
 import { checkArrivals, checkFlat, checkGone, checkLatency, checkUsage } from './steady-checks.ts'
@@ -98,6 +99,7 @@ async function openScene(cleanup: AsyncDisposableStack): Promise<SteadyScene> {
     profile: created.profile,
     clock,
     newId: randomId,
+    identity: platformIdentity,
   })
   return { exchange, db, profile: created.profile, webhookKeys: webhook, sent: [], arrived: new Set() }
 }

@@ -80,3 +80,23 @@ export function insertRecords(tx: Transaction, records: readonly IdempotencyReco
   }))
   return tx.copy(RECORDS, rows)
 }
+
+/** At most `limit` of them. @returns the number of rows */
+export async function removeRecordsOf(
+  tx: Transaction,
+  organizationId: string,
+  limit: number,
+): Promise<number> {
+  const { count } = await tx`
+    delete from idempotency_record where ctid = any(array(
+      select ctid from idempotency_record where organization_id = ${organizationId} limit ${limit}))`
+  return count
+}
+
+/** At most `limit` of those recorded before a time. @returns the number of rows */
+export async function removeOldRecords(tx: Transaction, before: string, limit: number): Promise<number> {
+  const { count } = await tx`
+    delete from idempotency_record where ctid in (
+      select ctid from idempotency_record where recorded_at < ${before} limit ${limit} for update skip locked)`
+  return count
+}

@@ -1,6 +1,7 @@
 import { keyLeaf } from '@agent-exchange/log'
 import type { Transaction } from '@agent-exchange/database'
-import { queueLogBatch, toLogBatch } from './log-batch.ts'
+import { toLogBatch } from './log-batch.ts'
+import { queueLogBatch } from './log-pending-store.ts'
 
 /** Table agent_key_event: the append-only history of a key (ID-04). */
 export interface KeyEvent {
@@ -59,7 +60,11 @@ export async function appendKeyEvents(tx: Transaction, events: readonly KeyEvent
     ),
   )
   await insertEvents(tx, events)
-  await insertPlaces(tx, events, batch.batchId)
+  await insertPlaces(
+    tx,
+    events.map(({ eventId }) => eventId),
+    batch.batchId,
+  )
   await queueLogBatch(tx, batch)
 }
 
@@ -108,13 +113,14 @@ async function insertEvents(tx: Transaction, events: readonly KeyEvent[]): Promi
     order by place`
 }
 
-async function insertPlaces(
+/** Table log_key_event: where the leaf of each event is in the transparency log. */
+export async function insertPlaces(
   tx: Transaction,
-  events: readonly KeyEvent[],
+  eventIds: readonly string[],
   batchId: Uint8Array,
 ): Promise<void> {
   await tx`
     insert into log_key_event (event_id, batch_id, log_offset)
     select event_id, ${batchId}, place - 1
-    from unnest(${events.map(({ eventId }) => eventId)}::text[]) with ordinality as event (event_id, place)`
+    from unnest(${[...eventIds]}::text[]) with ordinality as event (event_id, place)`
 }

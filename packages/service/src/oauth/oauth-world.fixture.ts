@@ -11,6 +11,7 @@ import { SignJWT, importJWK } from 'jose'
 import { type Database, openDatabase } from '@agent-exchange/database'
 import { type Clock, systemClock } from '../kernel/clock.ts'
 import { randomId } from '../kernel/ids.ts'
+import { platformIdentity } from '../features/agents/platform-identity.ts'
 import { openPlatformKeys, type PlatformKeys } from '../platform-keys/platform-keys.ts'
 import { Problem } from '../kernel/problem.ts'
 import { RESOURCE_METADATA_PATH } from './oauth-urls.ts'
@@ -84,6 +85,7 @@ export async function startExchange(db: Database, options: ExchangeOptions = {})
     profile,
     clock,
     newId: randomId,
+    identity: platformIdentity,
   })
   const certificateOf = createCertificateReader({
     trustedProxies,

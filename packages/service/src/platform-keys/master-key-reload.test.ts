@@ -11,6 +11,7 @@ import { systemClock } from '../kernel/clock.ts'
 import { randomId } from '../kernel/ids.ts'
 import { masterKeyReload } from './master-key-reload.ts'
 import { fingerprint, knownKeys } from './master-key.ts'
+import { platformIdentity } from '../features/agents/platform-identity.ts'
 import { openPlatformKeys } from './platform-keys.ts'
 import { rotateMasterKey } from './rotate-master-key.ts'
 
@@ -46,6 +47,7 @@ test('a key file is read again, and a file without the key that the database nee
     profile: DEFAULT_PROFILE,
     clock: systemClock,
     newId: randomId,
+    identity: platformIdentity,
   })
 
   write(next)

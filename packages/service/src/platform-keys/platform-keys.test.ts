@@ -8,6 +8,7 @@ import { type Database, inTransaction, openDatabase } from '@agent-exchange/data
 import { type Clock, DAY_SECONDS, secondsAfter } from '../kernel/clock.ts'
 import { randomId } from '../kernel/ids.ts'
 import { deriveSecret, MasterKeyError } from './master-key.ts'
+import { platformIdentity } from '../features/agents/platform-identity.ts'
 import { openPlatformKeys } from './platform-keys.ts'
 
 const START = '2026-03-02T08:00:00.000Z'
@@ -27,7 +28,14 @@ async function freshDatabase(): Promise<Database> {
 
 function open(db: Database, { now = START, profile = DEFAULT_PROFILE, key = masterKey } = {}) {
   const clock: Clock = { now: () => now, monotonicMilliseconds: () => 0 }
-  return openPlatformKeys({ db, masterKeys: () => ({ current: key }), profile, clock, newId: randomId })
+  return openPlatformKeys({
+    db,
+    masterKeys: () => ({ current: key }),
+    profile,
+    clock,
+    newId: randomId,
+    identity: platformIdentity,
+  })
 }
 
 function profileWith(rotation: Partial<DeploymentProfile['O-38']>): DeploymentProfile {

@@ -1,15 +1,14 @@
 import { decodeBase64url, importPrivateJwk, type PrivateKey, signDetached } from '@agent-exchange/crypto'
 import type { DeploymentProfile } from '@agent-exchange/protocol'
 import { LRUCache } from 'lru-cache'
-import { type Database, inTransaction } from '@agent-exchange/database'
+import { type Database, inTransaction, type Transaction } from '@agent-exchange/database'
 import { lockNames } from '../kernel/named-locks.ts'
 import { type Clock, DAY_SECONDS } from '../kernel/clock.ts'
 import type { NewId } from '../kernel/ids.ts'
 import type { MasterKeys } from './master-key.ts'
 import { logPlatformKeys, type PlatformAgent } from './platform-key-events.ts'
-import { statementKeyDirectory } from './platform-identity.ts'
 import { logKeyVault } from './log-keys.ts'
-import { type RotatingKeys, rotatingKeys } from './rotating-keys.ts'
+import { type KeyHooks, type RotatingKeys, rotatingKeys } from './rotating-keys.ts'
 import { listUsableKeys, type PlatformKeyRow } from './key-store.ts'
 import { tokenKeySource, type TokenKeySource } from './token-keys.ts'
 import { type KeyVault, keyVault } from './key-vault.ts'
@@ -34,7 +33,24 @@ export interface PlatformKeys {
   readonly secrets: PlatformSecrets
 }
 
+export interface IdentitySettings {
+  readonly profile: DeploymentProfile
+  readonly newId: NewId
+  readonly vault: KeyVault
+}
+
+/** The platform as an agent in the directory (O-42). The directory belongs to a feature, so it is given. */
+export interface PlatformIdentity {
+  /** Idempotent. */
+  readonly ensureIdentity: (tx: Transaction, now: string) => Promise<void>
+  /** Idempotent. */
+  readonly ensureListed: (tx: Transaction, keys: readonly PlatformKeyRow[], now: string) => Promise<void>
+  /** Directory changes that go with changes of statement keys. */
+  readonly hooks: Required<KeyHooks>
+}
+
 export interface PlatformKeySettings {
+  readonly identity: (settings: IdentitySettings) => PlatformIdentity
   readonly db: Database
   /** Those that the process has now: a key file may change. */
   readonly masterKeys: () => MasterKeys
@@ -48,7 +64,7 @@ export interface PlatformKeySettings {
  * keys; a wrong master key is a MasterKeyError.
  */
 export async function openPlatformKeys(settings: PlatformKeySettings): Promise<PlatformKeys> {
-  const { db, masterKeys, profile, clock, newId } = settings
+  const { db, masterKeys, profile, clock, newId, identity } = settings
   const now = clock.now()
   const secrets = platformSecrets({ db, masterKeys })
   const vault = keyVault(secrets, newId)
@@ -69,7 +85,7 @@ export async function openPlatformKeys(settings: PlatformKeySettings): Promise<P
     times: { leadSeconds: 0, keepSeconds: profile['O-07'].transparency_key_overlap_days * DAY_SECONDS },
     onChanged: (tx, at) => logPlatformKeys(tx, platform, at),
   })
-  const directory = statementKeyDirectory({ profile, newId, vault })
+  const directory = identity({ profile, newId, vault })
   const statement = rotatingKeys({
     ...common,
     purpose: 'statement',

@@ -15,6 +15,7 @@ import {
   unwrapSecret,
   wrapSecret,
 } from './master-key.ts'
+import { platformIdentity } from '../features/agents/platform-identity.ts'
 import { openPlatformKeys } from './platform-keys.ts'
 import { listEncryptedKeys, replaceEncrypted } from './key-store.ts'
 import { readSecrets } from './platform-secrets.ts'
@@ -41,7 +42,14 @@ function open(db: Database, keys: MasterKeys) {
   let elapsed = 0
   // Time passes between reads, so that no process works with keys that it cached.
   const clock: Clock = { now: () => NOW, monotonicMilliseconds: () => (elapsed += 60_000) }
-  return openPlatformKeys({ db, masterKeys: () => keys, profile: DEFAULT_PROFILE, clock, newId: randomId })
+  return openPlatformKeys({
+    db,
+    masterKeys: () => keys,
+    profile: DEFAULT_PROFILE,
+    clock,
+    newId: randomId,
+    identity: platformIdentity,
+  })
 }
 
 const rotate = (db: Database, keys: MasterKeys) => inTransaction(db, (tx) => rotateMasterKey(tx, keys, NOW))

@@ -7,6 +7,7 @@ import { testDatabase } from '@agent-exchange/testkit'
 import { type Database, inTransaction, openDatabase } from '@agent-exchange/database'
 import { type Clock, secondsAfter } from '../kernel/clock.ts'
 import { randomId } from '../kernel/ids.ts'
+import { platformIdentity } from '../features/agents/platform-identity.ts'
 import { openPlatformKeys } from './platform-keys.ts'
 
 const START = '2026-03-02T08:00:00.000Z'
@@ -32,6 +33,7 @@ async function replicas(db: Database) {
       profile: DEFAULT_PROFILE,
       clock,
       newId: randomId,
+      identity: platformIdentity,
     })
   return { time, one: await open(), replica: await open() }
 }

@@ -34,22 +34,25 @@ export interface RotationTimes {
   readonly keepSeconds: number
 }
 
-interface RotatingKeySettings {
-  readonly purpose: PlatformKeyPurpose
-  readonly db: Database
-  readonly vault: KeyVault
-  readonly clock: Clock
-  readonly times: RotationTimes
-  /** Changes in the same transaction. */
+/** Changes in the same transaction, and the choice of an id. */
+export interface KeyHooks {
   readonly onMade?: (
     tx: Transaction,
     key: PlatformKeyRow,
     replaced: PlatformKeyRow | undefined,
   ) => Promise<void>
   readonly onRevoked?: (tx: Transaction, keyId: string, now: string) => Promise<void>
+  readonly keyIdOf?: (predecessor: PlatformKeyRow | undefined) => NewKey['keyIdOf']
+}
+
+interface RotatingKeySettings extends KeyHooks {
+  readonly purpose: PlatformKeyPurpose
+  readonly db: Database
+  readonly vault: KeyVault
+  readonly clock: Clock
+  readonly times: RotationTimes
   /** After every change, in the same transaction. */
   readonly onChanged?: (tx: Transaction, now: string) => Promise<void>
-  readonly keyIdOf?: (predecessor: PlatformKeyRow | undefined) => NewKey['keyIdOf']
 }
 
 /** The usable keys of one purpose. */

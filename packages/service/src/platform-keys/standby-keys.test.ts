@@ -6,6 +6,7 @@ import { testDatabase } from '@agent-exchange/testkit'
 import { type Database, inTransaction, openDatabase } from '@agent-exchange/database'
 import { type Clock, DAY_SECONDS, secondsAfter } from '../kernel/clock.ts'
 import { randomId } from '../kernel/ids.ts'
+import { platformIdentity } from '../features/agents/platform-identity.ts'
 import { openPlatformKeys } from './platform-keys.ts'
 
 const START = '2026-03-02T08:00:00.000Z'
@@ -22,7 +23,14 @@ async function freshDatabase(): Promise<Database> {
 
 function open(db: Database, { now = START, profile = DEFAULT_PROFILE } = {}) {
   const clock: Clock = { now: () => now, monotonicMilliseconds: () => 0 }
-  return openPlatformKeys({ db, masterKeys: () => ({ current: masterKey }), profile, clock, newId: randomId })
+  return openPlatformKeys({
+    db,
+    masterKeys: () => ({ current: masterKey }),
+    profile,
+    clock,
+    newId: randomId,
+    identity: platformIdentity,
+  })
 }
 
 function profileWith(rotation: Partial<DeploymentProfile['O-38']>): DeploymentProfile {

@@ -1,3 +1,4 @@
+import { platformIdentity } from '../features/agents/platform-identity.ts'
 import { createSecretKey } from 'node:crypto'
 import { namesSeveralHosts } from '../config/index.ts'
 import { openLog } from '../features/transparency-log/open-log.ts'
@@ -18,7 +19,14 @@ export async function openExchange(
   { writes }: ProcessMetrics,
 ) {
   const { profile, publicUrl, issuer, webhook } = config
-  const platformKeys = await openPlatformKeys({ db, masterKeys, profile, clock, newId: randomId })
+  const platformKeys = await openPlatformKeys({
+    db,
+    masterKeys,
+    profile,
+    clock,
+    newId: randomId,
+    identity: platformIdentity,
+  })
   const { secrets } = platformKeys
   const context: Context = {
     profile,

@@ -17,7 +17,7 @@ export interface AgentRow {
 }
 
 export interface NewAgent {
-  readonly registration: AgentRegistration
+  readonly registration: Omit<AgentRegistration, 'keys'>
   readonly status: string
   readonly certificationStatus: string
   readonly now: string
@@ -83,6 +83,18 @@ export async function setAgentStatus(
       certification_status = coalesce(${certificationStatus ?? null}, certification_status), updated_at = ${now}
     where agent_id = ${agentId} returning agent_id`
   return rows.length > 0
+}
+
+/** At most `limit` of those that are not retired. @returns the number of rows */
+export async function retireAgentsOf(
+  tx: Transaction,
+  organizationId: string,
+  { now, limit }: { now: string; limit: number },
+): Promise<number> {
+  const { count } = await tx`
+    update agent set status = 'retired', updated_at = ${now} where agent_id in (
+      select agent_id from agent where organization_id = ${organizationId} and status <> 'retired' limit ${limit})`
+  return count
 }
 
 export async function listAgents(

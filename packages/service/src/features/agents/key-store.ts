@@ -56,13 +56,34 @@ export async function insertKeys(tx: Transaction, keys: readonly KeyRow[]): Prom
     from json_populate_recordset(null::agent_key, ${JSON.stringify(keys)}::text::json)`
 }
 
+/** False if the agent has a key of this id already. */
+export async function insertKeyOnce(
+  tx: Transaction,
+  key: Omit<KeyRow, 'revoked_at' | 'invalid_from'>,
+): Promise<boolean> {
+  const { count } = await tx`
+    insert into agent_key
+      (agent_id, key_id, use, public_jwk, thumbprint, valid_from, replaces_key_id, status, registered_at)
+    values (${key.agent_id}, ${key.key_id}, ${key.use}, ${key.public_jwk}, ${key.thumbprint}, ${key.valid_from},
+      ${key.replaces_key_id}, ${key.status}, ${key.registered_at})
+    on conflict do nothing`
+  return count > 0
+}
+
 export async function setKeyStatus(tx: Transaction, { agent_id, key_id, status }: KeyRow): Promise<void> {
   await tx`update agent_key set status = ${status} where agent_id = ${agent_id} and key_id = ${key_id}`
 }
 
+/** A key that is not active keeps its status. */
+export async function retireActiveKey(tx: Transaction, { agentId, keyId }: KeyName): Promise<void> {
+  await tx`
+    update agent_key set status = 'retiring'
+    where agent_id = ${agentId} and key_id = ${keyId} and status = 'active'`
+}
+
 export async function markRevoked(
   tx: Transaction,
-  { agent_id, key_id }: KeyRow,
+  { agent_id, key_id }: Pick<KeyRow, 'agent_id' | 'key_id'>,
   { revokedAt, invalidFrom }: { revokedAt: string; invalidFrom: string },
 ): Promise<void> {
   await tx`

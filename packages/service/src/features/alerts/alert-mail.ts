@@ -1,4 +1,4 @@
-import type { AlertRow, EndpointMailOrder, MailOrder, OrganizationMailOrder } from './alert-store.ts'
+import type { AlertRow, EndpointMailOrder, MailOrder, OrganizationMailOrder } from './alert-queries.ts'
 
 export interface AlertMail {
   readonly to: string

@@ -3,15 +3,8 @@ import { type Database, inTransaction } from '@agent-exchange/database'
 import { secondsAfter, type Clock } from '../../kernel/clock.ts'
 import type { PeriodicTask } from '../../kernel/periodic.ts'
 import { alertMail, type AlertMail } from './alert-mail.ts'
-import {
-  claimAlerts,
-  markMailed,
-  markNotMailed,
-  nextMail,
-  takeNew,
-  type AlertRow,
-  type MailOrder,
-} from './alert-store.ts'
+import { claimAlerts, markMailed, markNotMailed, takeNew } from './alert-store.ts'
+import { nextMail, type AlertRow, type MailOrder } from './alert-queries.ts'
 
 /** One mail about an endpoint or organization in this time; the next one tells what came meanwhile. */
 const QUIET_SECONDS = 3_600

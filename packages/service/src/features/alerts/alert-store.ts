@@ -1,47 +1,55 @@
-import { fragment, type Fragment, type Queries, type Transaction } from '@agent-exchange/database'
-import type { AlertKind } from './raise-alert.ts'
+import { fragment, type Queries, type Transaction } from '@agent-exchange/database'
+import {
+  ALERT_COLUMNS,
+  mayBeMailed,
+  OF_ENDPOINT,
+  OF_ORGANIZATION,
+  type AlertKind,
+  type AlertRow,
+  type MailOrder,
+  type MailPace,
+} from './alert-queries.ts'
 
-export type MailState = 'new' | 'waiting' | 'sent' | 'failed' | 'off' | 'no_contact'
+/** The owner of the table alert. */
 
-/** Table alert. */
-export interface AlertRow {
-  readonly alert_id: number
-  readonly raised_at: string
-  readonly organization_id: string
-  readonly webhook_endpoint_id: string | null
-  readonly delivery_id: string | null
+export interface NewAlert {
+  /** None for alerts about the transparency log, certificates and keys. */
+  readonly endpointId?: string
+  readonly organizationId: string
+  /** The delivery that brought it about; none where an operator disabled the endpoint. */
+  readonly deliveryId?: string | undefined
   readonly kind: AlertKind
+  /** One line that says why; shown to operators and to the endpoint's owner. */
   readonly reason: string
-  readonly mail_state: MailState
-  readonly mail_tries: number
-  readonly mailed_at: string | null
-  readonly mail_error: string | null
+  readonly now: string
 }
 
-const COLUMNS = fragment`
-  alert_id, raised_at, organization_id, webhook_endpoint_id, delivery_id, kind, reason, mail_state, mail_tries,
-  mailed_at, mail_error`
+const MAXIMUM_REASON_CHARACTERS = 500
 
-interface AlertFilter {
-  readonly organizationId: string | undefined
-  readonly endpointId: string | undefined
-  readonly kind: AlertKind | undefined
-  readonly before: number | undefined
-  readonly limit: number
+/** EVT-08, O-19: recorded in the transaction of its cause, and once for each delivery and kind. */
+export async function raiseAlert(tx: Transaction, alert: NewAlert): Promise<void> {
+  await raiseAlerts(tx, [alert])
 }
 
-/** The newest first. */
-export async function listAlerts(
-  db: Queries,
-  { organizationId, endpointId, kind, before, limit }: AlertFilter,
-): Promise<AlertRow[]> {
-  return db<AlertRow[]>`
-    select ${COLUMNS} from alert
-    where true ${organizationId === undefined ? fragment`` : fragment`and organization_id = ${organizationId}`}
-      ${endpointId === undefined ? fragment`` : fragment`and webhook_endpoint_id = ${endpointId}`}
-      ${kind === undefined ? fragment`` : fragment`and kind = ${kind}`}
-      ${before === undefined ? fragment`` : fragment`and alert_id < ${before}`}
-    order by alert_id desc limit ${limit}`
+/** Many in one statement. */
+export async function raiseAlerts(tx: Transaction, alerts: readonly NewAlert[]): Promise<void> {
+  if (alerts.length === 0) return
+  const rows = alerts.map((alert) => ({
+    organization_id: alert.organizationId,
+    webhook_endpoint_id: alert.endpointId ?? null,
+    delivery_id: alert.deliveryId ?? null,
+    kind: alert.kind,
+    reason: alert.reason.slice(0, MAXIMUM_REASON_CHARACTERS),
+    raised_at: alert.now,
+  }))
+  await tx`
+    insert into alert
+      (organization_id, webhook_endpoint_id, delivery_id, kind, reason, raised_at, mail_state, mail_next_at)
+    select organization_id, webhook_endpoint_id, delivery_id, kind, reason, raised_at, 'new', raised_at
+    from json_to_recordset(${JSON.stringify(rows)}::text::json) as row (
+      organization_id text, webhook_endpoint_id text, delivery_id text, kind text, reason text,
+      raised_at timestamptz)
+    on conflict (delivery_id, kind) do nothing`
 }
 
 /** Takes alerts that nobody has logged yet, and says what becomes of their mail. */
@@ -58,77 +66,6 @@ export async function takeNew(
     returning alert_id, raised_at, alert.organization_id, webhook_endpoint_id, delivery_id, kind, reason, mail_state,
       mail_tries, mailed_at, mail_error`
   return rows.toSorted((a, b) => a.alert_id - b.alert_id)
-}
-
-/** One mail about an endpoint. */
-export interface EndpointMailOrder {
-  readonly webhook_endpoint_id: string
-  readonly organization_id: string
-  readonly contact: string
-  readonly url: string
-  readonly status: string
-  readonly status_reason: string | null
-}
-
-/** One mail about what an organization has besides endpoints: certificates, or the exchange itself. */
-export interface OrganizationMailOrder {
-  readonly webhook_endpoint_id: null
-  readonly organization_id: string
-  readonly contact: string
-}
-
-export type MailOrder = EndpointMailOrder | OrganizationMailOrder
-
-export interface MailPace {
-  readonly now: string
-  /** An endpoint or organization that had a mail after this waits. */
-  readonly quietSince: string
-  /** Until then the mail is ours alone; afterwards it may be tried again. */
-  readonly leasedUntil: string
-  readonly limit: number
-}
-
-/** The alerts that one mail tells of, beside a row of `endpoint` or `organization`. */
-const OF_ENDPOINT = fragment`alert.webhook_endpoint_id = endpoint.webhook_endpoint_id`
-const OF_ORGANIZATION = fragment`
-  alert.organization_id = organization.organization_id and alert.webhook_endpoint_id is null`
-
-/** None of these is being sent or waits for another try, and the last mail is long enough ago. */
-const mayBeMailed = (these: Fragment, { now, quietSince }: MailPace) => fragment`
-  not exists (
-    select from alert where ${these} and mail_state = 'waiting' and mail_tries > 0 and mail_next_at > ${now})
-  and not exists (select from alert where ${these} and mail_state = 'sent' and mailed_at > ${quietSince})`
-
-/** Whom to write to now. The row of the endpoint or organization is held, so that of several processes one goes on. */
-export async function nextMail(tx: Transaction, pace: MailPace): Promise<MailOrder | undefined> {
-  return (await nextEndpointMail(tx, pace)) ?? (await nextOrganizationMail(tx, pace))
-}
-
-async function nextEndpointMail(tx: Transaction, pace: MailPace): Promise<EndpointMailOrder | undefined> {
-  const [order] = await tx<EndpointMailOrder[]>`
-    select webhook_endpoint_id, organization_id, contact, url, endpoint.status, endpoint.status_reason
-    from webhook_endpoint as endpoint join organization using (organization_id)
-    where contact is not null
-      and webhook_endpoint_id in (
-        select webhook_endpoint_id from alert where mail_state = 'waiting' and mail_next_at <= ${pace.now})
-      and ${mayBeMailed(OF_ENDPOINT, pace)}
-    order by webhook_endpoint_id limit 1 for no key update of endpoint skip locked`
-  return order
-}
-
-async function nextOrganizationMail(
-  tx: Transaction,
-  pace: MailPace,
-): Promise<OrganizationMailOrder | undefined> {
-  const [order] = await tx<OrganizationMailOrder[]>`
-    select null as webhook_endpoint_id, organization_id, contact from organization
-    where contact is not null
-      and organization_id in (
-        select organization_id from alert
-        where webhook_endpoint_id is null and mail_state = 'waiting' and mail_next_at <= ${pace.now})
-      and ${mayBeMailed(OF_ORGANIZATION, pace)}
-    order by organization_id limit 1 for no key update skip locked`
-  return order
 }
 
 /**
@@ -150,7 +87,7 @@ export async function claimAlerts(tx: Transaction, order: MailOrder, pace: MailP
     where alert_id in (
       select alert_id from alert ${those} and mail_state = 'waiting'
       order by alert_id limit ${pace.limit})
-    returning ${COLUMNS}`
+    returning ${ALERT_COLUMNS}`
   return rows.toSorted((a, b) => a.alert_id - b.alert_id)
 }
 
@@ -178,4 +115,25 @@ export async function markNotMailed(
 
 function idsOf(alerts: readonly AlertRow[]): string[] {
   return alerts.map(({ alert_id }) => String(alert_id))
+}
+
+/** At most `limit` of them. @returns the number of rows */
+export async function removeAlertsOf(
+  tx: Transaction,
+  organizationId: string,
+  limit: number,
+): Promise<number> {
+  const { count } = await tx`
+    delete from alert where alert_id in (
+      select alert_id from alert where organization_id = ${organizationId} limit ${limit})`
+  return count
+}
+
+/** At most `limit` of those raised before a time. @returns the number of rows */
+export async function removeOldAlerts(tx: Transaction, before: string, limit: number): Promise<number> {
+  const { count } = await tx`
+    delete from alert where alert_id in (
+      select alert_id from alert where raised_at < ${before} order by raised_at limit ${limit}
+      for update skip locked)`
+  return count
 }

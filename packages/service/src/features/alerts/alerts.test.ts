@@ -8,7 +8,8 @@ import { inTransaction, openDatabase } from '@agent-exchange/database'
 import { startOperatorPlane } from '../../operator/operator.fixture.ts'
 import { tellAlerts, type AlertOutboxSettings } from './alert-outbox.ts'
 import { mailTransport } from './mail-transport.ts'
-import { raiseAlert, raiseAlerts, type AlertKind } from './raise-alert.ts'
+import { raiseAlert, raiseAlerts } from './alert-store.ts'
+import type { AlertKind } from './alert-queries.ts'
 
 interface Received {
   readonly from: string

@@ -1,6 +1,7 @@
 import { chainRecordLeaf, recordLeaf } from '@agent-exchange/log'
 import { column, copyTarget, type Transaction } from '@agent-exchange/database'
-import { queueLogBatch, toLogBatch } from '../../kernel/log-batch.ts'
+import { queueLogBatch } from '../../kernel/log-pending-store.ts'
+import { toLogBatch } from '../../kernel/log-batch.ts'
 import type { AuditRecord } from './chain.ts'
 
 type StoredRecord = Omit<AuditRecord, 'entries' | 'logged'> & {

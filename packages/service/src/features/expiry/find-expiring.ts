@@ -1,7 +1,7 @@
 import type { DeploymentProfile } from '@agent-exchange/protocol'
 import type { Queries } from '@agent-exchange/database'
 import { DAY_SECONDS, secondsAfter } from '../../kernel/clock.ts'
-import type { AlertKind } from '../alerts/raise-alert.ts'
+import type { AlertKind } from '../alerts/alert-queries.ts'
 import { listExpiringClients } from '../organizations/client-certificates.ts'
 import { listKeyEnds } from '../overview/backlog-queries.ts'
 import { listProcesses } from '../overview/process-store.ts'

@@ -2,6 +2,7 @@ import type { Acknowledgement } from '@agent-exchange/protocol'
 import type { Transaction } from '@agent-exchange/database'
 import type { BatchMutation, Call } from '../../kernel/call.ts'
 import { Problem, resultOrProblem } from '../../kernel/problem.ts'
+import { insertAcknowledgements, type AcknowledgementRow } from './notification-store.ts'
 import { requireStreamAccess } from './stream-access.ts'
 
 /** EVT-11: a consumer confirms that it stored a notification. The first acknowledgement wins and is immutable. */
@@ -30,13 +31,6 @@ export const acknowledgeNotification: BatchMutation<'acknowledgeNotification'> =
       return acknowledgement
     })
   },
-}
-
-interface AcknowledgementRow {
-  readonly notification_id: string
-  readonly organization_id: string
-  readonly body: Acknowledgement
-  readonly acknowledged_at: string
 }
 
 interface NotificationRow {
@@ -75,18 +69,6 @@ async function findNotifications(
   const rows = await tx<NotificationRow[]>`
     select notification_id, organization_id, event_id from notification where notification_id = any(${[...ids]})`
   return new Map(rows.map((row) => [row.notification_id, row]))
-}
-
-async function insertAcknowledgements(tx: Transaction, rows: readonly AcknowledgementRow[]): Promise<void> {
-  if (rows.length === 0) return
-  // Sorted, so that concurrent batches lock rows in the same order and cannot deadlock.
-  const sorted = rows.toSorted((a, b) => (a.notification_id < b.notification_id ? -1 : 1))
-  await tx`
-    insert into notification_acknowledgement (notification_id, organization_id, body, acknowledged_at)
-    select notification_id, organization_id, body::text, acknowledged_at
-    from json_to_recordset(${JSON.stringify(sorted)}::text::json)
-      as row (notification_id text, organization_id text, body json, acknowledged_at timestamptz)
-    on conflict (notification_id) do nothing`
 }
 
 async function findAcknowledgements(

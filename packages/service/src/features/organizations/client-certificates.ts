@@ -1,5 +1,5 @@
 import type { Database, Queries } from '@agent-exchange/database'
-import { expiryOf } from '../overview/certificate-expiry.ts'
+import { setCertificateExpiry } from './client-store.ts'
 
 /** Clients of earlier releases in one step. */
 const FILLED_AT_ONCE = 500
@@ -33,10 +33,8 @@ export async function fillCertificateExpiry(db: Database): Promise<number> {
     const rows = await db<{ client_id: string; certificate: string }[]>`
       select client_id, certificate from oauth_client
       where certificate is not null and certificate_expires_at is null limit ${FILLED_AT_ONCE}`
-    for (const { client_id, certificate } of rows)
-      await db`
-        update oauth_client set certificate_expires_at = ${expiryOf(certificate)}
-        where client_id = ${client_id} and certificate = ${certificate}`
+    for (const { client_id: clientId, certificate } of rows)
+      await setCertificateExpiry(db, { clientId, certificate })
     filled += rows.length
     if (rows.length < FILLED_AT_ONCE) break
   }

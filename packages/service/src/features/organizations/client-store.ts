@@ -124,6 +124,28 @@ export async function setThumbprints(
     where oauth_client.client_id = filled.client_id`
 }
 
+/** Unless the certificate has been replaced meanwhile. */
+export async function setCertificateExpiry(
+  db: Queries,
+  { clientId, certificate }: { clientId: string; certificate: string },
+): Promise<void> {
+  await db`
+    update oauth_client set certificate_expires_at = ${expiryOf(certificate)}
+    where client_id = ${clientId} and certificate = ${certificate}`
+}
+
+/** At most `limit` of them. @returns the number of rows */
+export async function removeClientsOf(
+  tx: Transaction,
+  organizationId: string,
+  limit: number,
+): Promise<number> {
+  const { count } = await tx`
+    delete from oauth_client where client_id in (
+      select client_id from oauth_client where organization_id = ${organizationId} limit ${limit})`
+  return count
+}
+
 function columnsOf(credential: ClientCredential) {
   return { public_jwk: null, key_thumbprint: null, certificate: null, tls_san_dns: null, ...credential }
 }

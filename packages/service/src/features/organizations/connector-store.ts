@@ -82,3 +82,15 @@ export async function listConnectors(
       and (organization_id, connector_id) > (${after?.organizationId ?? ''}, ${after?.connectorId ?? ''})
     order by organization_id, connector_id limit ${limit}`
 }
+
+/** At most `limit` of them. @returns the number of rows */
+export async function removeConnectorsOf(
+  tx: Transaction,
+  organizationId: string,
+  limit: number,
+): Promise<number> {
+  const { count } = await tx`
+    delete from connector_connection where organization_id = ${organizationId} and connector_id in (
+      select connector_id from connector_connection where organization_id = ${organizationId} limit ${limit})`
+  return count
+}

@@ -1,19 +1,17 @@
 import type { DeploymentProfile } from '@agent-exchange/protocol'
 import { fragment, type Fragment, type Queries, type Transaction } from '@agent-exchange/database'
+import type { AcceptsFrom, DailyQuotas } from './organization-store.ts'
 
-/** The owner of the table sender_rule, and of the columns of organization about consent (O-50) and quotas of a day (O-13). */
+/** The owner of the table sender_rule. It reads the columns of organization about consent (O-50) and quotas of a day (O-13). */
 
 export type SenderRule = 'accept' | 'block'
-export type AcceptsFrom = DeploymentProfile['O-50']['accepts_from']
 
 /** In the columns of quotas. */
 export const NO_LIMIT = -1
 
-export interface ConsentRow {
+export interface ConsentRow extends DailyQuotas {
   /** Null, as in the quotas: the default of the deployment profile. */
   readonly accepts_from: AcceptsFrom | null
-  readonly packages_per_day: number | null
-  readonly threads_per_day: number | null
   /** Lengths of its two lists. */
   readonly accepted: number
   readonly blocked: number
@@ -28,24 +26,6 @@ export async function findConsent(db: Queries, organizationId: string): Promise<
         and rule = 'block') as blocked
     from organization where organization_id = ${organizationId}`
   return row
-}
-
-export async function setAcceptsFrom(
-  tx: Transaction,
-  organizationId: string,
-  acceptsFrom: AcceptsFrom | null,
-): Promise<void> {
-  await tx`update organization set accepts_from = ${acceptsFrom} where organization_id = ${organizationId}`
-}
-
-export async function setDailyQuotas(
-  tx: Transaction,
-  organizationId: string,
-  { packages_per_day, threads_per_day }: Pick<ConsentRow, 'packages_per_day' | 'threads_per_day'>,
-): Promise<void> {
-  await tx`
-    update organization set packages_per_day = ${packages_per_day}, threads_per_day = ${threads_per_day}
-    where organization_id = ${organizationId}`
 }
 
 /** Each sender is on one list: a new rule replaces the former one. */
@@ -78,6 +58,18 @@ export async function removeSenderRules(
   await tx`
     delete from sender_rule
     where organization_id = ${organizationId} and sender_org_id = any(${[...senders]})`
+}
+
+/** Of its own lists; those of others may go on naming it. At most `limit`. @returns the number of rows */
+export async function removeSenderRulesOf(
+  tx: Transaction,
+  organizationId: string,
+  limit: number,
+): Promise<number> {
+  const { count } = await tx`
+    delete from sender_rule where organization_id = ${organizationId} and sender_org_id in (
+      select sender_org_id from sender_rule where organization_id = ${organizationId} limit ${limit})`
+  return count
 }
 
 /** With the name of the sender, by its id. */

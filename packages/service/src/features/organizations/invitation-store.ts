@@ -113,3 +113,15 @@ export async function listInvitations(
       ${before === undefined ? fragment`` : fragment`and invitation_id < ${before}`}
     order by invitation_id desc limit ${limit}`
 }
+
+/** At most `limit` of them. @returns the number of rows */
+export async function removeInvitationsOf(
+  tx: Transaction,
+  organizationId: string,
+  limit: number,
+): Promise<number> {
+  const { count } = await tx`
+    delete from invitation where invitation_id in (
+      select invitation_id from invitation where organization_id = ${organizationId} limit ${limit})`
+  return count
+}

@@ -1,4 +1,6 @@
+import type { DeploymentProfile } from '@agent-exchange/protocol'
 import type { Queries, Transaction } from '@agent-exchange/database'
+import { openStream } from '../notifications/notification-store.ts'
 
 /** Table organization. */
 export interface OrganizationRow {
@@ -16,6 +18,15 @@ export interface NewOrganization {
   readonly now: string
 }
 
+/** O-50. */
+export type AcceptsFrom = DeploymentProfile['O-50']['accepts_from']
+
+/** O-13. Null: the default of the deployment profile. */
+export interface DailyQuotas {
+  readonly packages_per_day: number | null
+  readonly threads_per_day: number | null
+}
+
 /** With its notification stream, which is empty yet. Undefined where the id is taken. */
 export async function insertOrganization(
   tx: Transaction,
@@ -26,7 +37,7 @@ export async function insertOrganization(
     values (${organizationId}, ${name}, ${contact ?? null}, ${now})
     on conflict (organization_id) do nothing
     returning organization_id, name, contact, status, created_at`
-  if (row) await tx`insert into notification_stream (organization_id) values (${organizationId})`
+  if (row) await openStream(tx, organizationId)
   return row
 }
 
@@ -83,6 +94,31 @@ export async function setContact(
   contact: string | undefined,
 ): Promise<void> {
   await tx`update organization set contact = ${contact ?? null} where organization_id = ${organizationId}`
+}
+
+export async function setAcceptsFrom(
+  tx: Transaction,
+  organizationId: string,
+  acceptsFrom: AcceptsFrom | null,
+): Promise<void> {
+  await tx`update organization set accepts_from = ${acceptsFrom} where organization_id = ${organizationId}`
+}
+
+export async function setDailyQuotas(
+  tx: Transaction,
+  organizationId: string,
+  { packages_per_day, threads_per_day }: DailyQuotas,
+): Promise<void> {
+  await tx`
+    update organization set packages_per_day = ${packages_per_day}, threads_per_day = ${threads_per_day}
+    where organization_id = ${organizationId}`
+}
+
+/** @returns whether there was a contact */
+export async function removeContactOf(tx: Transaction, organizationId: string): Promise<boolean> {
+  const { count } = await tx`
+    update organization set contact = null where organization_id = ${organizationId} and contact is not null`
+  return count > 0
 }
 
 export async function listOrganizations(

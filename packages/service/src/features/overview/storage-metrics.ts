@@ -4,7 +4,7 @@ import { type Database, mayFailoverLose, readReplication, REPLICATIONS } from '@
 import { type Clock, secondsBetween } from '../../kernel/clock.ts'
 import type { PeriodicTask } from '../../kernel/periodic.ts'
 import { readPartitionSizes } from '../retention/partition-sizes.ts'
-import { readLastRun, startRecordingRuns } from '../retention/last-run.ts'
+import { readLastRun, startRecordingRuns } from '../retention/progress-store.ts'
 import type { Removed } from '../retention/retention.ts'
 import { readBacklog, readDatabaseSize, type Backlog } from './backlog-queries.ts'
 import { countProcesses } from './process-store.ts'

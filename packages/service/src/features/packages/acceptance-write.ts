@@ -14,14 +14,8 @@ import type { AcceptanceState } from './acceptance-state.ts'
 import { applyTransition, type AppliedTransition } from './apply-transition.ts'
 import { sentBy } from './daily-quotas.ts'
 import { draftFor, toDraft, toEvent } from './package-events.ts'
-import {
-  chainsOf,
-  insertContents,
-  insertPackages,
-  updatePackages,
-  withChain,
-  type PackageRow,
-} from './store.ts'
+import { insertContents } from './content-store.ts'
+import { chainsOf, insertPackages, updatePackages, withChain, type PackageRow } from './store.ts'
 import type { Submission } from './submission.ts'
 
 /** An accepted submission with its place in the thread. */

@@ -3,7 +3,8 @@ import { type Database, inTransaction, type Transaction } from '@agent-exchange/
 import { Problem } from '../../kernel/problem.ts'
 import type { Cause } from '../audit/audit-event.ts'
 import { lockPackage, recordTransition } from './record-transitions.ts'
-import { findPackageOfParty, readContent, type PackageRow } from './store.ts'
+import { readContent } from './content-store.ts'
+import { findPackageOfParty, type PackageRow } from './store.ts'
 
 /** A request for the content of a package. */
 export interface Download extends Cause {

@@ -9,9 +9,8 @@ import type {
 import { column, copyTarget, fragment, type Queries, type Transaction } from '@agent-exchange/database'
 import type { Context } from '../../kernel/context.ts'
 import type { ChainEnd } from '../audit/chain.ts'
-import { fromParts, type ContentPart } from './content-parts.ts'
 
-/** This file owns the tables package and package_content. */
+/** This file owns the table package. */
 export interface PackageRow {
   readonly package_id: string
   readonly thread_id: string
@@ -128,41 +127,6 @@ const PACKAGES = copyTarget<PackageRow>('package', {
 
 export function insertPackages(tx: Transaction, rows: readonly PackageRow[]): Promise<void> {
   return tx.copy(PACKAGES, rows)
-}
-
-/** The submitted body of a package. */
-interface PackageContent {
-  readonly package_id: string
-  readonly expires_at: string
-  readonly parts: readonly ContentPart[]
-}
-
-type ContentRow = ContentPart & Omit<PackageContent, 'parts'> & { readonly part: number }
-
-const CONTENTS = copyTarget<ContentRow>('package_content', {
-  expires_at: column.timestamptz,
-  part: column.integer,
-  package_id: column.text,
-  before: column.text,
-  payload: column.bytea,
-  after: column.text,
-})
-
-export function insertContents(tx: Transaction, contents: readonly PackageContent[]): Promise<void> {
-  const rows = contents.flatMap(({ package_id, expires_at, parts }) =>
-    parts.map((piece, part) => ({ package_id, expires_at, part, ...piece })),
-  )
-  return tx.copy(CONTENTS, rows)
-}
-
-export async function readContent(
-  queries: Queries,
-  { package_id, expires_at }: PackageRow,
-): Promise<Buffer | undefined> {
-  const parts = await queries<ContentPart[]>`
-    select before, payload, after from package_content
-    where package_id = ${package_id} and expires_at = ${expires_at} order by part`
-  return parts.length === 0 ? undefined : fromParts(parts)
 }
 
 /** Writes the states and the ends of the chains of packages whose thread is locked. */

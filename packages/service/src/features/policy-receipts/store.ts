@@ -31,6 +31,18 @@ export async function insertPolicyReceipts(
   return new Set(inserted.map((row) => row.policy_receipt_id))
 }
 
+/** Deletes the bodies of receipts that no package refers to. @returns the sender of each */
+export async function emptyUnusedReceipts(tx: Transaction, ids: readonly string[]): Promise<string[]> {
+  const emptied = await tx<{ sender_org_id: string }[]>`
+    update policy_receipt as receipt set body = null
+    where policy_receipt_id = any(${[...ids]}) and body is not null
+      and not exists (
+        select from package where package.package_id = receipt.package_id
+          and package.policy_receipt_id = receipt.policy_receipt_id offset 0)
+    returning sender_org_id`
+  return emptied.map(({ sender_org_id }) => sender_org_id)
+}
+
 /** Leaves out receipts whose body was deleted by retention. */
 export async function loadPolicyReceipts(
   queries: Queries,

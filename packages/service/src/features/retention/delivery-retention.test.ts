@@ -3,7 +3,7 @@ import { after, test } from 'node:test'
 import { createProfile } from '@agent-exchange/protocol'
 import { sendPackage, startWorld } from '@agent-exchange/testkit'
 import { inTransaction, openDatabase } from '@agent-exchange/database'
-import { raiseAlert } from '../alerts/raise-alert.ts'
+import { raiseAlert } from '../alerts/alert-store.ts'
 import { removeExpired } from './retention.ts'
 
 // Without delivery workers: states change only here.

@@ -2,38 +2,27 @@ import type { Transaction } from '@agent-exchange/database'
 import type { UsageChange } from '../organizations/usage-store.ts'
 import { CONTENTS } from './partitioned-tables.ts'
 import { limitLockWaits, type Step } from './retention-step.ts'
+import { nextRetired, removeRetired, saveCreditedBlocks } from './retired-partition-store.ts'
 
 /** Blocks that one step reads: 8 MB, or about a thousand contents. */
 const STEP_BLOCKS = 1_000
-
-interface Retired {
-  readonly name: string
-  readonly parent: string
-  readonly credited_blocks: number
-  /** Null if somebody else has dropped the table. */
-  readonly blocks: number | null
-}
 
 /**
  * One step towards dropping a detached partition. The senders of contents get their bytes back first (O-13),
  * some blocks at a time; nobody else uses the table, so the position of a row does not change. The caller counts them.
  */
 export async function dropRetired(tx: Transaction): Promise<Step & Credited> {
-  const [retired] = await tx<Retired[]>`
-    select name, parent, credited_blocks,
-      pg_relation_size(to_regclass(name)) / current_setting('block_size')::bigint as blocks
-    from retired_partition order by name limit 1`
+  const retired = await nextRetired(tx)
   if (!retired) return { removed: 0, hasMore: false, usage: [] }
   const { name, parent, credited_blocks: from, blocks } = retired
   if (parent === CONTENTS.name && blocks !== null && from < blocks) {
     const { removed, usage } = await creditBlocks(tx, name, from)
-    await tx`
-      update retired_partition set credited_blocks = ${from + STEP_BLOCKS} where name = ${name}`
+    await saveCreditedBlocks(tx, name, from + STEP_BLOCKS)
     return { removed, hasMore: true, usage }
   }
   await limitLockWaits(tx)
   await tx.unsafe(`drop table if exists ${name}`)
-  await tx`delete from retired_partition where name = ${name}`
+  await removeRetired(tx, name)
   return { removed: 0, hasMore: true, usage: [] }
 }
 

@@ -1,4 +1,5 @@
 import type { Transaction } from '@agent-exchange/database'
+import { moveRows } from './partition-rows.ts'
 import {
   boundsOf,
   CONTENTS,
@@ -89,11 +90,7 @@ export async function createTable(
     create table ${name} (like ${model} including all) with (${settings.options});
     alter table ${name} ${settings.statistics}`)
   const { text, values } = inSpan(table, span)
-  if (rows > 0)
-    await tx.unsafe(
-      `with moved as (delete from ${from} where ${text} returning *) insert into ${name} select * from moved`,
-      values,
-    )
+  if (rows > 0) await moveRows(tx, { from, to: name, where: text, values })
   if (table === CONTENTS)
     await tx.unsafe(`
       create trigger package_content_keeps_all before truncate on ${name}

@@ -1,4 +1,4 @@
-import type { Queries } from '@agent-exchange/database'
+import { type Fragment, identifier, type Queries } from '@agent-exchange/database'
 import { DAY_SECONDS } from '../../kernel/clock.ts'
 import { startOfIds } from '../../kernel/ids.ts'
 
@@ -60,6 +60,12 @@ export const defaultOf = ({ name }: PartitionedTable) => `${name}_default`
 
 export const nameOf = ({ name }: PartitionedTable, { from, until }: Span) =>
   `${name}_${digitsOf(from)}_${digitsOf(until)}`
+
+/** The name of a partition in a statement. Its table is named too, so that each write shows what it writes. */
+export function partitionOf(table: PartitionedTable['name'], partition: string): Fragment {
+  if (!partition.startsWith(`${table}_`)) throw new Error(`${partition} is not a partition of ${table}`)
+  return identifier(partition)
+}
 
 /** All partitions but the default one, the oldest first. */
 export async function listPartitions(db: Queries, table: PartitionedTable): Promise<Partition[]> {

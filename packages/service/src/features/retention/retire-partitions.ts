@@ -10,7 +10,9 @@ import {
   type Partition,
   type PartitionedTable,
 } from './partitioned-tables.ts'
+import { copyRows } from './partition-rows.ts'
 import { inRetention, limitLockWaits, unlessLocked } from './retention-step.ts'
+import { insertRetired } from './retired-partition-store.ts'
 
 const MAXIMUM_TRIES = 5
 const PAUSE_BETWEEN_TRIES_MS = 1_000
@@ -75,11 +77,8 @@ async function retire(
   await tx.unsafe(`alter table ${table.name} detach partition ${name}`)
   // Their span has no partition any more, so they go to the default one.
   if (outliving.length > 0)
-    await tx.unsafe(`insert into ${table.name} select * from ${name} where delivery_id = any($1)`, [
-      outliving,
-    ])
-  await tx`
-    insert into retired_partition (name, parent, detached_at) values (${name}, ${table.name}, ${now})`
+    await copyRows(tx, { from: name, to: table.name, where: 'delivery_id = any($1)', values: [outliving] })
+  await insertRetired(tx, { name, parent: table.name, now })
   return true
 }
 

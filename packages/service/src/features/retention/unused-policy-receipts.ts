@@ -1,6 +1,8 @@
 import type { Transaction } from '@agent-exchange/database'
 import { lockNames } from '../../kernel/named-locks.ts'
 import { addUsage } from '../organizations/usage-store.ts'
+import { emptyUnusedReceipts } from '../policy-receipts/store.ts'
+import { saveProgress } from './progress-store.ts'
 
 /** Receipts that one step looks at, used or not. */
 const STEP_RECEIPTS = 1_000
@@ -30,20 +32,15 @@ export async function takeUnusedBodies(
     'thread',
     unused.map(({ thread_id }) => String(thread_id)),
   )
-  const emptied = await tx<{ sender_org_id: string }[]>`
-    update policy_receipt as receipt set body = null
-    where policy_receipt_id = any(${unused.map(({ policy_receipt_id }) => policy_receipt_id)}) and body is not null
-      and not exists (
-        select from package where package.package_id = receipt.package_id
-          and package.policy_receipt_id = receipt.policy_receipt_id offset 0)
-    returning sender_org_id`
+  const emptied = await emptyUnusedReceipts(
+    tx,
+    unused.map(({ policy_receipt_id }) => policy_receipt_id),
+  )
   await addUsage(
     tx,
-    emptied.map(({ sender_org_id: organizationId }) => ({ organizationId, policyReceipts: -1 })),
+    emptied.map((organizationId) => ({ organizationId, policyReceipts: -1 })),
   )
-  await tx`
-    insert into retention_progress (task, done_until) values (${TASK}, ${last.accepted_at})
-    on conflict (task) do update set done_until = excluded.done_until`
+  await saveProgress(tx, TASK, last.accepted_at)
   return { removed: emptied.length, hasMore: looked.length >= STEP_RECEIPTS }
 }
 

@@ -1,6 +1,6 @@
 import { keyLeaf, recordLeaf, type TreeEdge } from '@agent-exchange/log'
 import type { Database, Queries, Transaction } from '@agent-exchange/database'
-import { invalidFromOf } from '../../kernel/key-events.ts'
+import { insertPlaces, invalidFromOf } from '../../kernel/key-events.ts'
 import { toLogBatch } from '../../kernel/log-batch.ts'
 import { appendBatches } from './append-to-tree.ts'
 import { saveBackfill } from './log-state-store.ts'
@@ -88,10 +88,11 @@ async function backfillKeys(
     ),
   )
   const next = await appendBatches(tx, edge, [batch])
-  await tx`
-    insert into log_key_event (event_id, batch_id, log_offset)
-    select event_id, ${batch.batchId}, place - 1
-    from unnest(${rows.map(({ event_id }) => event_id)}::text[]) with ordinality as event (event_id, place)`
+  await insertPlaces(
+    tx,
+    rows.map(({ event_id }) => event_id),
+    batch.batchId,
+  )
   const last = rows.at(-1)?.position ?? position
   return finish(tx, next, { next: { phase: 'keys', position: last }, isDone: false })
 }

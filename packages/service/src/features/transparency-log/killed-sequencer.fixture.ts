@@ -4,6 +4,7 @@ import { Registry } from 'prom-client'
 import { openDatabase } from '@agent-exchange/database'
 import { systemClock } from '../../kernel/clock.ts'
 import { randomId } from '../../kernel/ids.ts'
+import { platformIdentity } from '../agents/platform-identity.ts'
 import { openPlatformKeys } from '../../platform-keys/platform-keys.ts'
 import { noteSigner, SIGNATURE_TYPE } from '@agent-exchange/log'
 import { checkpointFile } from './checkpoint-file.ts'
@@ -22,6 +23,7 @@ const keys = await openPlatformKeys({
   profile,
   clock,
   newId: randomId,
+  identity: platformIdentity,
 })
 const die = () => process.kill(process.pid, 'SIGKILL')
 const file = checkpointFile(dataDirectory)

@@ -4,7 +4,7 @@ import { freeNames } from '../../kernel/named-locks.ts'
 import { latestPublished } from './checkpoint-store.ts'
 import type { Damage } from './damage.ts'
 import { readLogState, type Refusal } from './log-state-store.ts'
-import { readWaiting } from './pending-store.ts'
+import { readWaiting } from '../../kernel/log-pending-store.ts'
 import { SEQUENCER_LOCK } from './sequencer-lock.ts'
 import { listWitnesses } from './witness-store.ts'
 

@@ -1,5 +1,7 @@
 import { LEAF_LENGTH } from '@agent-exchange/log'
 import type { Transaction } from '@agent-exchange/database'
+import { takePendingAt } from '../../kernel/log-pending-store.ts'
+import { insertBatches } from './batch-store.ts'
 
 const ROWS_PER_PAGE = 1_000
 
@@ -27,10 +29,12 @@ export async function matchPending(
     for (const { position, first } of rows) {
       const index = places.get(textOf(first))
       if (index === undefined) continue
-      await tx`
-        with gone as (delete from log_pending where position = ${position} returning batch_id, secret, leaves)
-        insert into log_batch (batch_id, secret, first_index, leaf_count)
-        select batch_id, secret, ${index}, octet_length(leaves) / ${LEAF_LENGTH}::integer from gone`
+      const batch = await takePendingAt(tx, position)
+      if (!batch) continue
+      const { batch_id, secret, leaves } = batch
+      await insertBatches(tx, [
+        { batch_id, secret, first_index: index, leaf_count: leaves.length / LEAF_LENGTH },
+      ])
       matched++
     }
     const last = rows.at(-1)

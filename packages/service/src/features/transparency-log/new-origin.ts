@@ -8,7 +8,7 @@ import {
   type VerifierKey,
 } from '@agent-exchange/log'
 import type { Transaction } from '@agent-exchange/database'
-import { queueLogBatch } from '../../kernel/log-batch.ts'
+import { queueLogBatch } from '../../kernel/log-pending-store.ts'
 import type { RotatingKeys } from '../../platform-keys/rotating-keys.ts'
 import { Problem } from '../../kernel/problem.ts'
 import { latestPublished } from './checkpoint-store.ts'

@@ -17,6 +17,7 @@ import { startWorld } from '@agent-exchange/testkit'
 import { type Database, inTransaction, openDatabase } from '@agent-exchange/database'
 import { systemClock } from '../../kernel/clock.ts'
 import { randomId } from '../../kernel/ids.ts'
+import { platformIdentity } from '../agents/platform-identity.ts'
 import { openPlatformKeys } from '../../platform-keys/platform-keys.ts'
 import { listUsableKeys } from '../../platform-keys/key-store.ts'
 import { appendPending } from './append-to-tree.ts'
@@ -63,6 +64,7 @@ test('[AUD-03] a mirror that a revoked log key signed under the present name is 
     profile: DEFAULT_PROFILE,
     clock: systemClock,
     newId: randomId,
+    identity: platformIdentity,
   })
   const seedOfLog = async () => {
     const [row] = await listUsableKeys(db, 'log', new Date().toISOString())

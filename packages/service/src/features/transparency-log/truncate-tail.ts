@@ -1,17 +1,12 @@
 import { decodeBundle, TILE_WIDTH, tileWidth } from '@agent-exchange/log'
 import type { Transaction } from '@agent-exchange/database'
+import { returnToPending } from '../../kernel/log-pending-store.ts'
+import { batchesFrom, removeBatchesFrom } from './batch-store.ts'
 import { moveHead, type TreeHead } from './log-state-store.ts'
 import { cutTiles, tileReader } from './tile-store.ts'
 
 /** Leaves that one truncation may take back: they pass through memory. */
 const MAXIMUM_TRUNCATED = 100_096
-
-interface BatchRow {
-  readonly batch_id: Uint8Array
-  readonly secret: Uint8Array
-  readonly first_index: number
-  readonly leaf_count: number
-}
 
 /** The tail holds too many leaves, or leaves that came from a mirror and have no batch. */
 export class TailKept extends Error {
@@ -24,22 +19,16 @@ export class TailKept extends Error {
  */
 export async function truncateTail(tx: Transaction, from: TreeHead, to: TreeHead): Promise<void> {
   if (from.size - to.size > MAXIMUM_TRUNCATED) throw new TailKept('too many leaves')
-  const batches = await tx<BatchRow[]>`
-    select batch_id, secret, first_index, leaf_count from log_batch
-    where first_index >= ${to.size} order by first_index`
+  const batches = await batchesFrom(tx, to.size)
   const covered = batches.reduce((sum, { leaf_count }) => sum + leaf_count, 0)
   if (covered !== from.size - to.size) throw new TailKept('leaves without a batch')
   const leaves = await readLeaves(tx, to.size, from.size)
-  const [{ first } = { first: 1 }] = await tx<{ first: number }[]>`
-    select coalesce(min(position), 1) as first from log_pending`
-  for (const [at, batch] of batches.entries()) {
-    const start = batch.first_index - to.size
-    const own = Buffer.concat(leaves.slice(start, start + batch.leaf_count))
-    await tx`
-      insert into log_pending (position, batch_id, secret, leaves) overriding system value
-      values (${first - batches.length + at}, ${batch.batch_id}, ${batch.secret}, ${own})`
-  }
-  await tx`delete from log_batch where first_index >= ${to.size}`
+  const waiting = batches.map(({ batch_id, secret, first_index, leaf_count }) => {
+    const start = first_index - to.size
+    return { batch_id, secret, leaves: Buffer.concat(leaves.slice(start, start + leaf_count)) }
+  })
+  await returnToPending(tx, waiting)
+  await removeBatchesFrom(tx, to.size)
   await cutTiles(tx, to.size)
   await moveHead(tx, from, to)
 }

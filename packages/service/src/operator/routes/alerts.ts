@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
-import { listAlerts } from '../../features/alerts/alert-store.ts'
-import { ALERT_KINDS } from '../../features/alerts/raise-alert.ts'
+import { listAlerts } from '../../features/alerts/alert-queries.ts'
+import { ALERT_KINDS } from '../../features/alerts/alert-queries.ts'
 import { filter, listPage, pageFields } from '../listing.ts'
 import { input, read, type Route } from '../route.ts'
 

@@ -1,19 +1,17 @@
 import { Type } from 'typebox'
 import type { Transaction } from '@agent-exchange/database'
-import { raiseAlert } from '../../features/alerts/raise-alert.ts'
+import { raiseAlert } from '../../features/alerts/alert-store.ts'
 import {
   findEndpoint,
   holdStream,
   listEndpoints,
   lockEndpoint,
-  markDeleted,
-  markDisabled,
-  markEnabled,
   type EndpointRow,
   type EndpointStatus,
 } from '../../webhooks/endpoints/endpoint-queries.ts'
+import { markDeleted, markDisabled, markEnabled } from '../../webhooks/endpoints/endpoint-store.ts'
 import { lastFailedOf, readEndpointHistory } from '../../webhooks/endpoints/endpoint-history.ts'
-import { endPendingOf } from '../../webhooks/queue/end-pending.ts'
+import { endPendingOf } from '../../webhooks/queue/delivery-store.ts'
 import { countMissed, replayMissed } from '../../webhooks/queue/missed.ts'
 import { replayDelivery } from '../../webhooks/queue/replay.ts'
 import { wakeWorkers } from '../../webhooks/queue/wake-workers.ts'

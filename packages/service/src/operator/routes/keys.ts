@@ -1,6 +1,7 @@
 import { Type } from 'typebox'
 import type { Queries } from '@agent-exchange/database'
-import { countEndpointsByKey, moveEndpoints } from '../../webhooks/endpoints/move-endpoints.ts'
+import { countEndpointsByKey } from '../../webhooks/endpoints/endpoint-queries.ts'
+import { moveEndpoints } from '../../webhooks/endpoints/endpoint-store.ts'
 import { PLATFORM_KEY_PURPOSES, purposeOf, type ListedKey } from '../../platform-keys/key-store.ts'
 import { Problem } from '../../kernel/problem.ts'
 import { change, input, optionalReason, read, reason, type OperatorCall, type Route } from '../route.ts'

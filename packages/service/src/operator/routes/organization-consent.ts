@@ -7,11 +7,14 @@ import {
   NO_LIMIT,
   putSenderRules,
   removeSenderRules,
-  setAcceptsFrom,
-  setDailyQuotas,
   type ConsentRow,
 } from '../../features/organizations/consent-store.ts'
-import { existingOrganizations, lockOrganization } from '../../features/organizations/organization-store.ts'
+import {
+  existingOrganizations,
+  lockOrganization,
+  setAcceptsFrom,
+  setDailyQuotas,
+} from '../../features/organizations/organization-store.ts'
 import { dayOf, readUsage, usageOn } from '../../features/organizations/usage-store.ts'
 import { Problem } from '../../kernel/problem.ts'
 import { listPage, pageFields } from '../listing.ts'

@@ -3,6 +3,7 @@ import { isReachableHost } from '@agent-exchange/protocol/global-unicast'
 import type { Mutation } from '../../kernel/call.ts'
 import { Problem } from '../../kernel/problem.ts'
 import { requireEndpointAccess } from '../../features/notifications/stream-access.ts'
+import { insertEndpoint } from './endpoint-store.ts'
 
 /** EVT-15: registers an https URL for signed webhooks. The response names the signing key. */
 export const createWebhookEndpoint: Mutation<'createWebhookEndpoint'> = {
@@ -16,10 +17,13 @@ export const createWebhookEndpoint: Mutation<'createWebhookEndpoint'> = {
     await requireQuota(tx, caller.organizationId, context.profile['O-13'].webhook_endpoints)
     const endpointId = context.newId('whe')
     const signingKeyId = await context.webhookKeys.currentKeyId(tx, now)
-    await tx`
-      insert into webhook_endpoint
-        (webhook_endpoint_id, organization_id, url, event_types, signing_key_id, status, created_at, updated_at)
-      values (${endpointId}, ${caller.organizationId}, ${body.url}, ${body.event_types}, ${signingKeyId}, 'active', ${now}, ${now})`
+    await insertEndpoint(tx, {
+      endpointId,
+      organizationId: caller.organizationId,
+      ...body,
+      signingKeyId,
+      now,
+    })
     return {
       webhook_endpoint_id: endpointId,
       url: body.url,

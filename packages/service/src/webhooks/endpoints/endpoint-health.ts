@@ -1,6 +1,6 @@
 import { secondsBetween } from '../../kernel/clock.ts'
-import type { NewAlert } from '../../features/alerts/raise-alert.ts'
-import type { EndpointHealth } from './endpoint-store.ts'
+import type { NewAlert } from '../../features/alerts/alert-store.ts'
+import type { EndpointHealth } from './endpoint-queries.ts'
 import type { FinishedAttempt } from '../queue/finished-attempt.ts'
 
 /** An endpoint that has failed for this long is reported. Until then the first retry may succeed. */

@@ -22,7 +22,7 @@ export interface EndpointRow {
   readonly missed_until: number | null
 }
 
-const COLUMNS = fragment`
+export const ENDPOINT_COLUMNS = fragment`
   webhook_endpoint_id, organization_id, url, event_types, signing_key_id, status, status_reason, created_at,
   updated_at, disabled_at, enabled_at, failing_since, last_error, missed_after, missed_until`
 
@@ -38,7 +38,7 @@ export async function listEndpoints(
   { organizationId, status, after, limit }: EndpointFilter,
 ): Promise<EndpointRow[]> {
   return db<EndpointRow[]>`
-    select ${COLUMNS} from webhook_endpoint
+    select ${ENDPOINT_COLUMNS} from webhook_endpoint
     where webhook_endpoint_id > ${after ?? ''}
       ${organizationId === undefined ? fragment`` : fragment`and organization_id = ${organizationId}`}
       ${status === undefined ? fragment`` : fragment`and status = ${status}`}
@@ -47,14 +47,14 @@ export async function listEndpoints(
 
 export async function findEndpoint(db: Queries, id: string): Promise<EndpointRow | undefined> {
   const [row] = await db<EndpointRow[]>`
-    select ${COLUMNS} from webhook_endpoint where webhook_endpoint_id = ${id}`
+    select ${ENDPOINT_COLUMNS} from webhook_endpoint where webhook_endpoint_id = ${id}`
   return row
 }
 
 /** Held against other changes of it, not against deliveries that refer to it. */
 export async function lockEndpoint(tx: Transaction, id: string): Promise<EndpointRow | undefined> {
   const [row] = await tx<EndpointRow[]>`
-    select ${COLUMNS} from webhook_endpoint where webhook_endpoint_id = ${id} for no key update`
+    select ${ENDPOINT_COLUMNS} from webhook_endpoint where webhook_endpoint_id = ${id} for no key update`
   return row
 }
 
@@ -68,53 +68,32 @@ export async function holdStream(tx: Transaction, organizationId: string): Promi
   return row?.last_sequence ?? 0
 }
 
-interface StatusChange {
-  readonly reason: string | null
-  readonly now: string
-  /** The end of the stream. */
-  readonly lastSequence: number
+/** Whether deliveries to an endpoint fail, and since when. */
+export interface EndpointHealth {
+  /** The first failed attempt after the last 2xx response. */
+  readonly failing_since: string | null
+  readonly last_error: string | null
+  readonly failure_alerted_at: string | null
+  /** When the last alert about a permanently failed delivery was raised. */
+  readonly failed_alerted_at: string | null
 }
 
-export async function markEnabled(
+/** By endpoint, locked in sorted order until the end of the transaction. */
+export async function lockHealth(
   tx: Transaction,
-  id: string,
-  { now, lastSequence }: Omit<StatusChange, 'reason'>,
-): Promise<EndpointRow | undefined> {
-  const [row] = await tx<EndpointRow[]>`
-    update webhook_endpoint set status = 'active', status_reason = null, updated_at = ${now}, enabled_at = ${now},
-      missed_until = ${lastSequence}, failing_since = null, last_error = null, failure_alerted_at = null
-    where webhook_endpoint_id = ${id} returning ${COLUMNS}`
-  return row
+  endpointIds: readonly string[],
+): Promise<Map<string, EndpointHealth>> {
+  const rows = await tx<(EndpointHealth & { webhook_endpoint_id: string })[]>`
+    select webhook_endpoint_id, failing_since, last_error, failure_alerted_at, failed_alerted_at
+    from webhook_endpoint where webhook_endpoint_id = any(${[...endpointIds]})
+    order by webhook_endpoint_id for no key update`
+  return new Map(rows.map(({ webhook_endpoint_id, ...health }) => [webhook_endpoint_id, health]))
 }
 
-export async function markDisabled(
-  tx: Transaction,
-  id: string,
-  { reason, now, lastSequence }: StatusChange,
-): Promise<EndpointRow | undefined> {
-  const [row] = await tx<EndpointRow[]>`
-    update webhook_endpoint set status = 'disabled', status_reason = ${reason}, updated_at = ${now},
-      disabled_at = coalesce(disabled_at, ${now}), enabled_at = null,
-      missed_after = coalesce(missed_after, ${lastSequence}), missed_until = null
-    where webhook_endpoint_id = ${id} returning ${COLUMNS}`
-  return row
-}
-
-export async function markDeleted(
-  tx: Transaction,
-  id: string,
-  { reason, now }: Omit<StatusChange, 'lastSequence'>,
-): Promise<EndpointRow | undefined> {
-  const [row] = await tx<EndpointRow[]>`
-    update webhook_endpoint set status = 'deleted', status_reason = ${reason}, updated_at = ${now}
-    where webhook_endpoint_id = ${id} returning ${COLUMNS}`
-  return row
-}
-
-/** Nothing is missing any more. */
-export async function forgetMissed(tx: Transaction, id: string): Promise<void> {
-  await tx`
-    update webhook_endpoint
-    set disabled_at = null, enabled_at = null, missed_after = null, missed_until = null
-    where webhook_endpoint_id = ${id} and status = 'active'`
+/** How many endpoints each key signs for. */
+export async function countEndpointsByKey(db: Queries): Promise<Map<string, number>> {
+  const rows = await db<{ signing_key_id: string; count: number }[]>`
+    select signing_key_id, count(*) as count from webhook_endpoint where status <> 'deleted'
+    group by signing_key_id`
+  return new Map(rows.map(({ signing_key_id, count }) => [signing_key_id, count]))
 }

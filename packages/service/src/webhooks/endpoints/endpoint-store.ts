@@ -1,5 +1,81 @@
-import type { Transaction } from '@agent-exchange/database'
-import { holdStream, lockEndpoint, markDisabled } from './endpoint-queries.ts'
+import { fragment, type Fragment, type Transaction } from '@agent-exchange/database'
+import {
+  ENDPOINT_COLUMNS,
+  holdStream,
+  lockEndpoint,
+  type EndpointHealth,
+  type EndpointRow,
+} from './endpoint-queries.ts'
+
+/** The owner of the table webhook_endpoint. */
+
+export interface NewEndpoint {
+  readonly endpointId: string
+  readonly organizationId: string
+  readonly url: string
+  readonly event_types: readonly string[]
+  readonly signingKeyId: string
+  readonly now: string
+}
+
+export async function insertEndpoint(tx: Transaction, endpoint: NewEndpoint): Promise<void> {
+  const { endpointId, organizationId, url, event_types, signingKeyId, now } = endpoint
+  await tx`
+    insert into webhook_endpoint
+      (webhook_endpoint_id, organization_id, url, event_types, signing_key_id, status, created_at, updated_at)
+    values (${endpointId}, ${organizationId}, ${url}, ${[...event_types]}, ${signingKeyId}, 'active', ${now}, ${now})`
+}
+
+interface StatusChange {
+  readonly reason: string | null
+  readonly now: string
+  /** The end of the stream. */
+  readonly lastSequence: number
+}
+
+export async function markEnabled(
+  tx: Transaction,
+  id: string,
+  { now, lastSequence }: Omit<StatusChange, 'reason'>,
+): Promise<EndpointRow | undefined> {
+  const [row] = await tx<EndpointRow[]>`
+    update webhook_endpoint set status = 'active', status_reason = null, updated_at = ${now}, enabled_at = ${now},
+      missed_until = ${lastSequence}, failing_since = null, last_error = null, failure_alerted_at = null
+    where webhook_endpoint_id = ${id} returning ${ENDPOINT_COLUMNS}`
+  return row
+}
+
+export async function markDisabled(
+  tx: Transaction,
+  id: string,
+  { reason, now, lastSequence }: StatusChange,
+): Promise<EndpointRow | undefined> {
+  const [row] = await tx<EndpointRow[]>`
+    update webhook_endpoint set status = 'disabled', status_reason = ${reason}, updated_at = ${now},
+      disabled_at = coalesce(disabled_at, ${now}), enabled_at = null,
+      missed_after = coalesce(missed_after, ${lastSequence}), missed_until = null
+    where webhook_endpoint_id = ${id} returning ${ENDPOINT_COLUMNS}`
+  return row
+}
+
+export async function markDeleted(
+  tx: Transaction,
+  id: string,
+  { reason, now }: Omit<StatusChange, 'lastSequence'>,
+): Promise<EndpointRow | undefined> {
+  const [row] = await tx<EndpointRow[]>`
+    update webhook_endpoint set status = 'deleted', status_reason = ${reason}, updated_at = ${now}
+    where webhook_endpoint_id = ${id} returning ${ENDPOINT_COLUMNS}`
+  return row
+}
+
+/** Nothing is missing any more. */
+export async function forgetMissed(tx: Transaction, id: string): Promise<void> {
+  await tx`
+    update webhook_endpoint
+    set disabled_at = null, enabled_at = null, missed_after = null, missed_until = null
+    where webhook_endpoint_id = ${id} and status = 'active'`
+}
 
 /** EVT-08: disables an endpoint until an operator enables it. Returns false if it was not active. */
 export async function disableEndpoint(
@@ -17,6 +93,10 @@ export async function disableEndpoint(
   await markDisabled(tx, endpointId, { reason, now, lastSequence })
   return true
 }
+
+/** O-45: part of the statement that claims, for endpoints of `due` that never answered. */
+export const markTried = (now: string): Fragment => fragment`update webhook_endpoint set tried_at = ${now}
+      where webhook_endpoint_id = any(array(select webhook_endpoint_id from due where not has_answered))`
 
 /** O-45: records the first 2xx response of each endpoint, which lifts its pacing. */
 export async function markAnswered(
@@ -43,26 +123,18 @@ export async function moveEndpointKey(
     where webhook_endpoint_id = ${endpointId} and signing_key_id = ${from}`
 }
 
-/** Whether deliveries to an endpoint fail, and since when. */
-export interface EndpointHealth {
-  /** The first failed attempt after the last 2xx response. */
-  readonly failing_since: string | null
-  readonly last_error: string | null
-  readonly failure_alerted_at: string | null
-  /** When the last alert about a permanently failed delivery was raised. */
-  readonly failed_alerted_at: string | null
-}
-
-/** By endpoint, locked in sorted order until the end of the transaction. */
-export async function lockHealth(
+/** At once, from one key, or from every other one in steps. */
+export async function moveEndpoints(
   tx: Transaction,
-  endpointIds: readonly string[],
-): Promise<Map<string, EndpointHealth>> {
-  const rows = await tx<(EndpointHealth & { webhook_endpoint_id: string })[]>`
-    select webhook_endpoint_id, failing_since, last_error, failure_alerted_at, failed_alerted_at
-    from webhook_endpoint where webhook_endpoint_id = any(${[...endpointIds]})
-    order by webhook_endpoint_id for no key update`
-  return new Map(rows.map(({ webhook_endpoint_id, ...health }) => [webhook_endpoint_id, health]))
+  { from, to, limit }: { from?: string; to: string; limit?: number },
+): Promise<number> {
+  const { count } = await tx`
+    update webhook_endpoint set signing_key_id = ${to}
+    where webhook_endpoint_id in (
+      select webhook_endpoint_id from webhook_endpoint
+      where status <> 'deleted' and ${from === undefined ? fragment`signing_key_id <> ${to}` : fragment`signing_key_id = ${from}`}
+      order by webhook_endpoint_id ${limit === undefined ? fragment`` : fragment`limit ${limit}`} for no key update)`
+  return count
 }
 
 export async function saveHealth(
@@ -78,4 +150,22 @@ export async function saveHealth(
       webhook_endpoint_id text, failing_since timestamptz, last_error text, failure_alerted_at timestamptz,
       failed_alerted_at timestamptz)
     where endpoint.webhook_endpoint_id = row.webhook_endpoint_id`
+}
+
+/**
+ * At most `limit` of them. The rows stay without an address: a foreign key from every delivery of the exchange points to
+ * this table. @returns the number of rows
+ */
+export async function removeEndpointsOf(
+  tx: Transaction,
+  organizationId: string,
+  { now, limit }: { now: string; limit: number },
+): Promise<number> {
+  const { count } = await tx`
+    update webhook_endpoint set status = 'deleted', status_reason = 'organization ended', url = '',
+      updated_at = ${now}
+    where webhook_endpoint_id in (
+      select webhook_endpoint_id from webhook_endpoint where organization_id = ${organizationId} and url <> ''
+      limit ${limit})`
+  return count
 }

@@ -6,6 +6,7 @@ import { startWorld, type World } from '@agent-exchange/testkit'
 import { openDatabase } from '@agent-exchange/database'
 import { secondsAfter } from '../../kernel/clock.ts'
 import { randomId } from '../../kernel/ids.ts'
+import { platformIdentity } from '../../features/agents/platform-identity.ts'
 import { openPlatformKeys } from '../../platform-keys/platform-keys.ts'
 import { maintainKeys } from './maintain-keys.ts'
 import { moveToCurrentKey } from './move-endpoints.ts'
@@ -34,6 +35,7 @@ async function exchange() {
     profile,
     clock,
     newId: randomId,
+    identity: platformIdentity,
   })
   const owner = await world.organization('owner')
   const endpoint = await owner.post('/v1/webhook-endpoints', { url, event_types: [] })

@@ -5,7 +5,7 @@ import { testDatabase } from '@agent-exchange/testkit'
 import { openDatabase } from '@agent-exchange/database'
 import { recordAttempts } from './attempt-record.ts'
 import type { FinishedAttempt } from './finished-attempt.ts'
-import { claimDeliveries } from './delivery-store.ts'
+import { claimDeliveries } from './claim-deliveries.ts'
 import type { Verdict } from '../worker/classify-attempt.ts'
 
 const NOW = '2026-03-02T08:00:00.000Z'

@@ -1,11 +1,14 @@
 import { isDeepStrictEqual } from 'node:util'
 import { columnsOf } from '../../kernel/row-columns.ts'
 import type { Queries, Transaction } from '@agent-exchange/database'
-import { raiseAlerts, type NewAlert } from '../../features/alerts/raise-alert.ts'
-import { disableEndpoint, lockHealth, markAnswered, saveHealth } from '../endpoints/endpoint-store.ts'
+import { raiseAlerts, type NewAlert } from '../../features/alerts/alert-store.ts'
+import { disableEndpoint, markAnswered, saveHealth } from '../endpoints/endpoint-store.ts'
+import { lockHealth } from '../endpoints/endpoint-queries.ts'
 import { appendToLog } from '../../features/operators/operator-log-store.ts'
 import type { Verdict } from '../worker/classify-attempt.ts'
 import { applyResults, concernsHealth } from '../endpoints/endpoint-health.ts'
+import { insertAttempts } from './attempt-store.ts'
+import { moveDeliveries } from './delivery-store.ts'
 import type { FinishedAttempt } from './finished-attempt.ts'
 
 const STATES = {
@@ -62,15 +65,9 @@ export async function recordAttempts(
         string_to_array(${column('details')}, mark)) as row (
         delivery_id, attempt, claim_id, state, next_attempt_at, finished_at, started_at, outcome, details)
     ), moved as (
-      update delivery
-      set state = row.state, next_attempt_at = coalesce(row.next_attempt_at, delivery.next_attempt_at),
-        finished_at = row.finished_at, claim_id = null
-      from row
-      where delivery.delivery_id = row.delivery_id and delivery.claim_id = row.claim_id
-      returning delivery.delivery_id, row.attempt, row.started_at, row.outcome, row.details
+      ${moveDeliveries}
     ), kept as (
-      insert into delivery_attempt (delivery_id, attempt, started_at, outcome, details)
-      select delivery_id, attempt, started_at, outcome, details from moved
+      ${insertAttempts}
     )
     select delivery_id from moved`
   return new Set(written.map(({ delivery_id }) => delivery_id))

@@ -7,7 +7,10 @@ import { secondsAfter } from '../../kernel/clock.ts'
 import { recordAttempts } from './attempt-record.ts'
 import type { FinishedAttempt } from './finished-attempt.ts'
 import { otherWorkers, takeClaims } from './claim-store.ts'
-import { beginClaim, claimDeliveries, nextDueOf, releaseDeliveries, sweepLanes } from './delivery-store.ts'
+import { beginClaim } from './claim-store.ts'
+import { claimDeliveries } from './claim-deliveries.ts'
+import { nextDueOf, sweepLanes } from './due-lanes.ts'
+import { releaseDeliveries } from './delivery-store.ts'
 import {
   MAXIMUM_IN_FLIGHT_PER_ENDPOINT,
   SWEEP_PAGE_SIZE,

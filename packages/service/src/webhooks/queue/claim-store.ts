@@ -1,5 +1,28 @@
-import type { Queries, Transaction } from '@agent-exchange/database'
+import { fragment, type Fragment, type Queries, type Transaction } from '@agent-exchange/database'
 import { RECLAIM_BATCH_SIZE } from '../worker/webhook-limits.ts'
+
+/** The owner of the table delivery_claim. */
+
+/** Part of the statement that claims: one claim of the deliveries in `due`, if there are any. */
+export const insertClaim = (
+  worker: string,
+): Fragment => fragment`insert into delivery_claim (worker, delivery_ids)
+      select ${worker}, array_agg(delivery_id) from due having count(*) > 0
+      returning claim_id`
+
+/** Part of the same statement. */
+export const deleteClaims = (worker: string, claimIds: readonly number[]): Fragment =>
+  fragment`delete from delivery_claim where worker = ${worker} and claim_id = any(${claimIds.map(String)}::text[]::bigint[])`
+
+/** Marks the claim as started. False if the claim was reclaimed by another worker: then no request may be sent. */
+export async function beginClaim(
+  db: Queries,
+  { worker, claimId, now }: { worker: string; claimId: number; now: string },
+): Promise<boolean> {
+  const { count } = await db`
+    update delivery_claim set begun_at = ${now} where worker = ${worker} and claim_id = ${claimId}`
+  return count > 0
+}
 
 /** The other workers that hold claims. */
 export async function otherWorkers(db: Queries, worker: string): Promise<string[]> {
@@ -57,7 +80,5 @@ export async function takeClaims(
 
 /** Removes claims without unfinished deliveries. */
 export async function removeClaims(db: Queries, worker: string, claimIds: readonly number[]): Promise<void> {
-  await db`
-    delete from delivery_claim
-    where worker = ${worker} and claim_id = any(${claimIds.map(String)}::text[]::bigint[])`
+  await db`${deleteClaims(worker, claimIds)}`
 }

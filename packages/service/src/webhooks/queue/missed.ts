@@ -1,5 +1,6 @@
 import { fragment, type Queries, type Transaction } from '@agent-exchange/database'
-import { findEndpoint, forgetMissed, type EndpointRow } from '../endpoints/endpoint-queries.ts'
+import { findEndpoint, type EndpointRow } from '../endpoints/endpoint-queries.ts'
+import { forgetMissed } from '../endpoints/endpoint-store.ts'
 import { holdThreads } from './replay-evidence.ts'
 import { insertReplays, type Replayable, type ReplayOrder, type Replayed } from './replay-insert.ts'
 import { CAN_BE_REPLAYED, MAXIMUM_COUNTED, MAXIMUM_REPLAYS } from './replay-many.ts'

@@ -10,6 +10,7 @@ import {
   type RecordedPackage,
 } from '../../features/packages/store.ts'
 import { moveThreadEnds, threadEnds } from '../../features/threads/store.ts'
+import type { ReplayRow } from './delivery-store.ts'
 
 /** By id, packages whose threads this transaction has locked. */
 export type HeldThreads = ReadonlyMap<string, RecordedPackage>
@@ -28,24 +29,13 @@ export async function holdThreads(
   return packages
 }
 
-/** A delivery that an operator had made. */
-export interface ReplayFact {
-  readonly delivery_id: string
-  readonly replay_of: string | null
-  readonly notification_id: string
-  readonly event_id: string
-  readonly webhook_endpoint_id: string
-  readonly organization_id: string
-  readonly package_id: string
-}
-
 /**
  * AUD-01, EVT-12: each replay, with its actor and reason, in the evidence of the organization whose delivery it is. It is
  * the only party of its record: the other party of the package sees a placeholder, and in version 1 a gap.
  */
 export async function recordReplays(
   tx: Transaction,
-  replays: readonly ReplayFact[],
+  replays: readonly ReplayRow[],
   packages: HeldThreads,
   { actor, reason, now }: { readonly actor: string; readonly reason: string; readonly now: string },
 ): Promise<void> {

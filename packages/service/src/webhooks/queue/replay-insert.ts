@@ -1,7 +1,8 @@
 import type { Transaction } from '@agent-exchange/database'
 import { orderedId } from '../../kernel/ids.ts'
 import { appendAllToLog } from '../../features/operators/operator-log-store.ts'
-import { recordReplays, type HeldThreads, type ReplayFact } from './replay-evidence.ts'
+import { insertReplayRows, type ReplayRow } from './delivery-store.ts'
+import { recordReplays, type HeldThreads } from './replay-evidence.ts'
 import { wakeWorkers } from './wake-workers.ts'
 
 /** Who replays, and why: kept in the delivery and, for good, in the operator log and in evidence. */
@@ -36,15 +37,7 @@ export async function insertReplays(
   if (wanted.length === 0) return []
   const { actor, reason, now } = order
   const rows = wanted.map((each) => toRow(each, orderedId('dlv', now)))
-  await tx`
-    insert into delivery
-      (delivery_id, webhook_endpoint_id, organization_id, package_id, notification_id, event_id, state,
-       next_attempt_at, created_at, replay_of, replay_actor, replay_reason)
-    select delivery_id, webhook_endpoint_id, row.organization_id, row.package_id, notification_id, row.event_id, 'pending',
-      ${now}, ${now}, replay_of, ${actor}, ${reason}
-    from json_to_recordset(${JSON.stringify(rows)}::text::json) as row (
-      delivery_id text, webhook_endpoint_id text, organization_id text, package_id text, notification_id text,
-      event_id text, replay_of text) join notification using (notification_id)`
+  await insertReplayRows(tx, rows, order)
   for (const endpointId of new Set(rows.map((row) => row.webhook_endpoint_id)))
     await wakeWorkers(tx, endpointId)
   await appendAllToLog(
@@ -66,7 +59,7 @@ export async function insertReplays(
 function toRow(
   { webhook_endpoint_id, organization_id, package_id, notification_id, event_id, replay_of }: Replayable,
   deliveryId: string,
-): ReplayFact {
+): ReplayRow {
   return {
     delivery_id: deliveryId,
     webhook_endpoint_id,

@@ -2,7 +2,7 @@ import { CryptoError, type SigningKey, signWebhookBase } from '@agent-exchange/c
 import type { DeploymentProfile } from '@agent-exchange/protocol'
 import type { Clock } from '../../kernel/clock.ts'
 import type { AttemptDetails, FinishedAttempt } from '../queue/finished-attempt.ts'
-import type { ClaimedDelivery } from '../queue/delivery-store.ts'
+import type { ClaimedDelivery } from '../queue/claim-deliveries.ts'
 import { type AttemptResult, classifyAttempt, type Verdict } from './classify-attempt.ts'
 import type { Sender, SendResult } from './sender.ts'
 import type { KeyFor } from './signing-keys.ts'

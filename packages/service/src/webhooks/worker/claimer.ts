@@ -5,12 +5,9 @@ import { secondsAfter } from '../../kernel/clock.ts'
 import type { AttemptTools } from './attempt.ts'
 import { createClaimLedger } from './claim-ledger.ts'
 import { removeClaims } from '../queue/claim-store.ts'
-import {
-  beginClaim,
-  claimDeliveries,
-  type ClaimedDelivery,
-  releaseDeliveries,
-} from '../queue/delivery-store.ts'
+import { beginClaim } from '../queue/claim-store.ts'
+import { claimDeliveries, type ClaimedDelivery } from '../queue/claim-deliveries.ts'
+import { releaseDeliveries } from '../queue/delivery-store.ts'
 import type { Lanes, ClaimRequest } from './lanes.ts'
 import { BATCHING_THRESHOLD, CLAIM_BATCH_DELAY_MS } from './webhook-limits.ts'
 import { type ReclaimedWork, reclaimUnknown } from './reclaim.ts'

@@ -7,8 +7,10 @@ import { pino } from 'pino'
 import { Registry } from 'prom-client'
 import { type Database, openDatabase } from '@agent-exchange/database'
 import { randomId } from '../../kernel/ids.ts'
+import { platformIdentity } from '../../features/agents/platform-identity.ts'
 import { openPlatformKeys } from '../../platform-keys/platform-keys.ts'
-import { beginClaim, claimDeliveries } from '../queue/delivery-store.ts'
+import { beginClaim } from '../queue/claim-store.ts'
+import { claimDeliveries } from '../queue/claim-deliveries.ts'
 import { startDelivery } from './engine.ts'
 import { numberOf } from '../../kernel/named-locks.ts'
 import { holdWorkerName } from '../../kernel/worker-lock.ts'
@@ -55,6 +57,7 @@ async function startWorker(
     profile,
     clock,
     newId: randomId,
+    identity: platformIdentity,
   })
   const engine = startDelivery({
     db: own,

@@ -8,6 +8,7 @@ import { pino } from 'pino'
 import { Registry } from 'prom-client'
 import { openDatabase } from '@agent-exchange/database'
 import { randomId } from '../../kernel/ids.ts'
+import { platformIdentity } from '../../features/agents/platform-identity.ts'
 import { openPlatformKeys } from '../../platform-keys/platform-keys.ts'
 import { startDelivery } from './engine.ts'
 import { SWEEP_MS, TICK_MS } from './webhook-limits.ts'
@@ -37,6 +38,7 @@ async function startEngine(drainMs: number) {
     profile,
     clock,
     newId: randomId,
+    identity: platformIdentity,
   })
   const engine = startDelivery({
     db,

@@ -1,7 +1,7 @@
 import type { Logger } from 'pino'
 import { type Database, loggableError } from '@agent-exchange/database'
 import type { Clock } from '../../kernel/clock.ts'
-import { sweepLanes } from '../queue/delivery-store.ts'
+import { sweepLanes } from '../queue/due-lanes.ts'
 import type { Lanes } from './lanes.ts'
 import {
   MAXIMUM_SWEEP_PAUSE_MS,

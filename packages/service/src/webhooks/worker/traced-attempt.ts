@@ -1,7 +1,7 @@
 import type { Tracing } from '../../kernel/tracing.ts'
 import { attemptDelivery, type AttemptTools } from './attempt.ts'
 import type { FinishedAttempt } from '../queue/finished-attempt.ts'
-import type { ClaimedDelivery } from '../queue/delivery-store.ts'
+import type { ClaimedDelivery } from '../queue/claim-deliveries.ts'
 
 /** An attempt with its span, in the trace of the request that caused the notification. */
 export async function tracedAttempt(
