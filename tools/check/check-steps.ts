@@ -49,6 +49,11 @@ export const STEPS: readonly Step[] = [
     commands: [['node', 'tools/public-entry/public-entry.ts']],
   },
   {
+    name: 'table-owners',
+    what: 'one file writes each table of the service',
+    commands: [['node', 'tools/table-owners/table-owners.ts']],
+  },
+  {
     name: 'generated',
     what: 'generated files are what the sources give',
     commands: [['node', '-C', 'source', 'tools/generate/generate.ts', '--check']],
