@@ -11,10 +11,10 @@ import {
   parseProof,
   proveInclusion,
   type CapsulePackage,
-  type CapsuleRecord,
   type CapsuleV3,
   type KeyEventProof,
   type PackageHead,
+  type RecordProof,
 } from '@agent-exchange/log'
 import { logSigner, signedLogOf, type LogPlan } from './capsule-of.ts'
 import { signAsPlatform } from './sign-as-platform.ts'
@@ -30,12 +30,15 @@ export interface ChainLogPlan extends LogPlan {
   readonly head?: (head: Omit<PackageHead, 'signature'>, index: number) => typeof head | undefined
 }
 
-interface LoggedLeaf {
+/** A leaf of what a capsule shows, before it is logged. */
+export interface ShownLeaf {
   readonly kind: string
   /** Its index in the log that the capsule was collected from. */
   readonly index: number
   readonly leaf: (salt: Uint8Array) => Uint8Array
-  take(parts: { readonly salt: string; readonly proof: string }): void
+  /** One of the two is there. */
+  readonly record?: Omit<RecordProof, 'salt' | 'proof'>
+  readonly event?: Omit<KeyEventProof, 'salt' | 'proof'>
 }
 
 /**
@@ -43,12 +46,7 @@ interface LoggedLeaf {
  * order, in a log with published keys. Entries and key events may have been changed before.
  */
 export async function chainCapsuleOf(shown: CapsuleV3, plan: ChainLogPlan = {}): Promise<CapsuleV3> {
-  const records = shown.packages.map((): CapsuleRecord[] => [])
-  const events: KeyEventProof[] = []
-  const planned = [
-    ...shown.packages.flatMap((each, at) => recordLeaves(each, records[at] ?? [])),
-    ...shown.log.key_events.map((event) => eventLeaf(event, events)),
-  ].toSorted((a, b) => a.index - b.index)
+  const planned = shownLeaves(shown)
   const order = plan.order?.(planned.map(({ kind }) => kind)) ?? planned.map((_, index) => index)
   const salts = planned.map((_, offset) => deriveSalt(SECRET, offset))
   // Leaves of others lie between ours.
@@ -57,16 +55,21 @@ export async function chainCapsuleOf(shown: CapsuleV3, plan: ChainLogPlan = {}):
     canonicalBytes({ other: at }),
   ])
   const log = await signedLogOf(leaves, { cosignedAt: secondsAfter(shown), ...plan })
-  for (const [at, { take }] of planned.entries()) {
+  const records: RecordProof[] = []
+  const events: KeyEventProof[] = []
+  for (const [at, { record, event }] of planned.entries()) {
     const index = 2 * order.indexOf(at)
     const hashes = await proveInclusion(index, leaves.length, log.readTile)
     const proof = formatProof({ index, hashes, checkpoint: log.checkpoint })
-    take({ salt: encodeBase64url(salts[at] as Uint8Array), proof })
+    const parts = { salt: encodeBase64url(salts[at] as Uint8Array), proof }
+    if (record) records.push({ ...record, ...parts })
+    if (event) events.push({ ...event, ...parts })
   }
   const packages = shown.packages.map(async (each, at): Promise<CapsulePackage> => {
     const { head: stated, ...rest } = each
     const head = stated && (await headOf(each, stated, { index: at, size: leaves.length, plan }))
-    return { ...rest, records: records[at] ?? [], ...(head && { head }) }
+    const own = records.filter(({ package_id }) => package_id === each.metadata.package_id)
+    return { ...rest, records: own.map(({ package_id: _, ...record }) => record), ...(head && { head }) }
   })
   return {
     ...shown,
@@ -80,9 +83,16 @@ export async function chainCapsuleOf(shown: CapsuleV3, plan: ChainLogPlan = {}):
   }
 }
 
-function recordLeaves(shown: CapsulePackage, records: CapsuleRecord[]): LoggedLeaf[] {
+/** Everything that a capsule shows of the log, in its order there. */
+export function shownLeaves({ packages, log }: CapsuleV3): ShownLeaf[] {
+  return [...packages.flatMap(recordLeaves), ...log.key_events.map(eventLeaf)].toSorted(
+    (a, b) => a.index - b.index,
+  )
+}
+
+function recordLeaves(shown: CapsulePackage): ShownLeaf[] {
   const { links = [] } = chainLinks(shown)
-  return shown.records.map(({ first_position, last_position, proof }): LoggedLeaf => {
+  return shown.records.map(({ first_position, last_position, proof }): ShownLeaf => {
     const [linkBefore, lastLink] = [links[first_position - 1], links[last_position]]
     if (!linkBefore || !lastLink) throw new Error('a record covers entries that are not shown')
     const positions = { firstPosition: first_position, lastPosition: last_position }
@@ -90,18 +100,17 @@ function recordLeaves(shown: CapsulePackage, records: CapsuleRecord[]): LoggedLe
       kind: 'record',
       index: parseProof(proof).index,
       leaf: (salt) => chainRecordLeaf({ ...identityOf(shown), ...positions, linkBefore, lastLink }, salt),
-      take: (parts) => void records.push({ first_position, last_position, ...parts }),
+      record: { package_id: shown.metadata.package_id, first_position, last_position },
     }
   })
 }
 
-function eventLeaf(shown: KeyEventProof, events: KeyEventProof[]): LoggedLeaf {
-  const { proof, ...event } = shown
+function eventLeaf({ proof, salt: _, ...event }: KeyEventProof): ShownLeaf {
   return {
     kind: event.kind,
     index: parseProof(proof).index,
     leaf: (salt) => leafOfShownEvent({ ...event, salt: encodeBase64url(salt) }),
-    take: (parts) => void events.push({ ...event, ...parts }),
+    event,
   }
 }
 

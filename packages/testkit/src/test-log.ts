@@ -16,6 +16,7 @@ import {
   TILE_WIDTH,
   tileWidth,
   withSignatures,
+  type CapsuleV3,
   type EvidenceBundle,
   type KeyEventProof,
   type NoteSigner,
@@ -24,6 +25,7 @@ import {
 } from '@agent-exchange/log'
 import { signAsPlatform } from './sign-as-platform.ts'
 import type { World } from './test-world.ts'
+import { shownLeaves } from './chain-capsule-of.ts'
 import { isRegistration, logSigner, plannedKeys, plannedRecords, witnessSigners } from './capsule-of.ts'
 
 const SECRET = new Uint8Array(32).fill(77)
@@ -35,13 +37,18 @@ export interface LogReply {
   readonly body: string | Uint8Array
 }
 
+/** A record as the exchange serves it; `chain` has its positions in version 2. */
+interface ServedRecord extends RecordProof {
+  readonly chain?: { readonly first_position: number; readonly last_position: number }
+}
+
 /**
  * A log with the HTTP of an exchange, whose operator is the test: it can reorder, hide, fork and roll back. It serves
  * what `publish` signed last.
  */
 export class TestLog {
   readonly leaves: Uint8Array[] = []
-  readonly records: { readonly record: RecordProof; index: number }[] = []
+  readonly records: { readonly record: ServedRecord; index: number }[] = []
   readonly events: { readonly event: KeyEventProof; index: number }[] = []
   /** The published note; undefined before the first one. */
   checkpoint: string | undefined
@@ -84,6 +91,20 @@ export class TestLog {
       const index = this.leaves.push(leaf(salt)) - 1
       if (record) this.records.push({ record, index })
       if (event) this.events.push({ event, index })
+    }
+  }
+
+  /** Logs what a capsule of format 3 shows, in its order. */
+  logCapsule(capsule: CapsuleV3): void {
+    for (const { leaf, record, event } of shownLeaves(capsule)) {
+      const salt = deriveSalt(SECRET, this.leaves.length)
+      const index = this.leaves.push(leaf(salt)) - 1
+      const parts = { salt: encodeBase64url(salt), proof: '' }
+      if (record) {
+        const { package_id: _, ...chain } = record
+        this.records.push({ record: { ...record, ...parts, chain }, index })
+      }
+      if (event) this.events.push({ event: { ...event, ...parts }, index })
     }
   }
 

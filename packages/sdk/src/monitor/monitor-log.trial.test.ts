@@ -1,24 +1,20 @@
 import assert from 'node:assert/strict'
 import { after, beforeEach, test } from 'node:test'
 import { generateKeyPair } from '@agent-exchange/crypto'
-import { keyLabel, recordLabel } from '@agent-exchange/log'
-import { TestLog } from '@agent-exchange/testkit'
-import { createContext } from '../create-context.ts'
-import { wholeThread } from '../evidence/evidence.fixture.ts'
-import { readEvidence } from '../evidence/read-evidence.ts'
-import { changed, startProxiedWorld } from '../meddling-proxy.fixture.ts'
-import { createMemoryLogState } from '../log-state.ts'
+import { keyLabel } from '@agent-exchange/log'
+import { changed } from '../meddling-proxy.fixture.ts'
+import { concealed, Operator, rewritten, startCheatingExchange } from './cheating-exchange.fixture.ts'
 import { monitorLog } from './monitor-log.ts'
 import type { MonitorState } from './monitor-state.ts'
 
-const { world, proxy, ...proxied } = await startProxiedWorld({ evidenceVersion: 1 })
-after(() => proxied[Symbol.asyncDispose]())
-const thread = await wholeThread({ ...world, url: proxy.url })
-const evidence = await readEvidence(thread.bolt, { threadId: thread.threadId })
-const nothing: MonitorState = { threads: [thread.threadId], found: [] }
-let log = new TestLog({ platform: world })
-let context = thread.bolt as ReturnType<typeof createContext>
+const exchange = await startCheatingExchange()
+after(() => exchange[Symbol.asyncDispose]())
+const { proxy, thread, packages } = exchange
+const [opened, , revoked] = packages
+let operator = new Operator(exchange)
+let { log } = operator
 const filler = (byte: number) => new Uint8Array(64).fill(byte)
+const scan = (state?: MonitorState) => operator.scan(state)
 
 const NOT_FOUND = {
   type: 'https://exchange.example/problems/resource_not_found',
@@ -30,43 +26,10 @@ const NOT_FOUND = {
   details: {},
 }
 
-beforeEach(async () => {
-  log = new TestLog({ platform: world })
-  await log.log(evidence)
-  context = createContext({ ...thread.bolt.options, log: createMemoryLogState() })
-  proxy.before = ({ path }) => log.answer(path)
-  proxy.after = (_, reply) => reply
+beforeEach(() => {
+  operator = new Operator(exchange)
+  ;({ log } = operator)
 })
-
-/** Publishes what is there and scans it. */
-async function scan(state: MonitorState = nothing) {
-  await log.publish()
-  const result = await monitorLog(context, state)
-  assert.ok(result)
-  return { ...result, kinds: result.findings.map(({ kind }) => kind) }
-}
-
-/** The same agent with another clock for its monitor. */
-function minutesLater(minutes: number): typeof context {
-  return { ...context, now: () => new Date(thread.bolt.now().getTime() + minutes * 60_000) }
-}
-
-function leafOf(label: Uint8Array): Uint8Array {
-  const leaf = filler(1)
-  leaf.set(label)
-  return leaf
-}
-
-function labelAt(firstPosition: number): Uint8Array {
-  const [first] = evidence.packages
-  assert.ok(first)
-  return recordLabel({
-    packageId: first.metadata.package_id,
-    contentDigest: first.metadata.content_digest,
-    receiptSignature: first.policy_receipt.signature.signature,
-    firstPosition,
-  })
-}
 
 test('[AUD-03] an honest log has no findings, and a second run scans only what is new', async () => {
   const first = await scan()
@@ -81,10 +44,9 @@ test('[AUD-03] an honest log has no findings, and a second run scans only what i
 })
 
 test('[AUD-03] two histories: a second leaf for an event is found, also in a later run', async () => {
-  const first = log.records[0]?.record
-  assert.ok(first)
-  const state = (await scan()).state
-  log.leaves.push(filler(9), leafOf(labelAt(first.first_position)))
+  const { state } = await scan()
+  log.leaves.push(filler(9))
+  operator.appendRecord(opened, 1)
   const { findings } = await scan(state)
   assert.deepEqual(
     findings.map(({ kind }) => kind),
@@ -94,28 +56,77 @@ test('[AUD-03] two histories: a second leaf for an event is found, also in a lat
   assert.deepEqual((await scan()).kinds, ['duplicate'])
 })
 
+test('[AUD-03] a record that was rewritten with right hashes is found, also long after it was scanned', async () => {
+  const { state } = await scan()
+  operator.show(opened, (all) => rewritten(opened, all))
+  const { findings, scanned } = await scan(state)
+  assert.equal(scanned, 0)
+  assert.equal(findings.length, opened.records.length)
+  for (const { kind, sentence } of findings) {
+    assert.equal(kind, 'altered')
+    assert.match(
+      sentence,
+      /shows the record of pkg_\S+ from its entry \d+ on otherwise than leaf \d+ holds it/u,
+    )
+  }
+})
+
+test('[AUD-03] an entry that is taken out of the middle is found', async () => {
+  const position = opened.entries.length - 1
+  operator.hide(opened, position)
+  const { findings } = await scan()
+  const [gap] = findings
+  assert.equal(gap?.kind, 'entry_gap')
+  assert.match(gap.sentence, new RegExp(`without entry ${position}\\.`, 'u'))
+  assert.ok(findings.some(({ kind }) => kind === 'hidden'))
+})
+
+test('[AUD-03] a revocation that is taken from the end is found', async () => {
+  const { state } = await scan()
+  operator.hide(revoked, revoked.entries.length)
+  for (const each of [operator.nothingKnown, state]) {
+    const { findings, kinds } = await scan(each)
+    assert.deepEqual(kinds, ['hidden'])
+    assert.match(findings[0]?.sentence ?? '', /does not show this event: it hides it/u)
+  }
+})
+
+test('[AUD-03] a receipt behind a placeholder is found', async () => {
+  const position = opened.entries.length - 1
+  operator.show(opened, (all) =>
+    all.map((entry) => (entry.chain?.position === position ? concealed(entry) : entry)),
+  )
+  const { findings } = await scan()
+  assert.match(
+    findings[0]?.sentence ?? '',
+    /^The exchange hides entry \d+ of pkg_\S+, a \w+, which both parties may see/u,
+  )
+  assert.equal(findings[0]?.kind, 'concealed')
+})
+
 test('[AUD-03] threads of the event stream are watched without being named', async () => {
-  const first = log.records[0]?.record
-  assert.ok(first)
-  log.leaves.push(leafOf(labelAt(first.first_position)))
+  operator.appendRecord(opened, 1)
   const { kinds, state } = await scan({ threads: [], found: [] })
   assert.deepEqual([kinds, state.threads], [['duplicate'], [thread.threadId]])
 })
 
-test('[AUD-03] an event that the exchange does not show is found', async () => {
-  log.leaves.push(leafOf(labelAt(evidence.entries.length + 3)))
+test('[AUD-03] a hidden record after the last entry is found, up to 64 positions ahead', async () => {
+  operator.appendRecord(opened, opened.entries.length + 64)
   const { findings } = await scan()
   assert.deepEqual(
     findings.map(({ kind }) => kind),
     ['hidden'],
   )
-  assert.match(findings[0]?.sentence ?? '', /the exchange does not show this event: it hides it/u)
+  assert.match(
+    findings[0]?.sentence ?? '',
+    /from its entry \d+ on at leaf \d+, and the exchange does not show this event: it hides it/u,
+  )
 })
 
 test('[ID-04] a hidden key event, such as a revocation, is found by its number alone', async () => {
   const { agentId } = thread.bolt.identity
   const number = log.events.filter(({ event }) => event.agent_id === agentId).length + 1
-  log.leaves.push(leafOf(keyLabel({ agentId, number })))
+  operator.appendLeaf(keyLabel({ agentId, number }))
   const { findings } = await scan()
   assert.match(findings[0]?.sentence ?? '', new RegExp(`key event ${number} of ${agentId}`, 'u'))
 })
@@ -146,7 +157,7 @@ test('[ID-05] a key that only the directory shows is found', async () => {
 test('[ID-04] a false key far beyond the last key event is found, and so is a gap in what is shown', async () => {
   const { agentId } = thread.bolt.identity
   const own = log.events.filter(({ event }) => event.agent_id === agentId)
-  log.leaves.push(leafOf(keyLabel({ agentId, number: own.length + 65 })))
+  operator.appendLeaf(keyLabel({ agentId, number: own.length + 65 }))
   const hidden = await scan()
   assert.deepEqual(hidden.kinds, ['hidden'])
   for (const number of [own.length + 65, 1e15]) {
@@ -165,11 +176,9 @@ test('[ID-04] a false key far beyond the last key event is found, and so is a ga
 })
 
 test('[AUD-03] a leaf of a package that was hidden while it was scanned is found when the package is shown', async () => {
-  const [first] = log.records
-  assert.ok(first)
   // The operator logs the package, hides it, and shows it later with a second leaf.
-  const hidden = leafOf(labelAt(first.record.first_position))
-  log.leaves.unshift(hidden)
+  operator.appendRecord(opened, 1)
+  log.leaves.unshift(...log.leaves.splice(-1))
   for (const each of [...log.records, ...log.events]) each.index += 1
   const shown = proxy.before
   const empty = { items: [], next_cursor: 'cursor_0', has_more: false }
@@ -191,7 +200,7 @@ test('[AUD-03] a large log is searched for new labels once an hour, and nothing 
   const forgetful = { ...known.state, searched: [] }
   const soon = await scan(forgetful)
   assert.deepEqual([soon.lookBack, soon.scanned], ['postponed', 0])
-  context = minutesLater(60)
+  operator.advance(60)
   const later = await scan(soon.state)
   assert.deepEqual([later.lookBack, later.scanned], ['done', log.size])
 })
@@ -216,10 +225,10 @@ test('[AUD-03] an event that never gets a leaf is reported an hour after it was 
   assert.deepEqual(first.kinds, [])
   // Nor does leaving it out of the list help.
   log.records.pop()
-  context = minutesLater(59)
+  operator.advance(59)
   const second = await scan(first.state)
   assert.deepEqual(second.kinds, [])
-  context = minutesLater(61)
+  operator.advance(2)
   assert.deepEqual((await scan(second.state)).kinds, ['overdue'])
 })
 
@@ -251,9 +260,9 @@ test('[AUD-03] entries that are not those of the signed tree are refused', async
     body[body.length - 1] = (body.at(-1) ?? 0) ^ 1
     return { ...reply, body }
   }
-  await assert.rejects(monitorLog(context, nothing), { code: 'log_unverifiable' })
+  await assert.rejects(monitorLog(operator.agent, operator.nothingKnown), { code: 'log_unverifiable' })
 })
 
 test('before the first checkpoint there is nothing to scan', async () => {
-  assert.equal(await monitorLog(context, nothing), undefined)
+  assert.equal(await monitorLog(operator.agent, operator.nothingKnown), undefined)
 })
