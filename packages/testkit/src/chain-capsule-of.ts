@@ -68,8 +68,15 @@ export async function chainCapsuleOf(shown: CapsuleV3, plan: ChainLogPlan = {}):
   const packages = shown.packages.map(async (each, at): Promise<CapsulePackage> => {
     const { head: stated, ...rest } = each
     const head = stated && (await headOf(each, stated, { index: at, size: leaves.length, plan }))
-    const own = records.filter(({ package_id }) => package_id === each.metadata.package_id)
-    return { ...rest, records: own.map(({ package_id: _, ...record }) => record), ...(head && { head }) }
+    const own = records
+      .filter(({ package_id }) => package_id === each.metadata.package_id)
+      .map(({ first_position, last_position, salt, proof }) => ({
+        first_position,
+        last_position,
+        salt,
+        proof,
+      }))
+    return { ...rest, records: own, ...(head && { head }) }
   })
   return {
     ...shown,
@@ -105,7 +112,8 @@ function recordLeaves(shown: CapsulePackage): ShownLeaf[] {
   })
 }
 
-function eventLeaf({ proof, salt: _, ...event }: KeyEventProof): ShownLeaf {
+function eventLeaf(shown: KeyEventProof): ShownLeaf {
+  const { proof, salt: _, ...event } = shown
   return {
     kind: event.kind,
     index: parseProof(proof).index,

@@ -78,6 +78,8 @@ async function ensureTemplate(server: string): Promise<string> {
     const { makePartitions } = await import('@agent-exchange/service')
     await makePartitions(fresh, new Date().toISOString())
     await fresh.end()
+    // The first connection after the migrations writes the cache of the catalog, which every clone then has.
+    await administer(databaseOn(server, name), (first) => first`select`)
     await sql.unsafe(`alter database ${name} is_template true`)
   })
   return name

@@ -2,6 +2,7 @@ import { chmodSync, existsSync, mkdtempSync, rmSync, statfsSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type EmbeddedDatabase, startEmbedded } from '@agent-exchange/database/embedded'
+import postgres from 'postgres'
 import { removeAbandonedServers } from './abandoned-servers.ts'
 import { freePorts } from './free-ports.ts'
 
@@ -20,6 +21,8 @@ const FAST = {
   shared_buffers: '32MB',
   max_wal_size: '256MB',
   max_connections: '400',
+  // Each test opens about ten connections, and each derives the key of the password.
+  scram_iterations: '1',
 }
 /** Databases are copied and removed by the hundred, which is several times faster in memory. */
 const MEMORY_FOLDER = '/dev/shm'
@@ -38,6 +41,7 @@ export async function startTestServer(): Promise<TestServer> {
   const settings = { ...FAST, listen_addresses: '127.0.0.1', port: String(port) }
   const embedded = await startEmbedded({ dataDirectory, log: ignore, settings })
   const { user, password, database } = embedded.administration
+  await hashPasswordAgain(`postgres://${user}:${password}@127.0.0.1:${port}/${database}`, user, password)
   const remove = () => rmSync(dataDirectory, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 })
   return {
     url: `postgres://${user}:${password}@127.0.0.1:${port}/${database}`,
@@ -50,6 +54,13 @@ export async function startTestServer(): Promise<TestServer> {
       remove()
     },
   }
+}
+
+/** The first hash of the password is from before the setting. */
+async function hashPasswordAgain(url: string, user: string, password: string): Promise<void> {
+  const sql = postgres(url, { max: 1 })
+  await sql.unsafe(`alter role ${user} password '${password}'`)
+  await sql.end()
 }
 
 function parentFolder(): string {

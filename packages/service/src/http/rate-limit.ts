@@ -41,8 +41,10 @@ export function createJoinLimit(
 
 /** A token bucket per holder, in the memory of this process. Throws if the bucket is empty. */
 export function createBuckets({ rate, burst, clock }: BucketRules): (holder: string) => void {
-  const buckets = new LRUCache<string, Bucket>({ max: MAXIMUM_HOLDERS })
+  // The cache allocates room for all holders at once, so it waits for the first one.
+  let buckets: LRUCache<string, Bucket> | undefined
   return (holder) => {
+    buckets ??= new LRUCache({ max: MAXIMUM_HOLDERS })
     const now = clock.monotonicMilliseconds()
     const bucket = buckets.get(holder) ?? { tokens: burst, filledAt: now }
     bucket.tokens = Math.min(burst, bucket.tokens + ((now - bucket.filledAt) / 1_000) * rate)

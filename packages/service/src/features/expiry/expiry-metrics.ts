@@ -53,10 +53,8 @@ export function createExpiryMetrics(registry: Registry, settings: ExpiryMetricSe
     name: 'expiry metrics',
     everySeconds: READ_SECONDS,
     async run() {
-      const [keyEnds, notices] = await Promise.all([
-        listKeyEnds(db, clock.now()),
-        listNotices(db, MAXIMUM_NOTICES),
-      ])
+      const keyEnds = await listKeyEnds(db, clock.now())
+      const notices = await listNotices(db, MAXIMUM_NOTICES)
       keys.reset()
       for (const { purpose, valid_until } of keyEnds) keys.set({ purpose }, Date.parse(valid_until) / 1_000)
       clients.set(notices.filter(({ subject }) => subject.startsWith('client ')).length)

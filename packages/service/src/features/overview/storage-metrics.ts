@@ -67,14 +67,13 @@ export function createStorageMetrics(registry: Registry, settings: StorageMetric
     async run() {
       const now = clock.now()
       await startRecordingRuns(db, now)
-      const [bytes, backlog, running, state, lastRun = now, partitions] = await Promise.all([
-        readDatabaseSize(db),
-        readBacklog(db, now),
-        countProcesses(db),
-        readReplication(db),
-        readLastRun(db),
-        readPartitionSizes(db),
-      ])
+      // One after the other: nobody waits for these figures, and each query at the same time would open a connection.
+      const bytes = await readDatabaseSize(db)
+      const backlog = await readBacklog(db, now)
+      const running = await countProcesses(db)
+      const state = await readReplication(db)
+      const lastRun = (await readLastRun(db)) ?? now
+      const partitions = await readPartitionSizes(db)
       size.set(bytes)
       for (const { table, partition, bytes: own } of partitions) partitionSize.set({ table, partition }, own)
       pending.set(backlog.pending)
