@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict'
 import { chainLinks, type CapsuleV3 } from '@agent-exchange/log'
 import { shownLeaves } from '@agent-exchange/testkit'
 import { readCapsule } from '../evidence/read-capsule.ts'
@@ -104,24 +105,16 @@ export const FOUND_BY_STRANGERS: readonly CheatingWay[] = [
     }),
   ),
   {
-    ...way('logs a record far ahead, at position 1,000', ['chain_positions'], ({ capsule }) =>
-      edited(capsule, (c) => {
-        const { entries } = packageIn(c, OPENED)
-        entries.push({ ...structuredClone(entryIn(c, OPENED, 1)), position: 1_000 })
-      }),
-    ),
-    noticedBy: 'a stranger who is shown it, and no monitor',
-    async play(exchange) {
+    ...way('logs a record far ahead, at position 1,000', ['chain_positions'], async (exchange) => {
       const operator = new Operator(exchange)
       operator.appendRecord(exchange.packages[OPENED], 1_000)
-      const { kinds } = await operator.scan()
-      const shown = edited(exchange.capsule, (c) => {
-        const { entries } = packageIn(c, OPENED)
-        entries.push({ ...structuredClone(entryIn(c, OPENED, 1)), position: 1_000 })
+      assert.deepEqual((await operator.scan()).kinds, [])
+      return edited(exchange.capsule, (c) => {
+        const shown = { ...structuredClone(entryIn(c, OPENED, 1)), position: 1_000 }
+        packageIn(c, OPENED).entries.push(shown)
       })
-      const { codes, after } = await stranger(shown)
-      return { codes: [...kinds, ...codes], after }
-    },
+    }),
+    noticedBy: 'a stranger who is shown it, and no monitor',
   },
   way('rewrites a record after it was logged', ['record_leaf'], ({ capsule }) =>
     edited(capsule, (c) => (entryIn(c, OPENED, 4).proof.recorded_at = '2020-01-01T00:00:00.000Z')),

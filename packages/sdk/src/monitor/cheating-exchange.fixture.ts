@@ -56,9 +56,9 @@ export class Operator {
   readonly threadId: string
   agent: ReturnType<typeof createContext>
 
-  constructor({ world, proxy, thread, capsule }: CheatingExchange) {
+  constructor({ world, proxy, thread, capsule }: CheatingExchange, logged = capsule) {
     this.log = new TestLog({ platform: world })
-    this.log.logCapsule(capsule)
+    this.log.logCapsule(logged)
     this.proxy = proxy
     this.threadId = thread.threadId
     this.agent = createContext({ ...thread.bolt.options, log: this.state })
