@@ -148,7 +148,7 @@ const PROOFS: Readonly<Record<string, readonly Proof[]>> = {
   'The threat model says what an operator who cheats can still do.': [
     inSdk(
       'monitor/cheating-operator.trial.test.ts',
-      'the honest capsule contradicts nothing, in a witnessed log without a finding',
+      'an honest operator is not accused: by a stranger, or by the monitor of a party',
     ),
   ],
 }

@@ -38,7 +38,7 @@ export type Mutable<T> = { -readonly [K in keyof T]: Mutable<T[K]> }
 export function edited(capsule: CapsuleV3, change: (copy: Mutable<CapsuleV3>) => unknown): CapsuleV3 {
   const copy = structuredClone(capsule) as Mutable<CapsuleV3>
   change(copy)
-  return copy as CapsuleV3
+  return copy
 }
 
 /** The same, logged again by the operator, who holds the keys of log and platform. Two witnesses cosign by default. */

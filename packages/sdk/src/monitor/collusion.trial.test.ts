@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { importPublicJwk, type PublicJwk } from '@agent-exchange/crypto'
+import { importPublicJwk } from '@agent-exchange/crypto'
 import {
   chainLinks,
   chainRecordLabel,
@@ -117,7 +117,7 @@ test('[AUD-03] two capsules of one package convict: one id and digest, two polic
   const { head } = one
   const key = exchange.capsule.keys.find(({ key_id }) => key_id === head?.signature.key_id)
   assert.ok(head && other.head && key)
-  const publicKey = await importPublicJwk(key.public_key as PublicJwk, { use: 'signing' })
+  const publicKey = await importPublicJwk(key.public_key, { use: 'signing' })
   const earlier = await headAt(world, head, { shown: one, position: KEPT_ENTRIES, log })
   for (const each of [earlier, other.head]) await verifyPackageHead(each, publicKey)
   assert.deepEqual([earlier.package_id, earlier.position], [other.head.package_id, other.head.position])

@@ -55,7 +55,10 @@ export async function capsuleFrom(
     const page = await answer<{ events: (KeyEventProof & { index: number })[] }>(
       `/log/key-events?agent_id=${agentId}`,
     )
-    key_events.push(...page.events.map(({ index: _, ...event }) => event))
+    for (const logged of page.events) {
+      const { index: _, ...event } = logged
+      key_events.push(event)
+    }
   }
   const { history } = await answer<{ history: EarlierCheckpoint[] }>('/log/history?index=0')
   const own = records
