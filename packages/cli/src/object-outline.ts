@@ -1,16 +1,7 @@
-import type { ProtocolObject } from '@agent-exchange/protocol'
+import { ENVELOPE_MEMBERS, type ProtocolObject } from '@agent-exchange/protocol'
 
 /** Members for programs. They are shown below the others. */
-const TECHNICAL: ReadonlySet<string> = new Set([
-  'id',
-  'object_type',
-  'protocol_version',
-  'schema_version',
-  'created_at',
-  'created_by',
-  'trace',
-  'thread_id',
-])
+const TECHNICAL: ReadonlySet<string> = new Set(ENVELOPE_MEMBERS)
 
 /** Members that people read first, in this order; `*_id` and `*_refs` come last. */
 const FIRST = [

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { schemaDocument, validateObject } from '@agent-exchange/protocol'
+import { ENVELOPE_MEMBERS, schemaDocument, validateObject } from '@agent-exchange/protocol'
 import { ExchangeError, type OpenedPackage } from '@agent-exchange/sdk'
 import { newObject } from '@agent-exchange/sdk/internal'
 import { readAgentDefaults } from '@agent-exchange/sdk/internal/node'
@@ -11,14 +11,7 @@ import { formParts, membersFrom, objectOf, partView, type FormValues } from './s
 const SCHEMA = schemaDocument('response_object')
 /** Members that the desk fills in, and free objects without names in use. */
 const OMITTED: ReadonlySet<string> = new Set([
-  'id',
-  'object_type',
-  'protocol_version',
-  'schema_version',
-  'created_at',
-  'created_by',
-  'trace',
-  'thread_id',
+  ...ENVELOPE_MEMBERS,
   'responds_to_package_id',
   'policy_envelope',
   'policy_decline',

@@ -1,4 +1,4 @@
-import type { ObjectType, PolicyEnvelope } from '@agent-exchange/protocol'
+import { ENVELOPE_MEMBERS, type ObjectType, type PolicyEnvelope } from '@agent-exchange/protocol'
 import { newObject, type ObjectTerms } from '@agent-exchange/sdk/internal'
 import { ToolRefusal } from '../server/tool-failure.ts'
 
@@ -7,21 +7,14 @@ export const DRAFTED_TYPES = ['reasoning_package', 'network_story', 'loop_thread
 export type DraftedType = (typeof DRAFTED_TYPES)[number] | 'response_object'
 
 /** Members that the server fills in. They say who writes to whom, and when, so a model cannot set them. */
-export const FILLED_MEMBERS = [
-  'id',
-  'object_type',
-  'protocol_version',
-  'schema_version',
-  'created_at',
-  'created_by',
-  'trace',
-  'thread_id',
+export const FILLED_MEMBERS: readonly string[] = [
+  ...ENVELOPE_MEMBERS,
   'sender',
   'recipients',
   'actor',
   'policy_envelope',
   'responds_to_package_id',
-] as const
+]
 
 /** Members with a usual value, which the model may replace. The others are the content, and have no default. */
 const REPLACEABLE = ['occurred_at', 'story_version', 'status', 'lifecycle', 'participants'] as const
@@ -39,7 +32,7 @@ export function draftObject(
   content: Readonly<Record<string, unknown>>,
   terms: DraftTerms,
 ): Record<string, unknown> {
-  const refused = Object.keys(content).filter((name) => (FILLED_MEMBERS as readonly string[]).includes(name))
+  const refused = Object.keys(content).filter((name) => FILLED_MEMBERS.includes(name))
   if (refused.length > 0)
     throw new ToolRefusal('input_invalid', `Leave out ${refused.join(', ')}: the server fills them in.`)
   const template = newObject(type as ObjectType, { ...terms, policyId: terms.policy.policy_id }) as object

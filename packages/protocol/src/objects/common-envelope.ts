@@ -28,6 +28,12 @@ export const commonEnvelope = <T extends ObjectType>(type: T, prefix: string) =>
 /** All objects except policy_envelope belong to a thread. */
 export const inThread = { thread_id: inEnvelope(threadId) }
 
+/** Names of these members: a program fills them in, and no person or model writes them. */
+export const ENVELOPE_MEMBERS: readonly string[] = Object.keys({
+  ...commonEnvelope('audit_event', 'audit'),
+  ...inThread,
+})
+
 /** The six objects reject unknown top-level members; nested objects are open unless stated otherwise. */
 export function protocolObject<P extends TProperties>(
   requirement: string,
