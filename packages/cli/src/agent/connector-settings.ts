@@ -1,6 +1,7 @@
 import { renameSync, rmSync, statSync } from 'node:fs'
-import { validatorFor } from '@agent-exchange/protocol'
+import { shapeValidator, type Shape } from '@agent-exchange/protocol'
 import type { AgentFolder } from '@agent-exchange/sdk/node'
+import { Type } from 'typebox'
 import { CommandFailure } from '../failure.ts'
 import { readJson } from '../read-json.ts'
 import { writeContent } from './content-file.ts'
@@ -11,98 +12,55 @@ const MOST_PARTNERS = 1_000
 const MOST_ALLOWED = 100
 const OTHERS = 0o077
 
-/** The server from which the agent's data plane fetches. */
-export interface DataAddressSettings {
-  readonly host: string
-  readonly port: number
-  /** Address for the data plane, if it differs. */
-  readonly url?: string
-  readonly cert_file?: string
-  readonly key_file?: string
-  readonly allow?: readonly string[]
-}
+const text = Type.String({ minLength: 1, maxLength: 4_096 })
+const CLOSED = { additionalProperties: false }
 
-export interface Partner {
-  readonly participant_id: string
-  readonly protocol_url: string
-}
+/** The server from which the agent's data plane fetches. */
+const dataAddress = Type.Object(
+  {
+    host: text,
+    port: Type.Integer({ minimum: 1, maximum: 65_535 }),
+    /** Address for the data plane, if it differs. */
+    url: Type.Optional(text),
+    cert_file: Type.Optional(text),
+    key_file: Type.Optional(text),
+    allow: Type.Optional(Type.Array(text, { maxItems: MOST_ALLOWED })),
+  },
+  CLOSED,
+)
+export type DataAddressSettings = Shape<typeof dataAddress>
+
+const partner = Type.Object({ participant_id: text, protocol_url: text }, CLOSED)
+export type Partner = Shape<typeof partner>
 
 /** Connector settings of an agent's folder. They contain the key of the management API. */
-export interface ConnectorSettings {
-  readonly version: 1
-  readonly connector_id: string
-  readonly participant_id: string
-  readonly management_url: string
-  readonly protocol_url: string
-  readonly api_key: string
-  readonly api_key_header: string
-  readonly version_url?: string
-  readonly protocol?: string
-  readonly access_property?: string
-  readonly ca_file?: string
-  /** Partners' data planes may have private addresses. */
-  readonly allow_private_data_planes?: boolean
-  readonly data_address: DataAddressSettings
-  /** By organization id. */
-  readonly partners: Readonly<Record<string, Partner>>
-}
-
-const text = { type: 'string', minLength: 1, maxLength: 4_096 }
-const settings = validatorFor<ConnectorSettings>(
+const connectorSettings = Type.Object(
   {
-    type: 'object',
-    additionalProperties: false,
-    required: [
-      'version',
-      'connector_id',
-      'participant_id',
-      'management_url',
-      'protocol_url',
-      'api_key',
-      'api_key_header',
-      'data_address',
-      'partners',
-    ],
-    properties: {
-      version: { const: 1 },
-      connector_id: text,
-      participant_id: text,
-      management_url: text,
-      protocol_url: text,
-      api_key: text,
-      api_key_header: text,
-      version_url: text,
-      protocol: text,
-      access_property: text,
-      ca_file: text,
-      allow_private_data_planes: { type: 'boolean' },
-      data_address: {
-        type: 'object',
-        additionalProperties: false,
-        required: ['host', 'port'],
-        properties: {
-          host: text,
-          port: { type: 'integer', minimum: 1, maximum: 65_535 },
-          url: text,
-          cert_file: text,
-          key_file: text,
-          allow: { type: 'array', maxItems: MOST_ALLOWED, items: text },
-        },
-      },
-      partners: {
-        type: 'object',
-        maxProperties: MOST_PARTNERS,
-        additionalProperties: {
-          type: 'object',
-          additionalProperties: false,
-          required: ['participant_id', 'protocol_url'],
-          properties: { participant_id: text, protocol_url: text },
-        },
-      },
-    },
+    version: Type.Literal(1),
+    connector_id: text,
+    participant_id: text,
+    management_url: text,
+    protocol_url: text,
+    api_key: text,
+    api_key_header: text,
+    version_url: Type.Optional(text),
+    protocol: Type.Optional(text),
+    access_property: Type.Optional(text),
+    ca_file: Type.Optional(text),
+    /** Partners' data planes may have private addresses. */
+    allow_private_data_planes: Type.Optional(Type.Boolean()),
+    data_address: dataAddress,
+    /** By organization id. */
+    partners: Type.Unsafe<Record<string, Partner>>({
+      type: 'object',
+      maxProperties: MOST_PARTNERS,
+      additionalProperties: partner,
+    }),
   },
-  'CLI',
+  CLOSED,
 )
+export type ConnectorSettings = Shape<typeof connectorSettings>
+const settings = shapeValidator(connectorSettings, 'CLI')
 
 /** Undefined if no connector is set. */
 export async function readConnector({ files }: AgentFolder): Promise<ConnectorSettings | undefined> {

@@ -2,45 +2,33 @@ import { readFileSync, statSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { parseStrictJson } from '@agent-exchange/crypto'
-import { validatorFor } from '@agent-exchange/protocol'
+import { shapeValidator, type Shape } from '@agent-exchange/protocol'
+import { Type } from 'typebox'
 import type { Command } from 'commander'
 import { CommandFailure } from '../failure.ts'
 import { visible } from '../visible.ts'
 
-/** One exchange of the config file. Paths are relative to the file. */
-interface ExchangeEntry {
-  readonly url?: string
-  readonly client?: string
-  readonly dir?: string
-  readonly ca?: string
-  readonly passphrase_file?: string
-}
-
-interface Config {
-  readonly exchanges: Readonly<Record<string, ExchangeEntry>>
-}
-
 const MAXIMUM_BYTES = 1_048_576
 const WRITABLE_BY_OTHERS = 0o022
-const text = { type: 'string', minLength: 1 }
-const config = validatorFor<Config>(
-  {
-    type: 'object',
-    additionalProperties: false,
-    required: ['exchanges'],
-    properties: {
-      exchanges: {
-        type: 'object',
-        additionalProperties: {
-          type: 'object',
-          additionalProperties: false,
-          properties: { url: text, client: text, dir: text, ca: text, passphrase_file: text },
-        },
-      },
-    },
-  },
-  'CLI',
+const text = Type.Optional(Type.String({ minLength: 1 }))
+const CLOSED = { additionalProperties: false }
+
+/** One exchange of the config file. Paths are relative to the file. */
+const exchangeEntry = Type.Object(
+  { url: text, client: text, dir: text, ca: text, passphrase_file: text },
+  CLOSED,
 )
+const configFileShape = Type.Object(
+  {
+    exchanges: Type.Unsafe<Record<string, Shape<typeof exchangeEntry>>>({
+      type: 'object',
+      additionalProperties: exchangeEntry,
+    }),
+  },
+  CLOSED,
+)
+type Config = Shape<typeof configFileShape>
+const config = shapeValidator(configFileShape, 'CLI')
 
 /** Fills in the options that the command line leaves out. A named exchange wins over variables and defaults. */
 export function applyExchange(command: Command): void {

@@ -1,32 +1,25 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { generateKeyPair, importPrivateJwk, parseStrictJson, signWebhook } from '@agent-exchange/crypto'
-import { validatorFor, type NotificationEnvelope } from '@agent-exchange/protocol'
+import { shapeValidator, type NotificationEnvelope, type Shape } from '@agent-exchange/protocol'
 import { createWebhookHandler } from '@agent-exchange/sdk/internal'
 import { MemoryInbox, type WebhookHandler } from '@agent-exchange/sdk'
+import { Type } from 'typebox'
 import { CommandFailure } from '../failure.ts'
 import { folderStep } from './next-step.ts'
+
+const text = Type.String({ minLength: 1 })
 
 /**
  * Test webhooks: `listen --test` makes a key for its own lifetime, and `trigger` signs with it. The receiver of a real
  * exchange never reads this file, so a test key opens nothing.
  */
-interface TestKey {
-  readonly url: string
-  readonly key_id: string
-  readonly private_jwk: object
-}
-
-const text = { type: 'string', minLength: 1 }
-const testKey = validatorFor<TestKey>(
-  {
-    type: 'object',
-    additionalProperties: false,
-    required: ['url', 'key_id', 'private_jwk'],
-    properties: { url: text, key_id: text, private_jwk: { type: 'object' } },
-  },
-  'CLI',
+const testKeyFile = Type.Object(
+  { url: text, key_id: text, private_jwk: Type.Object({}) },
+  { additionalProperties: false },
 )
+type TestKey = Shape<typeof testKeyFile>
+const testKey = shapeValidator(testKeyFile, 'CLI')
 const OWNER_ONLY = 0o600
 const listenStep = (dir: string) => folderStep({ dir }, 'listen', '--test')
 const fileIn = (dir: string) => join(dir, 'test-webhook-key.json')

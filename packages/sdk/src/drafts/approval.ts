@@ -5,7 +5,8 @@ import {
   type PrivateKey,
   type PublicKey,
 } from '@agent-exchange/crypto'
-import { validatorFor } from '@agent-exchange/protocol'
+import { shapeValidator, type Shape } from '@agent-exchange/protocol'
+import { Type } from 'typebox'
 import { randomId } from '../connection/random-id.ts'
 import { ExchangeError } from '../errors.ts'
 import { APPROVAL_CLOCK_SKEW_MS, MAXIMUM_NAME_CHARACTERS, MAXIMUM_REASON_CHARACTERS } from './draft-limits.ts'
@@ -15,44 +16,30 @@ const MEMBER = 'signature'
 
 export type Decision = 'approved' | 'declined'
 
-/** A person's decision about a draft, signed with the approver's key. Stays in the agent's folder. */
-export interface SignedDecision {
-  readonly format: typeof FORMAT
-  /** Random, so that the policy receipt reveals nothing about the person or the draft. */
-  readonly approval_reference: string
-  readonly draft_id: string
-  readonly draft_digest: string
-  readonly decision: Decision
-  readonly decided_at: string
-  readonly name: string
-  readonly reason: string
-  readonly signature: { readonly key_id: string; readonly algorithm: 'ES256'; readonly signature: string }
-}
+const text = (maxLength: number) => Type.String({ minLength: 1, maxLength })
+const CLOSED = { additionalProperties: false }
 
-const text = (maxLength: number) => ({ type: 'string', minLength: 1, maxLength })
-const properties = {
-  format: { const: FORMAT },
-  approval_reference: text(100),
-  draft_id: text(100),
-  draft_digest: text(100),
-  decision: { enum: ['approved', 'declined'] },
-  decided_at: { type: 'string', pattern: '^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d\\.\\d{3}Z$' },
-  name: text(MAXIMUM_NAME_CHARACTERS),
-  reason: text(MAXIMUM_REASON_CHARACTERS),
-  signature: {
-    type: 'object',
-    additionalProperties: false,
-    required: ['key_id', 'algorithm', 'signature'],
-    properties: { key_id: text(200), algorithm: { const: 'ES256' }, signature: text(100) },
+/** A person's decision about a draft, signed with the approver's key. Stays in the agent's folder. */
+export const signedDecisionShape = Type.Object(
+  {
+    format: Type.Literal(FORMAT),
+    /** Random, so that the policy receipt reveals nothing about the person or the draft. */
+    approval_reference: text(100),
+    draft_id: text(100),
+    draft_digest: text(100),
+    decision: Type.Enum(['approved', 'declined']),
+    decided_at: Type.String({ pattern: '^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d\\.\\d{3}Z$' }),
+    name: text(MAXIMUM_NAME_CHARACTERS),
+    reason: text(MAXIMUM_REASON_CHARACTERS),
+    signature: Type.Object(
+      { key_id: text(200), algorithm: Type.Literal('ES256'), signature: text(100) },
+      CLOSED,
+    ),
   },
-}
-export const SIGNED_DECISION_SCHEMA = {
-  type: 'object',
-  additionalProperties: false,
-  required: Object.keys(properties),
-  properties,
-}
-const signedDecision = validatorFor<SignedDecision>(SIGNED_DECISION_SCHEMA, 'SDK')
+  CLOSED,
+)
+export type SignedDecision = Shape<typeof signedDecisionShape>
+const signedDecision = shapeValidator(signedDecisionShape, 'SDK')
 
 export interface DecisionInput {
   readonly draftId: string

@@ -1,70 +1,47 @@
 import { canonicalBytes, parseDigest, sha256Digest } from '@agent-exchange/crypto'
-import type { JsonObject, PolicyEnvelope, ProtocolObject } from '@agent-exchange/protocol'
+import type { PolicyEnvelope, ProtocolObject } from '@agent-exchange/protocol'
+import { Type, type Static } from 'typebox'
 import type { Identity } from '../context.ts'
 import type { Draft } from '../send/send-input.ts'
 import type { PolicySettings } from '../policy/policy-check.ts'
 
 const FORMAT = 'aex-draft-content/1'
 
-interface Party {
-  readonly organization_id: string
-  readonly agent_id: string
+const text = Type.String({ minLength: 1, maxLength: 512 })
+const flag = Type.Boolean()
+const CLOSED = { additionalProperties: false }
+const party = Type.Object({ organization_id: text, agent_id: text }, CLOSED)
+const settings: Record<keyof PolicySettings, unknown> = {
+  disclosureLevels: { type: 'array', maxItems: 100, items: text },
+  maximumSensitivity: { enum: ['public', 'internal', 'confidential', 'restricted'] },
 }
 
-/** What will be sealed, for whom and under which terms. The digest that a person approves covers all of it. */
-export interface DraftDocument {
-  readonly format: typeof FORMAT
-  readonly sender: Party
-  readonly recipient: Party
-  readonly package_id: string
-  readonly thread_id: string
-  readonly responds_to_package_id?: string
-  readonly content_type: string
-  readonly skill: { readonly id: string; readonly version: string }
-  readonly expires_at?: string
-  readonly require_skill_release?: boolean
-  readonly require_approval?: boolean
-  readonly policy_settings?: PolicySettings
-  readonly policy: PolicyEnvelope
-  readonly object: ProtocolObject
-}
-
-const text = { type: 'string', minLength: 1, maxLength: 512 }
-const closed = (properties: JsonObject, optional: readonly string[] = []) => ({
-  type: 'object',
-  additionalProperties: false,
-  required: Object.keys(properties).filter((name) => !optional.includes(name)),
-  properties,
-})
-const party = closed({ organization_id: text, agent_id: text })
-const settings = closed(
+/**
+ * What will be sealed, for whom and under which terms. The digest that a person approves covers all of it. The schemas
+ * of object and policy are applied at creation and again before sealing.
+ */
+export const draftDocumentShape = Type.Object(
   {
-    disclosureLevels: { type: 'array', maxItems: 100, items: text },
-    maximumSensitivity: { enum: ['public', 'internal', 'confidential', 'restricted'] },
-  },
-  ['disclosureLevels', 'maximumSensitivity'],
-)
-
-/** The shape of the document. The schemas of object and policy are applied at creation and again before sealing. */
-export const DRAFT_DOCUMENT_SCHEMA = closed(
-  {
-    format: { const: FORMAT },
+    format: Type.Literal(FORMAT),
     sender: party,
     recipient: party,
     package_id: text,
     thread_id: text,
-    responds_to_package_id: text,
+    responds_to_package_id: Type.Optional(text),
     content_type: text,
-    skill: closed({ id: text, version: text }),
-    expires_at: text,
-    require_skill_release: { type: 'boolean' },
-    require_approval: { type: 'boolean' },
-    policy_settings: settings,
-    policy: { type: 'object' },
-    object: { type: 'object' },
+    skill: Type.Object({ id: text, version: text }, CLOSED),
+    expires_at: Type.Optional(text),
+    require_skill_release: Type.Optional(flag),
+    require_approval: Type.Optional(flag),
+    policy_settings: Type.Optional(
+      Type.Unsafe<PolicySettings>({ type: 'object', ...CLOSED, properties: settings }),
+    ),
+    policy: Type.Unsafe<PolicyEnvelope>({ type: 'object' }),
+    object: Type.Unsafe<ProtocolObject>({ type: 'object' }),
   },
-  ['responds_to_package_id', 'expires_at', 'require_skill_release', 'require_approval', 'policy_settings'],
+  CLOSED,
 )
+export type DraftDocument = Readonly<Static<typeof draftDocumentShape>>
 
 export function toDocument(sender: Identity, draft: Draft): DraftDocument {
   const { to, packageId, threadId, respondsTo, contentType, skill, policy, object } = draft

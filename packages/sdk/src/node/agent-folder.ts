@@ -1,7 +1,8 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { importPublicJwk, jwkThumbprint, parseStrictJson } from '@agent-exchange/crypto'
-import { agentId, organizationId, validatorFor, validatorOf } from '@agent-exchange/protocol'
+import { agentId, organizationId, shapeValidator, validatorOf, type Shape } from '@agent-exchange/protocol'
+import { Type } from 'typebox'
 import { makeAgentKeys, type AgentKeys } from '../agent-keys/make-keys.ts'
 import type { Identity } from '../context.ts'
 import { ExchangeError } from '../errors.ts'
@@ -74,32 +75,20 @@ export interface NewAgentFolder extends ExchangeAccess, FileKeyStoreOptions {
   readonly now?: () => Date
 }
 
-interface Description {
-  readonly format: typeof FORMAT
-  readonly version: typeof VERSION
-  readonly organization_id: string
-  readonly agent_id: string
-  readonly base_url?: string
-  readonly client_id?: string
-}
-
-const text = { type: 'string', minLength: 1 }
-const description = validatorFor<Description>(
+const text = Type.String({ minLength: 1 })
+const descriptionFile = Type.Object(
   {
-    type: 'object',
-    additionalProperties: false,
-    required: ['format', 'version', 'organization_id', 'agent_id'],
-    properties: {
-      format: { const: FORMAT },
-      version: { const: VERSION },
-      organization_id: text,
-      agent_id: text,
-      base_url: text,
-      client_id: text,
-    },
+    format: Type.Literal(FORMAT),
+    version: Type.Literal(VERSION),
+    organization_id: text,
+    agent_id: text,
+    base_url: Type.Optional(text),
+    client_id: Type.Optional(text),
   },
-  'SDK',
+  { additionalProperties: false },
 )
+type Description = Shape<typeof descriptionFile>
+const description = shapeValidator(descriptionFile, 'SDK')
 
 /**
  * Makes an agent: its folder, its three key pairs, and the file with the client's public key that the operator

@@ -3,10 +3,11 @@ import { addressBookFault, type AddressBook } from '@agent-exchange/log'
 import {
   createTrust,
   validateObject,
-  validatorFor,
+  shapeValidator,
   type PolicyEnvelope,
   type TrustOverrides,
 } from '@agent-exchange/protocol'
+import { Type, type Static } from 'typebox'
 import { ExchangeError } from '../errors.ts'
 import type { SendDefaults } from '../send/send-defaults.ts'
 import { withFileLock } from './file-lock.ts'
@@ -15,37 +16,21 @@ import { readPrivateFile, writePrivateFile } from './private-file.ts'
 const FORMAT = 'aex-agent-settings'
 const VERSION = 1
 
-interface Settings {
-  readonly format: typeof FORMAT
-  readonly version: typeof VERSION
-  readonly policy?: PolicyEnvelope
-  readonly skill?: { readonly id: string; readonly version: string }
-  readonly trust?: TrustOverrides
-  readonly names?: AddressBook
-}
-
-const text = { type: 'string', minLength: 1 }
-const settings = validatorFor<Settings>(
+const text = Type.String({ minLength: 1 })
+const CLOSED = { additionalProperties: false }
+const settingsFile = Type.Object(
   {
-    type: 'object',
-    additionalProperties: false,
-    required: ['format', 'version'],
-    properties: {
-      format: { const: FORMAT },
-      version: { const: VERSION },
-      policy: { type: 'object' },
-      skill: {
-        type: 'object',
-        additionalProperties: false,
-        required: ['id', 'version'],
-        properties: { id: text, version: text },
-      },
-      trust: { type: 'object' },
-      names: { type: 'object' },
-    },
+    format: Type.Literal(FORMAT),
+    version: Type.Literal(VERSION),
+    policy: Type.Optional(Type.Unsafe<PolicyEnvelope>({ type: 'object' })),
+    skill: Type.Optional(Type.Object({ id: text, version: text }, CLOSED)),
+    trust: Type.Optional(Type.Unsafe<TrustOverrides>({ type: 'object' })),
+    names: Type.Optional(Type.Unsafe<AddressBook>({ type: 'object' })),
   },
-  'SDK',
+  CLOSED,
 )
+type Settings = Static<typeof settingsFile>
+const settings = shapeValidator(settingsFile, 'SDK')
 
 type Kept = Omit<Settings, 'format' | 'version'>
 

@@ -4,15 +4,15 @@ import {
   importPublicJwk,
   jwkThumbprint,
   parseStrictJson,
-  type PrivateJwk,
   type PrivateKey,
   type PublicJwk,
 } from '@agent-exchange/crypto'
-import { validatorFor } from '@agent-exchange/protocol'
+import { shapeValidator, type Shape } from '@agent-exchange/protocol'
+import { Type } from 'typebox'
 import type { RegisteredApprover } from '../drafts/approval.ts'
 import { MINIMUM_PASSPHRASE_CHARACTERS } from '../drafts/draft-limits.ts'
 import { ExchangeError } from '../errors.ts'
-import { LOCKED_SCHEMA, PRIVATE_JWK_SCHEMA, type LockedKeys } from './file-key-store-format.ts'
+import { lockedKeysShape, privateJwkShape, publicJwkShape, type LockedKeys } from './file-key-store-format.ts'
 import { createPassphraseLock } from './passphrase-cipher.ts'
 import { isOpenToOthers, readPrivateFile, writePrivateFile } from './private-file.ts'
 
@@ -22,43 +22,29 @@ const VERSION = 1
 /** Which drafts a person must approve: those whose policy requires it, or every one. */
 export type ApprovalScope = 'policy' | 'every_draft'
 
-interface ApproverFile {
-  readonly format: typeof FORMAT
-  readonly version: typeof VERSION
-  readonly key_id: string
-  readonly created_at: string
-  readonly approves: ApprovalScope
-  readonly public_jwk: PublicJwk
-  /** The private key, encrypted by the approver passphrase. */
-  readonly locked: LockedKeys
-}
-
 export interface Approver extends RegisteredApprover {
   readonly createdAt: string
   readonly approves: ApprovalScope
 }
 
-const text = { type: 'string', minLength: 1, maxLength: 512 }
-const { d: _, ...publicMembers } = PRIVATE_JWK_SCHEMA.properties
-const properties = {
-  format: { const: FORMAT },
-  version: { const: VERSION },
-  key_id: text,
-  created_at: text,
-  approves: { enum: ['policy', 'every_draft'] },
-  public_jwk: {
-    type: 'object',
-    additionalProperties: false,
-    required: Object.keys(publicMembers),
-    properties: publicMembers,
+const text = Type.String({ minLength: 1, maxLength: 512 })
+const CLOSED = { additionalProperties: false }
+const approverFileShape = Type.Object(
+  {
+    format: Type.Literal(FORMAT),
+    version: Type.Literal(VERSION),
+    key_id: text,
+    created_at: text,
+    approves: Type.Enum(['policy', 'every_draft']),
+    public_jwk: publicJwkShape,
+    /** The private key, encrypted by the approver passphrase. */
+    locked: lockedKeysShape,
   },
-  locked: LOCKED_SCHEMA,
-}
-const approverFile = validatorFor<ApproverFile>(
-  { type: 'object', additionalProperties: false, required: Object.keys(properties), properties },
-  'SDK',
+  CLOSED,
 )
-const privateJwk = validatorFor<PrivateJwk>(PRIVATE_JWK_SCHEMA, 'SDK')
+type ApproverFile = Shape<typeof approverFileShape>
+const approverFile = shapeValidator(approverFileShape, 'SDK')
+const privateJwk = shapeValidator(privateJwkShape, 'SDK')
 
 /** The registered approver; undefined if the folder has none. Needs no passphrase. */
 export async function readApprover(file: string): Promise<Approver | undefined> {

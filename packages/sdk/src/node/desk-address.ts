@@ -1,25 +1,18 @@
-import { validatorFor } from '@agent-exchange/protocol'
+import { shapeValidator, type Shape } from '@agent-exchange/protocol'
+import { Type } from 'typebox'
 import { rm } from 'node:fs/promises'
 import { isOpenToOthers, readPrivateFile, writePrivateFile } from './private-file.ts'
 
-interface RunningDesk {
-  /** Without the secret of the one-time link. */
-  readonly address: string
-  readonly process_id: number
-}
-
-const runningDesk = validatorFor<RunningDesk>(
+const runningDeskFile = Type.Object(
   {
-    type: 'object',
-    additionalProperties: false,
-    required: ['address', 'process_id'],
-    properties: {
-      address: { type: 'string', pattern: '^http://127\\.0\\.0\\.1:[0-9]{1,5}/$' },
-      process_id: { type: 'integer', minimum: 1 },
-    },
+    /** Without the secret of the one-time link. */
+    address: Type.String({ pattern: '^http://127\\.0\\.0\\.1:[0-9]{1,5}/$' }),
+    process_id: Type.Integer({ minimum: 1 }),
   },
-  'SDK',
+  { additionalProperties: false },
 )
+type RunningDesk = Shape<typeof runningDeskFile>
+const runningDesk = shapeValidator(runningDeskFile, 'SDK')
 
 /** Writes the address of a running desk into the agent's folder. Disposing of it removes the file. */
 export async function publishDeskAddress(file: string, port: number): Promise<AsyncDisposable> {

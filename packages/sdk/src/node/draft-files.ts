@@ -1,9 +1,10 @@
 import { mkdir, readdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { parseStrictJson } from '@agent-exchange/crypto'
-import { validatorFor, type JsonObject } from '@agent-exchange/protocol'
-import { SIGNED_DECISION_SCHEMA, type SignedDecision } from '../drafts/approval.ts'
-import { DRAFT_DOCUMENT_SCHEMA, isDraftId, type DraftDocument } from '../drafts/draft-document.ts'
+import { shapeValidator } from '@agent-exchange/protocol'
+import { Type, type Static } from 'typebox'
+import { signedDecisionShape, type SignedDecision } from '../drafts/approval.ts'
+import { draftDocumentShape, isDraftId } from '../drafts/draft-document.ts'
 import { MAXIMUM_DRAFT_BYTES, MAXIMUM_OPEN_DRAFTS, MAXIMUM_SENT_DRAFTS } from '../drafts/draft-limits.ts'
 import { ExchangeError } from '../errors.ts'
 import { withFileLock } from './file-lock.ts'
@@ -14,45 +15,27 @@ const ENDING = '.json'
 const FORMAT = 'aex-draft'
 const VERSION = 1
 
-interface Described {
-  readonly format: typeof FORMAT
-  readonly version: typeof VERSION
-  readonly draft_id: string
-  readonly created_at: string
-  readonly decision?: SignedDecision
-}
-
-export interface DraftFile extends Described {
-  readonly content: DraftDocument
-}
-
-/** A sent draft: the content is removed, the decision is kept. */
-export interface SentDraftFile extends Described {
-  readonly digest: string
-  readonly package_id: string
-  readonly thread_id: string
-  readonly sent_at: string
-}
-
-const text = { type: 'string', minLength: 1, maxLength: 512 }
+const text = Type.String({ minLength: 1, maxLength: 512 })
+const CLOSED = { additionalProperties: false }
 const described = {
-  format: { const: FORMAT },
-  version: { const: VERSION },
+  format: Type.Literal(FORMAT),
+  version: Type.Literal(VERSION),
   draft_id: text,
   created_at: text,
-  decision: SIGNED_DECISION_SCHEMA,
+  decision: Type.Optional(signedDecisionShape),
 }
-const closed = (properties: JsonObject) => ({
-  type: 'object',
-  additionalProperties: false,
-  required: Object.keys(properties).filter((name) => name !== 'decision'),
-  properties,
-})
-const openFile = validatorFor<DraftFile>(closed({ ...described, content: DRAFT_DOCUMENT_SCHEMA }), 'SDK')
-const sentFile = validatorFor<SentDraftFile>(
-  closed({ ...described, digest: text, package_id: text, thread_id: text, sent_at: text }),
-  'SDK',
+
+const openFileShape = Type.Object({ ...described, content: draftDocumentShape }, CLOSED)
+export type DraftFile = Readonly<Static<typeof openFileShape>>
+const openFile = shapeValidator(openFileShape, 'SDK')
+
+/** A sent draft: the content is removed, the decision is kept. */
+const sentFileShape = Type.Object(
+  { ...described, digest: text, package_id: text, thread_id: text, sent_at: text },
+  CLOSED,
 )
+export type SentDraftFile = Readonly<Static<typeof sentFileShape>>
+const sentFile = shapeValidator(sentFileShape, 'SDK')
 
 /** The drafts of one folder as files: `ID.json` while open, `sent/ID.json` afterwards. Several processes may use it. */
 export interface DraftFiles {

@@ -1,32 +1,23 @@
 import { parseStrictJson } from '@agent-exchange/crypto'
-import { validatorFor } from '@agent-exchange/protocol'
-import type { DeploymentStore, KnownDeployment } from '../deployment/deployment.ts'
+import { shapeValidator, type ProfileChange } from '@agent-exchange/protocol'
+import { Type } from 'typebox'
+import type { DeploymentStore } from '../deployment/deployment.ts'
 import { readPrivateFile, writePrivateFile } from './private-file.ts'
 
 const MAXIMUM_CHANGES = 10_000
-const text = { type: 'string', minLength: 1 }
-const known = validatorFor<KnownDeployment>(
-  {
-    type: 'object',
-    additionalProperties: false,
-    required: ['published', 'checkedAt'],
-    properties: {
-      published: { type: 'object' },
+const text = Type.String({ minLength: 1 })
+const change = Type.Unsafe<ProfileChange>(Type.Object({ id: text, setting: text }))
+const known = shapeValidator(
+  Type.Object(
+    {
+      published: Type.Unsafe<Record<string, unknown>>({ type: 'object' }),
       checkedAt: text,
-      changed: {
-        type: 'object',
-        required: ['noticedAt', 'changes'],
-        properties: {
-          noticedAt: text,
-          changes: {
-            type: 'array',
-            maxItems: MAXIMUM_CHANGES,
-            items: { type: 'object', required: ['id', 'setting'], properties: { id: text, setting: text } },
-          },
-        },
-      },
+      changed: Type.Optional(
+        Type.Object({ noticedAt: text, changes: Type.Array(change, { maxItems: MAXIMUM_CHANGES }) }),
+      ),
     },
-  },
+    { additionalProperties: false },
+  ),
   'SDK',
 )
 

@@ -1,38 +1,12 @@
-import type { PrivateJwk } from '@agent-exchange/crypto'
-import { validatorFor, type JsonObject } from '@agent-exchange/protocol'
-import type { KeyRole, KeyStage, OwnKey } from '../keys/key-store.ts'
+import type { PrivateJwk, PublicJwk } from '@agent-exchange/crypto'
+import { shapeValidator, type Shape } from '@agent-exchange/protocol'
+import { Type } from 'typebox'
+import type { OwnKey } from '../keys/key-store.ts'
 
 /** A key with its private part, as it never leaves the store. */
 export interface StoredKey extends OwnKey {
   readonly privateJwk: PrivateJwk
 }
-
-interface KeyRecord {
-  readonly key_id: string
-  readonly role: KeyRole
-  readonly stage: KeyStage
-  readonly created_at: string
-  readonly replaces?: string
-  readonly revocations?: readonly string[]
-  readonly private_jwk: PrivateJwk
-}
-
-/** What a passphrase protects, and how. All but the tag and the ciphertext is known before and bound to them. */
-export interface LockedKeys {
-  readonly kdf: 'scrypt'
-  readonly n: number
-  readonly r: number
-  readonly p: number
-  readonly salt: string
-  readonly iv: string
-  readonly tag: string
-  readonly ciphertext: string
-}
-
-export type KeyFile = {
-  readonly format: typeof KEY_FILE_FORMAT
-  readonly version: typeof KEY_FILE_VERSION
-} & ({ readonly keys: readonly KeyRecord[] } | { readonly locked: LockedKeys })
 
 export const KEY_FILE_FORMAT = 'aex-keys'
 export const KEY_FILE_VERSION = 1
@@ -43,35 +17,32 @@ const MAXIMUM_P = 4
 const MAXIMUM_KEYS = 10_000
 const MAXIMUM_REVOCATIONS = 1_000
 
-const text = { type: 'string', minLength: 1 }
-const integer = (maximum: number) => ({ type: 'integer', minimum: 1, maximum })
-export const PRIVATE_JWK_SCHEMA = {
-  type: 'object',
-  additionalProperties: false,
-  required: ['kty', 'crv', 'x', 'y', 'd'],
-  properties: { kty: { const: 'EC' }, crv: { const: 'P-256' }, x: text, y: text, d: text },
-}
-const record = {
-  type: 'object',
-  additionalProperties: false,
-  required: ['key_id', 'role', 'stage', 'created_at', 'private_jwk'],
-  properties: {
+const text = Type.String({ minLength: 1 })
+const CLOSED = { additionalProperties: false }
+const integer = (maximum: number) => Type.Integer({ minimum: 1, maximum })
+
+const jwkMembers = { kty: Type.Literal('EC'), crv: Type.Literal('P-256'), x: text, y: text }
+export const publicJwkShape = Type.Unsafe<PublicJwk>(Type.Object(jwkMembers, CLOSED))
+export const privateJwkShape = Type.Unsafe<PrivateJwk>(Type.Object({ ...jwkMembers, d: text }, CLOSED))
+const keyRecord = Type.Object(
+  {
     key_id: text,
-    role: { enum: ['client', 'signing', 'encryption'] },
-    stage: { enum: ['next', 'current', 'previous'] },
+    role: Type.Enum(['client', 'signing', 'encryption']),
+    stage: Type.Enum(['next', 'current', 'previous']),
     created_at: text,
-    replaces: text,
-    revocations: { type: 'array', maxItems: MAXIMUM_REVOCATIONS, items: text },
-    private_jwk: PRIVATE_JWK_SCHEMA,
+    replaces: Type.Optional(text),
+    revocations: Type.Optional(Type.Array(text, { maxItems: MAXIMUM_REVOCATIONS })),
+    private_jwk: privateJwkShape,
   },
-}
-const records = { type: 'array', maxItems: MAXIMUM_KEYS, items: record }
-export const LOCKED_SCHEMA = {
-  type: 'object',
-  additionalProperties: false,
-  required: ['kdf', 'n', 'r', 'p', 'salt', 'iv', 'tag', 'ciphertext'],
-  properties: {
-    kdf: { const: 'scrypt' },
+  CLOSED,
+)
+type KeyRecord = Shape<typeof keyRecord>
+const records = Type.Array(keyRecord, { maxItems: MAXIMUM_KEYS })
+
+/** What a passphrase protects, and how. All but the tag and the ciphertext is known before and bound to them. */
+export const lockedKeysShape = Type.Object(
+  {
+    kdf: Type.Literal('scrypt'),
     n: integer(MAXIMUM_N),
     r: integer(MAXIMUM_R),
     p: integer(MAXIMUM_P),
@@ -80,22 +51,18 @@ export const LOCKED_SCHEMA = {
     tag: text,
     ciphertext: text,
   },
-}
-const envelope = { format: { const: KEY_FILE_FORMAT }, version: { const: KEY_FILE_VERSION } }
-
-const fileWith = (name: string, content: JsonObject) => ({
-  type: 'object',
-  additionalProperties: false,
-  required: ['format', 'version', name],
-  properties: { ...envelope, [name]: content },
-})
-
-export const keyFile = validatorFor<KeyFile>(
-  { oneOf: [fileWith('keys', records), fileWith('locked', LOCKED_SCHEMA)] },
-  'SDK',
+  CLOSED,
 )
+export type LockedKeys = Shape<typeof lockedKeysShape>
 
-export const keyRecords = validatorFor<readonly KeyRecord[]>(records, 'SDK')
+const envelope = { format: Type.Literal(KEY_FILE_FORMAT), version: Type.Literal(KEY_FILE_VERSION) }
+const keyFileShape = Type.Union([
+  Type.Object({ ...envelope, keys: records }, CLOSED),
+  Type.Object({ ...envelope, locked: lockedKeysShape }, CLOSED),
+])
+
+export const keyFile = shapeValidator(keyFileShape, 'SDK')
+export const keyRecords = shapeValidator(records, 'SDK')
 
 export function toRecord(key: StoredKey): KeyRecord {
   const { keyId, role, stage, createdAt, replaces, revocations, privateJwk } = key

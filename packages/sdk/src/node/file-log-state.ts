@@ -2,53 +2,45 @@ import { randomUUID } from 'node:crypto'
 import { rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { parseStrictJson } from '@agent-exchange/crypto'
-import { validatorFor } from '@agent-exchange/protocol'
+import { shapeValidator, type Shape } from '@agent-exchange/protocol'
+import { Type } from 'typebox'
 import { ExchangeError } from '../errors.ts'
-import type { LogState, LogStateStore, LogTrouble } from '../log-state.ts'
+import type { LogState, LogStateStore } from '../log-state.ts'
 import { withFileLock } from './file-lock.ts'
 import { isOpenToOthers, readPrivateFile, writePrivateFile } from './private-file.ts'
 
 const FORMAT = 'aex-log-state'
 const VERSION = 1
 
-interface LogStateFile extends LogState {
-  readonly format: typeof FORMAT
-  readonly version: typeof VERSION
-}
-
-const text = { type: 'string', minLength: 1 }
-const stateFile = validatorFor<LogStateFile>(
+const text = Type.String({ minLength: 1 })
+const CLOSED = { additionalProperties: false }
+const stateFileShape = Type.Object(
   {
-    type: 'object',
-    additionalProperties: false,
-    required: ['format', 'version', 'keys', 'checkpoint'],
-    properties: {
-      format: { const: FORMAT },
-      version: { const: VERSION },
-      keys: { type: 'array', minItems: 1, maxItems: 16, items: text },
-      checkpoint: text,
-    },
+    format: Type.Literal(FORMAT),
+    version: Type.Literal(VERSION),
+    keys: Type.Array(text, { minItems: 1, maxItems: 16 }),
+    checkpoint: text,
   },
-  'SDK',
+  CLOSED,
 )
+type LogStateFile = Shape<typeof stateFileShape>
+const stateFile = shapeValidator(stateFileShape, 'SDK')
 
 const TROUBLE_FILE = 'log-trouble.json'
-const troubleFile = validatorFor<LogTrouble>(
-  {
-    type: 'object',
-    additionalProperties: false,
-    required: ['since', 'reason'],
-    properties: {
+const troubleFile = shapeValidator(
+  Type.Object(
+    {
       since: text,
-      reason: { type: 'string' },
-      unproved: {
-        type: 'object',
-        additionalProperties: false,
-        required: ['note', 'since', 'failures'],
-        properties: { note: text, since: text, failures: { type: 'integer', minimum: 0 }, file: text },
-      },
+      reason: Type.String(),
+      unproved: Type.Optional(
+        Type.Object(
+          { note: text, since: text, failures: Type.Integer({ minimum: 0 }), file: Type.Optional(text) },
+          CLOSED,
+        ),
+      ),
     },
-  },
+    CLOSED,
+  ),
   'SDK',
 )
 

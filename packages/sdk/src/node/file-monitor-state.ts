@@ -1,31 +1,29 @@
 import { parseStrictJson } from '@agent-exchange/crypto'
-import { validatorFor } from '@agent-exchange/protocol'
+import { shapeValidator } from '@agent-exchange/protocol'
+import { Type } from 'typebox'
 import { ExchangeError } from '../errors.ts'
 import type { MonitorState } from '../monitor/monitor-state.ts'
 import { readPrivateFile, writePrivateFile } from './private-file.ts'
 
-const text = { type: 'string', minLength: 1 }
-const pairs = {
-  type: 'array',
-  maxItems: 1_000_000,
-  items: { type: 'array', minItems: 2, maxItems: 2 },
-}
-const monitorState = validatorFor<MonitorState>(
-  {
-    type: 'object',
-    additionalProperties: false,
-    required: ['threads', 'found'],
-    properties: {
-      threads: { type: 'array', maxItems: 100_000, items: text },
-      scanned: text,
-      found: pairs,
-      searched: pairs,
-      lookedBackAt: text,
-      waiting: pairs,
-      cursor: text,
-      ownEvents: { type: 'array', maxItems: 10_000, items: { type: 'integer', minimum: 1 } },
+const text = Type.String({ minLength: 1 })
+const pairs = <Second>() =>
+  Type.Array(Type.Unsafe<[string, Second]>({ type: 'array', minItems: 2, maxItems: 2 }), {
+    maxItems: 1_000_000,
+  })
+const monitorState = shapeValidator(
+  Type.Object(
+    {
+      threads: Type.Array(text, { maxItems: 100_000 }),
+      scanned: Type.Optional(text),
+      found: pairs<number>(),
+      searched: Type.Optional(pairs<number>()),
+      lookedBackAt: Type.Optional(text),
+      waiting: Type.Optional(pairs<string>()),
+      cursor: Type.Optional(text),
+      ownEvents: Type.Optional(Type.Array(Type.Integer({ minimum: 1 }), { maxItems: 10_000 })),
     },
-  },
+    { additionalProperties: false },
+  ),
   'SDK',
 )
 

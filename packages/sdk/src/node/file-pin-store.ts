@@ -1,5 +1,6 @@
 import { parseStrictJson } from '@agent-exchange/crypto'
-import { validatorFor } from '@agent-exchange/protocol'
+import { shapeValidator, type Shape } from '@agent-exchange/protocol'
+import { Type } from 'typebox'
 import { ExchangeError } from '../errors.ts'
 import type { PeerPins, PinStore } from '../peers/peer-directory.ts'
 import { withFileLock } from './file-lock.ts'
@@ -9,53 +10,40 @@ const FORMAT = 'aex-pins'
 const VERSION = 1
 const MAXIMUM_PEERS = 100_000
 
-interface PinFile {
-  readonly format: typeof FORMAT
-  readonly version: typeof VERSION
-  readonly peers: readonly PeerPins[]
-}
-
-const text = { type: 'string', minLength: 1 }
-const maybeEmpty = { type: 'string' }
-const fingerprint = { type: 'string', pattern: '^[A-Za-z0-9_-]{43}$' }
-const pinnedKey = {
-  type: 'object',
-  additionalProperties: false,
-  required: ['keyId', 'use', 'fingerprint', 'pinnedAt', 'by'],
-  properties: {
+const text = Type.String({ minLength: 1 })
+const CLOSED = { additionalProperties: false }
+const fingerprint = Type.String({ pattern: '^[A-Za-z0-9_-]{43}$' })
+const pinnedKey = Type.Object(
+  {
     keyId: text,
-    use: { enum: ['signing', 'encryption'] },
+    use: Type.Enum(['signing', 'encryption']),
     fingerprint,
     pinnedAt: text,
-    by: { enum: ['first-use', 'fingerprint', 'introduction', 'confirmation', 'log', 'directory'] },
-    invalidFrom: text,
+    by: Type.Enum(['first-use', 'fingerprint', 'introduction', 'confirmation', 'log', 'directory']),
+    invalidFrom: Type.Optional(text),
   },
-}
-const peer = {
-  type: 'object',
-  additionalProperties: false,
-  required: ['agentId', 'organizationId', 'directoryVersion', 'keys', 'expected'],
-  properties: {
-    agentId: text,
-    organizationId: maybeEmpty,
-    directoryVersion: maybeEmpty,
-    keys: { type: 'array', items: pinnedKey },
-    expected: { type: 'array', items: fingerprint },
-  },
-}
-const pinFile = validatorFor<PinFile>(
-  {
-    type: 'object',
-    additionalProperties: false,
-    required: ['format', 'version', 'peers'],
-    properties: {
-      format: { const: FORMAT },
-      version: { const: VERSION },
-      peers: { type: 'array', maxItems: MAXIMUM_PEERS, items: peer },
-    },
-  },
-  'SDK',
+  CLOSED,
 )
+const peer = Type.Object(
+  {
+    agentId: text,
+    organizationId: Type.String(),
+    directoryVersion: Type.String(),
+    keys: Type.Array(pinnedKey),
+    expected: Type.Array(fingerprint),
+  },
+  CLOSED,
+)
+const pinFileShape = Type.Object(
+  {
+    format: Type.Literal(FORMAT),
+    version: Type.Literal(VERSION),
+    peers: Type.Array(peer, { maxItems: MAXIMUM_PEERS }),
+  },
+  CLOSED,
+)
+type PinFile = Shape<typeof pinFileShape>
+const pinFile = shapeValidator(pinFileShape, 'SDK')
 
 /**
  * Pins in one file that only its owner can write, replaced as a whole with every change. A file that is damaged, or

@@ -1,37 +1,27 @@
 import { stat } from 'node:fs/promises'
 import { parseStrictJson } from '@agent-exchange/crypto'
-import { validatorFor } from '@agent-exchange/protocol'
+import { shapeValidator, type Shape } from '@agent-exchange/protocol'
+import { Type } from 'typebox'
 import { ExchangeError } from '../errors.ts'
 import { readPrivateFile, writePrivateFile } from './private-file.ts'
 
-/** Which folder of which file system this is. A copy has the same content and another place. */
-interface Place {
-  readonly format: typeof FORMAT
-  readonly version: typeof VERSION
-  readonly device: string
-  readonly inode: string
-  /** Nanoseconds since 1970; 0 where the file system does not know. */
-  readonly born: string
-}
-
 const FORMAT = 'aex-agent-place'
 const VERSION = 1
-const number = { type: 'string', pattern: '^-?[0-9]{1,20}$' }
-const place = validatorFor<Place>(
+const number = Type.String({ pattern: '^-?[0-9]{1,20}$' })
+/** Which folder of which file system this is. A copy has the same content and another place. */
+const placeFile = Type.Object(
   {
-    type: 'object',
-    additionalProperties: false,
-    required: ['format', 'version', 'device', 'inode', 'born'],
-    properties: {
-      format: { const: FORMAT },
-      version: { const: VERSION },
-      device: number,
-      inode: number,
-      born: number,
-    },
+    format: Type.Literal(FORMAT),
+    version: Type.Literal(VERSION),
+    device: number,
+    inode: number,
+    /** Nanoseconds since 1970; 0 where the file system does not know. */
+    born: number,
   },
-  'SDK',
+  { additionalProperties: false },
 )
+type Place = Shape<typeof placeFile>
+const place = shapeValidator(placeFile, 'SDK')
 
 export type PlaceState = 'unrecorded' | 'same' | 'copied'
 
