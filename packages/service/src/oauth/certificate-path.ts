@@ -25,7 +25,7 @@ const WEAK_SIGNATURE = /md5|sha1/iu
 
 /**
  * Path validation as in RFC 5280 section 6, reduced: no revocation lists, and a certificate with an extension that this
- * check does not process is refused, above all name constraints.
+ * check does not process is refused, above all name constraints. Decision 0005 says why no library does it.
  */
 export function checkCertificatePath(path: CertificatePath): PathFailure | undefined {
   const { leaf, intermediates, authorities, now } = path
