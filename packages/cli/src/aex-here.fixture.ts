@@ -11,38 +11,38 @@ export interface Ending {
   readonly stderr: string
 }
 
-/** Where a command runs, if not just as the test itself does. */
+/** Environment and working folder of a command. Defaults to those of the test. */
 export interface Place {
-  /** On top of the test's own variables; one that is undefined is taken away. */
+  /** Added to the variables of the test; undefined removes one. */
   readonly env?: Readonly<NodeJS.ProcessEnv>
   readonly folder?: string
 }
 
-/** A command under way; disposing of it ends it. */
+/** A running command. Disposing of it interrupts it. */
 export interface Running extends AsyncDisposable {
   readonly ended: Promise<Ending>
-  /** Waits until it has printed something, to either of its outputs. */
+  /** Waits until its output or error output matches. */
   until(pattern: RegExp): Promise<void>
   /** Standard output so far. */
   printed(): string
-  /** As Ctrl-C does it. */
+  /** Sends SIGINT, as Ctrl-C does. */
   interrupt(): Promise<Ending>
 }
 
 const PATIENCE_MS = 30_000
 const STEP_MS = 10
-/** An access token, or a private key in any form that we have. */
+/** An access token or a private key. */
 const SECRET = /eyJ[\w-]+\.eyJ[\w-]+\.[\w-]+|"d":|PRIVATE KEY/u
 
 /**
- * Runs a command in this process, which is a hundred times faster than in one of its own. One at a time: it takes
- * the console and the exit code while it runs.
+ * Runs a command in this process, a hundred times faster than in a child process. One at a time, because it replaces the
+ * console and the exit code.
  */
 export function aexHere(...args: string[]): Promise<Ending> {
   return aexRunning(...args).ended
 }
 
-/** The same with other variables, or in another folder. */
+/** The same with other variables or in another folder. */
 export function aexAt(place: Place, ...args: string[]): Promise<Ending> {
   return run(args, [], [], place)
 }
@@ -71,19 +71,19 @@ export function aexRunning(...args: string[]): Running {
   }
 }
 
-/** The command with its output, provided that it succeeds. */
+/** Returns the output of a command that must succeed. */
 export async function succeeds(...args: string[]): Promise<string> {
   const { code, stdout, stderr } = await aexHere(...args)
   assert.equal(code, 0, `aex ${args.join(' ')}\n${stdout}${stderr}`)
   return stdout
 }
 
-/** The one document that a command prints with --json. */
+/** The JSON document that a command prints with --json. */
 export async function documentOf<T = Record<string, unknown>>(...args: string[]): Promise<T> {
   return JSON.parse(await succeeds(...args, '--json')) as T
 }
 
-/** What it says where it fails, as it should: sentences, no stack. */
+/** Returns the error output of a command that must fail, without a stack trace. */
 export async function fails(...args: string[]): Promise<string> {
   const { code, stdout, stderr } = await aexHere(...args)
   assert.equal(code, 1, `aex ${args.join(' ')} did not fail\n${stdout}`)
@@ -99,14 +99,14 @@ async function run(
 ): Promise<Ending> {
   const { log, error } = console
   const { exitCode } = process
-  const comeBack = goTo(place)
+  const leave = enter(place)
   console.log = (...parts: unknown[]) => void out.push(`${parts.join(' ')}\n`)
   console.error = (...parts: unknown[]) => void err.push(`${parts.join(' ')}\n`)
   process.exitCode = 0
   let code = 0
   try {
     const aex = await program(args)
-    listenTo(aex, out, err)
+    captureOutput(aex, out, err)
     await aex.parseAsync(args, { from: 'user' })
     code = process.exitCode
   } catch (failure) {
@@ -114,21 +114,21 @@ async function run(
   } finally {
     Object.assign(console, { log, error })
     process.exitCode = exitCode
-    comeBack()
+    leave()
   }
   const [stdout, stderr] = [out.join(''), err.join('')]
-  // What `token` is for, no other command does.
+  // Only `token` may print a token.
   if (!args.includes('token')) assert.equal(SECRET.exec(stdout + stderr)?.[0], undefined)
   return { code, stdout, stderr }
 }
 
-/** On a terminal, the runner of the tests asks for colours; the rest is of the tests or of their owner. */
-const NOT_FOR_TESTS = { FORCE_COLOR: undefined, AEX_PROFILE: undefined, TESTKIT_POSTGRES: undefined }
+/** Variables of the test runner and of the developer that must not affect commands. */
+const REMOVED_VARIABLES = { FORCE_COLOR: undefined, AEX_PROFILE: undefined, TESTKIT_POSTGRES: undefined }
 
-/** Goes there until the result is called. */
-function goTo({ env = {}, folder }: Place): () => void {
+/** Applies variables and folder. Returns a function that restores them. */
+function enter({ env = {}, folder }: Place): () => void {
   const from = process.cwd()
-  const entries = Object.entries({ ...NOT_FOR_TESTS, ...env })
+  const entries = Object.entries({ ...REMOVED_VARIABLES, ...env })
   const before = entries.map(([name]) => [name, process.env[name]] as const)
   setVariables(entries)
   if (folder !== undefined) process.chdir(folder)
@@ -145,16 +145,16 @@ function setVariables(entries: readonly (readonly [string, string | undefined])[
   }
 }
 
-/** What the parser of the command line says itself, it would write past the console, and then end the process. */
-function listenTo(command: Command, out: string[], err: string[]): void {
+/** Captures what commander writes itself, and keeps it from ending the process. */
+function captureOutput(command: Command, out: string[], err: string[]): void {
   command.exitOverride().configureOutput({
     writeOut: (text) => void out.push(text),
     writeErr: (text) => void err.push(text),
   })
-  for (const child of command.commands) listenTo(child, out, err)
+  for (const child of command.commands) captureOutput(child, out, err)
 }
 
-/** As `main.ts` ends: a failure is a sentence, and anything else is a defect. */
+/** As in `main.ts`: the message of a failure is printed, and anything else is a defect. */
 function codeOf(failure: unknown, err: string[], args: readonly string[]): number {
   if (failure instanceof CommanderError) return failure.exitCode
   if (!(failure instanceof CommandFailure)) throw failure

@@ -36,7 +36,7 @@ afterEach(() => {
 const send = () => sendPackage(acme.agent, inputFor(acme.agent, bolt.agent), acme)
 const received = ['received', 'opened']
 
-/** The recipient behind an exchange that shows a package otherwise than it is. */
+/** The recipient behind an exchange that misrepresents a package. */
 function behind(lie: (shown: PackageResource) => object): Company {
   const agent = behindLiar(bolt.agent, /^\/v1\/packages\/[^/]+$/u, (text) => {
     const shown = JSON.parse(text) as PackageResource

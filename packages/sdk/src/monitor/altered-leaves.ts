@@ -14,8 +14,8 @@ interface ScannedLabels {
 }
 
 /**
- * Events that the exchange shows otherwise than their leaves hold them. All of them are compared in every run: an operator
- * can rewrite a record with right hashes at any time, but not its leaf.
+ * Events that differ from their leaves. Every run compares all of them: an operator can rewrite a record with matching
+ * hashes at any time, but not its leaf.
  */
 export async function alteredLeaves(
   context: AgentContext,
@@ -31,7 +31,7 @@ export async function alteredLeaves(
       findings.push({
         kind: 'altered',
         index,
-        sentence: `The exchange shows ${what} otherwise than leaf ${index} holds it.`,
+        sentence: `What the exchange shows of ${what} differs from leaf ${index} of the log.`,
       })
   }
   return findings

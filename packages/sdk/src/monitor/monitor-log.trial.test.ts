@@ -66,7 +66,7 @@ test('[AUD-03] a record that was rewritten with right hashes is found, also long
     assert.equal(kind, 'altered')
     assert.match(
       sentence,
-      /shows the record of pkg_\S+ from its entry \d+ on otherwise than leaf \d+ holds it/u,
+      /shows of the record of pkg_\S+ from its entry \d+ on differs from leaf \d+ of the log/u,
     )
   }
 })

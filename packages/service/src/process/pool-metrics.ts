@@ -1,38 +1,38 @@
 import { AggregatorRegistry } from 'prom-client'
 import type { Metric } from './worker-messages.ts'
 
-/** A worker that is well takes milliseconds, and Prometheus waits ten seconds for all of us. */
+/** A healthy worker answers in milliseconds. Prometheus times out after ten seconds by default. */
 const ANSWER_LIMIT_MS = 2_000
 
-/** One worker's part: what it answers, and that it is gone. */
+/** The connection of one worker. */
 export interface Member {
   answer(metrics: readonly Metric[]): void
   leave(): void
 }
 
 export interface PoolMetrics {
-  /** From when it takes requests. `ask` makes it answer, sooner or later. */
+  /** Called when a worker accepts requests. `ask` requests its metrics. */
   join(ask: () => void): Member
-  /** Asks everybody; waits for nobody beyond the limit. */
+  /** Collects from all workers within the time limit. */
   text(): Promise<string>
 }
 
 interface Joined {
   readonly number: number
   readonly ask: () => void
-  /** An answer is on its way: who does not answer is not asked again. */
+  /** A request is pending; a hung worker is not asked again. */
   isAsked: boolean
-  /** What it has counted, as far as we know. */
+  /** Its last known counters. */
   counted: readonly Metric[]
   readonly waiting: Set<(answer?: readonly Metric[]) => void>
 }
 
 /**
- * The metrics of all workers as those of one service.
+ * The metrics of all workers as one service.
  *
- * What is counted is added up. A sum that drops looks like a restart and makes rates of it wrong, so workers that are
- * gone, or silent, stay in it with what was last known of them. What is a state is not added up, since the sum of two
- * event loops' delays is nobody's: each worker shows its own under its number, which its successor takes over.
+ * Counters and histograms are summed. A counter that decreases looks like a restart, so ended and hung workers keep
+ * contributing their last known values. Gauges are not summed: each worker has its own, labelled with its number, which
+ * its successor reuses.
  */
 export function createPoolMetrics(expected: number): PoolMetrics {
   const members = new Set<Joined>()
@@ -66,7 +66,7 @@ export function createPoolMetrics(expected: number): PoolMetrics {
   }
 }
 
-/** Undefined where it does not answer in time, or ends instead. */
+/** Undefined if the worker does not answer in time or ends. */
 async function statesOf(member: Joined): Promise<Metric[] | undefined> {
   const { promise, resolve } = Promise.withResolvers<readonly Metric[] | undefined>()
   member.waiting.add(resolve)
@@ -83,15 +83,15 @@ async function statesOf(member: Joined): Promise<Metric[] | undefined> {
 
 const isCounted = ({ type }: Metric) => type === 'counter' || type === 'histogram'
 
-/** prom-client leaves some states out of a sum (`omit`); with a number on it none is summed. */
+/** prom-client drops some gauges from a sum (`omit`); with the label of a worker, none is summed. */
 function numbered(metric: Metric, worker: number): Metric {
   const values = metric.values.map((each) => ({ ...each, labels: { ...each.labels, worker } }))
   return { ...metric, aggregator: 'first', values }
 }
 
 /**
- * Only prom-client's sums: its way of asking workers fails as a whole where one of them is silent, and forgets those
- * that are gone.
+ * Only the aggregation of prom-client is used: its collection fails for all workers if one hangs, and forgets ended
+ * workers.
  */
 const added = (metrics: readonly (readonly Metric[])[]) => AggregatorRegistry.aggregate([...metrics])
 
@@ -100,7 +100,7 @@ function ownMetrics(expected: number, answered: number): Metric[] {
     gauge('aex_workers', 'Processes that share the ports (AEX_WORKERS)', expected),
     gauge(
       'aex_workers_unanswered',
-      'Workers that did not say in time what they count: hung, or ended and not yet replaced',
+      'Workers that did not report in time: hung, or ended and not yet replaced',
       expected - answered,
     ),
   ]

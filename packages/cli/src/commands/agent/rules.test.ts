@@ -44,7 +44,7 @@ test('how the exchange differs from the defaults, and what it changed, is shown'
   const text = await succeeds(...rules())
   assert.match(
     text,
-    /otherwise than the defaults \(seen 2026-03-01.*\n {2}O-14\.request_bytes: 2097152 → 4096/u,
+    /differs from the defaults \(seen 2026-03-01.*\n {2}O-14\.request_bytes: 2097152 → 4096/u,
   )
   assert.match(text, /It changed, noticed 2026-03-01/u)
 })

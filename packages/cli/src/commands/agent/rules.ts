@@ -121,7 +121,7 @@ function linesOf(known: KnownDeployment | undefined, differing: readonly Profile
   return [
     differing.length === 0
       ? `The exchange decides all other open points by the defaults (seen ${known.checkedAt}).`
-      : `The exchange decides otherwise than the defaults (seen ${known.checkedAt}):`,
+      : `The exchange differs from the defaults (seen ${known.checkedAt}):`,
     ...differing.map(changeLine),
     ...(changed ? [`It changed, noticed ${changed.noticedAt}:`, ...changed.changes.map(changeLine)] : []),
   ]
