@@ -4,6 +4,7 @@ import { parseArgs } from 'node:util'
 import type { Death } from './die-before.ts'
 import { packageTrial } from './package-trial.ts'
 import { receiveTrial } from './receive-trial.ts'
+import { timedLines } from '../shared/timed-lines.ts'
 
 /** Until the first event is handled, and for as long as two of them take with all that goes on beside. */
 const EVENT_STATEMENTS = { start: 110, handling: 60 } as const
@@ -18,9 +19,7 @@ const { values: options } = parseArgs({
   },
 })
 const step = options.quick ? 8 : 1
-const started = performance.now()
-const line = (text: string) =>
-  console.log(`${((performance.now() - started) / 1_000).toFixed(1).padStart(7)} s  ${text}`)
+const line = timedLines()
 const randomLives = options.quick ? 10 : RANDOM_LIVES
 
 function deaths(statements: Partial<Record<Death['from'], number>>): Death[] {

@@ -1,6 +1,7 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { closeSync, openSync, readFileSync } from 'node:fs'
+import { endsWithUs } from '../shared/child-processes.ts'
 import { serverUserFor } from '../../packages/database/src/embedded/server-user.ts'
 
 /** PostgreSQL and PgBouncer refuse to run as root. Undefined: the programs run as we do. */
@@ -28,9 +29,6 @@ interface ChildSettings {
   readonly logFile: string
 }
 
-const running = new Set<ChildProcess>()
-process.once('exit', () => running.forEach((child) => child.kill('SIGKILL')))
-
 /** Starts the program. */
 export function startProgram({ name, program, args, env, logFile }: ChildSettings): ChildProgram {
   let child: ChildProcess | undefined
@@ -44,9 +42,7 @@ export function startProgram({ name, program, args, env, logFile }: ChildSetting
       stdio: ['ignore', log, log],
     })
     closeSync(log)
-    running.add(started)
-    started.once('exit', () => running.delete(started))
-    started.once('error', () => running.delete(started))
+    endsWithUs(started)
     child = started
   }
   const kill = async () => {

@@ -2,15 +2,7 @@ import assert from 'node:assert/strict'
 import type { Organization, WebhookReceiver } from '@agent-exchange/testkit'
 import { until } from '@agent-exchange/testkit'
 import type { Exchange } from '../shared/exchange.ts'
-import {
-  checkAnswered,
-  checkAttempts,
-  checkChains,
-  checkStreams,
-  checkTables,
-  each,
-  streamReader,
-} from '../shared/ledger-checks.ts'
+import { checkAnswered, checkAttempts, checkWhole } from '../shared/ledger-checks.ts'
 import type { Ledger } from '../shared/ledger.ts'
 import { isPublished, statusWhen } from '../log/log-under-trial.ts'
 import type { CheckpointWatch } from './checkpoint-watch.ts'
@@ -30,14 +22,10 @@ export async function checkLedger(
   assert.deepEqual([...new Set(internal)], [], 'a fault of the database must be 503')
   const stored = await checkAnswered(exchange, ledger)
   await checkAttempts(ledger)
-  const readers = new Map(parties.map((party) => [party, streamReader(party)]))
-  await each([...readers.values()], (reader) => reader.read())
-  checkStreams(ledger, readers)
-  const entries = await checkChains(ledger)
-  await checkTables(exchange, ledger)
+  const { streams, entries } = await checkWhole(exchange, ledger, parties)
   return [
     `${stored} acknowledged packages: 0 lost, 0 doubled; a retry of each got the same bytes`,
-    `${readers.size} streams without a gap, ${entries} evidence entries in unbroken chains`,
+    `${streams} streams without a gap, ${entries} evidence entries in unbroken chains`,
   ]
 }
 

@@ -11,6 +11,7 @@ import { checkLedger, checkLog, checkWebhooks } from './final-checks.ts'
 import { outageOf, outageTable, type Outage } from './outage.ts'
 import { findPrograms, versionsOf, type Programs } from './programs.ts'
 import { startScene, type Scene } from './scene.ts'
+import { timedLines } from '../shared/timed-lines.ts'
 
 const HELP = `Kills parts of a replicated database under load; exits 1 if an acknowledged package is lost or duplicated.
 Needs patroni, etcd, haproxy, pgbouncer and PostgreSQL; without one of them it is skipped.
@@ -35,9 +36,7 @@ const { values: options } = parseArgs({
     help: { type: 'boolean', short: 'h', default: false },
   },
 })
-const started = performance.now()
-const line = (text: string) =>
-  console.log(`${((performance.now() - started) / 1_000).toFixed(1).padStart(7)} s  ${text}`)
+const line = timedLines()
 
 // A signal alone would not run the exit handlers, which end the child processes.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1))

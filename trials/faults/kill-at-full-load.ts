@@ -7,15 +7,7 @@ import { RECOVERY_LIMIT_MS, awaitDatabaseRestart, restartService } from './recov
 import { startExchange, type Exchange } from '../shared/exchange.ts'
 import { CLIENTS } from '../../bench/src/exchange/market.ts'
 import { fillStock, openMarket, RECEIVERS, startFullLoad, type Market } from './full-load.ts'
-import {
-  checkAnswered,
-  checkAttempts,
-  checkChains,
-  checkStreams,
-  checkTables,
-  each,
-  streamReader,
-} from '../shared/ledger-checks.ts'
+import { checkAnswered, checkAttempts, checkWhole } from '../shared/ledger-checks.ts'
 import { summarize } from '../shared/ledger.ts'
 import type { Report, Trial } from './trial.ts'
 
@@ -176,13 +168,9 @@ async function checkLedger(exchange: Exchange, market: Market, report: Report): 
   // An unsent package is equivalent to a request that was lost on its way.
   await checkAttempts(stock)
   ledger.push(...stock.splice(0))
-  const readers = new Map([...senders, ...receivers].map((party) => [party, streamReader(party)]))
-  await each([...readers.values()], (reader) => reader.read())
-  checkStreams(ledger, readers)
-  const entries = await checkChains(ledger)
-  await checkTables(exchange, ledger)
+  const { streams, entries } = await checkWhole(exchange, ledger, [...senders, ...receivers])
   report.line(
-    `all ${ledger.length} packages exist once, with content; ${readers.size} gapless streams, ` +
+    `all ${ledger.length} packages exist once, with content; ${streams} gapless streams, ` +
       `${entries} evidence entries in unbroken chains`,
   )
 }

@@ -1,13 +1,12 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { fileURLToPath } from 'node:url'
 import { testServerUrl } from '@agent-exchange/testkit'
 import { openDatabase } from '@agent-exchange/database'
+import { ROOT } from '../../tools/repository/repository-files.ts'
 import { findInstalledPostgres, startInstalledPostgres } from '../shared/installed-postgres.ts'
 import { suiteOutput } from './suite-output.ts'
 import type { Report, Trial } from './trial.ts'
 
-const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 /** Tests that cover every kind of SQL; running all tests twice would take too long. */
 const QUICK_SUITE = ['database', 'service/src/migrations', 'service/src/http']
 const SUITE = [

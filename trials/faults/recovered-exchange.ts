@@ -3,7 +3,6 @@ import { execFile } from 'node:child_process'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
-import { fileURLToPath } from 'node:url'
 import {
   openCheckpoint,
   parseVerifierKey,
@@ -17,10 +16,10 @@ import {
   publishedStatus,
   statusWhen,
 } from '../../packages/service/src/features/transparency-log/quick-log.fixture.ts'
+import { AEX } from '../shared/serve-process.ts'
 import type { Exchange } from '../shared/exchange.ts'
 import { newAttempt, send, type Attempt } from '../shared/ledger.ts'
 
-const AEX = fileURLToPath(new URL('../../packages/cli/bin/aex.js', import.meta.url))
 const COMMAND_LIMIT_MS = 120_000
 
 /** A log that the trial does not have to wait for, and that everybody may copy. */

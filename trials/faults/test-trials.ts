@@ -1,9 +1,8 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { fileURLToPath } from 'node:url'
+import { ROOT } from '../../tools/repository/repository-files.ts'
 import type { Trial } from './trial.ts'
 
-const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const LIMIT_MS = 1_200_000
 
 export const testTrials: Trial = {

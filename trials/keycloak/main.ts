@@ -5,7 +5,7 @@ import { createMemoryOutbox } from '@agent-exchange/sdk'
 import { openPackage } from '../../packages/sdk/src/open/open-package.ts'
 import { sendPackage } from '../../packages/sdk/src/send/send-package.ts'
 import { inputFor } from '../../packages/sdk/src/send/drafts.fixture.ts'
-import { runTrials, type TrialTools } from '../shared/run-trials.ts'
+import { runParts, type TrialTools } from '../shared/trial-parts.ts'
 import { installKeycloak } from './keycloak-server.ts'
 import { startKeycloakWorld, type KeycloakWorld } from './keycloak-world.ts'
 import { readToken } from './token-parts.ts'
@@ -16,7 +16,7 @@ const HELP = `Starts Keycloak with the realm of deploy/keycloak and uses its tok
 
   npm run test:keycloak     needs Java and its jar program; Keycloak is downloaded once (160 MB)`
 
-await runTrials({
+await runParts({
   help: HELP,
   names: ['keycloak'],
   async run(_wanted, { folder, report }) {

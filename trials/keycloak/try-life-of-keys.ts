@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createContext } from '../../packages/sdk/src/create-context.ts'
-import type { TrialTools } from '../shared/run-trials.ts'
+import type { TrialTools } from '../shared/trial-parts.ts'
 import { assertAccepted, assertRefused, callWith, type Called } from './call-exchange.ts'
 import { addSigningKey, removeFirstSigningKey } from './keycloak-admin.ts'
 import { REALM, type KeycloakWorld } from './keycloak-world.ts'

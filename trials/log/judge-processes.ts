@@ -1,6 +1,7 @@
-import { spawn, type ChildProcess } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { endsWithUs } from '../shared/child-processes.ts'
 
 const READY_MS = 30_000
 const POLL_MS = 50
@@ -12,18 +13,14 @@ export interface JudgeProcess extends AsyncDisposable {
   output(): string
 }
 
-const running = new Set<ChildProcess>()
-process.once('exit', () => running.forEach((child) => child.kill('SIGKILL')))
-
 /** Starts a server and waits until `isReady` says so. Disposal ends it. */
 export async function startJudge(
   program: string,
   args: readonly string[],
   isReady: (output: string) => Promise<boolean> | boolean,
 ): Promise<JudgeProcess> {
-  const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'pipe'] })
-  running.add(child)
-  const ended = once(child, 'close').finally(() => running.delete(child))
+  const child = endsWithUs(spawn(program, args, { stdio: ['ignore', 'pipe', 'pipe'] }))
+  const ended = once(child, 'close')
   let output = ''
   for (const stream of [child.stdout, child.stderr])
     stream.setEncoding('utf8').on('data', (text: string) => (output = (output + text).slice(-MAXIMUM_KEPT)))

@@ -1,4 +1,4 @@
-import type { TrialTools } from '../shared/run-trials.ts'
+import type { TrialTools } from '../shared/trial-parts.ts'
 import type { Judges } from './go-judges.ts'
 
 /** What each trial gets. */

@@ -1,6 +1,6 @@
 /** `npm run test:log`: programs of other people judge the transparency log of a running exchange. */
 
-import { runTrials } from '../shared/run-trials.ts'
+import { runParts } from '../shared/trial-parts.ts'
 import { buildJudges, type Judges } from './go-judges.ts'
 import type { LogTrial } from './log-trial.ts'
 import { tryFsck } from './try-fsck.ts'
@@ -17,7 +17,7 @@ const HELP = `Runs tessera, torchwood and omniwitness against new exchanges; exi
 const TRIALS = { fsck: tryFsck, witnesses: tryWitnesses, 'own-witness': tryOwnWitness } as const
 type Name = keyof typeof TRIALS
 
-await runTrials({
+await runParts({
   help: HELP,
   names: Object.keys(TRIALS) as Name[],
   async run(wanted, tools) {

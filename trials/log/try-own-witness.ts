@@ -2,7 +2,6 @@ import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import {
   formatSignerKey,
   formatVerifierKey,
@@ -13,12 +12,12 @@ import {
 } from '@agent-exchange/log'
 import { freePorts } from '@agent-exchange/testkit'
 import { runAex } from '../../packages/cli/src/aex-process.fixture.ts'
+import { AEX } from '../shared/serve-process.ts'
 import { mustRun, run } from '../shared/programs.ts'
 import { requireAccepted } from './ask-torchwood.ts'
 import { answersAt, startJudge, type JudgeProcess } from './judge-processes.ts'
 import type { LogTrial } from './log-trial.ts'
 
-const AEX = fileURLToPath(new URL('../../packages/cli/bin/aex.js', import.meta.url))
 const ORIGIN = 'tessera.example/log'
 const APPENDS = 20
 /** Appends between two kills of the witness. */

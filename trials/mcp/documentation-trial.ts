@@ -4,16 +4,16 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { once } from 'node:events'
 import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { startWorld, type World } from '@agent-exchange/testkit'
+import { ROOT } from '../../tools/repository/repository-files.ts'
 import { startFolderAgent, type TestAgent } from '../../packages/mcp/src/agents.fixture.ts'
 import { connected, wrapped } from '../../packages/mcp/src/clients.fixture.ts'
 import { StdioClientTransport } from '../../packages/mcp/src/official-client.fixture.ts'
 import { TOOLS } from '../../packages/mcp/src/tools/index.ts'
 import { connectByHttp, startHttpProcess } from '../../packages/mcp/src/aex-mcp.fixture.ts'
 
-const ROOT = resolve(import.meta.dirname, '../..')
 const PAGE = readFileSync(join(ROOT, 'docs/mcp.md'), 'utf8')
 const env = { ...process.env, PATH: `${join(ROOT, 'node_modules/.bin')}:${process.env['PATH']}` }
 

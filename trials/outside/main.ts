@@ -2,7 +2,7 @@
 
 import { startOutsideExchange } from './exchange.ts'
 import { tryGeneratedClients } from './generated-clients.ts'
-import { runTrials } from '../shared/run-trials.ts'
+import { runParts } from '../shared/trial-parts.ts'
 import { trySchemathesis } from './schemathesis.ts'
 
 const HELP = `Runs schemathesis and openapi-generator against a new exchange; exits 1 if one finds a defect.
@@ -13,7 +13,7 @@ const HELP = `Runs schemathesis and openapi-generator against a new exchange; ex
 
 const TRIALS = { schemathesis: trySchemathesis, clients: tryGeneratedClients } as const
 
-await runTrials({
+await runParts({
   help: HELP,
   names: Object.keys(TRIALS) as (keyof typeof TRIALS)[],
   async run(wanted, tools) {

@@ -12,14 +12,13 @@ import { promisify } from 'node:util'
 import { blocksOf, runningExchange, scriptOf } from '../../packages/cli/src/running-exchange.fixture.ts'
 import { ROOT } from '../../tools/repository/repository-files.ts'
 import { checkWithoutService } from './without-service.ts'
+import { timedLines } from '../shared/timed-lines.ts'
 
 const QUICKSTART = 'docs/quickstart.md'
 
 const run = promisify(execFile)
 const folder = mkdtempSync(join(tmpdir(), 'aex-packed-'))
-const started = performance.now()
-const say = (what: string) =>
-  console.log(`${((performance.now() - started) / 1_000).toFixed(1).padStart(6)} s  ${what}`)
+const say = timedLines()
 
 try {
   const project = mkdtempSync(join(folder, 'project-'))

@@ -195,3 +195,23 @@ export async function each<T>(
   }
   await Promise.all(Array.from({ length: concurrency }, lane))
 }
+
+export interface WholeLedger {
+  readonly streams: number
+  /** Evidence entries in unbroken chains. */
+  readonly entries: number
+}
+
+/** Gapless streams with each package once, unbroken chains of evidence, and tables that agree. */
+export async function checkWhole(
+  world: World,
+  ledger: Ledger,
+  parties: readonly Organization[],
+): Promise<WholeLedger> {
+  const readers = new Map(parties.map((party) => [party, streamReader(party)]))
+  await each([...readers.values()], (reader) => reader.read())
+  checkStreams(ledger, readers)
+  const entries = await checkChains(ledger)
+  await checkTables(world, ledger)
+  return { streams: readers.size, entries }
+}

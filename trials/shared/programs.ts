@@ -1,8 +1,9 @@
-import { spawn, spawnSync, type ChildProcess } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
+import { endsWithUs } from './child-processes.ts'
 import { Skipped } from './report.ts'
 
 /** Tools are cached here between runs, outside the repository. */
@@ -13,8 +14,16 @@ export const CACHE = join(
 
 const DOWNLOAD_MS = 120_000
 const MAXIMUM_SHOWN = 6_000
-const OFFLINE =
-  /ENOTFOUND|EAI_AGAIN|ECONNREFUSED|NewConnectionError|No matching distribution|Could not find a version|dial tcp|no such host|i\/o timeout|handshake timeout|403 Forbidden|50[234] [BGS]/u
+/** What npm, pip, Go and Maven say where a registry does not answer. */
+const OFFLINE = new RegExp(
+  [
+    'ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|E50[0-9]',
+    'NewConnectionError|No matching distribution|Could not find a version',
+    'dial tcp|no such host|i/o timeout|handshake timeout|403 Forbidden|50[234] [BGS]',
+    'Could not transfer|Unknown ?Host|Connection (?:refused|timed out)|Network is unreachable|Connect to ',
+  ].join('|'),
+  'u',
+)
 
 export interface RunOptions {
   readonly cwd?: string
@@ -28,18 +37,15 @@ export interface Ended {
   readonly output: string
 }
 
-/** Child processes, which are killed when this process exits. */
-const running = new Set<ChildProcess>()
-process.once('exit', () => running.forEach((child) => child.kill('SIGKILL')))
-
 /** Runs a program and collects both output streams. It is killed after `limitMs`. */
 export function run(program: string, args: readonly string[], options: RunOptions): Promise<Ended> {
-  const child = spawn(program, args, {
-    cwd: options.cwd,
-    env: { ...process.env, ...options.env },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
-  running.add(child)
+  const child = endsWithUs(
+    spawn(program, args, {
+      cwd: options.cwd,
+      env: { ...process.env, ...options.env },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    }),
+  )
   let output = ''
   for (const stream of [child.stdout, child.stderr])
     stream.setEncoding('utf8').on('data', (text: string) => (output += text))
@@ -51,7 +57,6 @@ export function run(program: string, args: readonly string[], options: RunOption
     child.on('error', reject)
     child.on('close', (code) => {
       clearTimeout(timer)
-      running.delete(child)
       resolve({ code, output })
     })
   })

@@ -1,7 +1,8 @@
-import { spawn, type ChildProcess } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
+import { endsWithUs } from './child-processes.ts'
 import { lastLines } from './last-lines.ts'
 
 /** The command of this release. */
@@ -28,22 +29,17 @@ export interface ServeProcess {
   end(): Promise<number | NodeJS.Signals>
 }
 
-const running = new Set<ChildProcess>()
-process.once('exit', () => running.forEach((child) => child.kill('SIGKILL')))
-
 /** Runs the real command, of this or another release, with these environment variables only. */
 export function spawnServe(env: Readonly<Record<string, string>>, program = AEX): ServeProcess {
-  const child = spawn(process.execPath, [program, 'serve'], {
-    env: { PATH: process.env['PATH'], NO_COLOR: '1', ...env },
-    cwd: '/',
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
-  running.add(child)
+  const child = endsWithUs(
+    spawn(process.execPath, [program, 'serve'], {
+      env: { PATH: process.env['PATH'], NO_COLOR: '1', ...env },
+      cwd: '/',
+      stdio: ['ignore', 'pipe', 'pipe'],
+    }),
+  )
   const { promise: ended, resolve } = Promise.withResolvers<number | NodeJS.Signals>()
-  child.once('exit', (code, signal) => {
-    running.delete(child)
-    resolve(signal ?? code ?? -1)
-  })
+  child.once('exit', (code, signal) => resolve(signal ?? code ?? -1))
   const hasEnded = () => child.exitCode !== null || child.signalCode !== null
   return {
     pid: child.pid ?? 0,

@@ -1,10 +1,6 @@
 /** `npm run test:upgrade`: a rolling upgrade from the base release to the working tree, under load. */
 
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { parseArgs } from 'node:util'
-import { createReport } from '../shared/report.ts'
+import { runParts } from '../shared/trial-parts.ts'
 import { installBase } from './base-release.ts'
 import { upgradeUnderLoad } from './rolling-upgrade.ts'
 
@@ -13,15 +9,10 @@ after the other, while 64 clients send packages. Exits 1 if a package failed, wa
 
   npm run test:upgrade`
 
-const { values } = parseArgs({ options: { help: { type: 'boolean', short: 'h', default: false } } })
-if (values.help) console.log(HELP)
-else await main()
-
-async function main(): Promise<void> {
-  const report = createReport()
-  const folder = mkdtempSync(join(tmpdir(), 'aex-upgrade-'))
-  process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
-  {
+await runParts({
+  help: HELP,
+  names: ['upgrade'],
+  async run(_wanted, { folder, report }) {
     await using cleanup = new AsyncDisposableStack()
     let base = ''
     const isInstalled = await report.step('git, npm', 'install the base release', async () => {
@@ -32,8 +23,7 @@ async function main(): Promise<void> {
       await report.step('aex serve', '[API-04][EVT-03][EVT-04] rolling upgrade', () =>
         upgradeUnderLoad(base, folder, (text) => console.log(`  ${text}`)),
       )
-  }
-  report.print()
-  // A failed trial may have left a connection open; its processes have ended.
-  process.exit(report.failed() ? 1 : 0)
-}
+  },
+})
+// A failed trial may have left a connection open; its processes have ended.
+process.exit()

@@ -10,14 +10,7 @@ import {
   type WebhookReceiver,
 } from '@agent-exchange/testkit'
 import { startExchange, type Exchange } from '../shared/exchange.ts'
-import {
-  checkAttempts,
-  checkChains,
-  checkStreams,
-  checkTables,
-  each,
-  streamReader,
-} from '../shared/ledger-checks.ts'
+import { checkAttempts, each, checkWhole } from '../shared/ledger-checks.ts'
 import { summarize } from '../shared/ledger.ts'
 import { AEX } from '../shared/serve-process.ts'
 import { mustRun } from '../shared/programs.ts'
@@ -161,14 +154,10 @@ async function checkAll(scene: Scene, load: RetryingLoad, parties: readonly Orga
   const announced = new Set(receiver.received.map(({ body }) => packageOf(body)))
   for (const { draft } of ledger) assert.ok(announced.has(draft.metadata.package_id), 'a webhook was lost')
   await checkAttempts(ledger)
-  const readers = new Map(parties.map((party) => [party, streamReader(party)]))
-  await each([...readers.values()], (reader) => reader.read())
-  checkStreams(ledger, readers)
-  const entries = await checkChains(ledger)
-  await checkTables(apis[0], ledger)
+  const { streams, entries } = await checkWhole(apis[0], ledger, parties)
   await checkVersions(scene)
   line(
-    `${readers.size} gapless streams, ${entries} evidence entries in unbroken chains, ${announced.size} webhooks`,
+    `${streams} gapless streams, ${entries} evidence entries in unbroken chains, ${announced.size} webhooks`,
   )
   return `${ledger.length} packages: 0 failed, 0 lost, 0 doubled`
 }

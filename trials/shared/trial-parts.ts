@@ -12,12 +12,12 @@ export interface TrialTools {
 interface TrialSettings<Name extends string> {
   readonly help: string
   readonly names: readonly Name[]
-  /** Runs these trials in their order. */
+  /** Runs these parts in their order. */
   readonly run: (wanted: readonly Name[], tools: TrialTools) => Promise<void>
 }
 
-/** Runs the trials that the command line names, or all of them. Exits with 1 if one of them failed. */
-export async function runTrials<Name extends string>({ help, names, run }: TrialSettings<Name>) {
+/** Runs the parts of a trial that the command line names, or all of them. Exits with 1 if one of them failed. */
+export async function runParts<Name extends string>({ help, names, run }: TrialSettings<Name>) {
   const given = process.argv.slice(2)
   const unknown = given.find((name) => !(names as readonly string[]).includes(name))
   if (unknown !== undefined) {
