@@ -15,8 +15,9 @@ const UNIT_SEPARATOR = '\u001f'
  *     from (select ${column.separator}::text as mark) as sent,
  *       unnest(string_to_array(${column('a')}, mark), string_to_array(${column('b')}, mark)) as row (a, b)
  *
- * Arrays and JSON are encoded and parsed value by value, which costs both sides several times as much (0013). Null is
- * sent as an empty text; read it with nullif(a, '').
+ * For the statements of the write path: arrays and JSON are encoded and parsed value by value, which costs both sides
+ * several times as much (0013). Null is sent as an empty text; read it with nullif(a, ''). Other statements send rows as
+ * `json_to_recordset`, and rows that nothing can conflict with go by COPY.
  */
 export function columnsOf<Row extends object>(rows: readonly Row[]): Columns<Row> {
   const separator = separatorFor(rows)

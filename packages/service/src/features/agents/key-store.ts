@@ -53,7 +53,9 @@ export async function insertKeys(tx: Transaction, keys: readonly KeyRow[]): Prom
     insert into agent_key (agent_id, key_id, use, public_jwk, thumbprint, valid_from, replaces_key_id, status,
       registered_at)
     select agent_id, key_id, use, public_jwk, thumbprint, valid_from, replaces_key_id, status, registered_at
-    from json_populate_recordset(null::agent_key, ${JSON.stringify(keys)}::text::json)`
+    from json_to_recordset(${JSON.stringify(keys)}::text::json) as row (
+      agent_id text, key_id text, use text, public_jwk text, thumbprint text, valid_from text, replaces_key_id text,
+      status text, registered_at timestamptz)`
 }
 
 /** False if the agent has a key of this id already. */

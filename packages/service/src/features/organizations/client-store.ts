@@ -117,10 +117,10 @@ export async function setThumbprints(
   tx: Transaction,
   thumbprints: readonly (readonly [clientId: string, thumbprint: string])[],
 ): Promise<void> {
+  const rows = thumbprints.map(([client_id, thumbprint]) => ({ client_id, thumbprint }))
   await tx`
     update oauth_client set key_thumbprint = filled.thumbprint
-    from unnest(${thumbprints.map(([clientId]) => clientId)}::text[],
-      ${thumbprints.map(([, thumbprint]) => thumbprint)}::text[]) as filled (client_id, thumbprint)
+    from json_to_recordset(${JSON.stringify(rows)}::text::json) as filled (client_id text, thumbprint text)
     where oauth_client.client_id = filled.client_id`
 }
 

@@ -25,8 +25,13 @@ export async function insertPolicyReceipts(
 ): Promise<Set<string>> {
   if (rows.length === 0) return new Set()
   const inserted = await tx<{ policy_receipt_id: string }[]>`
-    insert into policy_receipt
-    select * from json_populate_recordset(null::policy_receipt, ${JSON.stringify(rows)}::text::json)
+    insert into policy_receipt (policy_receipt_id, package_id, thread_id, sender_org_id, recipient_org_id, body,
+      accepted_at, eligible, audit_event_id, audit_entries, signing_key_id)
+    select policy_receipt_id, package_id, thread_id, sender_org_id, recipient_org_id, body, accepted_at, eligible,
+      audit_event_id, audit_entries, signing_key_id
+    from json_to_recordset(${JSON.stringify(rows)}::text::json) as row (
+      policy_receipt_id text, package_id text, thread_id text, sender_org_id text, recipient_org_id text, body text,
+      accepted_at timestamptz, eligible boolean, audit_event_id text, audit_entries text, signing_key_id text)
     on conflict do nothing returning policy_receipt_id`
   return new Set(inserted.map((row) => row.policy_receipt_id))
 }

@@ -157,9 +157,13 @@ export async function moveThreadEnds(tx: Transaction, ends: ReadonlyMap<string, 
     hash,
     recorded_at: recordedAt,
   }))
+  const sent = columnsOf(rows)
   await tx`
-    update thread set audit_count = moved.count, audit_hash = moved.hash, audit_recorded_at = moved.recorded_at
-    from json_to_recordset(${JSON.stringify(rows)}::text::json)
-      as moved (thread_id text, count bigint, hash text, recorded_at timestamptz)
+    update thread set audit_count = moved.count::bigint, audit_hash = nullif(moved.hash, ''),
+      audit_recorded_at = moved.recorded_at::timestamptz
+    from (select ${sent.separator}::text as mark) as marked, unnest(
+      string_to_array(${sent('thread_id')}, mark), string_to_array(${sent('count')}, mark),
+      string_to_array(${sent('hash')}, mark), string_to_array(${sent('recorded_at')}, mark)) as moved (
+      thread_id, count, hash, recorded_at)
     where thread.thread_id = moved.thread_id`
 }

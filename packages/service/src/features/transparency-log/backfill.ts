@@ -135,11 +135,16 @@ async function backfillRecords(
     ),
   )
   const grown = await appendBatches(tx, edge, [batch])
+  const places = rows.map(({ thread_id, last_position }, log_offset) => ({
+    thread_id,
+    last_position,
+    log_offset,
+  }))
   await tx`
     insert into log_backfilled_record (thread_id, last_position, batch_id, log_offset)
-    select thread_id, last_position::bigint, ${batch.batchId}, place - 1
-    from unnest(${rows.map((row) => row.thread_id)}::text[], ${rows.map((row) => String(row.last_position))}::text[])
-      with ordinality as record (thread_id, last_position, place)`
+    select thread_id, last_position, ${batch.batchId}, log_offset
+    from json_to_recordset(${JSON.stringify(places)}::text::json)
+      as record (thread_id text, last_position bigint, log_offset integer)`
   return finish(tx, grown, { next, isDone: false })
 }
 
