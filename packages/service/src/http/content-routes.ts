@@ -1,7 +1,7 @@
 import { HEADER, MEDIA_TYPE } from '@agent-exchange/protocol'
 import type { FastifyInstance } from 'fastify'
 import { downloadContent } from '../features/packages/download.ts'
-import { DOWNLOAD_PATH } from '../features/packages/store.ts'
+import { DOWNLOAD_PATH } from '../features/packages/package-resource.ts'
 import { Problem } from '../kernel/problem.ts'
 import type { AgentServerDependencies } from './dependencies.ts'
 import { authenticate } from './authentication.ts'

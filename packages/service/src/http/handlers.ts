@@ -1,4 +1,5 @@
-import type { DeploymentProfile, OperationId } from '@agent-exchange/protocol'
+import type { JsonValue } from '@agent-exchange/crypto'
+import type { DeploymentProfile, Named, OperationId } from '@agent-exchange/protocol'
 import type { RecordedAnswer } from '../kernel/idempotency-records.ts'
 import { getAgent } from '../features/agents/get-agent.ts'
 import { getAgentKeys } from '../features/agents/get-keys.ts'
@@ -11,10 +12,9 @@ import { acknowledgeNotification } from '../features/notifications/acknowledge.t
 import { createWebhookEndpoint } from '../webhooks/endpoints/create-endpoint.ts'
 import { listNotifications } from '../features/notifications/list.ts'
 import { getNotificationSigningKeys } from '../features/notifications/signing-keys.ts'
+import { packageSubmission } from '../features/packages/acceptance.ts'
 import { createPackageReceipt } from '../features/packages/create-receipt.ts'
-import { createPackageTransfer } from '../features/packages/create.ts'
 import { getPackage } from '../features/packages/get.ts'
-import { createPackageResponse } from '../features/packages/respond.ts'
 import { revokePackage } from '../features/packages/revoke.ts'
 import { createPolicyReceipt } from '../features/policy-receipts/create.ts'
 import { getPolicyReceipt } from '../features/policy-receipts/get.ts'
@@ -31,6 +31,8 @@ type Services = Pick<AgentServerDependencies, 'db' | 'replica' | 'mutations' | '
 export interface Handler<Id extends OperationId> {
   /** Checks the body before schema validation. */
   readonly inspect?: ((body: unknown, profile: DeploymentProfile) => void | Promise<void>) | undefined
+  /** The schema of a body, if it is not that of the operation. Undefined: the operation itself checks the body. */
+  readonly schemaOf?: ((body: JsonValue) => Named<unknown> | undefined) | undefined
   readonly run: (call: Call<Id>, services: Services) => Promise<RecordedAnswer>
 }
 
@@ -53,6 +55,7 @@ function readsFromReplica<Id extends OperationId>(id: Id, read: ReplicaRead<Id>)
 function mutates<Id extends OperationId, Found>(id: Id, mutation: Mutation<Id, Found>): Handler<Id> {
   return {
     inspect: mutation.inspect,
+    schemaOf: mutation.schemaOf,
     run: (call, { mutations, limitConcurrency }) =>
       limitConcurrency(call.caller.organizationId, () => mutations.submit(id, mutation, call)),
   }
@@ -64,6 +67,7 @@ function mutatesInBatches<Id extends OperationId, Found, State>(
 ): Handler<Id> {
   return {
     inspect: mutation.inspect,
+    schemaOf: mutation.schemaOf,
     run: (call, { mutations }) => mutations.submit(id, mutation, call),
   }
 }
@@ -80,10 +84,10 @@ export const handlers: { readonly [Id in OperationId]: Handler<Id> } = {
   getNotificationSigningKeys: reads('getNotificationSigningKeys', getNotificationSigningKeys),
   createPolicyReceipt: mutatesInBatches('createPolicyReceipt', createPolicyReceipt),
   getPolicyReceipt: reads('getPolicyReceipt', getPolicyReceipt),
-  createPackageTransfer: mutatesInBatches('createPackageTransfer', createPackageTransfer),
+  createPackageTransfer: mutatesInBatches('createPackageTransfer', packageSubmission),
   getPackage: reads('getPackage', getPackage),
   createPackageReceipt: mutatesInBatches('createPackageReceipt', createPackageReceipt),
-  createPackageResponse: mutatesInBatches('createPackageResponse', createPackageResponse),
+  createPackageResponse: mutatesInBatches('createPackageResponse', packageSubmission),
   revokePackage: mutates('revokePackage', revokePackage),
   getThread: reads('getThread', getThread),
   createWebhookEndpoint: mutates('createWebhookEndpoint', createWebhookEndpoint),

@@ -87,7 +87,7 @@ async function run(
     parsed = operations[id].mutation ? parseBody(bytes, context.profile) : undefined
     if (parsed) await handler.inspect?.(parsed.value, context.profile)
     checked = {
-      body: parsed && checkBody(id, parsed.value, context.profile),
+      body: parsed && checkBody(id, parsed.value, context.profile, handler.schemaOf),
       params: readParams(request.params as Record<string, string>, context.profile),
       query: readQuery(id, request.query as Record<string, unknown>),
     }

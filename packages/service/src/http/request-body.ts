@@ -1,15 +1,6 @@
+import { CryptoError, parseWithSpans, type JsonValue, type ParsedJson } from '@agent-exchange/crypto'
 import {
-  CryptoError,
-  parseWithSpans,
-  type JsonObject,
-  type JsonValue,
-  type ParsedJson,
-} from '@agent-exchange/crypto'
-import {
-  dsxPackageBody,
-  nativePackageBody,
   operations,
-  packageBody,
   validatorOf,
   withoutUnknownMembers,
   type DeploymentProfile,
@@ -48,27 +39,18 @@ const UNSIGNED_BODIES: ReadonlySet<OperationId> = new Set<OperationId>([
 ])
 
 /** Validates the body against its schema and the limits of the profile. The result has the operation's request type. */
-export function checkBody(id: OperationId, body: JsonValue, profile: DeploymentProfile): JsonValue {
-  const { request }: Operation = operations[id]
-  if (!request) return body
-  const schema = schemaFor(request, body)
-  // readNative parses the envelope next and refuses whatever the schema would; it uses the schema only to explain.
-  if (schema === nativePackageBody && isObject(body)) return body
+export function checkBody(
+  id: OperationId,
+  body: JsonValue,
+  profile: DeploymentProfile,
+  schemaOf: (body: JsonValue) => Named<unknown> | undefined = () => (operations[id] as Operation).request,
+): JsonValue {
+  const schema = schemaOf(body)
+  if (!schema) return body
   const ignoresUnknown = profile['O-29'].unknown_members === 'ignored' && UNSIGNED_BODIES.has(id)
   const checked = ignoresUnknown ? (withoutUnknownMembers(schema, body) as JsonValue) : body
   const failures = validatorOf(schema)(checked)
   if (failures.length === 0) failures.push(...boundFailures(checked, profile))
   if (failures.length > 0) throw new Problem('validation_failed', { failures })
   return checked
-}
-
-/** A package body with `transport_mode` is a ds_x manifest, any other a signed envelope. Each has its own schema. */
-function schemaFor(request: Named<unknown>, body: JsonValue): Named<unknown> {
-  if (request !== packageBody) return request
-  const isManifest = isObject(body) && Object.hasOwn(body, 'transport_mode')
-  return isManifest ? dsxPackageBody : nativePackageBody
-}
-
-function isObject(body: JsonValue): body is JsonObject {
-  return typeof body === 'object' && body !== null && !Array.isArray(body)
 }

@@ -1,4 +1,5 @@
-import type { DeploymentProfile, operations, OperationId } from '@agent-exchange/protocol'
+import type { JsonValue } from '@agent-exchange/crypto'
+import type { DeploymentProfile, Named, operations, OperationId } from '@agent-exchange/protocol'
 import type { Static, TSchema } from 'typebox'
 import type { Database, Queries, Transaction } from '@agent-exchange/database'
 import type { Context } from './context.ts'
@@ -59,6 +60,8 @@ export type ReplicaRead<Id extends OperationId> = (call: Call<Id>, queries: Quer
 interface AuthorizedMutation<Id extends OperationId, Found> {
   /** Reads the parsed body before its schema is checked, for what a schema failure would hide (ID-06). */
   readonly inspect?: (body: unknown, profile: DeploymentProfile) => void | Promise<void>
+  /** The schema of a body, if it is not that of the operation. Undefined: `authorize` checks the body. */
+  readonly schemaOf?: (body: JsonValue) => Named<unknown> | undefined
   /** Checks permission and signature before the key is claimed. It writes nothing. */
   readonly authorize: (call: Call<Id>, db: Database) => Found | Promise<Found>
   /** API-05: identifies the content that a retry must repeat. Defaults to a hash of path parameters and body. */

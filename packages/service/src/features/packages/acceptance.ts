@@ -7,16 +7,18 @@ import { loadAcceptanceState, type AcceptanceState } from './acceptance-state.ts
 import { usageOn } from '../organizations/usage-store.ts'
 import { sentBy } from './daily-quotas.ts'
 import { bytesOf, toAccepted, writeAccepted, type Accepted } from './acceptance-write.ts'
-import { toPackageResource } from './store.ts'
+import { bodySchema } from './package-body.ts'
+import { toPackageResource } from './package-resource.ts'
 import { readSubmission, type Submission } from './submission.ts'
 
 interface SubmittedCall {
   readonly found: Submission
 }
 
-/** Both operations that submit a package. They share batches: a response may answer a package of its own batch. */
+/** PKG-01 to PKG-06 and PKG-09: both operations that submit a package. They share batches: a response may answer a package of its own batch. */
 export const packageSubmission = {
   queue: 'packages' as const,
+  schemaOf: bodySchema,
   authorize: readSubmission,
   contentHash: (_call: unknown, { contentHash }: Submission) => contentHash,
   /** Small batches cost more per package. A full batch would wait for clients that the running batch has not answered. */

@@ -1,6 +1,7 @@
 import type { Read } from '../../kernel/call.ts'
 import { Problem } from '../../kernel/problem.ts'
-import { findPackageOfParty, toPackageResource } from './store.ts'
+import { toPackageResource } from './package-resource.ts'
+import { findPackageOfParty } from './store.ts'
 
 /** PKG-07: metadata and state, for the parties. */
 export const getPackage: Read<'getPackage'> = async ({ caller, params, context }, db) => {

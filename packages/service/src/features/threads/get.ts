@@ -4,7 +4,8 @@ import type { Read } from '../../kernel/call.ts'
 import { makeCursor, readCursor } from '../../kernel/cursor.ts'
 import { pageLimit } from '../../kernel/page.ts'
 import { Problem } from '../../kernel/problem.ts'
-import { toPackageResource, type PackageRow } from '../packages/store.ts'
+import { toPackageResource } from '../packages/package-resource.ts'
+import type { PackageRow } from '../packages/store.ts'
 import { findThreadOfParty } from './store.ts'
 
 /** Positions that one page scans. In a thread of many organizations few of them may be visible to the caller. */
