@@ -1,24 +1,32 @@
 import { parseStrictJson } from '@agent-exchange/crypto'
 import { shapeValidator } from '@agent-exchange/protocol'
-import { Type } from 'typebox'
+import { Type, type Static, type TSchema } from 'typebox'
 import { ExchangeError } from '../errors.ts'
 import type { MonitorState } from '../monitor/monitor-state.ts'
 import { readPrivateFile, writePrivateFile } from './private-file.ts'
 
 const text = Type.String({ minLength: 1 })
-const pairs = <Second>() =>
-  Type.Array(Type.Unsafe<[string, Second]>({ type: 'array', minItems: 2, maxItems: 2 }), {
-    maxItems: 1_000_000,
-  })
+/** Of JSON Schema 2020-12; the tuples of TypeBox are those of draft 7. */
+const pairs = <Second extends TSchema>(second: Second) =>
+  Type.Array(
+    Type.Unsafe<[string, Static<Second>]>({
+      type: 'array',
+      prefixItems: [text, second],
+      minItems: 2,
+      maxItems: 2,
+    }),
+    { maxItems: 1_000_000 },
+  )
+const count = Type.Integer({ minimum: 0 })
 const monitorState = shapeValidator(
   Type.Object(
     {
       threads: Type.Array(text, { maxItems: 100_000 }),
       scanned: Type.Optional(text),
-      found: pairs<number>(),
-      searched: Type.Optional(pairs<number>()),
+      found: pairs(count),
+      searched: Type.Optional(pairs(count)),
       lookedBackAt: Type.Optional(text),
-      waiting: Type.Optional(pairs<string>()),
+      waiting: Type.Optional(pairs(text)),
       cursor: Type.Optional(text),
       ownEvents: Type.Optional(Type.Array(Type.Integer({ minimum: 1 }), { maxItems: 10_000 })),
     },
