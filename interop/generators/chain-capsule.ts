@@ -3,7 +3,7 @@ import { createMemoryOutbox } from '@agent-exchange/sdk'
 import { openPackage } from '../../packages/sdk/src/open/open-package.ts'
 import { readCapsule } from '../../packages/sdk/src/evidence/read-capsule.ts'
 import { sendPackage } from '../../packages/sdk/src/send/send-package.ts'
-import { chainCapsuleOf, POLICY, startWorld, type ChainLogPlan } from '@agent-exchange/testkit'
+import { chainCapsuleOf, POLICY, QUICK_LOG, startWorld, type ChainLogPlan } from '@agent-exchange/testkit'
 import type { TestAgent } from '../../packages/sdk/src/agents.fixture.ts'
 import { wholeThread } from '../../packages/sdk/src/evidence/evidence.fixture.ts'
 import { inputFor } from '../../packages/sdk/src/send/drafts.fixture.ts'
@@ -23,10 +23,7 @@ export const CHAIN_CAPSULE_FILE = 'capsules/chains.json'
 const WITNESSED = { cosigners: 2, earlierSize: 7, earlierBy: 100 } as const
 
 export async function collectChains(): Promise<ChainStory> {
-  const profile = {
-    'O-07': { transparency_checkpoint_milliseconds: 100, transparency_sequence_milliseconds: 20 },
-  }
-  const world = await startWorld({ profile, config: { role: 'all' }, evidenceVersion: 2 })
+  const world = await startWorld({ profile: QUICK_LOG, config: { role: 'all' } })
   const { acme, bolt, threadId } = await wholeThread(world)
   const replayed = await replayDelivery(world, acme, async () => {
     const input = inputFor(bolt, acme, { thread_id: threadId })

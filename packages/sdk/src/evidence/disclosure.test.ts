@@ -15,7 +15,7 @@ import {
   type CapsuleV3,
   type Disclosure,
 } from '@agent-exchange/log'
-import { startWorld } from '@agent-exchange/testkit'
+import { QUICK_LOG, startWorld } from '@agent-exchange/testkit'
 import { startAgents, type TestAgent } from '../agents.fixture.ts'
 import { disclosePackage } from '../open/disclose-package.ts'
 import { sendCrafted } from '../send/crafted.fixture.ts'
@@ -26,10 +26,7 @@ import { currentSigningKey } from '../agent-keys/own-keys.ts'
 import { sendPackage } from '../send/send-package.ts'
 import { readCapsule } from './read-capsule.ts'
 
-const profile = {
-  'O-07': { transparency_checkpoint_milliseconds: 100, transparency_sequence_milliseconds: 20 },
-}
-const world = await startWorld({ profile, config: { role: 'all' } })
+const world = await startWorld({ profile: QUICK_LOG, config: { role: 'all' } })
 after(() => world[Symbol.asyncDispose]())
 const { acme, bolt, cog } = await startAgents(world, 'acme', 'bolt', 'cog')
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { signPackageStatement } from '@agent-exchange/crypto'
-import { startWorld } from '@agent-exchange/testkit'
+import { QUICK_LOG, startWorld } from '@agent-exchange/testkit'
 import { revokeKey } from '../agent-keys/revoke-key.ts'
 import { startAgent } from '../agents.fixture.ts'
 import { inputFor } from '../send/drafts.fixture.ts'
@@ -12,10 +12,7 @@ import { sendPackage } from '../send/send-package.ts'
 import { readCapsule } from './read-capsule.ts'
 import { verifyCapsule, type CapsuleResult } from '@agent-exchange/log'
 
-const profile = {
-  'O-07': { transparency_checkpoint_milliseconds: 100, transparency_sequence_milliseconds: 20 },
-}
-const world = await startWorld({ profile, config: { role: 'all' } })
+const world = await startWorld({ profile: QUICK_LOG, config: { role: 'all' } })
 after(() => world[Symbol.asyncDispose]())
 const acme = await startAgent(world, 'acme')
 const bolt = await startAgent(world, 'bolt')

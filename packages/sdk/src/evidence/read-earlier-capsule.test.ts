@@ -1,11 +1,18 @@
 import assert from 'node:assert/strict'
 import { after, beforeEach, test } from 'node:test'
-import { LOWERING_CODES, parsePolicy, verifyCapsule, type CapsuleResult } from '@agent-exchange/log'
+import {
+  LOWERING_CODES,
+  parsePolicy,
+  recordLabel,
+  verifyCapsule,
+  type CapsuleResult,
+} from '@agent-exchange/log'
 import { POLICY, TestLog } from '@agent-exchange/testkit'
 import { readEvidence } from './read-evidence.ts'
 import { wholeThread } from './evidence.fixture.ts'
 import { createContext } from '../create-context.ts'
-import { startProxiedWorld, withoutLog } from '../meddling-proxy.fixture.ts'
+import { changed, startProxiedWorld, withoutLog } from '../meddling-proxy.fixture.ts'
+import { monitorLog } from '../monitor/monitor-log.ts'
 import { createMemoryLogState } from '../log-state.ts'
 import { readEarlierCapsule } from './read-earlier-capsule.ts'
 
@@ -29,6 +36,7 @@ beforeEach(async () => {
   log = new TestLog({ platform: world })
   await log.log(evidence)
   proxy.before = ({ path }) => log.answer(path)
+  proxy.after = (_, reply) => reply
 })
 
 test('[AUD-01][AUD-03] a capsule of a thread is witnessed, with the proofs as the log gave them', async () => {
@@ -121,4 +129,33 @@ test('[AUD-03] an exchange that proves another leaf than the one it promised is 
   const { capsule } = await readEarlierCapsule(fresh(), subject)
   const result = await verifyCapsule(capsule, { policy })
   assert.ok(result.contradictions.some(({ code }) => code === 'record_leaf'))
+})
+
+test('[AUD-03] a monitor finds hidden, repeated and rewritten records of packages from before version 2', async () => {
+  const kinds = async () => {
+    await log.publish()
+    const result = await monitorLog(fresh(), { threads: [thread.threadId], found: [] })
+    return result?.findings.map(({ kind }) => kind)
+  }
+  assert.deepEqual(await kinds(), [])
+  const [first] = evidence.packages
+  assert.ok(first)
+  const { package_id: packageId, content_digest: contentDigest } = first.metadata
+  const identity = { packageId, contentDigest, receiptSignature: first.policy_receipt.signature.signature }
+  const leafAt = (firstPosition: number) =>
+    Uint8Array.of(...recordLabel({ ...identity, firstPosition }), ...new Uint8Array(32))
+  log.leaves.push(leafAt(evidence.entries.length + 3), leafAt(1))
+  assert.deepEqual((await kinds())?.toSorted(), ['duplicate', 'hidden'])
+  log.leaves.splice(-2)
+  proxy.after = ({ path }, reply) =>
+    path.startsWith(`/v1/audit/packages/${packageId}`)
+      ? changed(reply, (body) => ({
+          ...body,
+          entries: (body['entries'] as { proof: object }[]).map((entry) => ({
+            ...entry,
+            proof: { ...entry.proof, recorded_at: '2020-01-01T00:00:00.000Z' },
+          })),
+        }))
+      : reply
+  assert.ok((await kinds())?.includes('altered'))
 })

@@ -10,7 +10,7 @@ import {
   type CapsuleV3,
 } from '@agent-exchange/log'
 import type { EvidenceEntry, HiddenEvidenceEntry, PackageEvidence } from '@agent-exchange/protocol'
-import { TestLog } from '@agent-exchange/testkit'
+import { QUICK_LOG, TestLog } from '@agent-exchange/testkit'
 import { createContext } from '../create-context.ts'
 import { rotateKey } from '../agent-keys/rotate-key.ts'
 import { wholeThread, type WholeThread } from '../evidence/evidence.fixture.ts'
@@ -25,9 +25,6 @@ import { monitorLog } from './monitor-log.ts'
 import type { MonitorState } from './monitor-state.ts'
 import { readCapsule } from '../evidence/read-capsule.ts'
 
-/** A log that publishes at once, so that a test does not wait for it. */
-const QUICK_LOG = { transparency_checkpoint_milliseconds: 100, transparency_sequence_milliseconds: 20 }
-
 /** A real exchange behind a proxy, a thread in which everything happened, and the capsule of its recipient. */
 export interface CheatingExchange extends ProxiedWorld {
   readonly thread: WholeThread
@@ -37,7 +34,7 @@ export interface CheatingExchange extends ProxiedWorld {
 }
 
 export async function startCheatingExchange(): Promise<CheatingExchange> {
-  const proxied = await startProxiedWorld({ profile: { 'O-07': QUICK_LOG }, config: { role: 'all' } })
+  const proxied = await startProxiedWorld({ profile: QUICK_LOG, config: { role: 'all' } })
   const thread = await wholeThread({ ...proxied.world, url: proxied.proxy.url })
   // A key event after the revocation: the revocation is not the last one.
   await rotateKey(thread.acme, 'encryption')

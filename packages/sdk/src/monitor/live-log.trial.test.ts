@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { after, test } from 'node:test'
 import { formatVerifierKey, parsePolicy, verifyCapsule } from '@agent-exchange/log'
-import { startWorld } from '@agent-exchange/testkit'
+import { QUICK_LOG, startWorld } from '@agent-exchange/testkit'
 import { createContext } from '../create-context.ts'
 import { wholeThread } from '../evidence/evidence.fixture.ts'
 import { checkLog } from '../log/accept-checkpoint.ts'
@@ -10,10 +10,7 @@ import { createMemoryLogState } from '../log-state.ts'
 import { monitorLog } from './monitor-log.ts'
 import { readCapsule } from '../evidence/read-capsule.ts'
 
-const profile = {
-  'O-07': { transparency_checkpoint_milliseconds: 100, transparency_sequence_milliseconds: 20 },
-}
-const world = await startWorld({ profile, config: { role: 'all', masterKey: randomBytes(32) } })
+const world = await startWorld({ profile: QUICK_LOG, config: { role: 'all', masterKey: randomBytes(32) } })
 after(() => world[Symbol.asyncDispose]())
 const thread = await wholeThread(world)
 const subject = { threadId: thread.threadId }

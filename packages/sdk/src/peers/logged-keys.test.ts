@@ -8,7 +8,14 @@ import {
   type PublicKey as DirectoryKey,
   type TrustOverrides,
 } from '@agent-exchange/protocol'
-import { addKey, sendPackage, startWorld, type Organization, type World } from '@agent-exchange/testkit'
+import {
+  QUICK_LOG,
+  addKey,
+  sendPackage,
+  startWorld,
+  type Organization,
+  type World,
+} from '@agent-exchange/testkit'
 import { startAgent, type TestAgent } from '../agents.fixture.ts'
 import { createContext, type ContextOptions } from '../create-context.ts'
 import type { ExchangeErrorCode } from '../errors.ts'
@@ -22,9 +29,6 @@ import { caught } from '../false-directory.fixture.ts'
 import { introducedKeyId } from './key-introduction.ts'
 import { createMemoryPinStore } from './memory-pin-store.ts'
 
-const QUICK_LOG = {
-  'O-07': { transparency_checkpoint_milliseconds: 100, transparency_sequence_milliseconds: 20 },
-}
 const DIRECTORY = /^\/v1\/directory\/agents\//
 const KEY_EVENTS = /^\/log\/key-events$/
 const INCLUSION_MS = 20_000
