@@ -16,7 +16,7 @@ const HELP = `Packs the packages of this repository as tarballs, because no regi
     --to FOLDER                                  where to write the tarballs (default tarballs/ in this checkout)`
 
 /** An agent needs neither, and no PostgreSQL. */
-const OF_SERVICE: readonly string[] = ['@agent-exchange/database', '@agent-exchange/service']
+const OF_SERVICE = new Set(['@agent-exchange/database', '@agent-exchange/service'])
 const run = promisify(execFile)
 /** npm runs scripts in the checkout; paths are relative to the folder of the user. */
 const here = process.env['INIT_CWD'] ?? process.cwd()
@@ -73,5 +73,5 @@ function shortened(files: readonly string[]): string {
 
 /** All tarballs at once, because each needs the others, which no registry has. */
 function chosen(tarballs: Tarballs, service: boolean): string[] {
-  return [...tarballs].filter(([name]) => service || !OF_SERVICE.includes(name)).map(([, file]) => file)
+  return [...tarballs].filter(([name]) => service || !OF_SERVICE.has(name)).map(([, file]) => file)
 }

@@ -5,7 +5,7 @@ import type { Reader } from './reader.ts'
 export type AddressBook = Readonly<Record<string, string>>
 
 export const MAXIMUM_NAMES = 1_000
-export const MAXIMUM_NAME_CHARACTERS = 64
+const MAXIMUM_NAME_CHARACTERS = 64
 
 /** Control, format and separator characters rewrite what a reader sees; quotation marks end a name. */
 const REFUSED = /[\p{C}\p{Zl}\p{Zp}"“”„‟]/u
