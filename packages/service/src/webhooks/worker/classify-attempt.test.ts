@@ -9,9 +9,8 @@ import {
   ERROR_CLASSES,
   type ErrorClass,
   classifyAttempt,
-  JITTER_SHARE,
-  MAXIMUM_JITTER_SECONDS,
 } from './classify-attempt.ts'
+import { JITTER_SHARE, MAXIMUM_JITTER_SECONDS } from './webhook-limits.ts'
 
 const NOW = '2026-03-02T08:00:00.000Z'
 

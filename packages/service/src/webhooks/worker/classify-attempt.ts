@@ -5,6 +5,7 @@ import {
 } from '@agent-exchange/protocol'
 import { secondsAfter } from '../../kernel/clock.ts'
 import { retryAfterSeconds } from './retry-after.ts'
+import { JITTER_SHARE, MAXIMUM_JITTER_SECONDS } from './webhook-limits.ts'
 
 /** Why an attempt got no response. */
 export const ERROR_CLASSES = [
@@ -47,10 +48,6 @@ export interface AttemptContext {
   /** From 0 to 1: how much of the permitted jitter is added. */
   readonly jitter: number
 }
-
-/** Jitter only lengthens the backoff: by at most a tenth, and at most a minute. Retry-After gets no jitter. */
-export const JITTER_SHARE = 0.1
-export const MAXIMUM_JITTER_SECONDS = 60
 
 /** EVT-07, EVT-08, O-33, O-44: decides between delivery, retry and failure. */
 export function classifyAttempt(result: AttemptResult, context: AttemptContext): Verdict {

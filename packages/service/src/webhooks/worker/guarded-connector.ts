@@ -5,7 +5,7 @@ import { LRUCache } from 'lru-cache'
 import type { buildConnector } from 'undici'
 import { ConnectionFailure, describeError, errorClassOf } from './connection-failure.ts'
 import { createNameResolver, type Resolve } from './resolve-name.ts'
-import { CONNECT_TIMEOUT_MS, MAXIMUM_ADDRESSES_TRIED } from './webhook-limits.ts'
+import { CONNECT_TIMEOUT_MS, MAXIMUM_ADDRESSES_TRIED, MAXIMUM_TLS_SESSIONS } from './webhook-limits.ts'
 
 export interface ConnectorSettings {
   /** Additional certificate authorities, PEM. A function is asked before each connection. */
@@ -14,9 +14,6 @@ export interface ConnectorSettings {
   readonly allowPrivate: boolean
   readonly resolve?: Resolve
 }
-
-/** Cached TLS sessions by name, port and address. Resumption costs a fraction of a full handshake. */
-const MAXIMUM_SESSIONS = 10_000
 
 export interface Target {
   readonly hostname: string
@@ -30,7 +27,7 @@ function trustIn(ca: string | undefined) {
     ...(ca !== undefined && { ca: [...rootCertificates, ca] }),
   })
   // A session is resumed without a certificate, so it must not outlive the authorities that it was verified by.
-  return { ca, secureContext, sessions: new LRUCache<string, Buffer>({ max: MAXIMUM_SESSIONS }) }
+  return { ca, secureContext, sessions: new LRUCache<string, Buffer>({ max: MAXIMUM_TLS_SESSIONS }) }
 }
 
 /**

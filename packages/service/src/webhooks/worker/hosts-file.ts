@@ -1,9 +1,8 @@
 import { readFile, stat } from 'node:fs/promises'
 import { isIP } from 'node:net'
+import { MAXIMUM_HOSTS_FILE_BYTES } from './webhook-limits.ts'
 
 const HOSTS_FILE = '/etc/hosts'
-/** A larger file is ignored. */
-const MAXIMUM_BYTES = 1_048_576
 
 /** Names of the hosts file, which precede DNS as in the system's own resolver. Read again when the file has changed. */
 export function createHostsFile(path = HOSTS_FILE): (hostname: string) => Promise<readonly string[]> {
@@ -13,7 +12,7 @@ export function createHostsFile(path = HOSTS_FILE): (hostname: string) => Promis
       const { mtimeMs, size, ino } = await stat(path)
       const version = `${mtimeMs} ${size} ${ino}`
       if (version !== known.version) {
-        const text = size > MAXIMUM_BYTES ? '' : await readFile(path, 'utf8')
+        const text = size > MAXIMUM_HOSTS_FILE_BYTES ? '' : await readFile(path, 'utf8')
         known = { version, names: parseHosts(text) }
       }
       return known.names.get(hostname.toLowerCase()) ?? []

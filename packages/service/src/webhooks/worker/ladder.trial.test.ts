@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { after, test } from 'node:test'
 import { RETRY_DELAYS_SECONDS } from '@agent-exchange/protocol'
 import { type ReceivedWebhook, deliveryWorld } from '@agent-exchange/testkit'
-import { JITTER_SHARE, MAXIMUM_JITTER_SECONDS } from './classify-attempt.ts'
+import { JITTER_SHARE, MAXIMUM_JITTER_SECONDS } from './webhook-limits.ts'
 import { TICK_MS } from './webhook-limits.ts'
 
 /** How late an attempt may be, in addition to its jitter, on a busy machine. */

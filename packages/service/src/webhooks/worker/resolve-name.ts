@@ -10,6 +10,7 @@ import {
   DNS_TRIES,
   IPV6_RESOLUTION_DELAY_MS,
   MAXIMUM_SYSTEM_LOOKUPS_WAITING,
+  MAXIMUM_UNRESOLVED_NAMES,
   UNRESOLVED_NAME_MS,
 } from './webhook-limits.ts'
 
@@ -24,7 +25,6 @@ interface ResolverSettings {
   readonly systemLookup?: Resolve
 }
 
-const MAXIMUM_UNRESOLVED_NAMES = 10_000
 /** The name is not in DNS, or this machine has no name server: only the system's own resolver may know it. */
 const UNKNOWN_TO_DNS = new Set(['ENOTFOUND', 'ENODATA', 'ECONNREFUSED'])
 

@@ -8,8 +8,9 @@ import {
   HEADERS_TIMEOUT_MS,
   IDLE_CONNECTION_MS,
   MAXIMUM_IDLE_CONNECTION_MS,
-  MAXIMUM_RESPONSE_HEADER_BYTES,
   MAXIMUM_IN_FLIGHT,
+  MAXIMUM_REMEMBERED_TARGETS,
+  MAXIMUM_RESPONSE_HEADER_BYTES,
   TOTAL_TIMEOUT_MS,
 } from './webhook-limits.ts'
 import { type Connection, type RequestOutcome, WebhookRequest } from './webhook-request.ts'
@@ -91,8 +92,6 @@ export function createSender(settings: ConnectorSettings): Sender {
     close: () => agent.destroy(),
   }
 }
-
-const MAXIMUM_REMEMBERED_TARGETS = 10_000
 
 /** Parsed URLs, cached because the same endpoints are used again and again. */
 const targets = new LRUCache<string, { readonly origin: string; readonly path: string }>({

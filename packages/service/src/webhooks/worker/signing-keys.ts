@@ -4,9 +4,7 @@ import type { Database } from '@agent-exchange/database'
 import { moveEndpointKey } from '../endpoints/endpoint-store.ts'
 import type { Clock } from '../../kernel/clock.ts'
 import type { WebhookKeys } from '../../platform-keys/webhook-keys.ts'
-import { KEY_CACHE_MS } from './webhook-limits.ts'
-
-const MAXIMUM_REMEMBERED_KEYS = 100
+import { KEY_CACHE_MS, MAXIMUM_REMEMBERED_KEYS } from './webhook-limits.ts'
 
 export type KeyFor = (endpoint: {
   webhook_endpoint_id: string
