@@ -35,7 +35,10 @@ export async function checkWithoutService(project: string, env: NodeJS.ProcessEn
       (error: unknown) => error as { code: number; stderr: string },
     )
     assert.equal(failure.code, 1)
-    assert.match(failure.stderr, /^aex \w+ needs the service\. Install it: npm install \S+\.tgz, .+\n$/u)
+    assert.match(
+      failure.stderr,
+      /^aex \w+ needs the service\. Install it: npm install \S+\.tgz \S+\.tgz, .+\n$/u,
+    )
   }
   await run('node', ['--input-type=module', '-e', "await import('@agent-exchange/edc')"], {
     cwd: project,
