@@ -1,5 +1,5 @@
 /**
- * Runs the Python receiver and opener (python/agent/) against the attacks that the SDK has to pass, with a real
+ * Runs the Python receiver and opener (python/agent_exchange/) against the attacks that the SDK has to pass, with a real
  * exchange. It installs nothing: it reports a missing tool and stops.
  */
 

@@ -51,9 +51,9 @@ find_python() {
 }
 
 python=${AGENT_PYTHON:-$(find_python)}
-step() { "$python" -B "$here/$1.py" "${@:2}"; }
+step() { PYTHONPATH="$here/../python" "$python" -B -m "agent_exchange.$1" "${@:2}"; }
 field() { step field "$@"; }
-canonical() { step canonical "$@"; }
+canonical() { step print_canonical "$@"; }
 new_id() { printf '%s_%s' "$1" "$(openssl rand -hex 16)"; }
 now() { date -u +%Y-%m-%dT%H:%M:%SZ; }
 setting() { sed -n "s/^$1=//p" "$home/settings" | tail -n 1; }

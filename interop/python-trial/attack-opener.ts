@@ -18,7 +18,7 @@ import { sendCrafted, type Crafting } from '../../packages/sdk/src/send/crafted.
 import { SECRET_WORDS } from '../../packages/sdk/src/send/drafts.fixture.ts'
 import { INVALID_INSIDE, LIES, wrongInside } from '../../packages/sdk/src/send/opening-attacks.fixture.ts'
 import { startMeddlingProxy } from '../curl-agent/trial/meddling-proxy.ts'
-import { script, type Place } from './place.ts'
+import { PACKAGES, type Place } from './place.ts'
 
 const LIMIT_MS = 60_000
 
@@ -147,12 +147,13 @@ function withoutEncryptionKey(dir: string): string {
 function run(python: string, args: readonly string[], proxy: string | undefined): Promise<Ending> {
   const env = {
     PATH: process.env['PATH'],
+    PYTHONPATH: PACKAGES,
     ...(proxy === undefined ? { no_proxy: '*' } : { http_proxy: proxy }),
   }
   return new Promise((resolve) => {
     execFile(
       python,
-      ['-B', script('opener.py'), ...args],
+      ['-B', '-m', 'agent_exchange.opener', ...args],
       { env, timeout: LIMIT_MS },
       (error, stdout, stderr) => {
         resolve({ code: error ? (typeof error.code === 'number' ? error.code : -1) : 0, stdout, stderr })

@@ -21,7 +21,7 @@ import {
   signedDelivery,
   type Signed,
 } from '../../packages/sdk/src/receive/delivery.fixture.ts'
-import { script, type Place } from './place.ts'
+import { PACKAGES, type Place } from './place.ts'
 
 const START_MS = 30_000
 /** The events of the good deliveries; no attack may add one. */
@@ -80,8 +80,9 @@ async function startReceiver(
   python: string,
   args: readonly string[],
 ): Promise<AsyncDisposable & { readonly port: number }> {
-  const child: ChildProcess = spawn(python, ['-B', script('receiver.py'), ...args], {
+  const child: ChildProcess = spawn(python, ['-B', '-m', 'agent_exchange.receiver', ...args], {
     stdio: ['ignore', 'pipe', 'pipe'],
+    env: { ...process.env, PYTHONPATH: PACKAGES },
   })
   const ended = once(child, 'exit')
   let refusals = ''

@@ -8,6 +8,5 @@ export interface Place {
   readonly report: Report
 }
 
-export function script(name: 'receiver.py' | 'opener.py'): string {
-  return join(import.meta.dirname, '../python/agent', name)
-}
+/** The folder of the Python package, for PYTHONPATH. */
+export const PACKAGES: string = join(import.meta.dirname, '../python')

@@ -8,11 +8,11 @@ from itertools import groupby
 
 from jwcrypto.jwk import JWK
 
-from canonical_json import canonical_bytes
-from chain_capsules import verify_chain_capsule
-from encodings_and_keys import decode, require
-from log_policy import open_log, parse_policy
-from transparency_log import (
+from agent_exchange.canonical_json import canonical_bytes
+from agent_exchange.chain_capsules import verify_chain_capsule
+from agent_exchange.encodings_and_keys import decode, require
+from agent_exchange.log_policy import open_log, parse_policy
+from agent_exchange.transparency_log import (
     key_leaf,
     leaf_hash,
     parse_proof,

@@ -7,7 +7,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 from jwcrypto.common import base64url_encode
 
-from transparency_log import LOG_KEY, LOG_PROFILES, WITNESS_KEY, leaf_hash, node_hash, sha256
+from agent_exchange.transparency_log import LOG_KEY, LOG_PROFILES, WITNESS_KEY, leaf_hash, node_hash, sha256
 
 ORIGIN, SIZE, TIME = "python.example/log", 11, 1_800_000_000
 

@@ -3,9 +3,9 @@
 import json
 import pathlib
 
-from canonical_json import canonical_bytes, canonicalize
+from agent_exchange.canonical_json import canonical_bytes, canonicalize
 from jwcrypto.common import base64url_encode
-from encodings_and_keys import sha256_digest
+from agent_exchange.encodings_and_keys import sha256_digest
 from produce_log_vectors import log_vectors
 from profiles import seal, sign_detached, sign_envelope
 

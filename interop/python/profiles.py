@@ -11,23 +11,20 @@ from jwcrypto.jwe import JWE
 from jwcrypto.jwk import JWK
 from jwcrypto.jws import JWS
 
-from canonical_json import Refused, canonical_bytes, canonicalize, parse
-from capsule_checks import REFUSALS
+from agent_exchange.canonical_json import Refused, canonical_bytes, canonicalize, parse
+from agent_exchange.capsule_checks import REFUSALS
 from capsules import capsule_vector
-from encodings_and_keys import (
+from agent_exchange.encodings_and_keys import (
     decode,
     decode_signature,
     exactly,
     parse_digest,
-    private_key,
-    public_jwk_of,
     read_public_jwk,
     require,
     sha256_digest,
-    sign_es256,
     verify_es256,
 )
-from envelopes import (
+from agent_exchange.envelopes import (
     JWE_HEADER,
     JWS_HEADER,
     WRAPPING,
@@ -37,8 +34,9 @@ from envelopes import (
     read_sealed,
     verify_envelope,
 )
-from transparency_log import LOG_PROFILES
-from webhooks import content_digest_field, webhook_signature
+from agent_exchange.transparency_log import LOG_PROFILES
+from test_keys import private_key, public_jwk_of, sign_es256
+from agent_exchange.webhooks import content_digest_field, webhook_signature
 
 
 def canonical_json(vector):

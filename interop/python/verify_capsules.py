@@ -4,10 +4,10 @@ import copy
 import json
 import sys
 
-from capsule_checks import REFUSALS
+from agent_exchange.capsule_checks import REFUSALS
 from capsules import changed
-from chain_capsules import verify_chain_capsule
-from log_policy import parse_policy
+from agent_exchange.chain_capsules import verify_chain_capsule
+from agent_exchange.log_policy import parse_policy
 
 
 def verdict(capsule, edits, policy):

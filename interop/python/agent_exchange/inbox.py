@@ -1,7 +1,7 @@
 """The inbox: one file per notification, stored before the cursor advances.
 
-`inbox.py keep FOLDER PAGE.json` prints the highest sequence up to which nothing is missing; an event that is there
-already must be the same. `inbox.py show EVENT.json` prints one in a line.
+`inbox keep FOLDER PAGE.json` prints the highest sequence up to which nothing is missing; an event that is there
+already must be the same. `inbox show EVENT.json` prints one in a line.
 """
 
 import json
@@ -9,13 +9,15 @@ import os
 import pathlib
 import sys
 
-from canonical import Refused, plain, read, require
+from .canonical_json import Refused, read_file
+from .encodings_and_keys import require
+from .terminal import plain
 
 
 def keep(folder, event):
     path = folder / f"{event['sequence']:012d}.json"
     if path.exists():
-        require(read(path) == event, f"another event under sequence {event['sequence']}")
+        require(read_file(path) == event, f"another event under sequence {event['sequence']}")
         return
     fresh = path.with_suffix(".new")
     with fresh.open("w", encoding="utf-8") as file:
@@ -35,10 +37,10 @@ def contiguous(folder):
 
 def main(command, *arguments):
     if command == "show":
-        event = read(*arguments)
+        event = read_file(*arguments)
         return print(*(plain(event[name]) for name in ("sequence", "event_type", "package_id", "state")))
     folder = pathlib.Path(arguments[0])
-    for event in read(arguments[1])["items"]:
+    for event in read_file(arguments[1])["items"]:
         keep(folder, event)
     print(contiguous(folder))
 

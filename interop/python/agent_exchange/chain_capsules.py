@@ -1,14 +1,15 @@
 """Verifies capsules of format 3: nothing in them is unbound, and nothing is missing in the middle."""
 
-from canonical_json import Refused
-from capsule_chains import Tree, is_hidden, verify_chains
-from capsule_disclosures import verify_disclosures
-from capsule_checks import Checks, Contradiction, attempt, holds, require
-from capsule_shape import require_shape
-from capsule_statements import Statements
-from instants import is_earlier, seconds_of
-from log_policy import open_log
-from transparency_log import standard_base64, verify_consistency
+from .canonical_json import Refused
+from .capsule_chains import Tree, is_hidden, verify_chains
+from .capsule_checks import Checks, Contradiction, attempt, holds
+from .encodings_and_keys import require
+from .capsule_disclosures import verify_disclosures
+from .capsule_shape import require_shape
+from .capsule_statements import Statements
+from .instants import is_earlier, seconds_of
+from .log_policy import open_log
+from .transparency_log import standard_base64, verify_consistency
 
 # How far a recorded time may lie outside of what cosigned checkpoints before and after its leaf allow.
 TOLERANCE_SECONDS = 600

@@ -1,11 +1,11 @@
 """Content that a party of a package shows to others: the envelope that the sender signed, and its content key."""
 
-from canonical_json import parse
-from capsule_checks import attempt, holds
-from capsule_chains import verify_statement
-from capsule_statements import MISSING
-from encodings_and_keys import decode, sha256_digest
-from envelopes import CONTENT_TYPES, commitment_to, open_with_content_key, read_envelope
+from .canonical_json import parse
+from .capsule_chains import verify_statement
+from .capsule_checks import attempt, holds
+from .capsule_statements import MISSING
+from .encodings_and_keys import decode, sha256_digest
+from .envelopes import CONTENT_TYPES, commitment_to, open_with_content_key, read_envelope
 
 
 def verify_disclosures(capsule, logged, statements, checks):

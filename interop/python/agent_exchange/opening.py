@@ -13,21 +13,16 @@ from jwcrypto.common import JWException
 from jwcrypto.jwe import JWE
 from jwcrypto.jwk import JWK
 
-from canonical import Refused, canonical, decode, digest, exactly, parse, plain, read, require
-from evidence import accepted_at, receipt_accepted_at
-from peers import Peers, public_jwk, verify, verify_statement
-from policy import CHECKS
-from schemas import check_object
-from sealing import CONTENT_TYPE, SEAL, WRAPPING
-from times import instant
+from .canonical_json import Refused, parse, read_file
+from .encodings_and_keys import decode, require
+from .envelopes import CONTENT_TYPES, JWE_HEADER, WRAPPING, digest_rule, read_envelope, verify_envelope
+from .evidence import accepted_at, receipt_accepted_at
+from .instants import instant
+from .peers import Peers, verify_statement
+from .policy import CHECKS
+from .schemas import check_object
+from .terminal import plain
 
-SIGNED = {
-    "alg": "ES256",
-    "typ": "application/svc+jws",
-    "cty": "application/svc.exchange-envelope+json",
-    "syv": "svc/1.0",
-}
-CONTENT_TYPES = (CONTENT_TYPE, "application/svc.response-object+json")
 REJECTED, FAILED = 3, 4
 
 
@@ -39,50 +34,12 @@ class WronglySealed(NotOpened):
     """It names our key, and our key does not open it: a mistake of the sender."""
 
 
-def read_envelope(content):
-    """A Flattened JWS (RFC 7515 section 7.2.2) in the form of the protocol."""
-    envelope = exactly(parse(content), "protected", "payload", "signature")
-    header = parse(decode(envelope["protected"]))
-    require(isinstance(header, dict) and header == {**SIGNED, "kid": header.get("kid")}, "another JWS header")
-    payload_text = decode(envelope["payload"]).decode("utf-8")
-    payload = exactly(parse(payload_text), "metadata", "jwe")
-    signed = f"{envelope['protected']}.{envelope['payload']}".encode("ascii")
-    return header["kid"], payload, payload_text, signed, decode(envelope["signature"])
-
-
-def member_text(text, name):
-    """The exact text of a member. The text must be an object with this member."""
-    decoder, blank = json.JSONDecoder(), json.decoder.WHITESPACE
-    at = text.index("{")
-    while True:
-        found, at = decoder.raw_decode(text, blank.match(text, at + 1).end())
-        start = blank.match(text, blank.match(text, at).end() + 1).end()
-        _, end = decoder.raw_decode(text, start)
-        if found == name:
-            return text[start:end]
-        at = blank.match(text, end).end()
-
-
-def digests(jwe, payload_text):
-    """Which bytes a content digest covers is an open point (O-17): one of these three."""
-    written = member_text(payload_text, "jwe").encode("utf-8")
-    return {digest(canonical(jwe)), digest(written), digest(decode(jwe["ciphertext"]))}
-
-
 def unseal(jwe, kid, key):
-    exactly(jwe, "aad", "ciphertext", "iv", "protected", "recipients", "tag")
-    header = parse(decode(jwe["protected"]))
-    require(isinstance(header, dict) and header.get("cty") in CONTENT_TYPES, "another content type inside")
-    require({**header, "cty": CONTENT_TYPE} == SEAL, "another JWE header")
-    require(len(jwe["recipients"]) == 2, "not sealed for two")
-    for slot in jwe["recipients"]:
-        exactly(exactly(slot, "encrypted_key", "header")["header"], "alg", "epk", "kid")
-        public_jwk(slot["header"]["epk"])
     # jwcrypto would try every recipient; use only the one that names our key.
     own = [slot for slot in jwe["recipients"] if slot["header"]["kid"] == kid]
     if not own:
         raise NotOpened("it was not sealed for our key")
-    token = JWE(algs=[WRAPPING, SEAL["enc"]])
+    token = JWE(algs=[WRAPPING, JWE_HEADER["enc"]])
     try:
         token.deserialize(json.dumps({**jwe, "recipients": own}), key)
     except JWException as error:
@@ -150,7 +107,7 @@ def check_bound(aad, metadata):
 def verified_plaintext(fetched, peers, agent, platform, own_key_id, own_key, schemas):
     """Checks everything about a fetched package and returns its plaintext."""
     resource, stated = fetched["package"], fetched["receipt"]
-    kid, payload, payload_text, signed, signature = read_envelope(fetched["content"])
+    kid, payload, payload_text = read_envelope(fetched["content"], CONTENT_TYPES)
     metadata, jwe = payload["metadata"], payload["jwe"]
 
     require(metadata == resource["metadata"], "the exchange shows other metadata than the sender signed")
@@ -159,8 +116,8 @@ def verified_plaintext(fetched, peers, agent, platform, own_key_id, own_key, sch
     require(peers.organization(sender) == metadata["sender_org_id"], "the sender is of another organization")
     since = accepted_at(fetched["evidence"], metadata, kid, peers, platform)
     key = peers.signing_key(sender, kid, metadata["created_at"], since)
-    require(metadata["content_digest"] in digests(jwe, payload_text), "the digest is of other content")
-    verify(key, signed, signature)
+    require(digest_rule(payload, payload_text, metadata["content_digest"]), "the digest is of other content")
+    verify_envelope(fetched["content"].decode("utf-8"), key)
     arrived = receipt_accepted_at(fetched["evidence"], stated, since)
     stated_key = peers.signing_key(sender, stated["signature"]["key_id"], stated["evaluated_at"], arrived)
     check_receipt(stated, metadata, stated_key)
@@ -173,9 +130,9 @@ def verified_plaintext(fetched, peers, agent, platform, own_key_id, own_key, sch
 def main(given):
     folder = pathlib.Path(given.fetched)
     fetched = {
-        "package": read(folder / "package.json"),
-        "receipt": read(folder / "receipt.json")["receipt"],
-        "evidence": read(folder / "evidence.json"),
+        "package": read_file(folder / "package.json"),
+        "receipt": read_file(folder / "receipt.json")["receipt"],
+        "evidence": read_file(folder / "evidence.json"),
         "content": (folder / "content").read_bytes(),
     }
     own = JWK.from_pem(pathlib.Path(given.encryption_key).read_bytes())

@@ -14,15 +14,15 @@ import sys
 from jwcrypto.jwe import JWE
 from jwcrypto.jwk import JWK
 
-from canonical import Refused, canonical, digest, plain, read, require
-from peers import Peers, public_jwk
-from policy import approval, evaluate, receipt
-from times import write
+from .canonical_json import Refused, canonical_bytes, read_file
+from .encodings_and_keys import require, sha256_digest
+from .envelopes import JWE_HEADER, WRAPPING
+from .instants import write
+from .peers import Peers, public_jwk
+from .policy import approval, evaluate, receipt
+from .terminal import plain
 
 VERSION = "svc/1.0"
-CONTENT_TYPE = "application/svc.reasoning-package+json"
-SEAL = {"enc": "A256GCM", "typ": "application/svc+jwe", "cty": CONTENT_TYPE, "syv": VERSION}
-WRAPPING = "ECDH-ES+A256KW"
 VALID_FOR = datetime.timedelta(days=7)
 ANSWER_WITHIN = datetime.timedelta(days=2)
 
@@ -75,7 +75,7 @@ def route(item, given, now):
         "skill_version": given.skill_version,
         "created_at": item["created_at"],
         "expires_at": write(now + VALID_FOR),
-        "content_type": CONTENT_TYPE,
+        "content_type": JWE_HEADER["cty"],
         "transport_mode": "native",
         "policy_receipt_id": new_id("receipt"),
         **({"responds_to_package_id": given.responds_to} if given.responds_to else {}),
@@ -84,7 +84,7 @@ def route(item, given, now):
 
 def seal(plaintext, aad, readers):
     """RFC 7516 section 7.2.1, General JSON: one content key, wrapped for each recipient, sender first."""
-    token = JWE(plaintext, protected=canonical(SEAL).decode(), aad=aad, algs=[WRAPPING, SEAL["enc"]])
+    token = JWE(plaintext, protected=canonical_bytes(JWE_HEADER).decode(), aad=aad, algs=[WRAPPING, JWE_HEADER["enc"]])
     for kid, key in readers:
         token.add_recipient(key, header=json.dumps({"alg": WRAPPING, "kid": kid}))
     return json.loads(token.serialize())
@@ -92,9 +92,9 @@ def seal(plaintext, aad, readers):
 
 def main(given):
     now = datetime.datetime.now(datetime.timezone.utc)
-    policy, recipient = read(given.policy), read(given.recipient)
+    policy, recipient = read_file(given.policy), read_file(given.recipient)
     require((recipient["organization_id"], recipient["agent_id"]) == (given.to_org, given.to_agent), "another recipient")
-    item = complete(read(given.draft), policy, given, now)
+    item = complete(read_file(given.draft), policy, given, now)
     skill = {"id": given.skill, "version": given.skill_version}
     checks = evaluate(
         {"object": item, "policy": policy, "recipient": recipient, "skill": skill, "schemas": given.schemas}
@@ -107,13 +107,13 @@ def main(given):
     readers = [(given.encryption_key_id, own), (theirs["key_id"], public_jwk(theirs["public_key"]))]
     # Readable and authenticated, so that the sealed content belongs to one package only.
     bound = {name: value for name, value in metadata.items() if name != "transport_mode"}
-    aad = canonical({"format": "aex-aad/1", "metadata": bound})
+    aad = canonical_bytes({"format": "aex-aad/1", "metadata": bound})
     jwe = seal(json.dumps(item, ensure_ascii=False).encode("utf-8"), aad, readers)
-    metadata["content_digest"] = digest(canonical(jwe))
+    metadata["content_digest"] = sha256_digest(canonical_bytes(jwe))
 
     out = pathlib.Path(given.out)
-    (out / "receipt.json").write_bytes(canonical(receipt(metadata, policy, checks, human_approval)))
-    (out / "payload.json").write_bytes(canonical({"metadata": metadata, "jwe": jwe}))
+    (out / "receipt.json").write_bytes(canonical_bytes(receipt(metadata, policy, checks, human_approval)))
+    (out / "payload.json").write_bytes(canonical_bytes({"metadata": metadata, "jwe": jwe}))
     print(metadata["package_id"])
 
 

@@ -1,6 +1,6 @@
 """A validator for the published JSON Schemas. An unknown keyword is an error.
 
-What a schema cannot say (two times compared) is added below. `schemas.py FOLDER OBJECT.json` checks one object.
+What a schema cannot say (two times compared) is added below. `schemas FOLDER OBJECT.json` checks one object.
 """
 
 import json
@@ -8,8 +8,10 @@ import pathlib
 import re
 import sys
 
-from canonical import Refused, parse, plain, read, require
-from times import instant
+from .canonical_json import Refused, parse, read_file
+from .encodings_and_keys import require
+from .instants import instant
+from .terminal import plain
 
 OBJECT_TYPES = (
     "reasoning_package",
@@ -105,7 +107,7 @@ def check_object(folder, value):
     """The schema of the object, then the rules between its members."""
     object_type = value.get("object_type") if isinstance(value, dict) else None
     require(object_type in OBJECT_TYPES, "not a protocol object")
-    schema = read(pathlib.Path(folder) / f"{object_type}.schema.json")
+    schema = read_file(pathlib.Path(folder) / f"{object_type}.schema.json")
     check(value, schema, schema)
     due = value.get("response_required", {}).get("deadline") or value.get("next_update")
     require(due is None or instant(due) >= instant(value["created_at"]), "due before it was created")

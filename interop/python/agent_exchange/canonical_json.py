@@ -2,6 +2,7 @@
 
 import json
 import math
+import pathlib
 import re
 
 MAXIMUM_DEPTH = 32
@@ -32,6 +33,10 @@ def parse(data):
         raise Refused("no JSON") from error
     _require_plain(value, 0)
     return value
+
+
+def read_file(path):
+    return parse(pathlib.Path(path).read_bytes())
 
 
 def canonicalize(value):
@@ -88,7 +93,7 @@ def _integer(literal):
     value = float(literal)
     if math.isinf(value) or (int(literal) != int(value) and _number(value) != literal):
         raise Refused("an integer that no double holds")
-    return value
+    return int(literal) if int(literal) == int(value) else value
 
 
 def _float(literal):

@@ -6,12 +6,12 @@ import re
 
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
-from jwcrypto.common import base64url_encode
+from jwcrypto.common import JWException, base64url_encode
 from jwcrypto.jwk import JWK
 from jwcrypto.jws import JWS
 
-from canonical_json import Refused, canonical_bytes, parse
-from encodings_and_keys import decode, exactly, read_ephemeral_jwk, require, sha256_digest
+from .canonical_json import Refused, canonical_bytes, parse
+from .encodings_and_keys import decode, exactly, read_ephemeral_jwk, require, sha256_digest
 
 JWS_HEADER = {
     "alg": "ES256",
@@ -63,7 +63,10 @@ def read_envelope(body, content_types=(JWE_HEADER["cty"],)):
 def verify_envelope(body, jwk):
     token = JWS()
     token.allowed_algs = ["ES256"]
-    token.deserialize(body, JWK(**jwk))
+    try:
+        token.deserialize(body, JWK(**jwk))
+    except JWException as error:
+        raise Refused("the signature does not hold") from error
 
 
 def digest_rule(payload, text, content_digest, rules=None):

@@ -1,4 +1,4 @@
-"""Receives signed webhooks and keeps each event once: `receiver.py --dir ./aex-agent --port 8443`.
+"""Receives signed webhooks and keeps each event once: `python3 -m agent_exchange.receiver --dir ./aex-agent --port 8443`.
 
 204 means that the event is on disk. Put a TLS-terminating proxy in front, and name the registered address with
 --public-url if the proxy changes host or path.
@@ -14,14 +14,13 @@ import sqlite3
 import sys
 import time
 
-sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
+from cryptography.exceptions import InvalidSignature
+from jwcrypto.common import JWException
 
-from cryptography.exceptions import InvalidSignature  # noqa: E402
-from jwcrypto.common import JWException  # noqa: E402
-
-from canonical_json import Refused, parse  # noqa: E402
-from exchange import Exchange, ExchangeFailed, Folder  # noqa: E402
-from webhooks import check_body_digest, check_event_id, instant, verify_signature  # noqa: E402
+from .canonical_json import Refused, parse
+from .exchange import Exchange, ExchangeFailed, Folder
+from .instants import instant
+from .webhooks import check_body_digest, check_event_id, verify_signature
 
 BODY_BYTES, BODY_SECONDS = 65_536, 10
 REFUSALS = (Refused, JWException, InvalidSignature)
@@ -44,9 +43,9 @@ def check_notification(event, organization_id):
     holds(isinstance(event, dict), "not an object")
     for name in TEXTS:
         holds(isinstance(event.get(name), str) and event[name], name)
-    # JSON has no integers: the parser reads every number as a double.
     sequence = event.get("sequence")
-    holds(isinstance(sequence, float) and sequence.is_integer() and 0 <= sequence < 2**53, "sequence")
+    is_number = isinstance(sequence, (int, float)) and not isinstance(sequence, bool)
+    holds(is_number and sequence == int(sequence) and 0 <= sequence < 2**53, "sequence")
     holds(event.get("protocol_version") == "svc/1.0", "protocol_version")
     holds(event.get("state") in STATES, "state")
     holds(event.get("transport_mode") in ("native", "ds_x"), "transport_mode")

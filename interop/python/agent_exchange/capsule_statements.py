@@ -1,11 +1,11 @@
 """What the parties and the platform signed about the packages of a capsule, and whether the entries say the same."""
 
-from canonical_json import canonicalize
-from capsule_chains import PLATFORM, acceptance_of, is_hidden, verify_statement
-from capsule_checks import attempt, holds
-from envelopes import CONTENT_TYPES, digest_rule, read_envelope, verify_envelope
-from instants import is_earlier, judge_key
-from package_progress import PackageProgress
+from .canonical_json import canonicalize
+from .capsule_chains import PLATFORM, acceptance_of, is_hidden, verify_statement
+from .capsule_checks import attempt, holds
+from .envelopes import CONTENT_TYPES, digest_rule, read_envelope, verify_envelope
+from .instants import is_earlier, judge_key
+from .package_progress import PackageProgress
 
 RECEIPT = "receipt_"
 RECEIPT_MEMBERS = ("receipt_id", "occurred_at", "actor_agent_id", "package_digest", "signature")

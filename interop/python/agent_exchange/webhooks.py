@@ -1,12 +1,12 @@
 """Verification of signed webhooks (RFC 9421, RFC 9530), step by step."""
 
 import base64
-import datetime
 import re
 import urllib.parse
 
-from canonical_json import Refused, parse
-from encodings_and_keys import parse_digest, require, sha256_digest, verify_es256
+from .canonical_json import parse
+from .encodings_and_keys import parse_digest, require, sha256_digest, verify_es256
+from .instants import instant
 
 COMPONENTS = (
     "@method",
@@ -105,10 +105,3 @@ def signature_base(request, fields, parameters):
     values = {**fields, "@method": request["method"], "@authority": authority, "@path": url.path or "/"}
     lines = [f'"{name}": {values[name]}' for name in COMPONENTS]
     return "\n".join([*lines, f'"@signature-params": {parameters}'])
-
-
-def instant(text):
-    try:
-        return datetime.datetime.fromisoformat(text.replace("Z", "+00:00")).timestamp()
-    except ValueError as error:
-        raise Refused("no time") from error

@@ -3,8 +3,9 @@
 What each check looks at is this agent's reading; the protocol names the checks and leaves the rest to the sender.
 """
 
-from canonical import Refused, canonical, digest, require
-from schemas import check_object
+from .canonical_json import Refused, canonical_bytes
+from .encodings_and_keys import require, sha256_digest
+from .schemas import check_object
 
 
 def object_schema(case):
@@ -83,7 +84,7 @@ def receipt(metadata, policy, checks, human_approval):
         "receipt_version": "1.0",
         "policy_id": policy["policy_id"],
         "policy_schema_version": policy["schema_version"],
-        "policy_digest": digest(canonical(policy)),
+        "policy_digest": sha256_digest(canonical_bytes(policy)),
         "checks": checks,
         "human_approval": human_approval,
         # A receipt may not be later than the package it covers; the same instant is allowed.

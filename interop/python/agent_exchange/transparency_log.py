@@ -8,8 +8,8 @@ import re
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 from jwcrypto.common import base64url_encode
 
-from canonical_json import Refused, canonical_bytes
-from encodings_and_keys import decode, decode_signature, parse_digest, require
+from .canonical_json import Refused, canonical_bytes
+from .encodings_and_keys import decode, decode_signature, parse_digest, require
 
 TAG = "agent-exchange/log/"
 LOG_KEY, WITNESS_KEY = 1, 4

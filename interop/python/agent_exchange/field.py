@@ -1,10 +1,10 @@
-"""Prints one member of a JSON file: `field.py FILE NAME...`; a number selects a list item. Prints nothing if it is missing."""
+"""Prints one member of a JSON file: `field FILE NAME...`; a number selects a list item. Prints nothing if it is missing."""
 
 import sys
 
-from canonical import read
+from .canonical_json import read_file
 
-value = read(sys.argv[1])
+value = read_file(sys.argv[1])
 for name in sys.argv[2:]:
     if isinstance(value, list):
         value = value[int(name)] if int(name) < len(value) else None

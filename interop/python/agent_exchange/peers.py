@@ -1,7 +1,7 @@
 """Keys of other agents: pinned on first use, checked before each use.
 
-`peers.py pin FOLDER DIRECTORY.json AGENT_ID` keeps a directory and prints its keys;
-`peers.py trust FOLDER AGENT_ID FINGERPRINT` takes a fingerprint that its owner gave over another channel.
+`peers pin FOLDER DIRECTORY.json AGENT_ID` keeps a directory and prints its keys;
+`peers trust FOLDER AGENT_ID FINGERPRINT` takes a fingerprint that its owner gave over another channel.
 """
 
 import json
@@ -13,8 +13,10 @@ import sys
 from jwcrypto.jwa import JWA
 from jwcrypto.jwk import JWK
 
-from canonical import Refused, canonical, decode, exactly, plain, read, require
-from times import instant
+from .canonical_json import Refused, canonical_bytes, read_file
+from .encodings_and_keys import decode, exactly, require
+from .instants import instant
+from .terminal import plain
 
 POINT = ("kty", "crv", "x", "y")
 
@@ -49,7 +51,7 @@ def verify_statement(jwk, signed, *, added=None, member="signature"):
     body = {name: value for name, value in signed.items() if name != member}
     # Other encodings are allowed; compare the bytes.
     text = str(carried["signature"]).removesuffix("==").translate(str.maketrans("+/", "-_"))
-    verify(jwk, canonical({**body, **(added or {})}), decode(text))
+    verify(jwk, canonical_bytes({**body, **(added or {})}), decode(text))
 
 
 def introductions(directory, pins):
@@ -66,7 +68,7 @@ def introductions(directory, pins):
             continue
         about = {name: directory[name] for name in ("organization_id", "agent_id")}
         about |= {"purpose": "aex-key-introduction", "use": key["use"], "thumbprint": proof[1]}
-        if any(holds(introducer, canonical(about), decode(proof[2])) for introducer in introducers):
+        if any(holds(introducer, canonical_bytes(about), decode(proof[2])) for introducer in introducers):
             found[key["key_id"]] = proof[1]
     return found
 
@@ -153,7 +155,7 @@ class Peers:
 
     def _read(self, agent_id):
         path = self._path(agent_id)
-        return read(path) if path.exists() else {}
+        return read_file(path) if path.exists() else {}
 
     def _write(self, agent_id, known):
         path = self._path(agent_id)
@@ -168,7 +170,7 @@ def main(command, folder, *arguments):
     if command == "trust":
         return peers.trust(*arguments)
     file, agent_id = arguments
-    peers.pin(read(file), agent_id)
+    peers.pin(read_file(file), agent_id)
     for key in peers.keys(agent_id):
         print(plain(f"{key['use']} {key['status']} {public_jwk(key['public_key']).thumbprint()} {key['key_id']}"))
 

@@ -1,6 +1,6 @@
 """C2SP tlog-policy: whom a verifier trusts, and what enough witnesses saw."""
 
-from transparency_log import open_checkpoint, verifier_key
+from .transparency_log import open_checkpoint, verifier_key
 
 
 def parse_policy(text):

@@ -2,20 +2,14 @@
 
 import base64
 import hashlib
-import json
-import pathlib
 import re
 
 from jwcrypto.common import base64url_encode
 from jwcrypto.jwa import JWA
 from jwcrypto.jwk import JWK
 
-from canonical_json import Refused
+from .canonical_json import Refused
 
-KEYS = {
-    key["key_id"]: key
-    for key in json.loads(pathlib.Path(__file__).parents[1].joinpath("keys.json").read_text("utf-8"))["keys"]
-}
 POINT = ("kty", "crv", "x", "y")
 PRIVATE = {"d", "p", "q", "dp", "dq", "qi", "oth", "k", "priv"}
 DECORATION = {"kid", "alg", "use", "key_ops", "ext"}
@@ -29,14 +23,6 @@ def require(holds, reason):
 def exactly(value, *names):
     require(isinstance(value, dict) and set(value) == set(names), f"not exactly {', '.join(names)}")
     return value
-
-
-def private_key(key_id):
-    return JWK(**KEYS[key_id]["jwk"])
-
-
-def public_jwk_of(key_id):
-    return {name: KEYS[key_id]["jwk"][name] for name in POINT}
 
 
 def decode(text):
@@ -64,10 +50,6 @@ def parse_digest(text):
     data = base64.b64decode(match[1])
     require(base64.b64encode(data).decode() == match[1], "not canonical")
     return data
-
-
-def sign_es256(key_id, message):
-    return JWA.signing_alg("ES256").sign(private_key(key_id), message)
 
 
 def verify_es256(jwk, message, signature):

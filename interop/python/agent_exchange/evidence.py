@@ -1,16 +1,18 @@
 """Checks audit evidence without trusting whoever serves it: hash chain, acceptance, receipts, states.
 
-`evidence.py check EVIDENCE.json PEERS_FOLDER PLATFORM_AGENT` prints what a signature proves, and as the exchange's word
-what nobody signed; `evidence.py agents EVIDENCE.json` prints whose keys that takes. The shape of evidence is open (O-07),
+`evidence check EVIDENCE.json PEERS_FOLDER PLATFORM_AGENT` prints what a signature proves, and as the exchange's word
+what nobody signed; `evidence agents EVIDENCE.json` prints whose keys that takes. The shape of evidence is open (O-07),
 and this is the one of the exchange this agent was written for.
 """
 
 import hashlib
 import sys
 
-from canonical import Refused, canonical, plain, read, require
-from peers import Peers, verify_statement
-from times import instant
+from .canonical_json import Refused, canonical_bytes, read_file
+from .encodings_and_keys import require
+from .instants import instant
+from .peers import Peers, verify_statement
+from .terminal import plain
 
 RECEIPT_STATES = ("received", "opened", "rejected", "failed")
 RECEIPT_MEMBERS = ("receipt_id", "occurred_at", "actor_agent_id", "package_digest", "signature")
@@ -24,7 +26,7 @@ def check_chain(entries):
     for entry in entries:
         shown = dict(entry["proof"])
         claimed = shown.pop("hash")
-        computed = hashlib.sha256(canonical({**entry, "proof": shown})).hexdigest()
+        computed = hashlib.sha256(canonical_bytes({**entry, "proof": shown})).hexdigest()
         require(computed == claimed, f"entry {entry['position']} is not what was recorded")
         if previous and entry["position"] == previous["position"] + 1:
             require(shown["previous_hash"] == previous["proof"]["hash"], f"the chain breaks at {entry['position']}")
@@ -150,7 +152,7 @@ def check_package(evidence, peers, platform):
 
 def agents(file):
     """The parties of the package and the agents that signed for them."""
-    evidence = read(file)
+    evidence = read_file(file)
     metadata = evidence.get("package", {}).get("metadata", {})
     found = {metadata[name] for name in ("sender_agent_id", "recipient_agent_id") if name in metadata}
     for entry in evidence["entries"] if metadata else ():
@@ -162,7 +164,7 @@ def agents(file):
 
 def check(file, folder, platform):
     """Prints nothing before everything is verified, because partial output would look like a proof."""
-    evidence = read(file)
+    evidence = read_file(file)
     lines = [check_chain(evidence["entries"])]
     if evidence["has_more"]:
         lines.append("more entries follow, which are not checked here")

@@ -3,6 +3,8 @@
 import re
 from datetime import datetime, timedelta
 
+from .canonical_json import Refused
+
 TIME = re.compile(r"(\d{4}-\d\d-\d\d)[Tt](\d\d):(\d\d):(\d\d)(?:\.(\d+))?(?:[Zz]|([+-])(\d\d):(\d\d))", re.ASCII)
 ALWAYS = "0001-01-01T00:00:00Z"
 DAY = 86_400
@@ -38,6 +40,17 @@ def is_earlier(left, right):
 def seconds_of(text):
     found = parse_instant(text)
     return None if found is None else found[0] + float(f"0.{found[1] or 0}")
+
+
+def instant(text):
+    seconds = seconds_of(text)
+    if seconds is None:
+        raise Refused("not a time")
+    return seconds
+
+
+def write(moment):
+    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def time_or(text, default):

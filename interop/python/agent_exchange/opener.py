@@ -1,26 +1,26 @@
-"""Opens a package, verifies all of it, and sends the signed receipts: `opener.py --dir ./aex-agent PACKAGE_ID`.
+"""Opens a package, verifies all of it, and sends the signed receipts: `python3 -m agent_exchange.opener --dir ./aex-agent PACKAGE_ID`.
 
-Prints the plaintext. The checks are those of the agent in ../../curl-agent.
+Prints the plaintext.
 """
 
 import argparse
 import datetime
 import hashlib
 import json
-import pathlib
 import re
 import sys
 
-sys.path.insert(0, str(pathlib.Path(__file__).parents[2] / "curl-agent"))
+from jwcrypto.common import base64url_encode
+from jwcrypto.jwa import JWA
 
-from jwcrypto.jwa import JWA  # noqa: E402
-
-from canonical import Refused, canonical, encode, plain, require  # noqa: E402
-from exchange import Exchange, ExchangeFailed, Folder, TooLarge  # noqa: E402
-from opening import NotOpened, WronglySealed, verified_plaintext  # noqa: E402
-from peers import Peers  # noqa: E402
-from schemas import OBJECT_TYPES  # noqa: E402
-from times import write  # noqa: E402
+from .canonical_json import Refused, canonical_bytes
+from .encodings_and_keys import require
+from .exchange import Exchange, ExchangeFailed, Folder, TooLarge
+from .instants import write
+from .opening import NotOpened, WronglySealed, verified_plaintext
+from .peers import Peers
+from .schemas import OBJECT_TYPES
+from .terminal import plain
 
 PLATFORM = "agent_platform"
 CONTENT_BYTES = 4_194_304
@@ -83,15 +83,15 @@ class Opener:
         package_id, agent_id = resource["package_id"], self.folder.agent_id
         mark = hashlib.sha256(f"{package_id} {state} {agent_id}".encode()).digest()
         body = {
-            "receipt_id": f"rcpt_{encode(mark)}",
+            "receipt_id": f"rcpt_{base64url_encode(mark)}",
             "state": state,
             "occurred_at": write(datetime.datetime.now(datetime.timezone.utc)),
             "actor_agent_id": agent_id,
             "package_digest": resource["metadata"]["content_digest"],
         }
         key_id, key = self.folder.key("signing")
-        signature = JWA.signing_alg("ES256").sign(key, canonical({**body, "package_id": package_id}))
-        body["signature"] = {"key_id": key_id, "algorithm": "ES256", "signature": encode(signature)}
+        signature = JWA.signing_alg("ES256").sign(key, canonical_bytes({**body, "package_id": package_id}))
+        body["signature"] = {"key_id": key_id, "algorithm": "ES256", "signature": base64url_encode(signature)}
         try:
             self.exchange.post_json(f"/v1/packages/{package_id}/receipts", body)
         except ExchangeFailed as error:

@@ -4,10 +4,10 @@ from itertools import groupby
 
 from jwcrypto.jwk import JWK
 
-from canonical_json import canonical_bytes
-from capsule_checks import attempt, holds, require
-from encodings_and_keys import decode, decode_signature, read_public_jwk, sha256_digest, verify_es256
-from transparency_log import (
+from .canonical_json import canonical_bytes
+from .capsule_checks import attempt, holds
+from .encodings_and_keys import decode, decode_signature, read_public_jwk, require, sha256_digest, verify_es256
+from .transparency_log import (
     body_hash,
     chain_record_leaf,
     chain_start,

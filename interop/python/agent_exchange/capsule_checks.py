@@ -3,8 +3,7 @@
 from cryptography.exceptions import InvalidSignature
 from jwcrypto.common import JWException
 
-from canonical_json import Refused
-from encodings_and_keys import require
+from .canonical_json import Refused
 
 # Expected rejections; any other exception is a defect of this implementation.
 REFUSALS = (Refused, JWException, InvalidSignature)

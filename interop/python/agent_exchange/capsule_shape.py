@@ -2,8 +2,8 @@
 
 import re
 
-from encodings_and_keys import require
-from instants import parse_instant
+from .encodings_and_keys import require
+from .instants import parse_instant
 
 MAXIMUM_DEPTH = 32
 LARGEST = 2**53 - 1
