@@ -2,6 +2,7 @@
 
 import re
 from datetime import datetime, timedelta
+from fractions import Fraction
 
 from .canonical_json import Refused
 
@@ -43,10 +44,11 @@ def seconds_of(text):
 
 
 def instant(text):
-    seconds = seconds_of(text)
-    if seconds is None:
+    """Seconds, exactly: a nanosecond counts."""
+    found = parse_instant(text)
+    if found is None:
         raise Refused("not a time")
-    return seconds
+    return found[0] + Fraction(f"0.{found[1] or 0}")
 
 
 def write(moment):
